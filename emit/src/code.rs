@@ -1,0 +1,92 @@
+//! Machine code to words: block offsets, branch distances, references to variables.
+
+use crate::EmitError;
+use isa::{MBlock, MachFunc, MachInst, Operand, Target, op};
+
+/// Encoded code of one kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// Instruction words.
+    pub words: Vec<u32>,
+    /// Word index at which each block begins.
+    pub blocks: Vec<u32>,
+    /// References to variables.
+    pub fixups: Vec<Fixup>,
+    /// Number of instructions.
+    pub instructions: u32,
+}
+
+/// A literal to be filled with the distance to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fixup {
+    /// Word index of the literal.
+    pub at: u32,
+    /// Word index just after the `s_getpc_b64` the distance counts from.
+    pub origin: u32,
+    /// Index into `MachFunc::relocs`.
+    pub reloc: u32,
+}
+
+/// Encodes a function. Blocks follow each other in index order.
+pub fn encode(target: &Target, func: &MachFunc) -> Result<Code, EmitError> {
+    let mut code = Code::default();
+    let mut branches = Vec::new();
+    let mut origin = 0;
+    for (_, block) in func.blocks.iter() {
+        code.blocks.push(code.words.len() as u32);
+        for inst in &block.insts {
+            let start = code.words.len();
+            let encoded = match branch_target(inst) {
+                Some(to) => {
+                    branches.push((start, to));
+                    isa::encode(target, &with_distance(inst, 0), &mut code.words)
+                }
+                None => isa::encode(target, inst, &mut code.words),
+            };
+            encoded.map_err(|error| EmitError::Encode {
+                kernel: func.name.clone(),
+                offset: start * 4,
+                message: error.to_string(),
+            })?;
+            code.instructions += 1;
+            if inst.op == op::S_GETPC_B64 {
+                origin = code.words.len() as u32;
+            }
+            for operand in inst.operands() {
+                if let Operand::Reloc(reloc) = *operand {
+                    code.fixups.push(Fixup { at: code.words.len() as u32 - 1, origin, reloc });
+                }
+            }
+        }
+    }
+    patch_branches(func, &mut code, &branches)?;
+    Ok(code)
+}
+
+fn branch_target(inst: &MachInst) -> Option<MBlock> {
+    inst.operands().iter().find_map(|operand| match operand {
+        Operand::Block(block) => Some(*block),
+        _ => None,
+    })
+}
+
+fn with_distance(inst: &MachInst, distance: i32) -> MachInst {
+    let mut inst = *inst;
+    for operand in inst.operands_mut() {
+        if let Operand::Block(_) = operand {
+            *operand = Operand::Imm(distance);
+        }
+    }
+    inst
+}
+
+/// SOPP branches hold the distance in dwords from the next instruction in their low 16 bits.
+fn patch_branches(func: &MachFunc, code: &mut Code, branches: &[(usize, MBlock)]) -> Result<(), EmitError> {
+    for &(at, to) in branches {
+        let distance = i64::from(code.blocks[to.as_u32() as usize]) - (at as i64 + 1);
+        let distance = i16::try_from(distance)
+            .map_err(|_| EmitError::BranchRange { kernel: func.name.clone(), offset: at * 4 })?;
+        code.words[at] = (code.words[at] & 0xffff_0000) | u32::from(distance as u16);
+    }
+    Ok(())
+}

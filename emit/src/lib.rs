@@ -1,0 +1,144 @@
+//! Code objects: ELF, kernel descriptors, metadata, assembly listings.
+//!
+//! The way of a [`Program`]: each kernel's machine code becomes words ([`code`]), its resources a 64-byte kernel
+//! descriptor ([`descriptor`]), its signature metadata ([`metadata`]); [`elf`] puts them into a loadable or a
+//! relocatable object, [`asm`] prints the same as text that an assembler turns into the same bytes.
+//!
+//! Deliberately not here: choosing instructions or registers, inserting waits. What arrives is final.
+
+pub mod asm;
+pub mod code;
+pub mod descriptor;
+pub mod elf;
+mod image;
+pub mod metadata;
+
+use isa::{MachFunc, Target};
+use std::fmt;
+
+/// How a kernel argument is passed (seed 000, line 2450).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Copied into the kernarg segment.
+    ByValue,
+    /// Pointer to global, constant or generic memory.
+    GlobalBuffer,
+    /// Offset of dynamically sized LDS.
+    DynamicSharedPointer,
+}
+
+/// One kernel argument, as the metadata describes it.
+#[derive(Clone, Debug)]
+pub struct Arg<'a> {
+    /// Name in the source.
+    pub name: &'a str,
+    /// Type as the source writes it.
+    pub type_name: &'a str,
+    /// `i32`, `f32`, ..., `struct`: element type of a by-value argument or pointee.
+    pub value_type: &'a str,
+    /// Bytes.
+    pub size: u32,
+    /// Bytes from the start of the kernarg segment.
+    pub offset: u32,
+    /// Kind.
+    pub kind: ValueKind,
+    /// `global`, `constant`, `local`, `generic`; pointers only.
+    pub address_space: Option<&'a str>,
+    /// Bytes; dynamic LDS pointers only.
+    pub pointee_align: Option<u32>,
+    /// Qualifiers of a pointer.
+    pub is_const: bool,
+    /// See `is_const`.
+    pub is_restrict: bool,
+    /// See `is_const`.
+    pub is_volatile: bool,
+}
+
+/// A kernel: its code and what a runtime must know of it.
+#[derive(Clone, Debug)]
+pub struct Kernel<'a> {
+    /// Final code, physical registers only.
+    pub func: &'a MachFunc,
+    /// Arguments in order.
+    pub args: Vec<Arg<'a>>,
+    /// Alignment of the kernarg segment, bytes.
+    pub kernarg_align: u32,
+    /// Required work-group size.
+    pub reqd_workgroup_size: Option<[u32; 3]>,
+    /// Likely work-group size.
+    pub workgroup_size_hint: Option<[u32; 3]>,
+    /// `vec_type_hint`.
+    pub vec_type_hint: Option<&'a str>,
+    /// Most work-items in a group.
+    pub max_flat_workgroup_size: u32,
+}
+
+/// A variable in device memory.
+#[derive(Clone, Debug)]
+pub struct Variable<'a> {
+    /// What `RelocRef::global` calls it.
+    pub id: u32,
+    /// Symbol.
+    pub name: &'a str,
+    /// Bytes.
+    pub size: u32,
+    /// Bytes, a power of two.
+    pub align: u32,
+    /// Initial bytes; zeros follow up to `size`.
+    pub init: &'a [u8],
+    /// In `.data` if true, else in `.rodata`.
+    pub writable: bool,
+}
+
+/// Everything that goes into one code object.
+#[derive(Clone, Debug)]
+pub struct Program<'a> {
+    /// Processor.
+    pub target: &'static Target,
+    /// Kernels in order.
+    pub kernels: Vec<Kernel<'a>>,
+    /// Variables in order.
+    pub variables: Vec<Variable<'a>>,
+}
+
+/// Why a program could not be written: always a fault of an earlier pass, never of the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EmitError {
+    /// An instruction without an encoding.
+    Encode {
+        /// Kernel.
+        kernel: String,
+        /// Byte offset from its start.
+        offset: usize,
+        /// What the encoder said.
+        message: String,
+    },
+    /// A branch over more than 2^15 dwords.
+    BranchRange {
+        /// Kernel.
+        kernel: String,
+        /// Byte offset from its start.
+        offset: usize,
+    },
+    /// A reference to a variable the program does not have.
+    UnknownVariable(u32),
+    /// The ELF or MessagePack writer refused.
+    Container(String),
+}
+
+impl fmt::Display for EmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EmitError::Encode { kernel, offset, message } => {
+                write!(f, "cannot encode the instruction at {kernel}+{offset:#x}: {message}")
+            }
+            EmitError::BranchRange { kernel, offset } => {
+                write!(f, "the branch at {kernel}+{offset:#x} is out of range")
+            }
+            EmitError::UnknownVariable(id) => write!(f, "reference to unknown module variable {id}"),
+            EmitError::Container(message) => write!(f, "cannot write the code object: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for EmitError {}

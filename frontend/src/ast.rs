@@ -1,0 +1,362 @@
+//! The syntax tree: nodes in flat arrays, children by index.
+
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use ir::{Space, UnrollHint};
+
+/// An interned name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sym(pub u32);
+
+macro_rules! index {
+    ($($(#[$meta:meta])* $name:ident)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $name(pub u32);
+        impl $name {
+            /// Position in its array.
+            pub fn at(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+index! {
+    /// An expression.
+    ExprId
+    /// A statement.
+    StmtId
+    /// A block.
+    BlockId
+    /// A type as written.
+    TypeId
+}
+
+/// Consecutive entries of one of the tree's list pools.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct List {
+    pub start: u32,
+    pub len: u32,
+}
+
+impl List {
+    /// Positions in the pool.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+}
+
+/// A name with its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Name {
+    pub sym: Sym,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    Neg,
+    Not,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    AndAnd,
+    OrOr,
+}
+
+impl BinaryOp {
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
+
+    pub fn is_shift(self) -> bool {
+        matches!(self, BinaryOp::Shl | BinaryOp::Shr)
+    }
+
+    pub fn is_logic(self) -> bool {
+        matches!(self, BinaryOp::AndAnd | BinaryOp::OrOr)
+    }
+
+    /// As written.
+    pub fn text(self) -> &'static str {
+        use BinaryOp::*;
+        match self {
+            Add => "+",
+            Sub => "-",
+            Mul => "*",
+            Div => "/",
+            Rem => "%",
+            And => "&",
+            Or => "|",
+            Xor => "^",
+            Shl => "<<",
+            Shr => ">>",
+            Eq => "==",
+            Ne => "!=",
+            Lt => "<",
+            Le => "<=",
+            Gt => ">",
+            Ge => ">=",
+            AndAnd => "&&",
+            OrOr => "||",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum ExprKind {
+    /// A parse error was reported here.
+    Error,
+    Int {
+        value: u64,
+        suffix: Option<Scalar>,
+    },
+    /// Both roundings of the text: one of `f64` to `f32` would round twice.
+    Float {
+        wide: f64,
+        narrow: f32,
+        suffix: Option<Scalar>,
+    },
+    Bool(bool),
+    Str,
+    Name(Sym),
+    Unary(UnaryOp, ExprId),
+    Binary(BinaryOp, ExprId, ExprId),
+    Deref(ExprId),
+    AddrOf(ExprId),
+    Cast(ExprId, TypeId),
+    /// A function, a built-in or a vector constructor.
+    Call {
+        callee: Name,
+        args: List,
+        generic: Option<TypeId>,
+    },
+    Index(ExprId, ExprId),
+    Field(ExprId, Name),
+    Array(List),
+    Repeat(ExprId, ExprId),
+    /// Fields are a range of [`Ast::inits`].
+    Struct(Name, List),
+    If {
+        cond: ExprId,
+        then: BlockId,
+        otherwise: Option<ExprId>,
+    },
+    Block(BlockId),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+    /// Height of the tree under it, so that recursion over it is bounded.
+    pub height: u16,
+}
+
+/// `name: value` in a struct literal.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldInit {
+    pub name: Name,
+    pub value: ExprId,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum StmtKind {
+    Let {
+        mutable: bool,
+        name: Name,
+        ty: Option<TypeId>,
+        init: Option<ExprId>,
+    },
+    /// `shared name: T;` in a body.
+    Shared {
+        dynamic: bool,
+        name: Name,
+        ty: TypeId,
+    },
+    /// `const N: T = e;` in a body.
+    Const {
+        name: Name,
+        ty: TypeId,
+        value: ExprId,
+    },
+    Expr(ExprId),
+    Assign {
+        op: Option<BinaryOp>,
+        place: ExprId,
+        value: ExprId,
+    },
+    While {
+        label: Option<Name>,
+        cond: ExprId,
+        body: BlockId,
+        unroll: UnrollHint,
+    },
+    Loop {
+        label: Option<Name>,
+        body: BlockId,
+        unroll: UnrollHint,
+    },
+    For {
+        label: Option<Name>,
+        var: Name,
+        from: ExprId,
+        to: ExprId,
+        inclusive: bool,
+        step: Option<ExprId>,
+        body: BlockId,
+        unroll: UnrollHint,
+    },
+    Break(Option<Name>),
+    Continue(Option<Name>),
+    Return(Option<ExprId>),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// A range of [`Ast::stmts`].
+    pub stmts: List,
+    /// Value of the block.
+    pub tail: Option<ExprId>,
+    pub span: Span,
+    pub height: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum TypeKind {
+    Name(Sym),
+    Array(TypeId, ExprId),
+    /// `[T]`, only of `shared dyn` variables.
+    Unsized(TypeId),
+    Pointer {
+        space: Option<Space>,
+        is_const: bool,
+        is_volatile: bool,
+        is_restrict: bool,
+        to: TypeId,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct TypeNode {
+    pub kind: TypeKind,
+    pub span: Span,
+}
+
+/// `#[name(args)]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Attr {
+    pub name: Name,
+    /// A range of [`Ast::exprs_pool`].
+    pub args: List,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    pub name: Name,
+    pub ty: TypeId,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum ItemKind {
+    Fn {
+        kernel: bool,
+        params: List,
+        result: Option<TypeId>,
+        body: BlockId,
+    },
+    Struct {
+        /// A range of [`Ast::params`].
+        fields: List,
+    },
+    Const {
+        /// `param`: the value may come from the command line.
+        param: bool,
+        ty: TypeId,
+        value: ExprId,
+    },
+    Static {
+        space: Space,
+        dynamic: bool,
+        ty: TypeId,
+        value: Option<ExprId>,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    pub kind: ItemKind,
+    pub name: Name,
+    /// A range of [`Ast::attrs`].
+    pub attrs: List,
+}
+
+/// A source file.
+#[derive(Default)]
+pub struct Ast<'a> {
+    pub items: Vec<Item>,
+    pub exprs: Vec<Expr>,
+    pub stmts: Vec<Stmt>,
+    pub blocks: Vec<Block>,
+    pub types: Vec<TypeNode>,
+    pub attrs: Vec<Attr>,
+    pub params: Vec<Param>,
+    pub inits: Vec<FieldInit>,
+    /// Argument lists.
+    pub exprs_pool: Vec<ExprId>,
+    /// Text of each [`Sym`].
+    pub names: Vec<&'a str>,
+}
+
+impl<'a> Ast<'a> {
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.at()]
+    }
+
+    pub fn span(&self, id: ExprId) -> Span {
+        self.exprs[id.at()].span
+    }
+
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.at()]
+    }
+
+    pub fn type_node(&self, id: TypeId) -> &TypeNode {
+        &self.types[id.at()]
+    }
+
+    pub fn name(&self, sym: Sym) -> &'a str {
+        self.names[sym.0 as usize]
+    }
+
+    /// Expressions of an argument list.
+    pub fn list(&self, list: List) -> &[ExprId] {
+        &self.exprs_pool[list.range()]
+    }
+}

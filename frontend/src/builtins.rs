@@ -1,0 +1,282 @@
+//! The built-in functions: names, and what the checker needs to know of each.
+
+use ir::{Pos, RmwOp, TernOp, UnOp};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// A position built-in that takes a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dim {
+    LocalId,
+    GroupId,
+    LocalSize,
+    NumGroups,
+    GlobalId,
+    GlobalSize,
+}
+
+/// Atomic operation whose IR form depends on the signedness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rmw {
+    Min,
+    Max,
+    Plain(RmwOp),
+}
+
+/// Functions of a float or float vector that are more than one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Math {
+    Rcp,
+    Rsqrt,
+    Exp,
+    Exp2,
+    Log,
+    Log2,
+    Copysign,
+    Mix,
+    Step,
+    Sin,
+    Cos,
+    Tan,
+    Pow,
+}
+
+/// What combines the lanes of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wide {
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+/// Which numbers an arithmetic built-in takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Float,
+    F32,
+    /// 32- and 64-bit integers.
+    Int,
+    /// 32-bit integers.
+    Word,
+    Number,
+    SignedOrFloat,
+}
+
+impl Class {
+    /// As a message says it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Class::Float => "a float or a vector of floats",
+            Class::F32 => "an `f32` or a vector of `f32`",
+            Class::Int => "a 32- or 64-bit integer, or a vector of them",
+            Class::Word => "an `i32`, a `u32` or a vector of them",
+            Class::Number => "a number or a vector of numbers",
+            Class::SignedOrFloat => "a float or signed integer, or a vector of them",
+        }
+    }
+}
+
+/// What an element-wise built-in does to each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    Un(UnOp),
+    Tern(TernOp),
+    Math(Math),
+    Abs,
+    Min,
+    Max,
+    Clamp,
+    Rotl,
+    Rotr,
+    MulHi,
+    Mul24,
+    Mad24,
+    Bfe,
+    /// Argument order of OpenCL's `bfi`: mask, then inserted, then base.
+    Bfi,
+    Sad,
+    /// Sum of the products of 8- or 16-bit parts, and the third operand.
+    Parts(u8),
+    /// `native_sin` and `native_cos` take radians; the instruction revolutions.
+    Turns(UnOp),
+}
+
+/// A built-in function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    Dim(Dim),
+    Pos(Pos),
+    Barrier,
+    BarrierOnly,
+    WaveBarrier,
+    Fence,
+    AtomicLoad,
+    AtomicStore,
+    AtomicRmw(Rmw),
+    AtomicCas,
+    Load,
+    Store,
+    /// Takes this many values of one type of a class and gives that type, lane by lane.
+    Lanes(Lane, Class, u8),
+    /// Floats to `bool`, lane by lane.
+    IsNan,
+    IsInf,
+    Ldexp,
+    FrexpExp,
+    Frexp,
+    Dot,
+    Length,
+    Normalize,
+    /// `select(c, a, b)`: `a` where `c`, else `b`.
+    Select,
+    Bitcast,
+    Ballot,
+    Any,
+    All,
+    ReadLane,
+    ReadFirstLane,
+    Shuffle,
+    ShuffleXor,
+    ShuffleUp,
+    ShuffleDown,
+    Mbcnt,
+    WaveReduce(Wide),
+    WaveScan,
+    Assume,
+    Unreachable,
+    /// Part of the language, not of this compiler.
+    Unsupported,
+}
+
+use Builtin as B;
+use Lane::{Tern, Un};
+
+const TABLE: &[(&str, Builtin)] = &[
+    ("local_id", B::Dim(Dim::LocalId)),
+    ("group_id", B::Dim(Dim::GroupId)),
+    ("local_size", B::Dim(Dim::LocalSize)),
+    ("num_groups", B::Dim(Dim::NumGroups)),
+    ("global_id", B::Dim(Dim::GlobalId)),
+    ("global_size", B::Dim(Dim::GlobalSize)),
+    ("lane_id", B::Pos(Pos::LaneId)),
+    ("wave_size", B::Pos(Pos::WaveSize)),
+    ("dispatch_id", B::Pos(Pos::DispatchId)),
+    ("clock", B::Pos(Pos::Clock)),
+    ("realtime", B::Pos(Pos::Realtime)),
+    ("barrier", B::Barrier),
+    ("barrier_only", B::BarrierOnly),
+    ("wave_barrier", B::WaveBarrier),
+    ("fence", B::Fence),
+    ("atomic_load", B::AtomicLoad),
+    ("atomic_store", B::AtomicStore),
+    ("atomic_add", B::AtomicRmw(Rmw::Plain(RmwOp::Add))),
+    ("atomic_sub", B::AtomicRmw(Rmw::Plain(RmwOp::Sub))),
+    ("atomic_min", B::AtomicRmw(Rmw::Min)),
+    ("atomic_max", B::AtomicRmw(Rmw::Max)),
+    ("atomic_and", B::AtomicRmw(Rmw::Plain(RmwOp::And))),
+    ("atomic_or", B::AtomicRmw(Rmw::Plain(RmwOp::Or))),
+    ("atomic_xor", B::AtomicRmw(Rmw::Plain(RmwOp::Xor))),
+    ("atomic_xchg", B::AtomicRmw(Rmw::Plain(RmwOp::Xchg))),
+    ("atomic_inc", B::AtomicRmw(Rmw::Plain(RmwOp::Inc))),
+    ("atomic_dec", B::AtomicRmw(Rmw::Plain(RmwOp::Dec))),
+    ("atomic_cas", B::AtomicCas),
+    ("load", B::Load),
+    ("store", B::Store),
+    ("abs", B::Lanes(Lane::Abs, Class::SignedOrFloat, 1)),
+    ("min", B::Lanes(Lane::Min, Class::Number, 2)),
+    ("max", B::Lanes(Lane::Max, Class::Number, 2)),
+    ("clamp", B::Lanes(Lane::Clamp, Class::Number, 3)),
+    ("fma", B::Lanes(Tern(TernOp::Fma), Class::Float, 3)),
+    ("sqrt", B::Lanes(Un(UnOp::FSqrt), Class::Float, 1)),
+    ("floor", B::Lanes(Un(UnOp::FFloor), Class::Float, 1)),
+    ("ceil", B::Lanes(Un(UnOp::FCeil), Class::Float, 1)),
+    ("trunc", B::Lanes(Un(UnOp::FTrunc), Class::Float, 1)),
+    ("round", B::Lanes(Un(UnOp::FRound), Class::Float, 1)),
+    ("fract", B::Lanes(Un(UnOp::FFract), Class::Float, 1)),
+    ("frexp_mant", B::Lanes(Un(UnOp::FrexpMant), Class::Float, 1)),
+    ("rcp", B::Lanes(Lane::Math(Math::Rcp), Class::Float, 1)),
+    ("rsqrt", B::Lanes(Lane::Math(Math::Rsqrt), Class::Float, 1)),
+    ("exp", B::Lanes(Lane::Math(Math::Exp), Class::F32, 1)),
+    ("exp2", B::Lanes(Lane::Math(Math::Exp2), Class::F32, 1)),
+    ("log", B::Lanes(Lane::Math(Math::Log), Class::F32, 1)),
+    ("log2", B::Lanes(Lane::Math(Math::Log2), Class::F32, 1)),
+    ("copysign", B::Lanes(Lane::Math(Math::Copysign), Class::Float, 2)),
+    ("mix", B::Lanes(Lane::Math(Math::Mix), Class::Float, 3)),
+    ("step", B::Lanes(Lane::Math(Math::Step), Class::Float, 2)),
+    ("native_rcp", B::Lanes(Un(UnOp::NativeRcp), Class::Float, 1)),
+    ("native_rsqrt", B::Lanes(Un(UnOp::NativeRsq), Class::Float, 1)),
+    ("native_sqrt", B::Lanes(Un(UnOp::NativeSqrt), Class::Float, 1)),
+    ("native_exp2", B::Lanes(Un(UnOp::NativeExp2), Class::F32, 1)),
+    ("native_log2", B::Lanes(Un(UnOp::NativeLog2), Class::F32, 1)),
+    ("native_sin", B::Lanes(Lane::Turns(UnOp::NativeSin), Class::F32, 1)),
+    ("native_cos", B::Lanes(Lane::Turns(UnOp::NativeCos), Class::F32, 1)),
+    ("popcount", B::Lanes(Un(UnOp::Popcount), Class::Int, 1)),
+    ("clz", B::Lanes(Un(UnOp::Clz), Class::Int, 1)),
+    ("ctz", B::Lanes(Un(UnOp::Ctz), Class::Int, 1)),
+    ("reverse_bits", B::Lanes(Un(UnOp::ReverseBits), Class::Int, 1)),
+    ("rotl", B::Lanes(Lane::Rotl, Class::Int, 2)),
+    ("rotr", B::Lanes(Lane::Rotr, Class::Int, 2)),
+    ("mul_hi", B::Lanes(Lane::MulHi, Class::Int, 2)),
+    ("mul24", B::Lanes(Lane::Mul24, Class::Word, 2)),
+    ("mad24", B::Lanes(Lane::Mad24, Class::Word, 3)),
+    ("bfe", B::Lanes(Lane::Bfe, Class::Word, 3)),
+    ("bfi", B::Lanes(Lane::Bfi, Class::Word, 3)),
+    ("sad", B::Lanes(Lane::Sad, Class::Word, 3)),
+    ("alignbit", B::Lanes(Tern(TernOp::Fshr), Class::Word, 3)),
+    ("isnan", B::IsNan),
+    ("isinf", B::IsInf),
+    ("ldexp", B::Ldexp),
+    ("frexp_exp", B::FrexpExp),
+    ("frexp", B::Frexp),
+    ("dot", B::Dot),
+    ("length", B::Length),
+    ("normalize", B::Normalize),
+    ("select", B::Select),
+    ("bitcast", B::Bitcast),
+    ("ballot", B::Ballot),
+    ("any", B::Any),
+    ("all", B::All),
+    ("read_lane", B::ReadLane),
+    ("read_first_lane", B::ReadFirstLane),
+    ("shuffle", B::Shuffle),
+    ("shuffle_xor", B::ShuffleXor),
+    ("shuffle_up", B::ShuffleUp),
+    ("shuffle_down", B::ShuffleDown),
+    ("mbcnt", B::Mbcnt),
+    ("assume", B::Assume),
+    ("unreachable", B::Unreachable),
+    ("sin", B::Lanes(Lane::Math(Math::Sin), Class::F32, 1)),
+    ("cos", B::Lanes(Lane::Math(Math::Cos), Class::F32, 1)),
+    ("tan", B::Lanes(Lane::Math(Math::Tan), Class::F32, 1)),
+    ("pow", B::Lanes(Lane::Math(Math::Pow), Class::F32, 2)),
+    ("perm", B::Unsupported),
+    ("dot2", B::Lanes(Lane::Parts(16), Class::Word, 3)),
+    ("dot4", B::Lanes(Lane::Parts(8), Class::Word, 3)),
+    ("wave_reduce_add", B::WaveReduce(Wide::Add)),
+    ("wave_reduce_min", B::WaveReduce(Wide::Min)),
+    ("wave_reduce_max", B::WaveReduce(Wide::Max)),
+    ("wave_reduce_and", B::WaveReduce(Wide::And)),
+    ("wave_reduce_or", B::WaveReduce(Wide::Or)),
+    ("wave_reduce_xor", B::WaveReduce(Wide::Xor)),
+    ("wave_scan_add", B::WaveScan),
+    ("printf", B::Unsupported),
+    ("assert", B::Unsupported),
+    ("trap", B::Unsupported),
+    ("debug_trap", B::Unsupported),
+];
+
+static BY_NAME: LazyLock<FxHashMap<&'static str, Builtin>> =
+    LazyLock::new(|| TABLE.iter().copied().collect());
+
+/// The built-in of this name.
+pub fn find(name: &str) -> Option<Builtin> {
+    BY_NAME.get(name).copied()
+}
+
+/// All names, for suggestions.
+pub fn names<'n>() -> impl Iterator<Item = &'n str> {
+    TABLE.iter().map(|row| -> &'n str { row.0 })
+}

@@ -1,0 +1,179 @@
+//! Attributes of kernels and functions.
+
+use super::{Checker, Func};
+use crate::ast::{Attr, ExprKind, List};
+use crate::diag::{Diagnostic, nearest};
+use crate::types::Ty;
+
+/// Attributes of kernels and what their arguments look like.
+const KERNEL_ATTRS: [(&str, &str); 8] = [
+    ("workgroup_size", "#[workgroup_size(256)]` or `#[workgroup_size(16, 16)]"),
+    ("workgroup_size_hint", "#[workgroup_size_hint(256)]"),
+    ("max_workgroup_size", "#[max_workgroup_size(256)]"),
+    ("waves_per_eu", "#[waves_per_eu(4)]` or `#[waves_per_eu(2, 8)]"),
+    ("num_vgpr", "#[num_vgpr(64)]"),
+    ("num_sgpr", "#[num_sgpr(48)]"),
+    ("vec_type_hint", "#[vec_type_hint(f32x4)]"),
+    ("small_buffers", "#[small_buffers]"),
+];
+
+/// The largest work-group there is.
+const MAX_WORKGROUP: u64 = 1024;
+
+impl Checker<'_, '_> {
+    /// Reports attributes where none have a meaning.
+    pub(super) fn no_attrs(&mut self, attrs: List, what: &str) {
+        for attr in &self.ast.attrs[attrs.range()] {
+            let name = self.ast.name(attr.name.sym);
+            self.sink.push(
+                Diagnostic::error("E0081", format!("`{name}` is not an attribute of {what}"))
+                    .label(attr.span, "not allowed here"),
+            );
+        }
+    }
+
+    pub(super) fn function_attrs(&mut self, attrs: List, func: &mut Func) {
+        for n in attrs.range() {
+            let attr = self.ast.attrs[n];
+            let repeated =
+                self.ast.attrs[attrs.start as usize..n].iter().any(|a| a.name.sym == attr.name.sym);
+            if repeated {
+                let name = self.ast.name(attr.name.sym);
+                self.error("E0080", format!("`{name}` is given twice"), attr.span, "second time");
+            } else if func.kernel.is_some() {
+                self.kernel_attr(&attr, func);
+            } else {
+                self.fn_attr(&attr);
+            }
+        }
+    }
+
+    fn fn_attr(&mut self, attr: &Attr) {
+        let name = self.ast.name(attr.name.sym);
+        let args = self.ast.list(attr.args);
+        match name {
+            // Everything is inlined so far, so that `inline(never)` is a wish that is not heard.
+            "inline" => {
+                let word = args.first().and_then(|&arg| crate::words::word(self.ast, arg));
+                if args.len() > 1 || (args.len() == 1 && !matches!(word, Some("never" | "always"))) {
+                    self.wrong_attr(attr, "#[inline]` or `#[inline(never)]");
+                }
+            }
+            "export" => {
+                self.error("E0090", "`#[export]` is not supported yet", attr.span, "not supported yet");
+            }
+            _ if KERNEL_ATTRS.iter().any(|row| row.0 == name) => {
+                self.error(
+                    "E0081",
+                    format!("`{name}` is an attribute of kernels"),
+                    attr.span,
+                    "this is a `fn`",
+                );
+            }
+            _ => self.unknown_attr(attr, ["inline", "export"].into_iter()),
+        }
+    }
+
+    fn unknown_attr(&mut self, attr: &Attr, known: impl Iterator<Item = &'static str>) {
+        let name = self.ast.name(attr.name.sym);
+        let help = match name {
+            "reqd_work_group_size" | "launch_bounds" => Some("workgroup_size"),
+            _ => nearest(name, known),
+        };
+        let diagnostic = Diagnostic::error("E0027", format!("there is no attribute `{name}`"))
+            .label(attr.name.span, "unknown attribute")
+            .help_opt(help.map(|found| format!("a similar name exists: `{found}`")));
+        self.sink.push(diagnostic);
+    }
+
+    fn wrong_attr(&mut self, attr: &Attr, example: &str) {
+        let name = self.ast.name(attr.name.sym);
+        let diagnostic = Diagnostic::error("E0080", format!("wrong arguments of `{name}`"))
+            .label(attr.span, "not understood")
+            .help(format!("write `{example}`"));
+        self.sink.push(diagnostic);
+    }
+
+    fn kernel_attr(&mut self, attr: &Attr, func: &mut Func) {
+        let name = self.ast.name(attr.name.sym);
+        if matches!(name, "inline" | "export") {
+            return self.error(
+                "E0081",
+                format!("`{name}` is an attribute of functions"),
+                attr.span,
+                "this is a kernel",
+            );
+        }
+        let Some(&(_, example)) = KERNEL_ATTRS.iter().find(|row| row.0 == name) else {
+            return self.unknown_attr(attr, KERNEL_ATTRS.iter().map(|row| row.0));
+        };
+        if name == "small_buffers" && attr.args.len == 0 {
+            func.small_buffers = true;
+            return;
+        }
+        let Some(kernel) = &mut func.kernel else { return };
+        if name == "vec_type_hint" {
+            match self.ast.list(attr.args) {
+                &[arg] if matches!(self.ast.expr(arg).kind, ExprKind::Name(_)) => {
+                    kernel.vec_type_hint = crate::words::word(self.ast, arg).map(str::to_string);
+                }
+                _ => self.wrong_attr(attr, example),
+            }
+            return;
+        }
+        let Some(values) = self.attr_numbers(attr) else { return };
+        match (name, values.as_slice()) {
+            ("workgroup_size", &[..]) if self.is_group(&values) => {
+                kernel.reqd_workgroup_size = self.group_size(attr, &values);
+            }
+            ("workgroup_size_hint", &[..]) if self.is_group(&values) => {
+                kernel.workgroup_size_hint = self.group_size(attr, &values);
+            }
+            ("max_workgroup_size", &[n]) => {
+                kernel.max_workgroup_size = self.group_size(attr, &[n]).map(|_| n as u32);
+            }
+            ("waves_per_eu", &[min @ 1..=10]) => kernel.waves_per_eu = Some((min as u32, None)),
+            ("waves_per_eu", &[min @ 1..=10, max @ 1..=10]) if min <= max => {
+                kernel.waves_per_eu = Some((min as u32, Some(max as u32)));
+            }
+            ("num_vgpr", &[n @ 1..=512]) => kernel.num_vgpr = Some(n as u32),
+            ("num_sgpr", &[n @ 1..=128]) => kernel.num_sgpr = Some(n as u32),
+            _ => self.wrong_attr(attr, example),
+        }
+    }
+
+    fn is_group(&self, values: &[u64]) -> bool {
+        (1..=3).contains(&values.len())
+    }
+
+    fn group_size(&mut self, attr: &Attr, values: &[u64]) -> Option<[u32; 3]> {
+        let total = values.iter().try_fold(1u64, |total, &n| total.checked_mul(n));
+        match total {
+            Some(1..=MAX_WORKGROUP) => {
+                let dim = |n: usize| values.get(n).map_or(1, |&value| value as u32);
+                Some([dim(0), dim(1), dim(2)])
+            }
+            _ => {
+                let diagnostic = Diagnostic::error("E0082", "impossible size of a work-group")
+                    .label(attr.span, "the product of the sizes counts")
+                    .help(format!("a work-group has 1 to {MAX_WORKGROUP} work-items"));
+                self.sink.push(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// The arguments as constants; constants and `param`s of the file may be used.
+    fn attr_numbers(&mut self, attr: &Attr) -> Option<Vec<u64>> {
+        let args = self.ast.list(attr.args).to_vec();
+        let mut values = Vec::with_capacity(args.len());
+        for arg in args {
+            let found = self.expr(arg, Ty::U32);
+            if found == Ty::ERROR || !self.require(arg, found, Ty::U32) {
+                return None;
+            }
+            values.push(self.eval(arg)?.first().copied()?);
+        }
+        Some(values)
+    }
+}

@@ -1,0 +1,516 @@
+//! Arguments of the built-in functions.
+
+use super::{Checker, Res};
+use crate::ast::{ExprId, List, Name, TypeId};
+use crate::builtins::{Builtin, Class, Lane, Rmw, Wide};
+use crate::diag::{Diagnostic, nearest};
+use crate::scalar::Scalar;
+use crate::types::{Pointer, Qualifiers, Ty, TyKind};
+use crate::words;
+use ir::{Order, Pos, Space, TernOp};
+
+/// Fewest and most arguments.
+fn arity(builtin: Builtin) -> (usize, usize) {
+    use Builtin::*;
+    match builtin {
+        Pos(_) | Barrier | BarrierOnly | WaveBarrier | Unreachable => (0, 0),
+        Dim(_) | IsNan | IsInf | FrexpExp | Length | Normalize | Bitcast | Ballot | Any | All => (1, 1),
+        ReadFirstLane | Mbcnt | WaveReduce(_) | WaveScan | Assume => (1, 1),
+        Ldexp | Frexp | Dot | ReadLane | Shuffle | ShuffleXor | ShuffleUp | ShuffleDown => (2, 2),
+        Select => (3, 3),
+        Fence => (2, 5),
+        AtomicLoad => (3, 3),
+        AtomicStore | AtomicRmw(_) => (4, 4),
+        AtomicCas => (6, 6),
+        Load => (1, 2),
+        Store => (2, 3),
+        Lanes(_, _, count) => (count as usize, count as usize),
+        Unsupported => (0, usize::MAX),
+    }
+}
+
+/// Whether argument `n` is a shift count or the like: any integer type will do.
+fn is_count(lane: Lane, n: usize) -> bool {
+    match lane {
+        Lane::Rotl | Lane::Rotr => n == 1,
+        Lane::Bfe => n >= 1,
+        Lane::Tern(TernOp::Fshr) => n == 2,
+        _ => false,
+    }
+}
+
+/// What an atomic does, for the orders it may have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Load,
+    Store,
+    ReadWrite,
+    Failure,
+    Fence,
+}
+
+impl Access {
+    fn allows(self, order: Order) -> bool {
+        match self {
+            Access::Load | Access::Failure => !matches!(order, Order::Release | Order::AcqRel),
+            Access::Store => !matches!(order, Order::Acquire | Order::AcqRel),
+            Access::ReadWrite => order != Order::Unordered,
+            Access::Fence => !matches!(order, Order::Unordered | Order::Relaxed),
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Access::Load => "an atomic load",
+            Access::Store => "an atomic store",
+            Access::ReadWrite => "an atomic read-modify-write",
+            Access::Failure => "the failing side of a compare-and-swap",
+            Access::Fence => "a fence",
+        }
+    }
+}
+
+impl Checker<'_, '_> {
+    pub(super) fn builtin(
+        &mut self,
+        id: ExprId,
+        builtin: Builtin,
+        callee: Name,
+        list: List,
+        generic: Option<TypeId>,
+        expect: Ty,
+    ) -> Ty {
+        let (min, max) = arity(builtin);
+        let args: Vec<ExprId> = self.ast.list(list).to_vec();
+        if args.len() < min || args.len() > max {
+            self.wrong_count(callee, args.len(), (min, max), None);
+            return Ty::ERROR;
+        }
+        match builtin {
+            Builtin::Dim(dim) => self.dimension(id, dim, args[0]),
+            Builtin::Pos(Pos::Clock | Pos::Realtime) => Ty::U64,
+            Builtin::Pos(_) => Ty::U32,
+            Builtin::Barrier | Builtin::BarrierOnly | Builtin::WaveBarrier => Ty::UNIT,
+            Builtin::Fence => self.fence(&args),
+            Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(_) | Builtin::AtomicCas => {
+                self.atomic(builtin, &args)
+            }
+            Builtin::Load | Builtin::Store => self.hinted(builtin, &args),
+            Builtin::Lanes(lane, class, _) => self.lanes(lane, class, callee, &args, expect),
+            Builtin::IsNan | Builtin::IsInf => {
+                let ty = self.of_class(args[0], Class::Float, callee, Ty::NONE);
+                if ty == Ty::ERROR { ty } else { self.out.types.with_scalar(ty, Scalar::Bool) }
+            }
+            Builtin::Ldexp => {
+                let ty = self.of_class(args[0], Class::Float, callee, expect);
+                self.argument(args[1], Ty::I32);
+                ty
+            }
+            Builtin::FrexpExp => {
+                let ty = self.of_class(args[0], Class::Float, callee, Ty::NONE);
+                if ty == Ty::ERROR { ty } else { self.out.types.with_scalar(ty, Scalar::I32) }
+            }
+            Builtin::Frexp => self.frexp(callee, &args, expect),
+            Builtin::Dot | Builtin::Length | Builtin::Normalize => self.geometric(builtin, callee, &args),
+            Builtin::Select => self.select(&args, expect),
+            Builtin::Bitcast => self.bitcast(callee, args[0], generic),
+            Builtin::Ballot => {
+                self.condition(args[0]);
+                Ty::U64
+            }
+            Builtin::Any | Builtin::All => {
+                self.condition(args[0]);
+                Ty::BOOL
+            }
+            Builtin::ReadFirstLane => self.register_value(args[0], expect),
+            Builtin::ReadLane
+            | Builtin::Shuffle
+            | Builtin::ShuffleXor
+            | Builtin::ShuffleUp
+            | Builtin::ShuffleDown => {
+                let ty = self.register_value(args[0], expect);
+                self.argument(args[1], Ty::U32);
+                ty
+            }
+            Builtin::Mbcnt => {
+                self.argument(args[0], Ty::U64);
+                Ty::U32
+            }
+            Builtin::WaveReduce(Wide::And | Wide::Or | Wide::Xor) => {
+                self.of_class(args[0], Class::Int, callee, expect)
+            }
+            Builtin::WaveReduce(_) | Builtin::WaveScan => {
+                self.of_class(args[0], Class::Number, callee, expect)
+            }
+            Builtin::Assume => {
+                self.condition(args[0]);
+                Ty::UNIT
+            }
+            Builtin::Unreachable => Ty::NEVER,
+            Builtin::Unsupported => Ty::ERROR,
+        }
+    }
+
+    /// An argument of a fixed type.
+    fn argument(&mut self, arg: ExprId, wanted: Ty) -> bool {
+        let found = self.expr(arg, wanted);
+        self.require(arg, found, wanted) && found != Ty::ERROR
+    }
+
+    fn dimension(&mut self, id: ExprId, dim: crate::builtins::Dim, arg: ExprId) -> Ty {
+        let found = self.expr(arg, Ty::U32);
+        let is_int = self.out.types.as_scalar(found).is_some_and(Scalar::is_int);
+        if !is_int {
+            self.require(arg, found, Ty::U32);
+        } else if let Some(value) = self.eval(arg).and_then(|leaves| leaves.first().copied()) {
+            if value > 2 {
+                let span = self.ast.span(arg);
+                self.error("E0052", "a dimension is 0, 1 or 2", span, "no such dimension");
+            }
+            self.out.res[id.at()] = Res::Dim(dim, value.min(2) as u8);
+        }
+        Ty::U32
+    }
+
+    fn is_class(&self, ty: Ty, class: Class) -> bool {
+        let Some((scalar, _)) = self.out.types.lanes(ty) else { return false };
+        match class {
+            Class::Float => scalar.is_float(),
+            Class::F32 => scalar == Scalar::F32,
+            Class::Int => scalar.is_int() && !scalar.is_small(),
+            Class::Word => matches!(scalar, Scalar::I32 | Scalar::U32),
+            Class::Number => scalar != Scalar::Bool,
+            Class::SignedOrFloat => scalar.is_float() || scalar.is_signed(),
+        }
+    }
+
+    /// A numeric argument of a class; literals become the class's natural type.
+    fn of_class(&mut self, arg: ExprId, class: Class, callee: Name, expect: Ty) -> Ty {
+        let natural = match class {
+            Class::Float | Class::F32 => Ty::F32,
+            _ => Ty::NONE,
+        };
+        let expect = if self.is_class(expect, class) { expect } else { natural };
+        let found = self.expr(arg, expect);
+        if found == Ty::ERROR || self.is_class(found, class) {
+            return found;
+        }
+        let (name, text) = (self.type_name(found), self.ast.name(callee.sym));
+        let diagnostic = Diagnostic::error("E0052", format!("`{text}` takes {}", class.text()))
+            .label(self.ast.span(arg), format!("this is `{name}`"))
+            .help_opt(matches!(class, Class::Float | Class::F32).then(|| "convert it with `as f32`".into()));
+        self.sink.push(diagnostic);
+        Ty::ERROR
+    }
+
+    /// Element-wise functions: all operands of one type, scalars may stand for vectors.
+    fn lanes(&mut self, lane: Lane, class: Class, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
+        let mut result = Ty::NONE;
+        let mut failed = false;
+        // What has a type decides; literals follow.
+        for literals in [false, true] {
+            for (n, &arg) in args.iter().enumerate() {
+                if is_count(lane, n) || self.untyped(arg).is_some() != literals {
+                    continue;
+                }
+                let wish = if result == Ty::NONE { expect } else { result };
+                let found = self.of_class(arg, class, callee, wish);
+                failed |= found == Ty::ERROR;
+                if !failed {
+                    result = self.widest(result, found, arg, &mut failed);
+                }
+            }
+        }
+        for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
+            let found = self.expr(arg, Ty::U32);
+            let is_int = self.out.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
+            if found != Ty::ERROR && !is_int {
+                failed |= !self.require(arg, found, Ty::U32) || n == 0;
+            }
+        }
+        if failed { Ty::ERROR } else { result }
+    }
+
+    /// The common type of the operands so far and one more.
+    fn widest(&mut self, so_far: Ty, found: Ty, arg: ExprId, failed: &mut bool) -> Ty {
+        if so_far == Ty::NONE || so_far == found {
+            return found;
+        }
+        match (self.out.types.kind(so_far), self.out.types.kind(found)) {
+            (TyKind::Vector(a, _), TyKind::Scalar(b)) if a == b => so_far,
+            (TyKind::Scalar(a), TyKind::Vector(b, _)) if a == b => found,
+            _ => {
+                *failed |= !self.require(arg, found, so_far);
+                so_far
+            }
+        }
+    }
+
+    fn frexp(&mut self, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
+        let ty = self.of_class(args[0], Class::Float, callee, expect);
+        let pointer = self.expr(args[1], Ty::NONE);
+        let exponent = match self.out.types.lanes(ty) {
+            Some(_) => self.out.types.with_scalar(ty, Scalar::I32),
+            None => return ty,
+        };
+        match self.out.types.as_pointer(pointer) {
+            Some(p) if p.to == exponent && !p.qualifiers.contains(Qualifiers::CONST) => {}
+            _ if pointer == Ty::ERROR => {}
+            _ => {
+                let (name, wanted) = (self.type_name(pointer), self.type_name(exponent));
+                let diagnostic = Diagnostic::error("E0052", "`frexp` stores the exponent through a pointer")
+                    .label(self.ast.span(args[1]), format!("this is `{name}`"))
+                    .help(format!("give the address of a `{wanted}`: `&mut e`"));
+                self.sink.push(diagnostic);
+            }
+        }
+        ty
+    }
+
+    fn geometric(&mut self, builtin: Builtin, callee: Name, args: &[ExprId]) -> Ty {
+        let first = self.of_class(args[0], Class::Float, callee, Ty::NONE);
+        if let Some(&second) = args.get(1) {
+            let found = self.expr(second, first);
+            self.require(second, found, first);
+        }
+        match (builtin, self.out.types.lanes(first)) {
+            (_, None) => Ty::ERROR,
+            (Builtin::Normalize, _) => first,
+            (_, Some((scalar, _))) => Ty::scalar(scalar),
+        }
+    }
+
+    fn select(&mut self, args: &[ExprId], expect: Ty) -> Ty {
+        let cond = self.expr(args[0], Ty::BOOL);
+        let (a, b) = self.pair(args[1], args[2], expect);
+        if !self.require(args[2], b, a) || a == Ty::ERROR || cond == Ty::ERROR {
+            return Ty::ERROR;
+        }
+        let fits = match (self.out.types.lanes(cond), self.out.types.lanes(a)) {
+            (Some((Scalar::Bool, 1)), _) => true,
+            (Some((Scalar::Bool, n)), Some((_, m))) => n == m,
+            _ => false,
+        };
+        if !fits {
+            self.require(args[0], cond, Ty::BOOL);
+        }
+        self.register_type(a, args[1])
+    }
+
+    fn bitcast(&mut self, callee: Name, arg: ExprId, generic: Option<TypeId>) -> Ty {
+        let Some(generic) = generic else {
+            self.expr(arg, Ty::NONE);
+            let diagnostic = Diagnostic::error("E0050", "`bitcast` needs the type to turn into")
+                .label(callee.span, "without a type")
+                .help("write `bitcast::<u32>(x)`");
+            self.sink.push(diagnostic);
+            return Ty::ERROR;
+        };
+        let to = self.resolve(generic);
+        let from = self.expr(arg, Ty::NONE);
+        if to == Ty::ERROR || from == Ty::ERROR {
+            return to;
+        }
+        let types = &self.out.types;
+        let bits = |ty| match types.lanes(ty) {
+            Some((Scalar::Bool, _)) | None => None,
+            Some((scalar, lanes)) => Some(scalar.bits() * u32::from(lanes)),
+        };
+        if bits(from).is_none() || bits(from) != bits(to) {
+            let (from_name, to_name) = (self.type_name(from), self.type_name(to));
+            let message = format!("`{from_name}` and `{to_name}` do not have the same number of bits");
+            self.error("E0043", message, self.ast.span(arg), format!("this is `{from_name}`"));
+        }
+        to
+    }
+
+    /// A value that lives in registers: a number, a vector of numbers.
+    fn register_value(&mut self, arg: ExprId, expect: Ty) -> Ty {
+        let found = self.expr(arg, expect);
+        self.register_type(found, arg)
+    }
+
+    fn register_type(&mut self, ty: Ty, arg: ExprId) -> Ty {
+        match self.out.types.kind(ty) {
+            TyKind::Error | TyKind::Scalar(_) | TyKind::Vector(..) => ty,
+            _ => {
+                let name = self.type_name(ty);
+                let span = self.ast.span(arg);
+                self.error("E0052", "a number or a vector is needed here", span, format!("this is `{name}`"));
+                Ty::ERROR
+            }
+        }
+    }
+
+    /// `load(p)` and `store(p, v)` with hints.
+    fn hinted(&mut self, builtin: Builtin, args: &[ExprId]) -> Ty {
+        let pointer_ty = self.expr(args[0], Ty::NONE);
+        let hint = args.get(if builtin == Builtin::Load { 1 } else { 2 });
+        if let Some(&hint) = hint
+            && let Err(wrong) = words::hints(self.ast, hint)
+        {
+            self.unknown_word(wrong, "hint", words::HINTS.iter().map(|row| row.0));
+        }
+        let Some(pointer) = self.pointer_argument(args[0], pointer_ty) else { return Ty::ERROR };
+        self.by_value(pointer.to, self.ast.span(args[0]));
+        if builtin == Builtin::Load {
+            return pointer.to;
+        }
+        self.writable(args[0], pointer);
+        self.argument(args[1], pointer.to);
+        Ty::UNIT
+    }
+
+    fn pointer_argument(&mut self, arg: ExprId, ty: Ty) -> Option<Pointer> {
+        let pointer = self.out.types.as_pointer(ty);
+        if pointer.is_none() && ty != Ty::ERROR {
+            let name = self.type_name(ty);
+            let diagnostic = Diagnostic::error("E0052", "a pointer is needed here")
+                .label(self.ast.span(arg), format!("this is `{name}`"))
+                .help("`&x[i]` is the address of an element");
+            self.sink.push(diagnostic);
+        }
+        pointer
+    }
+
+    fn writable(&mut self, arg: ExprId, pointer: Pointer) {
+        if pointer.qualifiers.contains(Qualifiers::CONST) {
+            let span = self.ast.span(arg);
+            self.error("E0047", "this memory is read-only", span, "a `const` or `constant` pointer");
+        }
+    }
+
+    /// Atomics: pointer, values, orders, scope.
+    fn atomic(&mut self, builtin: Builtin, args: &[ExprId]) -> Ty {
+        let pointer_ty = self.expr(args[0], Ty::NONE);
+        let (values, orders) = match builtin {
+            Builtin::AtomicLoad => (0, 1),
+            Builtin::AtomicCas => (2, 2),
+            _ => (1, 1),
+        };
+        let access = match builtin {
+            Builtin::AtomicLoad => Access::Load,
+            Builtin::AtomicStore => Access::Store,
+            _ => Access::ReadWrite,
+        };
+        self.order(args[1 + values], access);
+        if orders == 2 {
+            self.order(args[2 + values], Access::Failure);
+        }
+        self.scope(args[1 + values + orders]);
+        let element = self.atomic_element(builtin, args[0], pointer_ty);
+        for &value in &args[1..1 + values] {
+            match element {
+                Some(element) => {
+                    self.argument(value, element);
+                }
+                None => {
+                    self.expr(value, Ty::NONE);
+                }
+            }
+        }
+        match (builtin, element) {
+            (Builtin::AtomicStore, _) => Ty::UNIT,
+            (_, Some(element)) => element,
+            (_, None) => Ty::ERROR,
+        }
+    }
+
+    /// The type an atomic works on, if there can be one.
+    fn atomic_element(&mut self, builtin: Builtin, arg: ExprId, ty: Ty) -> Option<Ty> {
+        let pointer = self.pointer_argument(arg, ty)?;
+        let span = self.ast.span(arg);
+        let allowed = match pointer.space {
+            Space::Global | Space::Shared => true,
+            Space::Constant => builtin == Builtin::AtomicLoad,
+            _ => false,
+        };
+        if !allowed {
+            let space = pointer.space.name();
+            let message = format!("atomics work on `global` and `shared` memory, not on `{space}`");
+            self.error("E0053", message, span, format!("points to `{space}` memory"));
+            return None;
+        }
+        if builtin != Builtin::AtomicLoad {
+            self.writable(arg, pointer);
+        }
+        let scalar = self.out.types.as_scalar(pointer.to);
+        let moves_only = matches!(
+            builtin,
+            Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(Rmw::Plain(ir::RmwOp::Xchg))
+        );
+        let name = self.type_name(pointer.to);
+        match scalar {
+            Some(Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64) => Some(pointer.to),
+            Some(Scalar::F32 | Scalar::F64) if moves_only => Some(pointer.to),
+            Some(Scalar::F32 | Scalar::F64) => {
+                self.error(
+                    "E0090",
+                    format!("this atomic on `{name}` is not supported yet"),
+                    span,
+                    format!("points to `{name}`"),
+                );
+                None
+            }
+            _ => {
+                let diagnostic = Diagnostic::error("E0052", "atomics work on 32- and 64-bit numbers")
+                    .label(span, format!("points to `{name}`"));
+                self.sink.push(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn order(&mut self, arg: ExprId, access: Access) {
+        let Some(order) = words::word(self.ast, arg).and_then(words::order) else {
+            return self.unknown_word(arg, "memory order", words::ORDERS.iter().map(|row| row.0));
+        };
+        if !access.allows(order) {
+            let allowed: Vec<&str> =
+                words::ORDERS.iter().filter(|row| access.allows(row.1)).map(|row| row.0).collect();
+            let message = format!("{} cannot have this order", access.text());
+            let diagnostic = Diagnostic::error("E0087", message)
+                .label(self.ast.span(arg), "not allowed here")
+                .help(format!("allowed are: {}", allowed.join(", ")));
+            self.sink.push(diagnostic);
+        }
+    }
+
+    fn scope(&mut self, arg: ExprId) {
+        if words::word(self.ast, arg).and_then(words::scope).is_none() {
+            self.unknown_word(arg, "scope", words::SCOPES.iter().map(|row| row.0));
+        }
+    }
+
+    fn fence(&mut self, args: &[ExprId]) -> Ty {
+        self.order(args[0], Access::Fence);
+        self.scope(args[1]);
+        for &arg in &args[2..] {
+            if words::word(self.ast, arg).and_then(words::space).is_none() {
+                self.unknown_word(arg, "address space", words::SPACES.iter().map(|row| row.0));
+            }
+        }
+        Ty::UNIT
+    }
+
+    /// Reports an argument that should be one of a few words.
+    fn unknown_word(&mut self, arg: ExprId, what: &str, known: impl Iterator<Item = &'static str> + Clone) {
+        let found = words::word(self.ast, arg);
+        let help = match found.and_then(|word| nearest(word, known.clone())) {
+            Some(close) => format!("a similar word exists: `{close}`"),
+            None => format!("one of: {}", known.collect::<Vec<_>>().join(", ")),
+        };
+        let message = match found {
+            Some(word) => format!("`{word}` is no {what}"),
+            None => format!("a {what} is a word of its own, not a value"),
+        };
+        let message = message.replace("a address", "an address");
+        let diagnostic = Diagnostic::error("E0029", message)
+            .label(
+                self.ast.span(arg),
+                format!("expected a{} {what}", if what.starts_with('a') { "n" } else { "" }),
+            )
+            .help(help);
+        self.sink.push(diagnostic);
+    }
+}

@@ -1,0 +1,208 @@
+//! Calls: of functions, of vector constructors; finds the built-ins.
+
+use super::{Binding, Checker, Res};
+use crate::ast::{ExprId, ExprKind, List, Name, TypeId};
+use crate::builtins::{self, Builtin};
+use crate::diag::Diagnostic;
+use crate::lexer::Span;
+use crate::scalar::{Scalar, vector_name};
+use crate::types::{Ty, TyKind};
+
+impl Checker<'_, '_> {
+    pub(super) fn call(
+        &mut self,
+        id: ExprId,
+        callee: Name,
+        args: List,
+        generic: Option<TypeId>,
+        expect: Ty,
+    ) -> Ty {
+        let text = self.ast.name(callee.sym);
+        if generic.is_some() && text != "bitcast" {
+            self.error("E0025", format!("`{text}` takes no type"), callee.span, "with `::<…>`");
+        }
+        match self.binding(callee.sym) {
+            Binding::Func(func) => return self.call_function(id, func, callee, args),
+            Binding::None => {}
+            _ => {
+                self.check_all(args);
+                self.error("E0025", format!("`{text}` is not a function"), callee.span, "cannot be called");
+                return Ty::ERROR;
+            }
+        }
+        if let Some((scalar, lanes)) = vector_name(text) {
+            self.out.res[id.at()] = Res::Vector;
+            return self.vector(callee, scalar, lanes, args);
+        }
+        match builtins::find(text) {
+            Some(Builtin::Unsupported) => {
+                for n in args.range() {
+                    let arg = self.ast.exprs_pool[n];
+                    if !matches!(self.ast.expr(arg).kind, ExprKind::Str) {
+                        self.expr(arg, Ty::NONE);
+                    }
+                }
+                self.error(
+                    "E0090",
+                    format!("`{text}` is not supported yet"),
+                    callee.span,
+                    "not supported yet",
+                );
+                Ty::ERROR
+            }
+            Some(builtin) => {
+                self.out.res[id.at()] = Res::Builtin(builtin);
+                self.builtin(id, builtin, callee, args, generic, expect)
+            }
+            None => {
+                self.check_all(args);
+                self.unknown_function(callee);
+                Ty::ERROR
+            }
+        }
+    }
+
+    /// Checks arguments for their own sake.
+    pub(super) fn check_all(&mut self, args: List) {
+        for n in args.range() {
+            self.expr(self.ast.exprs_pool[n], Ty::NONE);
+        }
+    }
+
+    fn unknown_function(&mut self, callee: Name) {
+        let text = self.ast.name(callee.sym);
+        let help = if Scalar::from_name(text).is_some() {
+            Some(format!("convert with `x as {text}`"))
+        } else {
+            foreign_function(text).map(|here| format!("it is called `{here}` here")).or_else(|| {
+                let funcs = self.bound_names(|b| matches!(b, Binding::Func(_)));
+                self.suggest(text, funcs.into_iter().chain(builtins::names()))
+            })
+        };
+        let diagnostic = Diagnostic::error("E0022", format!("there is no function `{text}`"))
+            .label(callee.span, "unknown function")
+            .help_opt(help);
+        self.sink.push(diagnostic);
+    }
+
+    fn call_function(&mut self, id: ExprId, func: u32, callee: Name, args: List) -> Ty {
+        self.out.res[id.at()] = Res::Func(func);
+        let text = self.ast.name(callee.sym);
+        let Some(info) = self.out.funcs.get(func as usize) else {
+            // Constants and array lengths are evaluated before functions have signatures.
+            self.error(
+                "E0070",
+                format!("`{text}` is not evaluated at compile time"),
+                callee.span,
+                "a function call",
+            );
+            return Ty::ERROR;
+        };
+        let (result, is_kernel, declared) = (info.result, info.kernel.is_some(), info.name.span);
+        let params: Vec<Ty> = info.params.iter().map(|&local| self.out.locals[local as usize].ty).collect();
+        if is_kernel {
+            self.check_all(args);
+            let diagnostic = Diagnostic::error("E0025", format!("`{text}` is a kernel and cannot be called"))
+                .label(callee.span, "a kernel")
+                .help("move what both need into a `fn`");
+            self.sink.push(diagnostic);
+            return Ty::ERROR;
+        }
+        if params.len() != args.len as usize {
+            self.check_all(args);
+            self.wrong_count(callee, args.len as usize, (params.len(), params.len()), Some(declared));
+            return result;
+        }
+        for (n, wanted) in params.into_iter().enumerate() {
+            let arg = self.ast.exprs_pool[args.start as usize + n];
+            let found = self.expr(arg, wanted);
+            self.require(arg, found, wanted);
+        }
+        self.calls.push((self.body.func, func, callee.span));
+        result
+    }
+
+    /// Reports a wrong number of arguments.
+    pub(super) fn wrong_count(
+        &mut self,
+        callee: Name,
+        found: usize,
+        wanted: (usize, usize),
+        declared: Option<Span>,
+    ) {
+        let text = self.ast.name(callee.sym);
+        let count = match wanted {
+            (min, max) if min == max => format!("{min} argument{}", if min == 1 { "" } else { "s" }),
+            (min, max) if max == min + 1 => format!("{min} or {max} arguments"),
+            (min, _) => format!("{min} arguments or more"),
+        };
+        let mut diagnostic = Diagnostic::error("E0042", format!("`{text}` takes {count}, found {found}"))
+            .label(callee.span, format!("expected {count}"));
+        if let Some(declared) = declared {
+            diagnostic = diagnostic.label(declared, "declared here");
+        }
+        self.sink.push(diagnostic);
+    }
+
+    /// `f32x4(…)`: one scalar for all lanes, or parts that fill the lanes in order.
+    fn vector(&mut self, callee: Name, scalar: Scalar, lanes: u8, args: List) -> Ty {
+        let ty = self.out.types.vector(scalar, lanes);
+        let wanted = Ty::scalar(scalar);
+        let mut filled = 0u32;
+        for n in args.range() {
+            let arg = self.ast.exprs_pool[n];
+            let found = self.expr(arg, wanted);
+            match self.out.types.kind(found) {
+                TyKind::Error => return ty,
+                TyKind::Vector(of, count) if of == scalar => filled += u32::from(count),
+                _ => {
+                    if !self.require(arg, found, wanted) {
+                        return ty;
+                    }
+                    filled += 1;
+                }
+            }
+        }
+        if filled != u32::from(lanes) && !(args.len == 1 && filled == 1) {
+            let name = self.type_name(ty);
+            let diagnostic =
+                Diagnostic::error("E0055", format!("`{name}` has {lanes} lanes, found {filled}"))
+                    .label(callee.span, format!("{lanes} lanes to fill"))
+                    .help(format!("give {lanes} scalars, parts that add up to them, or one for all"));
+            self.sink.push(diagnostic);
+        }
+        ty
+    }
+}
+
+/// What a function of OpenCL, CUDA or C is called here.
+fn foreign_function(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "get_global_id" => "global_id",
+        "get_local_id" => "local_id",
+        "get_group_id" => "group_id",
+        "get_local_size" => "local_size",
+        "get_num_groups" => "num_groups",
+        "get_global_size" => "global_size",
+        "__syncthreads" | "syncthreads" | "work_group_barrier" => "barrier",
+        "fmaxf" | "fmax" => "max",
+        "fminf" | "fmin" => "min",
+        "fabs" | "fabsf" => "abs",
+        "sqrtf" => "sqrt",
+        "expf" => "exp",
+        "logf" => "log",
+        "powf" => "pow",
+        "mad" | "fmaf" => "fma",
+        "atomicAdd" | "atomic_fetch_add" => "atomic_add",
+        "atomic_exchange" | "atomicExch" => "atomic_xchg",
+        "atomic_compare_exchange" | "atomicCAS" | "atomic_cmpxchg" => "atomic_cas",
+        "__shfl" | "__shfl_sync" => "shuffle",
+        "__ballot" | "__ballot_sync" => "ballot",
+        "count_ones" | "popcnt" | "__popc" => "popcount",
+        "leading_zeros" | "__clz" => "clz",
+        "trailing_zeros" => "ctz",
+        "rotate" => "rotl",
+        "as_float" | "as_uint" | "as_int" => "bitcast::<T>",
+        _ => return None,
+    })
+}

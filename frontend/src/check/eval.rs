@@ -1,0 +1,373 @@
+//! Evaluation of constant expressions, after they have been checked.
+
+use super::{Checker, Res};
+use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
+use crate::builtins::{Builtin, Lane};
+use crate::diag::Diagnostic;
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind, swizzle};
+
+/// Why an operation has no value.
+enum Undefined {
+    DivisionByZero,
+    NotConstant,
+}
+
+impl Checker<'_, '_> {
+    /// The leaves of a checked expression's value; reports what is not constant.
+    pub(super) fn eval(&mut self, id: ExprId) -> Option<Vec<u64>> {
+        let mut leaves = Vec::with_capacity(1);
+        match self.eval_into(id, &mut leaves) {
+            Ok(()) => Some(leaves),
+            Err(Some(diagnostic)) => {
+                self.sink.push(diagnostic);
+                None
+            }
+            Err(None) => None,
+        }
+    }
+
+    /// `Err(None)` where an error was reported before.
+    fn eval_into(&self, id: ExprId, out: &mut Vec<u64>) -> Result<(), Option<Diagnostic>> {
+        let ty = self.out.expr_ty[id.at()];
+        if ty == Ty::ERROR {
+            return Err(None);
+        }
+        match self.ast.expr(id).kind {
+            ExprKind::Int { value, .. } => out.push(literal_bits(self.scalar_of(ty), value)),
+            ExprKind::Float { wide, narrow, .. } => out.push(match self.scalar_of(ty) {
+                Scalar::F64 => wide.to_bits(),
+                _ => u64::from(narrow.to_bits()),
+            }),
+            ExprKind::Bool(value) => out.push(u64::from(value)),
+            ExprKind::Name(_) => match self.out.res[id.at()] {
+                Res::Const(index) => out.extend_from_slice(&self.out.consts[index as usize].value),
+                _ => return Err(Some(self.not_constant(id))),
+            },
+            ExprKind::Unary(op, inner) => self.eval_unary(op, inner, ty, out)?,
+            ExprKind::Binary(op, left, right) => self.eval_binary(id, op, left, right, out)?,
+            ExprKind::Cast(inner, _) => {
+                let from = self.scalar_of(self.out.expr_ty[inner.at()]);
+                let to = self.scalar_of(ty);
+                if self.out.types.lanes(ty).is_none() {
+                    return Err(Some(self.not_constant(id)));
+                }
+                let start = out.len();
+                self.eval_into(inner, out)?;
+                out[start..].iter_mut().for_each(|bits| *bits = cast(from, to, *bits));
+            }
+            ExprKind::Array(list) => {
+                for &element in self.ast.list(list) {
+                    self.eval_into(element, out)?;
+                }
+            }
+            ExprKind::Repeat(value, _) => {
+                let start = out.len();
+                self.eval_into(value, out)?;
+                let one = out[start..].to_vec();
+                let TyKind::Array(_, len) = self.out.types.kind(ty) else { return Err(None) };
+                (1..len).for_each(|_| out.extend_from_slice(&one));
+            }
+            ExprKind::Struct(_, inits) => self.eval_struct(ty, inits, out)?,
+            ExprKind::Call { args, .. } => self.eval_call(id, ty, args, out)?,
+            ExprKind::Index(base, index) => self.eval_index(base, index, ty, out)?,
+            ExprKind::Field(base, field) => self.eval_field(base, field, ty, out)?,
+            ExprKind::If { cond, then, otherwise: Some(otherwise) } => {
+                let mut chosen = Vec::with_capacity(1);
+                self.eval_into(cond, &mut chosen)?;
+                let block = self.ast.block(then);
+                match (chosen.first(), block.tail) {
+                    (Some(0), _) => self.eval_into(otherwise, out)?,
+                    (Some(_), Some(tail)) if block.stmts.len == 0 => self.eval_into(tail, out)?,
+                    _ => return Err(Some(self.not_constant(id))),
+                }
+            }
+            ExprKind::Block(block) => {
+                let block = self.ast.block(block);
+                match block.tail {
+                    Some(tail) if block.stmts.len == 0 => self.eval_into(tail, out)?,
+                    _ => return Err(Some(self.not_constant(id))),
+                }
+            }
+            _ => return Err(Some(self.not_constant(id))),
+        }
+        Ok(())
+    }
+
+    fn scalar_of(&self, ty: Ty) -> Scalar {
+        self.out.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
+    }
+
+    fn not_constant(&self, id: ExprId) -> Diagnostic {
+        let diagnostic = Diagnostic::error("E0070", "this is not known at compile time")
+            .label(self.ast.span(id), "not a constant");
+        match self.out.res[id.at()] {
+            Res::Local(_) => {
+                diagnostic.help("constants are declared with `const` or `param`, not with `let`")
+            }
+            _ => diagnostic,
+        }
+    }
+
+    fn eval_unary(
+        &self,
+        op: UnaryOp,
+        inner: ExprId,
+        ty: Ty,
+        out: &mut Vec<u64>,
+    ) -> Result<(), Option<Diagnostic>> {
+        let scalar = self.scalar_of(ty);
+        let start = out.len();
+        self.eval_into(inner, out)?;
+        for bits in &mut out[start..] {
+            *bits = match (op, scalar) {
+                (UnaryOp::Neg, Scalar::F32) => *bits ^ (1 << 31),
+                (UnaryOp::Neg, Scalar::F64) => *bits ^ (1 << 63),
+                (UnaryOp::Neg, _) => scalar.wrap(bits.wrapping_neg()),
+                (UnaryOp::Not, Scalar::Bool) => *bits ^ 1,
+                (UnaryOp::Not, _) => scalar.wrap(!*bits),
+            };
+        }
+        Ok(())
+    }
+
+    fn eval_binary(
+        &self,
+        id: ExprId,
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+        out: &mut Vec<u64>,
+    ) -> Result<(), Option<Diagnostic>> {
+        let scalar = self.scalar_of(self.out.expr_ty[left.at()]);
+        let (mut a, mut b) = (Vec::with_capacity(1), Vec::with_capacity(1));
+        self.eval_into(left, &mut a)?;
+        self.eval_into(right, &mut b)?;
+        if a.is_empty() || b.is_empty() {
+            return Err(Some(self.not_constant(id)));
+        }
+        for n in 0..a.len().max(b.len()) {
+            // A scalar operand goes with each lane of the other.
+            let (x, y) = (a[n.min(a.len() - 1)], b[n.min(b.len() - 1)]);
+            let value =
+                if scalar.is_float() { float_binary(op, scalar, x, y) } else { int_binary(op, scalar, x, y) };
+            match value {
+                Ok(bits) => out.push(bits),
+                Err(Undefined::DivisionByZero) => {
+                    return Err(Some(
+                        Diagnostic::error("E0071", "division by zero in a constant")
+                            .label(self.ast.span(right), "this is zero"),
+                    ));
+                }
+                Err(Undefined::NotConstant) => return Err(Some(self.not_constant(id))),
+            }
+        }
+        Ok(())
+    }
+
+    fn eval_struct(
+        &self,
+        ty: Ty,
+        inits: crate::ast::List,
+        out: &mut Vec<u64>,
+    ) -> Result<(), Option<Diagnostic>> {
+        let TyKind::Struct(index) = self.out.types.kind(ty) else { return Err(None) };
+        for field in &self.out.types.structs[index as usize].fields {
+            let init = self.ast.inits[inits.range()].iter().find(|init| init.name.sym == field.name);
+            self.eval_into(init.ok_or(None)?.value, out)?;
+        }
+        Ok(())
+    }
+
+    /// Vector constructors, `min` and `max`.
+    fn eval_call(
+        &self,
+        id: ExprId,
+        ty: Ty,
+        args: crate::ast::List,
+        out: &mut Vec<u64>,
+    ) -> Result<(), Option<Diagnostic>> {
+        let args = self.ast.list(args);
+        let lanes = self.out.types.lanes(ty);
+        match (self.out.res[id.at()], args, lanes) {
+            (Res::Vector, &[one], Some((_, lanes))) => {
+                let start = out.len();
+                self.eval_into(one, out)?;
+                if out.len() == start + 1 {
+                    let bits = out[start];
+                    out.extend((1..lanes).map(|_| bits));
+                }
+            }
+            (Res::Vector, args, _) => {
+                for &arg in args {
+                    self.eval_into(arg, out)?;
+                }
+            }
+            (
+                Res::Builtin(Builtin::Lanes(lane @ (Lane::Min | Lane::Max), ..)),
+                &[a, b],
+                Some((scalar, 1)),
+            ) => {
+                let (mut x, mut y) = (Vec::with_capacity(1), Vec::with_capacity(1));
+                self.eval_into(a, &mut x)?;
+                self.eval_into(b, &mut y)?;
+                let (Some(&x), Some(&y)) = (x.first(), y.first()) else { return Err(None) };
+                let compare = if scalar.is_float() { float_binary } else { int_binary };
+                let less = compare(BinaryOp::Lt, scalar, x, y);
+                let less = matches!(less, Ok(1));
+                out.push(if less == (lane == Lane::Min) { x } else { y });
+            }
+            _ => return Err(Some(self.not_constant(id))),
+        }
+        Ok(())
+    }
+
+    fn eval_index(
+        &self,
+        base: ExprId,
+        index: ExprId,
+        ty: Ty,
+        out: &mut Vec<u64>,
+    ) -> Result<(), Option<Diagnostic>> {
+        let size = self.out.types.layout(ty).leaves as usize;
+        let (mut all, mut at) = (Vec::new(), Vec::with_capacity(1));
+        self.eval_into(base, &mut all)?;
+        self.eval_into(index, &mut at)?;
+        let at = at.first().map_or(u64::MAX, |&at| at).saturating_mul(size as u64);
+        match usize::try_from(at).ok().and_then(|at| all.get(at..at.checked_add(size)?)) {
+            Some(part) => out.extend_from_slice(part),
+            None => {
+                return Err(Some(
+                    Diagnostic::error("E0071", "index out of range in a constant")
+                        .label(self.ast.span(index), "behind the end"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn eval_field(
+        &self,
+        base: ExprId,
+        field: crate::ast::Name,
+        ty: Ty,
+        out: &mut Vec<u64>,
+    ) -> Result<(), Option<Diagnostic>> {
+        let base_ty = self.out.expr_ty[base.at()];
+        let mut all = Vec::new();
+        self.eval_into(base, &mut all)?;
+        match self.out.types.kind(base_ty) {
+            TyKind::Struct(index) => {
+                let fields = &self.out.types.structs[index as usize].fields;
+                let found = fields.iter().find(|f| f.name == field.sym).ok_or(None)?;
+                let start = found.leaf as usize;
+                let end = start + self.out.types.layout(ty).leaves as usize;
+                out.extend_from_slice(all.get(start..end).ok_or(None)?);
+            }
+            TyKind::Vector(_, lanes) => {
+                let (picked, count) = swizzle(self.ast.name(field.sym), lanes).ok_or(None)?;
+                out.extend(picked[..count].iter().map(|&lane| all[lane as usize]));
+            }
+            _ => return Err(None),
+        }
+        Ok(())
+    }
+}
+
+fn literal_bits(scalar: Scalar, value: u64) -> u64 {
+    match scalar {
+        Scalar::F32 => u64::from((value as f32).to_bits()),
+        Scalar::F64 => (value as f64).to_bits(),
+        _ => scalar.wrap(value),
+    }
+}
+
+fn int_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undefined> {
+    let signed = scalar.is_signed();
+    let count = b & u64::from(scalar.bits() - 1);
+    if matches!(op, BinaryOp::Div | BinaryOp::Rem) && b == 0 {
+        return Err(Undefined::DivisionByZero);
+    }
+    let less = if signed { (a as i64) < (b as i64) } else { a < b };
+    let value = match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::Div if signed => (a as i64).wrapping_div(b as i64) as u64,
+        BinaryOp::Div => a / b,
+        BinaryOp::Rem if signed => (a as i64).wrapping_rem(b as i64) as u64,
+        BinaryOp::Rem => a % b,
+        BinaryOp::And | BinaryOp::AndAnd => a & b,
+        BinaryOp::Or | BinaryOp::OrOr => a | b,
+        BinaryOp::Xor => a ^ b,
+        BinaryOp::Shl => a << count,
+        BinaryOp::Shr if signed => ((a as i64) >> count) as u64,
+        BinaryOp::Shr => a >> count,
+        BinaryOp::Eq => return Ok(u64::from(a == b)),
+        BinaryOp::Ne => return Ok(u64::from(a != b)),
+        BinaryOp::Lt => return Ok(u64::from(less)),
+        BinaryOp::Ge => return Ok(u64::from(!less)),
+        BinaryOp::Gt => return Ok(u64::from(!less && a != b)),
+        BinaryOp::Le => return Ok(u64::from(less || a == b)),
+    };
+    Ok(if scalar == Scalar::Bool { value & 1 } else { scalar.wrap(value) })
+}
+
+fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undefined> {
+    // Each arithmetic operation is computed in the precision of the type: one rounding.
+    macro_rules! compute {
+        ($float:ty, $bits:ty) => {{
+            let (x, y) = (<$float>::from_bits(a as $bits), <$float>::from_bits(b as $bits));
+            let value = match op {
+                BinaryOp::Add => x + y,
+                BinaryOp::Sub => x - y,
+                BinaryOp::Mul => x * y,
+                BinaryOp::Div => x / y,
+                BinaryOp::Rem => x % y,
+                BinaryOp::Eq => return Ok(u64::from(x == y)),
+                BinaryOp::Ne => return Ok(u64::from(x != y)),
+                BinaryOp::Lt => return Ok(u64::from(x < y)),
+                BinaryOp::Le => return Ok(u64::from(x <= y)),
+                BinaryOp::Gt => return Ok(u64::from(x > y)),
+                BinaryOp::Ge => return Ok(u64::from(x >= y)),
+                _ => return Err(Undefined::NotConstant),
+            };
+            Ok(u64::from(value.to_bits()))
+        }};
+    }
+    if scalar == Scalar::F32 { compute!(f32, u32) } else { compute!(f64, u64) }
+}
+
+/// `as` between scalars: integers wrap, floats saturate.
+fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
+    if from == to {
+        return bits;
+    }
+    let float = match from {
+        Scalar::F32 => Some(f64::from(f32::from_bits(bits as u32))),
+        Scalar::F64 => Some(f64::from_bits(bits)),
+        _ => None,
+    };
+    let Some(value) = float else {
+        let signed = from.is_signed();
+        return match to {
+            Scalar::F32 if signed => u64::from((bits as i64 as f32).to_bits()),
+            Scalar::F32 => u64::from((bits as f32).to_bits()),
+            Scalar::F64 if signed => (bits as i64 as f64).to_bits(),
+            Scalar::F64 => (bits as f64).to_bits(),
+            _ => to.wrap(bits),
+        };
+    };
+    match to {
+        Scalar::F32 => u64::from((value as f32).to_bits()),
+        Scalar::F64 => value.to_bits(),
+        Scalar::I8 => value as i8 as u64,
+        Scalar::I16 => value as i16 as u64,
+        Scalar::I32 => value as i32 as u64,
+        Scalar::I64 => value as i64 as u64,
+        Scalar::U8 => u64::from(value as u8),
+        Scalar::U16 => u64::from(value as u16),
+        Scalar::U32 => u64::from(value as u32),
+        Scalar::U64 | Scalar::Bool => value as u64,
+    }
+}

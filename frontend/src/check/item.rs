@@ -1,0 +1,548 @@
+//! Items: collects names, lays out structs, evaluates constants, reads signatures, checks bodies.
+
+use super::{Binding, Checker, ConstItem, Func, Lazy, StaticItem};
+use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
+use crate::diag::{Diagnostic, nearest};
+use crate::scalar::{Scalar, vector_name};
+use crate::types::{Pointer, Qualifiers, Ty, TyKind};
+use ir::{KernelInfo, Space};
+
+/// Constants and structs may refer to each other this deep.
+const MAX_LAZY_DEPTH: u32 = 64;
+/// LDS of a work-group.
+pub(super) const MAX_SHARED: u64 = 64 * 1024;
+/// Largest initial value of a module variable, in scalars.
+const MAX_INIT: u32 = 1 << 20;
+
+impl Checker<'_, '_> {
+    pub(super) fn items(&mut self) {
+        self.collect_names();
+        for n in 0..self.ast.items.len() {
+            match self.ast.items[n].kind {
+                ItemKind::Struct { .. } => self.structure(n),
+                ItemKind::Const { .. } => self.constant(n),
+                _ => {}
+            }
+        }
+        self.check_overrides();
+        let (mut statics, mut funcs) = (0, 0);
+        for n in 0..self.ast.items.len() {
+            let item = self.ast.items[n];
+            match item.kind {
+                ItemKind::Static { space, dynamic, ty, value } => {
+                    self.static_item(&item, statics, space, dynamic, ty, value);
+                    statics += 1;
+                }
+                ItemKind::Fn { .. } => {
+                    self.signature(&item, funcs);
+                    funcs += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn collect_names(&mut self) {
+        let (mut statics, mut funcs) = (0, 0);
+        for n in 0..self.ast.items.len() {
+            let item = &self.ast.items[n];
+            let binding = match item.kind {
+                ItemKind::Fn { .. } => {
+                    funcs += 1;
+                    Binding::Func(funcs - 1)
+                }
+                ItemKind::Static { .. } => {
+                    statics += 1;
+                    Binding::Static(statics - 1)
+                }
+                ItemKind::Struct { .. } => Binding::Struct(n as u32),
+                ItemKind::Const { .. } => {
+                    let id = self.out.consts.len() as u32;
+                    self.const_of_item[n] = id;
+                    self.item_of_const.push(n);
+                    self.out.consts.push(ConstItem { name: item.name.sym, ty: Ty::ERROR, value: Vec::new() });
+                    Binding::Const(id)
+                }
+            };
+            let text = self.ast.name(item.name.sym);
+            if Scalar::from_name(text).is_some() || vector_name(text).is_some() {
+                self.error(
+                    "E0024",
+                    format!("`{text}` is a built-in type"),
+                    item.name.span,
+                    "cannot be defined",
+                );
+            } else if self.binding(item.name.sym) != Binding::None {
+                let first = self.ast.items.iter().find(|other| other.name.sym == item.name.sym);
+                let mut diagnostic = Diagnostic::error("E0024", format!("`{text}` is defined twice"))
+                    .label(item.name.span, "defined again");
+                if let Some(first) = first {
+                    diagnostic = diagnostic.label(first.name.span, "defined here first");
+                }
+                self.sink.push(diagnostic);
+            } else {
+                self.bindings[item.name.sym.0 as usize] = binding;
+            }
+        }
+    }
+
+    /// Guards the evaluation of item `n`; false if it is done or hopeless.
+    fn enter_lazy(&mut self, n: usize) -> bool {
+        let item = &self.ast.items[n];
+        match self.lazy[n] {
+            Lazy::Done => return false,
+            Lazy::Running => {
+                let text = self.ast.name(item.name.sym);
+                self.error(
+                    "E0073",
+                    format!("`{text}` is defined in terms of itself"),
+                    item.name.span,
+                    "part of a circle",
+                );
+                return false;
+            }
+            Lazy::Pending => {}
+        }
+        if self.lazy_depth >= MAX_LAZY_DEPTH {
+            self.error(
+                "E0007",
+                format!("definitions lean on each other more than {MAX_LAZY_DEPTH} deep"),
+                item.name.span,
+                "too deep here",
+            );
+            self.lazy[n] = Lazy::Done;
+            return false;
+        }
+        self.lazy[n] = Lazy::Running;
+        self.lazy_depth += 1;
+        true
+    }
+
+    fn leave_lazy(&mut self, n: usize) {
+        self.lazy[n] = Lazy::Done;
+        self.lazy_depth -= 1;
+    }
+
+    pub(super) fn structure(&mut self, n: usize) {
+        let item = self.ast.items[n];
+        let ItemKind::Struct { fields } = item.kind else { return };
+        if !self.enter_lazy(n) {
+            return;
+        }
+        self.no_attrs(item.attrs, "a struct");
+        let mut members = Vec::with_capacity(fields.len as usize);
+        for param in self.params_of(fields) {
+            if members.iter().any(|&(name, _)| name == param.name.sym) {
+                let text = self.ast.name(param.name.sym);
+                self.error("E0024", format!("field `{text}` is defined twice"), param.name.span, "again");
+            }
+            members.push((param.name.sym, self.resolve(param.ty)));
+        }
+        match self.out.types.structure(item.name.sym, &members) {
+            Ok(ty) => self.struct_ty[n] = ty,
+            Err(_) => self.error("E0072", "the struct is larger than 2 GiB", item.name.span, "too large"),
+        }
+        self.leave_lazy(n);
+    }
+
+    fn params_of(&self, list: List) -> Vec<Param> {
+        self.ast.params[list.range()].to_vec()
+    }
+
+    /// Evaluates the constant item `n`.
+    fn constant(&mut self, n: usize) {
+        let item = self.ast.items[n];
+        let ItemKind::Const { param, ty, value } = item.kind else { return };
+        if !self.enter_lazy(n) {
+            return;
+        }
+        self.no_attrs(item.attrs, "a constant");
+        let ty = self.resolve(ty);
+        let id = self.const_of_item[n] as usize;
+        let mut leaves = self.constant_of_type(value, ty);
+        if param {
+            leaves = self.specialise(&item, ty, leaves);
+        }
+        self.out.consts[id].ty = if leaves.is_some() { ty } else { Ty::ERROR };
+        self.out.consts[id].value = leaves.unwrap_or_default();
+        self.leave_lazy(n);
+    }
+
+    /// Checks and evaluates an expression that must be a constant of type `ty`.
+    pub(super) fn constant_of_type(&mut self, value: ExprId, ty: Ty) -> Option<Vec<u64>> {
+        let found = self.expr(value, ty);
+        if ty == Ty::ERROR || found == Ty::ERROR || !self.require(value, found, ty) {
+            return None;
+        }
+        if self.out.types.layout(ty).leaves > MAX_INIT {
+            self.error("E0072", "the value is too large", self.ast.span(value), "more than 2^20 scalars");
+            return None;
+        }
+        self.eval(value)
+    }
+
+    /// The constant with this number, evaluated if it has not been.
+    pub(super) fn force_const(&mut self, id: u32) {
+        // Local constants are evaluated where they stand and have no item.
+        if let Some(&n) = self.item_of_const.get(id as usize)
+            && self.lazy[n] != Lazy::Done
+        {
+            self.constant(n);
+        }
+    }
+
+    /// The value of a `param`, from the command line if it is given there.
+    fn specialise(&mut self, item: &Item, ty: Ty, default: Option<Vec<u64>>) -> Option<Vec<u64>> {
+        let name = self.ast.name(item.name.sym);
+        let Some(scalar) = self.out.types.as_scalar(ty) else {
+            if ty != Ty::ERROR {
+                self.error("E0084", "a `param` is a scalar", item.name.span, "not of a scalar type");
+            }
+            return None;
+        };
+        // The last of several wins, as for most command lines.
+        let Some((_, text)) = self.params.iter().rev().find(|(key, _)| key == name) else { return default };
+        match parse_override(scalar, text) {
+            Some(bits) => Some(vec![bits]),
+            None => {
+                let message =
+                    format!("`{text}` is no value for `{name}`, which is of type `{}`", scalar.name());
+                self.error("E0074", message, item.name.span, "set from outside");
+                None
+            }
+        }
+    }
+
+    /// `-P` must name a `param`.
+    fn check_overrides(&mut self) {
+        for (key, _) in self.params {
+            let is_param = |item: &&Item| matches!(item.kind, ItemKind::Const { param: true, .. });
+            let mut names = self.ast.items.iter().filter(is_param).map(|item| self.ast.name(item.name.sym));
+            if names.clone().any(|name| name == key) {
+                continue;
+            }
+            let close = nearest(key, names.clone());
+            let diagnostic = Diagnostic::error("E0028", format!("there is no `param {key}` to set"));
+            let diagnostic = match (close, names.next()) {
+                (Some(found), _) => diagnostic.help(format!("a similar name exists: `{found}`")),
+                (None, None) => diagnostic.help("this file declares no `param`"),
+                (None, Some(first)) => diagnostic.help(format!("one that exists: `{first}`")),
+            };
+            self.sink.push(diagnostic);
+        }
+    }
+
+    fn static_item(
+        &mut self,
+        item: &Item,
+        id: u32,
+        space: Space,
+        dynamic: bool,
+        ty: TypeId,
+        value: Option<ExprId>,
+    ) {
+        self.no_attrs(item.attrs, "a variable");
+        let name = self.ast.name(item.name.sym).to_string();
+        let ty = self.variable_type(item.name, ty, space, dynamic);
+        let mut init = Vec::new();
+        match (space, value) {
+            (Space::Shared, Some(value)) => self.error(
+                "E0085",
+                "`shared` variables cannot have an initial value",
+                self.ast.span(value),
+                "initial value",
+            ),
+            (_, Some(value)) => init = self.constant_of_type(value, ty).unwrap_or_default(),
+            (Space::Constant, None) => {
+                let diagnostic =
+                    Diagnostic::error("E0085", format!("`constant static {name}` needs a value"))
+                        .label(item.name.span, "no one could ever write it")
+                        .help("add `= …` before the `;`");
+                self.sink.push(diagnostic);
+            }
+            _ => {}
+        }
+        debug_assert_eq!(id as usize, self.out.statics.len());
+        self.out.statics.push(StaticItem { name, space, ty, dynamic, init });
+    }
+
+    /// Type of a variable in memory, with the rules of `shared` applied.
+    pub(super) fn variable_type(&mut self, name: Name, ty: TypeId, space: Space, dynamic: bool) -> Ty {
+        let span = self.ast.type_node(ty).span;
+        let kind = self.ast.type_node(ty).kind;
+        let resolved = match (kind, dynamic) {
+            (TypeKind::Unsized(element), true) => {
+                let element = self.resolve(element);
+                self.out.types.array(element, 0).unwrap_or(Ty::ERROR)
+            }
+            (TypeKind::Unsized(_), false) => {
+                let diagnostic = Diagnostic::error("E0072", "the array needs a length")
+                    .label(span, "no length")
+                    .help("write `[T; N]`, or `shared dyn name: [T];` for memory sized by the dispatch");
+                self.sink.push(diagnostic);
+                Ty::ERROR
+            }
+            (_, true) => {
+                self.error("E0085", "`dyn` memory has the type `[T]`", span, "expected `[T]`");
+                Ty::ERROR
+            }
+            (_, false) => self.resolve(ty),
+        };
+        if dynamic && space != Space::Shared {
+            self.error("E0085", "only `shared` memory can be `dyn`", name.span, "not shared");
+        }
+        if space == Space::Shared && u64::from(self.out.types.layout(resolved).size) > MAX_SHARED {
+            let size = self.out.types.layout(resolved).size;
+            let message = format!("{size} bytes of `shared` memory; a work-group has {MAX_SHARED}");
+            self.error("E0086", message, name.span, "too large");
+        }
+        resolved
+    }
+
+    fn signature(&mut self, item: &Item, id: u32) {
+        let ItemKind::Fn { kernel, params, result, body } = item.kind else { return };
+        let mut locals = Vec::with_capacity(params.len as usize);
+        let mut param_types = Vec::with_capacity(params.len as usize);
+        let scope = self.shadowed.len();
+        for param in self.params_of(params) {
+            let ty = self.resolve(param.ty);
+            if kernel {
+                self.kernel_param(&param, ty);
+            }
+            self.by_value(ty, self.ast.type_node(param.ty).span);
+            let text = self.ast.name(param.name.sym);
+            let again =
+                locals.iter().any(|&local: &u32| self.out.locals[local as usize].name == param.name.sym);
+            if again {
+                self.error("E0024", format!("parameter `{text}` is defined twice"), param.name.span, "again");
+            }
+            locals.push(self.declare(param.name, ty, false));
+            param_types.push(param.ty);
+        }
+        self.close_scope(scope);
+        let result_ty = result.map_or(Ty::UNIT, |ty| self.resolve(ty));
+        if let (true, Some(result)) = (kernel, result) {
+            let diagnostic = Diagnostic::error("E0083", "a kernel returns nothing")
+                .label(self.ast.type_node(result).span, "return type")
+                .help("store results through a pointer parameter");
+            self.sink.push(diagnostic);
+        }
+        let mut func = Func {
+            name: item.name,
+            params: locals,
+            param_types,
+            result: result_ty,
+            body,
+            kernel: kernel.then(KernelInfo::default),
+            small_buffers: false,
+        };
+        self.function_attrs(item.attrs, &mut func);
+        debug_assert_eq!(id as usize, self.out.funcs.len());
+        self.out.funcs.push(func);
+    }
+
+    fn kernel_param(&mut self, param: &Param, ty: Ty) {
+        let span = self.ast.type_node(param.ty).span;
+        let problem = match self.out.types.kind(ty) {
+            TyKind::Scalar(Scalar::Bool) | TyKind::Vector(Scalar::Bool, _) => {
+                "`bool` has no fixed form outside; take a `u32`"
+            }
+            TyKind::Array(..) => "arrays are passed by pointer: `*const global T`",
+            TyKind::Pointer(pointer) if pointer.space == Space::Private => {
+                "no one outside has a pointer to private memory"
+            }
+            _ if self.out.types.layout(ty).has_array => "a struct parameter cannot hold arrays yet",
+            _ => return,
+        };
+        let name = self.type_name(ty);
+        let diagnostic = Diagnostic::error("E0084", format!("a kernel parameter cannot be of type `{name}`"))
+            .label(span, "not allowed here")
+            .note(problem);
+        self.sink.push(diagnostic);
+    }
+
+    pub(super) fn bodies(&mut self) {
+        for func in 0..self.out.funcs.len() {
+            self.function_body(func as u32);
+        }
+    }
+
+    /// The type a written type means.
+    pub(super) fn resolve(&mut self, id: TypeId) -> Ty {
+        if let Some(ty) = self.type_cache[id.at()] {
+            return ty;
+        }
+        let node = *self.ast.type_node(id);
+        let ty = match node.kind {
+            TypeKind::Name(sym) => self.resolve_name(sym, node.span),
+            TypeKind::Array(element, length) => self.resolve_array(element, length),
+            TypeKind::Unsized(_) => {
+                let diagnostic = Diagnostic::error("E0072", "the array needs a length")
+                    .label(node.span, "no length")
+                    .help("write `[T; N]`; a pointer `*global T` can be indexed without one");
+                self.sink.push(diagnostic);
+                Ty::ERROR
+            }
+            TypeKind::Pointer { space, is_const, is_volatile, is_restrict, to } => {
+                let to = self.resolve(to);
+                let mut qualifiers = Qualifiers::empty();
+                // Constant memory is never written, whether the pointer says so or not.
+                qualifiers.set(Qualifiers::CONST, is_const || space == Some(Space::Constant));
+                qualifiers.set(Qualifiers::VOLATILE, is_volatile);
+                qualifiers.set(Qualifiers::RESTRICT, is_restrict);
+                match space {
+                    _ if to == Ty::ERROR => Ty::ERROR,
+                    Some(space) => self.out.types.pointer(Pointer { to, space, qualifiers }),
+                    None => {
+                        let diagnostic = Diagnostic::error("E0090", "generic pointers are not supported yet")
+                            .label(node.span, "no address space")
+                            .help(
+                                "say where it points: `*global T`, `*shared T`, `*constant T`, `*private T`",
+                            );
+                        self.sink.push(diagnostic);
+                        Ty::ERROR
+                    }
+                }
+            }
+        };
+        self.type_cache[id.at()] = Some(ty);
+        ty
+    }
+
+    fn resolve_name(&mut self, sym: crate::ast::Sym, span: crate::lexer::Span) -> Ty {
+        let text = self.ast.name(sym);
+        if let Some(scalar) = Scalar::from_name(text) {
+            return Ty::scalar(scalar);
+        }
+        if let Some((scalar, lanes)) = vector_name(text) {
+            return self.out.types.vector(scalar, lanes);
+        }
+        if let Binding::Struct(item) = self.binding(sym) {
+            self.structure(item as usize);
+            return self.struct_ty[item as usize];
+        }
+        if matches!(text, "image2d" | "image3d" | "sampler" | "queue" | "pipe") || text.starts_with("f16") {
+            self.error("E0090", format!("the type `{text}` is not supported yet"), span, "not supported yet");
+            return Ty::ERROR;
+        }
+        let known = self.bound_names(|b| matches!(b, Binding::Struct(_))).into_iter().chain(type_names());
+        let help = foreign_type(text).or_else(|| self.suggest(text, known));
+        let diagnostic = Diagnostic::error("E0021", format!("there is no type `{text}`"))
+            .label(span, "unknown type")
+            .help_opt(help);
+        self.sink.push(diagnostic);
+        Ty::ERROR
+    }
+
+    fn resolve_array(&mut self, element: TypeId, length: ExprId) -> Ty {
+        let element_ty = self.resolve(element);
+        // A signed or wider length is as good, as long as it is a constant.
+        let found = self.expr(length, Ty::U32);
+        if !self.out.types.as_scalar(found).is_some_and(Scalar::is_int) {
+            self.require(length, found, Ty::U32);
+            return Ty::ERROR;
+        }
+        let Some(value) = self.eval(length).and_then(|leaves| leaves.first().copied()) else {
+            return Ty::ERROR;
+        };
+        let span = self.ast.span(length);
+        if element_ty == Ty::ERROR {
+            return Ty::ERROR;
+        }
+        if value == 0 || value >= 1 << 31 {
+            let diagnostic =
+                Diagnostic::error("E0072", format!("an array cannot have {} elements", value as i64))
+                    .label(span, "length")
+                    .help("lengths go from 1 to 2^31 - 1");
+            self.sink.push(diagnostic);
+            return Ty::ERROR;
+        }
+        match self.out.types.array(element_ty, value as u32) {
+            Ok(ty) => ty,
+            Err(_) => {
+                self.error("E0072", "the array is larger than 2 GiB", span, "too many elements");
+                Ty::ERROR
+            }
+        }
+    }
+
+    /// Whether the expression is a literal that takes the type it needs.
+    pub(super) fn untyped(&self, id: ExprId) -> Option<Literal> {
+        match self.ast.expr(id).kind {
+            ExprKind::Int { suffix: None, .. } => Some(Literal::Int),
+            ExprKind::Float { suffix: None, .. } => Some(Literal::Float),
+            ExprKind::Unary(_, inner) => self.untyped(inner),
+            ExprKind::Binary(op, left, _) if op.is_shift() => self.untyped(left),
+            ExprKind::Binary(op, left, right) if !op.is_comparison() && !op.is_logic() => {
+                Some(self.untyped(left)?.max(self.untyped(right)?))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Kind of a literal without a type of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Literal {
+    Int,
+    Float,
+}
+
+/// The value `-P` gives for a scalar.
+fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
+    match scalar {
+        Scalar::Bool => match text {
+            "true" | "1" => Some(1),
+            "false" | "0" => Some(0),
+            _ => None,
+        },
+        Scalar::F32 => text.parse::<f32>().ok().map(|value| u64::from(value.to_bits())),
+        Scalar::F64 => text.parse::<f64>().ok().map(f64::to_bits),
+        _ => {
+            let (negative, digits) = match text.strip_prefix('-') {
+                Some(rest) => (true, rest),
+                None => (false, text),
+            };
+            let value = match digits.strip_prefix("0x") {
+                Some(hex) => u64::from_str_radix(hex, 16).ok()?,
+                None => digits.parse::<u64>().ok()?,
+            };
+            let bits = if negative { value.wrapping_neg() } else { value };
+            scalar.holds(value, negative).then(|| scalar.wrap(bits))
+        }
+    }
+}
+
+/// Names of scalars and of the common vectors, for suggestions.
+fn type_names<'n>() -> impl Iterator<Item = &'n str> {
+    let vectors = ["f32x2", "f32x3", "f32x4", "f64x2", "u32x2", "u32x4", "i32x2", "i32x4"];
+    Scalar::ALL.into_iter().map(|scalar| -> &'n str { scalar.name() }).chain(vectors)
+}
+
+/// What a type of another language is called here.
+fn foreign_type(name: &str) -> Option<String> {
+    let here = match name {
+        "float" => "f32",
+        "double" => "f64",
+        "half" => "f16",
+        "int" => "i32",
+        "uint" | "unsigned" => "u32",
+        "long" => "i64",
+        "ulong" | "size_t" | "usize" => "u64",
+        "isize" => "i64",
+        "short" => "i16",
+        "ushort" => "u16",
+        "char" => "i8",
+        "uchar" => "u8",
+        "float2" => "f32x2",
+        "float3" => "f32x3",
+        "float4" => "f32x4",
+        "int2" => "i32x2",
+        "int4" => "i32x4",
+        "uint2" => "u32x2",
+        "uint4" => "u32x4",
+        "double2" => "f64x2",
+        _ => return None,
+    };
+    Some(format!("it is called `{here}` here"))
+}

@@ -1,0 +1,362 @@
+//! Names, types, constants, attributes: everything a user can get wrong stops here.
+//!
+//! The checker leaves the tree alone and fills tables beside it, indexed by expression or statement.
+//! If it reports nothing, [`crate::lower`] cannot fail.
+
+mod attr;
+mod builtin;
+mod call;
+mod eval;
+mod expr;
+mod item;
+mod place;
+mod stmt;
+
+use crate::ast::{Ast, BlockId, ExprId, List, Name, StmtId, Sym, TypeId};
+use crate::builtins::{Builtin, Dim};
+use crate::diag::{Diagnostic, Sink, nearest};
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind, Types};
+use ir::{KernelInfo, Space};
+
+/// What a name or a call refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Res {
+    None,
+    Local(u32),
+    Const(u32),
+    Static(u32),
+    Func(u32),
+    Builtin(Builtin),
+    /// A position built-in and its dimension.
+    Dim(Dim, u8),
+    /// A vector constructor; the expression's type says which.
+    Vector,
+}
+
+/// A variable, parameter or loop variable.
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub name: Sym,
+    pub span: Span,
+    pub ty: Ty,
+    pub mutable: bool,
+    /// Lives in a private slot: an array, or its address is taken.
+    pub in_memory: bool,
+}
+
+/// A `const`, `param` or local constant. `value` is flat: the leaves of the type in order, each
+/// an integer extended to 64 bits as its sign says, or the bits of a float.
+#[derive(Clone, Debug)]
+pub struct ConstItem {
+    pub name: Sym,
+    pub ty: Ty,
+    pub value: Vec<u64>,
+}
+
+/// A module variable or a `shared` variable of a body.
+#[derive(Clone, Debug)]
+pub struct StaticItem {
+    pub name: String,
+    pub space: Space,
+    pub ty: Ty,
+    pub dynamic: bool,
+    /// Leaves of the initial value; empty for zeros.
+    pub init: Vec<u64>,
+}
+
+/// A kernel or function.
+#[derive(Clone, Debug)]
+pub struct Func {
+    pub name: Name,
+    pub params: Vec<u32>,
+    /// As written, for the metadata.
+    pub param_types: Vec<TypeId>,
+    pub result: Ty,
+    pub body: BlockId,
+    pub kernel: Option<KernelInfo>,
+    /// `#[small_buffers]`: byte offsets from pointer parameters fit 32 bits.
+    pub small_buffers: bool,
+}
+
+/// The tables the checker fills.
+pub struct Checked {
+    pub types: Types,
+    /// Type of each expression.
+    pub expr_ty: Vec<Ty>,
+    /// Referent of each name and call.
+    pub res: Vec<Res>,
+    /// Local, static or constant declared by each statement.
+    pub stmt_decl: Vec<u32>,
+    /// Locals assigned in each loop and declared outside of it, a range of `loop_locals`.
+    pub loop_assigned: Vec<List>,
+    pub loop_locals: Vec<u32>,
+    pub locals: Vec<Local>,
+    pub consts: Vec<ConstItem>,
+    pub statics: Vec<StaticItem>,
+    pub funcs: Vec<Func>,
+}
+
+/// What a name is bound to at some point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Binding {
+    None,
+    Local(u32),
+    Const(u32),
+    Static(u32),
+    Func(u32),
+    /// Item number of the struct.
+    Struct(u32),
+}
+
+/// State of an item that is evaluated when first needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lazy {
+    Pending,
+    Running,
+    Done,
+}
+
+struct Checker<'c, 'a> {
+    ast: &'c Ast<'a>,
+    params: &'c [(String, String)],
+    sink: &'c mut Sink,
+    out: Checked,
+    bindings: Vec<Binding>,
+    /// Bindings to restore at the end of the scopes that are open.
+    shadowed: Vec<(Sym, Binding)>,
+    type_cache: Vec<Option<Ty>>,
+    /// By item number, for constants and structs.
+    lazy: Vec<Lazy>,
+    /// The struct type of an item.
+    struct_ty: Vec<Ty>,
+    /// The constant of an item.
+    const_of_item: Vec<u32>,
+    /// The item of a constant; local constants have none.
+    item_of_const: Vec<usize>,
+    /// Items being evaluated on behalf of one another.
+    lazy_depth: u32,
+    body: Body,
+    /// Calls between functions, to find recursion.
+    calls: Vec<(u32, u32, Span)>,
+}
+
+/// State of the function body being checked.
+#[derive(Default)]
+struct Body {
+    func: u32,
+    result: Option<Ty>,
+    kernel: bool,
+    loops: Vec<(Option<Sym>, bool)>,
+    /// Assigned locals, recorded while inside of loops.
+    assigned: Vec<u32>,
+    shared_bytes: u64,
+    has_dynamic: bool,
+}
+
+/// Checks a program. The tables are meaningful if `sink` has no errors afterwards.
+pub fn check(ast: &Ast<'_>, params: &[(String, String)], sink: &mut Sink) -> Checked {
+    let out = Checked {
+        types: Types::default(),
+        expr_ty: vec![Ty::ERROR; ast.exprs.len()],
+        res: vec![Res::None; ast.exprs.len()],
+        stmt_decl: vec![0; ast.stmts.len()],
+        loop_assigned: vec![List::default(); ast.stmts.len()],
+        loop_locals: Vec::new(),
+        locals: Vec::new(),
+        consts: Vec::new(),
+        statics: Vec::new(),
+        funcs: Vec::new(),
+    };
+    let mut checker = Checker {
+        ast,
+        params,
+        sink,
+        out,
+        bindings: vec![Binding::None; ast.names.len()],
+        shadowed: Vec::new(),
+        type_cache: vec![None; ast.types.len()],
+        lazy: vec![Lazy::Pending; ast.items.len()],
+        struct_ty: vec![Ty::ERROR; ast.items.len()],
+        const_of_item: vec![0; ast.items.len()],
+        item_of_const: Vec::new(),
+        lazy_depth: 0,
+        body: Body::default(),
+        calls: Vec::new(),
+    };
+    checker.items();
+    checker.bodies();
+    checker.recursion();
+    checker.out
+}
+
+impl<'a> Checker<'_, 'a> {
+    /// Names bound to something that `want` accepts.
+    fn bound_names(&self, want: impl Fn(Binding) -> bool) -> Vec<&'a str> {
+        if self.sink.is_full() {
+            return Vec::new();
+        }
+        let bound = self.bindings.iter().enumerate().filter(|(_, binding)| want(**binding));
+        bound.map(|(n, _)| self.ast.names[n]).collect()
+    }
+}
+
+impl Checker<'_, '_> {
+    fn error(
+        &mut self,
+        code: &'static str,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) {
+        self.sink.push(Diagnostic::error(code, message).label(span, label));
+    }
+
+    fn type_name(&self, ty: Ty) -> String {
+        self.out.types.name(ty, &self.ast.names)
+    }
+
+    fn set(&mut self, id: ExprId, ty: Ty) -> Ty {
+        self.out.expr_ty[id.at()] = ty;
+        ty
+    }
+
+    fn bind(&mut self, name: Sym, binding: Binding) {
+        let slot = &mut self.bindings[name.0 as usize];
+        self.shadowed.push((name, *slot));
+        *slot = binding;
+    }
+
+    fn binding(&self, name: Sym) -> Binding {
+        self.bindings[name.0 as usize]
+    }
+
+    /// Ends the scopes opened since `mark`, a length of `shadowed`.
+    fn close_scope(&mut self, mark: usize) {
+        while self.shadowed.len() > mark {
+            if let Some((name, binding)) = self.shadowed.pop() {
+                self.bindings[name.0 as usize] = binding;
+            }
+        }
+    }
+
+    fn declare(&mut self, name: Name, ty: Ty, mutable: bool) -> u32 {
+        let local = self.out.locals.len() as u32;
+        // A large struct is as unwieldy in SSA form as an array.
+        let layout = self.out.types.layout(ty);
+        let in_memory = layout.has_array || layout.leaves > 64;
+        self.out.locals.push(Local { name: name.sym, span: name.span, ty, mutable, in_memory });
+        self.bind(name.sym, Binding::Local(local));
+        local
+    }
+
+    /// `there is a … with a similar name`.
+    fn suggest<'n>(&self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<String> {
+        // Nobody will see it, and there may be a hundred thousand of them.
+        if self.sink.is_full() {
+            return None;
+        }
+        nearest(name, candidates).map(|found| format!("a similar name exists: `{found}`"))
+    }
+
+    /// Reports a value of the wrong type; returns whether it fits.
+    fn require(&mut self, id: ExprId, found: Ty, wanted: Ty) -> bool {
+        if self.out.types.fits(found, wanted) {
+            return true;
+        }
+        let (found_name, wanted_name) = (self.type_name(found), self.type_name(wanted));
+        let diagnostic =
+            Diagnostic::error("E0040", format!("expected `{wanted_name}`, found `{found_name}`"))
+                .label(self.ast.span(id), format!("this is `{found_name}`"))
+                .help_opt(self.literal_help(id, wanted).or_else(|| self.conversion_help(found, wanted)));
+        self.sink.push(diagnostic);
+        false
+    }
+
+    /// A literal of the wrong kind is better written differently than converted.
+    fn literal_help(&self, id: ExprId, wanted: Ty) -> Option<String> {
+        let is_int = self.out.types.as_scalar(wanted).is_some_and(Scalar::is_int);
+        (is_int && self.untyped(id) == Some(item::Literal::Float))
+            .then(|| "an integer is written without a point".to_string())
+    }
+
+    /// How to get from one type to the other, if there is a way.
+    fn conversion_help(&self, found: Ty, wanted: Ty) -> Option<String> {
+        let types = &self.out.types;
+        let wanted_name = self.type_name(wanted);
+        match (types.kind(found), types.kind(wanted)) {
+            (TyKind::Scalar(_), TyKind::Scalar(Scalar::Bool)) => {
+                Some("compare with zero: `x != 0`".to_string())
+            }
+            (TyKind::Scalar(_), TyKind::Scalar(_)) => {
+                Some(format!("types do not convert by themselves; write `as {wanted_name}`"))
+            }
+            (TyKind::Vector(_, a), TyKind::Vector(_, b)) if a == b => {
+                Some(format!("vectors convert lane by lane with `as {wanted_name}`"))
+            }
+            (TyKind::Scalar(a), TyKind::Vector(b, _)) if a != b => {
+                Some(format!("write `as {}` first", b.name()))
+            }
+            (TyKind::Scalar(_), TyKind::Vector(..)) => {
+                Some(format!("`{wanted_name}(x)` repeats x in all lanes"))
+            }
+            (TyKind::Pointer(a), TyKind::Pointer(b)) if a.to == b.to && a.space == b.space => {
+                Some("a `const` or `volatile` pointer does not turn into one without".to_string())
+            }
+            (TyKind::Pointer(a), TyKind::Pointer(b)) if a.to == b.to => {
+                Some(format!("one points to `{}` memory, the other to `{}`", a.space.name(), b.space.name()))
+            }
+            (TyKind::Unit, _) => {
+                Some("the last expression of a block is its value: no `;` behind it".to_string())
+            }
+            _ => None,
+        }
+    }
+
+    fn stmt_id(list: List, n: usize) -> StmtId {
+        StmtId(list.start + n as u32)
+    }
+
+    /// Reports functions that call themselves, directly or not.
+    fn recursion(&mut self) {
+        let count = self.out.funcs.len();
+        let mut calls = std::mem::take(&mut self.calls);
+        calls.sort_by_key(|&(caller, callee, span)| (caller, callee, span.start));
+        let first_of = |func: u32| calls.partition_point(|&(caller, ..)| caller < func);
+        // 0 = not seen, 1 = on the path, 2 = finished.
+        let mut state = vec![0u8; count];
+        for root in 0..count as u32 {
+            if state[root as usize] != 0 {
+                continue;
+            }
+            state[root as usize] = 1;
+            let mut path = vec![(root, first_of(root))];
+            while let Some((func, at)) = path.last_mut() {
+                let Some(&(caller, callee, span)) = calls.get(*at).filter(|call| call.0 == *func) else {
+                    state[*func as usize] = 2;
+                    path.pop();
+                    continue;
+                };
+                *at += 1;
+                match state[callee as usize] {
+                    0 => {
+                        state[callee as usize] = 1;
+                        path.push((callee, first_of(callee)));
+                    }
+                    1 => self.report_recursion(caller, callee, span),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn report_recursion(&mut self, caller: u32, callee: u32, span: Span) {
+        let name = self.ast.name(self.out.funcs[callee as usize].name.sym);
+        let label = if caller == callee { "calls itself" } else { "this call closes the circle" };
+        let diagnostic = Diagnostic::error("E0091", format!("recursion of `{name}` is not supported yet"))
+            .label(span, label)
+            .help("use a loop; all functions are inlined so far");
+        self.sink.push(diagnostic);
+    }
+}

@@ -1,0 +1,151 @@
+//! Places: what can be assigned to, and what has an address.
+
+use super::{Checker, Res};
+use crate::ast::{ExprId, ExprKind};
+use crate::diag::Diagnostic;
+use crate::lexer::Span;
+use crate::types::{Pointer, Qualifiers, TyKind, swizzle};
+use ir::Space;
+
+/// Where a place is.
+pub(super) enum Root {
+    /// Part of a local variable.
+    Local(u32),
+    /// Memory that a pointer or a module variable names.
+    Memory { space: Space, qualifiers: Qualifiers },
+    /// Part of a constant: readable, nothing more.
+    Const,
+    /// A value that is nowhere.
+    Value,
+    /// An error was reported.
+    Unknown,
+}
+
+impl Checker<'_, '_> {
+    /// The root of a checked expression, walking down from the outermost access.
+    pub(super) fn root(&self, mut id: ExprId) -> Root {
+        loop {
+            let expr = self.ast.expr(id);
+            match expr.kind {
+                ExprKind::Error => return Root::Unknown,
+                ExprKind::Name(_) => {
+                    return match self.out.res[id.at()] {
+                        Res::Local(local) => Root::Local(local),
+                        Res::Const(_) => Root::Const,
+                        Res::Static(index) => {
+                            let space = self.out.statics[index as usize].space;
+                            let mut qualifiers = Qualifiers::empty();
+                            qualifiers.set(Qualifiers::CONST, space == Space::Constant);
+                            Root::Memory { space, qualifiers }
+                        }
+                        _ => Root::Unknown,
+                    };
+                }
+                ExprKind::Deref(pointer) => return self.pointee(pointer),
+                ExprKind::Index(base, _) => match self.out.types.kind(self.out.expr_ty[base.at()]) {
+                    TyKind::Pointer(_) => return self.pointee(base),
+                    _ => id = base,
+                },
+                ExprKind::Field(base, _) => id = base,
+                _ => return Root::Value,
+            }
+        }
+    }
+
+    fn pointee(&self, pointer: ExprId) -> Root {
+        match self.out.types.as_pointer(self.out.expr_ty[pointer.at()]) {
+            Some(Pointer { space, qualifiers, .. }) => Root::Memory { space, qualifiers },
+            None => Root::Unknown,
+        }
+    }
+
+    /// Checks that a place can be written and notes the write.
+    pub(super) fn assignable(&mut self, id: ExprId) {
+        let span = self.ast.span(id);
+        match self.root(id) {
+            Root::Local(local) => {
+                let info = &self.out.locals[local as usize];
+                if !info.mutable {
+                    let declared = info.span;
+                    self.immutable(span, declared, self.ast.name(info.name));
+                }
+                if !self.body.loops.is_empty() {
+                    self.body.assigned.push(local);
+                }
+            }
+            Root::Memory { qualifiers, .. } if qualifiers.contains(Qualifiers::CONST) => {
+                self.error("E0047", "this memory is read-only", span, "`const` or `constant` memory");
+            }
+            Root::Memory { .. } | Root::Unknown => {}
+            Root::Const => self.error("E0047", "a constant cannot be assigned to", span, "a constant"),
+            Root::Value => {
+                self.error("E0048", "this cannot be assigned to", span, "not a variable or memory")
+            }
+        }
+        self.distinct_lanes(id);
+    }
+
+    fn immutable(&mut self, span: Span, declared: Span, name: &str) {
+        let is_param = self.out.funcs.get(self.body.func as usize).is_some_and(|func| {
+            func.params.iter().any(|&param| self.out.locals[param as usize].span == declared)
+        });
+        let help = if is_param {
+            format!("copy it into a variable: `let mut {name} = {name};`")
+        } else {
+            format!("declare it as `let mut {name}`")
+        };
+        self.sink.push(
+            Diagnostic::error("E0047", format!("`{name}` cannot be changed"))
+                .label(span, "assigned here")
+                .label(declared, if is_param { "a parameter" } else { "declared without `mut`" })
+                .help(help),
+        );
+    }
+
+    /// `v.xx = …` would write one lane twice.
+    fn distinct_lanes(&mut self, id: ExprId) {
+        let ExprKind::Field(base, field) = self.ast.expr(id).kind else { return };
+        let TyKind::Vector(_, lanes) = self.out.types.kind(self.out.expr_ty[base.at()]) else { return };
+        let Some((picked, count)) = swizzle(self.ast.name(field.sym), lanes) else { return };
+        let repeated = (1..count).any(|n| picked[..n].contains(&picked[n]));
+        if repeated {
+            self.error("E0048", "a lane is assigned twice", field.span, "names a lane more than once");
+        }
+    }
+
+    /// The type of `&place`.
+    pub(super) fn address_of(&mut self, id: ExprId, inner: ExprId) -> crate::types::Ty {
+        use crate::types::Ty;
+        let to = self.expr(inner, Ty::NONE);
+        if to == Ty::ERROR {
+            return Ty::ERROR;
+        }
+        let span = self.ast.span(id);
+        if let ExprKind::Field(base, field) = self.ast.expr(inner).kind
+            && matches!(self.out.types.kind(self.out.expr_ty[base.at()]), TyKind::Vector(..))
+            && matches!(self.out.types.kind(to), TyKind::Vector(..))
+        {
+            self.error("E0048", "several lanes have no common address", field.span, "a swizzle");
+            return Ty::ERROR;
+        }
+        let (space, qualifiers) = match self.root(inner) {
+            Root::Local(local) => {
+                let local = &mut self.out.locals[local as usize];
+                local.in_memory = true;
+                let mut qualifiers = Qualifiers::empty();
+                qualifiers.set(Qualifiers::CONST, !local.mutable);
+                (Space::Private, qualifiers)
+            }
+            Root::Memory { space, qualifiers } => (space, qualifiers & !Qualifiers::RESTRICT),
+            Root::Unknown => return Ty::ERROR,
+            Root::Const | Root::Value => {
+                let diagnostic = Diagnostic::error("E0048", "this has no address")
+                    .label(span, "not a variable or memory")
+                    .help("constants with an address are `constant static`");
+                self.sink.push(diagnostic);
+                return Ty::ERROR;
+            }
+        };
+        self.out.types.pointer(Pointer { to, space, qualifiers })
+    }
+}

@@ -1,0 +1,392 @@
+//! Statements, blocks and function bodies.
+
+use super::{Binding, Body, Checker, ConstItem, StaticItem};
+use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, List, Name, StmtId, StmtKind, TypeId};
+use crate::diag::Diagnostic;
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use crate::types::Ty;
+use ir::Space;
+
+use super::item::MAX_SHARED;
+
+/// Values of more scalars than this are not copied around.
+const MAX_VALUE: u32 = 1024;
+
+impl Checker<'_, '_> {
+    pub(super) fn function_body(&mut self, func: u32) {
+        let info = &self.out.funcs[func as usize];
+        let (result, body, kernel, name) = (info.result, info.body, info.kernel.is_some(), info.name);
+        let params = info.params.clone();
+        let mut state = Body { func, result: Some(result), kernel, ..Body::default() };
+        std::mem::swap(&mut self.body, &mut state);
+        let scope = self.shadowed.len();
+        for local in params {
+            let sym = self.out.locals[local as usize].name;
+            self.bind(sym, Binding::Local(local));
+        }
+        let found = self.block(body, result);
+        let tail = self.ast.block(body).tail;
+        match tail {
+            Some(tail) if found != Ty::UNIT || result == Ty::UNIT => {
+                self.require(tail, found, result);
+            }
+            _ if result != Ty::UNIT && found != Ty::NEVER && result != Ty::ERROR => {
+                let close = self.ast.block(body).span;
+                let wanted = self.type_name(result);
+                let text = self.ast.name(name.sym);
+                self.sink.push(
+                    Diagnostic::error("E0049", format!("`{text}` must return a value of type `{wanted}`"))
+                        .label(
+                            Span { start: close.end - 1, end: close.end },
+                            "the end is reached without a value",
+                        )
+                        .help("end the body with the value, without `;`, or with `return`"),
+                );
+            }
+            _ => {}
+        }
+        self.close_scope(scope);
+        if self.body.shared_bytes > MAX_SHARED {
+            let total = self.body.shared_bytes;
+            let message = format!("{total} bytes of `shared` memory in all; a work-group has {MAX_SHARED}");
+            self.error("E0086", message, name.span, "uses too much");
+        }
+        self.body = state;
+    }
+
+    /// Type of a block: of its last expression, `()`, or `!` if its end is never reached.
+    pub(super) fn block(&mut self, id: BlockId, expect: Ty) -> Ty {
+        let block = *self.ast.block(id);
+        let scope = self.shadowed.len();
+        let mut diverges = false;
+        for n in 0..block.stmts.len as usize {
+            diverges |= self.stmt(Self::stmt_id(block.stmts, n));
+        }
+        let ty = match block.tail {
+            Some(tail) => self.expr(tail, expect),
+            None if diverges => Ty::NEVER,
+            None => Ty::UNIT,
+        };
+        self.close_scope(scope);
+        ty
+    }
+
+    /// Checks a statement; returns whether control never gets behind it.
+    fn stmt(&mut self, id: StmtId) -> bool {
+        let stmt = self.ast.stmts[id.at()];
+        match stmt.kind {
+            StmtKind::Let { mutable, name, ty, init } => {
+                self.let_stmt(id, mutable, name, ty, init);
+                false
+            }
+            StmtKind::Shared { dynamic, name, ty } => {
+                self.shared_stmt(id, dynamic, name, ty);
+                false
+            }
+            StmtKind::Const { name, ty, value } => {
+                let ty = self.resolve(ty);
+                let value = self.constant_of_type(value, ty);
+                let index = self.out.consts.len() as u32;
+                let ty = if value.is_some() { ty } else { Ty::ERROR };
+                self.out.consts.push(ConstItem { name: name.sym, ty, value: value.unwrap_or_default() });
+                self.bind(name.sym, Binding::Const(index));
+                false
+            }
+            StmtKind::Expr(value) => self.expr_stmt(value),
+            StmtKind::Assign { op, place, value } => {
+                self.assign(op, place, value);
+                false
+            }
+            StmtKind::While { label, cond, body, .. } => {
+                self.in_loop(id, label, |c| {
+                    c.condition(cond);
+                    c.loop_body(body);
+                });
+                false
+            }
+            StmtKind::Loop { label, body, .. } => !self.in_loop(id, label, |c| c.loop_body(body)),
+            StmtKind::For { label, var, from, to, step, body, .. } => {
+                let ty = self.range(from, to, step);
+                self.in_loop(id, label, |c| {
+                    let scope = c.shadowed.len();
+                    c.out.stmt_decl[id.at()] = c.declare(var, ty, false);
+                    c.loop_body(body);
+                    c.close_scope(scope);
+                });
+                false
+            }
+            StmtKind::Break(label) => self.jump(label, stmt.span, true),
+            StmtKind::Continue(label) => self.jump(label, stmt.span, false),
+            StmtKind::Return(value) => {
+                self.return_stmt(value, stmt.span);
+                true
+            }
+        }
+    }
+
+    fn let_stmt(&mut self, id: StmtId, mutable: bool, name: Name, ty: Option<TypeId>, init: Option<ExprId>) {
+        let declared = ty.map(|ty| self.resolve(ty));
+        let found = init.map(|init| self.expr(init, declared.unwrap_or(Ty::NONE)));
+        let ty = match (declared, found, init) {
+            (Some(declared), Some(found), Some(init)) => {
+                self.require(init, found, declared);
+                declared
+            }
+            (Some(declared), ..) => declared,
+            (None, Some(found), Some(init)) => {
+                if found == Ty::UNIT || found == Ty::NEVER {
+                    self.error("E0040", "this has no value", self.ast.span(init), "nothing to store");
+                    Ty::ERROR
+                } else {
+                    found
+                }
+            }
+            _ => {
+                let text = self.ast.name(name.sym);
+                self.sink.push(
+                    Diagnostic::error("E0050", format!("the type of `{text}` is not known"))
+                        .label(name.span, "neither type nor value")
+                        .help(format!("write `let mut {text}: T;` or give it a value")),
+                );
+                Ty::ERROR
+            }
+        };
+        if let Some(init) = init {
+            self.by_value(ty, self.ast.span(init));
+        }
+        if init.is_none() && !mutable && declared.is_some_and(|ty| ty != Ty::ERROR) {
+            let text = self.ast.name(name.sym);
+            self.sink.push(
+                Diagnostic::error("E0047", format!("`{text}` has no value and can never get one"))
+                    .label(name.span, "declared without `mut` and without a value")
+                    .help(format!("declare it as `let mut {text}`")),
+            );
+        }
+        self.out.stmt_decl[id.at()] = self.declare(name, ty, mutable);
+    }
+
+    /// Reports values too large to be passed around.
+    pub(super) fn by_value(&mut self, ty: Ty, span: Span) {
+        if self.out.types.layout(ty).leaves > MAX_VALUE {
+            let name = self.type_name(ty);
+            self.sink.push(
+                Diagnostic::error("E0090", format!("copying a value of type `{name}` is not supported yet"))
+                    .label(span, format!("more than {MAX_VALUE} scalars"))
+                    .help("declare the variable without a value and fill it in a loop"),
+            );
+        }
+    }
+
+    fn shared_stmt(&mut self, id: StmtId, dynamic: bool, name: Name, ty: TypeId) {
+        let ty = self.variable_type(name, ty, Space::Shared, dynamic);
+        let text = self.ast.name(name.sym);
+        if dynamic && std::mem::replace(&mut self.body.has_dynamic, true) {
+            self.error("E0085", "a kernel has one `shared dyn` variable", name.span, "second one");
+        }
+        if !dynamic {
+            let size = self.out.types.layout(ty).size;
+            // A single variable that is too large was reported.
+            let counts = u64::from(size) <= MAX_SHARED;
+            self.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
+        }
+        let func = self.ast.name(self.out.funcs[self.body.func as usize].name.sym);
+        let mut full = format!("{func}.{text}");
+        if self.out.statics.iter().any(|other| other.name == full) {
+            full = format!("{full}.{}", self.out.statics.len());
+        }
+        let index = self.out.statics.len() as u32;
+        self.out.statics.push(StaticItem { name: full, space: Space::Shared, ty, dynamic, init: Vec::new() });
+        self.out.stmt_decl[id.at()] = index;
+        self.bind(name.sym, Binding::Static(index));
+    }
+
+    /// An expression for its effect.
+    fn expr_stmt(&mut self, value: ExprId) -> bool {
+        let ty = self.expr(value, Ty::NONE);
+        let kind = self.ast.expr(value).kind;
+        match kind {
+            _ if ty == Ty::UNIT || ty == Ty::ERROR || ty == Ty::NEVER => {}
+            ExprKind::Call { .. } => {}
+            ExprKind::If { .. } | ExprKind::Block(_) => {
+                let name = self.type_name(ty);
+                self.sink.push(
+                    Diagnostic::error("E0056", format!("the value, of type `{name}`, is not used"))
+                        .label(self.ast.span(value), "this has a value")
+                        .help("end the blocks with `;`, or use the value"),
+                );
+            }
+            _ => {
+                let help = match kind {
+                    ExprKind::Binary(BinaryOp::Eq, ..) => Some("`=` assigns, `==` compares".to_string()),
+                    _ => None,
+                };
+                self.sink.push(
+                    Diagnostic::error("E0056", "this statement does nothing")
+                        .label(self.ast.span(value), "the value is not used")
+                        .help_opt(help),
+                );
+            }
+        }
+        ty == Ty::NEVER
+    }
+
+    fn assign(&mut self, op: Option<BinaryOp>, place: ExprId, value: ExprId) {
+        let ty = self.expr(place, Ty::NONE);
+        if ty == Ty::ERROR {
+            self.expr(value, Ty::NONE);
+            return;
+        }
+        self.assignable(place);
+        match op {
+            None => {
+                let found = self.expr(value, ty);
+                self.require(value, found, ty);
+                self.by_value(ty, self.ast.span(value));
+            }
+            Some(op) => {
+                let right = self.operand_after(op, ty, value);
+                let span = self.ast.span(place).to(self.ast.span(value));
+                let result = self.binary_type(op, ty, right, (place, value), span);
+                self.require(place, result, ty);
+            }
+        }
+    }
+
+    pub(super) fn condition(&mut self, cond: ExprId) {
+        let found = self.expr(cond, Ty::BOOL);
+        if self.out.types.fits(found, Ty::BOOL) {
+            return;
+        }
+        let name = self.type_name(found);
+        let numeric = self.out.types.as_scalar(found).is_some();
+        self.sink.push(
+            Diagnostic::error("E0046", format!("a condition is a `bool`, this is `{name}`"))
+                .label(self.ast.span(cond), format!("this is `{name}`"))
+                .help_opt(numeric.then(|| "compare with zero: `x != 0`".to_string())),
+        );
+    }
+
+    fn loop_body(&mut self, body: BlockId) {
+        let ty = self.block(body, Ty::UNIT);
+        if let Some(tail) = self.ast.block(body).tail {
+            self.require(tail, ty, Ty::UNIT);
+        }
+    }
+
+    /// Checks a loop and records what it assigns; returns whether a `break` leaves it.
+    fn in_loop(&mut self, id: StmtId, label: Option<Name>, check: impl FnOnce(&mut Self)) -> bool {
+        let outer_locals = self.out.locals.len() as u32;
+        let mark = self.body.assigned.len();
+        self.body.loops.push((label.map(|label| label.sym), false));
+        check(self);
+        let has_break = self.body.loops.pop().is_some_and(|(_, has_break)| has_break);
+        let mut assigned: Vec<u32> =
+            self.body.assigned.drain(mark..).filter(|&local| local < outer_locals).collect();
+        assigned.sort_unstable();
+        assigned.dedup();
+        let start = self.out.loop_locals.len() as u32;
+        self.out.loop_assigned[id.at()] = List { start, len: assigned.len() as u32 };
+        self.out.loop_locals.extend_from_slice(&assigned);
+        if !self.body.loops.is_empty() {
+            self.body.assigned.extend_from_slice(&assigned);
+        }
+        has_break
+    }
+
+    /// The type a loop counts in.
+    fn range(&mut self, from: ExprId, to: ExprId, step: Option<ExprId>) -> Ty {
+        let (a, b) = self.pair(from, to, Ty::NONE);
+        if a == Ty::ERROR || b == Ty::ERROR {
+            return Ty::ERROR;
+        }
+        if !self.out.types.as_scalar(a).is_some_and(Scalar::is_int) {
+            let name = self.type_name(a);
+            self.error(
+                "E0040",
+                format!("a loop counts in integers, not in `{name}`"),
+                self.ast.span(from),
+                "start",
+            );
+            return Ty::ERROR;
+        }
+        if !self.require(to, b, a) {
+            return Ty::ERROR;
+        }
+        if let Some(step) = step {
+            let found = self.expr(step, a);
+            if self.require(step, found, a) && self.is_bad_step(step, a) {
+                self.sink.push(
+                    Diagnostic::error("E0071", "the step of a loop is positive")
+                        .label(self.ast.span(step), "not positive")
+                        .help("count down with `while`"),
+                );
+            }
+        }
+        a
+    }
+
+    /// A constant step that is zero or negative.
+    fn is_bad_step(&mut self, step: ExprId, ty: Ty) -> bool {
+        let scalar = self.out.types.as_scalar(ty).unwrap_or(Scalar::I32);
+        let value = match self.ast.expr(step).kind {
+            ExprKind::Int { value, .. } => Some(value),
+            ExprKind::Unary(..) => self.untyped(step).and_then(|_| self.eval(step)?.first().copied()),
+            _ => match self.out.res[step.at()] {
+                super::Res::Const(index) => self.out.consts[index as usize].value.first().copied(),
+                _ => None,
+            },
+        };
+        value.is_some_and(|bits| bits == 0 || (scalar.is_signed() && (bits as i64) < 0))
+    }
+
+    fn jump(&mut self, label: Option<Name>, span: Span, is_break: bool) -> bool {
+        let word = if is_break { "break" } else { "continue" };
+        let target = match label {
+            None => self.body.loops.len().checked_sub(1),
+            Some(label) => self.body.loops.iter().rposition(|entry| entry.0 == Some(label.sym)),
+        };
+        match (target, label) {
+            (Some(n), _) => self.body.loops[n].1 |= is_break,
+            (None, Some(label)) => {
+                let text = self.ast.name(label.sym);
+                let known = self.body.loops.iter().filter_map(|entry| entry.0).map(|sym| self.ast.name(sym));
+                let help = self.suggest(text, known);
+                self.sink.push(
+                    Diagnostic::error("E0026", format!("no loop around this is labelled `{text}`"))
+                        .label(label.span, "unknown label")
+                        .help_opt(help),
+                );
+            }
+            (None, None) => {
+                self.error("E0054", format!("`{word}` outside of a loop"), span, "no loop to leave")
+            }
+        }
+        true
+    }
+
+    fn return_stmt(&mut self, value: Option<ExprId>, span: Span) {
+        let result = self.body.result.unwrap_or(Ty::UNIT);
+        match value {
+            Some(value) => {
+                let found = self.expr(value, result);
+                if result == Ty::UNIT && found != Ty::UNIT && found != Ty::ERROR {
+                    let what = if self.body.kernel { "a kernel" } else { "this function" };
+                    self.error("E0049", format!("{what} returns nothing"), self.ast.span(value), "a value");
+                } else {
+                    self.require(value, found, result);
+                }
+            }
+            None if result != Ty::UNIT && result != Ty::ERROR => {
+                let wanted = self.type_name(result);
+                self.error(
+                    "E0049",
+                    format!("`return` needs a value of type `{wanted}`"),
+                    span,
+                    "without a value",
+                );
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The table of diagnostic codes.
+
+/// The longer explanation of a code, for `--explain`.
+pub fn explain(code: &str) -> Option<&'static str> {
+    TABLE.iter().find(|row| row.0 == code).map(|row| row.2)
+}
+
+/// All codes in order, each with its one-line meaning and its explanation.
+pub fn codes() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    TABLE.iter().copied()
+}
+
+/// Code, meaning in a line, explanation.
+const TABLE: &[(&str, &str, &str)] = &[
+    (
+        "E0001",
+        "unknown character",
+        "The source holds a character that is no part of the language, such as `@` or `$`. Outside of comments \
+         sources are plain ASCII.",
+    ),
+    (
+        "E0002",
+        "malformed number",
+        "A number has no digits (`0x`), digits that its base lacks, or a suffix that is not a scalar type. \
+         Numbers look like `10`, `0xff`, `0b101`, `1_000`, `1.5`, `1e-3`, and may end in a type: `10u64`, `2f32`.",
+    ),
+    (
+        "E0003",
+        "number out of range",
+        "A literal is larger than its type can hold. A literal takes the type it needs from its surroundings, \
+         `i32` if they ask for none; a suffix gives it another one: `3000000000u32`.",
+    ),
+    (
+        "E0004",
+        "unclosed comment or string",
+        "A `/*` without its `*/`, or a `\"` without another one on the same line. Block comments nest: each `/*` \
+         needs its own `*/`.",
+    ),
+    (
+        "E0005",
+        "unexpected token",
+        "The text does not follow the grammar at this place. The message says what could stand there; the mistake \
+         itself is often just in front of it.",
+    ),
+    (
+        "E0006",
+        "unclosed delimiter",
+        "A `(`, `[` or `{` has no partner. The file ended while it was open; the first label shows where it was opened.",
+    ),
+    (
+        "E0007",
+        "too deep or too large",
+        "Expressions, blocks and types nest up to 200 levels, and definitions lean on each other up to 64 levels. \
+         Give parts of deep expressions names with `let`.",
+    ),
+    (
+        "E0008",
+        "keyword used as a name",
+        "The words of the language cannot be names of variables, functions or types.",
+    ),
+    (
+        "E0020",
+        "unknown name",
+        "No variable, parameter, constant or module variable of this name is visible here. Variables are visible \
+         from their `let` to the end of the block.",
+    ),
+    (
+        "E0021",
+        "unknown type",
+        "There is no type of this name. Scalars are `bool`, `i8` to `i64`, `u8` to `u64`, `f32` and `f64`; vectors \
+         are written `f32x4`; structs are declared with `struct`.",
+    ),
+    (
+        "E0022",
+        "unknown function",
+        "There is neither a function nor a built-in of this name. Functions may be defined behind their use.",
+    ),
+    (
+        "E0023",
+        "unknown field or lane",
+        "The struct has no such field, the vector has no such lane, or the value has no parts at all. Lanes are \
+         `x y z w`, `s0` to `sf`, `lo hi even odd`. A pointer must be dereferenced first: `(*p).field`, `p[i].field`.",
+    ),
+    (
+        "E0024",
+        "defined twice",
+        "Two items, parameters or fields of one name. A `let` may hide an earlier one, items may not.",
+    ),
+    (
+        "E0025",
+        "a name of another kind",
+        "A function is used as a value, a value is called, a kernel is called, or a function that takes no type is \
+         given one.",
+    ),
+    (
+        "E0026",
+        "unknown label",
+        "`break 'a` and `continue 'a` need a loop around them that is labelled `'a:`.",
+    ),
+    (
+        "E0027",
+        "unknown attribute",
+        "Kernels take `workgroup_size`, `workgroup_size_hint`, `max_workgroup_size`, `waves_per_eu`, `num_vgpr`, \
+         `num_sgpr`, `vec_type_hint` and `small_buffers`; functions take `inline`; loops take `unroll` and `no_unroll`.",
+    ),
+    (
+        "E0028",
+        "unknown parameter",
+        "`-P NAME=VALUE` sets a `param` item of the file, and there is none of this name.",
+    ),
+    (
+        "E0029",
+        "unknown word",
+        "Some arguments of `fence`, the atomics, `load` and `store` are words, not values. Orders: `unordered \
+         relaxed acquire release acq_rel seq_cst`. Scopes: `singlethread wavefront workgroup agent system`, each \
+         also with `_one_as`. Spaces: `global shared private`. Hints: `volatile nontemporal`, joined by `|`.",
+    ),
+    (
+        "E0040",
+        "types do not match",
+        "A value has another type than its place asks for, or two operands differ. Only literals adapt; everything \
+         else is converted by `as`: `i as f32`.",
+    ),
+    (
+        "E0041",
+        "operator does not apply",
+        "The operator has no meaning for operands of these types: arithmetic on `bool`, bit operations on floats, \
+         `-` on an unsigned number.",
+    ),
+    (
+        "E0042",
+        "wrong number of arguments",
+        "The call has more or fewer arguments than the function has parameters.",
+    ),
+    (
+        "E0043",
+        "no such conversion",
+        "`as` converts between numbers, between vectors of equally many lanes, between pointers of one address \
+         space, and between a pointer and the integer of its width. `bitcast` needs equally many bits on both sides.",
+    ),
+    (
+        "E0044",
+        "cannot be indexed so",
+        "Pointers, arrays and vectors are indexed by integers. A constant index must be below the length.",
+    ),
+    ("E0045", "not a pointer", "`*p` reads through a pointer; the operand is something else."),
+    (
+        "E0046",
+        "condition is not a bool",
+        "`if`, `while`, `&&`, `||`, `assume`, `ballot` take a `bool`. A number is compared with zero: `x != 0`.",
+    ),
+    (
+        "E0047",
+        "cannot be changed",
+        "The variable is declared without `mut`, is a parameter or a constant, or the memory is behind a `const` or \
+         `constant` pointer.",
+    ),
+    (
+        "E0048",
+        "not a place",
+        "Only variables and memory can be assigned to or have an address: not the result of a calculation, not a \
+         constant, not several lanes at once for `&`.",
+    ),
+    (
+        "E0049",
+        "wrong return",
+        "A function with a result must return one on every path, and one without must not. The last expression of \
+         the body, without `;`, is the result.",
+    ),
+    (
+        "E0050",
+        "type not known",
+        "The type can be told neither from a declaration nor from a value. Write it: `let mut x: f32;`, \
+         `bitcast::<u32>(x)`.",
+    ),
+    ("E0051", "fields of a struct literal", "A struct literal gives each field exactly once."),
+    ("E0052", "wrong argument of a built-in", "The built-in function does not take values like this one."),
+    (
+        "E0053",
+        "wrong address space",
+        "Atomics work on `global` and `shared` memory. Private memory belongs to one work-item: no one else sees it.",
+    ),
+    ("E0054", "outside of a loop", "`break` and `continue` need a loop around them."),
+    (
+        "E0055",
+        "wrong number of lanes",
+        "`f32x4(…)` takes as many scalars as there are lanes, parts that add up to them, or one scalar for all.",
+    ),
+    (
+        "E0056",
+        "value not used",
+        "The statement computes a value and does nothing with it; `==` in place of `=` looks like this.",
+    ),
+    (
+        "E0070",
+        "not a constant",
+        "Lengths of arrays, values of `const` and `static` items, arguments of attributes and dimensions must be \
+         known at compile time: made of literals, `const` and `param` items, operators, `min` and `max`.",
+    ),
+    (
+        "E0071",
+        "impossible constant",
+        "Division by zero, an index out of range, or a step that is not positive.",
+    ),
+    (
+        "E0072",
+        "bad length",
+        "Arrays have 1 to 2^31 - 1 elements and at most 2 GiB; types other than `shared dyn` memory state their length.",
+    ),
+    ("E0073", "circular definition", "A constant or struct is defined in terms of itself."),
+    (
+        "E0074",
+        "value does not fit the param",
+        "The text behind `-P NAME=` is not a value of the param's type.",
+    ),
+    ("E0080", "wrong arguments of an attribute", "The attribute is known but cannot have these arguments."),
+    ("E0081", "attribute not allowed here", "The attribute belongs to another kind of item."),
+    ("E0082", "impossible work-group", "A work-group has 1 to 1024 work-items: the product of its sizes."),
+    ("E0083", "kernel with a result", "A kernel returns nothing; results are stored through pointers."),
+    (
+        "E0084",
+        "type of a parameter",
+        "Kernel parameters are numbers, vectors, structs without arrays, and pointers to `global`, `constant` or \
+         `shared` memory. A `param` item is a scalar.",
+    ),
+    (
+        "E0085",
+        "wrong declaration of memory",
+        "`shared` memory has no initial value; `constant static` needs one; `dyn` memory is `shared`, of type `[T]`, \
+         and one per kernel.",
+    ),
+    ("E0086", "too much shared memory", "A work-group has 64 KiB of shared memory."),
+    (
+        "E0087",
+        "order not allowed",
+        "A load cannot release, a store cannot acquire, a fence must do either, and the failing side of a \
+         compare-and-swap is a load.",
+    ),
+    (
+        "E0090",
+        "not supported yet",
+        "This is part of the language but not of this compiler. The help says how to do without.",
+    ),
+    (
+        "E0091",
+        "recursion",
+        "A function calls itself, directly or through others. All functions are inlined so far, which recursion \
+         does not allow.",
+    ),
+    (
+        "E0900",
+        "fault of the compiler",
+        "The compiler found a mistake of its own: a check between two passes failed, or code came out that it cannot \
+         encode. The source may be right. Please report it, with the source; a lower optimisation level may do for now.",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorted_and_unique() {
+        assert!(TABLE.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn explained() {
+        assert!(explain("E0040").is_some_and(|text| text.contains("as")));
+        assert!(explain("E9999").is_none());
+    }
+}

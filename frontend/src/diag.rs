@@ -1,0 +1,287 @@
+//! What the frontend tells the user: diagnostics, their rendering for people and for tools.
+
+use crate::lexer::Span;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// More errors than this help nobody; the rest is dropped.
+const MAX_ERRORS: usize = 100;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// No output is produced.
+    Error,
+    /// Compilation goes on.
+    Warning,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Stable code, `E0012`; [`crate::explain`] says more.
+    pub code: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The message, one line.
+    pub message: String,
+    /// Byte ranges with a text each; the first is where the mistake is.
+    pub labels: Vec<(Range<usize>, String)>,
+    /// Background.
+    pub notes: Vec<String>,
+    /// What to do about it.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    pub(crate) fn error(code: &'static str, message: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    pub(crate) fn label(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push((span.start as usize..span.end as usize, text.into()));
+        self
+    }
+
+    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    pub(crate) fn help_opt(self, text: Option<String>) -> Self {
+        match text {
+            Some(text) => self.help(text),
+            None => self,
+        }
+    }
+}
+
+/// Collects diagnostics during a run.
+#[derive(Default)]
+pub(crate) struct Sink {
+    list: Vec<Diagnostic>,
+}
+
+impl Sink {
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        // One mistake often shows in two ways at the same place: the first report is the better one.
+        let at = diagnostic.labels.first().map(|label| &label.0);
+        let repeats = |old: &Diagnostic| old.labels.first().map(|label| &label.0) == at && at.is_some();
+        if !self.is_full() && !self.list.last().is_some_and(repeats) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Whether further diagnostics will be dropped.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= MAX_ERRORS
+    }
+
+    pub fn has_errors(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    pub fn finish(mut self) -> Diagnostics {
+        self.list.sort_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
+        Diagnostics { list: self.list }
+    }
+}
+
+/// Everything wrong with a source text, in source order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    /// The messages.
+    pub list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// The text for people: source lines with carets, as `rustc` prints them.
+    pub fn render(&self, file_name: &str, source: &str, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let mut out = String::new();
+        for diagnostic in &self.list {
+            let report = [diagnostic.group(file_name, source)];
+            out.push_str(&renderer.render(&report));
+            out.push_str("\n\n");
+        }
+        let errors = self.list.iter().filter(|d| d.severity == Severity::Error).count();
+        let plural = if errors == 1 { "" } else { "s" };
+        let _ = writeln!(out, "{errors} error{plural} in {file_name}");
+        out
+    }
+
+    /// The text for tools: a JSON array, one object a diagnostic.
+    pub fn to_json(&self, file_name: &str, source: &str) -> String {
+        let lines = LineIndex::new(source);
+        let mut out = String::from("[");
+        for (n, diagnostic) in self.list.iter().enumerate() {
+            out.push_str(if n == 0 { "\n" } else { ",\n" });
+            diagnostic.json(file_name, &lines, &mut out);
+        }
+        out.push_str("\n]\n");
+        out
+    }
+}
+
+impl Diagnostic {
+    fn group<'a>(&'a self, file_name: &'a str, source: &'a str) -> Group<'a> {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code));
+        if !self.labels.is_empty() {
+            let mut snippet = Snippet::source(source).path(file_name);
+            for (n, (range, text)) in self.labels.iter().enumerate() {
+                let kind = if n == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+                snippet = snippet.annotation(kind.span(clamp(range, source)).label(text.as_str()));
+            }
+            group = group.element(snippet);
+        }
+        for note in &self.notes {
+            group = group.element(Level::NOTE.message(note.as_str()));
+        }
+        for help in &self.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        group
+    }
+
+    fn json(&self, file_name: &str, lines: &LineIndex, out: &mut String) {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let _ = write!(out, "{{\"code\":\"{}\",\"severity\":\"{severity}\",\"file\":", self.code);
+        json_string(file_name, out);
+        out.push_str(",\"message\":");
+        json_string(&self.message, out);
+        out.push_str(",\"labels\":[");
+        for (n, (range, text)) in self.labels.iter().enumerate() {
+            let (line, column) = lines.position(range.start);
+            let comma = if n == 0 { "" } else { "," };
+            let _ = write!(
+                out,
+                "{comma}{{\"start\":{},\"end\":{},\"line\":{line},\"column\":{column},\"text\":",
+                range.start, range.end
+            );
+            json_string(text, out);
+            out.push('}');
+        }
+        for (key, list) in [("notes", &self.notes), ("help", &self.help)] {
+            let _ = write!(out, "],\"{key}\":[");
+            for (n, text) in list.iter().enumerate() {
+                if n > 0 {
+                    out.push(',');
+                }
+                json_string(text, out);
+            }
+        }
+        out.push_str("]}");
+    }
+}
+
+/// A range inside the text, on character boundaries.
+fn clamp(range: &Range<usize>, source: &str) -> Range<usize> {
+    let mut start = range.start.min(source.len());
+    while !source.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = range.end.clamp(start, source.len());
+    while !source.is_char_boundary(end) {
+        end += 1;
+    }
+    start..end
+}
+
+/// Byte offsets of line starts.
+struct LineIndex {
+    starts: Vec<usize>,
+}
+
+impl LineIndex {
+    fn new(source: &str) -> Self {
+        let rest = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        LineIndex { starts: std::iter::once(0).chain(rest).collect() }
+    }
+
+    /// Line and column (in bytes), both from 1.
+    fn position(&self, offset: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|&start| start <= offset);
+        (line, offset - self.starts[line - 1] + 1)
+    }
+}
+
+fn json_string(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if (c as u32) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// The candidate most like `name`, if one is like enough to be what was meant.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = match name.len() {
+        0..=1 => return None,
+        2..=5 => 1,
+        6..=8 => 2,
+        _ => 3,
+    };
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        if candidate == name || candidate.len().abs_diff(name.len()) > limit {
+            continue;
+        }
+        let distance = edit_distance(name.as_bytes(), candidate.as_bytes());
+        // Ties go to the alphabet, so that messages do not depend on the order of candidates.
+        let key = (distance, candidate);
+        if distance <= limit && best.is_none_or(|old| key < old) {
+            best = Some(key);
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// Damerau-Levenshtein distance (adjacent transpositions count one), three rows.
+fn edit_distance(a: &[u8], b: &[u8]) -> usize {
+    let mut before: Vec<usize> = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut row = vec![0; b.len() + 1];
+    for i in 0..a.len() {
+        row[0] = i + 1;
+        for j in 0..b.len() {
+            let differs = usize::from(a[i] != b[j]);
+            let mut cost = (last[j] + differs).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                cost = cost.min(before[j - 1] + 1);
+            }
+            row[j + 1] = cost;
+        }
+        std::mem::swap(&mut before, &mut last);
+        std::mem::swap(&mut last, &mut row);
+    }
+    last[b.len()]
+}

@@ -1,0 +1,302 @@
+//! Text to tokens.
+//!
+//! Every token keeps its byte range; comments and white space are dropped. An unknown character is a
+//! token of its own kind, so that the parser sees one stream and reports errors in source order.
+
+use crate::diag::{Diagnostic, Sink};
+use logos::Logos;
+
+/// Byte range in the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    /// From the start of `self` to the end of `other`.
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start, end: other.end.max(self.start) }
+    }
+
+    /// The text it covers.
+    pub fn text(self, source: &str) -> &str {
+        &source[self.start as usize..self.end as usize]
+    }
+}
+
+/// Kind of a token.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t\r\n\f]+")]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+pub enum Tok {
+    #[token("kernel")]
+    Kernel,
+    #[token("fn")]
+    Fn,
+    #[token("extern")]
+    Extern,
+    #[token("struct")]
+    Struct,
+    #[token("const")]
+    Const,
+    #[token("param")]
+    Param,
+    #[token("global")]
+    Global,
+    #[token("shared")]
+    Shared,
+    #[token("constant")]
+    Constant,
+    #[token("private")]
+    Private,
+    #[token("static")]
+    Static,
+    #[token("use")]
+    Use,
+    #[token("let")]
+    Let,
+    #[token("mut")]
+    Mut,
+    #[token("if")]
+    If,
+    #[token("else")]
+    Else,
+    #[token("match")]
+    Match,
+    #[token("while")]
+    While,
+    #[token("loop")]
+    Loop,
+    #[token("for")]
+    For,
+    #[token("in")]
+    In,
+    #[token("break")]
+    Break,
+    #[token("continue")]
+    Continue,
+    #[token("return")]
+    Return,
+    #[token("true")]
+    True,
+    #[token("false")]
+    False,
+    #[token("as")]
+    As,
+    #[token("volatile")]
+    Volatile,
+    #[token("restrict")]
+    Restrict,
+    #[token("dyn")]
+    Dyn,
+
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Ident,
+    #[regex(r"'[A-Za-z_][A-Za-z0-9_]*")]
+    Label,
+    #[regex(r"[0-9][0-9a-zA-Z_]*")]
+    #[regex(r"[0-9][0-9_]*\.[0-9][0-9a-zA-Z_]*")]
+    #[regex(r"[0-9][0-9_]*(\.[0-9][0-9_]*)?[eE][+-][0-9][0-9a-zA-Z_]*")]
+    Number,
+    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    Str,
+
+    #[token("(")]
+    LParen,
+    #[token(")")]
+    RParen,
+    #[token("{")]
+    LBrace,
+    #[token("}")]
+    RBrace,
+    #[token("[")]
+    LBracket,
+    #[token("]")]
+    RBracket,
+    #[token(",")]
+    Comma,
+    #[token(";")]
+    Semi,
+    #[token(":")]
+    Colon,
+    #[token("::")]
+    ColonColon,
+    #[token("->")]
+    Arrow,
+    #[token("=>")]
+    FatArrow,
+    #[token(".")]
+    Dot,
+    #[token("..")]
+    DotDot,
+    #[token("..=")]
+    DotDotEq,
+    #[token("#")]
+    Hash,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("%")]
+    Percent,
+    #[token("&")]
+    Amp,
+    #[token("|")]
+    Pipe,
+    #[token("^")]
+    Caret,
+    #[token("!")]
+    Bang,
+    #[token("~")]
+    Tilde,
+    #[token("?")]
+    Question,
+    #[token("<<")]
+    Shl,
+    #[token(">>")]
+    Shr,
+    #[token("&&")]
+    AndAnd,
+    #[token("||")]
+    OrOr,
+    #[token("==")]
+    EqEq,
+    #[token("!=")]
+    Ne,
+    #[token("<")]
+    Lt,
+    #[token("<=")]
+    Le,
+    #[token(">")]
+    Gt,
+    #[token(">=")]
+    Ge,
+    #[token("=")]
+    Eq,
+    #[token("+=")]
+    PlusEq,
+    #[token("-=")]
+    MinusEq,
+    #[token("*=")]
+    StarEq,
+    #[token("/=")]
+    SlashEq,
+    #[token("%=")]
+    PercentEq,
+    #[token("&=")]
+    AmpEq,
+    #[token("|=")]
+    PipeEq,
+    #[token("^=")]
+    CaretEq,
+    #[token("<<=")]
+    ShlEq,
+    #[token(">>=")]
+    ShrEq,
+    #[token("++")]
+    PlusPlus,
+    #[token("--")]
+    MinusMinus,
+    /// `/* ... */`, removed by [`lex`]; an unclosed one swallows the rest.
+    #[token("/*", block_comment)]
+    BlockComment,
+
+    /// Something that is not a token.
+    Bad,
+    /// End of the source.
+    Eof,
+}
+
+/// Skips to the matching `*/`; block comments nest.
+fn block_comment(lexer: &mut logos::Lexer<'_, Tok>) -> bool {
+    let rest = lexer.remainder().as_bytes();
+    let (mut at, mut depth) = (0, 1u32);
+    while at < rest.len() {
+        match (rest[at], rest.get(at + 1)) {
+            (b'*', Some(b'/')) => {
+                depth -= 1;
+                at += 2;
+                if depth == 0 {
+                    lexer.bump(at);
+                    return true;
+                }
+            }
+            (b'/', Some(b'*')) => {
+                depth += 1;
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
+    lexer.bump(rest.len());
+    false
+}
+
+impl Tok {
+    /// A word with a meaning of its own: not usable as a name.
+    pub fn is_keyword(self) -> bool {
+        (self as u8) < (Tok::Ident as u8)
+    }
+}
+
+/// Tokens of a source text; the last one is `Eof`.
+pub struct Tokens {
+    pub kinds: Vec<Tok>,
+    pub spans: Vec<Span>,
+}
+
+/// Splits `source` into tokens and reports what is none.
+pub fn lex(source: &str, sink: &mut Sink) -> Tokens {
+    // About one token in four bytes; a hint, not a bound.
+    let mut tokens = Tokens {
+        kinds: Vec::with_capacity(source.len() / 3 + 8),
+        spans: Vec::with_capacity(source.len() / 3 + 8),
+    };
+    let mut lexer = Tok::lexer(source);
+    let mut bad_until = None;
+    while let Some(result) = lexer.next() {
+        let range = lexer.span();
+        let span = Span { start: range.start as u32, end: range.end as u32 };
+        match result {
+            Ok(Tok::BlockComment) => {}
+            Ok(kind) => {
+                tokens.kinds.push(kind);
+                tokens.spans.push(span);
+            }
+            Err(()) => {
+                // A run of unknown characters is one mistake.
+                if bad_until != Some(span.start) {
+                    report_bad(span, source, sink);
+                    tokens.kinds.push(Tok::Bad);
+                    tokens.spans.push(span);
+                }
+                bad_until = Some(span.end);
+            }
+        }
+    }
+    tokens.kinds.push(Tok::Eof);
+    let end = source.len() as u32;
+    tokens.spans.push(Span { start: end, end });
+    tokens
+}
+
+fn report_bad(span: Span, source: &str, sink: &mut Sink) {
+    let text = span.text(source);
+    let diagnostic = if text.starts_with("/*") {
+        let open = Span { start: span.start, end: span.start + 2 };
+        Diagnostic::error("E0004", "comment is never closed").label(open, "opened here").help("add `*/`")
+    } else if text.starts_with('"') {
+        Diagnostic::error("E0004", "string is never closed")
+            .label(span, "starts here")
+            .help("add `\"` on the same line")
+    } else {
+        Diagnostic::error("E0001", format!("unknown character `{}`", text.escape_debug()))
+            .label(span, "not part of the language")
+    };
+    sink.push(diagnostic);
+}

@@ -1,0 +1,63 @@
+//! Kernel language text to checked tree to IR.
+//!
+//! ```text
+//! text -> lexer -> parser -> check -> lower -> ir::Module
+//! ```
+//!
+//! Everything a user can get wrong is reported by the first three, as [`Diagnostics`]; `lower` sees
+//! only programs without mistakes and cannot fail. The language is described in
+//! `docs/language.md`, the diagnostics in `docs/diagnostics.md`.
+
+mod ast;
+mod builtins;
+mod check;
+mod codes;
+mod diag;
+mod lexer;
+mod lower;
+mod parser;
+mod scalar;
+mod types;
+mod words;
+
+pub use codes::{codes, explain};
+pub use diag::{Diagnostic, Diagnostics, Severity};
+
+/// Names of the built-in functions.
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    builtins::names()
+}
+
+/// What a compilation depends on besides the source.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Values of `param` items, `NAME` and value as written after `-P NAME=VALUE`.
+    pub params: &'a [(String, String)],
+    /// Whether `a*b + c` may be rounded once.
+    pub fp_contract: bool,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { params: &[], fp_contract: true }
+    }
+}
+
+/// Largest source text: positions are 32-bit.
+const MAX_SOURCE: usize = 1 << 28;
+
+/// Compiles a source file to IR.
+pub fn compile(_file_name: &str, source: &str, options: &Options<'_>) -> Result<ir::Module, Diagnostics> {
+    let mut sink = diag::Sink::default();
+    if source.len() > MAX_SOURCE {
+        sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
+        return Err(sink.finish());
+    }
+    let tokens = lexer::lex(source, &mut sink);
+    let ast = parser::parse(source, &tokens, &mut sink);
+    let checked = check::check(&ast, options.params, &mut sink);
+    if sink.has_errors() {
+        return Err(sink.finish());
+    }
+    Ok(lower::lower(&ast, source, &checked, options.fp_contract))
+}

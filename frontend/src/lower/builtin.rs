@@ -1,0 +1,510 @@
+//! Built-in functions.
+
+use super::ops::lane;
+use super::{Lower, Val};
+use crate::ast::{ExprId, List};
+use crate::builtins::{Builtin, Dim, Lane, Rmw, Wide};
+use crate::scalar::Scalar;
+use crate::types::Ty;
+use crate::words;
+use ir::{
+    BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Spaces, TernOp, Type, UnOp, Value,
+    WaveOp,
+};
+
+impl Lower<'_, '_> {
+    pub(super) fn dimension(&mut self, dim: Dim, d: u8) -> Value {
+        let pos = match (dim, self.workgroup_size) {
+            (Dim::LocalSize, Some(size)) => {
+                return self.constant(Type::I32, u64::from(size[usize::from(d)]));
+            }
+            (Dim::LocalSize, None) => Pos::LocalSize(d),
+            (Dim::LocalId, _) => Pos::LocalId(d),
+            (Dim::GroupId, _) => Pos::GroupId(d),
+            (Dim::NumGroups, _) => Pos::NumGroups(d),
+            (Dim::GlobalId, _) => Pos::GlobalId(d),
+            (Dim::GlobalSize, _) => Pos::GlobalSize(d),
+        };
+        self.emit(Op::Pos(pos), &[], Type::I32)
+    }
+
+    pub(super) fn builtin(&mut self, builtin: Builtin, list: List, ty: Ty) -> Val {
+        let ast = self.ast;
+        let args = ast.list(list);
+        let value = match builtin {
+            Builtin::Pos(pos @ (Pos::Clock | Pos::Realtime)) => self.emit(Op::Pos(pos), &[], Type::I64),
+            Builtin::Pos(pos) => self.emit(Op::Pos(pos), &[], Type::I32),
+            Builtin::Barrier => return self.nothing(Op::Barrier { fence: true }, &[]),
+            Builtin::BarrierOnly => return self.nothing(Op::Barrier { fence: false }, &[]),
+            Builtin::WaveBarrier => return self.nothing(Op::WaveBarrier, &[]),
+            Builtin::Fence => return self.fence(args),
+            Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(_) | Builtin::AtomicCas => {
+                return self.atomic(builtin, args);
+            }
+            Builtin::Load | Builtin::Store => return self.hinted(builtin, args),
+            Builtin::Lanes(op, ..) => return self.lanes(op, args, ty),
+            Builtin::IsNan | Builtin::IsInf => return self.classify(builtin == Builtin::IsNan, args[0]),
+            Builtin::Ldexp => {
+                let (values, n) = (self.expr(args[0]), self.one(args[1]));
+                let ty = self.scalar_of(ty).ir();
+                return values.iter().map(|&x| self.emit(Op::Bin(BinOp::Ldexp), &[x, n], ty)).collect();
+            }
+            Builtin::FrexpExp => {
+                let values = self.expr(args[0]);
+                return values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpExp), &[x], Type::I32)).collect();
+            }
+            Builtin::Frexp => return self.frexp(args, ty),
+            Builtin::Dot | Builtin::Length | Builtin::Normalize => return self.geometric(builtin, args, ty),
+            Builtin::Select => {
+                let (cond, a, b) = (self.expr(args[0]), self.expr(args[1]), self.expr(args[2]));
+                return (0..a.len())
+                    .map(|n| {
+                        let ty = self.func.ty(a[n]);
+                        self.emit(Op::Select, &[lane(&cond, n), a[n], b[n]], ty)
+                    })
+                    .collect();
+            }
+            Builtin::Bitcast => return self.bitcast(args[0], ty),
+            Builtin::Ballot => self.ballot(args[0], false),
+            Builtin::Any | Builtin::All => {
+                // All lanes hold where none does not.
+                let mask = self.ballot(args[0], builtin == Builtin::All);
+                let zero = self.constant(Type::I64, 0);
+                let cc = if builtin == Builtin::Any { IntCc::Ne } else { IntCc::Eq };
+                self.emit(Op::Icmp(cc), &[mask, zero], Type::Bool)
+            }
+            Builtin::ReadFirstLane => return self.per_word(args[0], WaveOp::ReadFirstLane, None),
+            Builtin::ReadLane => {
+                let lane = self.one(args[1]);
+                return self.per_word(args[0], WaveOp::ReadLane, Some(lane));
+            }
+            Builtin::Shuffle | Builtin::ShuffleXor | Builtin::ShuffleUp | Builtin::ShuffleDown => {
+                return self.shuffle(builtin, args);
+            }
+            Builtin::Mbcnt => {
+                let mask = self.one(args[0]);
+                self.emit(Op::Wave(WaveOp::Mbcnt), &[mask], Type::I32)
+            }
+            Builtin::WaveReduce(op) => return self.across_wave(op, false, args[0], ty),
+            Builtin::WaveScan => return self.across_wave(Wide::Add, true, args[0], ty),
+            Builtin::Assume => {
+                let cond = self.one(args[0]);
+                return self.nothing(Op::Assume, &[cond]);
+            }
+            Builtin::Unreachable => {
+                self.effect(Op::Unreachable, &[]);
+                self.kill();
+                return Val::new();
+            }
+            Builtin::Dim(_) | Builtin::Unsupported => return self.zeros(ty),
+        };
+        Val::from_slice(&[value])
+    }
+
+    fn nothing(&mut self, op: Op, args: &[Value]) -> Val {
+        self.effect(op, args);
+        Val::new()
+    }
+
+    fn order(&self, arg: ExprId) -> Order {
+        words::word(self.ast, arg).and_then(words::order).unwrap_or(Order::SeqCst)
+    }
+
+    fn fence(&mut self, args: &[ExprId]) -> Val {
+        let order = self.order(args[0]);
+        let scope = words::word(self.ast, args[1]).and_then(words::scope).unwrap_or_default().0;
+        let named = args[2..].iter().filter_map(|&arg| words::word(self.ast, arg).and_then(words::space));
+        let spaces = named.fold(Spaces::empty(), |all, space| all | space);
+        let spaces = if spaces.is_empty() { Spaces::ALL } else { spaces };
+        self.nothing(Op::Fence { order, scope, spaces }, &[])
+    }
+
+    fn atomic(&mut self, builtin: Builtin, args: &[ExprId]) -> Val {
+        let place = self.pointee_of_address(args[0]);
+        let scalar = self.scalar_of(place.ty);
+        let (values, orders) = match builtin {
+            Builtin::AtomicLoad => (0, 1),
+            Builtin::AtomicCas => (2, 2),
+            _ => (1, 1),
+        };
+        let mut operands = Val::new();
+        for &arg in &args[1..1 + values] {
+            operands.push(self.one(arg));
+        }
+        let (pointer, mem) = self.scalar_access(&place, scalar);
+        let (scope, one_as) =
+            words::word(self.ast, args[1 + values + orders]).and_then(words::scope).unwrap_or_default();
+        let order = self.order(args[1 + values]);
+        let mut flags = mem.flags - MemFlags::INVARIANT;
+        flags.set(MemFlags::ONE_AS, one_as);
+        let mem = Mem { order, scope, flags, ..mem };
+        operands.insert(0, pointer);
+        // Memory holds bits; a float is exchanged as the integer of its width.
+        let is_float = scalar.is_float();
+        let op = match builtin {
+            Builtin::AtomicLoad => Op::Load { mem, count: 1 },
+            Builtin::AtomicStore => return self.nothing(Op::Store { mem, count: 1 }, &operands),
+            Builtin::AtomicCas => Op::AtomicCas { mem, fail: self.order(args[2 + values]) },
+            Builtin::AtomicRmw(rmw) => Op::AtomicRmw { op: rmw_op(rmw, scalar.is_signed()), mem },
+            _ => return operands,
+        };
+        let ty = scalar.ir();
+        if is_float && matches!(op, Op::AtomicRmw { .. }) {
+            let int = if ty == Type::F64 { Type::I64 } else { Type::I32 };
+            let bits = self.emit(Op::Cast(CastOp::Bitcast), &[operands[1]], int);
+            let old = self.emit(op, &[pointer, bits], int);
+            return Val::from_slice(&[self.emit(Op::Cast(CastOp::Bitcast), &[old], ty)]);
+        }
+        Val::from_slice(&[self.emit(op, &operands, ty)])
+    }
+
+    /// What a pointer argument points to; `&x[i]` keeps what is known of `x`.
+    fn pointee_of_address(&mut self, arg: ExprId) -> super::memory::MemPlace {
+        if let crate::ast::ExprKind::AddrOf(inner) = self.ast.expr(arg).kind
+            && let super::memory::Place::Memory(place) = self.place(inner)
+        {
+            return place;
+        }
+        self.pointee_of(arg)
+    }
+
+    fn hinted(&mut self, builtin: Builtin, args: &[ExprId]) -> Val {
+        let place = self.pointee_of_address(args[0]);
+        let hint = args.get(if builtin == Builtin::Load { 1 } else { 2 });
+        let hints = hint.and_then(|&hint| words::hints(self.ast, hint).ok()).unwrap_or_default();
+        if builtin == Builtin::Load {
+            return self.load(&place, hints);
+        }
+        let value = self.expr(args[1]);
+        self.store_with(&place, &value, hints);
+        Val::new()
+    }
+
+    /// Functions that work lane by lane.
+    fn lanes(&mut self, op: Lane, args: &[ExprId], ty: Ty) -> Val {
+        let (scalar, count) = self.checked.types.lanes(ty).unwrap_or((Scalar::F32, 1));
+        let operands: Vec<Val> = args.iter().map(|&arg| self.expr(arg)).collect();
+        (0..usize::from(count))
+            .map(|n| {
+                let operands: Val = operands.iter().map(|operand| lane(operand, n)).collect();
+                self.lane_op(op, scalar, &operands)
+            })
+            .collect()
+    }
+
+    fn lane_op(&mut self, op: Lane, scalar: Scalar, x: &[Value]) -> Value {
+        let ty = scalar.ir();
+        let signed = scalar.is_signed();
+        let op = match op {
+            Lane::Un(op @ (UnOp::Popcount | UnOp::Clz | UnOp::Ctz)) => {
+                // The IR counts in 32 bits.
+                let count = self.emit(Op::Un(op), x, Type::I32);
+                return self.in_width(count, ty);
+            }
+            Lane::Un(op) => Op::Un(op),
+            Lane::Tern(op) if op == TernOp::Fshr => {
+                let count = self.word_of(x[2]);
+                return self.emit(Op::Tern(op), &[x[0], x[1], count], ty);
+            }
+            Lane::Tern(op) => Op::Tern(op),
+            Lane::Math(math) => return self.math(math, ty, x),
+            Lane::Abs if scalar.is_float() => Op::Un(UnOp::FAbs),
+            Lane::Abs => {
+                let negative = self.emit(Op::Un(UnOp::Neg), x, ty);
+                let value = self.emit(Op::Bin(BinOp::SMax), &[x[0], negative], ty);
+                return self.normalise(scalar, value);
+            }
+            Lane::Min => Op::Bin(min_max(scalar, true)),
+            Lane::Max => Op::Bin(min_max(scalar, false)),
+            Lane::Clamp => {
+                let low = self.emit(Op::Bin(min_max(scalar, false)), &x[..2], ty);
+                return self.emit(Op::Bin(min_max(scalar, true)), &[low, x[2]], ty);
+            }
+            Lane::Rotl | Lane::Rotr => return self.rotate(op == Lane::Rotl, ty, x[0], x[1]),
+            Lane::MulHi => Op::Bin(if signed { BinOp::SMulHi } else { BinOp::UMulHi }),
+            Lane::Mul24 => Op::Bin(if signed { BinOp::SMul24 } else { BinOp::UMul24 }),
+            Lane::Mad24 => {
+                let op = if signed { BinOp::SMul24 } else { BinOp::UMul24 };
+                let product = self.emit(Op::Bin(op), &x[..2], ty);
+                return self.bin(BinOp::Add, product, x[2]);
+            }
+            Lane::Bfe => {
+                let (offset, width) = (self.word_of(x[1]), self.word_of(x[2]));
+                let op = if signed { TernOp::Sbfe } else { TernOp::Ubfe };
+                return self.emit(Op::Tern(op), &[x[0], offset, width], ty);
+            }
+            Lane::Bfi => Op::Tern(TernOp::Bfi),
+            Lane::Sad => {
+                let (low, high) =
+                    if signed { (BinOp::SMin, BinOp::SMax) } else { (BinOp::UMin, BinOp::UMax) };
+                let low = self.emit(Op::Bin(low), &x[..2], ty);
+                let high = self.emit(Op::Bin(high), &x[..2], ty);
+                let difference = self.bin(BinOp::Sub, high, low);
+                return self.bin(BinOp::Add, difference, x[2]);
+            }
+            Lane::Parts(bits) => return self.sum_of_products(scalar, u32::from(bits), x),
+            Lane::Turns(op) => {
+                let per_radian = self.f32(std::f32::consts::FRAC_1_PI / 2.0);
+                let turns = self.emit(Op::Bin(BinOp::FMul), &[x[0], per_radian], ty);
+                return self.emit(Op::Un(op), &[turns], ty);
+            }
+        };
+        self.emit(op, x, ty)
+    }
+
+    /// `dot4` and `dot2`: parts are extended as the type's sign says.
+    fn sum_of_products(&mut self, scalar: Scalar, bits: u32, x: &[Value]) -> Value {
+        let ty = Type::I32;
+        let op = if scalar.is_signed() { TernOp::Sbfe } else { TernOp::Ubfe };
+        let width = self.constant(ty, bits.into());
+        let mut sum = x[2];
+        for at in (0..32).step_by(bits as usize) {
+            let at = self.constant(ty, at);
+            let [a, b] = [x[0], x[1]].map(|word| self.emit(Op::Tern(op), &[word, at, width], ty));
+            let product = self.bin(BinOp::Mul, a, b);
+            sum = self.bin(BinOp::Add, sum, product);
+        }
+        sum
+    }
+
+    fn rotate(&mut self, left: bool, ty: Type, x: Value, count: Value) -> Value {
+        let count = self.in_width(count, ty);
+        let opposite = match self.func.const_bits(count) {
+            Some(bits) => self.constant(ty, bits.wrapping_neg() & u64::from(ty.bits() - 1)),
+            None => self.emit(Op::Un(UnOp::Neg), &[count], ty),
+        };
+        if ty == Type::I32 {
+            let right = if left { opposite } else { count };
+            return self.emit(Op::Tern(TernOp::Fshr), &[x, x, right], ty);
+        }
+        let (up, down) = if left { (count, opposite) } else { (opposite, count) };
+        let high = self.emit(Op::Bin(BinOp::Shl), &[x, up], ty);
+        let low = self.emit(Op::Bin(BinOp::LShr), &[x, down], ty);
+        self.emit(Op::Bin(BinOp::Or), &[high, low], ty)
+    }
+
+    fn classify(&mut self, nan: bool, arg: ExprId) -> Val {
+        let values = self.expr(arg);
+        values
+            .iter()
+            .map(|&x| {
+                if nan {
+                    return self.emit(Op::Fcmp(FloatCc::Uno), &[x, x], Type::Bool);
+                }
+                let ty = self.func.ty(x);
+                let infinity = self.float(ty, f64::INFINITY);
+                let size = self.emit(Op::Un(UnOp::FAbs), &[x], ty);
+                self.emit(Op::Fcmp(FloatCc::Oeq), &[size, infinity], Type::Bool)
+            })
+            .collect()
+    }
+
+    fn frexp(&mut self, args: &[ExprId], ty: Ty) -> Val {
+        let values = self.expr(args[0]);
+        let place = self.pointee_of_address(args[1]);
+        let exponents: Val =
+            values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpExp), &[x], Type::I32)).collect();
+        self.store_with(&place, &exponents, MemFlags::empty());
+        let ty = self.scalar_of(ty).ir();
+        values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpMant), &[x], ty)).collect()
+    }
+
+    fn dot(&mut self, a: &[Value], b: &[Value]) -> Value {
+        let ty = self.func.ty(a[0]);
+        let mut sum = self.emit(Op::Bin(BinOp::FMul), &[a[0], b[0]], ty);
+        for n in 1..a.len() {
+            sum = if self.fp_contract {
+                self.emit(Op::Tern(TernOp::Fma), &[a[n], b[n], sum], ty)
+            } else {
+                let product = self.emit(Op::Bin(BinOp::FMul), &[a[n], b[n]], ty);
+                self.emit(Op::Bin(BinOp::FAdd), &[sum, product], ty)
+            };
+        }
+        sum
+    }
+
+    fn geometric(&mut self, builtin: Builtin, args: &[ExprId], ty: Ty) -> Val {
+        let a = self.expr(args[0]);
+        if builtin == Builtin::Dot {
+            let b = self.expr(args[1]);
+            return Val::from_slice(&[self.dot(&a, &b)]);
+        }
+        let ty = self.scalar_of(ty).ir();
+        let square = self.dot(&a, &a);
+        let length = self.emit(Op::Un(UnOp::FSqrt), &[square], ty);
+        if builtin == Builtin::Length {
+            return Val::from_slice(&[length]);
+        }
+        a.iter().map(|&x| self.emit(Op::Bin(BinOp::FDiv), &[x, length], ty)).collect()
+    }
+
+    fn ballot(&mut self, arg: ExprId, negate: bool) -> Value {
+        let mut cond = self.one(arg);
+        if negate {
+            cond = self.emit(Op::Un(UnOp::Not), &[cond], Type::Bool);
+        }
+        self.emit(Op::Wave(WaveOp::Ballot), &[cond], Type::I64)
+    }
+
+    fn shuffle(&mut self, builtin: Builtin, args: &[ExprId]) -> Val {
+        let values = self.expr(args[0]);
+        let by = self.one(args[1]);
+        if builtin == Builtin::Shuffle {
+            return self.words_of(&values, WaveOp::Shuffle, Some(by));
+        }
+        let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
+        let source = match builtin {
+            Builtin::ShuffleXor => self.bin(BinOp::Xor, me, by),
+            Builtin::ShuffleUp => self.bin(BinOp::Sub, me, by),
+            _ => self.bin(BinOp::Add, me, by),
+        };
+        // A lane outside of the wave gives the lane's own value.
+        let size = self.emit(Op::Pos(Pos::WaveSize), &[], Type::I32);
+        let inside = self.emit(Op::Icmp(IntCc::Ult), &[source, size], Type::Bool);
+        let source = self.emit(Op::Select, &[inside, source, me], Type::I32);
+        self.words_of(&values, WaveOp::Shuffle, Some(source))
+    }
+
+    fn per_word(&mut self, arg: ExprId, op: WaveOp, lane: Option<Value>) -> Val {
+        let values = self.expr(arg);
+        self.words_of(&values, op, lane)
+    }
+
+    /// Applies a cross-lane operation, which moves 32 bits, to values of any type.
+    pub(super) fn words_of(&mut self, values: &[Value], op: WaveOp, lane: Option<Value>) -> Val {
+        values.iter().map(|&value| self.wave_value(value, op, lane)).collect()
+    }
+
+    pub(super) fn wave_value(&mut self, value: Value, op: WaveOp, lane: Option<Value>) -> Value {
+        let ty = self.func.ty(value);
+        match ty {
+            Type::Bool => {
+                let word = self.emit(Op::Cast(CastOp::Zext), &[value], Type::I32);
+                let word = self.wave_value(word, op, lane);
+                let zero = self.constant(Type::I32, 0);
+                self.emit(Op::Icmp(IntCc::Ne), &[word, zero], ty)
+            }
+            Type::F64 => {
+                let bits = self.emit(Op::Cast(CastOp::Bitcast), &[value], Type::I64);
+                let bits = self.wave_value(bits, op, lane);
+                self.emit(Op::Cast(CastOp::Bitcast), &[bits], ty)
+            }
+            Type::I64 => {
+                let (low, high) = self.halves(value);
+                let low = self.wave_value(low, op, lane);
+                let high = self.wave_value(high, op, lane);
+                self.join_halves(low, high)
+            }
+            _ => {
+                let mut args = Val::from_slice(&[value]);
+                args.extend(lane);
+                self.emit(Op::Wave(op), &args, ty)
+            }
+        }
+    }
+
+    fn halves(&mut self, value: Value) -> (Value, Value) {
+        let low = self.emit(Op::Cast(CastOp::Trunc), &[value], Type::I32);
+        let shift = self.constant(Type::I64, 32);
+        let high = self.emit(Op::Bin(BinOp::LShr), &[value, shift], Type::I64);
+        let high = self.emit(Op::Cast(CastOp::Trunc), &[high], Type::I32);
+        (low, high)
+    }
+
+    fn join_halves(&mut self, low: Value, high: Value) -> Value {
+        let low = self.emit(Op::Cast(CastOp::Zext), &[low], Type::I64);
+        let high = self.emit(Op::Cast(CastOp::Zext), &[high], Type::I64);
+        let shift = self.constant(Type::I64, 32);
+        let high = self.emit(Op::Bin(BinOp::Shl), &[high, shift], Type::I64);
+        self.emit(Op::Bin(BinOp::Or), &[low, high], Type::I64)
+    }
+
+    /// The same bits as another type: lanes are cut into the smaller lane size and joined again.
+    fn bitcast(&mut self, arg: ExprId, to: Ty) -> Val {
+        let from_scalar = self.scalar_of(self.ty_of(arg));
+        let to_scalar = self.scalar_of(to);
+        let values = self.expr(arg);
+        if from_scalar.bits() == to_scalar.bits() {
+            return values
+                .iter()
+                .map(|&value| {
+                    let value = self.rebit(value, to_scalar.ir());
+                    self.normalise(to_scalar, value)
+                })
+                .collect();
+        }
+        let unit = from_scalar.bits().min(to_scalar.bits());
+        let mut pieces = Val::new();
+        for &value in &values {
+            self.cut(value, from_scalar.bits(), unit, &mut pieces);
+        }
+        let per_lane = (to_scalar.bits() / unit) as usize;
+        pieces.chunks(per_lane).map(|chunk| self.glue(chunk, unit, to_scalar)).collect()
+    }
+
+    /// Same bits, another type of the same width.
+    fn rebit(&mut self, value: Value, ty: Type) -> Value {
+        if self.func.ty(value) == ty { value } else { self.emit(Op::Cast(CastOp::Bitcast), &[value], ty) }
+    }
+
+    /// Cuts a value of `width` bits into pieces of `unit` bits, each an integer that may have other
+    /// bits above.
+    fn cut(&mut self, value: Value, width: u32, unit: u32, out: &mut Val) {
+        let int = if width == 64 { Type::I64 } else { Type::I32 };
+        let value = self.rebit(value, int);
+        for n in 0..width / unit {
+            let shift = self.constant(int, u64::from(n * unit));
+            let piece = self.bin_keep(BinOp::LShr, value, shift, n == 0);
+            out.push(if unit == 64 { piece } else { self.word_of(piece) });
+        }
+    }
+
+    fn bin_keep(&mut self, op: BinOp, a: Value, b: Value, keep: bool) -> Value {
+        if keep { a } else { self.bin(op, a, b) }
+    }
+
+    /// Joins pieces of `unit` bits, lowest first.
+    fn glue(&mut self, pieces: &[Value], unit: u32, to: Scalar) -> Value {
+        let int = if to.bits() == 64 { Type::I64 } else { Type::I32 };
+        let mut result = None;
+        for (n, &piece) in pieces.iter().enumerate() {
+            let op = match unit {
+                8 => CastOp::Zext8,
+                16 => CastOp::Zext16,
+                _ => CastOp::Zext,
+            };
+            let piece = if unit < 32 { self.emit(Op::Cast(op), &[piece], Type::I32) } else { piece };
+            let piece = self.in_width(piece, int);
+            let shift = self.constant(int, u64::from(n as u32 * unit));
+            let piece = self.bin(BinOp::Shl, piece, shift);
+            result = Some(match result {
+                None => piece,
+                Some(low) => self.bin(BinOp::Or, low, piece),
+            });
+        }
+        let value = result.unwrap_or(pieces[0]);
+        let value = self.rebit(value, to.ir());
+        self.normalise(to, value)
+    }
+}
+
+fn rmw_op(rmw: Rmw, signed: bool) -> RmwOp {
+    match (rmw, signed) {
+        (Rmw::Min, true) => RmwOp::SMin,
+        (Rmw::Min, false) => RmwOp::UMin,
+        (Rmw::Max, true) => RmwOp::SMax,
+        (Rmw::Max, false) => RmwOp::UMax,
+        (Rmw::Plain(op), _) => op,
+    }
+}
+
+pub(super) fn min_max(scalar: Scalar, min: bool) -> BinOp {
+    match (scalar.is_float(), scalar.is_signed(), min) {
+        (true, _, true) => BinOp::FMin,
+        (true, _, false) => BinOp::FMax,
+        (_, true, true) => BinOp::SMin,
+        (_, true, false) => BinOp::SMax,
+        (_, false, true) => BinOp::UMin,
+        (_, false, false) => BinOp::UMax,
+    }
+}

@@ -1,0 +1,419 @@
+//! Statements and control flow.
+
+use super::ssa::{Edge, pick};
+use super::{Lower, Val};
+use crate::ast::{BlockId, ExprId, ExprKind, StmtId, StmtKind, Sym};
+use crate::check::Res;
+use crate::types::Ty;
+use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
+use smallvec::SmallVec;
+
+/// A loop being lowered.
+pub struct Loop {
+    label: Option<Sym>,
+    /// SSA variables assigned in it.
+    vars: SmallVec<[u32; 8]>,
+    breaks: Vec<Edge>,
+    continues: Vec<Edge>,
+}
+
+/// What is fixed before a `for` loop starts.
+#[derive(Clone, Copy)]
+struct Range {
+    from: Value,
+    to: Value,
+    step: Value,
+    inclusive: bool,
+    ty: Ty,
+}
+
+impl Lower<'_, '_> {
+    /// Lowers a block and returns its value.
+    pub(super) fn block(&mut self, id: BlockId) -> Val {
+        let block = *self.ast.block(id);
+        for n in 0..block.stmts.len {
+            if self.dead {
+                break;
+            }
+            self.stmt(StmtId(block.stmts.start + n));
+        }
+        match block.tail {
+            Some(tail) if self.dead => {
+                let ty = self.ty_of(tail);
+                self.zeros(ty)
+            }
+            Some(tail) => self.expr(tail),
+            None => Val::new(),
+        }
+    }
+
+    fn stmt(&mut self, id: StmtId) {
+        let stmt = self.ast.stmts[id.at()];
+        self.loc = SrcLoc(stmt.span.start + 1);
+        let local = self.checked.stmt_decl[id.at()];
+        match stmt.kind {
+            StmtKind::Let { init, .. } => match init {
+                Some(init) => {
+                    let value = self.expr(init);
+                    self.define_local(local, value);
+                }
+                None => self.define_local_unset(local),
+            },
+            StmtKind::Shared { .. } | StmtKind::Const { .. } => {}
+            StmtKind::Expr(value) => {
+                self.expr(value);
+            }
+            StmtKind::Assign { op: None, place, value } => {
+                let place = self.place(place);
+                let value = self.expr(value);
+                self.write(&place, &value);
+            }
+            StmtKind::Assign { op: Some(op), place, value } => self.assign_op(op, place, value),
+            StmtKind::While { label, cond, body, unroll } => {
+                self.while_loop(id, label.map(|name| name.sym), cond, body, unroll);
+            }
+            StmtKind::Loop { label, body, unroll } => {
+                self.enter_loop(id, label.map(|name| name.sym), None, unroll, |lower, header, _| {
+                    lower.block(body);
+                    lower.back_edge(header, |_| Val::new());
+                    lower.exit_loop(None);
+                });
+            }
+            StmtKind::For { label, from, to, inclusive, step, body, unroll, .. } => {
+                let ty = self.checked.locals[local as usize].ty;
+                let range = self.range(from, to, step, inclusive, ty);
+                if self.dead {
+                    return;
+                }
+                let label = label.map(|name| name.sym);
+                self.enter_loop(id, label, Some(range.from), unroll, |lower, header, counter| {
+                    if let Some(counter) = counter {
+                        lower.for_loop(header, counter, local, range, body);
+                    }
+                });
+            }
+            StmtKind::Break(label) => self.leave(label.map(|name| name.sym), true),
+            StmtKind::Continue(label) => self.leave(label.map(|name| name.sym), false),
+            StmtKind::Return(value) => {
+                let values = value.map_or_else(Val::new, |value| self.expr(value));
+                if !self.dead {
+                    self.returns.push(Edge { block: self.block, values });
+                    self.kill();
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, label: Option<Sym>, is_break: bool) {
+        let target = match label {
+            None => self.loops.len().checked_sub(1),
+            Some(label) => self.loops.iter().rposition(|entry| entry.label == Some(label)),
+        };
+        if let (Some(n), false) = (target, self.dead) {
+            let entry = &mut self.loops[n];
+            let edge = Edge { block: self.block, values: self.ssa.values_of(&entry.vars) };
+            if is_break {
+                entry.breaks.push(edge)
+            } else {
+                entry.continues.push(edge)
+            }
+            self.kill();
+        }
+    }
+
+    /// `if`, with or without `else`; also `&&` and `||`.
+    pub(super) fn branch(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self) -> Val,
+        otherwise: Option<&mut dyn FnMut(&mut Self) -> Val>,
+    ) -> Val {
+        let (head, loc, was_dead) = (self.block, self.loc, self.dead);
+        let mark = self.ssa.mark();
+        let then_block = self.new_block();
+        self.block = then_block;
+        let result = then(self);
+        let a = self.end_arm(mark, result);
+        self.dead = was_dead;
+        let Some(otherwise) = otherwise else {
+            return self.finish_if(head, cond, then_block, a, loc);
+        };
+        let else_block = self.new_block();
+        self.block = else_block;
+        let result = otherwise(self);
+        let b = self.end_arm(mark, result);
+        self.loc = loc;
+        let op = Op::Br { then: then_block, otherwise: else_block, then_args: 0 };
+        self.func.push(head, op, &[cond], loc);
+        self.dead = was_dead;
+        match (a.dead, b.dead) {
+            (true, true) => {
+                self.kill();
+                a.result
+            }
+            // One arm goes elsewhere: the other simply continues.
+            (true, false) | (false, true) => {
+                let live = if a.dead { b } else { a };
+                self.block = live.block;
+                self.apply(&live.changes);
+                live.result
+            }
+            (false, false) => {
+                let join = self.new_block();
+                let (result, args_a, args_b) = self.reconcile(join, &a, &b);
+                self.jump(a.block, join, &args_a);
+                self.jump(b.block, join, &args_b);
+                self.block = join;
+                result
+            }
+        }
+    }
+
+    /// The join of an `if` without `else`.
+    fn finish_if(&mut self, head: Block, cond: Value, then: Block, a: super::ssa::Arm, loc: SrcLoc) -> Val {
+        self.loc = loc;
+        let join = self.new_block();
+        let mut args = SmallVec::<[Value; 8]>::from_slice(&[cond]);
+        if !a.dead {
+            let skip = super::ssa::Arm { block: head, dead: false, changes: Vec::new(), result: Val::new() };
+            let (_, args_a, args_b) = self.reconcile(join, &a, &skip);
+            self.jump(a.block, join, &args_a);
+            args.extend_from_slice(&args_b);
+        }
+        self.func.push(head, Op::Br { then, otherwise: join, then_args: 0 }, &args, loc);
+        self.block = join;
+        Val::new()
+    }
+
+    /// Opens a loop: jumps to a header with a parameter for each variable assigned in the loop, and
+    /// one for the counter if there is one. `lower` does the rest and ends with `exit_loop`.
+    fn enter_loop(
+        &mut self,
+        id: StmtId,
+        label: Option<Sym>,
+        counter: Option<Value>,
+        unroll: UnrollHint,
+        lower: impl FnOnce(&mut Self, Block, Option<Value>),
+    ) {
+        let mut vars = SmallVec::<[u32; 8]>::new();
+        for n in self.checked.loop_assigned[id.at()].range() {
+            let local = self.checked.loop_locals[n];
+            let info = &self.checked.locals[local as usize];
+            if !info.in_memory {
+                let first = self.local_at[local as usize];
+                vars.extend(first..first + self.checked.types.layout(info.ty).leaves);
+            }
+        }
+        let header = self.new_block();
+        self.func.unroll[header] = unroll;
+        let mut args = self.ssa.values_of(&vars);
+        args.extend(counter);
+        self.jump(self.block, header, &args);
+        let mark = self.ssa.mark();
+        for &var in &vars {
+            let ty = self.func.ty(self.ssa.get(var));
+            let param = self.func.add_param(header, ty);
+            self.ssa.set(var, param);
+        }
+        let counter = counter.map(|value| {
+            let ty = self.func.ty(value);
+            self.func.add_param(header, ty)
+        });
+        self.block = header;
+        self.loops.push(Loop { label, vars, breaks: Vec::new(), continues: Vec::new() });
+        lower(self, header, counter);
+        // What the loop assigned was logged on top of the values from before it; log it afresh.
+        let changes = self.ssa.undo(mark);
+        self.apply(&changes);
+    }
+
+    /// Where all ways to the next iteration meet; jumps to the header with what `more` adds.
+    fn back_edge(&mut self, header: Block, more: impl FnOnce(&mut Self) -> Val) {
+        let Some(entry) = self.loops.last_mut() else { return };
+        let mut edges = std::mem::take(&mut entry.continues);
+        let vars = entry.vars.clone();
+        if !self.dead {
+            edges.push(Edge { block: self.block, values: self.ssa.values_of(&vars) });
+        }
+        self.meet(&vars, edges);
+        if self.dead {
+            return;
+        }
+        let more = more(self);
+        let mut args = self.ssa.values_of(&vars);
+        args.extend(more);
+        self.jump(self.block, header, &args);
+    }
+
+    /// Closes the loop. `leg` is the branch that ends it: block, condition to go on, block to go on
+    /// with, and the variables at that point.
+    fn exit_loop(&mut self, leg: Option<(Block, Value, Block, SmallVec<[Value; 4]>)>) {
+        let Some(entry) = self.loops.pop() else { return };
+        let Some((head, cond, body, values)) = leg else {
+            return self.meet(&entry.vars, entry.breaks);
+        };
+        self.dead = false;
+        let exit = self.new_block();
+        let differs = self.join_params(exit, &entry.vars, &entry.breaks, Some(&values));
+        for edge in &entry.breaks {
+            let args = pick(&edge.values, &differs);
+            self.jump(edge.block, exit, &args);
+        }
+        let mut args = SmallVec::<[Value; 8]>::from_slice(&[cond]);
+        args.extend(pick(&values, &differs));
+        self.func.push(head, Op::Br { then: body, otherwise: exit, then_args: 0 }, &args, self.loc);
+        self.block = exit;
+    }
+
+    fn while_loop(
+        &mut self,
+        id: StmtId,
+        label: Option<Sym>,
+        cond: ExprId,
+        body: BlockId,
+        unroll: UnrollHint,
+    ) {
+        self.enter_loop(id, label, None, unroll, |lower, header, _| {
+            let cond = lower.one(cond);
+            if lower.dead {
+                // The condition itself never comes back.
+                return lower.exit_loop(None);
+            }
+            let head = lower.block;
+            let leg_values = lower.loop_values();
+            let body_block = lower.new_block();
+            lower.block = body_block;
+            lower.block(body);
+            lower.back_edge(header, |_| Val::new());
+            lower.exit_loop(Some((head, cond, body_block, leg_values)));
+        });
+    }
+
+    /// The innermost loop's variables now.
+    fn loop_values(&self) -> SmallVec<[Value; 4]> {
+        self.loops.last().map_or_else(SmallVec::new, |entry| self.ssa.values_of(&entry.vars))
+    }
+
+    fn range(&mut self, from: ExprId, to: ExprId, step: Option<ExprId>, inclusive: bool, ty: Ty) -> Range {
+        let from = self.one(from);
+        let mut to = self.one(to);
+        let scalar = self.scalar_of(ty);
+        let step = match step {
+            Some(step) => self.one(step),
+            None => self.int(scalar, 1),
+        };
+        let mut inclusive = inclusive;
+        // `..=c` is `..c + 1` unless that wraps.
+        if let (true, Some(bits)) = (inclusive, self.func.const_bits(to)) {
+            let max =
+                if scalar.is_signed() { (1u64 << (scalar.bits() - 1)) - 1 } else { scalar.wrap(u64::MAX) };
+            let mask = u64::MAX >> (64 - scalar.ir().bits());
+            if bits != max & mask {
+                to = self.int(scalar, bits.wrapping_add(1));
+                inclusive = false;
+            }
+        }
+        Range { from, to, step, inclusive, ty }
+    }
+
+    fn for_loop(&mut self, header: Block, counter: Value, local: u32, range: Range, body: BlockId) {
+        let scalar = self.scalar_of(range.ty);
+        let (signed, loc) = (scalar.is_signed(), self.loc);
+        let cc = match (signed, range.inclusive) {
+            (true, false) => IntCc::Slt,
+            (true, true) => IntCc::Sle,
+            (false, false) => IntCc::Ult,
+            (false, true) => IntCc::Ule,
+        };
+        let cond = self.emit(Op::Icmp(cc), &[counter, range.to], ir::Type::Bool);
+        let head = self.block;
+        let leg_values = self.loop_values();
+        let body_block = self.new_block();
+        self.block = body_block;
+        self.define_local(local, Val::from_slice(&[counter]));
+        self.block(body);
+        self.loc = loc;
+        self.back_edge(header, |lower| {
+            if range.inclusive {
+                lower.leave_before_end(counter, range);
+            }
+            let next = lower.bin(BinOp::Add, counter, range.step);
+            Val::from_slice(&[lower.normalise(scalar, next)])
+        });
+        self.exit_loop(Some((head, cond, body_block, leg_values)));
+    }
+
+    /// `a..=b` where `b` may be the last number of its type: leaves the loop when fewer than a step
+    /// remain, since the sum could wrap around.
+    fn leave_before_end(&mut self, counter: Value, range: Range) {
+        let scalar = self.scalar_of(range.ty);
+        let left = self.bin(BinOp::Sub, range.to, counter);
+        let left = self.normalise(unsigned(scalar), left);
+        let last = self.emit(Op::Icmp(IntCc::Ult), &[left, range.step], ir::Type::Bool);
+        let (head, leave) = (self.block, self.new_block());
+        let values = self.loop_values();
+        let next = self.new_block();
+        let op = Op::Br { then: leave, otherwise: next, then_args: 0 };
+        self.func.push(head, op, &[last], self.loc);
+        if let Some(entry) = self.loops.last_mut() {
+            entry.breaks.push(Edge { block: leave, values });
+        }
+        self.block = next;
+    }
+
+    /// `a && b`, `a || b`.
+    pub(super) fn logic(&mut self, is_and: bool, left: ExprId, right: ExprId) -> Value {
+        let a = self.one(left);
+        if self.is_cheap(right) {
+            let b = self.one(right);
+            let op = if is_and { BinOp::And } else { BinOp::Or };
+            return self.emit(Op::Bin(op), &[a, b], ir::Type::Bool);
+        }
+        let constant = self.constant(ir::Type::Bool, u64::from(!is_and));
+        let mut short = |_: &mut Self| Val::from_slice(&[constant]);
+        let result = if is_and {
+            self.branch(a, |lower| lower.expr(right), Some(&mut short))
+        } else {
+            self.branch(a, short, Some(&mut |lower: &mut Self| lower.expr(right)))
+        };
+        result[0]
+    }
+
+    /// Pure and about as cheap as a branch, so that it may as well always be computed: no memory, no
+    /// division, no calls.
+    fn is_cheap(&self, id: ExprId) -> bool {
+        let expr = self.ast.expr(id);
+        if expr.height > 12 {
+            return false;
+        }
+        match expr.kind {
+            ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) => true,
+            ExprKind::Name(_) => match self.checked.res[id.at()] {
+                Res::Local(local) => !self.checked.locals[local as usize].in_memory,
+                Res::Const(_) => true,
+                _ => false,
+            },
+            ExprKind::Unary(_, inner) | ExprKind::Cast(inner, _) | ExprKind::Field(inner, _) => {
+                self.is_cheap(inner)
+            }
+            ExprKind::Binary(op, left, right) => {
+                use crate::ast::BinaryOp::{Div, Rem};
+                !matches!(op, Div | Rem) && self.is_cheap(left) && self.is_cheap(right)
+            }
+            ExprKind::Call { .. } => matches!(self.checked.res[id.at()], Res::Dim(..)),
+            _ => false,
+        }
+    }
+}
+
+/// The unsigned type of the same width.
+fn unsigned(scalar: crate::scalar::Scalar) -> crate::scalar::Scalar {
+    use crate::scalar::Scalar::*;
+    match scalar {
+        I8 => U8,
+        I16 => U16,
+        I32 => U32,
+        I64 => U64,
+        other => other,
+    }
+}

@@ -1,0 +1,171 @@
+//! Expressions.
+
+use super::{Lower, Val, func_id, leaf_types};
+use crate::ast::{ExprId, ExprKind, List};
+use crate::check::Res;
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind};
+use ir::{Op, SrcLoc, Type, Value, ValueData, ValueDef};
+
+impl Lower<'_, '_> {
+    /// The value of an expression that has a single leaf.
+    pub(super) fn one(&mut self, id: ExprId) -> Value {
+        let values = self.expr(id);
+        match values.first() {
+            Some(&value) => value,
+            // Only code that is never reached has no value where one is needed.
+            None => self.zero(Type::I32),
+        }
+    }
+
+    /// The leaves of an expression's value.
+    pub(super) fn expr(&mut self, id: ExprId) -> Val {
+        let expr = *self.ast.expr(id);
+        let outer = std::mem::replace(&mut self.loc, SrcLoc(expr.span.start + 1));
+        let value = self.expr_kind(id, expr.kind);
+        self.loc = outer;
+        value
+    }
+
+    fn expr_kind(&mut self, id: ExprId, kind: ExprKind) -> Val {
+        let ty = self.ty_of(id);
+        match kind {
+            ExprKind::Int { value, .. } => {
+                let scalar = self.scalar_of(ty);
+                let value = match scalar {
+                    Scalar::F32 => self.f32(value as f32),
+                    Scalar::F64 => self.float(Type::F64, value as f64),
+                    _ => self.int(scalar, value),
+                };
+                Val::from_slice(&[value])
+            }
+            ExprKind::Float { wide, narrow, .. } => {
+                let value = match self.scalar_of(ty) {
+                    Scalar::F64 => self.float(Type::F64, wide),
+                    _ => self.f32(narrow),
+                };
+                Val::from_slice(&[value])
+            }
+            ExprKind::Bool(value) => Val::from_slice(&[self.constant(Type::Bool, u64::from(value))]),
+            ExprKind::Name(_) => match self.checked.res[id.at()] {
+                Res::Const(index) => self.const_leaves(index),
+                _ => self.read_place(id),
+            },
+            ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Field(..) => self.read_place(id),
+            ExprKind::Unary(op, inner) => self.unary(op, inner, ty),
+            ExprKind::Binary(op, left, right) => self.binary(op, left, right, ty),
+            ExprKind::AddrOf(inner) => self.address_of(inner),
+            ExprKind::Cast(inner, _) => self.cast(inner, ty),
+            ExprKind::Call { args, .. } => self.call(id, args, ty),
+            ExprKind::Array(list) => {
+                let mut values = Val::new();
+                for n in list.range() {
+                    values.extend(self.expr(self.ast.exprs_pool[n]));
+                }
+                values
+            }
+            ExprKind::Repeat(value, _) => {
+                let one = self.expr(value);
+                match self.checked.types.kind(ty) {
+                    TyKind::Array(_, len) => (0..len).flat_map(|_| one.iter().copied()).collect(),
+                    _ => one,
+                }
+            }
+            ExprKind::Struct(_, inits) => self.struct_literal(ty, inits),
+            ExprKind::If { cond, then, otherwise } => {
+                let cond = self.one(cond);
+                match otherwise {
+                    Some(otherwise) => self.branch(
+                        cond,
+                        |lower| lower.block(then),
+                        Some(&mut |lower: &mut Self| lower.expr(otherwise)),
+                    ),
+                    None => self.branch(cond, |lower| lower.block(then), None),
+                }
+            }
+            ExprKind::Block(block) => self.block(block),
+            ExprKind::Error | ExprKind::Str => self.zeros(ty),
+        }
+    }
+
+    fn read_place(&mut self, id: ExprId) -> Val {
+        let place = self.place(id);
+        self.read(&place)
+    }
+
+    fn address_of(&mut self, inner: ExprId) -> Val {
+        match self.place(inner) {
+            super::memory::Place::Memory(place) => Val::from_slice(&[self.address(&place)]),
+            // The checker has put everything whose address is taken into memory.
+            other => self.read(&other),
+        }
+    }
+
+    /// The leaves of a constant.
+    pub(super) fn const_leaves(&mut self, index: u32) -> Val {
+        let item = &self.checked.consts[index as usize];
+        let mut types = Vec::with_capacity(item.value.len());
+        leaf_types(self.checked, item.ty, &mut types);
+        types.iter().zip(&item.value).map(|(&ty, &bits)| self.constant(ty, bits)).collect()
+    }
+
+    /// Fields are evaluated as written and kept as declared.
+    fn struct_literal(&mut self, ty: Ty, inits: List) -> Val {
+        let mut given = Vec::with_capacity(inits.len as usize);
+        for n in inits.range() {
+            let init = self.ast.inits[n];
+            given.push((init.name.sym, self.expr(init.value)));
+        }
+        let TyKind::Struct(index) = self.checked.types.kind(ty) else { return Val::new() };
+        let mut values = Val::new();
+        for field in &self.checked.types.structs[index as usize].fields {
+            if let Some((_, leaves)) = given.iter().find(|(name, _)| *name == field.name) {
+                values.extend_from_slice(leaves);
+            }
+        }
+        values
+    }
+
+    fn call(&mut self, id: ExprId, args: List, ty: Ty) -> Val {
+        match self.checked.res[id.at()] {
+            Res::Func(func) => {
+                let mut values = Val::new();
+                for n in args.range() {
+                    values.extend(self.expr(self.ast.exprs_pool[n]));
+                }
+                self.call_function(func, &values, ty)
+            }
+            Res::Vector => {
+                let lanes = self.checked.types.lanes(ty).map_or(1, |(_, lanes)| usize::from(lanes));
+                let mut values = Val::new();
+                for n in args.range() {
+                    values.extend(self.expr(self.ast.exprs_pool[n]));
+                }
+                if values.len() == 1 {
+                    let value = values[0];
+                    values.resize(lanes, value);
+                }
+                values
+            }
+            Res::Dim(dim, d) => Val::from_slice(&[self.dimension(dim, d)]),
+            Res::Builtin(builtin) => self.builtin(builtin, args, ty),
+            _ => self.zeros(ty),
+        }
+    }
+
+    /// A call whose results may be of different types.
+    fn call_function(&mut self, func: u32, args: &[Value], ty: Ty) -> Val {
+        let mut types = Vec::new();
+        leaf_types(self.checked, ty, &mut types);
+        let op = Op::Call(func_id(func));
+        let inst = self.func.make_inst(self.block, op, args, Type::Bool, 0, self.loc);
+        let first = self.func.values.next_key();
+        for (n, &ty) in types.iter().enumerate() {
+            self.func.values.push(ValueData { ty, def: ValueDef::Result(inst, n as u16) });
+        }
+        self.func.insts[inst].first = first;
+        self.func.insts[inst].results = types.len() as u16;
+        self.func.blocks[self.block].insts.push(inst);
+        self.func.results_of(inst).collect()
+    }
+}

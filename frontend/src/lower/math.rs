@@ -1,0 +1,149 @@
+//! Mathematical functions as small expansions over the hardware's approximations.
+//!
+//! The hardware's `exp2` and `log2` are within 1 ulp but flush denormals, so the argument or the
+//! result is scaled where those occur. `exp` and `log` multiply with a constant in two parts: the
+//! error of a single product would grow with the result.
+
+use super::Lower;
+use super::trig::Angle;
+use crate::builtins::Math;
+use ir::{BinOp, CastOp, FloatCc, Op, TernOp, Type, UnOp, Value};
+
+/// log2(e) and ln(2), each the nearest `f32` and the nearest `f32` to what that leaves out.
+const LOG2_E: (f64, f64) = split(std::f64::consts::LOG2_E);
+const LN_2: (f64, f64) = split(std::f64::consts::LN_2);
+
+const fn split(value: f64) -> (f64, f64) {
+    let high = value as f32;
+    (high as f64, (value - high as f64) as f32 as f64)
+}
+
+/// Smallest normal `f32`.
+const MIN_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+
+impl Lower<'_, '_> {
+    pub(super) fn math(&mut self, math: Math, ty: Type, x: &[Value]) -> Value {
+        match math {
+            Math::Rcp => {
+                let one = self.float(ty, 1.0);
+                self.emit(Op::Bin(BinOp::FDiv), &[one, x[0]], ty)
+            }
+            Math::Rsqrt => {
+                let root = self.emit(Op::Un(UnOp::FSqrt), x, ty);
+                let one = self.float(ty, 1.0);
+                self.emit(Op::Bin(BinOp::FDiv), &[one, root], ty)
+            }
+            Math::Exp2 => self.exp2(x[0]),
+            Math::Exp => self.exp(x[0]),
+            Math::Log2 => {
+                let (log, scaled) = self.scaled_log2(x[0]);
+                let (zero, shift) = (self.float(ty, 0.0), self.float(ty, 32.0));
+                let shift = self.emit(Op::Select, &[scaled, shift, zero], ty);
+                self.emit(Op::Bin(BinOp::FSub), &[log, shift], ty)
+            }
+            Math::Log => self.log(x[0]),
+            Math::Sin => self.of_angle(Angle::Sin, x[0]),
+            Math::Cos => self.of_angle(Angle::Cos, x[0]),
+            Math::Tan => self.of_angle(Angle::Tan, x[0]),
+            Math::Pow => self.pow(x[0], x[1]),
+            Math::Copysign => self.copysign(ty, x),
+            Math::Mix => {
+                let difference = self.emit(Op::Bin(BinOp::FSub), &[x[1], x[0]], ty);
+                self.emit(Op::Tern(TernOp::Fma), &[x[2], difference, x[0]], ty)
+            }
+            Math::Step => {
+                let below = self.emit(Op::Fcmp(FloatCc::Olt), &[x[1], x[0]], Type::Bool);
+                let (zero, one) = (self.float(ty, 0.0), self.float(ty, 1.0));
+                self.emit(Op::Select, &[below, zero, one], ty)
+            }
+        }
+    }
+
+    /// The result is denormal below -126: compute 2^(x+64) * 2^-64 there.
+    fn exp2(&mut self, x: Value) -> Value {
+        let ty = Type::F32;
+        let limit = self.float(ty, -126.0);
+        let tiny = self.emit(Op::Fcmp(FloatCc::Olt), &[x, limit], Type::Bool);
+        let (zero, shift) = (self.float(ty, 0.0), self.float(ty, 64.0));
+        let shift = self.emit(Op::Select, &[tiny, shift, zero], ty);
+        let argument = self.emit(Op::Bin(BinOp::FAdd), &[x, shift], ty);
+        let power = self.emit(Op::Un(UnOp::NativeExp2), &[argument], ty);
+        let (one, scale) = (self.float(ty, 1.0), self.float(ty, 2f64.powi(-64)));
+        let scale = self.emit(Op::Select, &[tiny, scale, one], ty);
+        self.emit(Op::Bin(BinOp::FMul), &[power, scale], ty)
+    }
+
+    /// e^x = 2^(x log2 e), the exponent in two parts: its integer part goes to `ldexp`.
+    fn exp(&mut self, x: Value) -> Value {
+        let ty = Type::F32;
+        let (high, low) = (self.float(ty, LOG2_E.0), self.float(ty, LOG2_E.1));
+        let product = self.emit(Op::Bin(BinOp::FMul), &[x, high], ty);
+        let negative = self.emit(Op::Un(UnOp::FNeg), &[product], ty);
+        let rest = self.emit(Op::Tern(TernOp::Fma), &[x, high, negative], ty);
+        let rest = self.emit(Op::Tern(TernOp::Fma), &[x, low, rest], ty);
+        let whole = self.emit(Op::Un(UnOp::FRound), &[product], ty);
+        let part = self.emit(Op::Bin(BinOp::FSub), &[product, whole], ty);
+        let part = self.emit(Op::Bin(BinOp::FAdd), &[part, rest], ty);
+        let power = self.emit(Op::Un(UnOp::NativeExp2), &[part], ty);
+        let count = self.emit(Op::Cast(CastOp::FToS), &[whole], Type::I32);
+        let result = self.emit(Op::Bin(BinOp::Ldexp), &[power, count], ty);
+        // Outside of these bounds the result is 0 or infinite, but the parts above are not numbers
+        // for an infinite argument.
+        let (bottom, top) = (self.float(ty, -104.0), self.float(ty, 89.0));
+        let (zero, infinity) = (self.float(ty, 0.0), self.float(ty, f64::INFINITY));
+        let below = self.emit(Op::Fcmp(FloatCc::Olt), &[x, bottom], Type::Bool);
+        let above = self.emit(Op::Fcmp(FloatCc::Ogt), &[x, top], Type::Bool);
+        let result = self.emit(Op::Select, &[below, zero, result], ty);
+        self.emit(Op::Select, &[above, infinity, result], ty)
+    }
+
+    /// log2 of x, or of x * 2^32 where x is denormal; and whether it was.
+    fn scaled_log2(&mut self, x: Value) -> (Value, Value) {
+        let ty = Type::F32;
+        let limit = self.float(ty, MIN_NORMAL);
+        let tiny = self.emit(Op::Fcmp(FloatCc::Olt), &[x, limit], Type::Bool);
+        let (one, scale) = (self.float(ty, 1.0), self.float(ty, 2f64.powi(32)));
+        let scale = self.emit(Op::Select, &[tiny, scale, one], ty);
+        let argument = self.emit(Op::Bin(BinOp::FMul), &[x, scale], ty);
+        (self.emit(Op::Un(UnOp::NativeLog2), &[argument], ty), tiny)
+    }
+
+    /// ln x = log2 x * ln 2, with the product's rounding error added back.
+    fn log(&mut self, x: Value) -> Value {
+        let ty = Type::F32;
+        let (log, scaled) = self.scaled_log2(x);
+        let (high, low) = (self.float(ty, LN_2.0), self.float(ty, LN_2.1));
+        let product = self.emit(Op::Bin(BinOp::FMul), &[log, high], ty);
+        let negative = self.emit(Op::Un(UnOp::FNeg), &[product], ty);
+        let error = self.emit(Op::Tern(TernOp::Fma), &[log, high, negative], ty);
+        let error = self.emit(Op::Tern(TernOp::Fma), &[log, low, error], ty);
+        let sum = self.emit(Op::Bin(BinOp::FAdd), &[product, error], ty);
+        // The error term of an infinite logarithm is not a number.
+        let size = self.emit(Op::Un(UnOp::FAbs), &[log], ty);
+        let infinity = self.float(ty, f64::INFINITY);
+        let finite = self.emit(Op::Fcmp(FloatCc::Olt), &[size, infinity], Type::Bool);
+        let result = self.emit(Op::Select, &[finite, sum, log], ty);
+        let zero = self.float(ty, 0.0);
+        let shift = self.float(ty, 32.0 * std::f64::consts::LN_2);
+        let shift = self.emit(Op::Select, &[scaled, shift, zero], ty);
+        self.emit(Op::Bin(BinOp::FSub), &[result, shift], ty)
+    }
+
+    /// The size of the first with the sign of the second.
+    pub(super) fn copysign(&mut self, ty: Type, x: &[Value]) -> Value {
+        let int = if ty == Type::F64 { Type::I64 } else { Type::I32 };
+        let sign = 1u64 << (ty.bits() - 1);
+        let size = self.emit(Op::Cast(CastOp::Bitcast), &[x[0]], int);
+        let other = self.emit(Op::Cast(CastOp::Bitcast), &[x[1]], int);
+        let bits = if int == Type::I32 {
+            let mask = self.constant(int, sign - 1);
+            self.emit(Op::Tern(TernOp::Bfi), &[mask, size, other], int)
+        } else {
+            let (mask, keep) = (self.constant(int, sign), self.constant(int, sign - 1));
+            let sign = self.emit(Op::Bin(BinOp::And), &[other, mask], int);
+            let size = self.emit(Op::Bin(BinOp::And), &[size, keep], int);
+            self.emit(Op::Bin(BinOp::Or), &[size, sign], int)
+        };
+        self.emit(Op::Cast(CastOp::Bitcast), &[bits], ty)
+    }
+}

@@ -1,0 +1,649 @@
+//! Variables, places, loads and stores.
+
+use super::{Lower, Val, plain_mem};
+use crate::ast::{ExprId, ExprKind};
+use crate::check::Res;
+use crate::scalar::Scalar;
+use crate::types::{Pointer, Qualifiers, Ty, TyKind, swizzle};
+use ir::{BinOp, CastOp, Global, IntCc, Mem, MemFlags, MemTy, Op, SlotData, Space, Type, Value};
+use smallvec::SmallVec;
+
+/// Dynamic part of an address, in bytes.
+#[derive(Clone, Copy)]
+enum Dynamic {
+    None,
+    /// As wide as the pointer, signed.
+    Full(Value),
+    /// 32 bits, zero-extended to the 64 of the pointer.
+    Zext(Value),
+}
+
+/// Something in memory: `base + dynamic + offset`.
+#[derive(Clone, Copy)]
+pub struct MemPlace {
+    base: Value,
+    dynamic: Dynamic,
+    offset: i64,
+    space: Space,
+    flags: MemFlags,
+    alias: u16,
+    /// The base is a pointer parameter whose byte offsets fit 32 bits.
+    small: bool,
+    pub ty: Ty,
+}
+
+/// What an expression denotes: something that can be read and, mostly, written.
+pub enum Place {
+    /// SSA variables, one for each leaf.
+    Vars(SmallVec<[u32; 4]>),
+    /// One lane of a vector in SSA variables, chosen at run time.
+    VarLane(SmallVec<[u32; 4]>, Value),
+    Memory(MemPlace),
+    /// Some lanes of a vector in memory.
+    MemoryLanes(MemPlace, SmallVec<[u8; 16]>),
+    /// A value that is nowhere.
+    Temp(Val),
+}
+
+/// Offsets up to here are folded into the instruction.
+const MAX_OFFSET: i64 = 1 << 30;
+
+impl Lower<'_, '_> {
+    /// Gives a local its first value.
+    pub(super) fn define_local(&mut self, local: u32, value: Val) {
+        let info = &self.checked.locals[local as usize];
+        if !info.in_memory {
+            self.local_at[local as usize] = self.ssa.declare(&value);
+            return;
+        }
+        let ty = info.ty;
+        let place = self.new_slot(local, ty);
+        self.store(&place, &value);
+    }
+
+    /// A variable without a value: unspecified, so zero serves; memory is left as it is.
+    pub(super) fn define_local_unset(&mut self, local: u32) {
+        let info = &self.checked.locals[local as usize];
+        if info.in_memory {
+            let ty = info.ty;
+            self.new_slot(local, ty);
+        } else {
+            let value = self.zeros(info.ty);
+            self.define_local(local, value);
+        }
+    }
+
+    fn new_slot(&mut self, local: u32, ty: Ty) -> MemPlace {
+        let layout = self.checked.types.layout(ty);
+        let slot = self.func.slots.push(SlotData { size: layout.size, align: layout.align.max(4) });
+        self.local_at[local as usize] = slot.as_u32();
+        self.slot_place(slot.as_u32(), ty)
+    }
+
+    fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
+        let base = self.emit(Op::SlotAddr(ir::Slot::from_u32(slot)), &[], Type::Ptr(Space::Private));
+        let first = self.checked.statics.len() + self.checked.consts.len() + self.param_alias.len() + 2;
+        let alias = u16::try_from(first + slot as usize).unwrap_or(0);
+        MemPlace {
+            base,
+            dynamic: Dynamic::None,
+            offset: 0,
+            space: Space::Private,
+            flags: MemFlags::empty(),
+            alias,
+            small: false,
+            ty,
+        }
+    }
+
+    fn global_place(&mut self, global: Global, class: usize, ty: Ty) -> MemPlace {
+        let space = self.module.globals[global].space;
+        let base = self.emit(Op::GlobalAddr(global), &[], Type::Ptr(space));
+        let mut flags = MemFlags::empty();
+        flags.set(MemFlags::INVARIANT, space == Space::Constant);
+        MemPlace {
+            base,
+            dynamic: Dynamic::None,
+            offset: 0,
+            space,
+            flags,
+            alias: u16::try_from(class + 1).unwrap_or(0),
+            small: false,
+            ty,
+        }
+    }
+
+    fn pointee(&self, base: Value, pointer: Pointer) -> MemPlace {
+        let mut flags = MemFlags::empty();
+        let has = |flag| pointer.qualifiers.contains(flag);
+        let volatile = has(Qualifiers::VOLATILE);
+        // `const restrict` promises that nobody writes the memory while the kernel runs.
+        let invariant = pointer.space == Space::Constant
+            || (pointer.space == Space::Global && has(Qualifiers::CONST | Qualifiers::RESTRICT));
+        flags.set(MemFlags::VOLATILE, volatile);
+        flags.set(MemFlags::INVARIANT, invariant && !volatile);
+        MemPlace {
+            base,
+            dynamic: Dynamic::None,
+            offset: 0,
+            space: pointer.space,
+            flags,
+            alias: 0,
+            small: false,
+            ty: pointer.to,
+        }
+    }
+
+    /// What a pointer expression points to.
+    pub(super) fn pointee_of(&mut self, pointer: ExprId) -> MemPlace {
+        let ty = self.ty_of(pointer);
+        let base = self.one(pointer);
+        // The checker lets nothing but pointers through.
+        let pointer_ty = self.checked.types.as_pointer(ty).unwrap_or(Pointer {
+            to: Ty::U32,
+            space: Space::Global,
+            qualifiers: Qualifiers::empty(),
+        });
+        let mut place = self.pointee(base, pointer_ty);
+        if let Res::Local(local) = self.checked.res[pointer.at()]
+            && let Some(n) = local.checked_sub(self.first_param)
+            && let Some(&alias) = self.param_alias.get(n as usize)
+        {
+            place.alias = alias;
+            place.small = self.small_buffers && pointer_ty.space.pointer_bits() == 64;
+        }
+        place
+    }
+
+    /// The memory of a constant, which is made when it is first needed.
+    fn const_place(&mut self, index: u32) -> MemPlace {
+        let item = &self.checked.consts[index as usize];
+        let global = match self.const_globals.of[index as usize] {
+            Some(global) => global,
+            None => {
+                let data = super::static_data(
+                    self.checked,
+                    &crate::check::StaticItem {
+                        name: format!("const.{index}.{}", self.ast.name(item.name)),
+                        space: Space::Constant,
+                        ty: item.ty,
+                        dynamic: false,
+                        init: item.value.clone(),
+                    },
+                );
+                let global = self.module.globals.push(data);
+                self.const_globals.of[index as usize] = Some(global);
+                global
+            }
+        };
+        self.global_place(global, self.checked.statics.len() + index as usize, item.ty)
+    }
+
+    pub(super) fn place(&mut self, id: ExprId) -> Place {
+        let expr = *self.ast.expr(id);
+        match expr.kind {
+            ExprKind::Name(_) => self.name_place(id),
+            ExprKind::Deref(pointer) => Place::Memory(self.pointee_of(pointer)),
+            ExprKind::Index(base, index) => self.index_place(base, index, self.ty_of(id)),
+            ExprKind::Field(base, field) => {
+                let name = self.ast.name(field.sym);
+                self.field_place(base, field.sym, name, self.ty_of(id))
+            }
+            _ => Place::Temp(self.expr(id)),
+        }
+    }
+
+    fn name_place(&mut self, id: ExprId) -> Place {
+        let ty = self.ty_of(id);
+        match self.checked.res[id.at()] {
+            Res::Local(local) => {
+                let at = self.local_at[local as usize];
+                if self.checked.locals[local as usize].in_memory {
+                    return Place::Memory(self.slot_place(at, ty));
+                }
+                Place::Vars((at..at + self.checked.types.layout(ty).leaves).collect())
+            }
+            Res::Static(index) => {
+                Place::Memory(self.global_place(Global::from_u32(index), index as usize, ty))
+            }
+            Res::Const(index) if self.checked.types.layout(ty).has_array => {
+                Place::Memory(self.const_place(index))
+            }
+            Res::Const(index) => Place::Temp(self.const_leaves(index)),
+            _ => Place::Temp(self.zeros(ty)),
+        }
+    }
+
+    fn index_place(&mut self, base: ExprId, index: ExprId, ty: Ty) -> Place {
+        match self.checked.types.kind(self.ty_of(base)) {
+            TyKind::Pointer(_) => {
+                let place = self.pointee_of(base);
+                Place::Memory(self.offset_by(place, index, ty))
+            }
+            TyKind::Array(..) => {
+                let place = match self.place(base) {
+                    Place::Memory(place) => place,
+                    other => self.spill(&other, self.ty_of(base)),
+                };
+                Place::Memory(self.offset_by(place, index, ty))
+            }
+            _ => self.lane_place(base, index, ty),
+        }
+    }
+
+    /// Puts a value into memory, for want of another way to index it.
+    fn spill(&mut self, place: &Place, ty: Ty) -> MemPlace {
+        let value = self.read(place);
+        let layout = self.checked.types.layout(ty);
+        let slot = self.func.slots.push(SlotData { size: layout.size, align: layout.align.max(4) });
+        let place = self.slot_place(slot.as_u32(), ty);
+        self.store(&place, &value);
+        place
+    }
+
+    /// `v[i]` of a vector.
+    fn lane_place(&mut self, base: ExprId, index: ExprId, ty: Ty) -> Place {
+        let place = self.place(base);
+        if let Place::Memory(place) = place {
+            return Place::Memory(self.offset_by(place, index, ty));
+        }
+        let index_value = self.one(index);
+        let lane = self.func.const_bits(index_value);
+        match (place, lane) {
+            (Place::Vars(vars), Some(lane)) => {
+                Place::Vars(vars.get(lane as usize).copied().into_iter().collect())
+            }
+            (Place::Vars(vars), None) => {
+                let index = self.word_of(index_value);
+                Place::VarLane(vars, index)
+            }
+            (other, lane) => {
+                let values = self.read(&other);
+                let value = match lane {
+                    Some(lane) => values[(lane as usize).min(values.len() - 1)],
+                    None => {
+                        let index = self.word_of(index_value);
+                        self.pick_lane(&values, index)
+                    }
+                };
+                Place::Temp(Val::from_slice(&[value]))
+            }
+        }
+    }
+
+    fn field_place(&mut self, base: ExprId, field: crate::ast::Sym, name: &str, ty: Ty) -> Place {
+        let base_ty = self.ty_of(base);
+        let place = self.place(base);
+        let layout = self.checked.types.layout(ty);
+        if let TyKind::Struct(index) = self.checked.types.kind(base_ty) {
+            let fields = &self.checked.types.structs[index as usize].fields;
+            let Some(found) = fields.iter().find(|f| f.name == field) else { return place };
+            let leaves = found.leaf as usize..(found.leaf + layout.leaves) as usize;
+            return match place {
+                Place::Memory(place) => {
+                    Place::Memory(MemPlace { offset: place.offset + i64::from(found.offset), ty, ..place })
+                }
+                Place::Vars(vars) => Place::Vars(vars[leaves].into()),
+                other => Place::Temp(self.read(&other)[leaves].into()),
+            };
+        }
+        let TyKind::Vector(scalar, lanes) = self.checked.types.kind(base_ty) else { return place };
+        let Some((picked, count)) = swizzle(name, lanes) else { return place };
+        let picked = &picked[..count];
+        match place {
+            Place::Memory(place) if count == 1 => {
+                let offset = place.offset + i64::from(picked[0]) * i64::from(scalar.bytes());
+                Place::Memory(MemPlace { offset, ty, ..place })
+            }
+            Place::Memory(place) => Place::MemoryLanes(place, picked.into()),
+            Place::Vars(vars) => Place::Vars(picked.iter().map(|&lane| vars[lane as usize]).collect()),
+            other => {
+                let values = self.read(&other);
+                Place::Temp(picked.iter().map(|&lane| values[lane as usize]).collect())
+            }
+        }
+    }
+
+    /// Moves a place by `index` elements of type `ty`.
+    pub(super) fn offset_by(&mut self, place: MemPlace, index: ExprId, ty: Ty) -> MemPlace {
+        let scalar = self.scalar_of(self.ty_of(index));
+        let value = self.one(index);
+        self.offset_by_value(place, value, scalar, ty)
+    }
+
+    pub(super) fn offset_by_value(
+        &mut self,
+        place: MemPlace,
+        index: Value,
+        scalar: Scalar,
+        ty: Ty,
+    ) -> MemPlace {
+        let size = self.checked.types.layout(ty).size;
+        let mut place = MemPlace { ty, ..place };
+        if let Some(bits) = self.func.const_bits(index)
+            && let Some(offset) = fold(place.offset, scalar.wrap(bits) as i64, size)
+        {
+            place.offset = offset;
+            return place;
+        }
+        let narrow_pointer = place.space.pointer_bits() == 32;
+        if narrow_pointer || (scalar.bits() == 64 && !place.small) {
+            let index = if narrow_pointer { self.word_of(index) } else { index };
+            // Sums wrap at the width of the pointer, so a constant summand can move out.
+            let (index, offset) = self.split_constant(index, place.offset, size);
+            place.offset = offset;
+            let scaled = self.scale(index, size);
+            return self.add_dynamic(place, Dynamic::Full(scaled));
+        }
+        if place.small && scalar.bits() <= 32 {
+            let scaled = self.scale(index, size);
+            return self.add_dynamic(place, Dynamic::Zext(scaled));
+        }
+        let wide = match scalar.bits() {
+            64 => index,
+            _ => {
+                let op = if scalar.is_signed() { CastOp::Sext } else { CastOp::Zext };
+                self.emit(Op::Cast(op), &[index], Type::I64)
+            }
+        };
+        let scaled = self.scale(wide, size);
+        self.add_dynamic(place, Dynamic::Full(scaled))
+    }
+
+    /// Splits `x + c` into `x` and a larger constant offset.
+    fn split_constant(&mut self, index: Value, offset: i64, size: u32) -> (Value, i64) {
+        let Some(inst) = self.func.def_inst(index) else { return (index, offset) };
+        let (op, args) = (self.func.insts[inst].op, self.func.args(inst));
+        let (sign, x, c) = match (op, args) {
+            (Op::Bin(BinOp::Add), &[x, c]) => (1, x, c),
+            (Op::Bin(BinOp::Sub), &[x, c]) => (-1, x, c),
+            _ => return (index, offset),
+        };
+        let Some(bits) = self.func.const_bits(c) else { return (index, offset) };
+        let signed = if self.func.ty(c) == Type::I32 { i64::from(bits as u32 as i32) } else { bits as i64 };
+        match signed.checked_mul(sign).and_then(|count| fold(offset, count, size)) {
+            Some(offset) => (x, offset),
+            None => (index, offset),
+        }
+    }
+
+    fn scale(&mut self, index: Value, size: u32) -> Value {
+        let ty = self.func.ty(index);
+        if size.is_power_of_two() {
+            let shift = self.constant(ty, u64::from(size.trailing_zeros()));
+            return self.bin(BinOp::Shl, index, shift);
+        }
+        let size = self.constant(ty, u64::from(size));
+        self.bin(BinOp::Mul, index, size)
+    }
+
+    fn add_dynamic(&mut self, place: MemPlace, more: Dynamic) -> MemPlace {
+        let dynamic = match (place.dynamic, more) {
+            (Dynamic::None, more) => more,
+            (Dynamic::Full(a), Dynamic::Full(b)) => Dynamic::Full(self.bin(BinOp::Add, a, b)),
+            // The promise covers the whole offset, so the sum of the parts cannot wrap either.
+            (Dynamic::Zext(a), Dynamic::Zext(b)) => Dynamic::Zext(self.bin(BinOp::Add, a, b)),
+            (Dynamic::Zext(a), Dynamic::Full(_)) => {
+                let base = self.emit(Op::PtrAddZ, &[place.base, a], Type::Ptr(place.space));
+                return MemPlace { base, dynamic: more, small: false, ..place };
+            }
+            (Dynamic::Full(a), Dynamic::Zext(_)) => {
+                let base = self.emit(Op::PtrAdd, &[place.base, a], Type::Ptr(place.space));
+                return MemPlace { base, dynamic: more, ..place };
+            }
+            (dynamic, Dynamic::None) => dynamic,
+        };
+        MemPlace { dynamic, ..place }
+    }
+
+    /// The address without the constant offset.
+    fn pointer(&mut self, place: &MemPlace) -> Value {
+        let ty = Type::Ptr(place.space);
+        match place.dynamic {
+            Dynamic::None => place.base,
+            Dynamic::Full(offset) => self.emit(Op::PtrAdd, &[place.base, offset], ty),
+            Dynamic::Zext(offset) => self.emit(Op::PtrAddZ, &[place.base, offset], ty),
+        }
+    }
+
+    /// The whole address.
+    pub(super) fn address(&mut self, place: &MemPlace) -> Value {
+        let pointer = self.pointer(place);
+        if place.offset == 0 {
+            return pointer;
+        }
+        let width = if place.space.pointer_bits() == 32 { Type::I32 } else { Type::I64 };
+        let offset = self.constant(width, place.offset as u64);
+        self.emit(Op::PtrAdd, &[pointer, offset], Type::Ptr(place.space))
+    }
+
+    /// Pointer and attributes for accesses to a place.
+    fn access(&mut self, place: &MemPlace) -> (Value, Mem) {
+        let mem = Mem { flags: place.flags, alias: place.alias, ..plain_mem(place.space) };
+        let size = i64::from(self.checked.types.layout(place.ty).size);
+        if place.offset.abs() + size < i64::from(i32::MAX) {
+            let mem = Mem { offset: place.offset as i32, ..mem };
+            (self.pointer(place), mem)
+        } else {
+            (self.address(place), mem)
+        }
+    }
+
+    /// Pointer and attributes of an atomic access to one scalar.
+    pub(super) fn scalar_access(&mut self, place: &MemPlace, scalar: Scalar) -> (Value, Mem) {
+        let (pointer, mem) = self.access(place);
+        (pointer, Mem { ty: scalar.mem(), align: scalar.bytes() as u8, ..mem })
+    }
+
+    pub(super) fn read(&mut self, place: &Place) -> Val {
+        match place {
+            Place::Vars(vars) => self.ssa.values_of(vars),
+            Place::VarLane(vars, index) => {
+                let values = self.ssa.values_of(vars);
+                Val::from_slice(&[self.pick_lane(&values, *index)])
+            }
+            Place::Memory(place) => self.load(place, MemFlags::empty()),
+            Place::MemoryLanes(place, lanes) => {
+                let values = self.load(place, MemFlags::empty());
+                lanes.iter().map(|&lane| values[lane as usize]).collect()
+            }
+            Place::Temp(value) => value.clone(),
+        }
+    }
+
+    pub(super) fn write(&mut self, place: &Place, value: &[Value]) {
+        match place {
+            Place::Vars(vars) => {
+                for (&var, &value) in vars.iter().zip(value) {
+                    self.ssa.set(var, value);
+                }
+            }
+            Place::VarLane(vars, index) => {
+                for (lane, &var) in vars.iter().enumerate() {
+                    let hit = self.is_lane(*index, lane);
+                    let old = self.ssa.get(var);
+                    let ty = self.func.ty(old);
+                    let new = self.emit(Op::Select, &[hit, value[0], old], ty);
+                    self.ssa.set(var, new);
+                }
+            }
+            Place::Memory(place) => self.store(place, value),
+            Place::MemoryLanes(place, lanes) => {
+                let Some((scalar, _)) = self.checked.types.lanes(place.ty) else { return };
+                for (&lane, &value) in lanes.iter().zip(value) {
+                    let offset = place.offset + i64::from(lane) * i64::from(scalar.bytes());
+                    let lane = MemPlace { offset, ty: Ty::scalar(scalar), ..*place };
+                    self.store(&lane, &[value]);
+                }
+            }
+            Place::Temp(_) => {}
+        }
+    }
+
+    fn is_lane(&mut self, index: Value, lane: usize) -> Value {
+        let lane = self.constant(Type::I32, lane as u64);
+        self.emit(Op::Icmp(IntCc::Eq), &[index, lane], Type::Bool)
+    }
+
+    fn pick_lane(&mut self, values: &[Value], index: Value) -> Value {
+        let mut result = values[0];
+        let ty = self.func.ty(result);
+        for (lane, &value) in values.iter().enumerate().skip(1) {
+            let hit = self.is_lane(index, lane);
+            result = self.emit(Op::Select, &[hit, value, result], ty);
+        }
+        result
+    }
+
+    pub(super) fn load(&mut self, place: &MemPlace, hints: MemFlags) -> Val {
+        let (pointer, mut mem) = self.access(place);
+        mem.flags |= hints;
+        let mut values = Val::new();
+        self.load_leaves(pointer, mem, place.ty, &mut values);
+        values
+    }
+
+    fn store(&mut self, place: &MemPlace, value: &[Value]) {
+        self.store_with(place, value, MemFlags::empty());
+    }
+
+    pub(super) fn store_with(&mut self, place: &MemPlace, value: &[Value], hints: MemFlags) {
+        let (pointer, mut mem) = self.access(place);
+        mem.flags |= hints;
+        let mut rest = value;
+        self.store_leaves(pointer, mem, place.ty, &mut rest);
+    }
+
+    /// Loads all leaves of a type from `pointer + mem.offset`.
+    pub(super) fn load_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, out: &mut Val) {
+        let checked = self.checked;
+        match checked.types.kind(ty) {
+            TyKind::Scalar(scalar) => self.load_run(pointer, mem, scalar, 1, scalar.bytes(), out),
+            TyKind::Vector(scalar, lanes) => {
+                let align = run_align(scalar, checked.types.layout(ty).align);
+                for (first, count) in runs(scalar, lanes) {
+                    let at = Mem { offset: mem.offset + (first * scalar.bytes()) as i32, ..mem };
+                    self.load_run(pointer, at, scalar, count as u8, align, out);
+                }
+            }
+            TyKind::Pointer(target) => {
+                let bytes = target.space.pointer_bits() / 8;
+                let ty = if bytes == 4 { MemTy::B32 } else { MemTy::B64 };
+                let mem = Mem { ty, align: mem.align.max(bytes as u8), ..mem };
+                let op = Op::Load { mem, count: 1 };
+                out.push(self.emit(op, &[pointer], Type::Ptr(target.space)));
+            }
+            TyKind::Array(element, len) => {
+                let size = checked.types.layout(element).size;
+                for n in 0..len {
+                    let at = Mem { offset: mem.offset + (n * size) as i32, align: 1, ..mem };
+                    self.load_leaves(pointer, at, element, out);
+                }
+            }
+            TyKind::Struct(index) => {
+                for field in &checked.types.structs[index as usize].fields {
+                    let at = Mem { offset: mem.offset + field.offset as i32, align: 1, ..mem };
+                    self.load_leaves(pointer, at, field.ty, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn load_run(&mut self, pointer: Value, mem: Mem, scalar: Scalar, count: u8, align: u32, out: &mut Val) {
+        let mem = Mem { ty: scalar.mem(), align: mem.align.max(align as u8), ..mem };
+        let ty = if scalar == Scalar::Bool { Type::I32 } else { scalar.ir() };
+        let op = Op::Load { mem, count };
+        let inst = self.func.push_n(self.block, op, &[pointer], ty, u16::from(count), self.loc);
+        for value in self.func.results_of(inst) {
+            if scalar == Scalar::Bool {
+                let zero = self.constant(Type::I32, 0);
+                out.push(self.emit(Op::Icmp(IntCc::Ne), &[value, zero], Type::Bool));
+            } else {
+                out.push(value);
+            }
+        }
+    }
+
+    /// Stores the leaves of a type from the front of `value`.
+    fn store_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
+        let checked = self.checked;
+        match checked.types.kind(ty) {
+            TyKind::Scalar(scalar) => self.store_run(pointer, mem, scalar, 1, scalar.bytes(), value),
+            TyKind::Vector(scalar, lanes) => {
+                let align = run_align(scalar, checked.types.layout(ty).align);
+                for (first, count) in runs(scalar, lanes) {
+                    let at = Mem { offset: mem.offset + (first * scalar.bytes()) as i32, ..mem };
+                    self.store_run(pointer, at, scalar, count as usize, align, value);
+                }
+            }
+            TyKind::Pointer(target) => {
+                let bytes = target.space.pointer_bits() / 8;
+                let ty = if bytes == 4 { MemTy::B32 } else { MemTy::B64 };
+                self.store_values(pointer, Mem { ty, align: bytes as u8, ..mem }, 1, value);
+            }
+            TyKind::Array(element, len) => {
+                let size = checked.types.layout(element).size;
+                for n in 0..len {
+                    let at = Mem { offset: mem.offset + (n * size) as i32, ..mem };
+                    self.store_leaves(pointer, at, element, value);
+                }
+            }
+            TyKind::Struct(index) => {
+                for field in &checked.types.structs[index as usize].fields {
+                    let at = Mem { offset: mem.offset + field.offset as i32, ..mem };
+                    self.store_leaves(pointer, at, field.ty, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn store_run(
+        &mut self,
+        pointer: Value,
+        mem: Mem,
+        scalar: Scalar,
+        count: usize,
+        align: u32,
+        value: &mut &[Value],
+    ) {
+        let mem = Mem { ty: scalar.mem(), align: align as u8, ..mem };
+        if scalar != Scalar::Bool {
+            return self.store_values(pointer, mem, count, value);
+        }
+        for n in 0..count {
+            let word = self.emit(Op::Cast(CastOp::Zext), &[value[n]], Type::I32);
+            let at = Mem { offset: mem.offset + n as i32, align: 1, ..mem };
+            self.effect(Op::Store { mem: at, count: 1 }, &[pointer, word]);
+        }
+        *value = &value[count..];
+    }
+
+    fn store_values(&mut self, pointer: Value, mem: Mem, count: usize, value: &mut &[Value]) {
+        let (now, rest) = value.split_at(count);
+        let mut args = SmallVec::<[Value; 8]>::from_slice(&[pointer]);
+        args.extend_from_slice(now);
+        self.effect(Op::Store { mem, count: count as u8 }, &args);
+        *value = rest;
+    }
+}
+
+/// `offset + count * size`, if it stays small enough for an instruction.
+fn fold(offset: i64, count: i64, size: u32) -> Option<i64> {
+    let sum = offset.checked_add(count.checked_mul(i64::from(size))?)?;
+    (sum.abs() < MAX_OFFSET).then_some(sum)
+}
+
+/// Alignment of every one of the [`runs`] of a vector.
+fn run_align(scalar: Scalar, align: u32) -> u32 {
+    if scalar.bytes() < 4 { scalar.bytes() } else { align.min(16) }
+}
+
+/// Accesses of at most 16 bytes that cover a vector: first lane and number of lanes. Lanes smaller
+/// than a dword go one by one.
+fn runs(scalar: Scalar, lanes: u8) -> impl Iterator<Item = (u32, u32)> {
+    let lanes = u32::from(lanes);
+    let step = if scalar.bytes() < 4 { 1 } else { 16 / scalar.bytes() };
+    (0..lanes).step_by(step as usize).map(move |first| (first, step.min(lanes - first)))
+}

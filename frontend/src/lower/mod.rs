@@ -1,0 +1,315 @@
+//! Checked tree to IR.
+//!
+//! Scalars and vectors that are local variables become SSA values while the tree is walked
+//! ([`ssa`]); arrays and variables whose address is taken get a slot. The control flow is as
+//! structured as the source: every loop has one header, and a function has one `ret`.
+
+mod builtin;
+mod control;
+mod expr;
+mod math;
+mod memory;
+mod ops;
+mod ssa;
+mod trig;
+mod wave;
+
+use crate::ast::Ast;
+use crate::check::{Checked, Func};
+use crate::scalar::Scalar;
+use crate::types::{Qualifiers, Ty, TyKind};
+use ir::{
+    Block, FuncId, Function, Global, GlobalData, KernelInfo, KernelParam, Mem, MemFlags, MemTy, Module, Op,
+    Order, ParamKind, Pos, Scope, Space, SrcLoc, Type, Value,
+};
+use smallvec::SmallVec;
+
+/// The leaves of a value, in order.
+type Val = SmallVec<[Value; 4]>;
+
+/// Lowers a program that was checked without errors.
+pub fn lower(ast: &Ast<'_>, source: &str, checked: &Checked, fp_contract: bool) -> Module {
+    let mut module = Module::default();
+    for item in &checked.statics {
+        module.globals.push(static_data(checked, item));
+    }
+    let mut globals = ConstGlobals { of: vec![None; checked.consts.len()] };
+    for func in &checked.funcs {
+        let function = lower_function(ast, source, checked, fp_contract, func, &mut module, &mut globals);
+        module.funcs.push(function);
+    }
+    module
+}
+
+/// Constant arrays that are indexed at run time live in constant memory.
+struct ConstGlobals {
+    of: Vec<Option<Global>>,
+}
+
+fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData {
+    let layout = checked.types.layout(item.ty);
+    let mut init = Vec::new();
+    if !item.init.is_empty() {
+        init = vec![0; layout.size as usize];
+        let mut leaves = item.init.iter().copied();
+        write_bytes(checked, item.ty, 0, &mut leaves, &mut init);
+    }
+    // Wide LDS accesses need 16 bytes.
+    let align = if item.space == Space::Shared { layout.align.max(16) } else { layout.align };
+    GlobalData {
+        name: item.name.clone(),
+        space: item.space,
+        size: layout.size,
+        align,
+        init,
+        dynamic: item.dynamic,
+    }
+}
+
+/// Writes leaves as the bytes of a type.
+fn write_bytes(checked: &Checked, ty: Ty, at: u32, leaves: &mut impl Iterator<Item = u64>, out: &mut [u8]) {
+    match checked.types.kind(ty) {
+        TyKind::Scalar(scalar) => write_scalar(scalar, at, leaves, out),
+        TyKind::Vector(scalar, lanes) => {
+            for n in 0..u32::from(lanes) {
+                write_scalar(scalar, at + n * scalar.bytes(), leaves, out);
+            }
+        }
+        TyKind::Array(element, len) => {
+            let size = checked.types.layout(element).size;
+            (0..len).for_each(|n| write_bytes(checked, element, at + n * size, leaves, out));
+        }
+        TyKind::Struct(index) => {
+            for field in &checked.types.structs[index as usize].fields {
+                write_bytes(checked, field.ty, at + field.offset, leaves, out);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn write_scalar(scalar: Scalar, at: u32, leaves: &mut impl Iterator<Item = u64>, out: &mut [u8]) {
+    let bits = leaves.next().unwrap_or(0).to_le_bytes();
+    let (at, bytes) = (at as usize, scalar.bytes() as usize);
+    out[at..at + bytes].copy_from_slice(&bits[..bytes]);
+}
+
+/// State of the function being lowered.
+struct Lower<'l, 'a> {
+    ast: &'l Ast<'a>,
+    checked: &'l Checked,
+    module: &'l mut Module,
+    const_globals: &'l mut ConstGlobals,
+    fp_contract: bool,
+    /// Pointer parameters are indexed with 32-bit byte offsets.
+    small_buffers: bool,
+    workgroup_size: Option<[u32; 3]>,
+    func: Function,
+    /// Where instructions go.
+    block: Block,
+    /// No path leads to `block`; it is not part of the layout.
+    dead: bool,
+    loc: SrcLoc,
+    ssa: ssa::Env,
+    /// First SSA variable, or slot, of each local.
+    local_at: Vec<u32>,
+    /// Alias class of each parameter; parameters are the locals from `first_param` on.
+    param_alias: Vec<u16>,
+    first_param: u32,
+    next_alias: u32,
+    loops: Vec<control::Loop>,
+    returns: Vec<ssa::Edge>,
+}
+
+fn lower_function(
+    ast: &Ast<'_>,
+    source: &str,
+    checked: &Checked,
+    fp_contract: bool,
+    info: &Func,
+    module: &mut Module,
+    const_globals: &mut ConstGlobals,
+) -> Function {
+    let mut func = Function::new(ast.name(info.name.sym));
+    let block = func.add_block();
+    leaf_types(checked, info.result, &mut func.results);
+    let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
+    let mut lower = Lower {
+        ast,
+        checked,
+        module,
+        const_globals,
+        fp_contract,
+        small_buffers: info.small_buffers,
+        workgroup_size,
+        func,
+        block,
+        dead: false,
+        loc: SrcLoc(info.name.span.start + 1),
+        ssa: ssa::Env::default(),
+        local_at: vec![0; checked.locals.len()],
+        param_alias: Vec::new(),
+        first_param: info.params.first().copied().unwrap_or(0),
+        // Classes below belong to module variables and constants.
+        next_alias: (checked.statics.len() + checked.consts.len() + 1) as u32,
+        loops: Vec::new(),
+        returns: Vec::new(),
+    };
+    if let Some(kernel) = &info.kernel {
+        let kernel = lower.kernel_params(source, info, kernel.clone());
+        lower.func.kernel = Some(kernel);
+    } else {
+        lower.function_params(info);
+    }
+    let value = lower.block(info.body);
+    lower.finish(value);
+    lower.func
+}
+
+/// IR types of a type's leaves.
+fn leaf_types(checked: &Checked, ty: Ty, out: &mut Vec<Type>) {
+    match checked.types.kind(ty) {
+        TyKind::Scalar(scalar) => out.push(scalar.ir()),
+        TyKind::Vector(scalar, lanes) => out.extend((0..lanes).map(|_| scalar.ir())),
+        TyKind::Pointer(pointer) => out.push(Type::Ptr(pointer.space)),
+        TyKind::Array(element, len) => (0..len).for_each(|_| leaf_types(checked, element, out)),
+        TyKind::Struct(index) => {
+            checked.types.structs[index as usize].fields.iter().for_each(|f| leaf_types(checked, f.ty, out));
+        }
+        TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None => {}
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Parameters of a plain function are those of its entry block.
+    fn function_params(&mut self, info: &Func) {
+        for &local in &info.params {
+            let mut types = Vec::new();
+            leaf_types(self.checked, self.checked.locals[local as usize].ty, &mut types);
+            let values: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
+            self.param_alias.push(0);
+            self.define_local(local, values);
+        }
+    }
+
+    /// Parameters of a kernel are loaded from the kernarg segment.
+    fn kernel_params(&mut self, source: &str, info: &Func, mut kernel: KernelInfo) -> KernelInfo {
+        let mut offset = 0;
+        let mut loads = Vec::with_capacity(info.params.len());
+        for (&local, &written) in info.params.iter().zip(&info.param_types) {
+            let local_info = &self.checked.locals[local as usize];
+            let type_name = self.ast.type_node(written).span.text(source);
+            let name = self.ast.name(local_info.name);
+            let param = self.kernel_param(name, type_name, local_info.ty, &mut offset);
+            let restrict = param.is_restrict && param.kind == ParamKind::GlobalBuffer;
+            let alias = if restrict { self.new_alias() } else { 0 };
+            self.param_alias.push(alias);
+            loads.push((local, local_info.ty, param.offset));
+            kernel.params.push(param);
+        }
+        kernel.kernarg_size = offset;
+        if !loads.is_empty() {
+            let base = self.emit(Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant));
+            for (local, ty, offset) in loads {
+                self.loc = SrcLoc(self.checked.locals[local as usize].span.start + 1);
+                // The segment is 16-byte aligned (seed 000, line 1830), so offsets tell the alignment.
+                let align = if offset == 0 { 16 } else { (1 << offset.trailing_zeros().min(4)) as u8 };
+                let mem = Mem { align, offset: offset as i32, ..plain_mem(Space::Constant) };
+                let mem = Mem { flags: MemFlags::INVARIANT, ..mem };
+                let mut values = Val::new();
+                self.load_leaves(base, mem, ty, &mut values);
+                self.define_local(local, values);
+            }
+        }
+        kernel
+    }
+
+    fn kernel_param(&self, name: &str, type_name: &str, ty: Ty, offset: &mut u32) -> KernelParam {
+        let types = &self.checked.types;
+        let layout = types.layout(ty);
+        let at = offset.next_multiple_of(layout.align);
+        *offset = at + layout.size;
+        let pointer = types.as_pointer(ty);
+        let value = pointer.map_or(ty, |pointer| pointer.to);
+        let (elem, lanes) = element_name(self.checked, value);
+        let has = |flag| pointer.is_some_and(|pointer| pointer.qualifiers.contains(flag));
+        let kind = match pointer {
+            None => ParamKind::ByValue,
+            Some(pointer) if pointer.space == Space::Shared => ParamKind::DynamicShared,
+            Some(_) => ParamKind::GlobalBuffer,
+        };
+        KernelParam {
+            name: name.to_string(),
+            type_name: type_name.to_string(),
+            elem,
+            lanes,
+            kind,
+            space: pointer.map(|pointer| pointer.space),
+            offset: at,
+            size: layout.size,
+            align: layout.align,
+            pointee_align: pointer.map_or(0, |pointer| types.layout(pointer.to).align),
+            is_const: has(Qualifiers::CONST),
+            is_restrict: has(Qualifiers::RESTRICT),
+            is_volatile: has(Qualifiers::VOLATILE),
+        }
+    }
+
+    fn new_alias(&mut self) -> u16 {
+        self.next_alias += 1;
+        // A class too many is one that may overlap with everything.
+        u16::try_from(self.next_alias).unwrap_or(0)
+    }
+
+    fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        self.func.push1(self.block, op, args, ty, self.loc)
+    }
+
+    fn effect(&mut self, op: Op, args: &[Value]) {
+        self.func.push(self.block, op, args, self.loc);
+    }
+
+    fn ty_of(&self, id: crate::ast::ExprId) -> Ty {
+        self.checked.expr_ty[id.at()]
+    }
+
+    /// Values of the right types for code that is never reached or variables never set.
+    fn zeros(&mut self, ty: Ty) -> Val {
+        let mut types = Vec::new();
+        leaf_types(self.checked, ty, &mut types);
+        types.into_iter().map(|ty| self.zero(ty)).collect()
+    }
+}
+
+/// A plain access without further properties.
+fn plain_mem(space: Space) -> Mem {
+    Mem {
+        ty: MemTy::B32,
+        space,
+        align: 1,
+        flags: MemFlags::empty(),
+        order: Order::NotAtomic,
+        scope: Scope::System,
+        offset: 0,
+        alias: 0,
+    }
+}
+
+/// `.value_type` and lanes of a parameter's value or pointee.
+fn element_name(checked: &Checked, ty: Ty) -> (&'static str, u8) {
+    match checked.types.kind(ty) {
+        TyKind::Scalar(Scalar::Bool) => ("u8", 1),
+        TyKind::Scalar(scalar) => (scalar.name(), 1),
+        TyKind::Vector(Scalar::Bool, lanes) => ("u8", lanes),
+        TyKind::Vector(scalar, lanes) => (scalar.name(), lanes),
+        TyKind::Array(element, _) => element_name(checked, element),
+        TyKind::Pointer(pointer) if pointer.space.pointer_bits() == 32 => ("u32", 1),
+        TyKind::Pointer(_) => ("u64", 1),
+        _ => ("struct", 1),
+    }
+}
+
+/// The function a checked function becomes.
+fn func_id(index: u32) -> FuncId {
+    FuncId::from_u32(index)
+}

@@ -1,0 +1,446 @@
+//! Arithmetic on scalars: constants, operators, conversions.
+
+use super::{Lower, Val};
+use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind};
+use ir::{BinOp, CastOp, FloatCc, IntCc, Op, TernOp, Type, UnOp, Value};
+
+impl Lower<'_, '_> {
+    pub(super) fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        let bits = match ty.bits() {
+            64 => bits,
+            width => bits & ((1 << width) - 1),
+        };
+        self.emit(Op::Const(bits), &[], ty)
+    }
+
+    /// An integer constant of a scalar type.
+    pub(super) fn int(&mut self, scalar: Scalar, bits: u64) -> Value {
+        self.constant(scalar.ir(), scalar.wrap(bits))
+    }
+
+    pub(super) fn f32(&mut self, value: f32) -> Value {
+        self.constant(Type::F32, u64::from(value.to_bits()))
+    }
+
+    /// A float constant of type `ty`.
+    pub(super) fn float(&mut self, ty: Type, value: f64) -> Value {
+        let bits = if ty == Type::F64 { value.to_bits() } else { u64::from((value as f32).to_bits()) };
+        self.constant(ty, bits)
+    }
+
+    /// Zero or null.
+    pub(super) fn zero(&mut self, ty: Type) -> Value {
+        match ty {
+            Type::Ptr(space) => {
+                let width = if space.pointer_bits() == 32 { Type::I32 } else { Type::I64 };
+                let zero = self.constant(width, 0);
+                self.emit(Op::Cast(CastOp::IntToPtr), &[zero], ty)
+            }
+            ty => self.constant(ty, 0),
+        }
+    }
+
+    /// The scalar of a scalar or vector type.
+    pub(super) fn scalar_of(&self, ty: Ty) -> Scalar {
+        self.checked.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
+    }
+
+    /// An integer operation; constants are folded on the spot, so that array lengths and the like
+    /// do not hide what they are.
+    pub(super) fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        if let Some(y) = self.func.const_bits(b) {
+            if y == 0 && matches!(op, BinOp::Add | BinOp::Sub | BinOp::Shl | BinOp::Or | BinOp::Xor) {
+                return a;
+            }
+            if y == 1 && op == BinOp::Mul {
+                return a;
+            }
+            if let Some(x) = self.func.const_bits(a)
+                && ty.is_int()
+            {
+                let folded = match op {
+                    BinOp::Add => Some(x.wrapping_add(y)),
+                    BinOp::Sub => Some(x.wrapping_sub(y)),
+                    BinOp::Mul => Some(x.wrapping_mul(y)),
+                    BinOp::Shl => Some(x << (y & u64::from(ty.bits() - 1))),
+                    BinOp::And => Some(x & y),
+                    BinOp::Or => Some(x | y),
+                    _ => None,
+                };
+                if let Some(bits) = folded {
+                    return self.constant(ty, bits);
+                }
+            }
+        }
+        self.emit(Op::Bin(op), &[a, b], ty)
+    }
+
+    /// Extends the low bits of an 8- or 16-bit integer again after an operation.
+    pub(super) fn normalise(&mut self, scalar: Scalar, value: Value) -> Value {
+        let op = match scalar {
+            Scalar::I8 => CastOp::Sext8,
+            Scalar::U8 => CastOp::Zext8,
+            Scalar::I16 => CastOp::Sext16,
+            Scalar::U16 => CastOp::Zext16,
+            _ => return value,
+        };
+        match self.func.const_bits(value) {
+            Some(bits) => self.int(scalar, bits),
+            None => self.emit(Op::Cast(op), &[value], Type::I32),
+        }
+    }
+
+    /// An integer of any width as 32 bits.
+    pub(super) fn word_of(&mut self, value: Value) -> Value {
+        match (self.func.ty(value), self.func.const_bits(value)) {
+            (Type::I64, Some(bits)) => self.constant(Type::I32, bits),
+            (Type::I64, None) => self.emit(Op::Cast(CastOp::Trunc), &[value], Type::I32),
+            _ => value,
+        }
+    }
+
+    /// An integer of any width in the width of `ty`, zero-extended.
+    pub(super) fn in_width(&mut self, value: Value, ty: Type) -> Value {
+        match (self.func.ty(value), ty) {
+            (Type::I32, Type::I64) => match self.func.const_bits(value) {
+                Some(bits) => self.constant(Type::I64, bits),
+                None => self.emit(Op::Cast(CastOp::Zext), &[value], Type::I64),
+            },
+            (Type::I64, Type::I32) => self.word_of(value),
+            _ => value,
+        }
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOp, inner: ExprId, ty: Ty) -> Val {
+        let scalar = self.scalar_of(ty);
+        let ir_ty = scalar.ir();
+        let mut values = self.expr(inner);
+        for value in &mut values {
+            let un = match op {
+                UnaryOp::Neg if scalar.is_float() => UnOp::FNeg,
+                UnaryOp::Neg => UnOp::Neg,
+                UnaryOp::Not => UnOp::Not,
+            };
+            *value = match (un, self.func.const_bits(*value)) {
+                (UnOp::Neg, Some(bits)) => self.int(scalar, bits.wrapping_neg()),
+                (UnOp::Not, Some(bits)) if scalar != Scalar::Bool => self.int(scalar, !bits),
+                (UnOp::FNeg, Some(bits)) => {
+                    let sign = 1 << (ir_ty.bits() - 1);
+                    self.constant(ir_ty, bits ^ sign)
+                }
+                _ => {
+                    let result = self.emit(Op::Un(un), &[*value], ir_ty);
+                    self.normalise(scalar, result)
+                }
+            };
+        }
+        values
+    }
+
+    pub(super) fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId, ty: Ty) -> Val {
+        match op {
+            BinaryOp::AndAnd | BinaryOp::OrOr => {
+                let value = self.logic(op == BinaryOp::AndAnd, left, right);
+                return Val::from_slice(&[value]);
+            }
+            _ => {}
+        }
+        let left_ty = self.ty_of(left);
+        if let TyKind::Pointer(_) = self.checked.types.kind(left_ty) {
+            return self.pointer_binary(op, left, right, left_ty);
+        }
+        let scalar = self.scalar_of(left_ty);
+        if self.fp_contract && scalar.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+            if let Some((a, b)) = self.product(left) {
+                let (a, b) = (self.expr(a), self.expr(b));
+                let c = self.expr(right);
+                return self.fused(op, (a, b), c, true, ty);
+            }
+            if let Some((a, b)) = self.product(right) {
+                let c = self.expr(left);
+                let (a, b) = (self.expr(a), self.expr(b));
+                return self.fused(op, (a, b), c, false, ty);
+            }
+        }
+        let a = self.expr(left);
+        let b = self.expr(right);
+        self.lanewise(op, scalar, &a, &b)
+    }
+
+    /// `place op= value`.
+    pub(super) fn assign_op(&mut self, op: BinaryOp, place: ExprId, value: ExprId) {
+        let ty = self.ty_of(place);
+        let target = self.place(place);
+        if self.checked.types.as_pointer(ty).is_some() {
+            let old = self.read(&target);
+            let new = self.pointer_step(op, old[0], value, ty);
+            return self.write(&target, &[new]);
+        }
+        let scalar = self.scalar_of(ty);
+        let contract = self.fp_contract && scalar.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Sub);
+        let result = match self.product(value).filter(|_| contract) {
+            Some((a, b)) => {
+                let (a, b) = (self.expr(a), self.expr(b));
+                let old = self.read(&target);
+                self.fused(op, (a, b), old, false, ty)
+            }
+            None => {
+                let right = self.expr(value);
+                let old = self.read(&target);
+                self.lanewise(op, scalar, &old, &right)
+            }
+        };
+        self.write(&target, &result);
+    }
+
+    /// The factors, if the expression is a product.
+    fn product(&self, id: ExprId) -> Option<(ExprId, ExprId)> {
+        match self.ast.expr(id).kind {
+            ExprKind::Binary(BinaryOp::Mul, a, b) => Some((a, b)),
+            _ => None,
+        }
+    }
+
+    /// `a*b ± c` (`product_first`) or `c ± a*b`, rounded once.
+    fn fused(&mut self, op: BinaryOp, factors: (Val, Val), c: Val, product_first: bool, ty: Ty) -> Val {
+        let (scalar, lanes) = self.checked.types.lanes(ty).unwrap_or((Scalar::F32, 1));
+        let ty = scalar.ir();
+        (0..usize::from(lanes))
+            .map(|n| {
+                let (mut a, b, mut c) = (lane(&factors.0, n), lane(&factors.1, n), lane(&c, n));
+                if op == BinaryOp::Sub {
+                    let negated = if product_first { &mut c } else { &mut a };
+                    *negated = self.emit(Op::Un(UnOp::FNeg), &[*negated], ty);
+                }
+                self.emit(Op::Tern(TernOp::Fma), &[a, b, c], ty)
+            })
+            .collect()
+    }
+
+    /// An operator lane by lane; a scalar operand goes with every lane of the other.
+    fn lanewise(&mut self, op: BinaryOp, scalar: Scalar, a: &[Value], b: &[Value]) -> Val {
+        (0..a.len().max(b.len())).map(|n| self.scalar_binary(op, scalar, lane(a, n), lane(b, n))).collect()
+    }
+
+    pub(super) fn scalar_binary(&mut self, op: BinaryOp, scalar: Scalar, a: Value, b: Value) -> Value {
+        if op.is_comparison() {
+            return self.compare(op, scalar, a, b);
+        }
+        let ty = scalar.ir();
+        if scalar.is_float() {
+            let bin = match op {
+                BinaryOp::Add => BinOp::FAdd,
+                BinaryOp::Sub => BinOp::FSub,
+                BinaryOp::Mul => BinOp::FMul,
+                BinaryOp::Div => BinOp::FDiv,
+                _ => BinOp::FRem,
+            };
+            return self.emit(Op::Bin(bin), &[a, b], ty);
+        }
+        let signed = scalar.is_signed();
+        let mut b = b;
+        if op.is_shift() {
+            b = self.in_width(b, ty);
+            if scalar.is_small() {
+                let mask = self.constant(ty, u64::from(scalar.bits() - 1));
+                b = self.bin(BinOp::And, b, mask);
+            }
+        }
+        let bin = match op {
+            BinaryOp::Add => BinOp::Add,
+            BinaryOp::Sub => BinOp::Sub,
+            BinaryOp::Mul => BinOp::Mul,
+            BinaryOp::Div if signed => BinOp::SDiv,
+            BinaryOp::Div => BinOp::UDiv,
+            BinaryOp::Rem if signed => BinOp::SRem,
+            BinaryOp::Rem => BinOp::URem,
+            BinaryOp::And => BinOp::And,
+            BinaryOp::Or => BinOp::Or,
+            BinaryOp::Xor => BinOp::Xor,
+            BinaryOp::Shl => BinOp::Shl,
+            _ if signed => BinOp::AShr,
+            _ => BinOp::LShr,
+        };
+        let result = self.bin(bin, a, b);
+        // Bitwise operations and right shifts leave extended values extended.
+        match op {
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shr | BinaryOp::Rem => result,
+            _ => self.normalise(scalar, result),
+        }
+    }
+
+    fn compare(&mut self, op: BinaryOp, scalar: Scalar, a: Value, b: Value) -> Value {
+        if scalar == Scalar::Bool {
+            let differs = self.emit(Op::Bin(BinOp::Xor), &[a, b], Type::Bool);
+            return match op {
+                BinaryOp::Ne => differs,
+                _ => self.emit(Op::Un(UnOp::Not), &[differs], Type::Bool),
+            };
+        }
+        let op = if scalar.is_float() {
+            Op::Fcmp(match op {
+                BinaryOp::Eq => FloatCc::Oeq,
+                BinaryOp::Ne => FloatCc::Une,
+                BinaryOp::Lt => FloatCc::Olt,
+                BinaryOp::Le => FloatCc::Ole,
+                BinaryOp::Gt => FloatCc::Ogt,
+                _ => FloatCc::Oge,
+            })
+        } else {
+            Op::Icmp(int_cc(op, scalar.is_signed()))
+        };
+        self.emit(op, &[a, b], Type::Bool)
+    }
+
+    fn pointer_binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId, ty: Ty) -> Val {
+        if !op.is_comparison() {
+            let value = match op {
+                // `p + i` as the address of `p[i]`, with all that is known of parameters.
+                BinaryOp::Add => {
+                    let place = self.pointee_of(left);
+                    let to = place.ty;
+                    let place = self.offset_by(place, right, to);
+                    self.address(&place)
+                }
+                _ => {
+                    let pointer = self.one(left);
+                    self.pointer_step(op, pointer, right, ty)
+                }
+            };
+            return Val::from_slice(&[value]);
+        }
+        let (a, b) = (self.one(left), self.one(right));
+        let width = match self.checked.types.as_pointer(ty) {
+            Some(pointer) if pointer.space.pointer_bits() == 32 => Type::I32,
+            _ => Type::I64,
+        };
+        let a = self.emit(Op::Cast(CastOp::PtrToInt), &[a], width);
+        let b = self.emit(Op::Cast(CastOp::PtrToInt), &[b], width);
+        Val::from_slice(&[self.emit(Op::Icmp(int_cc(op, false)), &[a, b], Type::Bool)])
+    }
+
+    /// `p ± i` for a pointer value.
+    fn pointer_step(&mut self, op: BinaryOp, pointer: Value, index: ExprId, ty: Ty) -> Value {
+        let scalar = self.scalar_of(self.ty_of(index));
+        let index = self.one(index);
+        let Some(target) = self.checked.types.as_pointer(ty) else { return pointer };
+        let width = if target.space.pointer_bits() == 32 { Type::I32 } else { Type::I64 };
+        let mut offset = self.extend(index, scalar, width);
+        let size = self.checked.types.layout(target.to).size;
+        let size = self.constant(width, u64::from(size));
+        offset = self.bin(BinOp::Mul, offset, size);
+        if op == BinaryOp::Sub {
+            offset = self.emit(Op::Un(UnOp::Neg), &[offset], width);
+        }
+        self.emit(Op::PtrAdd, &[pointer, offset], Type::Ptr(target.space))
+    }
+
+    /// An integer in another width, extended as its sign says.
+    fn extend(&mut self, value: Value, scalar: Scalar, ty: Type) -> Value {
+        match (self.func.ty(value), ty) {
+            (Type::I32, Type::I64) if scalar.is_signed() => match self.func.const_bits(value) {
+                Some(bits) => self.constant(ty, bits as u32 as i32 as u64),
+                None => self.emit(Op::Cast(CastOp::Sext), &[value], ty),
+            },
+            _ => self.in_width(value, ty),
+        }
+    }
+
+    /// `as` of a whole value.
+    pub(super) fn cast(&mut self, inner: ExprId, to: Ty) -> Val {
+        let from = self.ty_of(inner);
+        let types = &self.checked.types;
+        match (types.kind(from), types.kind(to)) {
+            (TyKind::Pointer(a), TyKind::Pointer(b)) => {
+                let value = self.one(inner);
+                if a.space == b.space {
+                    return Val::from_slice(&[value]);
+                }
+                Val::from_slice(&[self.emit(Op::Cast(CastOp::SpaceCast), &[value], Type::Ptr(b.space))])
+            }
+            (TyKind::Pointer(_), TyKind::Scalar(scalar)) => {
+                let value = self.one(inner);
+                Val::from_slice(&[self.emit(Op::Cast(CastOp::PtrToInt), &[value], scalar.ir())])
+            }
+            (TyKind::Scalar(_), TyKind::Pointer(pointer)) => {
+                let value = self.one(inner);
+                let ty = Type::Ptr(pointer.space);
+                Val::from_slice(&[self.emit(Op::Cast(CastOp::IntToPtr), &[value], ty)])
+            }
+            _ => {
+                let (a, b) = (self.scalar_of(from), self.scalar_of(to));
+                let mut values = self.expr(inner);
+                for value in &mut values {
+                    *value = self.scalar_cast(a, b, *value);
+                }
+                values
+            }
+        }
+    }
+
+    fn scalar_cast(&mut self, from: Scalar, to: Scalar, value: Value) -> Value {
+        if from == to {
+            return value;
+        }
+        match (from, to) {
+            (Scalar::F32, Scalar::F64) => self.emit(Op::Cast(CastOp::FExt), &[value], Type::F64),
+            (Scalar::F64, Scalar::F32) => self.emit(Op::Cast(CastOp::FTrunc), &[value], Type::F32),
+            (_, _) if from.is_float() => self.float_to_int(to, value),
+            (Scalar::Bool, _) if to.is_float() => {
+                let word = self.emit(Op::Cast(CastOp::Zext), &[value], Type::I32);
+                self.emit(Op::Cast(CastOp::UToF), &[word], to.ir())
+            }
+            (_, _) if to.is_float() => {
+                let op = if from.is_signed() { CastOp::SToF } else { CastOp::UToF };
+                self.emit(Op::Cast(op), &[value], to.ir())
+            }
+            (Scalar::Bool, _) => self.emit(Op::Cast(CastOp::Zext), &[value], to.ir()),
+            _ => {
+                let value = self.extend(value, from, to.ir());
+                // Nothing to do if every value of the old type is one of the new.
+                let contained = from.bits() < to.bits() && (from.is_signed() <= to.is_signed());
+                if contained { value } else { self.normalise(to, value) }
+            }
+        }
+    }
+
+    /// Saturates at the bounds of the type; NaN gives 0.
+    fn float_to_int(&mut self, to: Scalar, value: Value) -> Value {
+        let op = if to.is_signed() { CastOp::FToS } else { CastOp::FToU };
+        let result = self.emit(Op::Cast(op), &[value], to.ir());
+        if !to.is_small() {
+            return result;
+        }
+        if !to.is_signed() {
+            let max = self.constant(Type::I32, (1 << to.bits()) - 1);
+            return self.emit(Op::Bin(BinOp::UMin), &[result, max], Type::I32);
+        }
+        let max = self.int(to, (1 << (to.bits() - 1)) - 1);
+        let min = self.int(to, 1 << (to.bits() - 1));
+        let result = self.emit(Op::Bin(BinOp::SMin), &[result, max], Type::I32);
+        self.emit(Op::Bin(BinOp::SMax), &[result, min], Type::I32)
+    }
+}
+
+/// Lane `n` of a vector, or the scalar that stands for all lanes.
+pub fn lane(values: &[Value], n: usize) -> Value {
+    if values.len() == 1 { values[0] } else { values[n] }
+}
+
+fn int_cc(op: BinaryOp, signed: bool) -> IntCc {
+    match (op, signed) {
+        (BinaryOp::Eq, _) => IntCc::Eq,
+        (BinaryOp::Ne, _) => IntCc::Ne,
+        (BinaryOp::Lt, true) => IntCc::Slt,
+        (BinaryOp::Le, true) => IntCc::Sle,
+        (BinaryOp::Gt, true) => IntCc::Sgt,
+        (_, true) => IntCc::Sge,
+        (BinaryOp::Lt, false) => IntCc::Ult,
+        (BinaryOp::Le, false) => IntCc::Ule,
+        (BinaryOp::Gt, false) => IntCc::Ugt,
+        (_, false) => IntCc::Uge,
+    }
+}

@@ -1,0 +1,426 @@
+//! Expressions, by operator precedence.
+
+use super::{Failed, Parsed, Parser};
+use crate::ast::{BinaryOp, ExprId, ExprKind, FieldInit, List, Name, UnaryOp};
+use crate::diag::Diagnostic;
+use crate::lexer::{Span, Tok};
+use crate::scalar::Scalar;
+
+/// Binding power of the comparison operators, which do not chain.
+const COMPARISON: u8 = 3;
+
+/// Operator and binding power, as in Rust.
+fn binary_op(tok: Tok) -> Option<(BinaryOp, u8)> {
+    Some(match tok {
+        Tok::OrOr => (BinaryOp::OrOr, 1),
+        Tok::AndAnd => (BinaryOp::AndAnd, 2),
+        Tok::EqEq => (BinaryOp::Eq, COMPARISON),
+        Tok::Ne => (BinaryOp::Ne, COMPARISON),
+        Tok::Lt => (BinaryOp::Lt, COMPARISON),
+        Tok::Le => (BinaryOp::Le, COMPARISON),
+        Tok::Gt => (BinaryOp::Gt, COMPARISON),
+        Tok::Ge => (BinaryOp::Ge, COMPARISON),
+        Tok::Pipe => (BinaryOp::Or, 4),
+        Tok::Caret => (BinaryOp::Xor, 5),
+        Tok::Amp => (BinaryOp::And, 6),
+        Tok::Shl => (BinaryOp::Shl, 7),
+        Tok::Shr => (BinaryOp::Shr, 7),
+        Tok::Plus => (BinaryOp::Add, 8),
+        Tok::Minus => (BinaryOp::Sub, 8),
+        Tok::Star => (BinaryOp::Mul, 9),
+        Tok::Slash => (BinaryOp::Div, 9),
+        Tok::Percent => (BinaryOp::Rem, 9),
+        _ => return None,
+    })
+}
+
+impl Parser<'_, '_> {
+    pub(super) fn expr(&mut self) -> Parsed<ExprId> {
+        self.nested(|p| {
+            let first = p.unary()?;
+            p.binary_from(first, 0)
+        })
+    }
+
+    /// Continues an expression whose first operand is there.
+    pub(super) fn binary_from(&mut self, mut left: ExprId, min: u8) -> Parsed<ExprId> {
+        loop {
+            if self.peek() == Tok::As {
+                left = self.cast(left)?;
+                continue;
+            }
+            let Some((op, power)) = binary_op(self.peek()) else { break };
+            if power <= min {
+                break;
+            }
+            let op_span = self.bump();
+            let right = self.nested(|p| {
+                let first = p.unary()?;
+                p.binary_from(first, power)
+            })?;
+            let span = self.ast.span(left).to(self.ast.span(right));
+            let below = self.height(left).max(self.height(right));
+            left = self.make(ExprKind::Binary(op, left, right), span, below)?;
+            if power == COMPARISON && binary_op(self.peek()).is_some_and(|(_, next)| next == COMPARISON) {
+                self.sink.push(
+                    Diagnostic::error("E0005", "comparisons do not chain")
+                        .label(self.span(), "second comparison")
+                        .label(op_span, "first comparison")
+                        .help("write `a < b && b < c`, or use parentheses"),
+                );
+                return Err(Failed);
+            }
+        }
+        match self.peek() {
+            Tok::Question => Err(self.unexpected_with(
+                "an operator or `;`",
+                Some("there is no `?:`; write `if c { a } else { b }`".into()),
+            )),
+            _ => Ok(left),
+        }
+    }
+
+    fn cast(&mut self, value: ExprId) -> Parsed<ExprId> {
+        self.bump();
+        let ty = self.ty()?;
+        let span = self.ast.span(value).to(self.last_span());
+        let below = self.height(value);
+        self.make(ExprKind::Cast(value, ty), span, below)
+    }
+
+    pub(super) fn unary(&mut self) -> Parsed<ExprId> {
+        let start = self.span();
+        let tok = self.peek();
+        match tok {
+            Tok::Minus | Tok::Bang | Tok::Star | Tok::Amp | Tok::AndAnd => {}
+            Tok::Tilde => {
+                let help = "the complement of an integer is `!x`".to_string();
+                return Err(self.unexpected_with("an expression", Some(help)));
+            }
+            Tok::PlusPlus | Tok::MinusMinus => {
+                let help = "write `i += 1;` or `i -= 1;`".to_string();
+                return Err(self.unexpected_with("an expression", Some(help)));
+            }
+            _ => {
+                let value = self.primary()?;
+                return self.postfix(value);
+            }
+        }
+        self.bump();
+        if tok == Tok::Amp {
+            self.eat(Tok::Mut);
+        }
+        let operand = self.nested(|p| p.unary())?;
+        let span = start.to(self.ast.span(operand));
+        let kind = match tok {
+            Tok::Minus => ExprKind::Unary(UnaryOp::Neg, operand),
+            Tok::Bang => ExprKind::Unary(UnaryOp::Not, operand),
+            Tok::Star => ExprKind::Deref(operand),
+            _ => ExprKind::AddrOf(operand),
+        };
+        let below = self.height(operand);
+        self.make(kind, span, below)
+    }
+
+    /// Indexing and field access behind a value.
+    pub(super) fn postfix(&mut self, mut value: ExprId) -> Parsed<ExprId> {
+        loop {
+            let start = self.ast.span(value);
+            let below = self.height(value);
+            value = match self.peek() {
+                Tok::LBracket => {
+                    let open = self.bump();
+                    let index = self.with_structs(|p| p.expr())?;
+                    let end = self.close(Tok::RBracket, "`]`", open)?;
+                    let below = below.max(self.height(index));
+                    self.make(ExprKind::Index(value, index), start.to(end), below)?
+                }
+                Tok::Dot => {
+                    self.bump();
+                    if self.peek() != Tok::Ident {
+                        let help = (self.peek() != Tok::Number)
+                            .then(|| "a float literal needs a digit behind the point: `1.0`".to_string());
+                        return Err(self.unexpected_with("a field's name", help));
+                    }
+                    let field = self.bump_name();
+                    self.make(ExprKind::Field(value, field), start.to(field.span), below)?
+                }
+                Tok::Arrow => {
+                    let help = "write `(*p).field` or `p[0].field`".to_string();
+                    return Err(self.unexpected_with("`.`", Some(help)));
+                }
+                _ => return Ok(value),
+            };
+        }
+    }
+
+    /// Inside of delimiters struct literals are unambiguous again.
+    pub(super) fn with_structs<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let outer = std::mem::replace(&mut self.struct_allowed, true);
+        let result = f(self);
+        self.struct_allowed = outer;
+        result
+    }
+
+    pub(super) fn primary(&mut self) -> Parsed<ExprId> {
+        let span = self.span();
+        match self.peek() {
+            Tok::Number => self.number(),
+            Tok::True | Tok::False => {
+                let value = self.peek() == Tok::True;
+                self.bump();
+                self.make(ExprKind::Bool(value), span, 0)
+            }
+            Tok::Str => {
+                self.bump();
+                self.make(ExprKind::Str, span, 0)
+            }
+            Tok::Ident | Tok::In => self.named(),
+            // Words of `fence` and `load`, taken as names; the checker knows where they may stand.
+            Tok::Global | Tok::Shared | Tok::Constant | Tok::Private | Tok::Volatile => {
+                let name = self.bump_name();
+                self.make(ExprKind::Name(name.sym), span, 0)
+            }
+            Tok::LParen => {
+                self.bump();
+                let value = self.with_structs(|p| p.expr())?;
+                self.close(Tok::RParen, "`)`", span)?;
+                Ok(value)
+            }
+            Tok::LBracket => self.array(),
+            Tok::If => self.if_expr(),
+            Tok::Match => self.match_expr(),
+            Tok::LBrace => {
+                let block = self.block()?;
+                let span = self.ast.block(block).span;
+                let below = self.ast.block(block).height;
+                self.make(ExprKind::Block(block), span, below)
+            }
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    fn if_expr(&mut self) -> Parsed<ExprId> {
+        let start = self.bump();
+        let cond = self.head_expr()?;
+        let then = self.block()?;
+        let mut below = self.height(cond).max(self.ast.block(then).height);
+        let mut end = self.ast.block(then).span;
+        let mut otherwise = None;
+        if self.eat(Tok::Else) {
+            let value = match self.peek() {
+                Tok::If => self.nested(|p| p.if_expr())?,
+                Tok::LBrace => self.primary()?,
+                _ => return Err(self.unexpected("`{` or `if`")),
+            };
+            below = below.max(self.height(value));
+            end = self.ast.span(value);
+            otherwise = Some(value);
+        }
+        self.make(ExprKind::If { cond, then, otherwise }, start.to(end), below)
+    }
+
+    /// A name, a call or a struct literal.
+    fn named(&mut self) -> Parsed<ExprId> {
+        let name = self.bump_name();
+        let mut generic = None;
+        if self.peek() == Tok::ColonColon {
+            self.bump();
+            self.expect(Tok::Lt, "`<`")?;
+            generic = Some(self.ty()?);
+            self.expect(Tok::Gt, "`>`")?;
+            if self.peek() != Tok::LParen {
+                return Err(self.unexpected("`(`"));
+            }
+        }
+        match self.peek() {
+            Tok::LParen => {
+                let args = self.arguments()?;
+                let span = name.span.to(self.last_span());
+                let below = self.height_of_list(args);
+                self.make(ExprKind::Call { callee: name, args, generic }, span, below)
+            }
+            Tok::LBrace if self.struct_allowed && self.looks_like_struct() => self.struct_literal(name),
+            _ => self.make(ExprKind::Name(name.sym), name.span, 0),
+        }
+    }
+
+    /// `{ name:` or `{ }` behind a name.
+    fn looks_like_struct(&self) -> bool {
+        match self.peek_at(1) {
+            Tok::RBrace => true,
+            Tok::Ident => self.peek_at(2) == Tok::Colon,
+            _ => false,
+        }
+    }
+
+    fn struct_literal(&mut self, name: Name) -> Parsed<ExprId> {
+        let open = self.bump();
+        // Literals nest, so the fields are gathered aside first.
+        let mut fields: Vec<FieldInit> = Vec::new();
+        let mut below = 0;
+        while self.peek() != Tok::RBrace {
+            let field = self.name("a field's name")?;
+            self.expect(Tok::Colon, "`:`")?;
+            let value = self.with_structs(|p| p.expr())?;
+            below = below.max(self.height(value));
+            fields.push(FieldInit { name: field, value });
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        let end = self.close(Tok::RBrace, "`}`", open)?;
+        let list = List { start: self.ast.inits.len() as u32, len: fields.len() as u32 };
+        self.ast.inits.extend(fields);
+        self.make(ExprKind::Struct(name, list), name.span.to(end), below)
+    }
+
+    /// `(a, b, …)`.
+    pub(super) fn arguments(&mut self) -> Parsed<List> {
+        let open = self.expect(Tok::LParen, "`(`")?;
+        let mark = self.pending_exprs.len();
+        while self.peek() != Tok::RParen {
+            let value = self.with_structs(|p| p.expr())?;
+            // `load(p, volatile | nontemporal)` parses as an ordinary `|`.
+            self.pending_exprs.push(value);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RParen, "`)` or `,`", open)?;
+        Ok(self.take_exprs(mark))
+    }
+
+    /// `[a, b]` or `[v; n]`.
+    fn array(&mut self) -> Parsed<ExprId> {
+        let open = self.bump();
+        let mark = self.pending_exprs.len();
+        while self.peek() != Tok::RBracket {
+            let value = self.with_structs(|p| p.expr())?;
+            if self.peek() == Tok::Semi && self.pending_exprs.len() == mark {
+                self.bump();
+                let count = self.with_structs(|p| p.expr())?;
+                let end = self.close(Tok::RBracket, "`]`", open)?;
+                let below = self.height(value).max(self.height(count));
+                return self.make(ExprKind::Repeat(value, count), open.to(end), below);
+            }
+            self.pending_exprs.push(value);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        let end = self.close(Tok::RBracket, "`]` or `,`", open)?;
+        let list = self.take_exprs(mark);
+        let below = self.height_of_list(list);
+        self.make(ExprKind::Array(list), open.to(end), below)
+    }
+
+    fn number(&mut self) -> Parsed<ExprId> {
+        let span = self.bump();
+        let kind = match parse_number(span.text(self.source)) {
+            Ok(kind) => kind,
+            Err(problem) => {
+                self.report_number(span, problem);
+                ExprKind::Error
+            }
+        };
+        self.make(kind, span, 0)
+    }
+
+    fn report_number(&mut self, span: Span, problem: NumberError) {
+        let text = span.text(self.source);
+        let diagnostic = match problem {
+            NumberError::Digits => {
+                Diagnostic::error("E0002", format!("`{text}` is not a number")).label(span, "digits expected")
+            }
+            NumberError::Suffix(at) => {
+                let suffix = Span { start: span.start + at as u32, end: span.end };
+                Diagnostic::error(
+                    "E0002",
+                    format!("unknown suffix `{}` of a number", suffix.text(self.source)),
+                )
+                .label(suffix, "not a scalar type")
+                .help(
+                    "suffixes are the scalar types: `10u64`, `1.5f64`; plain numbers take the type they need",
+                )
+            }
+            NumberError::Large => Diagnostic::error("E0003", format!("`{text}` does not fit in 64 bits"))
+                .label(span, "too large"),
+        };
+        self.sink.push(diagnostic);
+    }
+}
+
+enum NumberError {
+    /// No digits where some should be.
+    Digits,
+    /// An unknown suffix, at this offset.
+    Suffix(usize),
+    /// More than 64 bits.
+    Large,
+}
+
+/// The value of a number token.
+fn parse_number(text: &str) -> Result<ExprKind, NumberError> {
+    let radix = match text.as_bytes() {
+        [b'0', b'x' | b'X', ..] => 16,
+        [b'0', b'b' | b'B', ..] => 2,
+        [b'0', b'o' | b'O', ..] => 8,
+        _ => 10,
+    };
+    if radix == 10 && is_float_text(text) {
+        return parse_float(text);
+    }
+    let start = if radix == 10 { 0 } else { 2 };
+    let (mut value, mut digits, mut end) = (0u64, 0, text.len());
+    for (at, c) in text.char_indices().skip(start) {
+        if c == '_' {
+            continue;
+        }
+        let Some(digit) = c.to_digit(radix) else {
+            end = at;
+            break;
+        };
+        digits += 1;
+        value = value
+            .checked_mul(u64::from(radix))
+            .and_then(|value| value.checked_add(u64::from(digit)))
+            .ok_or(NumberError::Large)?;
+    }
+    if digits == 0 {
+        return Err(NumberError::Digits);
+    }
+    let suffix = suffix(text, end)?;
+    if suffix.is_some_and(Scalar::is_float) {
+        return if radix == 10 { parse_float(text) } else { Err(NumberError::Suffix(end)) };
+    }
+    Ok(ExprKind::Int { value, suffix })
+}
+
+fn suffix(text: &str, at: usize) -> Result<Option<Scalar>, NumberError> {
+    match &text[at..] {
+        "" => Ok(None),
+        suffix => match Scalar::from_name(suffix) {
+            None | Some(Scalar::Bool) => Err(NumberError::Suffix(at)),
+            found => Ok(found),
+        },
+    }
+}
+
+/// A decimal number with a point or an exponent.
+fn is_float_text(text: &str) -> bool {
+    text.contains('.') || text.bytes().find(u8::is_ascii_alphabetic).is_some_and(|c| c | 0x20 == b'e')
+}
+
+fn parse_float(text: &str) -> Result<ExprKind, NumberError> {
+    // The mantissa and exponent end where a letter other than `e` follows.
+    let end = text.bytes().position(|c| c.is_ascii_alphabetic() && c | 0x20 != b'e').unwrap_or(text.len());
+    let suffix = suffix(text, end)?;
+    if suffix.is_some_and(Scalar::is_int) {
+        return Err(NumberError::Suffix(end));
+    }
+    let digits: String = text[..end].chars().filter(|&c| c != '_').collect();
+    let wide = digits.parse::<f64>().map_err(|_| NumberError::Digits)?;
+    let narrow = digits.parse::<f32>().map_err(|_| NumberError::Digits)?;
+    Ok(ExprKind::Float { wide, narrow, suffix })
+}

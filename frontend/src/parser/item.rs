@@ -1,0 +1,167 @@
+//! Items: kernels, functions, structs, constants, module variables.
+
+use super::{Failed, Parsed, Parser};
+use crate::ast::{Attr, Item, ItemKind, List, Param};
+use crate::diag::Diagnostic;
+use crate::lexer::Tok;
+use ir::Space;
+
+impl Parser<'_, '_> {
+    pub(super) fn items(&mut self) {
+        while self.peek() != Tok::Eof {
+            let before = self.at;
+            if self.item().is_err() {
+                self.pending_exprs.clear();
+                self.pending_stmts.clear();
+                self.depth = 0;
+                self.skip_to_item(before);
+            }
+        }
+    }
+
+    /// Skips to a token that starts an item, at least one token behind `before`.
+    fn skip_to_item(&mut self, before: usize) {
+        if self.at == before {
+            self.bump();
+        }
+        let mut depth = 0usize;
+        loop {
+            match self.peek() {
+                Tok::Eof | Tok::Kernel | Tok::Struct => return,
+                Tok::Fn if depth == 0 => return,
+                Tok::LBrace => depth += 1,
+                Tok::RBrace => depth = depth.saturating_sub(1),
+                Tok::Extern | Tok::Const | Tok::Param | Tok::Use | Tok::Hash if depth == 0 => return,
+                Tok::Global | Tok::Shared | Tok::Constant if depth == 0 && self.peek_at(1) == Tok::Static => {
+                    return;
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    fn item(&mut self) -> Parsed<()> {
+        let attrs = self.attrs()?;
+        match self.peek() {
+            Tok::Kernel => self.function(true, attrs),
+            Tok::Fn => self.function(false, attrs),
+            Tok::Struct => self.structure(attrs),
+            Tok::Const => self.constant(false, attrs),
+            Tok::Param => self.constant(true, attrs),
+            Tok::Global => self.variable(Space::Global, attrs),
+            Tok::Shared => self.variable(Space::Shared, attrs),
+            Tok::Constant => self.variable(Space::Constant, attrs),
+            Tok::Extern => {
+                let failed = self.unsupported("`extern` items", "define the function in this file");
+                while !matches!(self.peek(), Tok::Semi | Tok::RBrace | Tok::Eof) {
+                    self.bump();
+                }
+                Err(failed)
+            }
+            Tok::Use => Err(self.unsupported("`use`", "put the items into this file")),
+            Tok::Static => Err(self.unexpected_with(
+                "an item",
+                Some("say where it lives: `global static`, `constant static` or `shared static`".into()),
+            )),
+            Tok::Let => Err(self.unexpected_with(
+                "an item",
+                Some("outside of functions use `const` or `constant static`".into()),
+            )),
+            _ => Err(self.unexpected("an item (`kernel`, `fn`, `const`, `param`, `struct` or a static)")),
+        }
+    }
+
+    fn unsupported(&mut self, what: &str, help: &str) -> Failed {
+        let diagnostic = Diagnostic::error("E0090", format!("{what} are not supported yet"));
+        let diagnostic = if what.ends_with("items") {
+            diagnostic
+        } else {
+            Diagnostic::error("E0090", format!("{what} is not supported yet"))
+        };
+        self.sink.push(diagnostic.label(self.span(), "not supported yet").help(help));
+        Failed
+    }
+
+    pub(super) fn attrs(&mut self) -> Parsed<List> {
+        let start = self.ast.attrs.len() as u32;
+        while self.peek() == Tok::Hash {
+            let hash = self.bump();
+            let open = self.expect(Tok::LBracket, "`[` of an attribute")?;
+            let name = self.name("an attribute's name")?;
+            let args = if self.peek() == Tok::LParen { self.arguments()? } else { List::default() };
+            let end = self.close(Tok::RBracket, "`]`", open)?;
+            self.ast.attrs.push(Attr { name, args, span: hash.to(end) });
+        }
+        Ok(List { start, len: self.ast.attrs.len() as u32 - start })
+    }
+
+    fn function(&mut self, kernel: bool, attrs: List) -> Parsed<()> {
+        self.bump();
+        let name = self.name(if kernel { "a kernel's name" } else { "a function's name" })?;
+        let params = self.params(Tok::LParen, Tok::RParen, "`)`", "a parameter's name")?;
+        let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
+        let body = self.block()?;
+        let kind = ItemKind::Fn { kernel, params, result, body };
+        self.ast.items.push(Item { kind, name, attrs });
+        Ok(())
+    }
+
+    /// `name: T, …` between delimiters.
+    fn params(&mut self, open: Tok, close: Tok, close_text: &str, what: &str) -> Parsed<List> {
+        let open_span = self.expect(open, if open == Tok::LParen { "`(`" } else { "`{`" })?;
+        let start = self.ast.params.len() as u32;
+        while self.peek() != close {
+            let name = self.name(what)?;
+            if self.peek() != Tok::Colon {
+                let help = "the type comes behind the name: `n: u32`".to_string();
+                return Err(self.unexpected_with("`:` and a type", Some(help)));
+            }
+            self.bump();
+            let ty = self.ty()?;
+            self.ast.params.push(Param { name, ty });
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(close, close_text, open_span)?;
+        Ok(List { start, len: self.ast.params.len() as u32 - start })
+    }
+
+    fn structure(&mut self, attrs: List) -> Parsed<()> {
+        self.bump();
+        let name = self.name("a struct's name")?;
+        let fields = self.params(Tok::LBrace, Tok::RBrace, "`}`", "a field's name")?;
+        self.ast.items.push(Item { kind: ItemKind::Struct { fields }, name, attrs });
+        Ok(())
+    }
+
+    fn constant(&mut self, param: bool, attrs: List) -> Parsed<()> {
+        self.bump();
+        let name = self.name("a constant's name")?;
+        if self.peek() != Tok::Colon {
+            let help = "constants state their type: `const N: u32 = 16;`".to_string();
+            return Err(self.unexpected_with("`:` and a type", Some(help)));
+        }
+        self.bump();
+        let ty = self.ty()?;
+        self.expect(Tok::Eq, "`=` and a value")?;
+        let value = self.expr()?;
+        self.expect(Tok::Semi, "`;`")?;
+        self.ast.items.push(Item { kind: ItemKind::Const { param, ty, value }, name, attrs });
+        Ok(())
+    }
+
+    fn variable(&mut self, space: Space, attrs: List) -> Parsed<()> {
+        self.bump();
+        self.expect(Tok::Static, "`static`")?;
+        let dynamic = self.eat(Tok::Dyn);
+        let name = self.name("a variable's name")?;
+        self.expect(Tok::Colon, "`:` and a type")?;
+        let ty = self.ty()?;
+        let value = if self.eat(Tok::Eq) { Some(self.expr()?) } else { None };
+        self.expect(Tok::Semi, "`;`")?;
+        self.ast.items.push(Item { kind: ItemKind::Static { space, dynamic, ty, value }, name, attrs });
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! Tokens to syntax tree: recursive descent, operator precedence for expressions.
+//!
+//! A syntax error ends the statement or item it is in; the parser then skips to where the next one is
+//! likely to start. Nesting is bounded by [`MAX_DEPTH`], so that neither this nor any later recursion
+//! over the tree can run out of stack.
+
+mod expr;
+mod item;
+mod matching;
+mod stmt;
+mod ty;
+
+use crate::ast::{Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Sym, TypeId, TypeKind, TypeNode};
+use crate::diag::{Diagnostic, Sink};
+use crate::lexer::{Span, Tok, Tokens};
+use rustc_hash::FxHashMap;
+
+/// Deepest nesting of expressions and blocks.
+const MAX_DEPTH: u16 = 200;
+
+/// A syntax error that was reported.
+pub struct Failed;
+
+type Parsed<T> = Result<T, Failed>;
+
+/// Parses all items of a file.
+pub fn parse<'a>(source: &'a str, tokens: &Tokens, sink: &mut Sink) -> Ast<'a> {
+    let mut parser = Parser {
+        source,
+        kinds: &tokens.kinds,
+        spans: &tokens.spans,
+        at: 0,
+        depth: 0,
+        symbols: FxHashMap::default(),
+        ast: Ast::default(),
+        pending_exprs: Vec::new(),
+        pending_stmts: Vec::new(),
+        struct_allowed: true,
+        sink,
+    };
+    // Rough sizes spare the first few reallocations.
+    parser.ast.exprs.reserve(tokens.kinds.len() / 2);
+    parser.items();
+    parser.ast
+}
+
+struct Parser<'a, 't> {
+    source: &'a str,
+    kinds: &'t [Tok],
+    spans: &'t [Span],
+    at: usize,
+    depth: u16,
+    symbols: FxHashMap<&'a str, Sym>,
+    ast: Ast<'a>,
+    /// Lists under construction; they nest, so each user remembers where its own part starts.
+    pending_exprs: Vec<ExprId>,
+    pending_stmts: Vec<(crate::ast::Stmt, u16)>,
+    /// Whether `Name {` may be a struct literal here (not in the head of `if`, `while`, `for`).
+    struct_allowed: bool,
+    sink: &'t mut Sink,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn peek(&self) -> Tok {
+        self.kinds[self.at]
+    }
+
+    fn peek_at(&self, ahead: usize) -> Tok {
+        self.kinds[(self.at + ahead).min(self.kinds.len() - 1)]
+    }
+
+    fn span(&self) -> Span {
+        self.spans[self.at]
+    }
+
+    /// Span of the token before this one.
+    fn last_span(&self) -> Span {
+        self.spans[self.at.saturating_sub(1)]
+    }
+
+    fn bump(&mut self) -> Span {
+        let span = self.spans[self.at];
+        // The last token is `Eof`; there is nothing behind it.
+        if self.at + 1 < self.kinds.len() {
+            self.at += 1;
+        }
+        span
+    }
+
+    fn eat(&mut self, tok: Tok) -> bool {
+        let found = self.peek() == tok;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect(&mut self, tok: Tok, what: &str) -> Parsed<Span> {
+        if self.peek() == tok { Ok(self.bump()) } else { Err(self.unexpected(what)) }
+    }
+
+    /// A closing delimiter; the message points at the opening one too.
+    fn close(&mut self, tok: Tok, what: &str, open: Span) -> Parsed<Span> {
+        if self.peek() == tok {
+            return Ok(self.bump());
+        }
+        if self.peek() == Tok::Eof {
+            self.sink.push(
+                Diagnostic::error("E0006", format!("{what} is missing"))
+                    .label(open, "this is never closed")
+                    .label(self.span(), "the file ends here"),
+            );
+            return Err(Failed);
+        }
+        Err(self.unexpected(what))
+    }
+
+    /// Text of the current token, for messages.
+    fn found(&self) -> String {
+        match self.peek() {
+            Tok::Eof => "the end of the file".to_string(),
+            tok if tok.is_keyword() => format!("the keyword `{}`", self.span().text(self.source)),
+            _ => format!("`{}`", self.span().text(self.source)),
+        }
+    }
+
+    fn unexpected(&mut self, what: &str) -> Failed {
+        self.unexpected_with(what, None)
+    }
+
+    fn unexpected_with(&mut self, what: &str, help: Option<String>) -> Failed {
+        // A bad token was reported by the lexer.
+        if self.peek() != Tok::Bad {
+            let diagnostic = Diagnostic::error("E0005", format!("expected {what}, found {}", self.found()));
+            // A missing `;` is best shown behind what it should end.
+            let diagnostic = if what == "`;`" {
+                let end = self.last_span().end;
+                diagnostic.label(Span { start: end.saturating_sub(1), end }, "`;` is missing after this")
+            } else {
+                diagnostic.label(self.span(), format!("expected {what}"))
+            };
+            self.sink.push(diagnostic.help_opt(help));
+        }
+        Failed
+    }
+
+    fn intern(&mut self, text: &'a str) -> Sym {
+        let names = &mut self.ast.names;
+        *self.symbols.entry(text).or_insert_with(|| {
+            names.push(text);
+            Sym(names.len() as u32 - 1)
+        })
+    }
+
+    /// The current token as a name, whatever it is.
+    fn bump_name(&mut self) -> Name {
+        let span = self.bump();
+        let sym = self.intern(span.text(self.source));
+        Name { sym, span }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<Name> {
+        match self.peek() {
+            // `in` means something only behind `for NAME`.
+            Tok::Ident | Tok::In => Ok(self.bump_name()),
+            tok if tok.is_keyword() => {
+                let text = self.span().text(self.source);
+                self.sink.push(
+                    Diagnostic::error("E0008", format!("`{text}` is a keyword and cannot be {what}"))
+                        .label(self.span(), "reserved word")
+                        .help("choose another name"),
+                );
+                // What follows is most likely what would follow a name.
+                self.bump();
+                Err(Failed)
+            }
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    fn too_deep(&mut self) -> Failed {
+        self.sink.push(
+            Diagnostic::error("E0007", format!("more than {MAX_DEPTH} levels of nesting"))
+                .label(self.span(), "too deep here")
+                .help("give parts of it names with `let`"),
+        );
+        Failed
+    }
+
+    /// Runs `f` one level deeper.
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// A new expression over children of at most height `below`.
+    fn make(&mut self, kind: ExprKind, span: Span, below: u16) -> Parsed<ExprId> {
+        if below >= MAX_DEPTH {
+            return Err(self.too_deep());
+        }
+        self.ast.exprs.push(Expr { kind, span, height: below + 1 });
+        Ok(ExprId(self.ast.exprs.len() as u32 - 1))
+    }
+
+    fn height(&self, id: ExprId) -> u16 {
+        self.ast.expr(id).height
+    }
+
+    fn make_type(&mut self, kind: TypeKind, span: Span) -> TypeId {
+        self.ast.types.push(TypeNode { kind, span });
+        TypeId(self.ast.types.len() as u32 - 1)
+    }
+
+    fn make_block(&mut self, block: Block) -> BlockId {
+        self.ast.blocks.push(block);
+        BlockId(self.ast.blocks.len() as u32 - 1)
+    }
+
+    /// Moves the pending expressions from `mark` on into the pool.
+    fn take_exprs(&mut self, mark: usize) -> List {
+        let start = self.ast.exprs_pool.len() as u32;
+        self.ast.exprs_pool.extend(self.pending_exprs.drain(mark..));
+        List { start, len: self.ast.exprs_pool.len() as u32 - start }
+    }
+
+    fn height_of_list(&self, list: List) -> u16 {
+        self.ast.list(list).iter().map(|&id| self.height(id)).max().unwrap_or(0)
+    }
+}

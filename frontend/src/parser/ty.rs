@@ -1,0 +1,87 @@
+//! Types.
+
+use super::{Parsed, Parser};
+use crate::ast::{TypeId, TypeKind};
+use crate::diag::Diagnostic;
+use crate::lexer::Tok;
+use ir::Space;
+
+impl Parser<'_, '_> {
+    pub(super) fn ty(&mut self) -> Parsed<TypeId> {
+        self.nested(|p| p.ty_inner())
+    }
+
+    fn ty_inner(&mut self) -> Parsed<TypeId> {
+        let start = self.span();
+        match self.peek() {
+            Tok::Ident => {
+                let name = self.bump_name();
+                Ok(self.make_type(TypeKind::Name(name.sym), name.span))
+            }
+            Tok::Star => self.pointer_type(),
+            Tok::LBracket => {
+                self.bump();
+                let element = self.ty()?;
+                let kind = if self.eat(Tok::Semi) {
+                    let length = self.expr()?;
+                    if self.height(length) > 100 {
+                        return Err(self.too_deep());
+                    }
+                    TypeKind::Array(element, length)
+                } else {
+                    TypeKind::Unsized(element)
+                };
+                let end = self.close(Tok::RBracket, "`]`", start)?;
+                Ok(self.make_type(kind, start.to(end)))
+            }
+            Tok::Fn => {
+                self.sink.push(
+                    Diagnostic::error("E0090", "function pointer types are not supported yet")
+                        .label(start, "not supported yet")
+                        .help("call the function by its name"),
+                );
+                self.bump();
+                Err(super::Failed)
+            }
+            _ => Err(self.unexpected("a type")),
+        }
+    }
+
+    fn pointer_type(&mut self) -> Parsed<TypeId> {
+        let start = self.bump();
+        let (mut space, mut is_const, mut is_volatile, mut is_restrict) = (None, false, false, false);
+        loop {
+            let found = match self.peek() {
+                Tok::Global => Some(Space::Global),
+                Tok::Shared => Some(Space::Shared),
+                Tok::Constant => Some(Space::Constant),
+                Tok::Private => Some(Space::Private),
+                Tok::Const => {
+                    is_const = true;
+                    None
+                }
+                Tok::Volatile => {
+                    is_volatile = true;
+                    None
+                }
+                Tok::Restrict => {
+                    is_restrict = true;
+                    None
+                }
+                _ => break,
+            };
+            if found.is_some() && space.is_some() {
+                self.sink.push(
+                    Diagnostic::error("E0005", "a pointer has one address space")
+                        .label(self.span(), "second address space"),
+                );
+            }
+            space = space.or(found);
+            self.bump();
+        }
+        let to = self.ty()?;
+        let kind = TypeKind::Pointer { space, is_const, is_volatile, is_restrict, to };
+        let span = start.to(self.last_span());
+        Ok(self.make_type(kind, span))
+    }
+}

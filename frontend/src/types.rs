@@ -1,0 +1,339 @@
+//! Types of the language, interned: equal types have equal [`Ty`]s. Layout is C's.
+
+use crate::ast::Sym;
+use crate::scalar::Scalar;
+use ir::Space;
+use rustc_hash::FxHashMap;
+
+/// An interned type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ty(u32);
+
+impl Ty {
+    /// Wrong already, and reported: fits everywhere.
+    pub const ERROR: Ty = Ty(0);
+    /// No value.
+    pub const UNIT: Ty = Ty(1);
+    /// Of an expression that does not come back.
+    pub const NEVER: Ty = Ty(2);
+    /// As an expectation: nothing known.
+    pub const NONE: Ty = Ty(3);
+    pub const BOOL: Ty = Ty::scalar(Scalar::Bool);
+    pub const I32: Ty = Ty::scalar(Scalar::I32);
+    pub const U32: Ty = Ty::scalar(Scalar::U32);
+    pub const U64: Ty = Ty::scalar(Scalar::U64);
+    pub const F32: Ty = Ty::scalar(Scalar::F32);
+
+    pub const fn scalar(scalar: Scalar) -> Ty {
+        Ty(4 + scalar as u32)
+    }
+}
+
+bitflags::bitflags! {
+    /// Qualifiers of a pointer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    pub struct Qualifiers: u8 {
+        const CONST = 1;
+        const VOLATILE = 2;
+        const RESTRICT = 4;
+    }
+}
+
+/// A pointer type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pointer {
+    pub to: Ty,
+    pub space: Space,
+    pub qualifiers: Qualifiers,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TyKind {
+    Error,
+    Unit,
+    Never,
+    None,
+    Scalar(Scalar),
+    Vector(Scalar, u8),
+    Array(Ty, u32),
+    /// Index into [`Types::structs`].
+    Struct(u32),
+    Pointer(Pointer),
+}
+
+/// Layout and shape of a type.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Bytes, a multiple of the alignment.
+    pub size: u32,
+    pub align: u32,
+    /// Number of scalars and pointers in it; saturates.
+    pub leaves: u32,
+    pub has_array: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub name: Sym,
+    pub ty: Ty,
+    pub offset: u32,
+    /// Leaves in front of it.
+    pub leaf: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Struct {
+    pub name: Sym,
+    pub fields: Vec<Field>,
+}
+
+/// A type too large for an address.
+#[derive(Debug)]
+pub struct TooLarge;
+
+/// No object may be larger.
+const MAX_SIZE: u64 = 1 << 31;
+
+/// All types of a program.
+pub struct Types {
+    kinds: Vec<TyKind>,
+    layouts: Vec<Layout>,
+    ids: FxHashMap<TyKind, Ty>,
+    pub structs: Vec<Struct>,
+}
+
+impl Default for Types {
+    fn default() -> Self {
+        let mut types =
+            Types { kinds: Vec::new(), layouts: Vec::new(), ids: FxHashMap::default(), structs: Vec::new() };
+        let nothing = Layout { size: 0, align: 1, leaves: 0, has_array: false };
+        for kind in [TyKind::Error, TyKind::Unit, TyKind::Never, TyKind::None] {
+            types.kinds.push(kind);
+            types.layouts.push(nothing);
+        }
+        for scalar in Scalar::ALL {
+            let bytes = scalar.bytes();
+            types.kinds.push(TyKind::Scalar(scalar));
+            types.layouts.push(Layout { size: bytes, align: bytes, leaves: 1, has_array: false });
+        }
+        types
+    }
+}
+
+impl Types {
+    pub fn kind(&self, ty: Ty) -> TyKind {
+        self.kinds[ty.0 as usize]
+    }
+
+    pub fn layout(&self, ty: Ty) -> Layout {
+        self.layouts[ty.0 as usize]
+    }
+
+    fn intern(&mut self, kind: TyKind, layout: Layout) -> Ty {
+        if let Some(&ty) = self.ids.get(&kind) {
+            return ty;
+        }
+        let ty = Ty(self.kinds.len() as u32);
+        self.kinds.push(kind);
+        self.layouts.push(layout);
+        self.ids.insert(kind, ty);
+        ty
+    }
+
+    pub fn vector(&mut self, scalar: Scalar, lanes: u8) -> Ty {
+        // Three lanes take the room of four, as in OpenCL.
+        let room = if lanes == 3 { 4 } else { u32::from(lanes) };
+        let size = scalar.bytes() * room;
+        let layout = Layout { size, align: size, leaves: u32::from(lanes), has_array: false };
+        self.intern(TyKind::Vector(scalar, lanes), layout)
+    }
+
+    pub fn array(&mut self, element: Ty, len: u32) -> Result<Ty, TooLarge> {
+        let inner = self.layout(element);
+        let size = u64::from(inner.size) * u64::from(len);
+        if size >= MAX_SIZE {
+            return Err(TooLarge);
+        }
+        let layout = Layout {
+            size: size as u32,
+            align: inner.align,
+            leaves: inner.leaves.saturating_mul(len),
+            has_array: true,
+        };
+        Ok(self.intern(TyKind::Array(element, len), layout))
+    }
+
+    pub fn pointer(&mut self, pointer: Pointer) -> Ty {
+        let size = pointer.space.pointer_bits() / 8;
+        self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false })
+    }
+
+    /// Lays out a struct and makes it a type.
+    pub fn structure(&mut self, name: Sym, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
+        let mut fields = Vec::with_capacity(members.len());
+        let mut total = Layout { size: 0, align: 1, leaves: 0, has_array: false };
+        for &(name, ty) in members {
+            let layout = self.layout(ty);
+            let offset = u64::from(total.size).next_multiple_of(u64::from(layout.align));
+            let end = offset + u64::from(layout.size);
+            if end >= MAX_SIZE {
+                return Err(TooLarge);
+            }
+            fields.push(Field { name, ty, offset: offset as u32, leaf: total.leaves });
+            total.size = end as u32;
+            total.align = total.align.max(layout.align);
+            total.leaves = total.leaves.saturating_add(layout.leaves);
+            total.has_array |= layout.has_array;
+        }
+        total.size = total.size.next_multiple_of(total.align);
+        self.structs.push(Struct { name, fields });
+        Ok(self.intern(TyKind::Struct(self.structs.len() as u32 - 1), total))
+    }
+
+    /// The scalar of a scalar or vector type, and the number of lanes.
+    pub fn lanes(&self, ty: Ty) -> Option<(Scalar, u8)> {
+        match self.kind(ty) {
+            TyKind::Scalar(scalar) => Some((scalar, 1)),
+            TyKind::Vector(scalar, lanes) => Some((scalar, lanes)),
+            _ => None,
+        }
+    }
+
+    /// The scalar of a scalar type.
+    pub fn as_scalar(&self, ty: Ty) -> Option<Scalar> {
+        match self.kind(ty) {
+            TyKind::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+
+    pub fn as_pointer(&self, ty: Ty) -> Option<Pointer> {
+        match self.kind(ty) {
+            TyKind::Pointer(pointer) => Some(pointer),
+            _ => None,
+        }
+    }
+
+    /// The type with `scalar` in place of the scalar of `shape`, a scalar or vector type.
+    pub fn with_scalar(&mut self, shape: Ty, scalar: Scalar) -> Ty {
+        match self.kind(shape) {
+            TyKind::Vector(_, lanes) => self.vector(scalar, lanes),
+            _ => Ty::scalar(scalar),
+        }
+    }
+
+    /// Whether a value of type `from` may stand where `to` is asked for.
+    pub fn fits(&self, from: Ty, to: Ty) -> bool {
+        if from == to || from == Ty::ERROR || to == Ty::ERROR || from == Ty::NEVER || to == Ty::NONE {
+            return true;
+        }
+        let (Some(from), Some(to)) = (self.as_pointer(from), self.as_pointer(to)) else { return false };
+        let loses = |flag| from.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
+        from.to == to.to
+            && from.space == to.space
+            && !loses(Qualifiers::CONST)
+            && !loses(Qualifiers::VOLATILE)
+    }
+
+    /// The type as a user would write it.
+    pub fn name(&self, ty: Ty, names: &[&str]) -> String {
+        match self.kind(ty) {
+            TyKind::Error | TyKind::None => "?".to_string(),
+            TyKind::Unit => "()".to_string(),
+            TyKind::Never => "!".to_string(),
+            TyKind::Scalar(scalar) => scalar.name().to_string(),
+            TyKind::Vector(scalar, lanes) => format!("{}x{lanes}", scalar.name()),
+            TyKind::Array(element, len) => format!("[{}; {len}]", self.name(element, names)),
+            TyKind::Struct(index) => names[self.structs[index as usize].name.0 as usize].to_string(),
+            TyKind::Pointer(pointer) => {
+                let mut text = "*".to_string();
+                for (flag, word) in [
+                    (Qualifiers::CONST, "const "),
+                    (Qualifiers::VOLATILE, "volatile "),
+                    (Qualifiers::RESTRICT, "restrict "),
+                ] {
+                    if pointer.qualifiers.contains(flag) {
+                        text.push_str(word);
+                    }
+                }
+                format!("{text}{} {}", pointer.space.name(), self.name(pointer.to, names))
+            }
+        }
+    }
+}
+
+/// Lanes that a name like `x`, `zyx`, `lo` or `s3` selects from a vector of `lanes` lanes.
+pub fn swizzle(name: &str, lanes: u8) -> Option<([u8; 16], usize)> {
+    let mut picked = [0u8; 16];
+    let half = lanes.div_ceil(2);
+    let (start, step, count) = match name {
+        "lo" => (0, 1, half),
+        "hi" => (half, 1, half),
+        "even" => (0, 2, half),
+        "odd" => (1, 2, half),
+        _ => (0, 0, 0),
+    };
+    if count > 0 && lanes > 2 {
+        // The upper half of three lanes would reach into the padding.
+        for n in 0..count {
+            picked[n as usize] = start + n * step;
+        }
+        return (lanes != 3).then_some((picked, count as usize));
+    }
+    if count > 0 && lanes == 2 {
+        picked[0] = start;
+        return Some((picked, 1));
+    }
+    let hex = name.len() > 1 && name.starts_with('s');
+    let letters = if hex { &name[1..] } else { name };
+    if letters.is_empty() || letters.len() > 16 {
+        return None;
+    }
+    for (n, c) in letters.bytes().enumerate() {
+        let lane = match (hex, c) {
+            (true, b'0'..=b'9') => c - b'0',
+            (true, b'a'..=b'f') => c - b'a' + 10,
+            (false, b'x') => 0,
+            (false, b'y') => 1,
+            (false, b'z') => 2,
+            (false, b'w') => 3,
+            _ => return None,
+        };
+        if lane >= lanes {
+            return None;
+        }
+        picked[n] = lane;
+    }
+    // The result must be a scalar or a vector type.
+    matches!(letters.len(), 1 | 2 | 3 | 4 | 8 | 16).then_some((picked, letters.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_is_c() {
+        let mut types = Types::default();
+        let v3 = types.vector(Scalar::F32, 3);
+        assert_eq!((types.layout(v3).size, types.layout(v3).align), (16, 16));
+        let s = types.structure(Sym(0), &[(Sym(1), Ty::scalar(Scalar::U8)), (Sym(2), v3), (Sym(3), Ty::I32)]);
+        let s = s.unwrap();
+        assert_eq!((types.layout(s).size, types.layout(s).align, types.layout(s).leaves), (48, 16, 5));
+        assert_eq!(types.structs[0].fields[2].offset, 32);
+        let rows = types.array(s, 3).unwrap();
+        assert_eq!(types.layout(rows).size, 144);
+        assert!(types.array(rows, 1 << 30).is_err());
+    }
+
+    #[test]
+    fn swizzles() {
+        assert_eq!(swizzle("zyx", 4).map(|(l, n)| l[..n].to_vec()), Some(vec![2, 1, 0]));
+        assert_eq!(swizzle("hi", 4).map(|(l, n)| l[..n].to_vec()), Some(vec![2, 3]));
+        assert_eq!(swizzle("lo", 2).map(|(l, n)| l[..n].to_vec()), Some(vec![0]));
+        assert_eq!(swizzle("s0f", 16).map(|(l, n)| l[..n].to_vec()), Some(vec![0, 15]));
+        for (name, lanes) in [("w", 3), ("xyzwx", 4), ("s4", 4), ("q", 4), ("hi", 3), ("s", 4)] {
+            assert!(swizzle(name, lanes).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Words with a meaning only inside some built-ins: orders, scopes, spaces, hints.
+
+use crate::ast::{Ast, BinaryOp, ExprId, ExprKind};
+use ir::{MemFlags, Order, Scope, Spaces};
+
+/// Memory orders by name.
+pub const ORDERS: [(&str, Order); 6] = [
+    ("unordered", Order::Unordered),
+    ("relaxed", Order::Relaxed),
+    ("acquire", Order::Acquire),
+    ("release", Order::Release),
+    ("acq_rel", Order::AcqRel),
+    ("seq_cst", Order::SeqCst),
+];
+
+/// Scopes by name; the flag marks the `_one_as` forms.
+pub const SCOPES: [(&str, Scope, bool); 10] = [
+    ("singlethread", Scope::SingleThread, false),
+    ("wavefront", Scope::Wavefront, false),
+    ("workgroup", Scope::Workgroup, false),
+    ("agent", Scope::Agent, false),
+    ("system", Scope::System, false),
+    ("singlethread_one_as", Scope::SingleThread, true),
+    ("wavefront_one_as", Scope::Wavefront, true),
+    ("workgroup_one_as", Scope::Workgroup, true),
+    ("agent_one_as", Scope::Agent, true),
+    ("system_one_as", Scope::System, true),
+];
+
+/// Address spaces a fence may name.
+pub const SPACES: [(&str, Spaces); 3] =
+    [("global", Spaces::GLOBAL), ("shared", Spaces::SHARED), ("private", Spaces::PRIVATE)];
+
+/// Hints of `load` and `store`.
+pub const HINTS: [(&str, MemFlags); 2] =
+    [("volatile", MemFlags::VOLATILE), ("nontemporal", MemFlags::NONTEMPORAL)];
+
+pub fn order(word: &str) -> Option<Order> {
+    ORDERS.iter().find(|row| row.0 == word).map(|row| row.1)
+}
+
+pub fn scope(word: &str) -> Option<(Scope, bool)> {
+    SCOPES.iter().find(|row| row.0 == word).map(|row| (row.1, row.2))
+}
+
+pub fn space(word: &str) -> Option<Spaces> {
+    SPACES.iter().find(|row| row.0 == word).map(|row| row.1)
+}
+
+pub fn hint(word: &str) -> Option<MemFlags> {
+    HINTS.iter().find(|row| row.0 == word).map(|row| row.1)
+}
+
+/// The flags of a hint argument: `volatile`, `nontemporal` or both joined by `|`.
+pub fn hints(ast: &Ast<'_>, arg: ExprId) -> Result<MemFlags, ExprId> {
+    match ast.expr(arg).kind {
+        ExprKind::Name(sym) => hint(ast.name(sym)).ok_or(arg),
+        ExprKind::Binary(BinaryOp::Or, left, right) => Ok(hints(ast, left)? | hints(ast, right)?),
+        _ => Err(arg),
+    }
+}
+
+/// The text of an argument that is a bare word.
+pub fn word<'a>(ast: &Ast<'a>, arg: ExprId) -> Option<&'a str> {
+    match ast.expr(arg).kind {
+        ExprKind::Name(sym) => Some(ast.name(sym)),
+        _ => None,
+    }
+}

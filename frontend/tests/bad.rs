@@ -1,0 +1,118 @@
+//! Wrong programs and what the user is told: `tests/data/bad/NAME.k` and the rendered text beside it,
+//! `NAME.stderr`. `KERNC_BLESS=1 cargo test` rewrites the texts; the difference is what gets reviewed.
+//!
+//! A first line `// params: NAME=VALUE …` stands for `-P` options.
+
+use std::path::{Path, PathBuf};
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/bad")
+}
+
+fn programs() -> Vec<PathBuf> {
+    let mut list: Vec<PathBuf> = std::fs::read_dir(directory())
+        .expect("part of the repository")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "k"))
+        .collect();
+    list.sort();
+    list
+}
+
+fn params(source: &str) -> Vec<(String, String)> {
+    let first = source.lines().next().unwrap_or("");
+    let pairs = first.strip_prefix("// params:").unwrap_or("").split_whitespace();
+    pairs.filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_string(), v.to_string())).collect()
+}
+
+fn diagnose(source: &str) -> frontend::Diagnostics {
+    let params = params(source);
+    let options = frontend::Options { params: &params, fp_contract: true };
+    match frontend::compile("test.k", source, &options) {
+        Ok(_) => frontend::Diagnostics::default(),
+        Err(list) => list,
+    }
+}
+
+#[test]
+fn messages_are_as_expected() {
+    let bless = std::env::var("KERNC_BLESS").is_ok_and(|value| value == "1");
+    let mut wrong = Vec::new();
+    let list = programs();
+    assert!(list.len() >= 60, "only {} programs", list.len());
+    for path in list {
+        let source = std::fs::read_to_string(&path).expect("readable");
+        let name = path.file_name().expect("a file").to_string_lossy().into_owned();
+        let diagnostics = diagnose(&source);
+        assert!(!diagnostics.list.is_empty(), "{name} compiles");
+        let found = diagnostics.render(&name, &source, false);
+        let beside = path.with_extension("stderr");
+        if bless {
+            std::fs::write(&beside, &found).expect("writable");
+        } else if std::fs::read_to_string(&beside).unwrap_or_default() != found {
+            wrong.push(format!("--- {name}\n{found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "not as expected (KERNC_BLESS=1 accepts):\n{}", wrong.join("\n"));
+}
+
+/// Each code of the table is shown by some program, and each code in use is in the table.
+#[test]
+fn every_code_has_an_example() {
+    let mut used: Vec<&str> = Vec::new();
+    for path in programs() {
+        let source = std::fs::read_to_string(&path).expect("readable");
+        used.extend(diagnose(&source).list.iter().map(|diagnostic| diagnostic.code));
+    }
+    // A fault of the compiler cannot be asked for.
+    for (code, ..) in frontend::codes().filter(|row| row.0 != "E0900") {
+        assert!(used.contains(&code), "no program in tests/data/bad shows {code}");
+    }
+    for code in used {
+        assert!(frontend::explain(code).is_some(), "{code} is not explained");
+    }
+}
+
+/// `docs/diagnostics.md` lists the table.
+#[test]
+fn the_page_lists_every_code() {
+    let mut page = String::from(PAGE_HEAD);
+    for (code, title, text) in frontend::codes() {
+        page.push_str(&format!("\n## {code}: {title}\n\n{text}\n"));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/diagnostics.md");
+    if std::env::var("KERNC_BLESS").is_ok_and(|value| value == "1") {
+        std::fs::write(&path, &page).expect("writable");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == page, "docs/diagnostics.md is out of date (KERNC_BLESS=1 rewrites it)");
+}
+
+const PAGE_HEAD: &str = "# Diagnostics
+
+Every message of the frontend has a stable code. `kernc --explain CODE` prints the text below; `--error-format
+json` prints messages as a JSON array with the keys `code`, `severity`, `file`, `message`, `labels` (each with
+`start`, `end`, `line`, `column`, `text`; the first is where the mistake is), `notes` and `help`.
+
+This page is written by the test that checks it, from the table in `frontend/src/codes.rs`. Every code has a
+program that shows it, with the rendered message beside it, in `tests/data/bad`.
+";
+
+#[test]
+fn json_is_json() {
+    for path in programs() {
+        let source = std::fs::read_to_string(&path).expect("readable");
+        let diagnostics = diagnose(&source);
+        let json = diagnostics.to_json("a \"quoted\" name.k", &source);
+        let value: serde_json::Value = serde_json::from_str(&json).expect("well-formed");
+        let list = value.as_array().expect("an array");
+        assert_eq!(list.len(), diagnostics.list.len());
+        for (entry, diagnostic) in list.iter().zip(&diagnostics.list) {
+            assert_eq!(entry["code"], diagnostic.code);
+            assert_eq!(entry["message"], diagnostic.message.as_str());
+            let Some((range, _)) = diagnostic.labels.first() else { continue };
+            let line = source[..range.start].matches('\n').count() as u64 + 1;
+            assert_eq!(entry["labels"][0]["line"], line);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Expressions and conditions.
+
+use super::Generator;
+use crate::program::{ARRAYS, INPUTS, PASSED, TABLE};
+use crate::types::Ty;
+
+impl Generator {
+    pub(super) fn uniform_condition(&mut self) -> String {
+        // Functions are called under conditions, and dimensions beyond the first are positions like any other.
+        match self.rng.below(6) {
+            0 => format!("(n & {}) != 0", 1 << self.rng.below(8)),
+            1 => format!("s > {}", self.rng.below(100) as i32 - 50),
+            2 => format!("m < {}u64", self.rng.bits() >> 8),
+            3 => format!("P == {}", 36 + self.rng.below(3)),
+            4 => format!("num_groups(0) > {}", self.rng.below(4)),
+            _ => format!("group_id({}) == {}", self.rng.below(3), self.rng.below(3)),
+        }
+    }
+
+    pub(super) fn condition(&mut self, depth: usize) -> String {
+        if depth > 0 && self.rng.one_in(4) {
+            let (a, b) = (self.condition(depth - 1), self.condition(depth - 1));
+            let op = *self.rng.pick(&["&&", "||", "^", "&", "|", "!="]);
+            return format!("({a} {op} {b})");
+        }
+        match self.rng.below(16) {
+            0 => format!("!({})", self.condition(0)),
+            1..=2 => format!("({})", self.uniform_condition()),
+            3..=5 => format!("flag_{}", self.rng.below(2)),
+            6 if self.features.waves && depth > 0 => {
+                let inner = self.condition(0);
+                format!("{}({inner})", self.rng.pick(&["any", "all"]))
+            }
+            7 => format!("(gid {} {})", self.rng.pick(&["<", ">", "=="]), self.rng.below(160)),
+            8 => format!(
+                "(uni_{} {} {})",
+                self.rng.below(2),
+                self.rng.pick(&["<", ">="]),
+                self.rng.below(4000)
+            ),
+            _ => {
+                let ty = self.scalar();
+                let op = *self.rng.pick(&["==", "!=", "<", "<=", ">", ">="]);
+                let (a, b) = (self.expr(ty, 1), self.expr(ty, 1));
+                format!("({a} {op} {b})")
+            }
+        }
+    }
+
+    pub(super) fn expr(&mut self, ty: Ty, depth: usize) -> String {
+        if depth == 0 || self.rng.one_in(5) {
+            return self.leaf(ty);
+        }
+        if self.rng.one_in(10) {
+            let condition = self.condition(1);
+            let (a, b) = (self.expr(ty, depth - 1), self.expr(ty, depth - 1));
+            return match self.rng.one_in(2) {
+                true => format!("(if {condition} {{ {a} }} else {{ {b} }})"),
+                false => format!("select({condition}, {a}, {b})"),
+            };
+        }
+        if self.rng.one_in(16) && self.functions.contains(&ty) {
+            return self.call(ty, depth);
+        }
+        if !ty.is_scalar() {
+            return self.vector_expr(ty, depth);
+        }
+        if self.rng.one_in(6) {
+            return self.conversion(ty, depth);
+        }
+        if self.rng.one_in(12) {
+            return self.lane(ty, depth);
+        }
+        if ty.is_float() { self.float_expr(ty, depth) } else { self.int_expr(ty, depth) }
+    }
+
+    fn call(&mut self, ty: Ty, depth: usize) -> String {
+        let numbers: Vec<usize> = (0..self.functions.len()).filter(|&n| self.functions[n] == ty).collect();
+        let number = *self.rng.pick(&numbers);
+        let (a, b) = (self.expr(Ty::U32, depth - 1), self.leaf(ty));
+        format!("fn_{number}({a}, {b}, {PASSED})")
+    }
+
+    fn conversion(&mut self, ty: Ty, depth: usize) -> String {
+        let from = self.scalar();
+        let value = self.expr(from, depth - 1);
+        format!("(({value}) as {})", ty.name())
+    }
+
+    /// A lane of a vector; a bit pattern; a value of another lane of the wave.
+    fn lane(&mut self, ty: Ty, depth: usize) -> String {
+        if self.features.waves && matches!(ty, Ty::U32 | Ty::I32 | Ty::U64) && self.rng.one_in(2) {
+            if ty == Ty::U64 {
+                return format!("ballot({})", self.condition(1));
+            }
+            return format!("read_first_lane({})", self.expr(ty, depth - 1));
+        }
+        let vectors: Vec<Ty> =
+            self.types.iter().copied().filter(|from| !from.is_scalar() && from.lanes().1 == ty).collect();
+        if vectors.is_empty() {
+            return match ty {
+                Ty::U32 => format!("(popcount({}) as u32)", self.leaf(Ty::U64)),
+                Ty::F64 => format!("({} as f64)", self.leaf(Ty::F32)),
+                _ => self.leaf(ty),
+            };
+        }
+        let from = *self.rng.pick(&vectors);
+        let lanes = from.lanes().0;
+        let var = if self.types.contains(&from) { self.var(from) } else { self.leaf(from) };
+        match self.rng.one_in(3) {
+            true => format!("{var}[({}) % {lanes}]", self.expr(Ty::U32, 1)),
+            false => format!("{var}.s{}", self.rng.below(lanes)),
+        }
+    }
+
+    fn vector_expr(&mut self, ty: Ty, depth: usize) -> String {
+        let (lanes, lane) = ty.lanes();
+        let a = self.expr(ty, depth - 1);
+        match self.rng.below(10) {
+            0..=3 => {
+                let b = self.expr(ty, depth - 1);
+                let ops: &[&str] =
+                    if ty.is_float() { &["+", "-", "*"] } else { &["+", "-", "*", "&", "^", "|"] };
+                format!("({a} {} {b})", self.rng.pick(ops))
+            }
+            4 => format!("({a} * {})", self.leaf(lane)),
+            5 => {
+                let parts: Vec<String> = (0..lanes).map(|_| self.expr(lane, 1)).collect();
+                format!("{}({})", ty.name(), parts.join(", "))
+            }
+            6 => {
+                let letters: String = (0..lanes).map(|_| format!("{:x}", self.rng.below(lanes))).collect();
+                format!("({a}).s{letters}")
+            }
+            7 => {
+                let (b, c, d) = (self.leaf(ty), self.leaf(ty), self.leaf(ty));
+                format!("select({a} {} {b}, {c}, {d})", self.rng.pick(&["<", "==", ">="]))
+            }
+            8 if ty.is_float() => format!("fma({a}, {}, {})", self.leaf(ty), self.leaf(ty)),
+            8 => format!("({a} << {})", self.rng.below(32)),
+            _ => format!("{}({})", ty.name(), self.expr(lane, depth - 1)),
+        }
+    }
+
+    fn int_expr(&mut self, ty: Ty, depth: usize) -> String {
+        let a = self.expr(ty, depth - 1);
+        let b = self.expr(ty, depth - 1);
+        let bits = ty.bits();
+        match self.rng.below(20) {
+            0..=6 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*", "&", "|", "^", "+"])),
+            7 => format!("({a} << {})", self.rng.below(bits as usize)),
+            8 => format!("({a} >> {})", self.rng.below(bits as usize)),
+            9 => format!("({a} {} ({b} & {}))", self.rng.pick(&["<<", ">>"]), bits - 1),
+            10 => format!("{}({a}, {b})", self.rng.pick(&["min", "max"])),
+            // Division is by something that is not zero.
+            11 => format!("({a} {} ({b} | 1))", self.rng.pick(&["/", "%"])),
+            12 => format!("({a} {} {})", self.rng.pick(&["/", "%"]), 1 + self.rng.below(126)),
+            13 if bits >= 32 => {
+                format!("{}({a}, {})", self.rng.pick(&["rotl", "rotr"]), self.rng.below(bits as usize))
+            }
+            14 if bits >= 32 => {
+                format!("{}({a})", self.rng.pick(&["popcount", "clz", "ctz", "reverse_bits"]))
+            }
+            15 if bits >= 32 => format!("mul_hi({a}, {b})"),
+            16 if bits == 32 => {
+                let c = self.leaf(ty);
+                match self.rng.below(5) {
+                    0 => format!("mad24({a}, {b}, {c})"),
+                    1 => format!("mul24({a}, {b})"),
+                    2 => format!("bfi({a}, {b}, {c})"),
+                    3 if ty == Ty::U32 => format!("sad({a}, {b}, {c})"),
+                    _ => format!("bfe({a}, {}, {})", self.rng.below(16), 1 + self.rng.below(16)),
+                }
+            }
+            17 if ty == Ty::U32 => format!("alignbit({a}, {b}, {})", self.rng.below(32)),
+            18 if matches!(ty, Ty::I16 | Ty::I32 | Ty::I64) => format!("(-{a})"),
+            18 if bits >= 32 => format!("clamp({a}, {b} & 15, 1000)"),
+            _ => format!("(!{a})"),
+        }
+    }
+
+    fn float_expr(&mut self, ty: Ty, depth: usize) -> String {
+        let a = self.expr(ty, depth - 1);
+        let b = self.expr(ty, depth - 1);
+        match self.rng.below(13) {
+            0..=4 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*"])),
+            5 => format!("fma({a}, {b}, {})", self.leaf(ty)),
+            6 => format!("{}({a})", self.rng.pick(&["floor", "ceil", "trunc", "abs", "round"])),
+            7 => format!("(-{a})"),
+            // Quieting and signed zeros of min and max are not fixed by the language: keep them away.
+            8 => format!("clamp({a} + 0.5, -1000.0, 1000.0)"),
+            9 => format!("({a} / {b})"),
+            10 => format!("sqrt(abs({a}))"),
+            11 => format!("ldexp({a}, {})", self.rng.below(16) as i32 - 8),
+            _ => format!("({a} * {b} + {})", self.leaf(ty)),
+        }
+    }
+
+    fn literal(&mut self, ty: Ty) -> String {
+        match ty {
+            Ty::F32 | Ty::F64 => {
+                format!("({:?}{})", (self.rng.below(4000) as f32 - 2000.0) / 16.0, ty.name())
+            }
+            Ty::U8 | Ty::I16 => format!("{}{}", self.rng.below(128), ty.name()),
+            Ty::U32 if self.rng.one_in(2) => format!("{:#x}u32", self.rng.bits() as u32),
+            Ty::I32 if self.rng.one_in(2) => format!("({}i32)", (self.rng.bits() as i32).max(i32::MIN + 1)),
+            Ty::U32 | Ty::I32 => format!("{}{}", self.rng.below(70), ty.name()),
+            Ty::U64 => format!("{:#x}u64", self.rng.bits() >> self.rng.below(64)),
+            Ty::I64 => format!("{}i64", self.rng.bits() >> (1 + self.rng.below(62))),
+            _ => format!("{}({})", ty.name(), self.literal(ty.lanes().1)),
+        }
+    }
+
+    pub(super) fn leaf(&mut self, ty: Ty) -> String {
+        let choice = self.rng.below(10);
+        if choice == 0 {
+            return self.literal(ty);
+        }
+        if choice == 1 {
+            let param = match ty {
+                Ty::U32 => *self.rng.pick(&["n", "P", "st.a", "uni_0", "uni_1"]),
+                Ty::I32 => "s",
+                Ty::U64 => *self.rng.pick(&["m", "st.c", "wide_0"]),
+                Ty::F32 => *self.rng.pick(&["f", "st.b"]),
+                Ty::F64 => "d",
+                Ty::I16 => "k",
+                Ty::U8 => "j",
+                Ty::F32x4 if self.result.is_none() => "v",
+                _ => return self.literal(ty),
+            };
+            return param.to_owned();
+        }
+        if choice <= 5
+            && let Some(memory) = self.memory(ty)
+        {
+            return memory;
+        }
+        if self.types.contains(&ty) { self.var(ty) } else { self.literal(ty) }
+    }
+
+    /// Something that is loaded, or depends on where the work-item is.
+    fn memory(&mut self, ty: Ty) -> Option<String> {
+        let index = self.var(Ty::U32);
+        let own = self.features.own && self.result.is_none() && self.rng.one_in(2);
+        Some(match (ty, self.rng.below(6)) {
+            (Ty::U32, _) if own => format!("own[gid * 4 + ({index} & 3)]"),
+            (Ty::U8, _) if own => format!("bytes[gid * 16 + ({index} & 15)]"),
+            (Ty::I16, _) if own => format!("halves[gid * 8 + ({index} & 7)]"),
+            (Ty::U32x2, _) if own => format!("pairs[gid * 2 + ({index} & 1)]"),
+            (Ty::U32, 0) => format!("input[{index} & {}]", INPUTS - 1),
+            (Ty::U32, 1) => format!("(input + ({index} & 127))[uni_0 & 127]"),
+            (Ty::U32, 2) if self.features.big => format!("big[{index} % {}]", ARRAYS[1]),
+            (Ty::U32, 2..=3) => format!("arr[{index} & 7]"),
+            (Ty::U32, 4) => format!("LUT[{index} & {}]", TABLE - 1),
+            (Ty::U32, _) => {
+                let dim = self.rng.below(3);
+                let places = ["group_id", "local_id", "global_id", "num_groups", "local_size", "global_size"];
+                // The size of a ragged group is no constant: leave it to the tests of the built-ins.
+                let count = if self.shape.even() { places.len() } else { 4 };
+                format!("{}({dim})", places[self.rng.below(count)])
+            }
+            (Ty::I32, 0..=1) => format!("(input[{}] as i32)", self.rng.below(INPUTS as usize)),
+            (Ty::I32, 2..=3) => format!("TABLE[{index} & {}]", TABLE - 1),
+            (Ty::U8, 0..=2) => format!("in8[{index} & 1023]"),
+            (Ty::U8, 3) => format!("NARROW[{index} & {}]", TABLE - 1),
+            (Ty::I16, 0..=3) => format!("in16[{index} & 511]"),
+            (Ty::U32x2, 0..=2) => format!("u32x2(input[{index} & 255], input[({index} + 1) & 255])"),
+            _ => return None,
+        })
+    }
+}

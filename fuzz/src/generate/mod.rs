@@ -1,0 +1,142 @@
+//! Random valid kernels.
+//!
+//! A program is a tree of statements, so that a failing one can be made smaller by leaving statements out. Every
+//! variable is declared and initialised at the top, loops are bounded, indices are masked, barriers stand only where
+//! all work-items of a group come, shared memory is written in one's own place only between barriers, atomics of one
+//! word commute, and plain stores go to the item's own place in memory: any subset of the statements is still a valid
+//! program with one meaning.
+//!
+//! Each program uses a random part of the features, so that each feature meets programs that are full of it.
+
+mod expr;
+mod stmt;
+
+use crate::program::{Body, Program, SHAPES, Shape};
+use crate::rng::Rng;
+use crate::types::{TYPES, Ty, Vars};
+
+/// What a program may use.
+#[derive(Clone, Copy, Debug)]
+struct Features {
+    /// Exchange through shared memory, which needs barriers.
+    barriers: bool,
+    /// `return` in the middle of a kernel; not together with barriers.
+    returns: bool,
+    /// Whole-wave operations.
+    waves: bool,
+    /// Atomics.
+    atomics: bool,
+    /// The item's own place in memory.
+    own: bool,
+    /// The large private array.
+    big: bool,
+}
+
+struct Generator {
+    rng: Rng,
+    features: Features,
+    shape: Shape,
+    types: Vec<Ty>,
+    each: usize,
+    /// Device functions so far, by type of the result.
+    functions: Vec<Ty>,
+    /// Result of the function being written; none in a kernel.
+    result: Option<Ty>,
+    loops: usize,
+    /// Loops that may be left or continued here, innermost last.
+    open: Vec<usize>,
+    /// Statements left.
+    fuel: usize,
+}
+
+/// The program of a seed.
+pub fn generate(seed: u64) -> Program {
+    let mut rng = Rng::new(seed);
+    let mut types = vec![Ty::U32];
+    types.extend(TYPES[1..].iter().filter(|_| rng.one_in(2)));
+    let barriers = rng.one_in(2);
+    let features = Features {
+        barriers,
+        returns: !barriers && rng.one_in(2),
+        waves: rng.one_in(3),
+        atomics: rng.one_in(3),
+        own: rng.one_in(2),
+        big: rng.one_in(3),
+    };
+    let shape = *rng.pick(&SHAPES);
+    let each = 1 + rng.below(3);
+    let vars = Vars { types: types.clone(), each };
+    let mut generator = Generator {
+        rng,
+        features,
+        shape,
+        types,
+        each,
+        functions: Vec::new(),
+        result: None,
+        loops: 0,
+        open: Vec::new(),
+        fuel: 0,
+    };
+    let mut bodies = Vec::new();
+    for _ in 0..generator.rng.below(6).saturating_sub(3) {
+        bodies.push(generator.function());
+    }
+    let kernels = if generator.rng.one_in(8) { 2 } else { 1 };
+    for n in 0..kernels {
+        bodies.push(generator.kernel(n));
+    }
+    Program { shape, vars, bodies }
+}
+
+impl Generator {
+    fn function(&mut self) -> Body {
+        let result = self.ty();
+        self.result = Some(result);
+        self.fuel = 2 + self.rng.below(6);
+        // Calls inside of loops of loops would take long: functions have few loops themselves.
+        let stmts = self.block(2, false);
+        self.functions.push(result);
+        Body {
+            name: format!("fn_{}", self.functions.len() - 1),
+            result: Some(result),
+            attrs: Vec::new(),
+            stmts,
+        }
+    }
+
+    fn kernel(&mut self, n: usize) -> Body {
+        self.result = None;
+        self.fuel = 4 + self.rng.below(28);
+        let stmts = self.block(0, true);
+        Body { name: format!("test{n}"), result: None, attrs: self.budgets(), stmts }
+    }
+
+    /// Few registers, sometimes.
+    fn budgets(&mut self) -> Vec<String> {
+        let mut attrs = Vec::new();
+        if self.rng.one_in(3) {
+            attrs.push(format!("#[num_vgpr({})]", 12 + self.rng.below(40)));
+        }
+        if self.rng.one_in(3) {
+            attrs.push(format!("#[num_sgpr({})]", 20 + self.rng.below(40)));
+        }
+        attrs
+    }
+
+    /// A type of variables.
+    fn ty(&mut self) -> Ty {
+        *self.rng.pick(&self.types)
+    }
+
+    /// A type of variables that is no vector.
+    fn scalar(&mut self) -> Ty {
+        let scalars: Vec<Ty> = self.types.iter().copied().filter(|ty| ty.is_scalar()).collect();
+        *self.rng.pick(&scalars)
+    }
+
+    /// A variable of a type that occurs.
+    fn var(&mut self, ty: Ty) -> String {
+        format!("{}_{}", ty.name(), self.rng.below(self.each))
+    }
+}

@@ -1,0 +1,301 @@
+//! Statements.
+
+use super::Generator;
+use crate::program::{ARRAYS, COUNTS, OWN, Stmt};
+use crate::types::Ty;
+
+fn line(text: String) -> Stmt {
+    Stmt::Line(text)
+}
+
+impl Generator {
+    pub(super) fn block(&mut self, depth: usize, uniform: bool) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        let count = 1 + self.rng.below(if depth == 0 { 12 } else { 4 });
+        for _ in 0..count {
+            if self.fuel == 0 {
+                break;
+            }
+            self.fuel -= 1;
+            out.push(self.stmt(depth, uniform));
+        }
+        out
+    }
+
+    /// `uniform`: all work-items of the group come here together.
+    fn stmt(&mut self, depth: usize, uniform: bool) -> Stmt {
+        match self.rng.below(if depth < 3 { 24 } else { 14 }) {
+            0..=4 => self.assign(),
+            5 => self.array_store(),
+            6 => self.compound(),
+            7 => self.step_uniform(),
+            8 => self.part(),
+            9 => self.flag(),
+            10 if self.features.own && self.result.is_none() => self.own_store(),
+            11 if self.features.atomics && self.result.is_none() => self.atomic(),
+            12 if !self.open.is_empty() => self.jump(),
+            13 if uniform && self.features.barriers => self.exchange(),
+            13 if self.result.is_some() || self.features.returns => self.early_return(),
+            10..=13 => self.assign(),
+            14..=16 => {
+                let condition = self.condition(2);
+                let then = self.block(depth + 1, false);
+                if self.rng.one_in(2) {
+                    Stmt::Block(format!("if {condition} {{"), then)
+                } else {
+                    Stmt::IfElse(format!("if {condition} {{"), then, self.block(depth + 1, false))
+                }
+            }
+            17..=18 => self.for_loop(depth, uniform),
+            19 => self.stepped_loop(depth),
+            20 => self.while_loop(depth),
+            21 => self.endless_loop(depth),
+            22 if uniform && self.features.barriers => self.uniform_loop(depth),
+            _ => {
+                let condition = self.uniform_condition();
+                Stmt::Block(format!("if {condition} {{"), self.block(depth + 1, uniform))
+            }
+        }
+    }
+
+    fn assign(&mut self) -> Stmt {
+        let ty = self.ty();
+        let (var, value) = (self.var(ty), self.expr(ty, 3));
+        line(format!("{var} = {value};"))
+    }
+
+    fn compound(&mut self) -> Stmt {
+        let ty = self.ty();
+        let ops: &[&str] =
+            if ty.is_float() { &["+=", "-=", "*="] } else { &["+=", "-=", "*=", "^=", "&=", "|="] };
+        let op = *self.rng.pick(ops);
+        let (var, value) = (self.var(ty), self.expr(ty, 2));
+        line(format!("{var} {op} {value};"))
+    }
+
+    fn array_store(&mut self) -> Stmt {
+        let (index, value) = (self.expr(Ty::U32, 1), self.expr(Ty::U32, 2));
+        if self.features.big && self.rng.one_in(2) {
+            return line(format!("big[({index}) % {}] = {value};", ARRAYS[1]));
+        }
+        line(format!("arr[({index}) & 7] = {value};"))
+    }
+
+    /// Changes a variable that was the same for all, by something that is the same for all.
+    fn step_uniform(&mut self) -> Stmt {
+        let number = self.rng.below(1000);
+        line(match self.rng.below(5) {
+            0 => format!("uni_0 = uni_0 * 5 + {number};"),
+            1 => format!("uni_1 += uni_0 ^ {number};"),
+            2 => "wide_0 = wide_0 * 3 + (uni_1 as u64);".to_owned(),
+            3 => format!("uni_0 = input[uni_1 & 255] + {number};"),
+            _ => "uni_1 = (uni_0 >> 3) + P;".to_owned(),
+        })
+    }
+
+    /// Assigns to a part of a struct or vector.
+    fn part(&mut self) -> Stmt {
+        let vectors: Vec<Ty> = self.types.iter().copied().filter(|ty| !ty.is_scalar()).collect();
+        if vectors.is_empty() || self.rng.one_in(3) {
+            let (field, ty) = *self.rng.pick(&[("a", Ty::U32), ("b", Ty::F32), ("c", Ty::U64)]);
+            return line(format!("st.{field} = {};", self.expr(ty, 2)));
+        }
+        let ty = *self.rng.pick(&vectors);
+        let (lanes, lane) = ty.lanes();
+        let (var, value) = (self.var(ty), self.expr(lane, 2));
+        if self.rng.one_in(3) {
+            let index = self.expr(Ty::U32, 1);
+            return line(format!("{var}[({index}) % {lanes}] = {value};"));
+        }
+        line(format!("{var}.s{} = {value};", self.rng.below(lanes)))
+    }
+
+    fn flag(&mut self) -> Stmt {
+        let value = self.condition(2);
+        line(format!("flag_{} = {value};", self.rng.below(2)))
+    }
+
+    /// Stores to the item's own place, which is reached through pointers to several types.
+    fn own_store(&mut self) -> Stmt {
+        let index = self.expr(Ty::U32, 1);
+        let at = |count: u32| format!("[gid * {count} + (({index}) & {})]", count - 1);
+        line(match self.rng.below(5) {
+            0..=1 => format!("own{} = {};", at(OWN), self.expr(Ty::U32, 2)),
+            2 => format!("bytes{} = {};", at(OWN * 4), self.expr(Ty::U8, 2)),
+            3 => format!("halves{} = {};", at(OWN * 2), self.expr(Ty::I16, 2)),
+            _ => format!("pairs{} = {};", at(OWN / 2), self.expr(Ty::U32x2, 2)),
+        })
+    }
+
+    /// Each counter has one operation that commutes; an item's own place any, and the old value may be used.
+    fn atomic(&mut self) -> Stmt {
+        const OPS: [&str; 6] = ["add", "xor", "or", "and", "min", "max"];
+        let value = self.expr(Ty::U32, 2);
+        let (order, scope) = (
+            *self.rng.pick(&["relaxed", "relaxed", "acq_rel", "seq_cst"]),
+            *self.rng.pick(&["agent", "workgroup", "system"]),
+        );
+        if self.rng.one_in(2) {
+            let slot = self.rng.below(COUNTS as usize);
+            // Groups meet in these words.
+            let scope = if scope == "workgroup" { "agent" } else { scope };
+            let op = OPS[slot % OPS.len()];
+            return line(format!("atomic_{op}(&counts[{slot}], {value}, {order}, {scope});"));
+        }
+        let index = self.expr(Ty::U32, 1);
+        let place = format!("&own[gid * {OWN} + (({index}) & {})]", OWN - 1);
+        let var = self.var(Ty::U32);
+        if self.rng.one_in(4) {
+            let expected = self.expr(Ty::U32, 1);
+            return line(format!(
+                "{var} = atomic_cas({place}, {expected}, {value}, {order}, relaxed, {scope});"
+            ));
+        }
+        let op = *self.rng.pick(&["add", "sub", "xchg", "inc", "dec", "min", "max", "xor"]);
+        line(format!("{var} ^= atomic_{op}({place}, {value}, {order}, {scope});"))
+    }
+
+    /// Leaves or continues one of the loops around, under a condition.
+    fn jump(&mut self) -> Stmt {
+        let condition = self.condition(1);
+        let word = *self.rng.pick(&["break", "continue"]);
+        let label =
+            if self.rng.one_in(2) { String::new() } else { format!(" 'l{}", self.rng.pick(&self.open)) };
+        Stmt::Block(format!("if {condition} {{"), vec![line(format!("{word}{label};"))])
+    }
+
+    fn early_return(&mut self) -> Stmt {
+        let condition = self.condition(1);
+        let what = match self.result {
+            Some(ty) => format!("return {};", self.expr(ty, 2)),
+            None => format!("out[gid] = {}; return;", self.expr(Ty::U32, 2)),
+        };
+        Stmt::Block(format!("if {condition} {{"), vec![line(what)])
+    }
+
+    /// Hands values on through shared memory.
+    fn exchange(&mut self) -> Stmt {
+        let var = self.var(Ty::U32);
+        let value = self.expr(Ty::U32, 2);
+        let items = self.shape.group_items();
+        if self.features.atomics && self.rng.one_in(2) {
+            let (op, first) =
+                *self.rng.pick(&[("add", 0), ("xor", 5), ("or", 0), ("min", u32::MAX), ("max", 3)]);
+            let (index, condition) = (self.expr(Ty::U32, 1), self.condition(1));
+            let read = self.expr(Ty::U32, 1);
+            return Stmt::Block(
+                "if true {".to_owned(),
+                vec![line(format!(
+                    "if lid < 8 {{ sums[lid] = {first}; }} barrier(); if {condition} {{ atomic_{op}(&sums[({index}) & 7], \
+                     {value}, relaxed, workgroup); }} barrier(); {var} ^= sums[({read}) & 7]; barrier();"
+                ))],
+            );
+        }
+        if self.rng.one_in(5) && self.types.contains(&Ty::U64) {
+            let (value, var) = (self.expr(Ty::U64, 2), self.var(Ty::U64));
+            return Stmt::Block(
+                "if true {".to_owned(),
+                vec![line(format!(
+                    "if lid < 4 {{ wide[lid] = 3; }} barrier(); atomic_add(&wide[lid & 3], {value}, acq_rel, \
+                     workgroup); barrier(); {var} += wide[(lid + 1) & 3]; barrier();"
+                ))],
+            );
+        }
+        // Nobody writes the places of work-items that a ragged last group lacks.
+        let [group, _, _] = self.shape.group;
+        let [grid, _, _] = self.shape.grid;
+        let live = match self.shape.even() {
+            true => format!("{items}"),
+            false => {
+                format!("(if group_id(0) == {} {{ {} }} else {{ {items} }})", grid / group, grid % group)
+            }
+        };
+        let shift = self.expr(Ty::U32, 1);
+        Stmt::Block(
+            "if true {".to_owned(),
+            vec![line(format!(
+                "tile[lid] = {value}; barrier(); {var} = {var} ^ tile[(lid + (({shift}) & 127)) % {live}]; barrier();"
+            ))],
+        )
+    }
+
+    fn unroll(&mut self) -> &'static str {
+        self.rng.pick::<&str>(&["", "", "", "#[unroll] ", "#[unroll(2)] ", "#[no_unroll] "])
+    }
+
+    fn open_loop(&mut self, depth: usize) -> (usize, Vec<Stmt>) {
+        let n = self.loops;
+        self.loops += 1;
+        self.open.push(n);
+        // `break` under a divergent condition makes the rest of the body divergent.
+        let body = self.block(depth + 1, false);
+        self.open.pop();
+        (n, body)
+    }
+
+    fn bound(&mut self) -> String {
+        match self.rng.below(4) {
+            0 => format!("{}u32", 1 + self.rng.below(6)),
+            1 => format!("(n & {}u32)", 3 + self.rng.below(5)),
+            2 => format!("(uni_0 & {}u32)", 3 + self.rng.below(5)),
+            _ => format!("({} & 7)", self.expr(Ty::U32, 1)),
+        }
+    }
+
+    fn for_loop(&mut self, depth: usize, _uniform: bool) -> Stmt {
+        let (unroll, bound) = (self.unroll(), self.bound());
+        let dots = if self.rng.one_in(4) { "..=" } else { ".." };
+        let (n, mut body) = self.open_loop(depth);
+        let var = self.var(Ty::U32);
+        body.push(line(format!("{var} = {var} + i{n};")));
+        Stmt::Block(format!("{unroll}'l{n}: for i{n} in 0{dots}{bound} {{"), body)
+    }
+
+    /// A loop that all work-items of the group go through together, barriers and all.
+    fn uniform_loop(&mut self, depth: usize) -> Stmt {
+        let (unroll, turns) = (self.unroll(), 1 + self.rng.below(4));
+        let outer = std::mem::take(&mut self.open);
+        let n = self.loops;
+        self.loops += 1;
+        let mut body = self.block(depth + 1, true);
+        self.open = outer;
+        body.push(line(format!("uni_0 = uni_0 + i{n};")));
+        Stmt::Block(format!("{unroll}for i{n} in 0..{turns}u32 {{"), body)
+    }
+
+    fn stepped_loop(&mut self, depth: usize) -> Stmt {
+        let (step, bound) = (1 + self.rng.below(5), self.bound());
+        let ty = *self.rng.pick(&["u32", "i32", "u64"]);
+        let from = self.rng.below(4);
+        let (n, mut body) = self.open_loop(depth);
+        let var = self.var(Ty::U32);
+        body.push(line(format!("{var} = {var} ^ (i{n} as u32);")));
+        Stmt::Block(format!("'l{n}: for i{n} in ({from}{ty}..({bound} as {ty}) + 3).step({step}) {{"), body)
+    }
+
+    fn while_loop(&mut self, depth: usize) -> Stmt {
+        let condition = self.condition(1);
+        let turns = 1 + self.rng.below(9);
+        let (n, body) = self.open_loop(depth);
+        let head = format!("'l{n}: while c{n} < {turns} && {condition} {{ c{n} = c{n} + 1;");
+        counted(n, head, body)
+    }
+
+    fn endless_loop(&mut self, depth: usize) -> Stmt {
+        let condition = self.condition(1);
+        let turns = 1 + self.rng.below(7);
+        let (n, body) = self.open_loop(depth);
+        let head = if self.rng.one_in(2) {
+            format!("'l{n}: loop {{ c{n} += 1; if c{n} > {turns} || {condition} {{ break; }}")
+        } else {
+            // The bound alone: the same for all work-items.
+            format!("'l{n}: loop {{ c{n} += 1; if c{n} > {turns} {{ break; }}")
+        };
+        counted(n, head, body)
+    }
+}
+
+/// A loop with a counter of its own. Its head counts, so that it stays bounded without any statement of its body.
+fn counted(n: usize, head: String, body: Vec<Stmt>) -> Stmt {
+    Stmt::Block(format!("if true {{ let mut c{n}: u32 = 0;"), vec![Stmt::Block(head, body)])
+}

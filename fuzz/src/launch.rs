@@ -1,0 +1,111 @@
+//! Runs a kernel of a generated program, by the interpreter and in the emulator.
+
+use crate::program::{COUNTS, INPUTS, OWN, Shape};
+use crate::rng::Rng;
+use ir::interp::{Interp, Memory};
+use kernc::sim;
+use std::fmt;
+
+const V: [f32; 4] = [0.5, -3.0, 1e6, 7.25];
+const M: u64 = 0x0123_4567_89ab_cdef;
+const D: f64 = -2.625;
+const N: u32 = 0x5a;
+const S: i32 = -17;
+const F: f32 = 1.5;
+const K: i16 = -321;
+const J: u8 = 200;
+
+/// Wave instructions no generated program needs: a few groups, loops of at most nine turns, four deep.
+const INSTRUCTIONS: u64 = 20_000_000;
+
+/// The input buffer: small numbers, large ones and patterns.
+fn input() -> Vec<u8> {
+    let mut rng = Rng::new(42);
+    (0..INPUTS)
+        .flat_map(|n| {
+            let bits = rng.bits() as u32;
+            let value = match n % 4 {
+                0 => n,
+                1 => bits & 0xff,
+                2 => bits,
+                _ => 0u32.wrapping_sub(n),
+            };
+            value.to_le_bytes()
+        })
+        .collect()
+}
+
+/// One buffer for all that a kernel writes: a result for each item, its own place, and the counters.
+struct Output {
+    own: u64,
+    counts: u64,
+    size: usize,
+}
+
+impl Output {
+    fn new(shape: &Shape) -> Output {
+        let own = u64::from(shape.items() * 4).next_multiple_of(16);
+        let counts = own + u64::from(shape.items() * OWN * 4);
+        Output { own, counts, size: counts as usize + COUNTS as usize * 4 }
+    }
+
+    /// Kernarg segment of the generated signature.
+    fn kernarg(&self, out: u64, input: u64) -> Vec<u8> {
+        let own = out + self.own;
+        let pointers = [out, input, input, input, own, own, own, own, out + self.counts];
+        let mut bytes: Vec<u8> = pointers.iter().flat_map(|pointer| pointer.to_le_bytes()).collect();
+        bytes.resize(bytes.len().next_multiple_of(16), 0);
+        bytes.extend(V.iter().flat_map(|lane| lane.to_le_bytes()));
+        bytes.extend(M.to_le_bytes());
+        bytes.extend(D.to_le_bytes());
+        bytes.extend(N.to_le_bytes());
+        bytes.extend(S.to_le_bytes());
+        bytes.extend(F.to_le_bytes());
+        bytes.extend(K.to_le_bytes());
+        bytes.push(J);
+        bytes
+    }
+}
+
+/// What the kernel writes, by the interpreter.
+pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
+    let output = Output::new(shape);
+    let mut memory = Memory::new();
+    let out = memory.alloc(output.size);
+    let input = memory.alloc_bytes(input());
+    let interp = Interp::new(module, &mut memory);
+    let dispatch = ir::interp::Dispatch {
+        kernel,
+        grid: shape.grid,
+        group: shape.group,
+        kernarg: output.kernarg(out, input),
+        dynamic_shared: 0,
+    };
+    interp.run(&dispatch, &mut memory).map_err(|error| error.to_string())?;
+    memory.bytes(out, output.size).map(<[u8]>::to_vec).ok_or_else(|| "no output".to_owned())
+}
+
+/// What the kernel writes, by the emulator.
+pub fn emulate(object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
+    let text = |error: &dyn fmt::Display| error.to_string();
+    let output = Output::new(shape);
+    let object = sim::CodeObject::load(object).map_err(|error| text(&error))?;
+    let mut device = sim::Device::with_threads(1);
+    let module = device.load(&object).map_err(|error| text(&error))?;
+    let out = device.alloc(output.size as u64).map_err(|error| text(&error))?;
+    let buffer = device.alloc(u64::from(INPUTS) * 4).map_err(|error| text(&error))?;
+    device.write(out, &vec![0; output.size]).map_err(|error| text(&error))?;
+    device.write(buffer, &input()).map_err(|error| text(&error))?;
+    let dispatch = sim::Dispatch {
+        kernel,
+        grid: shape.grid,
+        group: shape.group,
+        kernarg: output.kernarg(out, buffer),
+        dynamic_lds: 0,
+        limits: sim::Limits { instructions: INSTRUCTIONS, ..sim::Limits::default() },
+    };
+    device.run(module, &dispatch).map_err(|error| text(&error))?;
+    let mut bytes = vec![0; output.size];
+    device.read(out, &mut bytes).map_err(|error| text(&error))?;
+    Ok(bytes)
+}

@@ -1,0 +1,113 @@
+//! Random kernels: the IR interpreter and the emulator on the compiled code must agree.
+//!
+//! [`check`] is the property: the frontend's IR, interpreted, is the meaning of a program; the optimised IR,
+//! interpreted, and the code objects of several optimisation levels, emulated, must give the same results.
+
+pub mod garbage;
+pub mod generate;
+pub mod launch;
+pub mod program;
+pub mod rng;
+mod shrink;
+pub mod types;
+
+use generate::generate;
+use kernc::{Compiler, OptLevel, Options, Target};
+use launch::{emulate, interpret};
+use program::{Program, Shape};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How a program failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Seed of the generator.
+    pub seed: u64,
+    /// What did not agree, or which step failed.
+    pub what: String,
+    /// The program, as small as leaving things out makes it.
+    pub source: String,
+    /// Sizes of its dispatches.
+    pub shape: Shape,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shape { grid, group } = self.shape;
+        write!(f, "seed {}: {}\n// grid {grid:?} group {group:?}\n{}", self.seed, self.what, self.source)
+    }
+}
+
+/// What is compiled and compared.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Processor.
+    pub target: &'static Target,
+    /// Optimisation levels.
+    pub levels: Vec<OptLevel>,
+    /// Verify between passes, check the register allocation and the final code.
+    pub verify: bool,
+    /// Make failing programs smaller.
+    pub shrink: bool,
+}
+
+/// Generates the program of a seed and compares every way of running it. A failing program is made smaller.
+pub fn check(seed: u64, config: &Config) -> Result<(), Box<Failure>> {
+    let program = generate(seed);
+    let Err(what) = run_program(&program, config) else { return Ok(()) };
+    let shape = program.shape;
+    let (what, source) = match config.shrink {
+        true => shrink::shrink(program, what, config),
+        false => (what, program.source()),
+    };
+    Err(Box::new(Failure { seed, what, source, shape }))
+}
+
+fn run_program(program: &Program, config: &Config) -> Result<(), String> {
+    let kernels: Vec<&str> = program.kernels().collect();
+    run(&program.source(), &kernels, &program.shape, config)
+}
+
+/// Compares every way of running the kernels of a source text with the generated signature.
+pub fn run(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| run_levels(source, kernels, shape, config))).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        Err(format!("panic: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or_default()))
+    })
+}
+
+fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Result<(), String> {
+    let frontend = frontend::Options { params: &[], fp_contract: true };
+    let module = frontend::compile("test.k", source, &frontend)
+        .map_err(|diagnostics| format!("frontend: {}", diagnostics.render("test.k", source, false)))?;
+    let mut expected = Vec::new();
+    for kernel in kernels {
+        expected.push(interpret(&module, kernel, shape).map_err(|error| format!("interpreter: {error}"))?);
+    }
+    for &level in &config.levels {
+        let options = Options { opt_level: level, verify: config.verify, ..Options::default() };
+        let object = Compiler::new(config.target).compile(source, &options).map_err(|diagnostics| {
+            format!("compiler {level:?}: {}", diagnostics.render("test.k", source, false))
+        })?;
+        for (kernel, expected) in kernels.iter().zip(&expected) {
+            let optimised = interpret(object.module(), kernel, shape)
+                .map_err(|error| format!("interpreter after {level:?}: {error}"))?;
+            compare(expected, &optimised, &format!("optimiser {level:?}"))?;
+            let emulated = emulate(object.bytes(), kernel, shape)
+                .map_err(|error| format!("emulator {level:?}: {error}"))?;
+            compare(expected, &emulated, &format!("code {level:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(expected: &[u8], found: &[u8], what: &str) -> Result<(), String> {
+    let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    let pairs = expected.chunks_exact(4).zip(found.chunks_exact(4));
+    match pairs.enumerate().find(|(_, (expected, found))| expected != found) {
+        Some((n, (expected, found))) => {
+            Err(format!("{what}: dword {n} is {:#x}, not {:#x}", word(found), word(expected)))
+        }
+        None => Ok(()),
+    }
+}

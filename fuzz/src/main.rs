@@ -1,0 +1,87 @@
+//! The long run: `cargo run --release -p kernc-fuzz -- --count 2000`.
+
+use clap::{Parser, ValueEnum};
+use fuzz::garbage::{self, Kind};
+use fuzz::{Config, check};
+use kernc::{OptLevel, Target};
+use rayon::prelude::*;
+use std::process::ExitCode;
+
+/// Runs random kernels through the IR interpreter and through compiled code in the emulator.
+#[derive(Parser)]
+struct Args {
+    /// First seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Number of programs.
+    #[arg(long, default_value_t = 2000)]
+    count: u64,
+    /// Processor.
+    #[arg(long, default_value = "gfx906")]
+    mcpu: String,
+    /// Print the program of the first seed and stop.
+    #[arg(long)]
+    show: bool,
+    /// What to run: random kernels, or damaged input that must not panic.
+    #[arg(long, value_enum, default_value = "kernels")]
+    what: What,
+    /// Stop after this many failures.
+    #[arg(long, default_value_t = 5)]
+    failures: usize,
+    /// Print failing programs as they are.
+    #[arg(long)]
+    no_shrink: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    Kernels,
+    Source,
+    Object,
+    Npy,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let damaged = match args.what {
+        What::Kernels => None,
+        What::Source => Some(Kind::Source),
+        What::Object => Some(Kind::Object),
+        What::Npy => Some(Kind::Npy),
+    };
+    if let Some(kind) = damaged {
+        let passed = garbage::run(kind, args.seed, args.count);
+        println!("{} damaged inputs, {passed} still good", args.count);
+        return ExitCode::SUCCESS;
+    }
+    if args.show {
+        let program = fuzz::generate::generate(args.seed);
+        let [x, y, z] = program.shape.grid;
+        print!("// grid {x} {y} {z}\n{}", program.source());
+        return ExitCode::SUCCESS;
+    }
+    let Some(target) = Target::by_name(&args.mcpu) else {
+        eprintln!("error: unknown processor `{}`", args.mcpu);
+        return ExitCode::from(2);
+    };
+    let config = Config {
+        target,
+        levels: vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
+        verify: true,
+        shrink: !args.no_shrink,
+    };
+    let mut failures = 0;
+    let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
+    for chunk in seeds.chunks(64) {
+        let failed: Vec<_> = chunk.par_iter().filter_map(|&seed| check(seed, &config).err()).collect();
+        for failure in &failed {
+            println!("{failure}");
+        }
+        failures += failed.len();
+        if failures >= args.failures {
+            break;
+        }
+    }
+    println!("{} programs, {failures} failures", args.count);
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,241 @@
+//! A generated program: a tree of statements with what stands around it, its source text, and smaller versions of it.
+
+use crate::types::{Ty, Vars};
+use std::fmt::Write;
+
+/// Elements of the input buffer.
+pub const INPUTS: u32 = 256;
+/// Dwords of the item's own place in memory.
+pub const OWN: u32 = 4;
+/// Counters that all work-items share.
+pub const COUNTS: u32 = 12;
+/// Elements of the constant tables.
+pub const TABLE: u32 = 16;
+/// Elements of the small and of the large private array.
+pub const ARRAYS: [u32; 2] = [8, 40];
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// A line.
+    Line(String),
+    /// Header line and body, closed by `}`.
+    Block(String, Vec<Stmt>),
+    /// `if` with both sides.
+    IfElse(String, Vec<Stmt>, Vec<Stmt>),
+}
+
+/// Sizes of the dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Work-items of the grid.
+    pub grid: [u32; 3],
+    /// Work-items of a group.
+    pub group: [u32; 3],
+}
+
+/// Shapes of one, two and three dimensions; the first two end in a ragged group.
+pub const SHAPES: [Shape; 6] = [
+    Shape { grid: [150, 1, 1], group: [64, 1, 1] },
+    Shape { grid: [200, 1, 1], group: [128, 1, 1] },
+    Shape { grid: [128, 1, 1], group: [64, 1, 1] },
+    Shape { grid: [16, 8, 1], group: [8, 8, 1] },
+    Shape { grid: [8, 8, 4], group: [8, 4, 4] },
+    Shape { grid: [24, 5, 1], group: [12, 5, 1] },
+];
+
+impl Shape {
+    /// Work-items of the grid.
+    pub fn items(&self) -> u32 {
+        self.grid.iter().product()
+    }
+
+    /// Work-items of a full group.
+    pub fn group_items(&self) -> u32 {
+        self.group.iter().product()
+    }
+
+    /// Whether all groups and all waves but a last one are full.
+    pub fn even(&self) -> bool {
+        self.grid.iter().zip(self.group).all(|(&grid, group)| grid % group == 0)
+    }
+}
+
+/// A device function or the body of a kernel.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Name.
+    pub name: String,
+    /// Type of the result; kernels have none.
+    pub result: Option<Ty>,
+    /// Attributes.
+    pub attrs: Vec<String>,
+    /// Statements between the declarations and the end.
+    pub stmts: Vec<Stmt>,
+}
+
+/// A program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Sizes of every dispatch.
+    pub shape: Shape,
+    /// Which variables there are.
+    pub vars: Vars,
+    /// Device functions, then kernels.
+    pub bodies: Vec<Body>,
+}
+
+/// Parameters of every kernel; [`crate::launch`] packs them.
+pub const PARAMS: &str = "out: *global u32, input: *const global u32, in8: *const global u8, in16: *const global i16, \
+    own: *global u32, bytes: *global u8, halves: *global i16, pairs: *global u32x2, counts: *global u32, \
+    v: f32x4, m: u64, d: f64, n: u32, s: i32, f: f32, k: i16, j: u8";
+
+/// What a device function takes beyond two numbers.
+const SURROUNDINGS: &str = "input: *const global u32, in8: *const global u8, in16: *const global i16, gid: u32, \
+    lid: u32, m: u64, d: f64, n: u32, s: i32, f: f32, k: i16, j: u8";
+/// And how it is passed on.
+pub const PASSED: &str = "input, in8, in16, gid, lid, m, d, n, s, f, k, j";
+
+impl Program {
+    /// Names of the kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.bodies.iter().filter(|body| body.result.is_none()).map(|body| body.name.as_str())
+    }
+
+    /// The program as source text.
+    pub fn source(&self) -> String {
+        let mut out = String::new();
+        let list =
+            |step: u32| (0..TABLE).map(|n| format!("{}", (n * step) ^ 0x35)).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "constant static LUT: [u32; {TABLE}] = [{}];", list(0x01f3_5a77));
+        let _ = writeln!(out, "constant static NARROW: [u8; {TABLE}] = [{}];", list(13));
+        let _ = writeln!(out, "const TABLE: [i32; {TABLE}] = [{}];", list(1237));
+        out.push_str("param P: u32 = 37;\nstruct Pair { a: u32, b: f32, c: u64 }\n\n");
+        for body in &self.bodies {
+            self.write_body(body, &mut out);
+        }
+        out
+    }
+
+    fn write_body(&self, body: &Body, out: &mut String) {
+        let name = &body.name;
+        match body.result {
+            Some(result) => {
+                let result = result.name();
+                let _ = writeln!(out, "fn {name}(a: u32, b: {result}, {SURROUNDINGS}) -> {result} {{");
+            }
+            None => {
+                let [x, y, z] = self.shape.group;
+                let _ = writeln!(out, "#[workgroup_size({x}, {y}, {z})]");
+                for attr in &body.attrs {
+                    let _ = writeln!(out, "{attr}");
+                }
+                let _ = writeln!(out, "kernel {name}({PARAMS}) {{");
+                let items = self.shape.group_items();
+                let _ = writeln!(out, "    shared tile: [u32; {items}];\n    shared sums: [u32; 8];");
+                let _ = writeln!(out, "    shared wide: [u64; 4];");
+                let linear = |what: &str, size: &str| {
+                    format!("{what}(0) + {size}(0) * ({what}(1) + {size}(1) * {what}(2))")
+                };
+                let _ = writeln!(out, "    let gid = {};", linear("global_id", "global_size"));
+                let _ = writeln!(out, "    let lid = local_id(0) + {x} * (local_id(1) + {y} * local_id(2));");
+            }
+        }
+        self.vars.declare(body.result.is_some(), out);
+        write_stmts(&body.stmts, 1, out);
+        match body.result {
+            Some(result) => {
+                let _ = writeln!(out, "    {}", self.vars.last_value(result));
+            }
+            None => {
+                self.vars.write_hash(out);
+                out.push_str("    out[gid] = h;\n");
+            }
+        }
+        out.push_str("}\n\n");
+    }
+
+    /// Programs that lack one statement or attribute, or have a compound statement replaced by its body.
+    pub fn smaller(&self) -> impl Iterator<Item = Program> + '_ {
+        self.bodies.iter().enumerate().flat_map(move |(at, body)| {
+            let attrs = (0..body.attrs.len()).map(move |n| {
+                let mut smaller = self.clone();
+                smaller.bodies[at].attrs.remove(n);
+                smaller
+            });
+            let stmts = (0..2 * count(&body.stmts)).map(move |n| {
+                let mut smaller = self.clone();
+                edit(&mut smaller.bodies[at].stmts, &mut { n / 2 }, n % 2 == 1);
+                smaller
+            });
+            let whole = (self.bodies.len() > 1).then(|| {
+                let mut smaller = self.clone();
+                smaller.bodies.remove(at);
+                smaller
+            });
+            whole.into_iter().chain(attrs).chain(stmts)
+        })
+    }
+}
+
+fn count(stmts: &[Stmt]) -> usize {
+    let below = |stmt: &Stmt| match stmt {
+        Stmt::Line(_) => 0,
+        Stmt::Block(_, body) => count(body),
+        Stmt::IfElse(_, then, otherwise) => count(then) + count(otherwise),
+    };
+    stmts.iter().map(|stmt| 1 + below(stmt)).sum()
+}
+
+/// Removes statement number `n` in preorder, or puts its body in its place; returns whether it was found.
+fn edit(stmts: &mut Vec<Stmt>, n: &mut usize, keep_body: bool) -> bool {
+    for at in 0..stmts.len() {
+        if *n == 0 {
+            let inner = match stmts.remove(at) {
+                Stmt::Line(_) => Vec::new(),
+                Stmt::Block(_, body) => body,
+                Stmt::IfElse(_, mut then, otherwise) => {
+                    then.extend(otherwise);
+                    then
+                }
+            };
+            if keep_body {
+                stmts.splice(at..at, inner);
+            }
+            return true;
+        }
+        *n -= 1;
+        let found = match &mut stmts[at] {
+            Stmt::Line(_) => false,
+            Stmt::Block(_, body) => edit(body, n, keep_body),
+            Stmt::IfElse(_, then, otherwise) => edit(then, n, keep_body) || edit(otherwise, n, keep_body),
+        };
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
+fn write_stmts(stmts: &[Stmt], depth: usize, out: &mut String) {
+    let pad = "    ".repeat(depth);
+    for stmt in stmts {
+        match stmt {
+            Stmt::Line(line) => {
+                let _ = writeln!(out, "{pad}{line}");
+            }
+            Stmt::Block(head, body) => {
+                let _ = writeln!(out, "{pad}{head}");
+                write_stmts(body, depth + 1, out);
+                let _ = writeln!(out, "{pad}}}");
+            }
+            Stmt::IfElse(head, then, otherwise) => {
+                let _ = writeln!(out, "{pad}{head}");
+                write_stmts(then, depth + 1, out);
+                let _ = writeln!(out, "{pad}}} else {{");
+                write_stmts(otherwise, depth + 1, out);
+                let _ = writeln!(out, "{pad}}}");
+            }
+        }
+    }
+}

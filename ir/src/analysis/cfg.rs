@@ -1,0 +1,279 @@
+//! Predecessors, successors and a reverse postorder in which every loop is contiguous.
+//!
+//! One depth-first walk finds the order and, for each block, the header of the innermost loop around
+//! it (T. Wei, J. Mao, W. Zou, Y. Chen, "A New Algorithm for Identifying Loops in Decompilation",
+//! SAS 2007). The order handed out is the preorder of the loop nesting tree, siblings in reverse
+//! postorder: still a topological order of the forward edges when the graph is reducible, and the
+//! blocks of a loop are one slice of it, header first.
+
+use crate::entity::Block;
+use crate::func::Function;
+use crate::op::Op;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
+
+/// Position in the order of a block that cannot be reached from the entry.
+pub const UNREACHABLE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    succs: [PackedOption<Block>; 2],
+    /// First of the block's predecessors in `Cfg::preds`.
+    pred_start: u32,
+    pred_end: u32,
+    /// Header of the innermost loop that holds the block, other than the one it is itself the header of.
+    around: PackedOption<Block>,
+    is_header: bool,
+}
+
+/// The control-flow graph of a function. Only blocks reachable from the entry are part of it.
+#[derive(Clone, Debug, Default)]
+pub struct Cfg {
+    nodes: Vec<Node>,
+    preds: Vec<Block>,
+    rpo: Vec<Block>,
+    position: SecondaryMap<Block, u32>,
+    irreducible: bool,
+    scratch: Scratch,
+}
+
+/// Storage of the walk, kept for the next one.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    stack: Vec<(Block, u8)>,
+    /// Depth on the current path plus one; 0 when not on it.
+    path: Vec<u32>,
+    visited: Vec<bool>,
+    post: Vec<Block>,
+    first_child: Vec<PackedOption<Block>>,
+    next_sibling: Vec<PackedOption<Block>>,
+}
+
+impl Cfg {
+    /// The graph of `func`.
+    pub fn new(func: &Function) -> Self {
+        let mut cfg = Cfg::default();
+        cfg.compute(func);
+        cfg
+    }
+
+    /// Recomputes everything for `func`.
+    pub fn compute(&mut self, func: &Function) {
+        let count = func.blocks.len();
+        self.nodes.clear();
+        self.nodes.resize(count, Node::default());
+        self.rpo.clear();
+        self.position.clear();
+        self.position.resize(count);
+        self.irreducible = false;
+        if func.layout.is_empty() {
+            return;
+        }
+        for &block in &func.layout {
+            self.nodes[block.index()].succs = successors(func, block);
+        }
+        self.walk(func.entry());
+        self.order();
+        self.collect_preds();
+    }
+
+    /// Depth-first walk: postorder and loop headers.
+    fn walk(&mut self, entry: Block) {
+        let count = self.nodes.len();
+        let s = &mut self.scratch;
+        s.path.clear();
+        s.path.resize(count, 0);
+        s.visited.clear();
+        s.visited.resize(count, false);
+        s.post.clear();
+        s.stack.clear();
+        s.stack.push((entry, 0));
+        s.path[entry.index()] = 1;
+        s.visited[entry.index()] = true;
+        while let Some(top) = s.stack.last_mut() {
+            let block = top.0;
+            if top.1 == 2 {
+                s.stack.pop();
+                s.post.push(block);
+                s.path[block.index()] = 0;
+                if let (Some(&(parent, _)), Some(header)) =
+                    (s.stack.last(), self.nodes[block.index()].around.expand())
+                {
+                    put_in_loop(&mut self.nodes, &s.path, parent, header);
+                }
+                continue;
+            }
+            top.1 += 1;
+            // The second successor is walked first, so that the first one follows its branch in the order.
+            let Some(succ) = self.nodes[block.index()].succs[2 - usize::from(top.1)].expand() else {
+                continue;
+            };
+            if !s.visited[succ.index()] {
+                s.visited[succ.index()] = true;
+                s.path[succ.index()] = s.stack.len() as u32 + 1;
+                s.stack.push((succ, 0));
+            } else if s.path[succ.index()] > 0 {
+                self.nodes[succ.index()].is_header = true;
+                put_in_loop(&mut self.nodes, &s.path, block, succ);
+            } else {
+                // A finished block: it shares those of its loops that are still open.
+                let mut header = self.nodes[succ.index()].around.expand();
+                while let Some(h) = header {
+                    if s.path[h.index()] > 0 {
+                        put_in_loop(&mut self.nodes, &s.path, block, h);
+                        break;
+                    }
+                    self.irreducible = true; // an edge into the middle of a finished loop
+                    header = self.nodes[h.index()].around.expand();
+                }
+            }
+        }
+    }
+
+    /// Preorder of the loop nesting tree.
+    fn order(&mut self) {
+        let s = &mut self.scratch;
+        let count = self.nodes.len();
+        s.first_child.clear();
+        s.first_child.resize(count, None.into());
+        s.next_sibling.clear();
+        s.next_sibling.resize(count, None.into());
+        let mut root: PackedOption<Block> = None.into();
+        for &block in &s.post {
+            let head = match self.nodes[block.index()].around.expand() {
+                Some(header) => &mut s.first_child[header.index()],
+                None => &mut root,
+            };
+            s.next_sibling[block.index()] = *head;
+            *head = block.into();
+        }
+        s.stack.clear();
+        let mut next = root.expand();
+        while let Some(block) = next {
+            self.position[block] = self.rpo.len() as u32;
+            self.rpo.push(block);
+            next = s.first_child[block.index()].expand();
+            if next.is_some() {
+                s.stack.push((block, 0));
+                continue;
+            }
+            next = s.next_sibling[block.index()].expand();
+            while next.is_none() {
+                let Some((parent, _)) = s.stack.pop() else { break };
+                next = s.next_sibling[parent.index()].expand();
+            }
+        }
+    }
+
+    fn collect_preds(&mut self) {
+        for n in 0..self.nodes.len() {
+            if !self.scratch.visited[n] {
+                self.position[Block::new(n)] = UNREACHABLE;
+            }
+        }
+        for &block in &self.rpo {
+            for succ in self.nodes[block.index()].succs.into_iter().filter_map(|s| s.expand()) {
+                self.nodes[succ.index()].pred_end += 1;
+            }
+        }
+        let mut total = 0;
+        for node in &mut self.nodes {
+            let count = node.pred_end;
+            node.pred_start = total;
+            node.pred_end = total;
+            total += count;
+        }
+        self.preds.clear();
+        self.preds.resize(total as usize, Block::new(0));
+        for &block in &self.rpo {
+            for which in 0..2 {
+                if let Some(succ) = self.nodes[block.index()].succs[which].expand() {
+                    let node = &mut self.nodes[succ.index()];
+                    self.preds[node.pred_end as usize] = block;
+                    node.pred_end += 1;
+                }
+            }
+        }
+    }
+
+    /// Reachable blocks: every block before its successors, but for the edges back to a loop header.
+    pub fn rpo(&self) -> &[Block] {
+        &self.rpo
+    }
+
+    /// Index of a block in [`Cfg::rpo`], [`UNREACHABLE`] if it is not there.
+    pub fn position(&self, block: Block) -> u32 {
+        self.position[block]
+    }
+
+    /// Whether the entry reaches the block.
+    pub fn is_reachable(&self, block: Block) -> bool {
+        block.index() < self.nodes.len() && self.position[block] != UNREACHABLE
+    }
+
+    /// Predecessors in the order of [`Cfg::rpo`]; a block whose branch goes here both ways is listed twice.
+    pub fn preds(&self, block: Block) -> &[Block] {
+        let node = &self.nodes[block.index()];
+        &self.preds[node.pred_start as usize..node.pred_end as usize]
+    }
+
+    /// Successors in branch order.
+    pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + use<> {
+        self.nodes[block.index()].succs.into_iter().filter_map(|s| s.expand())
+    }
+
+    /// Header of the innermost loop around the block; for a header, of the loop around its own.
+    pub fn loop_around(&self, block: Block) -> Option<Block> {
+        self.nodes[block.index()].around.expand()
+    }
+
+    /// Whether some edge goes back to the block.
+    pub fn is_loop_header(&self, block: Block) -> bool {
+        self.nodes[block.index()].is_header
+    }
+
+    /// Whether the edge is one that goes back to the header of a loop.
+    pub fn is_back_edge(&self, from: Block, to: Block) -> bool {
+        self.position[to] <= self.position[from]
+    }
+
+    /// Whether some loop has a second entry. The frontend makes no such graph and no pass may.
+    pub fn is_irreducible(&self) -> bool {
+        self.irreducible
+    }
+
+    /// Number of block entities the graph was computed for, reachable or not.
+    pub fn block_count(&self) -> usize {
+        self.nodes.len()
+    }
+}
+
+fn successors(func: &Function, block: Block) -> [PackedOption<Block>; 2] {
+    match func.terminator(block).map(|inst| func.insts[inst].op) {
+        Some(Op::Jump(to)) => [to.into(), None.into()],
+        Some(Op::Br { then, otherwise, .. }) => [then.into(), otherwise.into()],
+        _ => [None.into(); 2],
+    }
+}
+
+/// Notes that `block` is in the loop of `header`, which is on the current path. Merges the chain of
+/// loops around the block with that of the header, the deeper one first.
+fn put_in_loop(nodes: &mut [Node], path: &[u32], block: Block, header: Block) {
+    if block == header {
+        return;
+    }
+    let (mut inner, mut outer) = (block, header);
+    while let Some(around) = nodes[inner.index()].around.expand() {
+        if around == outer {
+            return;
+        }
+        if path[around.index()] < path[outer.index()] {
+            nodes[inner.index()].around = outer.into();
+            inner = outer;
+            outer = around;
+        } else {
+            inner = around;
+        }
+    }
+    nodes[inner.index()].around = outer.into();
+}

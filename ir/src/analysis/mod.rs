@@ -1,0 +1,55 @@
+//! Facts about a function that passes and code generation ask for.
+//!
+//! Every analysis is a value with a `compute(&mut self, …)` method that reuses its storage, works in
+//! flat arrays indexed by entity, and never changes the function. An analysis describes the function
+//! it was computed from: an edit of the control flow makes [`Cfg`] and what derives from it stale, an
+//! edit of instructions makes [`Uniformity`] stale.
+//!
+//! [`Analyses`] computes them together, in the order in which they need each other.
+
+pub mod callgraph;
+pub mod cfg;
+pub mod dominance;
+pub mod lcssa;
+pub mod loops;
+pub mod uniformity;
+
+pub use callgraph::CallGraph;
+pub use cfg::Cfg;
+pub use dominance::{DomTree, PostDomTree};
+pub use lcssa::lcssa_divergent_exits;
+pub use loops::{Loop, LoopForest};
+pub use uniformity::Uniformity;
+
+use crate::func::Function;
+
+/// Every analysis of one function.
+#[derive(Clone, Debug, Default)]
+pub struct Analyses {
+    /// Predecessors, successors, order.
+    pub cfg: Cfg,
+    /// Dominators.
+    pub dom: DomTree,
+    /// Post-dominators.
+    pub postdom: PostDomTree,
+    /// Natural loops.
+    pub loops: LoopForest,
+    /// What is the same in all lanes of a wave.
+    pub uniformity: Uniformity,
+}
+
+impl Analyses {
+    /// Computes those that only depend on the control flow.
+    pub fn compute_control(&mut self, func: &Function) {
+        self.cfg.compute(func);
+        self.dom.compute(&self.cfg);
+        self.postdom.compute(&self.cfg);
+        self.loops.compute(&self.cfg);
+    }
+
+    /// Computes all of them.
+    pub fn compute(&mut self, func: &Function) {
+        self.compute_control(func);
+        self.uniformity.compute(func, &self.cfg, &self.loops);
+    }
+}

@@ -1,0 +1,431 @@
+//! Which values are the same in all active lanes of a wave, and which branches the lanes take together.
+//!
+//! A value is divergent if lanes may hold different bits:
+//! - by origin: lane and work-item numbers, results of atomics, private memory, anything a callee returns;
+//! - by data: some operand is divergent;
+//! - by joining: a block parameter where paths meet that started at a divergent branch (the lanes arrive
+//!   over different edges), unless all edges bring the same value;
+//! - by time: a value of a loop that lanes leave in different iterations is uniform inside the loop, but
+//!   seen from outside, lanes hold the values of different iterations. Such a use is asked about with
+//!   [`Uniformity::is_divergent_at_use`]; [`super::lcssa_divergent_exits`] makes it a parameter.
+//!
+//! # Method
+//! Sweeps over the reverse postorder until nothing changes; without loops that is one sweep. For joins,
+//! each divergent branch sends a label down each of its edges, once: a block that two labels reach is a
+//! join and passes on a label of its own. Lanes part in a loop if one label leaves it and another returns
+//! to its header; then the loop as a whole acts as a branch with one edge per exit. Because the order
+//! keeps loops contiguous, a walk over positions visits every block after the labels that reach it.
+//!
+//! # Requires
+//! A reducible graph. `InstData::block` is right.
+
+use super::cfg::Cfg;
+use super::loops::{Loop, LoopForest};
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, ValueDef};
+use crate::op::{MemFlags, Op, Order, Pos, WaveOp};
+use crate::types::Space;
+use cranelift_entity::SecondaryMap;
+
+/// What is uniform in a function.
+#[derive(Clone, Debug, Default)]
+pub struct Uniformity {
+    divergent: SecondaryMap<Value, bool>,
+    branches: SecondaryMap<Block, bool>,
+    joins: SecondaryMap<Block, Joins>,
+    loops: SecondaryMap<Loop, bool>,
+    any_loop: bool,
+    changed: bool,
+    labels: Labels,
+}
+
+/// Over which kind of edges lanes that parted may arrive differently.
+#[derive(Clone, Copy, Debug, Default)]
+struct Joins {
+    forward: bool,
+    back: bool,
+}
+
+/// State of one walk of labels; empty between walks.
+#[derive(Clone, Debug, Default)]
+struct Labels {
+    /// Label of the block at a position of the order; 0 is none.
+    at: Vec<u32>,
+    /// Label with which the header at a position was reached over a back edge.
+    back: Vec<u32>,
+    touched: Vec<u32>,
+    /// Blocks that have a label and were not visited yet.
+    pending: u32,
+    /// Loops around the start of the walk, innermost first.
+    around: Vec<Ends>,
+    /// No decision is open for blocks from this position on.
+    settled: u32,
+    /// Loops whose exits are to send labels next.
+    parted: Vec<Loop>,
+}
+
+/// How labels end with respect to one loop around the start.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    which: Loop,
+    first: u32,
+    end: u32,
+    to_header: Seen,
+    outside: Seen,
+}
+
+impl Ends {
+    /// Whether one label stays in the loop while another leaves it.
+    fn lanes_part(&self) -> bool {
+        match (self.to_header, self.outside) {
+            (Seen::None, _) | (_, Seen::None) => false,
+            (Seen::One(a), Seen::One(b)) => a != b,
+            _ => true,
+        }
+    }
+}
+
+/// No label, one label, or several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    None,
+    One(u32),
+    Many,
+}
+
+impl Seen {
+    fn add(&mut self, label: u32) {
+        *self = match *self {
+            Seen::None => Seen::One(label),
+            Seen::One(old) if old == label => return,
+            _ => Seen::Many,
+        };
+    }
+}
+
+impl Uniformity {
+    /// The uniformity of a function.
+    pub fn new(func: &Function, cfg: &Cfg, loops: &LoopForest) -> Self {
+        let mut result = Uniformity::default();
+        result.compute(func, cfg, loops);
+        result
+    }
+
+    /// Recomputes everything.
+    pub fn compute(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest) {
+        self.divergent.clear();
+        self.divergent.resize(func.values.len());
+        self.branches.clear();
+        self.branches.resize(cfg.block_count());
+        self.joins.clear();
+        self.joins.resize(cfg.block_count());
+        self.loops.clear();
+        self.loops.resize(loops.len());
+        self.any_loop = false;
+        self.labels.at.clear();
+        self.labels.at.resize(cfg.rpo().len(), 0);
+        self.labels.back.clear();
+        self.labels.back.resize(cfg.rpo().len(), 0);
+        if func.kernel.is_none() && !func.layout.is_empty() {
+            for &param in func.params(func.entry()) {
+                self.divergent[param] = true;
+            }
+        }
+        loop {
+            self.changed = false;
+            for &block in cfg.rpo() {
+                self.visit(func, cfg, loops, block);
+            }
+            if !self.changed || loops.is_empty() {
+                break;
+            }
+        }
+    }
+
+    fn visit(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest, block: Block) {
+        for (n, &param) in func.params(block).iter().enumerate() {
+            if !self.divergent[param] && self.param_diverges(func, cfg, loops, block, n) {
+                self.divergent[param] = true;
+                self.changed = true;
+            }
+        }
+        for &inst in &func.blocks[block].insts {
+            let data = &func.insts[inst];
+            if let Op::Br { .. } = data.op {
+                let cond = func.args(inst)[0];
+                if !self.branches[block] && self.is_divergent_at_use(func, loops, cond, block) {
+                    self.branches[block] = true;
+                    self.changed = true;
+                    self.spread_branch(cfg, loops, block);
+                }
+            } else if data.results > 0
+                && !self.divergent[data.first]
+                && self.inst_diverges(func, loops, block, inst)
+            {
+                self.changed = true;
+                for value in func.results_of(inst) {
+                    self.divergent[value] = true;
+                }
+            }
+        }
+    }
+
+    fn inst_diverges(&self, func: &Function, loops: &LoopForest, block: Block, inst: Inst) -> bool {
+        match origin(func, func.insts[inst].op) {
+            Origin::Uniform => false,
+            Origin::Divergent => true,
+            Origin::Operands => {
+                func.args(inst).iter().any(|&arg| self.is_divergent_at_use(func, loops, arg, block))
+            }
+        }
+    }
+
+    /// Parameter number `n` of `block`.
+    fn param_diverges(&self, func: &Function, cfg: &Cfg, loops: &LoopForest, block: Block, n: usize) -> bool {
+        // The edges into a loop and those back to its header are separate meetings.
+        let mut only: [Option<Value>; 2] = [None; 2];
+        let mut differ = [false; 2];
+        for &pred in cfg.preds(block) {
+            let Some(branch) = func.terminator(pred) else { continue };
+            let kind = usize::from(cfg.is_back_edge(pred, block));
+            for (which, succ) in func.succs(pred).enumerate() {
+                if succ != block {
+                    continue;
+                }
+                let Some(&arg) = func.branch_args(branch, which).get(n) else { continue };
+                if self.is_divergent_at_use(func, loops, arg, block) {
+                    return true;
+                }
+                differ[kind] |= only[kind].is_some_and(|seen| seen != arg);
+                only[kind] = Some(arg);
+            }
+        }
+        let Joins { forward, back } = self.joins[block];
+        forward && differ[0] || back && differ[1]
+    }
+
+    /// Sends labels from a divergent branch.
+    fn spread_branch(&mut self, cfg: &Cfg, loops: &LoopForest, block: Block) {
+        let at = cfg.position(block);
+        self.labels.begin(cfg, loops, loops.innermost(block));
+        for (n, succ) in cfg.succs(block).enumerate() {
+            self.arrive(cfg, at, at, succ, n as u32 + 1);
+        }
+        self.walk(cfg, loops, at, at + 1);
+    }
+
+    /// Sends labels from the exits of a loop that lanes leave in different iterations.
+    fn spread_loop(&mut self, cfg: &Cfg, loops: &LoopForest, l: Loop) {
+        let at = cfg.position(loops.header(l));
+        self.labels.begin(cfg, loops, loops.parent(l));
+        for (n, &(_, to)) in loops.exits(l).iter().enumerate() {
+            self.arrive(cfg, at, at, to, n as u32 + 1);
+        }
+        self.walk(cfg, loops, at, at + loops.blocks(l).len() as u32);
+    }
+
+    /// A label comes over an edge to `block` from position `from`, in a walk that started at `start`.
+    fn arrive(&mut self, cfg: &Cfg, start: u32, from: u32, block: Block, label: u32) {
+        let to = cfg.position(block);
+        let labels = &mut self.labels;
+        for ends in labels.around.iter_mut().filter(|ends| from < ends.end) {
+            if to == ends.first && to <= start {
+                ends.to_header.add(label);
+                labels.settled = labels.settled.max(ends.end);
+            } else if to < ends.first || to >= ends.end {
+                ends.outside.add(label);
+            }
+        }
+        let old = if to <= start { &mut labels.back[to as usize] } else { &mut labels.at[to as usize] };
+        if *old == 0 {
+            *old = label;
+            labels.touched.push(to);
+            labels.pending += u32::from(to > start);
+        } else if *old != label {
+            let joins = &mut self.joins[block];
+            let mark = if to > start { &mut joins.forward } else { &mut joins.back };
+            self.changed |= !*mark;
+            *mark = true;
+            if to > start {
+                *old = JOIN + to;
+            }
+        }
+    }
+
+    /// Passes labels on, from position `from`, until all lanes are together again.
+    fn walk(&mut self, cfg: &Cfg, loops: &LoopForest, start: u32, from: u32) {
+        let order = cfg.rpo();
+        for at in from..order.len() as u32 {
+            let label = self.labels.at[at as usize];
+            if label == 0 {
+                continue;
+            }
+            if self.labels.pending == 1 && at >= self.labels.settled {
+                break;
+            }
+            self.labels.pending -= 1;
+            for succ in cfg.succs(order[at as usize]) {
+                // A back edge of a loop further down brings its header the label it has.
+                if cfg.position(succ) <= start || cfg.position(succ) > at {
+                    self.arrive(cfg, start, at, succ, label);
+                }
+            }
+        }
+        self.labels.end();
+        let mut parted = std::mem::take(&mut self.labels.parted);
+        for ends in &self.labels.around {
+            if ends.lanes_part() && !self.loops[ends.which] {
+                self.loops[ends.which] = true;
+                parted.push(ends.which);
+            }
+        }
+        for l in parted.drain(..) {
+            self.any_loop = true;
+            self.changed = true;
+            self.spread_loop(cfg, loops, l);
+        }
+        self.labels.parted = parted;
+    }
+
+    /// Whether lanes of a wave may hold different bits, seen where the value is defined (and anywhere in
+    /// the loop it is defined in).
+    pub fn is_divergent(&self, value: Value) -> bool {
+        self.divergent[value]
+    }
+
+    /// The opposite of [`Uniformity::is_divergent`].
+    pub fn is_uniform(&self, value: Value) -> bool {
+        !self.divergent[value]
+    }
+
+    /// Whether lanes of a wave may hold different bits when the value is used in `block`; an argument of
+    /// a branch is used in the branch's target (which is never deeper in a loop of the value's than the branch).
+    pub fn is_divergent_at_use(
+        &self,
+        func: &Function,
+        loops: &LoopForest,
+        value: Value,
+        block: Block,
+    ) -> bool {
+        self.divergent[value] || self.any_loop && self.leaves_divergent_loop(func, loops, value, block)
+    }
+
+    /// Whether the value is defined in a loop that does not hold `block` and that lanes leave in different
+    /// iterations. Values that are the same in every iteration by nature do not count.
+    pub fn leaves_divergent_loop(
+        &self,
+        func: &Function,
+        loops: &LoopForest,
+        value: Value,
+        block: Block,
+    ) -> bool {
+        let home = match func.values[value].def {
+            ValueDef::Param(home, _) => home,
+            ValueDef::Result(inst, _) => {
+                if is_fixed(func.insts[inst].op) {
+                    return false;
+                }
+                func.insts[inst].block
+            }
+        };
+        let mut up = loops.innermost(home);
+        while let Some(l) = up {
+            if loops.contains(l, block) {
+                return false;
+            }
+            if self.loops[l] {
+                return true;
+            }
+            up = loops.parent(l);
+        }
+        false
+    }
+
+    /// Whether the block ends in a branch that lanes may take both ways.
+    pub fn is_branch_divergent(&self, block: Block) -> bool {
+        self.branches[block]
+    }
+
+    /// Whether lanes may leave the loop in different iterations.
+    pub fn is_loop_divergent(&self, l: Loop) -> bool {
+        self.loops[l]
+    }
+
+    /// Whether some loop is left by lanes in different iterations.
+    pub fn has_divergent_loop(&self) -> bool {
+        self.any_loop
+    }
+
+    /// Whether lanes that parted at a divergent branch may arrive here over different edges.
+    pub fn is_join(&self, block: Block) -> bool {
+        let Joins { forward, back } = self.joins[block];
+        forward || back
+    }
+}
+
+/// Labels of joins are above those of edges.
+const JOIN: u32 = 1 << 31;
+
+impl Labels {
+    fn begin(&mut self, cfg: &Cfg, loops: &LoopForest, innermost: Option<Loop>) {
+        self.pending = 0;
+        self.settled = 0;
+        self.around.clear();
+        let mut up = innermost;
+        while let Some(which) = up {
+            let first = cfg.position(loops.header(which));
+            let end = first + loops.blocks(which).len() as u32;
+            self.around.push(Ends { which, first, end, to_header: Seen::None, outside: Seen::None });
+            up = loops.parent(which);
+        }
+    }
+
+    fn end(&mut self) {
+        for to in self.touched.drain(..) {
+            self.at[to as usize] = 0;
+            self.back[to as usize] = 0;
+        }
+    }
+}
+
+enum Origin {
+    Uniform,
+    Divergent,
+    Operands,
+}
+
+fn origin(func: &Function, op: Op) -> Origin {
+    match op {
+        Op::Pos(Pos::LocalId(d) | Pos::GlobalId(d)) => {
+            let size = func.kernel.as_ref().and_then(|k| k.reqd_workgroup_size);
+            match size.and_then(|size| size.get(usize::from(d)).copied()) {
+                Some(1) => Origin::Uniform,
+                _ => Origin::Divergent,
+            }
+        }
+        Op::Pos(Pos::LaneId) => Origin::Divergent,
+        Op::Load { mem, .. } => {
+            // A generic pointer may lead to private memory, where one address is another place per lane.
+            let per_lane = matches!(mem.space, Space::Private | Space::Generic);
+            if per_lane || mem.order != Order::NotAtomic || mem.flags.contains(MemFlags::VOLATILE) {
+                Origin::Divergent
+            } else {
+                Origin::Operands
+            }
+        }
+        Op::AtomicRmw { .. } | Op::AtomicCas { .. } | Op::Call(_) => Origin::Divergent,
+        Op::Wave(WaveOp::Ballot | WaveOp::ReadFirstLane | WaveOp::ReadLane) => Origin::Uniform,
+        Op::Wave(WaveOp::Shuffle | WaveOp::Mbcnt) => Origin::Divergent,
+        Op::Pos(_) | Op::Const(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => Origin::Uniform,
+        _ => Origin::Operands,
+    }
+}
+
+/// The same bits whenever a lane computes it.
+fn is_fixed(op: Op) -> bool {
+    match op {
+        Op::Const(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => true,
+        Op::Pos(pos) => !matches!(pos, Pos::Clock | Pos::Realtime),
+        _ => false,
+    }
+}

@@ -1,0 +1,179 @@
+//! Ways to change a function in place that building one does not need.
+//!
+//! Nothing here keeps use lists. A pass that replaces values records `old -> new` in a [`Subst`] and
+//! rewrites arguments in the sweep it does anyway.
+
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, ValueDef};
+use crate::op::Op;
+use cranelift_entity::EntityRef;
+
+impl Function {
+    /// Arguments of an instruction, to be overwritten.
+    pub fn args_mut(&mut self, inst: Inst) -> &mut [Value] {
+        self.insts[inst].args.as_mut_slice(&mut self.pool)
+    }
+
+    /// Replaces all arguments of an instruction.
+    pub fn set_args(&mut self, inst: Inst, args: &[Value]) {
+        let list = &mut self.insts[inst].args;
+        if list.len(&self.pool) == args.len() {
+            list.as_mut_slice(&mut self.pool).copy_from_slice(args);
+        } else {
+            list.clear(&mut self.pool);
+            list.extend(args.iter().copied(), &mut self.pool);
+        }
+    }
+
+    /// Turns an instruction into another one with the same results.
+    pub fn replace(&mut self, inst: Inst, op: Op, args: &[Value]) {
+        self.insts[inst].op = op;
+        self.set_args(inst, args);
+    }
+
+    /// Appends an instruction that is in no block, and sets its block.
+    pub fn append(&mut self, block: Block, inst: Inst) {
+        self.insts[inst].block = block;
+        self.blocks[block].insts.push(inst);
+    }
+
+    /// Where the arguments of successor number `which` begin in the terminator's argument list, and
+    /// how many there are.
+    pub fn branch_arg_range(&self, terminator: Inst, which: usize) -> std::ops::Range<usize> {
+        let total = self.insts[terminator].args.len(&self.pool);
+        match self.insts[terminator].op {
+            Op::Jump(_) => 0..total,
+            Op::Br { then_args, .. } if which == 0 => 1..1 + usize::from(then_args),
+            Op::Br { then_args, .. } => 1 + usize::from(then_args)..total,
+            _ => 0..0,
+        }
+    }
+
+    /// Number of successors a terminator has.
+    pub fn branch_count(&self, terminator: Inst) -> usize {
+        match self.insts[terminator].op {
+            Op::Jump(_) => 1,
+            Op::Br { .. } => 2,
+            _ => 0,
+        }
+    }
+
+    /// Successor number `which` of a terminator (0 = jump target or `then`).
+    pub fn branch_target(&self, terminator: Inst, which: usize) -> Option<Block> {
+        match self.insts[terminator].op {
+            Op::Jump(to) if which == 0 => Some(to),
+            Op::Br { then, .. } if which == 0 => Some(then),
+            Op::Br { otherwise, .. } if which == 1 => Some(otherwise),
+            _ => None,
+        }
+    }
+
+    /// Makes successor number `which` another block; the arguments stay as they are.
+    pub fn set_target(&mut self, terminator: Inst, which: usize, to: Block) {
+        match &mut self.insts[terminator].op {
+            Op::Jump(target) => *target = to,
+            Op::Br { then, otherwise, .. } => *(if which == 0 { then } else { otherwise }) = to,
+            _ => {}
+        }
+    }
+
+    /// Replaces the arguments for successor number `which`.
+    pub fn set_branch_args(&mut self, terminator: Inst, which: usize, args: &[Value]) {
+        let range = self.branch_arg_range(terminator, which);
+        if range.len() == args.len() {
+            self.args_mut(terminator)[range].copy_from_slice(args);
+            return;
+        }
+        let mut all = self.args(terminator).to_vec();
+        all.splice(range, args.iter().copied());
+        self.set_args(terminator, &all);
+        if let Op::Br { then_args, .. } = &mut self.insts[terminator].op
+            && which == 0
+        {
+            *then_args = args.len() as u16;
+        }
+    }
+
+    /// Keeps the parameters of `block` for which `keep` holds and drops the others; the branches to
+    /// the block are the caller's business.
+    pub fn retain_params(&mut self, block: Block, mut keep: impl FnMut(usize, Value) -> bool) {
+        let mut kept = 0;
+        let mut list = self.blocks[block].params.take();
+        for index in 0..list.len(&self.pool) {
+            let Some(value) = list.get(index, &self.pool) else { break };
+            if keep(index, value) {
+                self.values[value].def = ValueDef::Param(block, kept as u16);
+                list.as_mut_slice(&mut self.pool)[kept] = value;
+                kept += 1;
+            }
+        }
+        list.truncate(kept, &mut self.pool);
+        self.blocks[block].params = list;
+    }
+
+    /// Number of instructions in the blocks of the layout.
+    pub fn inst_count(&self) -> usize {
+        self.layout.iter().map(|&b| self.blocks[b].insts.len()).sum()
+    }
+}
+
+/// Values that have been replaced by others. Flat, and empty of cost for values that have not.
+#[derive(Debug, Default)]
+pub struct Subst {
+    map: Vec<Value>,
+    dirty: bool,
+}
+
+impl Subst {
+    /// Forgets everything and makes room for the function's values.
+    pub fn reset(&mut self, func: &Function) {
+        self.map.clear();
+        self.map.extend(func.values.keys());
+        self.dirty = false;
+    }
+
+    /// Whether nothing has been replaced.
+    pub fn is_empty(&self) -> bool {
+        !self.dirty
+    }
+
+    /// Replaces `old` by `new` everywhere.
+    pub fn set(&mut self, old: Value, new: Value) {
+        while self.map.len() <= old.index() {
+            self.map.push(Value::new(self.map.len()));
+        }
+        self.map[old.index()] = new;
+        self.dirty = true;
+    }
+
+    /// What a value has become.
+    pub fn get(&self, mut value: Value) -> Value {
+        while let Some(&next) = self.map.get(value.index())
+            && next != value
+        {
+            value = next;
+        }
+        value
+    }
+
+    /// Rewrites the arguments of one instruction.
+    pub fn apply_to(&self, func: &mut Function, inst: Inst) {
+        for arg in func.args_mut(inst) {
+            *arg = self.get(*arg);
+        }
+    }
+
+    /// Rewrites the arguments of every instruction of the layout.
+    pub fn apply(&self, func: &mut Function) {
+        if !self.dirty {
+            return;
+        }
+        for at in 0..func.layout.len() {
+            let block = func.layout[at];
+            for n in 0..func.blocks[block].insts.len() {
+                let inst = func.blocks[block].insts[n];
+                self.apply_to(func, inst);
+            }
+        }
+    }
+}

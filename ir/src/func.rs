@@ -1,0 +1,411 @@
+//! Modules and functions, and the only ways to edit them.
+
+use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
+use crate::op::Op;
+use crate::types::{Space, Type};
+use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap};
+
+/// A list of values in the function's pool.
+pub type ValueList = EntityList<Value>;
+
+/// Byte offset into the source text plus one; 0 is "nowhere".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SrcLoc(pub u32);
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueDef {
+    /// Result number `1` of the instruction.
+    Result(Inst, u16),
+    /// Parameter number `1` of the block.
+    Param(Block, u16),
+}
+
+/// Type and origin of a value.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueData {
+    /// Type.
+    pub ty: Type,
+    /// Origin.
+    pub def: ValueDef,
+}
+
+/// Operation, arguments and results. Results are consecutive values.
+#[derive(Clone, Debug)]
+pub struct InstData {
+    /// What it does.
+    pub op: Op,
+    /// Arguments, in the order of the table in [`crate::op`].
+    pub args: ValueList,
+    /// First result; meaningful if `results > 0`.
+    pub first: Value,
+    /// Number of results.
+    pub results: u16,
+    /// The block that holds it; an instruction that was removed keeps its last one.
+    pub block: Block,
+    /// Where in the source it comes from.
+    pub loc: SrcLoc,
+}
+
+/// Parameters and instructions of a block; the last instruction is its terminator.
+#[derive(Clone, Debug, Default)]
+pub struct BlockData {
+    /// Block parameters.
+    pub params: ValueList,
+    /// Instructions in order.
+    pub insts: Vec<Inst>,
+}
+
+/// A private variable.
+#[derive(Clone, Copy, Debug)]
+pub struct SlotData {
+    /// Bytes.
+    pub size: u32,
+    /// Bytes, a power of two.
+    pub align: u32,
+}
+
+/// Unrolling asked for by `#[unroll]` and its kin, kept on the loop's header block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnrollHint {
+    /// No attribute: the compiler decides.
+    #[default]
+    None,
+    /// `#[unroll]`: completely, where the trip count is a constant.
+    Full,
+    /// `#[unroll(n)]`.
+    By(u16),
+    /// `#[no_unroll]`.
+    Never,
+}
+
+/// A function or kernel. Blocks are kept in `layout` order; the first is the entry.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Name without decoration.
+    pub name: String,
+    /// Types of the results (a kernel has none).
+    pub results: Vec<Type>,
+    /// Present for kernels.
+    pub kernel: Option<KernelInfo>,
+    /// Order of the blocks that are part of the function.
+    pub layout: Vec<Block>,
+    /// All blocks ever made.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// All instructions ever made.
+    pub insts: PrimaryMap<Inst, InstData>,
+    /// All values ever made.
+    pub values: PrimaryMap<Value, ValueData>,
+    /// Private variables.
+    pub slots: PrimaryMap<Slot, SlotData>,
+    /// Storage of every `ValueList`.
+    pub pool: ListPool<Value>,
+    /// Unrolling hints by loop header.
+    pub unroll: SecondaryMap<Block, UnrollHint>,
+}
+
+/// How a kernel argument is passed; decides `.value_kind` of the metadata (seed 000, line 2440).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// Copied into the kernarg segment.
+    ByValue,
+    /// Pointer to global, constant or generic memory.
+    GlobalBuffer,
+    /// Offset of dynamically sized LDS.
+    DynamicShared,
+}
+
+/// One kernel parameter, as the user declared it.
+#[derive(Clone, Debug)]
+pub struct KernelParam {
+    /// Name.
+    pub name: String,
+    /// Type as written in the source, for people.
+    pub type_name: String,
+    /// Element type for `.value_type` and typed buffers: `i8 u8 i16 u16 f16 i32 u32 f32 i64 u64 f64 struct`.
+    pub elem: &'static str,
+    /// Number of vector lanes of the value or pointee (1 for scalars).
+    pub lanes: u8,
+    /// How it is passed.
+    pub kind: ParamKind,
+    /// Address space of a pointer.
+    pub space: Option<Space>,
+    /// Byte offset in the kernarg segment.
+    pub offset: u32,
+    /// Bytes in the kernarg segment.
+    pub size: u32,
+    /// Alignment in the kernarg segment, bytes.
+    pub align: u32,
+    /// Alignment of the pointee, bytes (dynamic LDS and pointers).
+    pub pointee_align: u32,
+    /// `const` pointer.
+    pub is_const: bool,
+    /// `restrict` pointer.
+    pub is_restrict: bool,
+    /// `volatile` pointer.
+    pub is_volatile: bool,
+}
+
+/// What makes a function a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct KernelInfo {
+    /// Parameters in order.
+    pub params: Vec<KernelParam>,
+    /// Bytes of explicit arguments.
+    pub kernarg_size: u32,
+    /// `#[workgroup_size(x, y, z)]`
+    pub reqd_workgroup_size: Option<[u32; 3]>,
+    /// `#[workgroup_size_hint(x, y, z)]`
+    pub workgroup_size_hint: Option<[u32; 3]>,
+    /// `#[max_workgroup_size(n)]`
+    pub max_workgroup_size: Option<u32>,
+    /// `#[waves_per_eu(min, max)]`
+    pub waves_per_eu: Option<(u32, Option<u32>)>,
+    /// `#[num_vgpr(n)]`
+    pub num_vgpr: Option<u32>,
+    /// `#[num_sgpr(n)]`
+    pub num_sgpr: Option<u32>,
+    /// `#[vec_type_hint(T)]`
+    pub vec_type_hint: Option<String>,
+}
+
+impl KernelInfo {
+    /// Most work-items a work-group of this kernel may have (seed 000, line 2450: 1024 by default).
+    pub fn max_flat_workgroup_size(&self) -> u32 {
+        match (self.reqd_workgroup_size, self.max_workgroup_size) {
+            (Some([x, y, z]), _) => x * y * z,
+            (None, Some(n)) => n,
+            (None, None) => 1024,
+        }
+    }
+}
+
+/// A module variable.
+#[derive(Clone, Debug)]
+pub struct GlobalData {
+    /// Name; unique in the module.
+    pub name: String,
+    /// `Shared`, `Constant` or `Global`.
+    pub space: Space,
+    /// Bytes.
+    pub size: u32,
+    /// Bytes, a power of two.
+    pub align: u32,
+    /// Initial bytes of `constant` and `global` variables (little endian); empty means zeros.
+    pub init: Vec<u8>,
+    /// `shared dyn`: sized by the dispatch.
+    pub dynamic: bool,
+}
+
+/// A translation unit.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// Functions and kernels.
+    pub funcs: PrimaryMap<FuncId, Function>,
+    /// Module variables.
+    pub globals: PrimaryMap<Global, GlobalData>,
+}
+
+impl Function {
+    /// An empty function: make and append an entry block first.
+    pub fn new(name: impl Into<String>) -> Self {
+        Function {
+            name: name.into(),
+            results: Vec::new(),
+            kernel: None,
+            layout: Vec::new(),
+            blocks: PrimaryMap::new(),
+            insts: PrimaryMap::new(),
+            values: PrimaryMap::new(),
+            slots: PrimaryMap::new(),
+            pool: ListPool::new(),
+            unroll: SecondaryMap::new(),
+        }
+    }
+
+    /// First block of the layout.
+    pub fn entry(&self) -> Block {
+        self.layout[0]
+    }
+
+    /// A new block, not yet part of the layout.
+    pub fn make_block(&mut self) -> Block {
+        self.blocks.push(BlockData::default())
+    }
+
+    /// A new block at the end of the layout.
+    pub fn add_block(&mut self) -> Block {
+        let block = self.make_block();
+        self.layout.push(block);
+        block
+    }
+
+    /// Adds a parameter to a block.
+    pub fn add_param(&mut self, block: Block, ty: Type) -> Value {
+        let index = self.blocks[block].params.len(&self.pool) as u16;
+        let value = self.values.push(ValueData { ty, def: ValueDef::Param(block, index) });
+        self.blocks[block].params.push(value, &mut self.pool);
+        value
+    }
+
+    /// Makes an instruction with results of type `ty` (`results` of them), in no block yet.
+    pub fn make_inst(
+        &mut self,
+        block: Block,
+        op: Op,
+        args: &[Value],
+        ty: Type,
+        results: u16,
+        loc: SrcLoc,
+    ) -> Inst {
+        let inst = self.insts.next_key();
+        let first = self.values.next_key();
+        for n in 0..results {
+            self.values.push(ValueData { ty, def: ValueDef::Result(inst, n) });
+        }
+        let args = ValueList::from_slice(args, &mut self.pool);
+        self.insts.push(InstData { op, args, first, results, block, loc })
+    }
+
+    /// Appends an instruction without results.
+    pub fn push(&mut self, block: Block, op: Op, args: &[Value], loc: SrcLoc) -> Inst {
+        let inst = self.make_inst(block, op, args, Type::Bool, 0, loc);
+        self.blocks[block].insts.push(inst);
+        inst
+    }
+
+    /// Appends an instruction with one result of type `ty`.
+    pub fn push1(&mut self, block: Block, op: Op, args: &[Value], ty: Type, loc: SrcLoc) -> Value {
+        let inst = self.make_inst(block, op, args, ty, 1, loc);
+        self.blocks[block].insts.push(inst);
+        self.insts[inst].first
+    }
+
+    /// Appends an instruction with several results of type `ty`; they are consecutive values.
+    pub fn push_n(&mut self, block: Block, op: Op, args: &[Value], ty: Type, n: u16, loc: SrcLoc) -> Inst {
+        let inst = self.make_inst(block, op, args, ty, n, loc);
+        self.blocks[block].insts.push(inst);
+        inst
+    }
+
+    /// Arguments of an instruction.
+    pub fn args(&self, inst: Inst) -> &[Value] {
+        self.insts[inst].args.as_slice(&self.pool)
+    }
+
+    /// Result number `n` of an instruction.
+    pub fn result(&self, inst: Inst, n: u16) -> Value {
+        debug_assert!(n < self.insts[inst].results);
+        Value::from_u32(self.insts[inst].first.as_u32() + u32::from(n))
+    }
+
+    /// All results of an instruction.
+    pub fn results_of(&self, inst: Inst) -> impl Iterator<Item = Value> + use<> {
+        let first = self.insts[inst].first.as_u32();
+        (first..first + u32::from(self.insts[inst].results)).map(Value::from_u32)
+    }
+
+    /// Parameters of a block.
+    pub fn params(&self, block: Block) -> &[Value] {
+        self.blocks[block].params.as_slice(&self.pool)
+    }
+
+    /// Type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value].ty
+    }
+
+    /// The instruction that defines a value, unless it is a block parameter.
+    pub fn def_inst(&self, value: Value) -> Option<Inst> {
+        match self.values[value].def {
+            ValueDef::Result(inst, _) => Some(inst),
+            ValueDef::Param(..) => None,
+        }
+    }
+
+    /// The operation that defines a value, unless it is a block parameter.
+    pub fn def_op(&self, value: Value) -> Option<Op> {
+        self.def_inst(value).map(|inst| self.insts[inst].op)
+    }
+
+    /// The constant a value is, if it is one.
+    pub fn const_bits(&self, value: Value) -> Option<u64> {
+        match self.def_op(value) {
+            Some(Op::Const(bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The block's terminator. A verified function has one in each block of the layout.
+    pub fn terminator(&self, block: Block) -> Option<Inst> {
+        self.blocks[block].insts.last().copied().filter(|&inst| self.insts[inst].op.is_terminator())
+    }
+
+    /// Successors of a block in branch order (`then` first).
+    pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + use<> {
+        let pair = match self.terminator(block).map(|inst| self.insts[inst].op) {
+            Some(Op::Jump(to)) => [Some(to), None],
+            Some(Op::Br { then, otherwise, .. }) => [Some(then), Some(otherwise)],
+            _ => [None, None],
+        };
+        pair.into_iter().flatten()
+    }
+
+    /// Arguments a terminator passes to its successor number `which` (0 = jump target or `then`).
+    pub fn branch_args(&self, terminator: Inst, which: usize) -> &[Value] {
+        let args = self.args(terminator);
+        match self.insts[terminator].op {
+            Op::Jump(_) => args,
+            Op::Br { then_args, .. } => {
+                let (then, otherwise) = args[1..].split_at(usize::from(then_args));
+                if which == 0 { then } else { otherwise }
+            }
+            _ => &[],
+        }
+    }
+
+    /// The block that defines a value.
+    pub fn block_of(&self, value: Value) -> Block {
+        match self.values[value].def {
+            ValueDef::Result(inst, _) => self.insts[inst].block,
+            ValueDef::Param(block, _) => block,
+        }
+    }
+
+    /// Replaces argument number `n` of an instruction.
+    pub fn set_arg(&mut self, inst: Inst, n: usize, value: Value) {
+        self.insts[inst].args.as_mut_slice(&mut self.pool)[n] = value;
+    }
+
+    /// Adds an argument for the successor number `which` of a terminator, after those it passes already.
+    pub fn push_branch_arg(&mut self, terminator: Inst, which: usize, value: Value) {
+        let data = &mut self.insts[terminator];
+        match &mut data.op {
+            Op::Br { then_args, .. } if which == 0 => {
+                let at = 1 + usize::from(*then_args);
+                *then_args += 1;
+                data.args.insert(at, value, &mut self.pool);
+            }
+            _ => {
+                data.args.push(value, &mut self.pool);
+            }
+        }
+    }
+
+    /// Makes the edges of a terminator that go to `from` go to `to`, with the same arguments.
+    pub fn retarget(&mut self, terminator: Inst, from: Block, to: Block) {
+        let change = |block: &mut Block| {
+            if *block == from {
+                *block = to;
+            }
+        };
+        match &mut self.insts[terminator].op {
+            Op::Jump(target) => change(target),
+            Op::Br { then, otherwise, .. } => {
+                change(then);
+                change(otherwise);
+            }
+            _ => {}
+        }
+    }
+}

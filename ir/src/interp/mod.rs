@@ -1,0 +1,356 @@
+//! A plain interpreter of the IR: what it computes is what a module means.
+//!
+//! # Execution model
+//! Work-items are packed into waves in the order of their ids. The lanes of a wave run in lockstep: of all
+//! blocks that lanes are about to enter, the one that comes first in [`Cfg::rpo`] runs, for all lanes that
+//! are there; a loop's header that lanes go back to counts as coming after the loop's last block. Since
+//! that order keeps loops together, lanes that begin another iteration wait for those still in this one,
+//! lanes that leave a loop wait for those that stay, and lanes that part at a branch meet again at the
+//! join, as they do in compiled code; this is what gives wave operations their set of active lanes. All
+//! memory is sequentially consistent; of lanes that store to one place in one instruction, the highest
+//! wins.
+//!
+//! Waves of a work-group run in turn from barrier to barrier. Several work-groups are resident at a time and
+//! each runs for a slice of steps, so that a group may wait for another one.
+//!
+//! # Not here
+//! Weak memory, timing, traps. A program that breaks a promise (an access out of bounds or less aligned than
+//! it says, a false `assume`) stops with an [`Error`]; nothing it could do is undefined.
+//!
+//! # Requires
+//! A verified module.
+
+mod exec;
+mod memory;
+mod wave;
+
+pub use memory::Memory;
+
+use crate::analysis::{Cfg, LoopForest};
+use crate::entity::{Block, FuncId, Global, Inst};
+use crate::func::Module;
+use crate::text;
+use crate::types::Space;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use std::collections::VecDeque;
+use std::fmt;
+use wave::{Status, Wave, align_up};
+
+/// Most lanes a wave may have.
+const MAX_LANES: u32 = 64;
+/// Most work-group memory, in bytes.
+const MAX_SHARED: u32 = 64 * 1024;
+/// Work-groups that run interleaved.
+const RESIDENT_GROUPS: usize = 8;
+/// Instructions a wave runs before the next one's turn.
+const SLICE: u64 = 20_000;
+
+/// What went wrong in the interpreted program, or with the request to run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// There is no kernel of this name.
+    NoKernel(String),
+    /// The dispatch cannot be run; says why.
+    BadDispatch(&'static str),
+    /// An access of bytes that belong to nothing.
+    OutOfBounds {
+        /// Address space of the access.
+        space: Space,
+        /// First byte.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// An address that is not aligned as the access says.
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// The alignment it should have had.
+        align: u32,
+    },
+    /// Lanes of a wave are elsewhere when others reach a barrier.
+    DivergentBarrier,
+    /// An `assume` of something false.
+    FalseAssumption,
+    /// `unreachable` was reached.
+    Unreachable,
+    /// More calls are open than [`Interp::max_calls`] allows.
+    TooManyCalls,
+    /// More instructions were run than [`Interp::max_steps`] allows.
+    TooManySteps,
+}
+
+/// An error and where it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What happened.
+    pub kind: ErrorKind,
+    /// The function and the instruction's text, if one was running.
+    pub at: Option<(String, String)>,
+    /// The work-group.
+    pub group: [u32; 3],
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::NoKernel(name) => write!(f, "there is no kernel `{name}`"),
+            ErrorKind::BadDispatch(why) => write!(f, "the dispatch cannot be run: {why}"),
+            ErrorKind::OutOfBounds { space, address, bytes } => {
+                write!(
+                    f,
+                    "access of {bytes} bytes at {} address {address:#x}, which are no one's",
+                    space.name()
+                )
+            }
+            ErrorKind::Misaligned { address, align } => {
+                write!(f, "address {address:#x} is not a multiple of {align}")
+            }
+            ErrorKind::DivergentBarrier => f.write_str("a barrier was reached by some lanes of a wave only"),
+            ErrorKind::FalseAssumption => f.write_str("an assumption does not hold"),
+            ErrorKind::Unreachable => f.write_str("code said to be unreachable was reached"),
+            ErrorKind::TooManyCalls => f.write_str("too many nested calls"),
+            ErrorKind::TooManySteps => f.write_str("the step limit was reached"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.group;
+        match &self.at {
+            None => self.kind.fmt(f),
+            Some((func, inst)) => {
+                write!(f, "{} (@{func}, `{inst}`, work-group {x}, {y}, {z})", self.kind)
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// One kernel launch.
+#[derive(Clone, Debug)]
+pub struct Dispatch<'a> {
+    /// Name of the kernel.
+    pub kernel: &'a str,
+    /// Work-items in each dimension; need not be a multiple of the group.
+    pub grid: [u32; 3],
+    /// Work-items of a group in each dimension.
+    pub group: [u32; 3],
+    /// The explicit arguments, laid out as [`crate::KernelParam::offset`] says.
+    pub kernarg: Vec<u8>,
+    /// Bytes of dynamic work-group memory.
+    pub dynamic_shared: u32,
+}
+
+/// Interprets the kernels of one module.
+pub struct Interp<'a> {
+    module: &'a Module,
+    orders: PrimaryMap<FuncId, BlockOrder>,
+    /// Addresses of device variables, offsets of work-group variables.
+    globals: SecondaryMap<Global, u64>,
+    static_shared: u32,
+    /// Lanes of a wave, up to 64 (the default).
+    pub wave_size: u32,
+    /// Instructions (of a wave) until [`ErrorKind::TooManySteps`].
+    pub max_steps: u64,
+    /// Open calls until [`ErrorKind::TooManyCalls`].
+    pub max_calls: usize,
+}
+
+/// In which order lanes that are in different places of a function go on.
+struct BlockOrder {
+    cfg: Cfg,
+    /// Rank of a loop's header for lanes that go back to it.
+    back: SecondaryMap<Block, u64>,
+}
+
+impl BlockOrder {
+    fn new(cfg: Cfg) -> Self {
+        let loops = LoopForest::new(&cfg);
+        let mut back = SecondaryMap::new();
+        for l in loops.loops() {
+            let header = loops.header(l);
+            let end = u64::from(cfg.position(header)) + loops.blocks(l).len() as u64;
+            // Loops may end at one place; the inner one goes first.
+            back[header] = (end << 32) - u64::from(loops.loop_depth(l));
+        }
+        BlockOrder { cfg, back }
+    }
+
+    /// Lanes with a lower rank run first; those with the same one run together.
+    fn rank(&self, from: Block, to: Block) -> u64 {
+        if self.cfg.is_back_edge(from, to) { self.back[to] } else { u64::from(self.cfg.position(to)) << 32 }
+    }
+}
+
+/// What all waves of a dispatch share.
+struct Launch<'a> {
+    interp: &'a Interp<'a>,
+    grid: [u32; 3],
+    group_size: [u32; 3],
+    kernarg: u64,
+    steps: u64,
+}
+
+/// A resident work-group.
+struct Group {
+    id: [u32; 3],
+    shared: Vec<u8>,
+    waves: Vec<Wave>,
+}
+
+impl<'a> Interp<'a> {
+    /// Places the module's device variables in `memory`, which later runs must be given.
+    pub fn new(module: &'a Module, memory: &mut Memory) -> Self {
+        let mut globals = SecondaryMap::new();
+        let mut static_shared = 0u32;
+        for (id, data) in module.globals.iter().filter(|(_, data)| !data.dynamic) {
+            globals[id] = if data.space == Space::Shared {
+                let offset = align_up(static_shared, data.align.max(16));
+                static_shared = offset.saturating_add(data.size);
+                u64::from(offset)
+            } else {
+                let mut bytes = data.init.clone();
+                bytes.resize(data.size as usize, 0);
+                memory.alloc_bytes(bytes)
+            };
+        }
+        static_shared = align_up(static_shared, 16);
+        for (id, data) in module.globals.iter().filter(|(_, data)| data.dynamic) {
+            static_shared = align_up(static_shared, data.align);
+            globals[id] = u64::from(static_shared);
+        }
+        let mut orders = PrimaryMap::new();
+        for func in module.funcs.values() {
+            orders.push(BlockOrder::new(Cfg::new(func)));
+        }
+        Interp { module, orders, globals, static_shared, wave_size: 64, max_steps: u64::MAX, max_calls: 256 }
+    }
+
+    /// Address of a `constant` or `global` variable.
+    pub fn global_address(&self, name: &str) -> Option<u64> {
+        let found = self.module.globals.iter().find(|(_, data)| data.name == name);
+        found.filter(|(_, data)| data.space != Space::Shared).map(|(id, _)| self.globals[id])
+    }
+
+    /// Runs a kernel to its end; the number of instructions that waves executed.
+    pub fn run(&self, dispatch: &Dispatch<'_>, memory: &mut Memory) -> Result<u64, Error> {
+        let fail = |kind| Error { kind, at: None, group: [0; 3] };
+        let kernel = self.check(dispatch).map_err(fail)?;
+        let kernarg = memory.alloc_bytes(dispatch.kernarg.clone());
+        let mut launch =
+            Launch { interp: self, grid: dispatch.grid, group_size: dispatch.group, kernarg, steps: 0 };
+        let result = launch.run(kernel, dispatch.dynamic_shared, memory);
+        memory.free(kernarg);
+        result.map(|()| launch.steps)
+    }
+
+    fn check(&self, dispatch: &Dispatch<'_>) -> Result<FuncId, ErrorKind> {
+        let named = |name: &str| {
+            self.module.funcs.iter().find(|(_, func)| func.kernel.is_some() && func.name == name)
+        };
+        let (id, func) = named(dispatch.kernel).ok_or_else(|| ErrorKind::NoKernel(dispatch.kernel.into()))?;
+        let items = dispatch.group.iter().try_fold(1u32, |n, &d| n.checked_mul(d));
+        let info = func.kernel.as_ref();
+        let argument_bytes = info.map_or(0, |k| k.kernarg_size as usize);
+        let shared = self.static_shared.saturating_add(dispatch.dynamic_shared);
+        let required = info.and_then(|k| k.reqd_workgroup_size);
+        for (ok, why) in [
+            ((1..=MAX_LANES).contains(&self.wave_size), "a wave has 1 to 64 lanes"),
+            (items.is_some_and(|n| (1..=1024).contains(&n)), "a work-group has 1 to 1024 work-items"),
+            (shared <= MAX_SHARED, "more than 64 KiB of work-group memory"),
+            (dispatch.grid.iter().all(|&n| n > 0), "the grid is empty"),
+            (
+                dispatch.kernarg.len() >= argument_bytes,
+                "there are fewer argument bytes than the kernel takes",
+            ),
+            (
+                required.is_none_or(|size| size == dispatch.group),
+                "the kernel requires another work-group size",
+            ),
+        ] {
+            if !ok {
+                return Err(ErrorKind::BadDispatch(why));
+            }
+        }
+        Ok(id)
+    }
+}
+
+impl Launch<'_> {
+    fn run(&mut self, kernel: FuncId, dynamic: u32, memory: &mut Memory) -> Result<(), Error> {
+        let groups = [0, 1, 2].map(|d| self.num_groups(d));
+        let total = groups.iter().map(|&n| u64::from(n)).product::<u64>();
+        let mut resident: VecDeque<Group> = VecDeque::new();
+        let mut next = 0;
+        loop {
+            while resident.len() < RESIDENT_GROUPS && next < total {
+                let [x, y, _] = groups.map(u64::from);
+                let id = [(next % x) as u32, (next / x % y) as u32, (next / x / y) as u32];
+                resident.push_back(self.group(kernel, id, dynamic));
+                next += 1;
+            }
+            let Some(mut group) = resident.pop_front() else { return Ok(()) };
+            if !self.turn(&mut group, memory)? {
+                resident.push_back(group);
+            }
+        }
+    }
+
+    fn num_groups(&self, d: usize) -> u32 {
+        self.grid[d].div_ceil(self.group_size[d])
+    }
+
+    /// A work-group at its start. At the edge of the grid it has fewer work-items.
+    fn group(&self, kernel: FuncId, id: [u32; 3], dynamic: u32) -> Group {
+        let size = |d: usize| {
+            let first = u64::from(id[d]) * u64::from(self.group_size[d]);
+            u64::from(self.group_size[d]).min(u64::from(self.grid[d]) - first) as u32
+        };
+        let size = [size(0), size(1), size(2)];
+        let mut items = Vec::with_capacity((size[0] * size[1] * size[2]) as usize);
+        for z in 0..size[2] {
+            for y in 0..size[1] {
+                items.extend((0..size[0]).map(|x| [x, y, z]));
+            }
+        }
+        let waves = items
+            .chunks(self.interp.wave_size as usize)
+            .map(|ids| Wave::new(self.interp, kernel, ids.to_vec()))
+            .collect();
+        let shared = vec![0; self.interp.static_shared.saturating_add(dynamic) as usize];
+        Group { id, shared, waves }
+    }
+
+    /// Gives each wave of the group a slice; whether all have ended.
+    fn turn(&mut self, group: &mut Group, memory: &mut Memory) -> Result<bool, Error> {
+        let Group { id, shared, waves } = group;
+        for wave in waves.iter_mut() {
+            if wave.status == Status::Ready {
+                let limit = self.steps.saturating_add(SLICE).min(self.interp.max_steps);
+                let result = wave.run(self, *id, shared, memory, limit);
+                result.map_err(|(kind, func, inst)| self.error(kind, func, inst, *id))?;
+            }
+        }
+        let running = waves.iter().any(|w| w.status == Status::Ready);
+        if running && self.steps >= self.interp.max_steps {
+            return Err(Error { kind: ErrorKind::TooManySteps, at: None, group: *id });
+        }
+        let waiting = waves.iter().any(|w| w.status == Status::AtBarrier);
+        if !running && waiting {
+            for wave in waves.iter_mut().filter(|w| w.status == Status::AtBarrier) {
+                wave.status = Status::Ready;
+            }
+        }
+        Ok(!running && !waiting)
+    }
+
+    fn error(&self, kind: ErrorKind, func: FuncId, inst: Inst, group: [u32; 3]) -> Error {
+        let module = self.interp.module;
+        let func = &module.funcs[func];
+        let text = text::instruction(func, inst, Some(module));
+        Error { kind, at: Some((func.name.clone(), text)), group }
+    }
+}

@@ -1,0 +1,281 @@
+//! One wave: its lanes, its open calls, and which block runs next.
+
+use super::memory::Memory;
+use super::{ErrorKind, Interp, Launch, MAX_LANES};
+use crate::entity::{Block, FuncId, Inst, Value};
+use crate::func::Function;
+use crate::op::Op;
+use cranelift_entity::EntityRef;
+
+/// A lane's rank when it has returned from the frame's function, or never was in it.
+const GONE: u64 = u64::MAX;
+/// Most private memory a lane may use.
+const MAX_PRIVATE: usize = 1 << 20;
+
+/// Whether a wave can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Ready,
+    AtBarrier,
+    Done,
+}
+
+/// What happened at an instruction that does more than compute.
+pub(super) enum Flow {
+    Next,
+    Barrier,
+}
+
+/// An open call (or the kernel itself) of some of the lanes.
+pub(super) struct Frame {
+    pub func: FuncId,
+    /// Value `v` of lane `n` is at `v * MAX_LANES + n`.
+    regs: Vec<u64>,
+    /// The block each lane enters next, and its [rank](super::BlockOrder::rank).
+    place: Vec<(u64, Block)>,
+    /// Lanes in the current block.
+    pub active: u64,
+    block: Block,
+    /// Index of the next instruction in the block.
+    next: usize,
+    /// Values returned so far; result `r` of lane `n` is at `r * MAX_LANES + n`.
+    returned: Vec<u64>,
+    /// Lanes the frame began with.
+    entered: u64,
+    /// Offset of the frame's slots in private memory.
+    pub private_base: u32,
+}
+
+pub(super) struct Wave {
+    pub status: Status,
+    /// Local ids of the lanes.
+    pub ids: Vec<[u32; 3]>,
+    pub frames: Vec<Frame>,
+    /// Private memory of each lane.
+    pub private: Vec<Vec<u8>>,
+    /// Arguments of a branch, read before any parameter is written.
+    scratch: Vec<u64>,
+}
+
+/// Runs `body` for the number of every lane in the mask.
+macro_rules! for_lanes {
+    ($lane:ident in $mask:expr => $body:block) => {{
+        let mut rest: u64 = $mask;
+        while rest != 0 {
+            let $lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            $body
+        }
+    }};
+}
+pub(super) use for_lanes;
+
+impl Frame {
+    fn new(func: FuncId, data: &Function, mask: u64, private_base: u32) -> Self {
+        let lanes = MAX_LANES as usize;
+        let mut place = vec![(GONE, data.entry()); lanes];
+        for_lanes!(lane in mask => { place[lane].0 = 0; });
+        Frame {
+            func,
+            regs: vec![0; data.values.len() * lanes],
+            place,
+            active: mask,
+            block: data.entry(),
+            next: 0,
+            returned: vec![0; data.results.len() * lanes],
+            entered: mask,
+            private_base,
+        }
+    }
+
+    /// What a lane holds for a value.
+    pub fn get(&self, value: Value, lane: usize) -> u64 {
+        self.regs[value.index() * MAX_LANES as usize + lane]
+    }
+
+    /// Sets what a lane holds for a value.
+    pub fn set(&mut self, value: Value, lane: usize, bits: u64) {
+        self.regs[value.index() * MAX_LANES as usize + lane] = bits;
+    }
+}
+
+type Stop = (ErrorKind, FuncId, Inst);
+
+impl Wave {
+    pub fn new(interp: &Interp<'_>, kernel: FuncId, ids: Vec<[u32; 3]>) -> Self {
+        let mask = if ids.len() == 64 { u64::MAX } else { (1 << ids.len()) - 1 };
+        let private = vec![Vec::new(); ids.len()];
+        let mut wave = Wave { status: Status::Ready, ids, frames: Vec::new(), private, scratch: Vec::new() };
+        wave.enter(interp, kernel, mask);
+        wave
+    }
+
+    /// Opens a frame for the lanes in the mask.
+    fn enter(&mut self, interp: &Interp<'_>, func: FuncId, mask: u64) {
+        let data = &interp.module.funcs[func];
+        let base = match self.frames.last() {
+            None => 0,
+            Some(frame) => {
+                let caller = &interp.module.funcs[frame.func];
+                frame.private_base.saturating_add(slots_size(caller, frame.private_base))
+            }
+        };
+        let end = base.saturating_add(slots_size(data, base)) as usize;
+        for bytes in &mut self.private {
+            if bytes.len() < end {
+                bytes.resize(end.min(MAX_PRIVATE), 0);
+            }
+        }
+        self.frames.push(Frame::new(func, data, mask, base));
+    }
+
+    /// Runs until the kernel ends, a barrier, or the step limit.
+    pub fn run(
+        &mut self,
+        launch: &mut Launch<'_>,
+        group: [u32; 3],
+        shared: &mut [u8],
+        memory: &mut Memory,
+        limit: u64,
+    ) -> Result<(), Stop> {
+        let interp = launch.interp;
+        while let Some(frame) = self.frames.last_mut() {
+            if launch.steps >= limit {
+                return Ok(());
+            }
+            launch.steps += 1;
+            let func = &interp.module.funcs[frame.func];
+            let inst = func.blocks[frame.block].insts[frame.next];
+            let id = frame.func;
+            frame.next += 1;
+            let stop = |kind| (kind, id, inst);
+            match func.insts[inst].op {
+                Op::Call(callee) => self.call(interp, func, inst, callee).map_err(stop)?,
+                Op::Jump(_) | Op::Br { .. } => {
+                    self.branch(interp, func, inst);
+                    self.pick(interp);
+                }
+                Op::Ret => {
+                    self.ret(func, inst);
+                    self.pick(interp);
+                }
+                _ => match self.exec(launch, group, shared, memory, func, inst).map_err(stop)? {
+                    Flow::Next => {}
+                    Flow::Barrier => {
+                        self.status = Status::AtBarrier;
+                        return Ok(());
+                    }
+                },
+            }
+        }
+        self.status = Status::Done;
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        interp: &Interp<'_>,
+        func: &Function,
+        inst: Inst,
+        callee: FuncId,
+    ) -> Result<(), ErrorKind> {
+        if self.frames.len() >= interp.max_calls {
+            return Err(ErrorKind::TooManyCalls);
+        }
+        let Some(mask) = self.frames.last().map(|f| f.active) else { return Ok(()) };
+        self.enter(interp, callee, mask);
+        let target = &interp.module.funcs[callee];
+        if let [.., caller, new] = self.frames.as_mut_slice() {
+            for (&arg, &param) in func.args(inst).iter().zip(target.params(target.entry())) {
+                for_lanes!(lane in mask => { new.set(param, lane, caller.get(arg, lane)); });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the active lanes to the targets of a branch.
+    fn branch(&mut self, interp: &Interp<'_>, func: &Function, inst: Inst) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let order = &interp.orders[frame.func];
+        let mut taken = frame.active;
+        if let Op::Br { .. } = func.insts[inst].op {
+            let cond = func.args(inst)[0];
+            for_lanes!(lane in frame.active => {
+                if frame.get(cond, lane) == 0 {
+                    taken &= !(1 << lane);
+                }
+            });
+        }
+        for (which, to) in func.succs(frame.block).enumerate() {
+            let mask = if which == 0 { taken } else { frame.active & !taken };
+            let args = func.branch_args(inst, which);
+            let rank = order.rank(frame.block, to);
+            for_lanes!(lane in mask => {
+                frame.place[lane] = (rank, to);
+                self.scratch.clear();
+                self.scratch.extend(args.iter().map(|&arg| frame.get(arg, lane)));
+                for (&param, &bits) in func.params(to).iter().zip(&self.scratch) {
+                    frame.set(param, lane, bits);
+                }
+            });
+        }
+    }
+
+    fn ret(&mut self, func: &Function, inst: Inst) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        for (n, &arg) in func.args(inst).iter().enumerate() {
+            for_lanes!(lane in frame.active => {
+                frame.returned[n * MAX_LANES as usize + lane] = frame.get(arg, lane);
+            });
+        }
+        for_lanes!(lane in frame.active => { frame.place[lane].0 = GONE; });
+    }
+
+    /// Chooses the next block of the innermost frame; closes it when all its lanes have returned.
+    fn pick(&mut self, interp: &Interp<'_>) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let mut first = (GONE, frame.block);
+        frame.active = 0;
+        for (lane, &place) in frame.place.iter().enumerate() {
+            if place.0 < first.0 {
+                first = place;
+                frame.active = 0;
+            }
+            frame.active |= u64::from(place.0 == first.0) << lane;
+        }
+        if first.0 != GONE {
+            frame.block = first.1;
+            frame.next = 0;
+            return;
+        }
+        let Some(done) = self.frames.pop() else { return };
+        let Some(caller) = self.frames.last_mut() else { return };
+        let func = &interp.module.funcs[caller.func];
+        let call = func.blocks[caller.block].insts[caller.next - 1];
+        for (n, result) in func.results_of(call).enumerate() {
+            for_lanes!(lane in done.entered => {
+                caller.set(result, lane, done.returned[n * MAX_LANES as usize + lane]);
+            });
+        }
+    }
+
+    /// Lanes that have not ended the kernel.
+    pub fn living(&self) -> u64 {
+        let Some(outermost) = self.frames.first() else { return 0 };
+        outermost.place.iter().enumerate().fold(0, |mask, (n, p)| mask | u64::from(p.0 != GONE) << n)
+    }
+}
+
+/// Bytes that a function's slots take from `base` on.
+fn slots_size(func: &Function, base: u32) -> u32 {
+    let mut end = base;
+    for slot in func.slots.values() {
+        end = align_up(end, slot.align).saturating_add(slot.size);
+    }
+    align_up(end, 16) - base
+}
+
+/// The next multiple of `align`; stays at the top of the range instead of passing it.
+pub(super) fn align_up(offset: u32, align: u32) -> u32 {
+    offset.checked_next_multiple_of(align).unwrap_or(u32::MAX)
+}

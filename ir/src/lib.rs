@@ -1,0 +1,25 @@
+//! SSA intermediate representation: entities, types, text form, verifier, analyses, passes, interpreter.
+
+pub mod analysis;
+pub mod edit;
+pub mod entity;
+pub mod func;
+pub mod interp;
+pub mod mnemonic;
+pub mod op;
+pub mod parse;
+pub mod passes;
+pub mod semantics;
+pub mod text;
+pub mod types;
+pub mod verify;
+
+pub use entity::{Block, FuncId, Global, Inst, Slot, Value};
+pub use func::{
+    BlockData, Function, GlobalData, InstData, KernelInfo, KernelParam, Module, ParamKind, SlotData, SrcLoc,
+    UnrollHint, ValueData, ValueDef, ValueList,
+};
+pub use op::{
+    BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,
+};
+pub use types::{MemTy, Space, Type};

@@ -1,0 +1,432 @@
+//! Operations of the IR.
+//!
+//! An instruction is an [`Op`] (a small `Copy` value that carries immediates), a list of argument
+//! values and zero or more results. Arguments and results of each operation:
+//!
+//! | op | args | results |
+//! |---|---|---|
+//! | `Const(bits)` | - | 1: any type, `bits` zero-extended to 64 |
+//! | `Un`, `Bin`, `Tern`, `Icmp`, `Fcmp`, `Select`, `Cast` | 1, 2, 3, 2, 2, 3 (`cond, a, b`), 1 | 1 |
+//! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, clocks: `i64`) |
+//! | `GlobalAddr`, `SlotAddr` | - | 1: a pointer |
+//! | `PtrAdd` | pointer, byte offset of the pointer's width (signed, wraps) | 1: the pointer's type |
+//! | `PtrAddZ` | 64-bit pointer, `i32` byte offset, zero-extended | 1: the pointer's type |
+//! | `Load` | pointer | `count` consecutive elements of one type |
+//! | `Store` | pointer, `count` values | - |
+//! | `AtomicRmw` | pointer, value | 1: the old value |
+//! | `AtomicCas` | pointer, expected, new | 1: the old value |
+//! | `Fence`, `Barrier`, `WaveBarrier` | - | - |
+//! | `Wave(op)` | see [`WaveOp`] | 1 |
+//! | `Call` | the callee's parameters | the callee's results |
+//! | `Assume` | a bool | - |
+//! | `Jump` | the target's parameters | - |
+//! | `Br` | bool, `then`'s parameters, `otherwise`'s parameters | - |
+//! | `Ret` | the function's results | - |
+//! | `Unreachable` | - | - |
+
+use crate::entity::{Block, FuncId, Global, Slot};
+use crate::types::{MemTy, Space};
+
+/// One-operand arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the names say it; `docs/ir.md` has the meaning of each
+pub enum UnOp {
+    /// Bitwise complement; logical not on `bool`.
+    Not,
+    /// Integer negation.
+    Neg,
+    FNeg,
+    FAbs,
+    FSqrt,
+    /// Round to -inf, +inf, zero, nearest even.
+    FFloor,
+    FCeil,
+    FTrunc,
+    FRound,
+    /// `x - floor(x)`, as `v_fract`.
+    FFract,
+    /// Bare hardware approximations (the `native_` built-ins).
+    NativeRcp,
+    NativeRsq,
+    NativeSqrt,
+    NativeExp2,
+    NativeLog2,
+    /// Argument in revolutions, as `v_sin_f32`.
+    NativeSin,
+    NativeCos,
+    /// `i32` whatever the operand's width, as `Clz` and `Ctz`.
+    Popcount,
+    /// Leading / trailing zeros; the width for 0.
+    Clz,
+    Ctz,
+    ReverseBits,
+    /// `frexp` exponent (i32) and mantissa.
+    FrexpExp,
+    FrexpMant,
+}
+
+/// Two-operand arithmetic. Shift counts are `i32` or of the shifted type, taken modulo the width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    /// High half of the unsigned / signed product.
+    UMulHi,
+    SMulHi,
+    /// Division by zero gives an unspecified value, never a trap.
+    UDiv,
+    SDiv,
+    URem,
+    SRem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    LShr,
+    AShr,
+    UMin,
+    UMax,
+    SMin,
+    SMax,
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FRem,
+    /// IEEE-754 2008 minNum / maxNum.
+    FMin,
+    FMax,
+    /// `x * 2^n`, `n: i32`.
+    Ldexp,
+    /// Product of the low 24 bits (unsigned / signed), low 32 bits of it.
+    UMul24,
+    SMul24,
+}
+
+/// Three-operand arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TernOp {
+    /// Fused multiply-add, one rounding.
+    Fma,
+    /// `{a:b} >> (c & 31)`, low 32 bits: `a` is the high half (`v_alignbit_b32`). `fshr(x, x, n)` rotates right.
+    Fshr,
+    /// `(a & b) | (!a & c)`.
+    Bfi,
+    /// Unsigned bit-field extract `a[b +: c]`.
+    Ubfe,
+    /// Signed bit-field extract.
+    Sbfe,
+}
+
+/// Integer comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum IntCc {
+    Eq,
+    Ne,
+    Ult,
+    Ule,
+    Ugt,
+    Uge,
+    Slt,
+    Sle,
+    Sgt,
+    Sge,
+}
+
+/// Float comparison: `O` false on NaN, `U` true on NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum FloatCc {
+    Oeq,
+    One,
+    Olt,
+    Ole,
+    Ogt,
+    Oge,
+    Ord,
+    Ueq,
+    Une,
+    Ult,
+    Ule,
+    Ugt,
+    Uge,
+    Uno,
+}
+
+/// Conversions; the result type is the instruction's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum CastOp {
+    /// i64 -> i32
+    Trunc,
+    /// i32 -> i64, bool -> i32/i64
+    Zext,
+    Sext,
+    /// The low 8 / 16 bits of an i32, extended to 32.
+    Zext8,
+    Sext8,
+    Zext16,
+    Sext16,
+    /// Same bits, another type of the same width.
+    Bitcast,
+    SToF,
+    UToF,
+    /// Saturating, NaN gives 0.
+    FToS,
+    FToU,
+    /// f32 <-> f64
+    FExt,
+    FTrunc,
+    /// Integer <-> pointer of the same width.
+    PtrToInt,
+    IntToPtr,
+    /// Pointer to another address space (generic <-> specific, global <-> constant).
+    SpaceCast,
+}
+
+/// Where a work-item is, and other facts of the dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Pos {
+    LocalId(u8),
+    GroupId(u8),
+    LocalSize(u8),
+    NumGroups(u8),
+    GlobalSize(u8),
+    /// `group_id * local_size + local_id` (+ the hidden global offset: none); never wraps, a grid is 32-bit.
+    GlobalId(u8),
+    LaneId,
+    WaveSize,
+    KernargPtr,
+    DispatchId,
+    Clock,
+    Realtime,
+}
+
+/// Atomic read-modify-write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum RmwOp {
+    Add,
+    Sub,
+    SMin,
+    UMin,
+    SMax,
+    UMax,
+    And,
+    Or,
+    Xor,
+    Xchg,
+    /// `old >= v ? 0 : old + 1`
+    Inc,
+    /// `old == 0 || old > v ? v : old - 1`
+    Dec,
+}
+
+/// Cross-lane operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WaveOp {
+    /// bool -> i64 mask of the active lanes where it holds.
+    Ballot,
+    /// i32/f32 value of the first active lane; uniform.
+    ReadFirstLane,
+    /// value, i32 uniform lane.
+    ReadLane,
+    /// value, i32 lane, per lane; inactive source lanes give an unspecified value.
+    Shuffle,
+    /// i64 mask -> number of its bits below this lane.
+    Mbcnt,
+}
+
+/// Memory ordering (LLVM's names; `Relaxed` is monotonic).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[allow(missing_docs)]
+pub enum Order {
+    #[default]
+    NotAtomic,
+    Unordered,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+/// Synchronisation scope (seed 000, line 318).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[allow(missing_docs)]
+pub enum Scope {
+    SingleThread,
+    Wavefront,
+    Workgroup,
+    Agent,
+    #[default]
+    System,
+}
+
+bitflags::bitflags! {
+    /// Set of address spaces, bit `1 << Space as u8`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct Spaces: u8 {
+        /// Device memory.
+        const GLOBAL = 1 << 1;
+        /// LDS.
+        const SHARED = 1 << 3;
+        /// Scratch.
+        const PRIVATE = 1 << 5;
+        /// What a plain fence orders.
+        const ALL = Self::GLOBAL.bits() | Self::SHARED.bits() | Self::PRIVATE.bits();
+    }
+
+    /// What is known about, or asked of, a memory access.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    pub struct MemFlags: u8 {
+        /// May not be merged, moved or removed.
+        const VOLATILE = 1;
+        /// Hint: no reuse.
+        const NONTEMPORAL = 2;
+        /// Nobody writes the memory while the kernel runs (`constant`, kernarg, `const restrict`):
+        /// uniform loads may go through the scalar cache and be moved anywhere.
+        const INVARIANT = 4;
+        /// Atomics only: ordered within one address space (`_one_as` scopes).
+        const ONE_AS = 8;
+    }
+}
+
+/// Attributes of a load, store or atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mem {
+    /// Element in memory.
+    pub ty: MemTy,
+    /// Address space of the pointer.
+    pub space: Space,
+    /// Known alignment of the address (pointer + offset) in bytes, a power of two up to 16.
+    pub align: u8,
+    /// See [`MemFlags`].
+    pub flags: MemFlags,
+    /// `NotAtomic` for plain accesses.
+    pub order: Order,
+    /// Meaningful when `order` is an atomic one.
+    pub scope: Scope,
+    /// Constant byte offset added to the pointer.
+    pub offset: i32,
+    /// Non-zero: accesses with two different non-zero classes never overlap (`restrict` parameters,
+    /// distinct variables).
+    pub alias: u16,
+}
+
+/// An operation; see the module's table for arguments and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Op {
+    Const(u64),
+    Un(UnOp),
+    Bin(BinOp),
+    Tern(TernOp),
+    Icmp(IntCc),
+    Fcmp(FloatCc),
+    Select,
+    Cast(CastOp),
+    Pos(Pos),
+    GlobalAddr(Global),
+    SlotAddr(Slot),
+    PtrAdd,
+    PtrAddZ,
+    Load {
+        mem: Mem,
+        count: u8,
+    },
+    Store {
+        mem: Mem,
+        count: u8,
+    },
+    AtomicRmw {
+        op: RmwOp,
+        mem: Mem,
+    },
+    /// `mem.order` on success, `fail` otherwise.
+    AtomicCas {
+        mem: Mem,
+        fail: Order,
+    },
+    Fence {
+        order: Order,
+        scope: Scope,
+        spaces: Spaces,
+    },
+    /// `s_barrier`; `fence` also orders memory (acq_rel at work-group scope, all spaces).
+    Barrier {
+        fence: bool,
+    },
+    WaveBarrier,
+    Wave(WaveOp),
+    Call(FuncId),
+    Assume,
+    Jump(Block),
+    Br {
+        then: Block,
+        otherwise: Block,
+        then_args: u16,
+    },
+    Ret,
+    Unreachable,
+}
+
+impl Op {
+    /// Ends a block.
+    pub const fn is_terminator(self) -> bool {
+        matches!(self, Op::Jump(_) | Op::Br { .. } | Op::Ret | Op::Unreachable)
+    }
+
+    /// Writes memory, synchronises, or otherwise may not be removed when its results are unused.
+    pub const fn has_side_effect(self) -> bool {
+        match self {
+            Op::Store { .. }
+            | Op::AtomicRmw { .. }
+            | Op::AtomicCas { .. }
+            | Op::Fence { .. }
+            | Op::Barrier { .. }
+            | Op::WaveBarrier
+            | Op::Call(_)
+            | Op::Assume => true,
+            Op::Load { mem, .. } => {
+                mem.flags.contains(MemFlags::VOLATILE) || !matches!(mem.order, Order::NotAtomic)
+            }
+            _ => self.is_terminator(),
+        }
+    }
+
+    /// A function of its arguments alone: may be merged, moved to any point its arguments dominate, and removed.
+    pub const fn is_pure(self) -> bool {
+        match self {
+            Op::Const(_)
+            | Op::Un(_)
+            | Op::Bin(_)
+            | Op::Tern(_)
+            | Op::Icmp(_)
+            | Op::Fcmp(_)
+            | Op::Select
+            | Op::Cast(_)
+            | Op::GlobalAddr(_)
+            | Op::SlotAddr(_)
+            | Op::PtrAdd
+            | Op::PtrAddZ => true,
+            Op::Pos(p) => !matches!(p, Pos::Clock | Pos::Realtime),
+            _ => false,
+        }
+    }
+
+    /// Reads or writes memory.
+    pub const fn mem(&self) -> Option<&Mem> {
+        match self {
+            Op::Load { mem, .. }
+            | Op::Store { mem, .. }
+            | Op::AtomicRmw { mem, .. }
+            | Op::AtomicCas { mem, .. } => Some(mem),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,514 @@
+//! Reads the text form (`.kir`) that [`crate::text`] writes. The grammar is in `docs/ir.md`.
+//!
+//! The parser checks what it needs to build a module: names, numbers, that every value and block that is
+//! used is also defined, once. Everything else is the [verifier's](crate::verify) business, so that tests
+//! of the verifier can be written as text. No input makes it panic.
+
+mod inst;
+mod lexer;
+
+use crate::entity::{Block, FuncId, Global, Inst, Value};
+use crate::func::{
+    Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, SlotData, UnrollHint, ValueData,
+    ValueDef,
+};
+use crate::op::Op;
+use crate::types::{Space, Type};
+use cranelift_entity::EntityRef;
+use lexer::{Lexer, Token};
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// Highest number a value, block or slot may have in a text.
+const MAX_NUMBER: u32 = 1 << 22;
+
+/// Where and why a text is not a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// Reads a module.
+pub fn parse_module(text: &str) -> Result<Module> {
+    let mut parser = Parser {
+        lexer: Lexer::new(text)?,
+        module: Module::default(),
+        funcs: FxHashMap::default(),
+        globals: FxHashMap::default(),
+        calls: Vec::new(),
+    };
+    while parser.lexer.token != Token::End {
+        parser.item()?;
+    }
+    parser.resolve_calls()?;
+    Ok(parser.module)
+}
+
+/// Reads a text with exactly one function.
+pub fn parse_function(text: &str) -> Result<Function> {
+    let module = parse_module(text)?;
+    let mut funcs = module.funcs.into_iter().map(|(_, func)| func);
+    match (funcs.next(), funcs.next()) {
+        (Some(func), None) => Ok(func),
+        _ => Err(ParseError { line: 1, column: 1, message: "expected exactly one function".into() }),
+    }
+}
+
+/// A call by name, to be resolved when all functions are known.
+struct CallSite<'a> {
+    func: FuncId,
+    inst: Inst,
+    name: &'a str,
+    offset: usize,
+}
+
+struct Parser<'a> {
+    lexer: Lexer<'a>,
+    module: Module,
+    funcs: FxHashMap<&'a str, FuncId>,
+    globals: FxHashMap<&'a str, Global>,
+    calls: Vec<CallSite<'a>>,
+}
+
+/// A function that is being read.
+struct Body {
+    func: Function,
+    values: Vec<Option<ValueData>>,
+    /// Values and blocks that were used, and where.
+    used: Vec<(Value, usize)>,
+    used_blocks: Vec<(Block, usize)>,
+    defined_blocks: Vec<bool>,
+}
+
+impl<'a> Parser<'a> {
+    fn advance(&mut self) -> Result<()> {
+        self.lexer.advance()
+    }
+
+    fn error<T>(&self, message: impl Into<String>) -> Result<T> {
+        Err(self.lexer.error(message))
+    }
+
+    /// Skips a punctuation character if it comes next.
+    fn accept(&mut self, c: char) -> Result<bool> {
+        let found = self.lexer.token == Token::Punct(c);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn expect(&mut self, c: char) -> Result<()> {
+        if self.accept(c)? { Ok(()) } else { self.error(format!("expected `{c}`")) }
+    }
+
+    /// Skips a word if it comes next.
+    fn accept_word(&mut self, word: &str) -> Result<bool> {
+        let found = self.lexer.token == Token::Word(word);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.accept_word(word)? { Ok(()) } else { self.error(format!("expected `{word}`")) }
+    }
+
+    /// Any word; `what` says which kind of word was expected.
+    fn word(&mut self, what: &str) -> Result<&'a str> {
+        match self.lexer.token {
+            Token::Word(word) => {
+                self.advance()?;
+                Ok(word)
+            }
+            _ => self.error(format!("expected {what}")),
+        }
+    }
+
+    fn name(&mut self) -> Result<&'a str> {
+        match self.lexer.token {
+            Token::Name(name) if !name.is_empty() => {
+                self.advance()?;
+                Ok(name)
+            }
+            _ => self.error("expected a name that begins with `@`"),
+        }
+    }
+
+    /// An integer of type `T`, decimal or hexadecimal.
+    fn number<T: TryFrom<i128>>(&mut self) -> Result<T> {
+        let Token::Number(text) = self.lexer.token else { return self.error("expected a number") };
+        let Some(value) = integer(text).and_then(|n| T::try_from(n).ok()) else {
+            return self.error(format!("`{text}` is not a number that fits here"));
+        };
+        self.advance()?;
+        Ok(value)
+    }
+
+    /// `word` and a number.
+    fn field<T: TryFrom<i128>>(&mut self, word: &str) -> Result<T> {
+        self.expect_word(word)?;
+        self.number()
+    }
+
+    fn quoted(&mut self) -> Result<String> {
+        let Token::Quoted(text) = self.lexer.token else { return self.error("expected a quoted text") };
+        let text = unescape(text).ok_or_else(|| self.lexer.error("unknown escape"))?;
+        self.advance()?;
+        Ok(text)
+    }
+
+    fn ty(&mut self) -> Result<Type> {
+        let offset = self.lexer.start;
+        let name = self.word("a type")?;
+        Type::from_name(name).ok_or_else(|| self.lexer.error_at(offset, format!("`{name}` is no type")))
+    }
+
+    /// An entity like `v12`: the prefix and a number.
+    fn entity(&mut self, prefix: &str, what: &str) -> Result<u32> {
+        let Token::Word(word) = self.lexer.token else { return self.error(format!("expected {what}")) };
+        let Some(number) = entity_number(word, prefix) else {
+            return self.error(format!("expected {what}, found `{word}`"));
+        };
+        if number >= MAX_NUMBER {
+            return self.error(format!("the number of `{word}` is too large"));
+        }
+        self.advance()?;
+        Ok(number)
+    }
+
+    fn item(&mut self) -> Result<()> {
+        let offset = self.lexer.start;
+        let word = self.word("`func`, `kernel` or an address space")?;
+        match (word, Space::from_name(word)) {
+            ("func", _) => self.function(None),
+            ("kernel", _) => self.function(Some(KernelInfo::default())),
+            (_, Some(space)) => self.global(space),
+            _ => Err(self.lexer.error_at(offset, "expected `func`, `kernel` or an address space")),
+        }
+    }
+
+    fn global(&mut self, space: Space) -> Result<()> {
+        let offset = self.lexer.start;
+        let name = self.name()?;
+        let size = self.field("size")?;
+        let align = self.field("align")?;
+        let dynamic = self.accept_word("dynamic")?;
+        let mut init = Vec::new();
+        if self.accept('=')? {
+            while let Token::Quoted(text) = self.lexer.token {
+                let bytes =
+                    hex_bytes(text).ok_or_else(|| self.lexer.error("expected pairs of hex digits"))?;
+                init.extend(bytes);
+                self.advance()?;
+            }
+        }
+        let data = GlobalData { name: name.into(), space, size, align, init, dynamic };
+        let id = self.module.globals.push(data);
+        if self.globals.insert(name, id).is_some() {
+            return Err(self.lexer.error_at(offset, format!("`@{name}` is defined twice")));
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, kernel: Option<KernelInfo>) -> Result<()> {
+        let offset = self.lexer.start;
+        let name = self.name()?;
+        let mut func = Function::new(name);
+        func.kernel = kernel;
+        if self.lexer.token == Token::Arrow {
+            self.advance()?;
+            func.results.push(self.ty()?);
+            while self.accept(',')? {
+                func.results.push(self.ty()?);
+            }
+        }
+        self.expect('{')?;
+        if let Some(kernel) = &mut func.kernel {
+            self.kernel_info(kernel)?;
+        }
+        let mut body = Body {
+            func,
+            values: Vec::new(),
+            used: Vec::new(),
+            used_blocks: Vec::new(),
+            defined_blocks: Vec::new(),
+        };
+        while let Token::Word(word) = self.lexer.token
+            && entity_number(word, "slot").is_some()
+        {
+            self.slot(&mut body.func)?;
+        }
+        while self.lexer.token != Token::Punct('}') {
+            self.block(&mut body)?;
+        }
+        let func = self.finish(body)?;
+        self.advance()?;
+        let id = self.module.funcs.push(func);
+        if self.funcs.insert(name, id).is_some() {
+            return Err(self.lexer.error_at(offset, format!("`@{name}` is defined twice")));
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self, func: &mut Function) -> Result<()> {
+        let offset = self.lexer.start;
+        let number = self.entity("slot", "a slot")?;
+        if number as usize != func.slots.len() {
+            return Err(self.lexer.error_at(offset, "slots are numbered in order, from 0"));
+        }
+        let size = self.field("size")?;
+        let align = self.field("align")?;
+        func.slots.push(SlotData { size, align });
+        Ok(())
+    }
+
+    fn kernel_info(&mut self, kernel: &mut KernelInfo) -> Result<()> {
+        while let Token::Word(word) = self.lexer.token {
+            if entity_number(word, "slot").is_some() || entity_number(word, "b").is_some() {
+                break;
+            }
+            self.advance()?;
+            match word {
+                "param" => {
+                    let param = self.param()?;
+                    kernel.params.push(param);
+                }
+                "kernarg_size" => kernel.kernarg_size = self.number()?,
+                "workgroup_size" => kernel.reqd_workgroup_size = Some(self.three()?),
+                "workgroup_size_hint" => kernel.workgroup_size_hint = Some(self.three()?),
+                "max_workgroup_size" => kernel.max_workgroup_size = Some(self.number()?),
+                "num_vgpr" => kernel.num_vgpr = Some(self.number()?),
+                "num_sgpr" => kernel.num_sgpr = Some(self.number()?),
+                "waves_per_eu" => {
+                    let min = self.number()?;
+                    let max = if self.accept(',')? { Some(self.number()?) } else { None };
+                    kernel.waves_per_eu = Some((min, max));
+                }
+                "vec_type_hint" => kernel.vec_type_hint = Some(self.quoted()?),
+                _ => return self.error(format!("`{word}` is no attribute of a kernel")),
+            }
+        }
+        Ok(())
+    }
+
+    fn three(&mut self) -> Result<[u32; 3]> {
+        let x = self.number()?;
+        self.expect(',')?;
+        let y = self.number()?;
+        self.expect(',')?;
+        Ok([x, y, self.number()?])
+    }
+
+    fn param(&mut self) -> Result<KernelParam> {
+        let name = self.quoted()?;
+        let type_name = self.quoted()?;
+        let offset = self.lexer.start;
+        let elem = self.word("an element type")?;
+        let Some(&elem) = ELEMS.iter().find(|&&e| e == elem) else {
+            return Err(self.lexer.error_at(offset, format!("`{elem}` is no element type")));
+        };
+        let lanes = self.field("x")?;
+        let kind = match self.word("how the parameter is passed")? {
+            "by_value" => ParamKind::ByValue,
+            "buffer" => ParamKind::GlobalBuffer,
+            "dynamic_shared" => ParamKind::DynamicShared,
+            _ => return self.error("expected `by_value`, `buffer` or `dynamic_shared` before this"),
+        };
+        let space = match self.lexer.token {
+            Token::Word(word) => Space::from_name(word),
+            _ => None,
+        };
+        if space.is_some() {
+            self.advance()?;
+        }
+        Ok(KernelParam {
+            name,
+            type_name,
+            elem,
+            lanes,
+            kind,
+            space,
+            offset: self.field("at")?,
+            size: self.field("size")?,
+            align: self.field("align")?,
+            pointee_align: self.field("pointee_align")?,
+            is_const: self.accept_word("const")?,
+            is_restrict: self.accept_word("restrict")?,
+            is_volatile: self.accept_word("volatile")?,
+        })
+    }
+
+    /// A block's head and instructions.
+    fn block(&mut self, body: &mut Body) -> Result<()> {
+        let offset = self.lexer.start;
+        let block = Block::from_u32(self.entity("b", "a block or `}`")?);
+        body.have_block(block);
+        if std::mem::replace(&mut body.defined_blocks[block.index()], true) {
+            return Err(self.lexer.error_at(offset, format!("{block} is defined twice")));
+        }
+        body.func.layout.push(block);
+        if self.accept('(')? {
+            let mut n = 0;
+            loop {
+                let offset = self.lexer.start;
+                let value = Value::from_u32(self.entity("v", "a block parameter")?);
+                self.expect(':')?;
+                let data = ValueData { ty: self.ty()?, def: ValueDef::Param(block, n) };
+                self.define(body, value, data, offset)?;
+                let Body { func, .. } = body;
+                func.blocks[block].params.push(value, &mut func.pool);
+                n = n.checked_add(1).ok_or_else(|| self.lexer.error("too many parameters"))?;
+                if !self.accept(',')? {
+                    break;
+                }
+            }
+            self.expect(')')?;
+        }
+        if self.accept_word("unroll")? {
+            let hint = if self.accept_word("full")? {
+                UnrollHint::Full
+            } else if self.accept_word("never")? {
+                UnrollHint::Never
+            } else {
+                UnrollHint::By(self.number()?)
+            };
+            body.func.unroll[block] = hint;
+        }
+        self.expect(':')?;
+        while let Token::Word(word) = self.lexer.token
+            && entity_number(word, "b").is_none()
+        {
+            self.inst(body, block)?;
+        }
+        Ok(())
+    }
+
+    fn define(&self, body: &mut Body, value: Value, data: ValueData, offset: usize) -> Result<()> {
+        if body.values.len() <= value.index() {
+            body.values.resize(value.index() + 1, None);
+        }
+        if body.values[value.index()].replace(data).is_some() {
+            return Err(self.lexer.error_at(offset, format!("{value} is defined twice")));
+        }
+        Ok(())
+    }
+
+    /// Checks that what is used is defined, and completes the function.
+    fn finish(&mut self, body: Body) -> Result<Function> {
+        let Body { mut func, values, used, used_blocks, defined_blocks } = body;
+        for (value, offset) in used {
+            if !values.get(value.index()).is_some_and(Option::is_some) {
+                return Err(self.lexer.error_at(offset, format!("{value} is not defined")));
+            }
+        }
+        for (block, offset) in used_blocks {
+            if !defined_blocks[block.index()] {
+                return Err(self.lexer.error_at(offset, format!("{block} is not defined")));
+            }
+        }
+        // A number that the text skips belongs to nothing.
+        let nothing = ValueData { ty: Type::Bool, def: ValueDef::Param(Block::new(0), u16::MAX) };
+        for data in values {
+            func.values.push(data.unwrap_or(nothing));
+        }
+        Ok(func)
+    }
+
+    fn resolve_calls(&mut self) -> Result<()> {
+        for call in std::mem::take(&mut self.calls) {
+            let Some(&callee) = self.funcs.get(call.name) else {
+                return Err(self
+                    .lexer
+                    .error_at(call.offset, format!("there is no function `@{}`", call.name)));
+            };
+            self.module.funcs[call.func].insts[call.inst].op = Op::Call(callee);
+        }
+        Ok(())
+    }
+}
+
+impl Body {
+    fn have_block(&mut self, block: Block) {
+        while self.func.blocks.len() <= block.index() {
+            self.func.make_block();
+            self.defined_blocks.push(false);
+        }
+    }
+}
+
+/// Element types of kernel parameters.
+const ELEMS: &[&str] =
+    &["i8", "u8", "i16", "u16", "f16", "i32", "u32", "f32", "i64", "u64", "f64", "struct", "bool"];
+
+/// The number of an entity's name: `entity_number("v12", "v")` is 12.
+fn entity_number(word: &str, prefix: &str) -> Option<u32> {
+    let digits = word.strip_prefix(prefix)?;
+    let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+    if plain { digits.parse().ok() } else { None }
+}
+
+fn integer(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let value = match digits.strip_prefix("0x") {
+        Some(hex) => i128::from(u64::from_str_radix(hex, 16).ok()?),
+        None => i128::from(digits.parse::<u64>().ok()?),
+    };
+    Some(if negative { -value } else { value })
+}
+
+fn hex_bytes(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits = digits?;
+    let pairs = digits.chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return None;
+    }
+    Some(pairs.map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+/// Resolves the escapes that `{:?}` of a string makes.
+fn unescape(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        out.push(match chars.next()? {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            '0' => '\0',
+            c @ ('\\' | '"' | '\'') => c,
+            'u' => {
+                let rest = chars.as_str().strip_prefix('{')?;
+                let (hex, after) = rest.split_once('}')?;
+                chars = after.chars();
+                char::from_u32(u32::from_str_radix(hex, 16).ok()?)?
+            }
+            _ => return None,
+        });
+    }
+    Some(out)
+}

@@ -1,0 +1,195 @@
+//! Control-flow cleanup: blocks that only jump are bypassed, blocks joined by the only edge between
+//! them are merged, branches whose two ways are the same become jumps, and what cannot be reached goes.
+
+use crate::analysis::Cfg;
+use crate::edit::Subst;
+use crate::entity::{Block, Inst, Value};
+use crate::func::Function;
+use crate::op::Op;
+use cranelift_entity::EntityRef;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    subst: Subst,
+    /// Edges into each block.
+    preds: Vec<u32>,
+    /// Uses of each value.
+    uses: Vec<u32>,
+    args: Vec<Value>,
+    stack: Vec<Block>,
+    merged: Vec<bool>,
+}
+
+/// Runs the cleanup. `cfg` must be up to date; it is stale afterwards if the result is true.
+pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
+    s.subst.reset(func);
+    let mut changed = func.layout.len() != cfg.rpo().len();
+    func.layout.retain(|&b| cfg.is_reachable(b));
+    count(func, s);
+    for &block in cfg.rpo().iter().rev() {
+        changed |= bypass(func, cfg, block, s);
+    }
+    changed |= merge(func, cfg, s);
+    s.subst.apply(func);
+    if changed {
+        drop_unreachable(func, s);
+    }
+    changed
+}
+
+fn count(func: &Function, s: &mut Scratch) {
+    s.preds.clear();
+    s.preds.resize(func.blocks.len(), 0);
+    s.uses.clear();
+    s.uses.resize(func.values.len(), 0);
+    for &block in &func.layout {
+        for succ in func.succs(block) {
+            s.preds[succ.index()] += 1;
+        }
+        for &inst in &func.blocks[block].insts {
+            for arg in func.args(inst) {
+                s.uses[arg.index()] += 1;
+            }
+        }
+    }
+}
+
+/// Makes the branches of `block` skip successors that do nothing but jump on.
+fn bypass(func: &mut Function, cfg: &Cfg, block: Block, s: &mut Scratch) -> bool {
+    let Some(last) = func.terminator(block) else { return false };
+    let mut changed = false;
+    for which in 0..func.branch_count(last) {
+        // Later blocks were done first, so one step is as far as it goes.
+        if let Some((empty, to)) = skippable(func, cfg, s, block, last, which) {
+            forward_args(func, last, which, empty, s);
+            func.set_target(last, which, to);
+            s.preds[empty.index()] -= 1;
+            s.preds[to.index()] += u32::from(s.preds[empty.index()] > 0);
+            changed = true;
+        }
+    }
+    if let Op::Br { then, otherwise, .. } = func.insts[last].op
+        && then == otherwise
+        && func.branch_args(last, 0) == func.branch_args(last, 1)
+    {
+        s.args.clear();
+        s.args.extend_from_slice(func.branch_args(last, 0));
+        func.replace(last, Op::Jump(then), &s.args);
+        s.preds[then.index()] -= 1;
+        changed = true;
+    }
+    changed
+}
+
+/// The empty block successor `which` is, and where it jumps to, if it can be skipped: its parameters
+/// must be used in its jump alone, it must not be what keeps a loop's entry apart (a preheader, or the
+/// header of an empty loop), and a branch must not get two edges to one block with different arguments.
+fn skippable(
+    func: &Function,
+    cfg: &Cfg,
+    s: &Scratch,
+    block: Block,
+    last: Inst,
+    which: usize,
+) -> Option<(Block, Block)> {
+    let empty = func.branch_target(last, which)?;
+    let [only] = func.blocks[empty].insts[..] else { return None };
+    let Op::Jump(to) = func.insts[only].op else { return None };
+    if to == empty || empty == block || cfg.is_loop_header(empty) {
+        return None;
+    }
+    let enters_loop = cfg.is_loop_header(to) && !cfg.is_back_edge(empty, to);
+    if enters_loop && func.branch_count(last) == 2 {
+        return None;
+    }
+    // Several ways back to the header would be several latches: keep the block that joins them.
+    if cfg.is_back_edge(empty, to) && cfg.preds(empty).len() > 1 {
+        return None;
+    }
+    // Parameters used elsewhere need the block to exist.
+    let in_jump = |p: Value| func.branch_args(only, 0).iter().filter(|&&v| v == p).count() as u32;
+    if func.params(empty).iter().any(|&p| s.uses[p.index()] > in_jump(p)) {
+        return None;
+    }
+    if func.branch_count(last) == 2 && func.branch_target(last, 1 - which) == Some(to) {
+        let other = func.branch_args(last, 1 - which);
+        let passed = func.branch_args(only, 0).iter().map(|&v| through(func, last, which, empty, v));
+        if !passed.eq(other.iter().copied()) {
+            return None;
+        }
+    }
+    Some((empty, to))
+}
+
+/// What `value`, passed on by the jump of `empty`, is when `empty` is reached by this edge.
+fn through(func: &Function, last: Inst, which: usize, empty: Block, value: Value) -> Value {
+    match func.params(empty).iter().position(|&p| p == value) {
+        Some(index) => func.branch_args(last, which)[index],
+        None => value,
+    }
+}
+
+fn forward_args(func: &mut Function, last: Inst, which: usize, empty: Block, s: &mut Scratch) {
+    let Some(jump) = func.terminator(empty) else { return };
+    s.args.clear();
+    s.args.extend(func.branch_args(jump, 0).iter().map(|&v| through(func, last, which, empty, v)));
+    func.set_branch_args(last, which, &s.args);
+}
+
+/// Appends to each block the blocks that only it leads to.
+fn merge(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
+    s.merged.clear();
+    s.merged.resize(func.blocks.len(), false);
+    let entry = func.entry();
+    let mut changed = false;
+    for &block in cfg.rpo() {
+        let bypassed = block != entry && s.preds[block.index()] == 0;
+        if s.merged[block.index()] || bypassed {
+            continue;
+        }
+        while let Some(last) = func.terminator(block)
+            && let Op::Jump(next) = func.insts[last].op
+            && s.preds[next.index()] == 1
+            && next != block
+            && next != entry
+        {
+            absorb(func, block, last, next, s);
+            s.merged[next.index()] = true;
+            changed = true;
+        }
+    }
+    if changed {
+        func.layout.retain(|b| !s.merged[b.index()]);
+    }
+    changed
+}
+
+fn absorb(func: &mut Function, block: Block, jump: Inst, next: Block, s: &mut Scratch) {
+    for n in 0..func.params(next).len() {
+        s.subst.set(func.params(next)[n], func.branch_args(jump, 0)[n]);
+    }
+    func.blocks[next].params.clear(&mut func.pool);
+    func.blocks[block].insts.pop();
+    let mut moved = std::mem::take(&mut func.blocks[next].insts);
+    for &inst in &moved {
+        func.insts[inst].block = block;
+    }
+    func.blocks[block].insts.append(&mut moved);
+}
+
+fn drop_unreachable(func: &mut Function, s: &mut Scratch) {
+    s.merged.clear();
+    s.merged.resize(func.blocks.len(), false);
+    s.stack.clear();
+    s.stack.push(func.entry());
+    s.merged[func.entry().index()] = true;
+    while let Some(block) = s.stack.pop() {
+        for succ in func.succs(block) {
+            if !std::mem::replace(&mut s.merged[succ.index()], true) {
+                s.stack.push(succ);
+            }
+        }
+    }
+    func.layout.retain(|b| s.merged[b.index()]);
+}

@@ -1,0 +1,145 @@
+//! What memory is known to hold at a place: the loads and stores that came before, up to the next
+//! thing that may have changed what they saw.
+
+use crate::entity::{Inst, Value};
+use crate::func::Function;
+use crate::op::{Mem, MemFlags, Op, Order};
+use crate::types::{MemTy, Space};
+
+/// Accesses remembered at a time; older ones are forgotten, which keeps the pass linear.
+const WINDOW: usize = 32;
+
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    ptr: Value,
+    mem: Mem,
+    count: u8,
+    /// A load's results are consecutive values; a store's values are its arguments from 1.
+    inst: Inst,
+    is_store: bool,
+}
+
+/// Known contents of memory.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    known: Vec<Access>,
+}
+
+/// Whether two accesses may touch a common byte.
+pub(super) fn may_alias(a: (Value, &Mem, u8), b: (Value, &Mem, u8)) -> bool {
+    let ((p, x, m), (q, y, n)) = (a, b);
+    if x.flags.contains(MemFlags::INVARIANT) || y.flags.contains(MemFlags::INVARIANT) {
+        return false; // at least one of the two is a read, of memory nobody writes
+    }
+    if !spaces_overlap(x.space, y.space) || (x.alias != 0 && y.alias != 0 && x.alias != y.alias) {
+        return false;
+    }
+    let (end_x, end_y) = (end(x, m), end(y, n));
+    p != q || (i64::from(x.offset) < end_y && i64::from(y.offset) < end_x)
+}
+
+/// Offset just behind the last byte of an access.
+fn end(mem: &Mem, count: u8) -> i64 {
+    i64::from(mem.offset) + i64::from(mem.ty.bytes()) * i64::from(count)
+}
+
+fn spaces_overlap(a: Space, b: Space) -> bool {
+    let device = |s| matches!(s, Space::Global | Space::Constant);
+    a == b || a == Space::Generic || b == Space::Generic || (device(a) && device(b))
+}
+
+impl Memory {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.known.clear();
+    }
+
+    /// A plain load that could not be replaced: its results are what memory holds.
+    pub fn load(&mut self, func: &Function, inst: Inst) {
+        if let Op::Load { mem, count } = func.insts[inst].op {
+            self.note(Access { ptr: func.args(inst)[0], mem, count, inst, is_store: false });
+        }
+    }
+
+    /// A store: forgets what it may overwrite, remembers what it wrote.
+    pub fn store(&mut self, func: &Function, inst: Inst) {
+        let Op::Store { mem, count } = func.insts[inst].op else { return };
+        let ptr = func.args(inst)[0];
+        self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, count)));
+        let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
+        // A narrow store truncates: what a load gets back is not the stored value.
+        if plain && matches!(mem.ty, MemTy::B32 | MemTy::B64) {
+            self.note(Access { ptr, mem, count, inst, is_store: true });
+        } else if mem.order > Order::Relaxed {
+            self.synchronise();
+        }
+    }
+
+    /// An atomic, fence, barrier or call.
+    pub fn clobber(&mut self, func: &Function, inst: Inst) {
+        let args = func.args(inst);
+        match func.insts[inst].op {
+            Op::Load { mem, .. } if mem.order <= Order::Relaxed => {}
+            Op::AtomicRmw { mem, .. } if mem.order <= Order::Relaxed => {
+                self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (args[0], &mem, 1)));
+            }
+            Op::Call(_) => self.clear(),
+            Op::Assume | Op::Unreachable | Op::Ret | Op::Jump(_) => {}
+            _ => self.synchronise(),
+        }
+    }
+
+    /// Others' writes become visible: only private memory is still known.
+    fn synchronise(&mut self) {
+        self.known.retain(|a| a.mem.space == Space::Private);
+    }
+
+    fn note(&mut self, access: Access) {
+        if self.known.len() == WINDOW {
+            self.known.remove(0);
+        }
+        self.known.push(access);
+    }
+
+    /// Collects the values a plain load would read, if all of them are known.
+    pub fn lookup(&self, func: &Function, inst: Inst, values: &mut Vec<Value>) -> bool {
+        let Op::Load { mem, count } = func.insts[inst].op else { return false };
+        let ptr = func.args(inst)[0];
+        let ty = func.ty(func.insts[inst].first);
+        for access in self.known.iter().rev() {
+            if access.ptr != ptr || access.mem.space != mem.space || access.mem.ty != mem.ty {
+                continue;
+            }
+            let distance = i64::from(mem.offset) - i64::from(access.mem.offset);
+            let size = i64::from(mem.ty.bytes());
+            if distance < 0
+                || distance % size != 0
+                || distance / size + i64::from(count) > i64::from(access.count)
+            {
+                continue;
+            }
+            let first = (distance / size) as usize;
+            let convertible = |value: Value| {
+                let from = func.ty(value);
+                from == ty || (from.bits() == ty.bits() && !is_pointer(from) && !is_pointer(ty))
+            };
+            let at = values.len();
+            values.extend((first..first + usize::from(count)).map(|n| access.value(func, n)));
+            if values[at..].iter().all(|&v| convertible(v)) {
+                return true;
+            }
+            values.truncate(at);
+        }
+        false
+    }
+}
+
+impl Access {
+    fn value(&self, func: &Function, n: usize) -> Value {
+        if self.is_store { func.args(self.inst)[1 + n] } else { func.result(self.inst, n as u16) }
+    }
+}
+
+fn is_pointer(ty: crate::types::Type) -> bool {
+    matches!(ty, crate::types::Type::Ptr(_))
+}

@@ -1,0 +1,250 @@
+//! If-conversion: branches around a few cheap instructions become selections.
+//!
+//! Three shapes, all with blocks that only the branch leads to: a diamond and a triangle, whose values are
+//! selected where they meet, and two tests with a common target (`a && b`), which become one branch.
+//! A divergent branch costs several scalar instructions to save, change and restore the set of active
+//! lanes, so running a handful of vector instructions for all lanes is the better deal.
+
+use super::licm::always_valid;
+use crate::analysis::Cfg;
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, SrcLoc};
+use crate::op::{BinOp, Op, TernOp, UnOp};
+use crate::types::Type;
+use cranelift_entity::EntityRef;
+
+/// Cost of what may be executed in vain.
+const MAX_COST: u32 = 6;
+/// Values selected where ways meet.
+const MAX_SELECTS: usize = 4;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    preds: Vec<u32>,
+}
+
+/// Runs the pass; `cfg` is stale afterwards if the result is true.
+pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
+    s.preds.clear();
+    s.preds.resize(func.blocks.len(), 0);
+    for &block in cfg.rpo() {
+        s.preds[block.index()] = cfg.preds(block).len() as u32;
+    }
+    let mut changed = false;
+    // Inner branches first: what they become may be cheap enough for the outer ones.
+    for &block in cfg.rpo().iter().rev() {
+        while convert(func, cfg, block, &mut s.preds) {
+            changed = true;
+        }
+    }
+    if changed {
+        // What was absorbed has no edges to it any more.
+        let entry = func.entry();
+        func.layout.retain(|&b| b == entry || s.preds[b.index()] > 0);
+    }
+    changed
+}
+
+/// A side of a branch that could be executed always.
+#[derive(Clone, Copy)]
+struct Side {
+    block: Block,
+    last: Inst,
+}
+
+fn convert(func: &mut Function, cfg: &Cfg, block: Block, preds: &mut [u32]) -> bool {
+    let Some(branch) = func.terminator(block) else { return false };
+    let Op::Br { then, otherwise, .. } = func.insts[branch].op else { return false };
+    if then == otherwise {
+        return false;
+    }
+    let sides = [side(func, cfg, then, preds), side(func, cfg, otherwise, preds)];
+    if let [Some(a), Some(b)] = sides
+        && let (Op::Jump(x), Op::Jump(y)) = (func.insts[a.last].op, func.insts[b.last].op)
+        && x == y
+        && x != block
+    {
+        return meet(func, block, branch, x, sides, preds);
+    }
+    for which in 0..2 {
+        let Some(inner) = sides[which] else { continue };
+        let other = if which == 0 { otherwise } else { then };
+        let op = func.insts[inner.last].op;
+        match op {
+            Op::Jump(to) if to == other && to != block => {
+                let mut only = [None, None];
+                only[which] = Some(inner);
+                if meet(func, block, branch, to, only, preds) {
+                    return true;
+                }
+            }
+            Op::Br { .. } if fold_tests(func, block, branch, which, inner, other, preds) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `block` as a side, if only one edge leads to it and what it does is cheap and has no effect.
+fn side(func: &Function, cfg: &Cfg, block: Block, preds: &[u32]) -> Option<Side> {
+    if preds[block.index()] != 1 || !func.params(block).is_empty() || cfg.is_loop_header(block) {
+        return None;
+    }
+    let last = func.terminator(block)?;
+    let mut cost = 0;
+    for &inst in &func.blocks[block].insts {
+        if inst != last {
+            cost += price(func, inst)?;
+        }
+    }
+    (cost <= MAX_COST).then_some(Side { block, last })
+}
+
+/// What executing an instruction in vain costs; `None` if that is out of the question.
+fn price(func: &Function, inst: Inst) -> Option<u32> {
+    let data = &func.insts[inst];
+    let wide = data.results > 0 && func.ty(data.first).bits() == 64;
+    let simple = match data.op {
+        Op::Const(_) | Op::Pos(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => {
+            return data.op.is_pure().then_some(0);
+        }
+        Op::Load { mem, .. } if always_valid(func, inst, &mem) => return Some(1),
+        Op::Un(op) => !matches!(
+            op,
+            UnOp::FSqrt
+                | UnOp::NativeRcp
+                | UnOp::NativeRsq
+                | UnOp::NativeSqrt
+                | UnOp::NativeExp2
+                | UnOp::NativeLog2
+                | UnOp::NativeSin
+                | UnOp::NativeCos
+        ),
+        Op::Bin(op) => match op {
+            BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem | BinOp::FDiv | BinOp::FRem => return None,
+            BinOp::Mul | BinOp::UMulHi | BinOp::SMulHi if wide => return None,
+            BinOp::Mul | BinOp::UMulHi | BinOp::SMulHi => return Some(3),
+            _ => true,
+        },
+        Op::Tern(TernOp::Fma) if wide => return Some(3),
+        op => op.is_pure(),
+    };
+    simple.then_some(if wide { 2 } else { 1 })
+}
+
+/// Moves the instructions of a side, but for its terminator, to the end of `block`, before its branch.
+fn absorb(func: &mut Function, block: Block, side: Side, preds: &mut [u32]) {
+    preds[side.block.index()] = 0;
+    let mut moved = std::mem::take(&mut func.blocks[side.block].insts);
+    moved.pop();
+    for &inst in &moved {
+        func.insts[inst].block = block;
+    }
+    let branch = func.blocks[block].insts.pop();
+    func.blocks[block].insts.append(&mut moved);
+    func.blocks[block].insts.extend(branch);
+    func.blocks[side.block].insts.push(side.last);
+}
+
+fn insert(func: &mut Function, block: Block, op: Op, args: &[Value], ty: Type, loc: SrcLoc) -> Value {
+    let inst = func.make_inst(block, op, args, ty, 1, loc);
+    let insts = &mut func.blocks[block].insts;
+    insts.insert(insts.len() - 1, inst);
+    func.insts[inst].first
+}
+
+/// Diamond and triangle: both ways of the branch end in `to`, through the given sides or directly.
+fn meet(
+    func: &mut Function,
+    block: Block,
+    branch: Inst,
+    to: Block,
+    sides: [Option<Side>; 2],
+    preds: &mut [u32],
+) -> bool {
+    let args = |which: usize, side: Option<Side>| match side {
+        Some(side) => func.branch_args(side.last, 0).to_vec(),
+        None => func.branch_args(branch, which).to_vec(),
+    };
+    let (yes, no) = (args(0, sides[0]), args(1, sides[1]));
+    let selects = yes.iter().zip(&no).filter(|(a, b)| a != b).count();
+    if selects > MAX_SELECTS {
+        return false;
+    }
+    let (cond, loc) = (func.args(branch)[0], func.insts[branch].loc);
+    for side in sides.into_iter().flatten() {
+        absorb(func, block, side, preds);
+    }
+    let merged = select_each(func, block, cond, &yes, &no, loc);
+    func.replace(branch, Op::Jump(to), &merged);
+    preds[to.index()] -= 1;
+    true
+}
+
+fn select_each(
+    func: &mut Function,
+    block: Block,
+    cond: Value,
+    yes: &[Value],
+    no: &[Value],
+    loc: SrcLoc,
+) -> Vec<Value> {
+    let pairs = yes.iter().zip(no);
+    pairs
+        .map(|(&a, &b)| {
+            if a == b {
+                return a;
+            }
+            let ty = func.ty(a);
+            insert(func, block, Op::Select, &[cond, a, b], ty, loc)
+        })
+        .collect()
+}
+
+/// Two tests with a common target: `block` goes to `inner` its way `which`, both go to `other`.
+fn fold_tests(
+    func: &mut Function,
+    block: Block,
+    branch: Inst,
+    which: usize,
+    inner: Side,
+    other: Block,
+    preds: &mut [u32],
+) -> bool {
+    let Some(shared) = (0..2).find(|&w| func.branch_target(inner.last, w) == Some(other)) else {
+        return false;
+    };
+    let Some(onward) = func.branch_target(inner.last, 1 - shared) else { return false };
+    if onward == other {
+        return false;
+    }
+    let direct = func.branch_args(branch, 1 - which).to_vec();
+    let through = func.branch_args(inner.last, shared).to_vec();
+    if direct.iter().zip(&through).filter(|(a, b)| a != b).count() > MAX_SELECTS {
+        return false;
+    }
+    let onward_args = func.branch_args(inner.last, 1 - shared).to_vec();
+    let (first, second) = (func.args(branch)[0], func.args(inner.last)[0]);
+    let loc = func.insts[branch].loc;
+    absorb(func, block, inner, preds);
+    let (yes, no) = if which == 0 { (&through, &direct) } else { (&direct, &through) };
+    let to_other = select_each(func, block, first, yes, no, loc);
+    // The branch goes on where the first test says `which` and the second says "not shared".
+    let mut holds = second;
+    // Which way of the combined test is `onward`: with `&` (first test true leads inwards) it is the
+    // first, with `|` the second.
+    if (which == 0) == (shared == 0) {
+        holds = insert(func, block, Op::Un(UnOp::Not), &[holds], Type::Bool, loc);
+    }
+    let op = if which == 0 { BinOp::And } else { BinOp::Or };
+    let both = insert(func, block, Op::Bin(op), &[first, holds], Type::Bool, loc);
+    let (then, otherwise) = if which == 0 { (onward, other) } else { (other, onward) };
+    let (then_args, rest) = if which == 0 { (&onward_args, &to_other) } else { (&to_other, &onward_args) };
+    let mut args = vec![both];
+    args.extend_from_slice(then_args);
+    args.extend_from_slice(rest);
+    func.replace(branch, Op::Br { then, otherwise, then_args: then_args.len() as u16 }, &args);
+    preds[other.index()] -= 1;
+    true
+}

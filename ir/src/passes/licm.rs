@@ -1,0 +1,204 @@
+//! Loop-invariant code motion: what computes the same in every iteration is computed before the loop.
+//!
+//! One sweep in reverse postorder; each instruction goes directly to the preheader of the outermost loop
+//! that all its arguments come from outside of. A load may move if nothing in the loop can change what it
+//! reads, and either the loop always executes it or its address is known to be valid.
+
+use super::forward::may_alias;
+use super::strength::{self, Regrouped, Then};
+use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
+use crate::entity::{Block, Inst, Value};
+use crate::func::Function;
+use crate::op::{BinOp, Mem, MemFlags, Op, Order, Pos};
+use crate::types::Space;
+use cranelift_entity::EntityRef;
+
+/// Stores in a loop beyond which no load is moved out of it.
+const MAX_STORES: usize = 64;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// By loop: what it does to memory.
+    effects: Vec<Effects>,
+    kept: Vec<Inst>,
+    uses: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Effects {
+    stores: Vec<(Value, Mem, u8)>,
+    /// Others' writes may become visible in it.
+    synchronises: bool,
+}
+
+/// Runs the pass; returns whether anything moved. Loops must have preheaders (those that have none are
+/// left alone).
+pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s: &mut Scratch) -> bool {
+    let mut changed = false;
+    collect_effects(func, cfg, loops, s);
+    count_uses(func, cfg, &mut s.uses);
+    for &block in cfg.rpo() {
+        if loops.innermost(block).is_none() {
+            continue;
+        }
+        let mut insts = std::mem::take(&mut func.blocks[block].insts);
+        s.kept.clear();
+        for &inst in &insts {
+            match destination(func, dom, loops, block, inst, s) {
+                Some(preheader) => {
+                    changed = true;
+                    let target = &mut func.blocks[preheader].insts;
+                    target.insert(target.len() - 1, inst);
+                    func.insts[inst].block = preheader;
+                }
+                None => {
+                    changed |= regroup(func, dom, loops, block, inst, s);
+                    s.kept.push(inst);
+                }
+            }
+        }
+        insts.clear();
+        insts.extend_from_slice(&s.kept);
+        func.blocks[block].insts = insts;
+    }
+    changed
+}
+
+fn count_uses(func: &Function, cfg: &Cfg, uses: &mut Vec<u32>) {
+    uses.clear();
+    uses.resize(func.values.len(), 0);
+    for &inst in cfg.rpo().iter().flat_map(|&b| &func.blocks[b].insts) {
+        for arg in func.args(inst) {
+            uses[arg.index()] += 1;
+        }
+    }
+}
+
+/// Regroups an instruction that stays, so that a part of it does not.
+fn regroup(
+    func: &mut Function,
+    dom: &DomTree,
+    loops: &LoopForest,
+    block: Block,
+    inst: Inst,
+    s: &mut Scratch,
+) -> bool {
+    let Some(l) = loops.innermost(block).filter(|&l| loops.preheader(l).is_some()) else { return false };
+    let Some(Regrouped { outside: (op, args), then }) = strength::regroup(func, loops, l, inst, &s.uses)
+    else {
+        return false;
+    };
+    let ty = func.ty(func.insts[inst].first);
+    let loc = func.insts[inst].loc;
+    let moved = func.make_inst(block, op, &args, ty, 1, loc);
+    let Some(preheader) = destination(func, dom, loops, block, moved, s) else { return false };
+    func.insts[moved].block = preheader;
+    let target = &mut func.blocks[preheader].insts;
+    target.insert(target.len() - 1, moved);
+    let outside = func.insts[moved].first;
+    match then {
+        Then::Final(op, rest) => func.replace(inst, op, &[outside, rest]),
+        Then::AddProduct(factors) => {
+            let product = func.make_inst(block, op, &factors, ty, 1, loc);
+            s.kept.push(product);
+            let product = func.insts[product].first;
+            func.replace(inst, Op::Bin(BinOp::Add), &[outside, product]);
+            // Its sum may be part of the next one.
+            s.uses.resize(func.values.len(), 1);
+        }
+    }
+    true
+}
+
+fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) {
+    s.effects.iter_mut().for_each(|e| {
+        e.stores.clear();
+        e.synchronises = false;
+    });
+    s.effects.resize_with(loops.len().max(s.effects.len()), Effects::default);
+    for &block in cfg.rpo() {
+        for &inst in &func.blocks[block].insts {
+            let op = func.insts[inst].op;
+            if !op.has_side_effect() {
+                continue;
+            }
+            let mut around = loops.innermost(block);
+            while let Some(l) = around {
+                note_effect(func, inst, op, &mut s.effects[l.index()]);
+                around = loops.parent(l);
+            }
+        }
+    }
+}
+
+fn note_effect(func: &Function, inst: Inst, op: Op, effects: &mut Effects) {
+    match op {
+        Op::Store { mem, count } => {
+            effects.stores.push((func.args(inst)[0], mem, count));
+            effects.synchronises |= mem.order > Order::Relaxed;
+        }
+        Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
+            effects.stores.push((func.args(inst)[0], mem, 1));
+            effects.synchronises |= mem.order > Order::Relaxed;
+        }
+        Op::Load { mem, .. } => effects.synchronises |= mem.order > Order::Relaxed,
+        Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) => effects.synchronises = true,
+        _ => {}
+    }
+}
+
+/// The preheader to move an instruction to, if it can leave a loop.
+fn destination(
+    func: &Function,
+    dom: &DomTree,
+    loops: &LoopForest,
+    block: Block,
+    inst: Inst,
+    s: &Scratch,
+) -> Option<Block> {
+    let op = func.insts[inst].op;
+    if !op.is_pure() && !matches!(op, Op::Load { .. }) || op.has_side_effect() {
+        return None;
+    }
+    let mut best = None;
+    let mut around = loops.innermost(block);
+    while let Some(l) = around {
+        let preheader = loops.preheader(l)?;
+        if func.args(inst).iter().any(|&v| loops.contains(l, func.block_of(v))) {
+            break;
+        }
+        if let Op::Load { mem, count } = op {
+            let read = (func.args(inst)[0], &mem, count);
+            let safe = always_valid(func, inst, &mem) || always_runs(dom, loops, l, block);
+            if !safe || changed_in(&s.effects[l.index()], read) {
+                break;
+            }
+        }
+        best = Some(preheader);
+        around = loops.parent(l);
+    }
+    best
+}
+
+fn changed_in(effects: &Effects, read: (Value, &Mem, u8)) -> bool {
+    if read.1.flags.contains(MemFlags::INVARIANT) {
+        return false;
+    }
+    (effects.synchronises && read.1.space != Space::Private)
+        || effects.stores.len() > MAX_STORES
+        || effects.stores.iter().any(|(ptr, mem, count)| may_alias((*ptr, mem, *count), read))
+}
+
+/// Arguments of the kernel can be read at any time.
+pub(super) fn always_valid(func: &Function, inst: Inst, mem: &Mem) -> bool {
+    mem.flags.contains(MemFlags::INVARIANT)
+        && matches!(func.def_op(func.args(inst)[0]), Some(Op::Pos(Pos::KernargPtr)))
+}
+
+/// Whether an iteration cannot end or leave without having run the block.
+fn always_runs(dom: &DomTree, loops: &LoopForest, l: Loop, block: Block) -> bool {
+    loops.header(l) == block
+        || (loops.latches(l).iter().all(|&b| dom.dominates(block, b))
+            && loops.exits(l).iter().all(|&(from, _)| dom.dominates(block, from)))
+}

@@ -1,0 +1,145 @@
+//! The shape that loop passes rely on: each loop has one entering edge, from a block that only jumps
+//! (its preheader), and one edge back.
+//!
+//! Also here: [`close`], which routes values of a loop that are used behind it through parameters of the
+//! blocks the loop exits to, so that the loop can be copied or changed without touching their uses.
+
+use crate::analysis::{Cfg, Loop, LoopForest};
+use crate::entity::{Block, Value};
+use crate::func::{Function, SrcLoc};
+use crate::op::Op;
+use rustc_hash::FxHashMap;
+
+/// Gives every loop a preheader and a single latch. Returns whether the control flow changed; the
+/// analyses are stale then.
+pub fn canonicalize(func: &mut Function, cfg: &Cfg, loops: &LoopForest) -> bool {
+    let mut changed = false;
+    for l in loops.loops() {
+        let header = loops.header(l);
+        if loops.preheader(l).is_none() {
+            join_edges(func, cfg, header, |pred| !loops.contains(l, pred));
+            changed = true;
+        }
+        if loops.latches(l).len() > 1 {
+            join_edges(func, cfg, header, |pred| loops.contains(l, pred));
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Sends the edges to `to` that come from chosen predecessors through a new block.
+fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) -> bool) {
+    let between = func.make_block();
+    let edges = cfg.preds(to).iter().filter(|&&pred| chosen(pred)).count();
+    let mut passed = Vec::new();
+    if edges > 1 {
+        for n in 0..func.params(to).len() {
+            let ty = func.ty(func.params(to)[n]);
+            passed.push(func.add_param(between, ty));
+        }
+    }
+    for &pred in cfg.preds(to) {
+        let Some(last) = func.terminator(pred).filter(|_| chosen(pred)) else { continue };
+        for which in 0..func.branch_count(last) {
+            if func.branch_target(last, which) != Some(to) {
+                continue;
+            }
+            if edges == 1 {
+                // One edge needs no parameters: the new block passes on what the edge did.
+                passed.extend_from_slice(func.branch_args(last, which));
+                func.set_branch_args(last, which, &[]);
+            }
+            func.set_target(last, which, between);
+        }
+    }
+    func.push(between, Op::Jump(to), &passed, SrcLoc(0));
+    func.layout.push(between);
+}
+
+/// Arguments that the edge from `pred` to `to` passes, if there is exactly one such edge.
+pub fn edge_args(func: &Function, pred: Block, to: Block) -> Option<&[Value]> {
+    let last = func.terminator(pred)?;
+    let mut edges = (0..func.branch_count(last)).filter(|&w| func.branch_target(last, w) == Some(to));
+    let which = edges.next()?;
+    edges.next().is_none().then(|| func.branch_args(last, which))
+}
+
+/// Makes every use, behind the loop, of a value the loop defines go through block parameters.
+pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop) {
+    let Some(&last) = loops.blocks(l).last() else { return };
+    let mut closer = Closer { cfg, loops, l, known: FxHashMap::default(), open: Vec::new() };
+    // What the loop dominates comes after it in the order.
+    for at in cfg.position(last) as usize + 1..cfg.rpo().len() {
+        let block = cfg.rpo()[at];
+        for n in 0..func.blocks[block].insts.len() {
+            let inst = func.blocks[block].insts[n];
+            for operand in 0..func.args(inst).len() {
+                let value = func.args(inst)[operand];
+                if loops.contains(l, func.block_of(value)) {
+                    let outside = closer.read(func, value, block);
+                    func.set_arg(inst, operand, outside);
+                }
+            }
+        }
+    }
+    closer.pass_to_params(func);
+}
+
+struct Closer<'a> {
+    cfg: &'a Cfg,
+    loops: &'a LoopForest,
+    l: Loop,
+    known: FxHashMap<(Value, Block), Value>,
+    /// Parameters made for a value, to which nothing is passed yet.
+    open: Vec<(Value, Block)>,
+}
+
+impl Closer<'_> {
+    /// The loop's `value` as it is known in `block`.
+    fn read(&mut self, func: &mut Function, value: Value, block: Block) -> Value {
+        let mut at = block;
+        let found = loop {
+            if self.loops.contains(self.l, at) {
+                break value;
+            }
+            if let Some(&found) = self.known.get(&(value, at)) {
+                break found;
+            }
+            match *self.cfg.preds(at) {
+                [pred] if !self.loops.contains(self.l, pred) => at = pred,
+                _ => {
+                    let param = func.add_param(at, func.ty(value));
+                    self.known.insert((value, at), param);
+                    self.open.push((value, at));
+                    break param;
+                }
+            }
+        };
+        if at != block {
+            self.known.insert((value, block), found);
+        }
+        found
+    }
+
+    fn pass_to_params(&mut self, func: &mut Function) {
+        // In the order they were made in, which is the order of each block's parameters.
+        let mut next = 0;
+        while let Some(&(value, block)) = self.open.get(next) {
+            next += 1;
+            let preds = self.cfg.preds(block);
+            for (n, &pred) in preds.iter().enumerate() {
+                if preds[..n].contains(&pred) {
+                    continue;
+                }
+                let arg = self.read(func, value, pred);
+                let Some(last) = func.terminator(pred) else { continue };
+                for which in 0..func.branch_count(last) {
+                    if func.branch_target(last, which) == Some(block) {
+                        func.push_branch_arg(last, which, arg);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Merging of neighbouring loads, and of neighbouring stores, of one block into wide ones.
+//!
+//! Accesses to the same base at consecutive offsets are collected while nothing comes between them that
+//! would notice: a load may move up to the first of its group if no store on the way may alias, a store
+//! may move down to the last of its group if no access on the way may.
+
+use super::align::Alignments;
+use super::forward::may_alias;
+use crate::edit::Subst;
+use crate::entity::{Block, Inst, Value};
+use crate::func::Function;
+use crate::op::{CastOp, Mem, MemFlags, Op, Order, Pos};
+use crate::types::{MemTy, Space, Type};
+
+/// Accesses held back at a time; more are merged in batches.
+const WINDOW: usize = 128;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    subst: Subst,
+    loads: Vec<Access>,
+    stores: Vec<Access>,
+    /// By place in the block: what stands there afterwards.
+    places: Vec<Place>,
+    values: Vec<Value>,
+    casts: Vec<Inst>,
+    batch: Vec<Access>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    ptr: Value,
+    mem: Mem,
+    count: u8,
+    inst: Inst,
+    at: u32,
+}
+
+/// What becomes of an instruction.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Keep(Inst),
+    Gone,
+    /// A merged load, then a range of the conversions of its results.
+    Load(Inst, u32, u32),
+}
+
+/// Runs the pass over every block; returns whether it merged anything.
+pub fn run(func: &mut Function, align: &Alignments, s: &mut Scratch) -> bool {
+    s.subst.reset(func);
+    let mut changed = false;
+    for at in 0..func.layout.len() {
+        let block = func.layout[at];
+        changed |= Merger { func, align, s, block, changed: false }.block();
+    }
+    s.subst.apply(func);
+    changed
+}
+
+struct Merger<'a> {
+    func: &'a mut Function,
+    align: &'a Alignments,
+    s: &'a mut Scratch,
+    block: Block,
+    changed: bool,
+}
+
+impl Merger<'_> {
+    fn block(&mut self) -> bool {
+        self.s.places.clear();
+        self.s.loads.clear();
+        self.s.stores.clear();
+        self.s.casts.clear();
+        let count = self.func.blocks[self.block].insts.len();
+        for n in 0..count {
+            let inst = self.func.blocks[self.block].insts[n];
+            self.s.places.push(Place::Keep(inst));
+            self.visit(inst, n as u32);
+        }
+        self.flush_loads(|_| true);
+        self.flush_stores(|_| true);
+        if self.changed {
+            self.rebuild();
+        }
+        self.changed
+    }
+
+    fn rebuild(&mut self) {
+        let block = self.block;
+        let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
+        insts.clear();
+        let places = std::mem::take(&mut self.s.places);
+        for place in &places {
+            match *place {
+                Place::Keep(inst) => insts.push(inst),
+                Place::Gone => {}
+                Place::Load(inst, from, to) => {
+                    insts.push(inst);
+                    insts.extend_from_slice(&self.s.casts[from as usize..to as usize]);
+                }
+            }
+        }
+        self.s.places = places;
+        self.func.blocks[block].insts = insts;
+    }
+
+    fn visit(&mut self, inst: Inst, at: u32) {
+        let op = self.func.insts[inst].op;
+        let Some(mem) = op.mem().copied() else {
+            if matches!(op, Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_)) {
+                self.flush_loads(|a| !a.mem.flags.contains(MemFlags::INVARIANT));
+                self.flush_stores(|_| true);
+            }
+            return;
+        };
+        let ptr = self.func.args(inst)[0];
+        let count = match op {
+            Op::Load { count, .. } | Op::Store { count, .. } => count,
+            _ => 1,
+        };
+        let mut access = Access { ptr, mem, count, inst, at };
+        let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
+        let is_load = matches!(op, Op::Load { .. });
+        if plain {
+            access.mem.align = mem.align.max(self.align.of_address(self.func, ptr, mem.offset));
+            self.set_align(inst, access.mem.align);
+        }
+        let conflicts = |a: &Access| may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, count));
+        if mem.order > Order::Relaxed {
+            self.flush_loads(|a| !a.mem.flags.contains(MemFlags::INVARIANT));
+            self.flush_stores(|_| true);
+        } else if is_load {
+            self.flush_stores(conflicts);
+        } else {
+            // A load still to come, at another offset, might be what this store writes.
+            self.flush_loads(|a| {
+                may_alias((a.ptr, &a.mem, a.count), (ptr, &Mem { offset: a.mem.offset, ..mem }, count))
+            });
+            self.flush_stores(|a| conflicts(a) || !plain);
+        }
+        let mergeable = plain
+            && matches!(mem.ty, MemTy::B32 | MemTy::B64)
+            && matches!(mem.space, Space::Global | Space::Constant | Space::Shared);
+        if !mergeable {
+            return;
+        }
+        if is_load {
+            self.s.loads.push(access);
+            if self.s.loads.len() == WINDOW {
+                self.flush_loads(|_| true);
+            }
+        } else {
+            self.s.stores.push(access);
+            if self.s.stores.len() == WINDOW {
+                self.flush_stores(|_| true);
+            }
+        }
+    }
+
+    fn set_align(&mut self, inst: Inst, align: u8) {
+        match &mut self.func.insts[inst].op {
+            Op::Load { mem, .. } | Op::Store { mem, .. } => mem.align = align,
+            _ => {}
+        }
+    }
+
+    /// Merges, and forgets, the loads of every group that has one which `affected` holds for.
+    fn flush_loads(&mut self, affected: impl Fn(&Access) -> bool) {
+        take_groups(&mut self.s.loads, &mut self.s.batch, affected);
+        self.merge_groups(true);
+    }
+
+    fn flush_stores(&mut self, affected: impl Fn(&Access) -> bool) {
+        take_groups(&mut self.s.stores, &mut self.s.batch, affected);
+        self.merge_groups(false);
+    }
+
+    fn merge_groups(&mut self, load: bool) {
+        let mut batch = std::mem::take(&mut self.s.batch);
+        if batch.len() > 1 {
+            let func = &*self.func;
+            batch.sort_by_key(|a| (key(func, a), a.mem.offset, a.at));
+            let mut from = 0;
+            while from < batch.len() {
+                let to = from + self.run_length(&batch[from..], load);
+                if to - from > 1 {
+                    self.merge(&batch[from..to], load);
+                }
+                from = to;
+            }
+        }
+        self.s.batch = batch;
+    }
+
+    /// How many of the sorted accesses, from the first on, make one access that there is.
+    fn run_length(&self, sorted: &[Access], load: bool) -> usize {
+        let first = &sorted[0];
+        // The same address for all lanes, so a scalar load: of arguments, or of a table.
+        let uniform =
+            matches!(self.func.def_op(first.ptr), Some(Op::Pos(Pos::KernargPtr) | Op::GlobalAddr(_)));
+        let scalar = load && uniform && first.mem.flags.contains(MemFlags::INVARIANT);
+        let widths: &[u32] = match first.mem.space {
+            Space::Shared if first.mem.align >= 16 => &[2, 4],
+            Space::Shared if first.mem.align == 8 => &[2],
+            Space::Shared => &[],
+            _ if scalar => &[2, 4, 8, 16],
+            _ if first.mem.align >= 4 => &[2, 3, 4],
+            _ => &[],
+        };
+        let key_of = key(self.func, first);
+        let mut dwords = 0;
+        let mut end = first.mem.offset;
+        let mut best = 1;
+        for (n, access) in sorted.iter().enumerate() {
+            if access.mem.offset != end || key(self.func, access) != key_of {
+                break;
+            }
+            dwords += access.dwords();
+            end += access.dwords() as i32 * 4;
+            if widths.contains(&dwords) {
+                best = n + 1;
+            }
+        }
+        best
+    }
+
+    fn merge(&mut self, run: &[Access], load: bool) {
+        self.changed = true;
+        let count: u8 = run.iter().map(|a| a.count).sum();
+        let first = run[0];
+        let mem = first.mem;
+        let earliest = run.iter().map(|a| a.at).min().unwrap_or(first.at);
+        let latest = run.iter().map(|a| a.at).max().unwrap_or(first.at);
+        let place = if load { earliest } else { latest };
+        let loc = self.func.insts[run.iter().find(|a| a.at == place).unwrap_or(&first).inst].loc;
+        for access in run {
+            self.s.places[access.at as usize] = Place::Gone;
+        }
+        if load {
+            let ty = self.func.ty(self.func.insts[first.inst].first);
+            let merged =
+                self.func.make_inst(self.block, Op::Load { mem, count }, &[first.ptr], ty, count.into(), loc);
+            let casts = self.s.casts.len() as u32;
+            let mut at = 0;
+            for access in run {
+                for n in 0..u16::from(access.count) {
+                    let old = self.func.result(access.inst, n);
+                    let part = self.func.result(merged, at);
+                    let new = self.convert(part, self.func.ty(old));
+                    self.s.subst.set(old, new);
+                    at += 1;
+                }
+            }
+            self.s.places[place as usize] = Place::Load(merged, casts, self.s.casts.len() as u32);
+        } else {
+            self.s.values.clear();
+            self.s.values.push(first.ptr);
+            for access in run {
+                self.s.values.extend_from_slice(&self.func.args(access.inst)[1..]);
+            }
+            let merged =
+                self.func.make_inst(self.block, Op::Store { mem, count }, &self.s.values, Type::Bool, 0, loc);
+            self.s.places[place as usize] = Place::Keep(merged);
+        }
+    }
+
+    /// The same bits as another type that is not a pointer.
+    fn convert(&mut self, value: Value, to: Type) -> Value {
+        if self.func.ty(value) == to {
+            return value;
+        }
+        let loc = crate::func::SrcLoc(0);
+        let cast = self.func.make_inst(self.block, Op::Cast(CastOp::Bitcast), &[value], to, 1, loc);
+        self.s.casts.push(cast);
+        self.func.insts[cast].first
+    }
+}
+
+impl Access {
+    fn dwords(&self) -> u32 {
+        self.mem.ty.bytes() / 4 * u32::from(self.count)
+    }
+}
+
+/// What accesses must have in common to be merged, in an order: base, element, kind of access, pointers
+/// apart from what a bit cast converts.
+fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
+    let (value, is_load) = match func.insts[access.inst].op {
+        Op::Load { .. } => (func.insts[access.inst].first, true),
+        _ => (func.args(access.inst)[1], false),
+    };
+    let ty = func.ty(value);
+    let pointer = match ty {
+        Type::Ptr(space) => Some(space),
+        _ => None,
+    };
+    // The values of a store have one type.
+    let exact = if is_load { 0 } else { 1 + u32::from(ty.is_float()) };
+    (
+        access.ptr.as_u32(),
+        access.mem.ty.bytes() << 2 | exact,
+        access.mem.flags.bits(),
+        access.mem.alias,
+        pointer,
+    )
+}
+
+/// Moves the accesses of every group that has an affected one to `batch`.
+fn take_groups(from: &mut Vec<Access>, batch: &mut Vec<Access>, affected: impl Fn(&Access) -> bool) {
+    batch.clear();
+    if !from.iter().any(&affected) {
+        return;
+    }
+    let same = |a: &Access, b: &Access| a.ptr == b.ptr && a.mem.ty == b.mem.ty && a.mem.alias == b.mem.alias;
+    let hit = |a: &Access| affected(a) || from.iter().any(|b| same(a, b) && affected(b));
+    let taken: Vec<bool> = from.iter().map(hit).collect();
+    let mut at = 0;
+    from.retain(|a| {
+        let take = taken[at];
+        at += 1;
+        if take {
+            batch.push(*a);
+        }
+        !take
+    });
+}

@@ -1,0 +1,297 @@
+//! The mid-end: what turns the frontend's straightforward IR into code worth selecting.
+//!
+//! [`optimize`] runs the passes of a level in the order of a table ([`pipeline`]). Each pass is one file, linear in the
+//! size of the function, and keeps its storage in the [`PassContext`], which callers keep between
+//! compiles. Analyses are computed when a pass needs them and the control flow has changed since.
+
+pub mod align;
+pub mod cleanup;
+pub mod dce;
+mod forward;
+pub mod ifconvert;
+pub mod inline;
+pub mod interval;
+pub mod licm;
+pub mod loopform;
+pub mod merge_mem;
+pub mod ranges;
+mod rewrite;
+pub mod rotate;
+mod simplify;
+pub mod sroa;
+mod strength;
+mod table;
+#[cfg(test)]
+mod testing;
+pub mod tripcount;
+pub mod unroll;
+
+use crate::analysis::{Cfg, DomTree, LoopForest};
+use crate::func::{Function, Module};
+use crate::types::Space;
+
+/// How hard to try, and what is allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct OptOptions {
+    /// 0: only what code generation needs; 1: cheap; 2: the default; 3: more code for more speed.
+    pub level: u8,
+    /// `a*b + c` may become one rounding (within what the source wrote as one expression).
+    pub fp_contract: bool,
+    /// Which constant offsets an access can take.
+    pub limits: Limits,
+}
+
+impl Default for OptOptions {
+    fn default() -> Self {
+        OptOptions { level: 2, fp_contract: true, limits: Limits::default() }
+    }
+}
+
+/// Constant offsets that memory instructions take, as inclusive ranges of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Global and generic memory.
+    pub global: (i32, i32),
+    /// Constant memory read through scalar loads.
+    pub constant: (i32, i32),
+    /// LDS.
+    pub shared: (i32, i32),
+    /// Scratch.
+    pub private: (i32, i32),
+}
+
+impl Default for Limits {
+    /// GFX9: 13-bit signed for global, 20-bit unsigned for scalar loads, 16-bit for LDS, 12-bit for scratch.
+    fn default() -> Self {
+        Limits { global: (-4096, 4095), constant: (0, (1 << 20) - 1), shared: (0, 65535), private: (0, 4095) }
+    }
+}
+
+impl Limits {
+    /// Whether an access to the space can have this offset.
+    pub fn fits(&self, space: Space, offset: i64) -> bool {
+        let (low, high) = match space {
+            Space::Global | Space::Generic => self.global,
+            Space::Constant => self.constant,
+            Space::Shared | Space::Region => self.shared,
+            Space::Private => self.private,
+        };
+        (i64::from(low)..=i64::from(high)).contains(&offset)
+    }
+}
+
+/// Analyses and the storage of all passes; keep one per thread and reuse it.
+#[derive(Debug, Default)]
+pub struct PassContext {
+    cfg: Cfg,
+    dom: DomTree,
+    loops: LoopForest,
+    rewrite: rewrite::Scratch,
+    dce: dce::Scratch,
+    cleanup: cleanup::Scratch,
+    unroll: unroll::Scratch,
+    sroa: sroa::Scratch,
+    ifconvert: ifconvert::Scratch,
+    rotate: rotate::Scratch,
+    licm: licm::Scratch,
+    ranges: ranges::Scratch,
+    merge: merge_mem::Scratch,
+    align: align::Alignments,
+    /// Counts changes to the function.
+    version: u32,
+    /// By row of the pipeline: the version when the pass last had a look, for passes that need none twice.
+    seen: [u32; Repeat::COUNT],
+}
+
+impl PassContext {
+    /// Loops of a function without unreachable blocks.
+    fn compute_loops(&mut self, func: &mut Function) {
+        self.cfg.compute(func);
+        func.layout.retain(|&b| self.cfg.is_reachable(b));
+        self.loops.compute(&self.cfg);
+    }
+
+    /// Loops with preheaders and single latches, and the analyses that go with them. Returns whether
+    /// there are loops at all.
+    fn canonical_loops(&mut self, func: &mut Function) -> bool {
+        self.compute_loops(func);
+        if self.loops.is_empty() {
+            return false;
+        }
+        if loopform::canonicalize(func, &self.cfg, &self.loops) {
+            self.compute_loops(func);
+        }
+        self.dom.compute(&self.cfg);
+        true
+    }
+}
+
+/// A pass over one function. Returns whether it changed anything that other passes could build on.
+type Pass = fn(&mut Function, &OptOptions, &mut PassContext) -> bool;
+
+/// When to run a pass that stands in the table more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repeat {
+    /// Only if something changed since it last ran.
+    Gvn,
+    Cleanup,
+    Dce,
+    /// Whenever its turn comes.
+    Always,
+}
+
+impl Repeat {
+    const COUNT: usize = 3;
+}
+
+/// Passes by name, with the lowest level that runs them.
+const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
+    // Straighten what the frontend wrote, so that trip counts can be read off.
+    ("gvn", 1, Repeat::Gvn, gvn_pass),
+    ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
+    ("dce", 1, Repeat::Dce, dce_pass),
+    // Copies of loop bodies make indices constant, which makes arrays values.
+    ("unroll", 1, Repeat::Always, unroll_pass),
+    ("sroa", 1, Repeat::Always, sroa_pass),
+    ("gvn", 1, Repeat::Gvn, gvn_pass),
+    ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
+    ("dce", 1, Repeat::Dce, dce_pass),
+    // Fewer branches, then loops with one each, then less in the loops.
+    ("ifconvert", 1, Repeat::Always, ifconvert_pass),
+    ("rotate", 1, Repeat::Always, rotate_pass),
+    ("gvn", 2, Repeat::Gvn, gvn_pass),
+    ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
+    ("ranges", 1, Repeat::Always, ranges_pass),
+    ("assumes", 0, Repeat::Always, assumes_pass),
+    ("licm", 2, Repeat::Always, licm_pass),
+    ("gvn", 1, Repeat::Gvn, gvn_pass),
+    ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
+    ("dce", 1, Repeat::Dce, dce_pass),
+    ("merge_mem", 1, Repeat::Always, merge_pass),
+    ("dce", 0, Repeat::Dce, dce_pass),
+];
+
+/// Names of the passes that run on each function at a level, in order.
+pub fn pipeline(level: u8) -> impl Iterator<Item = &'static str> {
+    PIPELINE.iter().filter(move |row| row.1 <= level).map(|row| row.0)
+}
+
+/// Optimises a module in place. `hook` is called after each pass over the module.
+pub fn optimize(
+    module: &mut Module,
+    opts: &OptOptions,
+    ctx: &mut PassContext,
+    hook: &mut dyn FnMut(&'static str, &Module),
+) {
+    inline::run(module);
+    ctx.align.prepare(module);
+    hook("inline", module);
+    let mut versions = vec![(1, [0; Repeat::COUNT]); module.funcs.len()];
+    for &(name, level, repeat, pass) in PIPELINE {
+        if level > opts.level {
+            continue;
+        }
+        for (func, versions) in module.funcs.values_mut().zip(&mut versions) {
+            if !func.layout.is_empty() {
+                (ctx.version, ctx.seen) = *versions;
+                ctx.run(func, opts, repeat, pass);
+                *versions = (ctx.version, ctx.seen);
+            }
+        }
+        hook(name, module);
+    }
+}
+
+impl PassContext {
+    fn run(&mut self, func: &mut Function, opts: &OptOptions, repeat: Repeat, pass: Pass) {
+        if repeat != Repeat::Always && self.seen[repeat as usize] == self.version {
+            return;
+        }
+        let changed = pass(func, opts, self);
+        self.version += u32::from(changed);
+        if repeat != Repeat::Always {
+            self.seen[repeat as usize] = self.version;
+        }
+    }
+
+    /// Brings a function in order after a transformation: merges what is equal, then removes what is dead.
+    fn tidy(&mut self, func: &mut Function, opts: &OptOptions) {
+        cleanup_pass(func, opts, self);
+        self.run(func, opts, Repeat::Gvn, gvn_pass);
+        self.run(func, opts, Repeat::Cleanup, cleanup_pass);
+        self.run(func, opts, Repeat::Dce, dce_pass);
+    }
+}
+
+fn gvn_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) -> bool {
+    ctx.cfg.compute(func);
+    ctx.dom.compute(&ctx.cfg);
+    rewrite::run(func, &ctx.cfg, &ctx.dom, &opts.limits, opts.level > 0, &mut ctx.rewrite);
+    true
+}
+
+/// What this makes simpler, [`gvn_pass`] saw through already.
+fn cleanup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    ctx.cfg.compute(func);
+    cleanup::run(func, &ctx.cfg, &mut ctx.cleanup);
+    false
+}
+
+/// Removing what is dead gives no other pass anything to do.
+fn dce_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    ctx.cfg.compute(func);
+    dce::run(func, &ctx.cfg, &mut ctx.dce);
+    false
+}
+
+/// Unrolls from the inside out. Between the levels of a nest the copies are simplified, which is what
+/// keeps the number of instructions that the next level copies small; nothing is left to tidy at the end.
+fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) -> bool {
+    unroll::begin(&mut ctx.unroll);
+    while ctx.canonical_loops(func)
+        && unroll::level(func, &ctx.cfg, &ctx.dom, &ctx.loops, opts.level, &mut ctx.unroll)
+    {
+        ctx.version += 1;
+        sroa_pass(func, opts, ctx);
+        ctx.tidy(func, opts);
+    }
+    false
+}
+
+fn sroa_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    ctx.cfg.compute(func);
+    sroa::run(func, &ctx.cfg, &mut ctx.sroa)
+}
+
+fn ifconvert_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    ctx.cfg.compute(func);
+    ifconvert::run(func, &ctx.cfg, &mut ctx.ifconvert)
+}
+
+fn rotate_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    rotate::begin(&mut ctx.rotate);
+    let mut changed = false;
+    while ctx.canonical_loops(func) && rotate::round(func, &ctx.cfg, &ctx.loops, &mut ctx.rotate) {
+        changed = true;
+    }
+    changed
+}
+
+fn licm_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    ctx.canonical_loops(func) && licm::run(func, &ctx.cfg, &ctx.dom, &ctx.loops, &mut ctx.licm)
+}
+
+fn ranges_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    if !ctx.canonical_loops(func) {
+        ctx.dom.compute(&ctx.cfg);
+    }
+    ranges::run(func, &ctx.cfg, &ctx.dom, &ctx.loops, &mut ctx.ranges)
+}
+
+fn assumes_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {
+    ranges::drop_assumes(func)
+}
+
+fn merge_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    merge_mem::run(func, &ctx.align, &mut ctx.merge)
+}

@@ -1,0 +1,473 @@
+//! The sweep that `simplify` and `gvn` share: blocks in reverse postorder, each instruction's
+//! arguments brought up to date, then simplified, then looked up among what has been computed.
+//!
+//! An instruction that stays costs no allocation. Rules that need new instructions call
+//! [`Rewriter::emit`], which simplifies and looks up what it is about to make, so that rules compose
+//! without another sweep. Operations without arguments (constants, positions, addresses of variables)
+//! are kept once, at the head of the entry block, where they dominate everything.
+//!
+//! Branches on constants become jumps on the way. A block that no branch met so far goes to is skipped
+//! and its edges do not count as incoming ones, which makes constants found through them survive joins.
+
+use super::forward::Memory;
+use super::simplify;
+use super::{Limits, table::Table};
+use crate::analysis::{Cfg, DomTree};
+use crate::edit::Subst;
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, SrcLoc};
+use crate::op::{BinOp, CastOp, IntCc, MemFlags, Op, Order, TernOp, UnOp};
+use crate::types::Type;
+use cranelift_entity::EntityRef;
+
+/// Rules that make instructions that rules apply to may nest this deep.
+const MAX_NESTING: u32 = 24;
+
+/// Storage of the sweep, kept between functions.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(super) subst: Subst,
+    table: Table,
+    out: Vec<Inst>,
+    leaves: Vec<Inst>,
+    uses: Vec<u32>,
+    reached: Vec<bool>,
+    pub(super) memory: Memory,
+    incoming: Vec<Value>,
+}
+
+/// A pure operation with one result, and its arguments (the unused ones are arbitrary).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Def {
+    pub op: Op,
+    pub args: [Value; 3],
+}
+
+/// The state of one sweep over a function.
+pub(super) struct Rewriter<'a> {
+    pub func: &'a mut Function,
+    pub limits: &'a Limits,
+    s: &'a mut Scratch,
+    cfg: &'a Cfg,
+    dom: &'a DomTree,
+    cse: bool,
+    block: Block,
+    loc: SrcLoc,
+    nesting: u32,
+}
+
+/// Runs the sweep; with `cse`, equal computations are merged and memory reads forwarded.
+pub(super) fn run(
+    func: &mut Function,
+    cfg: &Cfg,
+    dom: &DomTree,
+    limits: &Limits,
+    cse: bool,
+    s: &mut Scratch,
+) {
+    s.subst.reset(func);
+    s.table.reset(func.insts.len());
+    s.leaves.clear();
+    s.reached.clear();
+    s.reached.resize(func.blocks.len(), false);
+    s.memory.clear();
+    count_uses(func, &mut s.uses);
+    let entry = func.entry();
+    s.reached[entry.index()] = true;
+    let mut r = Rewriter { func, limits, s, cfg, dom, cse, block: entry, loc: SrcLoc(0), nesting: 0 };
+    let mut previous = None;
+    for &block in cfg.rpo() {
+        if r.s.reached[block.index()] {
+            r.block(block, previous);
+            previous = Some(block);
+        }
+    }
+    let Rewriter { func, s, .. } = r;
+    func.layout.retain(|b| s.reached[b.index()]);
+    for &leaf in &s.leaves {
+        func.insts[leaf].block = entry;
+    }
+    func.blocks[entry].insts.splice(0..0, s.leaves.drain(..));
+}
+
+fn count_uses(func: &Function, uses: &mut Vec<u32>) {
+    uses.clear();
+    uses.resize(func.values.len(), 0);
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            for arg in func.args(inst) {
+                uses[arg.index()] += 1;
+            }
+        }
+    }
+}
+
+/// Integer multiplication takes four times as long as other vector arithmetic.
+fn is_slow(op: Op) -> bool {
+    matches!(op, Op::Bin(BinOp::Mul | BinOp::UMulHi | BinOp::SMulHi))
+}
+
+fn is_leaf(op: Op) -> bool {
+    match op {
+        Op::Const(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => true,
+        Op::Pos(_) => op.is_pure(),
+        _ => false,
+    }
+}
+
+impl Rewriter<'_> {
+    fn block(&mut self, block: Block, previous: Option<Block>) {
+        self.block = block;
+        // What is known about memory lasts while control can only have come from the block before.
+        let preds = self.cfg.preds(block);
+        if preds.len() != 1 || Some(preds[0]) != previous {
+            self.s.memory.clear();
+        }
+        if block != self.func.entry() {
+            self.params(block);
+        }
+        self.s.out.clear();
+        let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
+        for &inst in &insts {
+            self.visit(inst);
+        }
+        insts.clear();
+        insts.extend_from_slice(&self.s.out);
+        if let Some(&last) = insts.last() {
+            for which in 0..self.func.branch_count(last) {
+                if let Some(to) = self.func.branch_target(last, which) {
+                    self.s.reached[to.index()] = true;
+                }
+            }
+        }
+        self.func.blocks[block].insts = insts;
+    }
+
+    /// Replaces parameters for which all branches to the block pass the same value.
+    fn params(&mut self, block: Block) {
+        for index in 0..self.func.params(block).len() {
+            let param = self.func.params(block)[index];
+            if let Some(value) = self.only_incoming(block, index, param) {
+                self.s.subst.set(param, value);
+            }
+        }
+    }
+
+    fn only_incoming(&mut self, block: Block, index: usize, param: Value) -> Option<Value> {
+        let position = self.cfg.position(block);
+        let mut only = None;
+        for &pred in self.cfg.preds(block) {
+            if self.cfg.position(pred) < position && !self.s.reached[pred.index()] {
+                continue;
+            }
+            let last = self.func.terminator(pred)?;
+            for which in 0..self.func.branch_count(last) {
+                if self.func.branch_target(last, which) != Some(block) {
+                    continue;
+                }
+                let value = self.s.subst.get(self.func.branch_args(last, which)[index]);
+                if value == param || only == Some(value) {
+                    continue;
+                }
+                if only.is_some() {
+                    return None;
+                }
+                only = Some(value);
+            }
+        }
+        only
+    }
+
+    fn visit(&mut self, inst: Inst) {
+        if !self.s.subst.is_empty() {
+            self.s.subst.apply_to(self.func, inst);
+        }
+        let op = self.func.insts[inst].op;
+        self.loc = self.func.insts[inst].loc;
+        if op.is_pure() {
+            self.pure(inst, op);
+            return;
+        }
+        match op {
+            Op::Load { .. } => self.load(inst),
+            Op::Store { .. } => {
+                simplify::address(self, inst);
+                self.keep(inst);
+                self.s.memory.store(self.func, inst);
+            }
+            Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
+                simplify::address(self, inst);
+                self.keep(inst);
+                self.s.memory.clobber(self.func, inst);
+            }
+            Op::Br { .. } => {
+                simplify::branch(self.func, inst);
+                self.keep(inst);
+            }
+            Op::Assume if self.func.const_bits(self.func.args(inst)[0]) == Some(1) => {}
+            Op::Wave(_) => self.keep(inst),
+            _ => {
+                self.keep(inst);
+                self.s.memory.clobber(self.func, inst);
+            }
+        }
+    }
+
+    fn pure(&mut self, inst: Inst, op: Op) {
+        let value = self.func.insts[inst].first;
+        let ty = self.func.ty(value);
+        let Def { op, args } = self.canonical(inst, op);
+        let count = self.func.args(inst).len();
+        if let Some(new) = simplify::simplify(self, op, &args[..count], ty) {
+            self.s.subst.set(value, new);
+            return;
+        }
+        if let Some(found) = self.find_equal(inst) {
+            let found = self.func.insts[found].first;
+            self.s.subst.set(value, found);
+            return;
+        }
+        self.keep(inst);
+    }
+
+    /// Puts the arguments of a commutative operation in order and notes it in the instruction.
+    fn canonical(&mut self, inst: Inst, op: Op) -> Def {
+        let mut def = Def { op, args: copy_args(self.func.args(inst)) };
+        if simplify::canonicalize(self.func, &mut def) {
+            self.func.insts[inst].op = def.op;
+            self.func.args_mut(inst)[..2].copy_from_slice(&def.args[..2]);
+        }
+        def
+    }
+
+    fn load(&mut self, inst: Inst) {
+        simplify::address(self, inst);
+        let Op::Load { mem, .. } = self.func.insts[inst].op else { return self.keep(inst) };
+        if mem.flags.contains(MemFlags::VOLATILE) || mem.order != Order::NotAtomic {
+            self.keep(inst);
+            self.s.memory.clobber(self.func, inst);
+            return;
+        }
+        if self.cse {
+            if mem.flags.contains(MemFlags::INVARIANT) {
+                if let Some(found) = self.find(inst) {
+                    self.replace_results(inst, found);
+                    return;
+                }
+            } else if self.forward(inst) {
+                return;
+            }
+        }
+        self.keep(inst);
+        if self.cse {
+            self.s.memory.load(self.func, inst);
+        }
+    }
+
+    fn replace_results(&mut self, inst: Inst, found: Inst) {
+        for (old, new) in self.func.results_of(inst).zip(self.func.results_of(found)) {
+            self.s.subst.set(old, new);
+        }
+    }
+
+    /// Replaces a load whose memory is known to hold values at hand.
+    fn forward(&mut self, inst: Inst) -> bool {
+        let mut known = std::mem::take(&mut self.s.incoming);
+        known.clear();
+        let found = self.s.memory.lookup(self.func, inst, &mut known);
+        if found {
+            for (old, &new) in self.func.results_of(inst).zip(&known) {
+                let (to, from) = (self.func.ty(old), self.func.ty(new));
+                let new = if to == from { new } else { self.cast(CastOp::Bitcast, new, to) };
+                self.s.subst.set(old, new);
+            }
+        }
+        self.s.incoming = known;
+        found
+    }
+
+    fn find_equal(&mut self, inst: Inst) -> Option<Inst> {
+        if self.cse || is_leaf(self.func.insts[inst].op) { self.find(inst) } else { None }
+    }
+
+    /// An equal instruction that dominates this place; otherwise notes this one.
+    fn find(&mut self, inst: Inst) -> Option<Inst> {
+        let (dom, block) = (self.dom, self.block);
+        let entry = self.func.entry();
+        let op = self.func.insts[inst].op;
+        let home = if is_leaf(op) { entry } else { block };
+        self.func.insts[inst].block = home;
+        let mut elsewhere = None;
+        let usable = |found: Inst, found_in: Block| {
+            elsewhere = Some(found);
+            dom.dominates(found_in, home)
+        };
+        let found = self.s.table.find_or_insert(self.func, inst, usable);
+        if found.is_none()
+            && is_slow(op)
+            && let Some(twin) = elsewhere
+            && self.hoist(twin)
+        {
+            self.s.table.find_or_insert(self.func, twin, |_, _| false);
+            return Some(twin);
+        }
+        found
+    }
+
+    /// Moves an instruction of a block that does not dominate this one, but computes the same as one here,
+    /// to where it dominates both. Worth it for what is slow: it runs even where neither is reached.
+    fn hoist(&mut self, twin: Inst) -> bool {
+        let from = self.func.insts[twin].block;
+        let mut to = self.block;
+        while !self.dom.dominates(to, from) {
+            let Some(up) = self.dom.idom(to) else { return false };
+            to = up;
+        }
+        let args_reach = self.func.args(twin).iter().all(|&v| self.dom.dominates(self.func.block_of(v), to));
+        if to == from || to == self.block || !args_reach || !self.in_loop_of(self.block, to) {
+            return false;
+        }
+        self.func.blocks[from].insts.retain(|&i| i != twin);
+        let target = &mut self.func.blocks[to].insts;
+        let end = target.len().saturating_sub(1);
+        target.insert(end, twin);
+        self.func.insts[twin].block = to;
+        true
+    }
+
+    /// Whether the innermost loop around `outer`, if any, is also around `block`.
+    fn in_loop_of(&self, block: Block, outer: Block) -> bool {
+        let header = |b: Block| if self.cfg.is_loop_header(b) { Some(b) } else { self.cfg.loop_around(b) };
+        let Some(wanted) = header(outer) else { return true };
+        let mut at = header(block);
+        while let Some(found) = at {
+            if found == wanted {
+                return true;
+            }
+            at = self.cfg.loop_around(found);
+        }
+        false
+    }
+
+    fn keep(&mut self, inst: Inst) {
+        if is_leaf(self.func.insts[inst].op) {
+            self.s.leaves.push(inst);
+        } else {
+            self.func.insts[inst].block = self.block;
+            self.s.out.push(inst);
+        }
+    }
+
+    /// The value of an operation on up-to-date arguments, at the current place.
+    pub fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        let mut def = Def { op, args: copy_args(args) };
+        simplify::canonicalize(self.func, &mut def);
+        let args = &def.args[..args.len()];
+        if self.nesting < MAX_NESTING {
+            self.nesting += 1;
+            let simpler = simplify::simplify(self, def.op, args, ty);
+            self.nesting -= 1;
+            if let Some(value) = simpler {
+                return value;
+            }
+        }
+        let inst = self.func.make_inst(self.block, def.op, args, ty, 1, self.loc);
+        if let Some(found) = self.find_equal(inst) {
+            return self.func.insts[found].first;
+        }
+        self.keep(inst);
+        self.func.insts[inst].first
+    }
+
+    /// A constant.
+    pub fn konst(&mut self, ty: Type, bits: u64) -> Value {
+        self.emit(Op::Const(bits & super::interval::type_max(ty)), &[], ty)
+    }
+
+    /// `op a`
+    pub fn un(&mut self, op: UnOp, a: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.emit(Op::Un(op), &[a], ty)
+    }
+
+    /// `a op b`
+    pub fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.emit(Op::Bin(op), &[a, b], ty)
+    }
+
+    /// `a op constant`
+    pub fn bin_k(&mut self, op: BinOp, a: Value, b: u64) -> Value {
+        let ty = self.func.ty(a);
+        let b = self.konst(ty, b);
+        self.emit(Op::Bin(op), &[a, b], ty)
+    }
+
+    /// A three-operand operation on 32-bit integers.
+    pub fn tern(&mut self, op: TernOp, a: Value, b: Value, c: Value) -> Value {
+        let ty = self.func.ty(b);
+        self.emit(Op::Tern(op), &[a, b, c], ty)
+    }
+
+    /// A conversion.
+    pub fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
+        self.emit(Op::Cast(op), &[a], to)
+    }
+
+    /// An integer comparison.
+    pub fn icmp(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
+        self.emit(Op::Icmp(cc), &[a, b], Type::Bool)
+    }
+
+    /// The constant a value is, if it is one.
+    pub fn k(&self, value: Value) -> Option<u64> {
+        self.func.const_bits(value)
+    }
+
+    /// The pure operation that computes a value.
+    pub fn def(&self, value: Value) -> Option<Def> {
+        let inst = self.func.def_inst(value)?;
+        let op = self.func.insts[inst].op;
+        op.is_pure().then(|| Def { op, args: copy_args(self.func.args(inst)) })
+    }
+
+    /// The arguments of the instruction that computes a value, if its operation is `op`.
+    fn args_if(&self, value: Value, op: Op) -> Option<&[Value]> {
+        let inst = self.func.def_inst(value)?;
+        (self.func.insts[inst].op == op).then(|| self.func.args(inst))
+    }
+
+    /// The arguments of the two-operand operation `op` if that is what computes the value.
+    pub fn is_bin(&self, value: Value, op: BinOp) -> Option<(Value, Value)> {
+        self.args_if(value, Op::Bin(op)).map(|args| (args[0], args[1]))
+    }
+
+    /// The same with a constant as second argument.
+    pub fn is_bin_k(&self, value: Value, op: BinOp) -> Option<(Value, u64)> {
+        let (a, b) = self.is_bin(value, op)?;
+        Some((a, self.k(b)?))
+    }
+
+    /// The argument of the one-operand operation `op` if that is what computes the value.
+    pub fn is_un(&self, value: Value, op: UnOp) -> Option<Value> {
+        self.args_if(value, Op::Un(op)).map(|args| args[0])
+    }
+
+    /// The argument of the conversion `op` if that is what computes the value.
+    pub fn is_cast(&self, value: Value, op: CastOp) -> Option<Value> {
+        self.args_if(value, Op::Cast(op)).map(|args| args[0])
+    }
+
+    /// Whether at most one instruction used the value when the sweep began.
+    pub fn single_use(&self, value: Value) -> bool {
+        self.s.uses.get(value.index()).is_none_or(|&n| n <= 1)
+    }
+}
+
+fn copy_args(args: &[Value]) -> [Value; 3] {
+    let mut copy = [Value::new(0); 3];
+    for (to, &from) in copy.iter_mut().zip(args) {
+        *to = from;
+    }
+    copy
+}

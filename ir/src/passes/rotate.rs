@@ -1,0 +1,183 @@
+//! Loop rotation: `while (c) { … }` becomes `if (c) do { … } while (c)`, one branch per iteration.
+//!
+//! The header, which tests, is copied to the end of the preheader; the original stays as the new latch.
+//! A new header takes the values that the rest of the loop uses of the test block as parameters.
+
+use super::loopform::{close, edge_args};
+use crate::analysis::{Cfg, Loop, LoopForest};
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, UnrollHint};
+use crate::op::Op;
+use crate::types::Type;
+use cranelift_entity::EntityRef;
+
+/// Instructions of a header that are worth having twice.
+const MAX_HEADER: usize = 10;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// What the header's values are on entry, and at the head of the body.
+    entering: Vec<Option<Value>>,
+    inside: Vec<Option<Value>>,
+    tried: Vec<bool>,
+    /// By loop: it or one around it was rotated in this round.
+    stale: Vec<bool>,
+}
+
+/// Forgets which loops were looked at; call before the first [`round`] on a function.
+pub fn begin(s: &mut Scratch) {
+    s.tried.clear();
+}
+
+/// Rotates the loops that should be, were not looked at since [`begin`], and are in no loop rotated in this
+/// round. Loops must have preheaders and single latches. Returns whether there were any; the analyses are
+/// stale then.
+pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
+    s.tried.resize(func.blocks.len().max(s.tried.len()), false);
+    s.stale.clear();
+    s.stale.resize(loops.len(), false);
+    let mut changed = false;
+    // In the order of the blocks: what a loop defines is used behind it, where nothing has changed yet.
+    for l in loops.loops() {
+        if loops.parent(l).is_some_and(|parent| s.stale[parent.index()]) {
+            s.stale[l.index()] = true;
+            continue;
+        }
+        if std::mem::replace(&mut s.tried[loops.header(l).index()], true) {
+            continue;
+        }
+        if let Some(shape) = shape(func, loops, l) {
+            close(func, cfg, loops, l);
+            rotate(func, loops, l, shape, s);
+            s.stale[l.index()] = true;
+            changed = true;
+        }
+    }
+    changed
+}
+
+struct Shape {
+    preheader: Block,
+    header: Block,
+    /// Which successor of the header is in the loop.
+    stay: usize,
+}
+
+fn shape(func: &Function, loops: &LoopForest, l: Loop) -> Option<Shape> {
+    let (header, preheader) = (loops.header(l), loops.preheader(l)?);
+    let [latch] = *loops.latches(l) else { return None };
+    let test = func.terminator(header)?;
+    let Op::Br { then, otherwise, .. } = func.insts[test].op else { return None };
+    let stay = match (loops.contains(l, then), loops.contains(l, otherwise)) {
+        (true, false) => 0,
+        (false, true) => 1,
+        _ => return None,
+    };
+    // A loop that tests at its end is as it should be.
+    let tests_at_end = func.branch_count(func.terminator(latch)?) == 2;
+    (latch != header && !tests_at_end && cheap(func, header)).then_some(Shape { preheader, header, stay })
+}
+
+fn cheap(func: &Function, header: Block) -> bool {
+    let mut count = 0;
+    for &inst in &func.blocks[header].insts {
+        let op = func.insts[inst].op;
+        match op {
+            Op::Const(_) | Op::Br { .. } => {}
+            Op::Load { .. } if !op.has_side_effect() => count += 2,
+            _ if op.is_pure() => count += 1,
+            _ => return false,
+        }
+    }
+    count <= MAX_HEADER
+}
+
+fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mut Scratch) {
+    let Shape { preheader, header, stay } = shape;
+    for map in [&mut s.entering, &mut s.inside] {
+        map.clear();
+        map.resize(func.values.len(), None);
+    }
+    let (Some(enter), Some(test)) = (func.terminator(preheader), func.terminator(header)) else { return };
+    copy_test(func, preheader, header, enter, test, s);
+    let Some(guard) = func.terminator(preheader) else { return };
+    let Some(body) = func.branch_target(test, stay) else { return };
+
+    // The new header: parameters for what the loop uses of the test block, then on to the body.
+    let head = func.make_block();
+    let to_body = func.branch_args(test, stay).to_vec();
+    for block in [guard, test] {
+        func.set_branch_args(block, stay, &[]);
+        func.set_target(block, stay, head);
+    }
+    let mut carry = Carry { func, header, head, guard, test, stay, s };
+    let to_body: Vec<Value> = to_body.into_iter().map(|v| carry.inside(v)).collect();
+    for &block in loops.blocks(l).iter().filter(|&&b| b != header) {
+        for n in 0..carry.func.blocks[block].insts.len() {
+            let inst = carry.func.blocks[block].insts[n];
+            for operand in 0..carry.func.args(inst).len() {
+                let old = carry.func.args(inst)[operand];
+                let new = carry.inside(old);
+                carry.func.set_arg(inst, operand, new);
+            }
+        }
+    }
+    let loc = func.insts[test].loc;
+    func.push(head, Op::Jump(body), &to_body, loc);
+    func.layout.push(head);
+    func.unroll[head] = std::mem::replace(&mut func.unroll[header], UnrollHint::None);
+}
+
+/// Copies the header, with the values of the first iteration, to the end of the preheader.
+fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, test: Inst, s: &mut Scratch) {
+    for n in 0..func.params(header).len() {
+        let incoming = edge_args(func, preheader, header).map(|args| args[n]);
+        s.entering[func.params(header)[n].index()] = incoming;
+    }
+    let loc = func.insts[enter].loc;
+    func.blocks[preheader].insts.pop();
+    for n in 0..func.blocks[header].insts.len() {
+        let inst = func.blocks[header].insts[n];
+        let args: Vec<Value> = func.args(inst).iter().map(|&v| s.entering[v.index()].unwrap_or(v)).collect();
+        let results = func.insts[inst].results;
+        let ty = if results > 0 { func.ty(func.insts[inst].first) } else { Type::Bool };
+        let loc = if inst == test { loc } else { func.insts[inst].loc };
+        let copy = func.push_n(preheader, func.insts[inst].op, &args, ty, results, loc);
+        for n in 0..results {
+            s.entering[func.result(inst, n).index()] = Some(func.result(copy, n));
+        }
+    }
+}
+
+struct Carry<'a> {
+    func: &'a mut Function,
+    header: Block,
+    head: Block,
+    guard: Inst,
+    test: Inst,
+    stay: usize,
+    s: &'a mut Scratch,
+}
+
+impl Carry<'_> {
+    /// What a value is called in the body: those of the test block come in as parameters.
+    fn inside(&mut self, value: Value) -> Value {
+        if self.func.block_of(value) != self.header {
+            return value;
+        }
+        if let Some(known) = self.s.inside[value.index()] {
+            return known;
+        }
+        if self.func.const_bits(value).is_some() {
+            // The copy in the preheader dominates the loop.
+            return self.s.entering[value.index()].unwrap_or(value);
+        }
+        let param = self.func.add_param(self.head, self.func.ty(value));
+        self.s.inside[value.index()] = Some(param);
+        let entering = self.s.entering[value.index()].unwrap_or(value);
+        self.func.push_branch_arg(self.guard, self.stay, entering);
+        self.func.push_branch_arg(self.test, self.stay, value);
+        param
+    }
+}

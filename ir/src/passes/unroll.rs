@@ -1,0 +1,422 @@
+//! Loop unrolling: completely where the trip count is a known small number, by a factor where the source
+//! asks for it.
+//!
+//! Iterations are copied one after the other, each with the values the one before passed back. On the
+//! way, operations on constants are folded and decided branches followed, so that what a constant counter
+//! makes unreachable is never copied, and the copying ends by itself when the way back is.
+
+use super::loopform::{close, edge_args};
+use super::simplify::fold;
+use super::tripcount::{TripCount, trip_count};
+use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, UnrollHint};
+use crate::op::Op;
+use crate::types::Type;
+use cranelift_entity::EntityRef;
+use rustc_hash::FxHashMap;
+
+/// Instructions one loop may become.
+const MAX_LOOP: usize = 20_000;
+/// Instructions ever made for a function, beyond which it is not unrolled any further.
+const MAX_MADE: usize = 200_000;
+/// Iterations that `#[unroll]` unrolls at most.
+const MAX_ASKED: u32 = 4096;
+/// Iterations unrolled without being asked.
+const MAX_UNASKED: u32 = 64;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    values: Vec<Option<Value>>,
+    blocks: Vec<Option<Block>>,
+    consts: FxHashMap<(Type, u64), Value>,
+    args: Vec<Value>,
+    next: Vec<Value>,
+    tried: Vec<bool>,
+    /// By loop: a loop in it has not been looked at.
+    waiting: Vec<bool>,
+}
+
+/// What to do with a loop.
+enum Plan {
+    Leave,
+    /// With at most so many copies.
+    Full(u32),
+    /// Copies per trip; the exit whose test only the first copy of each trip needs to make.
+    By(u32, Option<Block>),
+}
+
+/// Unrolls loops of one level of the nest: those whose inner loops have all been looked at since
+/// [`begin`], and so on outwards as long as nothing changes. All loops must have preheaders and single
+/// latches. Returns whether anything changed; the analyses are stale then, and there may be more to do.
+pub fn level(
+    func: &mut Function,
+    cfg: &Cfg,
+    dom: &DomTree,
+    loops: &LoopForest,
+    level: u8,
+    s: &mut Scratch,
+) -> bool {
+    s.tried.resize(func.blocks.len().max(s.tried.len()), false);
+    // Loops that run once first, from the outside in: the less there is in them, the less is copied.
+    let untried = |l: &Loop| !s.tried[loops.header(*l).index()];
+    let once = loops.loops().filter(untried).find(|&l| runs_once(func, dom, loops, l));
+    if let Some(l) = once {
+        s.tried[loops.header(l).index()] = true;
+        if let Some(mut copier) = Copier::new(func, cfg, loops, l, s) {
+            return copier.full(2);
+        }
+    }
+    loop {
+        s.waiting.clear();
+        s.waiting.resize(loops.len(), false);
+        for l in loops.loops().filter(|&l| !s.tried[loops.header(l).index()]) {
+            if let Some(parent) = loops.parent(l) {
+                s.waiting[parent.index()] = true;
+            }
+        }
+        let (mut found, mut changed) = (false, false);
+        // In the order of the blocks: what a loop defines is used behind it, where nothing was copied yet.
+        for l in loops.loops() {
+            let header = loops.header(l).index();
+            if s.waiting[l.index()] || std::mem::replace(&mut s.tried[header], true) {
+                continue;
+            }
+            found = true;
+            changed |= unroll(func, cfg, dom, loops, l, level, s);
+        }
+        if changed || !found {
+            return changed;
+        }
+    }
+}
+
+fn unroll(
+    func: &mut Function,
+    cfg: &Cfg,
+    dom: &DomTree,
+    loops: &LoopForest,
+    l: Loop,
+    level: u8,
+    s: &mut Scratch,
+) -> bool {
+    let plan = plan(func, dom, loops, l, level);
+    if matches!(plan, Plan::Leave) || func.insts.len() > MAX_MADE {
+        return false;
+    }
+    let Some(mut copier) = Copier::new(func, cfg, loops, l, s) else { return false };
+    match plan {
+        Plan::Leave => false,
+        Plan::Full(most) => copier.full(most),
+        Plan::By(factor, test) => copier.partial(factor, test),
+    }
+}
+
+/// Forgets which loops were looked at; call before the first [`level`] on a function.
+pub fn begin(s: &mut Scratch) {
+    s.tried.clear();
+}
+
+/// Whether the body of a loop runs once.
+fn runs_once(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop) -> bool {
+    let asked_not_to = func.unroll[loops.header(l)] == UnrollHint::Never;
+    !asked_not_to
+        && trip_count(func, dom, loops, l, 1)
+            .is_some_and(|t| t.back_edges == 0 || (t.back_edges == 1 && t.exit == loops.header(l)))
+}
+
+fn plan(func: &Function, dom: &DomTree, loops: &LoopForest, l: Loop, level: u8) -> Plan {
+    let hint = func.unroll[loops.header(l)];
+    let count = |max| trip_count(func, dom, loops, l, max);
+    let size = size(func, loops, l);
+    match hint {
+        UnrollHint::Never => Plan::Leave,
+        UnrollHint::Full => match count(MAX_ASKED) {
+            Some(t) if size * (t.back_edges as usize + 1) <= MAX_LOOP => Plan::Full(t.back_edges + 1),
+            _ => Plan::Leave,
+        },
+        UnrollHint::By(factor) if factor > 1 => by(loops, l, count(MAX_ASKED), factor.into()),
+        UnrollHint::By(_) => Plan::Leave,
+        UnrollHint::None => match count(MAX_UNASKED) {
+            Some(t) if worth_it(func, loops, l, size, t.back_edges, level) => Plan::Full(t.back_edges + 1),
+            _ => Plan::Leave,
+        },
+    }
+}
+
+fn by(loops: &LoopForest, l: Loop, count: Option<TripCount>, factor: u32) -> Plan {
+    let Some(t) = count else { return Plan::By(factor, None) };
+    // A test at the end is made once per iteration, one at the head once more.
+    let at_head = t.exit == loops.header(l);
+    let trips = t.back_edges + u32::from(!at_head);
+    if trips <= factor {
+        return Plan::Full(t.back_edges + 1);
+    }
+    Plan::By(factor, (at_head && trips.is_multiple_of(factor)).then_some(t.exit))
+}
+
+fn worth_it(func: &Function, loops: &LoopForest, l: Loop, size: usize, back_edges: u32, level: u8) -> bool {
+    if back_edges == 0 {
+        return true;
+    }
+    let total = size * back_edges as usize;
+    // Private arrays live in registers only if every index is a constant.
+    if indexes_slot(func, loops, l) {
+        return total <= 8192;
+    }
+    let limit = match level {
+        0 | 1 => 0,
+        2 => 400,
+        _ => 800,
+    };
+    total <= limit
+}
+
+/// Instructions of an iteration that are likely to stay: neither control flow nor addresses.
+fn size(func: &Function, loops: &LoopForest, l: Loop) -> usize {
+    let insts = loops.blocks(l).iter().flat_map(|&b| &func.blocks[b].insts);
+    insts
+        .filter(|&&i| {
+            !matches!(
+                func.insts[i].op,
+                Op::Const(_)
+                    | Op::Jump(_)
+                    | Op::Br { .. }
+                    | Op::PtrAdd
+                    | Op::PtrAddZ
+                    | Op::Assume
+                    | Op::SlotAddr(_)
+            )
+        })
+        .count()
+}
+
+/// Whether the loop computes an address within a private variable.
+fn indexes_slot(func: &Function, loops: &LoopForest, l: Loop) -> bool {
+    let is_slot = |v: Value| matches!(func.def_op(v), Some(Op::SlotAddr(_)));
+    loops.blocks(l).iter().flat_map(|&b| &func.blocks[b].insts).any(|&i| {
+        func.insts[i].op == Op::PtrAdd && {
+            let args = func.args(i);
+            is_slot(args[0]) && func.const_bits(args[1]).is_none()
+        }
+    })
+}
+
+struct Copier<'a> {
+    func: &'a mut Function,
+    loops: &'a LoopForest,
+    l: Loop,
+    s: &'a mut Scratch,
+    header: Block,
+    preheader: Block,
+    latch: Block,
+    /// A branch that is known to stay in the loop, in the copies.
+    stays: Option<Block>,
+}
+
+impl<'a> Copier<'a> {
+    fn new(
+        func: &'a mut Function,
+        cfg: &Cfg,
+        loops: &'a LoopForest,
+        l: Loop,
+        s: &'a mut Scratch,
+    ) -> Option<Self> {
+        let header = loops.header(l);
+        let preheader = loops.preheader(l)?;
+        let [latch] = *loops.latches(l) else { return None };
+        edge_args(func, latch, header)?;
+        close(func, cfg, loops, l);
+        s.values.clear();
+        s.values.resize(func.values.len(), None);
+        s.consts.clear();
+        Some(Copier { func, loops, l, s, header, preheader, latch, stays: None })
+    }
+
+    /// Replaces the loop by copies of its iterations. Should the way back not fold away after `most` of
+    /// them, it goes to the loop, which then stays.
+    fn full(&mut self, most: u32) -> bool {
+        let first = self.func.make_block();
+        let mut incoming = edge_args(self.func, self.preheader, self.header).unwrap_or(&[]).to_vec();
+        let Some(enter) = self.func.terminator(self.preheader) else { return false };
+        let mut copy = Some(first);
+        let insts = self.loops.blocks(self.l).iter().map(|&b| self.func.blocks[b].insts.len()).sum::<usize>();
+        let expected = (insts * most as usize).min(MAX_LOOP);
+        self.func.insts.reserve(expected);
+        self.func.values.reserve(expected);
+        for _ in 0..most {
+            let Some(head) = copy else { break };
+            copy = self.iteration(head, &incoming);
+            incoming.clear();
+            incoming.extend_from_slice(&self.s.next);
+        }
+        self.func.replace(enter, Op::Jump(first), &[]);
+        if let Some(head) = copy {
+            let loc = self.func.insts[enter].loc;
+            self.func.layout.push(head);
+            self.func.push(head, Op::Jump(self.header), &incoming, loc);
+            return true;
+        }
+        let (loops, l) = (self.loops, self.l);
+        self.func.layout.retain(|&b| !loops.contains(l, b));
+        true
+    }
+
+    /// Appends copies of the iteration to the loop, for `factor` iterations per trip.
+    fn partial(&mut self, factor: u32, test: Option<Block>) -> bool {
+        self.stays = test;
+        let mut incoming = edge_args(self.func, self.latch, self.header).unwrap_or(&[]).to_vec();
+        let Some(back) = self.func.terminator(self.latch) else { return false };
+        let first = self.func.make_block();
+        let which = usize::from(self.func.branch_target(back, 0) != Some(self.header));
+        let mut copy = Some(first);
+        for _ in 1..factor {
+            let Some(head) = copy else { break };
+            copy = self.iteration(head, &incoming);
+            incoming.clear();
+            incoming.extend_from_slice(&self.s.next);
+        }
+        // The last copy's way back, if it has one, is to the header that was there before.
+        if let Some(head) = copy {
+            let loc = self.func.insts[back].loc;
+            self.func.layout.push(head);
+            self.func.push(head, Op::Jump(self.header), &incoming, loc);
+        }
+        self.func.set_branch_args(back, which, &[]);
+        self.func.set_target(back, which, first);
+        self.func.unroll[self.header] = UnrollHint::Never;
+        true
+    }
+
+    /// Copies one iteration, its header becoming the block `head`. Returns the block its way back goes
+    /// to, if there is one; the values passed are in `s.next`.
+    fn iteration(&mut self, head: Block, incoming: &[Value]) -> Option<Block> {
+        let (loops, l) = (self.loops, self.l);
+        self.s.blocks.clear();
+        self.s.blocks.resize(self.func.blocks.len(), None);
+        self.s.blocks[self.header.index()] = Some(head);
+        for (n, &value) in incoming.iter().enumerate() {
+            let param = self.func.params(self.header)[n];
+            self.s.values[param.index()] = Some(value);
+        }
+        let mut back = None;
+        for &old in loops.blocks(l) {
+            // Only what some copied branch goes to.
+            let Some(new) = self.s.blocks[old.index()] else { continue };
+            self.func.layout.push(new);
+            for n in 0..self.func.blocks[old].insts.len() {
+                let inst = self.func.blocks[old].insts[n];
+                match self.func.insts[inst].op {
+                    Op::Jump(_) | Op::Br { .. } => self.branch(old, new, inst, &mut back),
+                    _ => self.copy(new, inst),
+                }
+            }
+        }
+        back
+    }
+
+    fn value(&self, old: Value) -> Value {
+        self.s.values.get(old.index()).copied().flatten().unwrap_or(old)
+    }
+
+    fn copy(&mut self, block: Block, inst: Inst) {
+        let op = self.func.insts[inst].op;
+        if matches!(op, Op::Const(_)) {
+            let first = self.func.insts[inst].first;
+            let ty = self.func.ty(first);
+            if let Some(bits) = self.func.const_bits(first) {
+                self.s.values[first.index()] = Some(self.konst(ty, bits));
+            }
+            return;
+        }
+        let mut args = std::mem::take(&mut self.s.args);
+        args.clear();
+        args.extend(self.func.args(inst).iter().map(|&v| self.value(v)));
+        let results = self.func.insts[inst].results;
+        let old = self.func.insts[inst].first;
+        let ty = if results > 0 { self.func.ty(old) } else { Type::Bool };
+        let folded = if op.is_pure() && !args.is_empty() { fold(self.func, op, &args, ty) } else { None };
+        if let Some(bits) = folded {
+            self.s.values[old.index()] = Some(self.konst(ty, bits));
+        } else {
+            let loc = self.func.insts[inst].loc;
+            let new = self.func.push_n(block, op, &args, ty, results, loc);
+            for n in 0..results {
+                let old = self.func.result(inst, n);
+                self.s.values[old.index()] = Some(self.func.result(new, n));
+            }
+        }
+        self.s.args = args;
+    }
+
+    fn konst(&mut self, ty: Type, bits: u64) -> Value {
+        if let Some(&known) = self.s.consts.get(&(ty, bits)) {
+            return known;
+        }
+        // Before the jump of the preheader, which dominates all copies.
+        let inst = self.func.make_inst(self.preheader, Op::Const(bits), &[], ty, 1, crate::func::SrcLoc(0));
+        let insts = &mut self.func.blocks[self.preheader].insts;
+        insts.insert(insts.len() - 1, inst);
+        let value = self.func.insts[inst].first;
+        self.s.consts.insert((ty, bits), value);
+        value
+    }
+
+    fn branch(&mut self, old: Block, new: Block, inst: Inst, back: &mut Option<Block>) {
+        let loc = self.func.insts[inst].loc;
+        let way = match self.func.insts[inst].op {
+            Op::Br { then, otherwise, .. } => {
+                let cond = self.value(self.func.args(inst)[0]);
+                let inside = |b| self.loops.contains(self.l, b);
+                match self.func.const_bits(cond) {
+                    Some(bits) => Some(usize::from(bits == 0)),
+                    None if self.stays == Some(old) && inside(then) != inside(otherwise) => {
+                        Some(usize::from(!inside(then)))
+                    }
+                    None => None,
+                }
+            }
+            _ => Some(0),
+        };
+        if let Some(way) = way {
+            let mut args = Vec::new();
+            let to = self.edge(inst, way, back, &mut args);
+            self.func.push(new, Op::Jump(to), &args, loc);
+            return;
+        }
+        let mut args = vec![self.value(self.func.args(inst)[0])];
+        let then = self.edge(inst, 0, back, &mut args);
+        let then_args = (args.len() - 1) as u16;
+        let otherwise = self.edge(inst, 1, back, &mut args);
+        self.func.push(new, Op::Br { then, otherwise, then_args }, &args, loc);
+    }
+
+    /// Target and arguments of an edge in the copy.
+    fn edge(&mut self, inst: Inst, which: usize, back: &mut Option<Block>, args: &mut Vec<Value>) -> Block {
+        let Some(to) = self.func.branch_target(inst, which) else { return self.header };
+        let passed: Vec<Value> = self.func.branch_args(inst, which).iter().map(|&v| self.value(v)).collect();
+        if to == self.header {
+            self.s.next = passed;
+            let next = self.func.make_block();
+            *back = Some(next);
+            return next;
+        }
+        args.extend_from_slice(&passed);
+        if !self.loops.contains(self.l, to) {
+            return to;
+        }
+        if let Some(known) = self.s.blocks[to.index()] {
+            return known;
+        }
+        let copy = self.func.make_block();
+        self.s.blocks[to.index()] = Some(copy);
+        self.func.unroll[copy] = self.func.unroll[to];
+        for n in 0..self.func.params(to).len() {
+            let old = self.func.params(to)[n];
+            let new = self.func.add_param(copy, self.func.ty(old));
+            self.s.values[old.index()] = Some(new);
+        }
+        copy
+    }
+}

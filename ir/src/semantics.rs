@@ -1,0 +1,568 @@
+//! What the arithmetic of the IR computes, as pure functions on bits.
+//!
+//! The interpreter and constant folding both call these, so the two cannot disagree. Values are passed
+//! zero-extended to 64 bits (the convention of [`Op::Const`](crate::Op::Const)); results come back the
+//! same way. The functions are total: for a type the verifier would reject they return 0.
+//!
+//! Choices that the kernel language leaves open, made as the hardware makes them:
+//! - Denormals are kept for every float type, rounding is to nearest even: the FP mode that our kernel
+//!   descriptors ask for.
+//! - An operation that makes a NaN gives the positive quiet one without payload; one that is given a NaN
+//!   hands on the first, quieted. Programs should not depend on it.
+//! - `FMin` and `FMax` order -0 below +0 and prefer a number to a quiet NaN.
+//! - Unsigned division by zero gives all ones and the remainder is the dividend; signed division by zero
+//!   gives -1, and the remainder is the dividend. `MIN / -1` wraps. (Compiled code may do otherwise.)
+//! - The `Native*` operations are computed in double precision and rounded once. Hardware has about one
+//!   ulp of error there, so only a tolerance may be compared.
+
+use crate::op::{BinOp, CastOp, FloatCc, IntCc, RmwOp, TernOp, UnOp};
+use crate::types::{Space, Type};
+
+/// Bits `0..bits` set.
+const fn low_mask(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// The bits that a value of type `ty` may have set.
+pub const fn mask(ty: Type) -> u64 {
+    low_mask(ty.bits())
+}
+
+/// The value as a signed number of the type's width. A `bool` is 0 or -1.
+pub const fn signed(ty: Type, bits: u64) -> i64 {
+    let unused = 64 - ty.bits();
+    ((bits << unused) as i64) >> unused
+}
+
+/// What the float operations need of `f32` and `f64`.
+trait Real: Copy + PartialOrd {
+    const BITS: u32;
+    const MANTISSA: u32;
+    const ONE_BELOW_ONE: Self;
+    fn of(bits: u64) -> Self;
+    fn bits(self) -> u64;
+    fn wide(self) -> f64;
+    /// Rounds to nearest.
+    fn narrow(x: f64) -> Self;
+    fn add(self, b: Self) -> Self;
+    fn sub(self, b: Self) -> Self;
+    fn mul(self, b: Self) -> Self;
+    fn div(self, b: Self) -> Self;
+    fn rem(self, b: Self) -> Self;
+    fn fma(self, b: Self, c: Self) -> Self;
+    fn sqrt(self) -> Self;
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn trunc(self) -> Self;
+    fn round_even(self) -> Self;
+    fn scale(self, n: i32) -> Self;
+
+    fn sign_bit() -> u64 {
+        1 << (Self::BITS - 1)
+    }
+    fn quiet_bit() -> u64 {
+        1 << (Self::MANTISSA - 1)
+    }
+    fn exponent_mask() -> u64 {
+        low_mask(Self::BITS - 1) & !low_mask(Self::MANTISSA)
+    }
+    fn default_nan() -> u64 {
+        Self::exponent_mask() | Self::quiet_bit()
+    }
+    fn is_nan(self) -> bool {
+        self.partial_cmp(&self).is_none()
+    }
+    fn is_signaling(self) -> bool {
+        self.is_nan() && self.bits() & Self::quiet_bit() == 0
+    }
+    fn quieted(self) -> u64 {
+        self.bits() | Self::quiet_bit()
+    }
+    fn is_zero(self) -> bool {
+        self.bits() & !Self::sign_bit() == 0
+    }
+}
+
+macro_rules! real {
+    ($ty:ident, $uint:ident, $mantissa:expr, $rem:path, $scale:path) => {
+        impl Real for $ty {
+            const BITS: u32 = $uint::BITS;
+            const MANTISSA: u32 = $mantissa;
+            const ONE_BELOW_ONE: Self = 1.0 - $ty::EPSILON / 2.0;
+            fn of(bits: u64) -> Self {
+                $ty::from_bits(bits as $uint)
+            }
+            fn bits(self) -> u64 {
+                u64::from(self.to_bits())
+            }
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+            fn narrow(x: f64) -> Self {
+                x as $ty
+            }
+            fn add(self, b: Self) -> Self {
+                self + b
+            }
+            fn sub(self, b: Self) -> Self {
+                self - b
+            }
+            fn mul(self, b: Self) -> Self {
+                self * b
+            }
+            fn div(self, b: Self) -> Self {
+                self / b
+            }
+            fn rem(self, b: Self) -> Self {
+                $rem(self, b)
+            }
+            fn fma(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            }
+            fn sqrt(self) -> Self {
+                self.sqrt()
+            }
+            fn floor(self) -> Self {
+                self.floor()
+            }
+            fn ceil(self) -> Self {
+                self.ceil()
+            }
+            fn trunc(self) -> Self {
+                self.trunc()
+            }
+            fn round_even(self) -> Self {
+                self.round_ties_even()
+            }
+            fn scale(self, n: i32) -> Self {
+                $scale(self, n)
+            }
+        }
+    };
+}
+
+real!(f32, u32, 23, libm::fmodf, libm::scalbnf);
+real!(f64, u64, 52, libm::fmod, libm::scalbn);
+
+/// Result bits of a float operation with the NaN rule applied.
+fn finish<F: Real>(result: F, args: &[F]) -> u64 {
+    if !result.is_nan() {
+        return result.bits();
+    }
+    args.iter().find(|x| x.is_nan()).map_or(F::default_nan(), |x| x.quieted())
+}
+
+/// A one-operand operation. `ty` is the operand's type; the result has it too, except for `Popcount`,
+/// `Clz`, `Ctz` and `FrexpExp`, which give an `i32`.
+pub fn eval_un(op: UnOp, ty: Type, a: u64) -> u64 {
+    match ty {
+        Type::F32 => un_float::<f32>(op, a),
+        Type::F64 => un_float::<f64>(op, a),
+        _ => un_int(op, ty, a),
+    }
+}
+
+fn un_int(op: UnOp, ty: Type, a: u64) -> u64 {
+    let bits = ty.bits();
+    match op {
+        UnOp::Not => !a & mask(ty),
+        UnOp::Neg => a.wrapping_neg() & mask(ty),
+        UnOp::Popcount => u64::from(a.count_ones()),
+        UnOp::Clz => u64::from(a.leading_zeros() - (64 - bits)),
+        UnOp::Ctz => u64::from(a.trailing_zeros().min(bits)),
+        UnOp::ReverseBits => a.reverse_bits() >> (64 - bits),
+        _ => 0,
+    }
+}
+
+fn un_float<F: Real>(op: UnOp, bits: u64) -> u64 {
+    let a = F::of(bits);
+    let wide = a.wide();
+    let result = match op {
+        UnOp::FNeg => return bits ^ F::sign_bit(),
+        UnOp::FAbs => return bits & !F::sign_bit(),
+        UnOp::FrexpExp => return frexp(a).1,
+        UnOp::FrexpMant => return frexp(a).0,
+        UnOp::FSqrt | UnOp::NativeSqrt => a.sqrt(),
+        UnOp::FFloor => a.floor(),
+        UnOp::FCeil => a.ceil(),
+        UnOp::FTrunc => a.trunc(),
+        UnOp::FRound => a.round_even(),
+        UnOp::FFract => {
+            // Never 1.0, though a tiny negative argument would round to it.
+            let fract = a.sub(a.floor());
+            if fract > F::ONE_BELOW_ONE { F::ONE_BELOW_ONE } else { fract }
+        }
+        UnOp::NativeRcp => F::narrow(1.0 / wide),
+        UnOp::NativeRsq => F::narrow(1.0 / wide.sqrt()),
+        UnOp::NativeExp2 => F::narrow(libm::exp2(wide)),
+        UnOp::NativeLog2 => F::narrow(libm::log2(wide)),
+        // Out of its domain the instruction gives sin 0, cos 1.
+        UnOp::NativeSin if wide.abs() > 256.0 => F::narrow(0.0),
+        UnOp::NativeCos if wide.abs() > 256.0 => F::narrow(1.0),
+        UnOp::NativeSin => F::narrow(libm::sin(turns(wide))),
+        UnOp::NativeCos => F::narrow(libm::cos(turns(wide))),
+        _ => return 0,
+    };
+    finish(result, &[a])
+}
+
+/// Revolutions to radians, after dropping whole turns.
+fn turns(x: f64) -> f64 {
+    (x - x.round()) * std::f64::consts::TAU
+}
+
+/// Mantissa in [0.5, 1) and exponent as `i32`; 0 for zero, infinity and NaN.
+fn frexp<F: Real>(a: F) -> (u64, u64) {
+    if a.is_nan() {
+        return (a.quieted(), 0);
+    }
+    if a.is_zero() || a.bits() & F::exponent_mask() == F::exponent_mask() {
+        return (a.bits(), 0);
+    }
+    let bias = (F::exponent_mask() >> F::MANTISSA) as i32 / 2;
+    // Denormals are first scaled to normal numbers.
+    let denormal = a.bits() & F::exponent_mask() == 0;
+    let up = if denormal { F::MANTISSA as i32 + 1 } else { 0 };
+    let scaled = a.scale(up).bits();
+    let exponent = ((scaled & F::exponent_mask()) >> F::MANTISSA) as i32 - bias + 1 - up;
+    let half = ((bias - 1) as u64) << F::MANTISSA;
+    ((scaled & !F::exponent_mask()) | half, u64::from(exponent as u32))
+}
+
+/// A two-operand operation on operands of type `ty` (the first one's, for shifts and `Ldexp`).
+pub fn eval_bin(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
+    match ty {
+        Type::F32 => bin_float::<f32>(op, a, b),
+        Type::F64 => bin_float::<f64>(op, a, b),
+        _ => bin_int(op, ty, a, b),
+    }
+}
+
+fn bin_int(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
+    let (sa, sb) = (signed(ty, a), signed(ty, b));
+    let bits = ty.bits();
+    let count = (b as u32) & (bits - 1);
+    let result = match op {
+        BinOp::Add => a.wrapping_add(b),
+        BinOp::Sub => a.wrapping_sub(b),
+        BinOp::Mul => a.wrapping_mul(b),
+        BinOp::UMulHi => ((u128::from(a) * u128::from(b)) >> bits) as u64,
+        BinOp::SMulHi => ((i128::from(sa) * i128::from(sb)) >> bits) as u64,
+        BinOp::UDiv => a.checked_div(b).unwrap_or(u64::MAX),
+        BinOp::URem => a.checked_rem(b).unwrap_or(a),
+        BinOp::SDiv if sb == 0 => u64::MAX,
+        BinOp::SDiv => sa.wrapping_div(sb) as u64,
+        BinOp::SRem if sb == 0 => a,
+        BinOp::SRem => sa.wrapping_rem(sb) as u64,
+        BinOp::And => a & b,
+        BinOp::Or => a | b,
+        BinOp::Xor => a ^ b,
+        BinOp::Shl => a << count,
+        BinOp::LShr => a >> count,
+        BinOp::AShr => (sa >> count) as u64,
+        BinOp::UMin => a.min(b),
+        BinOp::UMax => a.max(b),
+        BinOp::SMin => sa.min(sb) as u64,
+        BinOp::SMax => sa.max(sb) as u64,
+        BinOp::UMul24 => (a & 0xff_ffff) * (b & 0xff_ffff),
+        BinOp::SMul24 => (((a as i64) << 40 >> 40) * ((b as i64) << 40 >> 40)) as u64,
+        _ => 0,
+    };
+    result & mask(ty)
+}
+
+fn bin_float<F: Real>(op: BinOp, a: u64, b: u64) -> u64 {
+    let (x, y) = (F::of(a), F::of(b));
+    let result = match op {
+        BinOp::FAdd => x.add(y),
+        BinOp::FSub => x.sub(y),
+        BinOp::FMul => x.mul(y),
+        BinOp::FDiv => x.div(y),
+        BinOp::FRem => x.rem(y),
+        BinOp::FMin => return min_max(x, y, true),
+        BinOp::FMax => return min_max(x, y, false),
+        BinOp::Ldexp => return finish(x.scale(b as u32 as i32), &[x]),
+        _ => return 0,
+    };
+    finish(result, &[x, y])
+}
+
+/// minNum / maxNum of IEEE 754-2008 as `v_min_f32` and `v_max_f32` have them in IEEE mode.
+fn min_max<F: Real>(x: F, y: F, min: bool) -> u64 {
+    if x.is_signaling() || y.is_nan() && !y.is_signaling() && x.is_nan() {
+        return x.quieted();
+    }
+    if y.is_signaling() {
+        return y.quieted();
+    }
+    if x.is_nan() {
+        return y.bits();
+    }
+    if y.is_nan() {
+        return x.bits();
+    }
+    let x_is_less = if x.is_zero() && y.is_zero() { x.bits() > y.bits() } else { x < y };
+    if x_is_less == min { x.bits() } else { y.bits() }
+}
+
+/// A three-operand operation; `ty` is the type of all operands and of the result.
+pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
+    let (offset, width) = (b as u32 & 31, c as u32 & 31);
+    match (op, ty) {
+        (TernOp::Fma, Type::F32) => fma::<f32>(a, b, c),
+        (TernOp::Fma, Type::F64) => fma::<f64>(a, b, c),
+        (TernOp::Fma, _) => 0,
+        (TernOp::Fshr, _) => (((a << 32) | (b & 0xffff_ffff)) >> (c & 31)) & 0xffff_ffff,
+        (TernOp::Bfi, _) => ((a & b) | (!a & c)) & mask(ty),
+        (TernOp::Ubfe, _) => (a >> offset) & low_mask(width),
+        (TernOp::Sbfe, _) if width == 0 => 0,
+        (TernOp::Sbfe, _) => {
+            let top = (offset + width).min(32);
+            let field = ((a as u32) << (32 - top)) as i32;
+            u64::from((field >> (32 - top + offset)) as u32)
+        }
+    }
+}
+
+fn fma<F: Real>(a: u64, b: u64, c: u64) -> u64 {
+    let (x, y, z) = (F::of(a), F::of(b), F::of(c));
+    finish(x.fma(y, z), &[x, y, z])
+}
+
+/// An integer, pointer or bool comparison of operands of type `ty`.
+pub fn eval_icmp(cc: IntCc, ty: Type, a: u64, b: u64) -> bool {
+    let (sa, sb) = (signed(ty, a), signed(ty, b));
+    match cc {
+        IntCc::Eq => a == b,
+        IntCc::Ne => a != b,
+        IntCc::Ult => a < b,
+        IntCc::Ule => a <= b,
+        IntCc::Ugt => a > b,
+        IntCc::Uge => a >= b,
+        IntCc::Slt => sa < sb,
+        IntCc::Sle => sa <= sb,
+        IntCc::Sgt => sa > sb,
+        IntCc::Sge => sa >= sb,
+    }
+}
+
+/// A float comparison of operands of type `ty`.
+pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let order = match ty {
+        Type::F32 => f32::of(a).partial_cmp(&f32::of(b)),
+        _ => f64::of(a).partial_cmp(&f64::of(b)),
+    };
+    match cc {
+        FloatCc::Oeq => order == Some(Equal),
+        FloatCc::One => matches!(order, Some(Less | Greater)),
+        FloatCc::Olt => order == Some(Less),
+        FloatCc::Ole => matches!(order, Some(Less | Equal)),
+        FloatCc::Ogt => order == Some(Greater),
+        FloatCc::Oge => matches!(order, Some(Greater | Equal)),
+        FloatCc::Ord => order.is_some(),
+        FloatCc::Ueq => matches!(order, None | Some(Equal)),
+        FloatCc::Une => order != Some(Equal),
+        FloatCc::Ult => matches!(order, None | Some(Less)),
+        FloatCc::Ule => matches!(order, None | Some(Less | Equal)),
+        FloatCc::Ugt => matches!(order, None | Some(Greater)),
+        FloatCc::Uge => matches!(order, None | Some(Greater | Equal)),
+        FloatCc::Uno => order.is_none(),
+    }
+}
+
+/// A conversion from type `from` to type `to`; `None` if the result is not a function of the bits alone
+/// (a cast between generic and work-group or private memory depends on where those are mapped).
+pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
+    let float = |narrow: f32, wide: f64| if to == Type::F32 { narrow.bits() } else { wide.bits() };
+    let value = match op {
+        CastOp::Trunc | CastOp::Zext | CastOp::Bitcast | CastOp::PtrToInt | CastOp::IntToPtr => a,
+        CastOp::Sext => signed(from, a) as u64,
+        CastOp::Zext8 => a & 0xff,
+        CastOp::Sext8 => a as u8 as i8 as u64,
+        CastOp::Zext16 => a & 0xffff,
+        CastOp::Sext16 => a as u16 as i16 as u64,
+        CastOp::SToF => {
+            let x = signed(from, a);
+            float(x as f32, x as f64)
+        }
+        CastOp::UToF => float(a as f32, a as f64),
+        CastOp::FToS | CastOp::FToU => {
+            let x = if from == Type::F32 { f32::of(a).wide() } else { f64::of(a) };
+            match (op, to) {
+                (CastOp::FToS, Type::I32) => x as i32 as u64,
+                (CastOp::FToS, _) => x as i64 as u64,
+                (_, Type::I32) => u64::from(x as u32),
+                (_, _) => x as u64,
+            }
+        }
+        CastOp::FExt => finish(f32::of(a).wide(), &[widen_nan(f32::of(a))]),
+        CastOp::FTrunc => narrow(f64::of(a)),
+        CastOp::SpaceCast => match (from, to) {
+            (Type::Ptr(from), Type::Ptr(to)) if is_device(from) && is_device(to) => a,
+            _ => return None,
+        },
+    };
+    Some(value & mask(to))
+}
+
+/// A NaN keeps its sign and the high bits of its payload through a conversion.
+fn widen_nan(x: f32) -> f64 {
+    let bits = u64::from(x.to_bits());
+    f64::from_bits((bits >> 31 << 63) | (0x7ff << 52) | ((bits & 0x7f_ffff) << 29))
+}
+
+fn narrow(x: f64) -> u64 {
+    if !Real::is_nan(x) {
+        return (x as f32).bits();
+    }
+    let bits = x.to_bits();
+    (bits >> 63 << 31) | f32::default_nan() | ((bits >> 29) & 0x7f_ffff)
+}
+
+/// Whether a pointer into the space is a plain 64-bit device address.
+fn is_device(space: Space) -> bool {
+    matches!(space, Space::Generic | Space::Global | Space::Constant)
+}
+
+/// What an atomic of type `ty` leaves in memory where `old` was.
+pub fn eval_rmw(op: RmwOp, ty: Type, old: u64, value: u64) -> u64 {
+    let bin = match op {
+        RmwOp::Xchg => return value,
+        RmwOp::Inc => return if old >= value { 0 } else { old + 1 },
+        RmwOp::Dec => return if old == 0 || old > value { value } else { old - 1 },
+        RmwOp::Add => BinOp::Add,
+        RmwOp::Sub => BinOp::Sub,
+        RmwOp::SMin => BinOp::SMin,
+        RmwOp::UMin => BinOp::UMin,
+        RmwOp::SMax => BinOp::SMax,
+        RmwOp::UMax => BinOp::UMax,
+        RmwOp::And => BinOp::And,
+        RmwOp::Or => BinOp::Or,
+        RmwOp::Xor => BinOp::Xor,
+    };
+    bin_int(bin, ty, old, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Type::{F32, F64, I32, I64};
+
+    fn f(x: f32) -> u64 {
+        x.bits()
+    }
+
+    #[test]
+    fn integers_wrap_at_their_width() {
+        assert_eq!(eval_bin(BinOp::Add, I32, 0xffff_ffff, 2), 1);
+        assert_eq!(eval_bin(BinOp::Sub, I32, 0, 1), 0xffff_ffff);
+        assert_eq!(eval_bin(BinOp::Mul, I64, 1 << 63, 2), 0);
+        assert_eq!(eval_un(UnOp::Neg, I32, 1), 0xffff_ffff);
+        assert_eq!(eval_un(UnOp::Not, Type::Bool, 1), 0);
+        assert_eq!(eval_bin(BinOp::SMulHi, I32, 0xffff_ffff, 1), 0xffff_ffff);
+        assert_eq!(eval_bin(BinOp::UMulHi, I32, 0xffff_ffff, 0xffff_ffff), 0xffff_fffe);
+        assert_eq!(eval_bin(BinOp::UMulHi, I64, u64::MAX, u64::MAX), u64::MAX - 1);
+    }
+
+    #[test]
+    fn division_never_traps() {
+        assert_eq!(eval_bin(BinOp::UDiv, I32, 7, 0), 0xffff_ffff);
+        assert_eq!(eval_bin(BinOp::URem, I32, 7, 0), 7);
+        assert_eq!(eval_bin(BinOp::SDiv, I32, 0x8000_0000, 0xffff_ffff), 0x8000_0000);
+        assert_eq!(eval_bin(BinOp::SRem, I64, 1 << 63, u64::MAX), 0);
+        assert_eq!(eval_bin(BinOp::SDiv, I32, 0xffff_fff9, 2), 0xffff_fffd); // -7 / 2 = -3
+    }
+
+    #[test]
+    fn shift_counts_are_modulo_the_width() {
+        assert_eq!(eval_bin(BinOp::Shl, I32, 1, 33), 2);
+        assert_eq!(eval_bin(BinOp::AShr, I32, 0x8000_0000, 31), 0xffff_ffff);
+        assert_eq!(eval_bin(BinOp::LShr, I64, 1 << 63, 63), 1);
+    }
+
+    #[test]
+    fn bit_operations() {
+        assert_eq!(eval_un(UnOp::Clz, I32, 0), 32);
+        assert_eq!(eval_un(UnOp::Ctz, I64, 0), 64);
+        assert_eq!(eval_un(UnOp::ReverseBits, I32, 1), 0x8000_0000);
+        assert_eq!(eval_tern(TernOp::Fshr, I32, 0x1234_5678, 0x9abc_def0, 8), 0x789a_bcde);
+        assert_eq!(eval_tern(TernOp::Sbfe, I32, 0xf0, 4, 4), 0xffff_ffff);
+        assert_eq!(eval_tern(TernOp::Sbfe, I32, 0x7000_0000, 28, 16), 7); // the field ends with the word
+        assert_eq!(eval_tern(TernOp::Ubfe, I32, 0xf0, 4, 3), 7);
+        assert_eq!(eval_bin(BinOp::SMul24, I32, 0x00ff_ffff, 5), 0xffff_fffb);
+    }
+
+    #[test]
+    fn minimum_prefers_numbers_and_orders_zeros() {
+        let quiet = u64::from(f32::NAN.to_bits());
+        assert_eq!(eval_bin(BinOp::FMin, F32, quiet, f(1.0)), f(1.0));
+        assert_eq!(eval_bin(BinOp::FMax, F32, f(1.0), quiet), f(1.0));
+        assert_eq!(eval_bin(BinOp::FMin, F32, f(0.0), f(-0.0)), f(-0.0));
+        assert_eq!(eval_bin(BinOp::FMax, F32, f(-0.0), f(0.0)), f(0.0));
+        assert_eq!(eval_bin(BinOp::FMin, F32, 0x7f80_0001, f(1.0)), 0x7fc0_0001);
+        assert_eq!(eval_bin(BinOp::FMin, F32, f(2.0), f(1.0)), f(1.0));
+    }
+
+    #[test]
+    fn invalid_operations_make_the_default_nan() {
+        let inf = f(f32::INFINITY);
+        assert_eq!(eval_bin(BinOp::FSub, F32, inf, inf), 0x7fc0_0000);
+        assert_eq!(eval_un(UnOp::FSqrt, F64, (-1.0f64).to_bits()), 0x7ff8 << 48);
+        assert_eq!(eval_bin(BinOp::FAdd, F32, 0xff80_0001, inf), 0xffc0_0001);
+    }
+
+    #[test]
+    fn conversions_saturate() {
+        assert_eq!(eval_cast(CastOp::FToS, F32, I32, f(1e20)), Some(0x7fff_ffff));
+        assert_eq!(eval_cast(CastOp::FToU, F32, I32, f(-1.0)), Some(0));
+        assert_eq!(eval_cast(CastOp::FToS, F32, I64, u64::from(f32::NAN.to_bits())), Some(0));
+        assert_eq!(eval_cast(CastOp::SToF, I32, F32, 0xffff_ffff), Some(f(-1.0)));
+        assert_eq!(eval_cast(CastOp::UToF, I64, F32, (1 << 25) + 3), Some(f(33554436.0)));
+        assert_eq!(eval_cast(CastOp::Sext, Type::Bool, I64, 1), Some(u64::MAX));
+        assert_eq!(eval_cast(CastOp::Sext8, I32, I32, 0x180), Some(0xffff_ff80));
+        let generic = Type::Ptr(Space::Generic);
+        assert_eq!(eval_cast(CastOp::SpaceCast, Type::Ptr(Space::Shared), generic, 0), None);
+    }
+
+    #[test]
+    fn frexp_takes_denormals_apart() {
+        let tiny = f32::from_bits(1); // 2^-149 = 0.5 * 2^-148
+        assert_eq!(eval_un(UnOp::FrexpMant, F32, f(tiny)), f(0.5));
+        assert_eq!(eval_un(UnOp::FrexpExp, F32, f(tiny)), u64::from(-148i32 as u32));
+        assert_eq!(eval_un(UnOp::FrexpExp, F64, 8.0f64.to_bits()), 4);
+        assert_eq!(eval_un(UnOp::FrexpMant, F32, f(-3.0)), f(-0.75));
+    }
+
+    #[test]
+    fn denormals_are_kept_and_fma_rounds_once() {
+        let tiny = f32::from_bits(3);
+        assert_eq!(eval_bin(BinOp::FMul, F32, f(tiny), f(0.5)), 2);
+        assert_eq!(eval_bin(BinOp::Ldexp, F32, f(1.0), u64::from(-149i32 as u32)), 1);
+        let (a, b) = (1.0 + f32::EPSILON, 1.0 - f32::EPSILON);
+        assert_eq!(eval_tern(TernOp::Fma, F32, f(a), f(b), f(-1.0)), f(-(f32::EPSILON * f32::EPSILON)));
+        assert_eq!(eval_un(UnOp::FFract, F32, f(-1e-10)), 0x3f7f_ffff);
+    }
+
+    #[test]
+    fn comparisons_with_nan() {
+        let nan = u64::from(f32::NAN.to_bits());
+        for (cc, expected) in [(FloatCc::Oeq, false), (FloatCc::Une, true), (FloatCc::Uge, true)] {
+            assert_eq!(eval_fcmp(cc, F32, nan, f(1.0)), expected);
+        }
+        assert!(!eval_fcmp(FloatCc::One, F32, f(1.0), f(1.0)));
+        assert!(eval_icmp(IntCc::Slt, I32, 0x8000_0000, 0));
+        assert!(!eval_icmp(IntCc::Ult, I32, 0x8000_0000, 0));
+    }
+
+    #[test]
+    fn wrapping_counters() {
+        assert_eq!(eval_rmw(RmwOp::Inc, I32, 5, 5), 0);
+        assert_eq!(eval_rmw(RmwOp::Inc, I32, 4, 5), 5);
+        assert_eq!(eval_rmw(RmwOp::Dec, I32, 0, 5), 5);
+        assert_eq!(eval_rmw(RmwOp::Dec, I32, 6, 5), 5);
+        assert_eq!(eval_rmw(RmwOp::Dec, I32, 3, 5), 2);
+        assert_eq!(eval_rmw(RmwOp::SMax, I32, 0xffff_ffff, 0), 0);
+    }
+}

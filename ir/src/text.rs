@@ -1,0 +1,373 @@
+//! Writes the text form (`.kir`). The grammar is in `docs/ir.md`; [`crate::parse`] reads it back.
+//!
+//! Values and blocks keep their numbers, so a dump can be compared with what a pass reports.
+//! `Display` of [`Module`] and [`Function`] leave source positions out; [`with_locations`] writes them.
+
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
+use crate::op::{Mem, MemFlags, Op, Order, Spaces};
+use crate::types::Type;
+use std::fmt::{self, Display, Formatter, Write};
+
+/// Text of a module with `!offset` after each instruction that has a source position.
+pub fn with_locations(module: &Module) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write_module(&mut out, module, true);
+    out
+}
+
+/// Text of one function with the names of what it calls and refers to.
+pub fn function(func: &Function, module: &Module) -> String {
+    let mut out = String::new();
+    let _ = write_function(&mut out, func, Some(module), false);
+    out
+}
+
+/// Text of one instruction, without indentation or line end.
+pub fn instruction(func: &Function, inst: Inst, module: Option<&Module>) -> String {
+    let mut out = String::new();
+    let _ = Writer { out: &mut out, func, module }.inst(inst);
+    out
+}
+
+impl Display for Module {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_module(f, self, false)
+    }
+}
+
+impl Display for Function {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write_function(f, self, None, false)
+    }
+}
+
+fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::Result {
+    for global in module.globals.values() {
+        write_global(out, global)?;
+    }
+    for (n, func) in module.funcs.values().enumerate() {
+        if n > 0 || !module.globals.is_empty() {
+            writeln!(out)?;
+        }
+        write_function(out, func, Some(module), locations)?;
+    }
+    Ok(())
+}
+
+fn write_global(out: &mut dyn Write, global: &GlobalData) -> fmt::Result {
+    write!(out, "{} @{} size {} align {}", global.space.name(), global.name, global.size, global.align)?;
+    if global.dynamic {
+        write!(out, " dynamic")?;
+    }
+    for (n, chunk) in global.init.chunks(32).enumerate() {
+        write!(out, "{}\"", if n == 0 { " = " } else { "\n    " })?;
+        for byte in chunk {
+            write!(out, "{byte:02x}")?;
+        }
+        write!(out, "\"")?;
+    }
+    writeln!(out)
+}
+
+fn write_function(
+    out: &mut dyn Write,
+    func: &Function,
+    module: Option<&Module>,
+    locations: bool,
+) -> fmt::Result {
+    write!(out, "{} @{}", if func.kernel.is_some() { "kernel" } else { "func" }, func.name)?;
+    for (n, ty) in func.results.iter().enumerate() {
+        write!(out, "{}{ty}", if n == 0 { " -> " } else { ", " })?;
+    }
+    writeln!(out, " {{")?;
+    if let Some(kernel) = &func.kernel {
+        write_kernel(out, kernel)?;
+    }
+    for (slot, data) in func.slots.iter() {
+        writeln!(out, "    {slot} size {} align {}", data.size, data.align)?;
+    }
+    for &block in &func.layout {
+        write_block_head(out, func, block)?;
+        for &inst in &func.blocks[block].insts {
+            write!(out, "    ")?;
+            Writer { out: &mut *out, func, module }.inst(inst)?;
+            match func.insts[inst].loc.0 {
+                loc if locations && loc > 0 => writeln!(out, " !{loc}")?,
+                _ => writeln!(out)?,
+            }
+        }
+    }
+    writeln!(out, "}}")
+}
+
+fn write_block_head(out: &mut dyn Write, func: &Function, block: Block) -> fmt::Result {
+    write!(out, "{block}")?;
+    for (n, &param) in func.params(block).iter().enumerate() {
+        write!(out, "{}{param}: {}", if n == 0 { "(" } else { ", " }, func.ty(param))?;
+    }
+    if !func.params(block).is_empty() {
+        write!(out, ")")?;
+    }
+    match func.unroll[block] {
+        UnrollHint::None => {}
+        UnrollHint::Full => write!(out, " unroll full")?,
+        UnrollHint::By(n) => write!(out, " unroll {n}")?,
+        UnrollHint::Never => write!(out, " unroll never")?,
+    }
+    writeln!(out, ":")
+}
+
+fn write_kernel(out: &mut dyn Write, kernel: &KernelInfo) -> fmt::Result {
+    for param in &kernel.params {
+        write_param(out, param)?;
+    }
+    writeln!(out, "    kernarg_size {}", kernel.kernarg_size)?;
+    for (name, size) in
+        [("workgroup_size", kernel.reqd_workgroup_size), ("workgroup_size_hint", kernel.workgroup_size_hint)]
+    {
+        if let Some([x, y, z]) = size {
+            writeln!(out, "    {name} {x}, {y}, {z}")?;
+        }
+    }
+    for (name, value) in [
+        ("max_workgroup_size", kernel.max_workgroup_size),
+        ("num_vgpr", kernel.num_vgpr),
+        ("num_sgpr", kernel.num_sgpr),
+    ] {
+        if let Some(value) = value {
+            writeln!(out, "    {name} {value}")?;
+        }
+    }
+    match kernel.waves_per_eu {
+        Some((min, Some(max))) => writeln!(out, "    waves_per_eu {min}, {max}")?,
+        Some((min, None)) => writeln!(out, "    waves_per_eu {min}")?,
+        None => {}
+    }
+    if let Some(hint) = &kernel.vec_type_hint {
+        writeln!(out, "    vec_type_hint {hint:?}")?;
+    }
+    Ok(())
+}
+
+fn write_param(out: &mut dyn Write, param: &KernelParam) -> fmt::Result {
+    write!(out, "    param {:?} {:?} {} x {}", param.name, param.type_name, param.elem, param.lanes)?;
+    write!(
+        out,
+        " {}",
+        match param.kind {
+            ParamKind::ByValue => "by_value",
+            ParamKind::GlobalBuffer => "buffer",
+            ParamKind::DynamicShared => "dynamic_shared",
+        }
+    )?;
+    if let Some(space) = param.space {
+        write!(out, " {}", space.name())?;
+    }
+    write!(out, " at {} size {} align {}", param.offset, param.size, param.align)?;
+    write!(out, " pointee_align {}", param.pointee_align)?;
+    for (flag, name) in
+        [(param.is_const, "const"), (param.is_restrict, "restrict"), (param.is_volatile, "volatile")]
+    {
+        if flag {
+            write!(out, " {name}")?;
+        }
+    }
+    writeln!(out)
+}
+
+struct Writer<'a> {
+    out: &'a mut dyn Write,
+    func: &'a Function,
+    module: Option<&'a Module>,
+}
+
+impl Writer<'_> {
+    fn inst(&mut self, inst: Inst) -> fmt::Result {
+        let data = &self.func.insts[inst];
+        let args = self.func.args(inst);
+        for (n, value) in self.func.results_of(inst).enumerate() {
+            write!(self.out, "{}{value}", if n == 0 { "" } else { ", " })?;
+            if matches!(data.op, Op::Call(_)) {
+                write!(self.out, ": {}", self.func.ty(value))?;
+            }
+        }
+        if data.results > 0 {
+            write!(self.out, " = ")?;
+        }
+        // Memory and branch operations of a malformed instruction may lack the operands they expect.
+        let typed = |f: &mut dyn Write, name: &str| write!(f, "{name}.{}", self.func.ty(data.first));
+        match data.op {
+            Op::Const(bits) => {
+                typed(self.out, "const")?;
+                write!(self.out, " ")?;
+                return self.constant(self.func.ty(data.first), bits);
+            }
+            Op::Un(op) => typed(self.out, op.mnemonic())?,
+            Op::Bin(op) => typed(self.out, op.mnemonic())?,
+            Op::Tern(op) => typed(self.out, op.mnemonic())?,
+            Op::Cast(op) => typed(self.out, op.mnemonic())?,
+            Op::Wave(op) => typed(self.out, op.mnemonic())?,
+            Op::Select => typed(self.out, "select")?,
+            Op::PtrAdd => typed(self.out, "ptr_add")?,
+            Op::PtrAddZ => typed(self.out, "ptr_add_z")?,
+            Op::Icmp(cc) => write!(self.out, "icmp.{}", cc.mnemonic())?,
+            Op::Fcmp(cc) => write!(self.out, "fcmp.{}", cc.mnemonic())?,
+            Op::Pos(pos) => {
+                let (name, dimension) = pos.mnemonic();
+                typed(self.out, name)?;
+                return dimension.map_or(Ok(()), |d| write!(self.out, " {d}"));
+            }
+            Op::GlobalAddr(global) => {
+                typed(self.out, "global_addr")?;
+                return match self.module.and_then(|m| m.globals.get(global)) {
+                    Some(data) => write!(self.out, " @{}", data.name),
+                    None => write!(self.out, " {global}"),
+                };
+            }
+            Op::SlotAddr(slot) => {
+                typed(self.out, "slot_addr")?;
+                return write!(self.out, " {slot}");
+            }
+            Op::Load { mem, .. } => {
+                typed(self.out, "load")?;
+                return self.memory(&mem, args, None);
+            }
+            Op::Store { mem, .. } => {
+                write!(self.out, "store")?;
+                return self.memory(&mem, args, None);
+            }
+            Op::AtomicRmw { op, mem } => {
+                typed(self.out, op.mnemonic())?;
+                return self.memory(&mem, args, None);
+            }
+            Op::AtomicCas { mem, fail } => {
+                typed(self.out, "atomic_cas")?;
+                return self.memory(&mem, args, Some(fail));
+            }
+            _ => return self.other(data.op, args),
+        }
+        if !args.is_empty() {
+            write!(self.out, " ")?;
+        }
+        self.values(args)
+    }
+
+    /// Operations without a result of a type of their own.
+    fn other(&mut self, op: Op, args: &[Value]) -> fmt::Result {
+        match op {
+            Op::Fence { order, scope, spaces } => {
+                write!(self.out, "fence {} {}", order.mnemonic(), scope.mnemonic())?;
+                for (space, name) in
+                    [(Spaces::GLOBAL, "global"), (Spaces::SHARED, "shared"), (Spaces::PRIVATE, "private")]
+                {
+                    if spaces.contains(space) {
+                        write!(self.out, " {name}")?;
+                    }
+                }
+                Ok(())
+            }
+            Op::Barrier { fence: true } => write!(self.out, "barrier"),
+            Op::Barrier { fence: false } => write!(self.out, "barrier_only"),
+            Op::WaveBarrier => write!(self.out, "wave_barrier"),
+            Op::Call(callee) => {
+                match self.module.and_then(|m| m.funcs.get(callee)) {
+                    Some(func) => write!(self.out, "call @{}(", func.name)?,
+                    None => write!(self.out, "call {callee}(")?,
+                }
+                self.values(args)?;
+                write!(self.out, ")")
+            }
+            Op::Assume => self.plain("assume", args),
+            Op::Ret => self.plain("ret", args),
+            Op::Jump(to) => {
+                write!(self.out, "jump ")?;
+                self.target(to, args)
+            }
+            Op::Br { then, otherwise, then_args } => {
+                let (cond, rest) = args.split_at(args.len().min(1));
+                let (a, b) = rest.split_at(rest.len().min(usize::from(then_args)));
+                self.plain("br", cond)?;
+                write!(self.out, ", ")?;
+                self.target(then, a)?;
+                write!(self.out, ", ")?;
+                self.target(otherwise, b)
+            }
+            _ => write!(self.out, "unreachable"),
+        }
+    }
+
+    fn plain(&mut self, name: &str, args: &[Value]) -> fmt::Result {
+        write!(self.out, "{name}{}", if args.is_empty() { "" } else { " " })?;
+        self.values(args)
+    }
+
+    fn values(&mut self, values: &[Value]) -> fmt::Result {
+        for (n, value) in values.iter().enumerate() {
+            write!(self.out, "{}{value}", if n == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+
+    fn target(&mut self, block: Block, args: &[Value]) -> fmt::Result {
+        write!(self.out, "{block}")?;
+        if !args.is_empty() {
+            write!(self.out, "(")?;
+            self.values(args)?;
+            write!(self.out, ")")?;
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, ty: Type, bits: u64) -> fmt::Result {
+        let f = &mut self.out;
+        match ty {
+            Type::Bool if bits <= 1 => write!(f, "{}", bits == 1),
+            Type::I32 if bits >> 32 == 0 => write!(f, "{}", bits as u32 as i32),
+            Type::I64 => write!(f, "{}", bits as i64),
+            Type::F32 if bits >> 32 == 0 && f32::from_bits(bits as u32).is_finite() => {
+                write!(f, "{:?}", f32::from_bits(bits as u32))
+            }
+            Type::F64 if f64::from_bits(bits).is_finite() => write!(f, "{:?}", f64::from_bits(bits)),
+            _ => write!(f, "{bits:#x}"),
+        }
+    }
+
+    fn memory(&mut self, mem: &Mem, args: &[Value], fail: Option<Order>) -> fmt::Result {
+        write!(self.out, " {} {} [", mem.ty.name(), mem.space.name())?;
+        let (pointer, values) = args.split_at(args.len().min(1));
+        self.values(pointer)?;
+        if mem.offset != 0 {
+            write!(self.out, " + {}", mem.offset)?;
+        }
+        write!(self.out, "]")?;
+        for value in values {
+            write!(self.out, ", {value}")?;
+        }
+        write!(self.out, " align {}", mem.align)?;
+        for (flag, name) in FLAGS {
+            if mem.flags.contains(*flag) {
+                write!(self.out, " {name}")?;
+            }
+        }
+        if mem.alias != 0 {
+            write!(self.out, " alias {}", mem.alias)?;
+        }
+        if mem.order != Order::NotAtomic {
+            write!(self.out, " atomic {} {}", mem.order.mnemonic(), mem.scope.mnemonic())?;
+        }
+        match fail {
+            Some(order) => write!(self.out, " fail {}", order.mnemonic()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Names of the flags of a memory access.
+pub(crate) const FLAGS: &[(MemFlags, &str)] = &[
+    (MemFlags::VOLATILE, "volatile"),
+    (MemFlags::NONTEMPORAL, "nontemporal"),
+    (MemFlags::INVARIANT, "invariant"),
+    (MemFlags::ONE_AS, "one_as"),
+];

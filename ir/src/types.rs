@@ -1,0 +1,145 @@
+//! Value types and address spaces.
+//!
+//! The IR is scalar: the frontend takes vectors, arrays and structs apart, and 8- and 16-bit
+//! integers exist only in memory ([`MemTy`]); in registers they are `i32`, kept normalised
+//! (sign- or zero-extended) by whoever computes them.
+
+use std::fmt;
+
+/// Address spaces, numbered as the AMDGPU guide does (seed 000, line 260).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Space {
+    /// Flat: may be global, shared or private; 64 bits.
+    Generic = 0,
+    /// Device memory; 64 bits.
+    Global = 1,
+    /// GDS; 32 bits.
+    Region = 2,
+    /// LDS, one per work-group; 32 bits.
+    Shared = 3,
+    /// Device memory no one writes while the kernel runs; 64 bits.
+    Constant = 4,
+    /// Scratch, one per work-item; 32 bits.
+    Private = 5,
+}
+
+impl Space {
+    /// Width of a pointer into this space, in bits.
+    pub const fn pointer_bits(self) -> u32 {
+        match self {
+            Space::Generic | Space::Global | Space::Constant => 64,
+            Space::Region | Space::Shared | Space::Private => 32,
+        }
+    }
+
+    /// The name used by the kernel language and the IR's text form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Space::Generic => "generic",
+            Space::Global => "global",
+            Space::Region => "region",
+            Space::Shared => "shared",
+            Space::Constant => "constant",
+            Space::Private => "private",
+        }
+    }
+}
+
+/// Type of an SSA value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Type {
+    /// One bit; a lane mask when divergent.
+    Bool,
+    /// 32-bit integer; signedness is the operation's business.
+    I32,
+    /// 64-bit integer.
+    I64,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+    /// A pointer into an address space.
+    Ptr(Space),
+}
+
+impl Type {
+    /// Width in bits; `Bool` counts as 1.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Type::Bool => 1,
+            Type::I32 | Type::F32 => 32,
+            Type::I64 | Type::F64 => 64,
+            Type::Ptr(space) => space.pointer_bits(),
+        }
+    }
+
+    /// Number of 32-bit registers a value of this type takes (a `Bool` is a lane mask or SCC, not counted here: 1).
+    pub const fn dwords(self) -> u32 {
+        if self.bits() == 64 { 2 } else { 1 }
+    }
+
+    /// Whether the type is `F32` or `F64`.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Type::F32 | Type::F64)
+    }
+
+    /// Whether the type is `I32` or `I64`.
+    pub const fn is_int(self) -> bool {
+        matches!(self, Type::I32 | Type::I64)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Bool => f.write_str("bool"),
+            Type::I32 => f.write_str("i32"),
+            Type::I64 => f.write_str("i64"),
+            Type::F32 => f.write_str("f32"),
+            Type::F64 => f.write_str("f64"),
+            Type::Ptr(space) => write!(f, "ptr.{}", space.name()),
+        }
+    }
+}
+
+/// What one element of a memory access looks like in memory, and how it becomes a register value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemTy {
+    /// 8 bits, zero-extended to `i32` by a load, truncated by a store.
+    U8,
+    /// 8 bits, sign-extended to `i32` by a load, truncated by a store.
+    S8,
+    /// 16 bits, zero-extended.
+    U16,
+    /// 16 bits, sign-extended.
+    S16,
+    /// 32 bits, any 32-bit value type.
+    B32,
+    /// 64 bits, any 64-bit value type.
+    B64,
+}
+
+impl MemTy {
+    /// Bytes in memory.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            MemTy::U8 | MemTy::S8 => 1,
+            MemTy::U16 | MemTy::S16 => 2,
+            MemTy::B32 => 4,
+            MemTy::B64 => 8,
+        }
+    }
+
+    /// The name used by the IR's text form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MemTy::U8 => "u8",
+            MemTy::S8 => "s8",
+            MemTy::U16 => "u16",
+            MemTy::S16 => "s16",
+            MemTy::B32 => "b32",
+            MemTy::B64 => "b64",
+        }
+    }
+}

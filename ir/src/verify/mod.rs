@@ -1,0 +1,322 @@
+//! Checks that a module is well-formed. A function that passes has these properties, which all later
+//! stages rely on:
+//!
+//! **Structure.** The layout names at least one block, none twice; every block of it ends in a terminator
+//! and has no other; branches go to blocks of the layout; an instruction is in one place, and
+//! `InstData::block` names it; results and parameters know where they come from. No edge goes to the
+//! entry; a kernel's entry has no parameters. No loop has a second entry (the graph is reducible).
+//!
+//! **Values.** A definition dominates each of its uses (an argument of a branch is used at the branch);
+//! uses in unreachable blocks may be of anything. Arguments agree with parameters in number and type, at
+//! branches, calls and returns.
+//!
+//! **Operations.** Operands and results have the types that the operation allows, see
+//! `docs/ir.md`; a constant has no bits beyond its type; dimensions are 0, 1 or 2; referenced variables,
+//! slots and functions exist.
+//!
+//! **Memory.** The access and its pointer agree on the address space; the alignment is a power of two up
+//! to 16; the element fits the value's type. A load is not a release, a store is not an acquire and not
+//! `invariant`; an atomic access has an order, an element of 32 or 64 bits, one element, and natural
+//! alignment.
+//!
+//! **Module.** Names are unique; sizes hold initial bytes; only work-group variables are dynamic, and those
+//! have no initial bytes; kernel arguments are aligned and inside the kernarg segment.
+//!
+//! All errors are collected, each with the entity it is about.
+
+mod ops;
+
+use crate::analysis::{Cfg, DomTree};
+use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
+use crate::func::{Function, Module, ValueDef};
+use crate::op::Op;
+use crate::text;
+use crate::types::Space;
+use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashSet;
+use std::fmt;
+
+/// What an error is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A module variable.
+    Global(Global),
+    /// A function as a whole.
+    Function,
+    /// A private variable.
+    Slot(Slot),
+    /// A block or its parameters.
+    Block(Block),
+    /// An instruction.
+    Inst(Inst),
+}
+
+/// A broken invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyError {
+    /// Name of the function, or of the variable.
+    pub name: String,
+    /// The entity.
+    pub place: Place,
+    /// The instruction's text, if it is about one.
+    pub text: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}", self.name)?;
+        match self.place {
+            Place::Global(_) | Place::Function => {}
+            Place::Slot(slot) => write!(f, ", {slot}")?,
+            Place::Block(block) => write!(f, ", {block}")?,
+            Place::Inst(_) => write!(f, ", `{}`", self.text)?,
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
+/// Checks a module and everything in it.
+pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
+    let mut errors = Vec::new();
+    verify_globals(module, &mut errors);
+    let mut names = FxHashSet::default();
+    for func in module.funcs.values() {
+        let mut checker = Checker::new(func, Some(module));
+        if !names.insert(func.name.as_str()) {
+            checker.error(Place::Function, "another function has this name");
+        }
+        checker.run();
+        errors.append(&mut checker.errors);
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Checks one function; without its module, calls and variables are not looked up.
+pub fn verify_function(func: &Function, module: Option<&Module>) -> Result<(), Vec<VerifyError>> {
+    let mut checker = Checker::new(func, module);
+    checker.run();
+    if checker.errors.is_empty() { Ok(()) } else { Err(checker.errors) }
+}
+
+fn verify_globals(module: &Module, errors: &mut Vec<VerifyError>) {
+    let mut names = FxHashSet::default();
+    for (global, data) in module.globals.iter() {
+        let shared = data.space == Space::Shared;
+        let checks = [
+            (names.insert(data.name.as_str()), "another variable has this name"),
+            (data.align.is_power_of_two(), "the alignment is not a power of two"),
+            (data.init.len() <= data.size as usize, "there are more initial bytes than the size"),
+            (!data.dynamic || shared, "only work-group memory is dynamic"),
+            (!shared || data.init.is_empty(), "work-group memory has no initial bytes"),
+            (
+                matches!(data.space, Space::Shared | Space::Constant | Space::Global),
+                "a variable is shared, constant or global",
+            ),
+        ];
+        for (_, message) in checks.iter().filter(|check| !check.0) {
+            errors.push(VerifyError {
+                name: data.name.clone(),
+                place: Place::Global(global),
+                text: String::new(),
+                message: (*message).into(),
+            });
+        }
+    }
+}
+
+struct Checker<'a> {
+    func: &'a Function,
+    module: Option<&'a Module>,
+    errors: Vec<VerifyError>,
+    /// Position of each instruction in its block; `u32::MAX` if it is in no block of the layout.
+    order: SecondaryMap<Inst, u32>,
+    in_layout: SecondaryMap<Block, bool>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(func: &'a Function, module: Option<&'a Module>) -> Self {
+        Checker {
+            func,
+            module,
+            errors: Vec::new(),
+            order: SecondaryMap::with_default(u32::MAX),
+            in_layout: SecondaryMap::new(),
+        }
+    }
+
+    fn error(&mut self, place: Place, message: impl Into<String>) {
+        let text = match place {
+            Place::Inst(inst) => text::instruction(self.func, inst, self.module),
+            _ => String::new(),
+        };
+        self.errors.push(VerifyError { name: self.func.name.clone(), place, text, message: message.into() });
+    }
+
+    /// Notes an error unless `ok`.
+    fn check(&mut self, ok: bool, place: Place, message: &str) {
+        if !ok {
+            self.error(place, message);
+        }
+    }
+
+    /// The groups of checks; a later one needs what the earlier ones established.
+    fn run(&mut self) {
+        self.kernel();
+        self.slots();
+        self.structure();
+        if !self.errors.is_empty() {
+            return;
+        }
+        let cfg = Cfg::new(self.func);
+        self.check(!cfg.is_irreducible(), Place::Function, "a loop has a second entry");
+        let entry = self.func.entry();
+        self.check(cfg.preds(entry).is_empty(), Place::Block(entry), "a branch goes back to the entry");
+        self.uses(&cfg);
+        if !self.errors.is_empty() {
+            return;
+        }
+        for &block in &self.func.layout {
+            for &inst in &self.func.blocks[block].insts {
+                self.operation(inst);
+            }
+        }
+    }
+
+    fn kernel(&mut self) {
+        let Some(kernel) = &self.func.kernel else { return };
+        self.check(self.func.results.is_empty(), Place::Function, "a kernel has no results");
+        if let Some(&entry) = self.func.layout.first() {
+            let params = self.func.blocks.get(entry).map_or(0, |b| b.params.len(&self.func.pool));
+            self.check(params == 0, Place::Block(entry), "a kernel's entry has no parameters");
+        }
+        for param in &kernel.params {
+            let inside = param.offset.checked_add(param.size).is_some_and(|end| end <= kernel.kernarg_size);
+            let aligned = param.align.is_power_of_two() && param.offset.is_multiple_of(param.align);
+            if !inside || !aligned {
+                let message =
+                    format!("argument `{}` is unaligned or outside the kernarg segment", param.name);
+                self.error(Place::Function, message);
+            }
+        }
+    }
+
+    fn slots(&mut self) {
+        for (slot, data) in self.func.slots.iter() {
+            self.check(
+                data.align.is_power_of_two(),
+                Place::Slot(slot),
+                "the alignment is not a power of two",
+            );
+        }
+    }
+
+    fn structure(&mut self) {
+        let func = self.func;
+        self.check(!func.layout.is_empty(), Place::Function, "there is no entry block");
+        for &block in &func.layout {
+            if !func.blocks.is_valid(block) {
+                self.error(Place::Block(block), "the layout names a block that does not exist");
+            } else if std::mem::replace(&mut self.in_layout[block], true) {
+                self.error(Place::Block(block), "the layout names the block twice");
+            }
+        }
+        if !self.errors.is_empty() {
+            return;
+        }
+        for &block in &func.layout {
+            for (n, &param) in func.params(block).iter().enumerate() {
+                let ok =
+                    func.values.is_valid(param) && func.values[param].def == ValueDef::Param(block, n as u16);
+                self.check(ok, Place::Block(block), "a parameter does not know its place");
+            }
+            let count = func.blocks[block].insts.len();
+            self.check(count > 0, Place::Block(block), "the block is empty");
+            for (n, &inst) in func.blocks[block].insts.iter().enumerate() {
+                self.placement(block, inst, n as u32, n + 1 == count);
+            }
+        }
+    }
+
+    fn placement(&mut self, block: Block, inst: Inst, n: u32, last: bool) {
+        let func = self.func;
+        if !func.insts.is_valid(inst) {
+            return self.error(Place::Block(block), "the block holds an instruction that does not exist");
+        }
+        let place = Place::Inst(inst);
+        let data = &func.insts[inst];
+        self.check(data.block == block, place, "the instruction names another block as its place");
+        self.check(self.order[inst] == u32::MAX, place, "the instruction is in two places");
+        self.order[inst] = n;
+        for (n, value) in func.results_of(inst).enumerate() {
+            let ok =
+                func.values.is_valid(value) && func.values[value].def == ValueDef::Result(inst, n as u16);
+            self.check(ok, place, "a result does not know its instruction");
+        }
+        match (data.op.is_terminator(), last) {
+            (true, false) => self.error(place, "a terminator is not the last instruction"),
+            (false, true) => self.error(place, "the block does not end in a terminator"),
+            _ => {}
+        }
+        let targets = match data.op {
+            Op::Jump(to) => [Some(to), None],
+            Op::Br { then, otherwise, .. } => [Some(then), Some(otherwise)],
+            _ => [None; 2],
+        };
+        for to in targets.into_iter().flatten() {
+            let ok = func.blocks.is_valid(to) && self.in_layout[to];
+            self.check(ok, place, "the target is not in the layout");
+        }
+        if let Op::Br { then_args, .. } = data.op {
+            let ok = func.args(inst).len() > usize::from(then_args);
+            self.check(ok, place, "the branch has fewer arguments than it says");
+        }
+    }
+
+    fn uses(&mut self, cfg: &Cfg) {
+        let func = self.func;
+        let dom = DomTree::new(cfg);
+        for &block in &func.layout {
+            for &inst in &func.blocks[block].insts {
+                for &value in func.args(inst) {
+                    if !func.values.is_valid(value) {
+                        self.error(Place::Inst(inst), format!("{value} does not exist"));
+                    } else if cfg.is_reachable(block) && !self.dominates(&dom, value, block, inst) {
+                        let message = format!("the definition of {value} does not come before this use");
+                        self.error(Place::Inst(inst), message);
+                    }
+                }
+            }
+        }
+    }
+
+    fn dominates(&self, dom: &DomTree, value: Value, block: Block, user: Inst) -> bool {
+        match self.func.values[value].def {
+            ValueDef::Param(home, n) => {
+                self.func.blocks.is_valid(home)
+                    && self.in_layout[home]
+                    && self.func.params(home).get(usize::from(n)) == Some(&value)
+                    && dom.dominates(home, block)
+            }
+            ValueDef::Result(inst, _) => {
+                let at = self.order[inst];
+                if at == u32::MAX {
+                    return false;
+                }
+                let home = self.func.insts[inst].block;
+                if home == block { at < self.order[user] } else { dom.dominates(home, block) }
+            }
+        }
+    }
+
+    /// The callee, if there is a module to look it up in. Its absence there is an error.
+    fn callee(&mut self, inst: Inst, callee: FuncId) -> Option<&'a Function> {
+        let module = self.module?;
+        let found = module.funcs.get(callee);
+        self.check(found.is_some(), Place::Inst(inst), "the callee does not exist");
+        found
+    }
+}

@@ -1,0 +1,158 @@
+//! Which register holds what when a kernel's first instruction runs.
+//!
+//! User SGPRs come first, in a fixed order, then the system SGPRs (seed 000, lines 2567 and 2902); each is there only
+//! if the kernel descriptor asks for it, and those that follow move down where one is left out.
+
+use crate::func::{Abi, MachFunc};
+use crate::reg::Reg;
+
+/// Something the hardware or the packet processor puts into registers before a kernel starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AbiInput {
+    /// Buffer descriptor of scratch memory (4 SGPRs).
+    PrivateSegmentBuffer,
+    /// Address of the dispatch packet (2 SGPRs).
+    DispatchPtr,
+    /// Address of the queue (2 SGPRs).
+    QueuePtr,
+    /// Address of the kernel arguments (2 SGPRs).
+    KernargPtr,
+    /// Dispatch id (2 SGPRs).
+    DispatchId,
+    /// Initial value of FLAT_SCRATCH (2 SGPRs).
+    FlatScratchInit,
+    /// Work-group id in dimension 0, 1 or 2 (1 SGPR).
+    WorkgroupId(u8),
+    /// Offset of the wave's part of scratch memory (1 SGPR).
+    PrivateSegmentWaveOffset,
+    /// Work-item id in dimension 0, 1 or 2 (1 VGPR).
+    WorkitemId(u8),
+}
+
+/// An input and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbiSlot {
+    /// What.
+    pub input: AbiInput,
+    /// Its first register.
+    pub reg: Reg,
+    /// Dwords.
+    pub len: u8,
+}
+
+impl Abi {
+    /// User SGPRs in their order: input, dwords, whether present.
+    const fn user_sgprs(&self) -> [(AbiInput, u8, bool); 6] {
+        [
+            (AbiInput::PrivateSegmentBuffer, 4, self.private_segment_buffer),
+            (AbiInput::DispatchPtr, 2, self.dispatch_ptr),
+            (AbiInput::QueuePtr, 2, self.queue_ptr),
+            (AbiInput::KernargPtr, 2, self.kernarg_ptr),
+            (AbiInput::DispatchId, 2, self.dispatch_id),
+            (AbiInput::FlatScratchInit, 2, self.flat_scratch_init),
+        ]
+    }
+
+    /// System SGPRs in their order.
+    const fn system_sgprs(&self) -> [(AbiInput, u8, bool); 4] {
+        [
+            (AbiInput::WorkgroupId(0), 1, self.workgroup_id[0]),
+            (AbiInput::WorkgroupId(1), 1, self.workgroup_id[1]),
+            (AbiInput::WorkgroupId(2), 1, self.workgroup_id[2]),
+            (AbiInput::PrivateSegmentWaveOffset, 1, self.private_segment_wave_offset),
+        ]
+    }
+
+    /// Every input with its registers, SGPRs in ascending order, then VGPRs. A kernel always has the work-item id of
+    /// dimension 0 in `v0`; `workitem_ids` asks for more.
+    pub fn layout(&self) -> Vec<AbiSlot> {
+        let mut slots = Vec::with_capacity(13);
+        let mut next = 0;
+        for (input, len, present) in self.user_sgprs().into_iter().chain(self.system_sgprs()) {
+            if present {
+                slots.push(AbiSlot { input, reg: Reg::sgpr(next), len });
+                next += u16::from(len);
+            }
+        }
+        for dim in 0..=self.workitem_ids.min(2) {
+            slots.push(AbiSlot { input: AbiInput::WorkitemId(dim), reg: Reg::vgpr(u16::from(dim)), len: 1 });
+        }
+        slots
+    }
+
+    /// Where an input is, if the kernel has it.
+    pub fn find(&self, input: AbiInput) -> Option<AbiSlot> {
+        self.layout().into_iter().find(|slot| slot.input == input)
+    }
+
+    /// Number of user SGPRs.
+    pub fn user_sgpr_count(&self) -> u32 {
+        self.user_sgprs().iter().filter(|(.., present)| *present).map(|&(_, len, _)| u32::from(len)).sum()
+    }
+}
+
+impl MachFunc {
+    /// Changes the entry state, and moves the registers of `inputs` to where the new one has them.
+    /// An input that the new state lacks loses its entry.
+    pub fn set_abi(&mut self, abi: Abi) {
+        let (old, new) = (self.abi.layout(), abi.layout());
+        self.inputs.retain_mut(|(_, reg)| {
+            let from = old.iter().find(|slot| (slot.reg..slot.reg.offset(u16::from(slot.len))).contains(reg));
+            let Some(from) = from else { return true };
+            let Some(to) = new.iter().find(|slot| slot.input == from.input) else { return false };
+            *reg = Reg(reg.0 - from.reg.0 + to.reg.0);
+            true
+        });
+        self.abi = abi;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reg::RegClass;
+
+    #[test]
+    fn order_is_the_hardware_s() {
+        let abi = Abi {
+            private_segment_buffer: true,
+            kernarg_ptr: true,
+            workgroup_id: [true, false, true],
+            private_segment_wave_offset: true,
+            workitem_ids: 1,
+            ..Abi::default()
+        };
+        let regs: Vec<(AbiInput, u16)> = abi.layout().iter().map(|slot| (slot.input, slot.reg.0)).collect();
+        assert_eq!(
+            regs,
+            [
+                (AbiInput::PrivateSegmentBuffer, 0),
+                (AbiInput::KernargPtr, 4),
+                (AbiInput::WorkgroupId(0), 6),
+                (AbiInput::WorkgroupId(2), 7),
+                (AbiInput::PrivateSegmentWaveOffset, 8),
+                (AbiInput::WorkitemId(0), 256),
+                (AbiInput::WorkitemId(1), 257),
+            ]
+        );
+        assert_eq!(abi.user_sgpr_count(), 6);
+    }
+
+    #[test]
+    fn inputs_follow_a_change() {
+        let before = Abi { kernarg_ptr: true, workgroup_id: [true, false, false], ..Abi::default() };
+        let mut func = MachFunc { abi: before, ..MachFunc::default() };
+        for (class, reg) in
+            [(RegClass::Sgpr, Reg(1)), (RegClass::Sgpr, Reg(2)), (RegClass::Vgpr, Reg::vgpr(0))]
+        {
+            let vreg = func.new_vreg(class);
+            func.inputs.push((vreg, reg));
+        }
+        func.set_abi(Abi { private_segment_buffer: true, private_segment_wave_offset: true, ..before });
+        let regs: Vec<u16> = func.inputs.iter().map(|(_, reg)| reg.0).collect();
+        assert_eq!(regs, [5, 6, 256]);
+        func.set_abi(Abi { workgroup_id: [false; 3], ..func.abi });
+        let regs: Vec<u16> = func.inputs.iter().map(|(_, reg)| reg.0).collect();
+        assert_eq!(regs, [5, 256]);
+    }
+}

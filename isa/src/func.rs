@@ -1,0 +1,302 @@
+//! A machine function: linear list of blocks, two control-flow graphs over it.
+//!
+//! * The **linear CFG** is what the wavefront's program counter does. SGPRs live on it.
+//! * The **logical CFG** is what each lane does. VGPRs live on it: a write under a cleared `exec` bit does not happen,
+//!   so lanes of the other side of a divergent branch keep their values.
+//!
+//! Block parameters exist on both: SGPR parameters receive arguments from linear predecessors, VGPR parameters from
+//! logical ones. No edge of either graph is critical *when it carries arguments*.
+//!
+//! Within a block, in order: the **prologue** (instructions that set `exec` for the block; VGPR moves that land at the
+//! block's head go after it), the body, and the **terminator group** (from the first instruction that narrows `exec`
+//! or branches; VGPR moves that land at the block's end go before it, SGPR moves before the first branch).
+
+use crate::inst::MachInst;
+use crate::operand::{Operand, Tuple};
+use crate::reg::{Reg, RegClass, VReg};
+use cranelift_entity::{PrimaryMap, entity_impl};
+
+/// A machine block. Layout order is index order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MBlock(u32);
+entity_impl!(MBlock, "bb");
+
+macro_rules! optional_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// Nothing.
+            pub const NONE: $name = $name(u32::MAX);
+
+            /// The index, unless it is `NONE`.
+            pub fn index(self) -> Option<usize> {
+                (self != Self::NONE).then_some(self.0 as usize)
+            }
+        }
+    };
+}
+optional_id!(
+    /// Index into `MachFunc::notes`.
+    NoteId
+);
+optional_id!(
+    /// Index into `MachFunc::mems`.
+    MemId
+);
+
+/// Why an instruction is there. Printed in annotated assembly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// `s_waitcnt`: `counter`, what was issued and who needs it, as text made when asked for.
+    Wait {
+        /// "vmcnt", "lgkmcnt" or "expcnt".
+        counter: &'static str,
+        /// Mnemonic of the oldest operation waited for.
+        producer: &'static str,
+        /// First dword register concerned, if any.
+        reg: Option<Reg>,
+        /// Mnemonic of the instruction that needs it, or the rule ("release at agent scope").
+        consumer: &'static str,
+    },
+    /// `s_nop`: the hazard's name and the wait states it asks for.
+    Hazard {
+        /// Name of the rule.
+        rule: &'static str,
+        /// Wait states required.
+        states: u8,
+    },
+    /// A cache operation or wait of the memory model: row of the table ("load atomic acquire agent global").
+    Coherence(&'static str),
+    /// Register allocation: "spill", "reload", "copy".
+    Alloc(&'static str),
+    /// Anything else.
+    Text(&'static str),
+}
+
+/// Orders, as `ir::Order`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum SyncOrder {
+    #[default]
+    NotAtomic,
+    Unordered,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+/// Scopes, as `ir::Scope`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum SyncScope {
+    #[default]
+    SingleThread,
+    Wavefront,
+    Workgroup,
+    Agent,
+    System,
+}
+
+/// Address spaces a synchronisation concerns or an access may touch, bit `1 << space number`
+/// (1 global, 3 shared, 5 private; generic is all three).
+pub type SpaceSet = u8;
+/// Global memory.
+pub const SPACE_GLOBAL: SpaceSet = 1 << 1;
+/// LDS.
+pub const SPACE_SHARED: SpaceSet = 1 << 3;
+/// Scratch.
+pub const SPACE_PRIVATE: SpaceSet = 1 << 5;
+
+/// What a memory instruction (or a `FENCE` pseudo) means to the memory model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemRef {
+    /// Ordering.
+    pub order: SyncOrder,
+    /// Ordering of a failed compare-and-swap.
+    pub fail: SyncOrder,
+    /// Scope.
+    pub scope: SyncScope,
+    /// Spaces accessed, or ordered by a fence.
+    pub spaces: SpaceSet,
+    /// Ordered only within `spaces` (`_one_as`).
+    pub one_as: bool,
+    /// `volatile`.
+    pub volatile: bool,
+    /// `nontemporal`.
+    pub nontemporal: bool,
+    /// Non-zero classes never overlap.
+    pub alias: u16,
+}
+
+/// A PC-relative reference from code to a module variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelocRef {
+    /// Index of the variable (`ir::Global`).
+    pub global: u32,
+    /// High half of the 64-bit distance.
+    pub hi: bool,
+    /// Added to the distance.
+    pub addend: i64,
+}
+
+/// Where an argument list of block parameters begins: a slice of `MachFunc::args`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArgRange {
+    /// First index.
+    pub start: u32,
+    /// Number of dwords.
+    pub len: u32,
+}
+
+/// An edge of one of the graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Target.
+    pub to: MBlock,
+    /// Values for the target's parameters of the graph's register class.
+    pub args: ArgRange,
+}
+
+/// At most two successors.
+pub type Edges = [Option<Edge>; 2];
+
+/// A block.
+#[derive(Clone, Debug, Default)]
+pub struct MachBlock {
+    /// Instructions: prologue, body, terminator group.
+    pub insts: Vec<MachInst>,
+    /// Number of instructions of the prologue.
+    pub prologue: u32,
+    /// Index of the first instruction of the terminator group (`insts.len()` if there is none).
+    pub term: u32,
+    /// SGPR parameters, from linear predecessors.
+    pub sgpr_params: Vec<VReg>,
+    /// VGPR parameters, from logical predecessors.
+    pub vgpr_params: Vec<VReg>,
+    /// Successors of the program counter.
+    pub linear: Edges,
+    /// Successors of a lane.
+    pub logical: Edges,
+    /// Loop nesting depth, for spill weights.
+    pub depth: u8,
+}
+
+/// What the hardware puts into registers before the first instruction, and what the descriptor must ask for
+/// (seed 000, lines 2567 and 2902).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abi {
+    /// User SGPRs: private segment buffer (4 dwords).
+    pub private_segment_buffer: bool,
+    /// Dispatch packet pointer (2).
+    pub dispatch_ptr: bool,
+    /// Queue pointer (2).
+    pub queue_ptr: bool,
+    /// Kernarg segment pointer (2).
+    pub kernarg_ptr: bool,
+    /// Dispatch id (2).
+    pub dispatch_id: bool,
+    /// Flat scratch init (2).
+    pub flat_scratch_init: bool,
+    /// System SGPRs: work-group id x, y, z (1 each).
+    pub workgroup_id: [bool; 3],
+    /// Scratch wave offset (1).
+    pub private_segment_wave_offset: bool,
+    /// VGPRs with work-item ids: 0 x, 1 x y, 2 x y z.
+    pub workitem_ids: u8,
+}
+
+/// A function of machine code.
+#[derive(Clone, Debug, Default)]
+pub struct MachFunc {
+    /// Name.
+    pub name: String,
+    /// Blocks in layout order.
+    pub blocks: PrimaryMap<MBlock, MachBlock>,
+    /// Class of each virtual register.
+    pub vregs: PrimaryMap<VReg, RegClass>,
+    /// Storage of `Operand::Virt`.
+    pub tuples: Vec<VReg>,
+    /// Storage of edge arguments.
+    pub args: Vec<VReg>,
+    /// Registers with a value on entry.
+    pub inputs: Vec<(VReg, Reg)>,
+    /// Reasons.
+    pub notes: Vec<Note>,
+    /// Memory attributes.
+    pub mems: Vec<MemRef>,
+    /// References to module variables.
+    pub relocs: Vec<RelocRef>,
+    /// Entry state.
+    pub abi: Abi,
+    /// Bytes of LDS that are laid out statically.
+    pub lds_size: u32,
+    /// Bytes of scratch per work-item for private variables; spill slots are added by the allocator.
+    pub scratch_size: u32,
+    /// Bytes of explicit kernel arguments.
+    pub kernarg_size: u32,
+    /// Filled by the allocator: dwords spilled.
+    pub spilled: SpillCount,
+    /// Filled by the allocator: one more than the highest VGPR in use.
+    pub vgprs: u32,
+    /// Filled by the allocator: one more than the highest numbered SGPR in use (without VCC and its kin).
+    pub sgprs: u32,
+    /// Whether VCC is used by an instruction, explicitly or not. Filled by the allocator.
+    pub uses_vcc: bool,
+}
+
+/// Spilled dwords.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpillCount {
+    /// SGPRs, to VGPR lanes.
+    pub sgprs: u32,
+    /// VGPRs, to scratch.
+    pub vgprs: u32,
+}
+
+impl MachFunc {
+    /// A new one-dword virtual register.
+    pub fn new_vreg(&mut self, class: RegClass) -> VReg {
+        self.vregs.push(class)
+    }
+
+    /// An operand that names the given registers as one tuple.
+    pub fn tuple(&mut self, regs: &[VReg]) -> Operand {
+        let start = self.tuples.len() as u32;
+        self.tuples.extend_from_slice(regs);
+        Operand::Virt(Tuple { start, len: regs.len() as u8 })
+    }
+
+    /// The registers of a tuple.
+    pub fn regs(&self, tuple: Tuple) -> &[VReg] {
+        &self.tuples[tuple.start as usize..][..usize::from(tuple.len)]
+    }
+
+    /// Stores edge arguments.
+    pub fn arg_range(&mut self, regs: &[VReg]) -> ArgRange {
+        let start = self.args.len() as u32;
+        self.args.extend_from_slice(regs);
+        ArgRange { start, len: regs.len() as u32 }
+    }
+
+    /// Arguments of an edge.
+    pub fn edge_args(&self, edge: &Edge) -> &[VReg] {
+        &self.args[edge.args.start as usize..][..edge.args.len as usize]
+    }
+
+    /// Stores a reason.
+    pub fn note(&mut self, note: Note) -> NoteId {
+        self.notes.push(note);
+        NoteId(self.notes.len() as u32 - 1)
+    }
+
+    /// Stores memory attributes.
+    pub fn mem_ref(&mut self, mem: MemRef) -> MemId {
+        self.mems.push(mem);
+        MemId(self.mems.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,167 @@
+//! One machine instruction, with virtual or hardware registers.
+
+use crate::func::{MemId, NoteId};
+use crate::operand::Operand;
+use crate::table::Opcode;
+
+/// Most explicit operands an instruction has.
+pub const MAX_OPERANDS: usize = 6;
+
+/// Which encoding of an instruction is meant, where it has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// The family's own encoding (SOP, memory, VOP3-only) or, for VOP1/VOP2/VOPC, the 64-bit VOP3 one.
+    #[default]
+    Full,
+    /// VOP1/VOP2/VOPC in their 32-bit encoding (`_e32`).
+    E32,
+    /// Sub-dword addressing (`_sdwa`).
+    Sdwa,
+    /// Data-parallel primitives (`_dpp`).
+    Dpp,
+}
+
+bitflags::bitflags! {
+    /// Modifier bits.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct ModFlags: u16 {
+        /// Globally coherent; on an atomic: return the old value.
+        const GLC = 1;
+        /// System-level coherent.
+        const SLC = 1 << 1;
+        /// Device-level coherent (GFX10).
+        const DLC = 1 << 2;
+        /// Clamp the result.
+        const CLAMP = 1 << 3;
+        /// MUBUF: the address has an offset VGPR.
+        const OFFEN = 1 << 4;
+        /// MUBUF: the address has an index VGPR.
+        const IDXEN = 1 << 5;
+        /// DS: global data share. MUBUF: data goes to LDS is `LDS`.
+        const GDS = 1 << 6;
+        /// MUBUF/FLAT: to LDS.
+        const LDS = 1 << 7;
+        /// Texture fail enable.
+        const TFE = 1 << 8;
+        /// Non-volatile (GFX9).
+        const NV = 1 << 9;
+        /// DPP: bound_ctrl:0.
+        const BOUND_CTRL = 1 << 10;
+    }
+}
+
+/// Selects a part of a dword (SDWA); the numbering is the hardware's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum SdwaSel {
+    Byte0 = 0,
+    Byte1 = 1,
+    Byte2 = 2,
+    Byte3 = 3,
+    Word0 = 4,
+    Word1 = 5,
+    #[default]
+    Dword = 6,
+}
+
+impl SdwaSel {
+    /// The selection of that number.
+    pub const fn from_code(code: u8) -> Option<SdwaSel> {
+        Some(match code {
+            0 => SdwaSel::Byte0,
+            1 => SdwaSel::Byte1,
+            2 => SdwaSel::Byte2,
+            3 => SdwaSel::Byte3,
+            4 => SdwaSel::Word0,
+            5 => SdwaSel::Word1,
+            6 => SdwaSel::Dword,
+            _ => return None,
+        })
+    }
+}
+
+/// SDWA and DPP controls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Lane {
+    /// Neither.
+    #[default]
+    None,
+    /// SDWA: selections of destination and sources; `unused` 0 pad, 1 sext, 2 preserve; `sext` bit per source.
+    Sdwa { dst: SdwaSel, unused: u8, src0: SdwaSel, src1: SdwaSel, sext: u8 },
+    /// DPP: control word, row and bank masks.
+    Dpp { ctrl: u16, row_mask: u8, bank_mask: u8 },
+}
+
+/// Modifiers beside the operands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Mods {
+    /// Single bits.
+    pub flags: ModFlags,
+    /// Negate source n (bit n); VOP3P: `neg_lo`.
+    pub neg: u8,
+    /// Absolute value of source n (bit n); VOP3P: `neg_hi`.
+    pub abs: u8,
+    /// Output modifier: 0 none, 1 *2, 2 *4, 3 /2.
+    pub omod: u8,
+    /// `op_sel` bits.
+    pub op_sel: u8,
+    /// `op_sel_hi` bits (VOP3P). An ordinary packed instruction has the bits of all its sources set (0 means that both
+    /// results take the low halves); `v_fma_mix_*` on f32 sources has them clear.
+    pub op_sel_hi: u8,
+    /// Byte offset of a memory access. DS with two offsets: `offset0 | offset1 << 8`, in elements.
+    pub offset: i32,
+    /// SDWA/DPP.
+    pub lane: Lane,
+}
+
+/// A machine instruction. Explicit operands are in the assembler's order, destinations first, and are always those
+/// of the widest form: a carry-out is written out even when the form implies `vcc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachInst {
+    /// Row of the table.
+    pub op: Opcode,
+    /// Encoding.
+    pub form: Form,
+    /// Number of operands in use.
+    pub len: u8,
+    /// Operands.
+    pub ops: [Operand; MAX_OPERANDS],
+    /// Modifiers.
+    pub mods: Mods,
+    /// Byte offset into the source text plus one; 0 is "nowhere" (the same as `ir::SrcLoc`).
+    pub loc: u32,
+    /// Why it is there, for inserted instructions.
+    pub note: NoteId,
+    /// What a memory instruction accesses.
+    pub mem: MemId,
+}
+
+impl MachInst {
+    /// An instruction with the given operands and nothing else.
+    pub fn new(op: Opcode, operands: &[Operand]) -> MachInst {
+        let mut ops = [Operand::None; MAX_OPERANDS];
+        ops[..operands.len()].copy_from_slice(operands);
+        MachInst {
+            op,
+            form: Form::Full,
+            len: operands.len() as u8,
+            ops,
+            mods: Mods::default(),
+            loc: 0,
+            note: NoteId::NONE,
+            mem: MemId::NONE,
+        }
+    }
+
+    /// Explicit operands.
+    pub fn operands(&self) -> &[Operand] {
+        &self.ops[..usize::from(self.len)]
+    }
+
+    /// Explicit operands, mutable.
+    pub fn operands_mut(&mut self) -> &mut [Operand] {
+        &mut self.ops[..usize::from(self.len)]
+    }
+}

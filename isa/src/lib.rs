@@ -1,0 +1,35 @@
+//! The machine: processors, registers, instruction table, encoder, decoder, assembler syntax.
+
+pub mod abi;
+pub mod decode;
+mod dump;
+pub mod encode;
+pub mod func;
+pub mod inst;
+mod layout;
+pub mod legal;
+pub mod operand;
+pub mod print;
+pub mod reg;
+pub mod regs;
+pub mod shrink;
+pub mod table;
+pub mod target;
+pub mod wait;
+
+pub use abi::{AbiInput, AbiSlot};
+pub use decode::{DecodeError, Decoder, decode};
+pub use encode::{EncodeError, encode, size_in_words};
+pub use func::{
+    Abi, ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef, SpaceSet,
+    SyncOrder, SyncScope,
+};
+pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
+pub use legal::constant_bus_ok;
+pub use operand::{Operand, RegRange, Tuple};
+pub use print::{write_block_label, write_inst, write_inst_with};
+pub use reg::{Reg, RegClass, VReg};
+pub use shrink::choose_form;
+pub use table::{Opcode, Role, Row, op};
+pub use target::{Feature, TARGETS, Target};
+pub use wait::WaitCount;

@@ -1,0 +1,301 @@
+//! Instructions as LLVM's assembler writes them.
+//!
+//! What is printed for hardware registers is what `llvm-objdump` prints for the same words, and `llvm-mc` reads it back
+//! to the same words. Virtual registers print as `%5` or `%[5,6]`.
+
+mod fields;
+mod mods;
+
+use crate::func::{MBlock, MachFunc, RelocRef};
+use crate::inst::{Form, MachInst, ModFlags};
+use crate::layout::{Encoding, Slots};
+use crate::operand::{Operand, RegRange};
+use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, op};
+use crate::target::Target;
+use std::fmt::{self, Write};
+
+/// Appends the text of an instruction, without indentation or newline. `func` resolves virtual registers, labels and
+/// references to variables, which print as `global7`; see [`write_inst_with`].
+pub fn write_inst(target: &Target, inst: &MachInst, func: Option<&MachFunc>, out: &mut String) {
+    write_inst_with(target, inst, func, &|reloc, out| write!(out, "global{}", reloc.global), out);
+}
+
+/// Writes the symbol that a reference points to.
+pub type SymbolWriter<'a> = &'a dyn Fn(&RelocRef, &mut String) -> fmt::Result;
+
+/// As [`write_inst`], with a way to name variables.
+pub fn write_inst_with(
+    target: &Target,
+    inst: &MachInst,
+    func: Option<&MachFunc>,
+    symbol: SymbolWriter<'_>,
+    out: &mut String,
+) {
+    // Writing to a string does not fail.
+    let _ = Printer { target, inst, func, symbol, out }.inst();
+}
+
+/// The label of a block in assembly text: `.Lsaxpy_bb3`.
+pub fn write_block_label(func: &MachFunc, block: MBlock, out: &mut String) {
+    let _ = write!(out, ".L{}_{block}", func.name);
+}
+
+struct Printer<'a> {
+    target: &'a Target,
+    inst: &'a MachInst,
+    func: Option<&'a MachFunc>,
+    symbol: SymbolWriter<'a>,
+    out: &'a mut String,
+}
+
+impl Printer<'_> {
+    fn inst(&mut self) -> fmt::Result {
+        let row = self.inst.op.row();
+        self.out.push_str(row.name);
+        self.out.push_str(suffix(self.inst));
+        let Some(encoding) = Encoding::of(row, self.inst.form) else { return self.plain_operands() };
+        let mut slots = Slots::new(row, encoding);
+        let mut first = true;
+        for (index, (spec, &operand)) in row.ops.iter().zip(self.inst.operands()).enumerate() {
+            let before = slots.last_source();
+            slots.next(spec);
+            let source = slots.last_source().filter(|_| slots.last_source() != before);
+            if self.is_left_out(spec, index, operand) {
+                continue;
+            }
+            self.out.push_str(if first { " " } else { ", " });
+            first = false;
+            match source {
+                Some(n) => self.modified_source(encoding, n, spec, operand)?,
+                None => self.operand(encoding, spec, operand)?,
+            }
+        }
+        self.modifiers(encoding, slots.last_source().map_or(0, |n| n + 1))
+    }
+
+    /// Operands that the text does not show: a missing destination, the 0 of `s_endpgm`.
+    fn is_left_out(&self, spec: &OpSpec, index: usize, operand: Operand) -> bool {
+        let row = self.inst.op.row();
+        match operand {
+            Operand::None if index == 0 => {
+                spec.role != Role::Use
+                    || self.inst.mods.flags.contains(ModFlags::LDS) && row.family == Family::Mubuf
+            }
+            // Without data, an address that is off is shown if it comes first: `buffer_load_dword off, ... lds`.
+            Operand::Imm(0) => self.inst.op == op::S_ENDPGM,
+            _ => false,
+        }
+    }
+
+    /// Pseudo instructions.
+    fn plain_operands(&mut self) -> fmt::Result {
+        let unknown = OpSpec { role: Role::Use, kind: Kind::Imm, width: 1, num: Num::B32 };
+        for (index, &operand) in self.inst.operands().iter().enumerate() {
+            self.out.push_str(if index == 0 { " " } else { ", " });
+            match operand {
+                Operand::Imm(value) => write!(self.out, "{value}")?,
+                _ => self.operand(Encoding::Sop1, &unknown, operand)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A source with `neg`, `abs` or `sext` around it.
+    fn modified_source(&mut self, encoding: Encoding, n: u8, spec: &OpSpec, operand: Operand) -> fmt::Result {
+        let mods = &self.inst.mods;
+        let packed = encoding == Encoding::Vop3p && !self.is_mix();
+        let (neg, abs) = (!packed && mods.neg >> n & 1 != 0, !packed && mods.abs >> n & 1 != 0);
+        let (open, close) = match (neg, abs) {
+            _ if self.sext(n) => ("sext(", ")"),
+            (false, false) => ("", ""),
+            // `-1` would be another constant than minus `1`.
+            (true, false) if operand.is_const() => ("neg(", ")"),
+            (true, false) => ("-", ""),
+            (false, true) => ("|", "|"),
+            (true, true) => ("-|", "|"),
+        };
+        self.out.push_str(open);
+        self.operand(encoding, spec, operand)?;
+        self.out.push_str(close);
+        Ok(())
+    }
+
+    fn operand(&mut self, encoding: Encoding, spec: &OpSpec, operand: Operand) -> fmt::Result {
+        match operand {
+            Operand::None => self.out.push_str("off"),
+            Operand::Reg(range) => write_reg(range, self.out)?,
+            Operand::Virt(tuple) => self.virtual_regs(tuple)?,
+            Operand::Inline(code) => write_inline(code, spec.num, encoding == Encoding::Vop3p, self.out)?,
+            Operand::Literal(value) if spec.kind == Kind::Lit => write!(self.out, "{value:#x}")?,
+            Operand::Literal(value) => write_literal(value, spec.num, encoding == Encoding::Vop3p, self.out)?,
+            Operand::Imm(value) => self.immediate(spec, value)?,
+            Operand::Block(block) => match self.func {
+                Some(func) => write_block_label(func, block, self.out),
+                None => write!(self.out, "{block}")?,
+            },
+            Operand::Reloc(index) => self.reference(index)?,
+        }
+        Ok(())
+    }
+
+    fn virtual_regs(&mut self, tuple: crate::operand::Tuple) -> fmt::Result {
+        let Some(func) = self.func else {
+            return write!(self.out, "%tuple{}x{}", tuple.start, tuple.len);
+        };
+        match func.regs(tuple) {
+            [reg] => write!(self.out, "{reg}"),
+            regs => {
+                self.out.push_str("%[");
+                for (n, reg) in regs.iter().enumerate() {
+                    let comma = if n == 0 { "" } else { "," };
+                    write!(self.out, "{comma}{}", reg.as_u32())?;
+                }
+                self.out.push(']');
+                Ok(())
+            }
+        }
+    }
+
+    fn reference(&mut self, index: u32) -> fmt::Result {
+        let Some(reloc) = self.func.and_then(|func| func.relocs.get(index as usize)) else {
+            return write!(self.out, "reloc{index}");
+        };
+        (self.symbol)(reloc, self.out)?;
+        self.out.push_str(if reloc.hi { "@rel32@hi" } else { "@rel32@lo" });
+        if reloc.addend != 0 {
+            write!(self.out, "{:+}", reloc.addend)?;
+        }
+        Ok(())
+    }
+}
+
+/// `_e32`, `_e64`, `_sdwa`, `_dpp`, where an instruction has several encodings.
+fn suffix(inst: &MachInst) -> &'static str {
+    let row = inst.op.row();
+    if !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) || row.flags.contains(Flags::NO_E64)
+    {
+        return "";
+    }
+    match inst.form {
+        Form::Full => "_e64",
+        Form::E32 => "_e32",
+        Form::Sdwa => "_sdwa",
+        Form::Dpp => "_dpp",
+    }
+}
+
+/// Appends the name of hardware registers: `s5`, `v[2:3]`, `vcc`, `exec_lo`.
+pub fn write_reg(range: RegRange, out: &mut String) -> fmt::Result {
+    let code = range.first.0;
+    let (prefix, number) = match code {
+        256.. => ("v", code - 256),
+        0..=101 => ("s", code),
+        108..=123 => ("ttmp", code - 108),
+        _ => {
+            return match special_name(code, range.len) {
+                Some(name) => out.write_str(name),
+                None => write!(out, "s[{code}:{}]", code + u16::from(range.len.saturating_sub(1))),
+            };
+        }
+    };
+    match range.len {
+        0 | 1 => write!(out, "{prefix}{number}"),
+        len => write!(out, "{prefix}[{number}:{}]", number + u16::from(len) - 1),
+    }
+}
+
+/// Names of the scalar registers that are not numbered.
+fn special_name(code: u16, len: u8) -> Option<&'static str> {
+    Some(match (code, len) {
+        (102, 2) => "flat_scratch",
+        (102, 1) => "flat_scratch_lo",
+        (103, 1) => "flat_scratch_hi",
+        (104, 2) => "xnack_mask",
+        (104, 1) => "xnack_mask_lo",
+        (105, 1) => "xnack_mask_hi",
+        (106, 2) => "vcc",
+        (106, 1) => "vcc_lo",
+        (107, 1) => "vcc_hi",
+        (124, 1) => "m0",
+        (126, 2) => "exec",
+        (126, 1) => "exec_lo",
+        (127, 1) => "exec_hi",
+        (235, _) => "src_shared_base",
+        (236, _) => "src_shared_limit",
+        (237, _) => "src_private_base",
+        (238, _) => "src_private_limit",
+        (239, _) => "src_pops_exiting_wave_id",
+        (251, _) => "src_vccz",
+        (252, _) => "src_execz",
+        (253, _) => "src_scc",
+        _ => return None,
+    })
+}
+
+/// Appends an inline constant. Operands of 16-bit integers show a float constant as the bits of its half-precision
+/// value, except in packed instructions.
+fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Result {
+    let half_bits = num.is_half() && num != Num::F16 && !packed;
+    let text = match code {
+        128..=192 => return write!(out, "{}", code - 128),
+        193..=208 => return write!(out, "-{}", code - 192),
+        240 if half_bits => "0x3800",
+        241 if half_bits => "0xb800",
+        242 if half_bits => "0x3c00",
+        243 if half_bits => "0xbc00",
+        244 if half_bits => "0x4000",
+        245 if half_bits => "0xc000",
+        246 if half_bits => "0x4400",
+        247 if half_bits => "0xc400",
+        248 if half_bits => "0x3118",
+        240 => "0.5",
+        241 => "-0.5",
+        242 => "1.0",
+        243 => "-1.0",
+        244 => "2.0",
+        245 => "-2.0",
+        246 => "4.0",
+        247 => "-4.0",
+        248 if matches!(num, Num::F64 | Num::I64 | Num::U64 | Num::B64) => "0.15915494309189532",
+        248 => "0.15915494",
+        _ => return write!(out, "inline{code}"),
+    };
+    out.write_str(text)
+}
+
+/// Appends a literal. It looks like an inline constant if it has the value of one; a half float takes the
+/// low half, a 16-bit integer too but for constants of 32 bits.
+fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::Result {
+    let (value, inline) = match num {
+        Num::F16 => (value & 0xffff, inline_half(value as u16)),
+        // A literal is the high half of a 64-bit float.
+        Num::F64 => (value, Operand::int64(i64::from(value) << 32)),
+        _ if num.is_wide() => (value, Operand::int64(i64::from(value))),
+        _ if num.is_half() => (value & 0xffff, Some(Operand::int(value as i32))),
+        _ => (value, Some(Operand::int(value as i32))),
+    };
+    match inline {
+        Some(Operand::Inline(code)) => {
+            write_inline(code, if num.is_half() { Num::F16 } else { num }, packed, out)
+        }
+        _ => write!(out, "{value:#x}"),
+    }
+}
+
+/// The inline constant of a 16-bit operand with these bits.
+const fn inline_half(bits: u16) -> Option<Operand> {
+    Some(Operand::Inline(match bits {
+        0..=64 => 128 + bits,
+        0xfff0..=0xffff => 192 + bits.wrapping_neg(),
+        0x3800 => 240,
+        0xb800 => 241,
+        0x3c00 => 242,
+        0xbc00 => 243,
+        0x4000 => 244,
+        0xc000 => 245,
+        0x4400 => 246,
+        0xc400 => 247,
+        0x3118 => 248,
+        _ => return None,
+    }))
+}

@@ -1,0 +1,82 @@
+//! Registers: hardware registers in the numbering of the 9-bit source field, and virtual ones.
+
+use cranelift_entity::entity_impl;
+use std::fmt;
+
+/// A hardware register, by its code in a 9-bit source operand: SGPRs from 0, specials from 102, VGPRs from 256.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u16);
+
+impl Reg {
+    /// `flat_scratch` on GFX9 (a pair).
+    pub const FLAT_SCRATCH: Reg = Reg(102);
+    /// `xnack_mask` on GFX9 (a pair).
+    pub const XNACK_MASK: Reg = Reg(104);
+    /// `vcc` (a pair).
+    pub const VCC: Reg = Reg(106);
+    /// `m0`.
+    pub const M0: Reg = Reg(124);
+    /// `exec` (a pair).
+    pub const EXEC: Reg = Reg(126);
+    /// `src_vccz`.
+    pub const VCCZ: Reg = Reg(251);
+    /// `src_execz`.
+    pub const EXECZ: Reg = Reg(252);
+    /// `src_scc`; as a definition, the condition bit itself.
+    pub const SCC: Reg = Reg(253);
+
+    /// SGPR number `n`.
+    pub const fn sgpr(n: u16) -> Reg {
+        assert!(n < 106);
+        Reg(n)
+    }
+
+    /// VGPR number `n`.
+    pub const fn vgpr(n: u16) -> Reg {
+        assert!(n < 256);
+        Reg(256 + n)
+    }
+
+    /// Whether it is a VGPR.
+    pub const fn is_vgpr(self) -> bool {
+        self.0 >= 256
+    }
+
+    /// Whether it is one of the numbered SGPRs (on GFX9 the top six alias nothing: 102 are numbered).
+    pub const fn is_sgpr(self) -> bool {
+        self.0 < 102
+    }
+
+    /// The number after `s` or `v`.
+    pub const fn number(self) -> u16 {
+        if self.is_vgpr() { self.0 - 256 } else { self.0 }
+    }
+
+    /// The register `n` places further.
+    pub const fn offset(self, n: u16) -> Reg {
+        Reg(self.0 + n)
+    }
+}
+
+impl fmt::Debug for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            256.. => write!(f, "v{}", self.0 - 256),
+            n => write!(f, "s{n}"),
+        }
+    }
+}
+
+/// Register files the allocator knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RegClass {
+    /// One value per wavefront.
+    Sgpr,
+    /// One value per lane.
+    Vgpr,
+}
+
+/// A virtual register: always one dword. A 64-bit value is two of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VReg(u32);
+entity_impl!(VReg, "%");

@@ -1,0 +1,107 @@
+//! Words the rows are written in: operand types, operand kinds, implicit registers.
+
+pub(crate) use super::g9;
+use super::{Implicit, Kind, Num, OpSpec, Role};
+
+/// Meaning and dwords of an operand.
+#[derive(Clone, Copy)]
+pub(crate) struct Ty(Num, u8);
+
+pub(crate) const B32: Ty = Ty(Num::B32, 1);
+pub(crate) const B64: Ty = Ty(Num::B64, 2);
+pub(crate) const B96: Ty = Ty(Num::Raw, 3);
+pub(crate) const B128: Ty = Ty(Num::Raw, 4);
+pub(crate) const B256: Ty = Ty(Num::Raw, 8);
+pub(crate) const B512: Ty = Ty(Num::Raw, 16);
+pub(crate) const B16: Ty = Ty(Num::B16, 1);
+pub(crate) const I16: Ty = Ty(Num::I16, 1);
+pub(crate) const U16: Ty = Ty(Num::U16, 1);
+pub(crate) const I32: Ty = Ty(Num::I32, 1);
+pub(crate) const U32: Ty = Ty(Num::U32, 1);
+pub(crate) const I64: Ty = Ty(Num::I64, 2);
+pub(crate) const U64: Ty = Ty(Num::U64, 2);
+pub(crate) const F16: Ty = Ty(Num::F16, 1);
+pub(crate) const F32: Ty = Ty(Num::F32, 1);
+pub(crate) const F64: Ty = Ty(Num::F64, 2);
+
+macro_rules! operands {
+    ($($(#[$doc:meta])* $name:ident = $role:ident $kind:ident;)*) => {$(
+        $(#[$doc])*
+        pub(crate) const fn $name(ty: Ty) -> OpSpec {
+            OpSpec { role: Role::$role, kind: Kind::$kind, width: ty.1, num: ty.0 }
+        }
+    )*};
+}
+
+operands! {
+    /// Scalar destination.
+    sdst = Def Sgpr;
+    /// Scalar destination that is read too.
+    sdst_use = DefUse Sgpr;
+    /// Scalar source: registers only.
+    sgpr = Use Sgpr;
+    /// Scalar source: register or constant.
+    ssrc = Use Ssrc;
+    /// Vector destination.
+    vdst = Def Vgpr;
+    /// Vector destination that is read too.
+    vdst_use = DefUse Vgpr;
+    /// Vector source: VGPRs only.
+    vgpr = Use Vgpr;
+    /// Vector source: VGPR, SGPR or constant.
+    src = Use Vsrc;
+    /// A literal.
+    literal = Use Lit;
+    /// SGPR base of an address.
+    saddr = Use Saddr;
+}
+
+/// A lane mask that is written.
+pub(crate) const fn mask_out() -> OpSpec {
+    OpSpec { role: Role::Def, kind: Kind::Mask, width: 2, num: Num::B64 }
+}
+
+/// A lane mask that is read.
+pub(crate) const fn mask_in() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Mask, width: 2, num: Num::B64 }
+}
+
+/// A field of the instruction.
+pub(crate) const fn imm() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Imm, width: 0, num: Num::Raw }
+}
+
+/// A 16-bit field of the instruction that is sign-extended to 32 bits.
+pub(crate) const fn simm() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Imm, width: 0, num: Num::I32 }
+}
+
+/// A branch target.
+pub(crate) const fn label() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Label, width: 0, num: Num::Raw }
+}
+
+/// Offset of a scalar memory access.
+pub(crate) const fn smem_offset() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::SmemOffset, width: 1, num: Num::U32 }
+}
+
+/// Address of a vector memory access.
+pub(crate) const fn vaddr() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Vaddr, width: 2, num: Num::Raw }
+}
+
+pub(crate) const R_SCC: Implicit = Implicit::READ_SCC;
+pub(crate) const W_SCC: Implicit = Implicit::WRITE_SCC;
+pub(crate) const R_VCC: Implicit = Implicit::READ_VCC;
+pub(crate) const R_EXEC: Implicit = Implicit::READ_EXEC;
+pub(crate) const W_EXEC: Implicit = Implicit::WRITE_EXEC;
+pub(crate) const R_M0: Implicit = Implicit::READ_M0;
+pub(crate) const W_M0: Implicit = Implicit::WRITE_M0;
+pub(crate) const R_MODE: Implicit = Implicit::READ_MODE;
+pub(crate) const W_MODE: Implicit = Implicit::WRITE_MODE;
+pub(crate) const R_FLAT_SCRATCH: Implicit = Implicit::READ_FLAT_SCRATCH;
+/// Vector instruction on integers or bits.
+pub(crate) const VALU: Implicit = Implicit::READ_EXEC;
+/// Vector instruction that rounds or flushes.
+pub(crate) const FVALU: Implicit = Implicit::READ_EXEC.union(Implicit::READ_MODE);

@@ -1,0 +1,100 @@
+//! LLVM 19's assembler and disassembler, if they are installed.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The tool's path, if it is on the PATH; otherwise says that `test` is left out. With `KERNC_REQUIRE_ORACLES` set a
+/// missing tool is a failure.
+pub fn tool(name: &str, test: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
+    if found.is_none() {
+        assert!(std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "{name} is missing");
+        eprintln!("left out: {test} ({name} is not on the PATH)");
+    }
+    found
+}
+
+fn run(tool: &Path, args: &[&str], input: &str) -> (String, String) {
+    let mut child = Command::new(tool)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the tool starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("the tool ends");
+    writer.join().expect("no panic").expect("input is taken");
+    (String::from_utf8(output.stdout).expect("text"), String::from_utf8(output.stderr).expect("text"))
+}
+
+/// Line numbers (from 0) about which there was an error or warning.
+fn complaints(stderr: &str) -> Vec<usize> {
+    let number = |line: &str| line.strip_prefix("<stdin>:")?.split(':').next()?.parse::<usize>().ok();
+    let lines = stderr.lines().filter(|line| line.contains(": error:") || line.contains(": warning:"));
+    lines.filter_map(number).map(|n| n - 1).collect()
+}
+
+/// `text ; encoding: [..]` lines.
+fn encoded_lines(stdout: &str) -> impl Iterator<Item = (String, Vec<u8>)> {
+    stdout.lines().filter_map(|line| {
+        let (text, bytes) = line.split_once("; encoding: [")?;
+        let bytes = bytes.trim_end_matches(']').split(',');
+        let bytes = bytes.map(|byte| u8::from_str_radix(byte.trim_start_matches("0x"), 16).expect("a byte"));
+        Some((text.split_whitespace().collect::<Vec<_>>().join(" "), bytes.collect()))
+    })
+}
+
+/// Text of each instruction; `None` where LLVM does not decode it to exactly one.
+pub fn disassemble(tool: &Path, cpu: &str, insts: &[Vec<u32>]) -> Vec<Option<String>> {
+    // An instruction that tells the output of one input line from that of the next.
+    const MARK: u32 = 0xbf92_beef;
+    let mut input = String::new();
+    for words in insts {
+        for words in [words, &vec![MARK]] {
+            let bytes = words.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:#04x}"));
+            input.push_str(&format!("[{}]\n", bytes.collect::<Vec<_>>().join(",")));
+        }
+    }
+    let cpu = format!("-mcpu={cpu}");
+    let (stdout, stderr) = run(tool, &["-arch=amdgcn", &cpu, "--disassemble", "--show-encoding"], &input);
+    let bad: HashSet<usize> = complaints(&stderr).into_iter().collect();
+    let mut texts = Vec::with_capacity(insts.len());
+    let mut lines = Vec::new();
+    for (text, bytes) in encoded_lines(&stdout) {
+        if bytes != MARK.to_le_bytes() {
+            lines.push(text);
+            continue;
+        }
+        texts.push(match lines.as_slice() {
+            [text] if !bad.contains(&(texts.len() * 2)) => Some(text.clone()),
+            _ => None,
+        });
+        lines.clear();
+    }
+    assert_eq!(texts.len(), insts.len());
+    texts
+}
+
+/// Words of each line; `None` where LLVM does not assemble it.
+pub fn assemble(tool: &Path, cpu: &str, lines: &[String]) -> Vec<Option<Vec<u32>>> {
+    let input = lines.join("\n") + "\n";
+    let cpu = format!("-mcpu={cpu}");
+    let (stdout, stderr) = run(tool, &["-arch=amdgcn", &cpu, "--show-encoding"], &input);
+    let bad: HashSet<usize> = complaints(&stderr).into_iter().collect();
+    let mut encoded = encoded_lines(&stdout);
+    let words = |bytes: Vec<u8>| {
+        bytes.chunks(4).map(|chunk| u32::from_le_bytes(chunk.try_into().expect("whole words"))).collect()
+    };
+    (0..lines.len())
+        .map(|index| {
+            let bad = bad.contains(&index);
+            (!bad).then(|| words(encoded.next().expect("a line for each instruction").1))
+        })
+        .collect()
+}

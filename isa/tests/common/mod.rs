@@ -1,0 +1,6 @@
+//! What the tests share: random instructions and LLVM's tools.
+
+#![allow(dead_code)]
+
+pub mod llvm;
+pub mod random;

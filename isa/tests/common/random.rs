@@ -1,0 +1,390 @@
+//! Random instructions that are right by construction, from a seed.
+
+use isa::encode::has_form;
+use isa::table::{Caps, Family, Flags, Kind, Num, OpSpec, Role};
+use isa::{Feature, Form, Lane, MachInst, ModFlags, Opcode, Operand, Reg, SdwaSel, Target, op};
+
+/// xorshift64*
+pub struct Rng {
+    state: u64,
+    /// Literals that have the value of an inline constant, which no assembler makes.
+    pub odd_literals: bool,
+}
+
+impl Rng {
+    pub fn new(seed: u64) -> Rng {
+        Rng { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1, odd_literals: false }
+    }
+
+    pub fn next(&mut self) -> u32 {
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+    }
+
+    pub fn below(&mut self, limit: u32) -> u32 {
+        ((u64::from(self.next()) * u64::from(limit)) >> 32) as u32
+    }
+
+    pub fn chance(&mut self, one_in: u32) -> bool {
+        self.below(one_in) == 0
+    }
+
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u32) as usize]
+    }
+}
+
+/// Every instruction and form the processor has.
+pub fn all_forms(target: &Target) -> impl Iterator<Item = (Opcode, Form)> {
+    let (generation, features) = (target.generation, target.features);
+    isa::table::opcodes().flat_map(move |op| {
+        let row = op.row();
+        let there = row.codes.get(generation).is_some() && features.contains(row.requires);
+        let several = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
+        let forms: &[Form] = match (there, several) {
+            (false, _) => &[],
+            (true, false) => &[Form::Full],
+            (true, true) if row.flags.contains(Flags::NO_E64) => &[Form::Full],
+            (true, true) => &[Form::Full, Form::E32, Form::Sdwa, Form::Dpp],
+        };
+        forms.iter().filter(move |&&form| has_form(op, form)).map(move |&form| (op, form))
+    })
+}
+
+/// One instruction.
+pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst {
+    let row = op.row();
+    let mut inst = MachInst::new(op, &[]);
+    inst.form = form;
+    inst.len = row.ops.len() as u8;
+    modifiers(rng, &mut inst);
+    let mut literal = None;
+    let mut sources = 0;
+    let based = rng.chance(2);
+    for (index, spec) in row.ops.iter().enumerate() {
+        inst.ops[index] = operand(rng, target, &inst, spec, index, &mut sources, &mut literal, based);
+    }
+    let has_offset = row.ops.last().is_some_and(|spec| spec.kind == Kind::SmemOffset);
+    if has_offset && matches!(inst.operands().last(), Some(Operand::Reg(_))) && rng.chance(2) {
+        inst.mods.offset = smem_offset(rng, inst.op);
+    }
+    inst
+}
+
+fn smem_offset(rng: &mut Rng, op: Opcode) -> i32 {
+    let offset = (rng.next() as i32) >> rng.pick(&[11, 20, 28]);
+    // The hardware takes negative offsets from buffers too, assemblers refuse them.
+    if op.row().ops.iter().any(|spec| spec.width == 4 && spec.kind == Kind::Sgpr && spec.role == Role::Use)
+        && op.row().name.contains("buffer")
+    {
+        offset & 0xf_ffff
+    } else {
+        offset
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn operand(
+    rng: &mut Rng,
+    target: &Target,
+    inst: &MachInst,
+    spec: &OpSpec,
+    index: usize,
+    sources: &mut u32,
+    literal: &mut Option<u32>,
+    based: bool,
+) -> Operand {
+    let row = inst.op.row();
+    let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
+    let short = vop && (inst.form == Form::E32 || row.flags.contains(Flags::NO_E64));
+    let returns = !row.flags.contains(Flags::ATOMIC)
+        || row.family == Family::Ds
+        || inst.mods.flags.contains(ModFlags::GLC);
+    let has = |flag| inst.mods.flags.contains(flag);
+    let tfe = row.family == Family::Mubuf && index == 0;
+    match spec.kind {
+        _ if tfe && has(ModFlags::LDS) => Operand::None,
+        _ if index == 0 && spec.role == Role::Def && !returns => Operand::None,
+        Kind::Sgpr if row.family == Family::Smem && index == 0 => no_exec(sgprs(rng, spec.width), spec),
+        Kind::Sgpr => sgprs(rng, spec.width),
+        Kind::Vgpr => vgprs(rng, spec.width + u8::from(tfe && has(ModFlags::TFE))),
+        Kind::Mask if vop && (short || inst.form == Form::Dpp) => Operand::VCC,
+        Kind::Mask if inst.form == Form::Sdwa && (index > 0 || row.family != Family::Vopc) => Operand::VCC,
+        Kind::Mask if spec.role == Role::Use => no_exec(sgprs(rng, 2), spec),
+        Kind::Mask => sgprs(rng, 2),
+        Kind::Lit => Operand::Literal(rng.next() >> if spec.num == Num::F16 { 16 } else { 0 }),
+        Kind::Imm | Kind::Label => Operand::Imm(immediate(rng, inst.op, spec)),
+        Kind::SmemOffset if rng.chance(2) => Operand::Imm(smem_offset(rng, inst.op)),
+        Kind::SmemOffset => sgprs(rng, 1),
+        Kind::Saddr => {
+            if based {
+                no_exec(sgprs(rng, spec.width), spec)
+            } else {
+                Operand::None
+            }
+        }
+        Kind::Vaddr => vaddr(rng, inst, based),
+        Kind::Ssrc => {
+            let room = row.family != Family::Mubuf && row.family != Family::Vop3;
+            source(rng, target, inst.op, spec, false, room, literal)
+        }
+        Kind::Vsrc => {
+            *sources += 1;
+            let vgpr_only = short && *sources == 2 || inst.form == Form::Dpp;
+            if vgpr_only {
+                return vgprs(rng, spec.width);
+            }
+            if inst.form == Form::Sdwa {
+                return if rng.chance(3) { sgprs(rng, 1) } else { vgprs(rng, 1) };
+            }
+            source(rng, target, inst.op, spec, true, short, literal)
+        }
+    }
+}
+
+fn vgprs(rng: &mut Rng, width: u8) -> Operand {
+    Operand::regs(Reg::vgpr(rng.below(257 - u32::from(width)) as u16), width)
+}
+
+/// EXEC and M0 are replaced.
+fn no_exec(operand: Operand, spec: &OpSpec) -> Operand {
+    match operand {
+        Operand::Reg(range) if (124..=127).contains(&range.first.0) => {
+            Operand::regs(Reg::sgpr(4), spec.width)
+        }
+        other => other,
+    }
+}
+
+fn sgprs(rng: &mut Rng, width: u8) -> Operand {
+    if rng.chance(4) && width <= 2 {
+        let specials: &[u16] = if width == 2 {
+            &[102, 104, 106, 126, 108, 122]
+        } else {
+            &[102, 105, 106, 107, 124, 126, 127, 110]
+        };
+        return Operand::regs(Reg(rng.pick(specials)), width);
+    }
+    let align = match width {
+        1 => 1,
+        2 => 2,
+        _ => 4,
+    };
+    let first = rng.below((102 - u32::from(width)) / align + 1) * align;
+    Operand::regs(Reg::sgpr(first as u16), width)
+}
+
+fn source(
+    rng: &mut Rng,
+    target: &Target,
+    op: Opcode,
+    spec: &OpSpec,
+    vector: bool,
+    room: bool,
+    literal: &mut Option<u32>,
+) -> Operand {
+    let wide = spec.width > 2;
+    let has_own_literal = op.row().ops.iter().any(|spec| spec.kind == Kind::Lit);
+    match rng.below(8) {
+        0..=2 if vector => vgprs(rng, spec.width),
+        3 if !wide => inline(rng, target, op, spec),
+        4 if !wide && room && !has_own_literal => {
+            let half = matches!(spec.num, Num::F16 | Num::I16 | Num::U16 | Num::B16);
+            let value = *literal.get_or_insert_with(|| literal_value(rng, half));
+            Operand::Literal(value)
+        }
+        _ => sgprs(rng, spec.width),
+    }
+}
+
+/// Not a number that an assembler would make an inline constant.
+fn literal_value(rng: &mut Rng, half: bool) -> u32 {
+    if rng.odd_literals && rng.chance(2) {
+        return rng.pick(&[
+            0,
+            1,
+            64,
+            65,
+            0xffff_ffff,
+            0xffff_fff0,
+            0xffff_ffef,
+            0x3f80_0000,
+            0x3e22_f983,
+            0x3118,
+            0x4400,
+            0xffff,
+        ]);
+    }
+    let value = rng.next() | 0x0400_0100;
+    if half { value & 0x7fff & !0x7000 | 0x1100 } else { value & !0x8000_0000 & !0x3800_0000 | 0x0800_0000 }
+}
+
+fn inline(rng: &mut Rng, target: &Target, _op: Opcode, _spec: &OpSpec) -> Operand {
+    let _ = target.has(Feature::SDWA);
+    Operand::Inline(match rng.below(3) {
+        0 => 128 + rng.below(81) as u16,
+        1 => 240 + rng.below(9) as u16,
+        _ => rng.pick(&[128, 129, 192, 193, 208, 240, 247, 248]),
+    })
+}
+
+fn immediate(rng: &mut Rng, op: Opcode, spec: &OpSpec) -> i32 {
+    let value = rng.next();
+    match op {
+        _ if spec.kind == Kind::Label => i32::from(value as i16),
+        op::S_SENDMSG | op::S_SENDMSGHALT => rng.pick(&[1, 0x22, 0x3, 0x112, 0x233, 4, 10, 0x1f, 0x4f]),
+        op::S_WAITCNT => (value & 0xcf7f) as i32,
+        op::S_SET_GPR_IDX_ON | op::S_SET_GPR_IDX_MODE => (value & 15) as i32,
+        _ if op.family() == Family::Smem => (value & 127) as i32,
+        op::S_SETPRIO => (value & 3) as i32,
+        op::S_NOP => (value & 15) as i32,
+        _ if spec.num == Num::I32 => i32::from(value as i16),
+        _ => (value & 0xffff) as i32,
+    }
+}
+
+fn vaddr(rng: &mut Rng, inst: &MachInst, based: bool) -> Operand {
+    let width = match inst.op.family() {
+        Family::Flat => 2,
+        Family::Global => {
+            if based {
+                1
+            } else {
+                2
+            }
+        }
+        Family::Scratch => u8::from(!based),
+        _ => {
+            u8::from(inst.mods.flags.contains(ModFlags::OFFEN))
+                + u8::from(inst.mods.flags.contains(ModFlags::IDXEN))
+        }
+    };
+    if width == 0 { Operand::None } else { vgprs(rng, width) }
+}
+
+fn flags(rng: &mut Rng, candidates: &[ModFlags]) -> ModFlags {
+    candidates.iter().copied().filter(|_| rng.chance(3)).collect()
+}
+
+fn modifiers(rng: &mut Rng, inst: &mut MachInst) {
+    let row = inst.op.row();
+    let sources =
+        row.ops.iter().filter(|spec| matches!(spec.kind, Kind::Vsrc | Kind::Vgpr) && spec.role == Role::Use);
+    let nums: Vec<Num> = sources.map(|spec| spec.num).collect();
+    let all = (1u8 << nums.len()) - 1;
+    let floats = nums.iter().enumerate().map(|(n, num)| u8::from(num.is_float()) << n).sum::<u8>();
+    let mods = &mut inst.mods;
+    match (row.family, inst.form) {
+        (Family::Smem, _) if row.ops.len() == 3 && row.ops[0].kind == Kind::Sgpr => {
+            mods.flags = flags(rng, &[ModFlags::GLC])
+        }
+        (Family::Ds, _) => {
+            if inst.op == op::DS_SWIZZLE_B32 {
+                // Others have several encodings of one meaning.
+                mods.offset = rng.pick(&[0, 0x80e4, 0x041f, 0x1c1f, 0x001f, 0x001c, 0xc000]);
+            } else if !row.ops.is_empty() {
+                mods.offset = rng.pick(&[0, 0, 4, 255, 256, 4660, 65535, 0x80e4, 0x041f, 0x1c1f]);
+            }
+            if !row.flags.contains(Flags::NO_GDS) {
+                mods.flags = flags(rng, &[ModFlags::GDS]);
+            }
+            if row.flags.contains(Flags::GDS_ONLY) {
+                mods.flags = ModFlags::GDS;
+            }
+            if mods.flags.contains(ModFlags::GDS) && row.flags.contains(Flags::GDS_ONLY) {
+                mods.offset = rng.pick(&[0, 16, 65535]);
+            }
+        }
+        (Family::Mubuf, _) if !row.ops.is_empty() => {
+            mods.offset = rng.pick(&[0, 4, 4095]);
+            let lds = row.flags.contains(Flags::CAN_LDS) && rng.chance(4);
+            mods.flags = flags(rng, &[ModFlags::GLC, ModFlags::SLC, ModFlags::OFFEN, ModFlags::IDXEN]);
+            mods.flags.set(ModFlags::LDS, lds);
+            mods.flags.set(ModFlags::TFE, !lds && row.flags.contains(Flags::LOAD) && rng.chance(4));
+        }
+        (Family::Flat, _) => {
+            mods.offset = rng.pick(&[0, 4, 4095]);
+            mods.flags = flags(rng, &[ModFlags::GLC, ModFlags::SLC]);
+        }
+        (Family::Global | Family::Scratch, _) => {
+            mods.offset = rng.pick(&[0, 4, 4095, -4096, -1]);
+            mods.flags = flags(rng, &[ModFlags::GLC, ModFlags::SLC]);
+        }
+        (Family::Vop3p, _) => {
+            let mix = row.caps.contains(Caps::MIX);
+            mods.op_sel = rng.next() as u8 & all;
+            mods.op_sel_hi = rng.pick(&[if mix { 0 } else { all }, rng.state as u8 & all]);
+            let signs = if mix || floats == all { all } else { 0 };
+            mods.neg = rng.next() as u8 & signs & (rng.next() as u8);
+            mods.abs = rng.next() as u8 & signs & (rng.next() as u8);
+            if row.caps.contains(Caps::CLAMP) {
+                mods.flags = flags(rng, &[ModFlags::CLAMP]);
+            }
+        }
+        (Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3, form) => {
+            vop(rng, inst, form, floats, all)
+        }
+        _ => {}
+    }
+}
+
+fn vop(rng: &mut Rng, inst: &mut MachInst, form: Form, floats: u8, all: u8) {
+    let row = inst.op.row();
+    let mods = &mut inst.mods;
+    if form == Form::E32 || row.flags.contains(Flags::NO_E64) {
+        return;
+    }
+    let signs = rng.pick(&[0, rng.state as u8]) & floats;
+    mods.neg = signs & rng.next() as u8;
+    mods.abs = if form == Form::Full && row.has_mask_out() { 0 } else { signs & rng.next() as u8 };
+    let sel = |rng: &mut Rng| SdwaSel::from_code(rng.below(7) as u8).expect("there are seven");
+    match form {
+        Form::Full => {
+            if row.caps.contains(Caps::CLAMP) {
+                mods.flags = flags(rng, &[ModFlags::CLAMP]);
+            }
+            if row.caps.contains(Caps::OMOD) {
+                mods.omod = rng.pick(&[0, 0, 1, 2, 3]);
+            }
+            if row.caps.contains(Caps::OP_SEL) {
+                mods.op_sel = rng.pick(&[0, rng.state as u8]) & (all | 8);
+            }
+        }
+        Form::Sdwa => {
+            let vopc = row.family == Family::Vopc;
+            let dst = if vopc { SdwaSel::Dword } else { sel(rng) };
+            let unused = if vopc { 0 } else { rng.below(3) as u8 };
+            let src1 = if all & 2 == 0 { SdwaSel::Dword } else { sel(rng) };
+            let sext = rng.next() as u8 & all & !floats;
+            mods.lane = Lane::Sdwa { dst, unused, src0: sel(rng), src1, sext };
+            if !vopc {
+                mods.flags = flags(rng, &[ModFlags::CLAMP]);
+                if row.ops[0].num.is_float() {
+                    mods.omod = rng.pick(&[0, 0, 1, 2, 3]);
+                }
+            }
+        }
+        Form::Dpp => {
+            let ctrl = rng.pick(&[
+                0xe4, 0x1b, 0x101, 0x10f, 0x111, 0x12f, 0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142,
+                0x143,
+            ]);
+            mods.lane = Lane::Dpp { ctrl, row_mask: rng.below(16) as u8, bank_mask: rng.below(16) as u8 };
+            mods.flags = flags(rng, &[ModFlags::BOUND_CTRL]);
+        }
+        Form::E32 => {}
+    }
+}
+
+/// LLVM prints a float constant of a 16-bit integer operand as a number that it reads back as a literal.
+pub fn shows_half_bits(inst: &MachInst) -> bool {
+    let row = inst.op.row();
+    let half = |num| matches!(num, Num::I16 | Num::U16 | Num::B16);
+    row.family != Family::Vop3p
+        && row.ops.iter().zip(inst.operands()).any(|(spec, operand)| match operand {
+            Operand::Inline(code) => half(spec.num) && *code >= 240,
+            _ => false,
+        })
+}

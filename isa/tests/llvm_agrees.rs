@@ -1,0 +1,190 @@
+//! LLVM 19 is asked about every row: it must assemble our text to our words and print our words as our text.
+
+mod common;
+
+use common::llvm;
+use common::random::{self, Rng};
+use isa::{MachInst, TARGETS, Target, op};
+
+fn text(target: &Target, inst: &MachInst) -> String {
+    let mut out = String::new();
+    isa::write_inst(target, inst, None, &mut out);
+    out
+}
+
+fn words(target: &Target, inst: &MachInst) -> Vec<u32> {
+    let mut out = Vec::new();
+    isa::encode(target, inst, &mut out)
+        .unwrap_or_else(|error| panic!("{} {inst:?}: {error}", text(target, inst)));
+    out
+}
+
+fn sweep(target: &Target, per_row: usize, odd_literals: bool) -> Vec<MachInst> {
+    let mut rng = Rng::new(1);
+    rng.odd_literals = odd_literals;
+    let mut insts = Vec::new();
+    for (op, form) in random::all_forms(target) {
+        insts.extend((0..per_row).map(|_| random::inst(&mut rng, target, op, form)));
+    }
+    insts
+}
+
+/// Fails with the first difference of each mnemonic.
+fn report(what: &str, differences: &[(MachInst, String)], total: usize) {
+    let shown: Vec<&(MachInst, String)> = differences.iter().collect();
+
+    let shown = shown.iter().take(200).map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+    assert!(differences.is_empty(), "{what}: {} of {total} differ\n{shown}", differences.len());
+}
+
+#[test]
+fn every_row_round_trips() {
+    for target in TARGETS {
+        for inst in sweep(target, 40, true) {
+            let words = words(target, &inst);
+            assert_eq!(words.len(), isa::size_in_words(target, &inst), "{}", text(target, &inst));
+            let decoded = isa::decode(target, &words);
+            assert_eq!(decoded, Ok((inst, words.len())), "{} {words:x?}", text(target, &inst));
+        }
+    }
+}
+
+#[test]
+fn llvm_prints_our_words_as_our_text() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "disassembly of every row") else { return };
+    for target in TARGETS {
+        let insts = sweep(target, 12, true);
+        let ours: Vec<_> = insts.iter().map(|inst| words(target, inst)).collect();
+        let theirs = llvm::disassemble(&mc, target.name, &ours);
+        let mut differences = Vec::new();
+        for ((inst, words), llvm) in insts.iter().zip(&ours).zip(&theirs) {
+            let text = text(target, inst);
+            if llvm.as_ref() != Some(&text) {
+                differences.push((*inst, format!("{words:08x?}\n  ours {text}\n  llvm {llvm:?}")));
+            }
+        }
+        report(target.name, &differences, insts.len());
+    }
+}
+
+#[test]
+fn llvm_assembles_our_text_to_our_words() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "assembly of every row") else { return };
+    for target in TARGETS {
+        let mut insts = sweep(target, 12, false);
+        insts.retain(|inst| isa::constant_bus_ok(target, inst, None) && !random::shows_half_bits(inst));
+        let texts: Vec<_> = insts.iter().map(|inst| text(target, inst)).collect();
+        let theirs = llvm::assemble(&mc, target.name, &texts);
+        let mut differences = Vec::new();
+        for ((inst, text), llvm) in insts.iter().zip(&texts).zip(&theirs) {
+            let words = words(target, inst);
+            if llvm.as_ref() != Some(&words) {
+                differences.push((*inst, format!("{text}\n  ours {words:08x?}\n  llvm {llvm:08x?}")));
+            }
+        }
+        report(target.name, &differences, insts.len());
+    }
+}
+
+#[test]
+fn llvm_refuses_what_overloads_the_constant_bus() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "constant bus limits") else { return };
+    for target in TARGETS {
+        let mut insts = sweep(target, 40, false);
+        insts.retain(|inst| !isa::constant_bus_ok(target, inst, None));
+        let texts: Vec<_> = insts.iter().map(|inst| text(target, inst)).collect();
+        let theirs = llvm::assemble(&mc, target.name, &texts);
+        let taken = insts.iter().zip(&texts).zip(&theirs).filter(|(_, words)| words.is_some());
+        let taken: Vec<_> = taken.map(|((inst, text), _)| (*inst, text.clone())).collect();
+        assert!(insts.len() > 1000);
+        report(target.name, &taken, insts.len());
+    }
+}
+
+/// Words from a generator that likes the beginnings of the encodings.
+fn random_words(rng: &mut Rng) -> Vec<u32> {
+    let beginnings =
+        [0, 0x7e00_0000, 0x7c00_0000, 0x8000_0000, 0xb000_0000, 0xbe80_0000, 0xbf00_0000, 0xbf80_0000]
+            .into_iter()
+            .chain([
+                0xc000_0000,
+                0xd000_0000,
+                0xd380_0000,
+                0xd800_0000,
+                0xdc00_0000,
+                0xdc80_0000,
+                0xe000_0000,
+            ]);
+    let beginnings: Vec<u32> = beginnings.collect();
+    let first = match rng.below(4) {
+        0 => rng.next(),
+        _ => rng.pick(&beginnings) | rng.next() >> rng.pick(&[6, 7, 9, 12]),
+    };
+    vec![first, rng.next() & rng.pick(&[u32::MAX, 0x7f7f_7f7f, 0x03ff_ffff, 0x0000_ffff]), rng.next()]
+}
+
+#[test]
+fn random_words_never_panic() {
+    let mut rng = Rng::new(3);
+    for target in TARGETS {
+        for _ in 0..200_000 {
+            let words = random_words(&mut rng);
+            for len in 0..=words.len() {
+                if let Ok((inst, used)) = isa::decode(target, &words[..len]) {
+                    assert!(used <= len);
+                    text(target, &inst);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn llvm_agrees_on_random_words() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "decoding of random words") else { return };
+    for target in TARGETS {
+        let mut rng = Rng::new(4);
+        // Cut to the size that we read; what we refuse is offered as one, two and three words.
+        let mut samples = Vec::new();
+        while samples.len() < 20_000 {
+            let words = random_words(&mut rng);
+            match isa::decode(target, &words) {
+                Ok((inst, used)) => samples.push((words[..used].to_vec(), Some(inst))),
+                Err(_) if rng.chance(4) => samples.extend((1..=2).map(|len| (words[..len].to_vec(), None))),
+                Err(_) => {}
+            }
+        }
+        let words: Vec<_> = samples.iter().map(|(words, _)| words.clone()).collect();
+        let theirs = llvm::disassemble(&mc, target.name, &words);
+        let mut differences = Vec::new();
+        let mut refused = Vec::new();
+        for ((words, inst), llvm) in samples.iter().zip(theirs) {
+            match (inst, llvm) {
+                (Some(inst), llvm) => {
+                    let ours = text(target, inst);
+                    if llvm.as_ref() != Some(&ours) {
+                        differences.push((*inst, format!("{words:08x?}\n  ours {ours}\n  llvm {llvm:?}")));
+                    }
+                }
+                (None, Some(llvm)) if !is_outside_the_table(&llvm) => refused.push((llvm, words)),
+                _ => {}
+            }
+        }
+        // LLVM ignores some bits that mean nothing. What it prints must then be other words' text.
+        let texts: Vec<String> = refused.iter().map(|(text, _)| text.clone()).collect();
+        let again = llvm::assemble(&mc, target.name, &texts);
+        for ((llvm, words), again) in refused.iter().zip(again) {
+            if again.as_ref() == Some(words) {
+                let none = MachInst::new(op::UNDEF, &[]);
+                differences.push((none, format!("{words:08x?}\n  ours refused\n  llvm {llvm}")));
+            }
+        }
+        report(target.name, &differences, samples.len());
+    }
+}
+
+/// Graphics instructions and sources, which kernels do not contain.
+fn is_outside_the_table(text: &str) -> bool {
+    text.contains("src_lds_direct")
+        || ["exp", "image_", "tbuffer_", "v_interp_"].iter().any(|prefix| text.starts_with(prefix))
+}

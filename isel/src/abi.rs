@@ -1,0 +1,154 @@
+//! What the hardware puts into registers before the first instruction, and values made from it.
+
+use crate::class::Home;
+use crate::lower::Lower;
+use ir::{Inst, Op, Pos, Value};
+use isa::abi::AbiInput;
+use isa::{Abi, MachInst, Operand, RegClass, op};
+
+/// Inputs that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    list: Vec<(AbiInput, Operand)>,
+}
+
+/// Byte offsets in the dispatch packet (`hsa_kernel_dispatch_packet_t`).
+const PACKET_WORKGROUP_SIZE: i32 = 4;
+const PACKET_GRID_SIZE: i32 = 12;
+
+impl Lower<'_> {
+    /// The registers of an input.
+    pub fn abi_input(&mut self, input: AbiInput) -> Operand {
+        if let Some(&(_, operand)) = self.inputs.list.iter().find(|(have, _)| *have == input) {
+            return operand;
+        }
+        let (class, len) = match input {
+            AbiInput::PrivateSegmentBuffer => (RegClass::Sgpr, 4),
+            AbiInput::WorkgroupId(_) | AbiInput::PrivateSegmentWaveOffset => (RegClass::Sgpr, 1),
+            AbiInput::WorkitemId(_) => (RegClass::Vgpr, 1),
+            _ => (RegClass::Sgpr, 2),
+        };
+        let operand = self.temp(class, len);
+        self.inputs.list.push((input, operand));
+        operand
+    }
+
+    /// Whether an input was asked for.
+    pub fn has_input(&self, input: AbiInput) -> bool {
+        self.inputs.list.iter().any(|(have, _)| *have == input)
+    }
+
+    /// The input that a value is, if it is one as it comes.
+    pub fn input(&mut self, value: Value) -> Option<Operand> {
+        let Some(Op::Pos(pos)) = self.func.def_op(value) else { return None };
+        let input = match pos {
+            Pos::GroupId(d) => AbiInput::WorkgroupId(d),
+            Pos::LocalId(d) if self.home(value) != Home::Const => AbiInput::WorkitemId(d),
+            Pos::KernargPtr => AbiInput::KernargPtr,
+            Pos::DispatchId => AbiInput::DispatchId,
+            _ => return None,
+        };
+        let whole = self.abi_input(input);
+        Some(self.dwords(whole, 0, self.ty(value).dwords() as u8))
+    }
+
+    /// Tells the machine function which inputs it has.
+    pub fn finish_inputs(&mut self) {
+        if self.out.scratch_size > 0 {
+            self.abi_input(AbiInput::PrivateSegmentBuffer);
+            self.abi_input(AbiInput::PrivateSegmentWaveOffset);
+        }
+        let mut abi = Abi::default();
+        for &(input, _) in &self.inputs.list {
+            match input {
+                AbiInput::PrivateSegmentBuffer => abi.private_segment_buffer = true,
+                AbiInput::DispatchPtr => abi.dispatch_ptr = true,
+                AbiInput::QueuePtr => abi.queue_ptr = true,
+                AbiInput::KernargPtr => abi.kernarg_ptr = true,
+                AbiInput::DispatchId => abi.dispatch_id = true,
+                AbiInput::FlatScratchInit => abi.flat_scratch_init = true,
+                AbiInput::WorkgroupId(d) => abi.workgroup_id[usize::from(d)] = true,
+                AbiInput::PrivateSegmentWaveOffset => abi.private_segment_wave_offset = true,
+                AbiInput::WorkitemId(d) => abi.workitem_ids = abi.workitem_ids.max(d),
+            }
+        }
+        self.out.abi = abi;
+        for slot in abi.layout() {
+            let Some(&(_, operand)) = self.inputs.list.iter().find(|(input, _)| *input == slot.input) else {
+                continue;
+            };
+            let regs = self.regs(operand).to_vec();
+            for (n, reg) in regs.into_iter().enumerate() {
+                self.out.inputs.push((reg, slot.reg.offset(n as u16)));
+            }
+        }
+    }
+
+    /// Values of `Op::Pos` that are no input as they come.
+    pub fn pos(&mut self, inst: Inst, pos: Pos) {
+        let result = self.func.insts[inst].first;
+        if self.home(result) == Home::Const {
+            return;
+        }
+        match pos {
+            Pos::GroupId(_) | Pos::LocalId(_) | Pos::KernargPtr | Pos::DispatchId | Pos::WaveSize => {}
+            Pos::GlobalId(d) => self.global_id(result, d),
+            Pos::LocalSize(d) => self.local_size(result, d),
+            Pos::GlobalSize(d) => {
+                let dst = self.sgpr_of(result);
+                self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d));
+            }
+            Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
+            Pos::LaneId => {
+                let (low, dst) = (self.vtemp(1), self.vgpr_of(result));
+                self.emit(op::V_MBCNT_LO_U32_B32, &[low, Operand::int(-1), Operand::int(0)]);
+                self.emit(op::V_MBCNT_HI_U32_B32, &[dst, Operand::int(-1), low]);
+            }
+            Pos::Clock | Pos::Realtime => {
+                let dst = self.sgpr_of(result);
+                let op = if pos == Pos::Clock { op::S_MEMTIME } else { op::S_MEMREALTIME };
+                self.push(MachInst::new(op, &[dst]));
+            }
+        }
+    }
+
+    /// `group_id * local_size + local_id`, for a size that is known (others are expanded in the IR).
+    fn global_id(&mut self, result: Value, d: u8) {
+        let Some(size) = crate::class::reqd(self.func).map(|s| s[usize::from(d).min(2)]) else {
+            self.unsupported("global_id that was not expanded");
+            return;
+        };
+        let group = self.abi_input(AbiInput::WorkgroupId(d));
+        if self.home(result) == Home::Sgpr {
+            let dst = self.sgpr_of(result);
+            self.copy(dst, group);
+            return;
+        }
+        let local = self.abi_input(AbiInput::WorkitemId(d));
+        let dst = self.vgpr_of(result);
+        if size.is_power_of_two() {
+            let shift = Operand::int(size.trailing_zeros() as i32);
+            self.emit(op::V_LSHL_ADD_U32, &[dst, group, shift, local]);
+        } else {
+            let base = self.stemp(1);
+            self.emit(op::S_MUL_I32, &[base, group, Operand::int(size as i32)]);
+            self.emit(op::V_ADD_U32, &[dst, base, local]);
+        }
+    }
+
+    fn packet_dword(&mut self, dst: Operand, offset: i32) {
+        let packet = self.abi_input(AbiInput::DispatchPtr);
+        self.push(MachInst::new(op::S_LOAD_DWORD, &[dst, packet, Operand::Imm(offset)]));
+    }
+
+    /// 16-bit fields of the packet.
+    fn local_size(&mut self, result: Value, d: u8) {
+        let (dword, dst) = (self.stemp(1), self.sgpr_of(result));
+        self.packet_dword(dword, PACKET_WORKGROUP_SIZE + 4 * i32::from(d / 2));
+        if d == 1 {
+            self.emit(op::S_LSHR_B32, &[dst, dword, Operand::int(16)]);
+        } else {
+            self.emit(op::S_AND_B32, &[dst, dword, Operand::int(0xffff)]);
+        }
+    }
+}

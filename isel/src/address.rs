@@ -1,0 +1,241 @@
+//! Addresses of memory instructions: a uniform base in SGPRs, a 32-bit offset in a VGPR, an immediate.
+
+use crate::class::Home;
+use crate::known;
+use crate::lower::Lower;
+use ir::{BinOp, CastOp, Global, Op, Type, Value};
+use isa::{MachInst, Operand, RelocRef, op};
+
+/// Address operands of a GLOBAL or FLAT instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    pub vaddr: Operand,
+    pub saddr: Operand,
+    pub offset: i32,
+}
+
+/// Largest offset of an LDS instruction.
+const DS_OFFSET_MAX: i64 = 0xffff;
+/// Largest offset of a FLAT or buffer instruction.
+const OFFSET12_MAX: i64 = 0xfff;
+
+impl Lower<'_> {
+    /// Takes constant offsets off a pointer of any width.
+    pub fn strip_offsets(&self, mut pointer: Value, offset: i32) -> (Value, i64) {
+        let mut sum = i64::from(offset);
+        while let Some(inst) = self.func.def_inst(pointer) {
+            let args = self.func.args(inst);
+            match self.func.insts[inst].op {
+                Op::PtrAdd => match self.const_bits(args[1]) {
+                    Some(bits) if self.ty(pointer).bits() == 64 => sum = sum.wrapping_add(bits as i64),
+                    Some(bits) => sum += i64::from(bits as u32 as i32),
+                    None => break,
+                },
+                Op::Cast(CastOp::SpaceCast) if self.ty(args[0]).bits() == self.ty(pointer).bits() => {}
+                _ => break,
+            }
+            pointer = args[0];
+        }
+        (pointer, sum)
+    }
+
+    /// Address of global or constant memory.
+    pub fn global_address(&mut self, pointer: Value, offset: i32) -> Address {
+        let (base, mut offset) = self.strip_offsets(pointer, offset);
+        if self.home(base) == Home::Sgpr {
+            return self.uniform_address(base, offset);
+        }
+        if let Some((uniform, index)) = self.uniform_plus_index(base, &mut offset) {
+            let (rest, offset) = self.split_offset(offset);
+            let mut saddr = self.sgpr(uniform);
+            if rest != 0 {
+                saddr = self.scalar_offset(saddr, rest);
+            }
+            let vaddr = self.index_vgpr(index);
+            return Address { vaddr, saddr, offset };
+        }
+        let (rest, offset) = self.split_offset(offset);
+        let mut vaddr = self.vgpr(base);
+        if rest != 0 {
+            vaddr = self.vector_offset(vaddr, rest);
+        }
+        Address { vaddr, saddr: Operand::None, offset }
+    }
+
+    /// A part that fits the instruction and the rest.
+    fn split_offset(&self, offset: i64) -> (i64, i32) {
+        let half = 1i64 << (self.target.global_offset_bits - 1);
+        if (-half..half).contains(&offset) {
+            return (0, offset as i32);
+        }
+        let low = offset & (half - 1);
+        (offset - low, low as i32)
+    }
+
+    /// The offset register doubles as a place for constants.
+    fn uniform_address(&mut self, base: Value, offset: i64) -> Address {
+        let (rest, offset) = self.split_offset(offset);
+        let mut saddr = self.sgpr(base);
+        let mut index = 0;
+        match u32::try_from(rest) {
+            Ok(rest) => index = rest,
+            Err(_) => saddr = self.scalar_offset(saddr, rest),
+        }
+        Address { vaddr: self.vgpr_const(index), saddr, offset }
+    }
+
+    fn scalar_offset(&mut self, base: Operand, offset: i64) -> Operand {
+        let sum = self.stemp(2);
+        let parts = [Operand::int(offset as i32), Operand::int((offset >> 32) as i32)];
+        let halves = [self.dword(base, 0), self.dword(base, 1)];
+        self.scalar_add64(sum, halves, parts);
+        sum
+    }
+
+    fn vector_offset(&mut self, base: Operand, offset: i64) -> Operand {
+        let sum = self.vtemp(2);
+        let parts = [Operand::int(offset as i32), Operand::int((offset >> 32) as i32)];
+        let halves = [self.dword(base, 0), self.dword(base, 1)];
+        self.add64(sum, halves, parts);
+        sum
+    }
+
+    /// `pointer` as a uniform pointer plus a 32-bit unsigned offset, if it provably is.
+    fn uniform_plus_index(&mut self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
+        let inst = self.func.def_inst(pointer)?;
+        let args = self.func.args(inst);
+        let (base, mut index) = match self.func.insts[inst].op {
+            Op::PtrAddZ => (args[0], args[1]),
+            Op::PtrAdd if known::max(self.func, args[1], 8) <= u64::from(u32::MAX) => (args[0], args[1]),
+            _ => return None,
+        };
+        if self.home(base) != Home::Sgpr {
+            return None;
+        }
+        // A constant in the index goes to the instruction, if the sum does not wrap.
+        if let Some(add) = self.func.def_inst(index)
+            && self.func.insts[add].op == Op::Bin(BinOp::Add)
+        {
+            let terms = self.func.args(add);
+            if let Some(bits) = self.const_bits(terms[1])
+                && bits <= 0xfff
+                && self.ty(index) == Type::I32
+                && known::max(self.func, terms[0], 8) + bits <= u64::from(u32::MAX)
+            {
+                *offset += bits as i64;
+                index = terms[0];
+            }
+        }
+        let (inner, more) = self.strip_offsets(base, 0);
+        *offset += more;
+        Some((inner, index))
+    }
+
+    /// The low dword of an offset in a VGPR.
+    fn index_vgpr(&mut self, index: Value) -> Operand {
+        let low = self.low_source(index);
+        self.in_vgpr(low, 1)
+    }
+
+    /// Address of a generic pointer.
+    pub fn flat_address(&mut self, pointer: Value, offset: i32) -> Address {
+        let (base, offset) = self.strip_offsets(pointer, offset);
+        let mut vaddr = self.vgpr(base);
+        let mut field = offset;
+        if !(0..=OFFSET12_MAX).contains(&offset) {
+            vaddr = self.vector_offset(vaddr, offset);
+            field = 0;
+        }
+        Address { vaddr, saddr: Operand::None, offset: field as i32 }
+    }
+
+    /// A 32-bit address as a value and a constant.
+    pub fn narrow_parts(&self, pointer: Value, offset: i32) -> (Option<Value>, i64) {
+        let mut sum = i64::from(offset);
+        let mut at = pointer;
+        loop {
+            if let Some(bits) = self.const_bits(at) {
+                return (None, sum + i64::from(bits as u32 as i32));
+            }
+            let Some(inst) = self.func.def_inst(at) else { break };
+            let args = self.func.args(inst);
+            match self.func.insts[inst].op {
+                Op::PtrAdd | Op::Bin(BinOp::Add) => {}
+                Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr) => {
+                    at = args[0];
+                    continue;
+                }
+                _ => break,
+            }
+            match (self.const_bits(args[0]), self.const_bits(args[1])) {
+                (_, Some(bits)) => {
+                    sum += i64::from(bits as u32 as i32);
+                    at = args[0];
+                }
+                (Some(bits), None) => {
+                    sum += i64::from(bits as u32 as i32);
+                    at = args[1];
+                }
+                (None, None) => break,
+            }
+        }
+        (Some(at), i64::from(sum as i32))
+    }
+
+    /// Address of LDS; `unit` is the step of the offset field (0: bytes, else elements of two-offset forms,
+    /// of which `span` more follow).
+    pub fn lds_address(&mut self, pointer: Value, offset: i32, unit: i64, span: i64) -> (Operand, i64) {
+        let (base, sum) = self.narrow_parts(pointer, offset);
+        let fits = match unit {
+            0 => (0..=DS_OFFSET_MAX).contains(&sum),
+            unit => sum % unit == 0 && (0..=255 - span).contains(&(sum / unit)),
+        };
+        let field = if fits { sum } else { 0 };
+        let rest = sum - field;
+        let vaddr = match base {
+            None => self.vgpr_const(rest as u32),
+            Some(base) if rest == 0 => self.vgpr(base),
+            Some(base) => {
+                let (dst, x) = (self.vtemp(1), self.source(base));
+                self.emit(op::V_ADD_U32, &[dst, Operand::int(rest as i32), x]);
+                dst
+            }
+        };
+        (vaddr, field)
+    }
+
+    /// Offset in scratch: VGPR (if any) and immediate.
+    pub fn scratch_address(&mut self, pointer: Value, offset: i32) -> (Option<Operand>, i32) {
+        let (base, sum) = self.narrow_parts(pointer, offset);
+        let fits = (0..=OFFSET12_MAX).contains(&sum);
+        match base {
+            None if fits => (None, sum as i32),
+            None => {
+                let low = sum & OFFSET12_MAX;
+                (Some(self.vgpr_const((sum - low) as u32)), low as i32)
+            }
+            Some(base) if fits => (Some(self.vgpr(base)), sum as i32),
+            Some(base) => {
+                let (dst, x) = (self.vtemp(1), self.source(base));
+                self.emit(op::V_ADD_U32, &[dst, Operand::int(sum as i32), x]);
+                (Some(dst), 0)
+            }
+        }
+    }
+
+    /// Address of a module variable in memory: distance from here, fixed up when code is laid out.
+    pub fn global_addr(&mut self, inst: ir::Inst, global: Global) {
+        let result = self.func.insts[inst].first;
+        if self.home(result) != Home::Sgpr {
+            return;
+        }
+        let (pc, dst) = (self.stemp(2), self.sgpr_of(result));
+        self.push(MachInst::new(op::S_GETPC_B64, &[pc]));
+        let first = self.out.relocs.len() as u32;
+        for hi in [false, true] {
+            self.out.relocs.push(RelocRef { global: global.as_u32(), hi, addend: 0 });
+        }
+        let pc = [self.dword(pc, 0), self.dword(pc, 1)];
+        self.scalar_add64(dst, pc, [Operand::Reloc(first), Operand::Reloc(first + 1)]);
+    }
+}

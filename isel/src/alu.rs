@@ -1,0 +1,241 @@
+//! 32-bit integer arithmetic on the vector unit, with the fused operations of GFX9.
+
+use crate::class::Home;
+use crate::lower::Lower;
+use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
+use isa::{Opcode, Operand, op};
+
+/// One instruction each.
+const DIRECT: &[(BinOp, Opcode)] = &[
+    (BinOp::Add, op::V_ADD_U32),
+    (BinOp::Sub, op::V_SUB_U32),
+    (BinOp::UMulHi, op::V_MUL_HI_U32),
+    (BinOp::SMulHi, op::V_MUL_HI_I32),
+    (BinOp::And, op::V_AND_B32),
+    (BinOp::Or, op::V_OR_B32),
+    (BinOp::Xor, op::V_XOR_B32),
+    (BinOp::UMin, op::V_MIN_U32),
+    (BinOp::UMax, op::V_MAX_U32),
+    (BinOp::SMin, op::V_MIN_I32),
+    (BinOp::SMax, op::V_MAX_I32),
+    (BinOp::UMul24, op::V_MUL_U32_U24),
+    (BinOp::SMul24, op::V_MUL_I32_I24),
+];
+
+/// An operation whose operand is another one that only it uses.
+struct Fused {
+    outer: BinOp,
+    inner: BinOp,
+    op: Opcode,
+    /// The inner operation's second operand must be a constant shift count.
+    shift: bool,
+}
+
+const FUSED: &[Fused] = &[
+    Fused { outer: BinOp::Add, inner: BinOp::Shl, op: op::V_LSHL_ADD_U32, shift: true },
+    Fused { outer: BinOp::Add, inner: BinOp::Add, op: op::V_ADD3_U32, shift: false },
+    Fused { outer: BinOp::Add, inner: BinOp::Xor, op: op::V_XAD_U32, shift: false },
+    Fused { outer: BinOp::Or, inner: BinOp::Shl, op: op::V_LSHL_OR_B32, shift: true },
+    Fused { outer: BinOp::Or, inner: BinOp::And, op: op::V_AND_OR_B32, shift: false },
+    Fused { outer: BinOp::Or, inner: BinOp::Or, op: op::V_OR3_B32, shift: false },
+];
+
+impl Lower<'_> {
+    /// 32-bit integer arithmetic.
+    pub fn vector_op(&mut self, inst: Inst, op: Op) {
+        let result = self.func.insts[inst].first;
+        let args = self.func.args(inst);
+        match op {
+            Op::Un(un) => self.vector_un(result, un, args[0]),
+            Op::Bin(bin) => self.vector_bin(result, bin, args[0], args[1]),
+            Op::PtrAdd => self.vector_bin(result, BinOp::Add, args[0], args[1]),
+            Op::Tern(tern) => self.vector_tern(result, tern, [args[0], args[1], args[2]]),
+            _ => self.unsupported("a vector operation"),
+        }
+    }
+
+    fn vector_un(&mut self, result: Value, un: UnOp, arg: Value) {
+        let (dst, a) = (self.vgpr_of(result), self.source(arg));
+        match un {
+            UnOp::Not => self.emit(op::V_NOT_B32, &[dst, a]),
+            UnOp::Neg => self.emit(op::V_SUB_U32, &[dst, Operand::int(0), a]),
+            UnOp::Popcount => self.emit(op::V_BCNT_U32_B32, &[dst, a, Operand::int(0)]),
+            UnOp::ReverseBits => self.emit(op::V_BFREV_B32, &[dst, a]),
+            UnOp::Clz | UnOp::Ctz => {
+                let raw = self.vtemp(1);
+                let find = if un == UnOp::Clz { op::V_FFBH_U32 } else { op::V_FFBL_B32 };
+                self.emit(find, &[raw, a]);
+                // -1 for zero.
+                self.emit(op::V_MIN_U32, &[dst, raw, Operand::int(32)]);
+            }
+            _ => self.unsupported("a vector operation"),
+        }
+    }
+
+    fn vector_bin(&mut self, result: Value, bin: BinOp, a: Value, b: Value) {
+        if self.fused(result, bin, a, b) {
+            return;
+        }
+        let dst = self.vgpr_of(result);
+        match bin {
+            BinOp::Mul => self.vector_mul(dst, a, b),
+            BinOp::Shl => self.vector_shift(dst, op::V_LSHLREV_B32, a, b),
+            BinOp::LShr => self.vector_shift(dst, op::V_LSHRREV_B32, a, b),
+            BinOp::AShr => self.vector_shift(dst, op::V_ASHRREV_I32, a, b),
+            // Subtracting a literal would need a register for it.
+            BinOp::Sub if self.const_u32(b).is_some() => {
+                let minus = self.const_u32(b).unwrap_or(0).wrapping_neg();
+                let x = self.source(a);
+                self.emit(op::V_ADD_U32, &[dst, Operand::int(minus as i32), x]);
+            }
+            _ => {
+                let Some(&(_, op)) = DIRECT.iter().find(|(have, _)| *have == bin) else {
+                    return self.unsupported("a vector operation");
+                };
+                let (x, y) = (self.source(a), self.source(b));
+                self.emit(op, &[dst, x, y]);
+            }
+        }
+    }
+
+    fn vector_shift(&mut self, dst: Operand, op: Opcode, a: Value, count: Value) {
+        let (x, count) = (self.source(a), self.shift_count(count));
+        self.emit(op, &[dst, count, x]);
+    }
+
+    /// A shift count for the vector unit: one dword, of which the hardware takes the low bits.
+    pub fn shift_count(&mut self, count: Value) -> Operand {
+        match self.const_bits(count) {
+            Some(bits) => Operand::int((bits & 63) as i32),
+            None => self.low_source(count),
+        }
+    }
+
+    /// The low dword of a value, wherever it is.
+    pub fn low_source(&mut self, value: Value) -> Operand {
+        if self.ty(value).bits() != 64 {
+            return self.source(value);
+        }
+        if let Some(bits) = self.const_bits(value) {
+            return Operand::int(bits as u32 as i32);
+        }
+        match self.home(value) {
+            Home::Sgpr => {
+                let whole = self.sgpr_of(value);
+                self.dword(whole, 0)
+            }
+            _ => match self.func.def_inst(value).map(|i| (self.func.insts[i].op, i)) {
+                Some((Op::Cast(ir::CastOp::Zext | ir::CastOp::Sext), inst))
+                    if self.ty(self.func.args(inst)[0]) == Type::I32 =>
+                {
+                    self.source(self.func.args(inst)[0])
+                }
+                _ => self.low_of(value),
+            },
+        }
+    }
+
+    fn vector_mul(&mut self, dst: Operand, a: Value, b: Value) {
+        let small = |v| self.max_bits(v) <= 24;
+        let op = if small(a) && small(b) { op::V_MUL_U32_U24 } else { op::V_MUL_LO_U32 };
+        let (x, y) = (self.source(a), self.source(b));
+        self.emit(op, &[dst, x, y]);
+    }
+
+    /// Operations that take an operand's operation in.
+    fn fused(&mut self, result: Value, outer: BinOp, a: Value, b: Value) -> bool {
+        if !matches!(outer, BinOp::Add | BinOp::Or | BinOp::Shl) {
+            return false;
+        }
+        if outer == BinOp::Shl {
+            return self.add_then_shift(result, a, b);
+        }
+        for (x, y) in [(b, a), (a, b)] {
+            let Some((inner, p, q)) = self.inner(x) else { continue };
+            if outer == BinOp::Add && inner == BinOp::Mul && self.multiply_add(result, p, q, y) {
+                return true;
+            }
+            let Some(row) = FUSED.iter().find(|row| row.outer == outer && row.inner == inner) else {
+                continue;
+            };
+            let count = self.const_u32(q);
+            if row.shift && count.is_none() {
+                continue;
+            }
+            if self.scalars(&[p, q, y]) > 1 {
+                continue; // the copies would cost what is saved
+            }
+            let second = match count {
+                Some(bits) if row.shift => Operand::int((bits & 31) as i32),
+                _ => self.source(q),
+            };
+            let (first, third, dst) = (self.source(p), self.source(y), self.vgpr_of(result));
+            self.emit(row.op, &[dst, first, second, third]);
+            return true;
+        }
+        false
+    }
+
+    /// A foldable binary operation of the vector unit.
+    fn inner(&self, value: Value) -> Option<(BinOp, Value, Value)> {
+        let inst = self.foldable(value)?;
+        if self.home(value) != Home::Vgpr || self.ty(value).bits() != 32 {
+            return None;
+        }
+        match self.func.insts[inst].op {
+            Op::Bin(bin) => Some((bin, self.func.args(inst)[0], self.func.args(inst)[1])),
+            _ => None,
+        }
+    }
+
+    fn add_then_shift(&mut self, result: Value, a: Value, count: Value) -> bool {
+        let (Some((BinOp::Add, p, q)), Some(count)) = (self.inner(a), self.const_u32(count)) else {
+            return false;
+        };
+        if self.scalars(&[p, q]) > 1 {
+            return false;
+        }
+        let (x, y, dst) = (self.source(p), self.source(q), self.vgpr_of(result));
+        self.emit(op::V_ADD_LSHL_U32, &[dst, x, y, Operand::int((count & 31) as i32)]);
+        true
+    }
+
+    /// `p * q + y` of small factors.
+    fn multiply_add(&mut self, result: Value, p: Value, q: Value, y: Value) -> bool {
+        if self.max_bits(p) > 24 || self.max_bits(q) > 24 || self.scalars(&[p, q, y]) > 1 {
+            return false;
+        }
+        let (a, b, c, dst) = (self.source(p), self.source(q), self.source(y), self.vgpr_of(result));
+        self.emit(op::V_MAD_U32_U24, &[dst, a, b, c]);
+        true
+    }
+
+    /// How many of the values need the scalar bus: SGPRs (each once) and literals.
+    fn scalars(&self, values: &[Value]) -> usize {
+        let mut count = 0;
+        for (n, &value) in values.iter().enumerate() {
+            let bus = match self.const_u32(value) {
+                Some(bits) => matches!(Operand::int(bits as i32), Operand::Literal(_)),
+                None => self.home(value) == Home::Sgpr,
+            };
+            count += usize::from(bus && !values[..n].contains(&value));
+        }
+        count
+    }
+
+    fn vector_tern(&mut self, result: Value, tern: TernOp, [a, b, c]: [Value; 3]) {
+        let op = match tern {
+            TernOp::Fshr => op::V_ALIGNBIT_B32,
+            TernOp::Bfi => op::V_BFI_B32,
+            TernOp::Ubfe => op::V_BFE_U32,
+            TernOp::Sbfe => op::V_BFE_I32,
+            TernOp::Fma => return self.unsupported("a vector operation"),
+        };
+        let (x, y, dst) = (self.source(a), self.source(b), self.vgpr_of(result));
+        let z = match (tern, self.const_u32(c)) {
+            (TernOp::Fshr, Some(bits)) => Operand::int((bits & 31) as i32),
+            _ => self.source(c),
+        };
+        self.emit(op, &[dst, x, y, z]);
+    }
+}

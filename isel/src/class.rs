@@ -1,0 +1,176 @@
+//! Where each value lives: SGPR, VGPR, lane mask or scalar condition.
+//!
+//! Uniform values go to SGPRs if the scalar unit can compute them and some operand is there already; what it
+//! cannot compute (float arithmetic, results of vector loads) stays in VGPRs although uniform, and is read
+//! back (`v_readfirstlane_b32`) only where a scalar operand is asked for.
+
+use crate::plan::Plan;
+use crate::shape::{is_shared_address, scalar_load};
+use cranelift_entity::SecondaryMap;
+use ir::analysis::{Analyses, Uniformity};
+use ir::{BinOp, CastOp, Function, Inst, IntCc, Module, Op, Pos, Type, UnOp, Value, WaveOp};
+
+/// Where a value lives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// Vector registers: one value a lane.
+    #[default]
+    Vgpr,
+    /// Known bits, made where they are needed.
+    Const,
+    /// Scalar registers.
+    Sgpr,
+    /// A `bool` as a lane mask; bits of lanes inactive at its definition mean nothing.
+    Mask,
+    /// A uniform `bool` that the scalar unit computes: SCC at its use, or 0 / 1 in an SGPR.
+    Scc,
+}
+
+/// Fills `homes` for every reachable value.
+pub(crate) fn classify(
+    module: &Module,
+    func: &Function,
+    an: &Analyses,
+    plan: &Plan,
+    homes: &mut SecondaryMap<Value, Home>,
+) {
+    homes.clear();
+    homes.resize(func.values.len());
+    let mut classes = Classes { module, func, uniformity: &an.uniformity, homes };
+    for &block in an.cfg.rpo() {
+        let parked = plan.nodes[plan.at(block) as usize].parked;
+        for &param in func.params(block) {
+            classes.param(param, parked);
+        }
+        for &inst in &func.blocks[block].insts {
+            classes.inst(inst);
+        }
+    }
+}
+
+struct Classes<'a> {
+    module: &'a Module,
+    func: &'a Function,
+    uniformity: &'a Uniformity,
+    homes: &'a mut SecondaryMap<Value, Home>,
+}
+
+impl Classes<'_> {
+    /// Scalar arguments can be passed only where the program counter comes with the lanes.
+    fn param(&mut self, param: Value, parked: bool) {
+        let scalar = !parked && self.uniformity.is_uniform(param);
+        self.homes[param] = match self.func.ty(param) {
+            Type::Bool if scalar => Home::Scc,
+            Type::Bool => Home::Mask,
+            ty if scalar && !ty.is_float() => Home::Sgpr,
+            _ => Home::Vgpr,
+        };
+    }
+
+    fn inst(&mut self, inst: Inst) {
+        let data = &self.func.insts[inst];
+        if data.results == 0 {
+            return;
+        }
+        let home = self.result(inst, data.op, self.func.ty(data.first));
+        for value in self.func.results_of(inst) {
+            self.homes[value] = home;
+        }
+    }
+
+    fn result(&self, inst: Inst, op: Op, ty: Type) -> Home {
+        let uniform = self.uniformity.is_uniform(self.func.insts[inst].first);
+        if is_constant(self.module, self.func, op) {
+            return Home::Const;
+        }
+        if ty == Type::Bool {
+            return if uniform && self.scalar_bool(inst, op) { Home::Scc } else { Home::Mask };
+        }
+        if uniform && self.scalar(inst, op) { Home::Sgpr } else { Home::Vgpr }
+    }
+
+    /// Whether the scalar unit computes the condition.
+    fn scalar_bool(&self, inst: Inst, op: Op) -> bool {
+        let args = self.func.args(inst);
+        match op {
+            Op::Icmp(cc) => {
+                let wide = self.func.ty(args[0]).bits() == 64;
+                (!wide || matches!(cc, IntCc::Eq | IntCc::Ne)) && self.any_scalar(args)
+            }
+            Op::Un(UnOp::Not) | Op::Bin(_) | Op::Select => {
+                args.iter().all(|&arg| matches!(self.homes[arg], Home::Scc | Home::Const))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the scalar unit computes the operation.
+    fn scalar(&self, inst: Inst, op: Op) -> bool {
+        let args = self.func.args(inst);
+        match op {
+            Op::Un(UnOp::Not | UnOp::Neg | UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::ReverseBits) => {
+                self.any_scalar(args)
+            }
+            Op::Bin(op) => scalar_bin(op, self.func.ty(args[0])) && self.any_scalar(args),
+            Op::Tern(op) => op != ir::TernOp::Fma && self.any_scalar(args),
+            Op::Select => self.any_scalar(&args[1..]),
+            Op::Cast(op) => scalar_cast(op) && (self.homes[args[0]] == Home::Scc || self.any_scalar(args)),
+            Op::Pos(pos) => !matches!(pos, Pos::LocalId(_) | Pos::LaneId),
+            Op::PtrAdd | Op::PtrAddZ => self.any_scalar(args),
+            Op::GlobalAddr(_) | Op::SlotAddr(_) => true,
+            Op::Load { mem, .. } => scalar_load(&mem) && self.homes[args[0]] == Home::Sgpr,
+            Op::Wave(op) => matches!(op, WaveOp::Ballot | WaveOp::ReadFirstLane | WaveOp::ReadLane),
+            _ => false,
+        }
+    }
+
+    /// Some operand is in SGPRs, or none is in VGPRs.
+    fn any_scalar(&self, args: &[Value]) -> bool {
+        let vector = |&arg: &Value| matches!(self.homes[arg], Home::Vgpr | Home::Mask);
+        args.iter().any(|&arg| self.homes[arg] == Home::Sgpr) || !args.iter().any(vector)
+    }
+}
+
+fn scalar_bin(op: BinOp, ty: Type) -> bool {
+    match op {
+        BinOp::Add
+        | BinOp::Sub
+        | BinOp::Mul
+        | BinOp::And
+        | BinOp::Or
+        | BinOp::Xor
+        | BinOp::Shl
+        | BinOp::LShr
+        | BinOp::AShr => true,
+        BinOp::UMulHi
+        | BinOp::SMulHi
+        | BinOp::UMin
+        | BinOp::UMax
+        | BinOp::SMin
+        | BinOp::SMax
+        | BinOp::UMul24
+        | BinOp::SMul24 => ty.bits() == 32,
+        _ => false,
+    }
+}
+
+fn scalar_cast(op: CastOp) -> bool {
+    !matches!(op, CastOp::SToF | CastOp::UToF | CastOp::FToS | CastOp::FToU | CastOp::FExt | CastOp::FTrunc)
+}
+
+/// Operations whose bits are known without a register.
+pub(crate) fn is_constant(module: &Module, func: &Function, op: Op) -> bool {
+    match op {
+        Op::Const(_) | Op::SlotAddr(_) => true,
+        Op::GlobalAddr(global) => is_shared_address(module, global),
+        Op::Pos(Pos::WaveSize) => true,
+        Op::Pos(Pos::LocalSize(_)) => reqd(func).is_some(),
+        Op::Pos(Pos::LocalId(d)) => reqd(func).is_some_and(|size| size.get(usize::from(d)) == Some(&1)),
+        _ => false,
+    }
+}
+
+/// `#[workgroup_size]`.
+pub(crate) fn reqd(func: &Function) -> Option<[u32; 3]> {
+    func.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size)
+}

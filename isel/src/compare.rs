@@ -1,0 +1,277 @@
+//! Comparisons, conditions and selection.
+
+use crate::class::Home;
+use crate::control::Scc;
+use crate::lower::Lower;
+use ir::{BinOp, FloatCc, Inst, IntCc, Op, Type, UnOp, Value};
+use isa::{MachInst, Opcode, Operand, op};
+
+/// Opcodes of an integer comparison.
+struct IntRow {
+    cc: IntCc,
+    scalar: Opcode,
+    /// On 32 and 64 bits.
+    vector: [Opcode; 2],
+}
+
+const fn int_row(cc: IntCc, scalar: Opcode, narrow: Opcode, wide: Opcode) -> IntRow {
+    IntRow { cc, scalar, vector: [narrow, wide] }
+}
+
+const INT: &[IntRow] = &[
+    int_row(IntCc::Eq, op::S_CMP_EQ_U32, op::V_CMP_EQ_U32, op::V_CMP_EQ_U64),
+    int_row(IntCc::Ne, op::S_CMP_LG_U32, op::V_CMP_NE_U32, op::V_CMP_NE_U64),
+    int_row(IntCc::Ult, op::S_CMP_LT_U32, op::V_CMP_LT_U32, op::V_CMP_LT_U64),
+    int_row(IntCc::Ule, op::S_CMP_LE_U32, op::V_CMP_LE_U32, op::V_CMP_LE_U64),
+    int_row(IntCc::Ugt, op::S_CMP_GT_U32, op::V_CMP_GT_U32, op::V_CMP_GT_U64),
+    int_row(IntCc::Uge, op::S_CMP_GE_U32, op::V_CMP_GE_U32, op::V_CMP_GE_U64),
+    int_row(IntCc::Slt, op::S_CMP_LT_I32, op::V_CMP_LT_I32, op::V_CMP_LT_I64),
+    int_row(IntCc::Sle, op::S_CMP_LE_I32, op::V_CMP_LE_I32, op::V_CMP_LE_I64),
+    int_row(IntCc::Sgt, op::S_CMP_GT_I32, op::V_CMP_GT_I32, op::V_CMP_GT_I64),
+    int_row(IntCc::Sge, op::S_CMP_GE_I32, op::V_CMP_GE_I32, op::V_CMP_GE_I64),
+];
+
+/// Opcodes of a float comparison on f32 and f64; the `N` forms are true on NaN.
+const FLOAT: &[(FloatCc, [Opcode; 2])] = &[
+    (FloatCc::Oeq, [op::V_CMP_EQ_F32, op::V_CMP_EQ_F64]),
+    (FloatCc::One, [op::V_CMP_LG_F32, op::V_CMP_LG_F64]),
+    (FloatCc::Olt, [op::V_CMP_LT_F32, op::V_CMP_LT_F64]),
+    (FloatCc::Ole, [op::V_CMP_LE_F32, op::V_CMP_LE_F64]),
+    (FloatCc::Ogt, [op::V_CMP_GT_F32, op::V_CMP_GT_F64]),
+    (FloatCc::Oge, [op::V_CMP_GE_F32, op::V_CMP_GE_F64]),
+    (FloatCc::Ord, [op::V_CMP_O_F32, op::V_CMP_O_F64]),
+    (FloatCc::Ueq, [op::V_CMP_NLG_F32, op::V_CMP_NLG_F64]),
+    (FloatCc::Une, [op::V_CMP_NEQ_F32, op::V_CMP_NEQ_F64]),
+    (FloatCc::Ult, [op::V_CMP_NGE_F32, op::V_CMP_NGE_F64]),
+    (FloatCc::Ule, [op::V_CMP_NGT_F32, op::V_CMP_NGT_F64]),
+    (FloatCc::Ugt, [op::V_CMP_NLE_F32, op::V_CMP_NLE_F64]),
+    (FloatCc::Uge, [op::V_CMP_NLT_F32, op::V_CMP_NLT_F64]),
+    (FloatCc::Uno, [op::V_CMP_U_F32, op::V_CMP_U_F64]),
+];
+
+impl Lower<'_> {
+    /// Integer comparison.
+    pub fn icmp(&mut self, inst: Inst, cc: IntCc) {
+        let result = self.func.insts[inst].first;
+        let args = self.func.args(inst);
+        let (a, b) = (args[0], args[1]);
+        if self.is_bool(a) {
+            return self.bool_equality(result, cc, a, b);
+        }
+        if self.home(result) == Home::Scc {
+            self.scalar_compare(cc, a, b);
+            self.keep_scc(result);
+            return;
+        }
+        let wide = usize::from(self.ty(a).bits() == 64);
+        let Some(row) = INT.iter().find(|row| row.cc == cc) else { return };
+        let (mask, x, y) = (self.mask_of(result), self.source(a), self.source(b));
+        self.emit(row.vector[wide], &[mask, x, y]);
+    }
+
+    /// `bool` equality: the masks agree.
+    fn bool_equality(&mut self, result: Value, cc: IntCc, a: Value, b: Value) {
+        let equal = cc == IntCc::Eq;
+        if self.home(result) == Home::Scc {
+            let (x, y) = (self.sgpr(a), self.sgpr(b));
+            self.emit(if equal { op::S_CMP_EQ_U32 } else { op::S_CMP_LG_U32 }, &[x, y]);
+            self.keep_scc(result);
+            return;
+        }
+        let (dst, x, y) = (self.mask_of(result), self.mask(a), self.mask(b));
+        self.emit(if equal { op::S_XNOR_B64 } else { op::S_XOR_B64 }, &[dst, x, y]);
+    }
+
+    fn scalar_compare(&mut self, cc: IntCc, a: Value, b: Value) {
+        let (x, y) = (self.scalar(a), self.scalar(b));
+        let op = match (self.ty(a).bits(), cc) {
+            (64, IntCc::Eq) => op::S_CMP_EQ_U64,
+            (64, _) => op::S_CMP_LG_U64,
+            _ => INT.iter().find(|row| row.cc == cc).map_or(op::S_CMP_EQ_U32, |row| row.scalar),
+        };
+        self.emit(op, &[x, y]);
+    }
+
+    /// Stores SCC in the forms of a condition that were asked for.
+    fn keep_scc(&mut self, value: Value) {
+        if self.wants_sgpr(value) {
+            let bit = self.sgpr_of(value);
+            self.emit(op::S_CSELECT_B32, &[bit, Operand::int(1), Operand::int(0)]);
+        }
+        if self.wants_mask(value) {
+            let mask = self.mask_of(value);
+            self.emit(op::S_CSELECT_B64, &[mask, Operand::int(-1), Operand::int(0)]);
+        }
+    }
+
+    /// Puts a uniform condition into SCC.
+    pub fn scc(&mut self, value: Value) -> Scc {
+        if self.home(value) == Home::Mask {
+            let (mask, live) = (self.mask(value), self.stemp(2));
+            self.emit(op::S_AND_B64, &[live, mask, Operand::EXEC]);
+            return Scc { negated: false };
+        }
+        if let Some(bits) = self.const_bits(value) {
+            self.emit(op::S_CMP_LG_U32, &[Operand::int(i32::from(bits != 0)), Operand::int(0)]);
+            return Scc { negated: false };
+        }
+        if let Some(inst) = self.func.def_inst(value) {
+            let data = &self.func.insts[inst];
+            let args = self.func.args(inst);
+            match data.op {
+                Op::Un(UnOp::Not) => {
+                    let inner = self.scc(args[0]);
+                    return Scc { negated: !inner.negated };
+                }
+                // A comparison is as cheap as a test of its result.
+                Op::Icmp(cc) if data.block == self.block && !self.is_bool(args[0]) => {
+                    self.scalar_compare(cc, args[0], args[1]);
+                    return Scc { negated: false };
+                }
+                Op::Bin(bin @ (BinOp::And | BinOp::Or | BinOp::Xor)) if self.foldable(value).is_some() => {
+                    let (a, b, t) = (self.scalar(args[0]), self.scalar(args[1]), self.stemp(1));
+                    self.emit(bit_op(bin, false), &[t, a, b]);
+                    return Scc { negated: false };
+                }
+                _ => {}
+            }
+        }
+        let bit = self.sgpr_of(value);
+        self.emit(op::S_CMP_LG_U32, &[bit, Operand::int(0)]);
+        Scc { negated: false }
+    }
+
+    /// Float comparison.
+    pub fn fcmp(&mut self, inst: Inst, cc: FloatCc) {
+        let result = self.func.insts[inst].first;
+        let args = self.func.args(inst);
+        let wide = usize::from(self.ty(args[0]) == Type::F64);
+        let Some((_, ops)) = FLOAT.iter().find(|(have, _)| *have == cc) else { return };
+        let (x, y) = (self.float_source(args[0]), self.float_source(args[1]));
+        let mask = self.mask_of(result);
+        let mut cmp = MachInst::new(ops[wide], &[mask, x.operand, y.operand]);
+        cmp.mods.neg = u8::from(x.neg) | u8::from(y.neg) << 1;
+        cmp.mods.abs = u8::from(x.abs) | u8::from(y.abs) << 1;
+        self.emit_inst(cmp);
+    }
+
+    /// Logic on `bool`.
+    pub fn bool_op(&mut self, inst: Inst, op: Op) {
+        let result = self.func.insts[inst].first;
+        if self.home(result) == Home::Scc {
+            self.scalar_bool(inst, op, result);
+        } else {
+            self.mask_bool(inst, op, result);
+        }
+    }
+
+    fn scalar_bool(&mut self, inst: Inst, op: Op, result: Value) {
+        let args = self.func.args(inst);
+        let a = self.scalar_bit(args[0]);
+        let dst = if self.wants_sgpr(result) { self.sgpr_of(result) } else { self.stemp(1) };
+        match op {
+            Op::Un(_) => self.emit(op::S_XOR_B32, &[dst, a, Operand::int(1)]),
+            Op::Bin(bin) => {
+                let b = self.scalar_bit(args[1]);
+                self.emit(bit_op(bin, false), &[dst, a, b]);
+            }
+            _ => {
+                let (b, c) = (self.scalar_bit(args[1]), self.scalar_bit(args[2]));
+                self.emit(op::S_CMP_LG_U32, &[a, Operand::int(0)]);
+                self.emit(op::S_CSELECT_B32, &[dst, b, c]);
+                self.emit(op::S_CMP_LG_U32, &[dst, Operand::int(0)]);
+            }
+        }
+        if self.wants_mask(result) {
+            let mask = self.mask_of(result);
+            self.emit(op::S_CSELECT_B64, &[mask, Operand::int(-1), Operand::int(0)]);
+        }
+    }
+
+    fn scalar_bit(&mut self, value: Value) -> Operand {
+        match self.const_bits(value) {
+            Some(bits) => Operand::int(i32::from(bits != 0)),
+            None => self.sgpr_of(value),
+        }
+    }
+
+    fn mask_bool(&mut self, inst: Inst, op: Op, result: Value) {
+        let args = self.func.args(inst);
+        let dst = self.mask_of(result);
+        match op {
+            Op::Un(_) => {
+                let a = self.mask(args[0]);
+                self.emit(op::S_NOT_B64, &[dst, a]);
+            }
+            Op::Bin(bin) => {
+                let (a, b) = (args[0], args[1]);
+                for (x, y) in [(a, b), (b, a)] {
+                    if let (Some(inner), BinOp::And | BinOp::Or) = (self.folded_not(y), bin) {
+                        let (x, y) = (self.mask(x), self.mask(inner));
+                        let op = if bin == BinOp::And { op::S_ANDN2_B64 } else { op::S_ORN2_B64 };
+                        return self.emit(op, &[dst, x, y]);
+                    }
+                }
+                let (x, y) = (self.mask(a), self.mask(b));
+                self.emit(bit_op(bin, true), &[dst, x, y]);
+            }
+            _ => {
+                let (c, a, b) = (self.mask(args[0]), self.mask(args[1]), self.mask(args[2]));
+                let (yes, no) = (self.stemp(2), self.stemp(2));
+                self.emit(op::S_AND_B64, &[yes, a, c]);
+                self.emit(op::S_ANDN2_B64, &[no, b, c]);
+                self.emit(op::S_OR_B64, &[dst, yes, no]);
+            }
+        }
+    }
+
+    /// The operand of a `not` that only the instruction at hand uses.
+    fn folded_not(&self, value: Value) -> Option<Value> {
+        let inst = self.foldable(value)?;
+        (self.func.insts[inst].op == Op::Un(UnOp::Not)).then(|| self.func.args(inst)[0])
+    }
+
+    /// `cond ? a : b`.
+    pub fn select(&mut self, inst: Inst) {
+        let result = self.func.insts[inst].first;
+        if self.is_bool(result) {
+            return self.bool_op(inst, Op::Select);
+        }
+        let args = self.func.args(inst);
+        let (cond, a, b) = (args[0], args[1], args[2]);
+        if self.home(result) == Home::Sgpr {
+            let (x, y, dst) = (self.scalar(a), self.scalar(b), self.sgpr_of(result));
+            let scc = self.scc(cond);
+            let (x, y) = if scc.negated { (y, x) } else { (x, y) };
+            let op = if self.ty(result).bits() == 64 { op::S_CSELECT_B64 } else { op::S_CSELECT_B32 };
+            return self.emit(op, &[dst, x, y]);
+        }
+        let mask = match self.mask(cond) {
+            Operand::Inline(code) => self.sgpr_const64(if code == 128 { 0 } else { !0 }),
+            mask => mask,
+        };
+        if self.ty(result).bits() == 64 {
+            let (x, y) = (self.halves(a), self.halves(b));
+            let dst = self.vgpr_of(result);
+            for n in 0..2 {
+                let to = self.dword(dst, n as u8);
+                self.emit(op::V_CNDMASK_B32, &[to, y[n], x[n], mask]);
+            }
+            return;
+        }
+        let (x, y, dst) = (self.source(a), self.source(b), self.vgpr_of(result));
+        self.emit(op::V_CNDMASK_B32, &[dst, y, x, mask]);
+    }
+}
+
+/// Scalar bitwise operations.
+pub(crate) fn bit_op(bin: BinOp, wide: bool) -> Opcode {
+    match (bin, wide) {
+        (BinOp::And, false) => op::S_AND_B32,
+        (BinOp::And, true) => op::S_AND_B64,
+        (BinOp::Or, false) => op::S_OR_B32,
+        (BinOp::Or, true) => op::S_OR_B64,
+        (_, false) => op::S_XOR_B32,
+        (_, true) => op::S_XOR_B64,
+    }
+}

@@ -1,0 +1,412 @@
+//! Blocks, edges and `exec`: the plan made into machine code.
+
+use crate::class::Home;
+use crate::lower::Lower;
+use crate::plan::{Entry, Exit, GATE, NOWHERE, Node, Pair, Pos};
+use ir::{Op, Type, UnOp, Value};
+use isa::{ArgRange, Edge, MBlock, MachBlock, MachInst, Opcode, Operand, VReg, op};
+
+/// A condition in SCC.
+pub(crate) struct Scc {
+    /// The condition is the opposite of SCC.
+    pub negated: bool,
+}
+
+impl Lower<'_> {
+    /// Makes the machine blocks: gate and body for each node in layout order, then blocks on critical edges
+    /// of the linear graph that carry masks.
+    pub fn make_blocks(&mut self) {
+        self.s.mblocks.clear();
+        let plan = self.plan;
+        for node in &plan.nodes {
+            let depth = self.an.loops.depth(node.block).min(255) as u8;
+            let new = || MachBlock { depth, ..MachBlock::default() };
+            let gate = (node.gate != NOWHERE).then(|| self.out.blocks.push(new()));
+            let body = self.out.blocks.push(new());
+            self.s.mblocks.push([gate.unwrap_or(body), body]);
+        }
+    }
+
+    /// Where control enters a node.
+    fn enter(&self, at: Pos) -> MBlock {
+        self.s.mblocks[at as usize][0]
+    }
+
+    fn body(&self, at: Pos) -> MBlock {
+        self.s.mblocks[at as usize][1]
+    }
+
+    fn node(&self, at: Pos) -> &Node {
+        &self.plan.nodes[at as usize]
+    }
+
+    fn pair(&mut self, pair: Pair) -> Operand {
+        self.out.tuple(&pair)
+    }
+
+    /// Code that ends the block, and its edges. Returns the size of the terminator group.
+    pub fn terminator(&mut self, at: Pos) -> u32 {
+        let plan = self.plan;
+        let node = &plan.nodes[at as usize];
+        self.edges(at);
+        let body = self.body(at);
+        let targets = node.linear.map(|to| (to != NOWHERE).then(|| self.linear_target(at, to)));
+        if let Some(zero) = node.zero {
+            let zero = self.pair(zero);
+            self.push(MachInst::new(op::S_MOV_B64, &[zero, Operand::int(0)]));
+        }
+        let splits = matches!(node.exit, Exit::Split { .. });
+        if let (Some(save), false) = (node.save, splits) {
+            let save = self.pair(save);
+            self.push(MachInst::new(op::S_MOV_B64, &[save, Operand::EXEC]));
+        }
+        let group = match node.exit {
+            Exit::End => {
+                self.push(MachInst::new(op::S_ENDPGM, &[Operand::Imm(0)]));
+                1
+            }
+            Exit::Jump(_) => self.branch_to(body, targets[0]),
+            Exit::Park(to) => {
+                self.park(node, to, None);
+                let cleared = self.clear_exec(node.resume);
+                cleared + self.branch_to(body, targets[0])
+            }
+            Exit::Uniform { .. } => self.uniform_branch(body, targets),
+            Exit::Split { then, otherwise, near } => self.split(node, body, [then, otherwise, near], targets),
+        };
+        self.flush();
+        group
+    }
+
+    /// `s_branch`, unless the target comes next. Returns the number of instructions.
+    fn branch_to(&mut self, from: MBlock, to: Option<MBlock>) -> u32 {
+        match to {
+            Some(to) if to.as_u32() != from.as_u32() + 1 => {
+                self.push(MachInst::new(op::S_BRANCH, &[Operand::Block(to)]));
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    /// Lanes that are parked elsewhere must not run into a block that adds to `exec`.
+    fn clear_exec(&mut self, resume: Pos) -> u32 {
+        if matches!(self.node(resume).entry, Entry::Pending(_)) {
+            self.push(MachInst::new(op::S_MOV_B64, &[Operand::EXEC, Operand::int(0)]));
+            return 1;
+        }
+        0
+    }
+
+    /// Adds lanes to the mask of the block they wait for: all, or those where `cond` is as given.
+    fn park(&mut self, node: &Node, target: Pos, cond: Option<(Operand, bool)>) {
+        let Some(&(_, new, old)) = node.parks.iter().find(|(to, ..)| *to == target) else { return };
+        let new = self.pair(new);
+        let dst = if old.is_some() && cond.is_some() { self.stemp(2) } else { new };
+        let lanes = match cond {
+            Some((mask, when)) => {
+                let op = if when { op::S_AND_B64 } else { op::S_ANDN2_B64 };
+                self.push(MachInst::new(op, &[dst, Operand::EXEC, mask]));
+                dst
+            }
+            None => Operand::EXEC,
+        };
+        match old {
+            Some(old) => {
+                let old = self.pair(old);
+                self.push(MachInst::new(op::S_OR_B64, &[new, old, lanes]));
+            }
+            None if cond.is_none() => self.push(MachInst::new(op::S_MOV_B64, &[new, lanes])),
+            None => {}
+        }
+    }
+
+    fn uniform_branch(&mut self, body: MBlock, targets: [Option<MBlock>; 2]) -> u32 {
+        let cond = self.condition();
+        let [Some(then), Some(otherwise)] = targets else { return 0 };
+        let scc = self.scc(cond);
+        let next = |to: MBlock| to.as_u32() == body.as_u32() + 1;
+        let (op, jump, fall) = if next(then) {
+            (branch_on(scc.negated), otherwise, then)
+        } else {
+            (branch_on(!scc.negated), then, otherwise)
+        };
+        self.push(MachInst::new(op, &[Operand::Block(jump)]));
+        1 + self.branch_to(body, Some(fall))
+    }
+
+    /// The condition of the block's branch.
+    fn condition(&self) -> Value {
+        let last = self.func.blocks[self.block].insts[self.func.blocks[self.block].insts.len() - 1];
+        self.func.args(last)[0]
+    }
+
+    fn split(&mut self, node: &Node, body: MBlock, to: [Pos; 3], targets: [Option<MBlock>; 2]) -> u32 {
+        let [then, otherwise, near] = to;
+        let (cond, flip) = self.strip_not(self.condition());
+        let mask = self.mask(cond);
+        for (target, when) in [(then, true), (otherwise, false)] {
+            if target != near {
+                self.park(node, target, Some((mask, when != flip)));
+            }
+        }
+        if near == NOWHERE {
+            let cleared = self.clear_exec(node.resume);
+            return cleared + self.branch_to(body, targets[0]);
+        }
+        let keep = (near == then) != flip;
+        match node.save {
+            Some(save) => {
+                let save = self.pair(save);
+                let op = if keep { op::S_AND_SAVEEXEC_B64 } else { op::S_ANDN1_SAVEEXEC_B64 };
+                self.push(MachInst::new(op, &[save, mask]));
+            }
+            None => {
+                let op = if keep { op::S_AND_B64 } else { op::S_ANDN2_B64 };
+                self.push(MachInst::new(op, &[Operand::EXEC, Operand::EXEC, mask]));
+            }
+        }
+        let mut group = 1;
+        if let Some(skip) = targets[1] {
+            self.push(MachInst::new(op::S_CBRANCH_EXECZ, &[Operand::Block(skip)]));
+            group += 1;
+        }
+        group + self.branch_to(body, targets[0])
+    }
+
+    /// The operand of a chain of `not`, and whether their number is odd.
+    fn strip_not(&self, mut value: Value) -> (Value, bool) {
+        let mut odd = false;
+        while let Some(inst) = self.func.def_inst(value)
+            && self.func.insts[inst].op == Op::Un(UnOp::Not)
+            && self.home(self.func.args(inst)[0]) == Home::Mask
+        {
+            value = self.func.args(inst)[0];
+            odd = !odd;
+        }
+        (value, odd)
+    }
+
+    /// Instructions that set `exec` on entry.
+    fn entry_code(&mut self, at: Pos) -> Option<MachInst> {
+        let plan = self.plan;
+        match plan.nodes[at as usize].entry {
+            Entry::Plain | Entry::Sink | Entry::Pending(None) => None,
+            Entry::Restore(d) => {
+                let save = self.pair(self.node(d).save?);
+                Some(MachInst::new(op::S_MOV_B64, &[Operand::EXEC, save]))
+            }
+            Entry::Pending(Some(mask)) => {
+                let mask = self.pair(mask);
+                Some(MachInst::new(op::S_OR_B64, &[Operand::EXEC, Operand::EXEC, mask]))
+            }
+            Entry::Other(branch) => {
+                let node = &plan.nodes[branch as usize];
+                let Exit::Split { then, near, .. } = node.exit else { return None };
+                let last = self.func.terminator(node.block)?;
+                let (cond, flip) = self.strip_not(self.func.args(last)[0]);
+                let mask = self.mask(cond);
+                let save = self.pair(node.save?);
+                // Those that did not go near.
+                let op = if (near == then) != flip { op::S_ANDN2_B64 } else { op::S_AND_B64 };
+                Some(MachInst::new(op, &[Operand::EXEC, save, mask]))
+            }
+        }
+    }
+
+    /// Scalar and mask forms of the block's parameters.
+    pub fn params(&mut self, at: Pos) {
+        let func = self.func;
+        for &param in func.params(self.node(at).block).iter().rev() {
+            if self.home(param) == Home::Mask && (self.wants_mask(param) || self.wants_sgpr(param)) {
+                let (mask, bits) = (self.mask_of(param), self.vgpr_of(param));
+                self.emit(op::V_CMP_NE_U32, &[mask, Operand::int(0), bits]);
+            }
+            if self.home(param) == Home::Vgpr && self.wanted(param) {
+                self.vgpr_of(param);
+            }
+            if self.home(param) == Home::Scc && self.wants_mask(param) {
+                let (bit, mask) = (self.sgpr_of(param), self.mask_of(param));
+                self.emit(op::S_CMP_LG_U32, &[bit, Operand::int(0)]);
+                self.emit(op::S_CSELECT_B64, &[mask, Operand::int(-1), Operand::int(0)]);
+            }
+            self.convert_result(param);
+        }
+    }
+
+    /// Registers of a parameter that edges pass.
+    fn param_regs(&mut self, param: Value) -> (bool, Operand) {
+        match self.home(param) {
+            Home::Sgpr | Home::Scc => (true, self.sgpr_of(param)),
+            _ => (false, self.vgpr_of(param)),
+        }
+    }
+
+    /// Edges of the block in both graphs with their arguments.
+    fn edges(&mut self, at: Pos) {
+        let plan = self.plan;
+        let node = &plan.nodes[at as usize];
+        let body = self.body(at);
+        let func = self.func;
+        let Some(last) = func.terminator(node.block) else { return };
+        let mut scalars: [(Pos, Vec<VReg>); 2] = [(NOWHERE, Vec::new()), (NOWHERE, Vec::new())];
+        for (which, to) in func.succs(node.block).enumerate() {
+            let to_pos = plan.at(to);
+            let mut vectors: Vec<VReg> = Vec::new();
+            scalars[which].0 = to_pos;
+            for (&param, &arg) in func.params(to).iter().zip(func.branch_args(last, which)) {
+                // Behind a back edge nothing is known about the uses yet.
+                if to_pos > at && !self.wanted(param) {
+                    continue;
+                }
+                let (scalar, _) = self.param_regs(param);
+                if scalar {
+                    let regs = self.sgpr(arg);
+                    scalars[which].1.extend_from_slice(self.regs(regs));
+                } else {
+                    let regs = self.vgpr(arg);
+                    vectors.extend_from_slice(self.regs(regs));
+                }
+            }
+            if which == 1 && scalars[0].0 == to_pos {
+                continue;
+            }
+            let args = self.out.arg_range(&vectors);
+            let to = self.enter(to_pos);
+            self.out.blocks[body].logical[which] = Some(Edge { to, args });
+        }
+        for (k, &to) in node.linear.iter().enumerate() {
+            if to == NOWHERE {
+                continue;
+            }
+            let mut regs = match scalars.iter().position(|(pos, _)| *pos == to) {
+                Some(n) => std::mem::take(&mut scalars[n].1),
+                None => Vec::new(),
+            };
+            self.mask_args(at, to, &mut regs);
+            self.linear_edge(body, k, to, &regs);
+        }
+    }
+
+    fn mask_args(&self, from: Pos, to: Pos, regs: &mut Vec<VReg>) {
+        for &(pred, succ, pair) in &self.plan.mask_args {
+            if pred == from && succ == to {
+                regs.extend_from_slice(&pair);
+            }
+        }
+    }
+
+    /// Adds a linear edge, with a block of its own if it would be critical and carries arguments.
+    fn linear_edge(&mut self, from: MBlock, k: usize, to: Pos, regs: &[VReg]) {
+        let target = self.enter(to);
+        let args = self.out.arg_range(regs);
+        let critical = !regs.is_empty() && self.branches(from) && self.joined(to);
+        if !critical {
+            self.out.blocks[from].linear[k] = Some(Edge { to: target, args });
+            return;
+        }
+        let depth = self.out.blocks[target].depth;
+        let mut between = MachBlock { depth, ..MachBlock::default() };
+        between.insts.push(MachInst::new(op::S_BRANCH, &[Operand::Block(target)]));
+        between.linear[0] = Some(Edge { to: target, args });
+        let between = self.out.blocks.push(between);
+        self.out.blocks[from].linear[k] = Some(Edge { to: between, args: ArgRange::default() });
+    }
+
+    /// Whether the block has two linear successors.
+    fn branches(&self, from: MBlock) -> bool {
+        let position = self.s.mblocks.iter().position(|blocks| blocks.contains(&from));
+        let Some(at) = position else { return false };
+        let gate = self.s.mblocks[at][0] == from && self.s.mblocks[at][1] != from;
+        gate || self.plan.nodes[at].linear[1] != NOWHERE
+    }
+
+    /// Whether several linear edges lead to the node.
+    fn joined(&self, to: Pos) -> bool {
+        let edges = self.plan.nodes.iter().map(|node| {
+            let plain = node.linear.iter().filter(|&&t| t == to).count();
+            plain + usize::from(node.gate == to)
+        });
+        edges.sum::<usize>() > 1
+    }
+
+    /// The block the edge to `to` leads to.
+    fn linear_target(&self, at: Pos, to: Pos) -> MBlock {
+        let body = self.body(at);
+        let k = usize::from(self.node(at).linear[0] != to);
+        self.out.blocks[body].linear[k].map_or(self.enter(to), |edge| edge.to)
+    }
+
+    /// Puts the block together: entry code, copies and instructions; the gate if there is one.
+    pub fn finish_block(&mut self, at: Pos, group: u32) {
+        let plan = self.plan;
+        let node = &plan.nodes[at as usize];
+        let [gate, body] = self.s.mblocks[at as usize];
+        let entry = self.entry_code(at);
+        debug_assert!(self.s.seq.is_empty());
+        let mut insts = Vec::new();
+        if gate == body {
+            insts.extend(entry);
+        }
+        let prologue = insts.len() as u32;
+        let term = self.assemble(&mut insts, group);
+        let block = &mut self.out.blocks[body];
+        block.insts = insts;
+        block.prologue = prologue;
+        block.term = term;
+        let (sgprs, vgprs) = self.param_lists(node);
+        let first = &mut self.out.blocks[gate];
+        first.sgpr_params = sgprs;
+        first.vgpr_params = vgprs;
+        if gate != body {
+            self.gate(at, entry);
+        }
+    }
+
+    fn param_lists(&mut self, node: &Node) -> (Vec<VReg>, Vec<VReg>) {
+        let func = self.func;
+        let (mut sgprs, mut vgprs) = (Vec::new(), Vec::new());
+        for &param in func.params(node.block) {
+            if self.wanted(param) {
+                let (scalar, regs) = self.param_regs(param);
+                let list = if scalar { &mut sgprs } else { &mut vgprs };
+                list.extend_from_slice(self.regs(regs));
+            }
+        }
+        sgprs.extend(node.params.iter().flatten());
+        (sgprs, vgprs)
+    }
+
+    fn gate(&mut self, at: Pos, entry: Option<MachInst>) {
+        let plan = self.plan;
+        let node = &plan.nodes[at as usize];
+        let [gate, body] = self.s.mblocks[at as usize];
+        let mut regs = Vec::new();
+        self.mask_args(at | GATE, node.gate, &mut regs);
+        self.out.blocks[gate].linear[0] = Some(Edge { to: body, args: ArgRange::default() });
+        self.linear_edge(gate, 1, node.gate, &regs);
+        let target = self.out.blocks[gate].linear[1].map_or(body, |edge| edge.to);
+        let mut insts: Vec<MachInst> = entry.into_iter().collect();
+        let prologue = insts.len() as u32;
+        if let Some(zero) = node.gate_zero {
+            let zero = self.pair(zero);
+            insts.push(MachInst::new(op::S_MOV_B64, &[zero, Operand::int(0)]));
+        }
+        let term = insts.len() as u32;
+        insts.push(MachInst::new(op::S_CBRANCH_EXECZ, &[Operand::Block(target)]));
+        let block = &mut self.out.blocks[gate];
+        block.insts = insts;
+        block.prologue = prologue;
+        block.term = term;
+        block.logical[0] = Some(Edge { to: body, args: ArgRange::default() });
+    }
+
+    /// Whether a value is a `bool`.
+    pub fn is_bool(&self, value: Value) -> bool {
+        self.ty(value) == Type::Bool
+    }
+}
+
+fn branch_on(set: bool) -> Opcode {
+    if set { op::S_CBRANCH_SCC1 } else { op::S_CBRANCH_SCC0 }
+}

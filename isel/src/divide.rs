@@ -1,0 +1,145 @@
+//! Division and square root, correctly rounded, from the hardware's approximations.
+
+use crate::float::FloatSource;
+use crate::lower::Lower;
+use ir::{Type, Value};
+use isa::{MachInst, Opcode, Operand, op};
+
+/// `v_cmp_class`: zeros and +infinity.
+const CLASS_SQRT_IS_SELF: i32 = 1 << 5 | 1 << 6 | 1 << 9;
+
+/// Opcodes of one width.
+struct Ops {
+    scale: Opcode,
+    rcp: Opcode,
+    fma: Opcode,
+    mul: Opcode,
+    fmas: Opcode,
+    fixup: Opcode,
+}
+
+const SINGLE: Ops = Ops {
+    scale: op::V_DIV_SCALE_F32,
+    rcp: op::V_RCP_F32,
+    fma: op::V_FMA_F32,
+    mul: op::V_MUL_F32,
+    fmas: op::V_DIV_FMAS_F32,
+    fixup: op::V_DIV_FIXUP_F32,
+};
+
+const DOUBLE: Ops = Ops {
+    scale: op::V_DIV_SCALE_F64,
+    rcp: op::V_RCP_F64,
+    fma: op::V_FMA_F64,
+    mul: op::V_MUL_F64,
+    fmas: op::V_DIV_FMAS_F64,
+    fixup: op::V_DIV_FIXUP_F64,
+};
+
+impl Lower<'_> {
+    fn fma(&mut self, op: Opcode, len: u8, a: FloatSource, b: Operand, c: Operand) -> Operand {
+        let dst = self.vtemp(len);
+        self.emit_float(op, dst, &[a, FloatSource::plain(b), FloatSource::plain(c)]);
+        dst
+    }
+
+    /// `a / b`: both are scaled into a safe range, the reciprocal of the denominator is refined by Newton
+    /// steps, then the quotient; `v_div_fmas` undoes the scaling (VCC says whether) and `v_div_fixup`
+    /// handles what is special (Vega ISA, V_DIV_SCALE_F32).
+    pub fn float_div(&mut self, result: Value, a: Value, b: Value) {
+        let double = self.ty(result) == Type::F64;
+        let (ops, len) = if double { (&DOUBLE, 2) } else { (&SINGLE, 1) };
+        // No modifiers: the scaling looks at the bits. VGPRs, because the bus allows one SGPR only.
+        let (num, den) = (self.vgpr(a), self.vgpr(b));
+        let (d, n, r0) = (self.vtemp(len), self.vtemp(len), self.vtemp(len));
+        let unused = self.stemp(2);
+        let one = if double { Operand::f64(1f64.to_bits()) } else { Some(Operand::f32(1f32.to_bits())) };
+        let one = one.unwrap_or(Operand::None);
+        let minus = FloatSource::negated(d);
+        self.emit(ops.scale, &[d, unused, den, den, num]);
+        self.emit(ops.rcp, &[r0, d]);
+        let mut r = r0;
+        for _ in 0..if double { 2 } else { 1 } {
+            let e = self.fma(ops.fma, len, minus, r, one);
+            r = self.fma(ops.fma, len, FloatSource::plain(e), r, r);
+        }
+        // VCC is live from here to `v_div_fmas`.
+        self.push(MachInst::new(ops.scale, &[n, Operand::VCC, num, den, num]));
+        let mut q = self.vtemp(len);
+        self.emit(ops.mul, &[q, n, r]);
+        if !double {
+            let e = self.fma(ops.fma, len, minus, q, n);
+            q = self.fma(ops.fma, len, FloatSource::plain(e), r, q);
+        }
+        let e = self.fma(ops.fma, len, minus, q, n);
+        let (unscaled, dst) = (self.vtemp(len), self.vgpr_of(result));
+        self.emit(ops.fmas, &[unscaled, e, r, q]);
+        self.emit(ops.fixup, &[dst, unscaled, den, num]);
+    }
+
+    /// The hardware's root is off by one unit at most: the neighbours are tried by their residuals. Small
+    /// operands are scaled, since the residuals of theirs would be denormal.
+    pub fn sqrt32(&mut self, result: Value, arg: Value) {
+        let x = self.vgpr(arg);
+        let (small, scaled, y) = (self.stemp(2), self.vtemp(1), self.vtemp(1));
+        let tiny = self.sgpr_const(0x0f80_0000); // 2^-96
+        self.emit(op::V_CMP_GT_F32, &[small, tiny, x]);
+        self.emit(op::V_MUL_F32, &[scaled, Operand::Literal(0x4f80_0000), x]); // 2^32
+        self.emit(op::V_CNDMASK_B32, &[y, x, scaled, small]);
+        let (s, down, up) = (self.vtemp(1), self.vtemp(1), self.vtemp(1));
+        self.emit(op::V_SQRT_F32, &[s, y]);
+        self.emit(op::V_ADD_U32, &[down, Operand::int(-1), s]);
+        self.emit(op::V_ADD_U32, &[up, Operand::int(1), s]);
+        let below = self.fma(op::V_FMA_F32, 1, FloatSource::negated(down), s, y);
+        let above = self.fma(op::V_FMA_F32, 1, FloatSource::negated(up), s, y);
+        let (take_down, take_up) = (self.stemp(2), self.stemp(2));
+        let (r0, r1, back, r2) = (self.vtemp(1), self.vtemp(1), self.vtemp(1), self.vtemp(1));
+        self.emit(op::V_CMP_LE_F32, &[take_down, below, Operand::int(0)]);
+        self.emit(op::V_CNDMASK_B32, &[r0, s, down, take_down]);
+        self.emit(op::V_CMP_GT_F32, &[take_up, above, Operand::int(0)]);
+        self.emit(op::V_CNDMASK_B32, &[r1, r0, up, take_up]);
+        self.emit(op::V_MUL_F32, &[back, Operand::Literal(0x3780_0000), r1]); // 2^-16
+        self.emit(op::V_CNDMASK_B32, &[r2, r1, back, small]);
+        let (keep, dst) = (self.stemp(2), self.vgpr_of(result));
+        let class = self.vgpr_const(CLASS_SQRT_IS_SELF as u32);
+        self.emit(op::V_CMP_CLASS_F32, &[keep, y, class]);
+        self.emit(op::V_CNDMASK_B32, &[dst, r2, y, keep]);
+    }
+
+    /// Goldschmidt's iteration from the reciprocal root.
+    pub fn sqrt64(&mut self, result: Value, arg: Value) {
+        let x = self.vgpr(arg);
+        let small = self.stemp(2);
+        let tiny = self.sgpr_const64(0x1000_0000_0000_0000); // 2^-767
+        self.emit(op::V_CMP_GT_F64, &[small, tiny, x]);
+        let (grow, y, root) = (self.vtemp(1), self.vtemp(2), self.vtemp(2));
+        let up = self.vgpr_const(256);
+        self.emit(op::V_CNDMASK_B32, &[grow, Operand::int(0), up, small]);
+        self.emit(op::V_LDEXP_F64, &[y, x, grow]);
+        self.emit(op::V_RSQ_F64, &[root, y]);
+        let half = Operand::f64(0.5f64.to_bits()).unwrap_or(Operand::None);
+        let (g0, h0) = (self.vtemp(2), self.vtemp(2));
+        self.emit(op::V_MUL_F64, &[g0, y, root]);
+        self.emit(op::V_MUL_F64, &[h0, root, half]);
+        let plain = FloatSource::plain;
+        let op = op::V_FMA_F64;
+        let r = self.fma(op, 2, FloatSource::negated(h0), g0, half);
+        let g1 = self.fma(op, 2, plain(g0), r, g0);
+        let h1 = self.fma(op, 2, plain(h0), r, h0);
+        let d0 = self.fma(op, 2, FloatSource::negated(g1), g1, y);
+        let g2 = self.fma(op, 2, plain(d0), h1, g1);
+        let d1 = self.fma(op, 2, FloatSource::negated(g2), g2, y);
+        let g3 = self.fma(op, 2, plain(d1), h1, g2);
+        let (shrink, out, keep) = (self.vtemp(1), self.vtemp(2), self.stemp(2));
+        let down = self.vgpr_const(-128i32 as u32);
+        self.emit(op::V_CNDMASK_B32, &[shrink, Operand::int(0), down, small]);
+        self.emit(op::V_LDEXP_F64, &[out, g3, shrink]);
+        let class = self.vgpr_const(CLASS_SQRT_IS_SELF as u32);
+        self.emit(op::V_CMP_CLASS_F64, &[keep, y, class]);
+        let dst = self.vgpr_of(result);
+        for n in 0..2 {
+            let ops = [self.dword(dst, n), self.dword(out, n), self.dword(y, n)];
+            self.emit(op::V_CNDMASK_B32, &[ops[0], ops[1], ops[2], keep]);
+        }
+    }
+}

@@ -1,0 +1,647 @@
+//! Emitting instructions with legal operands.
+//!
+//! What the encodings refuse is made good with copies: a VALU instruction reads at most one SGPR (a lane
+//! mask counts), VOP3 has no literal, some operands must be VGPRs. Copies of one source are shared within a
+//! block and placed before the first of their users; [`Lower::flush`] and [`Lower::finish_block`] see to that.
+
+use crate::class::Home;
+use crate::lower::Lower;
+use ir::{Block, Value};
+use isa::table::{Family, Flags, Kind, Role};
+use isa::{Form, MachInst, Opcode, Operand, RegClass, Tuple, VReg, op};
+use rustc_hash::FxHashMap;
+
+/// What a shared copy holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    /// SGPRs (first, number) in VGPRs.
+    Moved(VReg, u8),
+    Vgpr(u32),
+    Sgpr(u32),
+    Vgpr64(u64),
+    Sgpr64(u64),
+    /// VGPR plus a constant.
+    Plus(VReg, u32),
+}
+
+/// Copies that go before a loop.
+type Hoisted = FxHashMap<(Block, Key), Tuple>;
+
+/// Most constants of a loop nest that are kept in SGPRs and VGPRs all the time.
+const HOISTED_MAX: [u32; 2] = [24, 8];
+
+#[derive(Clone, Copy, Debug)]
+struct SharedCopy {
+    key: Key,
+    dst: Tuple,
+    src: Tuple,
+    /// Goes below this many instructions of the block's end.
+    below: u32,
+}
+
+/// The shared copies of the block at hand.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    list: Vec<SharedCopy>,
+    index: FxHashMap<Key, u32>,
+    /// Those that the instructions not flushed yet use.
+    touched: Vec<u32>,
+    /// SGPRs that those instructions define.
+    local: Vec<VReg>,
+    hoisted: Hoisted,
+    /// For blocks still to come: the block and what goes to its end.
+    outside: Vec<(Block, SharedCopy)>,
+    /// How many SGPRs and VGPRs they take.
+    hoisted_count: [u32; 2],
+    /// Block of the value that an SGPR belongs to.
+    pub owners: FxHashMap<VReg, Block>,
+}
+
+impl Copies {
+    /// For another function.
+    pub fn reset(&mut self) {
+        self.hoisted.clear();
+        self.outside.clear();
+        self.hoisted_count = [0; 2];
+        self.owners.clear();
+    }
+
+    /// For another block, of which `group` instructions at the end are there already.
+    pub fn begin(&mut self) {
+        self.list.clear();
+        self.index.clear();
+        self.touched.clear();
+    }
+}
+
+/// Operands that read the other way round.
+const REVERSED: &[(Opcode, Opcode)] = &[
+    (op::V_SUB_F32, op::V_SUBREV_F32),
+    (op::V_SUBREV_F32, op::V_SUB_F32),
+    (op::V_SUB_U32, op::V_SUBREV_U32),
+    (op::V_SUBREV_U32, op::V_SUB_U32),
+];
+
+impl Lower<'_> {
+    /// New registers as one operand.
+    pub fn temp(&mut self, class: RegClass, len: u8) -> Operand {
+        let start = self.out.tuples.len() as u32;
+        for _ in 0..len {
+            let reg = self.out.new_vreg(class);
+            self.out.tuples.push(reg);
+        }
+        Operand::Virt(Tuple { start, len })
+    }
+
+    /// A new SGPR operand.
+    pub fn stemp(&mut self, len: u8) -> Operand {
+        let operand = self.temp(RegClass::Sgpr, len);
+        if let Operand::Virt(tuple) = operand {
+            self.s.copies.local.extend_from_slice(self.out.regs(tuple));
+        }
+        operand
+    }
+
+    /// A new VGPR operand.
+    pub fn vtemp(&mut self, len: u8) -> Operand {
+        self.temp(RegClass::Vgpr, len)
+    }
+
+    /// Register file of an operand, if it is a register.
+    pub fn class(&self, operand: Operand) -> Option<RegClass> {
+        match operand {
+            Operand::Virt(tuple) => Some(self.out.vregs[self.out.regs(tuple)[0]]),
+            Operand::Reg(range) if range.first.is_vgpr() => Some(RegClass::Vgpr),
+            Operand::Reg(_) => Some(RegClass::Sgpr),
+            _ => None,
+        }
+    }
+
+    /// Whether an operand reads a scalar register.
+    pub fn is_sgpr(&self, operand: Operand) -> bool {
+        self.class(operand) == Some(RegClass::Sgpr)
+    }
+
+    /// Whether an operand is a vector register.
+    pub fn is_vgpr(&self, operand: Operand) -> bool {
+        self.class(operand) == Some(RegClass::Vgpr)
+    }
+
+    /// Dword `n` of a register operand.
+    pub fn dword(&self, operand: Operand, n: u8) -> Operand {
+        match operand {
+            Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + u32::from(n), len: 1 }),
+            Operand::Reg(range) => Operand::reg(range.first.offset(u16::from(n))),
+            other => other,
+        }
+    }
+
+    /// `len` dwords of a register operand from dword `n` on.
+    pub fn dwords(&self, operand: Operand, n: u8, len: u8) -> Operand {
+        match operand {
+            Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + u32::from(n), len }),
+            other => other,
+        }
+    }
+
+    /// The virtual registers of an operand.
+    pub fn regs(&self, operand: Operand) -> &[VReg] {
+        match operand {
+            Operand::Virt(tuple) => self.out.regs(tuple),
+            _ => &[],
+        }
+    }
+
+    /// One operand of several.
+    pub fn concat(&mut self, parts: &[Operand]) -> Operand {
+        let start = self.out.tuples.len();
+        for &part in parts {
+            if let Operand::Virt(tuple) = part {
+                let range = tuple.start as usize..tuple.start as usize + usize::from(tuple.len);
+                self.out.tuples.extend_from_within(range);
+            }
+        }
+        Operand::Virt(Tuple { start: start as u32, len: (self.out.tuples.len() - start) as u8 })
+    }
+
+    /// Appends an instruction as it is.
+    pub fn push(&mut self, mut inst: MachInst) {
+        inst.loc = self.loc;
+        self.s.seq.push(inst);
+    }
+
+    /// Appends an instruction, making its operands legal.
+    pub fn emit(&mut self, op: Opcode, operands: &[Operand]) {
+        self.emit_inst(MachInst::new(op, operands));
+    }
+
+    /// As [`Lower::emit`], for an instruction with modifiers.
+    pub fn emit_inst(&mut self, mut inst: MachInst) {
+        let row = inst.op.row();
+        if row.is_valu() {
+            self.legalize_valu(&mut inst);
+        } else if row.is_salu() {
+            self.legalize_salu(&mut inst);
+        }
+        self.push(inst);
+    }
+
+    /// `dst = src`, any classes but VGPR to SGPR.
+    pub fn copy(&mut self, dst: Operand, src: Operand) {
+        self.push(MachInst::new(op::COPY, &[dst, src]));
+    }
+
+    /// At most one literal.
+    fn legalize_salu(&mut self, inst: &mut MachInst) {
+        let mut literal = None;
+        for n in 0..usize::from(inst.len) {
+            if let Operand::Literal(bits) = inst.ops[n] {
+                match literal {
+                    Some(have) if have != bits => inst.ops[n] = self.sgpr_const(bits),
+                    _ => literal = Some(bits),
+                }
+            }
+        }
+    }
+
+    fn legalize_valu(&mut self, inst: &mut MachInst) {
+        let row = inst.op.row();
+        let specs = row.ops;
+        // The mask operands and VCC come first: they cannot be moved.
+        let mut bus: Option<Operand> = None;
+        if row.implicit.contains(isa::table::Implicit::READ_VCC) {
+            bus = Some(Operand::VCC);
+        }
+        for (n, spec) in specs.iter().enumerate() {
+            if spec.kind == Kind::Mask && spec.role == Role::Use {
+                bus = Some(inst.ops[n]);
+            }
+        }
+        if bus.is_none() && self.literal_form(inst) {
+            return;
+        }
+        for (n, spec) in specs.iter().enumerate() {
+            if spec.role == Role::Def {
+                continue;
+            }
+            let operand = inst.ops[n];
+            match spec.kind {
+                Kind::Vgpr => inst.ops[n] = self.in_vgpr(operand, spec.width),
+                Kind::Vsrc => {
+                    let scalar = self.is_sgpr(operand);
+                    let literal = matches!(operand, Operand::Literal(_));
+                    let free = bus.is_none_or(|have| self.same(have, operand));
+                    if literal {
+                        let Operand::Literal(bits) = operand else { continue };
+                        // `v_mov_b32` and conversions of constants: the 32-bit form has room.
+                        inst.ops[n] = if free && bus.is_none() && spec.width == 1 {
+                            self.sgpr_const(bits)
+                        } else {
+                            self.in_vgpr(operand, spec.width)
+                        };
+                        bus = bus.or(Some(inst.ops[n]).filter(|&o| self.is_sgpr(o)));
+                    } else if scalar && free {
+                        bus = Some(operand);
+                    } else if scalar {
+                        inst.ops[n] = self.in_vgpr(operand, spec.width);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Turns the instruction into its 32-bit form if that is what a literal needs and the rest fits.
+    fn literal_form(&mut self, inst: &mut MachInst) -> bool {
+        let row = inst.op.row();
+        let flags = row.flags;
+        let plain = inst.mods == isa::Mods::default();
+        if !plain || flags.contains(Flags::NO_E32) || !matches!(row.family, Family::Vop1 | Family::Vop2) {
+            return false;
+        }
+        let is_literal = |o: Operand| matches!(o, Operand::Literal(_) | Operand::Reloc(_));
+        let count = inst.operands()[1..].iter().filter(|&&o| is_literal(o)).count();
+        if count != 1 || row.ops.iter().any(|spec| spec.kind == Kind::Mask) || row.ops[1].width != 1 {
+            return false;
+        }
+        if row.family == Family::Vop2 {
+            if is_literal(inst.ops[2]) {
+                let reversed = REVERSED.iter().find(|(from, _)| *from == inst.op).map(|&(_, to)| to);
+                let commutes = flags.contains(Flags::COMMUTES).then_some(inst.op);
+                let Some(swapped) = reversed.or(commutes) else { return false };
+                inst.op = swapped;
+                inst.ops.swap(1, 2);
+            }
+            if !self.is_vgpr(inst.ops[2]) {
+                inst.ops[2] = self.in_vgpr(inst.ops[2], 1);
+            }
+        }
+        inst.form = Form::E32;
+        true
+    }
+
+    fn same(&self, a: Operand, b: Operand) -> bool {
+        a == b
+            || match (a, b) {
+                (Operand::Virt(a), Operand::Virt(b)) => self.out.regs(a) == self.out.regs(b),
+                _ => false,
+            }
+    }
+
+    /// The operand, or a copy of it, in VGPRs.
+    pub fn in_vgpr(&mut self, operand: Operand, width: u8) -> Operand {
+        match operand {
+            Operand::Inline(_) if width == 2 => {
+                // Only integers are asked for this way: see `source`.
+                let bits = operand.const_u32().unwrap_or(0) as i32;
+                self.vgpr_const64(i64::from(bits) as u64)
+            }
+            Operand::Inline(_) | Operand::Literal(_) => {
+                let bits = operand.const_u32().unwrap_or(0);
+                self.vgpr_const(bits)
+            }
+            Operand::Virt(tuple) if self.is_sgpr(operand) => {
+                let first = self.out.regs(tuple)[0];
+                // What the instructions at hand define is not there before them.
+                if self.s.copies.local.contains(&first) {
+                    return self.copy_here(operand, tuple.len);
+                }
+                self.shared(Key::Moved(first, tuple.len), RegClass::Vgpr, tuple)
+            }
+            Operand::Reg(range) if self.is_sgpr(operand) => self.copy_here(operand, range.len),
+            other => other,
+        }
+    }
+
+    fn copy_here(&mut self, from: Operand, len: u8) -> Operand {
+        let dst = self.vtemp(len);
+        for n in 0..len {
+            let (to, part) = (self.dword(dst, n), self.dword(from, n));
+            self.copy(to, part);
+        }
+        dst
+    }
+
+    /// A constant in a VGPR.
+    pub fn vgpr_const(&mut self, bits: u32) -> Operand {
+        self.shared(Key::Vgpr(bits), RegClass::Vgpr, Tuple { start: 0, len: 1 })
+    }
+
+    /// A VGPR plus a constant.
+    pub fn vgpr_plus(&mut self, base: Operand, bits: u32) -> Operand {
+        let Operand::Virt(src) = base else { return base };
+        let first = self.out.regs(src)[0];
+        self.shared(Key::Plus(first, bits), RegClass::Vgpr, src)
+    }
+
+    /// A constant in an SGPR.
+    pub fn sgpr_const(&mut self, bits: u32) -> Operand {
+        self.shared(Key::Sgpr(bits), RegClass::Sgpr, Tuple { start: 0, len: 1 })
+    }
+
+    /// A 64-bit constant in VGPRs.
+    pub fn vgpr_const64(&mut self, bits: u64) -> Operand {
+        self.shared(Key::Vgpr64(bits), RegClass::Vgpr, Tuple { start: 0, len: 2 })
+    }
+
+    /// A 64-bit constant in SGPRs.
+    pub fn sgpr_const64(&mut self, bits: u64) -> Operand {
+        self.shared(Key::Sgpr64(bits), RegClass::Sgpr, Tuple { start: 0, len: 2 })
+    }
+
+    /// The preheader of the outermost loop around the block at hand in which the source is the same.
+    fn outside_loops(&self, key: Key) -> Option<Block> {
+        let loops = &self.an.loops;
+        let mut place = None;
+        let mut around = loops.innermost(self.block);
+        while let Some(l) = around {
+            if let Key::Moved(reg, _) | Key::Plus(reg, _) = key {
+                let owner = *self.s.copies.owners.get(&reg)?;
+                if loops.contains(l, owner) {
+                    break;
+                }
+            }
+            place = loops.preheader(l).or(place);
+            around = loops.parent(l);
+        }
+        place
+    }
+
+    /// As [`Lower::shared`], before the loop.
+    fn shared_outside(&mut self, key: Key, class: RegClass, src: Tuple) -> Option<Operand> {
+        let place = self.outside_loops(key)?;
+        if let Some(&dst) = self.s.copies.hoisted.get(&(place, key)) {
+            return Some(Operand::Virt(dst));
+        }
+        let kind = usize::from(class == RegClass::Vgpr);
+        if self.s.copies.hoisted_count[kind] >= HOISTED_MAX[kind] {
+            return None;
+        }
+        let Operand::Virt(dst) = self.temp(class, src.len) else { return None };
+        let copies = &mut self.s.copies;
+        copies.hoisted_count[kind] += u32::from(src.len);
+        copies.hoisted.insert((place, key), dst);
+        copies.outside.push((place, SharedCopy { key, dst, src, below: 0 }));
+        Some(Operand::Virt(dst))
+    }
+
+    /// Copies for loops that begin behind the block at hand.
+    pub fn outside_copies(&mut self) {
+        let block = self.block;
+        let below = self.s.rev.len() as u32;
+        let copies = &mut self.s.copies;
+        let list = &mut copies.list;
+        copies.outside.retain(|&(place, copy)| {
+            if place == block {
+                list.push(SharedCopy { below, ..copy });
+            }
+            place != block
+        });
+    }
+
+    fn shared(&mut self, key: Key, class: RegClass, src: Tuple) -> Operand {
+        if self.hoist
+            && let Some(outside) = self.shared_outside(key, class, src)
+        {
+            return outside;
+        }
+        let index = match self.s.copies.index.get(&key) {
+            Some(&index) => index,
+            None => {
+                let Operand::Virt(dst) = self.temp(class, src.len) else { return Operand::None };
+                let index = self.s.copies.list.len() as u32;
+                self.s.copies.list.push(SharedCopy { key, dst, src, below: 0 });
+                self.s.copies.index.insert(key, index);
+                index
+            }
+        };
+        self.s.copies.touched.push(index);
+        Operand::Virt(self.s.copies.list[index as usize].dst)
+    }
+
+    /// Moves the instructions at hand to the block; copies they use are to come before them.
+    pub fn flush(&mut self) {
+        let s = &mut *self.s;
+        s.rev.extend(s.seq.drain(..).rev());
+        s.copies.local.clear();
+        for index in s.copies.touched.drain(..) {
+            s.copies.list[index as usize].below = s.rev.len() as u32;
+        }
+    }
+
+    /// Instructions of the block in order, with its copies, appended to `insts`; `group` instructions at
+    /// the end are the terminator group. Returns its index.
+    pub fn assemble(&mut self, insts: &mut Vec<MachInst>, group: u32) -> u32 {
+        let mut copies = std::mem::take(&mut self.s.copies.list);
+        copies.sort_by_key(|copy| std::cmp::Reverse(copy.below));
+        let mut pending = copies.iter().peekable();
+        let count = self.s.rev.len() as u32;
+        insts.reserve(self.s.rev.len() + copies.len());
+        let mut term = insts.len() as u32;
+        for at in (0..count).rev() {
+            while let Some(copy) = pending.next_if(|copy| copy.below > at) {
+                self.expand_copy(copy, insts);
+            }
+            if at + 1 == group {
+                term = insts.len() as u32;
+            }
+            insts.push(self.s.rev[at as usize]);
+        }
+        for copy in pending {
+            self.expand_copy(copy, insts);
+        }
+        if group == 0 {
+            term = insts.len() as u32;
+        }
+        self.s.copies.list = copies;
+        term
+    }
+
+    fn expand_copy(&self, copy: &SharedCopy, insts: &mut Vec<MachInst>) {
+        if let Key::Plus(_, bits) = copy.key {
+            let (dst, src) = (Operand::Virt(copy.dst), Operand::Virt(copy.src));
+            let mut add = MachInst::new(op::V_ADD_U32, &[dst, Operand::int(bits as i32), src]);
+            add.form = Form::E32;
+            insts.push(add);
+            return;
+        }
+        let (bits, len) = match copy.key {
+            Key::Moved(..) | Key::Plus(..) => (0, 0),
+            Key::Vgpr(bits) | Key::Sgpr(bits) => (u64::from(bits), 1),
+            Key::Vgpr64(bits) | Key::Sgpr64(bits) => (bits, 2),
+        };
+        for n in 0..copy.dst.len {
+            let dst = Operand::Virt(Tuple { start: copy.dst.start + u32::from(n), len: 1 });
+            let src = if len == 0 {
+                Operand::Virt(Tuple { start: copy.src.start + u32::from(n), len: 1 })
+            } else {
+                Operand::int((bits >> (32 * n)) as u32 as i32)
+            };
+            insts.push(MachInst::new(op::COPY, &[dst, src]));
+        }
+    }
+}
+
+/// Values as operands.
+impl Lower<'_> {
+    /// The bits of a value that needs no register.
+    pub fn const_bits(&self, value: Value) -> Option<u64> {
+        use crate::class::reqd;
+        use ir::{Op, Pos};
+        match self.func.def_op(value)? {
+            Op::Const(bits) => Some(bits),
+            Op::SlotAddr(slot) => Some(u64::from(self.s.slots[slot.as_u32() as usize])),
+            Op::GlobalAddr(g) if self.home(value) == Home::Const => {
+                Some(u64::from(self.s.shared[g.as_u32() as usize]))
+            }
+            Op::Pos(Pos::WaveSize) => Some(u64::from(self.target.wave_size)),
+            Op::Pos(Pos::LocalSize(d)) => reqd(self.func).map(|s| u64::from(s[usize::from(d).min(2)])),
+            Op::Pos(Pos::LocalId(_)) if self.home(value) == Home::Const => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The value as a 32-bit constant.
+    pub fn const_u32(&self, value: Value) -> Option<u32> {
+        self.const_bits(value).map(|bits| bits as u32)
+    }
+
+    /// A constant of the value's type as an operand.
+    fn constant(&mut self, value: Value, bits: u64) -> Operand {
+        match self.ty(value) {
+            ty if ty.bits() == 64 => {
+                let inline = match ty {
+                    ir::Type::F64 => Operand::f64(bits).filter(|o| matches!(o, Operand::Inline(_))),
+                    _ => Operand::int64(bits as i64),
+                };
+                inline.unwrap_or_else(|| self.sgpr_const64(bits))
+            }
+            _ => Operand::int(bits as u32 as i32),
+        }
+    }
+
+    /// The value wherever it is: constant, SGPR or VGPR.
+    pub fn source(&mut self, value: Value) -> Operand {
+        if let Some(bits) = self.const_bits(value) {
+            return self.constant(value, bits);
+        }
+        match self.home(value) {
+            Home::Sgpr => self.sgpr_of(value),
+            Home::Scc => self.sgpr_of(value),
+            _ => self.vgpr(value),
+        }
+    }
+
+    /// The value for a scalar operand: constant or SGPR.
+    pub fn scalar(&mut self, value: Value) -> Operand {
+        match self.const_bits(value) {
+            Some(bits) => self.constant(value, bits),
+            None => self.sgpr_of(value),
+        }
+    }
+
+    /// The value in SGPRs, also if it is a constant.
+    pub fn sgpr(&mut self, value: Value) -> Operand {
+        match self.const_bits(value) {
+            Some(bits) if self.ty(value).bits() == 64 => self.sgpr_const64(bits),
+            Some(bits) => self.sgpr_const(bits as u32),
+            None => self.sgpr_of(value),
+        }
+    }
+
+    /// The value in VGPRs (a `bool` as 0 or 1).
+    pub fn vgpr(&mut self, value: Value) -> Operand {
+        if let Some(bits) = self.const_bits(value) {
+            return match self.ty(value).bits() {
+                64 => self.vgpr_const64(bits),
+                _ => self.vgpr_const(bits as u32),
+            };
+        }
+        match self.home(value) {
+            Home::Sgpr | Home::Scc => {
+                let from = self.sgpr_of(value);
+                self.in_vgpr(from, self.ty(value).dwords() as u8)
+            }
+            Home::Mask if !self.is_param(value) => {
+                let mask = self.mask(value);
+                let dst = self.vtemp(1);
+                self.emit(op::V_CNDMASK_B32, &[dst, Operand::int(0), Operand::int(1), mask]);
+                dst
+            }
+            _ => self.vgpr_of(value),
+        }
+    }
+
+    /// Whether the value is a block parameter.
+    pub fn is_param(&self, value: Value) -> bool {
+        self.func.def_inst(value).is_none()
+    }
+
+    /// A `bool` as a lane mask.
+    pub fn mask(&mut self, value: Value) -> Operand {
+        match self.const_bits(value) {
+            Some(0) => Operand::int(0),
+            Some(_) => Operand::int(-1),
+            None => self.mask_of(value),
+        }
+    }
+
+    /// The halves of a 64-bit value, each constant, SGPR or VGPR.
+    pub fn halves(&mut self, value: Value) -> [Operand; 2] {
+        if let Some(bits) = self.const_bits(value) {
+            return [Operand::int(bits as u32 as i32), Operand::int((bits >> 32) as u32 as i32)];
+        }
+        if let Some(inst) = self.func.def_inst(value)
+            && self.func.insts[inst].op == ir::Op::Cast(ir::CastOp::Zext)
+            && self.ty(self.func.args(inst)[0]) == ir::Type::I32
+        {
+            return [self.source(self.func.args(inst)[0]), Operand::int(0)];
+        }
+        let whole = self.source(value);
+        [self.dword(whole, 0), self.dword(whole, 1)]
+    }
+
+    /// The halves of a 64-bit value for scalar operands.
+    pub fn scalar_halves(&mut self, value: Value) -> [Operand; 2] {
+        if let Some(bits) = self.const_bits(value) {
+            return [Operand::int(bits as u32 as i32), Operand::int((bits >> 32) as u32 as i32)];
+        }
+        let whole = self.sgpr_of(value);
+        [self.dword(whole, 0), self.dword(whole, 1)]
+    }
+
+    /// Emits the other forms of a result that were asked for.
+    pub fn convert_result(&mut self, value: Value) {
+        match self.home(value) {
+            Home::Vgpr => {
+                if self.wants_low(value) && self.wants_vgpr(value) {
+                    let (low, whole) = (self.low_of(value), self.vgpr_of(value));
+                    let from = self.dword(whole, 0);
+                    self.copy(low, from);
+                }
+                if self.wants_sgpr(value) {
+                    let (to, from) = (self.sgpr_of(value), self.vgpr_of(value));
+                    for n in 0..self.ty(value).dwords() as u8 {
+                        let ops = [self.dword(to, n), self.dword(from, n)];
+                        self.read_first_lane(ops[0], ops[1]);
+                    }
+                }
+            }
+            Home::Mask if self.wants_sgpr(value) => {
+                let mask = self.mask_of(value);
+                let live = self.stemp(2);
+                self.emit(op::S_AND_B64, &[live, mask, Operand::EXEC]);
+                let to = self.sgpr_of(value);
+                self.emit(op::S_CSELECT_B32, &[to, Operand::int(1), Operand::int(0)]);
+            }
+            _ => {}
+        }
+    }
+
+    /// `v_readfirstlane_b32`.
+    pub fn read_first_lane(&mut self, to: Operand, from: Operand) {
+        let mut inst = MachInst::new(op::V_READFIRSTLANE_B32, &[to, from]);
+        inst.form = Form::E32;
+        self.push(inst);
+    }
+}

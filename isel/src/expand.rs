@@ -1,0 +1,352 @@
+//! Operations that no instruction computes, written out in the IR: integer division and remainder, high
+//! products of 64 bits, conversions between 64-bit integers and floats, `fmod`, and positions that need a
+//! multiplication. Doing it here lets uniformity and selection see the parts.
+
+use crate::class::reqd;
+use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, Pos, SrcLoc, TernOp, Type, UnOp, Value};
+
+/// Rewrites every such operation of the function.
+pub(crate) fn run(func: &mut Function) {
+    for n in 0..func.layout.len() {
+        let block = func.layout[n];
+        if !func.blocks[block].insts.iter().any(|&inst| needs(func, inst)) {
+            continue;
+        }
+        let old = std::mem::take(&mut func.blocks[block].insts);
+        for inst in old {
+            if needs(func, inst) {
+                let loc = func.insts[inst].loc;
+                Expander { func, block, loc }.expand(inst);
+            } else {
+                func.blocks[block].insts.push(inst);
+            }
+        }
+    }
+}
+
+fn needs(func: &Function, inst: Inst) -> bool {
+    let data = &func.insts[inst];
+    let wide = |n: usize| func.args(inst).get(n).is_some_and(|&arg| func.ty(arg) == Type::I64);
+    match data.op {
+        Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem | BinOp::FRem) => true,
+        Op::Bin(BinOp::UMulHi | BinOp::SMulHi) => wide(0),
+        Op::Cast(CastOp::SToF | CastOp::UToF) => wide(0),
+        Op::Cast(CastOp::FToS | CastOp::FToU) => func.ty(data.first) == Type::I64,
+        Op::Pos(Pos::NumGroups(_)) => true,
+        Op::Pos(Pos::GlobalId(_)) => reqd(func).is_none(),
+        _ => false,
+    }
+}
+
+struct Expander<'a> {
+    func: &'a mut Function,
+    block: Block,
+    loc: SrcLoc,
+}
+
+/// 2^32 and its kin as f64 and f32.
+const TWO_32: f64 = 4_294_967_296.0;
+
+impl Expander<'_> {
+    fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        self.func.push1(self.block, op, args, ty, self.loc)
+    }
+
+    fn int(&mut self, value: i64, ty: Type) -> Value {
+        let bits = if ty.bits() == 64 { value as u64 } else { u64::from(value as u32) };
+        self.op(Op::Const(bits), &[], ty)
+    }
+
+    fn float(&mut self, value: f64, ty: Type) -> Value {
+        let bits = if ty == Type::F64 { value.to_bits() } else { u64::from((value as f32).to_bits()) };
+        self.op(Op::Const(bits), &[], ty)
+    }
+
+    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op(Op::Bin(op), &[a, b], ty)
+    }
+
+    fn un(&mut self, op: UnOp, a: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op(Op::Un(op), &[a], ty)
+    }
+
+    fn cast(&mut self, op: CastOp, a: Value, ty: Type) -> Value {
+        self.op(Op::Cast(op), &[a], ty)
+    }
+
+    fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op(Op::Tern(TernOp::Fma), &[a, b, c], ty)
+    }
+
+    fn compare(&mut self, cc: IntCc, a: Value, b: Value) -> Value {
+        self.op(Op::Icmp(cc), &[a, b], Type::Bool)
+    }
+
+    fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.op(Op::Select, &[cond, a, b], ty)
+    }
+
+    fn low(&mut self, a: Value) -> Value {
+        self.cast(CastOp::Trunc, a, Type::I32)
+    }
+
+    fn high(&mut self, a: Value) -> Value {
+        let count = self.int(32, Type::I64);
+        let shifted = self.bin(BinOp::LShr, a, count);
+        self.low(shifted)
+    }
+
+    fn join(&mut self, low: Value, high: Value) -> Value {
+        let (low, high) = (self.cast(CastOp::Zext, low, Type::I64), self.cast(CastOp::Zext, high, Type::I64));
+        let count = self.int(32, Type::I64);
+        let shifted = self.bin(BinOp::Shl, high, count);
+        self.bin(BinOp::Or, low, shifted)
+    }
+
+    /// Emits the expansion; the instruction itself becomes its last step and keeps its result.
+    fn expand(&mut self, inst: Inst) {
+        let data = &self.func.insts[inst];
+        let (op, ty) = (data.op, self.func.ty(data.first));
+        let args = self.func.args(inst).to_vec();
+        let (op, args) = match op {
+            Op::Pos(Pos::NumGroups(d)) => self.num_groups(d),
+            Op::Pos(Pos::GlobalId(d)) => self.global_id(d),
+            Op::Bin(BinOp::FRem) => self.float_rem(args[0], args[1]),
+            Op::Bin(bin @ (BinOp::UMulHi | BinOp::SMulHi)) => self.mul_high(bin, args[0], args[1]),
+            Op::Bin(bin) => self.divide(bin, args[0], args[1]),
+            Op::Cast(cast @ (CastOp::SToF | CastOp::UToF)) => self.wide_to_float(cast, args[0], ty),
+            Op::Cast(cast) => self.float_to_wide(cast, args[0]),
+            _ => (op, args),
+        };
+        self.func.insts[inst].op = op;
+        self.func.insts[inst].args.clear(&mut self.func.pool);
+        self.func.insts[inst].args.extend(args, &mut self.func.pool);
+        self.func.blocks[self.block].insts.push(inst);
+    }
+
+    fn position(&mut self, pos: Pos) -> Value {
+        self.op(Op::Pos(pos), &[], Type::I32)
+    }
+
+    fn num_groups(&mut self, d: u8) -> (Op, Vec<Value>) {
+        let (grid, size) = (self.position(Pos::GlobalSize(d)), self.position(Pos::LocalSize(d)));
+        let one = self.int(1, Type::I32);
+        let less = self.bin(BinOp::Sub, grid, one);
+        let quotient = match reqd(self.func).map(|s| s[usize::from(d).min(2)]) {
+            Some(n) if n.is_power_of_two() => {
+                let count = self.int(i64::from(n.trailing_zeros()), Type::I32);
+                self.bin(BinOp::LShr, less, count)
+            }
+            _ => self.udiv32(less, size).0,
+        };
+        (Op::Bin(BinOp::Add), vec![quotient, one])
+    }
+
+    fn global_id(&mut self, d: u8) -> (Op, Vec<Value>) {
+        let (group, size) = (self.position(Pos::GroupId(d)), self.position(Pos::LocalSize(d)));
+        let local = self.position(Pos::LocalId(d));
+        let base = self.bin(BinOp::Mul, group, size);
+        (Op::Bin(BinOp::Add), vec![base, local])
+    }
+
+    /// `a - trunc(a / b) * b`.
+    fn float_rem(&mut self, a: Value, b: Value) -> (Op, Vec<Value>) {
+        let quotient = self.bin(BinOp::FDiv, a, b);
+        let whole = self.un(UnOp::FTrunc, quotient);
+        let minus = self.un(UnOp::FNeg, whole);
+        (Op::Tern(TernOp::Fma), vec![minus, b, a])
+    }
+
+    /// High 64 bits of a product, from four 32-bit products.
+    fn mul_high(&mut self, bin: BinOp, a: Value, b: Value) -> (Op, Vec<Value>) {
+        let high = self.umul_high64(a, b);
+        let zero = self.int(0, Type::I64);
+        if bin == BinOp::UMulHi {
+            return (Op::Bin(BinOp::Add), vec![high, zero]);
+        }
+        // A negative factor counts 2^64 too much of the other.
+        let sixty_three = self.int(63, Type::I64);
+        let (sa, sb) = (self.bin(BinOp::AShr, a, sixty_three), self.bin(BinOp::AShr, b, sixty_three));
+        let (x, y) = (self.bin(BinOp::And, sa, b), self.bin(BinOp::And, sb, a));
+        let less = self.bin(BinOp::Sub, high, x);
+        (Op::Bin(BinOp::Sub), vec![less, y])
+    }
+
+    fn umul_high64(&mut self, a: Value, b: Value) -> Value {
+        let mut part = [a; 4];
+        for (n, &value) in [a, b].iter().enumerate() {
+            let (low, high) = (self.low(value), self.high(value));
+            part[2 * n] = self.cast(CastOp::Zext, low, Type::I64);
+            part[2 * n + 1] = self.cast(CastOp::Zext, high, Type::I64);
+        }
+        let [a0, a1, b0, b1] = part;
+        let count = self.int(32, Type::I64);
+        let p00 = self.bin(BinOp::Mul, a0, b0);
+        let p01 = self.bin(BinOp::Mul, a0, b1);
+        let p10 = self.bin(BinOp::Mul, a1, b0);
+        let p11 = self.bin(BinOp::Mul, a1, b1);
+        // Neither sum can exceed 64 bits.
+        let carry = self.bin(BinOp::LShr, p00, count);
+        let middle = self.bin(BinOp::Add, p10, carry);
+        let (low, high) = (self.low(middle), self.bin(BinOp::LShr, middle, count));
+        let low = self.cast(CastOp::Zext, low, Type::I64);
+        let cross = self.bin(BinOp::Add, p01, low);
+        let cross = self.bin(BinOp::LShr, cross, count);
+        let sum = self.bin(BinOp::Add, p11, high);
+        self.bin(BinOp::Add, sum, cross)
+    }
+
+    fn divide(&mut self, bin: BinOp, a: Value, b: Value) -> (Op, Vec<Value>) {
+        let ty = self.func.ty(a);
+        let signed = matches!(bin, BinOp::SDiv | BinOp::SRem);
+        let remainder = matches!(bin, BinOp::URem | BinOp::SRem);
+        let (mut x, mut y) = (a, b);
+        let mut sign = None;
+        if signed {
+            let top = self.int(i64::from(ty.bits()) - 1, ty);
+            let (sa, sb) = (self.bin(BinOp::AShr, a, top), self.bin(BinOp::AShr, b, top));
+            x = self.magnitude(a, sa);
+            y = self.magnitude(b, sb);
+            sign = Some(if remainder { sa } else { self.bin(BinOp::Xor, sa, sb) });
+        }
+        let (quotient, rest) = if ty == Type::I64 { self.udiv64(x, y) } else { self.udiv32(x, y) };
+        let result = if remainder { rest } else { quotient };
+        match sign {
+            // (r ^ s) - s negates for s = -1.
+            Some(sign) => {
+                let flipped = self.bin(BinOp::Xor, result, sign);
+                (Op::Bin(BinOp::Sub), vec![flipped, sign])
+            }
+            None => {
+                let zero = self.int(0, ty);
+                (Op::Bin(BinOp::Add), vec![result, zero])
+            }
+        }
+    }
+
+    fn magnitude(&mut self, a: Value, sign: Value) -> Value {
+        let sum = self.bin(BinOp::Add, a, sign);
+        self.bin(BinOp::Xor, sum, sign)
+    }
+
+    /// Quotient and remainder. The float reciprocal of the divisor, scaled a little low so that it never
+    /// exceeds 2^32 / y, is refined by one Newton step; the quotient is then at most 2 too small.
+    fn udiv32(&mut self, x: Value, y: Value) -> (Value, Value) {
+        let float = self.cast(CastOp::UToF, y, Type::F32);
+        let reciprocal = self.un(UnOp::NativeRcp, float);
+        let scale = self.op(Op::Const(0x4f7f_fffe), &[], Type::F32); // 2^32 - 512
+        let scaled = self.bin(BinOp::FMul, reciprocal, scale);
+        let z0 = self.cast(CastOp::FToU, scaled, Type::I32);
+        let minus = self.un(UnOp::Neg, y);
+        let error = self.bin(BinOp::Mul, minus, z0);
+        let correction = self.bin(BinOp::UMulHi, z0, error);
+        let z = self.bin(BinOp::Add, z0, correction);
+        let quotient = self.bin(BinOp::UMulHi, x, z);
+        let product = self.bin(BinOp::Mul, quotient, y);
+        let rest = self.bin(BinOp::Sub, x, product);
+        let (q, r) = self.correct(quotient, rest, y);
+        self.correct(q, r, y)
+    }
+
+    /// One more in the quotient if the remainder is not below the divisor.
+    fn correct(&mut self, quotient: Value, rest: Value, y: Value) -> (Value, Value) {
+        let ty = self.func.ty(y);
+        let one = self.int(1, ty);
+        let (more, less) = (self.bin(BinOp::Add, quotient, one), self.bin(BinOp::Sub, rest, y));
+        let over = self.compare(IntCc::Uge, rest, y);
+        (self.select(over, more, quotient), self.select(over, less, rest))
+    }
+
+    /// As [`Expander::udiv32`] on 64 bits, with two Newton steps.
+    fn udiv64(&mut self, x: Value, y: Value) -> (Value, Value) {
+        let (y0, y1) = (self.low(y), self.high(y));
+        let (f0, f1) = (self.cast(CastOp::UToF, y0, Type::F32), self.cast(CastOp::UToF, y1, Type::F32));
+        let up = self.float(TWO_32, Type::F32);
+        let float = self.fma(f1, up, f0);
+        let reciprocal = self.un(UnOp::NativeRcp, float);
+        let scale = self.op(Op::Const(0x5f7f_fffc), &[], Type::F32); // 2^64 less a little
+        let scaled = self.bin(BinOp::FMul, reciprocal, scale);
+        let down = self.float(1.0 / TWO_32, Type::F32);
+        let top = self.bin(BinOp::FMul, scaled, down);
+        let top = self.un(UnOp::FTrunc, top);
+        let minus_up = self.float(-TWO_32, Type::F32);
+        let bottom = self.fma(top, minus_up, scaled);
+        let (z0, z1) = (self.cast(CastOp::FToU, bottom, Type::I32), self.cast(CastOp::FToU, top, Type::I32));
+        let mut z = self.join(z0, z1);
+        let minus = self.un(UnOp::Neg, y);
+        for _ in 0..2 {
+            let error = self.bin(BinOp::Mul, minus, z);
+            let correction = self.umul_high64(z, error);
+            z = self.bin(BinOp::Add, z, correction);
+        }
+        let quotient = self.umul_high64(x, z);
+        let product = self.bin(BinOp::Mul, quotient, y);
+        let rest = self.bin(BinOp::Sub, x, product);
+        let (q, r) = self.correct(quotient, rest, y);
+        self.correct(q, r, y)
+    }
+
+    /// Correctly rounded: an f64 sum of exact halves rounds once; for f32 the number is normalised to 32 bits
+    /// of which the last collects what is below.
+    fn wide_to_float(&mut self, cast: CastOp, a: Value, ty: Type) -> (Op, Vec<Value>) {
+        let signed = cast == CastOp::SToF;
+        let count32 = self.int(32, Type::I32);
+        if ty == Type::F64 {
+            let (low, high) = (self.low(a), self.high(a));
+            let high = self.cast(cast, high, Type::F64);
+            let high = self.op(Op::Bin(BinOp::Ldexp), &[high, count32], Type::F64);
+            let low = self.cast(CastOp::UToF, low, Type::F64);
+            return (Op::Bin(BinOp::FAdd), vec![high, low]);
+        }
+        let sixty_three = self.int(63, Type::I64);
+        let sign = self.bin(BinOp::AShr, a, sixty_three);
+        let x = if signed { self.magnitude(a, sign) } else { a };
+        let high = self.high(x);
+        let zeros = self.un(UnOp::Clz, high);
+        let count = self.cast(CastOp::Zext, zeros, Type::I64);
+        let normal = self.bin(BinOp::Shl, x, count);
+        let (rest, top) = (self.low(normal), self.high(normal));
+        let one = self.int(1, Type::I32);
+        let sticky = self.bin(BinOp::UMin, rest, one);
+        let bits = self.bin(BinOp::Or, top, sticky);
+        let float = self.cast(CastOp::UToF, bits, Type::F32);
+        let exponent = self.bin(BinOp::Sub, count32, zeros);
+        if !signed {
+            return (Op::Bin(BinOp::Ldexp), vec![float, exponent]);
+        }
+        let magnitude = self.op(Op::Bin(BinOp::Ldexp), &[float, exponent], Type::F32);
+        let minus = self.un(UnOp::FNeg, magnitude);
+        let zero = self.int(0, Type::I64);
+        let negative = self.compare(IntCc::Slt, a, zero);
+        (Op::Select, vec![negative, minus, magnitude])
+    }
+
+    /// Saturating: the halves of the truncated number in f64, which holds an f32 exactly; out of range the
+    /// low half is that of the bound.
+    fn float_to_wide(&mut self, cast: CastOp, a: Value) -> (Op, Vec<Value>) {
+        let signed = cast == CastOp::FToS;
+        let wide = if self.func.ty(a) == Type::F64 { a } else { self.cast(CastOp::FExt, a, Type::F64) };
+        let whole = self.un(UnOp::FTrunc, wide);
+        let down = self.float(1.0 / TWO_32, Type::F64);
+        let scaled = self.bin(BinOp::FMul, whole, down);
+        let top = self.un(UnOp::FFloor, scaled);
+        let minus_up = self.float(-TWO_32, Type::F64);
+        let bottom = self.fma(top, minus_up, whole);
+        let high = self.cast(cast, top, Type::I32);
+        let low = self.cast(CastOp::FToU, bottom, Type::I32);
+        let limit = self.float(if signed { TWO_32 * TWO_32 / 2.0 } else { TWO_32 * TWO_32 }, Type::F64);
+        let over = self.op(Op::Fcmp(ir::FloatCc::Oge), &[whole, limit], Type::Bool);
+        let least = self.float(if signed { -(TWO_32 * TWO_32 / 2.0) } else { 0.0 }, Type::F64);
+        let under = self.op(Op::Fcmp(ir::FloatCc::Olt), &[whole, least], Type::Bool);
+        let (ones, zero) = (self.int(-1, Type::I32), self.int(0, Type::I32));
+        let low = self.select(over, ones, low);
+        let low = self.select(under, zero, low);
+        let value = self.join(low, high);
+        let zero = self.int(0, Type::I64);
+        (Op::Bin(BinOp::Or), vec![value, zero])
+    }
+}

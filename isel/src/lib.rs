@@ -1,0 +1,39 @@
+//! Instruction selection: IR to machine code over virtual registers.
+//!
+//! * [`prepare`] brings a function into the shape that selection wants: one return, one latch a loop, no
+//!   critical edge that carries arguments, divergent loops closed, operations no instruction computes expanded.
+//! * [`select`] plans the control flow (`plan`: which lanes wait where, what becomes a jump, what an `exec`
+//!   mask), decides for each value between SGPR, VGPR and lane mask (`class`), and then walks the blocks
+//!   backwards and each block bottom-up (`lower`): an instruction is only emitted if something below asked for
+//!   its result, so what a user folds into itself costs nothing.
+//!
+//! Not here: register assignment, waits, hazards, 32-bit encodings (but for instructions with a literal).
+
+mod abi;
+mod address;
+mod alu;
+mod aperture;
+mod atomic;
+mod class;
+mod compare;
+mod control;
+mod convert;
+mod divide;
+mod emit;
+mod expand;
+mod float;
+mod known;
+mod linear_ssa;
+mod lower;
+mod memory;
+mod pairs;
+mod plan;
+mod prepare;
+mod scalar;
+mod schedule;
+mod shape;
+pub mod verify;
+mod wide;
+
+pub use lower::{Context, Options, Unsupported, select, select_prepared};
+pub use prepare::prepare;

@@ -1,0 +1,418 @@
+//! The driver: blocks in reverse layout order, instructions of a block bottom-up.
+//!
+//! Whoever uses a value asks for it in the form it wants ([`Lower::sgpr`], [`Lower::vgpr`], [`Lower::mask`],
+//! ...); that allots the virtual registers. When the walk reaches the definition, it emits whatever was
+//! asked for and nothing else.
+
+use crate::abi::Inputs;
+use crate::class::{Home, classify};
+use crate::emit::Copies;
+use crate::linear_ssa;
+use crate::memory::LoadGroup;
+use crate::pairs::LoadPair;
+use crate::plan::{Entry, Plan, Pos};
+use crate::schedule::{self, Scheduler};
+use crate::shape::lay_out_shared;
+use cranelift_entity::SecondaryMap;
+use ir::analysis::Analyses;
+use ir::{Block, Function, Inst, Module, Op, Type, Value};
+use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Target};
+
+/// How to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// 0 to 3.
+    pub opt_level: u8,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { opt_level: 2 }
+    }
+}
+
+/// What kernc does not offer, though the IR can say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The thing, in words.
+    pub what: String,
+    /// The processor.
+    pub target: &'static str,
+    /// Where in the source: byte offset plus one, 0 if nowhere.
+    pub loc: u32,
+}
+
+impl std::fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is not supported on {}", self.what, self.target)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// Memory that is reused from function to function.
+#[derive(Debug, Default)]
+pub struct Context {
+    pub(crate) analyses: Analyses,
+    /// Number of values of the function that was prepared last.
+    pub(crate) prepared: u32,
+    plan: Plan,
+    scratch: Scratch,
+    scheduler: Scheduler,
+}
+
+impl Context {
+    /// Nothing allotted yet.
+    pub fn new() -> Self {
+        Context::default()
+    }
+}
+
+/// No registers allotted.
+const NONE: u32 = u32::MAX;
+
+/// Tables of one selection.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// Number of places that use a value.
+    pub uses: SecondaryMap<Value, u32>,
+    pub homes: SecondaryMap<Value, Home>,
+    /// Where in `MachFunc::tuples` the registers of a value are, by form.
+    sgprs: Vec<u32>,
+    vgprs: Vec<u32>,
+    masks: Vec<u32>,
+    /// Only the low half was asked for.
+    lows: Vec<u32>,
+    /// Instructions of the IR instruction at hand, in order.
+    pub seq: Vec<MachInst>,
+    /// Instructions of the block so far, last first.
+    pub rev: Vec<MachInst>,
+    pub copies: Copies,
+    /// LDS offsets by module variable, scratch offsets by slot.
+    pub shared: Vec<u32>,
+    pub slots: Vec<u32>,
+    /// Scalar loads that another one makes too, by instruction.
+    pub merged: Vec<bool>,
+    pub groups: Vec<LoadGroup>,
+    /// Groups by their leaders.
+    pub leaders: Vec<(Inst, u32)>,
+    /// LDS loads made two at a time, by the first.
+    pub pairs: Vec<LoadPair>,
+    pub mblocks: Vec<[MBlock; 2]>,
+}
+
+/// Selection of one function.
+pub(crate) struct Lower<'a> {
+    pub func: &'a Function,
+    pub target: &'static Target,
+    pub an: &'a Analyses,
+    pub plan: &'a Plan,
+    pub out: MachFunc,
+    pub s: &'a mut Scratch,
+    pub inputs: Inputs,
+    pub block: Block,
+    /// Copies of what a loop does not change go before it.
+    pub hoist: bool,
+    pub loc: u32,
+    pub error: Option<Unsupported>,
+}
+
+/// Selects instructions for a kernel. Works on a copy that [`crate::prepare`] may change.
+pub fn select(
+    module: &Module,
+    func: &Function,
+    target: &'static Target,
+    opts: &Options,
+    ctx: &mut Context,
+) -> Result<MachFunc, Unsupported> {
+    let mut copy = func.clone();
+    crate::prepare(&mut copy, ctx);
+    select_prepared(module, &copy, target, opts, ctx)
+}
+
+/// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.
+pub fn select_prepared(
+    module: &Module,
+    func: &Function,
+    target: &'static Target,
+    opts: &Options,
+    ctx: &mut Context,
+) -> Result<MachFunc, Unsupported> {
+    debug_assert_eq!(
+        ctx.prepared,
+        func.values.len() as u32,
+        "select_prepared() needs prepare() with the same context"
+    );
+    let mut out = MachFunc { name: func.name.clone(), ..MachFunc::default() };
+    out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
+    let Context { analyses, plan, scratch, scheduler, .. } = ctx;
+    plan.compute(func, analyses, &mut out);
+    scratch.begin(module, func, analyses, plan, &mut out);
+    let mut lower = Lower {
+        func,
+        target,
+        an: analyses,
+        plan,
+        out,
+        s: scratch,
+        inputs: Inputs::default(),
+        block: func.entry(),
+        hoist: opts.opt_level >= 2,
+        loc: 0,
+        error: None,
+    };
+    lower.make_blocks();
+    lower.plan_loads();
+    if lower.hoist {
+        lower.plan_pairs();
+    }
+    for at in (0..plan.nodes.len() as Pos).rev() {
+        lower.block(at);
+    }
+    lower.finish_inputs();
+    if plan.nodes.iter().any(|node| matches!(node.entry, Entry::Pending(_))) {
+        linear_ssa::run(&mut lower.out);
+    }
+    if opts.opt_level >= 2 {
+        schedule::run(&mut lower.out, target, scheduler);
+    }
+    match lower.error.take() {
+        Some(error) => Err(error),
+        None => Ok(lower.out),
+    }
+}
+
+impl Scratch {
+    fn begin(&mut self, module: &Module, func: &Function, an: &Analyses, plan: &Plan, out: &mut MachFunc) {
+        classify(module, func, an, plan, &mut self.homes);
+        let count = func.values.len();
+        self.uses.clear();
+        self.uses.resize(count);
+        for list in [&mut self.sgprs, &mut self.vgprs, &mut self.masks, &mut self.lows] {
+            list.clear();
+            list.resize(count, NONE);
+        }
+        self.copies.reset();
+        self.merged.clear();
+        self.merged.resize(func.insts.len(), false);
+        let mut used = vec![false; module.globals.len()];
+        for &block in an.cfg.rpo() {
+            for &inst in &func.blocks[block].insts {
+                for &arg in func.args(inst) {
+                    self.uses[arg] += 1;
+                }
+                if let Op::GlobalAddr(global) = func.insts[inst].op {
+                    used[global.as_u32() as usize] = true;
+                }
+            }
+        }
+        out.lds_size = lay_out_shared(module, |g| used[g.as_u32() as usize], &mut self.shared);
+        self.slots.clear();
+        for slot in func.slots.values() {
+            out.scratch_size = out.scratch_size.next_multiple_of(slot.align.max(4));
+            self.slots.push(out.scratch_size);
+            out.scratch_size += slot.size;
+        }
+        out.scratch_size = out.scratch_size.next_multiple_of(4);
+    }
+}
+
+/// Forms of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Sgpr,
+    Vgpr,
+    Mask,
+    Low,
+}
+
+impl Lower<'_> {
+    fn table(&mut self, form: Form) -> &mut Vec<u32> {
+        match form {
+            Form::Sgpr => &mut self.s.sgprs,
+            Form::Vgpr => &mut self.s.vgprs,
+            Form::Mask => &mut self.s.masks,
+            Form::Low => &mut self.s.lows,
+        }
+    }
+
+    fn registers(&mut self, value: Value, form: Form) -> Operand {
+        let len = match form {
+            Form::Mask => 2,
+            Form::Low => 1,
+            _ => self.func.ty(value).dwords() as u8,
+        };
+        let index = value.as_u32() as usize;
+        let mut start = self.table(form)[index];
+        if start == NONE {
+            start = self.out.tuples.len() as u32;
+            let class = if matches!(form, Form::Sgpr | Form::Mask) { RegClass::Sgpr } else { RegClass::Vgpr };
+            for _ in 0..len {
+                let reg = self.out.new_vreg(class);
+                self.out.tuples.push(reg);
+            }
+            self.table(form)[index] = start;
+            if matches!(form, Form::Sgpr | Form::Vgpr) && self.hoist {
+                let owner = self.func.block_of(value);
+                for n in 0..len {
+                    let reg = self.out.tuples[start as usize + usize::from(n)];
+                    self.s.copies.owners.insert(reg, owner);
+                }
+            }
+        }
+        Operand::Virt(isa::Tuple { start, len })
+    }
+
+    /// The SGPRs of a value (a `bool`: 0 or 1).
+    pub fn sgpr_of(&mut self, value: Value) -> Operand {
+        self.input(value).unwrap_or_else(|| self.registers(value, Form::Sgpr))
+    }
+
+    /// The VGPRs of a value that lives there (a mask parameter: 0 or 1).
+    pub fn vgpr_of(&mut self, value: Value) -> Operand {
+        self.input(value).unwrap_or_else(|| self.registers(value, Form::Vgpr))
+    }
+
+    /// The lane mask of a `bool`.
+    pub fn mask_of(&mut self, value: Value) -> Operand {
+        self.registers(value, Form::Mask)
+    }
+
+    /// The low half of a 64-bit value that lives in VGPRs.
+    pub fn low_of(&mut self, value: Value) -> Operand {
+        self.registers(value, Form::Low)
+    }
+
+    /// Whether SGPRs were asked for.
+    pub fn wants_sgpr(&self, value: Value) -> bool {
+        self.s.sgprs[value.as_u32() as usize] != NONE
+    }
+
+    /// Whether VGPRs were asked for.
+    pub fn wants_vgpr(&self, value: Value) -> bool {
+        self.s.vgprs[value.as_u32() as usize] != NONE
+    }
+
+    /// Whether the mask was asked for.
+    pub fn wants_mask(&self, value: Value) -> bool {
+        self.s.masks[value.as_u32() as usize] != NONE
+    }
+
+    /// Whether the low half was asked for.
+    pub fn wants_low(&self, value: Value) -> bool {
+        self.s.lows[value.as_u32() as usize] != NONE
+    }
+
+    /// Whether anything was asked for.
+    pub fn wanted(&self, value: Value) -> bool {
+        self.wants_sgpr(value) || self.wants_vgpr(value) || self.wants_mask(value) || self.wants_low(value)
+    }
+
+    /// Where a value lives.
+    pub fn home(&self, value: Value) -> Home {
+        self.s.homes[value]
+    }
+
+    /// Type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.func.ty(value)
+    }
+
+    /// The definition, if it is in the block at hand and has no other user: an operation its user may fold.
+    pub fn foldable(&self, value: Value) -> Option<Inst> {
+        let inst = self.func.def_inst(value)?;
+        (self.s.uses[value] == 1 && self.func.insts[inst].block == self.block && !self.wanted(value))
+            .then_some(inst)
+    }
+
+    /// Reports something that cannot be compiled; the first report counts.
+    pub fn unsupported(&mut self, what: &str) {
+        if self.error.is_none() {
+            self.error =
+                Some(Unsupported { what: what.to_string(), target: self.target.name, loc: self.loc });
+        }
+    }
+
+    fn block(&mut self, at: Pos) {
+        let node = &self.plan.nodes[at as usize];
+        self.block = node.block;
+        self.s.rev.clear();
+        self.s.copies.begin();
+        let func = self.func;
+        let insts = &func.blocks[self.block].insts;
+        if let Some(&last) = insts.last() {
+            self.loc = func.insts[last].loc.0;
+        }
+        let group = self.terminator(at);
+        self.outside_copies();
+        for &inst in insts.iter().rev().skip(1) {
+            self.loc = func.insts[inst].loc.0;
+            self.inst(inst);
+            self.flush();
+        }
+        self.params(at);
+        self.flush();
+        if at == 0 {
+            self.kernarg_loads();
+            self.init_flat_scratch();
+            self.flush();
+        }
+        self.finish_block(at, group);
+    }
+
+    fn inst(&mut self, inst: Inst) {
+        let data = &self.func.insts[inst];
+        if self.s.merged[inst.as_u32() as usize] {
+            return;
+        }
+        let is_load = matches!(data.op, Op::Load { .. });
+        let wanted = self.func.results_of(inst).any(|v| self.wanted(v));
+        let paired = is_load && self.load_pair(inst);
+        let leads = is_load && self.home(data.first) == Home::Sgpr;
+        if !wanted && !leads && !data.op.has_side_effect() {
+            return;
+        }
+        if !paired {
+            self.lower_op(inst, data.op);
+        }
+        for value in self.func.results_of(inst) {
+            self.convert_result(value);
+        }
+    }
+
+    /// Topics by operation.
+    fn lower_op(&mut self, inst: Inst, op: Op) {
+        match op {
+            Op::Const(_) | Op::SlotAddr(_) | Op::Assume => {}
+            Op::Icmp(cc) => self.icmp(inst, cc),
+            Op::Fcmp(cc) => self.fcmp(inst, cc),
+            Op::Select => self.select(inst),
+            Op::Cast(op) => self.cast(inst, op),
+            Op::Pos(pos) => self.pos(inst, pos),
+            Op::GlobalAddr(global) => self.global_addr(inst, global),
+            Op::Load { mem, .. } => self.load(inst, mem),
+            Op::Store { mem, .. } => self.store(inst, mem),
+            Op::AtomicRmw { op, mem } => self.atomic_rmw(inst, op, mem),
+            Op::AtomicCas { mem, fail } => self.atomic_cas(inst, mem, fail),
+            Op::Fence { order, scope, spaces } => self.fence(order, scope, spaces),
+            Op::Barrier { fence } => self.barrier(fence),
+            Op::WaveBarrier => {}
+            Op::Wave(op) => self.wave(inst, op),
+            Op::Call(_) => self.unsupported("a call that was not inlined"),
+            _ => self.arithmetic(inst, op),
+        }
+    }
+
+    fn arithmetic(&mut self, inst: Inst, op: Op) {
+        let result = self.func.insts[inst].first;
+        let ty = self.ty(result);
+        match (self.home(result), ty) {
+            (Home::Const, _) => {}
+            (_, Type::Bool) => self.bool_op(inst, op),
+            (Home::Sgpr, _) => self.scalar_op(inst, op),
+            _ if ty.is_float() || self.ty(self.func.args(inst)[0]).is_float() => self.float_op(inst, op),
+            _ if ty.bits() == 64 || self.ty(self.func.args(inst)[0]).bits() == 64 => self.wide_op(inst, op),
+            _ => self.vector_op(inst, op),
+        }
+    }
+}

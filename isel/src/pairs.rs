@@ -1,0 +1,175 @@
+//! LDS loads of two places in one instruction (`ds_read2_b32`, `ds_read2_b64`).
+
+use crate::lower::Lower;
+use crate::memory::spaces_of;
+use ir::{Inst, MemFlags, Op, Order, Space, Value};
+use isa::func::SPACE_SHARED;
+use isa::{MachInst, Opcode, Operand, op};
+
+/// Loads this many instructions apart are not brought together: their results would have to wait in registers.
+const REACH: usize = 24;
+
+/// A load that may get a partner.
+struct Open {
+    inst: Inst,
+    at: usize,
+    base: Option<Value>,
+    offset: i64,
+    dwords: u32,
+}
+
+/// Two loads made by the first of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadPair {
+    pub first: Inst,
+    second: Inst,
+    base: Option<Value>,
+    offsets: [i64; 2],
+    dwords: u32,
+}
+
+impl LoadPair {
+    fn unit(&self) -> i64 {
+        4 * i64::from(self.dwords)
+    }
+}
+
+impl Lower<'_> {
+    /// Finds pairs in every block.
+    pub fn plan_pairs(&mut self) {
+        self.s.pairs.clear();
+        let (func, an) = (self.func, self.an);
+        let mut open: Vec<Open> = Vec::new();
+        for &block in an.cfg.rpo() {
+            open.clear();
+            for (at, &inst) in func.blocks[block].insts.iter().enumerate() {
+                let op = func.insts[inst].op;
+                if ends_pairing(op) {
+                    open.clear();
+                }
+                let Some(load) = self.pairable(inst, at) else { continue };
+                open.retain(|other| other.at + REACH > at);
+                match open.iter().position(|other| fits(other, &load)) {
+                    Some(n) => {
+                        let other = open.swap_remove(n);
+                        self.s.merged[inst.as_u32() as usize] = true;
+                        self.s.pairs.push(LoadPair {
+                            first: other.inst,
+                            second: inst,
+                            base: load.base,
+                            offsets: [other.offset, load.offset],
+                            dwords: load.dwords,
+                        });
+                    }
+                    None => open.push(load),
+                }
+            }
+        }
+        self.s.pairs.sort_unstable_by_key(|pair| pair.first);
+    }
+
+    fn pairable(&self, inst: Inst, at: usize) -> Option<Open> {
+        let Op::Load { mem, count } = self.func.insts[inst].op else { return None };
+        let bytes = mem.ty.bytes() * u32::from(count);
+        let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
+        let shape = bytes == 4 && mem.align >= 4 || bytes == 8 && mem.align >= 8;
+        if mem.space != Space::Shared || !plain || !shape || mem.ty.bytes() < 4 {
+            return None;
+        }
+        let (base, offset) = self.narrow_parts(self.func.args(inst)[0], mem.offset);
+        Some(Open { inst, at, base, offset, dwords: bytes / 4 })
+    }
+
+    /// Emits the pair that `inst` leads, if it leads one.
+    pub fn load_pair(&mut self, inst: Inst) -> bool {
+        let Ok(n) = self.s.pairs.binary_search_by_key(&inst, |pair| pair.first) else { return false };
+        let pair = self.s.pairs[n];
+        let wanted = [pair.first, pair.second].map(|i| self.func.results_of(i).any(|v| self.wanted(v)));
+        match wanted {
+            [true, true] => self.both(&pair),
+            [true, false] => return false,
+            [false, true] => {
+                if let Op::Load { mem, .. } = self.func.insts[pair.second].op {
+                    self.load(pair.second, mem);
+                }
+            }
+            [false, false] => {}
+        }
+        for value in self.func.results_of(pair.second) {
+            self.convert_result(value);
+        }
+        true
+    }
+
+    fn both(&mut self, pair: &LoadPair) {
+        let mut parts = Vec::with_capacity(4);
+        for inst in [pair.first, pair.second] {
+            for result in self.func.results_of(inst) {
+                parts.push(self.vgpr_of(result));
+            }
+        }
+        let dst = self.concat(&parts);
+        let (addr, [a, b], code) = self.pair_address(pair);
+        let mut inst = MachInst::new(code, &[dst, addr]);
+        inst.mods.offset = (a | b << 8) as i32;
+        if let Op::Load { mem, .. } = self.func.insts[pair.first].op {
+            inst.mem = self.mem_id(&mem, Order::NotAtomic);
+        }
+        self.push(inst);
+    }
+
+    /// Address register, element offsets, opcode.
+    fn pair_address(&mut self, pair: &LoadPair) -> (Operand, [i64; 2], Opcode) {
+        let wide = pair.dwords == 2;
+        let plain = if wide { op::DS_READ2_B64 } else { op::DS_READ2_B32 };
+        let strided = if wide { op::DS_READ2ST64_B64 } else { op::DS_READ2ST64_B32 };
+        for (unit, code) in [(pair.unit(), plain), (64 * pair.unit(), strided)] {
+            if pair.offsets.iter().all(|&o| o >= 0 && o % unit == 0 && o / unit <= 255) {
+                let base = self.lds_base(pair.base, 0);
+                return (base, pair.offsets.map(|o| o / unit), code);
+            }
+        }
+        // A base that the neighbours can share.
+        let low = pair.offsets[0].min(pair.offsets[1]);
+        let window = 256 * pair.unit();
+        let mut shift = low.div_euclid(window) * window;
+        if pair.offsets.iter().any(|&o| (o - shift) / pair.unit() > 255) || (low - shift) % pair.unit() != 0 {
+            shift = low;
+        }
+        let base = self.lds_base(pair.base, shift);
+        (base, pair.offsets.map(|o| (o - shift) / pair.unit()), plain)
+    }
+
+    fn lds_base(&mut self, base: Option<Value>, shift: i64) -> Operand {
+        match base {
+            None => self.vgpr_const(shift as u32),
+            Some(base) => {
+                let base = self.vgpr(base);
+                if shift == 0 { base } else { self.vgpr_plus(base, shift as u32) }
+            }
+        }
+    }
+}
+
+/// Whether the offsets of the two can be encoded.
+fn fits(a: &Open, b: &Open) -> bool {
+    let distance = (a.offset - b.offset).abs();
+    let unit = 4 * i64::from(a.dwords);
+    a.base == b.base
+        && a.dwords == b.dwords
+        && distance != 0
+        && distance % unit == 0
+        && distance / unit <= 255
+}
+
+/// Whether LDS may be written here.
+fn ends_pairing(op: Op) -> bool {
+    match op {
+        Op::Load { mem, .. } => mem.order != Order::NotAtomic,
+        Op::Store { mem, .. } | Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
+            spaces_of(mem.space) & SPACE_SHARED != 0 || mem.order != Order::NotAtomic
+        }
+        Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) => true,
+        _ => false,
+    }
+}

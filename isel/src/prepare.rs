@@ -1,0 +1,159 @@
+//! Brings a function into the shape that [`crate::select`] relies on.
+//!
+//! # Guarantees
+//! * One block returns, and nothing is `unreachable`: such blocks go to the return too.
+//! * A loop has one latch, which is a block of that loop alone (not of a loop inside it) and ends in a jump,
+//!   and a preheader.
+//! * An edge that carries arguments is not critical, nor is one that leaves a loop.
+//! * No scalar or mask leaves a divergent loop but through parameters of the exit block.
+//! * Only operations that selection knows remain (see [`crate::expand`]).
+
+use crate::expand;
+use crate::lower::Context;
+use ir::analysis::Loop;
+use ir::{Block, Function, Inst, Op, SrcLoc, Value};
+
+/// Runs the preparation; the analyses in `ctx` describe the result.
+pub fn prepare(func: &mut Function, ctx: &mut Context) {
+    unify_returns(func);
+    expand::run(func);
+    ctx.analyses.compute_control(func);
+    if shape_loops(func, ctx) {
+        ctx.analyses.compute_control(func);
+    }
+    if split_edges(func, ctx) {
+        ctx.analyses.compute_control(func);
+    }
+    let analyses = &mut ctx.analyses;
+    analyses.uniformity.compute(func, &analyses.cfg, &analyses.loops);
+    // Closing loops gives edges behind them arguments.
+    if ir::analysis::lcssa_divergent_exits(func, analyses) && split_edges(func, ctx) {
+        ctx.analyses.compute(func);
+    }
+    ctx.prepared = func.values.len() as u32;
+}
+
+/// Makes every `ret` and `unreachable` a jump to one block with the only `ret`.
+fn unify_returns(func: &mut Function) {
+    let ends: Vec<Inst> = func
+        .layout
+        .iter()
+        .filter_map(|&block| func.terminator(block))
+        .filter(|&inst| matches!(func.insts[inst].op, Op::Ret | Op::Unreachable))
+        .collect();
+    let [first, ..] = ends[..] else { return };
+    if ends.len() == 1 && func.insts[first].op == Op::Ret {
+        return;
+    }
+    let loc = func.insts[first].loc;
+    let end = func.add_block();
+    for inst in ends {
+        func.insts[inst].op = Op::Jump(end);
+        func.insts[inst].args.clear(&mut func.pool);
+    }
+    func.push(end, Op::Ret, &[], loc);
+}
+
+/// Gives loops their preheader and their single latch.
+fn shape_loops(func: &mut Function, ctx: &Context) -> bool {
+    let loops = &ctx.analyses.loops;
+    let mut changed = false;
+    for l in loops.loops() {
+        let header = loops.header(l);
+        if loops.preheader(l).is_none() {
+            let outside: Vec<Block> = preds_of(ctx, header).filter(|&p| !loops.contains(l, p)).collect();
+            if header != func.entry() || !outside.is_empty() {
+                merge_edges(func, header, &outside);
+                changed = true;
+            }
+        }
+        if !has_plain_latch(func, ctx, l) {
+            merge_edges(func, header, loops.latches(l));
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn preds_of<'a>(ctx: &'a Context, block: Block) -> impl Iterator<Item = Block> + 'a {
+    ctx.analyses.cfg.preds(block).iter().copied()
+}
+
+fn has_plain_latch(func: &Function, ctx: &Context, l: Loop) -> bool {
+    let loops = &ctx.analyses.loops;
+    match *loops.latches(l) {
+        [latch] => loops.innermost(latch) == Some(l) && func.succs(latch).count() == 1,
+        _ => false,
+    }
+}
+
+/// Sends the edges from `from` to `to` through one new block.
+fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
+    let between = new_block_before(func, to);
+    for &pred in from {
+        if let Some(branch) = func.terminator(pred) {
+            func.retarget(branch, to, between);
+        }
+    }
+}
+
+/// A new block that has the parameters of `to` and passes them on.
+fn new_block_before(func: &mut Function, to: Block) -> Block {
+    let between = func.make_block();
+    let at = func.layout.iter().position(|&b| b == to).unwrap_or(func.layout.len());
+    // The entry stays first.
+    func.layout.insert(at.max(1), between);
+    let count = func.params(to).len();
+    let mut params: Vec<Value> = Vec::with_capacity(count);
+    for n in 0..count {
+        let ty = func.ty(func.params(to)[n]);
+        params.push(func.add_param(between, ty));
+    }
+    func.push(between, Op::Jump(to), &params, SrcLoc::default());
+    between
+}
+
+/// Splits critical edges that carry arguments or leave a loop.
+fn split_edges(func: &mut Function, ctx: &Context) -> bool {
+    let (cfg, loops) = (&ctx.analyses.cfg, &ctx.analyses.loops);
+    let mut changed = false;
+    for &block in cfg.rpo() {
+        let Some(branch) = func.terminator(block) else { continue };
+        let Op::Br { then, otherwise, .. } = func.insts[branch].op else { continue };
+        for (which, to) in [(0, then), (1, otherwise)] {
+            if cfg.preds(to).len() < 2 {
+                continue;
+            }
+            let leaves = loops.innermost(block).is_some_and(|l| !loops.contains(l, to));
+            if leaves || !func.branch_args(branch, which).is_empty() {
+                split_edge(func, branch, which, to);
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+/// Puts a block on one edge of a branch; the arguments move to its jump.
+fn split_edge(func: &mut Function, branch: Inst, which: usize, to: Block) {
+    let args: Vec<Value> = func.branch_args(branch, which).to_vec();
+    let other: Vec<Value> = func.branch_args(branch, 1 - which).to_vec();
+    let cond = func.args(branch)[0];
+    let loc = func.insts[branch].loc;
+    let between = func.make_block();
+    let at = func.layout.iter().position(|&b| b == to).unwrap_or(func.layout.len());
+    func.layout.insert(at.max(1), between);
+    func.push(between, Op::Jump(to), &args, loc);
+    let mut list: Vec<Value> = vec![cond];
+    list.extend_from_slice(&other);
+    let data = &mut func.insts[branch];
+    let Op::Br { then, otherwise, then_args } = &mut data.op else { return };
+    if which == 0 {
+        *then = between;
+        *then_args = 0;
+    } else {
+        *otherwise = between;
+    }
+    data.args.clear(&mut func.pool);
+    data.args.extend(list, &mut func.pool);
+}

@@ -1,0 +1,41 @@
+//! Small questions about the IR that several topics ask.
+
+use ir::{Global, Mem, MemFlags, Module, Order, Space};
+
+/// Whether a module variable is in LDS, where its address is a constant.
+pub(crate) fn is_shared_address(module: &Module, global: Global) -> bool {
+    module.globals[global].space == Space::Shared
+}
+
+/// Whether a load may go through the scalar cache if its address is in SGPRs: nobody writes the memory, and
+/// what is loaded is dwords at a dword address.
+pub(crate) fn scalar_load(mem: &Mem) -> bool {
+    let invariant = mem.flags.contains(MemFlags::INVARIANT) || mem.space == Space::Constant;
+    invariant
+        && matches!(mem.space, Space::Global | Space::Constant)
+        && mem.order == Order::NotAtomic
+        && !mem.flags.contains(MemFlags::VOLATILE)
+        && mem.ty.bytes() >= 4
+        && mem.align >= 4
+}
+
+/// LDS offset of each module variable in LDS: 16-byte aligned so that wide accesses may be used, the
+/// dynamically sized one last. Returns the size of the static part too.
+pub(crate) fn lay_out_shared(module: &Module, used: impl Fn(Global) -> bool, offsets: &mut Vec<u32>) -> u32 {
+    offsets.clear();
+    offsets.resize(module.globals.len(), 0);
+    let mut size = 0u32;
+    for dynamic in [false, true] {
+        for (global, data) in module.globals.iter() {
+            if data.space != Space::Shared || data.dynamic != dynamic || !used(global) {
+                continue;
+            }
+            size = size.next_multiple_of(data.align.max(16));
+            offsets[global.as_u32() as usize] = size;
+            if !dynamic {
+                size += data.size;
+            }
+        }
+    }
+    size
+}

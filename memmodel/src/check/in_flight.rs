@@ -1,0 +1,163 @@
+//! No instruction touches a register that an operation before it may still write.
+
+use super::{Fault, Place, Violation, places};
+use crate::counters::{self, CLASSES, Wait};
+use crate::effects;
+use isa::{MBlock, MachFunc, MachInst, Operand, RegRange, Target, op};
+
+/// Follows every memory operation, once for each counter that it raises.
+pub fn in_flight(func: &MachFunc, target: &Target, faults: &mut Vec<Violation>) {
+    let mut search = Search::default();
+    for place in places(func) {
+        let inst = place.inst(func);
+        for class in counters::each(counters::classes(inst)) {
+            let reads = CLASSES[class].reads_sources;
+            let mut ranges = Vec::new();
+            effects::explicit(inst, |access| {
+                if if reads { access.read && access.range.first.is_vgpr() } else { access.write } {
+                    ranges.push(access.range);
+                }
+            });
+            if !ranges.is_empty() {
+                let query = Query { func, target, class, first: place };
+                search.follow(&query, |place, inst| touch(&query, &ranges, place, inst), faults);
+            }
+        }
+    }
+}
+
+/// An operation that is followed.
+pub(super) struct Query<'a> {
+    pub(super) func: &'a MachFunc,
+    pub(super) target: &'a Target,
+    /// The class as which it is followed.
+    pub(super) class: usize,
+    /// Where it issues.
+    pub(super) first: Place,
+}
+
+/// The search along all paths.
+#[derive(Default)]
+pub(super) struct Search {
+    /// By block: the fewest younger operations with which its head was reached.
+    seen: Vec<Option<u8>>,
+    todo: Vec<(MBlock, u8)>,
+}
+
+/// What a visitor finds.
+pub(super) enum Found {
+    /// Go on.
+    Nothing,
+    /// The path need not be followed further.
+    Stop,
+    /// A fault; the path goes on behind it.
+    Fault(Violation),
+}
+
+impl Search {
+    /// Visits every instruction that may issue while the operation is incomplete.
+    pub(super) fn follow(
+        &mut self,
+        query: &Query<'_>,
+        mut visit: impl FnMut(Place, &MachInst) -> Found,
+        faults: &mut Vec<Violation>,
+    ) {
+        self.seen.clear();
+        self.seen.resize(query.func.blocks.len(), None);
+        self.todo.clear();
+        let Place { block, index } = query.first;
+        self.path(query, block, index + 1, 0, &mut visit, faults);
+        while let Some((block, younger)) = self.todo.pop() {
+            self.path(query, block, 0, younger, &mut visit, faults);
+        }
+    }
+
+    /// Visits every instruction after the operation, complete or not, until the visitor stops the path.
+    pub(super) fn follow_through_waits(
+        &mut self,
+        query: &Query<'_>,
+        mut visit: impl FnMut(Place, &MachInst) -> Found,
+    ) {
+        let blocks = &query.func.blocks;
+        self.seen.clear();
+        self.seen.resize(blocks.len(), None);
+        self.todo.clear();
+        let mut next = Some((query.first.block, query.first.index + 1));
+        while let Some((block, from)) = next {
+            let data = &blocks[block];
+            let mut visited = data.insts.iter().enumerate().skip(from);
+            let stopped =
+                visited.any(|(index, inst)| matches!(visit(Place { block, index }, inst), Found::Stop));
+            for edge in data.linear.iter().flatten().filter(|_| !stopped) {
+                if self.seen[edge.to.as_u32() as usize].replace(0).is_none() {
+                    self.todo.push((edge.to, 0));
+                }
+            }
+            next = self.todo.pop().map(|(block, _)| (block, 0));
+        }
+    }
+
+    /// Goes through a block from an index on, `younger` operations of the class having issued since.
+    fn path(
+        &mut self,
+        query: &Query<'_>,
+        block: MBlock,
+        from: usize,
+        mut younger: u8,
+        visit: &mut impl FnMut(Place, &MachInst) -> Found,
+        faults: &mut Vec<Violation>,
+    ) {
+        let class = &CLASSES[query.class];
+        let data = &query.func.blocks[block];
+        for (index, inst) in data.insts.iter().enumerate().skip(from) {
+            if let (op::S_WAITCNT, Operand::Imm(imm)) = (inst.op, inst.ops[0]) {
+                // With so many younger ones of its class incomplete too, the counter would be above that number.
+                if Wait::unpack(imm, query.target).count(class.counter) <= younger {
+                    return;
+                }
+            }
+            match visit(Place { block, index }, inst) {
+                Found::Nothing => {}
+                Found::Stop => return,
+                Found::Fault(fault) => faults.push(fault),
+            }
+            if class.in_order && counters::classes(inst) & 1 << query.class != 0 {
+                // A counter cannot exceed its width; counting further would only lower the demand.
+                younger = (younger + 1).min(class.counter.max(query.target));
+            }
+        }
+        for edge in data.linear.iter().flatten() {
+            let seen = &mut self.seen[edge.to.as_u32() as usize];
+            if seen.is_none_or(|least| younger < least) {
+                *seen = Some(younger);
+                self.todo.push((edge.to, younger));
+            }
+        }
+    }
+}
+
+/// Whether an instruction touches what is in flight.
+fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) -> Found {
+    let class = &CLASSES[query.class];
+    let mut hit = None;
+    effects::all(inst, |access| {
+        let dangerous = if class.reads_sources {
+            access.write
+        } else {
+            // Vector memory operations write their registers in order: seed 000, line 3093.
+            access.read
+                || !(counters::classes(inst) == counters::VECTOR && 1 << query.class == counters::VECTOR)
+        };
+        let common = ranges.iter().find(|range| range.overlaps(access.range));
+        if let (true, Some(range)) = (dangerous, common) {
+            hit = hit.or(Some(effects::first_common(*range, access.range)));
+        }
+    });
+    match hit {
+        Some(reg) => {
+            let fault = Fault::InFlight { reg, counter: class.counter.name() };
+            Found::Fault(Violation::new(query.func, query.first, place, fault))
+        }
+        None => Found::Nothing,
+    }
+}

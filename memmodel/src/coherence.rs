@@ -1,0 +1,140 @@
+//! Orders and scopes into cache bits, cache invalidations and wait points.
+//!
+//! # Source
+//! The table in [`crate::sequences`].
+//! # Requires
+//! Memory instructions carry a [`MemRef`]; `FENCE` pseudos say what they order.
+//! # Guarantees
+//! No `FENCE` remains. `WAIT_POINT` pseudos say which counters must be empty where; [`crate::waits`] knows what is
+//! outstanding there, so that a wait for nothing costs nothing.
+//! # Not here
+//! `s_barrier` itself is an execution barrier and orders no memory: `barrier()` is a fence and an `s_barrier`. A GFX9
+//! wave that waits at a barrier with accesses in flight cannot report their faults in time; LLVM waits for all of them
+//! there for that reason. We do as the table says.
+
+use crate::sequences::{self, Kind, Steps};
+use crate::{Context, Options, Stats, counters::Counter, edit};
+use isa::table::{Family, Flags};
+use isa::target::Generation;
+use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, SyncOrder, Target, op};
+
+/// Runs the pass.
+pub fn run(func: &mut MachFunc, target: &Target, opts: &Options, ctx: &mut Context) -> Stats {
+    let mut stats = Stats::default();
+    for index in 0..func.blocks.len() {
+        let block = isa::MBlock::from_u32(index as u32);
+        if !func.blocks[block].insts.iter().any(|inst| concerns(func, inst)) {
+            continue;
+        }
+        edit::rewrite(func, block, &mut ctx.insts, |func, inst, out| {
+            instruction(func, target.generation, opts, inst, out, &mut stats);
+        });
+    }
+    stats
+}
+
+/// Whether the pass has anything to do with an instruction: most memory accesses are plain.
+fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
+    match inst.mem.index() {
+        Some(mem) => {
+            let mem = &func.mems[mem];
+            inst.op == op::FENCE || mem.order != SyncOrder::NotAtomic || mem.volatile || mem.nontemporal
+        }
+        None => inst.op == op::FENCE || inst.op == op::S_BARRIER,
+    }
+}
+
+/// Writes an instruction with what the table puts around it.
+fn instruction(
+    func: &mut MachFunc,
+    generation: Generation,
+    opts: &Options,
+    inst: &MachInst,
+    out: &mut Vec<MachInst>,
+    stats: &mut Stats,
+) {
+    if inst.op == op::S_BARRIER && opts.single_wave {
+        stats.barriers_dropped += 1;
+        return;
+    }
+    let mem = inst.mem.index().map(|mem| func.mems[mem]);
+    let Some((kind, mem)) = kind(inst).zip(mem) else {
+        if inst.op != op::FENCE {
+            out.push(*inst);
+        }
+        return;
+    };
+    let mut access = *inst;
+    hint(&mut access, kind, &mem);
+    let Some((row, ordered)) = sequences::lookup(kind, &mem, opts.single_wave) else {
+        if kind != Kind::Fence {
+            out.push(access);
+        }
+        return;
+    };
+    let sequence = row.sequence(generation);
+    steps(func, row.name, ordered.resolve(sequence.before), inst.loc, out, stats);
+    if kind != Kind::Fence {
+        if sequence.glc && access.op.row().is_vmem() {
+            access.mods.flags |= ModFlags::GLC;
+        }
+        out.push(access);
+    }
+    steps(func, row.name, ordered.resolve(sequence.after), inst.loc, out, stats);
+}
+
+/// What an instruction is to the memory model.
+pub(crate) fn kind(inst: &MachInst) -> Option<Kind> {
+    if inst.op == op::FENCE {
+        return Some(Kind::Fence);
+    }
+    let row = inst.op.row();
+    // Scalar loads read what does not change while a kernel runs (seed 000, line 3127).
+    if row.family == Family::Smem {
+        return None;
+    }
+    [(Flags::ATOMIC, Kind::Rmw), (Flags::LOAD, Kind::Load), (Flags::STORE, Kind::Store)]
+        .into_iter()
+        .find_map(|(flag, kind)| row.flags.contains(flag).then_some(kind))
+}
+
+/// Sets the cache bits that `volatile` and `nontemporal` ask for; LDS has none.
+fn hint(inst: &mut MachInst, kind: Kind, mem: &MemRef) {
+    if !inst.op.row().is_vmem() {
+        return;
+    }
+    for (of, name, glc, slc) in sequences::HINTS {
+        let asked = if name == "volatile" { mem.volatile } else { mem.nontemporal };
+        if asked && of == kind {
+            inst.mods.flags.set(ModFlags::GLC, glc || inst.mods.flags.contains(ModFlags::GLC));
+            inst.mods.flags.set(ModFlags::SLC, slc || inst.mods.flags.contains(ModFlags::SLC));
+        }
+    }
+}
+
+/// Writes steps: one wait point, then the invalidation.
+fn steps(
+    func: &mut MachFunc,
+    name: &'static str,
+    steps: Steps,
+    loc: u32,
+    out: &mut Vec<MachInst>,
+    stats: &mut Stats,
+) {
+    if steps.is_empty() {
+        return;
+    }
+    let note = func.note(Note::Coherence(name));
+    let counters = [(Steps::VM, Counter::Vm), (Steps::LGKM, Counter::Lgkm)];
+    let mask = counters
+        .iter()
+        .filter(|(step, _)| steps.contains(*step))
+        .fold(0, |mask, (_, counter)| mask | counter.wait_point_bit());
+    if mask != 0 {
+        out.push(MachInst { note, loc, ..MachInst::new(op::WAIT_POINT, &[Operand::Imm(mask)]) });
+    }
+    if steps.contains(Steps::INVALIDATE) {
+        out.push(MachInst { note, loc, ..MachInst::new(op::BUFFER_WBINVL1_VOL, &[]) });
+        stats.invalidates += 1;
+    }
+}

@@ -1,0 +1,77 @@
+//! Memory coherence, waits, hazards and the checkers of them.
+//!
+//! Three passes run over a [`MachFunc`] with hardware registers, in this order:
+//!
+//! 1. [`coherence`] turns orders and scopes into cache bits, cache invalidations and *wait points*;
+//! 2. [`waits`] turns wait points and data flow into as few `s_waitcnt` as it can;
+//! 3. [`hazards`] puts `s_nop` where the hardware does not interlock.
+//!
+//! [`check`] proves the result over the final code, ours or anybody's: it shares the tables ([`sequences`],
+//! [`counters`], [`rules`]) with the passes and none of their logic. [`mod@cfg`] makes a function of decoded code for it.
+//!
+//! Every inserted instruction carries an [`isa::Note`] that says what it is there for.
+//!
+//! # Not here
+//! Scheduling; deciding orders and scopes (the language and instruction selection do); encoding.
+
+pub mod cfg;
+pub mod check;
+pub mod coherence;
+pub mod counters;
+mod edit;
+pub mod effects;
+pub mod hazards;
+pub mod rules;
+pub mod sequences;
+pub mod waits;
+
+use isa::{MachFunc, Target};
+
+/// What the passes may be asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Wait for everything after every memory operation: the first step of a bisection.
+    pub blunt: bool,
+    /// The whole work-group is one wavefront (its largest flat size is at most the wave size). Work-group scope then is
+    /// wavefront scope, and `s_barrier` has nobody to wait for.
+    pub single_wave: bool,
+}
+
+/// Scratch memory of the passes, to be reused from function to function.
+#[derive(Debug, Default)]
+pub struct Context {
+    pub(crate) waits: waits::Scratch,
+    pub(crate) hazards: hazards::Scratch,
+    pub(crate) insts: Vec<isa::MachInst>,
+}
+
+/// What was inserted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// `s_waitcnt`.
+    pub waits: u32,
+    /// Cache invalidations.
+    pub invalidates: u32,
+    /// `s_nop`.
+    pub nops: u32,
+    /// Barriers that one wave does not need.
+    pub barriers_dropped: u32,
+}
+
+impl std::ops::AddAssign for Stats {
+    fn add_assign(&mut self, other: Stats) {
+        let Stats { waits, invalidates, nops, barriers_dropped } = other;
+        self.waits += waits;
+        self.invalidates += invalidates;
+        self.nops += nops;
+        self.barriers_dropped += barriers_dropped;
+    }
+}
+
+/// Runs the three passes.
+pub fn run(func: &mut MachFunc, target: &Target, opts: &Options, ctx: &mut Context) -> Stats {
+    let mut stats = coherence::run(func, target, opts, ctx);
+    stats += waits::run(func, target, opts, ctx);
+    stats += hazards::run(func, target, opts, ctx);
+    stats
+}

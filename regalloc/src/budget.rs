@@ -1,0 +1,417 @@
+//! Who stays in registers when there are too few: regalloc2's decision.
+//!
+//! regalloc2 sees one class with the block structure and the operands of its events, one virtual register a dword, and
+//! as many hardware registers as are to be used at most (in up to three of its classes, since it knows at most 64
+//! registers a class; block parameters and their arguments go to the same one). It knows nothing of tuples. What is taken
+//! from its answer is where each register *resides*: the program points at which it is in a hardware register. The
+//! spiller turns that into stores and reloads, and the packer then finds the places.
+
+use crate::groups::Groups;
+use crate::stream::{ClassStream, EventKind, Streams, edges, params};
+use cranelift_entity::EntityRef;
+use isa::table::Role;
+use isa::{MBlock, MachFunc};
+use regalloc2::{
+    Block, Function, Inst, InstRange, MachineEnv, Operand, PReg, PRegSet, ProgPoint, RegClass,
+    RegallocOptions, VReg,
+};
+
+/// Registers of a bank: regalloc2's 64 less a scratch register and the number it reserves.
+const BANK: u32 = 62;
+
+/// Banks.
+const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
+
+/// What a program point of regalloc2 is to us.
+#[derive(Clone, Copy)]
+struct Row {
+    /// Points before and after.
+    before: u32,
+    after: u32,
+    first: u32,
+    len: u32,
+    end: bool,
+}
+
+/// A class as regalloc2 wants to see it.
+#[derive(Default)]
+struct View {
+    rows: Vec<Row>,
+    operands: Vec<Operand>,
+    blocks: Vec<InstRange>,
+    succs: Vec<Vec<Block>>,
+    preds: Vec<Vec<Block>>,
+    params: Vec<Vec<VReg>>,
+    /// Arguments by block and successor.
+    args: Vec<[Vec<VReg>; 2]>,
+    labels: Vec<(VReg, Inst, Inst, u32)>,
+    registers: usize,
+}
+
+/// Where registers reside, and scratch memory for finding out.
+#[derive(Default)]
+pub(crate) struct Budget {
+    view: View,
+    ctx: regalloc2::Ctx,
+    /// Bank of each register, or `NONE` if regalloc2 does not see it.
+    bank: Vec<u8>,
+    web: Vec<u32>,
+    /// By register: where it is in a hardware register, if not always.
+    resides: Vec<Option<Vec<(u32, u32)>>>,
+}
+
+const NONE: u8 = u8::MAX;
+
+impl Function for View {
+    fn num_insts(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+
+    fn block_insns(&self, block: Block) -> InstRange {
+        self.blocks[block.index()]
+    }
+
+    fn block_succs(&self, block: Block) -> &[Block] {
+        &self.succs[block.index()]
+    }
+
+    fn block_preds(&self, block: Block) -> &[Block] {
+        &self.preds[block.index()]
+    }
+
+    fn block_params(&self, block: Block) -> &[VReg] {
+        &self.params[block.index()]
+    }
+
+    fn is_ret(&self, inst: Inst) -> bool {
+        self.is_last(inst, true)
+    }
+
+    fn is_branch(&self, inst: Inst) -> bool {
+        self.is_last(inst, false)
+    }
+
+    fn branch_blockparams(&self, block: Block, _: Inst, successor: usize) -> &[VReg] {
+        &self.args[block.index()][successor]
+    }
+
+    fn inst_operands(&self, inst: Inst) -> &[Operand] {
+        let Row { first, len, .. } = self.rows[inst.index()];
+        &self.operands[first as usize..][..len as usize]
+    }
+
+    fn inst_clobbers(&self, _: Inst) -> PRegSet {
+        PRegSet::empty()
+    }
+
+    fn num_vregs(&self) -> usize {
+        self.registers
+    }
+
+    fn debug_value_labels(&self) -> &[(VReg, Inst, Inst, u32)] {
+        &self.labels
+    }
+
+    fn spillslot_size(&self, _: RegClass) -> usize {
+        1
+    }
+}
+
+impl View {
+    fn clear(&mut self) {
+        let View { rows, operands, blocks, succs, preds, params, args, labels, registers } = self;
+        rows.clear();
+        operands.clear();
+        blocks.clear();
+        succs.clear();
+        preds.clear();
+        params.clear();
+        args.clear();
+        labels.clear();
+        *registers = 0;
+    }
+
+    fn is_last(&self, inst: Inst, returns: bool) -> bool {
+        let row = &self.rows[inst.index()];
+        let block = self.blocks.partition_point(|range| range.last().index() < inst.index());
+        row.end && self.succs[block].is_empty() == returns
+    }
+
+    fn row(&mut self, before: u32, after: u32, end: bool) {
+        let first = self.rows.last().map_or(0, |row| row.first + row.len);
+        let len = self.operands.len() as u32 - first;
+        self.rows.push(Row { before, after, first, len, end });
+    }
+
+    fn close_block(&mut self, first: usize) {
+        self.blocks.push(InstRange::new(Inst::new(first), Inst::new(self.rows.len())));
+    }
+
+    /// Ours, of a point of regalloc2's.
+    fn point(&self, point: ProgPoint) -> u32 {
+        let row = &self.rows[point.inst().index()];
+        if point.pos() == regalloc2::InstPosition::Before { row.before } else { row.after }
+    }
+}
+
+impl Budget {
+    /// Asks regalloc2 to do with `room` registers, of which registers marked `fixed` keep theirs.
+    /// `false` if it cannot.
+    pub fn run(
+        &mut self,
+        func: &MachFunc,
+        streams: &Streams,
+        groups: &Groups,
+        class: usize,
+        fixed: &[bool],
+        room: u32,
+    ) -> bool {
+        let stream = &streams.class[class];
+        let kept = self.find_webs(stream, groups, streams.phys_base, fixed);
+        let Some(room) = room.checked_sub(kept).filter(|room| (2..=3 * BANK).contains(room)) else {
+            return false;
+        };
+        let banks = room.div_ceil(BANK);
+        self.fill_banks(groups, streams.phys_base, banks);
+        self.build(func, streams, class);
+        let mut env = MachineEnv {
+            preferred_regs_by_class: [PRegSet::empty(); 3],
+            non_preferred_regs_by_class: [PRegSet::empty(); 3],
+            scratch_by_class: [None; 3],
+            fixed_stack_slots: Vec::new(),
+        };
+        for (i, class) in CLASSES.into_iter().enumerate() {
+            let count = if (i as u32) < banks { (room + i as u32) / banks } else { 2 };
+            for reg in 0..count as usize {
+                env.preferred_regs_by_class[i].add(PReg::new(reg, class));
+            }
+            env.scratch_by_class[i] = Some(PReg::new(count as usize, class));
+        }
+        let options = RegallocOptions::default();
+        if regalloc2::run_with_ctx(&self.view, &env, &options, &mut self.ctx).is_err() {
+            return false;
+        }
+        self.read(streams.phys_base);
+        true
+    }
+
+    /// Whether a register has to give way somewhere.
+    pub fn is_spilled(&self, reg: u32) -> bool {
+        self.resides.get(reg as usize).is_some_and(Option::is_some)
+    }
+
+    /// Whether a register is in hardware at a point.
+    pub fn resides(&self, reg: u32, point: u32) -> bool {
+        match self.resides.get(reg as usize) {
+            Some(Some(ranges)) => {
+                let after = ranges.partition_point(|&(from, _)| from <= point);
+                after > 0 && point < ranges[after - 1].1
+            }
+            _ => true,
+        }
+    }
+
+    /// Where a register's stays in hardware begin.
+    pub fn arrivals(&self, reg: u32) -> impl Iterator<Item = u32> + '_ {
+        let ranges = self.resides.get(reg as usize).and_then(Option::as_deref).unwrap_or_default();
+        ranges.iter().map(|&(from, _)| from)
+    }
+
+    /// Registers connected by block parameters, and those that regalloc2 does not see. Gives the most registers of the
+    /// latter kind that are live at once.
+    fn find_webs(&mut self, stream: &ClassStream, groups: &Groups, registers: u32, fixed: &[bool]) -> u32 {
+        self.bank.clear();
+        self.bank.resize(registers as usize, 0);
+        for (reg, bank) in self.bank.iter_mut().enumerate() {
+            if fixed.get(reg) == Some(&true) {
+                *bank = NONE;
+            }
+        }
+        // What is modified in place is not SSA.
+        for op in stream.ops.iter().filter(|op| op.role == Role::DefUse) {
+            for &reg in stream.regs_of(op).iter().filter(|&&reg| reg < registers) {
+                self.bank[reg as usize] = NONE;
+            }
+        }
+        self.web.clear();
+        self.web.extend(0..registers);
+        for event in stream.events.iter().filter(|event| event.kind == EventKind::Move) {
+            for pair in stream.ops_of(event).chunks_exact(2) {
+                let [a, b] = [&pair[0], &pair[1]].map(|op| stream.regs_of(op)[0]);
+                let (a, b) = (self.root(a), self.root(b));
+                self.web[a.max(b) as usize] = a.min(b);
+            }
+        }
+        // A parameter is seen with all its arguments or not at all.
+        for reg in 0..registers {
+            if self.bank[reg as usize] == NONE {
+                let root = self.root(reg);
+                self.bank[root as usize] = NONE;
+            }
+        }
+        for reg in 0..registers {
+            let root = self.root(reg);
+            self.bank[reg as usize] = self.bank[root as usize];
+        }
+        let mut changes: Vec<(u32, i32)> = Vec::new();
+        for reg in (0..registers).filter(|&reg| self.bank[reg as usize] == NONE) {
+            let (start, len) = groups.range[reg as usize];
+            for &(from, to) in &groups.intervals[start as usize..][..len as usize] {
+                changes.extend([(from, 1), (to, -1)]);
+            }
+        }
+        changes.sort_unstable();
+        let mut live = 0;
+        changes.iter().fold(0, |most, &(_, change)| {
+            live += change;
+            most.max(live)
+        }) as u32
+    }
+
+    fn root(&mut self, reg: u32) -> u32 {
+        let mut root = reg;
+        while self.web[root as usize] != root {
+            let up = self.web[root as usize];
+            self.web[root as usize] = self.web[up as usize];
+            root = up;
+        }
+        root
+    }
+
+    /// Spreads the webs over the banks so that each has about as much to hold.
+    fn fill_banks(&mut self, groups: &Groups, registers: u32, banks: u32) {
+        let mut load = [0u64; 3];
+        let mut bank_of = vec![NONE; registers as usize];
+        for reg in 0..registers {
+            if self.bank[reg as usize] == NONE {
+                continue;
+            }
+            let root = self.root(reg) as usize;
+            if bank_of[root] == NONE {
+                let least = (0..banks as usize).min_by_key(|&bank| load[bank]).unwrap_or(0);
+                bank_of[root] = least as u8;
+            }
+            self.bank[reg as usize] = bank_of[root];
+            let (start, len) = groups.range[reg as usize];
+            let range = &groups.intervals[start as usize..][..len as usize];
+            load[usize::from(bank_of[root])] +=
+                range.iter().map(|&(from, to)| u64::from(to - from)).sum::<u64>();
+        }
+    }
+
+    fn vreg(&self, reg: u32) -> Option<VReg> {
+        let bank = *self.bank.get(reg as usize)?;
+        (bank != NONE).then(|| VReg::new(reg as usize, CLASSES[usize::from(bank)]))
+    }
+
+    fn build(&mut self, func: &MachFunc, streams: &Streams, class: usize) {
+        let mut view = std::mem::take(&mut self.view);
+        view.clear();
+        view.registers = streams.phys_base as usize;
+        for (block, data) in func.blocks.iter() {
+            let (start, end) = streams.block_pos[block.index()];
+            let first = view.rows.len();
+            view.row(start, start, false);
+            self.events(&mut view, &streams.class[class], block);
+            view.row(end - 2, end - 1, true);
+            view.close_block(first);
+            let visible = |regs: &[isa::VReg], with: &[isa::VReg]| -> Vec<VReg> {
+                let seen = regs.iter().zip(with).filter(|(reg, with)| {
+                    self.vreg(reg.as_u32()).is_some() && self.vreg(with.as_u32()).is_some()
+                });
+                seen.filter_map(|(reg, _)| self.vreg(reg.as_u32())).collect()
+            };
+            let own = params(data, class);
+            view.params.push(visible(own, own));
+            let mut args = [Vec::new(), Vec::new()];
+            for (args, edge) in args.iter_mut().zip(edges(data, class).iter().flatten()) {
+                *args = visible(func.edge_args(edge), params(&func.blocks[edge.to], class));
+            }
+            view.args.push(args);
+            let succs = edges(data, class).iter().flatten();
+            view.succs.push(succs.map(|edge| Block::new(edge.to.index())).collect());
+        }
+        split_critical_edges(&mut view);
+        view.preds.resize(view.blocks.len(), Vec::new());
+        for block in 0..view.blocks.len() {
+            for i in 0..view.succs[block].len() {
+                let to = view.succs[block][i];
+                view.preds[to.index()].push(Block::new(block));
+            }
+        }
+        let all = (Inst::new(0), Inst::new(view.rows.len()));
+        view.labels
+            .extend((0..streams.phys_base).filter_map(|reg| Some((self.vreg(reg)?, all.0, all.1, reg))));
+        self.view = view;
+    }
+
+    fn events(&self, view: &mut View, stream: &ClassStream, block: MBlock) {
+        for event in &stream.events[stream.events_of(block.index())] {
+            if event.kind == EventKind::Move {
+                continue;
+            }
+            for op in stream.ops_of(event) {
+                for vreg in stream.regs_of(op).iter().filter_map(|&reg| self.vreg(reg)) {
+                    let def = op.role == Role::Def;
+                    view.operands.push(if def { Operand::reg_def(vreg) } else { Operand::reg_use(vreg) });
+                }
+            }
+            view.row(event.pos, event.pos + 2, false);
+        }
+    }
+
+    /// Takes down where each register that ever leaves its register is in one.
+    fn read(&mut self, registers: u32) {
+        self.resides.clear();
+        self.resides.resize(registers as usize, None);
+        let own_rows = self.view.rows.len() as u32;
+        let locations = &self.ctx.output.debug_locations;
+        for &(reg, _, _, allocation) in locations {
+            if allocation.is_stack() {
+                self.resides[reg as usize] = Some(Vec::new());
+            }
+        }
+        for &(reg, from, to, allocation) in locations {
+            let Some(ranges) = &mut self.resides[reg as usize] else { continue };
+            if allocation.is_stack() || from.inst().index() as u32 >= own_rows {
+                continue;
+            }
+            let from = self.view.point(from);
+            let to = if to.inst().index() as u32 >= own_rows { u32::MAX } else { self.view.point(to) };
+            match ranges.last_mut() {
+                Some(last) if last.1 == from => last.1 = to,
+                _ => ranges.push((from, to)),
+            }
+        }
+    }
+}
+
+/// regalloc2 wants a block on every critical edge. These come after all others; nothing is read from them.
+fn split_critical_edges(view: &mut View) {
+    let count = view.blocks.len();
+    let mut preds = vec![0; count];
+    preds[0] = 1;
+    view.succs.iter().flatten().for_each(|to| preds[to.index()] += 1);
+    for block in 0..count {
+        for i in 0..view.succs[block].len() {
+            let to = view.succs[block][i];
+            if view.succs[block].len() > 1 && preds[to.index()] > 1 {
+                let first = view.rows.len();
+                view.row(u32::MAX, u32::MAX, true);
+                view.close_block(first);
+                view.succs[block][i] = Block::new(view.blocks.len() - 1);
+                view.succs.push(vec![to]);
+                view.params.push(Vec::new());
+                view.args.push([Vec::new(), Vec::new()]);
+            }
+        }
+    }
+}

@@ -1,0 +1,628 @@
+//! Proves an allocation: symbolic execution of the final code beside the original.
+//!
+//! It shares the instruction table with the allocator and none of its logic. Every place (a register, a lane of a
+//! VGPR that holds spilled SGPRs, a scratch slot) holds a set of *values*: virtual registers of the original function,
+//! or what a hardware register holds by name. The lattice per place is sets ordered by inclusion, join is
+//! intersection; a value in `undef` (from `UNDEF`) is in every place.
+//!
+//! * An original instruction reads: each dword read must be in the register the final one names.
+//! * It writes value `v` to register `r`: `v` is nowhere else any more, and `r` holds `{v}`.
+//! * An original `COPY d, s`: wherever `s` is, `d` is too. An edge assigns parameters in the same way, all at once.
+//! * An inserted move, swap, lane access or scratch access moves sets between places; anything else inserted is wrong.
+//!
+//! SGPRs and lanes flow along linear edges, VGPRs and scratch slots along logical ones. Requires that blocks are still
+//! those of the original: it runs before clean-up.
+
+mod live;
+
+use self::live::Live;
+use crate::constrain;
+use crate::stream::{SGPR, VGPR, class_index, edges, params, sgpr_align};
+use cranelift_entity::EntityRef;
+use isa::table::{Implicit, Role};
+use isa::{AbiInput, Edge, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Target, op};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// What a check found wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckError {
+    /// Block of the final function.
+    pub block: MBlock,
+    /// Instruction.
+    pub index: usize,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// See [`CheckError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Problem {
+    /// The register does not hold the value that the operand names.
+    Missing { value: Value, reg: Reg },
+    /// The final code is not the original with copies.
+    Different,
+    /// An inserted instruction is none of those an allocator may insert.
+    Inserted,
+    /// A tuple is misaligned or leaves the register file.
+    Register { reg: Reg, len: u8 },
+    /// A VGPR with spilled SGPRs is used for something else.
+    SharedLanes { reg: Reg },
+}
+
+/// A dword of the original program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Value {
+    /// A virtual register.
+    Virtual(u32),
+    /// What a hardware register holds by name, written by an original instruction or before the first one.
+    Hardware(u16),
+    /// Where the wave's spill slots begin.
+    ScratchBase,
+}
+
+/// Where a value can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Reg(u16),
+    Lane(u16, u32),
+    Slot(u32),
+}
+
+impl Place {
+    fn class(self) -> usize {
+        match self {
+            Place::Reg(code) if code >= 256 => VGPR,
+            Place::Slot(_) => VGPR,
+            _ => SGPR,
+        }
+    }
+}
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} instruction {}: ", self.block, self.index)?;
+        match &self.problem {
+            Problem::Missing { value: Value::Virtual(v), reg } => write!(f, "{reg:?} does not hold %{v}"),
+            Problem::Missing { value: Value::Hardware(code), reg } => {
+                write!(f, "{reg:?} does not hold what was put into register {code}")
+            }
+            Problem::Missing { value: Value::ScratchBase, reg } => write!(f, "{reg:?} is no scratch offset"),
+            Problem::Different => f.write_str("differs from the original instruction"),
+            Problem::Inserted => f.write_str("an allocator does not insert this"),
+            Problem::Register { reg, len } => write!(f, "{len} registers cannot begin at {reg:?}"),
+            Problem::SharedLanes { reg } => write!(f, "{reg:?} holds spilled SGPRs and something else"),
+        }
+    }
+}
+
+type Values = SmallVec<[Value; 2]>;
+
+/// What is where, at one point.
+#[derive(Clone, Default, PartialEq)]
+struct State {
+    places: FxHashMap<Place, Values>,
+    undef: FxHashSet<Value>,
+}
+
+impl State {
+    fn holds(&self, reg: Reg, value: Value) -> bool {
+        self.undef.contains(&value) || self.places.get(&Place::Reg(reg.0)).is_some_and(|v| v.contains(&value))
+    }
+
+    fn set(&mut self, place: Place, values: Values) {
+        if values.is_empty() {
+            self.places.remove(&place);
+        } else {
+            self.places.insert(place, values);
+        }
+    }
+
+    /// The value is made anew: copies of an older one are not it.
+    fn forget(&mut self, value: Value) {
+        self.undef.remove(&value);
+        self.places.retain(|_, values| {
+            values.retain(|v| *v != value);
+            !values.is_empty()
+        });
+    }
+
+    fn define(&mut self, reg: Reg, value: Value) {
+        self.forget(value);
+        self.set(Place::Reg(reg.0), SmallVec::from_slice(&[value]));
+    }
+
+    fn get(&self, place: Place) -> Values {
+        self.places.get(&place).cloned().unwrap_or_default()
+    }
+
+    /// Parallel assignment of values to values.
+    fn assign(&mut self, pairs: &[(Value, Value)]) {
+        if pairs.is_empty() {
+            return;
+        }
+        let renamed = |values: &[Value]| -> Values {
+            let kept = values.iter().filter(|v| !pairs.iter().any(|(dst, _)| dst == *v)).copied();
+            kept.chain(pairs.iter().filter(|(_, src)| values.contains(src)).map(|(dst, _)| *dst)).collect()
+        };
+        for values in self.places.values_mut() {
+            *values = renamed(values);
+        }
+        self.places.retain(|_, values| !values.is_empty());
+        let undef: Vec<Value> = self.undef.iter().copied().collect();
+        self.undef = renamed(&undef).into_iter().collect();
+    }
+
+    /// Meets another state at a join; says whether this one changed.
+    fn join(&mut self, other: &State) -> bool {
+        let before = self.clone();
+        let places: Vec<Place> = self.places.keys().chain(other.places.keys()).copied().collect();
+        for place in places {
+            let (a, b) = (before.get(place), other.get(place));
+            let both = |v: &&Value| {
+                (a.contains(v) || before.undef.contains(v)) && (b.contains(v) || other.undef.contains(v))
+            };
+            let mut met: Values = a.iter().chain(&b).filter(both).copied().collect();
+            met.sort_unstable();
+            met.dedup();
+            self.set(place, met);
+        }
+        self.undef.retain(|v| other.undef.contains(v));
+        *self != before
+    }
+
+    /// The part that flows along one graph, without values that nobody needs below.
+    fn part(&self, class: usize, needed: impl Fn(Value) -> bool) -> State {
+        State {
+            places: self
+                .places
+                .iter()
+                .filter(|(place, _)| place.class() == class)
+                .map(|(place, values)| {
+                    let mut values: Values = values.iter().copied().filter(|v| needed(*v)).collect();
+                    values.sort_unstable();
+                    (*place, values)
+                })
+                .filter(|(_, values)| !values.is_empty())
+                .collect(),
+            undef: self.undef.iter().copied().filter(|v| needed(*v)).collect(),
+        }
+    }
+}
+
+/// A check in progress.
+struct Checker<'a> {
+    original: &'a MachFunc,
+    final_: &'a MachFunc,
+    target: &'a Target,
+    /// VGPRs that hold spilled SGPRs.
+    lanes: FxHashSet<u16>,
+    /// States at block entries, by class.
+    entry: Vec<[Option<State>; 2]>,
+}
+
+/// Whether `final_` computes what `original` does, with hardware registers for virtual ones.
+pub fn check(original: &MachFunc, final_: &MachFunc, target: &Target) -> Result<(), CheckError> {
+    if original.blocks.len() != final_.blocks.len() {
+        return Err(CheckError { block: MBlock::new(0), index: 0, problem: Problem::Different });
+    }
+    let mut original = original.clone();
+    constrain::run(&mut original, &mut Vec::new());
+    let mut checker = Checker {
+        original: &original,
+        final_,
+        target,
+        lanes: FxHashSet::default(),
+        entry: vec![[None, None]; final_.blocks.len()],
+    };
+    checker.find_lanes()?;
+    checker.solve()
+}
+
+impl Checker<'_> {
+    fn inserted(&self, inst: &MachInst) -> bool {
+        inst.note.index().is_some_and(|i| matches!(self.final_.notes[i], Note::Alloc(_)))
+    }
+
+    /// Collects the VGPRs of spilled SGPRs, and makes sure that nothing else uses them.
+    fn find_lanes(&mut self) -> Result<(), CheckError> {
+        for inst in self.final_.blocks.values().flat_map(|block| &block.insts) {
+            if let (op::V_WRITELANE_B32, true, Operand::Reg(range)) =
+                (inst.op, self.inserted(inst), inst.ops[0])
+            {
+                self.lanes.insert(range.first.0);
+            }
+        }
+        for (block, data) in self.final_.blocks.iter() {
+            for (index, inst) in data.insts.iter().enumerate() {
+                let inserted = self.inserted(inst);
+                if inserted && inst.op == op::V_WRITELANE_B32 {
+                    continue;
+                }
+                // The allocator's copies may read them: an input can be there before the first lane is written.
+                let named = inst.operands().iter().enumerate().filter_map(|(i, operand)| match operand {
+                    Operand::Reg(range) if !inserted || crate::stream::role(inst, i) != Role::Use => {
+                        Some(range)
+                    }
+                    _ => None,
+                });
+                for range in named {
+                    let shared = (range.first.0..range.first.0 + u16::from(range.len))
+                        .find(|code| self.lanes.contains(code));
+                    if let Some(code) = shared {
+                        let problem = Problem::SharedLanes { reg: Reg(code) };
+                        return Err(CheckError { block, index, problem });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Which inputs are where. Registers hold what they are called by until something writes them.
+    fn initial(&self) -> State {
+        let mut state = State::default();
+        let ranges = self.original.blocks.values().flat_map(|block| &block.insts).flat_map(|inst| {
+            inst.operands().iter().filter_map(|operand| match operand {
+                Operand::Reg(RegRange { first, len }) => Some((first.0, *len)),
+                _ => None,
+            })
+        });
+        let inputs = self.final_.abi.layout().into_iter().map(|slot| (slot.reg.0, slot.len));
+        for (first, len) in ranges.chain(inputs).chain([(Reg::VCC.0, 2)]) {
+            for code in first..first + u16::from(len) {
+                state.set(Place::Reg(code), SmallVec::from_slice(&[Value::Hardware(code)]));
+            }
+        }
+        let slots = (self.original.abi.layout(), self.final_.abi.layout());
+        for &(vreg, reg) in &self.original.inputs {
+            let from = slots.0.iter().find(|s| (s.reg.0..s.reg.0 + u16::from(s.len)).contains(&reg.0));
+            let to = from.and_then(|from| slots.1.iter().find(|to| to.input == from.input));
+            let reg = match (from, to) {
+                (Some(from), Some(to)) => Reg(reg.0 - from.reg.0 + to.reg.0),
+                _ => reg,
+            };
+            let place = Place::Reg(reg.0);
+            let mut values = state.get(place);
+            values.push(Value::Virtual(vreg.index() as u32));
+            state.set(place, values);
+        }
+        state
+    }
+
+    fn solve(&mut self) -> Result<(), CheckError> {
+        let class_of = |original: &MachFunc, value: Value| match value {
+            Value::Virtual(v) => class_index(original.vregs[isa::VReg::from_u32(v)]),
+            Value::Hardware(code) => usize::from(code >= 256),
+            Value::ScratchBase => SGPR,
+        };
+        let live = Live::new(self.original);
+        let initial = self.initial();
+        for class in [SGPR, VGPR] {
+            self.entry[0][class] = Some(initial.part(class, |_| true));
+        }
+        let mut work = BTreeSet::from([MBlock::new(0)]);
+        while let Some(block) = work.pop_first() {
+            // A graph on which nothing has arrived yet carries nothing on; VGPRs also need the SGPRs they copy.
+            let known = self.entry[block.index()].each_ref().map(Option::is_some);
+            let carries = [known[SGPR], known[SGPR] && known[VGPR]];
+            let mut state = self.entry_state(block);
+            // Wrong or not is said at the end, when all predecessors have been met.
+            let _ = self.block(block, &mut state);
+            for class in [SGPR, VGPR].into_iter().filter(|&class| carries[class]) {
+                for edge in edges(&self.original.blocks[block], class).iter().flatten() {
+                    let mut out = state.clone();
+                    out.assign(&self.edge(edge, class));
+                    let needed = |value| match value {
+                        Value::Virtual(vreg) => live.at_entry(edge.to, vreg),
+                        _ => true,
+                    };
+                    let out =
+                        out.part(class, |value| class_of(self.original, value) == class && needed(value));
+                    let entry = &mut self.entry[edge.to.index()][class];
+                    let changed = match entry {
+                        Some(entry) => entry.join(&out),
+                        None => {
+                            *entry = Some(out);
+                            true
+                        }
+                    };
+                    if changed {
+                        work.insert(edge.to);
+                    }
+                }
+            }
+        }
+        self.report()
+    }
+
+    fn entry_state(&self, block: MBlock) -> State {
+        let mut state = State::default();
+        for part in self.entry[block.index()].iter().flatten() {
+            state.places.extend(part.places.iter().map(|(place, values)| (*place, values.clone())));
+            state.undef.extend(part.undef.iter().copied());
+        }
+        state
+    }
+
+    /// Goes over the blocks once more, with the states that were reached.
+    fn report(&self) -> Result<(), CheckError> {
+        for block in self.final_.blocks.keys() {
+            if self.entry[block.index()][SGPR].is_none() {
+                continue;
+            }
+            let mut state = self.entry_state(block);
+            self.block(block, &mut state)?;
+        }
+        Ok(())
+    }
+
+    fn edge(&self, edge: &Edge, class: usize) -> Vec<(Value, Value)> {
+        let params = params(&self.original.blocks[edge.to], class).iter();
+        let value = |v: &isa::VReg| Value::Virtual(v.index() as u32);
+        params.zip(self.original.edge_args(edge)).map(|(dst, src)| (value(dst), value(src))).collect()
+    }
+
+    /// Executes a block. On an error goes on, so that the states below are those of a program without it.
+    fn block(&self, block: MBlock, state: &mut State) -> Result<(), CheckError> {
+        let original = &self.original.blocks[block].insts;
+        let final_ = &self.final_.blocks[block].insts;
+        let mut first_error = Ok(());
+        let mut next = 0;
+        let mut constants: Vec<(Operand, Value)> = Vec::new();
+        let mut from_sgprs: Vec<(Value, Value)> = Vec::new();
+        for index in 0..=final_.len() {
+            // Original pseudos that come before this instruction.
+            while let Some(inst) = original.get(next)
+                && (inst.op == op::COPY || inst.op == op::UNDEF)
+            {
+                self.pseudo(inst, state, &mut constants, &mut from_sgprs);
+                next += 1;
+            }
+            let Some(inst) = final_.get(index) else { break };
+            let result = if self.inserted(inst) {
+                self.insertion(inst, state, &constants, &from_sgprs)
+            } else {
+                next += 1;
+                match original.get(next - 1) {
+                    Some(source) => self.instruction(source, inst, state),
+                    None => Err(Problem::Different),
+                }
+            };
+            if first_error.is_ok() {
+                first_error = result.map_err(|problem| CheckError { block, index, problem });
+            }
+        }
+        if first_error.is_ok() && next < original.len() {
+            return Err(CheckError { block, index: final_.len(), problem: Problem::Different });
+        }
+        first_error
+    }
+
+    fn values(&self, operand: Operand) -> SmallVec<[Value; 4]> {
+        match operand {
+            Operand::Virt(tuple) => {
+                self.original.regs(tuple).iter().map(|reg| Value::Virtual(reg.index() as u32)).collect()
+            }
+            Operand::Reg(RegRange { first, len }) => {
+                (first.0..first.0 + u16::from(len)).map(Value::Hardware).collect()
+            }
+            _ => SmallVec::new(),
+        }
+    }
+
+    fn pseudo(
+        &self,
+        inst: &MachInst,
+        state: &mut State,
+        constants: &mut Vec<(Operand, Value)>,
+        from_sgprs: &mut Vec<(Value, Value)>,
+    ) {
+        let dst = self.values(inst.ops[0]);
+        if inst.op == op::UNDEF {
+            for value in dst {
+                state.forget(value);
+                state.undef.insert(value);
+            }
+            return;
+        }
+        let src = self.values(inst.ops[1]);
+        if src.is_empty() {
+            let parts = 0..dst.len() as u8;
+            for (&value, i) in dst.iter().zip(parts) {
+                state.forget(value);
+                constants.push((crate::rewrite::constant_part(inst.ops[1], i, dst.len() as u8), value));
+            }
+            return;
+        }
+        let pairs: SmallVec<[(Value, Value); 4]> = dst.iter().copied().zip(src.iter().copied()).collect();
+        if self.is_vgpr(dst[0]) && !self.is_vgpr(src[0]) {
+            pairs.iter().for_each(|&(dst, _)| state.forget(dst));
+            from_sgprs.extend(pairs);
+        } else {
+            state.assign(&pairs);
+            // What comes from outside the class may still be on its way: several copies can stand in a row.
+            for &(dst, src) in &pairs {
+                let more: Vec<_> =
+                    constants.iter().filter(|(_, v)| *v == src).map(|&(c, _)| (c, dst)).collect();
+                constants.extend(more);
+                let more: Vec<_> =
+                    from_sgprs.iter().filter(|(v, _)| *v == src).map(|&(_, s)| (dst, s)).collect();
+                from_sgprs.extend(more);
+            }
+        }
+    }
+
+    fn is_vgpr(&self, value: Value) -> bool {
+        match value {
+            Value::Virtual(v) => class_index(self.original.vregs[isa::VReg::from_u32(v)]) == VGPR,
+            Value::Hardware(code) => code >= 256,
+            Value::ScratchBase => false,
+        }
+    }
+
+    /// An instruction of the original.
+    fn instruction(&self, source: &MachInst, inst: &MachInst, state: &mut State) -> Result<(), Problem> {
+        let row = inst.op.row();
+        if (source.op, source.form, source.len, source.mods) != (inst.op, inst.form, inst.len, inst.mods) {
+            return Err(Problem::Different);
+        }
+        let mut defs: SmallVec<[(Reg, Value); 8]> = SmallVec::new();
+        let mut problem = Ok(());
+        for (i, (&from, &to)) in source.operands().iter().zip(inst.operands()).enumerate() {
+            let role = crate::stream::role(inst, i);
+            let Operand::Reg(range) = to else {
+                if from != to && problem.is_ok() {
+                    problem = Err(Problem::Different);
+                }
+                continue;
+            };
+            let values = self.values(from);
+            if values.len() != usize::from(range.len) || (matches!(from, Operand::Reg(_)) && from != to) {
+                problem = problem.and(Err(Problem::Different));
+            }
+            if matches!(from, Operand::Virt(_)) && !self.valid(range) {
+                problem = problem.and(Err(Problem::Register { reg: range.first, len: range.len }));
+            }
+            for (&value, code) in values.iter().zip(range.first.0..) {
+                if role != Role::Def && !state.holds(Reg(code), value) {
+                    problem = problem.and(Err(Problem::Missing { value, reg: Reg(code) }));
+                }
+                if role != Role::Use {
+                    defs.push((Reg(code), value));
+                }
+            }
+        }
+        for code in [106, 107] {
+            let value = Value::Hardware(code);
+            if row.implicit.contains(Implicit::READ_VCC) && !state.holds(Reg(code), value) {
+                problem = problem.and(Err(Problem::Missing { value, reg: Reg(code) }));
+            }
+            if row.implicit.contains(Implicit::WRITE_VCC) {
+                defs.push((Reg(code), value));
+            }
+        }
+        for (reg, value) in defs {
+            state.define(reg, value);
+        }
+        problem
+    }
+
+    /// Whether a tuple may stand there.
+    fn valid(&self, range: RegRange) -> bool {
+        let (first, end) = (range.first.0, range.first.0 + u16::from(range.len));
+        if range.first.is_vgpr() {
+            return u32::from(end) <= 256 + self.target.addressable_vgprs;
+        }
+        let aligned = first.is_multiple_of(u16::from(sgpr_align(range.len)));
+        let vcc = first >= Reg::VCC.0 && end <= Reg::VCC.0 + 2;
+        aligned && (u32::from(end) <= self.target.addressable_sgprs || vcc)
+    }
+
+    /// An instruction of the allocator.
+    fn insertion(
+        &self,
+        inst: &MachInst,
+        state: &mut State,
+        constants: &[(Operand, Value)],
+        from_sgprs: &[(Value, Value)],
+    ) -> Result<(), Problem> {
+        let range = |i: usize| match inst.ops[i] {
+            Operand::Reg(range) => Ok(range),
+            _ => Err(Problem::Inserted),
+        };
+        let lane = |i: usize| inst.ops[i].const_u32().ok_or(Problem::Inserted);
+        match inst.op {
+            op::S_MOV_B32 | op::S_MOV_B64 | op::V_MOV_B32 => {
+                let dst = range(0)?;
+                let moved: SmallVec<[Values; 2]> = (0..dst.len)
+                    .map(|i| match inst.ops[1] {
+                        Operand::Reg(src) => {
+                            let values = state.get(Place::Reg(src.first.0 + u16::from(i)));
+                            if dst.first.is_vgpr() && !src.first.is_vgpr() {
+                                let mut copies = Values::new();
+                                for &(to, from) in from_sgprs {
+                                    if state.undef.contains(&from) || values.contains(&from) {
+                                        copies.push(to);
+                                    }
+                                }
+                                copies
+                            } else {
+                                values
+                            }
+                        }
+                        constant => {
+                            let part = crate::rewrite::constant_part(constant, i, dst.len);
+                            constants.iter().filter(|(c, _)| *c == part).map(|(_, v)| *v).collect()
+                        }
+                    })
+                    .collect();
+                for (values, code) in moved.into_iter().zip(dst.first.0..) {
+                    state.set(Place::Reg(code), values);
+                }
+                Ok(())
+            }
+            op::V_SWAP_B32 => {
+                let (a, b) = (Place::Reg(range(0)?.first.0), Place::Reg(range(1)?.first.0));
+                let (in_a, in_b) = (state.get(a), state.get(b));
+                state.set(a, in_b);
+                state.set(b, in_a);
+                Ok(())
+            }
+            op::V_WRITELANE_B32 => {
+                let values = state.get(Place::Reg(range(1)?.first.0));
+                state.set(Place::Reg(range(0)?.first.0), Values::new());
+                state.set(Place::Lane(range(0)?.first.0, lane(2)?), values);
+                Ok(())
+            }
+            op::V_READLANE_B32 => {
+                let values = state.get(Place::Lane(range(1)?.first.0, lane(2)?));
+                state.set(Place::Reg(range(0)?.first.0), values);
+                Ok(())
+            }
+            op::S_ADD_U32 => {
+                let dst = range(0)?.first;
+                state.define(dst, Value::ScratchBase);
+                Ok(())
+            }
+            op::BUFFER_STORE_DWORD | op::BUFFER_LOAD_DWORD => self.scratch(inst, range(0)?, range(2)?, state),
+            _ => Err(Problem::Inserted),
+        }
+    }
+
+    /// A spill to scratch memory or a reload from it.
+    fn scratch(
+        &self,
+        inst: &MachInst,
+        data: RegRange,
+        rsrc: RegRange,
+        state: &mut State,
+    ) -> Result<(), Problem> {
+        let slot = Place::Slot(crate::spill::slot_offset(inst).ok_or(Problem::Inserted)?);
+        let input = |what| self.final_.abi.find(what).map(|slot: isa::AbiSlot| slot.reg.0);
+        let first = input(AbiInput::PrivateSegmentBuffer).ok_or(Problem::Inserted)?;
+        for i in 0..u16::from(rsrc.len) {
+            let (value, reg) = (Value::Hardware(first + i), rsrc.first.offset(i));
+            if !state.holds(reg, value) {
+                return Err(Problem::Missing { value, reg });
+            }
+        }
+        let wave_offset = input(AbiInput::PrivateSegmentWaveOffset).ok_or(Problem::Inserted)?;
+        let Operand::Reg(base) = inst.ops[3] else { return Err(Problem::Inserted) };
+        let value = Value::Hardware(wave_offset);
+        if rsrc.len != 4 || !(state.holds(base.first, value) || state.holds(base.first, Value::ScratchBase)) {
+            return Err(Problem::Missing { value, reg: base.first });
+        }
+        if inst.op == op::BUFFER_STORE_DWORD {
+            let values = state.get(Place::Reg(data.first.0));
+            state.set(slot, values);
+        } else {
+            let values = state.get(slot);
+            state.set(Place::Reg(data.first.0), values);
+        }
+        Ok(())
+    }
+}

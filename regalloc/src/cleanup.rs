@@ -1,0 +1,401 @@
+//! Clean-up after allocation: `exec` writes that nothing sees, branches to branches, empty and unreachable blocks.
+//!
+//! Control flow is read into one conditional and one final target per block, targets are threaded through blocks that
+//! do nothing, and branches are written again for the blocks that are left. Linear edges follow.
+
+use cranelift_entity::{EntityRef, PrimaryMap};
+use isa::table::{Flags, Implicit, Role};
+use isa::{Edge, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegRange, op};
+
+/// Scratch memory of the pass.
+#[derive(Default)]
+pub(crate) struct Cleanup {
+    ends: Vec<End>,
+    kept: Vec<bool>,
+    number: Vec<u32>,
+    live: Vec<State>,
+    work: Vec<u32>,
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Default)]
+struct End {
+    /// Conditional branch and its target.
+    cond: Option<(MachInst, MBlock)>,
+    /// Where control goes otherwise, and the branch that says so, if it is not the next block.
+    next: Option<MBlock>,
+    jump: Option<MachInst>,
+}
+
+/// Whether EXEC and SCC are needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct State {
+    exec: bool,
+    scc: bool,
+}
+
+/// Runs the pass.
+pub(crate) fn run(func: &mut MachFunc, scratch: &mut Cleanup) {
+    scratch.dead_exec_writes(func);
+    if scratch.read_ends(func) {
+        scratch.thread(func);
+        scratch.keep(func);
+        scratch.write(func);
+    }
+}
+
+/// The branch that is taken when the other is not.
+fn inverse(opcode: Opcode) -> Option<Opcode> {
+    Some(match opcode {
+        op::S_CBRANCH_SCC0 => op::S_CBRANCH_SCC1,
+        op::S_CBRANCH_SCC1 => op::S_CBRANCH_SCC0,
+        op::S_CBRANCH_VCCZ => op::S_CBRANCH_VCCNZ,
+        op::S_CBRANCH_VCCNZ => op::S_CBRANCH_VCCZ,
+        op::S_CBRANCH_EXECZ => op::S_CBRANCH_EXECNZ,
+        op::S_CBRANCH_EXECNZ => op::S_CBRANCH_EXECZ,
+        _ => return None,
+    })
+}
+
+/// Explicit accesses to a pair of registers: read, written.
+fn touches(inst: &MachInst, reg: Reg) -> (bool, bool) {
+    let (mut read, mut written) = (false, false);
+    for (i, operand) in inst.operands().iter().enumerate() {
+        if let Operand::Reg(RegRange { first, .. }) = *operand
+            && (first.0 == reg.0 || (reg == Reg::EXEC && first.0 == reg.0 + 1))
+        {
+            let role = crate::stream::role(inst, i);
+            read |= role != Role::Def;
+            written |= role != Role::Use;
+        }
+    }
+    (read, written)
+}
+
+/// The state before an instruction, given the one after it.
+fn before(inst: &MachInst, after: State) -> State {
+    let implicit = inst.op.row().implicit;
+    let (exec_read, exec_written) = touches(inst, Reg::EXEC);
+    let (scc_read, _) = touches(inst, Reg::SCC);
+    // A write of half of EXEC leaves the other half.
+    let whole = inst.ops[0] == Operand::EXEC || implicit.contains(Implicit::WRITE_EXEC);
+    let overwritten = whole && (exec_written || implicit.contains(Implicit::WRITE_EXEC));
+    let ends = inst.op == op::S_ENDPGM;
+    State {
+        exec: exec_read
+            || implicit.intersects(Implicit::READ_EXEC)
+            || (after.exec && !overwritten && !ends)
+            || reads_execz(inst),
+        scc: scc_read
+            || implicit.contains(Implicit::READ_SCC)
+            || (after.scc && !implicit.contains(Implicit::WRITE_SCC) && !ends),
+    }
+}
+
+fn reads_execz(inst: &MachInst) -> bool {
+    touches(inst, Reg::EXECZ).0
+}
+
+/// Whether an instruction does nothing but write EXEC (and SCC), and nobody looks.
+fn is_dead(inst: &MachInst, after: State) -> bool {
+    let row = inst.op.row();
+    inst.ops[0] == Operand::EXEC
+        && row.is_salu()
+        && !row.implicit.contains(Implicit::WRITE_EXEC)
+        && !after.exec
+        && !(after.scc && row.implicit.contains(Implicit::WRITE_SCC))
+}
+
+impl Cleanup {
+    /// Removes writes of EXEC that are overwritten, or the program ends, before a lane could act on them.
+    fn dead_exec_writes(&mut self, func: &mut MachFunc) {
+        let candidates = |block: &MachBlock| block.insts.iter().any(|inst| inst.ops[0] == Operand::EXEC);
+        if !func.blocks.values().any(candidates) {
+            return;
+        }
+        self.live.clear();
+        self.live.resize(func.blocks.len(), State::default());
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in func.blocks.keys().rev() {
+                let state = func.blocks[block]
+                    .insts
+                    .iter()
+                    .rev()
+                    .fold(self.live_out(func, block), |s, i| before(i, s));
+                changed |= state != self.live[block.index()];
+                self.live[block.index()] = state;
+            }
+        }
+        for block in func.blocks.keys() {
+            if !candidates(&func.blocks[block]) {
+                continue;
+            }
+            let mut state = self.live_out(func, block);
+            let data = &mut func.blocks[block];
+            for index in (0..data.insts.len()).rev() {
+                if is_dead(&data.insts[index], state) {
+                    data.insts.remove(index);
+                    data.prologue -= u32::from(index < data.prologue as usize);
+                    data.term -= u32::from(index < data.term as usize);
+                } else {
+                    state = before(&data.insts[index], state);
+                }
+            }
+        }
+    }
+
+    fn live_out(&self, func: &MachFunc, block: MBlock) -> State {
+        let mut out = State::default();
+        for edge in func.blocks[block].linear.iter().flatten() {
+            let State { exec, scc } = self.live[edge.to.index()];
+            out.exec |= exec;
+            out.scc |= scc;
+        }
+        out
+    }
+
+    /// Finds out how each block ends. `false` if one ends in a way that this pass does not know.
+    fn read_ends(&mut self, func: &MachFunc) -> bool {
+        self.ends.clear();
+        for (block, data) in func.blocks.iter() {
+            let mut end = End::default();
+            let mut open = true;
+            for inst in &data.insts {
+                let flags = inst.op.row().flags;
+                if !flags.contains(Flags::BRANCH) {
+                    if end.cond.is_some() {
+                        return false;
+                    }
+                    continue;
+                }
+                match (inst.op, inst.ops[0]) {
+                    (op::S_BRANCH, Operand::Block(to)) if open => {
+                        (end.next, end.jump) = (Some(to), Some(*inst));
+                        open = false;
+                    }
+                    (_, Operand::Block(to)) if open && end.cond.is_none() && inverse(inst.op).is_some() => {
+                        end.cond = Some((*inst, to));
+                    }
+                    _ if flags.contains(Flags::NO_FALLTHROUGH) && open => open = false,
+                    _ => return false,
+                }
+            }
+            if open {
+                let next = block.index() + 1;
+                if next == func.blocks.len() {
+                    return false;
+                }
+                end.next = Some(MBlock::new(next));
+            }
+            self.ends.push(end);
+        }
+        true
+    }
+
+    /// Follows blocks that only pass control on.
+    fn target(&self, func: &MachFunc, mut to: MBlock) -> MBlock {
+        for _ in 0..func.blocks.len() {
+            let (end, data) = (&self.ends[to.index()], &func.blocks[to]);
+            let branches = usize::from(end.jump.is_some());
+            match end.next {
+                Some(next) if end.cond.is_none() && data.insts.len() == branches => to = next,
+                _ => break,
+            }
+        }
+        to
+    }
+
+    fn thread(&mut self, func: &MachFunc) {
+        for block in 0..self.ends.len() {
+            let mut end = self.ends[block];
+            end.next = end.next.map(|next| self.target(func, next));
+            end.cond = end.cond.map(|(inst, to)| (inst, self.target(func, to)));
+            if end.cond.map(|(_, to)| to) == end.next {
+                end.cond = None;
+            }
+            self.ends[block] = end;
+        }
+    }
+
+    /// Marks the blocks that can be reached, and numbers them.
+    fn keep(&mut self, func: &MachFunc) {
+        self.kept.clear();
+        self.kept.resize(func.blocks.len(), false);
+        self.kept[0] = true;
+        self.work.push(0);
+        while let Some(block) = self.work.pop() {
+            let End { cond, next, .. } = self.ends[block as usize];
+            for to in cond.map(|(_, to)| to).into_iter().chain(next) {
+                if !std::mem::replace(&mut self.kept[to.index()], true) {
+                    self.work.push(to.as_u32());
+                }
+            }
+        }
+        self.number.clear();
+        let mut next = 0;
+        for &kept in &self.kept {
+            self.number.push(next);
+            next += u32::from(kept);
+        }
+    }
+
+    fn renamed(&self, block: MBlock) -> MBlock {
+        MBlock::from_u32(self.number[block.index()])
+    }
+
+    /// Writes branches and edges anew, and drops the blocks that are not kept.
+    fn write(&mut self, func: &mut MachFunc) {
+        let all_kept = self.kept.iter().all(|kept| *kept);
+        for block in 0..self.ends.len() {
+            if self.kept[block] {
+                let following = (block + 1..self.ends.len()).find(|&other| self.kept[other]).map(MBlock::new);
+                self.write_end(func, MBlock::new(block), following);
+                self.logical_edges(func, MBlock::new(block));
+            }
+        }
+        if !all_kept {
+            let blocks = std::mem::replace(&mut func.blocks, PrimaryMap::with_capacity(self.ends.len()));
+            for (block, data) in blocks.into_iter() {
+                if self.kept[block.index()] {
+                    func.blocks.push(data);
+                }
+            }
+        }
+    }
+
+    fn write_end(&self, func: &mut MachFunc, block: MBlock, following: Option<MBlock>) {
+        let End { cond, next, jump } = self.ends[block.index()];
+        let data = &mut func.blocks[block];
+        let Some(next) = next else {
+            data.linear = [None, None];
+            return;
+        };
+        let body = data.insts.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
+        data.insts.truncate(body.unwrap_or(data.insts.len()));
+        data.term = data.term.min(data.insts.len() as u32);
+        let to = |to: MBlock| Operand::Block(self.renamed(to));
+        let jump = jump.or(cond.map(|(inst, _)| inst)).map_or(0, |inst| inst.loc);
+        let mut go = |opcode: Opcode, target: MBlock, like: Option<MachInst>| {
+            let inst = like.unwrap_or(MachInst { loc: jump, ..MachInst::new(opcode, &[Operand::None]) });
+            let mut ops = inst.ops;
+            ops[0] = to(target);
+            data.insts.push(MachInst { op: opcode, ops, ..inst });
+        };
+        match cond {
+            Some((inst, taken)) if Some(taken) == following => {
+                go(inverse(inst.op).unwrap_or(inst.op), next, Some(inst));
+            }
+            Some((inst, taken)) => {
+                go(inst.op, taken, Some(inst));
+                if Some(next) != following {
+                    go(op::S_BRANCH, next, None);
+                }
+            }
+            None if Some(next) != following => go(op::S_BRANCH, next, None),
+            None => {}
+        }
+        let edge = |to: MBlock| Some(Edge { to: self.renamed(to), args: isa::ArgRange::default() });
+        data.linear = [cond.and_then(|(_, taken)| edge(taken)), edge(next)];
+        if data.linear[0].is_none() {
+            data.linear.swap(0, 1);
+        }
+    }
+
+    /// Logical edges go to what is left of their targets.
+    fn logical_edges(&self, func: &mut MachFunc, block: MBlock) {
+        let mut edges = func.blocks[block].logical;
+        for edge in &mut edges {
+            let Some(Edge { mut to, .. }) = *edge else { continue };
+            for _ in 0..self.ends.len() {
+                if self.kept[to.index()] {
+                    break;
+                }
+                match func.blocks[to].logical.iter().flatten().next() {
+                    Some(further) => to = further.to,
+                    None => break,
+                }
+            }
+            *edge =
+                self.kept[to.index()].then(|| Edge { to: self.renamed(to), args: isa::ArgRange::default() });
+        }
+        func.blocks[block].logical = edges;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(insts: &[MachInst], linear: &[u32]) -> MachBlock {
+        let edge = |to: &u32| Edge { to: MBlock::from_u32(*to), args: isa::ArgRange::default() };
+        let mut edges = linear.iter().map(edge);
+        let edges = [edges.next(), edges.next()];
+        MachBlock { insts: insts.to_vec(), linear: edges, logical: edges, ..MachBlock::default() }
+    }
+
+    fn branch(opcode: Opcode, to: u32) -> MachInst {
+        MachInst::new(opcode, &[Operand::Block(MBlock::from_u32(to))])
+    }
+
+    fn restore() -> MachInst {
+        MachInst::new(op::S_OR_B64, &[Operand::EXEC, Operand::EXEC, Operand::regs(Reg(0), 2)])
+    }
+
+    fn body() -> MachInst {
+        MachInst::new(op::V_MOV_B32, &[Operand::reg(Reg::vgpr(0)), Operand::int(0)])
+    }
+
+    fn end() -> MachInst {
+        MachInst::new(op::S_ENDPGM, &[Operand::Imm(0)])
+    }
+
+    fn cleaned(blocks: &[MachBlock]) -> Vec<String> {
+        let mut func = MachFunc { blocks: blocks.iter().cloned().collect(), ..MachFunc::default() };
+        run(&mut func, &mut Cleanup::default());
+        let text = |inst: &MachInst| match inst.ops[0] {
+            Operand::Block(to) => format!("{:?} {to}", inst.op),
+            _ => format!("{:?}", inst.op),
+        };
+        func.blocks.values().map(|b| b.insts.iter().map(text).collect::<Vec<_>>().join("; ")).collect()
+    }
+
+    #[test]
+    fn branch_over_branch_is_inverted() {
+        let blocks = [
+            block(&[body()], &[1]),
+            block(&[body(), branch(op::S_CBRANCH_EXECZ, 2), branch(op::S_BRANCH, 1)], &[2, 1]),
+            block(&[body(), end()], &[]),
+        ];
+        assert_eq!(cleaned(&blocks), ["v_mov_b32", "v_mov_b32; s_cbranch_execnz bb1", "v_mov_b32; s_endpgm"]);
+    }
+
+    #[test]
+    fn blocks_that_do_nothing_vanish() {
+        let blocks = [
+            block(&[body(), branch(op::S_CBRANCH_SCC1, 2)], &[2, 1]),
+            block(&[], &[2]),
+            block(&[branch(op::S_BRANCH, 3)], &[3]),
+            block(&[body(), end()], &[]),
+        ];
+        assert_eq!(cleaned(&blocks), ["v_mov_b32", "v_mov_b32; s_endpgm"]);
+    }
+
+    #[test]
+    fn exec_is_not_restored_for_nobody() {
+        let blocks = [
+            block(&[restore(), body(), restore()], &[1]),
+            block(&[MachInst::new(op::S_MOV_B64, &[Operand::EXEC, Operand::int(-1)]), body()], &[2]),
+            block(&[restore(), end()], &[]),
+        ];
+        assert_eq!(cleaned(&blocks), ["s_or_b64; v_mov_b32", "s_mov_b64; v_mov_b32", "s_endpgm"]);
+    }
+
+    #[test]
+    fn scc_of_an_exec_write_is_kept() {
+        let blocks =
+            [block(&[body(), restore(), branch(op::S_CBRANCH_SCC0, 0)], &[0, 1]), block(&[end()], &[])];
+        assert_eq!(cleaned(&blocks), ["v_mov_b32; s_or_b64; s_cbranch_scc0 bb0", "s_endpgm"]);
+    }
+}

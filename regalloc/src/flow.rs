@@ -1,0 +1,154 @@
+//! Which registers are live where blocks meet.
+//!
+//! From each block that reads a register before it writes it, walk up the predecessors to the definitions, once per
+//! register and block. The work is the size of the answer, so functions with many blocks and many registers of which
+//! few are live at a time cost no more per instruction than small ones.
+
+use crate::stream::{ClassStream, Event, Streams, edges};
+use cranelift_entity::EntityRef;
+use isa::MachFunc;
+use isa::table::Role;
+
+const NONE: u32 = u32::MAX;
+
+/// Lists in one arena: the next entry of each, and where lists begin.
+#[derive(Default)]
+struct Lists {
+    heads: Vec<u32>,
+    entries: Vec<(u32, u32)>,
+}
+
+impl Lists {
+    fn reset(&mut self, count: usize) {
+        self.heads.clear();
+        self.heads.resize(count, NONE);
+        self.entries.clear();
+    }
+
+    fn push(&mut self, list: u32, value: u32) {
+        let head = &mut self.heads[list as usize];
+        self.entries.push((value, *head));
+        *head = self.entries.len() as u32 - 1;
+    }
+
+    fn iter(&self, list: u32) -> impl Iterator<Item = u32> + '_ {
+        let entry = |at: u32| self.entries.get(at as usize);
+        std::iter::successors(entry(self.heads[list as usize]), move |&&(_, next)| entry(next))
+            .map(|&(value, _)| value)
+    }
+}
+
+/// Live registers at the boundaries of blocks.
+#[derive(Default)]
+pub(crate) struct Flow {
+    live_in: Lists,
+    live_out: Lists,
+    preds: Lists,
+    /// Blocks that read a register before they write it, by register; and the registers that have any.
+    exposed: Lists,
+    globals: Vec<u32>,
+    /// Blocks that write a register, by register.
+    defs: Lists,
+    /// Last block that wrote, and that read from above, each register.
+    written: Vec<u32>,
+    read: Vec<u32>,
+    /// Register for which a block was visited last.
+    in_mark: Vec<u32>,
+    out_mark: Vec<u32>,
+    work: Vec<u32>,
+}
+
+impl Flow {
+    /// Finds the live registers of a class.
+    pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) {
+        let blocks = func.blocks.len();
+        let registers = streams.phys_base as usize + 2;
+        self.live_in.reset(blocks);
+        self.live_out.reset(blocks);
+        self.scan(&streams.class[class], blocks, registers);
+        if self.globals.is_empty() {
+            return;
+        }
+        self.preds.reset(blocks);
+        for (from, block) in func.blocks.iter() {
+            for edge in edges(block, class).iter().flatten() {
+                self.preds.push(edge.to.as_u32(), from.index() as u32);
+            }
+        }
+        for mark in [&mut self.in_mark, &mut self.out_mark] {
+            mark.clear();
+            mark.resize(blocks, NONE);
+        }
+        for i in 0..self.globals.len() {
+            self.spread(self.globals[i]);
+        }
+    }
+
+    /// Registers live at a block's beginning.
+    pub fn live_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
+        self.live_in.iter(block as u32)
+    }
+
+    /// Registers live at a block's end.
+    pub fn live_out(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
+        self.live_out.iter(block as u32)
+    }
+
+    fn scan(&mut self, stream: &ClassStream, blocks: usize, registers: usize) {
+        self.exposed.reset(registers);
+        self.defs.reset(registers);
+        self.globals.clear();
+        for last in [&mut self.written, &mut self.read] {
+            last.clear();
+            last.resize(registers, NONE);
+        }
+        for block in 0..blocks {
+            for event in &stream.events[stream.events_of(block)] {
+                self.event(stream, event, block as u32);
+            }
+        }
+    }
+
+    fn event(&mut self, stream: &ClassStream, event: &Event, block: u32) {
+        let ops = stream.ops_of(event);
+        for op in ops.iter().filter(|op| op.role != Role::Def) {
+            for &reg in stream.regs_of(op) {
+                let read = &mut self.read[reg as usize];
+                if self.written[reg as usize] != block && *read != block {
+                    if *read == NONE {
+                        self.globals.push(reg);
+                    }
+                    *read = block;
+                    self.exposed.push(reg, block);
+                }
+            }
+        }
+        for op in ops.iter().filter(|op| op.role == Role::Def) {
+            for &reg in stream.regs_of(op) {
+                if std::mem::replace(&mut self.written[reg as usize], block) != block {
+                    self.defs.push(reg, block);
+                }
+            }
+        }
+    }
+
+    /// Marks the blocks through which a register lives.
+    fn spread(&mut self, reg: u32) {
+        let Flow { live_in, live_out, preds, exposed, defs, in_mark, out_mark, work, .. } = self;
+        work.extend(exposed.iter(reg));
+        while let Some(block) = work.pop() {
+            if std::mem::replace(&mut in_mark[block as usize], reg) == reg {
+                continue;
+            }
+            live_in.push(block, reg);
+            for pred in preds.iter(block) {
+                if std::mem::replace(&mut out_mark[pred as usize], reg) != reg {
+                    live_out.push(pred, reg);
+                    if defs.iter(reg).all(|def| def != pred) {
+                        work.push(pred);
+                    }
+                }
+            }
+        }
+    }
+}

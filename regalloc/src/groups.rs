@@ -1,0 +1,395 @@
+//! Rigid groups: registers whose places relative to each other are fixed, because an instruction names them as one
+//! tuple or because they had better be the same register.
+//!
+//! A union-find with offsets. A group has columns, one per hardware register it will cover; registers that share a
+//! column have disjoint live ranges, and the column's range is their union. Where gluing a tuple would make two live
+//! ranges collide, the operand gets registers of its own and copies (a [`Fix`]).
+
+use crate::live::{Interval, Liveness, Slice};
+use crate::stream::{Affinity, ClassStream, EventKind, Op};
+use isa::table::Role;
+
+/// Widest group that coalescing copies may build; tuples of one instruction may ask for more.
+const MAX_COALESCED_WIDTH: i32 = 16;
+
+/// An operand that got registers of its own: copies between them and `old` go around the instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fix {
+    /// Event.
+    pub event: u32,
+    /// Operand, whose `start` is now the new registers.
+    pub op: u32,
+    /// Where the original ones are in `ClassStream::regs`.
+    pub old: u32,
+}
+
+/// What is known of a group, kept at its root.
+#[derive(Clone, Copy, Debug)]
+struct Info {
+    /// Lowest and highest offset of a member, relative to the root.
+    lo: i32,
+    hi: i32,
+    /// The root's register number modulo `align` is `phase`.
+    align: i32,
+    phase: i32,
+    /// First of `hi - lo + 1` entries in `Groups::columns`.
+    columns: u32,
+}
+
+/// A group as the packer sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape<'a> {
+    /// Offset of the first column from the root.
+    pub lo: i32,
+    /// See `align`.
+    pub phase: i32,
+    /// The root's register number modulo `align` is `phase`.
+    pub align: i32,
+    /// Range of each column.
+    pub columns: &'a [Slice],
+}
+
+/// The groups of one class.
+#[derive(Default)]
+pub(crate) struct Groups {
+    parent: Vec<u32>,
+    offset: Vec<i32>,
+    info: Vec<Info>,
+    columns: Vec<Slice>,
+    /// Ranges of registers and columns.
+    pub intervals: Vec<Interval>,
+    /// Range of each register, own registers of fixed operands included.
+    pub range: Vec<Slice>,
+    /// Operands that need copies, in event order.
+    pub fixes: Vec<Fix>,
+    order: Vec<u32>,
+    merged: Vec<Interval>,
+}
+
+/// Whether two sorted lists of disjoint intervals meet.
+pub(crate) fn intersects(a: &[Interval], b: &[Interval]) -> bool {
+    let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else { return false };
+    if a[a.len() - 1].1 <= first_b.0 || b[b.len() - 1].1 <= first_a.0 {
+        return false;
+    }
+    let mut i = if a.len() > 8 { a.partition_point(|x| x.1 <= first_b.0) } else { 0 };
+    let mut j = if b.len() > 8 { b.partition_point(|x| x.1 <= first_a.0) } else { 0 };
+    while i < a.len() && j < b.len() {
+        if a[i].1 <= b[j].0 {
+            i += 1;
+        } else if b[j].1 <= a[i].0 {
+            j += 1;
+        } else {
+            return true;
+        }
+    }
+    false
+}
+
+impl Groups {
+    /// Takes over the ranges: every register is a group.
+    fn reset(&mut self, live: &mut Liveness) {
+        std::mem::swap(&mut self.intervals, &mut live.intervals);
+        std::mem::swap(&mut self.range, &mut live.range);
+        self.parent.clear();
+        self.offset.clear();
+        self.info.clear();
+        self.columns.clear();
+        self.fixes.clear();
+        for register in 0..self.range.len() as u32 {
+            self.add(register);
+        }
+    }
+
+    fn add(&mut self, register: u32) {
+        self.parent.push(register);
+        self.offset.push(0);
+        self.info.push(Info { lo: 0, hi: 0, align: 1, phase: 0, columns: self.columns.len() as u32 });
+        self.columns.push(self.range[register as usize]);
+    }
+
+    /// A register that exists at one instruction only.
+    fn new_register(&mut self, interval: Interval) -> u32 {
+        let register = self.range.len() as u32;
+        self.range.push((self.intervals.len() as u32, 1));
+        self.intervals.push(interval);
+        self.add(register);
+        register
+    }
+
+    /// The root of a register's group, and the register's offset from it.
+    pub fn find(&mut self, register: u32) -> (u32, i32) {
+        let (mut root, mut offset) = (register, 0);
+        while self.parent[root as usize] != root {
+            offset += self.offset[root as usize];
+            root = self.parent[root as usize];
+        }
+        let (mut node, mut left) = (register, offset);
+        while self.parent[node as usize] != root {
+            let (up, step) = (self.parent[node as usize], self.offset[node as usize]);
+            self.parent[node as usize] = root;
+            self.offset[node as usize] = left;
+            left -= step;
+            node = up;
+        }
+        (root, offset)
+    }
+
+    /// [`Groups::find`] without tidying up.
+    pub fn peek(&self, register: u32) -> (u32, i32) {
+        let (mut root, mut offset) = (register, 0);
+        while self.parent[root as usize] != root {
+            offset += self.offset[root as usize];
+            root = self.parent[root as usize];
+        }
+        (root, offset)
+    }
+
+    /// Whether it stands for its group.
+    pub fn is_root(&self, register: u32) -> bool {
+        self.parent[register as usize] == register
+    }
+
+    /// What the packer needs to know of a group.
+    pub fn shape(&self, root: u32) -> Shape<'_> {
+        let Info { lo, hi, align, phase, columns } = self.info[root as usize];
+        let columns = &self.columns[columns as usize..][..(hi - lo + 1) as usize];
+        Shape { lo, phase, align, columns }
+    }
+
+    fn slice(&self, (start, len): Slice) -> &[Interval] {
+        &self.intervals[start as usize..][..len as usize]
+    }
+
+    /// Demands `reg(b) = reg(a) + distance`; says whether that was possible.
+    pub fn glue(&mut self, a: u32, b: u32, distance: i32, max_width: i32) -> bool {
+        let ((mut root, offset_a), (mut other, offset_b)) = (self.find(a), self.find(b));
+        let mut shift = offset_a + distance - offset_b;
+        if root == other {
+            return shift == 0;
+        }
+        let width = |info: &Info| info.hi - info.lo;
+        if width(&self.info[root as usize]) < width(&self.info[other as usize]) {
+            (root, other, shift) = (other, root, -shift);
+        }
+        let (big, small) = (self.info[root as usize], self.info[other as usize]);
+        let (lo, hi) = (big.lo.min(small.lo + shift), big.hi.max(small.hi + shift));
+        if hi - lo >= max_width || (big.phase - (small.phase - shift)) % big.align.min(small.align) != 0 {
+            return false;
+        }
+        let column = |info: &Info, at: i32| {
+            (info.lo..=info.hi)
+                .contains(&at)
+                .then(|| self.columns[(info.columns as i32 + at - info.lo) as usize])
+        };
+        for at in big.lo.max(small.lo + shift)..=big.hi.min(small.hi + shift) {
+            if let (Some(x), Some(y)) = (column(&big, at), column(&small, at - shift))
+                && intersects(self.slice(x), self.slice(y))
+            {
+                return false;
+            }
+        }
+        self.merge(root, other, shift, (lo, hi));
+        true
+    }
+
+    fn merge(&mut self, root: u32, other: u32, shift: i32, (lo, hi): (i32, i32)) {
+        let (big, small) = (self.info[root as usize], self.info[other as usize]);
+        let in_place = lo == big.lo && hi == big.hi;
+        let columns = if in_place { big.columns } else { self.columns.len() as u32 };
+        for at in lo..=hi {
+            let from = |info: &Info, at: i32| {
+                let there = (info.lo..=info.hi).contains(&at);
+                if there { self.columns[(info.columns as i32 + at - info.lo) as usize] } else { (0, 0) }
+            };
+            let (x, y) = (from(&big, at), from(&small, at - shift));
+            let slice = self.union(x, y);
+            if in_place {
+                self.columns[(columns as i32 + at - lo) as usize] = slice;
+            } else {
+                self.columns.push(slice);
+            }
+        }
+        let (align, phase) = if big.align >= small.align {
+            (big.align, big.phase)
+        } else {
+            (small.align, (small.phase - shift).rem_euclid(small.align))
+        };
+        self.info[root as usize] = Info { lo, hi, align, phase, columns };
+        self.parent[other as usize] = root;
+        self.offset[other as usize] = shift;
+    }
+
+    /// The union of two disjoint ranges.
+    fn union(&mut self, x: Slice, y: Slice) -> Slice {
+        if x.1 == 0 || y.1 == 0 {
+            return if x.1 == 0 { y } else { x };
+        }
+        let mut merged = std::mem::take(&mut self.merged);
+        merged.clear();
+        {
+            let (mut a, mut b) = (self.slice(x), self.slice(y));
+            while let (Some(&i), Some(&j)) = (a.first(), b.first()) {
+                let next = if i.0 < j.0 {
+                    a = &a[1..];
+                    i
+                } else {
+                    b = &b[1..];
+                    j
+                };
+                push_interval(&mut merged, next);
+            }
+            for &interval in a.iter().chain(b) {
+                push_interval(&mut merged, interval);
+            }
+        }
+        let start = self.intervals.len() as u32;
+        self.intervals.extend_from_slice(&merged);
+        self.merged = merged;
+        (start, self.intervals.len() as u32 - start)
+    }
+
+    /// Demands that the place `distance` from the register be a multiple of `align`.
+    fn align_to(&mut self, register: u32, distance: i32, align: i32) -> bool {
+        let (root, offset) = self.find(register);
+        let info = &mut self.info[root as usize];
+        let phase = (-offset - distance).rem_euclid(align);
+        if (info.phase - phase) % align.min(info.align) != 0 {
+            return false;
+        }
+        if align > info.align {
+            (info.align, info.phase) = (align, phase);
+        }
+        true
+    }
+
+    /// Builds the groups of a class: tuples first, deepest loops first, then copies.
+    /// Without `coalesce` groups stay small, which leaves the packer more choice.
+    pub fn run(&mut self, stream: &mut ClassStream, live: &mut Liveness, coalesce: bool) {
+        self.reset(live);
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        let tuples = stream.events.iter().enumerate().filter(|(_, event)| {
+            event.kind == EventKind::Inst && stream.ops_of(event).iter().any(|op| op.len > 1)
+        });
+        order.extend(tuples.map(|(i, _)| i as u32));
+        order.sort_by_key(|&i| std::cmp::Reverse(stream.events[i as usize].depth));
+        for &event in &order {
+            let (first, len) = (stream.events[event as usize].first, stream.events[event as usize].len);
+            for op in first..first + len {
+                if stream.ops[op as usize].len > 1 {
+                    self.tuple(stream, event, op);
+                }
+            }
+        }
+        self.order = order;
+        self.fixes.sort_by_key(|fix| (fix.event, fix.op));
+        if !coalesce {
+            return;
+        }
+        stream.affinities.sort_by_key(|affinity| std::cmp::Reverse(affinity.depth));
+        for &Affinity { a, b, .. } in &stream.affinities {
+            if self.range[a as usize].1 > 0 && self.range[b as usize].1 > 0 {
+                self.glue(a, b, 0, MAX_COALESCED_WIDTH);
+            }
+        }
+    }
+
+    /// Makes the registers of an operand neighbours.
+    fn tuple(&mut self, stream: &mut ClassStream, event: u32, index: u32) {
+        let op = stream.ops[index as usize];
+        let width = |groups: &mut Groups, register: u32| {
+            let (root, _) = groups.find(register);
+            groups.info[root as usize].hi - groups.info[root as usize].lo
+        };
+        // The dword that is bound most is the one to which the others are glued.
+        let regs = stream.regs_of(&op);
+        let mut anchor = 0;
+        for i in 1..regs.len() {
+            if width(self, regs[i]) > width(self, regs[anchor]) {
+                anchor = i;
+            }
+        }
+        let base = regs[anchor];
+        let start = op.start as usize;
+        let mut failed = 0u64;
+        for i in 0..usize::from(op.len) {
+            let glued = self.glue(
+                base,
+                stream.regs[start + i],
+                i as i32 - anchor as i32,
+                MAX_COALESCED_WIDTH.max(i32::from(op.len)),
+            );
+            failed |= u64::from(!glued) << (i % 64);
+        }
+        let first_offset = -(anchor as i32);
+        if !self.align_to(base, first_offset, i32::from(op.align)) {
+            self.fix(stream, event, index, op, None);
+        } else if failed != 0 {
+            self.fix(stream, event, index, op, Some((base, first_offset, failed)));
+        }
+    }
+
+    /// Gives the operand registers of its own: the dwords that could not be glued to `base`, or all.
+    fn fix(
+        &mut self,
+        stream: &mut ClassStream,
+        event: u32,
+        index: u32,
+        op: Op,
+        partly: Option<(u32, i32, u64)>,
+    ) {
+        let pos = stream.events[event as usize].pos;
+        let interval = match op.role {
+            Role::Use => (pos + 1, pos + 2),
+            Role::Def => (pos + 2, pos + 4),
+            Role::DefUse => (pos + 1, pos + 4),
+        };
+        let start = stream.regs.len();
+        if let Some((base, first_offset, failed)) = partly {
+            for i in 0..usize::from(op.len) {
+                let mut register = stream.regs[op.start as usize + i];
+                if failed >> i & 1 != 0 {
+                    register = self.new_register(interval);
+                    if !self.glue(base, register, first_offset + i as i32, i32::MAX) {
+                        self.discard(register);
+                        stream.regs.truncate(start);
+                        return self.fix(stream, event, index, op, None);
+                    }
+                }
+                stream.regs.push(register);
+            }
+        } else {
+            for i in 0..u32::from(op.len) {
+                let register = self.new_register(interval);
+                stream.regs.push(register);
+                let glued = self.glue(stream.regs[start], register, i as i32, i32::MAX);
+                debug_assert!(glued, "new registers have nothing to collide with");
+            }
+            let aligned = self.align_to(stream.regs[start], 0, i32::from(op.align));
+            debug_assert!(aligned, "new registers have no other alignment");
+        }
+        self.fixes.push(Fix { event, op: index, old: op.start });
+        stream.ops[index as usize].start = start as u32;
+    }
+
+    /// Undoes what [`Groups::run`] did to the operands.
+    pub fn restore(&self, stream: &mut ClassStream) {
+        self.fixes.iter().for_each(|fix| stream.ops[fix.op as usize].start = fix.old);
+    }
+
+    /// A register that is not needed after all.
+    fn discard(&mut self, register: u32) {
+        self.range[register as usize] = (0, 0);
+        let columns = self.info[register as usize].columns;
+        self.columns[columns as usize] = (0, 0);
+    }
+}
+
+/// Appends to a sorted list; intervals that touch become one.
+pub(crate) fn push_interval(list: &mut Vec<Interval>, interval: Interval) {
+    match list.last_mut() {
+        Some(last) if last.1 == interval.0 => last.1 = interval.1,
+        _ => list.push(interval),
+    }
+}

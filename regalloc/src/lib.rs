@@ -1,0 +1,170 @@
+//! Register allocation: virtual registers of one dword each become SGPRs and VGPRs.
+//!
+//! SGPRs live on the linear control-flow graph, VGPRs on the logical one (see `isa::func`). For each class:
+//! live ranges (`live`), rigid groups from tuples and copies (`groups`), first-fit packing (`pack`). When both
+//! classes fit, copies are planned and the function is rewritten (`rewrite`).
+//!
+//! # Requires
+//! SSA over both graphs; an operand that is read and written (`Role::DefUse`) names one register that is modified in
+//! place. No edge with arguments is critical. `docs/regalloc.md` has the whole contract.
+
+use isa::{MBlock, MachFunc, MachInst, Target, VReg};
+use std::fmt;
+
+mod allocate;
+mod budget;
+pub mod check;
+mod cleanup;
+mod constrain;
+mod copies;
+mod flow;
+mod groups;
+mod live;
+mod moves;
+mod pack;
+mod rewrite;
+mod scan;
+mod spill;
+mod stream;
+
+use budget::Budget;
+use cleanup::Cleanup;
+use groups::Groups;
+use live::Liveness;
+use pack::Packer;
+use rewrite::Plan;
+use spill::Spiller;
+use stream::{SGPR, Streams, VGPR};
+
+/// How to allocate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Use at most so many VGPRs.
+    pub budget_vgprs: Option<u32>,
+    /// Use at most so many SGPRs, VCC aside.
+    pub budget_sgprs: Option<u32>,
+    /// Run the checker on the result.
+    pub check: bool,
+    /// Choose what to spill by linear scan, without asking regalloc2.
+    pub scan: bool,
+    /// Leave blocks and branches as they are, which a later run of the checker needs.
+    pub keep_blocks: bool,
+    /// 0 to 3.
+    pub opt_level: u8,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Moves inserted.
+    pub moves: u32,
+    /// Most SGPRs and VGPRs live at one point.
+    pub pressure: [u32; 2],
+    /// How often allocation was tried.
+    pub rounds: u32,
+}
+
+/// Why a function cannot be allocated. All but `Registers` mean a bug in an earlier pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AllocError {
+    /// An edge passes a different number of arguments than its target has parameters.
+    Arguments {
+        /// Source of the edge.
+        from: MBlock,
+        /// Target.
+        to: MBlock,
+    },
+    /// An edge with arguments has nowhere to put copies.
+    CriticalEdge {
+        /// Source of the edge.
+        from: MBlock,
+        /// Target.
+        to: MBlock,
+    },
+    /// A register is read that no path has written.
+    Undefined {
+        /// The register.
+        vreg: VReg,
+    },
+    /// The budget is too small for any allocation.
+    Registers {
+        /// "SGPR" or "VGPR".
+        class: &'static str,
+        /// What was allowed.
+        budget: u32,
+    },
+    /// The checker found the result wrong.
+    Check(check::CheckError),
+}
+
+impl fmt::Display for AllocError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AllocError::Arguments { from, to } => {
+                write!(f, "the edge from {from} to {to} has the wrong number of arguments")
+            }
+            AllocError::CriticalEdge { from, to } => {
+                write!(f, "the edge from {from} to {to} has arguments and is critical")
+            }
+            AllocError::Undefined { vreg } => write!(f, "{vreg} is read before it is written"),
+            AllocError::Registers { class, budget } => write!(f, "{budget} {class}s are not enough"),
+            AllocError::Check(error) => write!(f, "register allocation is wrong: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for AllocError {}
+
+/// Scratch memory of the allocator, reused from function to function.
+#[derive(Default)]
+pub struct Context {
+    streams: Streams,
+    live: Liveness,
+    groups: [Groups; 2],
+    packers: [Packer; 2],
+    plan: Plan,
+    spiller: Spiller,
+    budget: Budget,
+    cleanup: Cleanup,
+    body: Vec<MachInst>,
+}
+
+/// Gives every virtual register of `func` a hardware register, and fills in what the function uses.
+pub fn run(
+    func: &mut MachFunc,
+    target: &Target,
+    options: &Options,
+    ctx: &mut Context,
+) -> Result<Stats, AllocError> {
+    let mut stats = Stats::default();
+    let budget = [
+        options.budget_sgprs.unwrap_or(target.addressable_sgprs).min(target.addressable_sgprs),
+        options.budget_vgprs.unwrap_or(target.addressable_vgprs).min(target.addressable_vgprs),
+    ];
+    let original = options.check.then(|| func.clone());
+    constrain::run(func, &mut ctx.body);
+    ctx.allocate(func, target, budget, options.scan, &mut stats)?;
+    stats.moves = ctx.plan.moves;
+    func.uses_vcc = false;
+    let assigned = [&*ctx.packers[SGPR].assigned, &*ctx.packers[VGPR].assigned];
+    ctx.plan.commit(func, assigned, &ctx.streams);
+    let named = |class: usize| {
+        ctx.streams.class[class].blocked.iter().map(|reg| u32::from(reg.number()) + 1).max().unwrap_or(0)
+    };
+    func.sgprs = ctx.packers[SGPR].peak.max(named(SGPR)).max(entry_sgprs(func));
+    func.vgprs = ctx.packers[VGPR].peak.max(named(VGPR));
+    if let Some(original) = original {
+        check::check(&original, func, target).map_err(AllocError::Check)?;
+    }
+    if !options.keep_blocks {
+        cleanup::run(func, &mut ctx.cleanup);
+    }
+    Ok(stats)
+}
+
+/// SGPRs that the hardware fills.
+fn entry_sgprs(func: &MachFunc) -> u32 {
+    let slots = func.abi.layout();
+    let ends = slots.iter().filter(|slot| !slot.reg.is_vgpr());
+    ends.map(|slot| u32::from(slot.reg.number()) + u32::from(slot.len)).max().unwrap_or(0)
+}

@@ -1,0 +1,302 @@
+//! First-fit packing of rigid groups into a register file, in a few orders of which the best is kept.
+
+use crate::groups::{Groups, Shape, intersects, push_interval};
+use crate::live::Interval;
+use crate::stream::{ClassStream, SGPR};
+use isa::Reg;
+
+/// Number of `vcc_lo` among SGPRs.
+const VCC: i32 = Reg::VCC.0 as i32;
+
+/// Registers of a file, VCC included.
+const FILE: usize = 256;
+
+/// With more registers than this the first order that fits will do.
+const LARGE: usize = 8192;
+
+const NONE: i32 = i32::MIN;
+
+/// What a file offers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct File {
+    /// SGPR or VGPR.
+    pub class: usize,
+    /// Registers that may be numbered.
+    pub limit: u32,
+    /// Use no more than this many if that costs nothing (the most that are live at once).
+    pub aim: u32,
+}
+
+/// In which order groups look for a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// By where their ranges begin.
+    Start,
+    /// Those that occupy most first.
+    Area,
+    /// Wide ones first.
+    Width,
+}
+
+/// Places.
+#[derive(Default)]
+pub(crate) struct Packer {
+    /// Hardware register of each register of `Groups`, by number within the file; `None` if it is never live.
+    pub assigned: Vec<Option<u16>>,
+    /// One more than the highest register in use, VCC aside.
+    pub peak: u32,
+    occupied: Vec<Vec<Interval>>,
+    /// Whether `occupied` is what the best attempt left.
+    shows_best: bool,
+    /// Last interval of each register of `occupied`: most questions need no more.
+    last: Vec<Interval>,
+    hint: Vec<i32>,
+    addend: Vec<u32>,
+    order: Vec<(u64, u32)>,
+    place: Vec<i32>,
+    best: Vec<i32>,
+}
+
+impl Packer {
+    /// Finds a register for everything, or says that the file is too small.
+    pub fn run(&mut self, file: File, stream: &ClassStream, groups: &mut Groups, phys_base: u32) -> bool {
+        self.hints(stream, groups, phys_base);
+        self.occupied.resize_with(FILE, Vec::new);
+        let mut best = None;
+        for order in [Order::Start, Order::Area, Order::Width] {
+            if best.is_some() && groups.range.len() > LARGE {
+                break;
+            }
+            self.sort(groups, phys_base, order);
+            self.block(file, stream, groups, phys_base);
+            self.shows_best = false;
+            let Some(peak) = self.attempt(file, groups) else { continue };
+            self.shows_best = best.is_none_or(|best| peak < best);
+            if self.shows_best {
+                best = Some(peak);
+                std::mem::swap(&mut self.best, &mut self.place);
+            }
+            if peak <= file.aim {
+                break;
+            }
+        }
+        let Some(peak) = best else { return false };
+        self.peak = peak;
+        self.assign(groups, phys_base);
+        true
+    }
+
+    /// A register that is free throughout `[from, to)`. Rare, so the best attempt is laid out again only for it.
+    pub fn free_at(
+        &mut self,
+        file: File,
+        stream: &ClassStream,
+        groups: &Groups,
+        phys_base: u32,
+        (from, to): Interval,
+    ) -> Option<u16> {
+        if !self.shows_best {
+            self.occupy_best(file, stream, groups, phys_base);
+        }
+        let vcc = (file.class == SGPR).then_some([VCC as u16, VCC as u16 + 1]);
+        let numbered = 0..file.limit as u16;
+        numbered
+            .chain(vcc.into_iter().flatten())
+            .find(|&reg| !intersects(&self.occupied[usize::from(reg)], &[(from, to)]))
+    }
+
+    fn hints(&mut self, stream: &ClassStream, groups: &mut Groups, phys_base: u32) {
+        self.hint.clear();
+        self.hint.resize(groups.range.len(), NONE);
+        self.addend.clear();
+        if !stream.addends.is_empty() {
+            self.addend.resize(groups.range.len(), u32::MAX);
+            for &(register, addend) in &stream.addends {
+                if groups.is_root(register) {
+                    self.addend[register as usize] = addend;
+                }
+            }
+        }
+        for &register in &stream.want_vcc {
+            let (root, offset) = groups.find(register);
+            self.hint[root as usize] = VCC - offset;
+        }
+        for &(register, reg) in &stream.inputs {
+            if groups.range[register as usize].1 > 0 {
+                let (root, offset) = groups.find(register);
+                self.hint[root as usize] = i32::from(reg.number()) - offset;
+            }
+        }
+        debug_assert!(groups.is_root(phys_base) && groups.is_root(phys_base + 1));
+    }
+
+    fn sort(&mut self, groups: &Groups, phys_base: u32, order: Order) {
+        self.order.clear();
+        for root in 0..groups.range.len() as u32 {
+            if !groups.is_root(root) || root == phys_base || root == phys_base + 1 {
+                continue;
+            }
+            let shape = groups.shape(root);
+            let ranges = || {
+                let slices = shape.columns.iter().filter(|slice| slice.1 > 0);
+                slices.map(|&(start, len)| &groups.intervals[start as usize..][..len as usize])
+            };
+            let Some(start) = ranges().map(|range| range[0].0).min() else { continue };
+            let key = match order {
+                Order::Start => u64::from(start),
+                Order::Area => {
+                    let area: u64 = ranges().flatten().map(|&(from, to)| u64::from(to - from)).sum();
+                    (1 << 61) - area
+                }
+                Order::Width => {
+                    ((FILE as u64).saturating_sub(shape.columns.len() as u64)) << 32 | u64::from(start)
+                }
+            };
+            // Inputs come first, or they would lose the register they are in.
+            let hint = self.hint[root as usize];
+            let input = hint != NONE && hint < VCC - 1;
+            self.order.push((if input { u64::from(start) } else { key + (1 << 62) }, root));
+        }
+        self.order.sort_unstable();
+    }
+
+    /// Empties the file, but for registers that instructions name by number.
+    fn block(&mut self, file: File, stream: &ClassStream, groups: &Groups, phys_base: u32) {
+        self.occupied.iter_mut().for_each(Vec::clear);
+        self.last.clear();
+        self.last.resize(FILE, (0, 0));
+        for reg in &stream.blocked {
+            self.occupy(reg.number(), &[(0, u32::MAX)]);
+        }
+        if file.class == SGPR {
+            for half in 0..2 {
+                let (start, len) = groups.range[(phys_base + half) as usize];
+                let range = &groups.intervals[start as usize..][..len as usize];
+                self.occupy(VCC as u16 + half as u16, range);
+            }
+        }
+    }
+
+    /// Makes `occupied` describe the best attempt, for [`Packer::free_at`].
+    fn occupy_best(&mut self, file: File, stream: &ClassStream, groups: &Groups, phys_base: u32) {
+        self.shows_best = true;
+        self.block(file, stream, groups, phys_base);
+        for root in 0..groups.range.len() as u32 {
+            let place = self.best[root as usize];
+            if place != NONE {
+                let shape = groups.shape(root);
+                for (&(start, len), reg) in shape.columns.iter().zip(place + shape.lo..) {
+                    self.occupy(reg as u16, &groups.intervals[start as usize..][..len as usize]);
+                }
+            }
+        }
+    }
+
+    fn occupy(&mut self, reg: u16, range: &[Interval]) {
+        let Some(first) = range.first() else { return };
+        let list = &mut self.occupied[usize::from(reg)];
+        let end = &mut self.last[usize::from(reg)];
+        if end.1 <= first.0 {
+            range.iter().for_each(|&interval| push_interval(list, interval));
+        } else {
+            for &interval in range {
+                let at = list.partition_point(|other| other.0 < interval.0);
+                list.insert(at, interval);
+            }
+        }
+        if let Some(&last) = list.last() {
+            *end = last;
+        }
+    }
+
+    fn attempt(&mut self, file: File, groups: &Groups) -> Option<u32> {
+        self.place.clear();
+        self.place.resize(groups.range.len(), NONE);
+        let mut peak = 0;
+        let order = std::mem::take(&mut self.order);
+        let mut complete = true;
+        for &(_, root) in &order {
+            let shape = groups.shape(root);
+            let Some(place) = self.find(file, groups, root, shape) else {
+                complete = false;
+                break;
+            };
+            self.place[root as usize] = place;
+            for (i, &(start, len)) in shape.columns.iter().enumerate() {
+                if len > 0 {
+                    let reg = place + shape.lo + i as i32;
+                    let range = &groups.intervals[start as usize..][..len as usize];
+                    self.occupy(reg as u16, range);
+                    if file.class != SGPR || reg < VCC {
+                        peak = peak.max(reg as u32 + 1);
+                    }
+                }
+            }
+        }
+        self.order = order;
+        complete.then_some(peak)
+    }
+
+    /// A place for a group: where it would like to be, else the lowest, else VCC.
+    fn find(&self, file: File, groups: &Groups, root: u32, shape: Shape) -> Option<i32> {
+        let hint = self.hint[root as usize];
+        if hint != NONE && self.fits(file, groups, shape, hint) {
+            return Some(hint);
+        }
+        // The register of an addend, so that `v_fma` may become `v_fmac`; only if it is free, and only for singles,
+        // which can be had anywhere.
+        if let Some(&addend) = self.addend.get(root as usize)
+            && addend != u32::MAX
+            && shape.columns.len() == 1
+        {
+            let (other, offset) = groups.peek(addend);
+            let place = self.place[other as usize];
+            if place != NONE && self.fits(file, groups, shape, place + offset) {
+                return Some(place + offset);
+            }
+        }
+        let lowest = -shape.lo;
+        let mut place = lowest + (shape.phase - lowest).rem_euclid(shape.align);
+        let end = file.limit as i32 - shape.columns.len() as i32 - shape.lo;
+        while place <= end {
+            if self.fits(file, groups, shape, place) {
+                return Some(place);
+            }
+            place += shape.align;
+        }
+        let vcc = (VCC - shape.lo..=VCC + 1 - shape.lo).find(|&at| self.fits(file, groups, shape, at));
+        vcc.filter(|_| file.class == SGPR)
+    }
+
+    fn fits(&self, file: File, groups: &Groups, shape: Shape, place: i32) -> bool {
+        let first = place + shape.lo;
+        let last = first + shape.columns.len() as i32 - 1;
+        let in_vcc = file.class == SGPR && first >= VCC && last <= VCC + 1;
+        let numbered = first >= 0 && last < file.limit as i32;
+        if !(numbered || in_vcc) || (place - shape.phase) % shape.align != 0 {
+            return false;
+        }
+        shape.columns.iter().zip(first as usize..).all(|(&(start, len), reg)| {
+            let range = &groups.intervals[start as usize..][..len as usize];
+            match range.first() {
+                None => true,
+                Some(first) => {
+                    let (from, to) = self.last[reg];
+                    to <= first.0 || (from > first.0 && !intersects(range, &self.occupied[reg]))
+                }
+            }
+        })
+    }
+
+    fn assign(&mut self, groups: &mut Groups, phys_base: u32) {
+        self.assigned.clear();
+        for register in 0..groups.range.len() as u32 {
+            let (root, offset) = groups.find(register);
+            let place = match register.wrapping_sub(phys_base) {
+                half @ (0 | 1) => Some(VCC as u16 + half as u16),
+                _ => Some(self.best[root as usize]).filter(|&at| at != NONE).map(|at| (at + offset) as u16),
+            };
+            self.assigned.push(place);
+        }
+    }
+}

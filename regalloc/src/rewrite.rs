@@ -1,0 +1,351 @@
+//! Turns the decisions into code: copies are planned first, because a cycle may lack a free register, and only then
+//! is the function changed.
+
+use crate::copies::{Breaker, Copies, Source};
+use crate::groups::{Fix, Groups};
+use crate::pack::{File, Packer};
+use crate::stream::{ClassStream, Event, EventKind, SGPR, Streams, class_index, operand_class};
+use cranelift_entity::EntityRef;
+use isa::table::{Implicit, Role};
+use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, Target, op};
+
+/// An instruction to be put before another.
+#[derive(Clone, Copy)]
+struct Insert {
+    pos: u32,
+    block: u32,
+    index: u32,
+    inst: MachInst,
+}
+
+/// A register operand whose registers are not those of its virtual registers.
+#[derive(Clone, Copy)]
+struct Override {
+    block: u32,
+    index: u32,
+    slot: u8,
+    reg: Reg,
+}
+
+/// The changes of both classes.
+#[derive(Default)]
+pub(crate) struct Plan {
+    inserts: Vec<Insert>,
+    overrides: Vec<Override>,
+    copies: Copies,
+    /// Moves inserted.
+    pub moves: u32,
+    body: Vec<MachInst>,
+}
+
+/// A class after packing.
+pub(crate) struct Packed<'a> {
+    pub file: File,
+    pub stream: &'a ClassStream,
+    pub groups: &'a Groups,
+    pub packer: &'a mut Packer,
+}
+
+fn hardware(class: usize, number: u16) -> Reg {
+    if class == SGPR { Reg(number) } else { Reg::vgpr(number) }
+}
+
+impl Packed<'_> {
+    /// The hardware register of a register.
+    fn reg(&self, register: u32) -> Option<Reg> {
+        self.packer.assigned[register as usize].map(|number| hardware(self.file.class, number))
+    }
+}
+
+impl Plan {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.inserts.clear();
+        self.overrides.clear();
+        self.moves = 0;
+    }
+
+    /// Plans the copies of a class. `sgprs` are the places of the other class's registers, for copies from them.
+    /// `false`: a cycle found no free register.
+    pub fn class(
+        &mut self,
+        func: &MachFunc,
+        target: &Target,
+        packed: &mut Packed,
+        sgprs: &[Option<u16>],
+        phys_base: u32,
+    ) -> bool {
+        let mut fixes = packed.groups.fixes.as_slice();
+        let stream = packed.stream;
+        for (number, event) in stream.events.iter().enumerate() {
+            let fixed = fixes.partition_point(|fix| fix.event as usize <= number);
+            let (here, rest) = fixes.split_at(fixed);
+            fixes = rest;
+            match event.kind {
+                EventKind::Entry => self.entry(packed, event),
+                EventKind::Move => self.edge(packed, event),
+                EventKind::Pseudo => self.copy(func, packed, event, sgprs),
+                EventKind::Inst => {
+                    if !here.is_empty() && !self.fixed(target, packed, event, here, phys_base) {
+                        return false;
+                    }
+                    continue;
+                }
+            }
+            if !self.flush(target, packed, event, event.pos, event.index, phys_base) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Brings inputs to where they live.
+    fn entry(&mut self, packed: &Packed, event: &Event) {
+        for (op, &(_, from)) in packed.stream.ops_of(event).iter().zip(&packed.stream.inputs) {
+            if let Some(reg) = packed.reg(packed.stream.regs_of(op)[0]) {
+                self.copies.push(reg, Source::Reg(from));
+            }
+        }
+    }
+
+    /// Passes arguments to block parameters.
+    fn edge(&mut self, packed: &Packed, event: &Event) {
+        for pair in packed.stream.ops_of(event).chunks_exact(2) {
+            let [dst, src] = [&pair[0], &pair[1]].map(|op| packed.reg(packed.stream.regs_of(op)[0]));
+            if let (Some(dst), Some(src)) = (dst, src) {
+                self.copies.push(dst, Source::Reg(src));
+            }
+        }
+    }
+
+    /// A `COPY` of this class's registers.
+    fn copy(&mut self, func: &MachFunc, packed: &Packed, event: &Event, sgprs: &[Option<u16>]) {
+        let inst = &func.blocks[MBlock::new(event.block as usize)].insts[event.index as usize];
+        if inst.op != op::COPY || operand_class(func, inst.ops[0]) != Some(packed.file.class) {
+            return;
+        }
+        let reg_of = |operand: Operand, i: u8| match operand {
+            Operand::Reg(range) => Some(range.first.offset(u16::from(i))),
+            Operand::Virt(tuple) => {
+                let vreg = func.regs(tuple)[usize::from(i)];
+                if class_index(func.vregs[vreg]) == packed.file.class {
+                    packed.reg(vreg.index() as u32)
+                } else {
+                    sgprs.get(vreg.index()).copied().flatten().map(Reg)
+                }
+            }
+            _ => None,
+        };
+        let len = match inst.ops[0] {
+            Operand::Reg(range) => range.len,
+            Operand::Virt(tuple) => tuple.len,
+            _ => 0,
+        };
+        for i in 0..len {
+            let source = match inst.ops[1] {
+                constant if constant.is_const() => Some(Source::Const(constant_part(constant, i, len))),
+                operand => reg_of(operand, i).map(Source::Reg),
+            };
+            if let (Some(dst), Some(source)) = (reg_of(inst.ops[0], i), source) {
+                self.copies.push(dst, source);
+            }
+        }
+    }
+
+    /// Copies around an instruction whose operands have registers of their own.
+    fn fixed(
+        &mut self,
+        target: &Target,
+        packed: &mut Packed,
+        event: &Event,
+        fixes: &[Fix],
+        phys_base: u32,
+    ) -> bool {
+        let stream = packed.stream;
+        for after in [false, true] {
+            for fix in fixes {
+                let op = &stream.ops[fix.op as usize];
+                if op.role == if after { Role::Use } else { Role::Def } {
+                    continue;
+                }
+                let old = &stream.regs[fix.old as usize..][..usize::from(op.len)];
+                for (&own, &old) in stream.regs_of(op).iter().zip(old) {
+                    if let (Some(own), Some(old)) = (packed.reg(own), packed.reg(old)) {
+                        let (dst, src) = if after { (old, own) } else { (own, old) };
+                        self.copies.push(dst, Source::Reg(src));
+                    }
+                }
+            }
+            let at = u32::from(after);
+            if !self.flush(target, packed, event, event.pos + 3 * at, event.index + at, phys_base) {
+                return false;
+            }
+        }
+        for fix in fixes {
+            let op = &stream.ops[fix.op as usize];
+            if let Some(reg) = packed.reg(stream.regs_of(op)[0]) {
+                let (block, index) = (event.block, event.index);
+                self.overrides.push(Override { block, index, slot: op.slot, reg });
+            }
+        }
+        true
+    }
+
+    /// Turns what was gathered into moves.
+    fn flush(
+        &mut self,
+        target: &Target,
+        packed: &mut Packed,
+        event: &Event,
+        pos: u32,
+        index: u32,
+        phys_base: u32,
+    ) -> bool {
+        if self.copies.is_empty() {
+            return true;
+        }
+        let class = packed.file.class;
+        let breaker = if !self.copies.has_cycle() {
+            Breaker::None
+        } else if class != SGPR && target.has(Feature::SWAP) {
+            Breaker::Swap
+        } else {
+            let (stream, groups) = (packed.stream, packed.groups);
+            let free = packed.packer.free_at(packed.file, stream, groups, phys_base, (pos, pos + 4));
+            let Some(number) = free else { return false };
+            if class != SGPR || number < Reg::VCC.0 {
+                packed.packer.peak = packed.packer.peak.max(u32::from(number) + 1);
+            }
+            Breaker::Temp(hardware(class, number))
+        };
+        let (inserts, moves) = (&mut self.inserts, &mut self.moves);
+        self.copies.resolve(class, breaker, &mut |inst| {
+            *moves += 1;
+            inserts.push(Insert { pos, block: event.block, index, inst });
+        });
+        true
+    }
+
+    /// Rewrites the function.
+    pub fn commit(&mut self, func: &mut MachFunc, assigned: [&[Option<u16>]; 2], streams: &Streams) {
+        self.inserts.sort_by_key(|insert| (insert.block, insert.index, insert.pos));
+        self.overrides.sort_by_key(|fix| (fix.block, fix.index, fix.slot));
+        let note = if self.inserts.is_empty() { isa::NoteId::NONE } else { func.note(Note::Alloc("copy")) };
+        for insert in &mut self.inserts {
+            insert.inst.note = note;
+        }
+        let MachFunc { blocks, vregs, tuples, uses_vcc, .. } = func;
+        let (mut inserts, mut overrides) = (self.inserts.as_slice(), self.overrides.as_slice());
+        for (block, data) in blocks.iter_mut() {
+            let number = block.index() as u32;
+            let mut pseudos = false;
+            for (index, inst) in data.insts.iter_mut().enumerate() {
+                pseudos |= inst.op == op::COPY || inst.op == op::UNDEF;
+                for operand in inst.operands_mut() {
+                    if let Operand::Virt(tuple) = *operand {
+                        let regs = &tuples[tuple.start as usize..][..usize::from(tuple.len)];
+                        *operand = place(regs, vregs, assigned, streams);
+                    }
+                }
+                while let Some((fix, rest)) = overrides.split_first() {
+                    if (fix.block, fix.index) != (number, index as u32) {
+                        break;
+                    }
+                    if let Operand::Reg(range) = &mut inst.ops[usize::from(fix.slot)] {
+                        range.first = fix.reg;
+                    }
+                    overrides = rest;
+                }
+            }
+            let here = inserts.partition_point(|insert| insert.block <= number);
+            let (these, rest) = inserts.split_at(here);
+            inserts = rest;
+            if pseudos || !these.is_empty() {
+                splice(data, these, &mut self.body);
+            }
+            *uses_vcc |= data.insts.iter().any(mentions_vcc);
+        }
+    }
+}
+
+/// The hardware registers of a tuple.
+fn place(
+    regs: &[isa::VReg],
+    vregs: &cranelift_entity::PrimaryMap<isa::VReg, isa::RegClass>,
+    assigned: [&[Option<u16>]; 2],
+    streams: &Streams,
+) -> Operand {
+    let Some(&first) = regs.first() else { return Operand::None };
+    debug_assert!((first.index() as u32) < streams.phys_base);
+    let class = class_index(vregs[first]);
+    // A register of a block that cannot be reached, or of a dead pseudo, has no place; any will do.
+    let number = assigned[class][first.index()].unwrap_or(0);
+    Operand::regs(hardware(class, number), regs.len() as u8)
+}
+
+/// Builds a block's body anew: copies in, pseudos out.
+fn splice(data: &mut isa::MachBlock, inserts: &[Insert], body: &mut Vec<MachInst>) {
+    body.clear();
+    let (mut prologue, mut term) = (data.prologue, data.term);
+    let mut rest = inserts;
+    for index in 0..=data.insts.len() as u32 {
+        if index == data.prologue {
+            prologue = body.len() as u32;
+        }
+        let here = rest.partition_point(|insert| insert.index <= index);
+        body.extend(rest[..here].iter().map(|insert| insert.inst));
+        rest = &rest[here..];
+        if index == data.term {
+            term = body.len() as u32;
+        }
+        if let Some(inst) = data.insts.get(index as usize)
+            && inst.op != op::COPY
+            && inst.op != op::UNDEF
+        {
+            body.push(*inst);
+        }
+    }
+    std::mem::swap(&mut data.insts, body);
+    (data.prologue, data.term) = (prologue, term);
+}
+
+fn mentions_vcc(inst: &MachInst) -> bool {
+    let in_vcc = |operand: &Operand| match operand {
+        Operand::Reg(range) => {
+            !range.first.is_vgpr()
+                && range.first.0 <= Reg::VCC.0 + 1
+                && range.first.0 + u16::from(range.len) > Reg::VCC.0
+        }
+        _ => false,
+    };
+    inst.operands().iter().any(in_vcc)
+        || inst.op.row().implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC)
+}
+
+/// Dword `i` of a constant that fills `len` of them: 64-bit constants are sign-extended integers, or doubles
+/// if they are one of the inline floats.
+pub(crate) fn constant_part(constant: Operand, i: u8, len: u8) -> Operand {
+    if len < 2 {
+        return constant;
+    }
+    let high: u32 = match constant {
+        Operand::Inline(code @ 193..=208) => {
+            return Operand::int(if i == 0 { 192 - i32::from(code) } else { -1 });
+        }
+        Operand::Inline(code) => match code {
+            240 => 0x3fe0_0000,
+            241 => 0xbfe0_0000,
+            242 => 0x3ff0_0000,
+            243 => 0xbff0_0000,
+            244 => 0x4000_0000,
+            245 => 0xc000_0000,
+            246 => 0x4010_0000,
+            247 => 0xc010_0000,
+            248 => return Operand::Literal(if i == 0 { 0x6dc9_c882 } else { 0x3fc4_5f30 }),
+            _ => return if i == 0 { constant } else { Operand::int(0) },
+        },
+        Operand::Literal(bits) => return if i == 0 { constant } else { Operand::int((bits as i32) >> 31) },
+        other => return other,
+    };
+    if i == 0 { Operand::int(0) } else { Operand::int(high as i32) }
+}

@@ -1,0 +1,473 @@
+//! What the allocator sees of a function: for each register class, the instructions that touch it and nothing else.
+//!
+//! Both streams share one numbering of program points. An instruction occupies four: `p` copies before it, `p + 1` its
+//! reads, `p + 2` its writes, `p + 3` copies after it. Block-head and block-end moves have places of their own
+//! (see `isa::func` for where they go), and appear as parallel copies.
+
+use crate::AllocError;
+use cranelift_entity::EntityRef;
+use isa::table::{Flags, Implicit, Kind, Role};
+use isa::{
+    ArgRange, Edges, Form, Lane, MBlock, MachBlock, MachFunc, MachInst, ModFlags, Operand, Reg, RegClass, op,
+};
+
+/// The two classes, as indices.
+pub(crate) const SGPR: usize = 0;
+/// See [`SGPR`].
+pub(crate) const VGPR: usize = 1;
+
+/// Points per instruction.
+pub(crate) const STEP: u32 = 4;
+
+/// Index of a class.
+pub(crate) fn class_index(class: RegClass) -> usize {
+    match class {
+        RegClass::Sgpr => SGPR,
+        RegClass::Vgpr => VGPR,
+    }
+}
+
+/// The graph on which a class lives.
+pub(crate) fn edges(block: &MachBlock, class: usize) -> &Edges {
+    if class == SGPR { &block.linear } else { &block.logical }
+}
+
+/// The parameters of a class.
+pub(crate) fn params(block: &MachBlock, class: usize) -> &[isa::VReg] {
+    if class == SGPR { &block.sgpr_params } else { &block.vgpr_params }
+}
+
+/// Before which instruction the moves of each class go that land at a block's head.
+pub(crate) fn head_places(data: &MachBlock) -> [usize; 2] {
+    [0, data.prologue as usize]
+}
+
+/// Before which instruction the moves of each class go that land at a block's end.
+pub(crate) fn end_places(data: &MachBlock) -> [usize; 2] {
+    let (term, count) = (data.term as usize, data.insts.len());
+    let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
+    [(term..count).find(|&i| is_branch(&data.insts[i])).unwrap_or(count), term]
+}
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventKind {
+    /// An instruction.
+    Inst,
+    /// A `COPY` or `UNDEF`: no register groups.
+    Pseudo,
+    /// A parallel copy: operands are pairs of a definition and a use.
+    Move,
+    /// The function's inputs: operands are definitions, in the order of `ClassStream::inputs`.
+    Entry,
+}
+
+/// Something that touches registers of the class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    /// Program point.
+    pub pos: u32,
+    /// Block.
+    pub block: u32,
+    /// Instruction, or the one before which a parallel copy goes.
+    pub index: u32,
+    /// First operand.
+    pub first: u32,
+    /// Operands.
+    pub len: u32,
+    /// What it is.
+    pub kind: EventKind,
+    /// Loop depth.
+    pub depth: u8,
+}
+
+/// An operand: a slice of `ClassStream::regs`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    /// First register.
+    pub start: u32,
+    /// Dwords.
+    pub len: u8,
+    /// Alignment of the first register.
+    pub align: u8,
+    /// Read, written, or modified in place.
+    pub role: Role,
+    /// Which operand of the instruction.
+    pub slot: u8,
+}
+
+/// Two registers that had better be one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Affinity {
+    pub a: u32,
+    pub b: u32,
+    pub depth: u8,
+}
+
+/// One class's view.
+#[derive(Default)]
+pub(crate) struct ClassStream {
+    /// Events in program order.
+    pub events: Vec<Event>,
+    /// Operands of the events.
+    pub ops: Vec<Op>,
+    /// Registers of the operands: virtual register numbers, or `phys_base + n` for the two halves of VCC.
+    pub regs: Vec<u32>,
+    /// First event of each block, and one more at the end.
+    pub block_events: Vec<u32>,
+    /// Copies.
+    pub affinities: Vec<Affinity>,
+    /// Registers that would like to be VCC: first of a pair.
+    pub want_vcc: Vec<u32>,
+    /// Results of `v_fma_f32` with their addends: in one register, they make a shorter instruction.
+    pub addends: Vec<(u32, u32)>,
+    /// Registers used by number: not available anywhere.
+    pub blocked: Vec<Reg>,
+    /// Written whatever `exec` says: never shared with another register.
+    pub whole: Vec<u32>,
+    /// Inputs: register and where it starts.
+    pub inputs: Vec<(u32, Reg)>,
+}
+
+impl ClassStream {
+    fn clear(&mut self) {
+        let ClassStream {
+            events,
+            ops,
+            regs,
+            block_events,
+            affinities,
+            want_vcc,
+            addends,
+            blocked,
+            whole,
+            inputs,
+        } = self;
+        events.clear();
+        ops.clear();
+        regs.clear();
+        block_events.clear();
+        affinities.clear();
+        want_vcc.clear();
+        addends.clear();
+        blocked.clear();
+        whole.clear();
+        inputs.clear();
+    }
+
+    /// The events of a block.
+    pub fn events_of(&self, block: usize) -> std::ops::Range<usize> {
+        self.block_events[block] as usize..self.block_events[block + 1] as usize
+    }
+
+    /// The operands of an event.
+    pub fn ops_of(&self, event: &Event) -> &[Op] {
+        &self.ops[event.first as usize..][..event.len as usize]
+    }
+
+    /// The registers of an operand.
+    pub fn regs_of(&self, op: &Op) -> &[u32] {
+        &self.regs[op.start as usize..][..usize::from(op.len)]
+    }
+
+    fn push_op(&mut self, regs: impl IntoIterator<Item = u32>, role: Role, align: u8, slot: u8) {
+        let start = self.regs.len() as u32;
+        self.regs.extend(regs);
+        let len = (self.regs.len() as u32 - start) as u8;
+        self.ops.push(Op { start, len, align, role, slot });
+    }
+
+    fn close_event(&mut self, mut event: Event, keep: bool) {
+        event.len = self.ops.len() as u32 - event.first;
+        if event.len > 0 || keep {
+            self.events.push(event);
+        }
+    }
+}
+
+/// Both views of a function.
+#[derive(Default)]
+pub(crate) struct Streams {
+    /// By class.
+    pub class: [ClassStream; 2],
+    /// First and last-but-one point of each block.
+    pub block_pos: Vec<(u32, u32)>,
+    /// Number of virtual registers; the two above stand for `vcc_lo` and `vcc_hi`.
+    pub phys_base: u32,
+    preds: [Vec<u32>; 2],
+    head_args: [Vec<ArgRange>; 2],
+}
+
+/// Alignment of a group of SGPRs: pairs even, wider ones by four.
+pub(crate) fn sgpr_align(len: u8) -> u8 {
+    match len {
+        0 | 1 => 1,
+        2 => 2,
+        _ => 4,
+    }
+}
+
+impl Streams {
+    /// Reads a function.
+    pub fn build(&mut self, func: &MachFunc) -> Result<(), AllocError> {
+        self.class.iter_mut().for_each(ClassStream::clear);
+        self.block_pos.clear();
+        self.phys_base = func.vregs.len() as u32;
+        for class in [SGPR, VGPR] {
+            self.plan_edges(func, class)?;
+        }
+        for &(vreg, reg) in &func.inputs {
+            self.class[class_index(func.vregs[vreg])].inputs.push((vreg.index() as u32, reg));
+        }
+        let mut pos = 0;
+        for (block, data) in func.blocks.iter() {
+            let start = pos;
+            for stream in &mut self.class {
+                stream.block_events.push(stream.events.len() as u32);
+            }
+            pos = self.block(func, block, data, pos);
+            self.block_pos.push((start, pos));
+        }
+        for stream in &mut self.class {
+            stream.block_events.push(stream.events.len() as u32);
+        }
+        Ok(())
+    }
+
+    /// Finds out where the copies of each edge go.
+    fn plan_edges(&mut self, func: &MachFunc, class: usize) -> Result<(), AllocError> {
+        let (preds, head) = (&mut self.preds[class], &mut self.head_args[class]);
+        preds.clear();
+        preds.resize(func.blocks.len(), 0);
+        head.clear();
+        head.resize(func.blocks.len(), ArgRange::default());
+        for block in func.blocks.values() {
+            for edge in edges(block, class).iter().flatten() {
+                preds[edge.to.index()] += 1;
+            }
+        }
+        for (from, block) in func.blocks.iter() {
+            let several = edges(block, class).iter().flatten().count() > 1;
+            for edge in edges(block, class).iter().flatten() {
+                if edge.args.len as usize != params(&func.blocks[edge.to], class).len() {
+                    return Err(AllocError::Arguments { from, to: edge.to });
+                }
+                if edge.args.len == 0 || !several {
+                    continue;
+                }
+                if preds[edge.to.index()] > 1 {
+                    return Err(AllocError::CriticalEdge { from, to: edge.to });
+                }
+                head[edge.to.index()] = edge.args;
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, func: &MachFunc, block: MBlock, data: &MachBlock, start: u32) -> u32 {
+        let (head, end) = (head_places(data), end_places(data));
+        let mut pos = start;
+        if block.index() == 0 {
+            // VGPRs first, before anything can write a lane of the registers that inputs arrive in.
+            self.entry(block, VGPR, pos);
+            pos += STEP;
+            self.entry(block, SGPR, pos);
+        }
+        self.head(func, block, SGPR, pos, 0);
+        for index in 0..=data.insts.len() {
+            if index == head[VGPR] {
+                pos += STEP;
+                self.head(func, block, VGPR, pos, index);
+            }
+            for class in [VGPR, SGPR] {
+                if index == end[class] {
+                    pos += STEP;
+                    self.end(func, block, class, pos, index);
+                }
+            }
+            if let Some(inst) = data.insts.get(index) {
+                pos += STEP;
+                self.inst(func, inst, pos, block, index, data.depth);
+            }
+        }
+        pos + STEP
+    }
+
+    fn entry(&mut self, block: MBlock, class: usize, pos: u32) {
+        let stream = &mut self.class[class];
+        let event = new_event(stream, pos, block, 0, EventKind::Entry, 0);
+        for i in 0..stream.inputs.len() {
+            let vreg = stream.inputs[i].0;
+            stream.push_op([vreg], Role::Def, 1, 0);
+        }
+        stream.close_event(event, false);
+    }
+
+    fn head(&mut self, func: &MachFunc, block: MBlock, class: usize, pos: u32, index: usize) {
+        let args = self.head_args[class][block.index()];
+        if args.len > 0 {
+            self.moves(func, block, class, (block, args), pos, index);
+        }
+    }
+
+    fn end(&mut self, func: &MachFunc, block: MBlock, class: usize, pos: u32, index: usize) {
+        let mut successors = edges(&func.blocks[block], class).iter().flatten();
+        if let (Some(edge), None) = (successors.next(), successors.next())
+            && edge.args.len > 0
+        {
+            self.moves(func, block, class, (edge.to, edge.args), pos, index);
+        }
+    }
+
+    fn moves(
+        &mut self,
+        func: &MachFunc,
+        block: MBlock,
+        class: usize,
+        (to, args): (MBlock, ArgRange),
+        pos: u32,
+        index: usize,
+    ) {
+        let depth = func.blocks[block].depth;
+        let stream = &mut self.class[class];
+        let event = new_event(stream, pos, block, index, EventKind::Move, depth);
+        let args = &func.args[args.start as usize..][..args.len as usize];
+        for (param, arg) in params(&func.blocks[to], class).iter().zip(args) {
+            let (a, b) = (param.index() as u32, arg.index() as u32);
+            stream.push_op([a], Role::Def, 1, 0);
+            stream.push_op([b], Role::Use, 1, 0);
+            stream.affinities.push(Affinity { a, b, depth });
+        }
+        stream.close_event(event, false);
+    }
+
+    fn inst(&mut self, func: &MachFunc, inst: &MachInst, pos: u32, block: MBlock, index: usize, depth: u8) {
+        let row = inst.op.row();
+        let pseudo = inst.op == op::COPY || inst.op == op::UNDEF;
+        let kind = if pseudo { EventKind::Pseudo } else { EventKind::Inst };
+        let opened = [SGPR, VGPR].map(|class| new_event(&self.class[class], pos, block, index, kind, depth));
+        for (i, operand) in inst.operands().iter().enumerate() {
+            let spec = row.ops.get(i);
+            let role = role(inst, i);
+            match *operand {
+                Operand::Virt(tuple) => {
+                    let regs = func.regs(tuple);
+                    let Some(&first) = regs.first() else { continue };
+                    let class = class_index(func.vregs[first]);
+                    let align = if class == SGPR && !pseudo { sgpr_align(tuple.len) } else { 1 };
+                    let stream = &mut self.class[class];
+                    let ids = regs.iter().map(|reg| reg.index() as u32);
+                    if class == VGPR && role != Role::Use && row.flags.contains(Flags::NO_EXEC) {
+                        stream.whole.extend(ids.clone());
+                    }
+                    if spec.is_some_and(|spec| spec.kind == Kind::Mask) && inst.form != Form::Sdwa {
+                        stream.want_vcc.push(first.index() as u32);
+                    }
+                    stream.push_op(ids, role, align, i as u8);
+                }
+                Operand::Reg(range) => self.hardware(range.first, range.len, role),
+                _ => {}
+            }
+        }
+        if row.implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC) {
+            for (bit, role) in [(Implicit::READ_VCC, Role::Use), (Implicit::WRITE_VCC, Role::Def)] {
+                if row.implicit.contains(bit) {
+                    self.hardware(Reg::VCC, 2, role);
+                }
+            }
+        }
+        if inst.op == op::COPY {
+            self.copy(func, inst, depth);
+        } else if inst.op == op::V_FMA_F32
+            && let (Operand::Virt(dst), Operand::Virt(addend)) = (inst.ops[0], inst.ops[3])
+        {
+            let [dst, addend] = [dst, addend].map(|tuple| func.regs(tuple)[0].index() as u32);
+            self.class[VGPR].addends.push((dst, addend));
+        }
+        for (class, event) in opened.into_iter().enumerate() {
+            let copies = inst.op == op::COPY && operand_class(func, inst.ops[0]) == Some(class);
+            self.class[class].close_event(event, copies);
+        }
+    }
+
+    /// A register named by number.
+    fn hardware(&mut self, first: Reg, len: u8, role: Role) {
+        for reg in first.0..first.0 + u16::from(len) {
+            match reg {
+                106 | 107 => {
+                    let id = self.phys_base + u32::from(reg - 106);
+                    self.class[SGPR].push_op([id], role, 1, 0);
+                }
+                0..=101 => self.class[SGPR].blocked.push(Reg(reg)),
+                256.. => self.class[VGPR].blocked.push(Reg(reg)),
+                _ => {}
+            }
+        }
+    }
+
+    fn copy(&mut self, func: &MachFunc, inst: &MachInst, depth: u8) {
+        let (dst, src) = match (inst.ops[0], inst.ops[1]) {
+            (Operand::Virt(dst), Operand::Virt(src)) => (dst, src),
+            (Operand::Virt(pair), Operand::VCC) | (Operand::VCC, Operand::Virt(pair)) => {
+                self.class[SGPR].want_vcc.push(func.regs(pair)[0].index() as u32);
+                return;
+            }
+            _ => return,
+        };
+        for (&dst, &src) in func.regs(dst).iter().zip(func.regs(src)) {
+            let class = func.vregs[dst];
+            if class == func.vregs[src] {
+                let (a, b) = (dst.index() as u32, src.index() as u32);
+                self.class[class_index(class)].affinities.push(Affinity { a, b, depth });
+            }
+        }
+    }
+}
+
+/// The class of a register operand.
+pub(crate) fn operand_class(func: &MachFunc, operand: Operand) -> Option<usize> {
+    match operand {
+        Operand::Virt(tuple) => func.regs(tuple).first().map(|&reg| class_index(func.vregs[reg])),
+        Operand::Reg(range) => Some(if range.first.is_vgpr() { VGPR } else { SGPR }),
+        _ => None,
+    }
+}
+
+/// Whether an instruction reads or writes its operand `i`.
+pub(crate) fn role(inst: &MachInst, i: usize) -> Role {
+    let row = inst.op.row();
+    match row.ops.get(i) {
+        // Without `glc` an atomic returns nothing in its data registers.
+        Some(spec) if spec.role == Role::DefUse && row.flags.contains(Flags::ATOMIC) => {
+            if inst.mods.flags.contains(ModFlags::GLC) { Role::DefUse } else { Role::Use }
+        }
+        Some(spec) if spec.role == Role::Def && keeps_parts(inst) => Role::DefUse,
+        Some(spec) => spec.role,
+        None if i == 0 && (inst.op == op::COPY || inst.op == op::UNDEF) => Role::Def,
+        None => Role::Use,
+    }
+}
+
+/// Whether some lanes or bits of the destination keep what they held: SDWA `dst_unused:UNUSED_PRESERVE`, and DPP
+/// where a lane may have no source.
+fn keeps_parts(inst: &MachInst) -> bool {
+    match inst.mods.lane {
+        Lane::None => false,
+        Lane::Sdwa { unused, .. } => unused == 2,
+        Lane::Dpp { row_mask, bank_mask, .. } => {
+            row_mask != 0xf || bank_mask != 0xf || !inst.mods.flags.contains(ModFlags::BOUND_CTRL)
+        }
+    }
+}
+
+fn new_event(
+    stream: &ClassStream,
+    pos: u32,
+    block: MBlock,
+    index: usize,
+    kind: EventKind,
+    depth: u8,
+) -> Event {
+    let (block, index, first) = (block.index() as u32, index as u32, stream.ops.len() as u32);
+    Event { pos, block, index, first, len: 0, kind, depth }
+}

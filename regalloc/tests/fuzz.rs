@@ -1,0 +1,134 @@
+//! Random functions through the allocator, judged by its checker; and the checker, judged by sabotage.
+
+mod generate;
+
+use generate::{Rng, Shape, generate};
+use isa::{MachFunc, Operand, Target};
+use regalloc::{AllocError, Context, Options, Stats};
+
+fn target() -> &'static Target {
+    Target::by_name("gfx906").expect("gfx906 is a target")
+}
+
+fn allocate(func: &mut MachFunc, options: Options, ctx: &mut Context) -> Result<Stats, AllocError> {
+    regalloc::run(func, target(), &Options { check: true, ..options }, ctx)
+}
+
+/// Runs seeds through the allocator; gives how many were refused for want of registers, and how many spilled.
+fn sweep(seeds: std::ops::Range<u64>, shape: Shape, options: Options) -> (u32, u32) {
+    let mut ctx = Context::default();
+    let (mut refused, mut spilled) = (0, 0);
+    for seed in seeds {
+        let mut func = generate(seed, shape);
+        match allocate(&mut func, options, &mut ctx) {
+            Ok(_) => spilled += u32::from(func.spilled.sgprs + func.spilled.vgprs > 0),
+            Err(AllocError::Registers { .. }) => refused += 1,
+            Err(error) => panic!("seed {seed} of {shape:?}, {options:?}: {error}"),
+        }
+    }
+    (refused, spilled)
+}
+
+#[test]
+fn straight_line() {
+    let shape = Shape { insts: 60, reach: 12, depth: 0 };
+    assert_eq!(sweep(0..40, shape, Options::default()), (0, 0));
+}
+
+#[test]
+fn control_flow() {
+    let shape = Shape { insts: 150, reach: 12, depth: 3 };
+    assert_eq!(sweep(0..40, shape, Options::default()), (0, 0));
+}
+
+#[test]
+fn large() {
+    let shape = Shape { insts: 1500, reach: 16, depth: 5 };
+    assert_eq!(sweep(0..2, shape, Options::default()).0, 0);
+}
+
+#[test]
+fn tight_vgprs() {
+    let options = Options { budget_vgprs: Some(32), ..Options::default() };
+    let (refused, spilled) = sweep(0..25, Shape { insts: 150, reach: 20, depth: 3 }, options);
+    assert_eq!(refused, 0);
+    assert!(spilled > 12, "only {spilled} programs spilled");
+}
+
+#[test]
+fn tight_sgprs() {
+    let options = Options { budget_sgprs: Some(48), ..Options::default() };
+    let (refused, spilled) = sweep(0..25, Shape { insts: 150, reach: 20, depth: 3 }, options);
+    assert_eq!(refused, 0);
+    assert!(spilled > 12, "only {spilled} programs spilled");
+}
+
+#[test]
+fn tight_both() {
+    let options = Options { budget_vgprs: Some(28), budget_sgprs: Some(56), ..Options::default() };
+    let (refused, spilled) = sweep(1000..1025, Shape { insts: 200, reach: 24, depth: 4 }, options);
+    assert_eq!(refused, 0);
+    assert!(spilled > 12, "only {spilled} programs spilled");
+}
+
+#[test]
+fn linear_scan() {
+    for (vgprs, sgprs) in [(Some(32), None), (None, Some(48)), (Some(28), Some(56))] {
+        let options = Options { budget_vgprs: vgprs, budget_sgprs: sgprs, scan: true, ..Options::default() };
+        let (refused, spilled) = sweep(0..8, Shape { insts: 150, reach: 20, depth: 3 }, options);
+        assert_eq!(refused, 0);
+        assert!(spilled > 3, "only {spilled} programs spilled");
+    }
+}
+
+#[test]
+fn same_input_same_output() {
+    let shape = Shape { insts: 200, reach: 24, depth: 4 };
+    let options = Options { budget_vgprs: Some(40), ..Options::default() };
+    let (mut shared, text) = (Context::default(), |func: &MachFunc| format!("{:?}", func.blocks));
+    for seed in 0..10 {
+        let (mut a, mut b) = (generate(seed, shape), generate(seed, shape));
+        allocate(&mut a, options, &mut shared).expect("fits");
+        allocate(&mut b, options, &mut Context::default()).expect("fits");
+        assert_eq!(text(&a), text(&b));
+    }
+}
+
+/// Changes one register of an allocated function.
+fn sabotage(func: &mut MachFunc, rng: &mut Rng) {
+    loop {
+        let block = isa::MBlock::from_u32(rng.below(func.blocks.len()) as u32);
+        let count = func.blocks[block].insts.len();
+        if count == 0 {
+            continue;
+        }
+        let inst = &mut func.blocks[block].insts[rng.below(count)];
+        let operands = inst.operands_mut();
+        let count = operands.len();
+        if count == 0 {
+            continue;
+        }
+        if let Operand::Reg(range) = &mut operands[rng.below(count)]
+            && (range.first.is_sgpr() || range.first.is_vgpr())
+        {
+            range.first.0 ^= 4;
+            return;
+        }
+    }
+}
+
+#[test]
+fn checker_notices_sabotage() {
+    let shape = Shape { insts: 100, reach: 10, depth: 3 };
+    let options = Options { budget_vgprs: Some(28), keep_blocks: true, ..Options::default() };
+    let mut noticed = 0;
+    for seed in 0..60 {
+        let original = generate(seed, shape);
+        let mut func = original.clone();
+        allocate(&mut func, options, &mut Context::default()).expect("fits");
+        sabotage(&mut func, &mut Rng(seed));
+        noticed += u32::from(regalloc::check::check(&original, &func, target()).is_err());
+    }
+    // A few changes harm nothing: a result nobody reads in another free register.
+    assert!(noticed >= 48, "the checker noticed {noticed} of 60");
+}

@@ -1,0 +1,267 @@
+//! The device: memory, loaded modules, and dispatches over host threads.
+
+use crate::exec::Scratch;
+use crate::fault::Fault;
+use crate::group::{Group, Turn, has_atomic64};
+use crate::launch::{self, Dispatch, Launch, Segments};
+use crate::memory::Memory;
+use crate::object::{CodeObject, KernelInfo};
+use crate::op::Code;
+use crate::stats::RunStats;
+use isa::Target;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+/// An address in emulated memory.
+pub type DevicePtr = u64;
+
+/// A loaded code object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModuleId(usize);
+
+/// Groups that may have started and not ended.
+const MAX_RESIDENT: u64 = 1024;
+/// Host memory for their registers.
+const RESIDENT_BYTES: u64 = 1 << 30;
+/// Room behind the argument segment, for loads that are wider than what they need.
+const KERNARG_SLACK: usize = 64;
+
+struct Module {
+    target: &'static Target,
+    kernels: Vec<KernelInfo>,
+    code: Vec<Code>,
+    base: u64,
+}
+
+/// An emulated GPU.
+pub struct Device {
+    memory: Memory,
+    modules: Vec<Module>,
+    threads: usize,
+}
+
+impl Default for Device {
+    fn default() -> Device {
+        Device::new()
+    }
+}
+
+impl Device {
+    /// A device that runs work-groups on all processors of the host.
+    pub fn new() -> Device {
+        Device::with_threads(std::thread::available_parallelism().map_or(1, |threads| threads.get()))
+    }
+
+    /// A device that runs work-groups on that many host threads.
+    pub fn with_threads(threads: usize) -> Device {
+        Device { memory: Memory::new(), modules: Vec::new(), threads: threads.max(1) }
+    }
+
+    /// Places a code object in memory.
+    pub fn load(&mut self, object: &CodeObject) -> Result<ModuleId, Fault> {
+        let base = self.alloc(object.image.len() as u64)?;
+        let mut image = object.image.clone();
+        for &(place, addend) in &object.relocations {
+            let place = usize::try_from(place).ok().and_then(|at| image.get_mut(at..)?.get_mut(..8));
+            let place =
+                place.ok_or_else(|| Fault::Dispatch("a relocation lies outside of the image".into()))?;
+            place.copy_from_slice(&base.wrapping_add(addend).to_le_bytes());
+        }
+        self.write(base, &image)?;
+        let code = object.code.iter().map(|range| {
+            let bytes = image.get(range.start as usize..range.end as usize).unwrap_or(&[]);
+            let words =
+                bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            Code::new(object.target(), base + range.start, range.start, words.collect())
+        });
+        let (code, kernels) = (code.collect(), object.kernels().to_vec());
+        self.modules.push(Module { target: object.target(), kernels, code, base });
+        Ok(ModuleId(self.modules.len() - 1))
+    }
+
+    /// Zeroed memory. Its address is a multiple of 4096.
+    pub fn alloc(&mut self, bytes: u64) -> Result<DevicePtr, Fault> {
+        let address = self.memory.alloc(bytes);
+        address.ok_or_else(|| Fault::Dispatch(format!("no room for an allocation of {bytes} bytes")))
+    }
+
+    /// Gives memory back; false if none starts there.
+    pub fn free(&mut self, address: DevicePtr) -> bool {
+        self.memory.free(address)
+    }
+
+    /// Copies bytes to the device.
+    pub fn write(&self, address: DevicePtr, data: &[u8]) -> Result<(), Fault> {
+        let done = self.memory.write(address, data);
+        done.then_some(())
+            .ok_or_else(|| Fault::Dispatch(format!("no {} bytes at {address:#x} to write", data.len())))
+    }
+
+    /// Copies bytes from the device.
+    pub fn read(&self, address: DevicePtr, data: &mut [u8]) -> Result<(), Fault> {
+        let done = self.memory.read(address, data);
+        done.then_some(())
+            .ok_or_else(|| Fault::Dispatch(format!("no {} bytes at {address:#x} to read", data.len())))
+    }
+
+    /// Runs a kernel to its end.
+    pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
+        let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
+        let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
+        let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
+        launch::check(kernel, dispatch, module.target)?;
+        let entry = find_entry(module, kernel)?;
+        let segments = place_segments(&mut self.memory, module, kernel, dispatch)?;
+        let addresses = [segments.kernarg, segments.packet, segments.queue];
+        let launch = Launch {
+            memory: &self.memory,
+            code: &module.code,
+            target: module.target,
+            kernel,
+            segments,
+            entry,
+            grid: dispatch.grid,
+            group: dispatch.group,
+            lds_bytes: kernel.descriptor.group_segment + dispatch.dynamic_lds,
+            private_bytes: (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4),
+            arch: pulp::Arch::new(),
+            locked64: self.threads > 1 && has_atomic64(&module.code),
+        };
+        let result = Scheduler::new(&launch, dispatch.limits.instructions, self.threads).run();
+        for address in addresses {
+            self.memory.free(address);
+        }
+        result
+    }
+}
+
+fn find_entry(module: &Module, kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
+    let address = module.base.wrapping_add(kernel.entry);
+    let found =
+        module.code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));
+    found.ok_or_else(|| Fault::Descriptor(format!("the entry point {:#x} is not in the code", kernel.entry)))
+}
+
+/// Arguments, packet and queue, in memory of their own.
+fn place_segments(
+    memory: &mut Memory,
+    module: &Module,
+    kernel: &KernelInfo,
+    dispatch: &Dispatch<'_>,
+) -> Result<Segments, Fault> {
+    let mut place = |bytes: &[u8]| {
+        let address = memory.alloc(bytes.len() as u64)?;
+        memory.write(address, bytes).then_some(address)
+    };
+    let full = || Fault::Dispatch("no room for the arguments".into());
+    let queue = place(&launch::queue()).ok_or_else(full)?;
+    let mut arguments = launch::kernarg(kernel, dispatch, queue);
+    arguments.resize(arguments.len() + KERNARG_SLACK, 0);
+    let kernarg = place(&arguments).ok_or_else(full)?;
+    let object = module.base.wrapping_add(kernel.descriptor_address);
+    let packet = place(&launch::packet(kernel, dispatch, object, kernarg)).ok_or_else(full)?;
+    Ok(Segments { kernarg, packet, queue })
+}
+
+/// Hands groups to host threads. Groups that do not end within a turn go to the back of a queue, and new ones are
+/// started in between, so that a group can wait for any other one.
+struct Scheduler<'a> {
+    launch: &'a Launch<'a>,
+    limit: u64,
+    threads: usize,
+    total: u64,
+    max_resident: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The next group to be started.
+    next: u64,
+    waiting: VecDeque<Group>,
+    /// Groups started and not ended.
+    resident: u64,
+    picks: u64,
+    executed: u64,
+    stats: RunStats,
+    fault: Option<Fault>,
+}
+
+/// One pick in this many starts a new group although others wait.
+const START_EVERY: u64 = 4;
+
+impl<'a> Scheduler<'a> {
+    fn new(launch: &'a Launch<'a>, limit: u64, threads: usize) -> Scheduler<'a> {
+        let total = launch.groups().iter().product();
+        let max_resident = (RESIDENT_BYTES / launch.group_bytes().max(1)).clamp(threads as u64, MAX_RESIDENT);
+        Scheduler { launch, limit, threads, total, max_resident, state: Mutex::default() }
+    }
+
+    fn run(self) -> Result<RunStats, Fault> {
+        let workers = self.threads.min(usize::try_from(self.total).unwrap_or(usize::MAX));
+        if workers == 1 {
+            self.work();
+        } else {
+            rayon::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(|_| self.work());
+                }
+            });
+        }
+        let state = self.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        state.fault.map_or(Ok(state.stats), Err)
+    }
+
+    fn locked<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    /// A worker: runs turns until there is nothing left to pick.
+    fn work(&self) {
+        let mut scratch = Scratch::new();
+        while let Some(mut group) = self.pick() {
+            let before = group.executed;
+            let turn = group.turn(self.launch, &mut scratch, self.limit);
+            let executed = group.executed - before;
+            self.locked(|state| self.put_back(state, group, turn, executed));
+        }
+    }
+
+    fn pick(&self) -> Option<Group> {
+        let number = self.locked(|state| {
+            if state.fault.is_some() {
+                return Err(None);
+            }
+            state.picks += 1;
+            let may_start = state.next < self.total && state.resident < self.max_resident;
+            if may_start && (state.waiting.is_empty() || state.picks % START_EVERY == 0) {
+                state.next += 1;
+                state.resident += 1;
+                return Ok(state.next - 1);
+            }
+            Err(state.waiting.pop_front())
+        });
+        match number {
+            Ok(number) => Some(self.launch.group(number)),
+            Err(group) => group,
+        }
+    }
+
+    fn put_back(&self, state: &mut State, group: Group, turn: Turn, executed: u64) {
+        state.executed += executed;
+        match turn {
+            Turn::Done => {
+                state.resident -= 1;
+                state.stats.add(&group.counts, group.waves.len() as u64);
+            }
+            Turn::Yield if state.executed >= self.limit => {
+                let at = Box::new(group.running_location(self.launch));
+                state.fault.get_or_insert(Fault::Budget { limit: self.limit, at });
+            }
+            Turn::Yield => state.waiting.push_back(group),
+            Turn::Fault(fault) => {
+                state.fault.get_or_insert(fault);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Read-modify-write operations, the same for LDS, flat and buffer instructions.
+
+/// What an atomic instruction does to its memory location.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Atomic {
+    #[default]
+    Swap,
+    CompareSwap,
+    CompareSwapFloat,
+    Add,
+    Sub,
+    ReverseSub,
+    MinSigned,
+    MinUnsigned,
+    MaxSigned,
+    MaxUnsigned,
+    And,
+    Or,
+    Xor,
+    MaskOr,
+    Inc,
+    Dec,
+    AddFloat,
+    MinFloat,
+    MaxFloat,
+}
+
+impl Atomic {
+    /// The operation of an instruction: `global_atomic_add_x2`, `ds_add_rtn_u32`.
+    pub(crate) fn of_name(name: &str) -> Option<Atomic> {
+        let stem = match name.split_once("_atomic_") {
+            Some((_, rest)) => rest.strip_suffix("_x2").unwrap_or(rest),
+            None => name.strip_prefix("ds_")?,
+        };
+        Some(match stem.replace("_rtn", "").as_str() {
+            "swap" | "wrxchg_b32" | "wrxchg_b64" => Atomic::Swap,
+            "cmpswap" | "cmpst_b32" | "cmpst_b64" => Atomic::CompareSwap,
+            "cmpst_f32" | "cmpst_f64" => Atomic::CompareSwapFloat,
+            "add" | "add_u32" | "add_u64" => Atomic::Add,
+            "sub" | "sub_u32" | "sub_u64" => Atomic::Sub,
+            "rsub_u32" | "rsub_u64" => Atomic::ReverseSub,
+            "smin" | "min_i32" | "min_i64" => Atomic::MinSigned,
+            "umin" | "min_u32" | "min_u64" => Atomic::MinUnsigned,
+            "smax" | "max_i32" | "max_i64" => Atomic::MaxSigned,
+            "umax" | "max_u32" | "max_u64" => Atomic::MaxUnsigned,
+            "and" | "and_b32" | "and_b64" => Atomic::And,
+            "or" | "or_b32" | "or_b64" => Atomic::Or,
+            "xor" | "xor_b32" | "xor_b64" => Atomic::Xor,
+            "mskor_b32" | "mskor_b64" => Atomic::MaskOr,
+            "inc" | "inc_u32" | "inc_u64" => Atomic::Inc,
+            "dec" | "dec_u32" | "dec_u64" => Atomic::Dec,
+            "add_f32" => Atomic::AddFloat,
+            "min_f32" | "min_f64" => Atomic::MinFloat,
+            "max_f32" | "max_f64" => Atomic::MaxFloat,
+            _ => return None,
+        })
+    }
+
+    /// Whether there is a second operand.
+    pub(crate) fn has_compare(self) -> bool {
+        matches!(self, Atomic::CompareSwap | Atomic::CompareSwapFloat | Atomic::MaskOr)
+    }
+
+    /// The new value of a 32-bit location. `other` is the comparand, or the mask of `MaskOr`.
+    pub(crate) fn apply32(self, old: u32, value: u32, other: u32) -> u32 {
+        let float = |value: u32| f64::from(f32::from_bits(value));
+        match self {
+            Atomic::MinSigned => (old as i32).min(value as i32) as u32,
+            Atomic::MaxSigned => (old as i32).max(value as i32) as u32,
+            Atomic::AddFloat => (f32::from_bits(old) + f32::from_bits(value)).to_bits(),
+            Atomic::MinFloat => {
+                if float(value) < float(old) {
+                    value
+                } else {
+                    old
+                }
+            }
+            Atomic::MaxFloat => {
+                if float(value) > float(old) {
+                    value
+                } else {
+                    old
+                }
+            }
+            Atomic::CompareSwapFloat => {
+                if float(old) == float(other) {
+                    value
+                } else {
+                    old
+                }
+            }
+            _ => self.integer(old.into(), value.into(), other.into()) as u32,
+        }
+    }
+
+    /// The new value of a 64-bit location.
+    pub(crate) fn apply64(self, old: u64, value: u64, other: u64) -> u64 {
+        let float = f64::from_bits;
+        match self {
+            Atomic::MinSigned => (old as i64).min(value as i64) as u64,
+            Atomic::MaxSigned => (old as i64).max(value as i64) as u64,
+            Atomic::AddFloat => (float(old) + float(value)).to_bits(),
+            Atomic::MinFloat => {
+                if float(value) < float(old) {
+                    value
+                } else {
+                    old
+                }
+            }
+            Atomic::MaxFloat => {
+                if float(value) > float(old) {
+                    value
+                } else {
+                    old
+                }
+            }
+            Atomic::CompareSwapFloat => {
+                if float(old) == float(other) {
+                    value
+                } else {
+                    old
+                }
+            }
+            _ => self.integer(old, value, other),
+        }
+    }
+
+    /// Operations that do not depend on where the sign is: 32-bit values are zero-extended, results cut off.
+    fn integer(self, old: u64, value: u64, other: u64) -> u64 {
+        match self {
+            Atomic::CompareSwap => {
+                if old == other {
+                    value
+                } else {
+                    old
+                }
+            }
+            Atomic::Add => old.wrapping_add(value),
+            Atomic::Sub => old.wrapping_sub(value),
+            Atomic::ReverseSub => value.wrapping_sub(old),
+            Atomic::MinUnsigned => old.min(value),
+            Atomic::MaxUnsigned => old.max(value),
+            Atomic::And => old & value,
+            Atomic::Or => old | value,
+            Atomic::Xor => old ^ value,
+            // The first operand clears, the second sets.
+            Atomic::MaskOr => old & !other | value,
+            Atomic::Inc => {
+                if old >= value {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            Atomic::Dec => {
+                if old == 0 || old > value {
+                    value
+                } else {
+                    old - 1
+                }
+            }
+            _ => value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert_eq!(Atomic::of_name("global_atomic_umax_x2"), Some(Atomic::MaxUnsigned));
+        assert_eq!(Atomic::of_name("ds_add_rtn_u32"), Some(Atomic::Add));
+        assert_eq!(Atomic::of_name("ds_cmpst_rtn_b64"), Some(Atomic::CompareSwap));
+        assert_eq!(Atomic::of_name("buffer_atomic_dec"), Some(Atomic::Dec));
+        assert_eq!(Atomic::of_name("ds_read_b32"), None);
+    }
+
+    #[test]
+    fn wrapping_counters() {
+        assert_eq!(Atomic::Inc.apply32(5, 5, 0), 0);
+        assert_eq!(Atomic::Inc.apply32(4, 5, 0), 5);
+        assert_eq!(Atomic::Dec.apply32(0, 5, 0), 5);
+        assert_eq!(Atomic::Dec.apply32(6, 5, 0), 5);
+        assert_eq!(Atomic::Dec.apply32(3, 5, 0), 2);
+        assert_eq!(Atomic::MinSigned.apply32(u32::MAX, 1, 0), u32::MAX);
+        assert_eq!(Atomic::MinUnsigned.apply32(u32::MAX, 1, 0), 1);
+        assert_eq!(Atomic::Sub.apply32(0, 1, 0), u32::MAX);
+    }
+}

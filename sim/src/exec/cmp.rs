@@ -1,0 +1,197 @@
+//! Vector compares: `v_cmp_*` writes a lane mask, `v_cmpx_*` EXEC as well.
+
+use super::valu::{Source, Value, collect_mask, fetch, write_mask};
+use super::{Cx, Flow, Handler};
+use crate::float::Ieee;
+use crate::op::Op;
+use crate::wave::{Lanes, reg};
+use half::f16;
+
+/// The sixteen relations of floats in the order of the opcodes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
+const FLOAT_CONDITIONS: [&str; 16] =
+    ["f", "lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq", "nlt", "tru"];
+/// The eight of integers.
+const INT_CONDITIONS: [&str; 8] = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
+
+pub(super) fn handler(name: &str) -> Option<Handler> {
+    let (rest, writes_exec) = match name.strip_prefix("v_cmpx_") {
+        Some(rest) => (rest, true),
+        None => (name.strip_prefix("v_cmp_")?, false),
+    };
+    let (condition, ty) = rest.rsplit_once('_')?;
+    if condition == "class" {
+        return class_handler(ty, writes_exec);
+    }
+    let find = |names: &[&str]| names.iter().position(|known| *known == condition);
+    if ty.starts_with('f') {
+        let condition = find(&FLOAT_CONDITIONS)?;
+        match ty {
+            "f16" => pick::<f16>(condition, writes_exec),
+            "f32" => pick::<f32>(condition, writes_exec),
+            "f64" => pick::<f64>(condition, writes_exec),
+            _ => None,
+        }
+    } else {
+        let condition = find(&INT_CONDITIONS)?;
+        match ty {
+            "i16" => pick::<i16>(condition, writes_exec),
+            "u16" => pick::<u16>(condition, writes_exec),
+            "i32" => pick::<i32>(condition, writes_exec),
+            "u32" => pick::<u32>(condition, writes_exec),
+            "i64" => pick::<i64>(condition, writes_exec),
+            "u64" => pick::<u64>(condition, writes_exec),
+            _ => None,
+        }
+    }
+}
+
+fn pick<T: Value + PartialOrd>(condition: usize, writes_exec: bool) -> Option<Handler> {
+    macro_rules! table {
+        ($($n:literal)*) => {
+            match (condition, writes_exec) {
+                $(($n, false) => compare::<T, $n, false> as Handler,
+                ($n, true) => compare::<T, $n, true> as Handler,)*
+                _ => return None,
+            }
+        };
+    }
+    Some(table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15))
+}
+
+/// Whether the relation of two values is one of `CONDITION`'s.
+// The negations differ from the opposite relations where a value is a NaN.
+#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, clippy::double_comparisons)]
+#[inline(always)]
+fn holds<T: PartialOrd, const CONDITION: u8>(a: T, b: T) -> bool {
+    match CONDITION {
+        0 => false,
+        1 => a < b,
+        2 => a == b,
+        3 => a <= b,
+        4 => a > b,
+        5 => a < b || a > b,
+        6 => a >= b,
+        7 => a <= b || a > b,
+        8 => !(a <= b || a > b),
+        9 => !(a >= b),
+        10 => !(a < b || a > b),
+        11 => !(a > b),
+        12 => !(a <= b),
+        13 => a != b,
+        14 => !(a < b),
+        _ => true,
+    }
+}
+
+fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let mut flags: Lanes = [0; 64];
+    let [a, b, ..] = &mut cx.scratch.sources;
+    let a = fetch::<T>(cx.wave, op, 0, a);
+    let b = fetch::<T>(cx.wave, op, 1, b);
+    cx.arch.dispatch(|| {
+        for lane in 0..64 {
+            let x = T::from_words(a[0][lane], a[1][lane]);
+            let y = T::from_words(b[0][lane], b[1][lane]);
+            flags[lane] = u32::from(holds::<T, CONDITION>(x, y));
+        }
+    });
+    conclude::<EXEC>(cx, op, collect_mask(&flags))
+}
+
+fn conclude<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op, mask: u64) -> Flow {
+    let mask = mask & cx.wave.exec();
+    write_mask(cx.wave, op.dst, mask);
+    if EXEC {
+        cx.wave.set_pair(reg::EXEC, mask);
+    }
+    Flow::Next
+}
+
+fn class_handler(ty: &str, writes_exec: bool) -> Option<Handler> {
+    Some(match (ty, writes_exec) {
+        ("f32", false) => class::<f32, false>,
+        ("f32", true) => class::<f32, true>,
+        ("f64", false) => class::<f64, false>,
+        ("f64", true) => class::<f64, true>,
+        ("f16", false) => class16::<false>,
+        ("f16", true) => class16::<true>,
+        _ => return None,
+    })
+}
+
+/// The bit of `v_cmp_class` that describes a value: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0, ...
+fn class_bit<T: Ieee>(value: T) -> u32 {
+    let kind = match value {
+        value if value.signalling() => return 1,
+        value if value.nan() => return 2,
+        value if value.infinite() => 0,
+        value if value.zero() => 3,
+        value if value.denormal() => 2,
+        _ => 1,
+    };
+    if value.negative() { 4 << kind } else { 1 << (9 - kind) }
+}
+
+fn class<T: Value + Ieee, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    classify::<T, EXEC>(cx, op, class_bit::<T>)
+}
+
+fn class16<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    classify::<f16, EXEC>(cx, op, |value| {
+        // Every f16 is a normal f32 or special in the same way, but for denormals.
+        match value.to_bits() {
+            bits if bits & 0x7fff > 0x7c00 => 1 + u32::from(bits >> 9 & 1),
+            bits if bits & 0x7c00 == 0 && bits & 0x3ff != 0 => {
+                if bits >> 15 != 0 {
+                    1 << 4
+                } else {
+                    1 << 7
+                }
+            }
+            _ => class_bit(f32::from(value)),
+        }
+    })
+}
+
+fn classify<T: Value, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op, bit: impl Fn(T) -> u32) -> Flow {
+    let [a, b, ..] = &mut cx.scratch.sources;
+    let a: Source<'_> = fetch::<T>(cx.wave, op, 0, a);
+    let b = fetch::<u32>(cx.wave, op, 1, b);
+    let mask = (0..64).fold(0, |mask, lane| {
+        let hit = bit(T::from_words(a[0][lane], a[1][lane])) & b[0][lane] != 0;
+        mask | u64::from(hit) << lane
+    });
+    conclude::<EXEC>(cx, op, mask)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes() {
+        let values = [
+            (f32::from_bits(0x7f80_0001), 0),
+            (f32::NAN, 1),
+            (f32::NEG_INFINITY, 2),
+            (-1.0, 3),
+            (-1e-40, 4),
+            (-0.0, 5),
+            (0.0, 6),
+            (1e-40, 7),
+            (1.0, 8),
+            (f32::INFINITY, 9),
+        ];
+        for (value, bit) in values {
+            assert_eq!(class_bit(value), 1 << bit, "{value}");
+        }
+    }
+
+    #[test]
+    fn unordered_conditions() {
+        let nan = f32::NAN;
+        assert!(holds::<f32, 8>(nan, 1.0) && !holds::<f32, 7>(nan, 1.0));
+        assert!(holds::<f32, 9>(nan, 1.0) && holds::<f32, 13>(nan, nan) && !holds::<f32, 5>(nan, 1.0));
+        assert!(holds::<f32, 10>(2.0, 2.0) && holds::<f32, 12>(3.0, 2.0) && !holds::<f32, 12>(2.0, 2.0));
+    }
+}

@@ -1,0 +1,122 @@
+//! The meaning of instructions, one file a family. Each handler runs one instruction for one wave.
+
+pub(crate) mod atomic;
+mod cmp;
+mod convert;
+mod ds;
+mod flow;
+mod half_precision;
+mod lane;
+pub(crate) mod mubuf;
+mod packed;
+mod salu;
+mod smem;
+mod valu;
+mod valu_float;
+mod valu_int;
+mod vmem;
+
+#[cfg(test)]
+mod tests;
+
+use crate::fault::Trap;
+use crate::memory::Memory;
+use crate::op::{Code, Op};
+use crate::wave::{Lanes, Wave};
+use isa::table::{Family, Row};
+use isa::{MachInst, ModFlags};
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Go on.
+    Next,
+    /// Wait for the other waves of the group.
+    Barrier,
+    /// The wave is done.
+    End,
+    /// Let others run first.
+    Sleep,
+    /// `Cx::trap` says what went wrong.
+    Trap,
+}
+
+/// Executes an instruction.
+pub(crate) type Handler = for<'a, 'b, 'c> fn(&'b mut Cx<'a>, &'c Op) -> Flow;
+
+/// Temporaries of vector instructions, kept so that none has to clear them.
+pub(crate) struct Scratch {
+    pub(crate) sources: [[Lanes; 2]; 4],
+    pub(crate) result: [Lanes; 2],
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Box<Scratch> {
+        Box::new(Scratch { sources: [[[0; 64]; 2]; 4], result: [[0; 64]; 2] })
+    }
+}
+
+/// A wave and all it can reach.
+pub(crate) struct Cx<'a> {
+    pub(crate) wave: &'a mut Wave,
+    /// LDS in dwords, and its size in bytes.
+    pub(crate) lds: &'a mut [u32],
+    pub(crate) lds_bytes: u32,
+    pub(crate) memory: &'a Memory,
+    pub(crate) code: &'a [Code],
+    pub(crate) scratch: &'a mut Scratch,
+    /// Vector extensions of the host.
+    pub(crate) arch: pulp::Arch,
+    pub(crate) trap: Option<Trap>,
+    /// A counter for `s_memtime`.
+    pub(crate) clock: u64,
+    /// Whether 64-bit atomics are in use, so that 64-bit accesses must be one step.
+    pub(crate) locked64: bool,
+}
+
+impl Cx<'_> {
+    #[cold]
+    pub(crate) fn fail(&mut self, trap: Trap) -> Flow {
+        self.trap = Some(trap);
+        Flow::Trap
+    }
+}
+
+/// The handler of instructions without meaning.
+pub(crate) fn unsupported(cx: &mut Cx<'_>, _: &Op) -> Flow {
+    cx.fail(Trap::Unsupported)
+}
+
+/// The handler of an instruction.
+pub(crate) fn handler(row: &Row, inst: &MachInst) -> Option<Handler> {
+    let name = row.name;
+    match row.family {
+        Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => salu::handler(name),
+        Family::Sopp => flow::handler(name),
+        Family::Smem => smem::handler(name),
+        Family::Ds => ds::handler(name).filter(|_| !inst.mods.flags.contains(ModFlags::GDS)),
+        Family::Mubuf => {
+            mubuf::handler(name).filter(|_| !inst.mods.flags.intersects(ModFlags::LDS | ModFlags::TFE))
+        }
+        Family::Flat | Family::Global | Family::Scratch => {
+            vmem::handler(name).filter(|_| !inst.mods.flags.contains(ModFlags::LDS))
+        }
+        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => vector(name, inst),
+        _ => None,
+    }
+}
+
+fn vector(name: &str, inst: &MachInst) -> Option<Handler> {
+    // Saturation of integers is a property of a few handlers; the others would silently wrap.
+    let saturates = inst.mods.flags.contains(ModFlags::CLAMP) && valu_int::handler(name).is_some();
+    if saturates && !valu_int::clamps(name) {
+        return None;
+    }
+    None.or_else(|| valu_float::handler(name))
+        .or_else(|| valu_int::handler(name))
+        .or_else(|| cmp::handler(name))
+        .or_else(|| convert::handler(name))
+        .or_else(|| half_precision::handler(name))
+        .or_else(|| lane::handler(name))
+        .or_else(|| packed::handler(name))
+}

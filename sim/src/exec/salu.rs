@@ -1,0 +1,481 @@
+//! Scalar arithmetic: SOP1, SOP2, SOPK, SOPC.
+
+use super::{Cx, Flow, Handler};
+use crate::fault::Trap;
+use crate::op::Op;
+use crate::wave::{mode, reg};
+
+/// 32-bit sources and result; the expression gives result and SCC.
+macro_rules! s32 {
+    (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
+        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            let ($a, $b, $scc) = (cx.wave.scalar(op.src[0]), cx.wave.scalar(op.src[1]), cx.wave.scc);
+            let _ = ($b, $scc);
+            let (value, scc): (u32, bool) = $body;
+            cx.wave.sgpr[usize::from(op.dst) & 127] = value;
+            cx.wave.scc = scc;
+            Flow::Next
+        }
+        run as Handler
+    }};
+}
+
+/// 64-bit sources and result.
+macro_rules! s64 {
+    (|$a:ident, $b:ident, $scc:ident| $body:expr) => {{
+        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            let ($a, $b, $scc) = (cx.wave.scalar64(op.src[0]), cx.wave.scalar64(op.src[1]), cx.wave.scc);
+            let _ = ($b, $scc);
+            let (value, scc): (u64, bool) = $body;
+            cx.wave.set_pair(usize::from(op.dst), value);
+            cx.wave.scc = scc;
+            Flow::Next
+        }
+        run as Handler
+    }};
+}
+
+/// 64-bit source, 32-bit result.
+macro_rules! s64to32 {
+    (|$a:ident, $scc:ident| $body:expr) => {{
+        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            let ($a, $scc) = (cx.wave.scalar64(op.src[0]), cx.wave.scc);
+            let _ = $scc;
+            let (value, scc): (u32, bool) = $body;
+            cx.wave.sgpr[usize::from(op.dst) & 127] = value;
+            cx.wave.scc = scc;
+            Flow::Next
+        }
+        run as Handler
+    }};
+}
+
+/// A compare of two sources of a type.
+macro_rules! scmp {
+    ($read:ident, |$a:ident, $b:ident| $body:expr) => {{
+        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            let ($a, $b) = (cx.wave.$read(op.src[0]), cx.wave.$read(op.src[1]));
+            cx.wave.scc = $body;
+            Flow::Next
+        }
+        run as Handler
+    }};
+}
+
+/// `dst = exec; exec = f(source, exec)`.
+macro_rules! saveexec {
+    (|$s:ident, $exec:ident| $body:expr) => {{
+        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
+            let ($s, $exec) = (cx.wave.scalar64(op.src[0]), cx.wave.exec());
+            let value: u64 = $body;
+            cx.wave.set_pair(usize::from(op.dst), $exec);
+            cx.wave.set_pair(reg::EXEC, value);
+            cx.wave.scc = value != 0;
+            Flow::Next
+        }
+        run as Handler
+    }};
+}
+
+pub(super) fn handler(name: &str) -> Option<Handler> {
+    moves(name)
+        .or_else(|| arithmetic(name))
+        .or_else(|| shifts(name))
+        .or_else(|| logic(name))
+        .or_else(|| bits(name))
+        .or_else(|| compares(name))
+        .or_else(|| constants(name))
+        .or_else(|| masks(name))
+        .or_else(|| control(name))
+}
+
+fn moves(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_mov_b32" => s32!(|a, _b, scc| (a, scc)),
+        "s_mov_b64" => s64!(|a, _b, scc| (a, scc)),
+        "s_cmov_b32" => conditional_move,
+        "s_cmov_b64" => conditional_move64,
+        "s_cselect_b32" => s32!(|a, b, scc| (if scc { a } else { b }, scc)),
+        "s_cselect_b64" => s64!(|a, b, scc| (if scc { a } else { b }, scc)),
+        "s_movrels_b32" => movrels,
+        "s_movrels_b64" => movrels64,
+        "s_movreld_b32" => movreld,
+        "s_movreld_b64" => movreld64,
+        _ => return None,
+    })
+}
+
+fn arithmetic(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_add_u32" => s32!(|a, b, _scc| a.overflowing_add(b)),
+        "s_sub_u32" => s32!(|a, b, _scc| a.overflowing_sub(b)),
+        "s_add_i32" => s32!(|a, b, _scc| signed((a as i32).overflowing_add(b as i32))),
+        "s_sub_i32" => s32!(|a, b, _scc| signed((a as i32).overflowing_sub(b as i32))),
+        "s_addc_u32" => s32!(|a, b, scc| {
+            let sum = u64::from(a) + u64::from(b) + u64::from(scc);
+            (sum as u32, sum >> 32 != 0)
+        }),
+        "s_subb_u32" => s32!(|a, b, scc| {
+            let difference = i64::from(a) - i64::from(b) - i64::from(scc);
+            (difference as u32, difference < 0)
+        }),
+        "s_min_i32" => s32!(|a, b, _scc| ((a as i32).min(b as i32) as u32, (a as i32) < b as i32)),
+        "s_max_i32" => s32!(|a, b, _scc| ((a as i32).max(b as i32) as u32, (a as i32) > b as i32)),
+        "s_min_u32" => s32!(|a, b, _scc| (a.min(b), a < b)),
+        "s_max_u32" => s32!(|a, b, _scc| (a.max(b), a > b)),
+        "s_mul_i32" => s32!(|a, b, scc| (a.wrapping_mul(b), scc)),
+        "s_mul_hi_u32" => s32!(|a, b, scc| (high(u64::from(a) * u64::from(b)), scc)),
+        "s_mul_hi_i32" => s32!(|a, b, scc| (high((i64::from(a as i32) * i64::from(b as i32)) as u64), scc)),
+        "s_abs_i32" => s32!(|a, _b, _scc| nonzero((a as i32).wrapping_abs() as u32)),
+        "s_absdiff_i32" => {
+            s32!(|a, b, _scc| nonzero((a as i32).wrapping_sub(b as i32).wrapping_abs() as u32))
+        }
+        "s_lshl1_add_u32" => s32!(|a, b, _scc| shift_add(a, b, 1)),
+        "s_lshl2_add_u32" => s32!(|a, b, _scc| shift_add(a, b, 2)),
+        "s_lshl3_add_u32" => s32!(|a, b, _scc| shift_add(a, b, 3)),
+        "s_lshl4_add_u32" => s32!(|a, b, _scc| shift_add(a, b, 4)),
+        "s_sext_i32_i8" => s32!(|a, _b, scc| (a as i8 as u32, scc)),
+        "s_sext_i32_i16" => s32!(|a, _b, scc| (a as i16 as u32, scc)),
+        "s_pack_ll_b32_b16" => s32!(|a, b, scc| (a & 0xffff | b << 16, scc)),
+        "s_pack_lh_b32_b16" => s32!(|a, b, scc| (a & 0xffff | b & 0xffff_0000, scc)),
+        "s_pack_hh_b32_b16" => s32!(|a, b, scc| (a >> 16 | b & 0xffff_0000, scc)),
+        _ => return None,
+    })
+}
+
+fn shifts(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_lshl_b32" => s32!(|a, b, _scc| nonzero(a.wrapping_shl(b))),
+        "s_lshr_b32" => s32!(|a, b, _scc| nonzero(a.wrapping_shr(b))),
+        "s_ashr_i32" => s32!(|a, b, _scc| nonzero((a as i32).wrapping_shr(b) as u32)),
+        "s_lshl_b64" => s64!(|a, b, _scc| nonzero64(a.wrapping_shl(b as u32))),
+        "s_lshr_b64" => s64!(|a, b, _scc| nonzero64(a.wrapping_shr(b as u32))),
+        "s_ashr_i64" => s64!(|a, b, _scc| nonzero64((a as i64).wrapping_shr(b as u32) as u64)),
+        "s_bfm_b32" => s32!(|a, b, scc| (((1u32 << (a & 31)) - 1) << (b & 31), scc)),
+        "s_bfm_b64" => s64!(|a, b, scc| (((1u64 << (a & 63)) - 1) << (b & 63), scc)),
+        "s_bfe_u32" => s32!(|a, b, _scc| nonzero(field(u64::from(a), b, 31) as u32)),
+        "s_bfe_i32" => s32!(|a, b, _scc| nonzero(signed_field(i64::from(a as i32), b, 31, 32) as u32)),
+        "s_bfe_u64" => s64!(|a, b, _scc| nonzero64(field(a, b as u32, 63))),
+        "s_bfe_i64" => s64!(|a, b, _scc| nonzero64(signed_field(a as i64, b as u32, 63, 64) as u64)),
+        _ => return None,
+    })
+}
+
+fn logic(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_and_b32" => s32!(|a, b, _scc| nonzero(a & b)),
+        "s_or_b32" => s32!(|a, b, _scc| nonzero(a | b)),
+        "s_xor_b32" => s32!(|a, b, _scc| nonzero(a ^ b)),
+        "s_andn2_b32" => s32!(|a, b, _scc| nonzero(a & !b)),
+        "s_orn2_b32" => s32!(|a, b, _scc| nonzero(a | !b)),
+        "s_nand_b32" => s32!(|a, b, _scc| nonzero(!(a & b))),
+        "s_nor_b32" => s32!(|a, b, _scc| nonzero(!(a | b))),
+        "s_xnor_b32" => s32!(|a, b, _scc| nonzero(!(a ^ b))),
+        "s_not_b32" => s32!(|a, _b, _scc| nonzero(!a)),
+        "s_and_b64" => s64!(|a, b, _scc| nonzero64(a & b)),
+        "s_or_b64" => s64!(|a, b, _scc| nonzero64(a | b)),
+        "s_xor_b64" => s64!(|a, b, _scc| nonzero64(a ^ b)),
+        "s_andn2_b64" => s64!(|a, b, _scc| nonzero64(a & !b)),
+        "s_orn2_b64" => s64!(|a, b, _scc| nonzero64(a | !b)),
+        "s_nand_b64" => s64!(|a, b, _scc| nonzero64(!(a & b))),
+        "s_nor_b64" => s64!(|a, b, _scc| nonzero64(!(a | b))),
+        "s_xnor_b64" => s64!(|a, b, _scc| nonzero64(!(a ^ b))),
+        "s_not_b64" => s64!(|a, _b, _scc| nonzero64(!a)),
+        _ => return None,
+    })
+}
+
+fn bits(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_brev_b32" => s32!(|a, _b, scc| (a.reverse_bits(), scc)),
+        "s_brev_b64" => s64!(|a, _b, scc| (a.reverse_bits(), scc)),
+        "s_bcnt0_i32_b32" => s32!(|a, _b, _scc| nonzero(a.count_zeros())),
+        "s_bcnt1_i32_b32" => s32!(|a, _b, _scc| nonzero(a.count_ones())),
+        "s_bcnt0_i32_b64" => s64to32!(|a, _scc| nonzero(a.count_zeros())),
+        "s_bcnt1_i32_b64" => s64to32!(|a, _scc| nonzero(a.count_ones())),
+        "s_ff0_i32_b32" => s32!(|a, _b, scc| (first(a == !0, a.trailing_ones()), scc)),
+        "s_ff1_i32_b32" => s32!(|a, _b, scc| (first(a == 0, a.trailing_zeros()), scc)),
+        "s_ff0_i32_b64" => s64to32!(|a, scc| (first(a == !0, a.trailing_ones()), scc)),
+        "s_ff1_i32_b64" => s64to32!(|a, scc| (first(a == 0, a.trailing_zeros()), scc)),
+        "s_flbit_i32_b32" => s32!(|a, _b, scc| (first(a == 0, a.leading_zeros()), scc)),
+        "s_flbit_i32_b64" => s64to32!(|a, scc| (first(a == 0, a.leading_zeros()), scc)),
+        "s_flbit_i32" => s32!(|a, _b, scc| {
+            let changes = a ^ (a as i32 >> 31) as u32;
+            (first(changes == 0, changes.leading_zeros()), scc)
+        }),
+        "s_flbit_i32_i64" => s64to32!(|a, scc| {
+            let changes = a ^ (a as i64 >> 63) as u64;
+            (first(changes == 0, changes.leading_zeros()), scc)
+        }),
+        // The tied destination is the second source.
+        "s_bitset0_b32" => s32!(|a, b, scc| (b & !(1 << (a & 31)), scc)),
+        "s_bitset1_b32" => s32!(|a, b, scc| (b | 1 << (a & 31), scc)),
+        "s_bitset0_b64" => s64!(|a, b, scc| (b & !(1 << (a & 63)), scc)),
+        "s_bitset1_b64" => s64!(|a, b, scc| (b | 1 << (a & 63), scc)),
+        "s_quadmask_b32" => s32!(|a, _b, _scc| nonzero(quads(u64::from(a)) as u32)),
+        "s_quadmask_b64" => s64!(|a, _b, _scc| nonzero64(quads(a))),
+        "s_wqm_b32" => s32!(|a, _b, _scc| nonzero(whole_quads(u64::from(a)) as u32)),
+        "s_wqm_b64" => s64!(|a, _b, _scc| nonzero64(whole_quads(a))),
+        "s_bitreplicate_b64_b32" => {
+            s64!(|a, _b, scc| { ((0..32).fold(0, |bits, at| bits | ((a >> at & 1) * 3) << (2 * at)), scc) })
+        }
+        _ => return None,
+    })
+}
+
+fn compares(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_cmp_eq_i32" | "s_cmp_eq_u32" => scmp!(scalar, |a, b| a == b),
+        "s_cmp_lg_i32" | "s_cmp_lg_u32" => scmp!(scalar, |a, b| a != b),
+        "s_cmp_gt_i32" => scmp!(scalar, |a, b| a as i32 > b as i32),
+        "s_cmp_ge_i32" => scmp!(scalar, |a, b| a as i32 >= b as i32),
+        "s_cmp_lt_i32" => scmp!(scalar, |a, b| (a as i32) < b as i32),
+        "s_cmp_le_i32" => scmp!(scalar, |a, b| a as i32 <= b as i32),
+        "s_cmp_gt_u32" => scmp!(scalar, |a, b| a > b),
+        "s_cmp_ge_u32" => scmp!(scalar, |a, b| a >= b),
+        "s_cmp_lt_u32" => scmp!(scalar, |a, b| a < b),
+        "s_cmp_le_u32" => scmp!(scalar, |a, b| a <= b),
+        "s_cmp_eq_u64" => scmp!(scalar64, |a, b| a == b),
+        "s_cmp_lg_u64" => scmp!(scalar64, |a, b| a != b),
+        "s_bitcmp0_b32" => scmp!(scalar, |a, b| a >> (b & 31) & 1 == 0),
+        "s_bitcmp1_b32" => scmp!(scalar, |a, b| a >> (b & 31) & 1 != 0),
+        "s_bitcmp0_b64" => scmp!(scalar64, |a, b| a >> (b & 63) & 1 == 0),
+        "s_bitcmp1_b64" => scmp!(scalar64, |a, b| a >> (b & 63) & 1 != 0),
+        _ => return None,
+    })
+}
+
+fn constants(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_movk_i32" => s32!(|a, _b, scc| (a as i16 as u32, scc)),
+        "s_cmovk_i32" => s32!(|a, b, scc| (if scc { a as i16 as u32 } else { b }, scc)),
+        "s_addk_i32" => s32!(|a, b, _scc| signed((b as i32).overflowing_add(i32::from(a as i16)))),
+        "s_mulk_i32" => s32!(|a, b, scc| (b.wrapping_mul(a as i16 as u32), scc)),
+        "s_cmpk_eq_i32" => scmp!(scalar, |a, k| a as i32 == i32::from(k as i16)),
+        "s_cmpk_lg_i32" => scmp!(scalar, |a, k| a as i32 != i32::from(k as i16)),
+        "s_cmpk_gt_i32" => scmp!(scalar, |a, k| a as i32 > i32::from(k as i16)),
+        "s_cmpk_ge_i32" => scmp!(scalar, |a, k| a as i32 >= i32::from(k as i16)),
+        "s_cmpk_lt_i32" => scmp!(scalar, |a, k| (a as i32) < i32::from(k as i16)),
+        "s_cmpk_le_i32" => scmp!(scalar, |a, k| a as i32 <= i32::from(k as i16)),
+        "s_cmpk_eq_u32" => scmp!(scalar, |a, k| a == k & 0xffff),
+        "s_cmpk_lg_u32" => scmp!(scalar, |a, k| a != k & 0xffff),
+        "s_cmpk_gt_u32" => scmp!(scalar, |a, k| a > k & 0xffff),
+        "s_cmpk_ge_u32" => scmp!(scalar, |a, k| a >= k & 0xffff),
+        "s_cmpk_lt_u32" => scmp!(scalar, |a, k| a < k & 0xffff),
+        "s_cmpk_le_u32" => scmp!(scalar, |a, k| a <= k & 0xffff),
+        _ => return None,
+    })
+}
+
+fn masks(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_and_saveexec_b64" => saveexec!(|s, exec| s & exec),
+        "s_or_saveexec_b64" => saveexec!(|s, exec| s | exec),
+        "s_xor_saveexec_b64" => saveexec!(|s, exec| s ^ exec),
+        "s_andn2_saveexec_b64" => saveexec!(|s, exec| s & !exec),
+        "s_orn2_saveexec_b64" => saveexec!(|s, exec| s | !exec),
+        "s_nand_saveexec_b64" => saveexec!(|s, exec| !(s & exec)),
+        "s_nor_saveexec_b64" => saveexec!(|s, exec| !(s | exec)),
+        "s_xnor_saveexec_b64" => saveexec!(|s, exec| !(s ^ exec)),
+        "s_andn1_saveexec_b64" => saveexec!(|s, exec| !s & exec),
+        "s_orn1_saveexec_b64" => saveexec!(|s, exec| !s | exec),
+        "s_andn1_wrexec_b64" => |cx, op| write_exec(cx, op, |s, exec| !s & exec),
+        "s_andn2_wrexec_b64" => |cx, op| write_exec(cx, op, |s, exec| s & !exec),
+        _ => return None,
+    })
+}
+
+fn control(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_getpc_b64" => |cx, op| {
+            let next = cx.wave.next_address(cx.code);
+            cx.wave.set_pair(usize::from(op.dst), next);
+            Flow::Next
+        },
+        "s_setpc_b64" => |cx, op| {
+            let target = cx.wave.scalar64(op.src[0]);
+            jump(cx, target)
+        },
+        "s_swappc_b64" => |cx, op| {
+            let (target, next) = (cx.wave.scalar64(op.src[0]), cx.wave.next_address(cx.code));
+            cx.wave.set_pair(usize::from(op.dst), next);
+            jump(cx, target)
+        },
+        "s_call_b64" => |cx, op| {
+            let next = cx.wave.next_address(cx.code);
+            cx.wave.set_pair(usize::from(op.dst), next);
+            cx.wave.pc = cx.wave.pc.wrapping_add(op.imm(0) as u32);
+            Flow::Next
+        },
+        "s_getreg_b32" => get_register,
+        "s_setreg_b32" => |cx, op| {
+            let value = cx.wave.scalar(op.src[1]);
+            set_register(cx, op, value)
+        },
+        "s_setreg_imm32_b32" => |cx, op| {
+            let value = cx.wave.scalar(op.src[1]);
+            set_register(cx, op, value)
+        },
+        "s_set_gpr_idx_on" => |cx, op| {
+            let (index, enable) = (cx.wave.scalar(op.src[0]) & 0xff, op.imm(1) as u32 & 15);
+            cx.wave.sgpr[reg::M0] = cx.wave.sgpr[reg::M0] & !0xf0ff | index | enable << 12;
+            let on = cx.wave.mode() | mode::GPR_IDX_EN;
+            cx.wave.set_mode(on);
+            Flow::Next
+        },
+        "s_set_gpr_idx_idx" => |cx, op| {
+            let index = cx.wave.scalar(op.src[0]) & 0xff;
+            cx.wave.sgpr[reg::M0] = cx.wave.sgpr[reg::M0] & !0xff | index;
+            Flow::Next
+        },
+        _ => return None,
+    })
+}
+
+/// The upper half of a product.
+fn high(product: u64) -> u32 {
+    (product >> 32) as u32
+}
+
+fn signed((value, overflow): (i32, bool)) -> (u32, bool) {
+    (value as u32, overflow)
+}
+
+fn nonzero(value: u32) -> (u32, bool) {
+    (value, value != 0)
+}
+
+fn nonzero64(value: u64) -> (u64, bool) {
+    (value, value != 0)
+}
+
+fn shift_add(a: u32, b: u32, shift: u32) -> (u32, bool) {
+    let sum = (u64::from(a) << shift) + u64::from(b);
+    (sum as u32, sum >> 32 != 0)
+}
+
+/// A position, or -1 if there is none.
+fn first(none: bool, position: u32) -> u32 {
+    if none { u32::MAX } else { position }
+}
+
+/// `bits` of the control word: offset from 0, width from 16.
+fn field(value: u64, control: u32, offset_mask: u32) -> u64 {
+    let (offset, width) = (control & offset_mask, control >> 16 & 0x7f);
+    let shifted = value >> offset;
+    if width >= 64 { shifted } else { shifted & ((1 << width) - 1) }
+}
+
+fn signed_field(value: i64, control: u32, offset_mask: u32, size: u32) -> i64 {
+    let (offset, width) = (control & offset_mask, (control >> 16 & 0x7f).min(size));
+    let shifted = value >> offset;
+    if width == 0 { 0 } else { shifted << (64 - width) >> (64 - width) }
+}
+
+/// One bit for each four, set if any of them is.
+fn quads(mask: u64) -> u64 {
+    (0..16).fold(0, |bits, quad| bits | u64::from(mask >> (4 * quad) & 15 != 0) << quad)
+}
+
+/// Four bits for each four, set if any of them is.
+fn whole_quads(mask: u64) -> u64 {
+    (0..16).fold(0, |bits, quad| if mask >> (4 * quad) & 15 != 0 { bits | 15 << (4 * quad) } else { bits })
+}
+
+fn conditional_move(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if cx.wave.scc {
+        cx.wave.sgpr[usize::from(op.dst) & 127] = cx.wave.scalar(op.src[0]);
+    }
+    Flow::Next
+}
+
+fn conditional_move64(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if cx.wave.scc {
+        let value = cx.wave.scalar64(op.src[0]);
+        cx.wave.set_pair(usize::from(op.dst), value);
+    }
+    Flow::Next
+}
+
+/// Source register plus M0.
+fn relative_source(cx: &Cx<'_>, op: &Op) -> usize {
+    match op.src[0] {
+        crate::op::Src::S(code) => (usize::from(code) + cx.wave.sgpr[reg::M0] as usize) & 127,
+        _ => 0,
+    }
+}
+
+fn movrels(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    cx.wave.sgpr[usize::from(op.dst) & 127] = cx.wave.sgpr[relative_source(cx, op)];
+    Flow::Next
+}
+
+fn movrels64(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let value = cx.wave.pair(relative_source(cx, op));
+    cx.wave.set_pair(usize::from(op.dst), value);
+    Flow::Next
+}
+
+fn relative_destination(cx: &Cx<'_>, op: &Op) -> usize {
+    (usize::from(op.dst) + cx.wave.sgpr[reg::M0] as usize) & 127
+}
+
+fn movreld(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let at = relative_destination(cx, op);
+    cx.wave.sgpr[at] = cx.wave.scalar(op.src[0]);
+    Flow::Next
+}
+
+fn movreld64(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let value = cx.wave.scalar64(op.src[0]);
+    cx.wave.set_pair(relative_destination(cx, op), value);
+    Flow::Next
+}
+
+fn write_exec(cx: &mut Cx<'_>, op: &Op, f: fn(u64, u64) -> u64) -> Flow {
+    let value = f(cx.wave.scalar64(op.src[0]), cx.wave.exec());
+    cx.wave.set_pair(reg::EXEC, value);
+    cx.wave.set_pair(usize::from(op.dst), value);
+    cx.wave.scc = value != 0;
+    Flow::Next
+}
+
+fn jump(cx: &mut Cx<'_>, target: u64) -> Flow {
+    if cx.wave.jump(cx.code, target) { Flow::Next } else { cx.fail(Trap::Fetch(target)) }
+}
+
+/// Hardware registers by number (Vega ISA, "Hardware Registers").
+mod hwreg {
+    pub(super) const MODE: u32 = 1;
+    pub(super) const SH_MEM_BASES: u32 = 15;
+}
+
+/// Register, offset and mask of a `hwreg` operand.
+fn hwreg_field(operand: u32) -> (u32, u32, u32) {
+    let (offset, size) = (operand >> 6 & 31, (operand >> 11 & 31) + 1);
+    (operand & 63, offset, (u64::MAX >> (64 - size)) as u32)
+}
+
+fn get_register(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let (register, offset, mask) = hwreg_field(op.imm(0) as u32);
+    let value = match register {
+        hwreg::MODE => cx.wave.mode(),
+        // Bits 63:48 of the private aperture below those of the shared one.
+        hwreg::SH_MEM_BASES => {
+            crate::wave::SHARED_APERTURE & 0xffff_0000 | crate::wave::PRIVATE_APERTURE >> 16
+        }
+        _ => return cx.fail(Trap::Unsupported),
+    };
+    cx.wave.sgpr[usize::from(op.dst) & 127] = value >> offset & mask;
+    Flow::Next
+}
+
+fn set_register(cx: &mut Cx<'_>, op: &Op, value: u32) -> Flow {
+    let (register, offset, mask) = hwreg_field(op.imm(0) as u32);
+    if register != hwreg::MODE {
+        return cx.fail(Trap::Unsupported);
+    }
+    let mode = cx.wave.mode() & !(mask << offset) | (value & mask) << offset;
+    // Only rounding to nearest even is emulated.
+    if cx.wave.set_mode(mode) { Flow::Next } else { cx.fail(Trap::Unsupported) }
+}

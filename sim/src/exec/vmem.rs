@@ -1,0 +1,424 @@
+//! Memory accesses of lanes: FLAT, GLOBAL and SCRATCH instructions.
+
+use super::valu::{Source, plain};
+use super::{Cx, Flow, Handler};
+use crate::fault::{Access, Trap};
+use crate::memory::Buffer;
+use crate::op::{NONE, Op, Src, VGPR0};
+use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SHARED_APERTURE, reg};
+use std::sync::atomic::Ordering;
+
+/// Segments: which addresses an instruction means.
+pub(crate) const FLAT: u8 = 0;
+pub(crate) const GLOBAL: u8 = 1;
+pub(crate) const SCRATCH: u8 = 2;
+
+/// Where a lane's access goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// An address of memory.
+    Linear(u64),
+    /// An offset in the lane's private memory, which is swizzled: dwords of lanes lie side by side.
+    Private { base: u64, offset: u32 },
+    /// An offset in LDS.
+    Lds(u32),
+}
+
+impl Place {
+    pub(crate) fn plus(self, bytes: u32) -> Place {
+        match self {
+            Place::Linear(address) => Place::Linear(address.wrapping_add(u64::from(bytes))),
+            Place::Private { base, offset } => Place::Private { base, offset: offset.wrapping_add(bytes) },
+            Place::Lds(offset) => Place::Lds(offset.wrapping_add(bytes)),
+        }
+    }
+
+    /// The address to name in a fault.
+    fn address(self) -> u64 {
+        match self {
+            Place::Linear(address) => address,
+            Place::Private { offset, .. } | Place::Lds(offset) => u64::from(offset),
+        }
+    }
+}
+
+/// Address of a byte of a lane's private memory.
+fn swizzle(base: u64, offset: u32, lane: usize) -> u64 {
+    base.wrapping_add(u64::from(offset / 4) * 256 + lane as u64 * 4 + u64::from(offset % 4))
+}
+
+pub(super) fn handler(name: &str) -> Option<Handler> {
+    let (segment, rest) = name.split_once('_')?;
+    match segment {
+        "flat" => segment_handler::<FLAT>(rest),
+        "global" => segment_handler::<GLOBAL>(rest),
+        "scratch" => segment_handler::<SCRATCH>(rest),
+        _ => None,
+    }
+}
+
+fn segment_handler<const SEGMENT: u8>(name: &str) -> Option<Handler> {
+    Some(match name {
+        "load_dword" => load::<SEGMENT, 1>,
+        "load_dwordx2" => load::<SEGMENT, 2>,
+        "load_dwordx3" => load::<SEGMENT, 3>,
+        "load_dwordx4" => load::<SEGMENT, 4>,
+        "load_ubyte" => |cx, op| load_part::<SEGMENT>(cx, op, 1, |value, _| value),
+        "load_sbyte" => |cx, op| load_part::<SEGMENT>(cx, op, 1, |value, _| value as i8 as u32),
+        "load_ushort" => |cx, op| load_part::<SEGMENT>(cx, op, 2, |value, _| value),
+        "load_sshort" => |cx, op| load_part::<SEGMENT>(cx, op, 2, |value, _| value as i16 as u32),
+        "load_ubyte_d16" => |cx, op| load_part::<SEGMENT>(cx, op, 1, low_half),
+        "load_sbyte_d16" => |cx, op| load_part::<SEGMENT>(cx, op, 1, |v, old| low_half(v as i8 as u32, old)),
+        "load_short_d16" => |cx, op| load_part::<SEGMENT>(cx, op, 2, low_half),
+        "load_ubyte_d16_hi" => |cx, op| load_part::<SEGMENT>(cx, op, 1, high_half),
+        "load_sbyte_d16_hi" => {
+            |cx, op| load_part::<SEGMENT>(cx, op, 1, |v, old| high_half(v as i8 as u32, old))
+        }
+        "load_short_d16_hi" => |cx, op| load_part::<SEGMENT>(cx, op, 2, high_half),
+        "store_dword" => store::<SEGMENT, 1>,
+        "store_dwordx2" => store::<SEGMENT, 2>,
+        "store_dwordx3" => store::<SEGMENT, 3>,
+        "store_dwordx4" => store::<SEGMENT, 4>,
+        "store_byte" => |cx, op| store_part::<SEGMENT>(cx, op, 1, 0),
+        "store_byte_d16_hi" => |cx, op| store_part::<SEGMENT>(cx, op, 1, 16),
+        "store_short" => |cx, op| store_part::<SEGMENT>(cx, op, 2, 0),
+        "store_short_d16_hi" => |cx, op| store_part::<SEGMENT>(cx, op, 2, 16),
+        _ if SEGMENT == SCRATCH => return None,
+        _ if name.starts_with("atomic_pk") || name.starts_with("atomic_add_f") => return None,
+        _ if name.starts_with("atomic_") && name.ends_with("_x2") => atomic64::<SEGMENT>,
+        _ if name.starts_with("atomic_") => atomic32::<SEGMENT>,
+        _ => return None,
+    })
+}
+
+pub(crate) fn low_half(value: u32, old: u32) -> u32 {
+    value & 0xffff | old & 0xffff_0000
+}
+
+pub(crate) fn high_half(value: u32, old: u32) -> u32 {
+    value << 16 | old & 0xffff
+}
+
+impl Cx<'_> {
+    /// The address a lane means: `address` is what registers and offset add up to.
+    #[inline(always)]
+    fn place<const SEGMENT: u8>(&self, address: u64) -> Place {
+        let private = || Place::Private { base: self.wave.pair(reg::FLAT_SCRATCH), offset: address as u32 };
+        match SEGMENT {
+            GLOBAL => Place::Linear(address),
+            SCRATCH => private(),
+            _ => match (address >> 32) as u32 {
+                SHARED_APERTURE => Place::Lds(address as u32),
+                PRIVATE_APERTURE => private(),
+                _ => Place::Linear(address),
+            },
+        }
+    }
+
+    fn trap(&self, place: Place, bytes: u32, access: Access, lane: usize) -> Trap {
+        let reason = match place {
+            Place::Linear(_) => "no allocation holds all of it",
+            Place::Private { .. } => "outside of the wave's scratch",
+            Place::Lds(_) => "outside of the group's LDS",
+        };
+        Trap::Memory { address: place.address(), bytes, access, reason, lane: lane as u32 }
+    }
+
+    /// Reads up to 4 bytes that lie in one dword, or anywhere in memory or LDS.
+    pub(crate) fn read(&self, place: Place, bytes: u32, lane: usize) -> Result<u32, Trap> {
+        let found = match place {
+            Place::Linear(address) => self.read_linear(address, bytes),
+            Place::Private { base, offset } if offset % 4 + bytes <= 4 => {
+                self.read_linear(swizzle(base, offset, lane), bytes)
+            }
+            Place::Private { base, offset } => (0..bytes).try_fold(0, |value, byte| {
+                let part = self.read_linear(swizzle(base, offset.wrapping_add(byte), lane), 1)?;
+                Some(value | part << (8 * byte))
+            }),
+            Place::Lds(offset) => self.read_lds(offset, bytes),
+        };
+        found.ok_or_else(|| self.trap(place, bytes, Access::Read, lane))
+    }
+
+    /// Writes the low bytes of a value.
+    pub(crate) fn write(&mut self, place: Place, bytes: u32, value: u32, lane: usize) -> Result<(), Trap> {
+        let found = match place {
+            Place::Linear(address) => self.write_linear(address, bytes, value),
+            Place::Private { base, offset } if offset % 4 + bytes <= 4 => {
+                self.write_linear(swizzle(base, offset, lane), bytes, value)
+            }
+            Place::Private { base, offset } => (0..bytes).try_for_each(|byte| {
+                self.write_linear(swizzle(base, offset.wrapping_add(byte), lane), 1, value >> (8 * byte))
+            }),
+            Place::Lds(offset) => self.write_lds(offset, bytes, value),
+        };
+        found.ok_or_else(|| self.trap(place, bytes, Access::Write, lane))
+    }
+
+    /// The dword of scratch at an address and the position in it, if the address is this wave's.
+    fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
+        let offset = address.wrapping_sub(self.wave.scratch_base);
+        let word = usize::try_from(offset / 4).ok()?;
+        (word < self.wave.scratch.len() && offset % 4 + u64::from(bytes) <= 4)
+            .then_some((word, offset as u32 % 4 * 8))
+    }
+
+    fn read_linear(&self, address: u64, bytes: u32) -> Option<u32> {
+        if let Some((word, shift)) = self.scratch_word(address, bytes) {
+            return Some((u64::from(self.wave.scratch[word] >> shift) & ((1 << (bytes * 8)) - 1)) as u32);
+        }
+        let (buffer, offset) = self.memory.find(address, bytes.into())?;
+        Some(buffer.load(offset, bytes))
+    }
+
+    fn write_linear(&mut self, address: u64, bytes: u32, value: u32) -> Option<()> {
+        if let Some((word, shift)) = self.scratch_word(address, bytes) {
+            let mask = (((1u64 << (bytes * 8)) - 1) as u32) << shift;
+            let word = &mut self.wave.scratch[word];
+            *word = *word & !mask | value << shift & mask;
+            return Some(());
+        }
+        let (buffer, offset) = self.memory.find(address, bytes.into())?;
+        buffer.store(offset, bytes, value);
+        Some(())
+    }
+
+    /// The one allocation that holds the accesses of all lanes, if they are aligned dwords.
+    #[inline(always)]
+    fn common_buffer(&self, addresses: &[u64; 64], exec: u64, bytes: u64) -> Option<&Buffer> {
+        let buffer = self.memory.buffer(addresses[exec.trailing_zeros() as usize & 63])?;
+        let last = buffer.bytes().checked_sub(bytes)?;
+        let mut bad = false;
+        if exec == !0 {
+            for address in addresses {
+                let offset = address.wrapping_sub(buffer.base());
+                bad |= offset > last || offset % 4 != 0;
+            }
+        } else {
+            for lane in ActiveLanes(exec) {
+                let offset = addresses[lane].wrapping_sub(buffer.base());
+                bad |= offset > last || offset % 4 != 0;
+            }
+        }
+        (!bad).then_some(buffer)
+    }
+}
+
+/// Registers and offset of each lane, added up.
+#[inline(always)]
+fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src) -> [u64; 64] {
+    let mut addresses = [0; 64];
+    let temp = &mut cx.scratch.sources[0];
+    if SEGMENT == SCRATCH || saddr != Src::None {
+        let base = if SEGMENT == SCRATCH { cx.wave.scalar(saddr).into() } else { cx.wave.scalar64(saddr) };
+        let base = base.wrapping_add(i64::from(op.offset) as u64);
+        let offsets = plain(cx.wave, vaddr, 1, temp)[0];
+        for lane in 0..64 {
+            addresses[lane] = base.wrapping_add(u64::from(offsets[lane]));
+        }
+    } else {
+        let [low, high]: Source<'_> = plain(cx.wave, vaddr, 2, temp);
+        for lane in 0..64 {
+            let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+            addresses[lane] = address.wrapping_add(i64::from(op.offset) as u64);
+        }
+    }
+    addresses
+}
+
+fn load<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let exec = cx.wave.exec();
+    let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
+    let dst = usize::from(op.dst.wrapping_sub(VGPR0));
+    let memory = cx.memory;
+    let locked = cx.locked64 && DWORDS == 2;
+    if SEGMENT != SCRATCH && !locked && cx.common_buffer(&addresses, exec, DWORDS as u64 * 4).is_some() {
+        let Some(buffer) = memory.buffer(addresses[exec.trailing_zeros() as usize & 63]) else {
+            return Flow::Next;
+        };
+        let (words, base) = (buffer.words(), buffer.base());
+        for dword in 0..DWORDS {
+            let lanes = &mut cx.wave.vgpr[dst + dword];
+            for lane in ActiveLanes(exec) {
+                let word = (addresses[lane].wrapping_sub(base) / 4) as usize + dword;
+                lanes[lane] = words[word].load(Ordering::Acquire);
+            }
+        }
+        return Flow::Next;
+    }
+    for lane in ActiveLanes(exec) {
+        let place = cx.place::<SEGMENT>(addresses[lane]);
+        let _guard = locked.then(|| memory.lock64(addresses[lane]));
+        for dword in 0..DWORDS {
+            match cx.read(place.plus(dword as u32 * 4), 4, lane) {
+                Ok(value) => cx.wave.vgpr[dst + dword][lane] = value,
+                Err(trap) => return cx.fail(trap),
+            }
+        }
+    }
+    Flow::Next
+}
+
+fn load_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, extend: fn(u32, u32) -> u32) -> Flow {
+    let exec = cx.wave.exec();
+    let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
+    let dst = usize::from(op.dst.wrapping_sub(VGPR0));
+    for lane in ActiveLanes(exec) {
+        match cx.read(cx.place::<SEGMENT>(addresses[lane]), bytes, lane) {
+            Ok(value) => {
+                let place = &mut cx.wave.vgpr[dst][lane];
+                *place = extend(value, *place);
+            }
+            Err(trap) => return cx.fail(trap),
+        }
+    }
+    Flow::Next
+}
+
+/// First VGPR of a data operand.
+pub(crate) fn data_register(src: Src) -> usize {
+    match src {
+        Src::V(at) => usize::from(at),
+        _ => 0,
+    }
+}
+
+fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let exec = cx.wave.exec();
+    let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[2]);
+    let data = data_register(op.src[1]);
+    let memory = cx.memory;
+    let locked = cx.locked64 && DWORDS == 2;
+    if SEGMENT != SCRATCH && !locked && cx.common_buffer(&addresses, exec, DWORDS as u64 * 4).is_some() {
+        let Some(buffer) = memory.buffer(addresses[exec.trailing_zeros() as usize & 63]) else {
+            return Flow::Next;
+        };
+        let (words, base) = (buffer.words(), buffer.base());
+        // Lane by lane, so that the highest lane wins where lanes write the same place.
+        for lane in ActiveLanes(exec) {
+            let word = (addresses[lane].wrapping_sub(base) / 4) as usize;
+            for dword in 0..DWORDS {
+                words[word + dword].store(cx.wave.vgpr[data + dword][lane], Ordering::Release);
+            }
+        }
+        return Flow::Next;
+    }
+    for lane in ActiveLanes(exec) {
+        let place = cx.place::<SEGMENT>(addresses[lane]);
+        let _guard = locked.then(|| memory.lock64(addresses[lane]));
+        for dword in 0..DWORDS {
+            let value = cx.wave.vgpr[data + dword][lane];
+            if let Err(trap) = cx.write(place.plus(dword as u32 * 4), 4, value, lane) {
+                return cx.fail(trap);
+            }
+        }
+    }
+    Flow::Next
+}
+
+fn store_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
+    let exec = cx.wave.exec();
+    let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[2]);
+    let data = data_register(op.src[1]);
+    for lane in ActiveLanes(exec) {
+        let value = cx.wave.vgpr[data][lane] >> shift;
+        if let Err(trap) = cx.write(cx.place::<SEGMENT>(addresses[lane]), bytes, value, lane) {
+            return cx.fail(trap);
+        }
+    }
+    Flow::Next
+}
+
+fn atomic32<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let exec = cx.wave.exec();
+    let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[2]);
+    for lane in ActiveLanes(exec) {
+        let place = cx.place::<SEGMENT>(addresses[lane]);
+        if let Err(trap) = cx.rmw32(op, place, lane, data_register(op.src[1])) {
+            return cx.fail(trap);
+        }
+    }
+    Flow::Next
+}
+
+fn atomic64<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let exec = cx.wave.exec();
+    let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[2]);
+    for lane in ActiveLanes(exec) {
+        let place = cx.place::<SEGMENT>(addresses[lane]);
+        if let Err(trap) = cx.rmw64(op, place, lane, data_register(op.src[1])) {
+            return cx.fail(trap);
+        }
+    }
+    Flow::Next
+}
+
+impl Cx<'_> {
+    /// One lane of an atomic: the value, and behind it the comparand, come from the registers from `data` on; the
+    /// old value goes to the destination, if there is one.
+    pub(crate) fn rmw32(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
+        let value = self.wave.vgpr[data][lane];
+        let other = if op.atomic.has_compare() { self.wave.vgpr[data + 1][lane] } else { 0 };
+        let change = |old| op.atomic.apply32(old, value, other);
+        let old = match place {
+            Place::Linear(address) if address % 4 == 0 && self.scratch_word(address, 4).is_none() => {
+                let found = self.memory.find(address, 4);
+                let (buffer, offset) = found.ok_or_else(|| self.trap(place, 4, Access::Atomic, lane))?;
+                let cell = &buffer.words()[(offset / 4) as usize];
+                cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(change(old))).unwrap_or(0)
+            }
+            Place::Linear(address) if address % 4 != 0 => return Err(misaligned(address, 4, lane)),
+            _ => {
+                let old = self.read(place, 4, lane)?;
+                self.write(place, 4, change(old), lane)?;
+                old
+            }
+        };
+        if op.dst != NONE {
+            self.wave.vgpr[usize::from(op.dst - VGPR0)][lane] = old;
+        }
+        Ok(())
+    }
+
+    /// The same for 64 bits: each operand is two registers.
+    pub(crate) fn rmw64(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
+        let pair = |wave: &crate::wave::Wave, at: usize| {
+            u64::from(wave.vgpr[at][lane]) | u64::from(wave.vgpr[at + 1][lane]) << 32
+        };
+        let value = pair(self.wave, data);
+        let other = if op.atomic.has_compare() { pair(self.wave, data + 2) } else { 0 };
+        let change = |old| op.atomic.apply64(old, value, other);
+        let old = match place {
+            Place::Linear(address) if address % 8 == 0 && self.scratch_word(address, 4).is_none() => {
+                let found = self.memory.find(address, 8);
+                let (buffer, offset) = found.ok_or_else(|| self.trap(place, 8, Access::Atomic, lane))?;
+                self.memory.update64(buffer, offset, change)
+            }
+            Place::Linear(address) if address % 8 != 0 => return Err(misaligned(address, 8, lane)),
+            _ => {
+                let old = u64::from(self.read(place, 4, lane)?)
+                    | u64::from(self.read(place.plus(4), 4, lane)?) << 32;
+                let new = change(old);
+                self.write(place, 4, new as u32, lane)?;
+                self.write(place.plus(4), 4, (new >> 32) as u32, lane)?;
+                old
+            }
+        };
+        if op.dst != NONE {
+            let dst = usize::from(op.dst - VGPR0);
+            self.wave.vgpr[dst][lane] = old as u32;
+            self.wave.vgpr[dst + 1][lane] = (old >> 32) as u32;
+        }
+        Ok(())
+    }
+}
+
+fn misaligned(address: u64, bytes: u32, lane: usize) -> Trap {
+    Trap::Memory {
+        address,
+        bytes,
+        access: Access::Atomic,
+        reason: "an atomic must be aligned to its size",
+        lane: lane as u32,
+    }
+}

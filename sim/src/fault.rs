@@ -1,0 +1,145 @@
+//! Why a dispatch stopped, or never started.
+
+use std::fmt;
+
+/// Where a wave was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Location {
+    /// Emulated address of the instruction.
+    pub pc: u64,
+    /// Its address in the ELF file.
+    pub offset: u64,
+    /// The instruction.
+    pub text: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Work-group.
+    pub group: [u32; 3],
+    /// Wave of the group.
+    pub wave: u32,
+    /// Lane, where one is to blame.
+    pub lane: Option<u32>,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.group;
+        write!(
+            f,
+            "`{}` at {:#x} of {}, group ({x}, {y}, {z}), wave {}",
+            self.text, self.offset, self.kernel, self.wave
+        )?;
+        match self.lane {
+            Some(lane) => write!(f, ", lane {lane}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a memory access wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Load.
+    Read,
+    /// Store.
+    Write,
+    /// Read-modify-write.
+    Atomic,
+}
+
+/// A dispatch that did not end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An access outside of every allocation, or one the memory does not allow.
+    Memory {
+        /// Emulated address (LDS: the offset).
+        address: u64,
+        /// Size of the access in bytes.
+        bytes: u32,
+        /// Kind of access.
+        access: Access,
+        /// What is wrong with it.
+        reason: &'static str,
+        /// By whom.
+        at: Box<Location>,
+    },
+    /// An instruction the emulator has no meaning for.
+    Unsupported {
+        /// Address in the ELF file.
+        address: u64,
+        /// The instruction or the word that is none.
+        text: String,
+    },
+    /// The program counter left the code.
+    Fetch {
+        /// Emulated address.
+        address: u64,
+        /// The last instruction.
+        at: Box<Location>,
+    },
+    /// A register beyond those that the descriptor asks for.
+    Register {
+        /// Which.
+        register: String,
+        /// By whom.
+        at: Box<Location>,
+    },
+    /// The instruction budget is used up: an endless loop, or waves waiting for one another.
+    Budget {
+        /// The budget.
+        limit: u64,
+        /// A wave that still runs.
+        at: Box<Location>,
+    },
+    /// `s_trap`.
+    Trap {
+        /// Its number.
+        id: u32,
+        /// By whom.
+        at: Box<Location>,
+    },
+    /// The kernel descriptor contradicts itself or asks for what is not there.
+    Descriptor(String),
+    /// The dispatch does not fit the kernel.
+    Dispatch(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Memory { address, bytes, access, reason, at } => {
+                let verb = match access {
+                    Access::Read => "read",
+                    Access::Write => "write",
+                    Access::Atomic => "atomic access",
+                };
+                write!(f, "memory fault: {verb} of {bytes} bytes at {address:#x}: {reason}; by {at}")
+            }
+            Fault::Unsupported { address, text } => {
+                write!(f, "unsupported instruction `{text}` at {address:#x}")
+            }
+            Fault::Fetch { address, at } => write!(f, "no code at {address:#x}, reached from {at}"),
+            Fault::Register { register, at } => {
+                write!(f, "{register} is beyond the registers that the kernel descriptor allocates; by {at}")
+            }
+            Fault::Budget { limit, at } => {
+                write!(f, "no end after {limit} wave instructions; still running: {at}")
+            }
+            Fault::Trap { id, at } => write!(f, "trap {id} raised by {at}"),
+            Fault::Descriptor(text) => write!(f, "bad kernel descriptor: {text}"),
+            Fault::Dispatch(text) => write!(f, "cannot dispatch: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What an instruction's execution ran into; becomes a [`Fault`] once the wave's position is added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Trap {
+    Memory { address: u64, bytes: u32, access: Access, reason: &'static str, lane: u32 },
+    Unsupported,
+    Fetch(u64),
+    Register(u16),
+    Raised(u32),
+}

@@ -1,0 +1,201 @@
+//! A work-group: its waves and LDS, run a turn at a time so that waiting groups do not hold up the others.
+
+use crate::exec::{Cx, Flow, Scratch};
+use crate::fault::{Fault, Location, Trap};
+use crate::launch::Launch;
+use crate::op::{Class, Code, Op, Src, VGPR0};
+use crate::stats::Counts;
+use crate::wave::{Wave, WaveState, reg};
+
+/// Instructions of a wave before the next one of its group has a turn.
+const WAVE_SLICE: u64 = 10_000;
+/// Instructions of a group before other groups have a turn.
+const GROUP_SLICE: u64 = 400_000;
+
+/// How a turn ended.
+pub(crate) enum Turn {
+    Done,
+    Yield,
+    Fault(Fault),
+}
+
+/// Why a wave stopped.
+enum Stop {
+    Slice,
+    Barrier,
+    End,
+    Sleep,
+    Trap(Trap),
+}
+
+pub(crate) struct Group {
+    pub(crate) id: [u32; 3],
+    pub(crate) waves: Vec<Wave>,
+    pub(crate) lds: Vec<u32>,
+    pub(crate) lds_bytes: u32,
+    pub(crate) counts: Counts,
+    pub(crate) executed: u64,
+}
+
+impl Group {
+    /// Runs until the group is done, waits, or has had its share of `budget` instructions.
+    pub(crate) fn turn(&mut self, launch: &Launch<'_>, scratch: &mut Scratch, budget: u64) -> Turn {
+        let stop_at = self.executed + budget.min(GROUP_SLICE);
+        loop {
+            let (mut ran, mut slept) = (0, 0);
+            for at in 0..self.waves.len() {
+                if self.waves[at].state != WaveState::Ready {
+                    continue;
+                }
+                ran += 1;
+                match self.run_wave(at, launch, scratch, stop_at) {
+                    Stop::Slice => {}
+                    Stop::Sleep => slept += 1,
+                    Stop::Barrier => self.waves[at].state = WaveState::AtBarrier,
+                    Stop::End => self.waves[at].state = WaveState::Done,
+                    Stop::Trap(trap) => return Turn::Fault(self.fault(at, launch, trap)),
+                }
+            }
+            if self.waves.iter().all(|wave| wave.state == WaveState::Done) {
+                return Turn::Done;
+            }
+            // Waves that have ended do not hold up a barrier.
+            if self.waves.iter().all(|wave| wave.state != WaveState::Ready) {
+                let waiting = self.waves.iter_mut().filter(|wave| wave.state == WaveState::AtBarrier);
+                waiting.for_each(|wave| wave.state = WaveState::Ready);
+            }
+            if self.executed >= stop_at || ran == slept {
+                return Turn::Yield;
+            }
+        }
+    }
+
+    fn run_wave(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, stop_at: u64) -> Stop {
+        let slice = WAVE_SLICE.min(stop_at.saturating_sub(self.executed));
+        let mut cx = Cx {
+            wave: &mut self.waves[at],
+            lds: &mut self.lds,
+            lds_bytes: self.lds_bytes,
+            memory: launch.memory,
+            code: launch.code,
+            scratch,
+            arch: launch.arch,
+            trap: None,
+            clock: self.executed * 4,
+            locked64: launch.locked64,
+        };
+        let (stop, executed) = run(&mut cx, &mut self.counts, slice);
+        self.executed += executed;
+        stop
+    }
+
+    /// Where a wave is.
+    pub(crate) fn location(&self, at: usize, launch: &Launch<'_>, lane: Option<u32>) -> Location {
+        let wave = &self.waves[at];
+        let code = launch.code.get(wave.range as usize);
+        Location {
+            pc: code.map_or(0, |code| code.base + u64::from(wave.last) * 4),
+            offset: code.map_or(0, |code| code.file_base + u64::from(wave.last) * 4),
+            text: code.map_or_else(String::new, |code| code.text(launch.target, wave.last)),
+            kernel: launch.kernel.name.clone(),
+            group: self.id,
+            wave: wave.id,
+            lane,
+        }
+    }
+
+    /// A wave that is not done, for the message about a budget that is used up.
+    pub(crate) fn running_location(&self, launch: &Launch<'_>) -> Location {
+        let running = self.waves.iter().position(|wave| wave.state != WaveState::Done);
+        self.location(running.unwrap_or(0), launch, None)
+    }
+
+    fn fault(&self, at: usize, launch: &Launch<'_>, trap: Trap) -> Fault {
+        let here = |lane| Box::new(self.location(at, launch, lane));
+        match trap {
+            Trap::Memory { address, bytes, access, reason, lane } => Fault::Memory {
+                address,
+                bytes,
+                access,
+                reason,
+                at: here(Some(lane).filter(|&lane| lane < 64)),
+            },
+            Trap::Unsupported => {
+                let at = here(None);
+                Fault::Unsupported { address: at.offset, text: at.text }
+            }
+            Trap::Fetch(address) => Fault::Fetch { address, at: here(None) },
+            Trap::Register(number) => Fault::Register { register: format!("v{number}"), at: here(None) },
+            Trap::Raised(id) => Fault::Trap { id, at: here(None) },
+        }
+    }
+}
+
+/// Runs a wave for at most `slice` instructions; says why it stopped and how many it executed.
+fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
+    let all_code = cx.code;
+    let vgprs = cx.wave.vgpr.len() as u16;
+    let mut executed = 0;
+    while executed < slice {
+        let range = cx.wave.range;
+        let Some(code) = all_code.get(range as usize) else { return (Stop::Trap(Trap::Fetch(0)), executed) };
+        while executed < slice {
+            let pc = cx.wave.pc;
+            let Some(op) = code.ops.get(pc as usize) else {
+                let address = code.base.wrapping_add(u64::from(pc) * 4);
+                return (Stop::Trap(Trap::Fetch(address)), executed);
+            };
+            cx.wave.last = pc;
+            cx.wave.pc = pc + u32::from(op.len);
+            if op.vgprs > vgprs {
+                return (Stop::Trap(Trap::Register(op.vgprs - 1)), executed);
+            }
+            executed += 1;
+            counts[op.class as usize] += 1;
+            let flow = if cx.wave.gpr_idx && op.class == Class::Valu {
+                run_indexed(cx, op)
+            } else {
+                (op.run)(cx, op)
+            };
+            match flow {
+                Flow::Next => {}
+                Flow::Barrier => return (Stop::Barrier, executed),
+                Flow::End => return (Stop::End, executed),
+                Flow::Sleep => return (Stop::Sleep, executed),
+                Flow::Trap => return (Stop::Trap(cx.trap.take().unwrap_or(Trap::Unsupported)), executed),
+            }
+            if cx.wave.range != range {
+                break;
+            }
+        }
+    }
+    (Stop::Slice, executed)
+}
+
+/// A vector instruction whose VGPR numbers M0 is added to (Vega ISA, "VGPR Indexing").
+#[cold]
+fn run_indexed(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let m0 = cx.wave.sgpr[reg::M0];
+    let (index, enable) = (m0 & 0xff, m0 >> 12 & 15);
+    let mut indexed = op.clone();
+    let mut highest = u32::from(op.vgprs);
+    for (at, src) in indexed.src.iter_mut().take(3).enumerate() {
+        if let (Src::V(number), true) = (&mut *src, enable >> at & 1 != 0) {
+            highest = highest.max(u32::from(*number) + index + u32::from(op.widest));
+            *number = (u32::from(*number) + index) as u8;
+        }
+    }
+    if enable & 8 != 0 && indexed.dst >= VGPR0 && indexed.dst != crate::op::NONE {
+        indexed.dst += index as u16;
+        highest = highest.max(u32::from(indexed.dst - VGPR0) + u32::from(op.widest));
+    }
+    if highest > cx.wave.vgpr.len() as u32 {
+        return cx.fail(Trap::Register((highest - 1) as u16));
+    }
+    (op.run)(cx, &indexed)
+}
+
+/// Whether a range of code contains 64-bit atomics.
+pub(crate) fn has_atomic64(code: &[Code]) -> bool {
+    code.iter().any(|code| code.atomic64)
+}

@@ -1,0 +1,310 @@
+//! The state in which waves start: registers, argument segment, dispatch packet (seed 000, lines 2534-3000).
+
+use crate::descriptor::{Descriptor, UserSgprs};
+use crate::exec::mubuf::Resource;
+use crate::fault::Fault;
+use crate::group::Group;
+use crate::memory::Memory;
+use crate::metadata::ArgKind;
+use crate::object::KernelInfo;
+use crate::op::Code;
+use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, Wave, reg};
+use isa::Target;
+
+/// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
+const POISON: u32 = 0xbadc_0de5;
+/// User SGPRs that a wave can have.
+const MAX_USER_SGPRS: u32 = 16;
+/// Bytes of scratch that a wave may have (`SPI_TMPRING_SIZE.WAVESIZE`: 13 bits, in units of 1 KiB).
+const MAX_SCRATCH: u64 = 1 << 23;
+/// Work-groups of a dispatch: more would not end in a lifetime.
+const MAX_GROUPS: u128 = 1 << 40;
+/// Work-items of a group.
+const MAX_GROUP: u64 = 1024;
+
+/// What a dispatch may use up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wave instructions, all together.
+    pub instructions: u64,
+    /// Bytes of stack of a work-item beyond what the descriptor asks for, for recursion.
+    pub stack: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { instructions: 20_000_000_000, stack: 0 }
+    }
+}
+
+/// A kernel to be run.
+#[derive(Clone, Debug)]
+pub struct Dispatch<'a> {
+    /// Its name.
+    pub kernel: &'a str,
+    /// Work-items in each dimension; not necessarily a multiple of the group.
+    pub grid: [u32; 3],
+    /// Work-items of a group in each dimension.
+    pub group: [u32; 3],
+    /// The explicit arguments, laid out as the metadata says; hidden ones are added.
+    pub kernarg: Vec<u8>,
+    /// Bytes of LDS beyond the kernel's own.
+    pub dynamic_lds: u32,
+    /// Limits.
+    pub limits: Limits,
+}
+
+/// Addresses of what a dispatch needs in emulated memory.
+pub(crate) struct Segments {
+    pub(crate) kernarg: u64,
+    pub(crate) packet: u64,
+    pub(crate) queue: u64,
+}
+
+/// Everything the waves of a dispatch share.
+pub(crate) struct Launch<'a> {
+    pub(crate) memory: &'a Memory,
+    pub(crate) code: &'a [Code],
+    pub(crate) target: &'static Target,
+    pub(crate) kernel: &'a KernelInfo,
+    pub(crate) segments: Segments,
+    pub(crate) entry: (u32, u32),
+    pub(crate) grid: [u32; 3],
+    pub(crate) group: [u32; 3],
+    pub(crate) lds_bytes: u32,
+    pub(crate) private_bytes: u32,
+    pub(crate) arch: pulp::Arch,
+    pub(crate) locked64: bool,
+}
+
+/// Checks what can be checked before anything runs.
+pub(crate) fn check(kernel: &KernelInfo, dispatch: &Dispatch<'_>, target: &Target) -> Result<(), Fault> {
+    let refuse = |why: String| Err(Fault::Dispatch(why));
+    let size: u64 = dispatch.group.iter().map(|&n| u64::from(n)).product();
+    if size == 0 || size > MAX_GROUP {
+        return refuse(format!(
+            "a group of {:?} work-items is not between 1 and {MAX_GROUP}",
+            dispatch.group
+        ));
+    }
+    if dispatch.grid.contains(&0) {
+        return refuse(format!("the grid {:?} is empty", dispatch.grid));
+    }
+    let groups: u128 =
+        (0..3).map(|dim| u128::from(dispatch.grid[dim].div_ceil(dispatch.group[dim]))).product();
+    if groups > MAX_GROUPS {
+        return refuse(format!("the grid {:?} has {groups} groups", dispatch.grid));
+    }
+    if let Some(required) = kernel.reqd_group.filter(|required| *required != dispatch.group) {
+        return refuse(format!("{} requires groups of {required:?}, not {:?}", kernel.name, dispatch.group));
+    }
+    if kernel.max_group != 0 && size > u64::from(kernel.max_group) {
+        return refuse(format!("{} allows groups of at most {} work-items", kernel.name, kernel.max_group));
+    }
+    if dispatch.kernarg.len() > kernel.kernarg_size as usize {
+        let (given, size) = (dispatch.kernarg.len(), kernel.kernarg_size);
+        return refuse(format!("{given} bytes of arguments for a segment of {size}"));
+    }
+    let lds = u64::from(kernel.descriptor.group_segment) + u64::from(dispatch.dynamic_lds);
+    if lds > u64::from(target.max_lds_per_group) {
+        return refuse(format!("{lds} bytes of LDS, but a group has at most {}", target.max_lds_per_group));
+    }
+    check_descriptor(&kernel.descriptor, dispatch.limits.stack)
+}
+
+fn check_descriptor(descriptor: &Descriptor, stack: u32) -> Result<(), Fault> {
+    let refuse = |why: String| Err(Fault::Descriptor(why));
+    if descriptor.float_mode() & 0xf != 0 {
+        return refuse("only rounding to the nearest even is emulated".into());
+    }
+    let enabled =
+        UserSgprs::ORDER.iter().filter(|(kind, _)| descriptor.enables(*kind)).map(|(_, dwords)| dwords);
+    let enabled = enabled.sum::<u32>().min(MAX_USER_SGPRS);
+    if enabled != descriptor.user_sgprs() {
+        let count = descriptor.user_sgprs();
+        return refuse(format!("user_sgpr_count is {count}, but the enabled user SGPRs are {enabled}"));
+    }
+    if descriptor.properties >> 10 & 1 != 0 {
+        return refuse("wavefronts of 32 lanes are not emulated".into());
+    }
+    let scratch = (u64::from(descriptor.private_segment) + u64::from(stack)) * 64;
+    if scratch > MAX_SCRATCH {
+        return refuse(format!("{scratch} bytes of scratch for a wave"));
+    }
+    if descriptor.item_ids() > 2 {
+        return refuse("enable_vgpr_workitem_id is 3".into());
+    }
+    Ok(())
+}
+
+/// The argument segment: what the caller gave, and the hidden arguments.
+pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, queue: u64) -> Vec<u8> {
+    let mut bytes = dispatch.kernarg.clone();
+    bytes.resize(kernel.kernarg_size as usize, 0);
+    for arg in &kernel.args {
+        let ArgKind::Hidden(name) = &arg.kind else { continue };
+        let value = hidden_value(name, dispatch, queue).to_le_bytes();
+        let (start, size) = (arg.offset as usize, (arg.size as usize).min(value.len()));
+        if let Some(place) = bytes.get_mut(start..start + size) {
+            place.copy_from_slice(&value[..size]);
+        }
+    }
+    bytes
+}
+
+/// Buffers for printing, host calls, heaps and queues are not provided: their addresses are null.
+fn hidden_value(name: &str, dispatch: &Dispatch<'_>, queue: u64) -> u64 {
+    let dim = match name.as_bytes().last() {
+        Some(b'y') => 1,
+        Some(b'z') => 2,
+        _ => 0,
+    };
+    let (grid, group) = (u64::from(dispatch.grid[dim]), u64::from(dispatch.group[dim]));
+    match name.trim_end_matches(['x', 'y', 'z']) {
+        // Complete groups only; a partial one is in the remainder.
+        "block_count_" => grid / group,
+        "group_size_" => group,
+        "remainder_" => grid % group,
+        "grid_dims" => dimensions(dispatch.grid).into(),
+        "private_base" => PRIVATE_APERTURE.into(),
+        "shared_base" => SHARED_APERTURE.into(),
+        "queue_ptr" => queue,
+        "dynamic_lds_size" => dispatch.dynamic_lds.into(),
+        _ => 0,
+    }
+}
+
+/// Number of dimensions in use.
+fn dimensions(grid: [u32; 3]) -> u16 {
+    match grid {
+        [_, 1, 1] => 1,
+        [_, _, 1] => 2,
+        _ => 3,
+    }
+}
+
+/// The AQL packet of the dispatch (HSA Platform System Architecture, "Kernel dispatch packet").
+pub(crate) fn packet(kernel: &KernelInfo, dispatch: &Dispatch<'_>, object: u64, kernarg: u64) -> [u8; 64] {
+    const KERNEL_DISPATCH: u16 = 2;
+    let mut bytes = [0; 64];
+    let mut put = |at: usize, value: u64, size: usize| {
+        bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    };
+    put(0, KERNEL_DISPATCH.into(), 2);
+    put(2, dimensions(dispatch.grid).into(), 2);
+    for dim in 0..3 {
+        put(4 + 2 * dim, dispatch.group[dim].into(), 2);
+        put(12 + 4 * dim, dispatch.grid[dim].into(), 4);
+    }
+    put(24, (kernel.descriptor.private_segment + dispatch.limits.stack).into(), 4);
+    put(28, (kernel.descriptor.group_segment + dispatch.dynamic_lds).into(), 4);
+    put(32, object, 8);
+    put(40, kernarg, 8);
+    bytes
+}
+
+/// The queue: only its aperture bases are read by kernels (`amd_queue_t`, offsets 64 and 68).
+pub(crate) fn queue() -> [u8; 256] {
+    let mut bytes = [0; 256];
+    bytes[64..68].copy_from_slice(&SHARED_APERTURE.to_le_bytes());
+    bytes[68..72].copy_from_slice(&PRIVATE_APERTURE.to_le_bytes());
+    bytes
+}
+
+impl Launch<'_> {
+    /// Groups in each dimension, the partial one included.
+    pub(crate) fn groups(&self) -> [u64; 3] {
+        std::array::from_fn(|dim| u64::from(self.grid[dim]).div_ceil(u64::from(self.group[dim])))
+    }
+
+    /// Bytes of host memory that a group takes, roughly.
+    pub(crate) fn group_bytes(&self) -> u64 {
+        let items: u64 = self.group.iter().map(|&n| u64::from(n)).product();
+        let wave =
+            u64::from(self.kernel.descriptor.vgprs()) * 256 + u64::from(self.private_bytes) * 64 + 1024;
+        items.div_ceil(64) * wave + u64::from(self.lds_bytes)
+    }
+
+    /// The group of that number, with its waves at the entry point.
+    pub(crate) fn group(&self, number: u64) -> Group {
+        let counts = self.groups();
+        let id = [number % counts[0], number / counts[0] % counts[1], number / counts[0] / counts[1]];
+        let id = id.map(|id| id as u32);
+        // The last group of a dimension has fewer work-items if the grid is no multiple.
+        let size: [u32; 3] =
+            std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]));
+        let items = size[0] * size[1] * size[2];
+        Group {
+            id,
+            waves: (0..items.div_ceil(64)).map(|wave| self.wave(wave, id, size)).collect(),
+            lds: vec![POISON; self.lds_bytes.div_ceil(4) as usize],
+            lds_bytes: self.lds_bytes,
+            counts: [0; 6],
+            executed: 0,
+        }
+    }
+
+    fn wave(&self, number: u32, id: [u32; 3], size: [u32; 3]) -> Wave {
+        let descriptor = &self.kernel.descriptor;
+        let mut wave = Wave::new(number, descriptor);
+        (wave.range, wave.pc) = self.entry;
+        wave.sgpr = [POISON; 128];
+        wave.vgpr.fill([POISON; 64]);
+        let items = size[0] * size[1] * size[2];
+        let active = (items - number * 64).min(64);
+        wave.set_pair(reg::EXEC, u64::MAX >> (64 - active));
+        for lane in 0..active {
+            let item = number * 64 + lane;
+            let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
+            for (at, value) in ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1) {
+                wave.vgpr[at][lane as usize] = value;
+            }
+        }
+        // A wave's scratch does not start where the dispatch's does: code that forgets the wave offset shall fault.
+        let wave_bytes = (self.private_bytes * 64).next_multiple_of(1024);
+        let wave_offset = wave_bytes * (number + 1);
+        wave.scratch_base = SCRATCH_BASE + u64::from(wave_offset);
+        wave.scratch = vec![POISON; self.private_bytes.div_ceil(4) as usize * 64];
+        self.set_sgprs(&mut wave, id, size, number, wave_offset);
+        wave
+    }
+
+    fn set_sgprs(&self, wave: &mut Wave, id: [u32; 3], size: [u32; 3], number: u32, wave_offset: u32) {
+        let descriptor = &self.kernel.descriptor;
+        let mut values = Vec::with_capacity(24);
+        for (kind, dwords) in UserSgprs::ORDER {
+            if descriptor.enables(kind) {
+                values.extend_from_slice(&self.user_sgprs(kind)[..dwords as usize]);
+            }
+        }
+        values.truncate(MAX_USER_SGPRS as usize);
+        let wanted = descriptor.group_ids();
+        values.extend((0..3).filter(|&dim| wanted[dim]).map(|dim| id[dim]));
+        if descriptor.group_info() {
+            let waves = (size[0] * size[1] * size[2]).div_ceil(64);
+            values.push(u32::from(number == 0) << 31 | waves & 63);
+        }
+        if descriptor.scratch_enabled() {
+            values.push(wave_offset);
+        }
+        wave.sgpr[..values.len()].copy_from_slice(&values);
+    }
+
+    fn user_sgprs(&self, kind: UserSgprs) -> [u32; 4] {
+        let pair = |value: u64| [value as u32, (value >> 32) as u32, 0, 0];
+        match kind {
+            UserSgprs::PrivateSegmentBuffer => [
+                SCRATCH_BASE as u32,
+                (SCRATCH_BASE >> 32) as u32 | Resource::SWIZZLE_ENABLE,
+                u32::MAX,
+                Resource::ADD_TID_ENABLE | Resource::INDEX_STRIDE_64,
+            ],
+            UserSgprs::DispatchPtr => pair(self.segments.packet),
+            UserSgprs::QueuePtr => pair(self.segments.queue),
+            UserSgprs::KernargPtr => pair(self.segments.kernarg),
+            UserSgprs::DispatchId => pair(1),
+            UserSgprs::FlatScratchInit => pair(SCRATCH_BASE),
+            UserSgprs::PrivateSegmentSize => [self.private_bytes, 0, 0, 0],
+        }
+    }
+}

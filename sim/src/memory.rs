@@ -1,0 +1,225 @@
+//! Emulated memory: separate allocations in a 64-bit address space, shared between threads without locks.
+//!
+//! Every access is an atomic operation on 32-bit words. Loads acquire and stores release: a program that is ordered
+//! on the machine by waits and cache operations is then ordered here too, on any host.
+//!
+//! Each allocation has 8 GiB of address space to itself, and starts one page below a multiple of 4 GiB, so that
+//! arithmetic on addresses that forgets a carry meets a fault instead of a neighbour.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const SLOT_SHIFT: u32 = 33;
+const SLOT_START: u64 = 0xffff_f000;
+const MAX_SLOTS: usize = 1 << 13;
+/// Largest allocation: the rest of a slot.
+const MAX_BYTES: u64 = 1 << 32;
+const STRIPES: usize = 64;
+
+/// One allocation.
+pub(crate) struct Buffer {
+    base: u64,
+    bytes: u64,
+    words: Vec<AtomicU32>,
+}
+
+impl Buffer {
+    fn new(base: u64, bytes: u64) -> Buffer {
+        let words = bytes.div_ceil(4) as usize;
+        Buffer { base, bytes, words: (0..words).map(|_| AtomicU32::new(0)).collect() }
+    }
+
+    pub(crate) fn base(&self) -> u64 {
+        self.base
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The words, for accesses whose bounds and alignment the caller has checked.
+    pub(crate) fn words(&self) -> &[AtomicU32] {
+        &self.words
+    }
+
+    pub(crate) fn load_word(&self, word: usize) -> u32 {
+        self.words.get(word).map_or(0, |cell| cell.load(Ordering::Acquire))
+    }
+
+    /// Loads 1 to 4 bytes at any offset, zero-extended.
+    pub(crate) fn load(&self, offset: u64, bytes: u32) -> u32 {
+        let (word, shift) = ((offset / 4) as usize, (offset % 4) as u32 * 8);
+        let low = self.load_word(word);
+        let value = if shift + bytes * 8 <= 32 {
+            low >> shift
+        } else {
+            let pair = u64::from(low) | u64::from(self.load_word(word + 1)) << 32;
+            (pair >> shift) as u32
+        };
+        if bytes == 4 { value } else { value & ((1 << (bytes * 8)) - 1) }
+    }
+
+    /// Stores the low 1 to 4 bytes of `value` at any offset.
+    pub(crate) fn store(&self, offset: u64, bytes: u32, value: u32) {
+        let (word, shift) = ((offset / 4) as usize, (offset % 4) as u32 * 8);
+        let mask = (u64::MAX >> (64 - bytes * 8)) << shift;
+        let value = u64::from(value) << shift & mask;
+        self.merge(word, mask as u32, value as u32);
+        if mask >> 32 != 0 {
+            self.merge(word + 1, (mask >> 32) as u32, (value >> 32) as u32);
+        }
+    }
+
+    fn merge(&self, word: usize, mask: u32, value: u32) {
+        let Some(cell) = self.words.get(word) else { return };
+        if mask == u32::MAX {
+            cell.store(value, Ordering::Release);
+        } else {
+            // A neighbour may write the other bytes at the same time: they must survive.
+            let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(old & !mask | value));
+        }
+    }
+
+    fn copy_in(&self, offset: u64, data: &[u8]) {
+        let mut at = offset;
+        for chunk in data.chunks(4) {
+            let mut bytes = [0; 4];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            self.store(at, chunk.len() as u32, u32::from_le_bytes(bytes));
+            at += chunk.len() as u64;
+        }
+    }
+
+    fn copy_out(&self, offset: u64, data: &mut [u8]) {
+        let mut at = offset;
+        for chunk in data.chunks_mut(4) {
+            let bytes = self.load(at, chunk.len() as u32).to_le_bytes();
+            chunk.copy_from_slice(&bytes[..chunk.len()]);
+            at += chunk.len() as u64;
+        }
+    }
+}
+
+/// All allocations.
+pub(crate) struct Memory {
+    slots: Vec<Option<Buffer>>,
+    /// 64-bit atomics take the lock of their address: two words cannot change together otherwise.
+    stripes: [Mutex<()>; STRIPES],
+}
+
+impl Memory {
+    pub(crate) fn new() -> Memory {
+        Memory { slots: vec![None], stripes: std::array::from_fn(|_| Mutex::new(())) }
+    }
+
+    /// A zeroed allocation; its address is a multiple of 4096. `None` if there is no room.
+    pub(crate) fn alloc(&mut self, bytes: u64) -> Option<u64> {
+        if bytes > MAX_BYTES {
+            return None;
+        }
+        let free = self.slots.iter().skip(1).position(Option::is_none).map(|slot| slot + 1);
+        let slot = free.unwrap_or(self.slots.len());
+        if slot >= MAX_SLOTS {
+            return None;
+        }
+        let base = ((slot as u64) << SLOT_SHIFT) + SLOT_START;
+        let buffer = Some(Buffer::new(base, bytes));
+        match self.slots.get_mut(slot) {
+            Some(place) => *place = buffer,
+            None => self.slots.push(buffer),
+        }
+        Some(base)
+    }
+
+    /// Frees the allocation that starts at `base`; whether there was one.
+    pub(crate) fn free(&mut self, base: u64) -> bool {
+        let slot = ((base.wrapping_sub(SLOT_START)) >> SLOT_SHIFT) as usize;
+        match self.slots.get_mut(slot) {
+            Some(place) if place.as_ref().is_some_and(|buffer| buffer.base == base) => {
+                *place = None;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The allocation around an address, which may still lie beyond its end.
+    pub(crate) fn buffer(&self, address: u64) -> Option<&Buffer> {
+        let slot = address.wrapping_sub(SLOT_START) >> SLOT_SHIFT;
+        self.slots.get(usize::try_from(slot).ok()?)?.as_ref()
+    }
+
+    /// Allocation and offset of `bytes` bytes at `address`, all inside.
+    pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<(&Buffer, u64)> {
+        let buffer = self.buffer(address)?;
+        let offset = address.wrapping_sub(buffer.base);
+        let end = offset.checked_add(bytes)?;
+        (end <= buffer.bytes).then_some((buffer, offset))
+    }
+
+    pub(crate) fn write(&self, address: u64, data: &[u8]) -> bool {
+        let found = self.find(address, data.len() as u64);
+        found.map(|(buffer, offset)| buffer.copy_in(offset, data)).is_some()
+    }
+
+    pub(crate) fn read(&self, address: u64, data: &mut [u8]) -> bool {
+        let found = self.find(address, data.len() as u64);
+        found.map(|(buffer, offset)| buffer.copy_out(offset, data)).is_some()
+    }
+
+    /// Replaces the 64-bit value at an 8-byte aligned offset; gives the old one.
+    pub(crate) fn update64(&self, buffer: &Buffer, offset: u64, change: impl FnOnce(u64) -> u64) -> u64 {
+        let _guard = self.lock64(buffer.base + offset);
+        let word = (offset / 4) as usize;
+        let old = u64::from(buffer.load_word(word)) | u64::from(buffer.load_word(word + 1)) << 32;
+        let new = change(old);
+        buffer.merge(word, u32::MAX, new as u32);
+        buffer.merge(word + 1, u32::MAX, (new >> 32) as u32);
+        old
+    }
+
+    /// The lock under which 64-bit accesses to this address are one step.
+    pub(crate) fn lock64(&self, address: u64) -> std::sync::MutexGuard<'_, ()> {
+        let stripe = (address / 8) as usize % STRIPES;
+        // The guarded value is empty: a panic elsewhere cannot have broken it.
+        self.stripes[stripe].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_at_any_offset() {
+        let mut memory = Memory::new();
+        let at = memory.alloc(11).unwrap();
+        assert!(memory.write(at + 1, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
+        let mut back = [0; 11];
+        assert!(memory.read(at, &mut back));
+        assert_eq!(back, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert!(!memory.write(at + 8, &[0; 4]));
+        assert!(!memory.read(at - 1, &mut [0]));
+    }
+
+    #[test]
+    fn unaligned_words() {
+        let mut memory = Memory::new();
+        let at = memory.alloc(8).unwrap();
+        let (buffer, _) = memory.find(at, 8).unwrap();
+        buffer.store(3, 4, 0x1234_5678);
+        assert_eq!(buffer.load(3, 4), 0x1234_5678);
+        assert_eq!(buffer.load(4, 2), 0x3456);
+        assert_eq!(buffer.load(0, 4), 0x7800_0000);
+    }
+
+    #[test]
+    fn freed_slots_are_used_again() {
+        let mut memory = Memory::new();
+        let first = memory.alloc(4).unwrap();
+        memory.alloc(4).unwrap();
+        assert!(memory.free(first) && !memory.free(first));
+        assert_eq!(memory.alloc(4), Some(first));
+        assert_eq!(memory.alloc(MAX_BYTES + 1), None);
+    }
+}

@@ -1,0 +1,243 @@
+//! The `NT_AMDGPU_METADATA` note: what a code object says about its kernels (seed 000, line 2369).
+
+use serde::Deserialize;
+
+/// A scalar type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    I8,
+    U8,
+    I16,
+    U16,
+    F16,
+    I32,
+    U32,
+    F32,
+    I64,
+    U64,
+    F64,
+}
+
+impl Scalar {
+    const NAMES: [(&'static str, Scalar); 33] = [
+        ("i8", Scalar::I8),
+        ("u8", Scalar::U8),
+        ("i16", Scalar::I16),
+        ("u16", Scalar::U16),
+        ("f16", Scalar::F16),
+        ("i32", Scalar::I32),
+        ("u32", Scalar::U32),
+        ("f32", Scalar::F32),
+        ("i64", Scalar::I64),
+        ("u64", Scalar::U64),
+        ("f64", Scalar::F64),
+        ("bool", Scalar::U8),
+        ("char", Scalar::I8),
+        ("uchar", Scalar::U8),
+        ("unsigned char", Scalar::U8),
+        ("short", Scalar::I16),
+        ("ushort", Scalar::U16),
+        ("unsigned short", Scalar::U16),
+        ("half", Scalar::F16),
+        ("int", Scalar::I32),
+        ("uint", Scalar::U32),
+        ("unsigned int", Scalar::U32),
+        ("float", Scalar::F32),
+        ("long", Scalar::I64),
+        ("ulong", Scalar::U64),
+        ("unsigned long", Scalar::U64),
+        ("double", Scalar::F64),
+        ("atomic_int", Scalar::I32),
+        ("atomic_uint", Scalar::U32),
+        ("atomic_float", Scalar::F32),
+        ("atomic_long", Scalar::I64),
+        ("atomic_ulong", Scalar::U64),
+        ("atomic_double", Scalar::F64),
+    ];
+
+    /// The scalar of that name, in our spelling or OpenCL's.
+    pub fn by_name(name: &str) -> Option<Scalar> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, scalar)| scalar)
+    }
+
+    /// Our spelling.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|&&(_, scalar)| scalar == self).map_or("?", |(name, _)| name)
+    }
+
+    /// Size in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Scalar::I8 | Scalar::U8 => 1,
+            Scalar::I16 | Scalar::U16 | Scalar::F16 => 2,
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
+        }
+    }
+
+    /// The element type behind a type's name: `float4*`, `*const global f32x4`, `unsigned int*`.
+    fn of_type_name(name: &str) -> Option<Scalar> {
+        let words: Vec<&str> = name
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .filter(|word| {
+                !matches!(*word, "" | "const" | "global" | "constant" | "restrict" | "volatile" | "shared")
+            })
+            .collect();
+        let name = words.join(" ");
+        Self::by_name(&name).or_else(|| {
+            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            Self::by_name(stem.strip_suffix('x').unwrap_or(stem))
+        })
+    }
+}
+
+/// What an argument is, as far as the launch is concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgKind {
+    /// Copied into the argument segment.
+    ByValue,
+    /// The address of a buffer.
+    GlobalBuffer,
+    /// An LDS offset.
+    DynamicShared,
+    /// Filled by the launch: the name after `hidden_`.
+    Hidden(String),
+    /// A kind the emulator does not provide.
+    Other(String),
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgInfo {
+    /// Name, where the object says it.
+    pub name: Option<String>,
+    /// Offset in the argument segment.
+    pub offset: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// Kind.
+    pub kind: ArgKind,
+    /// Address space of a pointer.
+    pub address_space: Option<String>,
+    /// The type as the source spelled it.
+    pub type_name: Option<String>,
+    /// Type of the value, or of the elements behind a pointer, as far as the object tells.
+    pub element: Option<Scalar>,
+    /// Pointer to constant data.
+    pub is_const: bool,
+    /// Alignment of what a dynamic LDS pointer points to.
+    pub pointee_align: u32,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Metadata {
+    #[serde(rename = "amdhsa.kernels", default)]
+    pub(crate) kernels: Vec<KernelMeta>,
+    #[serde(rename = "amdhsa.version", default)]
+    pub(crate) version: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct KernelMeta {
+    #[serde(rename = ".name")]
+    pub(crate) name: String,
+    #[serde(rename = ".symbol")]
+    pub(crate) symbol: String,
+    #[serde(rename = ".args", default)]
+    args: Vec<ArgMeta>,
+    #[serde(rename = ".reqd_workgroup_size", default)]
+    pub(crate) reqd_group: Vec<u32>,
+    #[serde(rename = ".max_flat_workgroup_size", default)]
+    pub(crate) max_group: u32,
+    #[serde(rename = ".kernarg_segment_size", default)]
+    pub(crate) kernarg_size: u32,
+    #[serde(rename = ".sgpr_count", default)]
+    pub(crate) sgprs: u32,
+    #[serde(rename = ".vgpr_count", default)]
+    pub(crate) vgprs: u32,
+    #[serde(rename = ".wavefront_size", default)]
+    pub(crate) wave_size: u32,
+}
+
+#[derive(Deserialize)]
+struct ArgMeta {
+    #[serde(rename = ".name")]
+    name: Option<String>,
+    #[serde(rename = ".type_name")]
+    type_name: Option<String>,
+    #[serde(rename = ".offset")]
+    offset: u32,
+    #[serde(rename = ".size")]
+    size: u32,
+    #[serde(rename = ".value_kind")]
+    value_kind: String,
+    #[serde(rename = ".value_type")]
+    value_type: Option<String>,
+    #[serde(rename = ".address_space")]
+    address_space: Option<String>,
+    #[serde(rename = ".is_const", default)]
+    is_const: bool,
+    #[serde(rename = ".pointee_align", default)]
+    pointee_align: u32,
+}
+
+impl KernelMeta {
+    pub(crate) fn args(&self) -> Vec<ArgInfo> {
+        self.args.iter().map(ArgMeta::info).collect()
+    }
+}
+
+impl ArgMeta {
+    fn info(&self) -> ArgInfo {
+        let kind = match self.value_kind.as_str() {
+            "by_value" => ArgKind::ByValue,
+            "global_buffer" => ArgKind::GlobalBuffer,
+            "dynamic_shared_pointer" => ArgKind::DynamicShared,
+            other => match other.strip_prefix("hidden_") {
+                Some(hidden) => ArgKind::Hidden(hidden.to_string()),
+                None => ArgKind::Other(other.to_string()),
+            },
+        };
+        let by_value_type = self.value_type.as_deref().and_then(Scalar::by_name);
+        let by_name = self.type_name.as_deref().and_then(Scalar::of_type_name);
+        ArgInfo {
+            name: self.name.clone(),
+            offset: self.offset,
+            size: self.size,
+            kind,
+            address_space: self.address_space.clone(),
+            type_name: self.type_name.clone(),
+            element: by_name.or(by_value_type),
+            is_const: self.is_const,
+            pointee_align: self.pointee_align.max(1),
+        }
+    }
+}
+
+/// Reads the MessagePack document.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Metadata, String> {
+    rmp_serde::from_slice(bytes).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn element_types() {
+        let cases = [
+            ("float*", Some(Scalar::F32)),
+            ("float4*", Some(Scalar::F32)),
+            ("unsigned int*", Some(Scalar::U32)),
+            ("*const global f32x4", Some(Scalar::F32)),
+            ("*global i64", Some(Scalar::I64)),
+            ("i16", Some(Scalar::I16)),
+            ("atomic_uint*", Some(Scalar::U32)),
+            ("struct S*", None),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(Scalar::of_type_name(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Decoded code: one [`Op`] for each dword of a code range, so that a program counter is an index.
+//!
+//! Every dword is decoded as if an instruction began there; what lies inside of another instruction is never reached.
+
+use crate::exec::atomic::Atomic;
+use crate::exec::{self, Handler};
+use isa::decode::Decoder;
+use isa::table::{Family, Flags, Num, Role, Row};
+use isa::{Form, Lane, MachInst, ModFlags, Operand, Target};
+
+/// A source operand, resolved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Src {
+    /// Absent.
+    #[default]
+    None,
+    /// VGPR; wider operands go on from here.
+    V(u8),
+    /// SGPR or special register below 128.
+    S(u8),
+    /// A constant of up to 64 bits, or an immediate field, sign-extended.
+    K(u64),
+    /// A register that is computed when read: source code 235..=254.
+    Special(u16),
+}
+
+/// "No register".
+pub(crate) const NONE: u16 = u16::MAX;
+/// Code of the first VGPR.
+pub(crate) const VGPR0: u16 = 256;
+
+/// Groups of instructions that are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Class {
+    Salu,
+    Valu,
+    Smem,
+    Vmem,
+    Lds,
+    Flow,
+}
+
+/// One instruction, ready to run.
+#[derive(Clone)]
+pub(crate) struct Op {
+    pub(crate) run: Handler,
+    /// Uses in the assembler's order, then tied destinations.
+    pub(crate) src: [Src; 4],
+    /// First register of the first destination, by its code in a source field.
+    pub(crate) dst: u16,
+    /// The same of the second.
+    pub(crate) dst2: u16,
+    /// One more than the highest VGPR that is named.
+    pub(crate) vgprs: u16,
+    /// VGPRs of its widest operand.
+    pub(crate) widest: u8,
+    /// Dwords of the encoding.
+    pub(crate) len: u8,
+    pub(crate) class: Class,
+    /// What an atomic does.
+    pub(crate) atomic: Atomic,
+    pub(crate) atomic64: bool,
+    /// Memory offset.
+    pub(crate) offset: i32,
+    pub(crate) flags: ModFlags,
+    pub(crate) neg: u8,
+    pub(crate) abs: u8,
+    pub(crate) omod: u8,
+    pub(crate) op_sel: u8,
+    pub(crate) op_sel_hi: u8,
+    /// Whether a source needs more than being read.
+    pub(crate) src_modified: bool,
+    /// Whether the result needs more than being written under EXEC.
+    pub(crate) dst_modified: bool,
+    pub(crate) lane: Lane,
+}
+
+impl Op {
+    fn blank(run: Handler) -> Op {
+        Op {
+            run,
+            src: [Src::None; 4],
+            dst: NONE,
+            dst2: NONE,
+            vgprs: 0,
+            widest: 0,
+            len: 1,
+            class: Class::Flow,
+            atomic: Atomic::default(),
+            atomic64: false,
+            offset: 0,
+            flags: ModFlags::empty(),
+            neg: 0,
+            abs: 0,
+            omod: 0,
+            op_sel: 0,
+            op_sel_hi: 0,
+            src_modified: false,
+            dst_modified: false,
+            lane: Lane::None,
+        }
+    }
+
+    pub(crate) fn clamp(&self) -> bool {
+        self.flags.contains(ModFlags::CLAMP)
+    }
+
+    /// The first source as an immediate.
+    pub(crate) fn imm(&self, at: usize) -> i64 {
+        match self.src[at] {
+            Src::K(value) => value as i64,
+            _ => 0,
+        }
+    }
+
+    fn decode(decoder: &Decoder, words: &[u32]) -> Op {
+        match decoder.decode(words) {
+            Ok((inst, len)) => Op::of(&inst, len),
+            Err(_) => Op::blank(exec::unsupported),
+        }
+    }
+
+    fn of(inst: &MachInst, len: usize) -> Op {
+        let row = inst.op.row();
+        let mut op = Op::blank(exec::handler(row, inst).unwrap_or(exec::unsupported));
+        op.len = len as u8;
+        op.class = class(row);
+        let mut sources = 0;
+        for tied in [false, true] {
+            for (operand, spec) in inst.operands().iter().zip(row.ops) {
+                if !tied && spec.role != Role::Use {
+                    op.set_destination(*operand);
+                }
+                let here = if tied { spec.role == Role::DefUse } else { spec.role == Role::Use };
+                if here && sources < op.src.len() {
+                    op.src[sources] = source(*operand, spec.num, spec.width);
+                    sources += 1;
+                }
+            }
+        }
+        op.vgprs = inst.operands().iter().map(|operand| vgpr_end(*operand)).max().unwrap_or(0);
+        op.widest = inst.operands().iter().map(|operand| vgpr_count(*operand)).max().unwrap_or(0);
+        op.set_modifiers(inst);
+        if row.flags.contains(Flags::ATOMIC) {
+            op.atomic = Atomic::of_name(row.name).unwrap_or_default();
+            op.atomic64 = row.is_vmem() && row.name.ends_with("_x2");
+            if row.is_vmem() && !inst.mods.flags.contains(ModFlags::GLC) {
+                op.dst = NONE;
+            }
+        }
+        op
+    }
+
+    fn set_destination(&mut self, operand: Operand) {
+        if let Operand::Reg(range) = operand {
+            if self.dst == NONE {
+                self.dst = range.first.0;
+            } else if self.dst2 == NONE {
+                self.dst2 = range.first.0;
+            }
+        }
+    }
+
+    fn set_modifiers(&mut self, inst: &MachInst) {
+        let mods = &inst.mods;
+        self.offset = mods.offset;
+        self.flags = mods.flags;
+        (self.neg, self.abs, self.omod) = (mods.neg, mods.abs, mods.omod);
+        (self.op_sel, self.op_sel_hi) = (mods.op_sel, mods.op_sel_hi);
+        if inst.op.row().is_valu() {
+            self.lane = mods.lane;
+            let lanes = !matches!(mods.lane, Lane::None) || matches!(inst.form, Form::Sdwa | Form::Dpp);
+            self.src_modified = lanes || mods.neg != 0 || mods.abs != 0 || mods.op_sel & 7 != 0;
+            self.dst_modified = lanes || mods.omod != 0 || mods.op_sel & 8 != 0 || self.clamp();
+        }
+    }
+}
+
+/// Number of VGPRs of an operand.
+fn vgpr_count(operand: Operand) -> u8 {
+    match operand {
+        Operand::Reg(range) if range.first.0 >= VGPR0 => range.len,
+        _ => 0,
+    }
+}
+
+/// One more than the highest VGPR of an operand.
+fn vgpr_end(operand: Operand) -> u16 {
+    match operand {
+        Operand::Reg(range) if range.first.0 >= VGPR0 => range.first.0 - VGPR0 + u16::from(range.len),
+        _ => 0,
+    }
+}
+
+fn class(row: &Row) -> Class {
+    match row.family {
+        Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => Class::Salu,
+        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => Class::Valu,
+        Family::Smem => Class::Smem,
+        Family::Mubuf | Family::Flat | Family::Global | Family::Scratch => Class::Vmem,
+        Family::Ds => Class::Lds,
+        Family::Pseudo | Family::Sopp => Class::Flow,
+        #[allow(unreachable_patterns)]
+        _ => Class::Flow,
+    }
+}
+
+fn source(operand: Operand, num: Num, width: u8) -> Src {
+    let wide = matches!(num, Num::F64 | Num::B64 | Num::I64 | Num::U64) || width == 2;
+    match operand {
+        Operand::Reg(range) => match range.first.0 {
+            code @ 0..128 => Src::S(code as u8),
+            code @ VGPR0.. => Src::V((code - VGPR0) as u8),
+            code => Src::Special(code),
+        },
+        Operand::Inline(code) => Src::K(inline(code, num, wide)),
+        Operand::Literal(bits) => Src::K(match num {
+            // A literal is the high half of a double (Vega ISA, "Instruction Encodings", literal constants).
+            Num::F64 => u64::from(bits) << 32,
+            Num::I64 => i64::from(bits as i32) as u64,
+            _ => u64::from(bits),
+        }),
+        Operand::Imm(value) => Src::K(i64::from(value) as u64),
+        _ => Src::None,
+    }
+}
+
+/// Inline constants: small integers, and nine floats in the operand's own format.
+fn inline(code: u16, num: Num, wide: bool) -> u64 {
+    const FLOATS: [(u16, u32, u64); 9] = [
+        (0x3800, 0x3f00_0000, 0x3fe0_0000_0000_0000),
+        (0xb800, 0xbf00_0000, 0xbfe0_0000_0000_0000),
+        (0x3c00, 0x3f80_0000, 0x3ff0_0000_0000_0000),
+        (0xbc00, 0xbf80_0000, 0xbff0_0000_0000_0000),
+        (0x4000, 0x4000_0000, 0x4000_0000_0000_0000),
+        (0xc000, 0xc000_0000, 0xc000_0000_0000_0000),
+        (0x4400, 0x4080_0000, 0x4010_0000_0000_0000),
+        (0xc400, 0xc080_0000, 0xc010_0000_0000_0000),
+        (0x3118, 0x3e22_f983, 0x3fc4_5f30_6dc9_c882),
+    ];
+    match code {
+        128..=192 => u64::from(code - 128),
+        193..=208 => (192 - i64::from(code)) as u64,
+        240..=248 => {
+            let (half, single, double) = FLOATS[usize::from(code - 240)];
+            match num {
+                Num::F16 | Num::B16 | Num::I16 | Num::U16 => u64::from(half),
+                _ if wide => double,
+                _ => u64::from(single),
+            }
+        }
+        _ => 0,
+    }
+}
+
+/// A decoded range of code.
+pub(crate) struct Code {
+    /// Emulated address of the first dword.
+    pub(crate) base: u64,
+    /// Its address in the file.
+    pub(crate) file_base: u64,
+    pub(crate) words: Vec<u32>,
+    pub(crate) ops: Vec<Op>,
+    /// Whether there may be 64-bit atomics.
+    pub(crate) atomic64: bool,
+}
+
+impl Code {
+    pub(crate) fn new(target: &Target, base: u64, file_base: u64, words: Vec<u32>) -> Code {
+        let Some(decoder) = Decoder::new(target) else {
+            let ops = vec![Op::blank(exec::unsupported); words.len()];
+            return Code { base, file_base, words, ops, atomic64: false };
+        };
+        let ops: Vec<Op> = (0..words.len()).map(|at| Op::decode(&decoder, &words[at..])).collect();
+        let atomic64 = ops.iter().any(|op| op.atomic64);
+        Code { base, file_base, words, ops, atomic64 }
+    }
+
+    /// The index of an address, if it is one of this range.
+    pub(crate) fn index(&self, address: u64) -> Option<u32> {
+        let distance = address.wrapping_sub(self.base);
+        let index = distance / 4;
+        (distance.is_multiple_of(4) && index < self.words.len() as u64).then_some(index as u32)
+    }
+
+    /// The instruction at an index, for people.
+    pub(crate) fn text(&self, target: &Target, index: u32) -> String {
+        let words = self.words.get(index as usize..).unwrap_or(&[]);
+        match isa::decode(target, words) {
+            Ok((inst, _)) => {
+                let mut text = String::new();
+                isa::print::write_inst(target, &inst, None, &mut text);
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
+            }
+            Err(_) => words.first().map_or("(end of code)".into(), |word| format!(".long {word:#010x}")),
+        }
+    }
+}

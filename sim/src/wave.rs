@@ -1,0 +1,240 @@
+//! A wavefront: its registers and its place in the program.
+
+use crate::descriptor::Descriptor;
+use crate::op::{Code, Src};
+
+/// A VGPR: one dword for each lane.
+pub(crate) type Lanes = [u32; 64];
+
+/// Code of registers in `Wave::sgpr`.
+pub(crate) mod reg {
+    pub(crate) const FLAT_SCRATCH: usize = 102;
+    pub(crate) const VCC: usize = 106;
+    pub(crate) const M0: usize = 124;
+    pub(crate) const EXEC: usize = 126;
+}
+
+/// Upper halves of the addresses through which flat instructions reach LDS and scratch (`SH_MEM_BASES` of ROCm).
+pub(crate) const SHARED_APERTURE: u32 = 0x0001_0000;
+pub(crate) const PRIVATE_APERTURE: u32 = 0x0002_0000;
+
+/// Scratch lies here; below every allocation's end and above its start there is none.
+pub(crate) const SCRATCH_BASE: u64 = 0x7000_0000_0000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaveState {
+    Ready,
+    AtBarrier,
+    Done,
+}
+
+/// The MODE register.
+pub(crate) mod mode {
+    pub(crate) const DX10_CLAMP: u32 = 1 << 8;
+    pub(crate) const IEEE: u32 = 1 << 9;
+    pub(crate) const GPR_IDX_EN: u32 = 1 << 27;
+}
+
+pub(crate) struct Wave {
+    /// Index of the next instruction in `Code::ops`.
+    pub(crate) pc: u32,
+    /// Index of the last instruction started.
+    pub(crate) last: u32,
+    /// Which code range `pc` is in.
+    pub(crate) range: u32,
+    pub(crate) sgpr: [u32; 128],
+    pub(crate) scc: bool,
+    pub(crate) vgpr: Vec<Lanes>,
+    mode: u32,
+    /// f32 denormals: flush sources, results.
+    pub(crate) flush32: (bool, bool),
+    /// The same for f16 and f64.
+    pub(crate) flush64: (bool, bool),
+    pub(crate) ieee: bool,
+    pub(crate) dx10_clamp: bool,
+    pub(crate) gpr_idx: bool,
+    pub(crate) state: WaveState,
+    /// Address of this wave's scratch and its contents: dword `n` of lane `l` at `64 n + l`.
+    pub(crate) scratch_base: u64,
+    pub(crate) scratch: Vec<u32>,
+    /// Number in the group.
+    pub(crate) id: u32,
+}
+
+impl Wave {
+    pub(crate) fn new(id: u32, descriptor: &Descriptor) -> Wave {
+        let mut wave = Wave {
+            pc: 0,
+            last: 0,
+            range: 0,
+            sgpr: [0; 128],
+            scc: false,
+            vgpr: vec![[0; 64]; descriptor.vgprs() as usize],
+            mode: 0,
+            flush32: (false, false),
+            flush64: (false, false),
+            ieee: false,
+            dx10_clamp: false,
+            gpr_idx: false,
+            state: WaveState::Ready,
+            scratch_base: SCRATCH_BASE,
+            scratch: Vec::new(),
+            id,
+        };
+        let clamp = if descriptor.dx10_clamp() { mode::DX10_CLAMP } else { 0 };
+        let ieee = if descriptor.ieee_mode() { mode::IEEE } else { 0 };
+        wave.set_mode(descriptor.float_mode() | clamp | ieee);
+        wave
+    }
+
+    pub(crate) fn mode(&self) -> u32 {
+        self.mode
+    }
+
+    /// Writes MODE; false if the rounding it asks for is not to the nearest even.
+    pub(crate) fn set_mode(&mut self, mode: u32) -> bool {
+        self.mode = mode;
+        // Sources, results (seed 000, "Floating Point Denorm Mode Enumeration Values").
+        let flush = |bits: u32| match bits & 3 {
+            0 => (true, true),
+            1 => (false, true),
+            2 => (true, false),
+            _ => (false, false),
+        };
+        self.flush32 = flush(mode >> 4);
+        self.flush64 = flush(mode >> 6);
+        self.dx10_clamp = mode & mode::DX10_CLAMP != 0;
+        self.ieee = mode & mode::IEEE != 0;
+        self.gpr_idx = mode & mode::GPR_IDX_EN != 0;
+        mode & 0xf == 0
+    }
+
+    pub(crate) fn exec(&self) -> u64 {
+        self.pair(reg::EXEC)
+    }
+
+    pub(crate) fn vcc(&self) -> u64 {
+        self.pair(reg::VCC)
+    }
+
+    pub(crate) fn pair(&self, code: usize) -> u64 {
+        u64::from(self.sgpr[code & 127]) | u64::from(self.sgpr[(code + 1) & 127]) << 32
+    }
+
+    pub(crate) fn set_pair(&mut self, code: usize, value: u64) {
+        self.sgpr[code & 127] = value as u32;
+        self.sgpr[(code + 1) & 127] = (value >> 32) as u32;
+    }
+
+    /// A scalar source of 32 bits. A VGPR gives its first active lane, as a constant expression would not.
+    pub(crate) fn scalar(&self, src: Src) -> u32 {
+        match src {
+            Src::S(code) => self.sgpr[usize::from(code) & 127],
+            Src::K(value) => value as u32,
+            Src::V(code) => self.vgpr.get(usize::from(code)).map_or(0, |lanes| lanes[self.first_lane()]),
+            Src::Special(code) => self.special(code) as u32,
+            Src::None => 0,
+        }
+    }
+
+    /// A scalar source of 64 bits.
+    pub(crate) fn scalar64(&self, src: Src) -> u64 {
+        match src {
+            Src::S(code) => self.pair(usize::from(code)),
+            Src::K(value) => value,
+            Src::V(_) => u64::from(self.scalar(src)),
+            Src::Special(code) => self.special(code),
+            Src::None => 0,
+        }
+    }
+
+    fn special(&self, code: u16) -> u64 {
+        let aperture = |high: u32| u64::from(high) << 32;
+        match code {
+            235 => aperture(SHARED_APERTURE),
+            236 => aperture(SHARED_APERTURE) | 0xffff_ffff,
+            237 => aperture(PRIVATE_APERTURE),
+            238 => aperture(PRIVATE_APERTURE) | 0xffff_ffff,
+            251 => u64::from(self.vcc() == 0),
+            252 => u64::from(self.exec() == 0),
+            253 => u64::from(self.scc),
+            _ => 0,
+        }
+    }
+
+    /// Lowest active lane; 0 if there is none.
+    pub(crate) fn first_lane(&self) -> usize {
+        match self.exec() {
+            0 => 0,
+            exec => exec.trailing_zeros() as usize,
+        }
+    }
+
+    /// Address of the next instruction.
+    pub(crate) fn next_address(&self, code: &[Code]) -> u64 {
+        code.get(self.range as usize).map_or(0, |range| range.base.wrapping_add(u64::from(self.pc) * 4))
+    }
+
+    /// Continues at an address, if there is code.
+    pub(crate) fn jump(&mut self, code: &[Code], address: u64) -> bool {
+        for (range, code) in code.iter().enumerate() {
+            if let Some(index) = code.index(address) {
+                (self.range, self.pc) = (range as u32, index);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// The bits of a lane mask as all-ones or zero dwords.
+pub(crate) fn expand(mask: u64) -> Lanes {
+    let mut lanes = [0; 64];
+    let (low, high) = lanes.split_at_mut(32);
+    for (half, bits) in [(low, mask as u32), (high, (mask >> 32) as u32)] {
+        for (lane, value) in half.iter_mut().enumerate() {
+            *value = 0u32.wrapping_sub(bits >> lane & 1);
+        }
+    }
+    lanes
+}
+
+/// The lane mask of lanes that are not zero.
+pub(crate) fn collect(lanes: &Lanes) -> u64 {
+    let mut halves = [0u32; 2];
+    for (half, bits) in halves.iter_mut().enumerate() {
+        for lane in 0..32 {
+            *bits |= u32::from(lanes[half * 32 + lane] != 0) << lane;
+        }
+    }
+    u64::from(halves[0]) | u64::from(halves[1]) << 32
+}
+
+/// The active lanes of a mask.
+pub(crate) struct ActiveLanes(pub(crate) u64);
+
+impl Iterator for ActiveLanes {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        if self.0 == 0 {
+            return None;
+        }
+        let lane = self.0.trailing_zeros() as usize;
+        self.0 &= self.0 - 1;
+        Some(lane)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_round_trip() {
+        for mask in [0, 1, !0, 0x8000_0001_0000_0003, 0xaaaa_5555_0f0f_f0f0] {
+            assert_eq!(collect(&expand(mask)), mask);
+            assert_eq!(ActiveLanes(mask).fold(0, |bits, lane| bits | 1u64 << lane), mask);
+        }
+    }
+}

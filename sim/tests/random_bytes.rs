@@ -1,0 +1,116 @@
+//! Damaged and random input: an error, never a panic.
+
+use sim::{CodeObject, Device, Dispatch, Limits, read_npy};
+use testkit::Rng;
+
+/// `tests/cl/saxpy.cl` as clang 19 compiles and links it: `-O3 -mcpu=gfx906`.
+const SAXPY: &[u8] = include_bytes!("data/saxpy.co");
+
+fn flip(bytes: &mut [u8], rng: &mut Rng) {
+    for _ in 0..1 + rng.below(4) {
+        let at = rng.below(bytes.len() as u32) as usize;
+        bytes[at] = rng.bits() as u8;
+    }
+}
+
+/// Loads it, and runs what has loaded for a moment.
+fn try_to_run(bytes: &[u8]) -> bool {
+    let Ok(object) = CodeObject::load(bytes) else { return false };
+    let mut device = Device::with_threads(1);
+    let Ok(module) = device.load(&object) else { return false };
+    for kernel in object.kernels() {
+        let dispatch = Dispatch {
+            kernel: &kernel.name,
+            grid: [70, 1, 1],
+            group: kernel.reqd_group.unwrap_or([64, 1, 1]),
+            kernarg: Vec::new(),
+            dynamic_lds: 64,
+            limits: Limits { instructions: 2000, stack: 0 },
+        };
+        if let Err(fault) = device.run(module, &dispatch) {
+            assert!(!fault.to_string().is_empty());
+        }
+    }
+    true
+}
+
+#[test]
+fn truncated_objects() {
+    assert!(try_to_run(SAXPY));
+    for end in (0..SAXPY.len()).step_by(7) {
+        try_to_run(&SAXPY[..end]);
+    }
+}
+
+#[test]
+fn mutated_objects() {
+    let mut rng = Rng::new(1);
+    let mut loaded = 0;
+    for _ in 0..5000 {
+        let mut bytes = SAXPY.to_vec();
+        flip(&mut bytes, &mut rng);
+        loaded += u32::from(try_to_run(&bytes));
+    }
+    assert!(loaded > 1000, "the mutations reach the emulator: {loaded}");
+}
+
+/// The headers are left alone, and 16 dwords of the code replaced by random ones or ones with a bit flipped.
+#[test]
+fn random_code() {
+    const S_ENDPGM: [u8; 4] = 0xbf81_0000u32.to_le_bytes();
+    let end = SAXPY.windows(4).position(|window| window == S_ENDPGM).expect("an s_endpgm");
+    let code = end - 64;
+    let mut rng = Rng::new(2);
+    for _ in 0..3000 {
+        let mut bytes = SAXPY.to_vec();
+        for at in (code..code + 64).step_by(4) {
+            let word = match rng.below(4) {
+                // s_set_gpr_idx_on s, 15
+                3 => 0xbf11_0f00 | rng.below(8),
+                0 => rng.bits(),
+                1 => rng.bits() & 0x01ff_ffff | 0x7e00_0000,
+                _ => {
+                    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+                        ^ 1 << rng.below(32)
+                }
+            };
+            bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        assert!(try_to_run(&bytes));
+    }
+}
+
+#[test]
+fn random_objects() {
+    let mut rng = Rng::new(3);
+    for length in 0..2000 {
+        let mut bytes: Vec<u8> =
+            rng.words(length / 4 + 1).iter().flat_map(|word| word.to_le_bytes()).collect();
+        if length % 2 == 0 && bytes.len() > 64 {
+            bytes[..64].copy_from_slice(&SAXPY[..64]);
+        }
+        try_to_run(&bytes);
+    }
+}
+
+#[test]
+fn damaged_npy_files() {
+    let whole =
+        sim::Buffer::generate(sim::Scalar::F32, 10, |at| sim::Number::Int(at.into())).expect("ten elements");
+    let whole = sim::write_npy(&whole).expect("an array");
+    assert!(read_npy(&whole).is_ok());
+    let mut rng = Rng::new(4);
+    for case in 0..10_000 {
+        let mut bytes = whole.clone();
+        match case % 3 {
+            0 => bytes.truncate(rng.below(whole.len() as u32) as usize),
+            1 => flip(&mut bytes[..128], &mut rng),
+            _ => {
+                bytes[10..128].fill_with(|| b"{}[]()',:0123456789 descrfortran_order"[rng.below(36) as usize])
+            }
+        }
+        if let Err(error) = read_npy(&bytes) {
+            assert!(error.to_string().starts_with("not a usable .npy file"));
+        }
+    }
+}

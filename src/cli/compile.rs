@@ -1,0 +1,59 @@
+//! `kernc FILE`: source to code object.
+
+use super::{CompileArgs, Emit, Failure, Format, read_source, report, watch::Watch, write};
+use kernc::{CodeObject, Compiler};
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+pub fn run(args: CompileArgs) -> Result<(), Failure> {
+    let path = args.source.as_deref().ok_or_else(|| Failure::Usage("no source file given".to_owned()))?;
+    let target = args.common.target()?;
+    let options = args.common.options(path)?;
+    let source = read_source(path)?;
+    let mut watch = Watch::new(args.time_passes, args.dump_after.clone());
+    let object = Compiler::new(target)
+        .compile_observed(&source, &options, &mut watch)
+        .map_err(|diagnostics| args.common.render(&diagnostics, &options.file_name, &source))?;
+    watch.finish();
+    for &emit in &args.emit {
+        let bytes = artefact(&object, emit, &options.file_name, &source)?;
+        write(&output(&args, path, emit), &bytes)?;
+    }
+    match args.report {
+        Some(Format::Human) => print!("{}", report::human(&object)),
+        Some(Format::Json) => println!("{}", report::json(&object)),
+        None => {}
+    }
+    Ok(())
+}
+
+fn artefact(object: &CodeObject, emit: Emit, name: &str, source: &str) -> Result<Vec<u8>, Failure> {
+    let internal = |error: emit::EmitError| Failure::Internal(error.to_string());
+    Ok(match emit {
+        Emit::Co => object.bytes().to_vec(),
+        Emit::Obj => object.relocatable().map_err(internal)?,
+        Emit::Asm => object.assembly(Some((name, source))).map_err(internal)?.into_bytes(),
+        Emit::Ir => object.ir().into_bytes(),
+        Emit::Mir => object.machine_code().into_bytes(),
+        Emit::Meta => object.metadata().into_bytes(),
+    })
+}
+
+/// Code objects go to files; text goes to standard output unless a file is named.
+fn output(args: &CompileArgs, source: &Path, emit: Emit) -> PathBuf {
+    let extension = match emit {
+        Emit::Co => "co",
+        Emit::Obj => "o",
+        Emit::Asm => "s",
+        Emit::Ir => "kir",
+        Emit::Mir => "mir",
+        Emit::Meta => "yaml",
+    };
+    match &args.output {
+        Some(path) if args.emit.len() == 1 || path.as_os_str() == "-" => path.clone(),
+        Some(path) => path.with_extension(extension),
+        None if !matches!(emit, Emit::Co | Emit::Obj) => PathBuf::from("-"),
+        None if source.as_os_str() == "-" => PathBuf::from(format!("out.{extension}")),
+        None => PathBuf::from(source.file_name().unwrap_or(source.as_os_str())).with_extension(extension),
+    }
+}

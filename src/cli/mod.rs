@@ -1,0 +1,241 @@
+//! Commands and options, and how failures are told.
+
+mod compile;
+mod disasm;
+mod report;
+mod run;
+mod watch;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use kernc::{OptLevel, Target};
+use std::path::{Path, PathBuf};
+
+/// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
+#[derive(Parser)]
+#[command(name = "kernc", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    compile: CompileArgs,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a kernel in the emulator.
+    Run(Box<run::RunArgs>),
+    /// Print the code of a code object as assembly.
+    Disasm(disasm::DisasmArgs),
+    /// List the processors.
+    Targets,
+    /// Explain a diagnostic code, like `kernc explain E0012`.
+    Explain {
+        /// The code.
+        code: String,
+    },
+}
+
+/// Options of the compiler that `kernc FILE` and `kernc run FILE` share.
+#[derive(Args, Clone)]
+pub struct CommonArgs {
+    /// Processor to compile for; `kernc targets` lists them.
+    #[arg(long, value_name = "GFX")]
+    mcpu: Option<String>,
+    /// Optimisation level.
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
+    opt_level: String,
+    /// Set a `param` item.
+    #[arg(short = 'P', value_name = "NAME=VALUE")]
+    params: Vec<String>,
+    /// Contract `a * b + c` to one rounding.
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
+    fp_contract: String,
+    /// How diagnostics are printed.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    error_format: Format,
+    /// Wait for everything after each memory operation (to find a missing wait by bisection).
+    #[arg(long, value_name = "MODE", value_parser = ["flow", "all"], default_value = "flow")]
+    waits: String,
+    /// Verify the program between passes and check the register allocation.
+    #[arg(long)]
+    verify: bool,
+}
+
+#[derive(Args)]
+struct CompileArgs {
+    /// Kernel source (`-` reads standard input).
+    #[arg(required = true)]
+    source: Option<PathBuf>,
+    /// Where the output goes (`-` is standard output). With several `--emit`, the extension is replaced.
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What to write.
+    #[arg(long, value_delimiter = ',', default_value = "co")]
+    emit: Vec<Emit>,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Print what each kernel occupies.
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "human", require_equals = true)]
+    report: Option<Format>,
+    /// Print where the time went.
+    #[arg(long)]
+    time_passes: bool,
+    /// Print the program after a pass (`all` for each of them).
+    #[arg(long, value_name = "PASS")]
+    dump_after: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// Loadable code object.
+    Co,
+    /// Relocatable object.
+    Obj,
+    /// Assembly.
+    Asm,
+    /// Optimised IR.
+    Ir,
+    /// Machine code with its blocks.
+    Mir,
+    /// Metadata as YAML.
+    Meta,
+}
+
+/// Why a command did not succeed.
+pub enum Failure {
+    /// Rendered diagnostics.
+    Source(String),
+    /// A wrong option.
+    Usage(String),
+    /// A file.
+    File(String),
+    /// The emulated kernel.
+    Fault(String),
+    /// kernc itself.
+    Internal(String),
+}
+
+impl Failure {
+    /// The documented exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Source(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::File(_) => 3,
+            Failure::Fault(_) => 4,
+            Failure::Internal(_) => 5,
+        }
+    }
+
+    /// Tells the user.
+    pub fn report(&self) {
+        match self {
+            Failure::Source(text) => eprint!("{text}"),
+            Failure::Usage(text) | Failure::File(text) | Failure::Internal(text) => {
+                eprintln!("error: {text}");
+            }
+            Failure::Fault(text) => eprintln!("fault: {text}"),
+        }
+    }
+}
+
+/// Runs a parsed command line.
+pub fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Disasm(args)) => disasm::run(args),
+        Some(Command::Targets) => {
+            targets();
+            Ok(())
+        }
+        Some(Command::Explain { code }) => explain(&code),
+        None => compile::run(cli.compile),
+    }
+}
+
+fn targets() {
+    for target in kernc::TARGETS {
+        println!("{}", target.name);
+    }
+}
+
+fn explain(code: &str) -> Result<(), Failure> {
+    let text =
+        kernc::explain(code).ok_or_else(|| Failure::Usage(format!("there is no diagnostic `{code}`")))?;
+    println!("{text}");
+    Ok(())
+}
+
+impl CommonArgs {
+    fn target(&self) -> Result<&'static Target, Failure> {
+        let names = || kernc::TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
+        let Some(name) = &self.mcpu else {
+            return Err(Failure::Usage(format!("no processor given; add `--mcpu` with one of: {}", names())));
+        };
+        Target::by_name(name)
+            .ok_or_else(|| Failure::Usage(format!("unknown processor `{name}`; known are: {}", names())))
+    }
+
+    fn options(&self, source: &Path) -> Result<kernc::Options, Failure> {
+        let opt_level = match self.opt_level.as_str() {
+            "0" => OptLevel::O0,
+            "1" => OptLevel::O1,
+            "3" => OptLevel::O3,
+            _ => OptLevel::O2,
+        };
+        let params = self.params.iter().map(|param| match param.split_once('=') {
+            Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+            None => Err(Failure::Usage(format!("`-P {param}` is not of the form NAME=VALUE"))),
+        });
+        Ok(kernc::Options {
+            file_name: source.display().to_string(),
+            opt_level,
+            params: params.collect::<Result<_, _>>()?,
+            fp_contract: self.fp_contract == "on",
+            waits_all: self.waits == "all",
+            verify: self.verify || cfg!(debug_assertions),
+        })
+    }
+
+    /// Diagnostics as the user wants them.
+    fn render(&self, diagnostics: &kernc::Diagnostics, name: &str, source: &str) -> Failure {
+        use std::io::IsTerminal;
+        Failure::Source(match self.error_format {
+            Format::Human => diagnostics.render(name, source, std::io::stderr().is_terminal()),
+            Format::Json => diagnostics.to_json(name, source),
+        })
+    }
+}
+
+/// Reads a file, or standard input for `-`.
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut bytes)
+            .map_err(|error| Failure::File(format!("cannot read standard input: {error}")))?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).map_err(|error| Failure::File(format!("cannot read {}: {error}", path.display())))
+}
+
+/// Reads a source text.
+fn read_source(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(read(path)?)
+        .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))
+}
+
+/// Writes a file, or standard output for `-`.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let written = if path.as_os_str() == "-" {
+        std::io::Write::write_all(&mut std::io::stdout(), bytes)
+    } else {
+        std::fs::write(path, bytes)
+    };
+    written.map_err(|error| Failure::File(format!("cannot write {}: {error}", path.display())))
+}

@@ -1,0 +1,169 @@
+//! `kernc run FILE`: a kernel in the emulator. FILE is a source text or a code object, ours or another compiler's.
+
+use super::{CommonArgs, Failure, read, write};
+use clap::Args;
+use kernc::sim::{self, Device, Placed};
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+#[command(
+    after_help = "Buffers: iota:COUNT, fill:COUNT:VALUE, random:SEED:COUNT, zeros:COUNT, each with an optional \
+                        :TYPE, or @FILE.npy. Dynamic shared memory: lds:BYTES."
+)]
+pub struct RunArgs {
+    /// Kernel source or code object.
+    file: PathBuf,
+    /// Arguments in the order of the signature.
+    positional: Vec<String>,
+    /// Kernel to run (default: the only one).
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Work-items: X, X,Y or X,Y,Z.
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', required = true)]
+    grid: Vec<u32>,
+    /// Work-items of a group (default: what the kernel requires, else 64).
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
+    group: Vec<u32>,
+    /// An argument by name.
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    named: Vec<String>,
+    /// Print a buffer when the kernel has ended.
+    #[arg(long, value_name = "NAME")]
+    print: Vec<String>,
+    /// Write a buffer to a .npy file when the kernel has ended.
+    #[arg(long, value_name = "NAME=FILE")]
+    out: Vec<String>,
+    /// Host threads (default: all processors).
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Stop after this many wave instructions.
+    #[arg(long, value_name = "COUNT")]
+    max_instructions: Option<u64>,
+    /// Print what was executed.
+    #[arg(long)]
+    stats: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let object = load(args)?;
+    let kernel = choose(&object, args.kernel.as_deref())?;
+    let named = args.named.iter().map(|arg| split(arg, "--arg", "NAME=VALUE"));
+    let named = named.collect::<Result<Vec<_>, _>>()?;
+    let values = sim::args::bind(kernel, &named, &args.positional).map_err(Failure::Usage)?;
+
+    let fault = |fault: sim::Fault| Failure::Fault(fault.to_string());
+    let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
+    let module = device.load(&object).map_err(fault)?;
+    let placed = Placed::new(&mut device, kernel, &values).map_err(fault)?;
+    let group = match (args.group.as_slice(), kernel.reqd_group) {
+        ([], Some(required)) => required,
+        ([], None) => [64, 1, 1],
+        (given, _) => extent(given, "--group")?,
+    };
+    let mut limits = sim::Limits::default();
+    if let Some(count) = args.max_instructions {
+        limits.instructions = count;
+    }
+    let dispatch = sim::Dispatch {
+        kernel: &kernel.name,
+        grid: extent(&args.grid, "--grid")?,
+        group,
+        kernarg: placed.kernarg.clone(),
+        dynamic_lds: placed.dynamic_lds,
+        limits,
+    };
+    let stats = device.run(module, &dispatch).map_err(fault)?;
+
+    for name in &args.print {
+        println!("{name}: {}", buffer(kernel, &placed, &device, name)?);
+    }
+    for out in &args.out {
+        let (name, file) = split(out, "--out", "NAME=FILE")?;
+        let bytes = sim::write_npy(&buffer(kernel, &placed, &device, &name)?)
+            .map_err(|error| Failure::File(format!("{file}: {error}")))?;
+        write(Path::new(&file), &bytes)?;
+    }
+    if args.stats {
+        print_stats(&stats);
+    }
+    Ok(())
+}
+
+/// A code object as it is, or made from source.
+fn load(args: &RunArgs) -> Result<sim::CodeObject, Failure> {
+    let bytes = read(&args.file)?;
+    let name = args.file.display();
+    let parse = |bytes: &[u8]| {
+        sim::CodeObject::load(bytes).map_err(|error| Failure::File(format!("{name}: {error}")))
+    };
+    if bytes.starts_with(b"\x7fELF") {
+        return parse(&bytes);
+    }
+    let target = args.common.target()?;
+    let options = args.common.options(&args.file)?;
+    let source = String::from_utf8(bytes)
+        .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
+    let object = kernc::Compiler::new(target)
+        .compile(&source, &options)
+        .map_err(|diagnostics| args.common.render(&diagnostics, &options.file_name, &source))?;
+    parse(object.bytes())
+}
+
+fn choose<'a>(object: &'a sim::CodeObject, name: Option<&str>) -> Result<&'a sim::KernelInfo, Failure> {
+    let names = || object.kernels().iter().map(|kernel| kernel.name.as_str()).collect::<Vec<_>>().join(", ");
+    match (name, object.kernels()) {
+        (Some(name), _) => object
+            .kernel(name)
+            .ok_or_else(|| Failure::Usage(format!("no kernel `{name}`; the object has: {}", names()))),
+        (None, [only]) => Ok(only),
+        (None, []) => Err(Failure::Usage("the object has no kernel".to_owned())),
+        (None, _) => Err(Failure::Usage(format!("choose a kernel with `--kernel`: {}", names()))),
+    }
+}
+
+fn split(text: &str, option: &str, form: &str) -> Result<(String, String), Failure> {
+    match text.split_once('=') {
+        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+        None => Err(Failure::Usage(format!("`{option} {text}` is not of the form {form}"))),
+    }
+}
+
+fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
+    let mut out = [1; 3];
+    if given.is_empty() || given.len() > 3 || given.contains(&0) {
+        return Err(Failure::Usage(format!("`{option}` takes one to three numbers above 0")));
+    }
+    out[..given.len()].copy_from_slice(given);
+    Ok(out)
+}
+
+/// Contents of the named buffer now.
+fn buffer(
+    kernel: &sim::KernelInfo,
+    placed: &Placed,
+    device: &Device,
+    name: &str,
+) -> Result<sim::Buffer, Failure> {
+    // Objects of other compilers may lack names: `#0` is the first argument.
+    let position = |(at, arg): (usize, &sim::ArgInfo)| match &arg.name {
+        Some(known) => (known == name).then_some(at),
+        None => (name == format!("#{at}")).then_some(at),
+    };
+    let at = kernel.explicit_args().enumerate().find_map(position);
+    let at = at.ok_or_else(|| Failure::Usage(format!("the kernel has no argument `{name}`")))?;
+    placed
+        .read(device, at)
+        .map_err(|fault| Failure::Fault(fault.to_string()))?
+        .ok_or_else(|| Failure::Usage(format!("argument `{name}` is not a buffer")))
+}
+
+fn print_stats(stats: &sim::RunStats) {
+    println!("{} groups, {} waves, {} wave instructions", stats.groups, stats.waves, stats.instructions);
+    println!(
+        "SALU {}, VALU {}, SMEM {}, VMEM {}, LDS {}, flow {}",
+        stats.salu, stats.valu, stats.smem, stats.vmem, stats.lds, stats.flow
+    );
+}

@@ -1,0 +1,64 @@
+//! `--time-passes` and `--dump-after`.
+
+use kernc::{Observer, Target};
+use std::time::{Duration, Instant};
+
+/// Records times and prints dumps between passes.
+pub struct Watch {
+    timing: bool,
+    dump_after: Vec<String>,
+    since: Instant,
+    times: Vec<(&'static str, Duration)>,
+}
+
+impl Watch {
+    /// Starts the clock.
+    pub fn new(timing: bool, dump_after: Vec<String>) -> Watch {
+        Watch { timing, dump_after, since: Instant::now(), times: Vec::new() }
+    }
+
+    fn lap(&mut self, pass: &'static str, dump: impl FnOnce() -> String) {
+        let spent = self.since.elapsed();
+        match self.times.iter_mut().find(|(name, _)| *name == pass) {
+            Some((_, total)) => *total += spent,
+            None => self.times.push((pass, spent)),
+        }
+        if self.dump_after.iter().any(|wanted| wanted == pass || wanted == "all") {
+            println!("; after {pass}\n{}", dump());
+        }
+        self.since = Instant::now();
+    }
+
+    /// Prints the times, and names of passes to dump that did not run.
+    pub fn finish(self) {
+        for wanted in self.dump_after.iter().filter(|wanted| *wanted != "all") {
+            if !self.times.iter().any(|(name, _)| name == wanted) {
+                let names: Vec<_> = self.times.iter().map(|(name, _)| *name).collect();
+                eprintln!("warning: no pass `{wanted}` ran; these did: {}", names.join(", "));
+            }
+        }
+        if !self.timing {
+            return;
+        }
+        let total: Duration = self.times.iter().map(|(_, time)| *time).sum();
+        for (pass, time) in &self.times {
+            let share = 100.0 * time.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
+            println!("{:>10.1} us  {share:5.1} %  {pass}", time.as_secs_f64() * 1e6);
+        }
+        println!("{:>10.1} us  100.0 %  total", total.as_secs_f64() * 1e6);
+    }
+}
+
+impl Observer for Watch {
+    fn ir(&mut self, pass: &'static str, module: &ir::Module) {
+        self.lap(pass, || module.to_string());
+    }
+
+    fn mir(&mut self, pass: &'static str, target: &Target, func: &isa::MachFunc) {
+        self.lap(pass, || func.dump(target));
+    }
+
+    fn done(&mut self, pass: &'static str) {
+        self.lap(pass, String::new);
+    }
+}

@@ -1,0 +1,57 @@
+//! A compiler for GPU kernels that emits AMD GPU code objects, with no LLVM in it.
+//!
+//! [`Compiler::compile`] turns source text into a [`CodeObject`] that AMD's runtimes load; the [`sim`] crate runs it on
+//! a machine without a GPU:
+//!
+//! ```
+//! let source = "
+//!     #[workgroup_size(256)]
+//!     kernel saxpy(n: u32, a: f32, x: *const global f32, y: *global f32) {
+//!         let i = global_id(0);
+//!         if i < n {
+//!             y[i] = a * x[i] + y[i];
+//!         }
+//!     }";
+//! let target = kernc::Target::by_name("gfx906").expect("a known processor");
+//! let mut compiler = kernc::Compiler::new(target);
+//! let object = compiler.compile(source, &kernc::Options::default()).expect("a correct kernel");
+//! assert_eq!(object.kernels()[0].name, "saxpy");
+//!
+//! // Run it in the emulator.
+//! let mut device = kernc::sim::Device::new();
+//! let module = device.load(&kernc::sim::CodeObject::load(object.bytes()).unwrap()).unwrap();
+//! let (x, y) = (device.alloc(4000).unwrap(), device.alloc(4000).unwrap());
+//! for i in 0..1000u32 {
+//!     device.write(x + u64::from(i) * 4, &(i as f32).to_le_bytes()).unwrap();
+//!     device.write(y + u64::from(i) * 4, &1f32.to_le_bytes()).unwrap();
+//! }
+//! let args = object.kernels()[0]
+//!     .pack(&[kernc::Arg::U32(1000), kernc::Arg::F32(2.0), kernc::Arg::Pointer(x), kernc::Arg::Pointer(y)])
+//!     .unwrap();
+//! let dispatch = kernc::sim::Dispatch {
+//!     kernel: "saxpy",
+//!     grid: [1000, 1, 1],
+//!     group: [256, 1, 1],
+//!     kernarg: args,
+//!     dynamic_lds: 0,
+//!     limits: kernc::sim::Limits::default(),
+//! };
+//! device.run(module, &dispatch).unwrap();
+//! let mut last = [0; 4];
+//! device.read(y + 999 * 4, &mut last).unwrap();
+//! assert_eq!(f32::from_le_bytes(last), 2.0 * 999.0 + 1.0);
+//! ```
+
+mod code_object;
+mod occupancy;
+mod options;
+mod pipeline;
+
+pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Resources};
+pub use frontend::{Diagnostic, Diagnostics, Severity, explain};
+pub use isa::{TARGETS, Target};
+pub use occupancy::{Limit, Occupancy};
+pub use options::{OptLevel, Options};
+pub use pipeline::{Compiler, Observer, PASSES};
+/// The emulator.
+pub use sim;

@@ -1,0 +1,19 @@
+//! Command line of kernc.
+//!
+//! Exit codes: 0 success; 1 the source has errors; 2 the command line is wrong; 3 a file cannot be read, written or
+//! understood; 4 the emulated kernel stopped with a fault; 5 a fault of kernc itself.
+
+mod cli;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run(cli::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(failure.code())
+        }
+    }
+}

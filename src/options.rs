@@ -1,0 +1,53 @@
+//! What a user can ask of the compiler.
+
+/// How hard to optimise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OptLevel {
+    /// Translate statement by statement.
+    O0,
+    /// Cheap passes only.
+    O1,
+    /// Everything that pays.
+    #[default]
+    O2,
+    /// Everything.
+    O3,
+}
+
+impl OptLevel {
+    /// 0 to 3.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Options of one compilation.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the source file in diagnostics and listings.
+    pub file_name: String,
+    /// Optimisation level.
+    pub opt_level: OptLevel,
+    /// Values of `param` items: `(NAME, VALUE)` with the value as the language writes it.
+    pub params: Vec<(String, String)>,
+    /// Contract `a * b + c` within an expression to one rounding.
+    pub fp_contract: bool,
+    /// Wait for everything after each memory operation instead of where data flow asks for it: the first step of
+    /// a bisection.
+    pub waits_all: bool,
+    /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
+    pub verify: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            file_name: "<source>".to_owned(),
+            opt_level: OptLevel::default(),
+            params: Vec::new(),
+            fp_contract: true,
+            waits_all: false,
+            verify: cfg!(debug_assertions),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The way a kernel goes, from source text to code object.
+//!
+//! Each stage is one line of [`Compiler::compile_observed`] and [`Compiler::machine_code`]; an [`Observer`] sees the
+//! program after each of them, which is how `--dump-after` and `--time-passes` work.
+
+use crate::code_object::{self, CodeObject, CodeSize};
+use crate::options::Options;
+use frontend::{Diagnostic, Diagnostics, Severity};
+use isa::{MachFunc, Target};
+
+/// Names of the stages behind the optimiser, in order; the optimiser's own passes come before them.
+pub const PASSES: &[&str] =
+    &["frontend", "optimize", "isel", "regalloc", "forms", "coherence", "waits", "hazards", "emit"];
+
+/// Sees the program between passes. Every method has an empty default.
+pub trait Observer {
+    /// After a pass over the IR.
+    fn ir(&mut self, _pass: &'static str, _module: &ir::Module) {}
+    /// After a pass over a kernel's machine code.
+    fn mir(&mut self, _pass: &'static str, _target: &Target, _func: &MachFunc) {}
+    /// After the object has been written.
+    fn done(&mut self, _pass: &'static str) {}
+}
+
+impl Observer for () {}
+
+/// A compiler for one processor. It owns the passes' scratch memory: keep it and compile many kernels with it.
+pub struct Compiler {
+    target: &'static Target,
+    passes: ir::passes::PassContext,
+    isel: isel::Context,
+    regalloc: regalloc::Context,
+    memmodel: memmodel::Context,
+}
+
+impl Compiler {
+    /// A compiler for the processor.
+    pub fn new(target: &'static Target) -> Compiler {
+        Compiler {
+            target,
+            passes: Default::default(),
+            isel: Default::default(),
+            regalloc: Default::default(),
+            memmodel: Default::default(),
+        }
+    }
+
+    /// The processor it compiles for.
+    pub fn target(&self) -> &'static Target {
+        self.target
+    }
+
+    /// Compiles a source text. The same input gives the same bytes, always.
+    ///
+    /// # Errors
+    /// What is wrong with the source: at least one diagnostic.
+    pub fn compile(&mut self, source: &str, options: &Options) -> Result<CodeObject, Diagnostics> {
+        self.compile_observed(source, options, &mut ())
+    }
+
+    /// [`Compiler::compile`], with an eye on the passes.
+    pub fn compile_observed(
+        &mut self,
+        source: &str,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<CodeObject, Diagnostics> {
+        let frontend = frontend::Options { params: &options.params, fp_contract: options.fp_contract };
+        let mut module = frontend::compile(&options.file_name, source, &frontend)?;
+        verify_ir("frontend", &module, options)?;
+        observer.ir("frontend", &module);
+
+        let level = ir::passes::OptOptions { level: options.opt_level.number(), ..Default::default() };
+        let mut broken = None;
+        ir::passes::optimize(&mut module, &level, &mut self.passes, &mut |pass, module| {
+            if broken.is_none() {
+                broken = verify_ir(pass, module, options).err();
+            }
+            observer.ir(pass, module);
+        });
+        if let Some(broken) = broken {
+            return Err(broken);
+        }
+        observer.ir("optimize", &module);
+
+        let mut code = Vec::new();
+        for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
+            code.push(self.machine_code(&module, func, options, observer)?);
+        }
+        let object = self.emit(module, code)?;
+        observer.done("emit");
+        Ok(object)
+    }
+
+    /// One kernel: IR to final machine code.
+    fn machine_code(
+        &mut self,
+        module: &ir::Module,
+        func: &ir::Function,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<MachFunc, Diagnostics> {
+        let target = self.target;
+        let opt_level = options.opt_level.number();
+        let select = isel::Options { opt_level };
+        let mut mach = isel::select(module, func, target, &select, &mut self.isel)
+            .map_err(|error| internal(&format!("kernel `{}`: {error}", func.name)))?;
+        observer.mir("isel", target, &mach);
+
+        let allocate = regalloc::Options {
+            budget_vgprs: vgpr_budget(target, func),
+            budget_sgprs: func.kernel.as_ref().and_then(|kernel| kernel.num_sgpr),
+            check: options.verify,
+            opt_level,
+            ..Default::default()
+        };
+        regalloc::run(&mut mach, target, &allocate, &mut self.regalloc)
+            .map_err(|error| internal(&format!("kernel `{}`: {error}", func.name)))?;
+        observer.mir("regalloc", target, &mach);
+
+        for block in mach.blocks.values_mut() {
+            block.insts.iter_mut().for_each(|inst| isa::choose_form(target, inst));
+        }
+        observer.mir("forms", target, &mach);
+
+        let memory = memmodel::Options { blunt: options.waits_all, ..Default::default() };
+        memmodel::coherence::run(&mut mach, target, &memory, &mut self.memmodel);
+        observer.mir("coherence", target, &mach);
+        memmodel::waits::run(&mut mach, target, &memory, &mut self.memmodel);
+        observer.mir("waits", target, &mach);
+        memmodel::hazards::run(&mut mach, target, &memory, &mut self.memmodel);
+        observer.mir("hazards", target, &mach);
+        verify_memory(target, &mach, options)?;
+        Ok(mach)
+    }
+
+    fn emit(&self, module: ir::Module, code: Vec<MachFunc>) -> Result<CodeObject, Diagnostics> {
+        let program = code_object::program(self.target, &module, &code);
+        let bytes = emit::elf::loadable(&program).map_err(|error| internal(&error.to_string()))?;
+        let infos = module.funcs.values().filter_map(|func| func.kernel.as_ref());
+        let kernels = infos
+            .zip(&code)
+            .map(|(info, func)| code_object::kernel_info(self.target, info, func, self.size(func)))
+            .collect();
+        Ok(CodeObject { target: self.target, bytes, kernels, module, code })
+    }
+
+    fn size(&self, func: &MachFunc) -> CodeSize {
+        let insts = func.blocks.values().flat_map(|block| &block.insts);
+        insts.fold(CodeSize::default(), |size, inst| CodeSize {
+            bytes: size.bytes + isa::size_in_words(self.target, inst) as u32 * 4,
+            instructions: size.instructions + 1,
+        })
+    }
+}
+
+/// VGPRs a kernel may use: what was asked for, and few enough that a whole work-group fits on a compute unit.
+fn vgpr_budget(target: &Target, func: &ir::Function) -> Option<u32> {
+    let kernel = func.kernel.as_ref()?;
+    let waves_per_group = kernel.max_flat_workgroup_size().div_ceil(target.wave_size);
+    let mut waves = waves_per_group.div_ceil(target.simds_per_cu);
+    if let Some((min, _)) = kernel.waves_per_eu {
+        waves = waves.max(min);
+    }
+    let fits = target.addressable_vgprs / waves.max(1) / target.vgpr_granule * target.vgpr_granule;
+    Some(kernel.num_vgpr.map_or(fits, |asked| asked.min(fits)).max(target.vgpr_granule))
+}
+
+/// A fault of ours, told as one diagnostic instead of a panic.
+fn internal(message: &str) -> Diagnostics {
+    Diagnostics {
+        list: vec![Diagnostic {
+            code: "E0900",
+            severity: Severity::Error,
+            message: message.to_owned(),
+            labels: Vec::new(),
+            notes: vec!["this is a fault of kernc, not of the source".to_owned()],
+            help: Vec::new(),
+        }],
+    }
+}
+
+fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), Diagnostics> {
+    if !options.verify {
+        return Ok(());
+    }
+    ir::verify::verify(module).map_err(|errors| {
+        let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        internal(&format!("the IR is invalid after pass `{pass}`: {}", list.join("; ")))
+    })
+}
+
+/// Proves waits, hazards and coherence of final code by the checker, which shares no logic with the passes.
+fn verify_memory(target: &Target, func: &MachFunc, options: &Options) -> Result<(), Diagnostics> {
+    if !options.verify {
+        return Ok(());
+    }
+    let faults = memmodel::check::check(func, target);
+    match faults.first() {
+        Some(fault) => Err(internal(&format!(
+            "kernel `{}`: {fault} ({} faults in the final code)",
+            func.name,
+            faults.len()
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,18 @@
+//! The command line as a user sees it: every `console` block of README.md, `docs/` and `tests/data/cli` is run, and its
+//! output compared. `KERNC_BLESS=1` rewrites the expected output.
+
+use std::process::Command;
+
+#[test]
+fn documented_commands() {
+    // The library blesses when its own variable is set: start this test again with it.
+    if std::env::var_os("KERNC_BLESS").is_some() && std::env::var_os("TRYCMD").is_none() {
+        let blessing = Command::new(std::env::current_exe().unwrap())
+            .args(["documented_commands", "--nocapture"])
+            .env("TRYCMD", "overwrite")
+            .status();
+        // It reports failure when it has rewritten something; what follows compares with the new text.
+        blessing.unwrap();
+    }
+    trycmd::TestCases::new().case("README.md").case("docs/*.md").case("tests/data/cli/*.md");
+}

@@ -1,0 +1,116 @@
+//! What the end-to-end tests share: the example kernels and the foreign tools.
+
+#![allow(dead_code, missing_docs)] // each test target uses a part of it
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The kernels that have an OpenCL twin in `tests/cl`.
+pub const KERNELS: [&str; 21] = [
+    "bitonic",
+    "conv3x3",
+    "daxpy",
+    "dgemv",
+    "hashloop",
+    "histogram",
+    "mandelbrot",
+    "msgpass",
+    "nbody",
+    "reduce",
+    "saxpy",
+    "scan",
+    "sgemm_lds",
+    "sgemm_naive",
+    "sgemm_reg",
+    "sha256",
+    "softmax",
+    "spmv",
+    "stencil5",
+    "transpose",
+    "vadd4",
+];
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Source text of an example.
+pub fn source(kernel: &str) -> String {
+    let path = root().join("examples").join(format!("{kernel}.k"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Compiles an example for gfx906 with every verifier on.
+pub fn compile(kernel: &str, opt_level: kernc::OptLevel) -> kernc::CodeObject {
+    compile_for(kernel, opt_level, "gfx906")
+}
+
+/// Compiles an example with every verifier on.
+pub fn compile_for(kernel: &str, opt_level: kernc::OptLevel, target: &str) -> kernc::CodeObject {
+    let text = source(kernel);
+    let options = kernc::Options {
+        file_name: format!("{kernel}.k"),
+        opt_level,
+        verify: true,
+        ..kernc::Options::default()
+    };
+    kernc::Compiler::new(kernc::Target::by_name(target).unwrap())
+        .compile(&text, &options)
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&options.file_name, &text, false)))
+}
+
+/// Whether a tool is on the PATH. If not, says which test is left out.
+pub fn have(tools: &[&str], test: &str) -> bool {
+    let missing: Vec<&str> =
+        tools.iter().copied().filter(|tool| Command::new(tool).arg("--version").output().is_err()).collect();
+    if !missing.is_empty() {
+        println!("left out: {test} (not on the PATH: {})", missing.join(", "));
+    }
+    missing.is_empty()
+}
+
+/// Runs a tool; its standard output. Panics with its standard error if it fails or complains.
+pub fn tool(name: &str, args: &[&str]) -> String {
+    let output = Command::new(name).args(args).output().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.trim().is_empty(), "{name} {args:?}: {errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A directory of its own for a test's files, below Cargo's target directory.
+pub fn scratch(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// Compiles an OpenCL twin with clang for gfx906 to a loadable code object.
+pub fn clang(kernel: &str, opt: &str, into: &Path) -> PathBuf {
+    let out = into.join(format!("{kernel}{opt}.clang.co"));
+    let source = root().join("tests/cl").join(format!("{kernel}.cl"));
+    tool(
+        "clang-19",
+        &[
+            "-x",
+            "cl",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-mcpu=gfx906",
+            "-nogpulib",
+            opt,
+            "-cl-std=CL2.0",
+            source.to_str().unwrap(),
+            "-o",
+            out.to_str().unwrap(),
+        ],
+    );
+    out
+}
+
+/// Contents of a section of an ELF file.
+pub fn section(elf: &[u8], name: &str) -> Vec<u8> {
+    use object::{Object, ObjectSection};
+    let file = object::File::parse(elf).unwrap();
+    let section = file.section_by_name(name).unwrap_or_else(|| panic!("no section {name}"));
+    section.data().unwrap().to_vec()
+}

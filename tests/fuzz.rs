@@ -1,0 +1,50 @@
+//! A short, fixed run of the differential fuzzer; the long one is `cargo run --release -p kernc-fuzz`.
+
+use fuzz::garbage::{self, Kind};
+use fuzz::{Config, check};
+use kernc::{OptLevel, Target};
+use rayon::prelude::*;
+
+fn run(target: &str, seeds: std::ops::Range<u64>) {
+    let config = Config {
+        target: Target::by_name(target).unwrap(),
+        levels: vec![OptLevel::O0, OptLevel::O2],
+        verify: true,
+        shrink: true,
+    };
+    let failures: Vec<String> = seeds
+        .into_par_iter()
+        .filter_map(|seed| check(seed, &config).err())
+        .map(|failure| failure.to_string())
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn gfx906() {
+    run("gfx906", 1..101);
+}
+
+#[test]
+fn gfx900() {
+    run("gfx900", 300..341);
+}
+
+#[test]
+fn damaged_source() {
+    // Most damage is noticed, and some is not: both ends of the property are reached.
+    let passed = garbage::run(Kind::Source, 1, 10_000);
+    assert!((100..9_000).contains(&passed), "{passed}");
+}
+
+#[test]
+fn damaged_objects() {
+    let passed = garbage::run(Kind::Object, 1, 10_000);
+    assert!((5..9_900).contains(&passed), "{passed}");
+}
+
+#[test]
+fn damaged_arrays() {
+    let passed = garbage::run(Kind::Npy, 1, 10_000);
+    assert!((100..9_000).contains(&passed), "{passed}");
+}

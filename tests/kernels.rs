@@ -1,0 +1,87 @@
+//! The 21 kernels: our code objects and clang's, in the emulator, against CPU references.
+
+mod common;
+
+use common::{KERNELS, clang, compile_for, have, scratch};
+use kernc::OptLevel;
+
+fn check(name: &str, bytes: &[u8], what: &str, failures: &mut Vec<String>) {
+    if let Err(error) = testkit::check_kernel(bytes, name) {
+        failures.push(format!("{name} ({what}): {error}"));
+    }
+}
+
+fn ours(level: OptLevel, target: &str) {
+    let mut failures = Vec::new();
+    for kernel in KERNELS {
+        check(
+            kernel,
+            compile_for(kernel, level, target).bytes(),
+            &format!("{level:?} {target}"),
+            &mut failures,
+        );
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn ours_at_o0() {
+    ours(OptLevel::O0, "gfx906");
+}
+
+#[test]
+fn ours_at_o1() {
+    ours(OptLevel::O1, "gfx906");
+}
+
+#[test]
+fn ours_at_o2() {
+    ours(OptLevel::O2, "gfx906");
+}
+
+#[test]
+fn ours_at_o3() {
+    ours(OptLevel::O3, "gfx906");
+}
+
+#[test]
+fn ours_for_gfx900() {
+    ours(OptLevel::O2, "gfx900");
+}
+
+#[test]
+fn clangs() {
+    if !have(&["clang-19"], "clangs") {
+        return;
+    }
+    let dir = scratch("clang");
+    let mut failures = Vec::new();
+    for kernel in KERNELS {
+        for opt in ["-O3", "-O1", "-O0"] {
+            let object = std::fs::read(clang(kernel, opt, &dir)).unwrap();
+            check(kernel, &object, opt, &mut failures);
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn same_input_same_bytes() {
+    for kernel in KERNELS {
+        let first = compile_for(kernel, OptLevel::O2, "gfx906");
+        // A compiler that has compiled something else before gives the same bytes.
+        let target = kernc::Target::by_name("gfx906").unwrap();
+        let mut used = kernc::Compiler::new(target);
+        for other in ["sgemm_reg", kernel] {
+            let options = kernc::Options {
+                file_name: format!("{other}.k"),
+                verify: false,
+                ..kernc::Options::default()
+            };
+            let object = used.compile(&common::source(other), &options).unwrap();
+            if other == kernel {
+                assert!(object.bytes() == first.bytes(), "{kernel}");
+            }
+        }
+    }
+}

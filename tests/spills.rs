@@ -1,0 +1,68 @@
+//! Kernels with fewer registers than they need: right results all the same.
+
+mod common;
+
+use fuzz::program::{PARAMS, Shape};
+use fuzz::{Config, run};
+use kernc::{Compiler, OptLevel, Options, Target};
+use std::fmt::Write;
+
+const LEVELS: [OptLevel; 4] = [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3];
+
+/// Compiles an example with attributes added, checks its results, and returns spilled VGPRs and SGPRs.
+fn squeezed(kernel: &str, attributes: &str, opt_level: OptLevel) -> (u32, u32) {
+    let source = common::source(kernel).replacen("\nkernel ", &format!("\n{attributes}\nkernel "), 1);
+    let options = Options { opt_level, verify: true, ..Options::default() };
+    let object = Compiler::new(Target::by_name("gfx906").unwrap())
+        .compile(&source, &options)
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(kernel, &source, false)));
+    if let Err(error) = testkit::check_kernel(object.bytes(), kernel) {
+        panic!("{kernel} {attributes} {opt_level:?}: {error}");
+    }
+    let resources = &object.kernels()[0].resources;
+    (resources.spilled_vgprs, resources.spilled_sgprs)
+}
+
+#[test]
+fn sgemm_reg_in_24_vgprs() {
+    assert!(LEVELS.map(|level| squeezed("sgemm_reg", "#[num_vgpr(24)]", level).0)[2] > 0);
+}
+
+#[test]
+fn sha256_in_24_vgprs() {
+    assert!(LEVELS.map(|level| squeezed("sha256", "#[num_vgpr(24)]", level).0)[2] > 0);
+}
+
+#[test]
+fn sha256_in_24_sgprs() {
+    assert!(LEVELS.map(|level| squeezed("sha256", "#[num_sgpr(24)]", level).1)[2] > 0);
+}
+
+#[test]
+fn sha256_in_few_of_both() {
+    let (vgprs, sgprs) = LEVELS.map(|level| squeezed("sha256", "#[num_vgpr(24)]\n#[num_sgpr(24)]", level))[2];
+    assert!(vgprs > 0 && sgprs > 0);
+}
+
+/// 300 loaded values live across a loop, at all levels.
+#[test]
+fn more_values_than_registers() {
+    let mut source = format!("#[workgroup_size(64)]\nkernel test0({PARAMS}) {{\n");
+    source.push_str("let g = global_id(0);\nlet mut a: u32 = g;\n");
+    for n in 0..300 {
+        let _ = writeln!(source, "let v{n} = input[(g * {} + {n}) & 255];", n % 7 + 1);
+    }
+    source.push_str("for k in 0..(g & 7) { a = a * 3 + k; }\n");
+    for n in (0..300).rev() {
+        let _ = writeln!(source, "a = a * 31 + v{n};");
+    }
+    source.push_str("out[g] = a;\n}\n");
+    let config = Config {
+        target: Target::by_name("gfx906").unwrap(),
+        levels: LEVELS.to_vec(),
+        verify: true,
+        shrink: false,
+    };
+    let shape = Shape { grid: [100, 1, 1], group: [64, 1, 1] };
+    run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{what}"));
+}
