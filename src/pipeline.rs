@@ -85,7 +85,7 @@ impl Compiler {
 
         let mut code = Vec::new();
         for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
-            code.push(self.machine_code(&module, func, options, observer)?);
+            code.push(self.machine_code(&module, func, source, options, observer)?);
         }
         let object = self.emit(module, code)?;
         observer.done("emit");
@@ -97,6 +97,7 @@ impl Compiler {
         &mut self,
         module: &ir::Module,
         func: &ir::Function,
+        source: &str,
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<MachFunc, Diagnostics> {
@@ -115,7 +116,7 @@ impl Compiler {
             ..Default::default()
         };
         regalloc::run(&mut mach, target, &allocate, &mut self.regalloc)
-            .map_err(|error| internal(&format!("kernel `{}`: {error}", func.name)))?;
+            .map_err(|error| allocation_failed(&error, &func.name, source))?;
         observer.mir("regalloc", target, &mach);
 
         for block in mach.blocks.values_mut() {
@@ -164,6 +165,33 @@ fn vgpr_budget(target: &Target, func: &ir::Function) -> Option<u32> {
     }
     let fits = target.addressable_vgprs / waves.max(1) / target.vgpr_granule * target.vgpr_granule;
     Some(kernel.num_vgpr.map_or(fits, |asked| asked.min(fits)).max(target.vgpr_granule))
+}
+
+/// A budget that the source or the work-group size sets and that nothing fits into is the user's; the rest is ours.
+fn allocation_failed(error: &regalloc::AllocError, kernel: &str, source: &str) -> Diagnostics {
+    let regalloc::AllocError::Registers { class, budget } = error else {
+        return internal(&format!("kernel `{kernel}`: {error}"));
+    };
+    let diagnostic = Diagnostic {
+        code: "E0110",
+        severity: Severity::Error,
+        message: format!("kernel `{kernel}` does not fit into {budget} {class}s, not even with spilling"),
+        labels: name_of_kernel(kernel, source).map(|at| (at, "this kernel".to_owned())).into_iter().collect(),
+        notes: Vec::new(),
+        help: vec![
+            "allow more with `#[num_sgpr(n)]` or `#[num_vgpr(n)]`, or leave the attribute out".to_owned(),
+        ],
+    };
+    Diagnostics { list: vec![diagnostic] }
+}
+
+/// Where the source names the kernel, in bytes.
+fn name_of_kernel(kernel: &str, source: &str) -> Option<std::ops::Range<usize>> {
+    source.match_indices(kernel).find_map(|(at, _)| {
+        let after_keyword = source[..at].trim_end().ends_with("kernel");
+        let before_list = source[at + kernel.len()..].trim_start().starts_with('(');
+        (after_keyword && before_list).then_some(at..at + kernel.len())
+    })
 }
 
 /// A fault of ours, told as one diagnostic instead of a panic.

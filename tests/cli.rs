@@ -14,5 +14,7 @@ fn documented_commands() {
         // It reports failure when it has rewritten something; what follows compares with the new text.
         blessing.unwrap();
     }
+    // Where the README's commands leave their output; cargo may have been told to build elsewhere.
+    std::fs::create_dir_all("target").unwrap();
     trycmd::TestCases::new().case("README.md").case("docs/*.md").case("tests/data/cli/*.md");
 }

@@ -248,6 +248,12 @@ const TABLE: &[(&str, &str, &str)] = &[
          does not allow.",
     ),
     (
+        "E0110",
+        "registers too few",
+        "The kernel does not fit into the registers that `num_sgpr` or `num_vgpr` allows, or that its largest \
+         work-group leaves to a wave, not even with spilling: some values must be in registers at the same time.",
+    ),
+    (
         "E0900",
         "fault of the compiler",
         "The compiler found a mistake of its own: a check between two passes failed, or code came out that it cannot \

@@ -64,8 +64,8 @@ fn every_code_has_an_example() {
         let source = std::fs::read_to_string(&path).expect("readable");
         used.extend(diagnose(&source).list.iter().map(|diagnostic| diagnostic.code));
     }
-    // A fault of the compiler cannot be asked for.
-    for (code, ..) in frontend::codes().filter(|row| row.0 != "E0900") {
+    // These come after the frontend: `tests/data/cli/usage.md` shows the first; the other, a fault, cannot be asked for.
+    for (code, ..) in frontend::codes().filter(|row| !["E0110", "E0900"].contains(&row.0)) {
         assert!(used.contains(&code), "no program in tests/data/bad shows {code}");
     }
     for code in used {
