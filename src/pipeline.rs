@@ -53,7 +53,7 @@ impl Compiler {
     /// Compiles a source text. The same input gives the same bytes, always.
     ///
     /// # Errors
-    /// What is wrong with the source: at least one diagnostic.
+    /// What is wrong with the source, or that the processor is not compiled for: at least one diagnostic.
     pub fn compile(&mut self, source: &str, options: &Options) -> Result<CodeObject, Diagnostics> {
         self.compile_observed(source, options, &mut ())
     }
@@ -65,6 +65,9 @@ impl Compiler {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Diagnostics> {
+        if !self.target.compiles() {
+            return Err(internal(&format!("nothing is compiled for {}", self.target.name)));
+        }
         let frontend = frontend::Options { params: &options.params, fp_contract: options.fp_contract };
         let mut module = frontend::compile(&options.file_name, source, &frontend)?;
         verify_ir("frontend", &module, options)?;

@@ -9,7 +9,7 @@ use crate::layout::*;
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::table::{Caps, Family, Flags, Kind, OpSpec, Opcode, Row, opcodes};
-use crate::target::{TARGETS, Target};
+use crate::target::{PROCESSORS, Target};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -54,16 +54,14 @@ struct Maps {
 }
 
 const FAMILIES: usize = Family::Scratch as usize + 1;
-static MAPS: [OnceLock<Maps>; TARGETS.len()] = [const { OnceLock::new() }; TARGETS.len()];
+static MAPS: [OnceLock<Maps>; PROCESSORS.len()] = [const { OnceLock::new() }; PROCESSORS.len()];
 
 impl Maps {
     fn build(target: &Target) -> Maps {
         let mut maps = Maps { families: std::array::from_fn(|_| Vec::new()) };
         for op in opcodes() {
             let row = op.row();
-            let Some(code) = row.codes.get(target.generation).filter(|_| target.has(row.requires)) else {
-                continue;
-            };
+            let Some(code) = row.code(target) else { continue };
             maps.enter(row.family, u32::from(code), op);
             let promoted = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
             if promoted && !row.flags.contains(Flags::NO_E64) {
@@ -121,9 +119,9 @@ fn family_of(word: u32) -> Option<Family> {
 impl Decoder {
     /// The decoder of a processor; `None` if it is not one of [`TARGETS`].
     pub fn new(target: &Target) -> Option<Decoder> {
-        let index = TARGETS.iter().position(|known| known.elf_mach == target.elf_mach)?;
-        let target = &TARGETS[index];
-        Some(Decoder { target, maps: MAPS[index].get_or_init(|| Maps::build(target)) })
+        let target = target.with_wave_size(target.wave_size)?;
+        let maps = &MAPS[usize::from(target.number)];
+        Some(Decoder { target, maps: maps.get_or_init(|| Maps::build(target)) })
     }
 
     /// The processor.

@@ -103,8 +103,7 @@ struct Sources {
 pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Problem> {
     let row = inst.op.row();
     let encoding = Encoding::of(row, inst.form).ok_or(Problem::Form)?;
-    let code =
-        row.codes.get(target.generation).filter(|_| target.has(row.requires)).ok_or(Problem::Unavailable)?;
+    let code = row.code(target).ok_or(Problem::Unavailable)?;
     // `s_endpgm` and its like may leave out their number, which is 0 then.
     let implied = inst.len == 0 && row.ops.len() == 1 && row.ops[0].kind == Kind::Imm;
     if usize::from(inst.len) != row.ops.len() && !implied {

@@ -24,7 +24,7 @@ pub enum Form {
 bitflags::bitflags! {
     /// Modifier bits.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-    pub struct ModFlags: u16 {
+    pub struct ModFlags: u32 {
         /// Globally coherent; on an atomic: return the old value.
         const GLC = 1;
         /// System-level coherent.
@@ -47,6 +47,32 @@ bitflags::bitflags! {
         const NV = 1 << 9;
         /// DPP: bound_ctrl:0.
         const BOUND_CTRL = 1 << 10;
+        /// MUBUF of GFX6 and GFX7: the address is 64 bits in VGPRs.
+        const ADDR64 = 1 << 11;
+        /// Scope bit of gfx90a.
+        const SCC = 1 << 12;
+        /// DPP: read lanes that are switched off (`fi:1`, GFX10).
+        const FETCH_INACTIVE = 1 << 13;
+        /// MIMG: coordinates are not normalised.
+        const UNORM = 1 << 14;
+        /// MIMG: the resource is one of an array.
+        const DA = 1 << 15;
+        /// MIMG: the resource takes 128 bits.
+        const R128 = 1 << 16;
+        /// MIMG: addresses of 16 bits.
+        const A16 = 1 << 17;
+        /// MIMG, MTBUF: data of 16 bits.
+        const D16 = 1 << 18;
+        /// MIMG: LOD warning enable.
+        const LWE = 1 << 19;
+        /// EXP: the last one.
+        const DONE = 1 << 20;
+        /// EXP: the valid mask goes with it.
+        const VM = 1 << 21;
+        /// EXP: two 16-bit values a register.
+        const COMPR = 1 << 22;
+        /// VINTRP on 16 bits: the high half.
+        const HIGH = 1 << 23;
     }
 }
 

@@ -19,7 +19,7 @@ fn words(target: &Target, inst: &MachInst) -> Vec<u32> {
     out
 }
 
-fn sweep(target: &Target, per_row: usize, odd_literals: bool) -> Vec<MachInst> {
+fn sweep(target: &'static Target, per_row: usize, odd_literals: bool) -> Vec<MachInst> {
     let mut rng = Rng::new(1);
     rng.odd_literals = odd_literals;
     let mut insts = Vec::new();

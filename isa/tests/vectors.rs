@@ -19,8 +19,8 @@ fn print(target: &Target, inst: &MachInst) -> String {
 
 /// The rows and forms of a processor that the processors before it in the table do not have.
 fn new_forms(index: usize) -> impl Iterator<Item = (Opcode, Form)> {
-    let earlier: HashSet<_> = TARGETS[..index].iter().flat_map(random::all_forms).collect();
-    random::all_forms(&TARGETS[index]).filter(move |form| !earlier.contains(form))
+    let earlier: HashSet<_> = TARGETS[..index].iter().flat_map(|target| random::all_forms(target)).collect();
+    random::all_forms(TARGETS[index]).filter(move |form| !earlier.contains(form))
 }
 
 /// One instruction per row and form, as LLVM assembles and disassembles it.

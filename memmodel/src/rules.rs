@@ -94,10 +94,11 @@ static GFX9: [Rule; 11] = [
     rule("s_setreg of TRAPSTS, s_rfe", Producer::SetReg, Consumer::Rfe, 1),
 ];
 
-/// The rows of a generation.
+/// The rows of a generation; only those that are compiled for have some.
 pub fn rules(generation: Generation) -> &'static [Rule] {
     match generation {
         Generation::Gfx9 => &GFX9,
+        Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx10 => &[],
     }
 }
 

@@ -83,10 +83,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// The sequence of a generation: a further generation is a further column.
+    /// The sequence of a generation. GFX10's column is not here yet, as nothing is compiled for it; the older ones
+    /// share theirs.
     pub const fn sequence(&self, generation: Generation) -> Sequence {
         match generation {
-            Generation::Gfx9 => self.gfx6_9,
+            Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx9 => self.gfx6_9,
+            Generation::Gfx10 => self.gfx6_9,
         }
     }
 }

@@ -49,7 +49,9 @@ impl fmt::Display for LoadError {
             LoadError::NotLinked(kind) => {
                 write!(f, "not a linked code object (ELF type {kind}, not 3, ET_DYN)")
             }
-            LoadError::Processor(flags) => write!(f, "unknown processor in e_flags {flags:#x}"),
+            LoadError::Processor(flags) => {
+                write!(f, "e_flags {flags:#x} name a processor that is not emulated")
+            }
             LoadError::Segment(why) => write!(f, "bad segment: {why}"),
             LoadError::Relocation(kind) => write!(f, "unsupported dynamic relocation of type {kind}"),
             LoadError::Metadata(why) => write!(f, "bad AMDGPU metadata: {why}"),
@@ -124,7 +126,9 @@ impl CodeObject {
             return Err(LoadError::NotLinked(header.e_type(endian).0));
         }
         let flags = header.e_flags(endian).0;
-        let target = Target::by_elf_mach(flags).ok_or(LoadError::Processor(flags))?;
+        let target = Target::by_elf_mach(flags)
+            .filter(|target| target.compiles())
+            .ok_or(LoadError::Processor(flags))?;
         let (image, code) = map_segments(header, endian, bytes)?;
         let relocations = relocations(&file, header, endian, bytes)?;
         let metadata = find_metadata(header, endian, bytes)?;

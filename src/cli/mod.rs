@@ -160,8 +160,10 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
 }
 
 fn targets() {
-    for target in kernc::TARGETS {
-        println!("{}", target.name);
+    for target in &kernc::PROCESSORS {
+        let tools = if target.compiles() { "compiler, assembler" } else { "assembler" };
+        let line = format!("{:<8} {tools:<20} {}", target.name, target.alternatives.join(" "));
+        println!("{}", line.trim_end());
     }
 }
 
@@ -178,8 +180,15 @@ impl CommonArgs {
         let Some(name) = &self.mcpu else {
             return Err(Failure::Usage(format!("no processor given; add `--mcpu` with one of: {}", names())));
         };
-        Target::by_name(name)
-            .ok_or_else(|| Failure::Usage(format!("unknown processor `{name}`; known are: {}", names())))
+        match Target::by_name(name) {
+            Some(target) if target.compiles() => Ok(target),
+            Some(target) => Err(Failure::Usage(format!(
+                "kernc compiles for {} only; for {} it assembles and disassembles",
+                names(),
+                target.name
+            ))),
+            None => Err(Failure::Usage(format!("unknown processor `{name}`; known are: {}", names()))),
+        }
     }
 
     fn options(&self, source: &Path) -> Result<kernc::Options, Failure> {

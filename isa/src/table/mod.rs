@@ -2,10 +2,11 @@
 //!
 //! Everything that handles instructions reads the row: encoder, decoder, printer, allocator, waits, hazards, emulator.
 
-use crate::target::Generation;
+use crate::target::{Feature, Generation, Target};
 
 pub mod ds;
 pub mod flat;
+mod lookup;
 pub mod mubuf;
 pub mod pseudo;
 pub mod smem;
@@ -16,6 +17,8 @@ pub mod vop2;
 pub mod vop3;
 pub mod vop3p;
 pub mod vopc;
+
+pub use lookup::{available, by_name, by_name_anywhere, processors_with};
 
 /// Encoding families. The order is the table's: an [`Opcode`] is family and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -260,27 +263,27 @@ bitflags::bitflags! {
     }
 }
 
-/// Opcode numbers by generation; `None`: the instruction is not there. Rows build it with one function a generation
-/// (`g9(0x12)`), so that a further generation is a further field and a further method in the rows that need it.
+/// Opcode numbers, a column per generation from GFX6 to GFX10; [`NO`] where the instruction is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Codes {
-    /// GFX9's.
-    pub gfx9: Option<u16>,
-}
+pub struct Codes(pub(crate) [u16; Generation::COUNT]);
 
-/// An instruction of GFX9.
-pub(crate) const fn g9(code: u16) -> Codes {
-    Codes { gfx9: Some(code) }
+/// The generation does not have the instruction.
+pub(crate) const NO: u16 = 0xffff;
+
+/// Opcode numbers of GFX6, GFX7, GFX8, GFX9, GFX10.
+pub(crate) const fn c(gfx6: u16, gfx7: u16, gfx8: u16, gfx9: u16, gfx10: u16) -> Codes {
+    Codes([gfx6, gfx7, gfx8, gfx9, gfx10])
 }
 
 /// An instruction of no machine.
-pub(crate) const NOWHERE: Codes = Codes { gfx9: None };
+pub(crate) const NOWHERE: Codes = Codes([NO; Generation::COUNT]);
 
 impl Codes {
     /// The number in the family's opcode field.
     pub const fn get(&self, generation: Generation) -> Option<u16> {
-        match generation {
-            Generation::Gfx9 => self.gfx9,
+        match self.0[generation as usize] {
+            NO => None,
+            code => Some(code),
         }
     }
 }
@@ -294,8 +297,10 @@ pub struct Row {
     pub family: Family,
     /// Opcode numbers.
     pub codes: Codes,
-    /// Features the processor must have beside the generation.
-    pub requires: crate::target::Feature,
+    /// Features the processor must have, all of them, beside the generation.
+    pub requires: Feature,
+    /// Features the processor must not have, none of them.
+    pub lacks: Feature,
     /// Explicit operands in the assembler's order.
     pub ops: &'static [OpSpec],
     /// Implicit registers.
@@ -307,6 +312,14 @@ pub struct Row {
 }
 
 impl Row {
+    /// The opcode number on a processor; `None` if it does not have the instruction.
+    pub const fn code(&self, target: &Target) -> Option<u16> {
+        match target.has(self.requires) && !target.features.intersects(self.lacks) {
+            true => self.codes.get(target.generation),
+            false => None,
+        }
+    }
+
     /// A vector ALU instruction.
     pub fn is_valu(&self) -> bool {
         matches!(self.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p)
@@ -361,7 +374,7 @@ pub fn opcodes() -> impl Iterator<Item = Opcode> {
 macro_rules! rows {
     ($static:ident, $family:ident; $(
         $id:ident $name:literal $codes:expr, [$($ops:expr),*]
-        $(, implicit $($imp:ident)+)? $(, flags $($flag:ident)+)? $(, caps $($cap:ident)+)? $(, requires $req:ident)?;
+        $(, implicit $($imp:ident)+)? $(, flags $($flag:ident)+)? $(, caps $($cap:ident)+)? $(, requires $($req:ident)+)? $(, lacks $($lack:ident)+)?;
     )*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         #[repr(u16)]
@@ -372,7 +385,8 @@ macro_rules! rows {
             name: $name,
             family: $crate::table::Family::$family,
             codes: $codes,
-            requires: $crate::target::Feature::empty() $(.union($crate::target::Feature::$req))?,
+            requires: $crate::target::Feature::empty() $($(.union($crate::target::Feature::$req))+)?,
+            lacks: $crate::target::Feature::empty() $($(.union($crate::target::Feature::$lack))+)?,
             ops: &[$($ops),*],
             implicit: $crate::table::Implicit::empty() $($(.union($imp))+)?,
             flags: $crate::table::Flags::empty() $($(.union($crate::table::Flags::$flag))+)?,

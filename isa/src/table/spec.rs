@@ -1,7 +1,7 @@
 //! Words the rows are written in: operand types, operand kinds, implicit registers.
 
-pub(crate) use super::g9;
 use super::{Implicit, Kind, Num, OpSpec, Role};
+pub(crate) use super::{NO, c};
 
 /// Meaning and dwords of an operand.
 #[derive(Clone, Copy)]

@@ -37,11 +37,10 @@ impl Rng {
 }
 
 /// Every instruction and form the processor has.
-pub fn all_forms(target: &Target) -> impl Iterator<Item = (Opcode, Form)> {
-    let (generation, features) = (target.generation, target.features);
+pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)> {
     isa::table::opcodes().flat_map(move |op| {
         let row = op.row();
-        let there = row.codes.get(generation).is_some() && features.contains(row.requires);
+        let there = row.code(target).is_some();
         let several = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
         let forms: &[Form] = match (there, several) {
             (false, _) => &[],
