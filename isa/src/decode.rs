@@ -62,6 +62,9 @@ impl Maps {
         for op in opcodes() {
             let row = op.row();
             let Some(code) = row.code(target) else { continue };
+            if row.flags.contains(Flags::ALIAS) {
+                continue;
+            }
             maps.enter(row.family, u32::from(code), op);
             let promoted = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
             if promoted && !row.flags.contains(Flags::NO_E64) {

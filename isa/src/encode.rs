@@ -125,7 +125,7 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
         }
         place(&mut words, inst, slot, spec, index as u8, operand)?;
     }
-    words.bits |= modifier_bits(row, encoding, inst, sources)?;
+    words.bits |= modifier_bits(target, row, encoding, inst, sources)?;
     Ok(words)
 }
 
@@ -361,12 +361,13 @@ impl RegRange {
             // Apertures are 64-bit values with one code; status bits.
             235..=239 | 251..=253 => len <= 2,
             256..=511 => first + len <= 512,
+            512..=767 => first + len <= 768,
             _ => false,
         }
     }
 }
 
-fn allowed_flags(row: &Row, encoding: Encoding) -> ModFlags {
+fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     let memory = ModFlags::GLC | ModFlags::SLC;
     match encoding {
         Encoding::Smem if row.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC) => {
@@ -374,10 +375,11 @@ fn allowed_flags(row: &Row, encoding: Encoding) -> ModFlags {
         }
         Encoding::Sdwa if row.family != Family::Vopc => ModFlags::CLAMP,
         Encoding::Dpp => ModFlags::BOUND_CTRL,
-        Encoding::Vop3 | Encoding::Vop3p if row.caps.contains(Caps::CLAMP) => ModFlags::CLAMP,
+        Encoding::Vop3 | Encoding::Vop3p if row.clamps(target.generation) => ModFlags::CLAMP,
         Encoding::Ds if row.flags.contains(Flags::NO_GDS) => ModFlags::empty(),
         Encoding::Ds => ModFlags::GDS,
         Encoding::Mubuf if row.ops.is_empty() => ModFlags::empty(),
+        Encoding::Mubuf if row.flags.contains(Flags::LDS_ONLY) => memory | ModFlags::LDS,
         Encoding::Mubuf => {
             let lds = if row.flags.contains(Flags::CAN_LDS) { ModFlags::LDS } else { ModFlags::empty() };
             let tfe = if row.flags.contains(Flags::ATOMIC) { ModFlags::empty() } else { ModFlags::TFE };
@@ -388,9 +390,15 @@ fn allowed_flags(row: &Row, encoding: Encoding) -> ModFlags {
     }
 }
 
-fn modifier_bits(row: &Row, encoding: Encoding, inst: &MachInst, sources: Sources) -> Result<u64, Problem> {
+fn modifier_bits(
+    target: &Target,
+    row: &Row,
+    encoding: Encoding,
+    inst: &MachInst,
+    sources: Sources,
+) -> Result<u64, Problem> {
     let mods = &inst.mods;
-    if !allowed_flags(row, encoding).contains(mods.flags) {
+    if !allowed_flags(target, row, encoding).contains(mods.flags) {
         return Err(Problem::Modifier("a flag"));
     }
     check_source_mods(row, encoding, mods, sources)?;
@@ -416,6 +424,9 @@ fn modifier_bits(row: &Row, encoding: Encoding, inst: &MachInst, sources: Source
             flag(DS_GDS, ModFlags::GDS)
         }
         Encoding::Mubuf => {
+            if row.flags.contains(Flags::LDS_ONLY) && !mods.flags.contains(ModFlags::LDS) {
+                return Err(Problem::Modifier("VGPRs"));
+            }
             flag(MUBUF_GLC, ModFlags::GLC)
                 | flag(MUBUF_SLC, ModFlags::SLC)
                 | flag(MUBUF_OFFEN, ModFlags::OFFEN)

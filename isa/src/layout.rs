@@ -209,7 +209,7 @@ impl Encoding {
             Form::E32 => (Encoding::Vop32, Flags::NO_E32),
             Form::Sdwa => (Encoding::Sdwa, Flags::NO_SDWA),
             Form::Dpp if row.family == Family::Vopc => return None,
-            Form::Dpp => (Encoding::Dpp, Flags::NO_DPP),
+            Form::Dpp => (Encoding::Dpp, Flags::NO_DPP.union(Flags::DPP64)),
         };
         (!row.flags.intersects(unless)).then_some(encoding)
     }
@@ -420,8 +420,8 @@ fn smem(spec: &OpSpec, index: u8, flags: Flags) -> Slot {
 fn mubuf(spec: &OpSpec, index: u8) -> Slot {
     match (spec.kind, index) {
         (Kind::Vaddr, _) => Slot::Address(MUBUF_VADDR),
-        (_, 0) => Slot::Address(MUBUF_VDATA),
         (Kind::Sgpr, _) => Slot::Scaled(MUBUF_SRSRC, 4),
+        (_, 0) => Slot::Address(MUBUF_VDATA),
         _ => Slot::Source(MUBUF_SOFFSET),
     }
 }

@@ -4,6 +4,7 @@ use cranelift_entity::entity_impl;
 use std::fmt;
 
 /// A hardware register, by its code in a 9-bit source operand: SGPRs from 0, specials from 102, VGPRs from 256.
+/// Accumulation VGPRs follow from 512: their codes are those of VGPRs with a bit elsewhere in the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u16);
 
@@ -37,9 +38,20 @@ impl Reg {
         Reg(256 + n)
     }
 
+    /// Accumulation VGPR number `n` (gfx908, gfx90a).
+    pub const fn agpr(n: u16) -> Reg {
+        assert!(n < 256);
+        Reg(512 + n)
+    }
+
     /// Whether it is a VGPR.
     pub const fn is_vgpr(self) -> bool {
-        self.0 >= 256
+        self.0 >> 8 == 1
+    }
+
+    /// Whether it is an accumulation VGPR.
+    pub const fn is_agpr(self) -> bool {
+        self.0 >> 8 == 2
     }
 
     /// Whether it is one of the numbered SGPRs (on GFX9 the top six alias nothing: 102 are numbered).
@@ -47,9 +59,9 @@ impl Reg {
         self.0 < 102
     }
 
-    /// The number after `s` or `v`.
+    /// The number after `s`, `v` or `a`.
     pub const fn number(self) -> u16 {
-        if self.is_vgpr() { self.0 - 256 } else { self.0 }
+        if self.0 >= 256 { self.0 & 255 } else { self.0 }
     }
 
     /// The register `n` places further.
@@ -61,7 +73,8 @@ impl Reg {
 impl fmt::Debug for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            256.. => write!(f, "v{}", self.0 - 256),
+            512.. => write!(f, "a{}", self.number()),
+            256.. => write!(f, "v{}", self.number()),
             n => write!(f, "s{n}"),
         }
     }

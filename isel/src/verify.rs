@@ -301,6 +301,8 @@ fn operand_problem(func: &MachFunc, spec: &OpSpec, operand: Operand) -> Option<&
         Kind::Vaddr => class == Some(RegClass::Sgpr),
         Kind::Saddr => class == Some(RegClass::Vgpr),
         Kind::Label | Kind::Lit | Kind::SmemOffset => false,
+        // No processor that we compile for has accumulation registers.
+        Kind::Agpr | Kind::Avgpr | Kind::Acc => true,
     };
     if wrong_class {
         return Some("wrong kind of operand");

@@ -25,6 +25,11 @@ impl Printer<'_> {
             Encoding::Mubuf => {
                 self.flags(&[(ModFlags::IDXEN, " idxen"), (ModFlags::OFFEN, " offen")]).and_then(|()| {
                     self.offset()?;
+                    // Where `lds` goes without saying LLVM writes it before the others, and reads it only there.
+                    if self.inst.op.row().flags.contains(Flags::LDS_ONLY) {
+                        self.out.push_str(" lds");
+                        return self.flags(&[(ModFlags::GLC, " glc"), (ModFlags::SLC, " slc")]);
+                    }
                     self.memory_flags()
                 })
             }

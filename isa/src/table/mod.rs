@@ -119,6 +119,13 @@ pub enum Kind {
     Vaddr,
     /// SGPR base of a GLOBAL (2 dwords) or SCRATCH (1) address, or `Operand::None` (`off`).
     Saddr,
+    /// Accumulation VGPRs only.
+    Agpr,
+    /// VGPRs or accumulation VGPRs: a factor of a matrix instruction.
+    Avgpr,
+    /// Sum of a matrix instruction: accumulation VGPRs; on gfx90a both sums may be VGPRs instead; as a source an inline
+    /// constant too.
+    Acc,
 }
 
 /// How the bits of a source are understood; decides what inline float constants mean.
@@ -247,6 +254,13 @@ bitflags::bitflags! {
         const NO_DATA = 1 << 20;
         /// DS: does nothing in GDS (`ds_permute_b32`, `ds_nop`).
         const NO_GDS = 1 << 21;
+        /// A further name that assemblers take for another row's opcode (`v_mul_lo_i32` on GFX8). Never decoded.
+        const ALIAS = 1 << 22;
+        /// Works on 64-bit values: there is no DPP form before gfx90a, which takes `row_newbcast` only, and GFX10,
+        /// which takes DPP8 only where a source has 64 bits.
+        const DPP64 = 1 << 23;
+        /// MUBUF: the data comes from LDS; `lds` is always set and there is neither data nor address operand.
+        const LDS_ONLY = 1 << 24;
     }
 
     /// Modifiers that the VOP3/VOP3P encoding of an instruction accepts, beside `neg` and `abs` of its float sources.
@@ -260,6 +274,12 @@ bitflags::bitflags! {
         const OP_SEL = 1 << 2;
         /// VOP3P whose `op_sel_hi` selects f16 or f32 per source and whose `neg_hi` is `abs`.
         const MIX = 1 << 3;
+        /// `clamp` of an integer or a mask, which GFX6 and GFX7 do not have: see [`Row::clamps`].
+        const INT_CLAMP = 1 << 4;
+        /// `op_sel` of two bits that stand for "fetch from inactive lanes" and `bound_ctrl` (`v_permlane16_b32`).
+        const PERMLANE = 1 << 5;
+        /// Matrix instruction: the fields of `abs`, `op_sel` and `neg` hold `cbsz`, `abid` and `blgp`.
+        const MFMA = 1 << 6;
     }
 }
 
@@ -318,6 +338,12 @@ impl Row {
             true => self.codes.get(target.generation),
             false => None,
         }
+    }
+
+    /// Whether the VOP3 form takes `clamp`.
+    pub const fn clamps(&self, generation: Generation) -> bool {
+        let integers = generation as u8 >= Generation::Gfx8 as u8;
+        self.caps.contains(Caps::CLAMP) || self.caps.contains(Caps::INT_CLAMP) && integers
     }
 
     /// A vector ALU instruction.

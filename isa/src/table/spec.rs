@@ -13,6 +13,10 @@ pub(crate) const B96: Ty = Ty(Num::Raw, 3);
 pub(crate) const B128: Ty = Ty(Num::Raw, 4);
 pub(crate) const B256: Ty = Ty(Num::Raw, 8);
 pub(crate) const B512: Ty = Ty(Num::Raw, 16);
+pub(crate) const B1024: Ty = Ty(Num::Raw, 32);
+/// Two 32-bit values in a pair of registers; a constant counts for both.
+pub(crate) const PK_B32: Ty = Ty(Num::B32, 2);
+pub(crate) const PK_F32: Ty = Ty(Num::F32, 2);
 pub(crate) const B16: Ty = Ty(Num::B16, 1);
 pub(crate) const I16: Ty = Ty(Num::I16, 1);
 pub(crate) const U16: Ty = Ty(Num::U16, 1);
@@ -50,6 +54,16 @@ operands! {
     vgpr = Use Vgpr;
     /// Vector source: VGPR, SGPR or constant.
     src = Use Vsrc;
+    /// Destination in accumulation VGPRs.
+    adst = Def Agpr;
+    /// Source in accumulation VGPRs.
+    agpr = Use Agpr;
+    /// Source in VGPRs or accumulation VGPRs.
+    avgpr = Use Avgpr;
+    /// Sum that a matrix instruction writes.
+    acc_dst = Def Acc;
+    /// Sum that a matrix instruction adds to.
+    acc_src = Use Acc;
     /// A literal.
     literal = Use Lit;
     /// SGPR base of an address.

@@ -98,3 +98,19 @@ pub fn assemble(tool: &Path, cpu: &str, lines: &[String]) -> Vec<Option<Vec<u32>
         })
         .collect()
 }
+
+/// Whether the processor has an instruction of each name, from what LLVM says to the name without operands. All false
+/// if LLVM does not know the processor.
+pub fn knows(tool: &Path, cpu: &str, names: &[&str]) -> Vec<bool> {
+    let cpu = format!("-mcpu={cpu}");
+    let (_, stderr) = run(tool, &["-arch=amdgcn", &cpu, "--show-encoding"], &(names.join("\n") + "\n"));
+    if stderr.contains("is not a recognized processor") {
+        return vec![false; names.len()];
+    }
+    let refusal = |line: &&str| {
+        line.contains("error: ") && (line.contains("not supported") || line.contains("invalid instruction"))
+    };
+    let number = |line: &str| line.strip_prefix("<stdin>:")?.split(':').next()?.parse::<usize>().ok();
+    let refused: HashSet<usize> = stderr.lines().filter(refusal).filter_map(number).collect();
+    (1..=names.len()).map(|line| !refused.contains(&line)).collect()
+}

@@ -40,7 +40,8 @@ impl Rng {
 pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)> {
     isa::table::opcodes().flat_map(move |op| {
         let row = op.row();
-        let there = row.code(target).is_some();
+        // An alias is decoded under its other name.
+        let there = row.code(target).is_some() && !row.flags.contains(Flags::ALIAS);
         let several = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
         let forms: &[Form] = match (there, several) {
             (false, _) => &[],
@@ -102,7 +103,7 @@ fn operand(
         || row.family == Family::Ds
         || inst.mods.flags.contains(ModFlags::GLC);
     let has = |flag| inst.mods.flags.contains(flag);
-    let tfe = row.family == Family::Mubuf && index == 0;
+    let tfe = row.family == Family::Mubuf && index == 0 && !row.flags.contains(Flags::LDS_ONLY);
     match spec.kind {
         _ if tfe && has(ModFlags::LDS) => Operand::None,
         _ if index == 0 && spec.role == Role::Def && !returns => Operand::None,
@@ -125,6 +126,11 @@ fn operand(
             }
         }
         Kind::Vaddr => vaddr(rng, inst, based),
+        Kind::Agpr => agprs(rng, spec.width),
+        Kind::Avgpr if rng.chance(2) => even(vgprs(rng, spec.width)),
+        Kind::Avgpr => agprs(rng, spec.width),
+        Kind::Acc if spec.role == Role::Use && rng.chance(3) => Operand::Inline(128 + rng.below(65) as u16),
+        Kind::Acc => agprs(rng, spec.width),
         Kind::Ssrc => {
             let room = row.family != Family::Mubuf && row.family != Family::Vop3;
             source(rng, target, inst.op, spec, false, room, literal)
@@ -145,6 +151,18 @@ fn operand(
 
 fn vgprs(rng: &mut Rng, width: u8) -> Operand {
     Operand::regs(Reg::vgpr(rng.below(257 - u32::from(width)) as u16), width)
+}
+
+/// Groups of accumulation registers begin at even numbers on gfx90a.
+fn agprs(rng: &mut Rng, width: u8) -> Operand {
+    even(Operand::regs(Reg::agpr(rng.below(257 - u32::from(width)) as u16), width))
+}
+
+fn even(operand: Operand) -> Operand {
+    match operand {
+        Operand::Reg(range) if range.len > 1 => Operand::regs(Reg(range.first.0 & !1), range.len),
+        other => other,
+    }
 }
 
 /// EXEC and M0 are replaced.
@@ -301,6 +319,10 @@ fn modifiers(rng: &mut Rng, inst: &mut MachInst) {
             let lds = row.flags.contains(Flags::CAN_LDS) && rng.chance(4);
             mods.flags = flags(rng, &[ModFlags::GLC, ModFlags::SLC, ModFlags::OFFEN, ModFlags::IDXEN]);
             mods.flags.set(ModFlags::LDS, lds);
+            if row.flags.contains(Flags::LDS_ONLY) {
+                mods.flags.remove(ModFlags::OFFEN | ModFlags::IDXEN);
+                mods.flags |= ModFlags::LDS;
+            }
             mods.flags.set(ModFlags::TFE, !lds && row.flags.contains(Flags::LOAD) && rng.chance(4));
         }
         (Family::Flat, _) => {
@@ -318,7 +340,7 @@ fn modifiers(rng: &mut Rng, inst: &mut MachInst) {
             let signs = if mix || floats == all { all } else { 0 };
             mods.neg = rng.next() as u8 & signs & (rng.next() as u8);
             mods.abs = rng.next() as u8 & signs & (rng.next() as u8);
-            if row.caps.contains(Caps::CLAMP) {
+            if row.caps.intersects(Caps::CLAMP | Caps::INT_CLAMP) {
                 mods.flags = flags(rng, &[ModFlags::CLAMP]);
             }
         }
@@ -341,7 +363,7 @@ fn vop(rng: &mut Rng, inst: &mut MachInst, form: Form, floats: u8, all: u8) {
     let sel = |rng: &mut Rng| SdwaSel::from_code(rng.below(7) as u8).expect("there are seven");
     match form {
         Form::Full => {
-            if row.caps.contains(Caps::CLAMP) {
+            if row.caps.intersects(Caps::CLAMP | Caps::INT_CLAMP) {
                 mods.flags = flags(rng, &[ModFlags::CLAMP]);
             }
             if row.caps.contains(Caps::OMOD) {
