@@ -26,10 +26,12 @@ fn object(mc: &Path, cpu: &str, extra: &[&str], text: &str) -> Option<Vec<u8>> {
 /// `compute_pgm_rsrc1` of a kernel that uses that many registers.
 fn rsrc1(mc: &Path, target: &Target, extra: &[&str], vgprs: u32, sgprs: u32) -> Option<u32> {
     let accum = if target.has(Feature::GFX90A) { ".amdhsa_accum_offset 4\n" } else { "" };
+    // GFX7 takes FLAT_SCRATCH's SGPRs from the numbered ones; GFX8 and GFX9 have others for it.
+    let flat = if target.generation == Generation::Gfx7 { ".amdhsa_reserve_flat_scratch 0\n" } else { "" };
     // A mark finds the descriptor in the object, whatever its layout.
     let text = format!(
         ".rodata\n.p2align 6\n.ascii \"<descriptor>\"\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr {vgprs}\n\
-         .amdhsa_next_free_sgpr {sgprs}\n.amdhsa_reserve_vcc 0\n{accum}.end_amdhsa_kernel\n"
+         .amdhsa_next_free_sgpr {sgprs}\n.amdhsa_reserve_vcc 0\n{flat}{accum}.end_amdhsa_kernel\n"
     );
     let object = object(mc, target.name, extra, &text)?;
     let mark = b"<descriptor>";
@@ -68,7 +70,9 @@ fn register_granules_and_limits() {
                 assert_eq!(vgpr_field(count), Some(count.div_ceil(granule) - 1), "{} {count}", target.name);
             }
             let sgpr_field = |sgprs| rsrc1(&mc, target, extra, 1, sgprs).map(|word| word >> 6 & 15);
-            let numbered = target.addressable_sgprs;
+            // LLVM reserves four for the FLAT_SCRATCH that GFX6 does not have, and there is no way to tell it.
+            let reserved = if target.generation == Generation::Gfx6 { 4 } else { 0 };
+            let numbered = target.addressable_sgprs - reserved;
             let fixed = target.has(Feature::SGPR_INIT_BUG);
             if target.generation == Generation::Gfx10 {
                 assert_eq!(sgpr_field(numbered), Some(0), "{}", target.name);
