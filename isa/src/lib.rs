@@ -26,7 +26,7 @@ pub use func::{
     SyncOrder, SyncScope,
 };
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
-pub use legal::constant_bus_ok;
+pub use legal::{constant_bus_limit, constant_bus_ok};
 pub use operand::{Operand, RegRange, Tuple};
 pub use print::{write_block_label, write_inst, write_inst_with};
 pub use reg::{Reg, RegClass, VReg};

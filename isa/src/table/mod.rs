@@ -261,6 +261,8 @@ bitflags::bitflags! {
         const DPP64 = 1 << 23;
         /// MUBUF: the data comes from LDS; `lds` is always set and there is neither data nor address operand.
         const LDS_ONLY = 1 << 24;
+        /// Takes one value over the constant bus on GFX10 too (64-bit shifts).
+        const BUS1 = 1 << 25;
     }
 
     /// Modifiers that the VOP3/VOP3P encoding of an instruction accepts, beside `neg` and `abs` of its float sources.

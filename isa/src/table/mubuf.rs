@@ -90,10 +90,10 @@ rows! { MUBUF, Mubuf;
     BUFFER_STORE_FORMAT_D16_XYZ_UNPACKED "buffer_store_format_d16_xyz" c(  NO,   NO, 0x0e,   NO,   NO), [vgpr(B96), vaddr(), sgpr(B128), ssrc(U32)], implicit R_EXEC, flags STORE VM, requires UNPACKED_D16;
     BUFFER_STORE_FORMAT_D16_XYZW_UNPACKED "buffer_store_format_d16_xyzw" c(  NO,   NO, 0x0f,   NO,   NO), [vgpr(B128), vaddr(), sgpr(B128), ssrc(U32)], implicit R_EXEC, flags STORE VM, requires UNPACKED_D16;
     BUFFER_STORE_LDS_DWORD "buffer_store_lds_dword" c(  NO,   NO, 0x3d, 0x3d,   NO), [sgpr(B128), ssrc(U32)], implicit R_EXEC R_M0, flags STORE VM LDS_ONLY;
-    BUFFER_WBINVL1_SC "buffer_wbinvl1_sc" c(0x70,   NO,   NO,   NO,   NO), [], flags VM ORDERED;
-    BUFFER_GL0_INV "buffer_gl0_inv" c(  NO,   NO,   NO,   NO, 0x71), [], flags VM ORDERED;
-    BUFFER_GL1_INV "buffer_gl1_inv" c(  NO,   NO,   NO,   NO, 0x72), [], flags VM ORDERED;
+    BUFFER_WBINVL1_SC "buffer_wbinvl1_sc" c(0x70,   NO,   NO,   NO,   NO), [], flags ORDERED;
+    BUFFER_GL0_INV "buffer_gl0_inv" c(  NO,   NO,   NO,   NO, 0x71), [], flags ORDERED;
+    BUFFER_GL1_INV "buffer_gl1_inv" c(  NO,   NO,   NO,   NO, 0x72), [], flags ORDERED;
     BUFFER_WBL2 "buffer_wbl2" c(  NO,   NO,   NO, 0x28,   NO), [], flags VM ORDERED, requires GFX90A;
-    BUFFER_INVL2 "buffer_invl2" c(  NO,   NO,   NO, 0x29,   NO), [], flags VM ORDERED, requires GFX90A;
-    BUFFER_WBINVL1_ALIAS "buffer_wbinvl1" c(  NO,   NO,   NO,   NO, 0x71), [], flags VM ORDERED ALIAS;
+    BUFFER_INVL2 "buffer_invl2" c(  NO,   NO,   NO, 0x29,   NO), [], flags ORDERED, requires GFX90A;
+    BUFFER_WBINVL1_ALIAS "buffer_wbinvl1" c(  NO,   NO,   NO,   NO, 0x71), [], flags ORDERED ALIAS;
 }
