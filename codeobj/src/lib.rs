@@ -2,3 +2,5 @@
 //!
 //! The tables of this crate name each field once; the reader here and the assembler share them, so that what one
 //! prints the other understands.
+
+pub mod descriptor_fields;

@@ -1,0 +1,422 @@
+//! The assembler's state and the loop over statements.
+//!
+//! One pass: no instruction's size depends on what comes later, so every label has its offset when it is read. Fields
+//! that name later symbols are noted as fixups and filled in at the end (`resolve`).
+
+use crate::cursor::{Cursor, Name, begins_name};
+use crate::diag::{Diagnostic, MAX_ERRORS};
+use crate::directive::{conditional::Condition, macros::Macro};
+use crate::error::{Error, Result, error};
+use crate::expr::{Node, Value};
+use crate::inst::Instructions;
+use crate::section::{Section, elf};
+use crate::symbol::{Definition, SymbolId, Symbols};
+use crate::{Options, Settings};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Nested macros, repetitions and the like; more are taken for endless recursion.
+const MAX_NESTING: u32 = 20;
+
+/// Everything known while a source text is read.
+pub(crate) struct Assembler<'o> {
+    pub options: &'o Options,
+    pub settings: Settings,
+    pub instructions: Option<Instructions>,
+    pub symbols: Symbols,
+    pub nodes: Vec<Node>,
+    pub sections: Vec<Section>,
+    pub section_names: FxHashMap<Box<str>, u32>,
+    pub section: u32,
+    pub previous_section: u32,
+    pub section_stack: Vec<(u32, u32)>,
+    pub conditions: Vec<Condition>,
+    pub macros: FxHashMap<Box<str>, Macro>,
+    /// Macro expansions so far: `\@`.
+    pub expansions: u64,
+    /// Bytes that macros and repetitions may still expand to.
+    pub expansion_budget: usize,
+    /// Bytes that sections may still grow by.
+    pub output_budget: u64,
+    pub counts: RegisterCounts,
+    pub files: Vec<String>,
+    pub addrsig: Option<Vec<SymbolId>>,
+    local_labels: FxHashMap<u32, u32>,
+    depth: u32,
+    /// Where the text being read comes from: statement of the source whose expansion it is.
+    origin: Option<Range<usize>>,
+    diagnostics: Vec<Diagnostic>,
+    /// `.end` or too many errors.
+    pub stopped: bool,
+    /// Inside of a macro: `.exitm` ends it.
+    pub exit_macro: bool,
+}
+
+/// The symbols that count registers.
+pub(crate) struct RegisterCounts {
+    pub vgpr: [SymbolId; 2],
+    pub sgpr: [SymbolId; 2],
+}
+
+impl<'o> Assembler<'o> {
+    pub fn new(options: &'o Options) -> Assembler<'o> {
+        let mut symbols = Symbols::default();
+        let mut counter = |name| {
+            let id = symbols.get_or_add(name, 0);
+            symbols[id].builtin = true;
+            symbols[id].definition = Definition::Value { value: Value::Abs(0), fixed: false };
+            id
+        };
+        // The first of each pair is code object V3's and later, the second V2's.
+        let counts = RegisterCounts {
+            vgpr: [counter(".amdgcn.next_free_vgpr"), counter(".kernel.vgpr_count")],
+            sgpr: [counter(".amdgcn.next_free_sgpr"), counter(".kernel.sgpr_count")],
+        };
+        let mut assembler = Assembler {
+            options,
+            settings: Settings::new(options),
+            instructions: None,
+            symbols,
+            nodes: Vec::new(),
+            sections: Vec::new(),
+            section_names: FxHashMap::default(),
+            section: 0,
+            previous_section: 0,
+            section_stack: Vec::new(),
+            conditions: Vec::new(),
+            macros: FxHashMap::default(),
+            expansions: 0,
+            expansion_budget: options.max_expansion,
+            output_budget: options.max_output,
+            counts,
+            files: Vec::new(),
+            addrsig: None,
+            local_labels: FxHashMap::default(),
+            depth: 0,
+            origin: None,
+            diagnostics: Vec::new(),
+            stopped: false,
+            exit_macro: false,
+        };
+        let text = assembler.section_named(".text", elf::SHT_PROGBITS, elf::SHF_ALLOC | elf::SHF_EXECINSTR);
+        assembler.sections[text as usize].align = 4;
+        assembler.enter(text);
+        if let Some(target) = assembler.settings.target {
+            assembler.set_target(target);
+        }
+        assembler
+    }
+
+    /// Fixes the processor: instructions are looked up for it, and the predefined symbols tell it.
+    pub fn set_target(&mut self, target: &'static isa::Target) {
+        self.settings.target = Some(target);
+        self.instructions = Some(Instructions::new(target, self.settings.wave64(target)));
+        let (major, minor, stepping) = target.version;
+        let symbols = [
+            (".amdgcn.gfx_generation_number", major),
+            (".amdgcn.gfx_generation_minor", minor),
+            (".amdgcn.gfx_generation_stepping", stepping),
+            (".option.machine_version_major", major),
+            (".option.machine_version_minor", minor),
+            (".option.machine_version_stepping", stepping),
+        ];
+        for (name, value) in symbols {
+            let id = self.symbols.get_or_add(name, 0);
+            self.symbols[id].builtin = true;
+            self.symbols[id].definition =
+                Definition::Value { value: Value::Abs(i64::from(value)), fixed: false };
+        }
+    }
+
+    /// Reads the whole source.
+    pub fn assemble(&mut self, source: &str) {
+        self.run(source);
+        if let Some(condition) = self.conditions.pop().filter(|_| !self.stopped) {
+            self.report(source, error(condition.span, "`.if` without `.endif`").label("begins here"));
+        }
+        self.close_undefined();
+    }
+
+    /// Reads a text statement by statement. After a mistake it goes on with the next line.
+    fn run(&mut self, text: &str) {
+        let mut cur = Cursor::new(text);
+        while !cur.is_end() && !self.stopped && !self.exit_macro {
+            if let Err(mistake) = self.statement(&mut cur) {
+                self.report(text, mistake);
+                cur.skip_line();
+            }
+        }
+    }
+
+    /// Reads the text that a macro or repetition expands to. `span` is the statement that asked for it.
+    pub fn run_expansion(&mut self, text: &str, span: Range<usize>) -> Result<()> {
+        if self.depth >= MAX_NESTING {
+            return Err(error(span, "macros are nested too deeply").label("more than 20 levels"));
+        }
+        let Some(left) = self.expansion_budget.checked_sub(text.len() + 16) else {
+            self.stopped = true;
+            return Err(error(span, "macros and repetitions expand to too much text"));
+        };
+        self.expansion_budget = left;
+        self.depth += 1;
+        let outer = self.origin.clone();
+        if outer.is_none() {
+            self.origin = Some(span);
+        }
+        self.run(text);
+        self.origin = outer;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn statement(&mut self, cur: &mut Cursor) -> Result<()> {
+        loop {
+            cur.blank();
+            let start = cur.pos;
+            let byte = cur.peek();
+            if self.is_skipping() {
+                return self.skipped_statement(cur);
+            }
+            if begins_name(byte) {
+                let name = cur.name().unwrap_or_default();
+                let after = cur.pos;
+                cur.blank();
+                match cur.peek() {
+                    b':' => {
+                        cur.pos += 1;
+                        self.define_label(name, start..after)?;
+                        continue;
+                    }
+                    b'=' if cur.peek_at(1) != b'=' => {
+                        cur.pos += 1;
+                        self.assignment(cur, name, start..after)?;
+                    }
+                    _ if name.as_bytes()[0] == b'.' => {
+                        cur.pos = after;
+                        self.directive(cur, name, start..after)?;
+                    }
+                    _ if !self.macros.is_empty() && self.macros.contains_key(name) => {
+                        self.invoke(cur, name, start)?;
+                    }
+                    _ => self.instruction(cur, name, start..after)?,
+                }
+                return end_of_statement(cur);
+            }
+            match byte {
+                b'\n' => {
+                    cur.pos += 1;
+                    return Ok(());
+                }
+                b'0'..=b'9' => {
+                    self.define_local_label(cur)?;
+                    continue;
+                }
+                b'"' => {
+                    let name = cur.expect_name("a label")?;
+                    cur.expect(b':')?;
+                    self.define_label(&name, start..cur.pos)?;
+                    continue;
+                }
+                // Lines of a preprocessor.
+                b'#' => cur.skip_line(),
+                _ if cur.at_end() || cur.is_end() => cur.skip_line(),
+                _ => {
+                    return Err(error(start..start + 1, "expected an instruction, a directive or a label")
+                        .label("not the start of a statement"));
+                }
+            }
+            return Ok(());
+        }
+    }
+
+    /// Whether a false `.if` is open.
+    #[inline]
+    pub fn is_skipping(&self) -> bool {
+        self.conditions.last().is_some_and(|condition| !condition.active)
+    }
+
+    fn skipped_statement(&mut self, cur: &mut Cursor) -> Result<()> {
+        let start = cur.pos;
+        if cur.peek() == b'.'
+            && let Some(name) = cur.name()
+            && self.conditional(cur, name, start..start + name.len())?
+        {
+            return end_of_statement(cur);
+        }
+        cur.skip_line();
+        Ok(())
+    }
+
+    fn define_local_label(&mut self, cur: &mut Cursor) -> Result<()> {
+        let start = cur.pos;
+        let mut number = 0u32;
+        while let digit @ b'0'..=b'9' = cur.peek() {
+            number = number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+            cur.pos += 1;
+        }
+        let span = start..cur.pos;
+        if !cur.eat(b':') {
+            return Err(error(span, "expected a statement").label("a number begins a local label like `1:`"));
+        }
+        let count = self.local_labels.entry(number).or_insert(0);
+        *count += 1;
+        let name = local_name(number, *count);
+        self.define_label(&name, span)
+    }
+
+    /// What `1b` and `1f` stand for.
+    pub fn local_label(&mut self, number: u32, forward: bool, span: Range<usize>) -> Result<Value> {
+        let count = self.local_labels.get(&number).copied().unwrap_or(0);
+        if !forward && count == 0 {
+            return Err(error(span, format!("there is no label `{number}:` before this line")));
+        }
+        let name = local_name(number, count + u32::from(forward));
+        let id = self.symbols.get_or_add(&name, self.place_of(span.start));
+        Ok(self.symbol_node(id, crate::expr::Specifier::None))
+    }
+
+    pub fn define_label(&mut self, name: &str, span: Range<usize>) -> Result<()> {
+        let id = self.symbols.get_or_add(name, self.place_of(span.start));
+        let (section, offset) = self.here();
+        let symbol = &mut self.symbols[id];
+        if symbol.is_defined() {
+            return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
+        }
+        symbol.definition = Definition::Label { section, offset };
+        self.symbols.register(id);
+        Ok(())
+    }
+
+    fn assignment(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<()> {
+        let value = self.expression(cur)?;
+        self.set_symbol(name, value, false, span)
+    }
+
+    /// `.set` and its kind.
+    pub fn set_symbol(&mut self, name: &str, value: Value, fixed: bool, span: Range<usize>) -> Result<()> {
+        if name == "." {
+            return Err(error(span, "use `.org` to set the location"));
+        }
+        let id = self.symbols.get_or_add(name, self.place_of(span.start));
+        // What is a number now stays that number, whatever its symbols become later.
+        let value = self.known(value).map_or(value, Value::Abs);
+        let symbol = &mut self.symbols[id];
+        match symbol.definition {
+            Definition::None => {}
+            Definition::Value { fixed: false, .. } if !fixed => {}
+            _ => return Err(error(span, format!("`{name}` is already defined")).label("second definition")),
+        }
+        symbol.definition = Definition::Value { value, fixed };
+        self.symbols.register(id);
+        Ok(())
+    }
+
+    /// Whether the text being read comes from a macro or repetition.
+    pub fn in_expansion(&self) -> bool {
+        self.depth > 0
+    }
+
+    /// Section and offset of what comes next.
+    #[inline]
+    pub fn here(&self) -> (u32, u64) {
+        (self.section, self.sections[self.section as usize].size())
+    }
+
+    #[inline]
+    pub fn current(&mut self) -> &mut Section {
+        &mut self.sections[self.section as usize]
+    }
+
+    /// The section of that name, made with these properties if it is new.
+    pub fn section_named(&mut self, name: &str, kind: u32, flags: u64) -> u32 {
+        if let Some(&id) = self.section_names.get(name) {
+            return id;
+        }
+        let id = self.sections.len() as u32;
+        self.sections.push(Section::new(name, kind, flags));
+        self.section_names.insert(name.into(), id);
+        id
+    }
+
+    /// Goes on in another section.
+    pub fn enter(&mut self, id: u32) {
+        self.previous_section = self.section;
+        self.section = id;
+        let section = &mut self.sections[id as usize];
+        if !section.entered {
+            section.entered = true;
+            self.symbols.order.push(Err(id));
+        }
+    }
+
+    /// Takes bytes from what the output may hold.
+    pub fn reserve(&mut self, bytes: u64, span: &Range<usize>) -> Result<()> {
+        match self.output_budget.checked_sub(bytes) {
+            Some(left) => {
+                self.output_budget = left;
+                Ok(())
+            }
+            None => {
+                self.stopped = true;
+                Err(error(span.clone(), "the object becomes too large"))
+            }
+        }
+    }
+
+    /// The offset in the source text that a place of the present text belongs to.
+    pub fn place_of(&self, pos: usize) -> usize {
+        self.origin.as_ref().map_or(pos, |origin| origin.start)
+    }
+
+    /// The span in the source text that a span of the present text belongs to, for a fixup.
+    pub fn span_of(&self, span: Range<usize>) -> (u32, u32) {
+        let span = self.origin.clone().unwrap_or(span);
+        (span.start.min(u32::MAX as usize) as u32, span.end.min(u32::MAX as usize) as u32)
+    }
+
+    /// Notes an error in `text`, which may be the expansion of a macro.
+    pub fn report(&mut self, text: &str, mistake: Error) {
+        let mut parts = mistake.into_parts();
+        if let Some(origin) = &self.origin {
+            let start = parts.span.start.min(text.len());
+            let line = text.as_bytes()[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            let line = String::from_utf8_lossy(&text.as_bytes()[line..]).lines().next().unwrap_or("").to_owned();
+            parts.notes.push(format!("in the expansion: `{}`", line.trim()));
+            parts.label.clear();
+            parts.span = origin.clone();
+        }
+        self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+    }
+
+    /// Notes an error about a place of the source text.
+    pub fn push_diagnostic(&mut self, span: Range<usize>, message: String, label: String, notes: Vec<String>) {
+        self.diagnostics.push(Diagnostic { message, span, label, notes });
+        self.stopped |= self.diagnostics.len() >= MAX_ERRORS;
+    }
+
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        let mut list = std::mem::take(&mut self.diagnostics);
+        list.sort_by_key(|diagnostic| diagnostic.span.start);
+        list
+    }
+
+    /// A symbol by a name in a directive.
+    pub fn symbol_in(&mut self, cur: &mut Cursor) -> Result<SymbolId> {
+        cur.blank();
+        let start = cur.pos;
+        let name: Name = cur.expect_name("a symbol")?;
+        Ok(self.symbols.get_or_add(&name, self.place_of(start)))
+    }
+}
+
+fn local_name(number: u32, instance: u32) -> String {
+    format!(".L{number}\u{1}{instance}")
+}
+
+#[inline]
+fn end_of_statement(cur: &mut Cursor) -> Result<()> {
+    cur.expect_end()?;
+    cur.skip_line();
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `.amdhsa_kernel`: kernel descriptors of code object V3 and later.
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::directive::symbols::sym;
+use crate::error::{Result, error};
+use crate::expr::{Specifier, Value};
+use crate::section::{Fixup, FixupKind};
+use codeobj::descriptor_fields::{self as fields, Default, FIELDS, Granules};
+use isa::{Feature, Target};
+use std::ops::Range;
+
+/// What the directives of a block said.
+#[derive(Default)]
+struct Block {
+    seen: Vec<String>,
+    next_free_vgpr: Option<u32>,
+    next_free_sgpr: Option<u32>,
+    user_sgpr_count: Option<u32>,
+    reserve_vcc: Option<bool>,
+    reserve_flat_scratch: Option<bool>,
+    reserve_xnack_mask: Option<bool>,
+    accum_offset: Option<u32>,
+    implied_user_sgprs: u32,
+    preload_sgprs: u32,
+    wave32: Option<bool>,
+}
+
+impl Assembler<'_> {
+    pub(super) fn amdhsa_kernel(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let Some(target) = self.settings.target else {
+            return Err(error(span.clone(), "the processor is not known").label("`.amdhsa_kernel` needs one"));
+        };
+        let name = cur.expect_name("the name of the kernel")?.to_string();
+        cur.expect_end()?;
+        cur.skip_line();
+        let mut descriptor = self.default_descriptor(target);
+        let mut block = Block::default();
+        loop {
+            cur.blank();
+            let start = cur.pos;
+            if cur.is_end() {
+                return Err(error(span.clone(), "no `.end_amdhsa_kernel` ends this").label("begins here"));
+            }
+            if cur.at_end() || cur.peek() == b'#' {
+                cur.skip_line();
+                continue;
+            }
+            let directive = cur.name().unwrap_or_default();
+            let at = start..cur.pos.max(start + 1);
+            if directive == ".end_amdhsa_kernel" {
+                break;
+            }
+            if let Err(mistake) = self.kernel_directive(cur, directive, at, target, &mut block, &mut descriptor) {
+                let text = cur.text;
+                self.report(text, mistake);
+                if self.stopped {
+                    return Ok(());
+                }
+            }
+            cur.skip_line();
+        }
+        self.finish_descriptor(target, &block, &mut descriptor, span)?;
+        self.write_descriptor(&name, &descriptor, span)
+    }
+
+    fn default_descriptor(&self, target: &Target) -> [u8; fields::SIZE] {
+        let mut descriptor = [0; fields::SIZE];
+        for field in FIELDS.iter().filter(|field| field.exists_on(target)) {
+            let value = match field.default {
+                Default::Is(value) => value,
+                Default::Wave32 => u32::from(!self.settings.wave64(target)),
+                Default::WgpMode => u32::from(!self.settings.cumode.unwrap_or(false)),
+            };
+            field.place.set(&mut descriptor, value);
+        }
+        descriptor
+    }
+
+    fn kernel_directive(
+        &mut self,
+        cur: &mut Cursor,
+        directive: &str,
+        at: Range<usize>,
+        target: &Target,
+        block: &mut Block,
+        descriptor: &mut [u8; fields::SIZE],
+    ) -> Result<()> {
+        let Some(name) = directive.strip_prefix(".amdhsa_") else {
+            return Err(error(at, "expected an `.amdhsa_` directive or `.end_amdhsa_kernel`"));
+        };
+        cur.blank();
+        let start = cur.pos;
+        let value = self.absolute(cur)?;
+        cur.expect_end()?;
+        let value_span = start..cur.pos.max(start + 1);
+        if block.seen.iter().any(|seen| seen == name) {
+            return Err(error(at, format!("`.amdhsa_{name}` is given twice")));
+        }
+        block.seen.push(name.to_owned());
+        let limit = |max: u64| match u64::try_from(value) {
+            Ok(value) if value <= max => Ok(value as u32),
+            _ => Err(error(value_span.clone(), format!("`.amdhsa_{name}` takes a number from 0 to {max}"))),
+        };
+        let flag = || limit(1).map(|value| value != 0);
+        match name {
+            "next_free_vgpr" => block.next_free_vgpr = Some(limit(u32::MAX.into())?),
+            "next_free_sgpr" => block.next_free_sgpr = Some(limit(u32::MAX.into())?),
+            "user_sgpr_count" => block.user_sgpr_count = Some(limit(31)?),
+            "reserve_vcc" => block.reserve_vcc = Some(flag()?),
+            "reserve_flat_scratch" if target.version.0 >= 7 => block.reserve_flat_scratch = Some(flag()?),
+            "reserve_xnack_mask" if target.version.0 >= 8 => block.reserve_xnack_mask = Some(flag()?),
+            "accum_offset" if target.version == (9, 0, 10) => match limit(256)? {
+                offset if offset >= 4 && offset.is_multiple_of(4) => block.accum_offset = Some(offset),
+                _ => return Err(error(value_span, "the offset is a multiple of 4 from 4 to 256")),
+            },
+            _ => match FIELDS.iter().find(|field| field.name == name) {
+                Some(field) if field.exists_on(target) => {
+                    let value = limit(field.max())?;
+                    field.place.set(descriptor, value);
+                    block.implied_user_sgprs += if value != 0 { field.user_sgprs } else { 0 };
+                    match name {
+                        "wavefront_size32" => block.wave32 = Some(value != 0),
+                        "user_sgpr_kernarg_preload_length" => block.preload_sgprs = value,
+                        _ => {}
+                    }
+                }
+                known => {
+                    let special = ["reserve_flat_scratch", "reserve_xnack_mask", "accum_offset"].contains(&name);
+                    return Err(match known.is_some() || special {
+                        true => error(at, format!("{} has no `.amdhsa_{name}`", target.name)),
+                        false => error(at, format!("unknown directive `.amdhsa_{name}`")),
+                    });
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Register counts, and what must be there.
+    fn finish_descriptor(
+        &mut self,
+        target: &Target,
+        block: &Block,
+        descriptor: &mut [u8; fields::SIZE],
+        span: &Range<usize>,
+    ) -> Result<()> {
+        let required = |value: Option<u32>, name: &str| {
+            value.ok_or_else(|| error(span.clone(), format!("`.amdhsa_{name}` is required")))
+        };
+        let vgprs = required(block.next_free_vgpr, "next_free_vgpr")?;
+        let sgprs = required(block.next_free_sgpr, "next_free_sgpr")?;
+        let wave64 = block.wave32.map_or(self.settings.wave64(target), |wave32| !wave32);
+        let granules = Granules::of(target, wave64);
+        let blocks = Granules::blocks(vgprs, granules.vgpr);
+        if blocks > 63 {
+            return Err(error(span.clone(), format!("{vgprs} VGPRs are more than a descriptor can say")));
+        }
+        fields::VGPR_BLOCKS.set(descriptor, blocks);
+        if let Some(granule) = granules.sgpr {
+            let xnack = target.has(Feature::XNACK) && self.settings.xnack != Some(false);
+            let extra = fields::extra_sgprs(
+                target.version.0,
+                block.reserve_vcc.unwrap_or(true),
+                block.reserve_flat_scratch.unwrap_or(target.version.0 >= 7),
+                block.reserve_xnack_mask.unwrap_or(xnack),
+            );
+            let blocks = Granules::blocks(sgprs.saturating_add(extra), granule);
+            if blocks > 15 {
+                return Err(error(span.clone(), format!("{sgprs} SGPRs are more than a descriptor can say")));
+            }
+            fields::SGPR_BLOCKS.set(descriptor, blocks);
+        }
+        let implied = block.implied_user_sgprs + block.preload_sgprs;
+        let count = block.user_sgpr_count.unwrap_or(implied);
+        if count < implied || count > 31 {
+            let message = format!("the enabled user SGPRs are {implied}, more than the {count} there are");
+            return Err(error(span.clone(), message));
+        }
+        fields::USER_SGPR_COUNT.set(descriptor, count);
+        if target.version == (9, 0, 10) {
+            let offset = required(block.accum_offset, "accum_offset")?;
+            if offset > vgprs.max(1).next_multiple_of(4) {
+                return Err(error(span.clone(), "`.amdhsa_accum_offset` exceeds the VGPRs"));
+            }
+            fields::ACCUM_OFFSET.set(descriptor, offset / 4 - 1);
+        }
+        Ok(())
+    }
+
+    /// Writes the descriptor here and defines `name.kd`.
+    fn write_descriptor(&mut self, name: &str, descriptor: &[u8; fields::SIZE], span: &Range<usize>) -> Result<()> {
+        let place = self.place_of(span.start);
+        let kernel = self.symbols.get_or_add(name, place);
+        let label = format!("{name}.kd");
+        self.define_label(&label, span.clone())?;
+        let descriptor_symbol = self.symbols.get_or_add(&label, place);
+        // The descriptor is as visible as the kernel; the kernel itself must not be preempted.
+        let (binding, visibility) = (self.symbols[kernel].binding, self.symbols[kernel].visibility);
+        let symbol = &mut self.symbols[descriptor_symbol];
+        symbol.binding = binding;
+        symbol.visibility = visibility;
+        symbol.kind = sym::STT_OBJECT;
+        symbol.size = Some(Value::Abs(fields::SIZE as i64));
+        if visibility == 0 {
+            self.symbols[kernel].visibility = sym::STV_PROTECTED;
+        }
+        let offset = self.here().1 + fields::ENTRY_OFFSET as u64;
+        self.emit(descriptor, span)?;
+        let value = self.symbol_node(kernel, Specifier::None);
+        self.register_used(value);
+        let fixup_span = self.span_of(span.clone());
+        self.current().fixups.push(Fixup { offset, value, kind: FixupKind::Entry, span: fixup_span });
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! Directives that write data: numbers, strings, padding.
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use crate::expr::{Value, unknown};
+use crate::number::{Number, number};
+use crate::section::{Fixup, FixupKind};
+use std::ops::Range;
+
+/// `s_nop 0`, which code is padded with.
+const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
+
+impl Assembler<'_> {
+    pub(super) fn data_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+        match name {
+            ".byte" => self.integers(cur, 1)?,
+            ".short" | ".half" | ".hword" | ".2byte" | ".value" => self.integers(cur, 2)?,
+            ".long" | ".int" | ".4byte" => self.integers(cur, 4)?,
+            ".quad" | ".8byte" => self.integers(cur, 8)?,
+            ".float" | ".single" => self.floats(cur, 4)?,
+            ".double" => self.floats(cur, 8)?,
+            ".ascii" => self.strings(cur, false)?,
+            ".asciz" | ".string" => self.strings(cur, true)?,
+            ".fill" => self.fill(cur, span)?,
+            ".zero" | ".space" | ".skip" => self.space(cur, span)?,
+            ".p2align" => self.align(cur, span, true, 1)?,
+            ".p2alignw" => self.align(cur, span, true, 2)?,
+            ".p2alignl" => self.align(cur, span, true, 4)?,
+            ".balign" | ".align" => self.align(cur, span, false, 1)?,
+            ".balignw" => self.align(cur, span, false, 2)?,
+            ".balignl" => self.align(cur, span, false, 4)?,
+            ".org" => self.org(cur, span)?,
+            ".uleb128" => self.leb128(cur, false)?,
+            ".sleb128" => self.leb128(cur, true)?,
+            ".incbin" => return Err(error(span.clone(), "`.incbin` is not supported: a source is one file")),
+            ".include" => return Err(error(span.clone(), "`.include` is not supported: a source is one file")),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Appends bytes to the section.
+    pub(crate) fn emit(&mut self, bytes: &[u8], span: &Range<usize>) -> Result<()> {
+        self.reserve(bytes.len() as u64, span)?;
+        let section = self.current();
+        if section.has_contents() {
+            section.data.extend_from_slice(bytes);
+            return Ok(());
+        }
+        if bytes.iter().any(|&byte| byte != 0) {
+            return Err(error(span.clone(), "data in a section without contents"));
+        }
+        section.virtual_size += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Appends `count` copies of a pattern.
+    fn emit_repeated(&mut self, pattern: &[u8], count: u64, span: &Range<usize>) -> Result<()> {
+        let total = count.checked_mul(pattern.len() as u64).unwrap_or(u64::MAX);
+        self.reserve(total, span)?;
+        let section = self.current();
+        if !section.has_contents() {
+            if pattern.iter().any(|&byte| byte != 0) {
+                return Err(error(span.clone(), "data in a section without contents"));
+            }
+            section.virtual_size += total;
+            return Ok(());
+        }
+        if let [byte] = pattern {
+            section.data.resize(section.data.len() + total as usize, *byte);
+            return Ok(());
+        }
+        for _ in 0..count {
+            section.data.extend_from_slice(pattern);
+        }
+        Ok(())
+    }
+
+    /// Appends a value of `size` bytes, now or at the end.
+    pub(crate) fn emit_value(&mut self, value: Value, size: u8, span: Range<usize>) -> Result<()> {
+        // A difference of labels is known as soon as both are.
+        if let Some(number) = self.known(value) {
+            let bits = u32::from(size) * 8;
+            let fits = bits == 64 || (-(1i64 << (bits - 1))..1i64 << bits).contains(&number);
+            if !fits {
+                return Err(error(span, format!("{number} does not fit {size} bytes")));
+            }
+            return self.emit(&number.to_le_bytes()[..usize::from(size)], &span);
+        }
+        self.register_used(value);
+        let fixup_span = self.span_of(span.clone());
+        let offset = self.here().1;
+        if !self.current().has_contents() {
+            return Err(error(span, "data in a section without contents"));
+        }
+        self.emit(&[0; 8][..usize::from(size)], &span)?;
+        self.current().fixups.push(Fixup { offset, value, kind: FixupKind::Data(size), span: fixup_span });
+        Ok(())
+    }
+
+    fn integers(&mut self, cur: &mut Cursor, size: u8) -> Result<()> {
+        cur.blank();
+        if cur.at_end() {
+            return Ok(());
+        }
+        loop {
+            cur.blank();
+            let start = cur.pos;
+            let value = self.expression(cur)?;
+            self.emit_value(value, size, start..cur.pos)?;
+            if !cur.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn floats(&mut self, cur: &mut Cursor, size: usize) -> Result<()> {
+        loop {
+            cur.blank();
+            let start = cur.pos;
+            let negative = cur.eat(b'-');
+            let _ = !negative && cur.eat(b'+');
+            cur.blank();
+            let value = match cur.peek() {
+                b'0'..=b'9' => match number(cur)? {
+                    Number::Float(value) => value,
+                    Number::Int(value) => value as f64,
+                    _ => return Err(error(start..cur.pos, "expected a number")),
+                },
+                _ => match cur.name().map(str::to_ascii_lowercase).as_deref() {
+                    Some("inf" | "infinity") => f64::INFINITY,
+                    Some("nan") => f64::NAN,
+                    _ => return Err(error(cur.span_from(start), "expected a number")),
+                },
+            };
+            let value = if negative { -value } else { value };
+            match size {
+                4 => self.emit(&(value as f32).to_le_bytes(), &(start..cur.pos))?,
+                _ => self.emit(&value.to_le_bytes(), &(start..cur.pos))?,
+            }
+            if !cur.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn strings(&mut self, cur: &mut Cursor, zero: bool) -> Result<()> {
+        loop {
+            cur.blank();
+            let start = cur.pos;
+            let mut bytes = cur.string()?;
+            if zero {
+                bytes.push(0);
+            }
+            self.emit(&bytes, &(start..cur.pos))?;
+            if !cur.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `.fill repeat[, size[, value]]`
+    fn fill(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let repeat = self.absolute(cur)?;
+        let size = if cur.eat(b',') { self.absolute(cur)? } else { 1 };
+        let value = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
+        let Ok(repeat) = u64::try_from(repeat) else { return Ok(()) };
+        let Ok(size) = usize::try_from(size) else {
+            return Err(error(span.clone(), "the size of `.fill` is negative"));
+        };
+        // As GNU's assembler: a size above 8 is 8, and of the value only 4 bytes count.
+        let mut pattern = [0; 8];
+        pattern[..4].copy_from_slice(&(value as u32).to_le_bytes());
+        match &pattern[..size.min(8)] {
+            [] => Ok(()),
+            pattern => self.emit_repeated(pattern, repeat, span),
+        }
+    }
+
+    /// `.space count[, byte]`
+    fn space(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let count = self.absolute(cur)?;
+        let byte = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
+        match u64::try_from(count) {
+            Ok(count) => self.emit_repeated(&[byte as u8], count, span),
+            Err(_) => Err(error(span.clone(), "a negative size")),
+        }
+    }
+
+    /// `.p2align power[, fill[, most]]`; `.balign bytes[, ...]`.
+    fn align(&mut self, cur: &mut Cursor, span: &Range<usize>, power: bool, size: u64) -> Result<()> {
+        let value = self.absolute(cur)?;
+        let align = match power {
+            true if (0..32).contains(&value) => 1u64 << value,
+            false if value == 0 => 1,
+            false if value > 0 && value < 1 << 32 && (value as u64).is_power_of_two() => value as u64,
+            _ => return Err(error(span.clone(), "the alignment must be a power of two below 2^32")),
+        };
+        let mut fill = None;
+        let mut most = u64::MAX;
+        if cur.eat(b',') {
+            cur.blank();
+            if cur.peek() != b',' && !cur.at_end() {
+                fill = Some(self.absolute(cur)?);
+            }
+            if cur.eat(b',') {
+                most = u64::try_from(self.absolute(cur)?).unwrap_or(0);
+            }
+        }
+        let section = self.current();
+        let padding = section.size().wrapping_neg() & (align - 1);
+        let code = section.is_code() && fill.is_none();
+        section.align = section.align.max(align);
+        if padding == 0 || padding > most {
+            return Ok(());
+        }
+        if code {
+            // Code is padded with instructions that do nothing; bytes that make no whole one come first, as zeros.
+            self.emit_repeated(&[0], padding % 4, span)?;
+            return self.emit_repeated(&S_NOP, padding / 4, span);
+        }
+        if padding % size != 0 {
+            return Err(error(span.clone(), format!("{padding} bytes of padding are no multiple of {size}")));
+        }
+        let pattern = fill.unwrap_or(0).to_le_bytes();
+        self.emit_repeated(&pattern[..size as usize], padding / size, span)
+    }
+
+    /// `.org offset[, fill]`
+    fn org(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        cur.blank();
+        let start = cur.pos;
+        let value = self.expression(cur)?;
+        let byte = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
+        let (section, here) = self.here();
+        let reduced = self.reduce(value).map_err(|message| error(span.clone(), message))?;
+        let base = match (reduced.plus, reduced.minus) {
+            (None, None) => 0,
+            (Some(term), None) => match self.locate(term) {
+                Some((place, offset)) if place == section => offset,
+                _ => return Err(unknown(cur, start)),
+            },
+            _ => return Err(unknown(cur, start)),
+        };
+        let to = base.wrapping_add(reduced.constant as u64);
+        match to.checked_sub(here) {
+            Some(bytes) => self.emit_repeated(&[byte as u8], bytes, span),
+            None => Err(error(span.clone(), "`.org` cannot go backwards")
+                .label(format!("the section has {here} bytes already"))),
+        }
+    }
+
+    fn leb128(&mut self, cur: &mut Cursor, signed: bool) -> Result<()> {
+        loop {
+            cur.blank();
+            let start = cur.pos;
+            let mut value = self.absolute(cur)?;
+            let mut bytes = Vec::new();
+            loop {
+                let low = (value & 0x7f) as u8;
+                value = if signed { value >> 7 } else { ((value as u64) >> 7) as i64 };
+                let last = if signed { value == -i64::from(low >> 6 & 1) } else { value == 0 };
+                bytes.push(low | if last { 0 } else { 0x80 });
+                if last {
+                    break;
+                }
+            }
+            self.emit(&bytes, &(start..cur.pos))?;
+            if !cur.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+}

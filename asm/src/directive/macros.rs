@@ -1,0 +1,372 @@
+//! `.macro`, `.rept`, `.irp`, `.irpc`.
+//!
+//! A body is kept as text; what it expands to is text again and is read like the source.
+
+use crate::assembler::Assembler;
+use crate::cursor::{Cursor, begins_name, continues_name};
+use crate::error::{Result, error};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A macro.
+#[derive(Clone, Debug)]
+pub(crate) struct Macro(Rc<Body>);
+
+#[derive(Debug)]
+struct Body {
+    parameters: Vec<Parameter>,
+    text: String,
+}
+
+#[derive(Clone, Debug)]
+struct Parameter {
+    name: String,
+    default: Option<String>,
+    required: bool,
+    vararg: bool,
+}
+
+impl Assembler<'_> {
+    pub(super) fn macro_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+        match name {
+            ".macro" => self.define_macro(cur, span)?,
+            ".rept" | ".rep" => self.repeat(cur, span)?,
+            ".irp" | ".irpc" => self.repeat_each(cur, name == ".irpc", span)?,
+            ".purgem" => {
+                let name = cur.expect_name("a macro")?;
+                if self.macros.remove(&*name).is_none() {
+                    return Err(error(span.clone(), format!("there is no macro `{}`", &*name)));
+                }
+            }
+            ".exitm" => {
+                if !self.in_expansion() {
+                    return Err(error(span.clone(), "`.exitm` outside of a macro"));
+                }
+                self.exit_macro = true;
+            }
+            ".endm" | ".endmacro" => return Err(error(span.clone(), "`.endm` without `.macro`")),
+            ".endr" => return Err(error(span.clone(), "`.endr` without `.rept`, `.irp` or `.irpc`")),
+            ".altmacro" => return Err(error(span.clone(), "alternative macro syntax is not supported")),
+            ".noaltmacro" => {}
+            ".end" => self.stopped = true,
+            ".print" => {
+                cur.string()?;
+            }
+            ".error" | ".err" => {
+                let text = if cur.eat(b'"') {
+                    cur.pos -= 1;
+                    String::from_utf8_lossy(&cur.string()?).into_owned()
+                } else {
+                    "`.err` met".to_owned()
+                };
+                return Err(error(span.clone(), text));
+            }
+            ".warning" => {
+                cur.rest();
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn define_macro(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let name = cur.expect_name("the name of the macro")?.to_string();
+        let mut parameters: Vec<Parameter> = Vec::new();
+        cur.eat(b',');
+        let mut mistake = None;
+        loop {
+            cur.blank();
+            if cur.at_end() {
+                break;
+            }
+            match parameter(cur) {
+                Ok(next) if parameters.iter().any(|other| other.name == next.name) => {
+                    mistake = Some(error(cur.span_here(), format!("a second parameter `{}`", next.name)));
+                    break;
+                }
+                Ok(next) => parameters.push(next),
+                Err(found) => {
+                    mistake = Some(found);
+                    break;
+                }
+            }
+            cur.eat(b',');
+        }
+        let text = body(cur, &[".macro"], &[".endm", ".endmacro"]).ok_or_else(|| no_end(span, ".endm"))?;
+        if let Some(mistake) = mistake {
+            return Err(mistake);
+        }
+        if self.macros.contains_key(name.as_str()) {
+            return Err(error(span.clone(), format!("macro `{name}` is already defined")));
+        }
+        let text = text.to_owned();
+        self.macros.insert(name.into(), Macro(Rc::new(Body { parameters, text })));
+        Ok(())
+    }
+
+    /// A macro's name stands where an instruction would.
+    pub(crate) fn invoke(&mut self, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
+        let Some(Macro(body)) = self.macros.get(name).cloned() else { return Ok(()) };
+        cur.pos = start + name.len();
+        let values = arguments(cur, &body.parameters)?;
+        let span = start..cur.pos;
+        for (parameter, value) in body.parameters.iter().zip(&values) {
+            if parameter.required && value.is_empty() {
+                let message = format!("macro `{name}` needs a value for `{}`", parameter.name);
+                return Err(error(span, message));
+            }
+        }
+        let names: Vec<&str> = body.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        let mut text = String::new();
+        if !expand(&body.text, &names, &values, self.expansions, self.expansion_budget, &mut text) {
+            return Err(self.too_much(span));
+        }
+        self.expansions += 1;
+        let open = self.conditions.len();
+        self.run_expansion(&text, span)?;
+        self.exit_macro = false;
+        self.conditions.truncate(open);
+        Ok(())
+    }
+
+    fn repeat(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let count = self.absolute(cur);
+        let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
+        let count = usize::try_from(count?).map_err(|_| error(span.clone(), "a negative number of repetitions"))?;
+        // An empty body could be repeated for ever at no cost in text.
+        if count.saturating_mul(text.len() + 1) > self.expansion_budget {
+            return Err(self.too_much(span.clone()));
+        }
+        let mut all = String::new();
+        for _ in 0..count {
+            expand(text, &[], &[], self.expansions, usize::MAX, &mut all);
+        }
+        self.run_expansion(&all, span.clone())
+    }
+
+    fn repeat_each(&mut self, cur: &mut Cursor, characters: bool, span: &Range<usize>) -> Result<()> {
+        let name = cur.expect_name("the name of the parameter")?.to_string();
+        cur.eat(b',');
+        let values: Vec<String> = if characters {
+            let text = cur.rest();
+            let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+            text.chars().map(String::from).collect()
+        } else {
+            let mut values = Vec::new();
+            loop {
+                cur.blank();
+                if cur.at_end() {
+                    break;
+                }
+                values.push(argument(cur, false));
+                cur.eat(b',');
+            }
+            values
+        };
+        let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
+        let mut all = String::new();
+        for value in values {
+            let budget = self.expansion_budget;
+            if !expand(text, &[&name], &[value], self.expansions, budget, &mut all) {
+                return Err(self.too_much(span.clone()));
+            }
+        }
+        self.run_expansion(&all, span.clone())
+    }
+
+    #[cold]
+    fn too_much(&mut self, span: Range<usize>) -> crate::error::Error {
+        self.stopped = true;
+        error(span, "macros and repetitions expand to too much text")
+    }
+}
+
+const LOOPS: &[&str] = &[".rept", ".rep", ".irp", ".irpc"];
+
+fn no_end(span: &Range<usize>, end: &str) -> crate::error::Error {
+    error(span.clone(), format!("no `{end}` ends this")).label("begins here")
+}
+
+/// `name`, `name:req`, `name:vararg`, `name=default`.
+fn parameter(cur: &mut Cursor) -> Result<Parameter> {
+    let name = cur.expect_name("the name of a parameter")?.to_string();
+    let mut parameter = Parameter { name, default: None, required: false, vararg: false };
+    if cur.eat(b':') {
+        cur.blank();
+        let start = cur.pos;
+        match cur.name().unwrap_or_default() {
+            "req" => parameter.required = true,
+            "vararg" => parameter.vararg = true,
+            _ => return Err(error(cur.span_from(start), "expected `req` or `vararg`")),
+        }
+    }
+    if cur.eat(b'=') {
+        cur.blank();
+        parameter.default = Some(argument(cur, false));
+    }
+    Ok(parameter)
+}
+
+/// The lines up to the one that ends the body; the cursor is then behind its first word.
+fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<&'s str> {
+    cur.skip_line();
+    let start = cur.pos;
+    let mut depth = 0u32;
+    while !cur.is_end() {
+        let line = cur.pos;
+        while matches!(cur.peek(), b' ' | b'\t') {
+            cur.pos += 1;
+        }
+        if cur.peek() == b'.' {
+            let name = cur.name().unwrap_or_default();
+            if closing.contains(&name) {
+                if depth == 0 {
+                    return cur.text.get(start..line);
+                }
+                depth -= 1;
+            } else if opening.contains(&name) {
+                depth += 1;
+            }
+        }
+        cur.skip_line();
+    }
+    None
+}
+
+/// The values of the parameters: by position or by name, else the defaults.
+fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> {
+    let mut values: Vec<Option<String>> = vec![None; parameters.len()];
+    let mut next = 0;
+    loop {
+        cur.blank();
+        if cur.at_end() {
+            break;
+        }
+        let start = cur.pos;
+        let place = match named_argument(cur, parameters) {
+            Some(place) => place,
+            None => next,
+        };
+        let Some(parameter) = parameters.get(place) else {
+            let text = argument(cur, false);
+            return Err(error(start..cur.pos.max(start + 1), format!("too many arguments: `{text}`")));
+        };
+        let value = argument(cur, parameter.vararg);
+        if !value.is_empty() {
+            values[place] = Some(value);
+        }
+        next = place + 1;
+        cur.eat(b',');
+    }
+    let default = |parameter: &Parameter| parameter.default.clone().unwrap_or_default();
+    Ok(parameters.iter().zip(values).map(|(parameter, value)| value.unwrap_or_else(|| default(parameter))).collect())
+}
+
+/// `name=`, if it names a parameter.
+fn named_argument(cur: &mut Cursor, parameters: &[Parameter]) -> Option<usize> {
+    let mut copy = *cur;
+    let name = copy.name()?;
+    copy.blank();
+    if copy.peek() != b'=' || copy.peek_at(1) == b'=' {
+        return None;
+    }
+    copy.pos += 1;
+    copy.blank();
+    let place = parameters.iter().position(|parameter| parameter.name == name)?;
+    *cur = copy;
+    Some(place)
+}
+
+const fn is_operator(byte: u8) -> bool {
+    matches!(byte, b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'&' | b'|' | b'^' | b'~' | b':')
+}
+
+/// One argument: up to a comma, or a blank that no operator is next to; parentheses and strings keep together.
+fn argument(cur: &mut Cursor, everything: bool) -> String {
+    if everything {
+        return cur.rest().to_owned();
+    }
+    let bytes = cur.text.as_bytes();
+    let start = cur.pos;
+    let mut depth = 0u32;
+    while !cur.is_end() && !cur.at_end() {
+        match cur.peek() {
+            b'"' => {
+                // Without its end, a string is taken as it is.
+                if cur.string().is_err() {
+                    continue;
+                }
+                continue;
+            }
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => break,
+            b' ' | b'\t' if depth == 0 => {
+                let before = bytes[..cur.pos].last().copied().unwrap_or(0);
+                let mut copy = *cur;
+                copy.blank();
+                if copy.at_end() || copy.peek() == b',' || !(is_operator(before) || is_operator(copy.peek())) {
+                    break;
+                }
+            }
+            _ => {}
+        }
+        cur.pos += 1;
+    }
+    let text = cur.text.get(start..cur.pos).unwrap_or_default().trim();
+    // A string stands for its contents.
+    match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(inside) if !inside.contains('"') => inside.to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Appends the body with its parameters replaced; `false` if the result exceeds the budget.
+fn expand(body: &str, names: &[&str], values: &[String], count: u64, budget: usize, out: &mut String) -> bool {
+    let bytes = body.as_bytes();
+    let mut copied = 0;
+    let mut pos = 0;
+    while let Some(found) = bytes[pos..].iter().position(|&byte| byte == b'\\') {
+        let at = pos + found;
+        let after = bytes.get(at + 1).copied().unwrap_or(0);
+        let (end, value): (usize, Option<&str>) = match after {
+            b'@' => {
+                out.push_str(&body[copied..at]);
+                out.push_str(&count.to_string());
+                copied = at + 2;
+                (at + 2, None)
+            }
+            b'(' if bytes.get(at + 2) == Some(&b')') => (at + 3, Some("")),
+            _ if begins_name(after) || after.is_ascii_digit() => parameter_value(body, at + 1, names, values),
+            _ => (at + 1, None),
+        };
+        if let Some(value) = value {
+            out.push_str(&body[copied..at]);
+            out.push_str(value);
+            copied = end;
+        }
+        if out.len() > budget {
+            return false;
+        }
+        pos = end;
+    }
+    out.push_str(&body[copied..]);
+    out.len() <= budget
+}
+
+fn parameter_value<'v>(body: &str, start: usize, names: &[&str], values: &'v [String]) -> (usize, Option<&'v str>) {
+    let bytes = body.as_bytes();
+    let mut end = start;
+    while bytes.get(end).is_some_and(|&byte| continues_name(byte)) {
+        end += 1;
+    }
+    // A name may stand before a dot that does not belong to it.
+    let whole = &body[start..end];
+    let first = whole.split('.').next().unwrap_or(whole);
+    for name in [whole, first] {
+        if let Some(n) = names.iter().position(|other| *other == name) {
+            return (start + name.len(), values.get(n).map(String::as_str));
+        }
+    }
+    (end, None)
+}

@@ -1,0 +1,33 @@
+//! Directives.
+
+pub(crate) mod amdhsa;
+pub(crate) mod conditional;
+mod data;
+pub(crate) mod macros;
+mod sections;
+pub(crate) mod symbols;
+mod target;
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use std::ops::Range;
+
+impl Assembler<'_> {
+    /// A statement that begins with `.name`. The cursor is behind the name.
+    pub(crate) fn directive(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<()> {
+        let found = self.data_directive(cur, name, &span)?
+            || self.section_directive(cur, name, &span)?
+            || self.symbol_directive(cur, name, &span)?
+            || self.target_directive(cur, name, &span)?
+            || self.conditional(cur, name, span.clone())?
+            || self.macro_directive(cur, name, &span)?;
+        if found {
+            return Ok(());
+        }
+        if self.macros.contains_key(name) {
+            return self.invoke(cur, name, span.start);
+        }
+        Err(error(span, format!("unknown directive `{name}`")).label("not a directive"))
+    }
+}

@@ -1,0 +1,169 @@
+//! Directives that choose the section.
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use crate::section::{defaults, elf};
+use std::ops::Range;
+
+/// Letters of a section's flags.
+const FLAGS: [(u8, u64); 7] = [
+    (b'a', elf::SHF_ALLOC),
+    (b'w', elf::SHF_WRITE),
+    (b'x', elf::SHF_EXECINSTR),
+    (b'M', elf::SHF_MERGE),
+    (b'S', elf::SHF_STRINGS),
+    (b'T', elf::SHF_TLS),
+    (b'e', elf::SHF_EXCLUDE),
+];
+
+/// Names of section types.
+const TYPES: [(&str, u32); 8] = [
+    ("progbits", elf::SHT_PROGBITS),
+    ("nobits", elf::SHT_NOBITS),
+    ("note", elf::SHT_NOTE),
+    ("init_array", 14),
+    ("fini_array", 15),
+    ("preinit_array", 16),
+    ("unwind", 0x7000_0001),
+    ("llvm_addrsig", elf::SHT_LLVM_ADDRSIG),
+];
+
+impl Assembler<'_> {
+    pub(super) fn section_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+        match name {
+            ".text" | ".data" | ".bss" | ".rodata" | ".hsatext" | ".tdata" | ".tbss" => {
+                cur.blank();
+                if !cur.at_end() && self.absolute(cur)? != 0 {
+                    return Err(error(span.clone(), "subsections are not supported"));
+                }
+                let (kind, flags) = defaults(name);
+                let id = self.section_named(name, kind, flags);
+                self.enter(id);
+            }
+            ".section" => {
+                let id = self.section_operands(cur)?;
+                self.enter(id);
+            }
+            ".pushsection" => {
+                let saved = (self.section, self.previous_section);
+                let id = self.section_operands(cur)?;
+                if self.section_stack.len() >= 1000 {
+                    return Err(error(span.clone(), "sections are nested too deeply"));
+                }
+                self.section_stack.push(saved);
+                self.enter(id);
+            }
+            ".popsection" => match self.section_stack.pop() {
+                Some((section, previous)) => {
+                    self.enter(section);
+                    self.previous_section = previous;
+                }
+                None => return Err(error(span.clone(), "`.popsection` without `.pushsection`")),
+            },
+            ".previous" => self.enter(self.previous_section),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `name[, "flags"[, @type[, entry size]]]`
+    fn section_operands(&mut self, cur: &mut Cursor) -> Result<u32> {
+        cur.blank();
+        let start = cur.pos;
+        let name = section_name(cur)?;
+        let (mut kind, mut flags) = defaults(&name);
+        let (mut entry_size, mut explicit) = (0, false);
+        if cur.eat(b',') {
+            explicit = true;
+            flags = section_flags(cur)?;
+            if cur.eat(b',') {
+                kind = section_type(cur)?;
+            }
+            if flags & elf::SHF_MERGE != 0 {
+                cur.expect(b',')?;
+                entry_size = u64::try_from(self.absolute(cur)?).unwrap_or(0);
+            }
+        }
+        let span = start..cur.pos;
+        let is_new = !self.section_names.contains_key(name.as_str());
+        let id = self.section_named(&name, kind, flags);
+        let section = &mut self.sections[id as usize];
+        if is_new {
+            section.entry_size = entry_size;
+        } else if explicit && (section.kind, section.flags) != (kind, flags) {
+            return Err(error(span, format!("section `{name}` was declared with another type or other flags")));
+        }
+        Ok(id)
+    }
+
+    /// `.ident "text"`: a string of the section `.comment`.
+    pub(super) fn ident(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let text = cur.string()?;
+        let back = (self.section, self.previous_section);
+        let is_new = !self.section_names.contains_key(".comment");
+        let id = self.section_named(".comment", elf::SHT_PROGBITS, elf::SHF_MERGE | elf::SHF_STRINGS);
+        self.sections[id as usize].entry_size = 1;
+        self.enter(id);
+        // An empty string begins the section.
+        let mut bytes = if is_new { vec![0] } else { Vec::new() };
+        bytes.extend_from_slice(&text);
+        bytes.push(0);
+        let done = self.emit(&bytes, span);
+        (self.section, self.previous_section) = back;
+        done
+    }
+}
+
+/// Names of sections have characters that other names have not: up to a comma or blank.
+fn section_name(cur: &mut Cursor) -> Result<String> {
+    cur.blank();
+    if cur.peek() == b'"' {
+        return cur.expect_name("a section").map(|name| name.to_string());
+    }
+    let start = cur.pos;
+    while !matches!(cur.peek(), b',' | b' ' | b'\t' | b'\r') && !cur.at_end() && !cur.is_end() {
+        cur.pos += 1;
+    }
+    match cur.text.get(start..cur.pos).unwrap_or_default() {
+        "" => Err(cur.unexpected("the name of a section")),
+        name => Ok(name.to_owned()),
+    }
+}
+
+fn section_flags(cur: &mut Cursor) -> Result<u64> {
+    cur.blank();
+    let start = cur.pos;
+    let text = cur.string()?;
+    let mut flags = 0;
+    for byte in text {
+        match FLAGS.iter().find(|flag| flag.0 == byte) {
+            Some(flag) => flags |= flag.1,
+            None => {
+                let message = format!("unknown section flag `{}`", byte.escape_ascii());
+                return Err(error(start..cur.pos, message).note("known are a, w, x, M, S, T and e"));
+            }
+        }
+    }
+    Ok(flags)
+}
+
+fn section_type(cur: &mut Cursor) -> Result<u32> {
+    cur.blank();
+    let start = cur.pos;
+    if !matches!(cur.peek(), b'@' | b'%') {
+        return Err(cur.unexpected("`@progbits`, `@nobits` or `@note`"));
+    }
+    cur.pos += 1;
+    if cur.peek().is_ascii_digit() {
+        return match crate::number::number(cur)? {
+            crate::number::Number::Int(kind) => Ok(kind as u32),
+            _ => Err(error(start..cur.pos, "the type of a section is a name or a number")),
+        };
+    }
+    let name = cur.name().unwrap_or_default();
+    TYPES.iter().find(|kind| kind.0 == name).map(|kind| kind.1).ok_or_else(|| {
+        error(cur.span_from(start), format!("unknown section type `{name}`"))
+            .label("expected progbits, nobits, note, ...")
+    })
+}

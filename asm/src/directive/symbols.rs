@@ -1,0 +1,221 @@
+//! Directives about symbols.
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use crate::expr::{Node, Value};
+use crate::section::elf;
+use crate::symbol::{Definition, SymbolId};
+use std::ops::Range;
+
+/// `STB_*`, `STV_*` and `STT_*` of the ELF specification, and AMD's own kinds.
+pub(crate) mod sym {
+    pub const STB_LOCAL: u8 = 0;
+    pub const STB_GLOBAL: u8 = 1;
+    pub const STB_WEAK: u8 = 2;
+    pub const STV_INTERNAL: u8 = 1;
+    pub const STV_HIDDEN: u8 = 2;
+    pub const STV_PROTECTED: u8 = 3;
+    pub const STT_OBJECT: u8 = 1;
+    pub const STT_FUNC: u8 = 2;
+    pub const STT_COMMON: u8 = 5;
+    pub const STT_TLS: u8 = 6;
+    /// `STT_AMDGPU_HSA_KERNEL` of code object V2.
+    pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
+}
+use sym::*;
+
+const KINDS: [(&str, u8); 6] = [
+    ("function", STT_FUNC),
+    ("object", STT_OBJECT),
+    ("notype", 0),
+    ("common", STT_COMMON),
+    ("tls_object", STT_TLS),
+    ("amdgpu_hsa_kernel", STT_AMDGPU_HSA_KERNEL),
+];
+
+impl Assembler<'_> {
+    pub(super) fn symbol_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+        match name {
+            ".globl" | ".global" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_GLOBAL))?,
+            ".local" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_LOCAL))?,
+            ".weak" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_WEAK))?,
+            ".hidden" => self.each_symbol(cur, |symbol| symbol.visibility = STV_HIDDEN)?,
+            ".internal" => self.each_symbol(cur, |symbol| symbol.visibility = STV_INTERNAL)?,
+            ".protected" => self.each_symbol(cur, |symbol| symbol.visibility = STV_PROTECTED)?,
+            ".type" => self.symbol_type(cur)?,
+            ".size" => self.symbol_size(cur)?,
+            ".set" | ".equ" => self.set(cur, false)?,
+            ".equiv" => self.set(cur, true)?,
+            ".comm" => self.common(cur, span, false)?,
+            ".lcomm" => self.common(cur, span, true)?,
+            ".amdgpu_lds" => self.lds(cur, span)?,
+            ".ident" => self.ident(cur, span)?,
+            ".file" => self.file(cur)?,
+            ".addrsig" => self.addrsig = Some(self.addrsig.take().unwrap_or_default()),
+            ".addrsig_sym" => {
+                let id = self.symbol_in(cur)?;
+                self.symbols.register(id);
+                self.addrsig.get_or_insert_default().push(id);
+            }
+            // Line numbers and call frames: read, not kept.
+            _ if name == ".loc" || name.starts_with(".cfi_") => {
+                cur.rest();
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn each_symbol(&mut self, cur: &mut Cursor, change: impl Fn(&mut crate::symbol::Symbol)) -> Result<()> {
+        loop {
+            let id = self.symbol_in(cur)?;
+            change(&mut self.symbols[id]);
+            self.symbols.register(id);
+            if !cur.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `.type name, @function`; `%`, `STT_FUNC` and `"function"` are other spellings.
+    fn symbol_type(&mut self, cur: &mut Cursor) -> Result<()> {
+        let id = self.symbol_in(cur)?;
+        cur.eat(b',');
+        cur.blank();
+        let start = cur.pos;
+        if matches!(cur.peek(), b'@' | b'%' | b'#') {
+            cur.pos += 1;
+        }
+        let kind = cur.expect_name("the type of a symbol")?;
+        let lower = kind.to_ascii_lowercase();
+        let lower = match lower.strip_prefix("stt_") {
+            Some("func") => "function",
+            Some(rest) => rest,
+            None => lower.as_str(),
+        };
+        let Some((_, value)) = KINDS.iter().find(|(name, _)| *name == lower) else {
+            return Err(error(cur.span_from(start), format!("unknown type of symbol `{}`", &*kind))
+                .label("expected @function, @object, @notype, ..."));
+        };
+        self.symbols[id].kind = *value;
+        self.symbols.register(id);
+        Ok(())
+    }
+
+    fn symbol_size(&mut self, cur: &mut Cursor) -> Result<()> {
+        let id = self.symbol_in(cur)?;
+        cur.expect(b',')?;
+        let value = self.expression(cur)?;
+        self.symbols[id].size = Some(value);
+        Ok(())
+    }
+
+    fn set(&mut self, cur: &mut Cursor, fixed: bool) -> Result<()> {
+        cur.blank();
+        let start = cur.pos;
+        let name = cur.expect_name("a symbol")?;
+        cur.expect(b',')?;
+        let value = self.expression(cur)?;
+        self.set_symbol(&name, value, fixed, start..cur.pos)
+    }
+
+    /// `.comm name, size[, align]`
+    fn common(&mut self, cur: &mut Cursor, span: &Range<usize>, local: bool) -> Result<()> {
+        let id = self.symbol_in(cur)?;
+        cur.expect(b',')?;
+        let size = self.absolute(cur)?;
+        let align = if cur.eat(b',') { self.absolute(cur)? } else { 1 };
+        let (Ok(size), Ok(align)) = (u64::try_from(size), u64::try_from(align)) else {
+            return Err(error(span.clone(), "a negative size or alignment"));
+        };
+        if !align.max(1).is_power_of_two() {
+            return Err(error(span.clone(), "the alignment must be a power of two"));
+        }
+        if self.symbols[id].is_defined() {
+            return Err(error(span.clone(), format!("`{}` is already defined", self.symbols[id].name)));
+        }
+        let align = align.max(1);
+        self.symbols[id].kind = STT_OBJECT;
+        self.symbols.register(id);
+        if local || self.symbols[id].binding == Some(STB_LOCAL) {
+            return self.local_common(id, size, align, span);
+        }
+        self.symbols[id].binding.get_or_insert(STB_GLOBAL);
+        self.symbols[id].definition = Definition::Common { size, align };
+        Ok(())
+    }
+
+    fn local_common(&mut self, id: SymbolId, size: u64, align: u64, span: &Range<usize>) -> Result<()> {
+        let bss = self.section_named(".bss", elf::SHT_NOBITS, elf::SHF_ALLOC | elf::SHF_WRITE);
+        let back = (self.section, self.previous_section);
+        self.enter(bss);
+        self.reserve(size.saturating_add(align), span)?;
+        let section = self.current();
+        section.align = section.align.max(align);
+        section.virtual_size = section.virtual_size.next_multiple_of(align);
+        let offset = section.virtual_size;
+        section.virtual_size += size;
+        self.symbols[id].definition = Definition::Label { section: bss, offset };
+        self.symbols[id].size = Some(Value::Abs(size as i64));
+        self.symbols[id].binding = Some(STB_LOCAL);
+        (self.section, self.previous_section) = back;
+        Ok(())
+    }
+
+    /// `.amdgpu_lds name, size[, align]`: a symbol in LDS, which the linker places (seed 000, line 480).
+    fn lds(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let id = self.symbol_in(cur)?;
+        cur.expect(b',')?;
+        let size = self.absolute(cur)?;
+        let align = if cur.eat(b',') { self.absolute(cur)? } else { 4 };
+        let valid = (0..=65536).contains(&size) && align > 0 && (align as u64).is_power_of_two();
+        if !valid {
+            return Err(error(span.clone(), "the size or alignment of an LDS symbol is out of range"));
+        }
+        let symbol = &mut self.symbols[id];
+        if symbol.is_defined() {
+            return Err(error(span.clone(), format!("`{}` is already defined", symbol.name)));
+        }
+        symbol.definition = Definition::Lds { size: size as u64, align: align as u64 };
+        symbol.kind = STT_OBJECT;
+        symbol.binding.get_or_insert(STB_GLOBAL);
+        self.symbols.register(id);
+        Ok(())
+    }
+
+    /// `.file "name"` is a symbol; `.file 1 "dir" "name"` belongs to line tables.
+    fn file(&mut self, cur: &mut Cursor) -> Result<()> {
+        cur.blank();
+        if cur.peek() != b'"' {
+            cur.rest();
+            return Ok(());
+        }
+        let name = cur.string()?;
+        self.files.push(String::from_utf8_lossy(&name).into_owned());
+        cur.rest();
+        Ok(())
+    }
+
+    /// Makes the symbols of an expression part of the object: something emitted refers to them.
+    pub(crate) fn register_used(&mut self, value: Value) {
+        if let Value::Expr(id) = value {
+            self.register_tree(id, 0);
+        }
+    }
+
+    fn register_tree(&mut self, id: crate::expr::ExprId, depth: u32) {
+        if depth > 1000 {
+            return;
+        }
+        match self.nodes[id.index()] {
+            Node::Symbol(symbol, _) => self.symbols.register(symbol),
+            Node::Unary(_, inner) => self.register_tree(inner, depth + 1),
+            Node::Binary(_, left, right) => {
+                self.register_tree(left, depth + 1);
+                self.register_tree(right, depth + 1);
+            }
+            Node::Const(_) | Node::Place(..) => {}
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Operands with a syntax of their own: `hwreg()`, `sendmsg()`, `gpr_idx()`, `swizzle()`, the counters of `s_waitcnt`.
+
+use super::Instructions;
+use super::operand::{Arg, ArgValue};
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use isa::{MachInst, Operand, Target, op};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Names of hardware registers and messages on a processor.
+///
+/// They are read off the printer, so that there is one table of them: every value of the fields is printed and its name
+/// noted.
+pub(super) struct Names {
+    registers: FxHashMap<Box<str>, u8>,
+    messages: FxHashMap<Box<str>, u8>,
+    operations: FxHashMap<(u8, Box<str>), u8>,
+}
+
+impl Names {
+    fn new(target: &'static Target) -> Names {
+        let mut names = Names {
+            registers: FxHashMap::default(),
+            messages: FxHashMap::default(),
+            operations: FxHashMap::default(),
+        };
+        let mut text = String::new();
+        let print = |inst: MachInst, text: &mut String| {
+            text.clear();
+            isa::write_inst(target, &inst, None, text);
+        };
+        for id in 0..64u8 {
+            // Bits 15:11 hold the width less one: the whole register prints as its name alone.
+            let operands = [Operand::reg(isa::Reg(0)), Operand::Imm(31 << 11 | i32::from(id))];
+            print(MachInst::new(op::S_GETREG_B32, &operands), &mut text);
+            if let Some(name) = arguments(&text).next().filter(|name| is_name(name)) {
+                names.registers.entry(name.into()).or_insert(id);
+            }
+        }
+        for bits in 0..=255u16 {
+            print(MachInst::new(op::S_SENDMSG, &[Operand::Imm(i32::from(bits))]), &mut text);
+            let (id, operation) = ((bits & 15) as u8, (bits >> 4 & 7) as u8);
+            let mut parts = arguments(&text);
+            let Some(name) = parts.next().filter(|name| bits < 128 && is_name(name)) else { continue };
+            names.messages.entry(name.into()).or_insert(id);
+            if let Some(name) = parts.next().filter(|name| is_name(name)) {
+                names.operations.entry((id, name.into())).or_insert(operation);
+            }
+        }
+        names
+    }
+}
+
+/// What stands between the parentheses, apart by commas.
+fn arguments(text: &str) -> impl Iterator<Item = &str> {
+    let inside = text.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
+    inside.split(',').map(str::trim)
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Whether the operand is a list of counters.
+pub(super) fn is_waitcnt(name: &str) -> bool {
+    name == "s_waitcnt"
+}
+
+impl Assembler<'_> {
+    /// The number that a function stands for; `(` is here. `None` if there is no such function.
+    pub(super) fn function(
+        &mut self,
+        known: &mut Instructions,
+        cur: &mut Cursor,
+        name: &str,
+        start: usize,
+    ) -> Result<Option<u16>> {
+        cur.pos += 1;
+        let value = match name {
+            "hwreg" => self.hwreg(known, cur)?,
+            "sendmsg" => self.sendmsg(known, cur)?,
+            "gpr_idx" => self.gpr_idx(cur)?,
+            _ => {
+                cur.pos = start + name.len();
+                return Ok(None);
+            }
+        };
+        cur.expect(b')')?;
+        Ok(Some(value))
+    }
+
+    /// A name of a table, or a number.
+    fn named_number(
+        &mut self,
+        cur: &mut Cursor,
+        find: impl Fn(&str) -> Option<u8>,
+    ) -> Result<(i64, Range<usize>)> {
+        cur.blank();
+        let start = cur.pos;
+        if let Some(name) = cur.name() {
+            if let Some(value) = find(name) {
+                return Ok((i64::from(value), start..cur.pos));
+            }
+            cur.pos = start;
+        }
+        let value = self.absolute(cur)?;
+        Ok((value, start..cur.pos))
+    }
+
+    fn hwreg(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<u16> {
+        let names = known.functions.get_or_insert_with(|| Names::new(known.target));
+        let (id, span) = self.named_number(cur, |name| names.registers.get(name).copied())?;
+        let id = field(id, 0, 63, span)?;
+        if !cur.eat(b',') {
+            return Ok(id | 31 << 11);
+        }
+        let (offset, span) = self.named_number(cur, |_| None)?;
+        let offset = field(offset, 0, 31, span)?;
+        cur.expect(b',')?;
+        let (width, span) = self.named_number(cur, |_| None)?;
+        let width = field(width, 1, 32, span)?;
+        Ok(id | offset << 6 | (width - 1) << 11)
+    }
+
+    fn sendmsg(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<u16> {
+        let names = known.functions.get_or_insert_with(|| Names::new(known.target));
+        let (id, span) = self.named_number(cur, |name| names.messages.get(name).copied())?;
+        let id = field(id, 0, 15, span)?;
+        if !cur.eat(b',') {
+            return Ok(id);
+        }
+        let find = |name: &str| names.operations.get(&(id as u8, name.into())).copied();
+        let (operation, span) = self.named_number(cur, find)?;
+        let operation = field(operation, 0, 7, span)?;
+        let mut stream = 0;
+        if cur.eat(b',') {
+            let (value, span) = self.named_number(cur, |_| None)?;
+            stream = field(value, 0, 3, span)?;
+        }
+        Ok(id | operation << 4 | stream << 8)
+    }
+
+    fn gpr_idx(&mut self, cur: &mut Cursor) -> Result<u16> {
+        let mut bits = 0;
+        cur.blank();
+        while cur.peek() != b')' {
+            cur.blank();
+            let start = cur.pos;
+            let name = cur.name().unwrap_or_default();
+            let bit = ["SRC0", "SRC1", "SRC2", "DST"].iter().position(|text| *text == name);
+            let Some(bit) = bit else {
+                return Err(error(cur.span_from(start), "expected SRC0, SRC1, SRC2 or DST"));
+            };
+            bits |= 1 << bit;
+            if !cur.eat(b',') {
+                break;
+            }
+        }
+        Ok(bits)
+    }
+
+    /// `vmcnt(0) & lgkmcnt(0)`: separators are optional. Or a plain number.
+    pub(super) fn waitcnt_operand(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<()> {
+        let target = known.target;
+        let start = cur.pos;
+        let mut counts = target.unpack_waitcnt(target.waitcnt(u8::MAX, u8::MAX, u8::MAX));
+        let mut any = false;
+        loop {
+            cur.blank();
+            if cur.at_end() {
+                break;
+            }
+            let at = cur.pos;
+            let name = cur.name().unwrap_or_default();
+            cur.blank();
+            if cur.peek() != b'(' {
+                if any {
+                    return Err(error(at..cur.pos.max(at + 1), "expected `vmcnt(`, `expcnt(` or `lgkmcnt(`"));
+                }
+                cur.pos = start;
+                let value = self.absolute(cur)?;
+                return self.push_waitcnt(known, cur, start, value as u16);
+            }
+            cur.pos += 1;
+            let value = self.absolute(cur)?;
+            cur.expect(b')')?;
+            let (stem, saturates) = match name.strip_suffix("_sat") {
+                Some(stem) => (stem, true),
+                None => (name, false),
+            };
+            let (count, max) = match stem {
+                "vmcnt" => (&mut counts.vm, target.max_vmcnt),
+                "expcnt" => (&mut counts.exp, target.max_expcnt),
+                "lgkmcnt" => (&mut counts.lgkm, target.max_lgkmcnt),
+                _ => {
+                    return Err(error(at..at + name.len().max(1), format!("unknown counter `{name}`"))
+                        .label("expected vmcnt, expcnt or lgkmcnt"));
+                }
+            };
+            *count = match u8::try_from(value) {
+                Ok(value) if value <= max => value,
+                _ if saturates && value >= 0 => max,
+                _ => {
+                    return Err(error(at..cur.pos, format!("too large a value for {stem}"))
+                        .label(format!("at most {max} on {}", target.name)));
+                }
+            };
+            any = true;
+            let _ = cur.eat(b'&') || cur.eat(b',');
+        }
+        let mask = target.waitcnt(counts.vm, counts.exp, counts.lgkm);
+        self.push_waitcnt(known, cur, start, mask)
+    }
+
+    fn push_waitcnt(&mut self, known: &mut Instructions, cur: &Cursor, start: usize, mask: u16) -> Result<()> {
+        let value = ArgValue::Field(mask);
+        known.line.args[0] = Arg { value, start: start as u32, end: cur.pos as u32, ..Arg::default() };
+        known.line.len = 1;
+        Ok(())
+    }
+}
+
+fn field(value: i64, min: i64, max: i64, span: Range<usize>) -> Result<u16> {
+    match (min..=max).contains(&value) {
+        true => Ok(value as u16),
+        false => Err(error(span, format!("a number from {min} to {max} is expected"))),
+    }
+}
+
+/// `swizzle(MODE, ...)` of `ds_swizzle_b32`: the 16-bit offset. `swizzle` is here.
+pub(super) fn swizzle(asm: &mut Assembler, cur: &mut Cursor) -> Result<u16> {
+    cur.name();
+    cur.expect(b'(')?;
+    cur.blank();
+    let start = cur.pos;
+    let mode = cur.name().unwrap_or_default();
+    let span = cur.span_from(start);
+    cur.expect(b',')?;
+    let value = match mode {
+        "QUAD_PERM" => {
+            let mut bits = 0x8000;
+            for n in 0..4 {
+                if n > 0 {
+                    cur.expect(b',')?;
+                }
+                bits |= lane(asm, cur, 3)? << (2 * n);
+            }
+            bits
+        }
+        "BITMASK_PERM" => bit_mask(cur)?,
+        // Bits 4:0 of the lane number are masked, set, flipped.
+        "BROADCAST" => {
+            let group = power_of_two(asm, cur, 32)?;
+            cur.expect(b',')?;
+            (32 - group) | lane(asm, cur, i64::from(group) - 1)? << 5
+        }
+        "SWAP" => 31 | power_of_two(asm, cur, 16)? << 10,
+        "REVERSE" => 31 | (power_of_two(asm, cur, 32)? - 1) << 10,
+        _ => {
+            return Err(error(span, "unknown kind of swizzle")
+                .label("expected QUAD_PERM, BITMASK_PERM, BROADCAST, SWAP or REVERSE"));
+        }
+    };
+    cur.expect(b')')?;
+    Ok(value)
+}
+
+fn lane(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<u16> {
+    cur.blank();
+    let start = cur.pos;
+    let value = asm.absolute(cur)?;
+    field(value, 0, max, start..cur.pos.max(start + 1))
+}
+
+fn power_of_two(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<u16> {
+    cur.blank();
+    let start = cur.pos;
+    let value = asm.absolute(cur)?;
+    let span = start..cur.pos.max(start + 1);
+    let value = field(value, 1, max, span.clone())?;
+    match value.is_power_of_two() {
+        true => Ok(value),
+        false => Err(error(span, "a power of two is expected")),
+    }
+}
+
+/// `"01pi0"`: each bit of the lane number becomes 0, 1, itself, or its inverse.
+fn bit_mask(cur: &mut Cursor) -> Result<u16> {
+    cur.blank();
+    let start = cur.pos;
+    let text = cur.string()?;
+    let (mut and, mut or, mut xor) = (0u16, 0u16, 0u16);
+    for (n, byte) in text.iter().rev().enumerate().take(5) {
+        let bit = 1 << n;
+        match byte {
+            b'0' => {}
+            b'1' => or |= bit,
+            b'p' => and |= bit,
+            b'i' => (and, xor) = (and | bit, xor | bit),
+            _ => return Err(error(cur.span_from(start), "the mask consists of `0`, `1`, `p` and `i`")),
+        }
+    }
+    match text.len() {
+        5 => Ok(and | or << 5 | xor << 10),
+        _ => Err(error(cur.span_from(start), "the mask has five characters")),
+    }
+}

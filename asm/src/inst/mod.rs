@@ -1,0 +1,226 @@
+//! Instructions: from a line of text to words in the section.
+//!
+//! `operand` and `modifier` read the line without knowing the instruction; `select` finds the row and form of the table
+//! that takes what was read, and lets `isa::encode` have the last word; `constant` turns numbers into the operand's own
+//! type; `function` knows the operands with a syntax of their own (`hwreg()`, `sendmsg()`, `s_waitcnt`, ...).
+
+mod constant;
+mod function;
+mod modifier;
+mod operand;
+mod registers;
+mod select;
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Error, Result, error};
+use crate::expr::Value;
+use crate::section::{Fixup, FixupKind};
+use isa::{Form, Opcode, RegRange, Target};
+use modifier::Written;
+use operand::Arg;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Most operands a line may have.
+const MAX_ARGS: usize = 24;
+
+/// A processor's instructions and registers by name, and the line being read.
+pub(crate) struct Instructions {
+    target: &'static Target,
+    wave64: bool,
+    /// Rows of a mnemonic: a range of `opcodes`.
+    names: FxHashMap<&'static str, (u32, u32)>,
+    opcodes: Vec<Opcode>,
+    registers: FxHashMap<Box<str>, RegRange>,
+    functions: Option<function::Names>,
+    line: Line,
+    words: Vec<u32>,
+}
+
+/// Operands and modifiers of a line.
+pub(crate) struct Line {
+    args: [Arg; MAX_ARGS],
+    len: usize,
+    mods: Written,
+}
+
+impl Line {
+    fn args(&self) -> &[Arg] {
+        &self.args[..self.len]
+    }
+}
+
+impl Instructions {
+    pub fn new(target: &'static Target, wave64: bool) -> Instructions {
+        let mut here: Vec<Opcode> = isa::table::opcodes()
+            .filter(|op| {
+                let row = op.row();
+                row.codes.get(target.generation).is_some() && target.has(row.requires)
+            })
+            .collect();
+        here.sort_by_key(|op| op.row().name);
+        let mut names = FxHashMap::with_capacity_and_hasher(here.len(), Default::default());
+        for (n, op) in here.iter().enumerate() {
+            let range = names.entry(op.row().name).or_insert((n as u32, n as u32));
+            range.1 = n as u32 + 1;
+        }
+        Instructions {
+            target,
+            wave64,
+            names,
+            opcodes: here,
+            registers: registers::names(target),
+            functions: None,
+            line: Line { args: [Arg::default(); MAX_ARGS], len: 0, mods: Written::default() },
+            words: Vec::with_capacity(8),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<(u32, u32)> {
+        self.names.get(name).copied()
+    }
+}
+
+/// Suffixes that ask for a form.
+const SUFFIXES: [(&str, Form); 4] =
+    [("_e32", Form::E32), ("_e64", Form::Full), ("_dpp", Form::Dpp), ("_sdwa", Form::Sdwa)];
+
+/// What a field of the instruction being written is to hold in the end.
+struct Pending {
+    value: Value,
+    branch: bool,
+    span: Range<usize>,
+}
+
+impl Assembler<'_> {
+    /// Reads the operands of an instruction and writes its words.
+    pub fn instruction(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<()> {
+        let Some(mut instructions) = self.instructions.take() else {
+            return Err(no_processor(span));
+        };
+        let done = self.instruction_with(&mut instructions, cur, name, span);
+        self.instructions = Some(instructions);
+        done
+    }
+
+    fn instruction_with(
+        &mut self,
+        known: &mut Instructions,
+        cur: &mut Cursor,
+        name: &str,
+        span: Range<usize>,
+    ) -> Result<()> {
+        let Some((range, form)) = known.lookup(name) else {
+            return Err(unknown_instruction(known.target, name, span));
+        };
+        self.operands(known, cur, name)?;
+        let pending = select::select(known, range, form, name, span.clone())?;
+        self.count_registers(&known.line);
+        self.write(&known.words, pending, span)
+    }
+
+    fn write(&mut self, words: &[u32], pending: Option<Pending>, span: Range<usize>) -> Result<()> {
+        let size = words.len() as u64 * 4;
+        self.reserve(size, &span)?;
+        let fixup = pending.map(|pending| self.fixup_of(words, pending));
+        let section = self.current();
+        if !section.has_contents() {
+            return Err(error(span, "an instruction in a section without contents"));
+        }
+        for word in words {
+            section.data.extend_from_slice(&word.to_le_bytes());
+        }
+        if let Some(mut fixup) = fixup {
+            fixup.offset += section.size() - size;
+            section.fixups.push(fixup);
+        }
+        Ok(())
+    }
+
+    /// The fixup of an instruction, its offset still from the instruction's start.
+    fn fixup_of(&mut self, words: &[u32], pending: Pending) -> Fixup {
+        let kind = match pending.branch {
+            true => FixupKind::Branch,
+            false => FixupKind::Literal { relative: self.is_relative(pending.value) },
+        };
+        self.register_used(pending.value);
+        // A literal is the instruction's last dword.
+        let offset = if pending.branch { 0 } else { words.len() as u64 * 4 - 4 };
+        Fixup { offset, value: pending.value, kind, span: self.span_of(pending.span) }
+    }
+
+    /// `.amdgcn.next_free_vgpr` and its kind follow the highest register named.
+    fn count_registers(&mut self, line: &Line) {
+        let mut highest = [0u16; 2];
+        for arg in line.args() {
+            if let operand::ArgValue::Reg(range) = arg.value {
+                let end = range.first.0 + u16::from(range.len);
+                match range.first.0 {
+                    0..=105 if range.first.is_sgpr() => highest[0] = highest[0].max(end),
+                    256..=511 => highest[1] = highest[1].max(end - 256),
+                    _ => {}
+                }
+            }
+        }
+        for (counters, highest) in [(self.counts.sgpr, highest[0]), (self.counts.vgpr, highest[1])] {
+            if highest > 0 {
+                counters.into_iter().for_each(|id| self.raise(id, i64::from(highest)));
+            }
+        }
+    }
+
+    fn raise(&mut self, id: crate::symbol::SymbolId, to: i64) {
+        use crate::symbol::Definition;
+        if let Definition::Value { value: Value::Abs(old), fixed } = self.symbols[id].definition
+            && old < to
+        {
+            self.symbols[id].definition = Definition::Value { value: Value::Abs(to), fixed };
+        }
+    }
+}
+
+impl Instructions {
+    /// The rows of a mnemonic and the form that its suffix asks for.
+    #[inline]
+    fn lookup(&self, name: &str) -> Option<((u32, u32), Option<Form>)> {
+        for (suffix, form) in SUFFIXES {
+            if let Some(stem) = name.strip_suffix(suffix)
+                && let Some(range) = self.find(stem)
+            {
+                return Some((range, Some(form)));
+            }
+        }
+        Some((self.find(name)?, None))
+    }
+}
+
+#[cold]
+fn no_processor(span: Range<usize>) -> Error {
+    error(span, "the processor is not known")
+        .label("an instruction before `.amdgcn_target`")
+        .note("give `--mcpu`, or begin the source with `.amdgcn_target \"amdgcn-amd-amdhsa--gfx906\"`")
+}
+
+#[cold]
+fn unknown_instruction(target: &Target, name: &str, span: Range<usize>) -> Error {
+    let stem = SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name);
+    let having: Vec<&str> = isa::TARGETS
+        .iter()
+        .filter(|other| {
+            isa::table::opcodes().any(|op| {
+                let row = op.row();
+                (row.name == name || row.name == stem)
+                    && row.codes.get(other.generation).is_some()
+                    && other.has(row.requires)
+            })
+        })
+        .map(|other| other.name)
+        .collect();
+    if having.is_empty() {
+        return error(span, format!("unknown instruction `{name}`")).label("no processor has it");
+    }
+    error(span, format!("{} has no instruction `{name}`", target.name))
+        .label("not on this processor")
+        .note(format!("it exists on {}", having.join(", ")))
+}

@@ -1,0 +1,270 @@
+//! Reading modifiers: `offset:16`, `glc`, `quad_perm:[0,1,2,3]`, `dst_sel:BYTE_0`, ...
+
+use super::function;
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use isa::{ModFlags, SdwaSel};
+
+/// Modifiers as written, before the instruction is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Written {
+    pub flags: ModFlags,
+    pub omod: u8,
+    pub offset: Option<i64>,
+    /// `offset0`, `offset1`.
+    pub offsets: [Option<u8>; 2],
+    pub op_sel: Option<Bits>,
+    pub op_sel_hi: Option<Bits>,
+    pub neg_lo: Option<Bits>,
+    pub neg_hi: Option<Bits>,
+    pub sdwa: Option<Sdwa>,
+    pub dpp: Option<Dpp>,
+}
+
+/// `[1,0,1]`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bits {
+    pub bits: u8,
+    pub count: u8,
+}
+
+/// SDWA selections; what is not written has a default.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sdwa {
+    pub dst: Option<SdwaSel>,
+    pub unused: Option<u8>,
+    pub src0: Option<SdwaSel>,
+    pub src1: Option<SdwaSel>,
+}
+
+/// DPP control and masks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dpp {
+    pub ctrl: Option<u16>,
+    pub row_mask: Option<u8>,
+    pub bank_mask: Option<u8>,
+}
+
+/// Modifiers that are a word.
+const FLAGS: [(&str, ModFlags); 10] = [
+    ("glc", ModFlags::GLC),
+    ("slc", ModFlags::SLC),
+    ("dlc", ModFlags::DLC),
+    ("clamp", ModFlags::CLAMP),
+    ("offen", ModFlags::OFFEN),
+    ("idxen", ModFlags::IDXEN),
+    ("gds", ModFlags::GDS),
+    ("lds", ModFlags::LDS),
+    ("tfe", ModFlags::TFE),
+    ("nv", ModFlags::NV),
+];
+
+const SELECTIONS: [(&str, SdwaSel); 7] = [
+    ("BYTE_0", SdwaSel::Byte0),
+    ("BYTE_1", SdwaSel::Byte1),
+    ("BYTE_2", SdwaSel::Byte2),
+    ("BYTE_3", SdwaSel::Byte3),
+    ("WORD_0", SdwaSel::Word0),
+    ("WORD_1", SdwaSel::Word1),
+    ("DWORD", SdwaSel::Dword),
+];
+
+impl Written {
+    pub fn clear(&mut self) {
+        *self = Written::default();
+    }
+
+    fn sdwa(&mut self) -> &mut Sdwa {
+        self.sdwa.get_or_insert_default()
+    }
+
+    fn dpp(&mut self) -> &mut Dpp {
+        self.dpp.get_or_insert_default()
+    }
+}
+
+/// Reads the modifier whose name was just read; `false` if it is none.
+#[inline]
+pub(super) fn modifier(
+    asm: &mut Assembler,
+    mods: &mut Written,
+    cur: &mut Cursor,
+    name: &str,
+    start: usize,
+) -> Result<bool> {
+    if cur.peek() == b':' {
+        cur.pos += 1;
+        return keyed(asm, mods, cur, name, start).map(|()| true);
+    }
+    if let Some((_, flag)) = FLAGS.iter().find(|(text, _)| *text == name) {
+        mods.flags |= *flag;
+        return Ok(true);
+    }
+    match name {
+        "row_mirror" => mods.dpp().ctrl = Some(0x140),
+        "row_half_mirror" => mods.dpp().ctrl = Some(0x141),
+        // Since GFX10 the disassembler writes these with a number.
+        "row_shl" | "row_shr" | "row_ror" => return Err(cur.unexpected("`:` and a distance")),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn keyed(
+    asm: &mut Assembler,
+    mods: &mut Written,
+    cur: &mut Cursor,
+    name: &str,
+    start: usize,
+) -> Result<()> {
+    let span = start..cur.pos;
+    match name {
+        "offset" => mods.offset = Some(offset(asm, cur)?),
+        "offset0" => mods.offsets[0] = Some(small(asm, cur, 255)? as u8),
+        "offset1" => mods.offsets[1] = Some(small(asm, cur, 255)? as u8),
+        "mul" => {
+            mods.omod = match small(asm, cur, 4)? {
+                1 => 0,
+                2 => 1,
+                4 => 2,
+                _ => return Err(error(span, "the multiplier is 2 or 4")),
+            }
+        }
+        "div" => {
+            mods.omod = match small(asm, cur, 2)? {
+                1 => 0,
+                2 => 3,
+                _ => return Err(error(span, "the divisor is 2")),
+            }
+        }
+        "op_sel" => mods.op_sel = Some(bits(asm, cur)?),
+        "op_sel_hi" => mods.op_sel_hi = Some(bits(asm, cur)?),
+        "neg_lo" => mods.neg_lo = Some(bits(asm, cur)?),
+        "neg_hi" => mods.neg_hi = Some(bits(asm, cur)?),
+        "dst_sel" => mods.sdwa().dst = Some(selection(cur)?),
+        "src0_sel" => mods.sdwa().src0 = Some(selection(cur)?),
+        "src1_sel" => mods.sdwa().src1 = Some(selection(cur)?),
+        "dst_unused" => mods.sdwa().unused = Some(unused(cur)?),
+        "row_mask" => mods.dpp().row_mask = Some(small(asm, cur, 15)? as u8),
+        "bank_mask" => mods.dpp().bank_mask = Some(small(asm, cur, 15)? as u8),
+        // The field says 1 whichever number stands here: `bound_ctrl:0` is the older spelling (seed 000, line 4521).
+        "bound_ctrl" => {
+            small(asm, cur, 1)?;
+            mods.flags |= ModFlags::BOUND_CTRL;
+        }
+        _ => match dpp_control(asm, cur, name)? {
+            Some(ctrl) => mods.dpp().ctrl = Some(ctrl),
+            None => return Err(error(span, format!("unknown modifier `{name}`")).label("not a modifier")),
+        },
+    }
+    Ok(())
+}
+
+fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Option<u16>> {
+    cur.blank();
+    let start = cur.pos;
+    if name == "quad_perm" {
+        let lanes = list(asm, cur, 3)?;
+        let ctrl = lanes.0.iter().enumerate().fold(0, |ctrl, (n, &lane)| ctrl | u16::from(lane) << (2 * n));
+        return match lanes.1 {
+            4 => Ok(Some(ctrl)),
+            _ => Err(error(cur.span_from(start), "`quad_perm` takes four lanes")),
+        };
+    }
+    // First and last distance, and the control word of the distance 0.
+    let (first, last, base) = match name {
+        "row_shl" => (1, 15, 0x100),
+        "row_shr" => (1, 15, 0x110),
+        "row_ror" => (1, 15, 0x120),
+        "wave_shl" => (1, 1, 0x12f),
+        "wave_rol" => (1, 1, 0x133),
+        "wave_shr" => (1, 1, 0x137),
+        "wave_ror" => (1, 1, 0x13b),
+        "row_share" => (0, 15, 0x150),
+        "row_xmask" => (0, 15, 0x160),
+        "row_newbcast" => (0, 15, 0x150),
+        "row_bcast" => {
+            return match asm.absolute(cur)? {
+                15 => Ok(Some(0x142)),
+                31 => Ok(Some(0x143)),
+                _ => Err(error(cur.span_from(start), "`row_bcast` takes 15 or 31")),
+            };
+        }
+        _ => return Ok(None),
+    };
+    let distance = asm.absolute(cur)?;
+    if !(first..=last).contains(&distance) {
+        let message = format!("`{name}` takes a number from {first} to {last}");
+        return Err(error(cur.span_from(start), message));
+    }
+    Ok(Some(base + distance as u16))
+}
+
+fn offset(asm: &mut Assembler, cur: &mut Cursor) -> Result<i64> {
+    cur.blank();
+    if cur.text.as_bytes()[cur.pos..].starts_with(b"swizzle") {
+        return function::swizzle(asm, cur).map(i64::from);
+    }
+    asm.absolute(cur)
+}
+
+/// A number from 0 to `max`.
+fn small(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<i64> {
+    cur.blank();
+    let start = cur.pos;
+    let value = asm.absolute(cur)?;
+    match (0..=max).contains(&value) {
+        true => Ok(value),
+        false => Err(error(cur.span_from(start), format!("a number from 0 to {max} is expected"))),
+    }
+}
+
+/// `[a,b,...]`: up to eight small numbers.
+fn list(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<([u8; 8], u8)> {
+    let mut values = [0; 8];
+    let mut count = 0;
+    cur.expect(b'[')?;
+    loop {
+        let value = small(asm, cur, max)?;
+        if count == values.len() {
+            return Err(error(cur.span_here(), "too many numbers in the list"));
+        }
+        values[count] = value as u8;
+        count += 1;
+        if !cur.eat(b',') {
+            break;
+        }
+    }
+    cur.expect(b']')?;
+    Ok((values, count as u8))
+}
+
+fn bits(asm: &mut Assembler, cur: &mut Cursor) -> Result<Bits> {
+    let (values, count) = list(asm, cur, 1)?;
+    let bits = values.iter().enumerate().fold(0, |bits, (n, &value)| bits | value << n);
+    Ok(Bits { bits, count })
+}
+
+fn selection(cur: &mut Cursor) -> Result<SdwaSel> {
+    cur.blank();
+    let start = cur.pos;
+    let name = cur.name().unwrap_or_default();
+    let found = SELECTIONS.iter().find(|(text, _)| *text == name);
+    found.map(|&(_, selection)| selection).ok_or_else(|| {
+        error(cur.span_from(start), "unknown selection")
+            .label("expected BYTE_0, BYTE_1, BYTE_2, BYTE_3, WORD_0, WORD_1 or DWORD")
+    })
+}
+
+fn unused(cur: &mut Cursor) -> Result<u8> {
+    cur.blank();
+    let start = cur.pos;
+    match cur.name().unwrap_or_default() {
+        "UNUSED_PAD" => Ok(0),
+        "UNUSED_SEXT" => Ok(1),
+        "UNUSED_PRESERVE" => Ok(2),
+        _ => Err(error(cur.span_from(start), "unknown value of dst_unused")
+            .label("expected UNUSED_PAD, UNUSED_SEXT or UNUSED_PRESERVE")),
+    }
+}

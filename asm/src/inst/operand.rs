@@ -1,0 +1,325 @@
+//! Reading operands: registers, numbers, symbols, and the signs and bars around them.
+
+use super::{Instructions, Line, MAX_ARGS, function, modifier};
+use crate::assembler::Assembler;
+use crate::cursor::{Cursor, begins_name};
+use crate::error::{Result, error};
+use crate::expr::{ExprId, Value};
+use crate::number::{Number, number};
+use isa::{Reg, RegRange};
+
+/// An operand as written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Arg {
+    pub value: ArgValue,
+    pub neg: bool,
+    pub abs: bool,
+    pub sext: bool,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// What an operand is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum ArgValue {
+    /// `off`.
+    #[default]
+    Off,
+    Reg(RegRange),
+    Int(i64),
+    Float(f64),
+    /// Not known yet.
+    Expr(ExprId),
+    /// The number that a function like `hwreg()` stands for.
+    Field(u16),
+}
+
+impl Arg {
+    pub fn span(&self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+impl Assembler<'_> {
+    /// Reads the rest of the line: operands and modifiers, commas between them optional.
+    pub(super) fn operands(&mut self, known: &mut Instructions, cur: &mut Cursor, name: &str) -> Result<()> {
+        known.line.len = 0;
+        known.line.mods.clear();
+        cur.blank();
+        if function::is_waitcnt(name) && !cur.at_end() {
+            return self.waitcnt_operand(known, cur);
+        }
+        let mut comma = false;
+        while !cur.at_end() {
+            if !self.modifier_or_operand(known, cur)? {
+                break;
+            }
+            comma = cur.eat(b',');
+            cur.blank();
+        }
+        if comma {
+            return Err(cur.unexpected("an operand"));
+        }
+        Ok(())
+    }
+
+    fn modifier_or_operand(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<bool> {
+        let start = cur.pos;
+        let mut arg = match self.register(known, cur)? {
+            Some(range) => Arg { value: ArgValue::Reg(range), ..Arg::default() },
+            None => {
+                if begins_name(cur.peek()) {
+                    let name = cur.name().unwrap_or_default();
+                    if modifier::modifier(self, &mut known.line.mods, cur, name, start)? {
+                        return Ok(true);
+                    }
+                    cur.pos = start;
+                }
+                self.operand(known, cur, 0)?
+            }
+        };
+        arg.start = start as u32;
+        arg.end = cur.pos as u32;
+        push(&mut known.line, arg)?;
+        Ok(true)
+    }
+
+    fn operand(&mut self, known: &mut Instructions, cur: &mut Cursor, depth: u32) -> Result<Arg> {
+        if depth > 4 {
+            return Err(error(cur.span_here(), "too many signs and bars around an operand"));
+        }
+        cur.blank();
+        let value = |value| Ok(Arg { value, ..Arg::default() });
+        match cur.peek() {
+            b'|' => {
+                cur.pos += 1;
+                let mut arg = self.operand(known, cur, depth + 1)?;
+                cur.expect(b'|')?;
+                arg.abs = true;
+                Ok(arg)
+            }
+            b'-' if self.negates_operand(known, cur) => {
+                cur.pos += 1;
+                let mut arg = self.operand(known, cur, depth + 1)?;
+                arg.neg = !arg.neg;
+                Ok(arg)
+            }
+            b'[' => value(ArgValue::Reg(self.register_list(known, cur)?)),
+            b'0'..=b'9' | b'-' => value(self.number_operand(cur, depth)?),
+            byte if begins_name(byte) => self.named_operand(known, cur, depth),
+            _ => value(self.expression_operand(cur, depth)?),
+        }
+    }
+
+    /// Whether the `-` here belongs to the operand (`-v1`, `-|v1|`) rather than to a number.
+    fn negates_operand(&mut self, known: &Instructions, cur: &Cursor) -> bool {
+        let mut copy = *cur;
+        copy.pos += 1;
+        copy.blank();
+        match copy.peek() {
+            b'|' | b'[' => true,
+            byte if begins_name(byte) => {
+                let name = copy.name().unwrap_or_default();
+                matches!(name, "abs" | "neg" | "sext") && copy.peek() == b'('
+                    || is_numbered(name, copy.peek())
+                    || known.registers.contains_key(name)
+            }
+            _ => false,
+        }
+    }
+
+    fn named_operand(&mut self, known: &mut Instructions, cur: &mut Cursor, depth: u32) -> Result<Arg> {
+        let value = |value| Ok(Arg { value, ..Arg::default() });
+        if let Some(range) = self.register(known, cur)? {
+            return value(ArgValue::Reg(range));
+        }
+        let start = cur.pos;
+        let name = cur.name().unwrap_or_default();
+        if cur.peek() == b'(' {
+            if let "abs" | "neg" | "sext" | "lit" = name {
+                cur.pos += 1;
+                let mut arg = self.operand(known, cur, depth + 1)?;
+                cur.expect(b')')?;
+                match name {
+                    "abs" => arg.abs = true,
+                    "neg" => arg.neg = !arg.neg,
+                    "sext" => arg.sext = true,
+                    _ => {}
+                }
+                return Ok(arg);
+            }
+            if let Some(bits) = self.function(known, cur, name, start)? {
+                return value(ArgValue::Field(bits));
+            }
+        }
+        if name == "off" {
+            return value(ArgValue::Off);
+        }
+        cur.pos = start;
+        value(self.expression_operand(cur, depth)?)
+    }
+
+    /// A number, if no expression goes on after it.
+    fn number_operand(&mut self, cur: &mut Cursor, depth: u32) -> Result<ArgValue> {
+        let start = cur.pos;
+        let negative = cur.peek() == b'-';
+        cur.pos += usize::from(negative);
+        if negative {
+            cur.blank();
+        }
+        if cur.peek().is_ascii_digit() {
+            let read = number(cur)?;
+            cur.blank();
+            let goes_on = match cur.peek() {
+                b'/' => !cur.at_end(),
+                b'|' => depth == 0,
+                byte => matches!(byte, b'+' | b'-' | b'*' | b'%' | b'&' | b'^' | b'<' | b'>' | b'=' | b'!'),
+            };
+            match read {
+                Number::Float(value) => return Ok(ArgValue::Float(if negative { -value } else { value })),
+                Number::Int(value) if !goes_on => {
+                    return Ok(ArgValue::Int(if negative { value.wrapping_neg() } else { value }));
+                }
+                _ => {}
+            }
+        }
+        cur.pos = start;
+        self.expression_operand(cur, depth)
+    }
+
+    fn expression_operand(&mut self, cur: &mut Cursor, depth: u32) -> Result<ArgValue> {
+        let value = match depth {
+            0 => self.expression(cur)?,
+            _ => self.operand_expression(cur)?,
+        };
+        Ok(match value {
+            Value::Abs(number) => ArgValue::Int(number),
+            Value::Expr(id) => ArgValue::Expr(id),
+        })
+    }
+
+    /// `v5`, `s[2:3]`, `ttmp4`, `vcc`: a register, if one is here.
+    #[inline]
+    fn register(&mut self, known: &Instructions, cur: &mut Cursor) -> Result<Option<RegRange>> {
+        let (base, prefix) = match cur.peek() {
+            b'v' => (Reg::vgpr(0), 1),
+            b's' => (Reg(0), 1),
+            b't' if cur.text.as_bytes()[cur.pos..].starts_with(b"ttmp") => (ttmp_base(known), 4),
+            byte if begins_name(byte) => return Ok(named_register(known, cur)),
+            _ => return Ok(None),
+        };
+        let start = cur.pos;
+        let bytes = cur.text.as_bytes();
+        match cur.peek_at(prefix) {
+            b'0'..=b'9' => {
+                let mut end = start + prefix;
+                let mut index = 0u32;
+                while let Some(digit @ b'0'..=b'9') = bytes.get(end) {
+                    index = index.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+                    end += 1;
+                }
+                if bytes.get(end).copied().is_some_and(crate::cursor::continues_name) {
+                    return Ok(None);
+                }
+                cur.pos = end;
+                range(base, index.into(), index.into(), start..end).map(Some)
+            }
+            b'[' => {
+                cur.pos += prefix + 1;
+                let first = self.register_index(cur)?;
+                let last = if cur.eat(b':') { self.register_index(cur)? } else { first };
+                cur.expect(b']')?;
+                range(base, first, last, start..cur.pos).map(Some)
+            }
+            _ => Ok(named_register(known, cur)),
+        }
+    }
+
+    fn register_index(&mut self, cur: &mut Cursor) -> Result<i64> {
+        cur.blank();
+        let bytes = cur.text.as_bytes();
+        let (mut end, mut value) = (cur.pos, 0);
+        while let Some(digit @ b'0'..=b'9') = bytes.get(end) {
+            value = (value * 10 + i64::from(digit - b'0')).min(1 << 20);
+            end += 1;
+        }
+        if end > cur.pos && matches!(bytes.get(end), Some(b':' | b']')) {
+            cur.pos = end;
+            return Ok(value);
+        }
+        self.absolute(cur)
+    }
+
+    /// `[s0,s1]`: consecutive registers; `[` is here.
+    fn register_list(&mut self, known: &Instructions, cur: &mut Cursor) -> Result<RegRange> {
+        let start = cur.pos;
+        cur.pos += 1;
+        let mut whole: Option<RegRange> = None;
+        loop {
+            cur.blank();
+            let Some(next) = self.register(known, cur)? else {
+                return Err(cur.unexpected("a register"));
+            };
+            whole = Some(match whole {
+                None => next,
+                Some(before) if before.first.0 + u16::from(before.len) == next.first.0 => {
+                    RegRange { first: before.first, len: before.len.saturating_add(next.len) }
+                }
+                Some(_) => {
+                    return Err(error(cur.span_from(start), "registers of a list must be consecutive"));
+                }
+            });
+            if !cur.eat(b',') {
+                break;
+            }
+        }
+        cur.expect(b']')?;
+        whole.ok_or_else(|| error(start..cur.pos, "an empty list of registers"))
+    }
+}
+
+fn push(line: &mut Line, arg: Arg) -> Result<()> {
+    if line.len == MAX_ARGS {
+        return Err(error(arg.span(), "too many operands"));
+    }
+    line.args[line.len] = arg;
+    line.len += 1;
+    Ok(())
+}
+
+fn is_numbered(name: &str, after: u8) -> bool {
+    let number = name.strip_prefix("ttmp").or_else(|| name.strip_prefix(['v', 's', 'a']));
+    number.is_some_and(|rest| match rest {
+        "" => after == b'[',
+        rest => rest.bytes().all(|byte| byte.is_ascii_digit()),
+    })
+}
+
+fn ttmp_base(known: &Instructions) -> Reg {
+    let _ = known;
+    Reg(108)
+}
+
+fn named_register(known: &Instructions, cur: &mut Cursor) -> Option<RegRange> {
+    let start = cur.pos;
+    let name = cur.name()?;
+    let found = known.registers.get(name).copied();
+    if found.is_none() {
+        cur.pos = start;
+    }
+    found
+}
+
+fn range(base: Reg, first: i64, last: i64, span: std::ops::Range<usize>) -> Result<RegRange> {
+    if last < first {
+        return Err(error(span, "the first register is above the last"));
+    }
+    let files = if base.is_vgpr() { 256 } else { 128 - i64::from(base.0) };
+    if first < 0 || last >= files {
+        return Err(error(span, "there is no register of that number"));
+    }
+    if last - first >= 32 {
+        return Err(error(span, "a group of more than 32 registers"));
+    }
+    Ok(RegRange { first: Reg(base.0 + first as u16), len: (last - first + 1) as u8 })
+}

@@ -1,0 +1,46 @@
+//! Names of the registers that are not numbered.
+
+use isa::{Reg, RegClass, RegRange, Target};
+use rustc_hash::FxHashMap;
+
+/// Other names of registers, as assemblers accept them: name, code, dwords.
+const ALIASES: [(&str, u16, u8); 12] = [
+    ("shared_base", 235, 2),
+    ("shared_limit", 236, 2),
+    ("private_base", 237, 2),
+    ("private_limit", 238, 2),
+    ("pops_exiting_wave_id", 239, 1),
+    ("src_pops_exiting_wave_id", 239, 1),
+    ("vccz", 251, 1),
+    ("execz", 252, 1),
+    ("scc", 253, 1),
+    ("lds_direct", 254, 1),
+    ("src_lds_direct", 254, 1),
+    ("src_scc", 253, 1),
+];
+
+/// Registers by name: whatever the printer calls them on this processor, and the aliases.
+pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
+    let _ = (target, RegClass::Sgpr);
+    let mut names = FxHashMap::default();
+    let mut name = String::new();
+    for len in 1..=2u8 {
+        for code in 102..256u16 {
+            let range = RegRange { first: Reg(code), len };
+            name.clear();
+            if range.exists() && isa::print::write_reg(range, &mut name).is_ok() {
+                let is_named = !name.contains('[') && !name.ends_with(|c: char| c.is_ascii_digit()) || name == "m0";
+                if is_named {
+                    names.entry(name.as_str().into()).or_insert(range);
+                }
+            }
+        }
+    }
+    for (alias, code, len) in ALIASES {
+        let range = RegRange { first: Reg(code), len };
+        if range.exists() {
+            names.entry(alias.into()).or_insert(range);
+        }
+    }
+    names
+}

@@ -1,0 +1,445 @@
+//! Finding the row and form of the table that a line means.
+
+use super::constant::{self, Constant};
+use super::modifier::Written;
+use super::operand::{Arg, ArgValue};
+use super::{Instructions, Line, Pending};
+use crate::error::{Error, Result, error};
+use crate::expr::Value;
+use isa::encode::{Problem, has_form};
+use isa::table::{Caps, Family, Flags, Kind, OpSpec};
+use isa::{Form, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel};
+use std::ops::Range;
+
+/// Why a row or form does not take the line, and how far it got: the furthest failure is the one worth telling.
+struct Mismatch {
+    rank: u8,
+    /// The operand of the line it is about.
+    arg: Option<usize>,
+    message: String,
+}
+
+impl Mismatch {
+    #[cold]
+    fn new(rank: u8, arg: Option<usize>, message: impl Into<String>) -> Mismatch {
+        Mismatch { rank, arg, message: message.into() }
+    }
+}
+
+/// Encodes the line into `known.words`.
+pub(super) fn select(
+    known: &mut Instructions,
+    rows: (u32, u32),
+    form: Option<Form>,
+    name: &str,
+    span: Range<usize>,
+) -> Result<Option<Pending>> {
+    let mut best: Option<Mismatch> = None;
+    for n in rows.0..rows.1 {
+        let op = known.opcodes[n as usize];
+        let row = op.row();
+        for form in forms(op, row, form, known.line.mods.sdwa.is_some(), known.line.mods.dpp.is_some()) {
+            match attempt(known, op, row, form) {
+                Ok(pending) => return Ok(pending),
+                Err(mismatch) => {
+                    if best.as_ref().is_none_or(|best| best.rank < mismatch.rank) {
+                        best = Some(mismatch);
+                    }
+                }
+            }
+        }
+    }
+    Err(describe(known, best, form, name, span))
+}
+
+/// The forms to try, shortest first.
+fn forms(op: Opcode, row: &Row, wanted: Option<Form>, sdwa: bool, dpp: bool) -> impl Iterator<Item = Form> + use<> {
+    const NONE: Form = Form::Full;
+    let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
+    let (list, count) = match wanted {
+        // `_e32` and `_e64` are allowed where there is but one form.
+        Some(Form::E32 | Form::Full) if !vop => ([Form::Full, NONE], 1),
+        Some(form) => ([form, NONE], 1),
+        None if !vop => ([Form::Full, NONE], 1),
+        None if sdwa => ([Form::Sdwa, NONE], 1),
+        None if dpp => ([Form::Dpp, NONE], 1),
+        None => ([Form::E32, Form::Full], 2),
+    };
+    list.into_iter().take(count).filter(move |&form| has_form(op, form))
+}
+
+fn attempt(
+    known: &mut Instructions,
+    op: Opcode,
+    row: &'static Row,
+    form: Form,
+) -> std::result::Result<Option<Pending>, Mismatch> {
+    let packed = row.family == Family::Vop3p;
+    let mut inst = MachInst::new(op, &[]);
+    inst.form = form;
+    let mut pending = None;
+    let mut sources = Sources::default();
+    let mut next = 0;
+    let missing = row.ops.len().saturating_sub(known.line.len);
+    // Which line operand each row operand came from, for errors.
+    let mut origin = [None; isa::inst::MAX_OPERANDS];
+    for (index, spec) in row.ops.iter().enumerate() {
+        let left = row.ops.len() - index;
+        let given = known.line.args().get(next).copied();
+        let lacking = missing > 0 && left > known.line.len - next.min(known.line.len);
+        if let Some(operand) = absent(known, row, spec, index, form, given.as_ref(), lacking) {
+            inst.ops[index] = operand;
+            inst.len = index as u8 + 1;
+            continue;
+        }
+        let Some(arg) = given else {
+            if let Some(operand) = implied(spec, index, row) {
+                inst.ops[index] = operand;
+                inst.len = index as u8 + 1;
+                continue;
+            }
+            return Err(Mismatch::new(1, None, "too few operands"));
+        };
+        origin[index] = Some(next);
+        let source = sources.count;
+        let operand = convert(known, spec, &arg, packed, &mut pending, row)
+            .map_err(|message| Mismatch::new(2, Some(next), message))?;
+        sources.add(spec, &arg, operand);
+        let _ = source;
+        inst.ops[index] = operand;
+        inst.len = index as u8 + 1;
+        next += 1;
+    }
+    if next < known.line.len {
+        return Err(Mismatch::new(1, Some(next), "too many operands"));
+    }
+    modifiers(&mut inst, row, form, &known.line, &sources)
+        .map_err(|message| Mismatch::new(3, None, message))?;
+    known.words.clear();
+    match isa::encode(known.target, &inst, &mut known.words) {
+        Ok(()) => Ok(pending),
+        Err(failure) => Err(explain(failure.problem, &origin)),
+    }
+}
+
+/// `neg`, `abs` and `sext` of the sources so far.
+#[derive(Clone, Copy, Default)]
+struct Sources {
+    count: u8,
+    neg: u8,
+    abs: u8,
+    sext: u8,
+}
+
+impl Sources {
+    fn add(&mut self, spec: &OpSpec, arg: &Arg, operand: Operand) {
+        if spec.role != Role::Use {
+            return;
+        }
+        if matches!(operand, Operand::Reg(_)) {
+            self.neg |= u8::from(arg.neg) << self.count;
+            self.abs |= u8::from(arg.abs) << self.count;
+        }
+        self.sext |= u8::from(arg.sext) << self.count;
+        self.count += u8::from(spec.kind != Kind::Lit);
+    }
+}
+
+/// An operand of the row that the text leaves out although others follow.
+fn absent(
+    known: &Instructions,
+    row: &Row,
+    spec: &OpSpec,
+    index: usize,
+    form: Form,
+    given: Option<&Arg>,
+    lacking: bool,
+) -> Option<Operand> {
+    let flags = known.line.mods.flags;
+    let returns = !row.flags.contains(Flags::ATOMIC) || flags.contains(ModFlags::GLC);
+    let flat = matches!(row.family, Family::Flat | Family::Global | Family::Scratch);
+    match spec.kind {
+        // An atomic that returns nothing, a load that goes to LDS.
+        _ if index == 0 && lacking && spec.role == Role::Def && flat && !returns => Some(Operand::None),
+        _ if index == 0 && lacking && row.family == Family::Mubuf && flags.contains(ModFlags::LDS) => {
+            Some(Operand::None)
+        }
+        // The 32-bit forms imply VCC.
+        Kind::Mask if lacking && form != Form::Full && !is_mask(given) => Some(vcc(spec)),
+        _ => None,
+    }
+}
+
+fn is_mask(arg: Option<&Arg>) -> bool {
+    matches!(arg, Some(Arg { value: ArgValue::Reg(range), .. }) if !range.first.is_vgpr())
+}
+
+fn vcc(spec: &OpSpec) -> Operand {
+    Operand::regs(isa::Reg::VCC, spec.width)
+}
+
+/// What a last operand is if it is not written.
+fn implied(spec: &OpSpec, index: usize, row: &Row) -> Option<Operand> {
+    match spec.kind {
+        Kind::SmemOffset => Some(Operand::Imm(0)),
+        // `s_endpgm` and its like.
+        Kind::Imm if index == 0 && row.family == Family::Sopp => Some(Operand::Imm(0)),
+        _ => None,
+    }
+}
+
+/// An operand as the row wants it.
+fn convert(
+    known: &Instructions,
+    spec: &OpSpec,
+    arg: &Arg,
+    packed: bool,
+    pending: &mut Option<Pending>,
+    row: &Row,
+) -> std::result::Result<Operand, &'static str> {
+    let value = match arg.value {
+        ArgValue::Reg(range) => return Ok(Operand::Reg(range)),
+        ArgValue::Off => {
+            return match spec.kind {
+                Kind::Vaddr | Kind::Saddr | Kind::Vgpr => Ok(Operand::None),
+                _ => Err("`off` cannot stand here"),
+            };
+        }
+        ArgValue::Field(bits) => {
+            return match spec.kind {
+                Kind::Imm => Ok(Operand::Imm(i32::from(bits))),
+                _ => Err("this cannot stand here"),
+            };
+        }
+        ArgValue::Expr(id) => return symbolic(spec, arg, Value::Expr(id), pending),
+        ArgValue::Int(value) => Constant::Int(value),
+        ArgValue::Float(value) => Constant::Float(value),
+    };
+    let _ = row;
+    match spec.kind {
+        Kind::Ssrc | Kind::Vsrc => {
+            let value = value.modified(arg.neg, arg.abs, spec.num);
+            constant::operand(value, spec.num, packed, known.inv_2pi())
+        }
+        Kind::Lit => constant::literal(value.modified(arg.neg, arg.abs, spec.num), spec.num).map(Operand::Literal),
+        Kind::Imm | Kind::SmemOffset => match value {
+            Constant::Int(value) => immediate(value).map(Operand::Imm),
+            Constant::Float(_) => Err("an integer is expected"),
+        },
+        Kind::Label => match value {
+            // Distances are 16 bits, written with sign or without.
+            Constant::Int(value) => match (i16::try_from(value), u16::try_from(value)) {
+                (Ok(value), _) => Ok(Operand::Imm(value.into())),
+                (_, Ok(value)) => Ok(Operand::Imm((value as i16).into())),
+                _ => Err("the branch distance does not fit 16 bits"),
+            },
+            Constant::Float(_) => Err("a label or a distance is expected"),
+        },
+        Kind::Vgpr => Err("a VGPR is expected"),
+        Kind::Sgpr => Err("a scalar register is expected"),
+        Kind::Mask => Err("a lane mask is expected"),
+        Kind::Vaddr => Err("an address in VGPRs or `off` is expected"),
+        Kind::Saddr => Err("an address in SGPRs or `off` is expected"),
+    }
+}
+
+fn immediate(value: i64) -> std::result::Result<i32, &'static str> {
+    i32::try_from(value).or(u32::try_from(value).map(|value| value as i32)).map_err(|_| "the number is too large")
+}
+
+fn symbolic(
+    spec: &OpSpec,
+    arg: &Arg,
+    value: Value,
+    pending: &mut Option<Pending>,
+) -> std::result::Result<Operand, &'static str> {
+    let branch = spec.kind == Kind::Label;
+    if !branch && !matches!(spec.kind, Kind::Ssrc | Kind::Vsrc | Kind::Lit) {
+        return Err("neither a register nor a known number");
+    }
+    if pending.is_some() {
+        return Err("a second symbol in one instruction");
+    }
+    if arg.neg || arg.abs || arg.sext {
+        return Err("signs and bars cannot stand around a symbol");
+    }
+    *pending = Some(Pending { value, branch, span: arg.span() });
+    Ok(if branch { Operand::Imm(0) } else { Operand::Reloc(0) })
+}
+
+fn modifiers(
+    inst: &mut MachInst,
+    row: &Row,
+    form: Form,
+    line: &Line,
+    sources: &Sources,
+) -> std::result::Result<(), &'static str> {
+    let written = &line.mods;
+    let mods = &mut inst.mods;
+    mods.flags = written.flags;
+    mods.omod = written.omod;
+    mods.neg = sources.neg;
+    mods.abs = sources.abs;
+    if sources.sext != 0 && form != Form::Sdwa {
+        return Err("`sext` needs the SDWA form");
+    }
+    if let Some(bits) = written.op_sel {
+        // The destination's bit comes last, whatever the number of sources.
+        let below = bits.bits & ((1u16 << sources.count) as u8).wrapping_sub(1);
+        let destination = bits.count > sources.count && bits.bits >> sources.count & 1 != 0;
+        if bits.count > sources.count + 1 {
+            return Err("too many numbers in `op_sel`");
+        }
+        mods.op_sel = below | u8::from(destination) << 3;
+    }
+    packed_modifiers(mods, row, written, sources)?;
+    offsets(mods, row, written)?;
+    mods.lane = match form {
+        Form::Sdwa => sdwa(row, written, sources),
+        Form::Dpp => dpp(written)?,
+        _ if written.sdwa.is_some() => return Err("SDWA selections need the SDWA form"),
+        _ if written.dpp.is_some() => return Err("DPP controls need the DPP form"),
+        _ => Lane::None,
+    };
+    Ok(())
+}
+
+fn packed_modifiers(
+    mods: &mut isa::Mods,
+    row: &Row,
+    written: &Written,
+    sources: &Sources,
+) -> std::result::Result<(), &'static str> {
+    if row.family != Family::Vop3p {
+        return match (written.op_sel_hi, written.neg_lo, written.neg_hi) {
+            (None, None, None) => Ok(()),
+            _ => Err("`op_sel_hi`, `neg_lo` and `neg_hi` are for packed instructions"),
+        };
+    }
+    let all = (1 << sources.count) - 1;
+    let default = if row.caps.contains(Caps::MIX) { 0 } else { all };
+    mods.op_sel_hi = written.op_sel_hi.map_or(default, |bits| bits.bits & all);
+    if let Some(bits) = written.neg_lo {
+        mods.neg ^= bits.bits;
+    }
+    if let Some(bits) = written.neg_hi {
+        mods.abs |= bits.bits;
+    }
+    Ok(())
+}
+
+fn offsets(mods: &mut isa::Mods, row: &Row, written: &Written) -> std::result::Result<(), &'static str> {
+    if let Some(offset) = written.offset {
+        mods.offset = i32::try_from(offset).map_err(|_| "the offset does not fit its field")?;
+    }
+    if written.offsets != [None, None] {
+        if !row.flags.contains(Flags::OFFSET2) {
+            return Err("`offset0` and `offset1` are for instructions with two offsets");
+        }
+        let [first, second] = written.offsets.map(|offset| i32::from(offset.unwrap_or(0)));
+        mods.offset = first | second << 8;
+    } else if row.flags.contains(Flags::OFFSET2) && written.offset.is_some() {
+        return Err("the instruction has two offsets: `offset0` and `offset1`");
+    }
+    Ok(())
+}
+
+fn sdwa(row: &Row, written: &Written, sources: &Sources) -> Lane {
+    let sdwa = written.sdwa.unwrap_or_default();
+    let dword = |sel: Option<SdwaSel>| sel.unwrap_or(SdwaSel::Dword);
+    let compare = row.family == Family::Vopc;
+    Lane::Sdwa {
+        dst: dword(sdwa.dst),
+        // Unused bits are kept unless the text says otherwise.
+        unused: if compare { 0 } else { sdwa.unused.unwrap_or(2) },
+        src0: dword(sdwa.src0),
+        src1: dword(sdwa.src1),
+        sext: sources.sext,
+    }
+}
+
+fn dpp(written: &Written) -> std::result::Result<Lane, &'static str> {
+    let dpp = written.dpp.unwrap_or_default();
+    let mask = |mask: Option<u8>| mask.unwrap_or(15);
+    let ctrl = dpp.ctrl.unwrap_or(0xe4);
+    Ok(Lane::Dpp { ctrl, row_mask: mask(dpp.row_mask), bank_mask: mask(dpp.bank_mask) })
+}
+
+#[cold]
+fn explain(problem: Problem, origin: &[Option<usize>]) -> Mismatch {
+    let at = |n: u8| origin.get(usize::from(n)).copied().flatten();
+    match problem {
+        Problem::Unavailable => Mismatch::new(0, None, "not on this processor"),
+        Problem::Form => Mismatch::new(0, None, "the instruction has no such form"),
+        Problem::Count => Mismatch::new(1, None, "wrong number of operands"),
+        Problem::Operand(n) => Mismatch::new(4, at(n), "this kind of operand cannot stand here"),
+        Problem::Register(n) => {
+            Mismatch::new(4, at(n), "not a register group of the size and alignment that is needed here")
+        }
+        Problem::Literal(n) => Mismatch::new(5, at(n), "the encoding has no room for this literal"),
+        Problem::Unresolved(n) => Mismatch::new(4, at(n), "unresolved"),
+        Problem::Range(n) => Mismatch::new(5, at(n), "the number does not fit its field"),
+        Problem::Offset => Mismatch::new(5, None, "the offset does not fit its field"),
+        Problem::Modifier(what) => Mismatch::new(5, None, format!("the instruction does not take {what} here")),
+    }
+}
+
+#[cold]
+fn describe(
+    known: &Instructions,
+    best: Option<Mismatch>,
+    form: Option<Form>,
+    name: &str,
+    span: Range<usize>,
+) -> Error {
+    let Some(mismatch) = best else {
+        let what = match form {
+            Some(Form::Sdwa) => "SDWA",
+            Some(Form::Dpp) => "DPP",
+            Some(Form::E32) => "32-bit",
+            _ => "such",
+        };
+        return error(span, format!("`{name}`: the instruction has no {what} form on {}", known.target.name));
+    };
+    let place = match mismatch.arg.and_then(|n| known.line.args().get(n)) {
+        Some(arg) => arg.span(),
+        None => span,
+    };
+    let op = known.opcodes[known.lookup(name).map_or(0, |(rows, _)| rows.0 as usize)];
+    error(place, format!("invalid operands for `{name}`"))
+        .label(mismatch.message)
+        .note(format!("it is written `{}`", pattern(name, op.row())))
+}
+
+/// `v_add_f32 VGPR, source, source`: the operands of a row.
+fn pattern(name: &str, row: &Row) -> String {
+    let mut text = name.to_owned();
+    for (n, spec) in row.ops.iter().enumerate() {
+        text.push_str(if n == 0 { " " } else { ", " });
+        let kind = match spec.kind {
+            Kind::Sgpr => "SGPR",
+            Kind::Ssrc => "SGPR-or-constant",
+            Kind::Vgpr => "VGPR",
+            Kind::Vsrc => "register-or-constant",
+            Kind::Mask => "mask",
+            Kind::Imm => "number",
+            Kind::Label => "label",
+            Kind::Lit => "literal",
+            Kind::SmemOffset => "offset",
+            Kind::Vaddr => "vaddr",
+            Kind::Saddr => "saddr",
+        };
+        text.push_str(kind);
+        if spec.width > 1 && !matches!(spec.kind, Kind::Vaddr) {
+            text.push_str(&format!("[{}]", spec.width));
+        }
+    }
+    text
+}
+
+impl Instructions {
+    /// Whether 1/(2*pi) is an inline constant.
+    fn inv_2pi(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,146 @@
+//! An assembler in LLVM's syntax: source text to AMD GPU code objects.
+//!
+//! [`assemble`] reads a text once (`assembler`): directives (`directive`), instructions by the rows of the `isa` crate
+//! (`inst`), expressions (`expr`). What names later symbols is filled in at the end (`resolve`), and the sections become
+//! an object (`object`).
+//!
+//! Deliberately not here: what instructions look like (the table of `isa`), which bits of a kernel descriptor mean what
+//! (`codeobj::descriptor_fields`).
+
+mod assembler;
+mod cursor;
+mod diag;
+mod directive;
+mod error;
+mod expr;
+mod inst;
+mod number;
+mod object;
+mod resolve;
+mod section;
+mod symbol;
+
+pub use diag::{Diagnostic, render};
+
+use isa::{Feature, Target};
+
+/// What kind of file to write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// `ET_DYN`, ready for a loader.
+    #[default]
+    Loadable,
+    /// `ET_REL`, for a linker.
+    Relocatable,
+}
+
+/// What the assembler is told beside the source.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The processor; otherwise `.amdgcn_target` names it.
+    pub target: Option<&'static Target>,
+    /// What to write.
+    pub kind: Kind,
+    /// Code object version, 2 to 6. Otherwise directives say it, or the metadata, or it is 5.
+    pub version: Option<u8>,
+    /// XNACK replay on or off; otherwise any.
+    pub xnack: Option<bool>,
+    /// SRAM ECC on or off; otherwise any.
+    pub sramecc: Option<bool>,
+    /// Wavefronts of 64 lanes on GFX10, whose default is 32.
+    pub wave64: bool,
+    /// Compute-unit mode on GFX10.
+    pub cumode: bool,
+    /// Most bytes that all sections may have together.
+    pub max_output: u64,
+    /// Most bytes that macros and repetitions may expand to.
+    pub max_expansion: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            target: None,
+            kind: Kind::default(),
+            version: None,
+            xnack: None,
+            sramecc: None,
+            wave64: false,
+            cumode: false,
+            max_output: 1 << 30,
+            max_expansion: 1 << 28,
+        }
+    }
+}
+
+/// Assembles a source text.
+///
+/// # Errors
+/// Everything that is wrong with the text, in its order.
+pub fn assemble(source: &str, options: &Options) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let mut assembler = assembler::Assembler::new(options);
+    assembler.assemble(source);
+    let resolved = assembler.resolve();
+    let diagnostics = assembler.take_diagnostics();
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
+    match options.kind {
+        Kind::Relocatable => object::relocatable(&assembler, &resolved),
+        Kind::Loadable => object::loadable(&assembler, &resolved),
+    }
+    .map_err(|message| vec![Diagnostic { message, span: 0..0, label: String::new(), notes: Vec::new() }])
+}
+
+/// What options and directives together say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub target: Option<&'static Target>,
+    pub version: Option<u8>,
+    /// What `amdhsa.version` of the metadata says.
+    pub metadata_version: Option<u8>,
+    pub xnack: Option<bool>,
+    pub sramecc: Option<bool>,
+    pub cumode: Option<bool>,
+    wave64: bool,
+}
+
+impl Settings {
+    fn new(options: &Options) -> Settings {
+        Settings {
+            target: options.target,
+            version: options.version,
+            metadata_version: None,
+            xnack: options.xnack,
+            sramecc: options.sramecc,
+            cumode: options.cumode.then_some(true),
+            wave64: options.wave64,
+        }
+    }
+
+    /// Whether waves have 64 lanes.
+    pub fn wave64(&self, target: &Target) -> bool {
+        target.version.0 < 10 || self.wave64
+    }
+
+    /// Code object version.
+    pub fn version(&self) -> u8 {
+        self.version.or(self.metadata_version).unwrap_or(5)
+    }
+
+    /// `e_flags`.
+    pub fn elf_flags(&self) -> u32 {
+        let Some(target) = self.target else { return 0 };
+        let setting = |feature: Feature, value: Option<bool>| target.has(feature).then_some(value);
+        let xnack = setting(Feature::XNACK, self.xnack);
+        let sramecc = setting(Feature::SRAMECC, self.sramecc);
+        // Up to V3 a bit says that the feature is on or may be; later two bits tell any, off and on.
+        let bits = |setting: Option<Option<bool>>, shift: u32, old: u32| match (setting, self.version()) {
+            (None, _) => 0,
+            (Some(value), ..=3) => u32::from(value != Some(false)) * old,
+            (Some(None), _) => 1 << shift,
+            (Some(Some(on)), _) => (2 + u32::from(on)) << shift,
+        };
+        target.elf_mach | bits(xnack, 8, 0x100) | bits(sramecc, 10, 0x200)
+    }
+}

@@ -1,0 +1,130 @@
+//! The structures of a 64-bit ELF file, as bytes.
+
+/// `ELFOSABI_AMDGPU_HSA`.
+const OS_ABI: u8 = 64;
+/// `EM_AMDGPU`.
+const MACHINE: u16 = 224;
+
+pub(super) const HEADER: u64 = 64;
+pub(super) const SECTION_HEADER: u64 = 64;
+pub(super) const PROGRAM_HEADER: u64 = 56;
+pub(super) const SYMBOL: u64 = 24;
+pub(super) const RELA: u64 = 24;
+
+pub(super) const SHT_SYMTAB: u32 = 2;
+pub(super) const SHT_STRTAB: u32 = 3;
+pub(super) const SHT_RELA: u32 = 4;
+pub(super) const SHF_INFO_LINK: u64 = 0x40;
+pub(super) const SHN_ABS: u16 = 0xfff1;
+pub(super) const SHN_COMMON: u16 = 0xfff2;
+/// `SHN_AMDGPU_LDS` (seed 000, line 490).
+pub(super) const SHN_AMDGPU_LDS: u16 = 0xff00;
+
+/// The file header.
+#[derive(Default)]
+pub(super) struct Header {
+    /// `ET_REL` or `ET_DYN`.
+    pub kind: u16,
+    pub abi_version: u8,
+    pub flags: u32,
+    pub program_headers: (u64, u16),
+    pub section_headers: (u64, u16),
+    pub names: u16,
+}
+
+impl Header {
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"\x7fELF");
+        // 64 bits, little-endian, version 1.
+        out.extend_from_slice(&[2, 1, 1, OS_ABI, self.abi_version]);
+        out.extend_from_slice(&[0; 7]);
+        half(out, self.kind);
+        half(out, MACHINE);
+        word(out, 1);
+        long(out, 0);
+        long(out, self.program_headers.0);
+        long(out, self.section_headers.0);
+        word(out, self.flags);
+        half(out, HEADER as u16);
+        half(out, if self.program_headers.1 == 0 { 0 } else { PROGRAM_HEADER as u16 });
+        half(out, self.program_headers.1);
+        half(out, SECTION_HEADER as u16);
+        half(out, self.section_headers.1);
+        half(out, self.names);
+    }
+}
+
+/// A section header.
+#[derive(Clone, Copy, Default)]
+pub(super) struct SectionHeader {
+    pub name: u32,
+    pub kind: u32,
+    pub flags: u64,
+    pub address: u64,
+    pub offset: u64,
+    pub size: u64,
+    pub link: u32,
+    pub info: u32,
+    pub align: u64,
+    pub entry_size: u64,
+}
+
+impl SectionHeader {
+    pub fn write(&self, out: &mut Vec<u8>) {
+        word(out, self.name);
+        word(out, self.kind);
+        long(out, self.flags);
+        long(out, self.address);
+        long(out, self.offset);
+        long(out, self.size);
+        word(out, self.link);
+        word(out, self.info);
+        long(out, self.align);
+        long(out, self.entry_size);
+    }
+}
+
+/// A symbol table entry.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sym {
+    pub name: u32,
+    pub info: u8,
+    pub other: u8,
+    pub section: u16,
+    pub value: u64,
+    pub size: u64,
+}
+
+impl Sym {
+    pub fn write(&self, out: &mut Vec<u8>) {
+        word(out, self.name);
+        out.extend_from_slice(&[self.info, self.other]);
+        half(out, self.section);
+        long(out, self.value);
+        long(out, self.size);
+    }
+}
+
+/// A relocation entry.
+pub(super) fn rela(out: &mut Vec<u8>, offset: u64, symbol: u32, kind: u32, addend: i64) {
+    long(out, offset);
+    long(out, u64::from(symbol) << 32 | u64::from(kind));
+    long(out, addend as u64);
+}
+
+pub(super) fn half(out: &mut Vec<u8>, value: u16) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+pub(super) fn word(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+pub(super) fn long(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// Zeros up to a multiple of `align`.
+pub(super) fn pad(out: &mut Vec<u8>, align: u64) {
+    out.resize(out.len().next_multiple_of(align.max(1) as usize), 0);
+}

@@ -1,0 +1,270 @@
+//! The end of assembly: fields that waited for symbols are filled in or become relocations.
+
+use crate::assembler::Assembler;
+use crate::directive::symbols::sym;
+use crate::expr::{Node, Reduced, Specifier, Term, Value};
+use crate::section::{Fixup, FixupKind};
+use crate::symbol::{Definition, SymbolId};
+
+/// Relocation types (seed 000, line 531).
+pub(crate) mod reloc {
+    pub const ABS32_LO: u32 = 1;
+    pub const ABS32_HI: u32 = 2;
+    pub const ABS64: u32 = 3;
+    pub const REL32: u32 = 4;
+    pub const REL64: u32 = 5;
+    pub const ABS32: u32 = 6;
+    pub const GOTPCREL: u32 = 7;
+    pub const GOTPCREL32_LO: u32 = 8;
+    pub const GOTPCREL32_HI: u32 = 9;
+    pub const REL32_LO: u32 = 10;
+    pub const REL32_HI: u32 = 11;
+}
+
+/// What a relocation refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Symbol(SymbolId),
+    Section(u32),
+}
+
+/// A relocation of a section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relocation {
+    pub offset: u64,
+    pub target: Target,
+    pub kind: u32,
+    pub addend: i64,
+}
+
+/// Relocations by section.
+pub(crate) struct Resolved {
+    pub relocations: Vec<Vec<Relocation>>,
+}
+
+type Outcome = std::result::Result<Option<Relocation>, String>;
+
+impl Assembler<'_> {
+    /// Temporary labels that were used but never defined.
+    pub(crate) fn close_undefined(&mut self) {
+        let missing: Vec<(String, usize)> = self
+            .symbols
+            .iter()
+            .filter(|(_, symbol)| symbol.is_temporary() && !symbol.is_defined() && !symbol.builtin)
+            .map(|(_, symbol)| (symbol.name.to_string(), symbol.seen_at))
+            .collect();
+        for (name, at) in missing {
+            let shown = name.strip_prefix(".L").and_then(|rest| rest.split_once('\u{1}'));
+            let shown = shown.map_or(name.clone(), |(number, _)| format!("{number}:"));
+            let message = format!("label `{shown}` is used but not defined");
+            self.push_diagnostic(at..at + 1, message, "first used here".into(), Vec::new());
+        }
+    }
+
+    /// Fills in fields; what depends on addresses becomes relocations.
+    pub(crate) fn resolve(&mut self) -> Resolved {
+        let mut relocations = Vec::with_capacity(self.sections.len());
+        for index in 0..self.sections.len() {
+            let fixups = std::mem::take(&mut self.sections[index].fixups);
+            let mut list = Vec::new();
+            for fixup in &fixups {
+                match self.settle(index as u32, fixup) {
+                    Ok(None) => {}
+                    Ok(Some(relocation)) => {
+                        self.note_target(relocation.target);
+                        list.push(relocation);
+                    }
+                    Err(message) => {
+                        let span = fixup.span.0 as usize..fixup.span.1 as usize;
+                        self.push_diagnostic(span, message, String::new(), Vec::new());
+                        if self.stopped {
+                            break;
+                        }
+                    }
+                }
+            }
+            relocations.push(list);
+        }
+        Resolved { relocations }
+    }
+
+    fn note_target(&mut self, target: Target) {
+        match target {
+            Target::Symbol(id) => {
+                self.symbols.register(id);
+                self.symbols[id].relocated = true;
+            }
+            Target::Section(id) => self.sections[id as usize].relocated = true,
+        }
+    }
+
+    fn settle(&mut self, section: u32, fixup: &Fixup) -> Outcome {
+        let reduced = self.reduce(fixup.value).map_err(str::to_owned)?;
+        match fixup.kind {
+            FixupKind::Branch => self.branch(section, fixup, reduced),
+            FixupKind::Entry => self.entry(fixup, reduced),
+            FixupKind::Literal { relative } => self.field(section, fixup, reduced, 4, relative),
+            FixupKind::Data(size) => self.field(section, fixup, reduced, size, false),
+        }
+    }
+
+    fn branch(&mut self, section: u32, fixup: &Fixup, reduced: Reduced) -> Outcome {
+        let Reduced { plus, minus: None, constant, .. } = reduced else {
+            return Err("a branch goes to a label".into());
+        };
+        let to = match plus {
+            None => constant,
+            Some(term) => match self.locate(term) {
+                Some((place, offset)) if place == section => (offset as i64).wrapping_add(constant),
+                Some(_) => return Err("a branch cannot leave its section".into()),
+                None => return Err(format!("label `{}` is not defined", self.name_of(term))),
+            },
+        };
+        let distance = to.wrapping_sub(fixup.offset as i64 + 4);
+        if distance % 4 != 0 {
+            return Err("the branch target is not aligned to a dword".into());
+        }
+        match i16::try_from(distance / 4) {
+            Ok(dwords) => self.patch(section, fixup.offset, &dwords.to_le_bytes()),
+            Err(_) => return Err(format!("the branch target is {} dwords away: too far", distance / 4)),
+        }
+        Ok(None)
+    }
+
+    /// The distance counts from the descriptor, the field lies 16 bytes into it.
+    fn entry(&mut self, fixup: &Fixup, reduced: Reduced) -> Outcome {
+        let Some(term @ Term::Symbol(id)) = reduced.plus else {
+            return Err("a kernel's name must be a label".into());
+        };
+        let addend = codeobj::descriptor_fields::ENTRY_OFFSET as i64;
+        let (target, base) = self.relocation_target(term);
+        let _ = id;
+        Ok(Some(Relocation { offset: fixup.offset, target, kind: reloc::REL64, addend: addend + base }))
+    }
+
+    fn field(&mut self, section: u32, fixup: &Fixup, reduced: Reduced, size: u8, relative: bool) -> Outcome {
+        let Reduced { plus, minus, mut constant, specifier } = reduced;
+        let Some(plus) = plus else {
+            if minus.is_some() {
+                return Err("the expression is no symbol plus a number".into());
+            }
+            let bits = u32::from(size) * 8;
+            if bits < 64 && !(-(1i64 << (bits - 1))..1i64 << bits).contains(&constant) {
+                return Err(format!("{constant} does not fit {size} bytes"));
+            }
+            self.patch(section, fixup.offset, &constant.to_le_bytes()[..usize::from(size)]);
+            return Ok(None);
+        };
+        let mut relative = relative;
+        if let Some(minus) = minus {
+            // A distance from this very section is a distance from the field.
+            match self.locate(minus) {
+                Some((place, offset)) if place == section => {
+                    constant = constant.wrapping_add(fixup.offset as i64).wrapping_sub(offset as i64);
+                    relative = true;
+                }
+                _ => return Err("the distance between two sections is not known".into()),
+            }
+        }
+        if relative && specifier == Specifier::None && self.is_fixed_within(section, plus) {
+            let to = self.locate(plus).map_or(0, |(_, offset)| offset as i64);
+            let distance = to.wrapping_add(constant).wrapping_sub(fixup.offset as i64);
+            self.patch(section, fixup.offset, &distance.to_le_bytes()[..usize::from(size)]);
+            return Ok(None);
+        }
+        let kind = relocation_kind(specifier, size, relative)
+            .ok_or_else(|| format!("there is no relocation for a field of {size} bytes"))?;
+        let (target, base) = match specifier {
+            // The GOT has entries for symbols, not for places.
+            Specifier::GotPcRel | Specifier::GotPcRel32Lo | Specifier::GotPcRel32Hi => match plus {
+                Term::Symbol(id) => (Target::Symbol(id), 0),
+                Term::Place(..) => return Err("a GOT entry needs a symbol".into()),
+            },
+            _ => self.relocation_target(plus),
+        };
+        Ok(Some(Relocation { offset: fixup.offset, target, kind, addend: constant.wrapping_add(base) }))
+    }
+
+    /// Whether the distance to a symbol cannot change any more.
+    fn is_fixed_within(&self, section: u32, term: Term) -> bool {
+        let here = self.locate(term).is_some_and(|(place, _)| place == section);
+        let weak = matches!(term, Term::Symbol(id) if self.symbols[id].binding == Some(sym::STB_WEAK));
+        here && !weak
+    }
+
+    /// Local symbols are referred to by their section.
+    fn relocation_target(&self, term: Term) -> (Target, i64) {
+        match term {
+            Term::Place(section, offset) => (Target::Section(section), offset as i64),
+            Term::Symbol(id) => {
+                let symbol = &self.symbols[id];
+                let local = matches!(symbol.binding, None | Some(sym::STB_LOCAL));
+                match symbol.definition {
+                    Definition::Label { section, offset } if local => {
+                        let flags = self.sections[section as usize].flags;
+                        match flags & crate::section::elf::SHF_MERGE != 0 && !symbol.is_temporary() {
+                            true => (Target::Symbol(id), 0),
+                            false => (Target::Section(section), offset as i64),
+                        }
+                    }
+                    _ => (Target::Symbol(id), 0),
+                }
+            }
+        }
+    }
+
+    fn patch(&mut self, section: u32, offset: u64, bytes: &[u8]) {
+        let at = offset as usize;
+        self.sections[section as usize].data[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn name_of(&self, term: Term) -> &str {
+        match term {
+            Term::Symbol(id) => &self.symbols[id].name,
+            Term::Place(..) => ".",
+        }
+    }
+
+    /// Whether a literal with that expression counts from its own place: a symbol does, unless `@abs32` or a difference.
+    pub(crate) fn is_relative(&self, value: Value) -> bool {
+        match value {
+            Value::Abs(_) => false,
+            Value::Expr(id) => self.node_is_relative(id, 0),
+        }
+    }
+
+    fn node_is_relative(&self, id: crate::expr::ExprId, depth: u32) -> bool {
+        use crate::expr::Binary;
+        if depth > 1000 {
+            return false;
+        }
+        match self.nodes[id.index()] {
+            Node::Const(_) => false,
+            Node::Symbol(_, specifier) => !matches!(specifier, Specifier::Abs32Lo | Specifier::Abs32Hi),
+            Node::Place(..) => true,
+            Node::Unary(_, inner) => self.node_is_relative(inner, depth + 1),
+            Node::Binary(Binary::Sub, ..) => false,
+            Node::Binary(_, left, right) => {
+                self.node_is_relative(left, depth + 1) || self.node_is_relative(right, depth + 1)
+            }
+        }
+    }
+}
+
+fn relocation_kind(specifier: Specifier, size: u8, relative: bool) -> Option<u32> {
+    Some(match (specifier, size) {
+        (Specifier::GotPcRel, _) => reloc::GOTPCREL,
+        (Specifier::GotPcRel32Lo, _) => reloc::GOTPCREL32_LO,
+        (Specifier::GotPcRel32Hi, _) => reloc::GOTPCREL32_HI,
+        (Specifier::Rel32Lo, _) => reloc::REL32_LO,
+        (Specifier::Rel32Hi, _) => reloc::REL32_HI,
+        (Specifier::Rel64, _) => reloc::REL64,
+        (Specifier::Abs32Lo, _) => reloc::ABS32_LO,
+        (Specifier::Abs32Hi, _) => reloc::ABS32_HI,
+        (Specifier::None, 4) if relative => reloc::REL32,
+        (Specifier::None, 8) if relative => reloc::REL64,
+        (Specifier::None, 4) => reloc::ABS32,
+        (Specifier::None, 8) => reloc::ABS64,
+        _ => return None,
+    })
+}

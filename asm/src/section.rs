@@ -1,0 +1,107 @@
+//! Sections while they are filled.
+
+use crate::expr::Value;
+
+/// `sh_type` and `sh_flags` values that sections of AMD code objects have.
+pub(crate) mod elf {
+    pub const SHT_PROGBITS: u32 = 1;
+    pub const SHT_NOTE: u32 = 7;
+    pub const SHT_NOBITS: u32 = 8;
+    pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
+    pub const SHF_WRITE: u64 = 1;
+    pub const SHF_ALLOC: u64 = 2;
+    pub const SHF_EXECINSTR: u64 = 4;
+    pub const SHF_MERGE: u64 = 0x10;
+    pub const SHF_STRINGS: u64 = 0x20;
+    pub const SHF_TLS: u64 = 0x400;
+    pub const SHF_EXCLUDE: u64 = 0x8000_0000;
+}
+
+/// A field whose value is not known before the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixup {
+    pub offset: u64,
+    pub value: Value,
+    pub kind: FixupKind,
+    /// Bytes of the source text, for an error.
+    pub span: (u32, u32),
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FixupKind {
+    /// `simm16` of a branch: dwords from the end of the instruction.
+    Branch,
+    /// 32-bit literal of an instruction, absolute or relative to its own place.
+    Literal { relative: bool },
+    /// Data of that many bytes.
+    Data(u8),
+    /// Distance from the kernel descriptor, which begins 16 bytes before the field.
+    Entry,
+}
+
+/// A section.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    pub name: Box<str>,
+    pub kind: u32,
+    pub flags: u64,
+    pub entry_size: u64,
+    pub align: u64,
+    pub data: Vec<u8>,
+    /// Bytes of a section without contents.
+    pub virtual_size: u64,
+    pub fixups: Vec<Fixup>,
+    /// Whether the source has been in it.
+    pub entered: bool,
+    /// Whether a relocation refers to its start.
+    pub relocated: bool,
+}
+
+impl Section {
+    pub fn new(name: &str, kind: u32, flags: u64) -> Section {
+        Section {
+            name: name.into(),
+            kind,
+            flags,
+            entry_size: 0,
+            align: 1,
+            data: Vec::new(),
+            virtual_size: 0,
+            fixups: Vec::new(),
+            entered: false,
+            relocated: false,
+        }
+    }
+
+    /// The offset of what comes next.
+    #[inline]
+    pub fn size(&self) -> u64 {
+        self.data.len() as u64 + self.virtual_size
+    }
+
+    pub fn is_code(&self) -> bool {
+        self.flags & elf::SHF_EXECINSTR != 0
+    }
+
+    pub fn has_contents(&self) -> bool {
+        self.kind != elf::SHT_NOBITS
+    }
+}
+
+/// Type, flags and entry size that a section of that name has unless the source says otherwise.
+pub(crate) fn defaults(name: &str) -> (u32, u64) {
+    use elf::*;
+    let is = |prefix: &str| name == prefix || name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'));
+    match name {
+        _ if is(".text") || is(".init") || is(".fini") => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR),
+        ".hsatext" => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR),
+        _ if is(".rodata") || name == ".rodata1" => (SHT_PROGBITS, SHF_ALLOC),
+        _ if is(".data") || name == ".data1" => (SHT_PROGBITS, SHF_ALLOC | SHF_WRITE),
+        _ if is(".tdata") => (SHT_PROGBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS),
+        _ if is(".tbss") => (SHT_NOBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS),
+        _ if is(".bss") => (SHT_NOBITS, SHF_ALLOC | SHF_WRITE),
+        _ if name.starts_with(".note") => (SHT_NOTE, 0),
+        _ => (SHT_PROGBITS, 0),
+    }
+}
