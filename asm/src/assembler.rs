@@ -19,8 +19,7 @@ use std::ops::Range;
 const MAX_NESTING: u32 = 20;
 
 /// Everything known while a source text is read.
-pub(crate) struct Assembler<'o> {
-    pub options: &'o Options,
+pub(crate) struct Assembler {
     pub settings: Settings,
     pub instructions: Option<Instructions>,
     pub symbols: Symbols,
@@ -58,8 +57,8 @@ pub(crate) struct RegisterCounts {
     pub sgpr: [SymbolId; 2],
 }
 
-impl<'o> Assembler<'o> {
-    pub fn new(options: &'o Options) -> Assembler<'o> {
+impl Assembler {
+    pub fn new(options: &Options) -> Assembler {
         let mut symbols = Symbols::default();
         let mut counter = |name| {
             let id = symbols.get_or_add(name, 0);
@@ -73,7 +72,6 @@ impl<'o> Assembler<'o> {
             sgpr: [counter(".amdgcn.next_free_sgpr"), counter(".kernel.sgpr_count")],
         };
         let mut assembler = Assembler {
-            options,
             settings: Settings::new(options),
             instructions: None,
             symbols,
@@ -109,8 +107,10 @@ impl<'o> Assembler<'o> {
 
     /// Fixes the processor: instructions are looked up for it, and the predefined symbols tell it.
     pub fn set_target(&mut self, target: &'static isa::Target) {
+        let lanes = if self.settings.wave64 { 64 } else { target.wave_size };
+        let target = target.with_wave_size(lanes).unwrap_or(target);
         self.settings.target = Some(target);
-        self.instructions = Some(Instructions::new(target, self.settings.wave64(target)));
+        self.instructions = Some(Instructions::new(target));
         let (major, minor, stepping) = target.version;
         let symbols = [
             (".amdgcn.gfx_generation_number", major),
@@ -380,8 +380,10 @@ impl<'o> Assembler<'o> {
         let mut parts = mistake.into_parts();
         if let Some(origin) = &self.origin {
             let start = parts.span.start.min(text.len());
-            let line = text.as_bytes()[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-            let line = String::from_utf8_lossy(&text.as_bytes()[line..]).lines().next().unwrap_or("").to_owned();
+            let line =
+                text.as_bytes()[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+            let line =
+                String::from_utf8_lossy(&text.as_bytes()[line..]).lines().next().unwrap_or("").to_owned();
             parts.notes.push(format!("in the expansion: `{}`", line.trim()));
             parts.label.clear();
             parts.span = origin.clone();
@@ -390,7 +392,13 @@ impl<'o> Assembler<'o> {
     }
 
     /// Notes an error about a place of the source text.
-    pub fn push_diagnostic(&mut self, span: Range<usize>, message: String, label: String, notes: Vec<String>) {
+    pub fn push_diagnostic(
+        &mut self,
+        span: Range<usize>,
+        message: String,
+        label: String,
+        notes: Vec<String>,
+    ) {
         self.diagnostics.push(Diagnostic { message, span, label, notes });
         self.stopped |= self.diagnostics.len() >= MAX_ERRORS;
     }

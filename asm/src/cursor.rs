@@ -92,7 +92,8 @@ impl<'s> Cursor<'s> {
         if self.at_end() {
             return Ok(());
         }
-        Err(error(self.span_here(), "unexpected text after the statement").label("expected the end of the line"))
+        Err(error(self.span_here(), "unexpected text after the statement")
+            .label("expected the end of the line"))
     }
 
     /// The rest of the statement, without comment and trailing blanks.
@@ -164,7 +165,9 @@ impl<'s> Cursor<'s> {
         let start = self.pos;
         match self.name() {
             Some(name) => Ok(Name::Plain(name)),
-            None => Err(error(self.span_from(start), format!("expected {what}")).label("expected a name here")),
+            None => {
+                Err(error(self.span_from(start), format!("expected {what}")).label("expected a name here"))
+            }
         }
     }
 

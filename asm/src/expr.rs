@@ -142,7 +142,7 @@ pub(crate) enum Term {
     Place(u32, u64),
 }
 
-impl Assembler<'_> {
+impl Assembler {
     /// Reads an expression.
     pub fn expression(&mut self, cur: &mut Cursor) -> Result<Value> {
         self.expression_from(cur, 1, 0, false)
@@ -184,9 +184,8 @@ impl Assembler<'_> {
         match cur.peek() {
             b'0'..=b'9' => match number(cur)? {
                 Number::Int(value) => Ok(Value::Abs(value)),
-                Number::Float(_) => {
-                    Err(error(cur.span_from(start), "a float where an integer is expected").label("not an integer"))
-                }
+                Number::Float(_) => Err(error(cur.span_from(start), "a float where an integer is expected")
+                    .label("not an integer")),
                 Number::Before(label) => self.local_label(label, false, cur.span_from(start)),
                 Number::After(label) => self.local_label(label, true, cur.span_from(start)),
             },
@@ -293,7 +292,12 @@ impl Assembler<'_> {
         }
     }
 
-    fn reduce_node(&self, id: ExprId, depth: u32, steps: &mut u32) -> std::result::Result<Reduced, &'static str> {
+    fn reduce_node(
+        &self,
+        id: ExprId,
+        depth: u32,
+        steps: &mut u32,
+    ) -> std::result::Result<Reduced, &'static str> {
         *steps += 1;
         if depth > MAX_TREE || *steps > MAX_STEPS {
             return Err("the expression is too large, or a symbol is defined by itself");

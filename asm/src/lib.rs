@@ -102,7 +102,7 @@ pub(crate) struct Settings {
     pub xnack: Option<bool>,
     pub sramecc: Option<bool>,
     pub cumode: Option<bool>,
-    wave64: bool,
+    pub wave64: bool,
 }
 
 impl Settings {
@@ -116,11 +116,6 @@ impl Settings {
             cumode: options.cumode.then_some(true),
             wave64: options.wave64,
         }
-    }
-
-    /// Whether waves have 64 lanes.
-    pub fn wave64(&self, target: &Target) -> bool {
-        target.version.0 < 10 || self.wave64
     }
 
     /// Code object version.

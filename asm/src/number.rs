@@ -155,7 +155,9 @@ fn hex_float(cur: &mut Cursor, start: usize) -> Result<Number> {
         cur.pos += 1;
     }
     if !matches!(cur.peek(), b'p' | b'P') {
-        return Err(error(cur.span_from(start), "a hexadecimal float needs an exponent").label("expected `p`"));
+        return Err(
+            error(cur.span_from(start), "a hexadecimal float needs an exponent").label("expected `p`")
+        );
     }
     cur.pos += 1;
     let negative = cur.peek() == b'-';

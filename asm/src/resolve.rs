@@ -44,7 +44,7 @@ pub(crate) struct Resolved {
 
 type Outcome = std::result::Result<Option<Relocation>, String>;
 
-impl Assembler<'_> {
+impl Assembler {
     /// Temporary labels that were used but never defined.
     pub(crate) fn close_undefined(&mut self) {
         let missing: Vec<(String, usize)> = self

@@ -92,7 +92,8 @@ impl Section {
 /// Type, flags and entry size that a section of that name has unless the source says otherwise.
 pub(crate) fn defaults(name: &str) -> (u32, u64) {
     use elf::*;
-    let is = |prefix: &str| name == prefix || name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'));
+    let is =
+        |prefix: &str| name == prefix || name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'));
     match name {
         _ if is(".text") || is(".init") || is(".fini") => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR),
         ".hsatext" => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR),

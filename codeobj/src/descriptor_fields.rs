@@ -176,11 +176,10 @@ pub struct Granules {
 }
 
 impl Granules {
-    /// The processor's.
-    pub fn of(target: &Target, wave64: bool) -> Granules {
-        let wave32 = target.version.0 >= 10 && !wave64;
-        let vgpr = if wave32 || target.version == (9, 0, 10) { 8 } else { 4 };
-        Granules { vgpr, sgpr: (target.version.0 < 10).then_some(8) }
+    /// The processor's, for its size of wavefronts.
+    pub fn of(target: &Target) -> Granules {
+        let sgpr = (target.version.0 < 10).then_some(target.sgpr_encoding_granule);
+        Granules { vgpr: target.vgpr_encoding_granule, sgpr }
     }
 
     /// Blocks less one, as the field holds it.

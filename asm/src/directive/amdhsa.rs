@@ -10,6 +10,9 @@ use codeobj::descriptor_fields::{self as fields, Default, FIELDS, Granules};
 use isa::{Feature, Target};
 use std::ops::Range;
 
+/// What a wave gets where the initialisation of SGPRs has its defect.
+const SGPRS_OF_INIT_BUG: u32 = 96;
+
 /// What the directives of a block said.
 #[derive(Default)]
 struct Block {
@@ -26,7 +29,7 @@ struct Block {
     wave32: Option<bool>,
 }
 
-impl Assembler<'_> {
+impl Assembler {
     pub(super) fn amdhsa_kernel(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let Some(target) = self.settings.target else {
             return Err(error(span.clone(), "the processor is not known").label("`.amdhsa_kernel` needs one"));
@@ -51,7 +54,9 @@ impl Assembler<'_> {
             if directive == ".end_amdhsa_kernel" {
                 break;
             }
-            if let Err(mistake) = self.kernel_directive(cur, directive, at, target, &mut block, &mut descriptor) {
+            if let Err(mistake) =
+                self.kernel_directive(cur, directive, at, target, &mut block, &mut descriptor)
+            {
                 let text = cur.text;
                 self.report(text, mistake);
                 if self.stopped {
@@ -69,7 +74,7 @@ impl Assembler<'_> {
         for field in FIELDS.iter().filter(|field| field.exists_on(target)) {
             let value = match field.default {
                 Default::Is(value) => value,
-                Default::Wave32 => u32::from(!self.settings.wave64(target)),
+                Default::Wave32 => u32::from(target.wave_size == 32),
                 Default::WgpMode => u32::from(!self.settings.cumode.unwrap_or(false)),
             };
             field.place.set(&mut descriptor, value);
@@ -126,7 +131,8 @@ impl Assembler<'_> {
                     }
                 }
                 known => {
-                    let special = ["reserve_flat_scratch", "reserve_xnack_mask", "accum_offset"].contains(&name);
+                    let special =
+                        ["reserve_flat_scratch", "reserve_xnack_mask", "accum_offset"].contains(&name);
                     return Err(match known.is_some() || special {
                         true => error(at, format!("{} has no `.amdhsa_{name}`", target.name)),
                         false => error(at, format!("unknown directive `.amdhsa_{name}`")),
@@ -150,8 +156,8 @@ impl Assembler<'_> {
         };
         let vgprs = required(block.next_free_vgpr, "next_free_vgpr")?;
         let sgprs = required(block.next_free_sgpr, "next_free_sgpr")?;
-        let wave64 = block.wave32.map_or(self.settings.wave64(target), |wave32| !wave32);
-        let granules = Granules::of(target, wave64);
+        let lanes = block.wave32.map_or(target.wave_size, |wave32| if wave32 { 32 } else { 64 });
+        let granules = Granules::of(target.with_wave_size(lanes).unwrap_or(target));
         let blocks = Granules::blocks(vgprs, granules.vgpr);
         if blocks > 63 {
             return Err(error(span.clone(), format!("{vgprs} VGPRs are more than a descriptor can say")));
@@ -162,10 +168,15 @@ impl Assembler<'_> {
             let extra = fields::extra_sgprs(
                 target.version.0,
                 block.reserve_vcc.unwrap_or(true),
-                block.reserve_flat_scratch.unwrap_or(target.version.0 >= 7),
+                block.reserve_flat_scratch.unwrap_or(true),
                 block.reserve_xnack_mask.unwrap_or(xnack),
             );
-            let blocks = Granules::blocks(sgprs.saturating_add(extra), granule);
+            let sgprs = if target.has(Feature::SGPR_INIT_BUG) {
+                SGPRS_OF_INIT_BUG
+            } else {
+                sgprs.saturating_add(extra)
+            };
+            let blocks = Granules::blocks(sgprs, granule);
             if blocks > 15 {
                 return Err(error(span.clone(), format!("{sgprs} SGPRs are more than a descriptor can say")));
             }
@@ -189,7 +200,12 @@ impl Assembler<'_> {
     }
 
     /// Writes the descriptor here and defines `name.kd`.
-    fn write_descriptor(&mut self, name: &str, descriptor: &[u8; fields::SIZE], span: &Range<usize>) -> Result<()> {
+    fn write_descriptor(
+        &mut self,
+        name: &str,
+        descriptor: &[u8; fields::SIZE],
+        span: &Range<usize>,
+    ) -> Result<()> {
         let place = self.place_of(span.start);
         let kernel = self.symbols.get_or_add(name, place);
         let label = format!("{name}.kd");

@@ -19,7 +19,7 @@ pub(crate) struct Condition {
 /// Deeper nesting is an error.
 const MAX_CONDITIONS: usize = 1000;
 
-impl Assembler<'_> {
+impl Assembler {
     /// Handles the directives of the `.if` family; `false` if it is none of them.
     pub(crate) fn conditional(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<bool> {
         match name {
@@ -110,8 +110,21 @@ impl Assembler<'_> {
 
 fn is_if(name: &str) -> bool {
     const TESTS: [&str; 15] = [
-        ".if", ".ifne", ".ifeq", ".ifgt", ".ifge", ".iflt", ".ifle", ".ifdef", ".ifndef", ".ifnotdef", ".ifb",
-        ".ifnb", ".ifc", ".ifnc", ".ifeqs",
+        ".if",
+        ".ifne",
+        ".ifeq",
+        ".ifgt",
+        ".ifge",
+        ".iflt",
+        ".ifle",
+        ".ifdef",
+        ".ifndef",
+        ".ifnotdef",
+        ".ifb",
+        ".ifnb",
+        ".ifc",
+        ".ifnc",
+        ".ifeqs",
     ];
     name.starts_with(".if") && (TESTS.contains(&name) || name == ".ifnes")
 }

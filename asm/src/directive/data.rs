@@ -11,8 +11,13 @@ use std::ops::Range;
 /// `s_nop 0`, which code is padded with.
 const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
 
-impl Assembler<'_> {
-    pub(super) fn data_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+impl Assembler {
+    pub(super) fn data_directive(
+        &mut self,
+        cur: &mut Cursor,
+        name: &str,
+        span: &Range<usize>,
+    ) -> Result<bool> {
         match name {
             ".byte" => self.integers(cur, 1)?,
             ".short" | ".half" | ".hword" | ".2byte" | ".value" => self.integers(cur, 2)?,
@@ -34,7 +39,9 @@ impl Assembler<'_> {
             ".uleb128" => self.leb128(cur, false)?,
             ".sleb128" => self.leb128(cur, true)?,
             ".incbin" => return Err(error(span.clone(), "`.incbin` is not supported: a source is one file")),
-            ".include" => return Err(error(span.clone(), "`.include` is not supported: a source is one file")),
+            ".include" => {
+                return Err(error(span.clone(), "`.include` is not supported: a source is one file"));
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -57,7 +64,7 @@ impl Assembler<'_> {
 
     /// Appends `count` copies of a pattern.
     fn emit_repeated(&mut self, pattern: &[u8], count: u64, span: &Range<usize>) -> Result<()> {
-        let total = count.checked_mul(pattern.len() as u64).unwrap_or(u64::MAX);
+        let total = count.saturating_mul(pattern.len() as u64);
         self.reserve(total, span)?;
         let section = self.current();
         if !section.has_contents() {
@@ -220,7 +227,7 @@ impl Assembler<'_> {
             self.emit_repeated(&[0], padding % 4, span)?;
             return self.emit_repeated(&S_NOP, padding / 4, span);
         }
-        if padding % size != 0 {
+        if !padding.is_multiple_of(size) {
             return Err(error(span.clone(), format!("{padding} bytes of padding are no multiple of {size}")));
         }
         let pattern = fill.unwrap_or(0).to_le_bytes();

@@ -26,8 +26,13 @@ struct Parameter {
     vararg: bool,
 }
 
-impl Assembler<'_> {
-    pub(super) fn macro_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+impl Assembler {
+    pub(super) fn macro_directive(
+        &mut self,
+        cur: &mut Cursor,
+        name: &str,
+        span: &Range<usize>,
+    ) -> Result<bool> {
         match name {
             ".macro" => self.define_macro(cur, span)?,
             ".rept" | ".rep" => self.repeat(cur, span)?,
@@ -132,7 +137,8 @@ impl Assembler<'_> {
     fn repeat(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let count = self.absolute(cur);
         let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
-        let count = usize::try_from(count?).map_err(|_| error(span.clone(), "a negative number of repetitions"))?;
+        let count =
+            usize::try_from(count?).map_err(|_| error(span.clone(), "a negative number of repetitions"))?;
         // An empty body could be repeated for ever at no cost in text.
         if count.saturating_mul(text.len() + 1) > self.expansion_budget {
             return Err(self.too_much(span.clone()));
@@ -259,7 +265,11 @@ fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> 
         cur.eat(b',');
     }
     let default = |parameter: &Parameter| parameter.default.clone().unwrap_or_default();
-    Ok(parameters.iter().zip(values).map(|(parameter, value)| value.unwrap_or_else(|| default(parameter))).collect())
+    Ok(parameters
+        .iter()
+        .zip(values)
+        .map(|(parameter, value)| value.unwrap_or_else(|| default(parameter)))
+        .collect())
 }
 
 /// `name=`, if it names a parameter.
@@ -278,7 +288,10 @@ fn named_argument(cur: &mut Cursor, parameters: &[Parameter]) -> Option<usize> {
 }
 
 const fn is_operator(byte: u8) -> bool {
-    matches!(byte, b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'&' | b'|' | b'^' | b'~' | b':')
+    matches!(
+        byte,
+        b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'&' | b'|' | b'^' | b'~' | b':'
+    )
 }
 
 /// One argument: up to a comma, or a blank that no operator is next to; parentheses and strings keep together.
@@ -305,7 +318,8 @@ fn argument(cur: &mut Cursor, everything: bool) -> String {
                 let before = bytes[..cur.pos].last().copied().unwrap_or(0);
                 let mut copy = *cur;
                 copy.blank();
-                if copy.at_end() || copy.peek() == b',' || !(is_operator(before) || is_operator(copy.peek())) {
+                if copy.at_end() || copy.peek() == b',' || !(is_operator(before) || is_operator(copy.peek()))
+                {
                     break;
                 }
             }
@@ -322,7 +336,14 @@ fn argument(cur: &mut Cursor, everything: bool) -> String {
 }
 
 /// Appends the body with its parameters replaced; `false` if the result exceeds the budget.
-fn expand(body: &str, names: &[&str], values: &[String], count: u64, budget: usize, out: &mut String) -> bool {
+fn expand(
+    body: &str,
+    names: &[&str],
+    values: &[String],
+    count: u64,
+    budget: usize,
+    out: &mut String,
+) -> bool {
     let bytes = body.as_bytes();
     let mut copied = 0;
     let mut pos = 0;
@@ -354,7 +375,12 @@ fn expand(body: &str, names: &[&str], values: &[String], count: u64, budget: usi
     out.len() <= budget
 }
 
-fn parameter_value<'v>(body: &str, start: usize, names: &[&str], values: &'v [String]) -> (usize, Option<&'v str>) {
+fn parameter_value<'v>(
+    body: &str,
+    start: usize,
+    names: &[&str],
+    values: &'v [String],
+) -> (usize, Option<&'v str>) {
     let bytes = body.as_bytes();
     let mut end = start;
     while bytes.get(end).is_some_and(|&byte| continues_name(byte)) {

@@ -13,7 +13,7 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use std::ops::Range;
 
-impl Assembler<'_> {
+impl Assembler {
     /// A statement that begins with `.name`. The cursor is behind the name.
     pub(crate) fn directive(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<()> {
         let found = self.data_directive(cur, name, &span)?

@@ -29,8 +29,13 @@ const TYPES: [(&str, u32); 8] = [
     ("llvm_addrsig", elf::SHT_LLVM_ADDRSIG),
 ];
 
-impl Assembler<'_> {
-    pub(super) fn section_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+impl Assembler {
+    pub(super) fn section_directive(
+        &mut self,
+        cur: &mut Cursor,
+        name: &str,
+        span: &Range<usize>,
+    ) -> Result<bool> {
         match name {
             ".text" | ".data" | ".bss" | ".rodata" | ".hsatext" | ".tdata" | ".tbss" => {
                 cur.blank();
@@ -92,7 +97,10 @@ impl Assembler<'_> {
         if is_new {
             section.entry_size = entry_size;
         } else if explicit && (section.kind, section.flags) != (kind, flags) {
-            return Err(error(span, format!("section `{name}` was declared with another type or other flags")));
+            return Err(error(
+                span,
+                format!("section `{name}` was declared with another type or other flags"),
+            ));
         }
         Ok(id)
     }

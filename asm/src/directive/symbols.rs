@@ -34,8 +34,13 @@ const KINDS: [(&str, u8); 6] = [
     ("amdgpu_hsa_kernel", STT_AMDGPU_HSA_KERNEL),
 ];
 
-impl Assembler<'_> {
-    pub(super) fn symbol_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+impl Assembler {
+    pub(super) fn symbol_directive(
+        &mut self,
+        cur: &mut Cursor,
+        name: &str,
+        span: &Range<usize>,
+    ) -> Result<bool> {
         match name {
             ".globl" | ".global" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_GLOBAL))?,
             ".local" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_LOCAL))?,

@@ -6,8 +6,13 @@ use crate::error::{Result, error};
 use isa::Target;
 use std::ops::Range;
 
-impl Assembler<'_> {
-    pub(super) fn target_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+impl Assembler {
+    pub(super) fn target_directive(
+        &mut self,
+        cur: &mut Cursor,
+        name: &str,
+        span: &Range<usize>,
+    ) -> Result<bool> {
         match name {
             ".amdgcn_target" => self.amdgcn_target(cur)?,
             ".amdhsa_code_object_version" => {
@@ -16,11 +21,15 @@ impl Assembler<'_> {
                 let version = self.absolute(cur)?;
                 match u8::try_from(version) {
                     Ok(version @ 2..=6) => self.settings.version.get_or_insert(version),
-                    _ => return Err(error(start..cur.pos, "the code object version is a number from 2 to 6")),
+                    _ => {
+                        return Err(error(start..cur.pos, "the code object version is a number from 2 to 6"));
+                    }
                 };
             }
             ".amdhsa_kernel" => self.amdhsa_kernel(cur, span)?,
-            ".end_amdhsa_kernel" => return Err(error(span.clone(), "`.end_amdhsa_kernel` without `.amdhsa_kernel`")),
+            ".end_amdhsa_kernel" => {
+                return Err(error(span.clone(), "`.end_amdhsa_kernel` without `.amdhsa_kernel`"));
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -65,9 +74,11 @@ impl Assembler<'_> {
 /// `:xnack+:sramecc-`, `+xnack+sram-ecc`
 fn features_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let v3 = text.starts_with('+');
-    text.split([':', '+']).filter(|part| !part.is_empty()).map(move |part| match part.strip_suffix('-') {
-        Some(name) => (name, false),
-        None => (part, true),
-    })
-    .map(move |(name, on)| if v3 { (name, true) } else { (name, on) })
+    text.split([':', '+'])
+        .filter(|part| !part.is_empty())
+        .map(move |part| match part.strip_suffix('-') {
+            Some(name) => (name, false),
+            None => (part, true),
+        })
+        .map(move |(name, on)| if v3 { (name, true) } else { (name, on) })
 }

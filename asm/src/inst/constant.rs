@@ -1,7 +1,7 @@
 //! Numbers as operands: each operand reads a constant in its own type.
 
-use isa::table::Num;
 use isa::Operand;
+use isa::table::Num;
 
 /// A number as written, signs and bars around it already applied by [`Constant::modified`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,10 +80,12 @@ fn float(value: f64, num: Num) -> Result<Operand, Refusal> {
 /// A constant as the bits of a literal that is always there (`v_madmk_f32`).
 pub(super) fn literal(value: Constant, num: Num) -> Result<u32, Refusal> {
     match value {
-        Constant::Int(value) if num.is_half() => match i16::try_from(value).is_ok() || u16::try_from(value).is_ok() {
-            true => Ok(u32::from(value as u16)),
-            false => Err(TOO_WIDE),
-        },
+        Constant::Int(value) if num.is_half() => {
+            match i16::try_from(value).is_ok() || u16::try_from(value).is_ok() {
+                true => Ok(u32::from(value as u16)),
+                false => Err(TOO_WIDE),
+            }
+        }
         Constant::Int(value) => word(value),
         Constant::Float(value) if num == Num::F16 => half_bits(value).map(u32::from),
         Constant::Float(value) => single_bits(value),

@@ -68,7 +68,7 @@ pub(super) fn is_waitcnt(name: &str) -> bool {
     name == "s_waitcnt"
 }
 
-impl Assembler<'_> {
+impl Assembler {
     /// The number that a function stands for; `(` is here. `None` if there is no such function.
     pub(super) fn function(
         &mut self,
@@ -214,7 +214,13 @@ impl Assembler<'_> {
         self.push_waitcnt(known, cur, start, mask)
     }
 
-    fn push_waitcnt(&mut self, known: &mut Instructions, cur: &Cursor, start: usize, mask: u16) -> Result<()> {
+    fn push_waitcnt(
+        &mut self,
+        known: &mut Instructions,
+        cur: &Cursor,
+        start: usize,
+        mask: u16,
+    ) -> Result<()> {
         let value = ArgValue::Field(mask);
         known.line.args[0] = Arg { value, start: start as u32, end: cur.pos as u32, ..Arg::default() };
         known.line.len = 1;

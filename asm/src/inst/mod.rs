@@ -16,6 +16,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result, error};
 use crate::expr::Value;
 use crate::section::{Fixup, FixupKind};
+use isa::table::{available, processors_with};
 use isa::{Form, Opcode, RegRange, Target};
 use modifier::Written;
 use operand::Arg;
@@ -28,7 +29,6 @@ const MAX_ARGS: usize = 24;
 /// A processor's instructions and registers by name, and the line being read.
 pub(crate) struct Instructions {
     target: &'static Target,
-    wave64: bool,
     /// Rows of a mnemonic: a range of `opcodes`.
     names: FxHashMap<&'static str, (u32, u32)>,
     opcodes: Vec<Opcode>,
@@ -52,13 +52,8 @@ impl Line {
 }
 
 impl Instructions {
-    pub fn new(target: &'static Target, wave64: bool) -> Instructions {
-        let mut here: Vec<Opcode> = isa::table::opcodes()
-            .filter(|op| {
-                let row = op.row();
-                row.codes.get(target.generation).is_some() && target.has(row.requires)
-            })
-            .collect();
+    pub fn new(target: &'static Target) -> Instructions {
+        let mut here: Vec<Opcode> = isa::table::opcodes().filter(|&op| available(op, target)).collect();
         here.sort_by_key(|op| op.row().name);
         let mut names = FxHashMap::with_capacity_and_hasher(here.len(), Default::default());
         for (n, op) in here.iter().enumerate() {
@@ -67,7 +62,6 @@ impl Instructions {
         }
         Instructions {
             target,
-            wave64,
             names,
             opcodes: here,
             registers: registers::names(target),
@@ -93,7 +87,7 @@ struct Pending {
     span: Range<usize>,
 }
 
-impl Assembler<'_> {
+impl Assembler {
     /// Reads the operands of an instruction and writes its words.
     pub fn instruction(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<()> {
         let Some(mut instructions) = self.instructions.take() else {
@@ -205,18 +199,7 @@ fn no_processor(span: Range<usize>) -> Error {
 #[cold]
 fn unknown_instruction(target: &Target, name: &str, span: Range<usize>) -> Error {
     let stem = SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name);
-    let having: Vec<&str> = isa::TARGETS
-        .iter()
-        .filter(|other| {
-            isa::table::opcodes().any(|op| {
-                let row = op.row();
-                (row.name == name || row.name == stem)
-                    && row.codes.get(other.generation).is_some()
-                    && other.has(row.requires)
-            })
-        })
-        .map(|other| other.name)
-        .collect();
+    let having: Vec<&str> = processors_with(stem).map(|other| other.name).collect();
     if having.is_empty() {
         return error(span, format!("unknown instruction `{name}`")).label("no processor has it");
     }

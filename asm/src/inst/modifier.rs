@@ -47,17 +47,29 @@ pub(super) struct Dpp {
 }
 
 /// Modifiers that are a word.
-const FLAGS: [(&str, ModFlags); 10] = [
+const FLAGS: [(&str, ModFlags); 22] = [
     ("glc", ModFlags::GLC),
     ("slc", ModFlags::SLC),
     ("dlc", ModFlags::DLC),
+    ("scc", ModFlags::SCC),
     ("clamp", ModFlags::CLAMP),
     ("offen", ModFlags::OFFEN),
     ("idxen", ModFlags::IDXEN),
+    ("addr64", ModFlags::ADDR64),
     ("gds", ModFlags::GDS),
     ("lds", ModFlags::LDS),
     ("tfe", ModFlags::TFE),
     ("nv", ModFlags::NV),
+    ("unorm", ModFlags::UNORM),
+    ("da", ModFlags::DA),
+    ("r128", ModFlags::R128),
+    ("a16", ModFlags::A16),
+    ("d16", ModFlags::D16),
+    ("lwe", ModFlags::LWE),
+    ("done", ModFlags::DONE),
+    ("vm", ModFlags::VM),
+    ("compr", ModFlags::COMPR),
+    ("high", ModFlags::HIGH),
 ];
 
 const SELECTIONS: [(&str, SdwaSel); 7] = [
@@ -111,13 +123,7 @@ pub(super) fn modifier(
     Ok(true)
 }
 
-fn keyed(
-    asm: &mut Assembler,
-    mods: &mut Written,
-    cur: &mut Cursor,
-    name: &str,
-    start: usize,
-) -> Result<()> {
+fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
     let span = start..cur.pos;
     match name {
         "offset" => mods.offset = Some(offset(asm, cur)?),

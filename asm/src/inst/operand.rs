@@ -40,7 +40,7 @@ impl Arg {
     }
 }
 
-impl Assembler<'_> {
+impl Assembler {
     /// Reads the rest of the line: operands and modifiers, commas between them optional.
     pub(super) fn operands(&mut self, known: &mut Instructions, cur: &mut Cursor, name: &str) -> Result<()> {
         known.line.len = 0;

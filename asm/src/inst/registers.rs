@@ -29,7 +29,8 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
             let range = RegRange { first: Reg(code), len };
             name.clear();
             if range.exists() && isa::print::write_reg(range, &mut name).is_ok() {
-                let is_named = !name.contains('[') && !name.ends_with(|c: char| c.is_ascii_digit()) || name == "m0";
+                let is_named =
+                    !name.contains('[') && !name.ends_with(|c: char| c.is_ascii_digit()) || name == "m0";
                 if is_named {
                     names.entry(name.as_str().into()).or_insert(range);
                 }

@@ -53,7 +53,13 @@ pub(super) fn select(
 }
 
 /// The forms to try, shortest first.
-fn forms(op: Opcode, row: &Row, wanted: Option<Form>, sdwa: bool, dpp: bool) -> impl Iterator<Item = Form> + use<> {
+fn forms(
+    op: Opcode,
+    row: &Row,
+    wanted: Option<Form>,
+    sdwa: bool,
+    dpp: bool,
+) -> impl Iterator<Item = Form> + use<> {
     const NONE: Form = Form::Full;
     let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
     let (list, count) = match wanted {
@@ -101,11 +107,11 @@ fn attempt(
             return Err(Mismatch::new(1, None, "too few operands"));
         };
         origin[index] = Some(next);
-        let source = sources.count;
-        let operand = convert(known, spec, &arg, packed, &mut pending, row)
+        // VOP3 has bits for the signs of float sources, constants too; elsewhere they change the constant.
+        let signed = form == Form::Full && row.is_valu() && spec.num.is_float();
+        let operand = convert(known, spec, &arg, packed, signed, &mut pending)
             .map_err(|message| Mismatch::new(2, Some(next), message))?;
-        sources.add(spec, &arg, operand);
-        let _ = source;
+        sources.add(spec, &arg, signed || matches!(operand, Operand::Reg(_)));
         inst.ops[index] = operand;
         inst.len = index as u8 + 1;
         next += 1;
@@ -132,11 +138,11 @@ struct Sources {
 }
 
 impl Sources {
-    fn add(&mut self, spec: &OpSpec, arg: &Arg, operand: Operand) {
+    fn add(&mut self, spec: &OpSpec, arg: &Arg, signed: bool) {
         if spec.role != Role::Use {
             return;
         }
-        if matches!(operand, Operand::Reg(_)) {
+        if signed {
             self.neg |= u8::from(arg.neg) << self.count;
             self.abs |= u8::from(arg.abs) << self.count;
         }
@@ -165,17 +171,15 @@ fn absent(
             Some(Operand::None)
         }
         // The 32-bit forms imply VCC.
-        Kind::Mask if lacking && form != Form::Full && !is_mask(given) => Some(vcc(spec)),
+        Kind::Mask if lacking && form != Form::Full && !is_mask(given) => {
+            Some(Operand::regs(isa::Reg::VCC, known.target.mask_dwords()))
+        }
         _ => None,
     }
 }
 
 fn is_mask(arg: Option<&Arg>) -> bool {
     matches!(arg, Some(Arg { value: ArgValue::Reg(range), .. }) if !range.first.is_vgpr())
-}
-
-fn vcc(spec: &OpSpec) -> Operand {
-    Operand::regs(isa::Reg::VCC, spec.width)
 }
 
 /// What a last operand is if it is not written.
@@ -194,8 +198,8 @@ fn convert(
     spec: &OpSpec,
     arg: &Arg,
     packed: bool,
+    signed: bool,
     pending: &mut Option<Pending>,
-    row: &Row,
 ) -> std::result::Result<Operand, &'static str> {
     let value = match arg.value {
         ArgValue::Reg(range) => return Ok(Operand::Reg(range)),
@@ -215,13 +219,14 @@ fn convert(
         ArgValue::Int(value) => Constant::Int(value),
         ArgValue::Float(value) => Constant::Float(value),
     };
-    let _ = row;
     match spec.kind {
         Kind::Ssrc | Kind::Vsrc => {
-            let value = value.modified(arg.neg, arg.abs, spec.num);
-            constant::operand(value, spec.num, packed, known.inv_2pi())
+            let value = if signed { value } else { value.modified(arg.neg, arg.abs, spec.num) };
+            constant::operand(value, spec.num, packed, known.target.has(isa::Feature::INV_2PI))
         }
-        Kind::Lit => constant::literal(value.modified(arg.neg, arg.abs, spec.num), spec.num).map(Operand::Literal),
+        Kind::Lit => {
+            constant::literal(value.modified(arg.neg, arg.abs, spec.num), spec.num).map(Operand::Literal)
+        }
         Kind::Imm | Kind::SmemOffset => match value {
             Constant::Int(value) => immediate(value).map(Operand::Imm),
             Constant::Float(_) => Err("an integer is expected"),
@@ -244,7 +249,9 @@ fn convert(
 }
 
 fn immediate(value: i64) -> std::result::Result<i32, &'static str> {
-    i32::try_from(value).or(u32::try_from(value).map(|value| value as i32)).map_err(|_| "the number is too large")
+    i32::try_from(value)
+        .or(u32::try_from(value).map(|value| value as i32))
+        .map_err(|_| "the number is too large")
 }
 
 fn symbolic(
@@ -380,7 +387,9 @@ fn explain(problem: Problem, origin: &[Option<usize>]) -> Mismatch {
         Problem::Unresolved(n) => Mismatch::new(4, at(n), "unresolved"),
         Problem::Range(n) => Mismatch::new(5, at(n), "the number does not fit its field"),
         Problem::Offset => Mismatch::new(5, None, "the offset does not fit its field"),
-        Problem::Modifier(what) => Mismatch::new(5, None, format!("the instruction does not take {what} here")),
+        Problem::Modifier(what) => {
+            Mismatch::new(5, None, format!("the instruction does not take {what} here"))
+        }
     }
 }
 
@@ -435,11 +444,4 @@ fn pattern(name: &str, row: &Row) -> String {
         }
     }
     text
-}
-
-impl Instructions {
-    /// Whether 1/(2*pi) is an inline constant.
-    fn inv_2pi(&self) -> bool {
-        true
-    }
 }

@@ -34,7 +34,11 @@ pub(crate) fn relocatable(asm: &Assembler, resolved: &Resolved) -> Result<Vec<u8
         if section.has_contents() {
             pad(&mut out, section.align);
         }
-        let offset = if section.has_contents() { out.len() as u64 } else { (out.len() as u64).next_multiple_of(section.align) };
+        let offset = if section.has_contents() {
+            out.len() as u64
+        } else {
+            (out.len() as u64).next_multiple_of(section.align)
+        };
         if section.has_contents() {
             out.extend_from_slice(&section.data);
         }

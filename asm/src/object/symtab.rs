@@ -24,8 +24,6 @@ pub(super) struct Table {
 pub(super) struct Entry {
     pub name: String,
     pub sym: Sym,
-    /// The section of ours that it lies in.
-    pub section: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,20 +35,20 @@ enum Key {
 impl Table {
     /// Collects the symbols. `section_index` tells the number of a section's header.
     pub fn new(asm: &Assembler, section_index: impl Fn(u32) -> u16) -> Result<Table, String> {
-        let mut table =
-            Table { entries: vec![Entry::null()], locals: 0, index: FxHashMap::default() };
+        let mut table = Table { entries: vec![Entry::null()], locals: 0, index: FxHashMap::default() };
         for name in &asm.files {
             let sym = Sym { info: STT_FILE, section: SHN_ABS, ..Sym::default() };
-            table.entries.push(Entry { name: name.clone(), sym, section: None });
+            table.entries.push(Entry { name: name.clone(), sym });
         }
         let mut globals = Vec::new();
         for &item in &asm.symbols.order {
             match item {
                 Err(section) => {
                     if asm.sections[section as usize].relocated {
-                        let sym = Sym { info: STT_SECTION, section: section_index(section), ..Sym::default() };
+                        let sym =
+                            Sym { info: STT_SECTION, section: section_index(section), ..Sym::default() };
                         let name = String::new();
-                        table.add(Key::Section(section), Entry { name, sym, section: Some(section) });
+                        table.add(Key::Section(section), Entry { name, sym });
                     }
                 }
                 Ok(id) if is_shown(&asm.symbols[id]) => {
@@ -101,7 +99,7 @@ impl Table {
 
 impl Entry {
     fn null() -> Entry {
-        Entry { name: String::new(), sym: Sym::default(), section: None }
+        Entry { name: String::new(), sym: Sym::default() }
     }
 }
 
@@ -121,25 +119,17 @@ fn entry(asm: &Assembler, id: SymbolId, section_index: &impl Fn(u32) -> u16) -> 
     let size = match (symbol.definition, symbol.size) {
         (Definition::Common { size, .. } | Definition::Lds { size, .. }, _) => size,
         (_, None) => 0,
-        (_, Some(size)) => asm.known(size).ok_or_else(|| format!("the size of `{}` is not known", symbol.name))? as u64,
+        (_, Some(size)) => {
+            asm.known(size).ok_or_else(|| format!("the size of `{}` is not known", symbol.name))? as u64
+        }
     };
     let section = match place {
         Place::Section(section) => section_index(section),
         Place::Special(number) => number,
     };
-    let sym = Sym {
-        name: 0,
-        info: binding(symbol) << 4 | kind,
-        other: symbol.visibility,
-        section,
-        value,
-        size,
-    };
-    let section = match place {
-        Place::Section(section) => Some(section),
-        Place::Special(_) => None,
-    };
-    Ok(Entry { name: symbol.name.to_string(), sym, section })
+    let sym =
+        Sym { name: 0, info: binding(symbol) << 4 | kind, other: symbol.visibility, section, value, size };
+    Ok(Entry { name: symbol.name.to_string(), sym })
 }
 
 enum Place {
@@ -158,7 +148,9 @@ fn place(asm: &Assembler, symbol: &Symbol) -> Result<(Place, u64, u8), String> {
         Definition::Lds { align, .. } => (Place::Special(SHN_AMDGPU_LDS), align, kind),
         Definition::Value { value: Value::Abs(number), .. } => (Place::Special(SHN_ABS), number as u64, kind),
         Definition::Value { value, .. } => match asm.reduce(value)? {
-            Reduced { plus: None, minus: None, constant, .. } => (Place::Special(SHN_ABS), constant as u64, kind),
+            Reduced { plus: None, minus: None, constant, .. } => {
+                (Place::Special(SHN_ABS), constant as u64, kind)
+            }
             Reduced { plus: Some(term), minus: None, constant, .. } => match asm.locate(term) {
                 Some((section, offset)) => {
                     let kind = match term {
