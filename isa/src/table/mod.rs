@@ -256,8 +256,7 @@ bitflags::bitflags! {
         const NO_GDS = 1 << 21;
         /// A further name that assemblers take for another row's opcode (`v_mul_lo_i32` on GFX8). Never decoded.
         const ALIAS = 1 << 22;
-        /// Works on 64-bit values: there is no DPP form before gfx90a, which takes `row_newbcast` only, and GFX10,
-        /// which takes DPP8 only where a source has 64 bits.
+        /// Works on 64-bit values: there is a DPP form on gfx90a only, which takes `row_newbcast` and nothing else.
         const DPP64 = 1 << 23;
         /// MUBUF: the data comes from LDS; `lds` is always set and there is neither data nor address operand.
         const LDS_ONLY = 1 << 24;
