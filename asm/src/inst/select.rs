@@ -245,6 +245,7 @@ fn convert(
         Kind::Mask => Err("a lane mask is expected"),
         Kind::Vaddr => Err("an address in VGPRs or `off` is expected"),
         Kind::Saddr => Err("an address in SGPRs or `off` is expected"),
+        _ => Err("a register is expected"),
     }
 }
 
@@ -437,6 +438,8 @@ fn pattern(name: &str, row: &Row) -> String {
             Kind::SmemOffset => "offset",
             Kind::Vaddr => "vaddr",
             Kind::Saddr => "saddr",
+            Kind::Agpr => "AGPR",
+            _ => "register",
         };
         text.push_str(kind);
         if spec.width > 1 && !matches!(spec.kind, Kind::Vaddr) {
