@@ -14,6 +14,7 @@ mod directive;
 mod error;
 mod expr;
 mod inst;
+mod metadata;
 mod number;
 mod object;
 mod resolve;

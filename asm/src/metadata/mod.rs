@@ -1,0 +1,96 @@
+//! Metadata: YAML in the source becomes a note record of the object.
+
+mod message_pack;
+mod v2;
+mod yaml;
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use crate::section::elf::{SHF_ALLOC, SHT_NOTE};
+use std::ops::Range;
+use yaml::Node;
+
+/// `NT_AMDGPU_METADATA` (seed 000, line 458).
+const NT_AMDGPU_METADATA: u32 = 32;
+/// `NT_AMD_AMDGPU_HSA_METADATA` of code object V2.
+const NT_AMD_HSA_METADATA: u32 = 10;
+
+impl Assembler {
+    /// `.amdgpu_metadata`: MessagePack in a note of code object V3 and later.
+    pub(crate) fn amdgpu_metadata(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let (at, text) = body(cur, ".end_amdgpu_metadata", span)?;
+        let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
+        if !matches!(tree, Node::Map(_)) {
+            return Err(error(span.clone(), "metadata is a mapping").label("no `amdhsa.kernels:` or the like here"));
+        }
+        self.settings.metadata_version = version(&tree);
+        let mut bytes = Vec::new();
+        message_pack::write(&tree, &mut bytes);
+        self.note("AMDGPU", NT_AMDGPU_METADATA, &bytes, span)
+    }
+
+    /// `.amd_amdgpu_hsa_metadata`: YAML in a note of code object V2.
+    pub(crate) fn hsa_metadata(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let (at, text) = body(cur, ".end_amd_amdgpu_hsa_metadata", span)?;
+        let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
+        let text = v2::text(&tree).map_err(|message| error(span.clone(), message))?;
+        self.settings.version.get_or_insert(2);
+        self.note("AMD", NT_AMD_HSA_METADATA, text.as_bytes(), span)
+    }
+
+    /// Appends a record to `.note`.
+    pub(crate) fn note(&mut self, owner: &str, kind: u32, desc: &[u8], span: &Range<usize>) -> Result<()> {
+        let back = (self.section, self.previous_section);
+        let id = self.section_named(".note", SHT_NOTE, SHF_ALLOC);
+        self.enter(id);
+        let section = self.current();
+        section.align = section.align.max(4);
+        let mut bytes = Vec::with_capacity(desc.len() + 32);
+        for number in [owner.len() as u32 + 1, desc.len() as u32, kind] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(owner.as_bytes());
+        bytes.push(0);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes.extend_from_slice(desc);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        let done = self.emit(&bytes, span);
+        (self.section, self.previous_section) = back;
+        done
+    }
+}
+
+/// The lines up to the directive `end`, and where they begin.
+fn body<'s>(cur: &mut Cursor<'s>, end: &str, span: &Range<usize>) -> Result<(usize, &'s str)> {
+    cur.expect_end()?;
+    cur.skip_line();
+    let start = cur.pos;
+    while !cur.is_end() {
+        let line = cur.pos;
+        cur.blank();
+        if cur.name() == Some(end) {
+            return Ok((start, cur.text.get(start..line).unwrap_or_default()));
+        }
+        cur.skip_line();
+    }
+    Err(error(span.clone(), format!("no `{end}` ends this")).label("begins here"))
+}
+
+fn misread(start: usize, (at, message): yaml::Mistake) -> crate::error::Error {
+    error(start + at..start + at + 1, message).label("in the metadata")
+}
+
+/// The code object version that `amdhsa.version` belongs to: 1.0 to V3, 1.1 to V4, 1.2 to V5 (and V6).
+fn version(tree: &Node) -> Option<u8> {
+    let Some(Node::Seq(numbers)) = tree.get("amdhsa.version") else { return None };
+    match numbers.as_slice() {
+        [Node::Scalar(major), Node::Scalar(minor)] if major == "1" => match minor.as_str() {
+            "0" => Some(3),
+            "1" => Some(4),
+            "2" => Some(5),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,355 @@
+//! The part of YAML that metadata is written in: block and flow sequences and mappings, plain and quoted scalars, literal
+//! blocks. No anchors, no tags, no several documents.
+
+/// A node.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Node {
+    Scalar(String),
+    Seq(Vec<Node>),
+    Map(Vec<(String, Node)>),
+    /// A key without a value.
+    Empty,
+}
+
+impl Node {
+    /// The value of a key of a mapping.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match self {
+            Node::Map(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong, and at which byte of the text.
+pub(crate) type Mistake = (usize, &'static str);
+
+/// Nodes within nodes; metadata has five levels.
+const MAX_DEPTH: u32 = 50;
+
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    indent: usize,
+    text: &'t str,
+    at: usize,
+}
+
+struct Parser<'t> {
+    source: &'t str,
+    lines: Vec<Line<'t>>,
+    next: usize,
+}
+
+/// Reads a document.
+pub(crate) fn parse(source: &str) -> Result<Node, Mistake> {
+    let mut lines = Vec::new();
+    let mut at = 0;
+    for raw in source.split_inclusive('\n') {
+        let body = raw.trim_end();
+        let indent = body.len() - body.trim_start_matches(' ').len();
+        let text = without_comment(&body[indent..]).trim_end();
+        if text.starts_with('\t') {
+            return Err((at, "a tab in the indentation of metadata"));
+        }
+        if text == "..." && indent == 0 {
+            break;
+        }
+        if !text.is_empty() && !(indent == 0 && text == "---") {
+            lines.push(Line { indent, text, at: at + indent });
+        }
+        at += raw.len();
+    }
+    let mut parser = Parser { source, lines, next: 0 };
+    let Some(first) = parser.peek() else { return Ok(Node::Empty) };
+    let node = parser.node(first.indent, 0)?;
+    match parser.peek() {
+        Some(line) => Err((line.at, "this line belongs to nothing before it")),
+        None => Ok(node),
+    }
+}
+
+/// A `#` after a blank begins a comment, outside of quotes.
+fn without_comment(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let mut quote = 0;
+    for (n, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'#' if quote == 0 && (n == 0 || bytes[n - 1].is_ascii_whitespace()) => return &text[..n],
+            b'\'' | b'"' if quote == 0 && (n == 0 || !bytes[n - 1].is_ascii_alphanumeric()) => quote = byte,
+            _ if byte == quote && (quote == b'\'' || bytes[n - 1] != b'\\') => quote = 0,
+            _ => {}
+        }
+    }
+    text
+}
+
+impl<'t> Parser<'t> {
+    fn peek(&self) -> Option<Line<'t>> {
+        self.lines.get(self.next).copied()
+    }
+
+    fn node(&mut self, indent: usize, depth: u32) -> Result<Node, Mistake> {
+        let Some(line) = self.peek() else { return Ok(Node::Empty) };
+        if depth > MAX_DEPTH {
+            return Err((line.at, "metadata is nested too deeply"));
+        }
+        if is_item(line.text) {
+            return self.sequence(indent, depth);
+        }
+        if key_end(line.text).is_some() {
+            return self.mapping(indent, depth);
+        }
+        self.next += 1;
+        self.value(line.text, line.at, indent, depth)
+    }
+
+    fn sequence(&mut self, indent: usize, depth: u32) -> Result<Node, Mistake> {
+        let mut items = Vec::new();
+        while let Some(line) = self.peek().filter(|line| line.indent == indent && is_item(line.text)) {
+            let rest = line.text[1..].trim_start();
+            if rest.is_empty() {
+                self.next += 1;
+                items.push(self.nested(indent, false, depth)?);
+                continue;
+            }
+            // What follows the dash is a node at its own column.
+            let skipped = line.text.len() - rest.len();
+            let inner = Line { indent: indent + skipped, text: rest, at: line.at + skipped };
+            self.lines[self.next] = inner;
+            items.push(self.node(inner.indent, depth + 1)?);
+        }
+        Ok(Node::Seq(items))
+    }
+
+    fn mapping(&mut self, indent: usize, depth: u32) -> Result<Node, Mistake> {
+        let mut entries: Vec<(String, Node)> = Vec::new();
+        while let Some(line) = self.peek().filter(|line| line.indent == indent && !is_item(line.text)) {
+            let end = key_end(line.text).ok_or((line.at, "expected `key: value`"))?;
+            let Node::Scalar(key) = scalar(line.text[..end].trim_end()) else {
+                return Err((line.at, "a key is a scalar"));
+            };
+            if entries.iter().any(|(other, _)| *other == key) {
+                return Err((line.at, "the key is there already"));
+            }
+            let rest = line.text[end + 1..].trim_start();
+            let at = line.at + line.text.len() - rest.len();
+            self.next += 1;
+            let value = match rest.as_bytes().first() {
+                None => self.nested(indent, true, depth)?,
+                Some(b'|' | b'>') if rest.len() <= 2 => self.block(rest, line.at, indent)?,
+                Some(_) => self.value(rest, at, indent, depth)?,
+            };
+            entries.push((key, value));
+        }
+        Ok(Node::Map(entries))
+    }
+
+    /// The node on the lines below; a sequence may stand as far left as its key.
+    fn nested(&mut self, indent: usize, of_key: bool, depth: u32) -> Result<Node, Mistake> {
+        match self.peek() {
+            Some(line) if line.indent > indent => self.node(line.indent, depth + 1),
+            Some(line) if of_key && line.indent == indent && is_item(line.text) => self.sequence(indent, depth + 1),
+            _ => Ok(Node::Empty),
+        }
+    }
+
+    /// A value that begins on its key's line; more indented lines go on with it.
+    fn value(&mut self, text: &str, at: usize, indent: usize, depth: u32) -> Result<Node, Mistake> {
+        let mut whole = text.to_owned();
+        while let Some(line) = self.peek().filter(|line| line.indent > indent) {
+            whole.push(' ');
+            whole.push_str(line.text);
+            self.next += 1;
+        }
+        if !matches!(whole.as_bytes().first(), Some(b'[' | b'{')) {
+            return Ok(scalar(&whole));
+        }
+        let mut flow = Flow { text: &whole, pos: 0 };
+        let node = flow.node(depth).map_err(|message| (at, message))?;
+        flow.blank();
+        match flow.pos == whole.len() {
+            true => Ok(node),
+            false => Err((at, "text after the closing bracket")),
+        }
+    }
+
+    /// A literal (`|`) or folded (`>`) block: taken from the source, since blank lines and `#` count.
+    fn block(&mut self, style: &str, at: usize, indent: usize) -> Result<Node, Mistake> {
+        let start = self.source[at..].find('\n').map_or(self.source.len(), |n| at + n + 1);
+        let mut text = String::new();
+        let mut column = None;
+        let mut pos = start;
+        for raw in self.source[start..].split_inclusive('\n') {
+            let body = raw.trim_end();
+            let own = body.len() - body.trim_start_matches(' ').len();
+            if !body.is_empty() && own <= indent {
+                break;
+            }
+            let column = *column.get_or_insert(own);
+            let separator = if style.starts_with('|') { '\n' } else { ' ' };
+            text.push_str(body.get(column.min(own)..).unwrap_or_default());
+            text.push(separator);
+            pos += raw.len();
+        }
+        while self.peek().is_some_and(|line| line.at < pos) {
+            self.next += 1;
+        }
+        let kept = text.trim_end_matches(['\n', ' ']).len();
+        text.truncate(kept);
+        if !style.ends_with('-') {
+            text.push('\n');
+        }
+        Ok(Node::Scalar(text))
+    }
+}
+
+fn is_item(text: &str) -> bool {
+    text == "-" || text.starts_with("- ")
+}
+
+/// Where the colon after a key is.
+fn key_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let first = match bytes.first()? {
+        b'[' | b'{' => return None,
+        quote @ (b'\'' | b'"') => 1 + text[1..].find(char::from(*quote))? + 1,
+        _ => 0,
+    };
+    let colon = |n: &usize| bytes[*n] == b':' && (*n + 1 == bytes.len() || bytes[*n + 1] == b' ');
+    (first..bytes.len()).find(colon)
+}
+
+/// A scalar without its quotes.
+fn scalar(text: &str) -> Node {
+    let inside = |quote: char| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+    if let Some(text) = inside('\'').filter(|_| text.len() > 1) {
+        return Node::Scalar(text.replace("''", "'"));
+    }
+    match inside('"').filter(|_| text.len() > 1) {
+        Some(text) => Node::Scalar(unescape(text)),
+        None => Node::Scalar(text.to_owned()),
+    }
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some('0') => out.push('\0'),
+            Some('a') => out.push('\u{7}'),
+            Some('b') => out.push('\u{8}'),
+            Some('e') => out.push('\u{1b}'),
+            Some(kind @ ('x' | 'u' | 'U')) => {
+                let digits = match kind {
+                    'x' => 2,
+                    'u' => 4,
+                    _ => 8,
+                };
+                let code: String = chars.by_ref().take(digits).collect();
+                out.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
+            }
+            Some(other) => out.push(other),
+            None => out.push('\\'),
+        }
+    }
+    out
+}
+
+/// A node in brackets.
+struct Flow<'t> {
+    text: &'t str,
+    pos: usize,
+}
+
+impl Flow<'_> {
+    fn peek(&self) -> u8 {
+        self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
+    }
+
+    fn blank(&mut self) {
+        while self.peek() == b' ' {
+            self.pos += 1;
+        }
+    }
+
+    fn node(&mut self, depth: u32) -> Result<Node, &'static str> {
+        if depth > MAX_DEPTH {
+            return Err("metadata is nested too deeply");
+        }
+        self.blank();
+        let close = match self.peek() {
+            b'[' => b']',
+            b'{' => b'}',
+            _ => return self.scalar(),
+        };
+        self.pos += 1;
+        let (mut items, mut entries) = (Vec::new(), Vec::new());
+        loop {
+            self.blank();
+            if self.peek() == close {
+                self.pos += 1;
+                break;
+            }
+            let node = self.node(depth + 1)?;
+            if close == b'}' {
+                let Node::Scalar(key) = node else { return Err("a key is a scalar") };
+                self.blank();
+                if self.peek() != b':' {
+                    return Err("expected `:` after a key");
+                }
+                self.pos += 1;
+                entries.push((key, self.node(depth + 1)?));
+            } else {
+                items.push(node);
+            }
+            self.blank();
+            match self.peek() {
+                b',' => self.pos += 1,
+                byte if byte == close => {}
+                _ => return Err("expected `,` or the closing bracket"),
+            }
+        }
+        Ok(if close == b']' { Node::Seq(items) } else { Node::Map(entries) })
+    }
+
+    fn scalar(&mut self) -> Result<Node, &'static str> {
+        let start = self.pos;
+        let quote = self.peek();
+        if matches!(quote, b'\'' | b'"') {
+            self.pos += 1;
+            loop {
+                match self.peek() {
+                    0 if self.pos >= self.text.len() => return Err("a string has no end"),
+                    b'\\' if quote == b'"' => self.pos += 2,
+                    byte if byte == quote && self.text.as_bytes().get(self.pos + 1) == Some(&quote) => self.pos += 2,
+                    byte if byte == quote => break,
+                    _ => self.pos += 1,
+                }
+            }
+            self.pos += 1;
+        } else {
+            while !matches!(self.peek(), b',' | b']' | b'}' | b'[' | b'{') && self.pos < self.text.len() {
+                let ends = self.peek() == b':' && matches!(self.text.as_bytes().get(self.pos + 1), Some(b' ') | None);
+                if ends {
+                    break;
+                }
+                self.pos += 1;
+            }
+            if self.pos == start {
+                return Err("expected a value");
+            }
+        }
+        match self.text.get(start..self.pos) {
+            Some(text) => Ok(scalar(text.trim())),
+            None => Err("expected a value"),
+        }
+    }
+}
