@@ -4,6 +4,7 @@
 //! again, and the words must be the same.
 
 use crate::encode::{address_width, assemble, is_inline};
+use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 use crate::layout::*;
 use crate::operand::{Operand, RegRange};
@@ -53,7 +54,7 @@ struct Maps {
     families: [Vec<Option<Opcode>>; FAMILIES],
 }
 
-const FAMILIES: usize = Family::Scratch as usize + 1;
+const FAMILIES: usize = Family::COUNT;
 static MAPS: [OnceLock<Maps>; PROCESSORS.len()] = [const { OnceLock::new() }; PROCESSORS.len()];
 
 impl Maps {
@@ -62,7 +63,7 @@ impl Maps {
         for op in opcodes() {
             let row = op.row();
             let Some(code) = row.code(target) else { continue };
-            if row.flags.contains(Flags::ALIAS) {
+            if row.flags.contains(Flags::ALIAS) || graphics::handles(row.family) {
                 continue;
             }
             maps.enter(row.family, u32::from(code), op);
@@ -134,6 +135,14 @@ impl Decoder {
 
     /// See [`decode`].
     pub fn decode(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
+        match self.decode_compute(words) {
+            Err(DecodeError::Unknown) => graphics::decode(self.target, words),
+            result => result,
+        }
+    }
+
+    /// Instructions of all families but those of `graphics`.
+    fn decode_compute(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
         let family = family_of(first).ok_or(DecodeError::Unknown)?;
         let op = self.maps.get(family, first)?;

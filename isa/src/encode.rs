@@ -1,6 +1,7 @@
 //! Machine instructions to words. Generic over the table: what an instruction looks like is in its row, where the fields
 //! lie is in `layout`.
 
+use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 use crate::layout::*;
 use crate::operand::{Operand, RegRange};
@@ -66,7 +67,12 @@ impl std::error::Error for EncodeError {}
 /// Appends the words of an instruction. Registers must be hardware registers and branch targets `Operand::Imm` in dwords
 /// from the end of the instruction; `Operand::Reloc` becomes a literal of 0 for the caller to patch.
 pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<(), EncodeError> {
-    let words = assemble(target, inst).map_err(|problem| EncodeError { op: inst.op, problem })?;
+    let error = |problem| EncodeError { op: inst.op, problem };
+    if graphics::handles(inst.op.family()) {
+        out.extend_from_slice(graphics::assemble(target, inst).map_err(error)?.words());
+        return Ok(());
+    }
+    let words = assemble(target, inst).map_err(error)?;
     out.push(words.bits as u32);
     if words.len > 1 {
         out.push((words.bits >> 32) as u32);
@@ -77,6 +83,9 @@ pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<()
 
 /// Number of dwords of an instruction; 0 for a pseudo.
 pub fn size_in_words(_target: &Target, inst: &MachInst) -> usize {
+    if graphics::handles(inst.op.family()) {
+        return graphics::size_in_words(inst);
+    }
     let Some(encoding) = Encoding::of(inst.op.row(), inst.form) else { return 0 };
     let literal = |operand: &Operand| matches!(operand, Operand::Literal(_) | Operand::Reloc(_));
     encoding.words() + usize::from(inst.operands().iter().any(literal))
@@ -406,6 +415,7 @@ fn modifier_bits(
         Lane::None => !matches!(encoding, Encoding::Sdwa | Encoding::Dpp),
         Lane::Sdwa { .. } => encoding == Encoding::Sdwa,
         Lane::Dpp { .. } => encoding == Encoding::Dpp,
+        Lane::Format(_) => false,
     };
     if !lane_fits {
         return Err(Problem::Modifier("this SDWA or DPP control"));
@@ -578,5 +588,9 @@ fn has_offset_register(row: &Row, inst: &MachInst) -> bool {
 
 /// Whether the form can be encoded at all, whatever the operands.
 pub fn has_form(op: Opcode, form: Form) -> bool {
-    Encoding::of(op.row(), form).is_some()
+    if graphics::handles(op.family()) {
+        graphics::has_form(op, form)
+    } else {
+        Encoding::of(op.row(), form).is_some()
+    }
 }

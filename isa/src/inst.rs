@@ -107,7 +107,7 @@ impl SdwaSel {
     }
 }
 
-/// SDWA and DPP controls.
+/// Controls that only some encodings have: of SDWA, DPP, MTBUF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Lane {
@@ -118,6 +118,8 @@ pub enum Lane {
     Sdwa { dst: SdwaSel, unused: u8, src0: SdwaSel, src1: SdwaSel, sext: u8 },
     /// DPP: control word, row and bank masks.
     Dpp { ctrl: u16, row_mask: u8, bank_mask: u8 },
+    /// MTBUF: format of the data; before GFX10 data format and, times 16, numeric format.
+    Format(u8),
 }
 
 /// Modifiers beside the operands.
@@ -138,7 +140,7 @@ pub struct Mods {
     pub op_sel_hi: u8,
     /// Byte offset of a memory access. DS with two offsets: `offset0 | offset1 << 8`, in elements.
     pub offset: i32,
-    /// SDWA/DPP.
+    /// Controls of SDWA, DPP and others.
     pub lane: Lane,
 }
 

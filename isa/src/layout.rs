@@ -14,7 +14,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    const fn new(lo: u8, bits: u8) -> Field {
+    pub const fn new(lo: u8, bits: u8) -> Field {
         Field { lo, bits }
     }
 
@@ -182,10 +182,10 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding of a row in a form; `None` if there is none.
+    /// The encoding of a row in a form; `None` if there is none, or it is one of `graphics`.
     pub fn of(row: &Row, form: Form) -> Option<Encoding> {
         Some(match row.family {
-            Family::Pseudo => return None,
+            Family::Pseudo | Family::Mtbuf | Family::Exp | Family::Vintrp => return None,
             Family::Sop1 => Encoding::Sop1,
             Family::Sop2 => Encoding::Sop2,
             Family::Sopk => Encoding::Sopk,
@@ -240,7 +240,9 @@ pub(crate) const fn family_pattern(family: Family) -> (u64, Field) {
         Family::Vop2 => (0, Field::new(25, 6)),
         Family::Vop1 => (0b011_1111 << 25, Field::new(9, 8)),
         Family::Vopc => (0b011_1110 << 25, Field::new(17, 8)),
-        Family::Vop3 | Family::Pseudo => (0b11_0100 << 26, VOP3_OP),
+        Family::Vop3 | Family::Pseudo | Family::Mtbuf | Family::Exp | Family::Vintrp => {
+            (0b11_0100 << 26, VOP3_OP)
+        }
         Family::Vop3p => (0b1_1010_0111 << 23, Field::new(16, 7)),
         Family::Ds => (0b11_0110 << 26, Field::new(17, 8)),
         Family::Mubuf => (0b11_1000 << 26, Field::new(18, 7)),

@@ -5,6 +5,7 @@ pub mod decode;
 mod dump;
 pub mod encode;
 pub mod func;
+mod graphics;
 pub mod inst;
 mod layout;
 pub mod legal;

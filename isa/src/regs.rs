@@ -40,7 +40,7 @@ impl MachInst {
 
     fn keeps_part(&self) -> bool {
         match self.mods.lane {
-            Lane::None => self.mods.op_sel & 8 != 0,
+            Lane::None | Lane::Format(_) => self.mods.op_sel & 8 != 0,
             Lane::Sdwa { unused, .. } => unused == 2,
             Lane::Dpp { row_mask, bank_mask, .. } => {
                 row_mask & bank_mask != 15 || !self.mods.flags.contains(ModFlags::BOUND_CTRL)

@@ -23,7 +23,7 @@ const LEFT_OUT: &[(&str, &str)] = &[(
 )];
 
 /// Graphics instructions whose rows are still to come. Nothing of compute begins like that.
-const PENDING: &[&str] = &["exp", "image_", "tbuffer_", "v_interp_"];
+const PENDING: &[&str] = &["image_"];
 
 fn left_out(name: &str) -> bool {
     LEFT_OUT.iter().any(|(suffix, _)| name.ends_with(suffix))

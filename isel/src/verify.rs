@@ -303,6 +303,8 @@ fn operand_problem(func: &MachFunc, spec: &OpSpec, operand: Operand) -> Option<&
         Kind::Label | Kind::Lit | Kind::SmemOffset => false,
         // No processor that we compile for has accumulation registers.
         Kind::Agpr | Kind::Avgpr | Kind::Acc => true,
+        // Nor do we write graphics instructions.
+        Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
     };
     if wrong_class {
         return Some("wrong kind of operand");

@@ -4,6 +4,7 @@
 //! to the same words. Virtual registers print as `%5` or `%[5,6]`.
 
 mod fields;
+mod graphics;
 mod mods;
 
 use crate::func::{MBlock, MachFunc, RelocRef};
@@ -52,6 +53,9 @@ impl Printer<'_> {
     fn inst(&mut self) -> fmt::Result {
         let row = self.inst.op.row();
         self.out.push_str(row.name);
+        if crate::graphics::handles(row.family) {
+            return self.graphics();
+        }
         self.out.push_str(suffix(self.inst));
         let Some(encoding) = Encoding::of(row, self.inst.form) else { return self.plain_operands() };
         let mut slots = Slots::new(row, encoding);
@@ -188,6 +192,7 @@ fn suffix(inst: &MachInst) -> &'static str {
 pub fn write_reg(range: RegRange, out: &mut String) -> fmt::Result {
     let code = range.first.0;
     let (prefix, number) = match code {
+        512.. => ("a", code - 512),
         256.. => ("v", code - 256),
         0..=101 => ("s", code),
         108..=123 => ("ttmp", code - 108),

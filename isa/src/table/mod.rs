@@ -5,13 +5,16 @@
 use crate::target::{Feature, Generation, Target};
 
 pub mod ds;
+pub mod exp;
 pub mod flat;
 mod lookup;
+pub mod mtbuf;
 pub mod mubuf;
 pub mod pseudo;
 pub mod smem;
 pub mod sop;
 mod spec;
+pub mod vintrp;
 pub mod vop1;
 pub mod vop2;
 pub mod vop3;
@@ -45,6 +48,15 @@ pub enum Family {
     Flat,
     Global,
     Scratch,
+    Mtbuf,
+    Exp,
+    /// Interpolation, in its own encoding and in VOP3.
+    Vintrp,
+}
+
+impl Family {
+    /// How many there are.
+    pub const COUNT: usize = Family::Vintrp as usize + 1;
 }
 
 /// An instruction of the table.
@@ -64,7 +76,7 @@ impl Opcode {
     }
 
     /// One more than the highest [`Opcode::number`].
-    pub const LIMIT: usize = (Family::Scratch as usize + 1) << Self::INDEX_BITS;
+    pub const LIMIT: usize = Family::COUNT << Self::INDEX_BITS;
 
     /// Its row.
     pub fn row(self) -> &'static Row {
@@ -126,6 +138,14 @@ pub enum Kind {
     /// Sum of a matrix instruction: accumulation VGPRs; on gfx90a both sums may be VGPRs instead; as a source an inline
     /// constant too.
     Acc,
+    /// What an export goes to, by its number: `Operand::Imm`.
+    ExportTarget,
+    /// What an export takes from: a VGPR, or `Operand::None` (`off`).
+    Channel,
+    /// A vertex attribute: `Operand::Imm`, four times its number plus its component.
+    Attribute,
+    /// Which of an attribute's three values: `Operand::Imm` of 0 `p10`, 1 `p20`, 2 `p0`.
+    Parameter,
 }
 
 /// How the bits of a source are understood; decides what inline float constants mean.
@@ -363,14 +383,14 @@ impl Row {
         self.ops.get(1).is_some_and(|spec| spec.kind == Kind::Mask && spec.role == Role::Def)
     }
 
-    /// A vector memory instruction (buffer, flat, global, scratch).
+    /// A vector memory instruction (buffer, typed buffer, flat, global, scratch).
     pub fn is_vmem(&self) -> bool {
-        matches!(self.family, Family::Mubuf | Family::Flat | Family::Global | Family::Scratch)
+        matches!(self.family, Family::Mubuf | Family::Mtbuf | Family::Flat | Family::Global | Family::Scratch)
     }
 }
 
 /// Rows by family, in the order of [`Family`].
-static TABLES: [&[Row]; Family::Scratch as usize + 1] = [
+static TABLES: [&[Row]; Family::COUNT] = [
     pseudo::ROWS,
     sop::SOP1,
     sop::SOP2,
@@ -388,6 +408,9 @@ static TABLES: [&[Row]; Family::Scratch as usize + 1] = [
     flat::FLAT,
     flat::GLOBAL,
     flat::SCRATCH,
+    mtbuf::MTBUF,
+    exp::EXP,
+    vintrp::VINTRP,
 ];
 
 /// All opcodes, family by family in table order.
@@ -426,11 +449,14 @@ pub(crate) use rows;
 /// All opcodes by name.
 pub mod op {
     pub use super::ds::*;
+    pub use super::exp::*;
     pub use super::flat::{any::*, global::*, scratch::*};
+    pub use super::mtbuf::*;
     pub use super::mubuf::*;
     pub use super::pseudo::*;
     pub use super::smem::*;
     pub use super::sop::{sop1::*, sop2::*, sopc::*, sopk::*, sopp::*};
+    pub use super::vintrp::*;
     pub use super::vop1::*;
     pub use super::vop2::*;
     pub use super::vop3::*;

@@ -90,6 +90,26 @@ pub(crate) const fn simm() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Imm, width: 0, num: Num::I32 }
 }
 
+/// What an export goes to.
+pub(crate) const fn export_target() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::ExportTarget, width: 0, num: Num::Raw }
+}
+
+/// A VGPR to export, or none.
+pub(crate) const fn channel() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Channel, width: 1, num: Num::B32 }
+}
+
+/// A vertex attribute.
+pub(crate) const fn attribute() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Attribute, width: 0, num: Num::Raw }
+}
+
+/// One of the three values of a vertex attribute.
+pub(crate) const fn parameter() -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Parameter, width: 0, num: Num::Raw }
+}
+
 /// A branch target.
 pub(crate) const fn label() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Label, width: 0, num: Num::Raw }

@@ -2,5 +2,6 @@
 
 #![allow(dead_code)]
 
+pub mod graphics;
 pub mod llvm;
 pub mod random;

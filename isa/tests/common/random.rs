@@ -1,5 +1,6 @@
 //! Random instructions that are right by construction, from a seed.
 
+use super::graphics::is_graphics;
 use isa::encode::has_form;
 use isa::table::{Caps, Family, Flags, Kind, Num, OpSpec, Role};
 use isa::{Feature, Form, Lane, MachInst, ModFlags, Opcode, Operand, Reg, SdwaSel, Target, op};
@@ -36,9 +37,9 @@ impl Rng {
     }
 }
 
-/// Every instruction and form the processor has.
+/// Every instruction and form the processor has, but for those of `common::graphics`.
 pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)> {
-    isa::table::opcodes().flat_map(move |op| {
+    isa::table::opcodes().filter(|op| !is_graphics(op.family())).flat_map(move |op| {
         let row = op.row();
         // An alias is decoded under its other name.
         let there = row.code(target).is_some() && !row.flags.contains(Flags::ALIAS);
@@ -131,6 +132,9 @@ fn operand(
         Kind::Avgpr => agprs(rng, spec.width),
         Kind::Acc if spec.role == Role::Use && rng.chance(3) => Operand::Inline(128 + rng.below(65) as u16),
         Kind::Acc => agprs(rng, spec.width),
+        Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => {
+            unreachable!("see common::graphics")
+        }
         Kind::Ssrc => {
             let room = row.family != Family::Mubuf && row.family != Family::Vop3;
             source(rng, target, inst.op, spec, false, room, literal)

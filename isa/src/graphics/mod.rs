@@ -1,0 +1,183 @@
+//! Encodings that kernels rarely use: typed buffers, images, exports, attribute interpolation.
+//!
+//! Their fields move between generations, and what an operand's size is depends on the modifiers, so that each has its
+//! encoder and decoder here. [`Encoding`](crate::layout::Encoding) knows nothing of them.
+
+mod exp;
+pub(crate) mod formats;
+mod interp;
+pub(crate) mod mtbuf;
+mod operands;
+
+use crate::decode::DecodeError;
+use crate::encode::Problem;
+use crate::inst::{Form, MachInst};
+use crate::table::{Family, Flags, Opcode, opcodes};
+use crate::target::{Generation, PROCESSORS, Target};
+use std::sync::OnceLock;
+
+/// Whether this module encodes, decodes and prints the family.
+pub(crate) const fn handles(family: Family) -> bool {
+    matches!(family, Family::Mtbuf | Family::Exp | Family::Vintrp)
+}
+
+/// Most dwords of an instruction.
+const MAX_WORDS: usize = 2;
+
+/// An encoded instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Code {
+    words: [u32; MAX_WORDS],
+    len: usize,
+}
+
+impl Code {
+    fn one(word: u32) -> Code {
+        Code { words: [word, 0], len: 1 }
+    }
+
+    fn two(bits: u64) -> Code {
+        Code { words: [bits as u32, (bits >> 32) as u32], len: 2 }
+    }
+
+    /// Its words.
+    pub fn words(&self) -> &[u32] {
+        &self.words[..self.len]
+    }
+}
+
+/// Words of an instruction of these families.
+pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem> {
+    let row = inst.op.row();
+    let code = u32::from(row.code(target).ok_or(Problem::Unavailable)?);
+    if !has_form(inst.op, inst.form) {
+        return Err(Problem::Form);
+    }
+    if usize::from(inst.len) != row.ops.len() {
+        return Err(Problem::Count);
+    }
+    match row.family {
+        Family::Mtbuf => mtbuf::encode(target, row, code, inst).map(Code::two),
+        Family::Exp => exp::encode(target, inst).map(Code::two),
+        _ if inst.form == Form::E32 => interp::encode_short(target, row, code, inst).map(Code::one),
+        _ => interp::encode_vop3(target, row, code, inst).map(Code::two),
+    }
+}
+
+/// Number of dwords of an instruction of these families.
+pub(crate) fn size_in_words(inst: &MachInst) -> usize {
+    if inst.form == Form::E32 { 1 } else { 2 }
+}
+
+/// Whether an instruction of these families has the form.
+pub(crate) fn has_form(op: Opcode, form: Form) -> bool {
+    match form {
+        Form::Full => true,
+        Form::E32 => op.family() == Family::Vintrp && !op.row().flags.contains(Flags::NO_E32),
+        _ => false,
+    }
+}
+
+/// Decodes an instruction of these families; says how many words it takes.
+pub(crate) fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
+    let &first = words.first().ok_or(DecodeError::Truncated)?;
+    let encoding = encoding_of(target, first).ok_or(DecodeError::Unknown)?;
+    let second = match (encoding, words.get(1)) {
+        (Encoding::Interp, _) => 0,
+        (_, Some(&word)) => word,
+        (_, None) => return Err(DecodeError::Truncated),
+    };
+    let bits = u64::from(first) | u64::from(second) << 32;
+    let maps = Maps::of(target);
+    let inst = match encoding {
+        Encoding::Mtbuf => mtbuf::decode(target, find(&maps.mtbuf, mtbuf::opcode(target, bits))?, bits)?,
+        Encoding::Exp => exp::decode(target, bits)?,
+        Encoding::Interp => interp::decode_short(find(&maps.interp, interp::opcode(first))?, first)?,
+        Encoding::Vop3 => interp::decode_vop3(maps.vop3(interp::opcode_vop3(bits))?, bits)?,
+    };
+    // Bits that mean nothing must be clear.
+    let again = assemble(target, &inst).map_err(|_| DecodeError::Reserved)?;
+    if words.get(..again.len).is_some_and(|words| words == again.words()) {
+        Ok((inst, again.len))
+    } else {
+        Err(DecodeError::Reserved)
+    }
+}
+
+/// The encodings of these families.
+#[derive(Clone, Copy)]
+enum Encoding {
+    Mtbuf,
+    Exp,
+    Interp,
+    Vop3,
+}
+
+/// Top six bits of the first dword.
+const fn prefix(target: &Target, encoding: Encoding) -> u32 {
+    let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
+    match encoding {
+        Encoding::Mtbuf => 0b11_1010,
+        Encoding::Exp if middle => 0b11_0001,
+        Encoding::Exp => 0b11_1110,
+        Encoding::Interp if middle => 0b11_0101,
+        Encoding::Interp => 0b11_0010,
+        Encoding::Vop3 if middle => 0b11_0100,
+        Encoding::Vop3 => 0b11_0101,
+    }
+}
+
+fn prefix_bits(target: &Target, encoding: Encoding) -> u64 {
+    u64::from(prefix(target, encoding)) << 26
+}
+
+fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
+    let all = [Encoding::Mtbuf, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
+    // GFX6 and GFX7 interpolate in the short encoding only.
+    let all = if target.generation < Generation::Gfx8 { &all[..3] } else { &all };
+    all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
+}
+
+/// Instructions by opcode number.
+struct Maps {
+    mtbuf: [Option<Opcode>; 16],
+    interp: [Option<Opcode>; 4],
+    /// Few: VOP3 opcode and instruction.
+    vop3: Vec<(u32, Opcode)>,
+}
+
+static MAPS: [OnceLock<Box<Maps>>; PROCESSORS.len()] = [const { OnceLock::new() }; PROCESSORS.len()];
+
+impl Maps {
+    fn of(target: &Target) -> &'static Maps {
+        MAPS[usize::from(target.number)].get_or_init(|| Box::new(Maps::build(target)))
+    }
+
+    fn build(target: &Target) -> Maps {
+        let mut maps = Maps { mtbuf: [None; 16], interp: [None; 4], vop3: Vec::new() };
+        for op in opcodes() {
+            let row = op.row();
+            let Some(code) = row.code(target) else { continue };
+            match row.family {
+                Family::Mtbuf => maps.mtbuf[usize::from(code)] = Some(op),
+                Family::Vintrp => {
+                    maps.vop3.push((interp::vop3_code(target, row, code.into()), op));
+                    if has_form(op, Form::E32) {
+                        maps.interp[usize::from(code)] = Some(op);
+                    }
+                }
+                _ => {}
+            }
+        }
+        maps
+    }
+
+    fn vop3(&self, code: u32) -> Result<Opcode, DecodeError> {
+        let found = self.vop3.iter().find(|(other, _)| *other == code);
+        found.map(|&(_, op)| op).ok_or(DecodeError::Unknown)
+    }
+}
+
+fn find(map: &[Option<Opcode>], code: u32) -> Result<Opcode, DecodeError> {
+    map.get(code as usize).copied().flatten().ok_or(DecodeError::Unknown)
+}

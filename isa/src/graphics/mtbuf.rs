@@ -1,0 +1,129 @@
+//! MTBUF: like MUBUF, with the format of the data in the instruction.
+//!
+//! LLVM 14 takes `tfe` here; LLVM 19 neither assembles nor disassembles it, and so do we.
+
+use super::operands::*;
+use super::{Encoding, prefix_bits};
+use crate::decode::DecodeError;
+use crate::encode::{Problem, is_inline};
+use crate::inst::{Lane, MachInst, ModFlags};
+use crate::layout::Field;
+use crate::operand::Operand;
+use crate::table::{Opcode, Row};
+use crate::target::{Feature, Generation, Target};
+
+const OFFSET: Field = Field::new(0, 12);
+const FORMAT: Field = Field::new(19, 7);
+const VADDR: Field = Field::new(32, 8);
+const VDATA: Field = Field::new(40, 8);
+const SRSRC: Field = Field::new(48, 5);
+/// gfx90a: the data are in accumulation VGPRs.
+const ACC: Field = Field::new(55, 1);
+const SOFFSET: Field = Field::new(56, 8);
+/// Three bits; GFX8 and GFX9 have four and begin one lower, GFX10 has the fourth in the second dword.
+const OP: Field = Field::new(16, 3);
+const OP_MIDDLE: Field = Field::new(15, 4);
+const OP_HIGH: Field = Field::new(53, 1);
+
+/// Flags of every generation, and what each has besides in places that change.
+const OFFEN: (ModFlags, Field) = (ModFlags::OFFEN, Field::new(12, 1));
+const IDXEN: (ModFlags, Field) = (ModFlags::IDXEN, Field::new(13, 1));
+const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(14, 1));
+const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(54, 1));
+const ADDR64: (ModFlags, Field) = (ModFlags::ADDR64, Field::new(15, 1));
+const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(15, 1));
+const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(53, 1));
+
+/// Where the flags are.
+fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
+    match target.generation {
+        Generation::Gfx6 | Generation::Gfx7 => &[OFFEN, IDXEN, GLC, SLC, ADDR64],
+        Generation::Gfx10 => &[OFFEN, IDXEN, GLC, SLC, DLC],
+        _ if target.has(Feature::GFX90A) => &[OFFEN, IDXEN, GLC, SLC, SCC],
+        _ => &[OFFEN, IDXEN, GLC, SLC],
+    }
+}
+
+/// The format that need not be written: of 8 bits, UNORM.
+pub(crate) const DEFAULT_FORMAT: u8 = 1;
+
+/// Dwords of the address: index and offset, or a 64-bit address instead.
+fn address_width(flags: ModFlags) -> Result<u8, Problem> {
+    let parts = u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN));
+    match (flags.contains(ModFlags::ADDR64), parts) {
+        (true, 0) => Ok(2),
+        (true, _) => Err(Problem::Modifier("idxen or offen beside addr64")),
+        (false, parts) => Ok(parts),
+    }
+}
+
+/// Number of the opcode.
+pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
+    match target.generation {
+        Generation::Gfx6 | Generation::Gfx7 => OP.get(bits),
+        Generation::Gfx8 | Generation::Gfx9 => OP_MIDDLE.get(bits),
+        Generation::Gfx10 => OP.get(bits) | OP_HIGH.get(bits) << 3,
+    }
+}
+
+fn opcode_bits(target: &Target, code: u32) -> u64 {
+    match target.generation {
+        Generation::Gfx6 | Generation::Gfx7 => OP.put(code),
+        Generation::Gfx8 | Generation::Gfx9 => OP_MIDDLE.put(code),
+        Generation::Gfx10 => OP.put(code) | OP_HIGH.put(code >> 3),
+    }
+}
+
+/// Words of an instruction.
+pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<u64, Problem> {
+    let mods = &inst.mods;
+    no_source_mods(mods)?;
+    let format = match mods.lane {
+        Lane::None => DEFAULT_FORMAT,
+        Lane::Format(format) if FORMAT.fits(format.into()) => format,
+        _ => return Err(Problem::Modifier("this format")),
+    };
+    let offset =
+        u32::try_from(mods.offset).ok().filter(|&offset| OFFSET.fits(offset)).ok_or(Problem::Offset)?;
+    let address = match (address_width(mods.flags)?, inst.ops[1]) {
+        (0, Operand::None) => 0,
+        (0, _) => return Err(Problem::Operand(1)),
+        (width, operand) => vgprs(target, operand, width, 1)?,
+    };
+    let scalar_offset = match inst.ops[3] {
+        Operand::Inline(code) if is_inline(code) && (code != 248 || target.has(Feature::INV_2PI)) => {
+            code.into()
+        }
+        operand => sgprs(operand, 1, 1, 3)?,
+    };
+    let (data, acc) = data(target, inst.ops[0], row.ops[0].width, ACC, 0)?;
+    Ok(prefix_bits(target, Encoding::Mtbuf)
+        | acc
+        | opcode_bits(target, code)
+        | flag_bits(mods, flags(target))?
+        | OFFSET.put(offset)
+        | FORMAT.put(format.into())
+        | VADDR.put(address)
+        | VDATA.put(data)
+        | SRSRC.put(sgprs(inst.ops[2], 4, 4, 2)?)
+        | SOFFSET.put(scalar_offset))
+}
+
+/// The instruction that the words are.
+pub(super) fn decode(target: &Target, op: Opcode, bits: u64) -> Result<MachInst, DecodeError> {
+    let flags = flags_at(bits, flags(target));
+    let address = match address_width(flags).map_err(|_| DecodeError::Reserved)? {
+        0 => Operand::None,
+        width => vgprs_at(VADDR.get(bits), width)?,
+    };
+    let scalar_offset = match SOFFSET.get(bits) {
+        code if is_inline(code as u16) => Operand::Inline(code as u16),
+        code => sgprs_at(code, 1)?,
+    };
+    let data = data_at(target, VDATA.get(bits), op.row().ops[0].width, ACC.get(bits))?;
+    let mut inst = MachInst::new(op, &[data, address, sgprs_at(SRSRC.get(bits) * 4, 4)?, scalar_offset]);
+    inst.mods.flags = flags;
+    inst.mods.offset = OFFSET.get(bits) as i32;
+    inst.mods.lane = Lane::Format(FORMAT.get(bits) as u8);
+    Ok(inst)
+}

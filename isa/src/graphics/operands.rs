@@ -1,0 +1,123 @@
+//! Operands in fields, both ways.
+
+use crate::decode::DecodeError;
+use crate::encode::Problem;
+use crate::inst::{ModFlags, Mods};
+use crate::layout::Field;
+use crate::operand::{Operand, RegRange};
+use crate::reg::Reg;
+use crate::target::{Feature, Target};
+
+/// Number of the first VGPR of a group.
+pub(super) fn vgprs(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
+    match operand {
+        Operand::Reg(range) if range.first.is_agpr() => Err(Problem::Operand(index)),
+        _ => vector_registers(target, operand, width, index),
+    }
+}
+
+/// Number of the first register of a group of data, which on gfx90a may be accumulation VGPRs: then `acc` is set.
+pub(super) fn data(
+    target: &Target,
+    operand: Operand,
+    width: u8,
+    acc: Field,
+    index: u8,
+) -> Result<(u32, u64), Problem> {
+    match operand {
+        Operand::Reg(range) if range.first.is_agpr() && target.has(Feature::GFX90A) => {
+            Ok((vector_registers(target, operand, width, index)?, acc.put(1)))
+        }
+        _ => Ok((vgprs(target, operand, width, index)?, 0)),
+    }
+}
+
+/// Groups of gfx90a begin at even registers.
+fn vector_registers(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
+    let range = match operand {
+        Operand::Reg(range) if range.first.is_vgpr() || range.first.is_agpr() => range,
+        Operand::Virt(_) => return Err(Problem::Unresolved(index)),
+        _ => return Err(Problem::Operand(index)),
+    };
+    let number = u32::from(range.first.number());
+    let odd = target.has(Feature::GFX90A) && width > 1 && number % 2 != 0;
+    if range.len != width || number + u32::from(width) > 256 || odd {
+        return Err(Problem::Register(index));
+    }
+    Ok(number)
+}
+
+/// The VGPR group that begins at a number.
+pub(super) fn vgprs_at(number: u32, width: u8) -> Result<Operand, DecodeError> {
+    registers_at(Reg::vgpr(number as u16 & 0xff), width)
+}
+
+/// The group of data that begins at a number: accumulation VGPRs if gfx90a says so.
+pub(super) fn data_at(target: &Target, number: u32, width: u8, acc: u32) -> Result<Operand, DecodeError> {
+    let number = number as u16 & 0xff;
+    let first = if target.has(Feature::GFX90A) && acc != 0 { Reg::agpr(number) } else { Reg::vgpr(number) };
+    registers_at(first, width)
+}
+
+fn registers_at(first: Reg, len: u8) -> Result<Operand, DecodeError> {
+    match first.number() + u16::from(len) <= 256 {
+        true => Ok(Operand::Reg(RegRange { first, len })),
+        false => Err(DecodeError::Reserved),
+    }
+}
+
+/// Code of the first SGPR of a group, in units of `unit` registers.
+pub(super) fn sgprs(operand: Operand, width: u8, unit: u32, index: u8) -> Result<u32, Problem> {
+    match operand {
+        Operand::Reg(range) if range.first.0 >= 256 => Err(Problem::Operand(index)),
+        Operand::Reg(range) if range.len != width || !range.exists() => Err(Problem::Register(index)),
+        Operand::Reg(range) => Ok(u32::from(range.first.0) / unit),
+        Operand::Virt(_) => Err(Problem::Unresolved(index)),
+        _ => Err(Problem::Operand(index)),
+    }
+}
+
+/// The SGPR group whose first register has that code.
+pub(super) fn sgprs_at(code: u32, width: u8) -> Result<Operand, DecodeError> {
+    group(RegRange { first: Reg(code as u16), len: width })
+}
+
+fn group(range: RegRange) -> Result<Operand, DecodeError> {
+    if range.exists() { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
+}
+
+/// A number that must fit its field.
+pub(super) fn number(operand: Operand, limit: u32, index: u8) -> Result<u32, Problem> {
+    match operand {
+        Operand::Imm(value) => {
+            u32::try_from(value).ok().filter(|&value| value < limit).ok_or(Problem::Range(index))
+        }
+        _ => Err(Problem::Operand(index)),
+    }
+}
+
+/// Bits of flags; an error if there are others than those of the list.
+pub(super) fn flag_bits(mods: &Mods, fields: &[(ModFlags, Field)]) -> Result<u64, Problem> {
+    let mut left = mods.flags;
+    let mut bits = 0;
+    for &(flag, field) in fields {
+        bits |= field.put(u32::from(left.contains(flag)));
+        left.remove(flag);
+    }
+    if left.is_empty() { Ok(bits) } else { Err(Problem::Modifier("a flag")) }
+}
+
+/// The flags that are set.
+pub(super) fn flags_at(bits: u64, fields: &[(ModFlags, Field)]) -> ModFlags {
+    fields.iter().filter(|(_, field)| field.get(bits) != 0).map(|&(flag, _)| flag).collect()
+}
+
+/// Fails if there are modifiers beside flags, offset and lane controls.
+pub(super) fn no_source_mods(mods: &Mods) -> Result<(), Problem> {
+    match (mods.neg | mods.abs, mods.omod, mods.op_sel | mods.op_sel_hi) {
+        (0, 0, 0) => Ok(()),
+        (0, 0, _) => Err(Problem::Modifier("op_sel")),
+        (0, ..) => Err(Problem::Modifier("an output multiplier")),
+        _ => Err(Problem::Modifier("neg or abs")),
+    }
+}

@@ -1,0 +1,87 @@
+//! Typed buffers, images, exports and interpolation on every processor: LLVM 19 must assemble our text to our words,
+//! and print our words as our text (it has no disassembler for GFX6 and GFX7).
+
+mod common;
+
+use common::random::Rng;
+use common::{graphics, llvm};
+use isa::{Generation, MachInst, PROCESSORS, Target};
+
+fn text(target: &Target, inst: &MachInst) -> String {
+    let mut out = String::new();
+    isa::write_inst(target, inst, None, &mut out);
+    out
+}
+
+fn words(target: &Target, inst: &MachInst) -> Vec<u32> {
+    let mut out = Vec::new();
+    isa::encode(target, inst, &mut out)
+        .unwrap_or_else(|error| panic!("{}: {} {inst:?}: {error}", target.name, text(target, inst)));
+    out
+}
+
+/// Random instructions of every row and form.
+fn sweep(target: &'static Target, per_row: usize) -> Vec<MachInst> {
+    let mut rng = Rng::new(7);
+    let forms = graphics::all_forms(target);
+    forms
+        .flat_map(|(op, form)| vec![(op, form); per_row])
+        .map(|(op, form)| graphics::inst(&mut rng, target, op, form))
+        .collect()
+}
+
+fn report(what: &str, differences: &[String], total: usize) {
+    assert!(total > 0, "{what}: nothing to compare");
+    let shown = differences.iter().take(40).map(String::as_str).collect::<Vec<_>>().join("\n");
+    assert!(differences.is_empty(), "{what}: {} of {total} differ\n{shown}", differences.len());
+}
+
+#[test]
+fn every_row_round_trips() {
+    for target in &PROCESSORS {
+        for inst in sweep(target, 64) {
+            let words = words(target, &inst);
+            assert_eq!(words.len(), isa::size_in_words(target, &inst), "{}", text(target, &inst));
+            let decoded = isa::decode(target, &words);
+            assert_eq!(
+                decoded,
+                Ok((inst, words.len())),
+                "{}: {} {words:x?}",
+                target.name,
+                text(target, &inst)
+            );
+        }
+    }
+}
+
+#[test]
+fn llvm_prints_our_words_as_our_text() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "disassembly of graphics instructions") else { return };
+    for target in PROCESSORS.iter().filter(|target| target.generation >= Generation::Gfx8) {
+        let insts = sweep(target, 64);
+        let ours: Vec<_> = insts.iter().map(|inst| words(target, inst)).collect();
+        let theirs = llvm::disassemble(&mc, target.name, &ours);
+        let pairs = insts.iter().zip(&ours).zip(&theirs);
+        let differences = pairs.filter_map(|((inst, words), llvm)| {
+            let text = text(target, inst);
+            (llvm.as_ref() != Some(&text)).then(|| format!("{words:08x?}\n  ours {text}\n  llvm {llvm:?}"))
+        });
+        report(target.name, &differences.collect::<Vec<_>>(), insts.len());
+    }
+}
+
+#[test]
+fn llvm_assembles_our_text_to_our_words() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "assembly of graphics instructions") else { return };
+    for target in &PROCESSORS {
+        let insts = sweep(target, 64);
+        let texts: Vec<_> = insts.iter().map(|inst| text(target, inst)).collect();
+        let theirs = llvm::assemble(&mc, target.name, &texts);
+        let differences = insts.iter().zip(&texts).zip(&theirs).filter_map(|((inst, text), llvm)| {
+            let words = words(target, inst);
+            (llvm.as_ref() != Some(&words))
+                .then(|| format!("{text}\n  ours {words:08x?}\n  llvm {llvm:08x?}"))
+        });
+        report(target.name, &differences.collect::<Vec<_>>(), insts.len());
+    }
+}
