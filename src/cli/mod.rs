@@ -2,6 +2,7 @@
 
 mod compile;
 mod disasm;
+mod inspect;
 mod report;
 mod run;
 mod watch;
@@ -26,6 +27,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Print the code of a code object as assembly.
     Disasm(disasm::DisasmArgs),
+    /// Show what a code object says: header, notes, metadata, kernel descriptors, symbols.
+    Inspect(inspect::InspectArgs),
     /// List the processors.
     Targets,
     /// Explain a diagnostic code, like `kernc explain E0012`.
@@ -149,7 +152,8 @@ impl Failure {
 pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Some(Command::Run(args)) => run::run(&args),
-        Some(Command::Disasm(args)) => disasm::run(args),
+        Some(Command::Disasm(args)) => disasm::run(&args),
+        Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Targets) => {
             targets();
             Ok(())

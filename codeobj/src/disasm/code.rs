@@ -1,0 +1,382 @@
+//! Sections of code.
+//!
+//! One pass, one string, nothing allocated for an instruction: labels are put in afterwards, where the branches that were
+//! seen lead.
+
+use super::marks::{Marks, Relocations};
+use super::{Listing, expr};
+use crate::elf::{Relocation, Section};
+use crate::kernel_code::{self, KEYS, KernelCode, Key};
+use crate::names;
+use isa::table::Kind;
+use isa::{Decoder, MachInst, Operand, Reg, op};
+use std::fmt::{self, Write};
+
+/// Words that fill space: what loaders and linkers leave, `s_nop 0`, `s_code_end`. Long runs become `.fill`.
+const PADDING: [u32; 3] = [0, 0xbf80_0000, 0xbf9f_0000];
+/// Words of padding that are worth a `.fill`.
+const RUN: usize = 8;
+/// Column of the comments.
+const COMMENT: usize = 60;
+/// Bytes of text that an instruction is guessed to need.
+const LINE: usize = 40;
+
+/// State while a section is printed.
+struct Printer<'a, 'b, 'data> {
+    listing: &'a Listing<'b, 'data>,
+    section: usize,
+    /// Address of the section, for comments.
+    base: u64,
+    /// 0 for `.text`: see [`expr::Names::label`].
+    label_section: usize,
+    /// Where branches lead, in words from the section's beginning.
+    targets: Vec<i64>,
+    /// Where the line of the instruction at a word begins in the text; 0 inside of instructions.
+    starts: Vec<usize>,
+    lines: super::lines::Cursor<'a>,
+    /// The last `s_getpc_b64`: its destination, and the address it gives.
+    program_counter: Option<(Reg, u64)>,
+    /// What stands before V2's kernels, by address.
+    headers: Vec<KernelCode<'data>>,
+}
+
+impl Listing<'_, '_> {
+    pub(super) fn code(
+        &self,
+        index: usize,
+        section: &Section<'_>,
+        marks: &mut Marks,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> fmt::Result {
+        let words: Vec<u32> = section
+            .data
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect();
+        let begin = out.len();
+        let mut headers: Vec<_> =
+            self.object.kernel_codes().filter(|header| header.section == index).collect();
+        headers.sort_by_key(|header| header.address);
+        let mut printer = Printer {
+            listing: self,
+            section: index,
+            base: section.address,
+            label_section: if section.name == ".text" { 0 } else { index },
+            targets: Vec::new(),
+            starts: vec![0; words.len() + 1],
+            lines: self.lines.cursor(index, section, self.object.header.is_relocatable()),
+            program_counter: None,
+            headers,
+        };
+        let mut text = String::with_capacity(words.len().saturating_mul(LINE) / 2 + 256);
+        printer.words(&words, marks, relocations, &mut text)?;
+        let rest = &section.data[words.len() * 4..];
+        self.marks(index, marks, words.len() as u64 * 4, &mut text)?;
+        if !rest.is_empty() {
+            super::data::numbers(rest, 0, &mut text)?;
+        }
+        self.marks(index, marks, section.size, &mut text)?;
+        debug_assert_eq!(begin, out.len());
+        printer.put_labels(&text, out)
+    }
+}
+
+impl Printer<'_, '_, '_> {
+    fn words(
+        &mut self,
+        words: &[u32],
+        marks: &mut Marks,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> fmt::Result {
+        let Some(decoder) = Decoder::new(self.listing.target) else {
+            return super::data::numbers(&[], 0, out);
+        };
+        let mut at = 0;
+        // The next symbol's beginning: no instruction goes over it.
+        let mut limit = words.len();
+        let mut stop = 0;
+        while at < words.len() {
+            if at >= stop {
+                self.listing.marks(self.section, marks, at as u64 * 4, out)?;
+                let word_of = |place: u64| usize::try_from(place / 4).unwrap_or(usize::MAX).min(words.len());
+                stop = marks.next_place().map_or(words.len(), |place| word_of(place).max(at + 1));
+                limit =
+                    marks.next_start(at as u64 * 4).map_or(words.len(), |place| word_of(place).max(at + 1));
+                if let Some(end) = self.kernel_header(at, limit, out)? {
+                    at = end;
+                    continue;
+                }
+            }
+            self.starts[at] = out.len();
+            let rest = &words[at..limit];
+            if PADDING.contains(&rest[0]) && relocations.next_place() >= stop as u64 * 4 {
+                let run = rest[..stop - at].iter().take_while(|word| **word == rest[0]).count();
+                if run >= RUN {
+                    writeln!(out, "\t.fill {run}, 4, {:#x}", rest[0])?;
+                    at += run;
+                    continue;
+                }
+            }
+            let place = self.base + at as u64 * 4;
+            self.lines.comment(place, out);
+            let start = out.len();
+            out.push('\t');
+            let length = match decoder.decode(rest) {
+                Ok((inst, length)) => {
+                    self.instruction(&inst, rest, at, length, relocations, out)?;
+                    length
+                }
+                Err(_) => {
+                    write!(out, ".long {:#010x}", rest[0])?;
+                    self.unsaid(at, 1, relocations, out)?;
+                    1
+                }
+            };
+            if self.listing.raw {
+                raw(start, place, &rest[..length], out)?;
+            }
+            out.push('\n');
+            at += length;
+        }
+        self.starts[words.len()] = out.len();
+        Ok(())
+    }
+
+    fn instruction(
+        &mut self,
+        inst: &MachInst,
+        words: &[u32],
+        at: usize,
+        length: usize,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> fmt::Result {
+        let target = self.listing.target;
+        let end = (at + length) as u64 * 4;
+        if relocations.next_place() < end {
+            return self.relocated(inst, words, at, length, relocations, out);
+        }
+        let start = out.len();
+        isa::write_inst(target, inst, None, out);
+        let Some(spec) = inst.op.row().ops.last() else { return Ok(()) };
+        if spec.kind == Kind::Label {
+            return self.branch(inst, at + length, out);
+        }
+        if length > 1 && !says_literal(inst, &out[start..]) {
+            self.as_words(start, &words[..length], out)?;
+        }
+        self.address(inst, at + length, out)
+    }
+
+    /// Names what `s_getpc_b64` and an addition find, in a comment. Linkers leave numbers there.
+    fn address(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
+        match *inst.operands() {
+            [Operand::Reg(to)] if inst.op == op::S_GETPC_B64 => {
+                self.program_counter = Some((to.first, self.base + next as u64 * 4));
+            }
+            [Operand::Reg(to), Operand::Reg(from), Operand::Literal(distance)]
+                if inst.op == op::S_ADD_U32 =>
+            {
+                let here =
+                    self.program_counter.take().filter(|(low, _)| *low == to.first && *low == from.first);
+                let found = here.and_then(|(_, address)| {
+                    self.listing.names.at(address.wrapping_add_signed(i64::from(distance as i32)))
+                });
+                if let Some(name) = found {
+                    out.push_str(" ; ");
+                    expr::name(name, out);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Replaces the distance at the end of a branch by a label.
+    fn branch(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
+        let Some(&Operand::Imm(distance)) = inst.operands().last() else { return Ok(()) };
+        let target = next as i64 + i64::from(distance);
+        let Some(space) = out.rfind(' ') else { return Ok(()) };
+        out.truncate(space + 1);
+        self.targets.push(target);
+        self.listing.names.label(self.label_section, target * 4, out)
+    }
+
+    /// An instruction whose text would be assembled to other words, as these words.
+    fn as_words(&self, start: usize, words: &[u32], out: &mut String) -> fmt::Result {
+        let text = out.split_off(start);
+        out.push_str(".long ");
+        for (n, word) in words.iter().enumerate() {
+            write!(out, "{}{word:#010x}", if n == 0 { "" } else { ", " })?;
+        }
+        write!(out, " ; {text}")
+    }
+
+    /// An instruction with a relocated literal or branch distance.
+    fn relocated(
+        &mut self,
+        inst: &MachInst,
+        words: &[u32],
+        at: usize,
+        length: usize,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> fmt::Result {
+        let start = out.len();
+        let begin = at as u64 * 4;
+        let taken = relocations.ahead(begin + length as u64 * 4).next().copied();
+        let literal_at = begin + (length as u64 - 1) * 4;
+        let literal = inst.operands().iter().position(|operand| matches!(operand, Operand::Literal(_)));
+        if let (Some((place, record, table)), Some(literal)) = (taken, literal)
+            && place == literal_at
+            && words[length - 1] == 0
+            && relocations.ahead(begin + length as u64 * 4).nth(1).is_none()
+        {
+            // Written as a reference that has no meaning here, which the expression then replaces.
+            let mut inst = *inst;
+            inst.ops[literal] = Operand::Reloc(0);
+            isa::write_inst(self.listing.target, &inst, None, out);
+            if let Some(found) = out[start..].find(PLACEHOLDER) {
+                let tail = out.split_off(start + found);
+                if self.expression(&record, table, out)? {
+                    out.push_str(&tail[PLACEHOLDER.len()..]);
+                    relocations.take(begin + length as u64 * 4);
+                    return Ok(());
+                }
+            }
+            out.truncate(start);
+        }
+        isa::write_inst(self.listing.target, inst, None, out);
+        self.as_words(start, &words[..length], out)?;
+        self.unsaid(at, length, relocations, out)
+    }
+
+    fn expression(&self, record: &Relocation, table: usize, out: &mut String) -> Result<bool, fmt::Error> {
+        expr::relocation(self.listing.object, &self.listing.names, record, table, true, out)
+    }
+
+    /// Comments on relocations that no expression says.
+    fn unsaid(
+        &self,
+        at: usize,
+        length: usize,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> fmt::Result {
+        while let Some((place, record, _)) = relocations.take((at + length) as u64 * 4) {
+            write!(out, " ; {place:#x}: {} is lost", names::relocation(record.kind))?;
+        }
+        Ok(())
+    }
+
+    /// The 256 bytes before a kernel of a code object V2. They are no instructions.
+    fn kernel_header(
+        &mut self,
+        at: usize,
+        limit: usize,
+        out: &mut String,
+    ) -> Result<Option<usize>, fmt::Error> {
+        const WORDS: usize = kernel_code::SIZE / 4;
+        if self.listing.identity.version != Some(2) || limit - at < WORDS {
+            return Ok(None);
+        }
+        let offset = at as u64 * 4;
+        let place =
+            if self.listing.object.header.is_relocatable() { offset } else { self.base.wrapping_add(offset) };
+        let Ok(index) = self.headers.binary_search_by_key(&place, |header| header.address) else {
+            return Ok(None);
+        };
+        let header = self.headers[index];
+        self.starts[at] = out.len();
+        // The assembler wants the wave size that it knows itself.
+        let wave_size = u64::from(self.listing.target.wave_size.trailing_zeros());
+        let is_expressible = kernel_code::unnamed(&header.bytes).next().is_none()
+            && Key::by_name("wavefront_size").is_some_and(|key| key.get(&header.bytes) == wave_size);
+        if !is_expressible {
+            out.push_str("\t; an amd_kernel_code_t that keys cannot say\n");
+            super::data::numbers(&header.bytes, 0, out)?;
+            return Ok(Some(at + WORDS));
+        }
+        out.push_str("\t.amd_kernel_code_t\n");
+        for key in KEYS {
+            // LLVM 14 does not print this one either.
+            let value = key.get(&header.bytes);
+            if key.is_signed() {
+                writeln!(out, "\t\t{} = {}", key.name, key.get_signed(&header.bytes))?;
+            } else if value != 0 || key.name != "max_scratch_backing_memory_byte_size" {
+                writeln!(out, "\t\t{} = {value}", key.name)?;
+            }
+        }
+        out.push_str("\t.end_amd_kernel_code_t\n");
+        Ok(Some(at + WORDS))
+    }
+
+    /// The text with labels where branches lead. Labels inside of an instruction or outside of the section are
+    /// expressions at the end.
+    fn put_labels(mut self, text: &str, out: &mut String) -> fmt::Result {
+        let names = &self.listing.names;
+        self.targets.sort_unstable();
+        self.targets.dedup();
+        out.reserve(text.len() + self.targets.len() * 12);
+        let mut done = 0;
+        let mut elsewhere = Vec::new();
+        for &target in &self.targets {
+            let start = usize::try_from(target).ok().and_then(|target| self.starts.get(target).copied());
+            // Nothing begins at 0 but the first instruction.
+            match start.filter(|&start| start > 0 || target == 0) {
+                Some(start) => {
+                    out.push_str(&text[done..start]);
+                    done = start;
+                    names.label(self.label_section, target * 4, out)?;
+                    out.push_str(":\n");
+                }
+                None => elsewhere.push(target),
+            }
+        }
+        out.push_str(&text[done..]);
+        for target in elsewhere {
+            out.push_str("\t.set ");
+            names.label(self.label_section, target * 4, out)?;
+            out.push_str(", ");
+            names.section(self.section, out)?;
+            writeln!(out, "{:+}", target * 4)?;
+        }
+        Ok(())
+    }
+}
+
+/// What `isa` writes for a reference to a variable without a program around it.
+const PLACEHOLDER: &str = "reloc0";
+
+/// Whether the text shows the literal that follows the instruction as one. What looks like an inline constant, or is cut to
+/// 16 bits, an assembler would encode otherwise.
+fn says_literal(inst: &MachInst, text: &str) -> bool {
+    let row = inst.op.row();
+    let mut literals = row.ops.iter().zip(inst.operands()).filter_map(|(spec, operand)| match *operand {
+        Operand::Literal(value) if spec.kind != Kind::Lit => Some(value),
+        _ => None,
+    });
+    literals.next().is_none_or(|value| {
+        let mut hex = [0; 10];
+        text.contains(hexadecimal(value, &mut hex))
+    })
+}
+
+/// `0x1f`, without a string of its own.
+fn hexadecimal(value: u32, buffer: &mut [u8; 10]) -> &str {
+    let digits = (8 - value.leading_zeros() as usize / 4).max(1);
+    buffer[..2].copy_from_slice(b"0x");
+    for n in 0..digits {
+        buffer[2 + n] = b"0123456789abcdef"[(value >> (4 * (digits - 1 - n)) & 15) as usize];
+    }
+    std::str::from_utf8(&buffer[..2 + digits]).unwrap_or_default()
+}
+
+/// Address and words of a line as a comment.
+fn raw(start: usize, place: u64, words: &[u32], out: &mut String) -> fmt::Result {
+    let width = out.len() - start;
+    write!(out, "{:pad$}// {place:012X}:", "", pad = COMMENT.saturating_sub(width).max(1))?;
+    words.iter().try_for_each(|word| write!(out, " {word:08X}"))
+}

@@ -1,0 +1,107 @@
+//! Sections of data: kernel descriptors as blocks, everything else as numbers.
+
+use super::marks::{Marks, Relocations};
+use super::{Listing, expr};
+use crate::elf::Section;
+use crate::names;
+use std::fmt::{self, Write};
+
+/// Zero bytes that become `.zero`.
+const ZEROS: usize = 16;
+
+impl Listing<'_, '_> {
+    pub(super) fn data(
+        &self,
+        index: usize,
+        section: &Section<'_>,
+        marks: &mut Marks,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> fmt::Result {
+        let mut at = 0;
+        // What the file lacks of a section, a section without contents has as zeros.
+        let size = if section.is_zeros() { section.size } else { section.data.len() as u64 };
+        loop {
+            if let Some(next) = self.kernel_descriptor(index, at, marks, relocations, out)? {
+                at = next;
+                continue;
+            }
+            self.marks(index, marks, at, out)?;
+            if at >= size {
+                break;
+            }
+            let place = relocations.next_place();
+            if place == at {
+                at = self.relocated_data(section, at, relocations, out)?;
+                continue;
+            }
+            let end = marks.next_place().filter(|place| *place > at).unwrap_or(size).min(place).min(size);
+            match section.is_zeros() {
+                true => writeln!(out, "\t.zero {}", end - at)?,
+                false => numbers(&section.data[at as usize..end as usize], at, out)?,
+            }
+            at = end;
+        }
+        self.marks(index, marks, section.size, out)
+    }
+
+    /// A relocated field. Where no expression makes the relocation, its bytes, and a comment.
+    fn relocated_data(
+        &self,
+        section: &Section<'_>,
+        at: u64,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> Result<u64, fmt::Error> {
+        let Some((_, record, table)) = relocations.take(at + 1) else { return Ok(at + 1) };
+        let size = expr::field_size(record.kind);
+        let end = (at + size as u64).min(section.data.len() as u64);
+        let start = out.len();
+        out.push_str(if size == 8 { "\t.quad " } else { "\t.long " });
+        let is_whole = end == at + size as u64;
+        if is_whole && expr::relocation(self.object, &self.names, &record, table, false, out)? {
+            out.push('\n');
+        } else {
+            out.truncate(start);
+            writeln!(out, "\t; {} is not expressible", names::relocation(record.kind))?;
+            numbers(section.data.get(at as usize..end as usize).unwrap_or(&[]), at, out)?;
+        }
+        // A second record for the same field is more than an expression can say.
+        while let Some((_, record, _)) = relocations.take(end) {
+            writeln!(out, "\t; {} overlaps", names::relocation(record.kind))?;
+        }
+        Ok(end.max(at + 1))
+    }
+}
+
+/// Bytes as numbers, eight words a line.
+pub(super) fn numbers(mut bytes: &[u8], mut at: u64, out: &mut String) -> fmt::Result {
+    while !bytes.is_empty() {
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let count = if zeros >= ZEROS || zeros == bytes.len() && zeros > 4 {
+            writeln!(out, "\t.zero {zeros}")?;
+            zeros
+        } else if at.is_multiple_of(4) && bytes.len() >= 4 {
+            let row = bytes.len().min(32) & !3;
+            out.push_str("\t.long ");
+            for (n, word) in bytes[..row].chunks_exact(4).enumerate() {
+                let comma = if n == 0 { "" } else { ", " };
+                write!(out, "{comma}{:#010x}", u32::from_le_bytes([word[0], word[1], word[2], word[3]]))?;
+            }
+            out.push('\n');
+            row
+        } else {
+            let row = bytes.len().min(4 - (at % 4) as usize);
+            out.push_str("\t.byte ");
+            for (n, byte) in bytes[..row].iter().enumerate() {
+                let comma = if n == 0 { "" } else { ", " };
+                write!(out, "{comma}{byte:#04x}")?;
+            }
+            out.push('\n');
+            row
+        };
+        bytes = &bytes[count..];
+        at += count as u64;
+    }
+    Ok(())
+}

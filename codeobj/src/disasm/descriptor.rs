@@ -1,0 +1,220 @@
+//! Kernel descriptors as `.amdhsa_kernel` blocks, or as bytes where the directives cannot say what is in them.
+
+use super::marks::{Mark, Marks, Relocations};
+use super::{Listing, data, expr};
+use crate::descriptor::{Descriptor, ENTRY_OFFSET, SIZE};
+use crate::descriptor_fields::{
+    ACCUM_OFFSET, FIELDS, Granules, Place, SGPR_BLOCKS, USER_SGPR_COUNT, VGPR_BLOCKS, extra_sgprs,
+};
+use crate::identity::Setting;
+use isa::{Feature, Target};
+use std::fmt::{self, Write};
+
+const R_AMDGPU_REL64: u32 = 5;
+const ENTRY: std::ops::Range<usize> = ENTRY_OFFSET as usize..ENTRY_OFFSET as usize + 8;
+
+/// How many registers `.amdhsa_next_free_sgpr` and the `.amdhsa_reserve_*` are to say. Whether XNACK_MASK is reserved is
+/// not free: assemblers want what the target id says.
+struct Sgprs {
+    next_free: u32,
+    vcc: bool,
+    flat_scratch: bool,
+}
+
+impl Sgprs {
+    /// A way to say a number of blocks; `None` if there is none.
+    fn of(blocks: u32, target: &Target, xnack_mask: bool) -> Option<Sgprs> {
+        let major = target.version.0;
+        let count = match Granules::of(target).sgpr {
+            Some(granule) => (blocks + 1) * granule,
+            // GFX10 does not count them.
+            None if blocks == 0 => 8,
+            None => return None,
+        };
+        if target.has(Feature::SGPR_INIT_BUG) && blocks != 11 {
+            return None;
+        }
+        let reserves = [(false, false), (true, false), (true, true)];
+        reserves.into_iter().find_map(|(vcc, flat_scratch)| {
+            // GFX6 has no such registers; assemblers count them all the same, and no directive stops them.
+            let flat_scratch = flat_scratch || major < 7;
+            let next_free = count.checked_sub(extra_sgprs(major, vcc, flat_scratch, xnack_mask))?;
+            let fits = next_free <= target.addressable_sgprs || target.has(Feature::SGPR_INIT_BUG);
+            let next_free = next_free.min(target.addressable_sgprs);
+            fits.then_some(Sgprs { next_free, vcc, flat_scratch })
+        })
+    }
+}
+
+impl Listing<'_, '_> {
+    /// A kernel descriptor that begins at `at`. The end of what was written.
+    pub(super) fn kernel_descriptor(
+        &self,
+        index: usize,
+        at: u64,
+        marks: &mut Marks,
+        relocations: &mut Relocations,
+        out: &mut String,
+    ) -> Result<Option<u64>, fmt::Error> {
+        let end = at + SIZE as u64;
+        let Some(number) = marks.only_start(at, end).filter(|_| self.is_hsa_v3()) else { return Ok(None) };
+        let symbol = &self.object.symbols()[number as usize];
+        let Some(descriptor) = self.object.descriptor(symbol) else { return Ok(None) };
+        let Some(is_entry_known) = self.entry(&descriptor, at, end, relocations) else { return Ok(None) };
+        if !self.names.is_unique(number as usize, symbol) {
+            return Ok(None);
+        }
+        let obstacle = match is_entry_known {
+            true => self.obstacle(index, at, &descriptor),
+            false => Some(format!("it does not begin at {}", descriptor.kernel.escape_debug())),
+        };
+        match obstacle {
+            None => {
+                marks.forget(at, Mark::Start(number));
+                marks.forget(end, Mark::End(number));
+                self.marks(index, marks, at, out)?;
+                self.descriptor_block(&descriptor, out)?;
+            }
+            Some(obstacle) => {
+                self.marks(index, marks, at, out)?;
+                writeln!(out, "\t; a kernel descriptor that directives cannot say: {obstacle}")?;
+                data::numbers(&descriptor.bytes[..ENTRY.start], 0, out)?;
+                if is_entry_known {
+                    out.push_str("\t.quad ");
+                    expr::name(descriptor.kernel, out);
+                    writeln!(out, "@rel64{ENTRY_OFFSET:+}")?;
+                } else {
+                    data::numbers(&descriptor.bytes[ENTRY], 0, out)?;
+                }
+                data::numbers(&descriptor.bytes[ENTRY.end..], 0, out)?;
+            }
+        }
+        while relocations.take(end).is_some() {}
+        Ok(Some(end))
+    }
+
+    /// Whether the descriptor's entry is the symbol that its name says. `None` if relocations do something else to it.
+    fn entry(
+        &self,
+        descriptor: &Descriptor<'_>,
+        at: u64,
+        end: u64,
+        relocations: &Relocations,
+    ) -> Option<bool> {
+        if !self.object.header.is_relocatable() {
+            let is_entry = |symbol: &crate::elf::Symbol<'_>| {
+                symbol.name == descriptor.kernel && symbol.value == descriptor.entry() && symbol.section != 0
+            };
+            // A loader has nothing to relocate here.
+            return (relocations.next_place() >= end).then(|| self.object.symbols().iter().any(is_entry));
+        }
+        let mut records = relocations.ahead(end);
+        let Some((place, record, table)) = records.next() else { return Some(false) };
+        let symbol = self.object.symbols_of(*table).get(record.symbol as usize)?;
+        let is_usual = *place == at + ENTRY_OFFSET
+            && record.kind == R_AMDGPU_REL64
+            && record.addend == ENTRY_OFFSET as i64
+            && symbol.name == descriptor.kernel
+            && descriptor.bytes[ENTRY] == [0; 8]
+            && records.next().is_none();
+        is_usual.then_some(true)
+    }
+
+    /// Why directives cannot say it.
+    fn obstacle(&self, index: usize, at: u64, descriptor: &Descriptor<'_>) -> Option<String> {
+        let target = self.target;
+        let section = &self.object.sections[index];
+        if !at.is_multiple_of(SIZE as u64) || section.align < SIZE as u64 {
+            return Some("it is not aligned to 64 bytes".to_owned());
+        }
+        let bytes = &descriptor.bytes;
+        let mut said = [0; SIZE];
+        said[ENTRY].copy_from_slice(&bytes[ENTRY]);
+        let mut places: Vec<Place> =
+            FIELDS.iter().filter(|field| field.exists_on(target)).map(|field| field.place).collect();
+        places.extend([VGPR_BLOCKS, SGPR_BLOCKS, USER_SGPR_COUNT]);
+        if target.has(Feature::GFX90A) {
+            places.push(ACCUM_OFFSET);
+        }
+        for place in places {
+            place.set(&mut said, place.get(bytes));
+        }
+        if let Some(byte) = (0..SIZE).find(|&byte| said[byte] != bytes[byte]) {
+            return Some(format!("bits {:#04x} of byte {byte} are reserved", said[byte] ^ bytes[byte]));
+        }
+        let sgprs = SGPR_BLOCKS.get(bytes);
+        if self.sgprs(bytes).is_none() {
+            return Some(format!("granulated_wavefront_sgpr_count is {sgprs}"));
+        }
+        if descriptor.is_wave32() != (target.wave_size == 32) && target.has(Feature::WAVE32) {
+            return Some("its waves have another size than the file's first kernel".to_owned());
+        }
+        let (count, needed) = (USER_SGPR_COUNT.get(bytes), user_sgprs(bytes, target));
+        if count < needed {
+            return Some(format!("user_sgpr_count is {count}, and {needed} are enabled"));
+        }
+        let vgprs = self.next_free_vgpr(bytes);
+        if target.has(Feature::GFX90A) && (ACCUM_OFFSET.get(bytes) + 1) * 4 > vgprs {
+            return Some("accum_offset is beyond the VGPRs".to_owned());
+        }
+        None
+    }
+
+    fn sgprs(&self, bytes: &[u8; SIZE]) -> Option<Sgprs> {
+        let xnack =
+            matches!(self.identity.xnack, Setting::On | Setting::Any) && self.target.has(Feature::XNACK);
+        Sgprs::of(SGPR_BLOCKS.get(bytes), self.target, xnack)
+    }
+
+    fn next_free_vgpr(&self, bytes: &[u8; SIZE]) -> u32 {
+        let granules = Granules::of(self.target);
+        (VGPR_BLOCKS.get(bytes) + 1) * granules.vgpr
+    }
+
+    fn descriptor_block(&self, descriptor: &Descriptor<'_>, out: &mut String) -> fmt::Result {
+        let (bytes, target) = (&descriptor.bytes, self.target);
+        out.push_str("\n\t.amdhsa_kernel ");
+        expr::name(descriptor.kernel, out);
+        out.push('\n');
+        for field in FIELDS.iter().filter(|field| field.exists_on(target)) {
+            let value = field.place.get(bytes);
+            // Older assemblers do not know these; they are 0 without the directive.
+            let is_recent = matches!(
+                field.name,
+                "uses_dynamic_stack"
+                    | "user_sgpr_kernarg_preload_length"
+                    | "user_sgpr_kernarg_preload_offset"
+                    | "shared_vgpr_count"
+            );
+            if value != 0 || !is_recent {
+                writeln!(out, "\t\t.amdhsa_{} {value}", field.name)?;
+            }
+        }
+        let count = USER_SGPR_COUNT.get(bytes);
+        if count != user_sgprs(bytes, target) {
+            writeln!(out, "\t\t.amdhsa_user_sgpr_count {count}")?;
+        }
+        if target.has(Feature::GFX90A) {
+            writeln!(out, "\t\t.amdhsa_accum_offset {}", (ACCUM_OFFSET.get(bytes) + 1) * 4)?;
+        }
+        writeln!(out, "\t\t.amdhsa_next_free_vgpr {}", self.next_free_vgpr(bytes))?;
+        if let Some(sgprs) = self.sgprs(bytes) {
+            let major = target.version.0;
+            writeln!(out, "\t\t.amdhsa_next_free_sgpr {}", sgprs.next_free)?;
+            writeln!(out, "\t\t.amdhsa_reserve_vcc {}", u8::from(sgprs.vcc))?;
+            if major >= 7 {
+                writeln!(out, "\t\t.amdhsa_reserve_flat_scratch {}", u8::from(sgprs.flat_scratch))?;
+            }
+        }
+        out.push_str("\t.end_amdhsa_kernel\n");
+        Ok(())
+    }
+}
+
+/// User SGPRs that the enabled inputs take.
+fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
+    let enabled = FIELDS.iter().filter(|field| field.exists_on(target) && field.user_sgprs > 0);
+    let inputs: u32 = enabled.map(|field| field.place.get(bytes) * field.user_sgprs).sum();
+    let preload = FIELDS.iter().find(|field| field.name == "user_sgpr_kernarg_preload_length");
+    inputs + preload.filter(|field| field.exists_on(target)).map_or(0, |field| field.place.get(bytes))
+}

@@ -1,0 +1,196 @@
+//! Names and expressions as the assembler reads them.
+
+use super::marks::names_a_place;
+use crate::elf::{CodeObject, Relocation, SHN_AMDGPU_LDS, Symbol};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::{self, Write};
+
+/// Names of one file's symbols, and of the labels that the text adds.
+pub struct Names<'data> {
+    /// Names that several symbols have; only the first can be a label.
+    first: HashMap<&'data str, usize>,
+    /// Begins every label that is not the file's own.
+    prefix: String,
+    /// Sections whose beginning an expression needs.
+    bases: RefCell<BTreeSet<usize>>,
+    /// Symbols of loadable files by address.
+    by_address: Vec<(u64, &'data str)>,
+}
+
+impl<'data> Names<'data> {
+    /// The names of a file.
+    pub fn new(object: &CodeObject<'data>) -> Names<'data> {
+        let mut first = HashMap::new();
+        for (number, symbol) in
+            object.symbols().iter().enumerate().filter(|(_, symbol)| names_a_place(symbol))
+        {
+            first.entry(symbol.name).or_insert(number);
+        }
+        // `.L` keeps labels out of the symbol table.
+        let mut prefix = ".L_".to_owned();
+        while first.keys().any(|name| name.starts_with(&prefix)) {
+            prefix.push('_');
+        }
+        let mut by_address: Vec<(u64, &str)> = Vec::new();
+        if !object.header.is_relocatable() {
+            let symbols =
+                object.symbols().iter().filter(|symbol| !symbol.is_undefined() && names_a_place(symbol));
+            by_address.extend(symbols.map(|symbol| (symbol.value, symbol.name)));
+            by_address.sort_unstable();
+        }
+        Names { first, prefix, bases: RefCell::default(), by_address }
+    }
+
+    /// The symbol at an address of a loadable file.
+    pub fn at(&self, address: u64) -> Option<&'data str> {
+        let index = self.by_address.binary_search_by_key(&address, |(at, _)| *at).ok()?;
+        Some(self.by_address[index].1)
+    }
+
+    /// Puts labels where sections begin that [`Names::section`] was asked for. `begins`: sections
+    /// and their places in the text, in the order of the text.
+    pub fn put_section_labels(&self, begins: &[(usize, usize)], out: &mut String) {
+        let bases = self.bases.borrow();
+        // From the last to the first, so that the places to come stay where they are.
+        for (index, place) in begins.iter().rev().filter(|(index, _)| bases.contains(index)) {
+            out.insert_str(*place, &format!("{}:\n", self.section_label(*index)));
+        }
+    }
+
+    fn section_label(&self, index: usize) -> String {
+        format!("{}section{index}", self.prefix)
+    }
+
+    /// Whether the symbol of that number may stand in the text: another one before it may have its name.
+    pub fn is_unique(&self, number: usize, symbol: &Symbol<'_>) -> bool {
+        self.first.get(symbol.name) == Some(&number)
+    }
+
+    /// Writes the label of an offset in a section.
+    pub fn label(&self, section: usize, offset: i64, out: &mut String) -> fmt::Result {
+        out.push_str(&self.prefix);
+        // Most files have one section of code, and most labels are in it: those carry no number.
+        if section != 0 {
+            write!(out, "{section}_")?;
+        }
+        match offset {
+            0.. => write!(out, "{offset:04x}"),
+            _ => write!(out, "m{:04x}", offset.unsigned_abs()),
+        }
+    }
+
+    /// Writes the label of a section's beginning.
+    pub fn section(&self, index: usize, out: &mut String) -> fmt::Result {
+        self.bases.borrow_mut().insert(index);
+        out.write_str(&self.section_label(index))
+    }
+}
+
+/// Writes a name, in quotes where it would not be one otherwise.
+pub fn name(name: &str, out: &mut String) {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
+    let starts_plain = name.starts_with(|c: char| !c.is_ascii_digit() && c != '@');
+    if starts_plain && name.chars().all(plain) {
+        out.push_str(name);
+        return;
+    }
+    out.push('"');
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => out.push('?'),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// What follows a symbol in an expression for a relocation type, and whether the place is subtracted. `None`: the
+/// assembler has no expression for it in a field of that size.
+fn form(kind: u32, bytes: usize) -> Option<(&'static str, bool)> {
+    Some(match (kind, bytes) {
+        (1, 4) => ("@abs32@lo", false),
+        (2, 4) => ("@abs32@hi", false),
+        (3, 8) => ("", false),
+        (4, 4) => ("", true),
+        (5, 8) => ("@rel64", false),
+        (6, 4) => ("", false),
+        (7, 4) => ("@gotpcrel", false),
+        (8, 4) => ("@gotpcrel32@lo", false),
+        (9, 4) => ("@gotpcrel32@hi", false),
+        (10, 4) => ("@rel32@lo", false),
+        (11, 4) => ("@rel32@hi", false),
+        // What a loader adds its base to: the addend is an address in the file.
+        (13, 8) => ("", false),
+        _ => return None,
+    })
+}
+
+/// Bytes of the field that a relocation type changes.
+pub fn field_size(kind: u32) -> usize {
+    if matches!(kind, 3 | 5 | 13) { 8 } else { 4 }
+}
+
+/// A place in the text that an expression can name.
+enum Base<'data> {
+    /// A symbol.
+    Symbol(&'data str),
+    /// The beginning of a section.
+    Section(usize),
+}
+
+/// Writes the expression that makes a relocation. `instruction`: as an operand, where a plain symbol is relative to the
+/// place and there is no `.`. False if there is none.
+pub fn relocation(
+    object: &CodeObject<'_>,
+    names: &Names<'_>,
+    record: &Relocation,
+    table: usize,
+    instruction: bool,
+    out: &mut String,
+) -> Result<bool, fmt::Error> {
+    let Some((suffix, relative)) = form(record.kind, field_size(record.kind)) else { return Ok(false) };
+    let symbol = object.symbols_of(table).get(record.symbol as usize).filter(|_| record.symbol != 0);
+    let (base, addend) = match symbol {
+        Some(symbol) if names_a_place(symbol) => (Base::Symbol(symbol.name), record.addend),
+        Some(symbol) if symbol.section != 0 && symbol.section < SHN_AMDGPU_LDS => {
+            (Base::Section(usize::from(symbol.section)), record.addend)
+        }
+        Some(_) => return Ok(false),
+        None => match loaded_place(object, record.addend) {
+            Some((section, offset)) => (Base::Section(section), offset),
+            None => return Ok(false),
+        },
+    };
+    // A plain symbol as an operand is relative to its place; there is no way to write an absolute one.
+    let relative = match (suffix, relative, instruction) {
+        ("", false, true) => return Ok(false),
+        ("", true, true) => false,
+        (_, relative, _) => relative,
+    };
+    match base {
+        Base::Symbol(symbol) => name(symbol, out),
+        Base::Section(index) => names.section(index, out)?,
+    }
+    out.push_str(suffix);
+    if relative {
+        out.push_str("-.");
+    }
+    if addend != 0 {
+        write!(out, "{addend:+}")?;
+    }
+    Ok(true)
+}
+
+/// The section and offset of an address in a loadable file.
+fn loaded_place(object: &CodeObject<'_>, address: i64) -> Option<(usize, i64)> {
+    let address = u64::try_from(address).ok().filter(|_| !object.header.is_relocatable())?;
+    let holds = |section: &crate::elf::Section<'_>| {
+        section.is_loaded()
+            && address.checked_sub(section.address).is_some_and(|offset| offset < section.size)
+    };
+    let index = object.sections.iter().position(holds)?;
+    Some((index, (address - object.sections[index].address) as i64))
+}

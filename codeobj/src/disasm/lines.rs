@@ -1,0 +1,171 @@
+//! Source lines from DWARF's line tables, as comments.
+
+use crate::elf::{CodeObject, Section};
+use gimli::{EndianSlice, LittleEndian};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A place in the code and the source line that begins there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    address: u64,
+    /// Index in [`Lines::files`].
+    file: u32,
+    /// 0 where there is none.
+    line: u32,
+}
+
+/// All line tables of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    files: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// Rows that are read at most; a damaged table can claim any number.
+const ROWS: usize = 1 << 22;
+
+impl Lines {
+    /// Reads what can be read.
+    pub fn read(object: &CodeObject<'_>) -> Lines {
+        let mut lines = Lines::default();
+        let line = relocated(object, ".debug_line");
+        if line.is_empty() {
+            return lines;
+        }
+        let strings = [relocated(object, ".debug_str"), relocated(object, ".debug_line_str")];
+        let slice = |bytes| EndianSlice::new(bytes, LittleEndian);
+        let line = gimli::DebugLine::from(slice(&line));
+        let texts = Texts { str: slice(&strings[0]), line_str: slice(&strings[1]) };
+        let mut offset = 0;
+        // Programs follow one another: each header says where its own ends.
+        while let Ok(program) = line.program(gimli::DebugLineOffset(offset), 8, None, None) {
+            let header = program.header();
+            let step = header.unit_length() + if header.format() == gimli::Format::Dwarf64 { 12 } else { 4 };
+            offset += step;
+            if lines.program(program, &texts).is_none() || lines.rows.len() >= ROWS {
+                break;
+            }
+        }
+        lines.rows.sort_by_key(|row| row.address);
+        lines
+    }
+
+    fn program<'a>(
+        &mut self,
+        program: gimli::IncompleteLineProgram<EndianSlice<'a, LittleEndian>>,
+        texts: &Texts<'a>,
+    ) -> Option<()> {
+        let first = self.files.len() as u32;
+        let header = program.header();
+        // Version 5 counts files from 0, older ones from 1.
+        if header.version() < 5 {
+            self.files.push("?".to_owned());
+        }
+        for file in header.file_names() {
+            self.files.push(texts.text(file.path_name()).unwrap_or("?").to_owned());
+        }
+        let mut rows = program.rows();
+        while let Ok(Some((_, row))) = rows.next_row() {
+            let line = if row.end_sequence() { 0 } else { row.line().map_or(0, |line| line.get() as u32) };
+            let file = first.saturating_add(u32::try_from(row.file_index()).unwrap_or(u32::MAX));
+            self.rows.push(Row { address: row.address(), file, line });
+            if self.rows.len() >= ROWS {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// A reader of the rows of one section.
+    pub fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
+        // Addresses of relocatable files have been made unique by `relocated`.
+        let base = if relocatable { section_base(index) } else { section.address };
+        let rest = &self.rows[self.rows.partition_point(|row| row.address < base)..];
+        let shift = base.wrapping_sub(section.address);
+        Cursor { files: &self.files, rest, shift, last: (u32::MAX, u32::MAX) }
+    }
+}
+
+struct Texts<'a> {
+    str: EndianSlice<'a, LittleEndian>,
+    line_str: EndianSlice<'a, LittleEndian>,
+}
+
+impl<'a> Texts<'a> {
+    fn text(&self, value: gimli::AttributeValue<EndianSlice<'a, LittleEndian>>) -> Option<&'a str> {
+        let at = |section: EndianSlice<'a, LittleEndian>, offset: usize| {
+            let rest = section.slice().get(offset..)?;
+            rest.split(|byte| *byte == 0).next()
+        };
+        let bytes = match value {
+            gimli::AttributeValue::String(text) => text.slice(),
+            gimli::AttributeValue::DebugStrRef(offset) => at(self.str, offset.0)?,
+            gimli::AttributeValue::DebugLineStrRef(offset) => at(self.line_str, offset.0)?,
+            _ => return None,
+        };
+        std::str::from_utf8(bytes).ok()
+    }
+}
+
+/// Walks along the rows while instructions are printed.
+pub struct Cursor<'a> {
+    files: &'a [String],
+    rest: &'a [Row],
+    shift: u64,
+    last: (u32, u32),
+}
+
+impl Cursor<'_> {
+    /// Writes the source line of the instruction at `place` if it is another than that before.
+    pub fn comment(&mut self, place: u64, out: &mut String) {
+        let Some(first) = self.rest.first() else { return };
+        let address = place.wrapping_add(self.shift);
+        if first.address > address {
+            return;
+        }
+        let count = self.rest.iter().take_while(|row| row.address <= address).count();
+        let row = self.rest[count - 1];
+        self.rest = &self.rest[count..];
+        if row.line != 0 && (row.file, row.line) != self.last {
+            self.last = (row.file, row.line);
+            let file = self.files.get(row.file as usize).map_or("?", String::as_str);
+            let file = file.rsplit('/').next().unwrap_or(file);
+            let _ = writeln!(out, "\t; {}:{}", file.escape_debug(), row.line);
+        }
+    }
+}
+
+/// Sections of relocatable files all begin at 0; this tells their addresses apart.
+fn section_base(index: usize) -> u64 {
+    (index as u64) << 40
+}
+
+/// A debug section with its relocations applied.
+fn relocated<'data>(object: &CodeObject<'data>, name: &str) -> Cow<'data, [u8]> {
+    let Some(index) = object.sections.iter().position(|section| section.name == name) else {
+        return Cow::Borrowed(&[]);
+    };
+    let data = object.sections[index].data;
+    if !object.header.is_relocatable() {
+        return Cow::Borrowed(data);
+    }
+    let mut bytes = data.to_vec();
+    for table in object.relocation_tables.iter().filter(|table| table.target == index) {
+        let symbols = object.symbols_of(table.symbols);
+        for record in &table.records {
+            let Some(symbol) = symbols.get(record.symbol as usize) else { continue };
+            let is_code =
+                object.sections.get(usize::from(symbol.section)).is_some_and(|section| section.is_code());
+            let base = if is_code { section_base(usize::from(symbol.section)) } else { 0 };
+            let value = base.wrapping_add(symbol.value).wrapping_add_signed(record.addend).to_le_bytes();
+            let size = super::expr::field_size(record.kind);
+            let Some(start) = usize::try_from(record.offset).ok() else { continue };
+            let field = start.checked_add(size).and_then(|end| bytes.get_mut(start..end));
+            if let Some(field) = field {
+                field.copy_from_slice(&value[..size]);
+            }
+        }
+    }
+    Cow::Owned(bytes)
+}

@@ -1,0 +1,157 @@
+//! The places of a section where something other than contents is to be said: symbols, their ends, relocations.
+
+use crate::elf::{CodeObject, Relocation, Symbol};
+use std::cmp::Ordering;
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A symbol that began earlier ends: index in the symbol table.
+    End(u32),
+    /// A symbol begins.
+    Start(u32),
+    /// A mark that something else has said.
+    Said,
+}
+
+/// Marks of a section, in the order of their places. Ends come before starts of the same place.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    marks: Vec<(u64, Mark)>,
+    next: usize,
+}
+
+/// Symbol types that name a place.
+pub fn names_a_place(symbol: &Symbol<'_>) -> bool {
+    const SECTION: u8 = 3;
+    const FILE: u8 = 4;
+    !symbol.name.is_empty() && !matches!(symbol.kind, SECTION | FILE)
+}
+
+impl Marks {
+    /// The marks of section `index`, by offset from its beginning. Symbols that lie outside of it are not among them.
+    pub fn of(object: &CodeObject<'_>, index: usize) -> Marks {
+        let section = &object.sections[index];
+        let base = if object.header.is_relocatable() { 0 } else { section.address };
+        let mut marks = Vec::new();
+        for (number, symbol) in object.symbols().iter().enumerate() {
+            if usize::from(symbol.section) != index || !names_a_place(symbol) {
+                continue;
+            }
+            let start = symbol.value.wrapping_sub(base);
+            if start > section.size {
+                continue;
+            }
+            marks.push((start, Mark::Start(number as u32)));
+            match start.checked_add(symbol.size) {
+                Some(end) if end <= section.size && symbol.size > 0 => {
+                    marks.push((end, Mark::End(number as u32)))
+                }
+                _ => {}
+            }
+        }
+        marks.sort_by(|(a, mark_a), (b, mark_b)| a.cmp(b).then_with(|| order(*mark_a, *mark_b)));
+        Marks { marks, next: 0 }
+    }
+
+    /// Where the next mark is.
+    pub fn next_place(&self) -> Option<u64> {
+        self.marks.get(self.next).map(|(place, _)| *place)
+    }
+
+    /// Where the next symbol begins after `place`.
+    pub fn next_start(&self, place: u64) -> Option<u64> {
+        let rest = self.marks.get(self.next..)?;
+        rest.iter().find(|(at, mark)| *at > place && matches!(mark, Mark::Start(_))).map(|(at, _)| *at)
+    }
+
+    /// The symbol that begins at `place`, if no other begins there or before `end`, and it ends at `end`.
+    pub fn only_start(&self, place: u64, end: u64) -> Option<u32> {
+        if self.next_place()? != place {
+            return None;
+        }
+        let mut rest = self.marks[self.next..].iter().skip_while(|(_, mark)| !matches!(mark, Mark::Start(_)));
+        let number = match rest.next()? {
+            &(at, Mark::Start(number)) if at == place => number,
+            _ => return None,
+        };
+        let ends = |&(at, mark): &(u64, Mark)| at == end && mark == Mark::End(number);
+        let is_alone = rest.next().is_some_and(|next| next.0 == end)
+            && self.marks[self.next..]
+                .iter()
+                .skip_while(|(at, _)| *at < end)
+                .take_while(|(at, _)| *at == end)
+                .any(ends);
+        is_alone.then_some(number)
+    }
+
+    /// Leaves out a mark that is still to come.
+    pub fn forget(&mut self, place: u64, mark: Mark) {
+        let ahead = self.marks[self.next..].iter_mut().take_while(|(at, _)| *at <= place);
+        for entry in ahead.filter(|entry| **entry == (place, mark)) {
+            entry.1 = Mark::Said;
+        }
+    }
+
+    /// Takes the next mark if it is at `place` or before.
+    pub fn take(&mut self, place: u64) -> Option<(u64, Mark)> {
+        let &(at, mark) = self.marks.get(self.next).filter(|(at, _)| *at <= place)?;
+        self.next += 1;
+        Some((at, mark))
+    }
+}
+
+fn order(a: Mark, b: Mark) -> Ordering {
+    let key = |mark| match mark {
+        Mark::End(number) => (0, number),
+        Mark::Start(number) => (1, number),
+        Mark::Said => (2, 0),
+    };
+    key(a).cmp(&key(b))
+}
+
+/// The relocations of a section by offset from its beginning, each with the index of its symbol table's section.
+#[derive(Clone, Debug, Default)]
+pub struct Relocations {
+    records: Vec<(u64, Relocation, usize)>,
+    next: usize,
+}
+
+impl Relocations {
+    /// Those of section `index`.
+    pub fn of(object: &CodeObject<'_>, index: usize) -> Relocations {
+        let section = &object.sections[index];
+        let relocatable = object.header.is_relocatable();
+        let base = if relocatable { 0 } else { section.address };
+        let mut records = Vec::new();
+        for table in &object.relocation_tables {
+            if relocatable && table.target != index {
+                continue;
+            }
+            let inside = table.records.iter().filter_map(|record| {
+                let offset = record.offset.checked_sub(base)?;
+                (offset < section.size).then_some((offset, *record, table.symbols))
+            });
+            records.extend(inside);
+        }
+        records.sort_by_key(|(offset, _, _)| *offset);
+        Relocations { records, next: 0 }
+    }
+
+    /// Where the next one is.
+    pub fn next_place(&self) -> u64 {
+        self.records.get(self.next).map_or(u64::MAX, |(offset, _, _)| *offset)
+    }
+
+    /// Those to come that lie before `end`.
+    pub fn ahead(&self, end: u64) -> impl Iterator<Item = &(u64, Relocation, usize)> {
+        self.records[self.next..].iter().take_while(move |(offset, _, _)| *offset < end)
+    }
+
+    /// Takes the next one if it lies before `end`.
+    pub fn take(&mut self, end: u64) -> Option<(u64, Relocation, usize)> {
+        let &record = self.records.get(self.next).filter(|(offset, _, _)| *offset < end)?;
+        self.next += 1;
+        Some(record)
+    }
+}

@@ -1,0 +1,180 @@
+//! Code objects as assembly: text from which an assembler makes the same bytes again.
+//!
+//! # What comes out
+//! Directives for the target and the version, then each loaded section: code as instructions with labels at branch
+//! targets, kernel descriptors as `.amdhsa_kernel` blocks, data as numbers, and the notes as the directives that write
+//! them. What a directive cannot say (reserved bits, unusual metadata) is written as bytes; what is no instruction, as
+//! `.long`. Relocations of relocatable files are expressions.
+//!
+//! # Guarantees
+//! Nothing stops it: whatever the file holds, the text covers every byte of its code and data once.
+//!
+//! # Not here
+//! Tables that only a linker makes (`.dynsym`, `.hash`, `.dynamic`), and debug information: linking the assembled text
+//! makes the former again, the latter is shown as comments only.
+
+mod code;
+mod data;
+mod descriptor;
+mod expr;
+mod lines;
+mod marks;
+mod notes;
+mod section;
+
+use crate::elf::{CodeObject, Section};
+use crate::identity::{Identity, OsAbi};
+use crate::names;
+use isa::{Feature, Target};
+use std::fmt::{self, Write};
+
+/// What to print beside the instructions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Read the code for this processor, whatever the header says.
+    pub target: Option<&'static Target>,
+    /// Address and bytes of each instruction, as a comment.
+    pub raw: bool,
+    /// Source lines, where the file has them.
+    pub lines: bool,
+}
+
+/// The processor is unknown, and none was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownProcessor {
+    /// `EF_AMDGPU_MACH`.
+    pub mach: u32,
+    /// Its name, if it has one.
+    pub name: Option<&'static str>,
+}
+
+impl fmt::Display for UnknownProcessor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => write!(f, "it is for {name}, which kernc does not decode"),
+            None => {
+                write!(f, "it is for a processor that kernc does not know (EF_AMDGPU_MACH {:#x})", self.mach)
+            }
+        }
+    }
+}
+
+impl std::error::Error for UnknownProcessor {}
+
+/// The code object as assembly.
+pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String, UnknownProcessor> {
+    let identity = Identity::of(&object.header);
+    let unknown = UnknownProcessor { mach: identity.mach, name: identity.processor() };
+    let target = options.target.or(identity.target).ok_or(unknown)?;
+    let target = with_wave_size(object, target);
+    let processor = match options.target {
+        Some(target) => target.name,
+        None => identity.processor().unwrap_or(target.name),
+    };
+    let mut out = String::new();
+    let lines = if options.lines { lines::Lines::read(object) } else { lines::Lines::default() };
+    let listing =
+        Listing { object, identity, target, names: expr::Names::new(object), lines, raw: options.raw };
+    // Writing to a string does not fail.
+    let _ = listing.write(processor, &mut out);
+    Ok(out)
+}
+
+/// GFX10 code is for waves of 32 or of 64 lanes, and only the kernels' descriptors say for which. Text for both in one
+/// file cannot be: it takes the first kernel's.
+fn with_wave_size(object: &CodeObject<'_>, target: &'static Target) -> &'static Target {
+    if !target.has(Feature::WAVE32) {
+        return target;
+    }
+    let wave32 = object.descriptors().next().is_none_or(|descriptor| descriptor.is_wave32());
+    target.with_wave_size(if wave32 { 32 } else { 64 }).unwrap_or(target)
+}
+
+struct Listing<'a, 'data> {
+    object: &'a CodeObject<'data>,
+    identity: Identity,
+    target: &'static Target,
+    names: expr::Names<'data>,
+    lines: lines::Lines,
+    raw: bool,
+}
+
+impl<'data> Listing<'_, 'data> {
+    fn write(&self, processor: &str, out: &mut String) -> fmt::Result {
+        self.prologue(processor, out)?;
+        let mut left_out = Vec::new();
+        // Sections of a sound file do not overlap; those of a damaged one must not multiply.
+        let mut budget = self.object.file_size;
+        // Code first: a descriptor's symbol takes its binding from the kernel's.
+        let (mut shown, mut begins) = (Vec::new(), Vec::new());
+        for (index, section) in self.object.sections.iter().enumerate().skip(1) {
+            match self.is_shown(section) {
+                true => shown.push((index, section)),
+                false => left_out.push(section),
+            }
+        }
+        shown.sort_by_key(|(_, section)| !section.is_code());
+        for (index, section) in shown {
+            if let Some(left) = budget.checked_sub(section.data.len()) {
+                budget = left;
+                self.section(index, section, &mut begins, out)?;
+            } else {
+                writeln!(
+                    out,
+                    "\n\t; section {} overlaps others and is left out",
+                    section.name.escape_debug()
+                )?;
+            }
+        }
+        self.names.put_section_labels(&begins, out);
+        self.outside_symbols(out)?;
+        self.notes(out)?;
+        self.epilogue(&left_out, out)
+    }
+
+    fn prologue(&self, processor: &str, out: &mut String) -> fmt::Result {
+        if self.identity.version == Some(2) {
+            return self.prologue_v2(out);
+        }
+        writeln!(out, "\t.amdgcn_target \"{}\"", self.identity.target_id(processor))?;
+        if let Some(version) = self.identity.version {
+            writeln!(out, "\t.amdhsa_code_object_version {version}")?;
+        }
+        if self.target.has(Feature::WAVE32) && self.target.wave_size == 64 {
+            writeln!(out, "\t; wavefronts of 64 lanes: assemble with -mattr=+wavefrontsize64")?;
+        }
+        Ok(())
+    }
+
+    /// Whether the section is part of the text.
+    fn is_shown(&self, section: &Section<'_>) -> bool {
+        let is_contents = matches!(names::section_type(section.kind).as_str(), "PROGBITS" | "NOBITS");
+        let is_linkers = matches!(section.name, ".relro_padding" | ".got" | ".got.plt" | ".plt")
+            && !self.object.header.is_relocatable();
+        section.is_loaded() && is_contents && !is_linkers && !section.name.is_empty()
+    }
+
+    /// What the text does not hold.
+    fn epilogue(&self, left_out: &[&Section<'_>], out: &mut String) -> fmt::Result {
+        let shown = |section: &&&Section<'_>| {
+            section.name.starts_with(".debug") || section.is_loaded() && section.name == ".got"
+        };
+        let mut left_out = left_out.iter().filter(shown).peekable();
+        if left_out.peek().is_some() {
+            write!(out, "\n\t; not shown:")?;
+            for section in left_out {
+                write!(out, " {} ({} bytes)", section.name, section.size)?;
+            }
+            writeln!(out)?;
+        }
+        for problem in &self.object.problems {
+            writeln!(out, "\t; {}", problem.replace(['\n', '\r'], " "))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the kernels have descriptors (V3 and later) rather than headers before their code.
+    fn is_hsa_v3(&self) -> bool {
+        self.identity.os_abi == OsAbi::Hsa && self.identity.version != Some(2)
+    }
+}

@@ -1,0 +1,101 @@
+//! Notes as the directives that write them, or as bytes.
+
+use super::{Listing, data};
+use crate::note::{self, Meaning, Note};
+use object::elf::SHT_NOTE;
+use std::fmt::{self, Write};
+
+impl Listing<'_, '_> {
+    /// The directives of V2 that stand before everything else.
+    pub(super) fn prologue_v2(&self, out: &mut String) -> fmt::Result {
+        let mut is_named = false;
+        for note in self.object.notes() {
+            match note.meaning() {
+                Meaning::Version { major, minor } => {
+                    writeln!(out, "\t.hsa_code_object_version {major},{minor}")?
+                }
+                Meaning::Isa { vendor, architecture, major, minor, stepping }
+                    if is_quotable(vendor) && is_quotable(architecture) =>
+                {
+                    is_named = true;
+                    writeln!(
+                        out,
+                        "\t.hsa_code_object_isa {major},{minor},{stepping},\"{vendor}\",\"{architecture}\""
+                    )?;
+                }
+                _ => {}
+            }
+        }
+        if !is_named {
+            let (major, minor, stepping) = self.target.version;
+            writeln!(out, "\t; no note says so: {major}.{minor}.{stepping}")?;
+        }
+        Ok(())
+    }
+
+    /// Every note that the prologue does not say.
+    pub(super) fn notes(&self, out: &mut String) -> fmt::Result {
+        for (index, section) in self.object.sections.iter().enumerate() {
+            if section.kind != SHT_NOTE.0 {
+                continue;
+            }
+            let (notes, damage) = note::records(index, section.data);
+            let is_v2 = self.identity.version == Some(2);
+            if damage.is_none() && notes.iter().all(|note| is_expressible(note, is_v2)) {
+                for note in &notes {
+                    directives(note, out)?;
+                }
+            } else if !section.data.is_empty() {
+                let why = damage.unwrap_or("directives cannot say it");
+                writeln!(out, "\n\t; as bytes: {why}\n\t.section .note,\"a\",@note")?;
+                writeln!(out, "\t.p2align {}", section.align.max(1).trailing_zeros().min(12))?;
+                data::numbers(section.data, 0, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether text can stand in quotes as it is.
+fn is_quotable(text: &str) -> bool {
+    text.chars().all(|c| !c.is_control() && !matches!(c, '"' | '\\'))
+}
+
+/// Whether a directive makes exactly this note.
+fn is_expressible(note: &Note<'_>, is_v2: bool) -> bool {
+    match note.meaning() {
+        Meaning::Version { .. } => is_v2 && note.desc.len() == 8,
+        Meaning::Isa { vendor, architecture, .. } => {
+            // Sizes count the zero byte of each string.
+            let size = 16 + vendor.len() + 1 + architecture.len() + 1;
+            is_v2 && is_quotable(vendor) && is_quotable(architecture) && note.desc.len() == size
+        }
+        Meaning::IsaName(name) => is_v2 && is_quotable(name) && note.desc.len() == name.len(),
+        Meaning::Yaml(text) => is_v2 && !text.contains(".end_amd_amdgpu_hsa_metadata"),
+        Meaning::Metadata(value) => value.is_plain() && value.to_message_pack().as_deref() == Some(note.desc),
+        _ => false,
+    }
+}
+
+fn directives(note: &Note<'_>, out: &mut String) -> fmt::Result {
+    match note.meaning() {
+        Meaning::IsaName(name) => writeln!(out, "\n\t.amd_amdgpu_isa \"{name}\""),
+        Meaning::Yaml(text) => {
+            out.push_str("\n\t.amd_amdgpu_hsa_metadata\n");
+            out.push_str(text);
+            if !text.ends_with('\n') {
+                out.push('\n');
+            }
+            out.push_str("\t.end_amd_amdgpu_hsa_metadata\n");
+            Ok(())
+        }
+        Meaning::Metadata(value) => {
+            out.push_str("\n\t.amdgpu_metadata\n");
+            value.write_yaml(0, out);
+            out.push_str("\t.end_amdgpu_metadata\n");
+            Ok(())
+        }
+        // The prologue says the rest.
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,174 @@
+//! A section: its directive, its symbols, and who prints its contents.
+
+use super::marks::{Mark, Marks, Relocations, names_a_place};
+use super::{Listing, expr};
+use crate::elf::{SHN_AMDGPU_LDS, STT_AMDGPU_HSA_KERNEL, Section, Symbol};
+use crate::names;
+use std::fmt::{self, Write};
+
+const SHN_ABS: u16 = 0xfff1;
+const SHN_COMMON: u16 = 0xfff2;
+
+impl Listing<'_, '_> {
+    /// Writes a section, and where its contents begin in the text.
+    pub(super) fn section(
+        &self,
+        index: usize,
+        section: &Section<'_>,
+        begins: &mut Vec<(usize, usize)>,
+        out: &mut String,
+    ) -> fmt::Result {
+        out.push('\n');
+        match section.name {
+            ".text" => out.push_str("\t.text\n"),
+            name => {
+                out.push_str("\t.section ");
+                expr::name(name, out);
+                let flags: String =
+                    names::section_flags(section.flags).chars().filter(|c| "awxMS".contains(*c)).collect();
+                let kind = if section.is_zeros() { "nobits" } else { "progbits" };
+                write!(out, ",\"{flags}\",@{kind}")?;
+                if flags.contains('M') {
+                    write!(out, ",{}", section.entry_size)?;
+                }
+                out.push('\n');
+            }
+        }
+        if section.align.is_power_of_two() && section.align > 1 {
+            writeln!(out, "\t.p2align {}", section.align.trailing_zeros())?;
+        }
+        begins.push((index, out.len()));
+        let mut marks = Marks::of(self.object, index);
+        let mut relocations = Relocations::of(self.object, index);
+        if section.is_code() && !section.is_zeros() {
+            self.code(index, section, &mut marks, &mut relocations, out)
+        } else {
+            self.data(index, section, &mut marks, &mut relocations, out)
+        }
+    }
+
+    /// Writes what is to be said at `place`. Marks of earlier places were inside of something that cannot be divided:
+    /// their symbols are defined by expressions.
+    pub(super) fn marks(&self, index: usize, marks: &mut Marks, place: u64, out: &mut String) -> fmt::Result {
+        while let Some((at, mark)) = marks.take(place) {
+            let (Mark::Start(number) | Mark::End(number)) = mark else { continue };
+            let symbol = &self.object.symbols()[number as usize];
+            if !self.names.is_unique(number as usize, symbol) {
+                if matches!(mark, Mark::Start(_)) {
+                    writeln!(out, "\t; another {} is here", symbol.name.escape_debug())?;
+                }
+                continue;
+            }
+            match mark {
+                Mark::Start(_) => self.start(index, symbol, at, at == place, out)?,
+                Mark::End(_) if at == place => {
+                    out.push_str("\t.size ");
+                    expr::name(symbol.name, out);
+                    out.push_str(", .-");
+                    expr::name(symbol.name, out);
+                    out.push('\n');
+                }
+                Mark::End(_) => self.size(symbol, out)?,
+                Mark::Said => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn size(&self, symbol: &Symbol<'_>, out: &mut String) -> fmt::Result {
+        out.push_str("\t.size ");
+        expr::name(symbol.name, out);
+        writeln!(out, ", {}", symbol.size)
+    }
+
+    /// A symbol's properties and its label.
+    fn start(
+        &self,
+        index: usize,
+        symbol: &Symbol<'_>,
+        at: u64,
+        is_here: bool,
+        out: &mut String,
+    ) -> fmt::Result {
+        out.push('\n');
+        self.properties(symbol, out)?;
+        if is_here {
+            expr::name(symbol.name, out);
+            out.push_str(":\n");
+        } else {
+            out.push_str("\t.set ");
+            expr::name(symbol.name, out);
+            out.push_str(", ");
+            self.names.section(index, out)?;
+            writeln!(out, "+{at:#x}")?;
+        }
+        // The end of what does not end in its section is no mark.
+        let section = &self.object.sections[index];
+        if symbol.size > 0 && at.checked_add(symbol.size).is_none_or(|end| end > section.size) {
+            self.size(symbol, out)?;
+        }
+        Ok(())
+    }
+
+    /// Binding, visibility and type.
+    pub(super) fn properties(&self, symbol: &Symbol<'_>, out: &mut String) -> fmt::Result {
+        let directive = |directive: &str, out: &mut String| {
+            out.push_str(directive);
+            expr::name(symbol.name, out);
+            out.push('\n');
+        };
+        match symbol.binding {
+            1 => directive("\t.globl ", out),
+            2 => directive("\t.weak ", out),
+            _ => {}
+        }
+        match symbol.visibility {
+            1 => directive("\t.internal ", out),
+            2 => directive("\t.hidden ", out),
+            3 => directive("\t.protected ", out),
+            _ => {}
+        }
+        let kind = match symbol.kind {
+            1 => "object",
+            2 => "function",
+            6 => "tls_object",
+            STT_AMDGPU_HSA_KERNEL => {
+                directive("\t.amdgpu_hsa_kernel ", out);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        out.push_str("\t.type ");
+        expr::name(symbol.name, out);
+        writeln!(out, ",@{kind}")
+    }
+
+    /// Symbols that are in no section: defined elsewhere, in LDS, common or absolute.
+    pub(super) fn outside_symbols(&self, out: &mut String) -> fmt::Result {
+        let mut first = true;
+        for (number, symbol) in self.object.symbols().iter().enumerate().skip(1) {
+            let is_outside = matches!(symbol.section, 0 | SHN_AMDGPU_LDS | SHN_ABS | SHN_COMMON);
+            if !is_outside || !names_a_place(symbol) || !self.names.is_unique(number, symbol) {
+                continue;
+            }
+            if std::mem::take(&mut first) {
+                out.push('\n');
+            }
+            self.properties(symbol, out)?;
+            let what = match symbol.section {
+                SHN_AMDGPU_LDS => "\t.amdgpu_lds ",
+                SHN_ABS => "\t.set ",
+                SHN_COMMON => "\t.comm ",
+                _ => continue,
+            };
+            out.push_str(what);
+            expr::name(symbol.name, out);
+            match symbol.section {
+                SHN_ABS => writeln!(out, ", {:#x}", symbol.value)?,
+                // `st_value` is the alignment.
+                _ => writeln!(out, ", {}, {}", symbol.size, symbol.value)?,
+            }
+        }
+        Ok(())
+    }
+}

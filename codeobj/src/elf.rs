@@ -1,0 +1,455 @@
+//! The container: an ELF file taken apart into plain values that outlive their byte order and word size.
+//!
+//! A damaged file is read as far as it goes. What could not be read is listed in [`CodeObject::problems`]; only a file
+//! that is no AMD GPU code object at all is an error.
+
+use object::LittleEndian;
+use object::elf::{self as abi, FileHeader64, SectionHeader64};
+use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
+use std::fmt;
+
+/// `e_machine` of every AMD GPU.
+pub const EM_AMDGPU: u16 = 224;
+/// Section index of variables in LDS: `st_value` is their alignment (seed 000, line 490).
+pub const SHN_AMDGPU_LDS: u16 = 0xff00;
+/// Type of a code object V2's kernel symbols.
+pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
+
+/// Why a file is not a code object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParseError {
+    /// It does not begin like an ELF file, or its header is cut.
+    NotElf,
+    /// It is ELF, but not a 64-bit little-endian one. The text says what it is.
+    OtherElf(&'static str),
+    /// It is for another machine, with this `e_machine`.
+    OtherMachine(u16),
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseError::NotElf => f.write_str("not an ELF file"),
+            ParseError::OtherElf(what) => {
+                write!(f, "{what}; AMD GPU code objects are 64-bit little-endian ELF")
+            }
+            ParseError::OtherMachine(machine) => {
+                write!(
+                    f,
+                    "an ELF file for machine {machine}, not an AMD GPU code object (machine {EM_AMDGPU})"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// The fields of the ELF header that say something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// `EI_OSABI`.
+    pub os_abi: u8,
+    /// `EI_ABIVERSION`.
+    pub abi_version: u8,
+    /// `e_type`.
+    pub file_type: u16,
+    /// `e_flags`.
+    pub flags: u32,
+    /// `e_entry`.
+    pub entry: u64,
+    /// `e_phoff`.
+    pub program_headers: u64,
+    /// `e_shoff`.
+    pub section_headers: u64,
+    /// `e_phnum`.
+    pub segment_count: u16,
+    /// `e_shnum`.
+    pub section_count: u16,
+}
+
+impl Header {
+    /// Whether the file is to be linked (`ET_REL`) rather than loaded.
+    pub fn is_relocatable(&self) -> bool {
+        self.file_type == abi::ET_REL.0
+    }
+}
+
+/// A section.
+#[derive(Clone, Copy, Debug)]
+pub struct Section<'data> {
+    /// Its name.
+    pub name: &'data str,
+    /// `sh_type`.
+    pub kind: u32,
+    /// `sh_flags`.
+    pub flags: u64,
+    /// `sh_addr`.
+    pub address: u64,
+    /// `sh_offset`.
+    pub offset: u64,
+    /// `sh_size`.
+    pub size: u64,
+    /// `sh_addralign`.
+    pub align: u64,
+    /// `sh_entsize`.
+    pub entry_size: u64,
+    /// `sh_link`.
+    pub link: u32,
+    /// `sh_info`.
+    pub info: u32,
+    /// Its bytes; none if it has none in the file.
+    pub data: &'data [u8],
+}
+
+impl Section<'_> {
+    /// Whether it is part of the memory image.
+    pub fn is_loaded(&self) -> bool {
+        self.has(abi::SHF_ALLOC)
+    }
+
+    /// Whether it holds instructions.
+    pub fn is_code(&self) -> bool {
+        self.has(abi::SHF_EXECINSTR)
+    }
+
+    /// Whether it takes no space in the file.
+    pub fn is_zeros(&self) -> bool {
+        self.kind == abi::SHT_NOBITS.0
+    }
+
+    /// Whether it has all bits of `flags`.
+    pub fn has(&self, flags: abi::SectionFlags) -> bool {
+        self.flags & flags.0 == flags.0
+    }
+}
+
+/// A segment: what a loader maps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// `p_type`.
+    pub kind: u32,
+    /// `p_flags`.
+    pub flags: u32,
+    /// `p_offset`.
+    pub offset: u64,
+    /// `p_vaddr`.
+    pub address: u64,
+    /// `p_filesz`.
+    pub file_size: u64,
+    /// `p_memsz`.
+    pub memory_size: u64,
+    /// `p_align`.
+    pub align: u64,
+}
+
+/// A symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'data> {
+    /// Its name, empty for section symbols.
+    pub name: &'data str,
+    /// `st_value`: an address, in relocatable files an offset in its section.
+    pub value: u64,
+    /// `st_size`.
+    pub size: u64,
+    /// `STT_*`.
+    pub kind: u8,
+    /// `STB_*`.
+    pub binding: u8,
+    /// `STV_*`.
+    pub visibility: u8,
+    /// `st_shndx`.
+    pub section: u16,
+}
+
+impl Symbol<'_> {
+    /// Whether it is defined elsewhere.
+    pub fn is_undefined(&self) -> bool {
+        self.section == 0
+    }
+}
+
+/// A table of symbols, named like its section.
+#[derive(Clone, Debug)]
+pub struct SymbolTable<'data> {
+    /// `.symtab` or `.dynsym`.
+    pub name: &'data str,
+    /// Index of its section.
+    pub section: usize,
+    /// Its symbols; the first is the null symbol.
+    pub symbols: Vec<Symbol<'data>>,
+}
+
+/// One relocation record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// `r_offset`: an address, in relocatable files an offset in the section.
+    pub offset: u64,
+    /// `R_AMDGPU_*`.
+    pub kind: u32,
+    /// Index in the symbol table.
+    pub symbol: u32,
+    /// `r_addend`; 0 for tables without addends.
+    pub addend: i64,
+}
+
+/// A section of relocations.
+#[derive(Clone, Debug)]
+pub struct RelocationTable<'data> {
+    /// `.rela.text`.
+    pub name: &'data str,
+    /// Section that it changes; 0 in loadable files, where offsets are addresses.
+    pub target: usize,
+    /// Section of its symbol table.
+    pub symbols: usize,
+    /// The records, in file order.
+    pub records: Vec<Relocation>,
+}
+
+/// A code object's container.
+#[derive(Clone, Debug)]
+pub struct CodeObject<'data> {
+    /// The ELF header.
+    pub header: Header,
+    /// Sections by index; the first is the null section.
+    pub sections: Vec<Section<'data>>,
+    /// Segments.
+    pub segments: Vec<Segment>,
+    /// Symbol tables.
+    pub symbol_tables: Vec<SymbolTable<'data>>,
+    /// Relocations.
+    pub relocation_tables: Vec<RelocationTable<'data>>,
+    /// Bytes of the file.
+    pub file_size: usize,
+    /// What could not be read.
+    pub problems: Vec<String>,
+}
+
+const LE: LittleEndian = LittleEndian;
+type RawSection = SectionHeader64<LittleEndian>;
+
+impl<'data> CodeObject<'data> {
+    /// Takes a file apart.
+    pub fn parse(bytes: &'data [u8]) -> Result<CodeObject<'data>, ParseError> {
+        let raw = header_of(bytes)?;
+        let mut object = CodeObject {
+            header: Header {
+                os_abi: raw.e_ident.os_abi.0,
+                abi_version: raw.e_ident.abi_version,
+                file_type: raw.e_type(LE).0,
+                flags: raw.e_flags(LE).0,
+                entry: raw.e_entry(LE),
+                program_headers: raw.e_phoff(LE),
+                section_headers: raw.e_shoff(LE),
+                segment_count: raw.e_phnum(LE),
+                section_count: raw.e_shnum(LE),
+            },
+            sections: Vec::new(),
+            segments: Vec::new(),
+            symbol_tables: Vec::new(),
+            relocation_tables: Vec::new(),
+            file_size: bytes.len(),
+            problems: Vec::new(),
+        };
+        let headers = raw.section_headers(LE, bytes).unwrap_or_else(|error| {
+            object.problems.push(format!("section headers: {error}"));
+            &[]
+        });
+        object.read_sections(raw, headers, bytes);
+        object.read_segments(raw, bytes);
+        // Tables of a sound file do not overlap; those of a damaged one must not multiply.
+        let mut budget = bytes.len() as u64;
+        object.read_symbols(headers, bytes, &mut budget);
+        object.read_relocations(headers, bytes, &mut budget);
+        Ok(object)
+    }
+
+    /// Whether a table of that size can be in the file beside those seen before.
+    fn afford(&mut self, index: usize, size: u64, budget: &mut u64) -> bool {
+        let left = budget.checked_sub(size);
+        if left.is_none() {
+            self.problems.push(format!("section {index} {}: overlaps others", self.sections[index].name));
+        }
+        *budget = left.unwrap_or(*budget);
+        left.is_some()
+    }
+
+    fn read_sections(
+        &mut self,
+        raw: &FileHeader64<LittleEndian>,
+        headers: &'data [RawSection],
+        bytes: &'data [u8],
+    ) {
+        let strings = raw.section_strings(LE, bytes, headers).unwrap_or_else(|error| {
+            self.problems.push(format!("section names: {error}"));
+            object::StringTable::default()
+        });
+        for (index, header) in headers.iter().enumerate() {
+            let name = match header.name(LE, strings) {
+                Ok(name) => std::str::from_utf8(name).unwrap_or_default(),
+                Err(_) => "",
+            };
+            let data = header.data(LE, bytes).unwrap_or_else(|_| {
+                self.problems.push(format!("section {index} {name}: its bytes lie outside of the file"));
+                &[]
+            });
+            self.sections.push(Section {
+                name,
+                kind: header.sh_type(LE).0,
+                flags: header.sh_flags(LE).0,
+                address: header.sh_addr(LE),
+                offset: header.sh_offset(LE),
+                size: header.sh_size(LE),
+                align: header.sh_addralign(LE),
+                entry_size: header.sh_entsize(LE),
+                link: header.sh_link(LE),
+                info: header.sh_info(LE),
+                data,
+            });
+        }
+    }
+
+    fn read_segments(&mut self, raw: &FileHeader64<LittleEndian>, bytes: &'data [u8]) {
+        match raw.program_headers(LE, bytes) {
+            Ok(headers) => self.segments.extend(headers.iter().map(|header| Segment {
+                kind: header.p_type(LE).0,
+                flags: header.p_flags(LE).0,
+                offset: header.p_offset(LE),
+                address: header.p_vaddr(LE),
+                file_size: header.p_filesz(LE),
+                memory_size: header.p_memsz(LE),
+                align: header.p_align(LE),
+            })),
+            Err(error) => self.problems.push(format!("program headers: {error}")),
+        }
+    }
+
+    fn read_symbols(&mut self, headers: &'data [RawSection], bytes: &'data [u8], budget: &mut u64) {
+        for (index, header) in headers.iter().enumerate() {
+            let is_table = matches!(header.sh_type(LE), abi::SHT_SYMTAB | abi::SHT_DYNSYM);
+            if !is_table || !self.afford(index, header.sh_size(LE), budget) {
+                continue;
+            }
+            let name = self.sections[index].name;
+            let symbols = match header.data_as_array::<abi::Sym64<LittleEndian>, _>(LE, bytes) {
+                Ok(symbols) => symbols,
+                Err(error) => {
+                    self.problems.push(format!("symbol table {name}: {error}"));
+                    continue;
+                }
+            };
+            let strings =
+                headers.get(header.sh_link(LE) as usize).and_then(|strings| strings.strings(LE, bytes).ok());
+            let strings = strings.flatten().unwrap_or_default();
+            let mut damaged = 0;
+            let read = symbols.iter().map(|symbol| {
+                let name = symbol.name(LE, strings).ok().and_then(|name| std::str::from_utf8(name).ok());
+                damaged += usize::from(name.is_none());
+                Symbol {
+                    name: name.unwrap_or_default(),
+                    value: symbol.st_value(LE),
+                    size: symbol.st_size(LE),
+                    kind: symbol.st_type().0,
+                    binding: symbol.st_bind().0,
+                    visibility: symbol.st_visibility().0,
+                    section: symbol.st_shndx(LE).0,
+                }
+            });
+            let symbols = read.collect();
+            if damaged > 0 {
+                self.problems.push(format!("symbol table {name}: {damaged} names cannot be read"));
+            }
+            self.symbol_tables.push(SymbolTable { name, section: index, symbols });
+        }
+    }
+
+    fn read_relocations(&mut self, headers: &'data [RawSection], bytes: &'data [u8], budget: &mut u64) {
+        for (index, header) in headers.iter().enumerate() {
+            let is_table = matches!(header.sh_type(LE), abi::SHT_RELA | abi::SHT_REL);
+            if !is_table || !self.afford(index, header.sh_size(LE), budget) {
+                continue;
+            }
+            let read = match header.sh_type(LE) {
+                abi::SHT_RELA => header.rela(LE, bytes).map(|found| {
+                    found.map_or_else(Vec::new, |(records, _)| {
+                        records
+                            .iter()
+                            .map(|record| Relocation {
+                                offset: record.r_offset.get(LE),
+                                kind: record.r_type(LE, false).0,
+                                symbol: record.r_sym(LE, false),
+                                addend: record.r_addend.get(LE),
+                            })
+                            .collect()
+                    })
+                }),
+                _ => header.rel(LE, bytes).map(|found| {
+                    found.map_or_else(Vec::new, |(records, _)| {
+                        records
+                            .iter()
+                            .map(|record| Relocation {
+                                offset: record.r_offset.get(LE),
+                                kind: record.r_type(LE).0,
+                                symbol: record.r_sym(LE),
+                                addend: 0,
+                            })
+                            .collect()
+                    })
+                }),
+            };
+            let name = self.sections[index].name;
+            match read {
+                Ok(records) => self.relocation_tables.push(RelocationTable {
+                    name,
+                    target: header.sh_info(LE) as usize,
+                    symbols: header.sh_link(LE) as usize,
+                    records,
+                }),
+                Err(error) => self.problems.push(format!("relocations {name}: {error}")),
+            }
+        }
+    }
+
+    /// The symbols of the section with that index, if it is a symbol table.
+    pub fn symbols_of(&self, section: usize) -> &[Symbol<'data>] {
+        self.symbol_tables.iter().find(|table| table.section == section).map_or(&[], |table| &table.symbols)
+    }
+
+    /// The fullest symbol table: `.symtab`, or `.dynsym` in a stripped file.
+    pub fn symbols(&self) -> &[Symbol<'data>] {
+        let by_name = |name| self.symbol_tables.iter().find(|table| table.name == name);
+        by_name(".symtab").or(self.symbol_tables.first()).map_or(&[], |table| &table.symbols)
+    }
+
+    /// The first section of that name.
+    pub fn section(&self, name: &str) -> Option<&Section<'data>> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// Bytes of section `index` from an address on; in relocatable files from an offset on.
+    pub fn bytes_at(&self, index: usize, value: u64, size: u64) -> Option<&'data [u8]> {
+        let section = self.sections.get(index)?;
+        let base = if self.header.is_relocatable() { 0 } else { section.address };
+        let start = usize::try_from(value.checked_sub(base)?).ok()?;
+        section.data.get(start..start.checked_add(usize::try_from(size).ok()?)?)
+    }
+}
+
+/// The header of a 64-bit little-endian ELF file for AMD GPUs.
+fn header_of(bytes: &[u8]) -> Result<&FileHeader64<LittleEndian>, ParseError> {
+    if !bytes.starts_with(&abi::ELFMAG) {
+        return Err(ParseError::NotElf);
+    }
+    match (bytes.get(4), bytes.get(5)) {
+        (Some(2), Some(1)) => {}
+        (Some(1), _) => return Err(ParseError::OtherElf("a 32-bit ELF file")),
+        (Some(2), Some(2)) => return Err(ParseError::OtherElf("a big-endian ELF file")),
+        (Some(_), Some(_)) => return Err(ParseError::OtherElf("an ELF file of an unknown class")),
+        _ => return Err(ParseError::NotElf),
+    }
+    let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(|_| ParseError::NotElf)?;
+    match header.e_machine(LE).0 {
+        EM_AMDGPU => Ok(header),
+        other => Err(ParseError::OtherMachine(other)),
+    }
+}

@@ -1,0 +1,192 @@
+//! Which processor, with which settings, under which rules: `EI_OSABI`, `EI_ABIVERSION`, `e_flags` and the target id.
+//!
+//! Bits of `e_flags`: seed 000, line 31 ff. for V3; those of V4 and later are what LLVM 14 and 19 write.
+
+use crate::elf::Header;
+use isa::Target;
+use std::fmt::{self, Write};
+
+/// `EI_OSABI` of the runtimes that load AMD GPU code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OsAbi {
+    /// ELFOSABI_NONE.
+    None,
+    /// ELFOSABI_AMDGPU_HSA.
+    Hsa,
+    /// ELFOSABI_AMDGPU_PAL.
+    Pal,
+    /// ELFOSABI_AMDGPU_MESA3D.
+    Mesa3d,
+    /// Another value.
+    Other(u8),
+}
+
+impl OsAbi {
+    /// From `EI_OSABI`.
+    pub fn from_byte(byte: u8) -> OsAbi {
+        match byte {
+            0 => OsAbi::None,
+            64 => OsAbi::Hsa,
+            65 => OsAbi::Pal,
+            66 => OsAbi::Mesa3d,
+            other => OsAbi::Other(other),
+        }
+    }
+
+    /// The operating system in a target triple.
+    pub fn triple_os(self) -> &'static str {
+        match self {
+            OsAbi::Hsa => "amdhsa",
+            OsAbi::Pal => "amdpal",
+            OsAbi::Mesa3d => "mesa3d",
+            OsAbi::None | OsAbi::Other(_) => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for OsAbi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OsAbi::None => f.write_str("none"),
+            OsAbi::Hsa => f.write_str("AMDGPU_HSA"),
+            OsAbi::Pal => f.write_str("AMDGPU_PAL"),
+            OsAbi::Mesa3d => f.write_str("AMDGPU_MESA3D"),
+            OsAbi::Other(byte) => write!(f, "{byte:#x}"),
+        }
+    }
+}
+
+/// Setting of a target feature (`xnack`, `sramecc`) that code was compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// The processor has no such feature, or the version cannot say.
+    Unsupported,
+    /// Code runs with either.
+    Any,
+    /// Code needs it off.
+    Off,
+    /// Code needs it on.
+    On,
+}
+
+impl Setting {
+    /// From the two bits of code object V4 and later.
+    fn from_bits(bits: u32) -> Setting {
+        match bits & 3 {
+            0 => Setting::Unsupported,
+            1 => Setting::Any,
+            2 => Setting::Off,
+            _ => Setting::On,
+        }
+    }
+
+    /// `unsupported`, `any`, `off`, `on`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Setting::Unsupported => "unsupported",
+            Setting::Any => "any",
+            Setting::Off => "off",
+            Setting::On => "on",
+        }
+    }
+}
+
+/// Processors that kernc does not know but can name: `EF_AMDGPU_MACH` as LLVM 19 writes it.
+const FOREIGN: &[(u32, &str)] = &[
+    (0x40, "gfx940"),
+    (0x41, "gfx1100"),
+    (0x43, "gfx1150"),
+    (0x44, "gfx1103"),
+    (0x46, "gfx1101"),
+    (0x47, "gfx1102"),
+    (0x48, "gfx1200"),
+    (0x4a, "gfx1151"),
+    (0x4b, "gfx941"),
+    (0x4c, "gfx942"),
+    (0x4e, "gfx1201"),
+    (0x51, "gfx9-generic"),
+    (0x52, "gfx10-1-generic"),
+    (0x53, "gfx10-3-generic"),
+    (0x54, "gfx11-generic"),
+    (0x55, "gfx1152"),
+];
+
+/// Generic processors, and the one whose instructions are decoded for them: their code is what all members run.
+const GENERIC: &[(&str, &str)] =
+    &[("gfx9-generic", "gfx900"), ("gfx10-1-generic", "gfx1010"), ("gfx10-3-generic", "gfx1030")];
+
+/// What a header says about where the code runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The runtime.
+    pub os_abi: OsAbi,
+    /// Code object version 2 to 6; only HSA counts them.
+    pub version: Option<u8>,
+    /// `EF_AMDGPU_MACH`, the low byte of `e_flags`.
+    pub mach: u32,
+    /// The processor, if kernc knows it.
+    pub target: Option<&'static Target>,
+    /// XNACK replay.
+    pub xnack: Setting,
+    /// SRAM ECC.
+    pub sramecc: Setting,
+    /// Version of a generic processor (V6).
+    pub generic_version: u8,
+    /// Bits of `e_flags` without a meaning in this version.
+    pub unknown_flags: u32,
+}
+
+impl Identity {
+    /// Reads a header.
+    pub fn of(header: &Header) -> Identity {
+        let os_abi = OsAbi::from_byte(header.os_abi);
+        let version = match (os_abi, header.abi_version) {
+            (OsAbi::Hsa, abi @ 0..=4) => Some(abi + 2),
+            _ => None,
+        };
+        let flags = header.flags;
+        let mach = flags & 0xff;
+        // HSA from V4 on has two bits for each feature; everything else one.
+        let (xnack, sramecc, known) = if version >= Some(4) {
+            (Setting::from_bits(flags >> 8), Setting::from_bits(flags >> 10), 0xfff)
+        } else {
+            let one = |bit: u32| if flags & bit == 0 { Setting::Off } else { Setting::On };
+            (one(0x100), one(0x200), 0x3ff)
+        };
+        let generic_version = if version == Some(6) { (flags >> 24) as u8 } else { 0 };
+        let unknown_flags = flags & !(known | u32::from(generic_version) << 24);
+        let target = Target::by_elf_mach(mach).or_else(|| {
+            let name = FOREIGN.iter().find(|(value, _)| *value == mach)?.1;
+            Target::by_name(GENERIC.iter().find(|(generic, _)| *generic == name)?.1)
+        });
+        Identity { os_abi, version, mach, target, xnack, sramecc, generic_version, unknown_flags }
+    }
+
+    /// The processor's name, if the value has one.
+    pub fn processor(&self) -> Option<&'static str> {
+        let foreign = FOREIGN.iter().find(|(value, _)| *value == self.mach).map(|(_, name)| *name);
+        foreign.or(self.target.map(|target| target.name))
+    }
+
+    /// The target id as the assembler's `.amdgcn_target` writes it for this version, for the processor of that name.
+    pub fn target_id(&self, processor: &str) -> String {
+        let mut id = format!("amdgcn-amd-{}--{processor}", self.os_abi.triple_os());
+        if self.version >= Some(4) {
+            for (name, setting) in [("sramecc", self.sramecc), ("xnack", self.xnack)] {
+                match setting {
+                    Setting::On => _ = write!(id, ":{name}+"),
+                    Setting::Off => _ = write!(id, ":{name}-"),
+                    Setting::Any | Setting::Unsupported => {}
+                }
+            }
+        } else {
+            // Before V4 the target id lists what is on (seed 000, line 2171).
+            for (name, setting) in [("xnack", self.xnack), ("sram-ecc", self.sramecc)] {
+                if setting == Setting::On {
+                    let _ = write!(id, "+{name}");
+                }
+            }
+        }
+        id
+    }
+}

@@ -1,0 +1,43 @@
+//! Everything a code object says, for people ([`text`]) and for programs ([`json`]).
+
+mod json;
+mod kernel;
+mod text;
+
+pub use json::json;
+pub use text::text;
+
+use crate::elf::{CodeObject, Symbol};
+use crate::names;
+
+/// The section a symbol is in, as a name.
+fn place(object: &CodeObject<'_>, symbol: &Symbol<'_>) -> String {
+    match symbol.section {
+        0 => "UND".to_owned(),
+        crate::elf::SHN_AMDGPU_LDS => "LDS".to_owned(),
+        0xfff1 => "ABS".to_owned(),
+        0xfff2 => "COMMON".to_owned(),
+        index => match object.sections.get(usize::from(index)) {
+            Some(section) => section.name.to_owned(),
+            None => format!("{index:#x}"),
+        },
+    }
+}
+
+/// A symbol's name; a section symbol has that of its section.
+fn display_name<'a>(object: &CodeObject<'a>, symbol: &Symbol<'a>) -> &'a str {
+    if symbol.name.is_empty() && names::symbol_type(symbol.kind) == "SECTION" {
+        return object.sections.get(usize::from(symbol.section)).map_or("", |section| section.name);
+    }
+    symbol.name
+}
+
+/// The kind of file in a word.
+fn role(object: &CodeObject<'_>) -> &'static str {
+    match names::file_type(object.header.file_type).as_str() {
+        "REL" => "relocatable",
+        "DYN" => "loadable",
+        "EXEC" => "executable",
+        _ => "of an unknown kind",
+    }
+}

@@ -1,0 +1,129 @@
+//! Names of ELF's numbers, without their prefixes.
+
+use object::elf as abi;
+
+/// `R_AMDGPU_*` by number (seed 000, line 507; the last is LLVM 19's).
+pub const RELOCATIONS: &[&str] = &[
+    "R_AMDGPU_NONE",
+    "R_AMDGPU_ABS32_LO",
+    "R_AMDGPU_ABS32_HI",
+    "R_AMDGPU_ABS64",
+    "R_AMDGPU_REL32",
+    "R_AMDGPU_REL64",
+    "R_AMDGPU_ABS32",
+    "R_AMDGPU_GOTPCREL",
+    "R_AMDGPU_GOTPCREL32_LO",
+    "R_AMDGPU_GOTPCREL32_HI",
+    "R_AMDGPU_REL32_LO",
+    "R_AMDGPU_REL32_HI",
+    "R_AMDGPU_12",
+    "R_AMDGPU_RELATIVE64",
+    "R_AMDGPU_REL16",
+];
+
+/// The name in a table of numbers and names.
+fn find(names: &[(u32, &'static str)], value: u32) -> Option<&'static str> {
+    names.iter().find(|(number, _)| *number == value).map(|(_, name)| *name)
+}
+
+/// A name, or the number itself.
+fn or_number(name: Option<&'static str>, value: u32) -> String {
+    name.map_or_else(|| format!("{value:#x}"), str::to_owned)
+}
+
+/// `ET_*`.
+pub fn file_type(value: u16) -> String {
+    let names = [(0, "NONE"), (1, "REL"), (2, "EXEC"), (3, "DYN"), (4, "CORE")];
+    or_number(find(&names, value.into()), value.into())
+}
+
+/// `SHT_*`.
+pub fn section_type(value: u32) -> String {
+    let names = [
+        (0, "NULL"),
+        (1, "PROGBITS"),
+        (2, "SYMTAB"),
+        (3, "STRTAB"),
+        (4, "RELA"),
+        (5, "HASH"),
+        (6, "DYNAMIC"),
+        (7, "NOTE"),
+        (8, "NOBITS"),
+        (9, "REL"),
+        (11, "DYNSYM"),
+        (abi::SHT_GNU_HASH.0, "GNU_HASH"),
+        (0x6fff_4c03, "LLVM_ADDRSIG"),
+    ];
+    or_number(find(&names, value), value)
+}
+
+/// `SHF_*` as the letters that the assembler's `.section` takes, and those that only tools print.
+pub fn section_flags(value: u64) -> String {
+    let letters = [
+        (abi::SHF_WRITE, 'w'),
+        (abi::SHF_ALLOC, 'a'),
+        (abi::SHF_EXECINSTR, 'x'),
+        (abi::SHF_MERGE, 'M'),
+        (abi::SHF_STRINGS, 'S'),
+        (abi::SHF_INFO_LINK, 'I'),
+        (abi::SHF_LINK_ORDER, 'o'),
+        (abi::SHF_GROUP, 'G'),
+        (abi::SHF_TLS, 'T'),
+        (abi::SHF_EXCLUDE, 'e'),
+    ];
+    letters.iter().filter(|(flag, _)| value & flag.0 != 0).map(|(_, letter)| *letter).collect()
+}
+
+/// `PT_*`.
+pub fn segment_type(value: u32) -> String {
+    let names = [
+        (0, "NULL"),
+        (1, "LOAD"),
+        (2, "DYNAMIC"),
+        (3, "INTERP"),
+        (4, "NOTE"),
+        (6, "PHDR"),
+        (7, "TLS"),
+        (abi::PT_GNU_STACK.0, "GNU_STACK"),
+        (abi::PT_GNU_RELRO.0, "GNU_RELRO"),
+    ];
+    or_number(find(&names, value), value)
+}
+
+/// `PF_*`.
+pub fn segment_flags(value: u32) -> String {
+    [(4, 'r'), (2, 'w'), (1, 'x')]
+        .iter()
+        .map(|&(flag, letter)| if value & flag == 0 { '-' } else { letter })
+        .collect()
+}
+
+/// `STT_*`.
+pub fn symbol_type(value: u8) -> String {
+    let names = [
+        (0, "NOTYPE"),
+        (1, "OBJECT"),
+        (2, "FUNC"),
+        (3, "SECTION"),
+        (4, "FILE"),
+        (5, "COMMON"),
+        (6, "TLS"),
+        (10, "AMDGPU_HSA_KERNEL"),
+    ];
+    or_number(find(&names, value.into()), value.into())
+}
+
+/// `STB_*`.
+pub fn symbol_binding(value: u8) -> String {
+    or_number(find(&[(0, "LOCAL"), (1, "GLOBAL"), (2, "WEAK")], value.into()), value.into())
+}
+
+/// `STV_*`.
+pub fn symbol_visibility(value: u8) -> &'static str {
+    ["DEFAULT", "INTERNAL", "HIDDEN", "PROTECTED"][usize::from(value & 3)]
+}
+
+/// `R_AMDGPU_*`.
+pub fn relocation(value: u32) -> String {
+    or_number(RELOCATIONS.get(value as usize).copied(), value)
+}

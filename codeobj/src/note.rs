@@ -1,0 +1,203 @@
+//! Note records: seed 000, line 429 for the layout and V3's; `NT_AMD_*` of V2 as LLVM 14 writes them.
+
+use crate::elf::CodeObject;
+use crate::value::Value;
+use object::elf::SHT_NOTE;
+
+/// `NT_AMD_HSA_CODE_OBJECT_VERSION`.
+pub const NT_VERSION: u32 = 1;
+/// `NT_AMD_HSA_HSAIL`.
+pub const NT_HSAIL: u32 = 2;
+/// `NT_AMD_HSA_ISA_VERSION`.
+pub const NT_ISA_VERSION: u32 = 3;
+/// `NT_AMD_HSA_METADATA`.
+pub const NT_METADATA_V2: u32 = 10;
+/// `NT_AMD_HSA_ISA_NAME`.
+pub const NT_ISA_NAME: u32 = 11;
+/// `NT_AMD_PAL_METADATA`.
+pub const NT_PAL_METADATA: u32 = 12;
+/// `NT_AMDGPU_METADATA`.
+pub const NT_METADATA: u32 = 32;
+
+/// A note record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note<'data> {
+    /// Section it is in.
+    pub section: usize,
+    /// Whose numbers `kind` uses: `AMD` (V2) or `AMDGPU` (V3 on).
+    pub owner: &'data str,
+    /// `NT_*`.
+    pub kind: u32,
+    /// Its contents.
+    pub desc: &'data [u8],
+}
+
+/// What a note says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meaning<'data> {
+    /// The code object's version (V2).
+    Version {
+        /// Major version.
+        major: u32,
+        /// Minor version.
+        minor: u32,
+    },
+    /// How HSAIL was finalised (V2).
+    Hsail {
+        /// Major version.
+        major: u32,
+        /// Minor version.
+        minor: u32,
+        /// 0 is base, 1 is full.
+        profile: u8,
+        /// 0 is small, 1 is large.
+        machine_model: u8,
+        /// 0 is none, 1 zero, 2 near.
+        rounding: u8,
+    },
+    /// The instruction set (V2).
+    Isa {
+        /// `AMD`.
+        vendor: &'data str,
+        /// `AMDGPU`.
+        architecture: &'data str,
+        /// Major version of the processor.
+        major: u32,
+        /// Minor version.
+        minor: u32,
+        /// Stepping.
+        stepping: u32,
+    },
+    /// The target id (V2).
+    IsaName(&'data str),
+    /// Metadata as YAML text (V2).
+    Yaml(&'data str),
+    /// Metadata as a tree.
+    Metadata(Value),
+    /// Register numbers and values (PAL before MessagePack).
+    Registers(Vec<(u32, u32)>),
+    /// Damaged; the text says how.
+    Damaged(String),
+    /// None that kernc knows.
+    Unknown,
+}
+
+impl<'data> Note<'data> {
+    /// The name of its type.
+    pub fn name(&self) -> Option<&'static str> {
+        Some(match (self.owner, self.kind) {
+            ("AMD", NT_VERSION) => "NT_AMD_HSA_CODE_OBJECT_VERSION",
+            ("AMD", NT_HSAIL) => "NT_AMD_HSA_HSAIL",
+            ("AMD", NT_ISA_VERSION) => "NT_AMD_HSA_ISA_VERSION",
+            ("AMD", NT_METADATA_V2) => "NT_AMD_HSA_METADATA",
+            ("AMD", NT_ISA_NAME) => "NT_AMD_HSA_ISA_NAME",
+            ("AMD", NT_PAL_METADATA) => "NT_AMD_PAL_METADATA",
+            ("AMDGPU", NT_METADATA) => "NT_AMDGPU_METADATA",
+            _ => return None,
+        })
+    }
+
+    /// Reads its contents.
+    pub fn meaning(&self) -> Meaning<'data> {
+        let short = || Meaning::Damaged(format!("{} bytes are too few", self.desc.len()));
+        match self.name().map(|_| self.kind) {
+            Some(NT_VERSION) => match (word(self.desc, 0), word(self.desc, 4)) {
+                (Some(major), Some(minor)) => Meaning::Version { major, minor },
+                _ => short(),
+            },
+            Some(NT_HSAIL) => hsail(self.desc).unwrap_or_else(short),
+            Some(NT_ISA_VERSION) => isa_version(self.desc).unwrap_or_else(short),
+            Some(NT_METADATA_V2) => text(self.desc).map_or_else(not_text, Meaning::Yaml),
+            Some(NT_ISA_NAME) => text(self.desc).map_or_else(not_text, Meaning::IsaName),
+            Some(NT_PAL_METADATA) => Meaning::Registers(
+                (0..self.desc.len() / 8)
+                    .filter_map(|n| Some((word(self.desc, n * 8)?, word(self.desc, n * 8 + 4)?)))
+                    .collect(),
+            ),
+            Some(NT_METADATA) => match Value::from_message_pack(self.desc) {
+                Ok(value) => Meaning::Metadata(value),
+                Err(why) => Meaning::Damaged(why),
+            },
+            _ => Meaning::Unknown,
+        }
+    }
+}
+
+fn not_text<'data>() -> Meaning<'data> {
+    Meaning::Damaged("not UTF-8 text".to_owned())
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+/// Text up to the zero bytes that may end it.
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok().map(|text| text.trim_end_matches('\0'))
+}
+
+fn hsail(desc: &[u8]) -> Option<Meaning<'_>> {
+    Some(Meaning::Hsail {
+        major: word(desc, 0)?,
+        minor: word(desc, 4)?,
+        profile: *desc.get(8)?,
+        machine_model: *desc.get(9)?,
+        rounding: *desc.get(10)?,
+    })
+}
+
+/// Two string sizes (16 bits), three numbers, two strings with their zero bytes.
+fn isa_version(desc: &[u8]) -> Option<Meaning<'_>> {
+    let sizes = word(desc, 0)?;
+    let (vendor_size, architecture_size) = ((sizes & 0xffff) as usize, (sizes >> 16) as usize);
+    let end = 16 + vendor_size;
+    Some(Meaning::Isa {
+        vendor: text(desc.get(16..end)?)?,
+        architecture: text(desc.get(end..end + architecture_size)?)?,
+        major: word(desc, 4)?,
+        minor: word(desc, 8)?,
+        stepping: word(desc, 12)?,
+    })
+}
+
+/// The records of one note section's bytes, up to the first damaged one. Fields are aligned to 4 bytes, whatever the
+/// section's alignment.
+pub fn records(section: usize, mut bytes: &[u8]) -> (Vec<Note<'_>>, Option<&'static str>) {
+    let mut notes = Vec::new();
+    while !bytes.is_empty() {
+        let Some((note, rest)) = record(section, bytes) else {
+            return (notes, Some("a note record is cut"));
+        };
+        notes.push(note);
+        bytes = rest;
+    }
+    (notes, None)
+}
+
+fn record(section: usize, bytes: &[u8]) -> Option<(Note<'_>, &[u8])> {
+    let (name_size, desc_size) = (word(bytes, 0)? as usize, word(bytes, 4)? as usize);
+    let kind = word(bytes, 8)?;
+    let name = bytes.get(12..name_size.checked_add(12)?)?;
+    let desc_start = name_size.checked_add(12)?.checked_next_multiple_of(4)?;
+    let desc_end = desc_start.checked_add(desc_size)?;
+    let desc = bytes.get(desc_start..desc_end)?;
+    // The last record need not be padded.
+    let rest = bytes.get(desc_end.checked_next_multiple_of(4)?..).unwrap_or(&[]);
+    Some((Note { section, owner: text(name).unwrap_or("?"), kind, desc }, rest))
+}
+
+impl<'data> CodeObject<'data> {
+    /// All note records.
+    pub fn notes(&self) -> Vec<Note<'data>> {
+        let sections = self.sections.iter().enumerate().filter(|(_, section)| section.kind == SHT_NOTE.0);
+        sections.flat_map(|(index, section)| records(index, section.data).0).collect()
+    }
+
+    /// The metadata tree of code objects V3 and later.
+    pub fn metadata(&self) -> Option<Value> {
+        self.notes().iter().find_map(|note| match note.meaning() {
+            Meaning::Metadata(value) => Some(value),
+            _ => None,
+        })
+    }
+}

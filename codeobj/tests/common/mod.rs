@@ -1,0 +1,131 @@
+//! What the tests share: recorded objects, foreign tools, and objects that clang makes.
+
+#![allow(dead_code, missing_docs)] // each test target uses a part of it
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Recorded objects: name, bytes. `call` has functions, constants, LDS and undefined symbols.
+pub const RECORDED: &[(&str, &[u8])] = &[
+    ("call.gfx906.19v5.o", include_bytes!("../data/call.gfx906.19v5.o")),
+    ("call.gfx906.14v3.o", include_bytes!("../data/call.gfx906.14v3.o")),
+    ("saxpy.gfx906.14v2.co", include_bytes!("../data/saxpy.gfx906.14v2.co")),
+    ("saxpy.gfx906.14v2.o", include_bytes!("../data/saxpy.gfx906.14v2.o")),
+    ("saxpy.gfx906.14v3.co", include_bytes!("../data/saxpy.gfx906.14v3.co")),
+    ("saxpy.gfx906.19v4.co", include_bytes!("../data/saxpy.gfx906.19v4.co")),
+    ("saxpy.gfx906.19v6.o", include_bytes!("../data/saxpy.gfx906.19v6.o")),
+    ("saxpy.gfx1030.19v5.co", include_bytes!("../data/saxpy.gfx1030.19v5.co")),
+];
+
+/// Processors whose instructions `isa` has completely: their listings are compared.
+pub const COMPLETE: &[&str] = &["gfx900", "gfx906"];
+
+/// The example kernels that have an OpenCL source.
+pub fn kernels() -> Vec<String> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cl");
+    let files = std::fs::read_dir(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+    let names =
+        files.filter_map(|file| file.unwrap().file_name().to_str()?.strip_suffix(".cl").map(str::to_owned));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    assert_eq!(names.len(), 21);
+    names
+}
+
+/// Whether tools are on the PATH. If not, says which test is left out.
+pub fn have(tools: &[&str], test: &str) -> bool {
+    let missing: Vec<&str> =
+        tools.iter().copied().filter(|tool| Command::new(tool).arg("--version").output().is_err()).collect();
+    if !missing.is_empty() {
+        println!("left out: {test} (not on the PATH: {})", missing.join(", "));
+    }
+    missing.is_empty()
+}
+
+/// Runs a tool; its standard output, or its standard error if it fails.
+pub fn run(name: &str, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(name).args(args).output().unwrap_or_else(|error| panic!("{name}: {error}"));
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+/// Runs a tool that must succeed.
+pub fn tool(name: &str, args: &[&str]) -> String {
+    run(name, args).unwrap_or_else(|error| panic!("{name} {args:?}: {error}"))
+}
+
+/// A directory of its own for a test's files.
+pub fn scratch(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// An object made by a foreign compiler.
+#[derive(Clone)]
+pub struct Made {
+    pub path: PathBuf,
+    pub processor: String,
+    /// Code object version.
+    pub version: u32,
+    /// LLVM's version.
+    pub llvm: u32,
+    pub loadable: bool,
+}
+
+impl Made {
+    pub fn bytes(&self) -> Vec<u8> {
+        std::fs::read(&self.path).unwrap()
+    }
+
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap().to_str().unwrap().to_owned()
+    }
+
+    /// The assembler that knows the version, and its arguments for a target.
+    pub fn assembler(&self, wave64: bool) -> (&'static str, Vec<String>) {
+        let cpu = format!("-mcpu={}", self.processor);
+        let mut args = vec!["-triple=amdgcn-amd-amdhsa".to_owned(), cpu, "-filetype=obj".to_owned()];
+        if wave64 {
+            args.push("-mattr=+wavefrontsize64,-wavefrontsize32".to_owned());
+        }
+        if self.version < 4 {
+            args.push(format!("--amdhsa-code-object-version={}", self.version));
+            return ("llvm-mc-14", args);
+        }
+        ("llvm-mc-19", args)
+    }
+}
+
+/// Compiles a kernel; relocatable and linked. `None` if that compiler has no such processor or version.
+pub fn clang(llvm: u32, kernel: &str, processor: &str, version: u32, dir: &Path) -> Option<[Made; 2]> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/cl/{kernel}.cl"));
+    let object = dir.join(format!("{kernel}.{processor}.{llvm}v{version}.o"));
+    let compiler = format!("clang-{llvm}");
+    let cpu = format!("-mcpu={processor}");
+    let version_option = format!("-mcode-object-version={version}");
+    let mut args =
+        vec!["-x", "cl", "-target", "amdgcn-amd-amdhsa", &cpu, "-nogpulib", "-O2", "-cl-std=CL2.0"];
+    if llvm < 15 {
+        args.extend(["-Xclang", "-finclude-default-header"]);
+    }
+    args.extend([&version_option, "-c", source.to_str()?, "-o", object.to_str()?]);
+    run(&compiler, &args).ok()?;
+    let linked = object.with_extension("co");
+    run("ld.lld-19", &["-shared", object.to_str()?, "-o", linked.to_str()?]).ok()?;
+    let made = |path: &Path, loadable| Made {
+        path: path.to_owned(),
+        processor: processor.to_owned(),
+        version,
+        llvm,
+        loadable,
+    };
+    Some([made(&object, false), made(&linked, true)])
+}
+
+/// Contents of a section, empty if there is none.
+pub fn section<'a>(object: &codeobj::CodeObject<'a>, name: &str) -> &'a [u8] {
+    object.section(name).map_or(&[], |section| section.data)
+}
