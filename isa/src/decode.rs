@@ -1,16 +1,18 @@
 //! Words to machine instructions: the mirror of `encode`, driven by the same slots and fields.
 //!
-//! Bits that mean nothing in an instruction must be clear. That is not checked bit by bit: what was read is encoded
-//! again, and the words must be the same.
+//! Bits that mean nothing in an instruction must be as an assembler would set them. Whatever is read says which bits it
+//! may occupy; all others must be those of the opcode.
 
-use crate::encode::{address_width, assemble, is_inline};
+use crate::encode::{address_width, is_forbidden, is_inline, opcode_bits, operand_width};
 use crate::graphics;
-use crate::inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
+use crate::inst::{Form, Lane, MachInst, ModFlags};
 use crate::layout::*;
+use crate::modifiers::{self, Sources};
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
-use crate::table::{Caps, Family, Flags, Kind, OpSpec, Opcode, Row, opcodes};
-use crate::target::{PROCESSORS, Target};
+use crate::slots::{Slot, Slots};
+use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row, opcodes};
+use crate::target::{Feature, Generation, PROCESSORS, Target};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -69,7 +71,7 @@ impl Maps {
             maps.enter(row.family, u32::from(code), op);
             let promoted = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
             if promoted && !row.flags.contains(Flags::NO_E64) {
-                maps.enter(Family::Vop3, u32::from(code) + vop3_base(row.family), op);
+                maps.enter(Family::Vop3, u32::from(code) + vop3_base(target.generation, row.family), op);
             }
         }
         maps
@@ -84,38 +86,47 @@ impl Maps {
         map[index] = Some(op);
     }
 
-    fn get(&self, family: Family, word: u32) -> Result<Opcode, DecodeError> {
-        let code = family_pattern(family).1.get(u64::from(word));
-        self.families[family as usize].get(code as usize).copied().flatten().ok_or(DecodeError::Unknown)
+    /// The instruction, and its number in its own family.
+    fn get(&self, generation: Generation, family: Family, word: u32) -> Result<(Opcode, u32), DecodeError> {
+        let code = family_pattern(generation, family).1.get(u64::from(word));
+        let op = self.families[family as usize].get(code as usize).copied().flatten();
+        let op = op.ok_or(DecodeError::Unknown)?;
+        let promoted = family == Family::Vop3;
+        Ok((op, code - if promoted { vop3_base(generation, op.family()) } else { 0 }))
     }
 }
 
 /// The family whose encoding a first dword has.
-fn family_of(word: u32) -> Option<Family> {
-    Some(match word >> 26 {
-        0b00_0000..=0b01_1111 => match word >> 25 {
+fn family_of(generation: Generation, word: u32) -> Option<Family> {
+    use Generation::{Gfx6, Gfx7, Gfx9, Gfx10};
+    Some(match (word >> 26, generation) {
+        (0b00_0000..=0b01_1111, _) => match word >> 25 {
             0b011_1111 => Family::Vop1,
             0b011_1110 => Family::Vopc,
             _ => Family::Vop2,
         },
-        0b10_0000..=0b10_1111 => match word >> 23 {
+        (0b10_0000..=0b10_1111, _) => match word >> 23 {
             0b1_0111_1101 => Family::Sop1,
             0b1_0111_1110 => Family::Sopc,
             0b1_0111_1111 => Family::Sopp,
             _ if word >> 28 == 0b1011 => Family::Sopk,
             _ => Family::Sop2,
         },
-        0b11_0000 => Family::Smem,
-        0b11_0100 if word >> 23 == 0b1_1010_0111 => Family::Vop3p,
-        0b11_0100 => Family::Vop3,
-        0b11_0110 => Family::Ds,
-        0b11_0111 => match FLAT_SEG.get(u64::from(word)) {
+        (0b11_0001, Gfx6 | Gfx7) => Family::Smem,
+        (0b11_0000, _) if generation != Gfx10 => Family::Smem,
+        (0b11_1101, Gfx10) => Family::Smem,
+        (0b11_0011, Gfx10) => Family::Vop3p,
+        (0b11_0101, Gfx10) => Family::Vop3,
+        (0b11_0100, Gfx9) if word >> 23 == 0b1_1010_0111 => Family::Vop3p,
+        (0b11_0100, _) if generation != Gfx10 => Family::Vop3,
+        (0b11_0110, _) => Family::Ds,
+        (0b11_0111, _) if generation > Gfx6 => match FLAT_SEG.get(u64::from(word)) {
             0 => Family::Flat,
             1 => Family::Scratch,
             2 => Family::Global,
             _ => return None,
         },
-        0b11_1000 => Family::Mubuf,
+        (0b11_1000, _) => Family::Mubuf,
         _ => return None,
     })
 }
@@ -144,209 +155,243 @@ impl Decoder {
     /// Instructions of all families but those of `graphics`.
     fn decode_compute(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
-        let family = family_of(first).ok_or(DecodeError::Unknown)?;
-        let op = self.maps.get(family, first)?;
+        let (target, generation) = (self.target, self.target.generation);
+        let family = family_of(generation, first).ok_or(DecodeError::Unknown)?;
+        let (op, code) = self.maps.get(generation, family, first)?;
         let row = op.row();
-        let form = form_of(family, row, first);
-        let encoding = Encoding::of(row, form).ok_or(DecodeError::Unknown)?;
-        let mut len = encoding.words();
+        let (form, lane) = form_of(target, family, row, first);
+        let encoding = Encoding::of(target, row, form, lane).ok_or(DecodeError::Unknown)?;
+        let len = encoding.words(generation);
         if words.len() < len {
             return Err(DecodeError::Truncated);
         }
         let second = if len == 2 { words[1] } else { 0 };
         let bits = u64::from(first) | u64::from(second) << 32;
-        let literal = words.get(len).copied();
+        let (flags, known) = modifiers::read_flags(target, row, encoding, bits);
         let mut inst = MachInst::new(op, &[]);
         inst.form = form;
         inst.len = row.ops.len() as u8;
-        inst.mods.flags = read_flags(encoding, row, bits);
-        let reader = Reader { row, bits, literal, flags: inst.mods.flags };
-        let mut slots = Slots::new(row, encoding);
-        let mut uses_literal = false;
+        inst.mods.flags = flags;
+        let literal = words.get(len).copied();
+        let mut reader =
+            Reader { target, row, encoding, bits, known, flags, literal, uses_literal: false, offset: 0 };
+        let mut slots = Slots::new(target, row, encoding);
+        let mut sources = Sources::default();
         for (operand, spec) in inst.ops.iter_mut().zip(row.ops) {
-            *operand = reader.operand(slots.next(spec), spec)?;
-            uses_literal |= matches!(operand, Operand::Literal(_));
+            let slot = slots.next(spec);
+            sources.note(&slots, spec);
+            *operand = reader.operand(slot, spec)?;
         }
-        len += usize::from(uses_literal);
-        read_modifiers(&mut inst.mods, encoding, row, bits, &slots)?;
-        let again = assemble(self.target, &inst).map_err(|_| DecodeError::Reserved)?;
-        if (again.bits ^ bits) & !ignored(encoding, row) != 0 {
+        inst.mods.offset = reader.offset;
+        let known = reader.known | modifiers::read(target, &mut inst.mods, row, encoding, bits, sources)?;
+        let fixed = opcode_bits(generation, row.family, encoding, code) | fixed_bits(target, row, encoding);
+        if (bits ^ fixed) & !known != 0 || !modifiers::flags_agree(row, flags) {
             return Err(DecodeError::Reserved);
         }
-        Ok((inst, len))
+        Ok((inst, len + usize::from(reader.uses_literal)))
     }
 }
 
-/// Bits that may have any value: `op_sel_hi` of a packed instruction's absent third source.
-fn ignored(encoding: Encoding, row: &Row) -> u64 {
-    if encoding == Encoding::Vop3p && row.ops.len() < 4 { VOP3P_OP_SEL_HI2.put(1) } else { 0 }
-}
-
-fn form_of(family: Family, row: &Row, word: u32) -> Form {
-    match (family, SRC0.get(u64::from(word))) {
-        (Family::Vop1 | Family::Vop2 | Family::Vopc, SRC_SDWA) => Form::Sdwa,
-        (Family::Vop1 | Family::Vop2, SRC_DPP) => Form::Dpp,
-        (Family::Vop1 | Family::Vop2 | Family::Vopc, _) if row.flags.contains(Flags::NO_E64) => Form::Full,
-        (Family::Vop1 | Family::Vop2 | Family::Vopc, _) => Form::E32,
-        _ => Form::Full,
+/// The form that the first dword announces, and which of the two kinds of DPP it is.
+fn form_of(target: &Target, family: Family, row: &Row, word: u32) -> (Form, Lane) {
+    if !matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
+        return (Form::Full, Lane::None);
+    }
+    const DPP8: u32 = SRC_DPP8 + 1;
+    const DPP8_INACTIVE: u32 = SRC_DPP8 + 2;
+    let dpp = family != Family::Vopc && target.has(Feature::DPP);
+    match SRC0.get(u64::from(word)) {
+        SRC_SDWA if target.has(Feature::SDWA) => (Form::Sdwa, Lane::None),
+        SRC_DPP if dpp => (Form::Dpp, Lane::None),
+        DPP8 | DPP8_INACTIVE if dpp && target.generation == Generation::Gfx10 => {
+            (Form::Dpp, Lane::Dpp8 { lanes: 0 })
+        }
+        _ if row.flags.contains(Flags::NO_E64) => (Form::Full, Lane::None),
+        _ => (Form::E32, Lane::None),
     }
 }
 
 /// Reads operands of one instruction.
 struct Reader {
+    target: &'static Target,
     row: &'static Row,
+    encoding: Encoding,
     bits: u64,
-    literal: Option<u32>,
+    /// Bits whose meaning has been seen.
+    known: u64,
     flags: ModFlags,
+    literal: Option<u32>,
+    uses_literal: bool,
+    /// Offset beside an SGPR of a scalar memory access.
+    offset: i32,
 }
 
 impl Reader {
-    fn operand(&self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
-        let bits = self.bits;
-        Ok(match slot {
-            Slot::Scalar(field) => scalar(field.get(bits), spec.width)?,
-            Slot::Vector(field) => vector(field.get(bits), spec.width)?,
-            Slot::Source(field) => self.source(field.get(bits), spec.width)?,
-            Slot::SdwaSource(field, is_scalar) => match is_scalar.get(bits) {
-                0 => vector(field.get(bits), spec.width)?,
-                _ => scalar(field.get(bits), spec.width)?,
+    /// The field's value, now known.
+    fn get(&mut self, field: Field) -> u32 {
+        self.known |= field.bits();
+        field.get(self.bits)
+    }
+
+    fn operand(&mut self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
+        let target = self.target;
+        let width = operand_width(target, spec);
+        let operand = match slot {
+            Slot::Scalar(field) => self.scalar(field, width)?,
+            Slot::Vector(field) => self.vector(field, width)?,
+            Slot::Source(field) => self.source(field, spec)?,
+            Slot::Source8(field) => self.source(field, spec)?,
+            Slot::SdwaSource(field, is_scalar) => match self.get(is_scalar) {
+                0 => self.vector(field, width)?,
+                _ => self.scalar(field, width)?,
             },
-            Slot::SdwaMask if SDWA_SD.get(bits) == 0 => Operand::VCC,
-            Slot::SdwaMask => scalar(SDWA_SDST.get(bits), spec.width)?,
-            Slot::Scaled(field, unit) => scalar(field.get(bits) * u32::from(unit), spec.width)?,
-            Slot::Unsigned(field) => Operand::Imm(field.get(bits) as i32),
-            Slot::Uimm16 => Operand::Imm(SIMM16.get(bits) as i32),
-            Slot::Simm16 | Slot::Branch => Operand::Imm(SIMM16.get_signed(bits)),
+            Slot::SdwaMask => match self.get(SDWA_SD) {
+                0 => Operand::regs(Reg::VCC, width),
+                _ => match self.scalar(SDWA_SDST, width)? {
+                    // That has a way to be said without.
+                    vcc if vcc == Operand::regs(Reg::VCC, width) => return Err(DecodeError::Reserved),
+                    mask => mask,
+                },
+            },
+            Slot::Scaled(field, unit) => {
+                let code = self.get(field) * u32::from(unit);
+                self.group(Reg(code as u16), width)?
+            }
+            Slot::Unsigned(field) => Operand::Imm(self.get(field) as i32),
+            Slot::Uimm16 => Operand::Imm(self.get(SIMM16) as i32),
+            Slot::Simm16 | Slot::Branch => {
+                self.known |= SIMM16.bits();
+                Operand::Imm(SIMM16.get_signed(self.bits))
+            }
             Slot::SmemOffset => self.smem_offset()?,
             Slot::Address(field) => {
-                let based = self.row.ops.last().is_some_and(|spec| spec.kind == Kind::Saddr)
-                    && FLAT_SADDR.get(bits) != SADDR_OFF;
+                let based =
+                    self.row.ops.last().is_some_and(|spec| spec.kind == Kind::Saddr) && self.has_base();
                 match address_width(self.row, field, spec, self.flags, based) {
                     0 => Operand::None,
-                    width => vector(field.get(bits), width)?,
+                    _ if field == FLAT_ADDR && self.has_no_address() => Operand::None,
+                    width => self.vector(field, width)?,
                 }
             }
-            Slot::Base if FLAT_SADDR.get(bits) == SADDR_OFF => Operand::None,
-            Slot::Base => scalar(FLAT_SADDR.get(bits), spec.width)?,
-            Slot::Vcc => Operand::VCC,
-            Slot::Literal => Operand::Literal(self.literal.ok_or(DecodeError::Truncated)?),
+            Slot::Base if !self.has_base() => {
+                self.known |= FLAT_SADDR.bits();
+                Operand::None
+            }
+            Slot::Base => self.scalar(FLAT_SADDR, width)?,
+            Slot::Vcc => Operand::regs(Reg::VCC, width),
+            Slot::Literal => Operand::Literal(self.literal()?),
             Slot::Nowhere => return Err(DecodeError::Unknown),
-        })
+        };
+        match operand {
+            Operand::Reg(range) if is_forbidden(target, slot, spec, range) => Err(DecodeError::Reserved),
+            // Beyond EXEC come constants and status bits.
+            Operand::Reg(range)
+                if spec.role != Role::Use && !range.first.is_vgpr() && range.first.0 > Reg::EXEC.0 + 1 =>
+            {
+                Err(DecodeError::Reserved)
+            }
+            operand => Ok(operand),
+        }
     }
 
-    fn source(&self, code: u32, width: u8) -> Result<Operand, DecodeError> {
+    fn literal(&mut self) -> Result<u32, DecodeError> {
+        self.uses_literal = true;
+        self.literal.ok_or(DecodeError::Truncated)
+    }
+
+    fn source(&mut self, field: Field, spec: &OpSpec) -> Result<Operand, DecodeError> {
+        let code = self.get(field);
+        let width = operand_width(self.target, spec);
+        let constant = matches!(spec.kind, Kind::Vsrc | Kind::Ssrc);
         match code {
-            256.. => vector(code - 256, width),
-            SRC_LITERAL => Ok(Operand::Literal(self.literal.ok_or(DecodeError::Truncated)?)),
-            _ if is_inline(code as u16) => Ok(Operand::Inline(code as u16)),
-            _ => scalar(code, width),
+            256..
+                if constant && spec.kind == Kind::Ssrc
+                    || spec.kind == Kind::Mask
+                    || spec.kind == Kind::Sgpr =>
+            {
+                Err(DecodeError::Reserved)
+            }
+            256.. => self.group(Reg(code as u16), width),
+            _ if spec.kind == Kind::Vgpr => Err(DecodeError::Reserved),
+            SRC_LITERAL if constant && self.encoding.has_literals(self.target.generation) => {
+                Ok(Operand::Literal(self.literal()?))
+            }
+            _ if is_inline(self.target, code as u16) && constant => Ok(Operand::Inline(code as u16)),
+            _ => self.group(Reg(code as u16), width),
         }
     }
 
-    fn smem_offset(&self) -> Result<Operand, DecodeError> {
-        let bits = self.bits;
-        match (SMEM_IMM.get(bits), SMEM_SOE.get(bits)) {
-            (1, 0) => Ok(Operand::Imm(SMEM_OFFSET.get_signed(bits))),
-            (0, 0) => scalar(SMEM_OFFSET_REG.get(bits), 1),
-            (_, _) => scalar(SMEM_SOFFSET.get(bits), 1),
-        }
-    }
-}
-
-fn vector(number: u32, width: u8) -> Result<Operand, DecodeError> {
-    group(Reg(256 + number as u16), width)
-}
-
-fn scalar(code: u32, width: u8) -> Result<Operand, DecodeError> {
-    group(Reg(code as u16), width)
-}
-
-fn group(first: Reg, len: u8) -> Result<Operand, DecodeError> {
-    let range = RegRange { first, len };
-    if range.exists() { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
-}
-
-fn read_flags(encoding: Encoding, row: &Row, bits: u64) -> ModFlags {
-    let fields: &[(Field, ModFlags)] = match encoding {
-        Encoding::Smem => &[(SMEM_GLC, ModFlags::GLC), (SMEM_NV, ModFlags::NV)],
-        Encoding::Sdwa if row.family != Family::Vopc => &[(SDWA_CLAMP, ModFlags::CLAMP)],
-        Encoding::Dpp => &[(DPP_BOUND_CTRL, ModFlags::BOUND_CTRL)],
-        Encoding::Vop3 | Encoding::Vop3p => &[(VOP3_CLAMP, ModFlags::CLAMP)],
-        Encoding::Ds => &[(DS_GDS, ModFlags::GDS)],
-        Encoding::Mubuf => &[
-            (MUBUF_GLC, ModFlags::GLC),
-            (MUBUF_SLC, ModFlags::SLC),
-            (MUBUF_OFFEN, ModFlags::OFFEN),
-            (MUBUF_IDXEN, ModFlags::IDXEN),
-            (MUBUF_LDS, ModFlags::LDS),
-            (MUBUF_TFE, ModFlags::TFE),
-        ],
-        Encoding::Flat => &[(FLAT_GLC, ModFlags::GLC), (FLAT_SLC, ModFlags::SLC), (FLAT_NV, ModFlags::NV)],
-        _ => &[],
-    };
-    fields.iter().filter(|(field, _)| field.get(bits) != 0).map(|&(_, flag)| flag).collect()
-}
-
-fn read_modifiers(
-    mods: &mut Mods,
-    encoding: Encoding,
-    row: &Row,
-    bits: u64,
-    slots: &Slots,
-) -> Result<(), DecodeError> {
-    let sources = slots.last_source().map_or(0, |n| n + 1);
-    let byte = |field: Field| field.get(bits) as u8;
-    match encoding {
-        Encoding::Smem if SMEM_SOE.get(bits) != 0 => mods.offset = SMEM_OFFSET.get_signed(bits),
-        Encoding::Sdwa => read_sdwa(mods, row, bits, sources)?,
-        Encoding::Dpp => {
-            mods.neg = byte(DPP_NEG0) | byte(DPP_NEG1) << 1;
-            mods.abs = byte(DPP_ABS0) | byte(DPP_ABS1) << 1;
-            let (row_mask, bank_mask) = (byte(DPP_ROW_MASK), byte(DPP_BANK_MASK));
-            mods.lane = Lane::Dpp { ctrl: DPP_CTRL.get(bits) as u16, row_mask, bank_mask };
-        }
-        Encoding::Vop3 => {
-            mods.neg = byte(VOP3_NEG);
-            mods.omod = byte(VOP3_OMOD);
-            if !row.has_mask_out() {
-                mods.abs = byte(VOP3_ABS);
-                mods.op_sel = if row.caps.contains(Caps::OP_SEL) { byte(VOP3_OP_SEL) } else { 0 };
+    fn smem_offset(&mut self) -> Result<Operand, DecodeError> {
+        match self.target.generation {
+            Generation::Gfx6 | Generation::Gfx7 => match (self.get(SMRD_IMM), self.get(SMRD_OFFSET)) {
+                (0, SRC_LITERAL) if self.target.generation == Generation::Gfx7 => {
+                    let value = self.literal()?;
+                    // A small one has its place in the instruction.
+                    if SMRD_OFFSET.fits(value) {
+                        Err(DecodeError::Reserved)
+                    } else {
+                        Ok(Operand::Imm(value as i32))
+                    }
+                }
+                (0, code) => self.group(Reg(code as u16), 1),
+                (_, offset) => Ok(Operand::Imm(offset as i32)),
+            },
+            Generation::Gfx8 => match self.get(SMEM_IMM) {
+                0 => self.scalar(SMEM_OFFSET_REG, 1),
+                _ => Ok(Operand::Imm(self.get(SMEM_OFFSET_GFX8) as i32)),
+            },
+            Generation::Gfx9 => match (self.get(SMEM_IMM), self.get(SMEM_SOE)) {
+                (1, 0) => {
+                    self.known |= SMEM_OFFSET.bits();
+                    Ok(Operand::Imm(SMEM_OFFSET.get_signed(self.bits)))
+                }
+                (0, 0) => self.scalar(SMEM_OFFSET_REG, 1),
+                (1, _) if SMEM_OFFSET.get(self.bits) != 0 => {
+                    self.known |= SMEM_OFFSET.bits();
+                    self.offset = SMEM_OFFSET.get_signed(self.bits);
+                    self.scalar(SMEM_SOFFSET, 1)
+                }
+                _ => Err(DecodeError::Reserved),
+            },
+            Generation::Gfx10 => {
+                self.known |= SMEM_OFFSET.bits() | SMEM_SOFFSET.bits();
+                let offset = SMEM_OFFSET.get_signed(self.bits);
+                if SMEM_SOFFSET.get(self.bits) == NULL {
+                    return Ok(Operand::Imm(offset));
+                }
+                self.offset = offset;
+                self.scalar(SMEM_SOFFSET, 1)
             }
         }
-        Encoding::Vop3p => {
-            mods.neg = byte(VOP3_NEG);
-            mods.abs = byte(VOP3_ABS);
-            mods.op_sel = byte(VOP3P_OP_SEL);
-            let hi = byte(VOP3P_OP_SEL_HI) | byte(VOP3P_OP_SEL_HI2) << 2;
-            mods.op_sel_hi = hi & ((1 << sources) - 1);
-        }
-        Encoding::Ds => mods.offset = DS_OFFSET.get(bits) as i32,
-        Encoding::Mubuf => mods.offset = MUBUF_OFFSET.get(bits) as i32,
-        Encoding::Flat => mods.offset = FLAT_OFFSET.get_signed(bits),
-        _ => {}
     }
-    Ok(())
-}
 
-fn read_sdwa(mods: &mut Mods, row: &Row, bits: u64, sources: u8) -> Result<(), DecodeError> {
-    let byte = |field: Field| field.get(bits) as u8;
-    let sel = |field: Field| SdwaSel::from_code(byte(field)).ok_or(DecodeError::Reserved);
-    let src0 = sel(SDWA_SRC0_SEL)?;
-    let (mut src1, mut dst, mut unused) = (SdwaSel::Dword, SdwaSel::Dword, 0);
-    let mut sext = byte(SDWA_SEXT0);
-    mods.neg = byte(SDWA_NEG0);
-    mods.abs = byte(SDWA_ABS0);
-    if sources > 1 {
-        src1 = sel(SDWA_SRC1_SEL)?;
-        sext |= byte(SDWA_SEXT1) << 1;
-        mods.neg |= byte(SDWA_NEG1) << 1;
-        mods.abs |= byte(SDWA_ABS1) << 1;
+    fn has_base(&self) -> bool {
+        match (self.target.generation, FLAT_SADDR.get(self.bits)) {
+            (Generation::Gfx10, NULL) => false,
+            (Generation::Gfx10, SADDR_OFF) => !self.has_no_address(),
+            (_, code) => code != SADDR_OFF,
+        }
     }
-    if row.family != Family::Vopc {
-        dst = sel(SDWA_DST_SEL)?;
-        unused = byte(SDWA_DST_UNUSED);
-        mods.omod = byte(SDWA_OMOD);
+
+    /// A scratch access of gfx103x by the offset alone.
+    fn has_no_address(&self) -> bool {
+        self.row.family == Family::Scratch
+            && self.target.has(Feature::GFX10_3)
+            && FLAT_SADDR.get(self.bits) == SADDR_OFF
     }
-    mods.lane = Lane::Sdwa { dst, unused, src0, src1, sext };
-    Ok(())
+
+    fn vector(&mut self, field: Field, width: u8) -> Result<Operand, DecodeError> {
+        let number = self.get(field);
+        self.group(Reg(256 + number as u16), width)
+    }
+
+    fn scalar(&mut self, field: Field, width: u8) -> Result<Operand, DecodeError> {
+        let code = self.get(field);
+        self.group(Reg(code as u16), width)
+    }
+
+    fn group(&self, first: Reg, len: u8) -> Result<Operand, DecodeError> {
+        let range = RegRange { first, len };
+        if range.exists(self.target) { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
+    }
 }

@@ -4,7 +4,7 @@ use crate::func::{Edges, MBlock, MachBlock, MachFunc, Note, NoteId};
 use crate::operand::RegRange;
 use crate::print::{write_inst, write_reg};
 use crate::reg::{RegClass, VReg};
-use crate::target::Target;
+use crate::target::{TARGETS, Target};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Note {
@@ -12,7 +12,8 @@ impl fmt::Display for Note {
         match self {
             Note::Wait { counter, producer, reg: Some(reg), consumer } => {
                 let mut name = String::new();
-                write_reg(RegRange { first: *reg, len: 1 }, &mut name)?;
+                // Notes are of compiled code, whose processors name their registers alike.
+                write_reg(TARGETS[0], RegRange { first: *reg, len: 1 }, &mut name)?;
                 write!(f, "{counter}: {consumer} needs {name} of {producer}")
             }
             Note::Wait { counter, producer, reg: None, consumer } => {
@@ -49,7 +50,7 @@ impl MachFunc {
         )?;
         for &(vreg, reg) in &self.inputs {
             write!(out, "; {vreg}{} = ", class_suffix(self.vregs[vreg]))?;
-            write_reg(RegRange { first: reg, len: 1 }, out)?;
+            write_reg(target, RegRange { first: reg, len: 1 }, out)?;
             out.push('\n');
         }
         for (id, block) in self.blocks.iter() {

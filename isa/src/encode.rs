@@ -2,12 +2,14 @@
 //! lie is in `layout`.
 
 use crate::graphics;
-use crate::inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
+use crate::inst::{Form, Lane, MachInst, ModFlags};
 use crate::layout::*;
+use crate::modifiers::{self, Sources};
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
-use crate::table::{Caps, Family, Flags, Kind, OpSpec, Opcode, Role, Row};
-use crate::target::Target;
+use crate::slots::{Slot, Slots};
+use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row};
+use crate::target::{Feature, Generation, Target};
 use std::fmt;
 
 /// An instruction that has no encoding, and why.
@@ -82,13 +84,22 @@ pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<()
 }
 
 /// Number of dwords of an instruction; 0 for a pseudo.
-pub fn size_in_words(_target: &Target, inst: &MachInst) -> usize {
+pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     if graphics::handles(inst.op.family()) {
         return graphics::size_in_words(inst);
     }
-    let Some(encoding) = Encoding::of(inst.op.row(), inst.form) else { return 0 };
-    let literal = |operand: &Operand| matches!(operand, Operand::Literal(_) | Operand::Reloc(_));
-    encoding.words() + usize::from(inst.operands().iter().any(literal))
+    let Some(encoding) = Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane) else { return 0 };
+    let literal = |operand: &Operand| match operand {
+        Operand::Literal(_) | Operand::Reloc(_) => true,
+        // GFX7 puts the offset of a scalar load that is too large for its field behind the instruction.
+        Operand::Imm(value) => encoding == Encoding::Smem && is_long_smrd_offset(target, *value),
+        _ => false,
+    };
+    encoding.words(target.generation) + usize::from(inst.operands().iter().any(literal))
+}
+
+fn is_long_smrd_offset(target: &Target, offset: i32) -> bool {
+    target.generation == Generation::Gfx7 && !SMRD_OFFSET.fits(offset as u32)
 }
 
 /// An encoded instruction.
@@ -102,121 +113,246 @@ pub(crate) struct Words {
     pub literal: Option<u32>,
 }
 
-/// Sources seen so far: how many, and which of them are floats.
-#[derive(Clone, Copy, Default)]
-struct Sources {
-    count: u8,
-    floats: u8,
-}
-
 pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Problem> {
     let row = inst.op.row();
-    let encoding = Encoding::of(row, inst.form).ok_or(Problem::Form)?;
     let code = row.code(target).ok_or(Problem::Unavailable)?;
+    let encoding = Encoding::of(target, row, inst.form, inst.mods.lane).ok_or(Problem::Form)?;
     // `s_endpgm` and its like may leave out their number, which is 0 then.
     let implied = inst.len == 0 && row.ops.len() == 1 && row.ops[0].kind == Kind::Imm;
     if usize::from(inst.len) != row.ops.len() && !implied {
         return Err(Problem::Count);
     }
-    let mut words = Words {
-        bits: opcode_bits(row.family, encoding, u32::from(code)),
-        len: encoding.words(),
+    let bits = opcode_bits(target.generation, row.family, encoding, u32::from(code));
+    let words = Words {
+        bits: bits | fixed_bits(target, row, encoding),
+        len: encoding.words(target.generation),
         literal: None,
     };
-    let mut slots = Slots::new(row, encoding);
+    let mut writer = Writer { target, inst, encoding, words };
+    let mut slots = Slots::new(target, row, encoding);
     let mut sources = Sources::default();
     for (index, (spec, &operand)) in row.ops.iter().zip(inst.operands()).enumerate() {
-        let before = slots.last_source();
         let slot = slots.next(spec);
-        if let Some(n) = slots.last_source().filter(|_| slots.last_source() != before) {
-            sources.count = n + 1;
-            sources.floats |= u8::from(spec.num.is_float()) << n;
-        }
-        place(&mut words, inst, slot, spec, index as u8, operand)?;
+        sources.note(&slots, spec);
+        let bits = writer.place(slot, spec, index as u8, operand)?;
+        writer.words.bits |= bits;
     }
-    words.bits |= modifier_bits(target, row, encoding, inst, sources)?;
-    Ok(words)
+    let words = writer.words;
+    let modifiers = modifiers::bits(target, row, encoding, inst, sources)?;
+    Ok(Words { bits: words.bits | modifiers, ..words })
 }
 
-fn opcode_bits(family: Family, encoding: Encoding, code: u32) -> u64 {
-    match encoding {
-        Encoding::Vop3 => family_pattern(Family::Vop3).0 | VOP3_OP.put(code + vop3_base(family)),
-        Encoding::Sdwa | Encoding::Dpp => {
-            let (pattern, field) = family_pattern(family);
-            let announce = if encoding == Encoding::Sdwa { SRC_SDWA } else { SRC_DPP };
-            pattern | field.put(code) | SRC0.put(announce)
-        }
-        _ => {
-            let (pattern, field) = family_pattern(family);
-            pattern | field.put(code)
-        }
-    }
-}
-
-/// Puts one operand into its slot.
-fn place(
-    words: &mut Words,
-    inst: &MachInst,
-    slot: Slot,
-    spec: &OpSpec,
-    index: u8,
-    operand: Operand,
-) -> Result<(), Problem> {
-    if matches!(operand, Operand::Virt(_) | Operand::Block(_)) {
-        return Err(Problem::Unresolved(index));
-    }
-    if let Operand::Reg(range) = operand
-        && is_forbidden(slot, spec, range)
-    {
-        return Err(Problem::Register(index));
-    }
-    words.bits |= match slot {
-        Slot::Scalar(field) => field.put(scalar(operand, spec.width, spec.role != Role::Use, index)?),
-        Slot::Vector(field) => field.put(vector(operand, spec.width, index)?),
-        Slot::Source(field) => source(words, inst, field, spec, index, operand)?,
-        Slot::SdwaSource(field, is_scalar) => match operand {
-            Operand::Reg(range) if !range.first.is_vgpr() => {
-                field.put(scalar(operand, spec.width, false, index)?) | is_scalar.put(1)
-            }
-            _ => field.put(vector(operand, spec.width, index)?),
-        },
-        Slot::SdwaMask if operand == Operand::VCC => 0,
-        Slot::SdwaMask => SDWA_SDST.put(scalar(operand, spec.width, true, index)?) | SDWA_SD.put(1),
-        Slot::Scaled(field, unit) => field.put(scalar(operand, spec.width, false, index)? / u32::from(unit)),
-        Slot::Unsigned(field) => {
-            let value = immediate(operand, index)? as u32;
-            field.put(field.fits(value).then_some(value).ok_or(Problem::Range(index))?)
-        }
-        Slot::Simm16 | Slot::Uimm16 => simm16(operand, index)?,
-        Slot::Branch => {
-            let value = immediate(operand, index)?;
-            SIMM16.put(SIMM16.fits_signed(value).then_some(value as u32).ok_or(Problem::Range(index))?)
-        }
-        Slot::SmemOffset => smem_offset(inst, operand, index)?,
-        Slot::Address(field) => address(inst, field, spec, index, operand)?,
-        Slot::Base if operand == Operand::None => FLAT_SADDR.put(SADDR_OFF),
-        Slot::Base => FLAT_SADDR.put(scalar(operand, spec.width, false, index)?),
-        Slot::Vcc if operand == Operand::VCC => 0,
-        Slot::Vcc => return Err(Problem::Operand(index)),
-        Slot::Literal => {
-            words.literal = Some(literal(operand).ok_or(Problem::Operand(index))?);
-            0
-        }
-        Slot::Nowhere => return Err(Problem::Count),
+/// The constant bits of an encoding, the opcode, and what announces a second dword of its own.
+pub(crate) fn opcode_bits(generation: Generation, family: Family, encoding: Encoding, code: u32) -> u64 {
+    let (pattern, field) = match encoding {
+        Encoding::Vop3 => family_pattern(generation, Family::Vop3),
+        _ => family_pattern(generation, family),
     };
-    Ok(())
+    pattern
+        | match encoding {
+            Encoding::Vop3 => field.put(code + vop3_base(generation, family)),
+            Encoding::Sdwa => field.put(code) | SRC0.put(SRC_SDWA),
+            Encoding::Dpp => field.put(code) | SRC0.put(SRC_DPP),
+            Encoding::Dpp8 => field.put(code) | SRC0.put(SRC_DPP8),
+            _ => field.put(code),
+        }
+}
+
+/// Puts operands into their slots.
+struct Writer<'a> {
+    target: &'a Target,
+    inst: &'a MachInst,
+    encoding: Encoding,
+    words: Words,
+}
+
+impl Writer<'_> {
+    /// The bits of one operand.
+    fn place(&mut self, slot: Slot, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
+        let target = self.target;
+        match operand {
+            Operand::Virt(_) | Operand::Block(_) => return Err(Problem::Unresolved(index)),
+            Operand::Reg(range) if is_forbidden(target, slot, spec, range) => {
+                return Err(Problem::Register(index));
+            }
+            _ => {}
+        }
+        let width = operand_width(target, spec);
+        let is_vcc = || operand == Operand::regs(Reg::VCC, target.mask_dwords());
+        let scalar = |written| scalar(target, operand, width, written, index);
+        Ok(match slot {
+            Slot::Scalar(field) => field.put(scalar(spec.role != Role::Use)?),
+            Slot::Vector(field) => field.put(vector(target, operand, width, index)?),
+            Slot::Source(field) => field.put(self.source(spec, index, operand)?),
+            Slot::Source8(field) => match self.source(spec, index, operand)? {
+                code @ 0..256 => field.put(code),
+                _ => return Err(Problem::Operand(index)),
+            },
+            Slot::SdwaSource(field, is_scalar) => match operand {
+                Operand::Reg(range) if !range.first.is_vgpr() => field.put(scalar(false)?) | is_scalar.put(1),
+                _ => field.put(vector(target, operand, width, index)?),
+            },
+            Slot::SdwaMask if is_vcc() => 0,
+            Slot::SdwaMask => SDWA_SDST.put(scalar(true)?) | SDWA_SD.put(1),
+            Slot::Scaled(field, unit) => field.put(scalar(false)? / u32::from(unit)),
+            Slot::Unsigned(field) => {
+                let value = immediate(operand, index)? as u32;
+                field.put(field.fits(value).then_some(value).ok_or(Problem::Range(index))?)
+            }
+            Slot::Simm16 | Slot::Uimm16 => simm16(operand, index)?,
+            Slot::Branch => {
+                let value = immediate(operand, index)?;
+                SIMM16.put(SIMM16.fits_signed(value).then_some(value as u32).ok_or(Problem::Range(index))?)
+            }
+            Slot::SmemOffset => self.smem_offset(operand, index)?,
+            Slot::Address(field) => self.address(field, spec, index, operand)?,
+            Slot::Base if operand == Operand::None => FLAT_SADDR.put(self.no_base()),
+            Slot::Base => FLAT_SADDR.put(scalar(false)?),
+            Slot::Vcc if is_vcc() => 0,
+            Slot::Vcc => return Err(Problem::Operand(index)),
+            Slot::Literal => {
+                let value = literal(operand).ok_or(Problem::Operand(index))?;
+                self.literal(value, index)?;
+                0
+            }
+            Slot::Nowhere => return Err(Problem::Count),
+        })
+    }
+
+    /// Notes the word behind the instruction: one serves several operands only if it is the same.
+    fn literal(&mut self, value: u32, index: u8) -> Result<(), Problem> {
+        match self.words.literal.replace(value) {
+            Some(other) if other != value => Err(Problem::Literal(index)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The 9-bit code of a source.
+    fn source(&mut self, spec: &OpSpec, index: u8, operand: Operand) -> Result<u32, Problem> {
+        let width = operand_width(self.target, spec);
+        let takes_constants = matches!(spec.kind, Kind::Vsrc | Kind::Ssrc);
+        match operand {
+            Operand::Reg(range) if range.first.is_vgpr() => {
+                if !matches!(spec.kind, Kind::Vsrc | Kind::Vgpr) && spec.role == Role::Use {
+                    return Err(Problem::Operand(index));
+                }
+                Ok(vector(self.target, operand, width, index)? + 256)
+            }
+            Operand::Reg(_) if spec.kind == Kind::Vgpr => Err(Problem::Operand(index)),
+            Operand::Reg(_) => scalar(self.target, operand, width, false, index),
+            Operand::Inline(code) if takes_constants && is_inline(self.target, code) => Ok(u32::from(code)),
+            Operand::Literal(_) | Operand::Reloc(_) => {
+                let room = takes_constants && self.encoding.has_literals(self.target.generation);
+                let value = literal(operand).filter(|_| room).ok_or(Problem::Literal(index))?;
+                self.literal(value, index)?;
+                Ok(SRC_LITERAL)
+            }
+            _ => Err(Problem::Operand(index)),
+        }
+    }
+
+    fn smem_offset(&mut self, operand: Operand, index: u8) -> Result<u64, Problem> {
+        match operand {
+            Operand::Imm(value) => self.smem_immediate(value).ok_or(Problem::Range(index)),
+            _ => {
+                let reg = scalar(self.target, operand, 1, false, index)?;
+                self.smem_register(reg, self.inst.mods.offset).ok_or(Problem::Offset)
+            }
+        }
+    }
+
+    fn smem_immediate(&mut self, value: i32) -> Option<u64> {
+        let unsigned = value as u32;
+        match self.target.generation {
+            Generation::Gfx7 if is_long_smrd_offset(self.target, value) => {
+                self.words.literal = Some(unsigned);
+                Some(SMRD_OFFSET.put(SRC_LITERAL))
+            }
+            Generation::Gfx6 | Generation::Gfx7 => {
+                SMRD_OFFSET.fits(unsigned).then(|| SMRD_IMM.put(1) | SMRD_OFFSET.put(unsigned))
+            }
+            Generation::Gfx8 => {
+                SMEM_OFFSET_GFX8.fits(unsigned).then(|| SMEM_IMM.put(1) | SMEM_OFFSET_GFX8.put(unsigned))
+            }
+            Generation::Gfx9 => {
+                SMEM_OFFSET.fits_signed(value).then(|| SMEM_IMM.put(1) | SMEM_OFFSET.put(unsigned))
+            }
+            Generation::Gfx10 => {
+                SMEM_OFFSET.fits_signed(value).then(|| SMEM_SOFFSET.put(NULL) | SMEM_OFFSET.put(unsigned))
+            }
+        }
+    }
+
+    /// With an SGPR, beside which GFX9 and GFX10 have room for an immediate.
+    fn smem_register(&self, reg: u32, offset: i32) -> Option<u64> {
+        if !SMEM_OFFSET.fits_signed(offset) {
+            return None;
+        }
+        let immediate = SMEM_OFFSET.put(offset as u32);
+        match self.target.generation {
+            Generation::Gfx10 => Some(SMEM_SOFFSET.put(reg) | immediate),
+            Generation::Gfx9 if offset != 0 => {
+                Some(SMEM_IMM.put(1) | SMEM_SOE.put(1) | SMEM_SOFFSET.put(reg) | immediate)
+            }
+            _ if offset != 0 => None,
+            Generation::Gfx6 | Generation::Gfx7 => Some(SMRD_OFFSET.put(reg)),
+            Generation::Gfx8 | Generation::Gfx9 => Some(SMEM_OFFSET_REG.put(reg)),
+        }
+    }
+
+    fn address(&self, field: Field, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
+        let row = self.inst.op.row();
+        let last = self.inst.operands().last();
+        let based =
+            row.ops.last().is_some_and(|spec| spec.kind == Kind::Saddr) && last != Some(&Operand::None);
+        match address_width(row, field, spec, self.inst.mods.flags, based) {
+            0 if operand == Operand::None => Ok(0),
+            1 if operand == Operand::None && self.has_no_address() => Ok(0),
+            0 => Err(Problem::Operand(index)),
+            width => Ok(field.put(vector(self.target, operand, width, index)?)),
+        }
+    }
+
+    /// A scratch access of gfx103x by the offset alone.
+    fn has_no_address(&self) -> bool {
+        let row = self.inst.op.row();
+        let is_off = |(spec, operand): (&OpSpec, &Operand)| {
+            !matches!(spec.kind, Kind::Vaddr | Kind::Saddr) || *operand == Operand::None
+        };
+        row.family == Family::Scratch
+            && self.target.has(Feature::GFX10_3)
+            && row.ops.iter().zip(self.inst.operands()).all(is_off)
+    }
+
+    /// The code for "no SGPR base".
+    fn no_base(&self) -> u32 {
+        match self.target.generation {
+            Generation::Gfx10 if !self.has_no_address() => NULL,
+            _ => SADDR_OFF,
+        }
+    }
+}
+
+/// Dwords of an operand: masks have a bit for each lane of the wave.
+pub(crate) fn operand_width(target: &Target, spec: &OpSpec) -> u8 {
+    if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width }
 }
 
 /// Registers that a slot has the bits for but that may not stand there.
-fn is_forbidden(slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
+pub(crate) fn is_forbidden(target: &Target, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
     let exec = range.first.0 & !1 == Reg::EXEC.0;
     match slot {
+        // What the LDS sends is for the vector ALU.
+        _ if range.first == Reg::LDS_DIRECT => spec.kind != Kind::Vsrc,
         // Scalar memory accesses do not reach EXEC and M0.
-        Slot::Scalar(SMEM_SDATA) => exec || range.first == Reg::M0,
+        Slot::Scalar(SMEM_SDATA | SMRD_SDATA) => exec || range.first == Reg::M0,
         // A mask that is read.
         Slot::Source(_) => exec && spec.kind == Kind::Mask,
-        // The code of `exec_hi` means "off".
-        Slot::Base => u32::from(range.first.0) == SADDR_OFF,
+        // The code of `exec_hi` means "off", on GFX10 that of `null` does.
+        Slot::Base => {
+            let code = u32::from(range.first.0);
+            code == SADDR_OFF || code == NULL && target.generation == Generation::Gfx10
+        }
         _ => false,
     }
 }
@@ -243,19 +379,19 @@ fn simm16(operand: Operand, index: u8) -> Result<u64, Problem> {
     if fits { Ok(SIMM16.put(value as u32)) } else { Err(Problem::Range(index)) }
 }
 
-fn vector(operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
+fn vector(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Reg(range) if !range.first.is_vgpr() => Err(Problem::Operand(index)),
-        Operand::Reg(range) if range.len != width || !range.exists() => Err(Problem::Register(index)),
+        Operand::Reg(range) if range.len != width || !range.exists(target) => Err(Problem::Register(index)),
         Operand::Reg(range) => Ok(u32::from(range.first.number())),
         _ => Err(Problem::Operand(index)),
     }
 }
 
-fn scalar(operand: Operand, width: u8, written: bool, index: u8) -> Result<u32, Problem> {
+fn scalar(target: &Target, operand: Operand, width: u8, written: bool, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Reg(range) if range.first.is_vgpr() => Err(Problem::Operand(index)),
-        Operand::Reg(range) if range.len != width || !range.exists() => Err(Problem::Register(index)),
+        Operand::Reg(range) if range.len != width || !range.exists(target) => Err(Problem::Register(index)),
         // Beyond EXEC come constants and status bits.
         Operand::Reg(range) if written && range.first.0 > Reg::EXEC.0 + 1 => Err(Problem::Register(index)),
         Operand::Reg(range) => Ok(u32::from(range.first.0)),
@@ -263,67 +399,21 @@ fn scalar(operand: Operand, width: u8, written: bool, index: u8) -> Result<u32, 
     }
 }
 
-fn source(
-    words: &mut Words,
-    inst: &MachInst,
-    field: Field,
-    spec: &OpSpec,
-    index: u8,
-    operand: Operand,
-) -> Result<u64, Problem> {
-    let code = match operand {
-        Operand::Reg(range) if range.first.is_vgpr() => {
-            if !matches!(spec.kind, Kind::Vsrc | Kind::Vgpr) && spec.role == Role::Use {
-                return Err(Problem::Operand(index));
-            }
-            vector(operand, spec.width, index)? + 256
-        }
-        Operand::Reg(_) if spec.kind == Kind::Vgpr => return Err(Problem::Operand(index)),
-        Operand::Reg(_) => scalar(operand, spec.width, false, index)?,
-        Operand::Inline(code) if matches!(spec.kind, Kind::Vsrc | Kind::Ssrc) && is_inline(code) => {
-            u32::from(code)
-        }
-        Operand::Literal(_) | Operand::Reloc(_) => {
-            let room = words.len == 1 && matches!(spec.kind, Kind::Vsrc | Kind::Ssrc);
-            let value = literal(operand).filter(|_| room).ok_or(Problem::Literal(index))?;
-            // One literal serves several operands only if it is the same.
-            if words.literal.is_some_and(|other| other != value) || inst.op.family() == Family::Pseudo {
-                return Err(Problem::Literal(index));
-            }
-            words.literal = Some(value);
-            SRC_LITERAL
-        }
-        _ => return Err(Problem::Operand(index)),
-    };
-    Ok(field.put(code))
-}
-
-pub(crate) fn is_inline(code: u16) -> bool {
-    matches!(code, 128..=208 | 240..=248)
-}
-
-fn smem_offset(inst: &MachInst, operand: Operand, index: u8) -> Result<u64, Problem> {
-    match operand {
-        Operand::Imm(value) if !SMEM_OFFSET.fits_signed(value) => Err(Problem::Range(index)),
-        Operand::Imm(value) => Ok(SMEM_IMM.put(1) | SMEM_OFFSET.put(value as u32)),
-        _ if inst.mods.offset == 0 => Ok(SMEM_OFFSET_REG.put(scalar(operand, 1, false, index)?)),
-        _ if !SMEM_OFFSET.fits_signed(inst.mods.offset) => Err(Problem::Offset),
-        _ => {
-            let both = SMEM_IMM.put(1) | SMEM_SOE.put(1) | SMEM_OFFSET.put(inst.mods.offset as u32);
-            Ok(both | SMEM_SOFFSET.put(scalar(operand, 1, false, index)?))
-        }
-    }
+pub(crate) fn is_inline(target: &Target, code: u16) -> bool {
+    matches!(code, 128..=208 | 240..=247) || code == 248 && target.has(Feature::INV_2PI)
 }
 
 /// Dwords of the VGPR group in a slot of `Slot::Address`; 0 means that it must be absent.
 pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFlags, based: bool) -> u8 {
     match (row.family, field) {
         // Fields of different families may be equal, so the family goes first.
+        (Family::Mubuf, MUBUF_VADDR) if flags.contains(ModFlags::ADDR64) => 2,
         (Family::Mubuf, MUBUF_VADDR) => {
             u8::from(flags.contains(ModFlags::OFFEN)) + u8::from(flags.contains(ModFlags::IDXEN))
         }
         (Family::Mubuf, MUBUF_VDATA) if flags.contains(ModFlags::LDS) => 0,
         (Family::Mubuf, _) => spec.width + u8::from(flags.contains(ModFlags::TFE)),
+        (_, FLAT_VDST) if flags.contains(ModFlags::LDS) => 0,
         (_, FLAT_VDST) if row.flags.contains(Flags::ATOMIC) && !flags.contains(ModFlags::GLC) => 0,
         (_, FLAT_VDST) => spec.width,
         (Family::Scratch, _) => u8::from(!based),
@@ -332,265 +422,11 @@ pub(crate) fn address_width(row: &Row, field: Field, spec: &OpSpec, flags: ModFl
     }
 }
 
-fn address(
-    inst: &MachInst,
-    field: Field,
-    spec: &OpSpec,
-    index: u8,
-    operand: Operand,
-) -> Result<u64, Problem> {
-    let row = inst.op.row();
-    let last = inst.operands().last();
-    let based = row.ops.last().is_some_and(|spec| spec.kind == Kind::Saddr) && last != Some(&Operand::None);
-    match address_width(row, field, spec, inst.mods.flags, based) {
-        0 if operand == Operand::None => Ok(0),
-        0 => Err(Problem::Operand(index)),
-        width => Ok(field.put(vector(operand, width, index)?)),
-    }
-}
-
-impl RegRange {
-    /// Whether the registers exist on GFX9 and may be addressed as one group: SGPR pairs are even-aligned, wider groups
-    /// aligned to four, and no group crosses from one kind of register to another.
-    pub fn exists(self) -> bool {
-        let (first, len) = (self.first.0, u16::from(self.len));
-        let aligned = first.is_multiple_of(match len {
-            0 | 1 => 1,
-            2 => 2,
-            _ => 4,
-        });
-        match first {
-            _ if len == 0 => false,
-            0..=101 => aligned && first + len <= 102,
-            // FLAT_SCRATCH, XNACK_MASK, VCC, EXEC.
-            102..=107 | 126..=127 => aligned && len <= 2,
-            // Trap temporaries.
-            108..=123 => aligned && first + len <= 124,
-            124 => len == 1,
-            // Apertures are 64-bit values with one code; status bits.
-            235..=239 | 251..=253 => len <= 2,
-            256..=511 => first + len <= 512,
-            512..=767 => first + len <= 768,
-            _ => false,
-        }
-    }
-}
-
-fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
-    let memory = ModFlags::GLC | ModFlags::SLC;
-    match encoding {
-        Encoding::Smem if row.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC) => {
-            ModFlags::GLC | ModFlags::NV
-        }
-        Encoding::Sdwa if row.family != Family::Vopc => ModFlags::CLAMP,
-        Encoding::Dpp => ModFlags::BOUND_CTRL,
-        Encoding::Vop3 | Encoding::Vop3p if row.clamps(target.generation) => ModFlags::CLAMP,
-        Encoding::Ds if row.flags.contains(Flags::NO_GDS) => ModFlags::empty(),
-        Encoding::Ds => ModFlags::GDS,
-        Encoding::Mubuf if row.ops.is_empty() => ModFlags::empty(),
-        Encoding::Mubuf if row.flags.contains(Flags::LDS_ONLY) => memory | ModFlags::LDS,
-        Encoding::Mubuf => {
-            let lds = if row.flags.contains(Flags::CAN_LDS) { ModFlags::LDS } else { ModFlags::empty() };
-            let tfe = if row.flags.contains(Flags::ATOMIC) { ModFlags::empty() } else { ModFlags::TFE };
-            memory | ModFlags::OFFEN | ModFlags::IDXEN | tfe | lds
-        }
-        Encoding::Flat => memory | ModFlags::NV,
-        _ => ModFlags::empty(),
-    }
-}
-
-fn modifier_bits(
-    target: &Target,
-    row: &Row,
-    encoding: Encoding,
-    inst: &MachInst,
-    sources: Sources,
-) -> Result<u64, Problem> {
-    let mods = &inst.mods;
-    if !allowed_flags(target, row, encoding).contains(mods.flags) {
-        return Err(Problem::Modifier("a flag"));
-    }
-    check_source_mods(row, encoding, mods, sources)?;
-    let lane_fits = match mods.lane {
-        Lane::None => !matches!(encoding, Encoding::Sdwa | Encoding::Dpp),
-        Lane::Sdwa { .. } => encoding == Encoding::Sdwa,
-        Lane::Dpp { .. } => encoding == Encoding::Dpp,
-        Lane::Format(_) => false,
-    };
-    if !lane_fits {
-        return Err(Problem::Modifier("this SDWA or DPP control"));
-    }
-    let flag = |field: Field, flag: ModFlags| field.put(u32::from(mods.flags.contains(flag)));
-    let bits = match encoding {
-        Encoding::Smem => flag(SMEM_GLC, ModFlags::GLC) | flag(SMEM_NV, ModFlags::NV),
-        Encoding::Sdwa => sdwa_bits(row, mods, sources)?,
-        Encoding::Dpp => dpp_bits(mods)?,
-        Encoding::Vop3 => vop3_bits(row, mods),
-        Encoding::Vop3p => vop3p_bits(mods, sources),
-        Encoding::Ds => {
-            if row.flags.contains(Flags::GDS_ONLY) && !mods.flags.contains(ModFlags::GDS) {
-                return Err(Problem::Modifier("LDS"));
-            }
-            flag(DS_GDS, ModFlags::GDS)
-        }
-        Encoding::Mubuf => {
-            if row.flags.contains(Flags::LDS_ONLY) && !mods.flags.contains(ModFlags::LDS) {
-                return Err(Problem::Modifier("VGPRs"));
-            }
-            flag(MUBUF_GLC, ModFlags::GLC)
-                | flag(MUBUF_SLC, ModFlags::SLC)
-                | flag(MUBUF_OFFEN, ModFlags::OFFEN)
-                | flag(MUBUF_IDXEN, ModFlags::IDXEN)
-                | flag(MUBUF_LDS, ModFlags::LDS)
-                | flag(MUBUF_TFE, ModFlags::TFE)
-        }
-        Encoding::Flat => {
-            flag(FLAT_GLC, ModFlags::GLC) | flag(FLAT_SLC, ModFlags::SLC) | flag(FLAT_NV, ModFlags::NV)
-        }
-        _ => 0,
-    };
-    Ok(bits | offset_bits(row, encoding, inst)?)
-}
-
-fn check_source_mods(row: &Row, encoding: Encoding, mods: &Mods, sources: Sources) -> Result<(), Problem> {
-    let all = (1u8 << sources.count) - 1;
-    let (neg, abs) = match encoding {
-        Encoding::Vop3p => (all, all),
-        Encoding::Vop3 if row.has_mask_out() => (sources.floats, 0),
-        Encoding::Vop3 | Encoding::Sdwa | Encoding::Dpp => (sources.floats, sources.floats),
-        _ => (0, 0),
-    };
-    if mods.neg & !neg != 0 {
-        return Err(Problem::Modifier("neg"));
-    }
-    if mods.abs & !abs != 0 {
-        return Err(Problem::Modifier("abs"));
-    }
-    let omod = match encoding {
-        Encoding::Vop3 => row.caps.contains(Caps::OMOD),
-        Encoding::Sdwa => {
-            row.family != Family::Vopc && row.ops.first().is_some_and(|spec| spec.num.is_float())
-        }
-        _ => false,
-    };
-    if mods.omod > 3 || mods.omod != 0 && !omod {
-        return Err(Problem::Modifier("an output multiplier"));
-    }
-    let op_sel = match encoding {
-        Encoding::Vop3p => all,
-        Encoding::Vop3 if row.caps.contains(Caps::OP_SEL) => all | 8,
-        _ => 0,
-    };
-    if mods.op_sel & !op_sel != 0 || mods.op_sel_hi != 0 && encoding != Encoding::Vop3p {
-        return Err(Problem::Modifier("op_sel"));
-    }
-    Ok(())
-}
-
-fn vop3_bits(row: &Row, mods: &Mods) -> u64 {
-    let clamp = VOP3_CLAMP.put(u32::from(mods.flags.contains(ModFlags::CLAMP)));
-    let common = clamp | VOP3_OMOD.put(u32::from(mods.omod)) | VOP3_NEG.put(u32::from(mods.neg));
-    if row.has_mask_out() {
-        return common;
-    }
-    common | VOP3_ABS.put(u32::from(mods.abs)) | VOP3_OP_SEL.put(u32::from(mods.op_sel))
-}
-
-fn vop3p_bits(mods: &Mods, sources: Sources) -> u64 {
-    let hi = u32::from(mods.op_sel_hi);
-    // The bit of an absent third source is set, as assemblers do.
-    let hi2 = if sources.count < 3 { 1 } else { hi >> 2 };
-    VOP3_CLAMP.put(u32::from(mods.flags.contains(ModFlags::CLAMP)))
-        | VOP3_NEG.put(u32::from(mods.neg))
-        | VOP3_ABS.put(u32::from(mods.abs))
-        | VOP3P_OP_SEL.put(u32::from(mods.op_sel))
-        | VOP3P_OP_SEL_HI.put(hi)
-        | VOP3P_OP_SEL_HI2.put(hi2)
-}
-
-fn sdwa_bits(row: &Row, mods: &Mods, sources: Sources) -> Result<u64, Problem> {
-    let Lane::Sdwa { dst, unused, src0, src1, sext } = mods.lane else { return Ok(0) };
-    let ints = ((1u8 << sources.count) - 1) & !sources.floats;
-    if sext & !ints != 0 || unused > 2 {
-        return Err(Problem::Modifier("sext"));
-    }
-    let sel = |sel: SdwaSel| sel as u32;
-    let bit = |mask: u8, n: u8| u32::from(mask >> n & 1);
-    let mut bits = SDWA_SRC0_SEL.put(sel(src0))
-        | SDWA_SEXT0.put(bit(sext, 0))
-        | SDWA_NEG0.put(bit(mods.neg, 0))
-        | SDWA_ABS0.put(bit(mods.abs, 0));
-    if sources.count > 1 {
-        bits |= SDWA_SRC1_SEL.put(sel(src1))
-            | SDWA_SEXT1.put(bit(sext, 1))
-            | SDWA_NEG1.put(bit(mods.neg, 1))
-            | SDWA_ABS1.put(bit(mods.abs, 1));
-    }
-    if row.family != Family::Vopc {
-        bits |= SDWA_DST_SEL.put(sel(dst))
-            | SDWA_DST_UNUSED.put(u32::from(unused))
-            | SDWA_CLAMP.put(u32::from(mods.flags.contains(ModFlags::CLAMP)))
-            | SDWA_OMOD.put(u32::from(mods.omod));
-    }
-    Ok(bits)
-}
-
-fn dpp_bits(mods: &Mods) -> Result<u64, Problem> {
-    let Lane::Dpp { ctrl, row_mask, bank_mask } = mods.lane else { return Ok(0) };
-    if !is_dpp_ctrl(ctrl) || row_mask > 15 || bank_mask > 15 {
-        return Err(Problem::Modifier("this DPP control"));
-    }
-    let bit = |mask: u8, n: u8| u32::from(mask >> n & 1);
-    Ok(DPP_CTRL.put(u32::from(ctrl))
-        | DPP_ROW_MASK.put(u32::from(row_mask))
-        | DPP_BANK_MASK.put(u32::from(bank_mask))
-        | DPP_BOUND_CTRL.put(u32::from(mods.flags.contains(ModFlags::BOUND_CTRL)))
-        | DPP_NEG0.put(bit(mods.neg, 0))
-        | DPP_ABS0.put(bit(mods.abs, 0))
-        | DPP_NEG1.put(bit(mods.neg, 1))
-        | DPP_ABS1.put(bit(mods.abs, 1)))
-}
-
-/// Whether it is a DPP control word of GFX8 and GFX9: `quad_perm`, `row_shl` 1-15, `row_shr`, `row_ror`, `wave_*`,
-/// `row_mirror`, `row_half_mirror`, `row_bcast`.
-pub(crate) fn is_dpp_ctrl(ctrl: u16) -> bool {
-    matches!(ctrl, 0..=0xff | 0x101..=0x10f | 0x111..=0x11f | 0x121..=0x12f | 0x130 | 0x134 | 0x138 | 0x13c
-        | 0x140..=0x143)
-}
-
-fn offset_bits(row: &Row, encoding: Encoding, inst: &MachInst) -> Result<u64, Problem> {
-    let offset = inst.mods.offset;
-    let unsigned = |field: Field| match u32::try_from(offset) {
-        Ok(value) if field.fits(value) => Ok(field.put(value)),
-        _ => Err(Problem::Offset),
-    };
-    match encoding {
-        Encoding::Ds if !row.ops.is_empty() || row.flags.contains(Flags::GDS_ONLY) => unsigned(DS_OFFSET),
-        Encoding::Mubuf if !row.ops.is_empty() => unsigned(MUBUF_OFFSET),
-        // The sign bit of a FLAT offset must be clear.
-        Encoding::Flat if row.family == Family::Flat => match offset {
-            0..=0xfff => unsigned(FLAT_OFFSET),
-            _ => Err(Problem::Offset),
-        },
-        Encoding::Flat if FLAT_OFFSET.fits_signed(offset) => Ok(FLAT_OFFSET.put(offset as u32)),
-        Encoding::Flat => Err(Problem::Offset),
-        // Beside an SGPR the offset was placed with it.
-        Encoding::Smem if has_offset_register(row, inst) => Ok(0),
-        _ if offset == 0 => Ok(0),
-        _ => Err(Problem::Offset),
-    }
-}
-
-fn has_offset_register(row: &Row, inst: &MachInst) -> bool {
-    let is_offset = row.ops.last().is_some_and(|spec| spec.kind == Kind::SmemOffset);
-    is_offset && matches!(inst.operands().last(), Some(Operand::Reg(_)))
-}
-
-/// Whether the form can be encoded at all, whatever the operands.
-pub fn has_form(op: Opcode, form: Form) -> bool {
+/// Whether the processor has the form of the instruction at all, whatever the operands.
+pub fn has_form(target: &Target, op: Opcode, form: Form) -> bool {
     if graphics::handles(op.family()) {
-        graphics::has_form(op, form)
-    } else {
-        Encoding::of(op.row(), form).is_some()
+        return op.row().code(target).is_some() && graphics::has_form(op, form);
     }
+    let exists = |lane| Encoding::of(target, op.row(), form, lane).is_some();
+    op.row().code(target).is_some() && (exists(Lane::None) || exists(Lane::Dpp8 { lanes: 0 }))
 }

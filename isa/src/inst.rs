@@ -120,6 +120,8 @@ pub enum Lane {
     Dpp { ctrl: u16, row_mask: u8, bank_mask: u8 },
     /// MTBUF: format of the data; before GFX10 data format and, times 16, numeric format.
     Format(u8),
+    /// DPP8 (GFX10): eight lane numbers of three bits, the first lane's lowest.
+    Dpp8 { lanes: u32 },
 }
 
 /// Modifiers beside the operands.

@@ -1,10 +1,12 @@
 //! Where fields lie in an instruction word, for encoder and decoder alike.
 //!
 //! An instruction is one or two dwords, seen here as one 64-bit number with the first dword low, and perhaps a literal
-//! after it. [`Slots`] walks the operands of a row and says which field each one occupies.
+//! after it. `slots` says which of the fields an operand occupies.
 
-use crate::inst::Form;
-use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, Row};
+use crate::inst::{Form, Lane, ModFlags};
+use crate::table::{Family, Flags, Role, Row};
+use crate::target::{Feature, Generation, Target};
+use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
 
 /// A bit field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,16 @@ impl Field {
         ((word >> self.lo) & self.mask()) as u32
     }
 
+    /// The field's bits, in place.
+    pub const fn bits(self) -> u64 {
+        self.mask() << self.lo
+    }
+
+    /// Whether the fields share a bit.
+    pub const fn overlaps(self, other: Field) -> bool {
+        self.bits() & other.bits() != 0
+    }
+
     /// Whether the number fits without sign.
     pub const fn fits(self, value: u32) -> bool {
         value as u64 <= self.mask()
@@ -35,12 +47,18 @@ impl Field {
 
     /// The field's value, sign-extended.
     pub const fn get_signed(self, word: u64) -> i32 {
+        if self.bits == 0 {
+            return 0;
+        }
         let shift = 32 - self.bits as u32;
         (self.get(word) << shift) as i32 >> shift
     }
 
     /// Whether the number fits in two's complement.
     pub const fn fits_signed(self, value: i32) -> bool {
+        if self.bits == 0 {
+            return value == 0;
+        }
         let limit = 1i64 << (self.bits - 1);
         (value as i64) >= -limit && (value as i64) < limit
     }
@@ -62,15 +80,23 @@ fields! {
     SSRC1 8 8;
     SIMM16 0 16;
 
+    /// SMRD, of GFX6 and GFX7: one dword, offsets in dwords.
+    SMRD_OFFSET 0 8;
+    SMRD_IMM 8 1;
+    SMRD_SBASE 9 6;
+    SMRD_SDATA 15 7;
+
     SMEM_SBASE 0 6;
     SMEM_SDATA 6 7;
+    /// GFX9: whether there is an offset SGPR beside the immediate.
     SMEM_SOE 14 1;
-    SMEM_NV 15 1;
-    SMEM_GLC 16 1;
     SMEM_IMM 17 1;
+    /// GFX8's is shorter by a bit, and without sign.
     SMEM_OFFSET 32 21;
-    /// The offset SGPR when there is no immediate.
+    SMEM_OFFSET_GFX8 32 20;
+    /// The offset SGPR when there is no immediate (GFX8, GFX9).
     SMEM_OFFSET_REG 32 7;
+    /// GFX9 beside an immediate, GFX10 always.
     SMEM_SOFFSET 57 7;
 
     VDST 17 8;
@@ -99,7 +125,9 @@ fields! {
     SDWA_S1 63 1;
 
     DPP_CTRL 40 9;
-    DPP_BOUND_CTRL 51 1;
+    /// `dpp8`: eight lane numbers.
+    DPP8_LANES 40 24;
+    DPP8_INACTIVE 0 2;
     DPP_NEG0 52 1;
     DPP_ABS0 53 1;
     DPP_NEG1 54 1;
@@ -110,8 +138,6 @@ fields! {
     VOP3_DST 0 8;
     VOP3_SDST 8 7;
     VOP3_ABS 8 3;
-    VOP3_OP_SEL 11 4;
-    VOP3_CLAMP 15 1;
     VOP3_SRC0 32 9;
     VOP3_SRC1 41 9;
     VOP3_SRC2 50 9;
@@ -122,41 +148,34 @@ fields! {
     VOP3P_OP_SEL_HI 59 2;
 
     DS_OFFSET 0 16;
-    DS_GDS 16 1;
     DS_ADDR 32 8;
     DS_DATA0 40 8;
     DS_DATA1 48 8;
     DS_VDST 56 8;
 
     MUBUF_OFFSET 0 12;
-    MUBUF_OFFEN 12 1;
-    MUBUF_IDXEN 13 1;
-    MUBUF_GLC 14 1;
-    MUBUF_LDS 16 1;
-    MUBUF_SLC 17 1;
     MUBUF_VADDR 32 8;
     MUBUF_VDATA 40 8;
     MUBUF_SRSRC 48 5;
-    MUBUF_TFE 55 1;
     MUBUF_SOFFSET 56 8;
 
-    FLAT_OFFSET 0 13;
     FLAT_SEG 14 2;
-    FLAT_GLC 16 1;
-    FLAT_SLC 17 1;
     FLAT_ADDR 32 8;
     FLAT_DATA 40 8;
     FLAT_SADDR 48 7;
-    FLAT_NV 55 1;
     FLAT_VDST 56 8;
 }
 
-/// `saddr` of a GLOBAL or SCRATCH instruction without one.
+/// `saddr` of a GLOBAL or SCRATCH instruction without one; on GFX10 of a SCRATCH one without any register.
 pub(crate) const SADDR_OFF: u32 = 0x7f;
+/// The code of `null`, with which GFX10 says that there is no SGPR.
+pub(crate) const NULL: u32 = 0x7d;
 /// `src0` that announces an SDWA word.
 pub(crate) const SRC_SDWA: u32 = 249;
 /// `src0` that announces a DPP word.
 pub(crate) const SRC_DPP: u32 = 250;
+/// `src0` that announces eight lane numbers, but for its low two bits: 1, or 2 if lanes that are switched off are read.
+pub(crate) const SRC_DPP8: u32 = 232;
 /// Source code of a literal.
 pub(crate) const SRC_LITERAL: u32 = 255;
 
@@ -174,6 +193,7 @@ pub(crate) enum Encoding {
     Vop32,
     Sdwa,
     Dpp,
+    Dpp8,
     Vop3,
     Vop3p,
     Ds,
@@ -182,8 +202,8 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding of a row in a form; `None` if there is none, or it is one of `graphics`.
-    pub fn of(row: &Row, form: Form) -> Option<Encoding> {
+    /// The encoding of a row in a form; `None` if there is none, or it is one of `graphics`. `lane` tells the two encodings of DPP apart.
+    pub fn of(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         Some(match row.family {
             Family::Pseudo | Family::Mtbuf | Family::Exp | Family::Vintrp => return None,
             Family::Sop1 => Encoding::Sop1,
@@ -192,7 +212,7 @@ impl Encoding {
             Family::Sopc => Encoding::Sopc,
             Family::Sopp => Encoding::Sopp,
             Family::Smem => Encoding::Smem,
-            Family::Vop1 | Family::Vop2 | Family::Vopc => return Encoding::of_vop(row, form),
+            Family::Vop1 | Family::Vop2 | Family::Vopc => return Encoding::of_vop(target, row, form, lane),
             Family::Vop3 => Encoding::Vop3,
             Family::Vop3p => Encoding::Vop3p,
             Family::Ds => Encoding::Ds,
@@ -201,21 +221,27 @@ impl Encoding {
         })
     }
 
-    fn of_vop(row: &Row, form: Form) -> Option<Encoding> {
+    fn of_vop(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         let (encoding, unless) = match form {
             // What has one form only needs no form named.
             Form::Full if row.flags.contains(Flags::NO_E64) => (Encoding::Vop32, Flags::empty()),
             Form::Full => (Encoding::Vop3, Flags::NO_E64),
             Form::E32 => (Encoding::Vop32, Flags::NO_E32),
-            Form::Sdwa => (Encoding::Sdwa, Flags::NO_SDWA),
-            Form::Dpp if row.family == Family::Vopc => return None,
-            Form::Dpp => (Encoding::Dpp, Flags::NO_DPP.union(Flags::DPP64)),
+            Form::Sdwa if target.has(Feature::SDWA) => (Encoding::Sdwa, Flags::NO_SDWA),
+            Form::Dpp if row.family == Family::Vopc || !target.has(Feature::DPP) => return None,
+            Form::Dpp if row.flags.contains(Flags::DPP64) && !target.has(Feature::GFX90A) => return None,
+            Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match target.generation {
+                Generation::Gfx10 => (Encoding::Dpp8, Flags::NO_DPP),
+                _ => return None,
+            },
+            Form::Dpp => (Encoding::Dpp, Flags::NO_DPP),
+            Form::Sdwa => return None,
         };
         (!row.flags.intersects(unless)).then_some(encoding)
     }
 
     /// Dwords without a literal.
-    pub const fn words(self) -> usize {
+    pub const fn words(self, generation: Generation) -> usize {
         match self {
             Encoding::Sop1
             | Encoding::Sop2
@@ -223,216 +249,193 @@ impl Encoding {
             | Encoding::Sopc
             | Encoding::Sopp
             | Encoding::Vop32 => 1,
+            Encoding::Smem if matches!(generation, Generation::Gfx6 | Generation::Gfx7) => 1,
             _ => 2,
+        }
+    }
+
+    /// Whether a source may be a literal behind the instruction.
+    pub const fn has_literals(self, generation: Generation) -> bool {
+        match self {
+            Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Vop32 => true,
+            Encoding::Vop3 | Encoding::Vop3p => matches!(generation, Generation::Gfx10),
+            _ => false,
         }
     }
 }
 
 /// The constant bits of a family's own (32-bit, if it has one) encoding and the place of its opcode.
-pub(crate) const fn family_pattern(family: Family) -> (u64, Field) {
-    match family {
-        Family::Sop2 => (0b10 << 30, Field::new(23, 7)),
-        Family::Sopk => (0b1011 << 28, Field::new(23, 5)),
-        Family::Sop1 => (0b1_0111_1101 << 23, Field::new(8, 8)),
-        Family::Sopc => (0b1_0111_1110 << 23, Field::new(16, 7)),
-        Family::Sopp => (0b1_0111_1111 << 23, Field::new(16, 7)),
-        Family::Smem => (0b11_0000 << 26, Field::new(18, 8)),
-        Family::Vop2 => (0, Field::new(25, 6)),
-        Family::Vop1 => (0b011_1111 << 25, Field::new(9, 8)),
-        Family::Vopc => (0b011_1110 << 25, Field::new(17, 8)),
-        Family::Vop3 | Family::Pseudo | Family::Mtbuf | Family::Exp | Family::Vintrp => {
-            (0b11_0100 << 26, VOP3_OP)
-        }
-        Family::Vop3p => (0b1_1010_0111 << 23, Field::new(16, 7)),
-        Family::Ds => (0b11_0110 << 26, Field::new(17, 8)),
-        Family::Mubuf => (0b11_1000 << 26, Field::new(18, 7)),
-        Family::Flat => (0b11_0111 << 26, Field::new(18, 7)),
-        Family::Scratch => (0b11_0111 << 26 | 1 << 14, Field::new(18, 7)),
-        Family::Global => (0b11_0111 << 26 | 2 << 14, Field::new(18, 7)),
+pub(crate) const fn family_pattern(generation: Generation, family: Family) -> (u64, Field) {
+    match (family, generation) {
+        (Family::Sop2, _) => (0b10 << 30, Field::new(23, 7)),
+        (Family::Sopk, _) => (0b1011 << 28, Field::new(23, 5)),
+        (Family::Sop1, _) => (0b1_0111_1101 << 23, Field::new(8, 8)),
+        (Family::Sopc, _) => (0b1_0111_1110 << 23, Field::new(16, 7)),
+        (Family::Sopp, _) => (0b1_0111_1111 << 23, Field::new(16, 7)),
+        (Family::Smem, Gfx6 | Gfx7) => (0b1_1000 << 27, Field::new(22, 5)),
+        (Family::Smem, Gfx8 | Gfx9) => (0b11_0000 << 26, Field::new(18, 8)),
+        (Family::Smem, Gfx10) => (0b11_1101 << 26, Field::new(18, 8)),
+        (Family::Vop2, _) => (0, Field::new(25, 6)),
+        (Family::Vop1, _) => (0b011_1111 << 25, Field::new(9, 8)),
+        (Family::Vopc, _) => (0b011_1110 << 25, Field::new(17, 8)),
+        (Family::Vop3, Gfx6 | Gfx7) => (0b11_0100 << 26, Field::new(17, 9)),
+        (Family::Vop3, Gfx8 | Gfx9) => (0b11_0100 << 26, Field::new(16, 10)),
+        (Family::Vop3, Gfx10) => (0b11_0101 << 26, Field::new(16, 10)),
+        (Family::Vop3p, Gfx6 | Gfx7 | Gfx8 | Gfx9) => (0b1_1010_0111 << 23, Field::new(16, 7)),
+        (Family::Vop3p, Gfx10) => (0b1_1001_1000 << 23, Field::new(16, 7)),
+        (Family::Ds, Gfx6 | Gfx7 | Gfx10) => (0b11_0110 << 26, Field::new(18, 8)),
+        (Family::Ds, Gfx8 | Gfx9) => (0b11_0110 << 26, Field::new(17, 8)),
+        (Family::Mubuf, Gfx6 | Gfx7 | Gfx8 | Gfx9) => (0b11_1000 << 26, Field::new(18, 7)),
+        (Family::Mubuf, Gfx10) => (0b11_1000 << 26, Field::new(18, 8)),
+        (Family::Flat, _) => (0b11_0111 << 26, Field::new(18, 7)),
+        (Family::Scratch, _) => (0b11_0111 << 26 | 1 << 14, Field::new(18, 7)),
+        (Family::Global, _) => (0b11_0111 << 26 | 2 << 14, Field::new(18, 7)),
+        // Not encoded here.
+        (Family::Pseudo | Family::Mtbuf | Family::Exp | Family::Vintrp, _) => (0, ABSENT),
     }
 }
 
-/// Opcode field of VOP3.
-pub(crate) const VOP3_OP: Field = Field::new(16, 10);
-
 /// What is added to a family's opcode in the VOP3 encoding.
-pub(crate) const fn vop3_base(family: Family) -> u32 {
-    match family {
-        Family::Vop2 => 0x100,
-        Family::Vop1 => 0x140,
+pub(crate) const fn vop3_base(generation: Generation, family: Family) -> u32 {
+    match (family, generation) {
+        (Family::Vop2, _) => 0x100,
+        (Family::Vop1, Gfx8 | Gfx9) => 0x140,
+        (Family::Vop1, _) => 0x180,
         _ => 0,
     }
 }
 
-/// Where an operand goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot {
-    /// Code of a scalar register.
-    Scalar(Field),
-    /// Number of a VGPR.
-    Vector(Field),
-    /// Code of a source: of 8 bits scalars and constants, of 9 bits VGPRs too.
-    Source(Field),
-    /// SDWA source: number of a VGPR, or code of an SGPR when the bit is set.
-    SdwaSource(Field, Field),
-    /// Destination mask of an SDWA compare.
-    SdwaMask,
-    /// Scalar register in units of two (SMEM base) or four (MUBUF resource).
-    Scaled(Field, u8),
-    /// Number without sign.
-    Unsigned(Field),
-    /// 16-bit number that is sign-extended; 0xffff is taken for -1.
-    Simm16,
-    /// 16-bit number without sign; -1 is taken for 0xffff.
-    Uimm16,
-    /// Branch distance in dwords.
-    Branch,
-    /// Offset of a scalar memory access.
-    SmemOffset,
-    /// VGPR address or nothing.
-    Address(Field),
-    /// SGPR base or nothing.
-    Base,
-    /// `vcc`, not written down.
-    Vcc,
-    /// The literal word.
-    Literal,
-    /// There is no place.
-    Nowhere,
+/// A single-bit modifier and its place.
+pub(crate) type FlagBit = (Field, ModFlags);
+
+const fn flag(bit: u8, flag: ModFlags) -> FlagBit {
+    (Field::new(bit, 1), flag)
 }
 
-/// Hands out the slots of a row's operands, in order.
-#[derive(Clone, Copy)]
-pub(crate) struct Slots {
-    encoding: Encoding,
-    flags: Flags,
-    index: u8,
-    sources: u8,
+/// What lies elsewhere in each generation, beside the opcodes. Absent fields have no bits.
+pub(crate) struct Layout {
+    pub vop3_clamp: [FlagBit; 1],
+    pub vop3_op_sel: Field,
+    /// GFX8 knows neither scalar sources of SDWA nor its output multiplier.
+    pub sdwa_omod: Field,
+    pub sdwa_scalars: bool,
+    smem: &'static [FlagBit],
+    dpp: &'static [FlagBit],
+    ds: &'static [FlagBit],
+    mubuf: &'static [FlagBit],
+    flat: &'static [FlagBit],
 }
 
-impl Slots {
-    pub fn new(row: &Row, encoding: Encoding) -> Slots {
-        let sources = u8::from(row.flags.contains(Flags::NO_ADDR));
-        Slots { encoding, flags: row.flags, index: 0, sources }
+pub(crate) const ABSENT: Field = Field::new(0, 0);
+const GLC: ModFlags = ModFlags::GLC;
+const SLC: ModFlags = ModFlags::SLC;
+const DLC: ModFlags = ModFlags::DLC;
+const LDS: ModFlags = ModFlags::LDS;
+const TFE: ModFlags = ModFlags::TFE;
+const OFFEN: FlagBit = flag(12, ModFlags::OFFEN);
+const IDXEN: FlagBit = flag(13, ModFlags::IDXEN);
+const BOUND_CTRL: FlagBit = flag(51, ModFlags::BOUND_CTRL);
+
+static GFX6_LAYOUT: Layout = Layout {
+    vop3_clamp: [flag(11, ModFlags::CLAMP)],
+    vop3_op_sel: ABSENT,
+    sdwa_omod: ABSENT,
+    sdwa_scalars: false,
+    smem: &[],
+    dpp: &[],
+    ds: &[flag(17, ModFlags::GDS)],
+    mubuf: &[
+        flag(14, GLC),
+        flag(54, SLC),
+        OFFEN,
+        IDXEN,
+        flag(15, ModFlags::ADDR64),
+        flag(16, LDS),
+        flag(55, TFE),
+    ],
+    flat: &[flag(16, GLC), flag(17, SLC)],
+};
+static GFX8_LAYOUT: Layout = Layout {
+    vop3_clamp: [flag(15, ModFlags::CLAMP)],
+    vop3_op_sel: ABSENT,
+    sdwa_omod: ABSENT,
+    sdwa_scalars: false,
+    smem: &[flag(16, GLC)],
+    dpp: &[BOUND_CTRL],
+    ds: &[flag(16, ModFlags::GDS)],
+    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
+    flat: &[flag(16, GLC), flag(17, SLC)],
+};
+static GFX9_LAYOUT: Layout = Layout {
+    vop3_clamp: [flag(15, ModFlags::CLAMP)],
+    vop3_op_sel: Field::new(11, 4),
+    sdwa_omod: SDWA_OMOD,
+    sdwa_scalars: true,
+    smem: &[flag(16, GLC), flag(15, ModFlags::NV)],
+    dpp: &[BOUND_CTRL],
+    ds: &[flag(16, ModFlags::GDS)],
+    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
+    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS), flag(55, ModFlags::NV)],
+};
+/// gfx90a: a scope bit more, and no bit of `tfe` and `nv`, which tells accumulation registers there.
+static GFX90A_LAYOUT: Layout = Layout {
+    vop3_clamp: [flag(15, ModFlags::CLAMP)],
+    vop3_op_sel: Field::new(11, 4),
+    sdwa_omod: SDWA_OMOD,
+    sdwa_scalars: true,
+    smem: &[flag(16, GLC), flag(15, ModFlags::NV)],
+    dpp: &[BOUND_CTRL],
+    ds: &[flag(16, ModFlags::GDS)],
+    mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(15, ModFlags::SCC)],
+    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS), flag(25, ModFlags::SCC)],
+};
+static GFX10_LAYOUT: Layout = Layout {
+    vop3_clamp: [flag(15, ModFlags::CLAMP)],
+    vop3_op_sel: Field::new(11, 4),
+    sdwa_omod: SDWA_OMOD,
+    sdwa_scalars: true,
+    smem: &[flag(16, GLC), flag(14, DLC)],
+    dpp: &[BOUND_CTRL, flag(50, ModFlags::FETCH_INACTIVE)],
+    ds: &[flag(17, ModFlags::GDS)],
+    mubuf: &[flag(14, GLC), flag(54, SLC), flag(15, DLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
+    flat: &[flag(16, GLC), flag(17, SLC), flag(12, DLC), flag(13, LDS)],
+};
+
+impl Layout {
+    /// The processor's.
+    pub fn of(target: &Target) -> &'static Layout {
+        match target.generation {
+            Gfx6 | Gfx7 => &GFX6_LAYOUT,
+            Gfx8 => &GFX8_LAYOUT,
+            Gfx9 if target.has(Feature::GFX90A) => &GFX90A_LAYOUT,
+            Gfx9 => &GFX9_LAYOUT,
+            Gfx10 => &GFX10_LAYOUT,
+        }
     }
 
-    /// The slot of the next operand.
-    pub fn next(&mut self, spec: &OpSpec) -> Slot {
-        let index = self.index;
-        self.index += 1;
-        match spec.kind {
-            Kind::Lit => return Slot::Literal,
-            Kind::Label => return Slot::Branch,
-            Kind::SmemOffset => return Slot::SmemOffset,
-            _ => {}
-        }
-        match self.encoding {
-            Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc => self.salu(spec),
-            Encoding::Sopk if spec.kind == Kind::Imm && spec.num == Num::I32 => Slot::Simm16,
-            Encoding::Sopk | Encoding::Sopp if spec.kind == Kind::Imm => Slot::Uimm16,
-            Encoding::Sopk => Slot::Scalar(SDST),
-            Encoding::Sopp => Slot::Nowhere,
-            Encoding::Smem => smem(spec, index, self.flags),
-            Encoding::Vop32 | Encoding::Sdwa | Encoding::Dpp => self.vop(spec, index),
-            Encoding::Vop3 | Encoding::Vop3p => self.vop3(spec, index),
-            Encoding::Ds => self.ds(spec),
-            Encoding::Mubuf => mubuf(spec, index),
-            Encoding::Flat => flat(spec),
-        }
-    }
-
-    /// Whether the operand just placed was a source, and which.
-    pub fn last_source(&self) -> Option<u8> {
-        self.sources.checked_sub(1)
-    }
-
-    fn source(&mut self) -> u8 {
-        self.sources += 1;
-        self.sources - 1
-    }
-
-    fn salu(&mut self, spec: &OpSpec) -> Slot {
-        if spec.role != Role::Use {
-            return Slot::Scalar(SDST);
-        }
-        let field = [SSRC0, SSRC1, SSRC1][usize::from(self.source().min(2))];
-        match spec.kind {
-            Kind::Imm => Slot::Unsigned(field),
-            Kind::Sgpr => Slot::Scalar(field),
-            _ => Slot::Source(field),
-        }
-    }
-
-    fn vop(&mut self, spec: &OpSpec, index: u8) -> Slot {
-        match (spec.kind, index) {
-            (Kind::Mask, 0) if self.encoding == Encoding::Sdwa => return Slot::SdwaMask,
-            (Kind::Mask, _) => return Slot::Vcc,
-            (Kind::Sgpr, 0) => return Slot::Scalar(VDST),
-            (_, 0) => return Slot::Vector(VDST),
-            _ => {}
-        }
-        match (self.encoding, self.source()) {
-            (Encoding::Vop32, 0) => Slot::Source(SRC0),
-            (Encoding::Sdwa, 0) => Slot::SdwaSource(LANE_SRC0, SDWA_S0),
-            (Encoding::Sdwa, 1) => Slot::SdwaSource(VSRC1, SDWA_S1),
-            (Encoding::Dpp, 0) => Slot::Vector(LANE_SRC0),
-            (_, 1) => Slot::Vector(VSRC1),
-            _ => Slot::Nowhere,
-        }
-    }
-
-    fn vop3(&mut self, spec: &OpSpec, index: u8) -> Slot {
-        match (spec.kind, spec.role, index) {
-            (Kind::Mask | Kind::Sgpr, Role::Def, 0) => return Slot::Scalar(VOP3_DST),
-            (Kind::Mask, Role::Def, _) => return Slot::Scalar(VOP3_SDST),
-            (_, _, 0) => return Slot::Vector(VOP3_DST),
-            _ => {}
-        }
-        match self.source() {
-            0 => Slot::Source(VOP3_SRC0),
-            1 => Slot::Source(VOP3_SRC1),
-            2 => Slot::Source(VOP3_SRC2),
-            _ => Slot::Nowhere,
-        }
-    }
-
-    fn ds(&mut self, spec: &OpSpec) -> Slot {
-        if spec.role != Role::Use {
-            return Slot::Vector(DS_VDST);
-        }
-        match self.source() {
-            0 => Slot::Vector(DS_ADDR),
-            1 => Slot::Vector(DS_DATA0),
-            2 => Slot::Vector(DS_DATA1),
-            _ => Slot::Nowhere,
+    /// The single-bit modifiers that the encoding has room for.
+    pub fn flags(&'static self, encoding: Encoding) -> &'static [FlagBit] {
+        match encoding {
+            Encoding::Smem => self.smem,
+            Encoding::Sdwa => &const { [(SDWA_CLAMP, ModFlags::CLAMP)] },
+            Encoding::Dpp => self.dpp,
+            Encoding::Vop3 | Encoding::Vop3p => &self.vop3_clamp,
+            Encoding::Ds => self.ds,
+            Encoding::Mubuf => self.mubuf,
+            Encoding::Flat => self.flat,
+            _ => &[],
         }
     }
 }
 
-fn smem(spec: &OpSpec, index: u8, flags: Flags) -> Slot {
-    // Without data the first operand is the base (`s_dcache_discard`).
-    match index + u8::from(flags.contains(Flags::NO_DATA)) {
-        0 if spec.kind == Kind::Imm => Slot::Unsigned(SMEM_SDATA),
-        0 => Slot::Scalar(SMEM_SDATA),
-        1 => Slot::Scaled(SMEM_SBASE, 2),
-        _ => Slot::Nowhere,
-    }
-}
-
-fn mubuf(spec: &OpSpec, index: u8) -> Slot {
-    match (spec.kind, index) {
-        (Kind::Vaddr, _) => Slot::Address(MUBUF_VADDR),
-        (Kind::Sgpr, _) => Slot::Scaled(MUBUF_SRSRC, 4),
-        (_, 0) => Slot::Address(MUBUF_VDATA),
-        _ => Slot::Source(MUBUF_SOFFSET),
-    }
-}
-
-fn flat(spec: &OpSpec) -> Slot {
-    match (spec.kind, spec.role) {
-        (Kind::Vaddr, _) => Slot::Address(FLAT_ADDR),
-        (Kind::Saddr, _) => Slot::Base,
-        (_, Role::Use) => Slot::Vector(FLAT_DATA),
-        _ => Slot::Address(FLAT_VDST),
+/// Bits of an encoding that are set whatever the operands.
+pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
+    match (target.generation, encoding) {
+        (Gfx10, Encoding::Flat) if row.family == Family::Flat => FLAT_SADDR.put(NULL),
+        // `v_cmpx` writes EXEC and nothing else.
+        (Gfx10, Encoding::Vop3) if row.family == Family::Vopc && row.ops[0].role == Role::Use => {
+            VOP3_DST.put(126)
+        }
+        _ => 0,
     }
 }

@@ -5,7 +5,7 @@ use crate::inst::MachInst;
 use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange};
 use crate::reg::{Reg, RegClass};
-use crate::table::{Flags, Implicit, Role, Row, op};
+use crate::table::{Flags, Implicit, Kind, Role, Row, op};
 use crate::target::{Generation, Target};
 
 /// A value that a vector instruction takes over the constant bus.
@@ -32,9 +32,8 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
     if !row.is_valu() {
         return true;
     }
-    let Some(encoding) = Encoding::of(row, inst.form) else { return false };
-    let long_literals = target.generation == Generation::Gfx10 && encoding != Encoding::Sdwa;
-    let room_for_literal = encoding == Encoding::Vop32 || long_literals;
+    let Some(encoding) = Encoding::of(target, row, inst.form, inst.mods.lane) else { return false };
+    let room_for_literal = encoding.has_literals(target.generation);
     let mut bus = [None; 2];
     let mut used = 0;
     let mut fits = |value: BusValue| {
@@ -47,14 +46,22 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
         }
         true
     };
+    // Whatever the wave size, LLVM counts an implied VCC as a pair.
     for (flag, first, len) in [(Implicit::READ_VCC, Reg::VCC, 2), (Implicit::READ_M0, Reg::M0, 1)] {
         if row.implicit.contains(flag) {
             fits(BusValue::Hw(RegRange { first, len }));
         }
     }
+    let implied_mask = encoding != Encoding::Vop3;
+    if implied_mask && row.ops.iter().any(|spec| spec.kind == Kind::Mask && spec.role == Role::Use) {
+        fits(BusValue::Hw(RegRange { first: Reg::VCC, len: 2 }));
+    }
     let mut literal = None;
     let sources = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.role != Role::Def);
-    for (_, &operand) in sources {
+    for (spec, &operand) in sources {
+        if implied_mask && spec.kind == Kind::Mask {
+            continue;
+        }
         // M0 reaches the lane selection of `v_writelane_b32` another way.
         let lane_write = matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2);
         if lane_write && operand == Operand::reg(Reg::M0) {

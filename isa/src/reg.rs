@@ -26,6 +26,9 @@ impl Reg {
     /// `src_scc`; as a definition, the condition bit itself.
     pub const SCC: Reg = Reg(253);
 
+    /// `src_lds_direct`.
+    pub const LDS_DIRECT: Reg = Reg(254);
+
     /// SGPR number `n`.
     pub const fn sgpr(n: u16) -> Reg {
         assert!(n < 106);

@@ -42,6 +42,8 @@ impl MachInst {
         match self.mods.lane {
             Lane::None | Lane::Format(_) => self.mods.op_sel & 8 != 0,
             Lane::Sdwa { unused, .. } => unused == 2,
+            // Every lane is written.
+            Lane::Dpp8 { .. } => false,
             Lane::Dpp { row_mask, bank_mask, .. } => {
                 row_mask & bank_mask != 15 || !self.mods.flags.contains(ModFlags::BOUND_CTRL)
             }

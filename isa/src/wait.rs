@@ -16,18 +16,18 @@ pub struct WaitCount {
 impl Target {
     /// The mask of an `s_waitcnt`; counts beyond a counter's limit become the limit, which waits for nothing.
     ///
-    /// GFX9: `vmcnt` in bits 3:0 and 15:14, `expcnt` in 6:4, `lgkmcnt` in 11:8.
+    /// `vmcnt` in bits 3:0, from GFX9 on in 15:14 too, `expcnt` in 6:4, `lgkmcnt` in 11:8, on GFX10 13:8.
     pub const fn waitcnt(&self, vm: u8, exp: u8, lgkm: u8) -> u16 {
         let vm = clamp(vm, self.max_vmcnt);
         let exp = clamp(exp, self.max_expcnt);
         let lgkm = clamp(lgkm, self.max_lgkmcnt);
-        vm & 15 | (vm >> 4 & 3) << 14 | (exp & 7) << 4 | (lgkm & 15) << 8
+        vm & 15 | (vm >> 4 & 3) << 14 | (exp & 7) << 4 | lgkm << 8
     }
 
     /// The counts in a mask.
     pub const fn unpack_waitcnt(&self, mask: u16) -> WaitCount {
-        let vm = (mask & 15 | (mask >> 14 & 3) << 4) as u8;
-        WaitCount { vm, exp: (mask >> 4 & 7) as u8, lgkm: (mask >> 8 & 15) as u8 }
+        let vm = (mask & 15 | (mask >> 14 & 3) << 4) as u8 & self.max_vmcnt;
+        WaitCount { vm, exp: (mask >> 4 & 7) as u8, lgkm: (mask >> 8) as u8 & self.max_lgkmcnt }
     }
 }
 

@@ -60,7 +60,7 @@ fn llvm_prints_our_words_as_our_text() {
     for target in PROCESSORS.iter().filter(|target| target.generation >= Generation::Gfx8) {
         let insts = sweep(target, 64);
         let ours: Vec<_> = insts.iter().map(|inst| words(target, inst)).collect();
-        let theirs = llvm::disassemble(&mc, target.name, &ours);
+        let theirs = llvm::disassemble(&mc, target, &ours);
         let pairs = insts.iter().zip(&ours).zip(&theirs);
         let differences = pairs.filter_map(|((inst, words), llvm)| {
             let text = text(target, inst);
@@ -76,7 +76,7 @@ fn llvm_assembles_our_text_to_our_words() {
     for target in &PROCESSORS {
         let insts = sweep(target, 64);
         let texts: Vec<_> = insts.iter().map(|inst| text(target, inst)).collect();
-        let theirs = llvm::assemble(&mc, target.name, &texts);
+        let theirs = llvm::assemble(&mc, target, &texts);
         let differences = insts.iter().zip(&texts).zip(&theirs).filter_map(|((inst, text), llvm)| {
             let words = words(target, inst);
             (llvm.as_ref() != Some(&words))

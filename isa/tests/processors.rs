@@ -125,7 +125,7 @@ fn features_are_those_of_the_assembler() {
     ];
     for target in &PROCESSORS {
         let lines: Vec<String> = samples.iter().map(|(_, text)| (*text).to_owned()).collect();
-        for ((feature, text), words) in samples.iter().zip(llvm::assemble(&mc, target.name, &lines)) {
+        for ((feature, text), words) in samples.iter().zip(llvm::assemble(&mc, target, &lines)) {
             let has = words.is_some_and(|words| !text.contains("not a literal") || words.len() == 1);
             assert_eq!(has, target.has(*feature), "{} {feature:?}", target.name);
         }

@@ -35,9 +35,9 @@ fn record() -> Option<String> {
                 .find(|inst| isa::constant_bus_ok(target, inst, None) && !random::shows_half_bits(inst))?;
             texts.push(print(target, &inst));
         }
-        let words = llvm::assemble(&mc, target.name, &texts);
+        let words = llvm::assemble(&mc, target, &texts);
         let known: Vec<Vec<u32>> = words.into_iter().flatten().collect();
-        for (words, text) in known.iter().zip(llvm::disassemble(&mc, target.name, &known)) {
+        for (words, text) in known.iter().zip(llvm::disassemble(&mc, target, &known)) {
             let hex: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
             writeln!(out, "{} | {} | {}", target.name, hex.join(" "), text?).ok()?;
         }

@@ -1,6 +1,6 @@
 //! Names of the registers that are not numbered.
 
-use isa::{Reg, RegClass, RegRange, Target};
+use isa::{Reg, RegRange, Target};
 use rustc_hash::FxHashMap;
 
 /// Other names of registers, as assemblers accept them: name, code, dwords.
@@ -21,14 +21,13 @@ const ALIASES: [(&str, u16, u8); 12] = [
 
 /// Registers by name: whatever the printer calls them on this processor, and the aliases.
 pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
-    let _ = (target, RegClass::Sgpr);
     let mut names = FxHashMap::default();
     let mut name = String::new();
     for len in 1..=2u8 {
         for code in 102..256u16 {
             let range = RegRange { first: Reg(code), len };
             name.clear();
-            if range.exists() && isa::print::write_reg(range, &mut name).is_ok() {
+            if range.exists(target) && isa::print::write_reg(target, range, &mut name).is_ok() {
                 let is_named =
                     !name.contains('[') && !name.ends_with(|c: char| c.is_ascii_digit()) || name == "m0";
                 if is_named {
@@ -39,7 +38,7 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
     }
     for (alias, code, len) in ALIASES {
         let range = RegRange { first: Reg(code), len };
-        if range.exists() {
+        if range.exists(target) {
             names.entry(alias.into()).or_insert(range);
         }
     }

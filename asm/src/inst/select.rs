@@ -38,7 +38,9 @@ pub(super) fn select(
     for n in rows.0..rows.1 {
         let op = known.opcodes[n as usize];
         let row = op.row();
-        for form in forms(op, row, form, known.line.mods.sdwa.is_some(), known.line.mods.dpp.is_some()) {
+        for form in
+            forms(known.target, op, row, form, known.line.mods.sdwa.is_some(), known.line.mods.dpp.is_some())
+        {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
                 Err(mismatch) => {
@@ -54,6 +56,7 @@ pub(super) fn select(
 
 /// The forms to try, shortest first.
 fn forms(
+    target: &'static isa::Target,
     op: Opcode,
     row: &Row,
     wanted: Option<Form>,
@@ -71,7 +74,7 @@ fn forms(
         None if dpp => ([Form::Dpp, NONE], 1),
         None => ([Form::E32, Form::Full], 2),
     };
-    list.into_iter().take(count).filter(move |&form| has_form(op, form))
+    list.into_iter().take(count).filter(move |&form| has_form(target, op, form))
 }
 
 fn attempt(

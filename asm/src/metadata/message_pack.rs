@@ -14,12 +14,18 @@ fn meaning(text: &str) -> Scalar<'_> {
     if let Some(value) = unsigned(text) {
         return Scalar::Uint(value);
     }
-    if let Some(value) = text.strip_prefix('-').and_then(unsigned).and_then(|value| 0i64.checked_sub_unsigned(value)) {
+    if let Some(value) =
+        text.strip_prefix('-').and_then(unsigned).and_then(|value| 0i64.checked_sub_unsigned(value))
+    {
         return Scalar::Int(value);
     }
     match text {
-        "true" | "True" | "TRUE" | "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Scalar::Bool(true),
-        "false" | "False" | "FALSE" | "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Scalar::Bool(false),
+        "true" | "True" | "TRUE" | "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => {
+            Scalar::Bool(true)
+        }
+        "false" | "False" | "FALSE" | "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => {
+            Scalar::Bool(false)
+        }
         _ => Scalar::Str(text),
     }
 }

@@ -22,7 +22,9 @@ impl Assembler {
         let (at, text) = body(cur, ".end_amdgpu_metadata", span)?;
         let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
         if !matches!(tree, Node::Map(_)) {
-            return Err(error(span.clone(), "metadata is a mapping").label("no `amdhsa.kernels:` or the like here"));
+            return Err(
+                error(span.clone(), "metadata is a mapping").label("no `amdhsa.kernels:` or the like here")
+            );
         }
         self.settings.metadata_version = version(&tree);
         let mut bytes = Vec::new();

@@ -148,7 +148,9 @@ impl<'t> Parser<'t> {
     fn nested(&mut self, indent: usize, of_key: bool, depth: u32) -> Result<Node, Mistake> {
         match self.peek() {
             Some(line) if line.indent > indent => self.node(line.indent, depth + 1),
-            Some(line) if of_key && line.indent == indent && is_item(line.text) => self.sequence(indent, depth + 1),
+            Some(line) if of_key && line.indent == indent && is_item(line.text) => {
+                self.sequence(indent, depth + 1)
+            }
             _ => Ok(Node::Empty),
         }
     }
@@ -329,7 +331,9 @@ impl Flow<'_> {
                 match self.peek() {
                     0 if self.pos >= self.text.len() => return Err("a string has no end"),
                     b'\\' if quote == b'"' => self.pos += 2,
-                    byte if byte == quote && self.text.as_bytes().get(self.pos + 1) == Some(&quote) => self.pos += 2,
+                    byte if byte == quote && self.text.as_bytes().get(self.pos + 1) == Some(&quote) => {
+                        self.pos += 2
+                    }
                     byte if byte == quote => break,
                     _ => self.pos += 1,
                 }
@@ -337,7 +341,8 @@ impl Flow<'_> {
             self.pos += 1;
         } else {
             while !matches!(self.peek(), b',' | b']' | b'}' | b'[' | b'{') && self.pos < self.text.len() {
-                let ends = self.peek() == b':' && matches!(self.text.as_bytes().get(self.pos + 1), Some(b' ') | None);
+                let ends = self.peek() == b':'
+                    && matches!(self.text.as_bytes().get(self.pos + 1), Some(b' ') | None);
                 if ends {
                     break;
                 }

@@ -91,10 +91,8 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
         (width, operand) => vgprs(target, operand, width, 1)?,
     };
     let scalar_offset = match inst.ops[3] {
-        Operand::Inline(code) if is_inline(code) && (code != 248 || target.has(Feature::INV_2PI)) => {
-            code.into()
-        }
-        operand => sgprs(operand, 1, 1, 3)?,
+        Operand::Inline(code) if is_inline(target, code) => code.into(),
+        operand => sgprs(target, operand, 1, 1, 3)?,
     };
     let (data, acc) = data(target, inst.ops[0], row.ops[0].width, ACC, 0)?;
     Ok(prefix_bits(target, Encoding::Mtbuf)
@@ -105,7 +103,7 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
         | FORMAT.put(format.into())
         | VADDR.put(address)
         | VDATA.put(data)
-        | SRSRC.put(sgprs(inst.ops[2], 4, 4, 2)?)
+        | SRSRC.put(sgprs(target, inst.ops[2], 4, 4, 2)?)
         | SOFFSET.put(scalar_offset))
 }
 
@@ -117,11 +115,12 @@ pub(super) fn decode(target: &Target, op: Opcode, bits: u64) -> Result<MachInst,
         width => vgprs_at(VADDR.get(bits), width)?,
     };
     let scalar_offset = match SOFFSET.get(bits) {
-        code if is_inline(code as u16) => Operand::Inline(code as u16),
-        code => sgprs_at(code, 1)?,
+        code if is_inline(target, code as u16) => Operand::Inline(code as u16),
+        code => sgprs_at(target, code, 1)?,
     };
     let data = data_at(target, VDATA.get(bits), op.row().ops[0].width, ACC.get(bits))?;
-    let mut inst = MachInst::new(op, &[data, address, sgprs_at(SRSRC.get(bits) * 4, 4)?, scalar_offset]);
+    let mut inst =
+        MachInst::new(op, &[data, address, sgprs_at(target, SRSRC.get(bits) * 4, 4)?, scalar_offset]);
     inst.mods.flags = flags;
     inst.mods.offset = OFFSET.get(bits) as i32;
     inst.mods.lane = Lane::Format(FORMAT.get(bits) as u8);

@@ -67,10 +67,16 @@ fn registers_at(first: Reg, len: u8) -> Result<Operand, DecodeError> {
 }
 
 /// Code of the first SGPR of a group, in units of `unit` registers.
-pub(super) fn sgprs(operand: Operand, width: u8, unit: u32, index: u8) -> Result<u32, Problem> {
+pub(super) fn sgprs(
+    target: &Target,
+    operand: Operand,
+    width: u8,
+    unit: u32,
+    index: u8,
+) -> Result<u32, Problem> {
     match operand {
         Operand::Reg(range) if range.first.0 >= 256 => Err(Problem::Operand(index)),
-        Operand::Reg(range) if range.len != width || !range.exists() => Err(Problem::Register(index)),
+        Operand::Reg(range) if range.len != width || !range.exists(target) => Err(Problem::Register(index)),
         Operand::Reg(range) => Ok(u32::from(range.first.0) / unit),
         Operand::Virt(_) => Err(Problem::Unresolved(index)),
         _ => Err(Problem::Operand(index)),
@@ -78,12 +84,12 @@ pub(super) fn sgprs(operand: Operand, width: u8, unit: u32, index: u8) -> Result
 }
 
 /// The SGPR group whose first register has that code.
-pub(super) fn sgprs_at(code: u32, width: u8) -> Result<Operand, DecodeError> {
-    group(RegRange { first: Reg(code as u16), len: width })
+pub(super) fn sgprs_at(target: &Target, code: u32, width: u8) -> Result<Operand, DecodeError> {
+    group(target, RegRange { first: Reg(code as u16), len: width })
 }
 
-fn group(range: RegRange) -> Result<Operand, DecodeError> {
-    if range.exists() { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
+fn group(target: &Target, range: RegRange) -> Result<Operand, DecodeError> {
+    if range.exists(target) { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
 }
 
 /// A number that must fit its field.

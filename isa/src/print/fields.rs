@@ -2,8 +2,9 @@
 
 use super::Printer;
 use crate::inst::MachInst;
-use crate::table::{Family, Kind, OpSpec, op};
-use crate::target::Target;
+use crate::names;
+use crate::table::{Family, Flags, Kind, OpSpec, op};
+use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
@@ -12,9 +13,17 @@ impl Printer<'_> {
         let bits = value as u32 & 0xffff;
         match op {
             op::S_WAITCNT => self.waitcnt(bits as u16),
-            op::S_GETREG_B32 | op::S_SETREG_B32 | op::S_SETREG_IMM32_B32 => hwreg(bits, self.out),
-            op::S_SENDMSG | op::S_SENDMSGHALT => message(bits, self.out),
+            op::S_GETREG_B32 | op::S_SETREG_B32 | op::S_SETREG_IMM32_B32 => {
+                hwreg(self.target, bits, self.out)
+            }
+            op::S_SENDMSG | op::S_SENDMSGHALT => message(self.target, bits, self.out),
             op::S_SET_GPR_IDX_ON | op::S_SET_GPR_IDX_MODE => gpr_idx(bits, self.out),
+            op::S_WAITCNT_DEPCTR => depctr(self.target, bits, self.out),
+            // What has several encodings in LLVM's tables is read as if it had an SGPR.
+            _ if spec.kind == Kind::SmemOffset && value == 0 && self.says_null() => {
+                self.out.push_str("null");
+                Ok(())
+            }
             _ if spec.kind == Kind::SmemOffset => hex(value, self.out),
             _ if op.family() == Family::Sopk && spec.kind == Kind::Imm => write!(self.out, "{bits:#x}"),
             // Written as a source constant would be: small ones in decimal.
@@ -22,6 +31,10 @@ impl Printer<'_> {
             // Branch distances and the numbers of program-flow instructions.
             _ => write!(self.out, "{bits}"),
         }
+    }
+
+    fn says_null(&self) -> bool {
+        self.target.generation == Generation::Gfx10 && !self.inst.op.row().flags.contains(Flags::LOAD)
     }
 
     fn waitcnt(&mut self, mask: u16) -> fmt::Result {
@@ -43,33 +56,33 @@ impl Printer<'_> {
     }
 }
 
+/// Counters of dependencies that are not at rest; all of them if there is none.
+fn depctr(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
+    let known = names::dependency_counters(target).fold(0, |known, row| known | row.mask());
+    if bits & !known != 0 {
+        return write!(out, "{bits:#x}");
+    }
+    let idle = names::dependency_counters(target).all(|row| row.get(bits) == row.max());
+    let mut space = "";
+    for row in names::dependency_counters(target).filter(|row| idle || row.get(bits) != row.max()) {
+        write!(out, "{space}{}({})", row.name, row.get(bits))?;
+        space = " ";
+    }
+    Ok(())
+}
+
 fn hex(value: i32, out: &mut String) -> fmt::Result {
     let sign = if value < 0 { "-" } else { "" };
     write!(out, "{sign}{:#x}", value.unsigned_abs())
 }
 
 /// `hwreg(name, first bit, bits)`; the whole register is left unsaid.
-fn hwreg(bits: u32, out: &mut String) -> fmt::Result {
+fn hwreg(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let (id, offset, size) = (bits & 0x3f, bits >> 6 & 0x1f, (bits >> 11 & 0x1f) + 1);
-    let name = match id {
-        1 => "HW_REG_MODE",
-        2 => "HW_REG_STATUS",
-        3 => "HW_REG_TRAPSTS",
-        4 => "HW_REG_HW_ID",
-        5 => "HW_REG_GPR_ALLOC",
-        6 => "HW_REG_LDS_ALLOC",
-        7 => "HW_REG_IB_STS",
-        15 => "HW_REG_SH_MEM_BASES",
-        16 => "HW_REG_TBA_LO",
-        17 => "HW_REG_TBA_HI",
-        18 => "HW_REG_TMA_LO",
-        19 => "HW_REG_TMA_HI",
-        _ => "",
-    };
     out.push_str("hwreg(");
-    match name {
-        "" => write!(out, "{id}")?,
-        name => out.push_str(name),
+    match names::hw_registers(target).find(|row| row.id == id) {
+        Some(row) => out.push_str(row.name),
+        None => write!(out, "{id}")?,
     }
     if (offset, size) != (0, 32) {
         write!(out, ", {offset}, {size}")?;
@@ -78,38 +91,27 @@ fn hwreg(bits: u32, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// `sendmsg(message, operation, stream)`, by names where the combination has a meaning on GFX9.
-fn message(bits: u32, out: &mut String) -> fmt::Result {
+/// `sendmsg(message, operation, stream)`, by names where the combination has a meaning.
+fn message(target: &Target, bits: u32, out: &mut String) -> fmt::Result {
     let (id, operation, stream) = (bits & 0xf, bits >> 4 & 7, bits >> 8 & 3);
-    let plain = match id {
-        1 => "MSG_INTERRUPT",
-        4 => "MSG_SAVEWAVE",
-        5 => "MSG_STALL_WAVE_GEN",
-        6 => "MSG_HALT_WAVES",
-        7 => "MSG_ORDERED_PS_DONE",
-        8 => "MSG_EARLY_PRIM_DEALLOC",
-        9 => "MSG_GS_ALLOC_REQ",
-        10 => "MSG_GET_DOORBELL",
-        _ => "",
-    };
-    const GS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"];
-    const SYSTEM: [&str; 5] = [
-        "",
-        "SYSMSG_OP_ECC_ERR_INTERRUPT",
-        "SYSMSG_OP_REG_RD",
-        "SYSMSG_OP_HOST_TRAP_ACK",
-        "SYSMSG_OP_TTRACE_PC",
-    ];
-    match (id, operation, stream) {
-        (_, 0, 0) if !plain.is_empty() => write!(out, "sendmsg({plain})"),
-        (3, 0, 0) => write!(out, "sendmsg(MSG_GS_DONE, GS_OP_NOP)"),
-        (2, 1..=3, _) => write!(out, "sendmsg(MSG_GS, {}, {stream})", GS[operation as usize]),
-        (3, 1..=3, _) => write!(out, "sendmsg(MSG_GS_DONE, {}, {stream})", GS[operation as usize]),
-        (15, 1 | 2 | 4, 0) => write!(out, "sendmsg(MSG_SYSMSG, {})", SYSTEM[operation as usize]),
+    let message = names::messages(target).find(|row| row.id == id).map(|row| row.name);
+    let named = names::operations(target, id).find(|row| row.id == operation).map(|row| row.name);
+    let gs = id == names::MSG_GS || id == names::MSG_GS_DONE;
+    match (message, named, operation, stream) {
+        (Some(name), None, 0, 0) if !takes_operation(id) => write!(out, "sendmsg({name})"),
+        (Some(name), Some(named), 0, 0) if id == names::MSG_GS_DONE => {
+            write!(out, "sendmsg({name}, {named})")
+        }
+        (Some(name), Some(named), 1.., _) if gs => write!(out, "sendmsg({name}, {named}, {stream})"),
+        (Some(name), Some(named), 1.., 0) if !gs => write!(out, "sendmsg({name}, {named})"),
         // Names hide bits that mean nothing; numbers do not.
         _ if bits & !0x37f != 0 => write!(out, "{bits}"),
         _ => write!(out, "sendmsg({id}, {operation}, {stream})"),
     }
+}
+
+fn takes_operation(message: u32) -> bool {
+    matches!(message, names::MSG_GS | names::MSG_GS_DONE | names::MSG_SYSMSG)
 }
 
 /// `gpr_idx(SRC0,DST)`: which operands are indexed.

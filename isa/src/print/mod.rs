@@ -9,10 +9,12 @@ mod mods;
 
 use crate::func::{MBlock, MachFunc, RelocRef};
 use crate::inst::{Form, MachInst, ModFlags};
-use crate::layout::{Encoding, Slots};
+use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange};
+use crate::slots::Slots;
+use crate::special::{numbered_sgprs, special_name, trap_registers};
 use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, op};
-use crate::target::Target;
+use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
 /// Appends the text of an instruction, without indentation or newline. `func` resolves virtual registers, labels and
@@ -56,9 +58,11 @@ impl Printer<'_> {
         if crate::graphics::handles(row.family) {
             return self.graphics();
         }
-        self.out.push_str(suffix(self.inst));
-        let Some(encoding) = Encoding::of(row, self.inst.form) else { return self.plain_operands() };
-        let mut slots = Slots::new(row, encoding);
+        self.out.push_str(suffix(self.target, self.inst));
+        let Some(encoding) = Encoding::of(self.target, row, self.inst.form, self.inst.mods.lane) else {
+            return self.plain_operands();
+        };
+        let mut slots = Slots::new(self.target, row, encoding);
         let mut first = true;
         for (index, (spec, &operand)) in row.ops.iter().zip(self.inst.operands()).enumerate() {
             let before = slots.last_source();
@@ -127,10 +131,16 @@ impl Printer<'_> {
     fn operand(&mut self, encoding: Encoding, spec: &OpSpec, operand: Operand) -> fmt::Result {
         match operand {
             Operand::None => self.out.push_str("off"),
-            Operand::Reg(range) => write_reg(range, self.out)?,
+            Operand::Reg(range) => write_reg(self.target, range, self.out)?,
             Operand::Virt(tuple) => self.virtual_regs(tuple)?,
             Operand::Inline(code) => write_inline(code, spec.num, encoding == Encoding::Vop3p, self.out)?,
             Operand::Literal(value) if spec.kind == Kind::Lit => write!(self.out, "{value:#x}")?,
+            // Packed instructions show the whole word, mixed ones what f16 makes of it.
+            Operand::Literal(value) if self.is_mix() => write_literal(value, Num::F16, false, self.out)?,
+            Operand::Literal(value) if spec.num == Num::V2F16 => write_packed(value, Num::F16, self.out)?,
+            Operand::Literal(value) if encoding == Encoding::Vop3p => {
+                write_packed(value, spec.num, self.out)?
+            }
             Operand::Literal(value) => write_literal(value, spec.num, encoding == Encoding::Vop3p, self.out)?,
             Operand::Imm(value) => self.immediate(spec, value)?,
             Operand::Block(block) => match self.func {
@@ -174,7 +184,7 @@ impl Printer<'_> {
 }
 
 /// `_e32`, `_e64`, `_sdwa`, `_dpp`, where an instruction has several encodings.
-fn suffix(inst: &MachInst) -> &'static str {
+fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     let row = inst.op.row();
     if !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) || row.flags.contains(Flags::NO_E64)
     {
@@ -183,21 +193,24 @@ fn suffix(inst: &MachInst) -> &'static str {
     match inst.form {
         Form::Full => "_e64",
         Form::E32 => "_e32",
+        // LLVM leaves that to the selections; it reads both.
+        Form::Sdwa if row.family == Family::Vopc && target.generation == Generation::Gfx8 => "",
         Form::Sdwa => "_sdwa",
         Form::Dpp => "_dpp",
     }
 }
 
 /// Appends the name of hardware registers: `s5`, `v[2:3]`, `vcc`, `exec_lo`.
-pub fn write_reg(range: RegRange, out: &mut String) -> fmt::Result {
+pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Result {
     let code = range.first.0;
+    let (trap, traps) = trap_registers(target);
     let (prefix, number) = match code {
         512.. => ("a", code - 512),
         256.. => ("v", code - 256),
-        0..=101 => ("s", code),
-        108..=123 => ("ttmp", code - 108),
+        _ if code < numbered_sgprs(target) => ("s", code),
+        _ if code >= trap.0 && code < trap.0 + traps => ("ttmp", code - trap.0),
         _ => {
-            return match special_name(code, range.len) {
+            return match special_name(target, range) {
                 Some(name) => out.write_str(name),
                 None => write!(out, "s[{code}:{}]", code + u16::from(range.len.saturating_sub(1))),
             };
@@ -207,34 +220,6 @@ pub fn write_reg(range: RegRange, out: &mut String) -> fmt::Result {
         0 | 1 => write!(out, "{prefix}{number}"),
         len => write!(out, "{prefix}[{number}:{}]", number + u16::from(len) - 1),
     }
-}
-
-/// Names of the scalar registers that are not numbered.
-fn special_name(code: u16, len: u8) -> Option<&'static str> {
-    Some(match (code, len) {
-        (102, 2) => "flat_scratch",
-        (102, 1) => "flat_scratch_lo",
-        (103, 1) => "flat_scratch_hi",
-        (104, 2) => "xnack_mask",
-        (104, 1) => "xnack_mask_lo",
-        (105, 1) => "xnack_mask_hi",
-        (106, 2) => "vcc",
-        (106, 1) => "vcc_lo",
-        (107, 1) => "vcc_hi",
-        (124, 1) => "m0",
-        (126, 2) => "exec",
-        (126, 1) => "exec_lo",
-        (127, 1) => "exec_hi",
-        (235, _) => "src_shared_base",
-        (236, _) => "src_shared_limit",
-        (237, _) => "src_private_base",
-        (238, _) => "src_private_limit",
-        (239, _) => "src_pops_exiting_wave_id",
-        (251, _) => "src_vccz",
-        (252, _) => "src_execz",
-        (253, _) => "src_scc",
-        _ => return None,
-    })
 }
 
 /// Appends an inline constant. Operands of 16-bit integers show a float constant as the bits of its half-precision
@@ -283,6 +268,22 @@ fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::R
         Some(Operand::Inline(code)) => {
             write_inline(code, if num.is_half() { Num::F16 } else { num }, packed, out)
         }
+        _ => write!(out, "{value:#x}"),
+    }
+}
+
+/// Appends the literal of a packed instruction, as one word unless it is a constant of the low half.
+fn write_packed(value: u32, num: Num, out: &mut String) -> fmt::Result {
+    // A half that is all ones is no -1.
+    let half =
+        u16::try_from(value).ok().filter(|&half| num == Num::F16 && half < 0xfff0).and_then(inline_half);
+    let word = if num == Num::F16 {
+        Operand::int64(i64::from(value as i32))
+    } else {
+        Some(Operand::int(value as i32))
+    };
+    match half.or(word) {
+        Some(Operand::Inline(code)) => write_inline(code, Num::F16, true, out),
         _ => write!(out, "{value:#x}"),
     }
 }

@@ -4,6 +4,7 @@ use super::Printer;
 use crate::inst::{Lane, ModFlags, SdwaSel};
 use crate::layout::Encoding;
 use crate::table::{Caps, Family, Flags, op};
+use crate::target::Feature;
 use std::fmt::{self, Write};
 
 impl Printer<'_> {
@@ -21,17 +22,21 @@ impl Printer<'_> {
             Encoding::Vop3p => self.vop3p(sources),
             Encoding::Sdwa => self.sdwa(sources),
             Encoding::Dpp => self.dpp(),
+            Encoding::Dpp8 => self.dpp8(),
             Encoding::Ds => self.ds(),
             Encoding::Mubuf => {
-                self.flags(&[(ModFlags::IDXEN, " idxen"), (ModFlags::OFFEN, " offen")]).and_then(|()| {
-                    self.offset()?;
-                    // Where `lds` goes without saying LLVM writes it before the others, and reads it only there.
-                    if self.inst.op.row().flags.contains(Flags::LDS_ONLY) {
-                        self.out.push_str(" lds");
-                        return self.flags(&[(ModFlags::GLC, " glc"), (ModFlags::SLC, " slc")]);
-                    }
-                    self.memory_flags()
-                })
+                self.flags(&[
+                    (ModFlags::IDXEN, " idxen"),
+                    (ModFlags::OFFEN, " offen"),
+                    (ModFlags::ADDR64, " addr64"),
+                ])?;
+                self.offset()?;
+                // Where `lds` goes without saying LLVM writes it before the others, and reads it only there.
+                if self.inst.op.row().flags.contains(Flags::LDS_ONLY) {
+                    self.out.push_str(" lds");
+                    return self.flags(&[(ModFlags::GLC, " glc"), (ModFlags::SLC, " slc")]);
+                }
+                self.memory_flags()
             }
             Encoding::Flat => {
                 self.offset()?;
@@ -43,7 +48,7 @@ impl Printer<'_> {
                     let sign = if offset < 0 { "-" } else { "" };
                     write!(self.out, " offset:{sign}{:#x}", offset.unsigned_abs())?;
                 }
-                self.flags(&[(ModFlags::GLC, " glc")])
+                self.flags(&[(ModFlags::GLC, " glc"), (ModFlags::DLC, " dlc")])
             }
             _ => Ok(()),
         }
@@ -62,6 +67,8 @@ impl Printer<'_> {
         self.flags(&[
             (ModFlags::GLC, " glc"),
             (ModFlags::SLC, " slc"),
+            (ModFlags::DLC, " dlc"),
+            (ModFlags::SCC, " scc"),
             (ModFlags::LDS, " lds"),
             (ModFlags::TFE, " tfe"),
         ])
@@ -157,10 +164,26 @@ impl Printer<'_> {
             0x141 => self.out.push_str(" row_half_mirror"),
             0x142 => self.out.push_str(" row_bcast:15"),
             0x143 => self.out.push_str(" row_bcast:31"),
+            0x150..=0x15f if self.target.has(Feature::GFX90A) => {
+                write!(self.out, " row_newbcast:{}", ctrl & 15)?
+            }
+            0x150..=0x15f => write!(self.out, " row_share:{}", ctrl & 15)?,
+            0x160..=0x16f => write!(self.out, " row_xmask:{}", ctrl & 15)?,
             _ => write!(self.out, " dpp:{ctrl:#x}")?,
         }
         write!(self.out, " row_mask:{row_mask:#x} bank_mask:{bank_mask:#x}")?;
-        self.flags(&[(ModFlags::BOUND_CTRL, " bound_ctrl:1")])
+        self.flags(&[(ModFlags::BOUND_CTRL, " bound_ctrl:1"), (ModFlags::FETCH_INACTIVE, " fi:1")])
+    }
+
+    fn dpp8(&mut self) -> fmt::Result {
+        let Lane::Dpp8 { lanes } = self.inst.mods.lane else { return Ok(()) };
+        self.out.push_str(" dpp8");
+        for n in 0..8 {
+            let before = if n == 0 { ":[" } else { "," };
+            write!(self.out, "{before}{}", lanes >> (3 * n) & 7)?;
+        }
+        self.out.push(']');
+        self.flags(&[(ModFlags::FETCH_INACTIVE, " fi:1")])
     }
 
     fn ds(&mut self) -> fmt::Result {

@@ -164,6 +164,8 @@ pub enum Num {
     F16,
     F32,
     F64,
+    /// Two halves in one register of an instruction that is not VOP3P.
+    V2F16,
     /// Wider than 64 bits, or not a number.
     Raw,
 }

@@ -26,6 +26,7 @@ pub(crate) const I64: Ty = Ty(Num::I64, 2);
 pub(crate) const U64: Ty = Ty(Num::U64, 2);
 pub(crate) const F16: Ty = Ty(Num::F16, 1);
 pub(crate) const F32: Ty = Ty(Num::F32, 1);
+pub(crate) const V2F16: Ty = Ty(Num::V2F16, 1);
 pub(crate) const F64: Ty = Ty(Num::F64, 2);
 
 macro_rules! operands {

@@ -10,7 +10,7 @@ pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)
     let rows = rows.filter(|op| op.row().code(target).is_some() && !op.row().flags.contains(Flags::ALIAS));
     rows.flat_map(move |op| [Form::Full, Form::E32].map(|form| (op, form))).filter(move |&(op, form)| {
         let short_only = op.family() == Family::Vintrp && target.generation < Generation::Gfx8;
-        isa::encode::has_form(op, form) && !(short_only && form == Form::Full)
+        isa::encode::has_form(target, op, form) && !(short_only && form == Form::Full)
     })
 }
 

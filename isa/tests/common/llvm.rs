@@ -1,5 +1,6 @@
 //! LLVM 19's assembler and disassembler, if they are installed.
 
+use isa::{Feature, Generation, Target};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -50,24 +51,34 @@ fn encoded_lines(stdout: &str) -> impl Iterator<Item = (String, Vec<u8>)> {
     })
 }
 
+/// Processor and wave size.
+fn flags(target: &Target) -> (String, &'static str) {
+    let wave = match target.wave_size {
+        64 if target.has(Feature::WAVE32) => "-mattr=-wavefrontsize32,+wavefrontsize64",
+        _ => "-mattr=",
+    };
+    (format!("-mcpu={}", target.name), wave)
+}
+
 /// Text of each instruction; `None` where LLVM does not decode it to exactly one.
-pub fn disassemble(tool: &Path, cpu: &str, insts: &[Vec<u32>]) -> Vec<Option<String>> {
+pub fn disassemble(tool: &Path, target: &Target, insts: &[Vec<u32>]) -> Vec<Option<String>> {
     // An instruction that tells the output of one input line from that of the next.
-    const MARK: u32 = 0xbf92_beef;
+    let mark = if target.generation == Generation::Gfx10 { 0xbf90_000f_u32 } else { 0xbf92_beef };
     let mut input = String::new();
     for words in insts {
-        for words in [words, &vec![MARK]] {
+        for words in [words, &vec![mark]] {
             let bytes = words.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:#04x}"));
             input.push_str(&format!("[{}]\n", bytes.collect::<Vec<_>>().join(",")));
         }
     }
-    let cpu = format!("-mcpu={cpu}");
-    let (stdout, stderr) = run(tool, &["-arch=amdgcn", &cpu, "--disassemble", "--show-encoding"], &input);
+    let (cpu, wave) = flags(target);
+    let (stdout, stderr) =
+        run(tool, &["-arch=amdgcn", &cpu, wave, "--disassemble", "--show-encoding"], &input);
     let bad: HashSet<usize> = complaints(&stderr).into_iter().collect();
     let mut texts = Vec::with_capacity(insts.len());
     let mut lines = Vec::new();
     for (text, bytes) in encoded_lines(&stdout) {
-        if bytes != MARK.to_le_bytes() {
+        if bytes != mark.to_le_bytes() {
             lines.push(text);
             continue;
         }
@@ -82,10 +93,10 @@ pub fn disassemble(tool: &Path, cpu: &str, insts: &[Vec<u32>]) -> Vec<Option<Str
 }
 
 /// Words of each line; `None` where LLVM does not assemble it.
-pub fn assemble(tool: &Path, cpu: &str, lines: &[String]) -> Vec<Option<Vec<u32>>> {
+pub fn assemble(tool: &Path, target: &Target, lines: &[String]) -> Vec<Option<Vec<u32>>> {
     let input = lines.join("\n") + "\n";
-    let cpu = format!("-mcpu={cpu}");
-    let (stdout, stderr) = run(tool, &["-arch=amdgcn", &cpu, "--show-encoding"], &input);
+    let (cpu, wave) = flags(target);
+    let (stdout, stderr) = run(tool, &["-arch=amdgcn", &cpu, wave, "--show-encoding"], &input);
     let bad: HashSet<usize> = complaints(&stderr).into_iter().collect();
     let mut encoded = encoded_lines(&stdout);
     let words = |bytes: Vec<u8>| {

@@ -3,7 +3,7 @@
 use super::graphics::is_graphics;
 use isa::encode::has_form;
 use isa::table::{Caps, Family, Flags, Kind, Num, OpSpec, Role};
-use isa::{Feature, Form, Lane, MachInst, ModFlags, Opcode, Operand, Reg, SdwaSel, Target, op};
+use isa::{Feature, Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Reg, SdwaSel, Target, op};
 
 /// xorshift64*
 pub struct Rng {
@@ -50,7 +50,7 @@ pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)
             (true, true) if row.flags.contains(Flags::NO_E64) => &[Form::Full],
             (true, true) => &[Form::Full, Form::E32, Form::Sdwa, Form::Dpp],
         };
-        forms.iter().filter(move |&&form| has_form(op, form)).map(move |&form| (op, form))
+        forms.iter().filter(move |&&form| has_form(target, op, form)).map(move |&form| (op, form))
     })
 }
 
@@ -60,7 +60,7 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
     let mut inst = MachInst::new(op, &[]);
     inst.form = form;
     inst.len = row.ops.len() as u8;
-    modifiers(rng, &mut inst);
+    modifiers(rng, target, &mut inst);
     let mut literal = None;
     let mut sources = 0;
     let based = rng.chance(2);
@@ -68,13 +68,20 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
         inst.ops[index] = operand(rng, target, &inst, spec, index, &mut sources, &mut literal, based);
     }
     let has_offset = row.ops.last().is_some_and(|spec| spec.kind == Kind::SmemOffset);
-    if has_offset && matches!(inst.operands().last(), Some(Operand::Reg(_))) && rng.chance(2) {
-        inst.mods.offset = smem_offset(rng, inst.op);
+    let beside_register = has_offset && matches!(inst.operands().last(), Some(Operand::Reg(_)));
+    if beside_register && rng.chance(2) && target.generation >= Generation::Gfx9 {
+        inst.mods.offset = smem_offset(rng, target, inst.op);
     }
     inst
 }
 
-fn smem_offset(rng: &mut Rng, op: Opcode) -> i32 {
+fn smem_offset(rng: &mut Rng, target: &Target, op: Opcode) -> i32 {
+    match target.generation {
+        Generation::Gfx6 => return rng.below(256) as i32,
+        Generation::Gfx7 => return rng.next() as i32 & rng.pick(&[0xff, 0x7fff_ffff]),
+        Generation::Gfx8 => return rng.below(1 << 20) as i32 & rng.pick(&[-1, 0xff]),
+        Generation::Gfx9 | Generation::Gfx10 => {}
+    }
     let offset = (rng.next() as i32) >> rng.pick(&[11, 20, 28]);
     // The hardware takes negative offsets from buffers too, assemblers refuse them.
     if op.row().ops.iter().any(|spec| spec.width == 4 && spec.kind == Kind::Sgpr && spec.role == Role::Use)
@@ -105,23 +112,28 @@ fn operand(
         || inst.mods.flags.contains(ModFlags::GLC);
     let has = |flag| inst.mods.flags.contains(flag);
     let tfe = row.family == Family::Mubuf && index == 0 && !row.flags.contains(Flags::LDS_ONLY);
+    let masks = (target.wave_size / 32) as u8;
+    let vcc = Operand::regs(Reg::VCC, masks);
+    let old_sdwa = target.generation == Generation::Gfx8;
     match spec.kind {
         _ if tfe && has(ModFlags::LDS) => Operand::None,
         _ if index == 0 && spec.role == Role::Def && !returns => Operand::None,
-        Kind::Sgpr if row.family == Family::Smem && index == 0 => no_exec(sgprs(rng, spec.width), spec),
-        Kind::Sgpr => sgprs(rng, spec.width),
+        Kind::Sgpr if row.family == Family::Smem && index == 0 => {
+            no_exec(sgprs(rng, target, spec.width), spec)
+        }
+        Kind::Sgpr => sgprs(rng, target, spec.width),
         Kind::Vgpr => vgprs(rng, spec.width + u8::from(tfe && has(ModFlags::TFE))),
-        Kind::Mask if vop && (short || inst.form == Form::Dpp) => Operand::VCC,
-        Kind::Mask if inst.form == Form::Sdwa && (index > 0 || row.family != Family::Vopc) => Operand::VCC,
-        Kind::Mask if spec.role == Role::Use => no_exec(sgprs(rng, 2), spec),
-        Kind::Mask => sgprs(rng, 2),
+        Kind::Mask if vop && (short || inst.form == Form::Dpp) => vcc,
+        Kind::Mask if inst.form == Form::Sdwa && (index > 0 || row.family != Family::Vopc || old_sdwa) => vcc,
+        Kind::Mask if spec.role == Role::Use => no_exec(sgprs(rng, target, masks), spec),
+        Kind::Mask => sgprs(rng, target, masks),
         Kind::Lit => Operand::Literal(rng.next() >> if spec.num == Num::F16 { 16 } else { 0 }),
-        Kind::Imm | Kind::Label => Operand::Imm(immediate(rng, inst.op, spec)),
-        Kind::SmemOffset if rng.chance(2) => Operand::Imm(smem_offset(rng, inst.op)),
-        Kind::SmemOffset => sgprs(rng, 1),
+        Kind::Imm | Kind::Label => Operand::Imm(immediate(rng, target, inst.op, spec)),
+        Kind::SmemOffset if rng.chance(2) => Operand::Imm(smem_offset(rng, target, inst.op)),
+        Kind::SmemOffset => sgprs(rng, target, 1),
         Kind::Saddr => {
             if based {
-                no_exec(sgprs(rng, spec.width), spec)
+                no_exec(sgprs(rng, target, spec.width), spec)
             } else {
                 Operand::None
             }
@@ -136,7 +148,10 @@ fn operand(
             unreachable!("see common::graphics")
         }
         Kind::Ssrc => {
-            let room = row.family != Family::Mubuf && row.family != Family::Vop3;
+            let vop3_room = row.family != Family::Vop3 || target.generation == Generation::Gfx10;
+            // LLVM's assembler takes no literal for a lane number.
+            let lane_number = matches!(row.name, "v_readlane_b32" | "v_writelane_b32") && vop3_room;
+            let room = row.family != Family::Mubuf && vop3_room && !lane_number;
             source(rng, target, inst.op, spec, false, room, literal)
         }
         Kind::Vsrc => {
@@ -145,10 +160,18 @@ fn operand(
             if vgpr_only {
                 return vgprs(rng, spec.width);
             }
-            if inst.form == Form::Sdwa {
-                return if rng.chance(3) { sgprs(rng, 1) } else { vgprs(rng, 1) };
+            if inst.form == Form::Sdwa && old_sdwa {
+                return vgprs(rng, 1);
             }
-            source(rng, target, inst.op, spec, true, short, literal)
+            // LLVM's assembler refuses literals of mixed precision and of 64 bits there.
+            let long_room = inst.form == Form::Full
+                && target.generation == Generation::Gfx10
+                && !row.caps.contains(Caps::MIX)
+                && spec.width == 1;
+            if inst.form == Form::Sdwa {
+                return if rng.chance(3) { sgprs(rng, target, 1) } else { vgprs(rng, 1) };
+            }
+            source(rng, target, inst.op, spec, true, short || long_room, literal)
         }
     }
 }
@@ -173,18 +196,22 @@ fn even(operand: Operand) -> Operand {
 fn no_exec(operand: Operand, spec: &OpSpec) -> Operand {
     match operand {
         Operand::Reg(range) if (124..=127).contains(&range.first.0) => {
-            Operand::regs(Reg::sgpr(4), spec.width)
+            Operand::regs(Reg::sgpr(4), range.len.max(spec.width.min(1)))
         }
         other => other,
     }
 }
 
-fn sgprs(rng: &mut Rng, width: u8) -> Operand {
+fn sgprs(rng: &mut Rng, target: &Target, width: u8) -> Operand {
     if rng.chance(4) && width <= 2 {
-        let specials: &[u16] = if width == 2 {
-            &[102, 104, 106, 126, 108, 122]
-        } else {
-            &[102, 105, 106, 107, 124, 126, 127, 110]
+        let specials: &[u16] = match (target.generation, width) {
+            (Generation::Gfx6 | Generation::Gfx7, 2) => &[102, 106, 126, 108, 122],
+            (Generation::Gfx6 | Generation::Gfx7, _) => &[102, 103, 106, 107, 124, 126, 127, 114],
+            // No xnack_mask: not every processor has one.
+            (Generation::Gfx8, 2) => &[102, 106, 126, 108, 122],
+            (Generation::Gfx8, _) => &[102, 103, 106, 107, 124, 126, 127, 114],
+            (_, 2) => &[102, 104, 106, 126, 108, 122],
+            _ => &[102, 105, 106, 107, 124, 126, 127, 110],
         };
         return Operand::regs(Reg(rng.pick(specials)), width);
     }
@@ -212,11 +239,12 @@ fn source(
         0..=2 if vector => vgprs(rng, spec.width),
         3 if !wide => inline(rng, target, op, spec),
         4 if !wide && room && !has_own_literal => {
-            let half = matches!(spec.num, Num::F16 | Num::I16 | Num::U16 | Num::B16);
+            let half = matches!(spec.num, Num::F16 | Num::I16 | Num::U16 | Num::B16)
+                || op.row().name == "v_ldexp_f16";
             let value = *literal.get_or_insert_with(|| literal_value(rng, half));
             Operand::Literal(value)
         }
-        _ => sgprs(rng, spec.width),
+        _ => sgprs(rng, target, spec.width),
     }
 }
 
@@ -243,20 +271,23 @@ fn literal_value(rng: &mut Rng, half: bool) -> u32 {
 }
 
 fn inline(rng: &mut Rng, target: &Target, _op: Opcode, _spec: &OpSpec) -> Operand {
-    let _ = target.has(Feature::SDWA);
+    let floats = if target.has(Feature::INV_2PI) { 9 } else { 8 };
     Operand::Inline(match rng.below(3) {
         0 => 128 + rng.below(81) as u16,
-        1 => 240 + rng.below(9) as u16,
-        _ => rng.pick(&[128, 129, 192, 193, 208, 240, 247, 248]),
+        1 => 240 + rng.below(floats) as u16,
+        _ => rng.pick(&[128, 129, 192, 193, 208, 240, 247, 239 + floats as u16]),
     })
 }
 
-fn immediate(rng: &mut Rng, op: Opcode, spec: &OpSpec) -> i32 {
+fn immediate(rng: &mut Rng, target: &Target, op: Opcode, spec: &OpSpec) -> i32 {
     let value = rng.next();
     match op {
         _ if spec.kind == Kind::Label => i32::from(value as i16),
         op::S_SENDMSG | op::S_SENDMSGHALT => rng.pick(&[1, 0x22, 0x3, 0x112, 0x233, 4, 10, 0x1f, 0x4f]),
-        op::S_WAITCNT => (value & 0xcf7f) as i32,
+        op::S_WAITCNT => {
+            let [vm, exp, lgkm] = [0, 8, 16].map(|shift| (value >> shift) as u8);
+            i32::from(target.waitcnt(vm & target.max_vmcnt, exp & 7, lgkm & target.max_lgkmcnt))
+        }
         op::S_SET_GPR_IDX_ON | op::S_SET_GPR_IDX_MODE => (value & 15) as i32,
         _ if op.family() == Family::Smem => (value & 127) as i32,
         op::S_SETPRIO => (value & 3) as i32,
@@ -277,6 +308,7 @@ fn vaddr(rng: &mut Rng, inst: &MachInst, based: bool) -> Operand {
             }
         }
         Family::Scratch => u8::from(!based),
+        _ if inst.mods.flags.contains(ModFlags::ADDR64) => 2,
         _ => {
             u8::from(inst.mods.flags.contains(ModFlags::OFFEN))
                 + u8::from(inst.mods.flags.contains(ModFlags::IDXEN))
@@ -289,7 +321,20 @@ fn flags(rng: &mut Rng, candidates: &[ModFlags]) -> ModFlags {
     candidates.iter().copied().filter(|_| rng.chance(3)).collect()
 }
 
-fn modifiers(rng: &mut Rng, inst: &mut MachInst) {
+/// The cache hints of a kind of memory access.
+fn hints(target: &Target, family: Family) -> &'static [ModFlags] {
+    use ModFlags as M;
+    match (family, target.generation) {
+        (Family::Smem, Generation::Gfx6 | Generation::Gfx7) => &[],
+        (Family::Smem, Generation::Gfx8 | Generation::Gfx9) => &const { [M::GLC] },
+        (Family::Smem, Generation::Gfx10) => &const { [M::GLC, M::DLC] },
+        (_, Generation::Gfx10) => &const { [M::GLC, M::SLC, M::DLC] },
+        _ if target.has(Feature::GFX90A) => &const { [M::GLC, M::SLC, M::SCC] },
+        _ => &const { [M::GLC, M::SLC] },
+    }
+}
+
+fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
     let row = inst.op.row();
     let sources =
         row.ops.iter().filter(|spec| matches!(spec.kind, Kind::Vsrc | Kind::Vgpr) && spec.role == Role::Use);
@@ -299,7 +344,7 @@ fn modifiers(rng: &mut Rng, inst: &mut MachInst) {
     let mods = &mut inst.mods;
     match (row.family, inst.form) {
         (Family::Smem, _) if row.ops.len() == 3 && row.ops[0].kind == Kind::Sgpr => {
-            mods.flags = flags(rng, &[ModFlags::GLC])
+            mods.flags = flags(rng, hints(target, Family::Smem))
         }
         (Family::Ds, _) => {
             if inst.op == op::DS_SWIZZLE_B32 {
@@ -321,21 +366,32 @@ fn modifiers(rng: &mut Rng, inst: &mut MachInst) {
         (Family::Mubuf, _) if !row.ops.is_empty() => {
             mods.offset = rng.pick(&[0, 4, 4095]);
             let lds = row.flags.contains(Flags::CAN_LDS) && rng.chance(4);
-            mods.flags = flags(rng, &[ModFlags::GLC, ModFlags::SLC, ModFlags::OFFEN, ModFlags::IDXEN]);
+            mods.flags =
+                flags(rng, hints(target, Family::Mubuf)) | flags(rng, &[ModFlags::OFFEN, ModFlags::IDXEN]);
+            let both = ModFlags::OFFEN | ModFlags::IDXEN;
+            if target.generation < Generation::Gfx8 && rng.chance(4) {
+                mods.flags = (mods.flags - both) | ModFlags::ADDR64;
+            }
             mods.flags.set(ModFlags::LDS, lds);
+            if row.flags.contains(Flags::ATOMIC) {
+                mods.flags -= ModFlags::DLC;
+            }
             if row.flags.contains(Flags::LDS_ONLY) {
                 mods.flags.remove(ModFlags::OFFEN | ModFlags::IDXEN);
                 mods.flags |= ModFlags::LDS;
             }
-            mods.flags.set(ModFlags::TFE, !lds && row.flags.contains(Flags::LOAD) && rng.chance(4));
+            let tfe = !lds && !target.has(Feature::GFX90A);
+            mods.flags.set(ModFlags::TFE, tfe && row.flags.contains(Flags::LOAD) && rng.chance(4));
         }
         (Family::Flat, _) => {
-            mods.offset = rng.pick(&[0, 4, 4095]);
-            mods.flags = flags(rng, &[ModFlags::GLC, ModFlags::SLC]);
+            mods.offset =
+                rng.pick(&[0, 4, (1 << target.flat_offset_bits) - 1]) & ((1 << target.flat_offset_bits) - 1);
+            mods.flags = flags(rng, hints(target, Family::Flat));
         }
         (Family::Global | Family::Scratch, _) => {
-            mods.offset = rng.pick(&[0, 4, 4095, -4096, -1]);
-            mods.flags = flags(rng, &[ModFlags::GLC, ModFlags::SLC]);
+            let limit = 1 << (target.global_offset_bits.max(1) - 1);
+            mods.offset = rng.pick(&[0, 4, limit - 1, -limit, -1]);
+            mods.flags = flags(rng, hints(target, Family::Flat));
         }
         (Family::Vop3p, _) => {
             let mix = row.caps.contains(Caps::MIX);
@@ -349,13 +405,13 @@ fn modifiers(rng: &mut Rng, inst: &mut MachInst) {
             }
         }
         (Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3, form) => {
-            vop(rng, inst, form, floats, all)
+            vop(rng, target, inst, form, floats, all)
         }
         _ => {}
     }
 }
 
-fn vop(rng: &mut Rng, inst: &mut MachInst, form: Form, floats: u8, all: u8) {
+fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: u8, all: u8) {
     let row = inst.op.row();
     let mods = &mut inst.mods;
     if form == Form::E32 || row.flags.contains(Flags::NO_E64) {
@@ -367,37 +423,54 @@ fn vop(rng: &mut Rng, inst: &mut MachInst, form: Form, floats: u8, all: u8) {
     let sel = |rng: &mut Rng| SdwaSel::from_code(rng.below(7) as u8).expect("there are seven");
     match form {
         Form::Full => {
-            if row.caps.intersects(Caps::CLAMP | Caps::INT_CLAMP) {
+            let room = target.generation >= Generation::Gfx8 || !row.has_mask_out();
+            if row.clamps(target.generation) && room {
                 mods.flags = flags(rng, &[ModFlags::CLAMP]);
             }
             if row.caps.contains(Caps::OMOD) {
                 mods.omod = rng.pick(&[0, 0, 1, 2, 3]);
             }
-            if row.caps.contains(Caps::OP_SEL) {
+            if row.caps.contains(Caps::OP_SEL) && target.generation >= Generation::Gfx9 {
                 mods.op_sel = rng.pick(&[0, rng.state as u8]) & (all | 8);
             }
         }
         Form::Sdwa => {
             let vopc = row.family == Family::Vopc;
             let dst = if vopc { SdwaSel::Dword } else { sel(rng) };
-            let unused = if vopc { 0 } else { rng.below(3) as u8 };
+            // LLVM's assembler refuses GFX8's accumulations into a part.
+            let whole = target.generation == Generation::Gfx8 && row.name.starts_with("v_mac_");
+            let dst = if whole { SdwaSel::Dword } else { dst };
+            let unused = if vopc || whole { 0 } else { rng.below(3) as u8 };
             let src1 = if all & 2 == 0 { SdwaSel::Dword } else { sel(rng) };
             let sext = rng.next() as u8 & all & !floats;
             mods.lane = Lane::Sdwa { dst, unused, src0: sel(rng), src1, sext };
             if !vopc {
                 mods.flags = flags(rng, &[ModFlags::CLAMP]);
-                if row.ops[0].num.is_float() {
+                if row.ops[0].num.is_float() && target.generation >= Generation::Gfx9 {
                     mods.omod = rng.pick(&[0, 0, 1, 2, 3]);
                 }
             }
         }
         Form::Dpp => {
-            let ctrl = rng.pick(&[
-                0xe4, 0x1b, 0x101, 0x10f, 0x111, 0x12f, 0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142,
-                0x143,
-            ]);
+            let wide = row.flags.contains(Flags::DPP64);
+            if target.generation == Generation::Gfx10 && (wide || rng.chance(4)) {
+                (mods.neg, mods.abs) = (0, 0);
+                mods.lane = Lane::Dpp8 { lanes: rng.next() & 0xff_ffff };
+                mods.flags = flags(rng, &[ModFlags::FETCH_INACTIVE]);
+                return;
+            }
+            let old = [0xe4, 0x1b, 0x101, 0x10f, 0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142, 0x143];
+            let new = [0xe4, 0x1b, 0x101, 0x10f, 0x111, 0x12f, 0x140, 0x141, 0x150, 0x15f, 0x160, 0x16f];
+            let ctrl = if wide {
+                0x150 | rng.below(16) as u16
+            } else {
+                rng.pick(if target.generation == Generation::Gfx10 { &new } else { &old })
+            };
             mods.lane = Lane::Dpp { ctrl, row_mask: rng.below(16) as u8, bank_mask: rng.below(16) as u8 };
             mods.flags = flags(rng, &[ModFlags::BOUND_CTRL]);
+            if target.generation == Generation::Gfx10 {
+                mods.flags |= flags(rng, &[ModFlags::FETCH_INACTIVE]);
+            }
         }
         Form::E32 => {}
     }

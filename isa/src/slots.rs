@@ -1,0 +1,190 @@
+//! Which field of its encoding an operand occupies: shared by encoder, decoder and printer.
+
+use crate::layout::*;
+use crate::table::{Flags, Kind, Num, OpSpec, Role, Row};
+use crate::target::{Generation, Target};
+use Generation::{Gfx6, Gfx7, Gfx8};
+
+/// Where an operand goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// Code of a scalar register.
+    Scalar(Field),
+    /// Number of a VGPR.
+    Vector(Field),
+    /// Code of a source: of 8 bits scalars and constants, of 9 bits VGPRs too.
+    Source(Field),
+    /// Code of a source of 8 bits where VGPRs would have a number: scalars and constants only.
+    Source8(Field),
+    /// SDWA source: number of a VGPR, or code of an SGPR when the bit is set.
+    SdwaSource(Field, Field),
+    /// Destination mask of an SDWA compare.
+    SdwaMask,
+    /// Scalar register in units of two (SMEM base) or four (MUBUF resource).
+    Scaled(Field, u8),
+    /// Number without sign.
+    Unsigned(Field),
+    /// 16-bit number that is sign-extended; 0xffff is taken for -1.
+    Simm16,
+    /// 16-bit number without sign; -1 is taken for 0xffff.
+    Uimm16,
+    /// Branch distance in dwords.
+    Branch,
+    /// Offset of a scalar memory access.
+    SmemOffset,
+    /// VGPR address or nothing.
+    Address(Field),
+    /// SGPR base or nothing.
+    Base,
+    /// `vcc`, not written down.
+    Vcc,
+    /// The literal word.
+    Literal,
+    /// There is no place.
+    Nowhere,
+}
+
+/// Hands out the slots of a row's operands, in order.
+#[derive(Clone, Copy)]
+pub(crate) struct Slots {
+    encoding: Encoding,
+    generation: Generation,
+    flags: Flags,
+    index: u8,
+    sources: u8,
+}
+
+impl Slots {
+    pub fn new(target: &Target, row: &Row, encoding: Encoding) -> Slots {
+        let sources = u8::from(row.flags.contains(Flags::NO_ADDR));
+        Slots { encoding, generation: target.generation, flags: row.flags, index: 0, sources }
+    }
+
+    /// The slot of the next operand.
+    pub fn next(&mut self, spec: &OpSpec) -> Slot {
+        let index = self.index;
+        self.index += 1;
+        match spec.kind {
+            Kind::Lit => return Slot::Literal,
+            Kind::Label => return Slot::Branch,
+            Kind::SmemOffset => return Slot::SmemOffset,
+            _ => {}
+        }
+        match self.encoding {
+            Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc => self.salu(spec),
+            Encoding::Sopk if spec.kind == Kind::Imm && spec.num == Num::I32 => Slot::Simm16,
+            Encoding::Sopk | Encoding::Sopp if spec.kind == Kind::Imm => Slot::Uimm16,
+            Encoding::Sopk => Slot::Scalar(SDST),
+            Encoding::Sopp => Slot::Nowhere,
+            Encoding::Smem => self.smem(spec, index),
+            Encoding::Vop32 | Encoding::Sdwa | Encoding::Dpp | Encoding::Dpp8 => self.vop(spec, index),
+            Encoding::Vop3 | Encoding::Vop3p => self.vop3(spec, index),
+            Encoding::Ds => self.ds(spec),
+            Encoding::Mubuf => mubuf(spec, index),
+            Encoding::Flat => flat(spec),
+        }
+    }
+
+    /// Whether the operand just placed was a source, and which.
+    pub fn last_source(&self) -> Option<u8> {
+        self.sources.checked_sub(1)
+    }
+
+    fn source(&mut self) -> u8 {
+        self.sources += 1;
+        self.sources - 1
+    }
+
+    fn salu(&mut self, spec: &OpSpec) -> Slot {
+        if spec.role != Role::Use {
+            return Slot::Scalar(SDST);
+        }
+        let field = [SSRC0, SSRC1, SSRC1][usize::from(self.source().min(2))];
+        match spec.kind {
+            Kind::Imm => Slot::Unsigned(field),
+            Kind::Sgpr => Slot::Scalar(field),
+            _ => Slot::Source(field),
+        }
+    }
+
+    fn vop(&mut self, spec: &OpSpec, index: u8) -> Slot {
+        // GFX8's SDWA compares write VCC.
+        let sdwa_scalars = self.encoding == Encoding::Sdwa && self.generation > Gfx8;
+        match (spec.kind, spec.role, index) {
+            (Kind::Mask, _, 0) if sdwa_scalars => return Slot::SdwaMask,
+            (Kind::Mask, _, _) => return Slot::Vcc,
+            (Kind::Sgpr, Role::Def, 0) => return Slot::Scalar(VDST),
+            (_, Role::Def | Role::DefUse, 0) => return Slot::Vector(VDST),
+            _ => {}
+        }
+        match (self.encoding, self.source()) {
+            (Encoding::Vop32, 0) => Slot::Source(SRC0),
+            (Encoding::Sdwa, 0) if sdwa_scalars => Slot::SdwaSource(LANE_SRC0, SDWA_S0),
+            (Encoding::Sdwa, 1) if sdwa_scalars => Slot::SdwaSource(VSRC1, SDWA_S1),
+            (_, 0) => Slot::Vector(LANE_SRC0),
+            // `v_readlane_b32`, `v_writelane_b32` of GFX6 and GFX7 are VOP2.
+            (_, 1) if spec.kind != Kind::Vgpr && spec.kind != Kind::Vsrc => Slot::Source8(VSRC1),
+            (_, 1) => Slot::Vector(VSRC1),
+            _ => Slot::Nowhere,
+        }
+    }
+
+    fn vop3(&mut self, spec: &OpSpec, index: u8) -> Slot {
+        match (spec.kind, spec.role, index) {
+            (Kind::Mask | Kind::Sgpr, Role::Def, 0) => return Slot::Scalar(VOP3_DST),
+            (Kind::Mask, Role::Def, _) => return Slot::Scalar(VOP3_SDST),
+            (_, Role::Def | Role::DefUse, 0) => return Slot::Vector(VOP3_DST),
+            _ => {}
+        }
+        match self.source() {
+            0 => Slot::Source(VOP3_SRC0),
+            1 => Slot::Source(VOP3_SRC1),
+            2 => Slot::Source(VOP3_SRC2),
+            _ => Slot::Nowhere,
+        }
+    }
+
+    fn smem(&self, spec: &OpSpec, index: u8) -> Slot {
+        let (data, base) = match self.generation {
+            Gfx6 | Gfx7 => (SMRD_SDATA, SMRD_SBASE),
+            _ => (SMEM_SDATA, SMEM_SBASE),
+        };
+        // Without data the first operand is the base (`s_dcache_discard`).
+        match index + u8::from(self.flags.contains(Flags::NO_DATA)) {
+            0 if spec.kind == Kind::Imm => Slot::Unsigned(data),
+            0 => Slot::Scalar(data),
+            1 => Slot::Scaled(base, 2),
+            _ => Slot::Nowhere,
+        }
+    }
+
+    fn ds(&mut self, spec: &OpSpec) -> Slot {
+        if spec.role != Role::Use {
+            return Slot::Vector(DS_VDST);
+        }
+        match self.source() {
+            0 => Slot::Vector(DS_ADDR),
+            1 => Slot::Vector(DS_DATA0),
+            2 => Slot::Vector(DS_DATA1),
+            _ => Slot::Nowhere,
+        }
+    }
+}
+
+fn mubuf(spec: &OpSpec, index: u8) -> Slot {
+    match (spec.kind, index) {
+        (Kind::Vaddr, _) => Slot::Address(MUBUF_VADDR),
+        (Kind::Sgpr, _) => Slot::Scaled(MUBUF_SRSRC, 4),
+        (_, 0) => Slot::Address(MUBUF_VDATA),
+        _ => Slot::Source(MUBUF_SOFFSET),
+    }
+}
+
+fn flat(spec: &OpSpec) -> Slot {
+    match (spec.kind, spec.role) {
+        (Kind::Vaddr, _) => Slot::Address(FLAT_ADDR),
+        (Kind::Saddr, _) => Slot::Base,
+        (_, Role::Use) => Slot::Vector(FLAT_DATA),
+        _ => Slot::Address(FLAT_VDST),
+    }
+}
