@@ -107,7 +107,7 @@ impl SdwaSel {
     }
 }
 
-/// Controls that only some encodings have: of SDWA, DPP, MTBUF.
+/// Controls that only some encodings have: of SDWA, DPP, MTBUF, MIMG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Lane {
@@ -122,6 +122,8 @@ pub enum Lane {
     Format(u8),
     /// DPP8 (GFX10): eight lane numbers of three bits, the first lane's lowest.
     Dpp8 { lanes: u32 },
+    /// MIMG: which components (bits), and on GFX10 the shape of the image.
+    Image { dmask: u8, dim: u8 },
 }
 
 /// Modifiers beside the operands.

@@ -205,7 +205,7 @@ impl Encoding {
     /// The encoding of a row in a form; `None` if there is none, or it is one of `graphics`. `lane` tells the two encodings of DPP apart.
     pub fn of(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         Some(match row.family {
-            Family::Pseudo | Family::Mtbuf | Family::Exp | Family::Vintrp => return None,
+            Family::Pseudo | Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp => return None,
             Family::Sop1 => Encoding::Sop1,
             Family::Sop2 => Encoding::Sop2,
             Family::Sopk => Encoding::Sopk,
@@ -291,7 +291,7 @@ pub(crate) const fn family_pattern(generation: Generation, family: Family) -> (u
         (Family::Scratch, _) => (0b11_0111 << 26 | 1 << 14, Field::new(18, 7)),
         (Family::Global, _) => (0b11_0111 << 26 | 2 << 14, Field::new(18, 7)),
         // Not encoded here.
-        (Family::Pseudo | Family::Mtbuf | Family::Exp | Family::Vintrp, _) => (0, ABSENT),
+        (Family::Pseudo | Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp, _) => (0, ABSENT),
     }
 }
 

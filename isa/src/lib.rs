@@ -32,7 +32,7 @@ pub use func::{
 };
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 pub use legal::{constant_bus_limit, constant_bus_ok};
-pub use operand::{Operand, RegRange, Tuple};
+pub use operand::{Operand, RegRange, Scattered, Tuple};
 pub use print::{write_block_label, write_inst, write_inst_with};
 pub use reg::{Reg, RegClass, VReg};
 pub use shrink::choose_form;

@@ -21,6 +21,30 @@ pub struct Tuple {
     pub len: u8,
 }
 
+/// VGPRs that need not follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Scattered {
+    len: u8,
+    numbers: [u8; Scattered::MAX],
+}
+
+impl Scattered {
+    /// Most registers of one operand: what fits beside the other kinds of operands.
+    pub const MAX: usize = 10;
+
+    /// The VGPRs of those numbers; `None` if there are too many.
+    pub fn new(numbers: &[u8]) -> Option<Scattered> {
+        let mut all = [0; Scattered::MAX];
+        all.get_mut(..numbers.len())?.copy_from_slice(numbers);
+        Some(Scattered { len: numbers.len() as u8, numbers: all })
+    }
+
+    /// Their numbers.
+    pub fn numbers(&self) -> &[u8] {
+        &self.numbers[..usize::from(self.len)]
+    }
+}
+
 /// An operand, in the order in which the assembler writes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Operand {
@@ -31,6 +55,8 @@ pub enum Operand {
     Reg(RegRange),
     /// Virtual registers.
     Virt(Tuple),
+    /// VGPRs anywhere: an image address of GFX10. More than an operand holds go on in one behind the row's last.
+    Scattered(Scattered),
     /// An inline constant by its source code 128..=248: 128..=192 are 0..=64, 193..=208 are -1..=-16,
     /// 240..=248 are 0.5 -0.5 1.0 -1.0 2.0 -2.0 4.0 -4.0 1/(2*pi) in the operand's own float type.
     Inline(u16),

@@ -40,7 +40,7 @@ impl MachInst {
 
     fn keeps_part(&self) -> bool {
         match self.mods.lane {
-            Lane::None | Lane::Format(_) => self.mods.op_sel & 8 != 0,
+            Lane::None | Lane::Format(_) | Lane::Image { .. } => self.mods.op_sel & 8 != 0,
             Lane::Sdwa { unused, .. } => unused == 2,
             // Every lane is written.
             Lane::Dpp8 { .. } => false,
@@ -53,8 +53,13 @@ impl MachInst {
     /// Calls `f` for each explicit register operand, hardware or virtual.
     pub fn for_each_reg(&self, mut f: impl FnMut(Role, Operand)) {
         for (index, &operand) in self.operands().iter().enumerate() {
-            if matches!(operand, Operand::Reg(_) | Operand::Virt(_)) {
-                f(self.role(index), operand);
+            match operand {
+                Operand::Reg(_) | Operand::Virt(_) => f(self.role(index), operand),
+                Operand::Scattered(scattered) => {
+                    let registers = scattered.numbers().iter().map(|&number| Reg::vgpr(number.into()));
+                    registers.for_each(|reg| f(Role::Use, Operand::reg(reg)));
+                }
+                _ => {}
             }
         }
     }

@@ -5,7 +5,8 @@ mod common;
 
 use common::random::Rng;
 use common::{graphics, llvm};
-use isa::{Generation, MachInst, PROCESSORS, Target};
+use isa::table::{Family, Flags};
+use isa::{Generation, Lane, MachInst, ModFlags, Operand, PROCESSORS, Target};
 
 fn text(target: &Target, inst: &MachInst) -> String {
     let mut out = String::new();
@@ -54,6 +55,20 @@ fn every_row_round_trips() {
     }
 }
 
+/// LLVM's disassembler leaves out registers of wider atomic operations with `tfe`, and refuses gathered half floats in
+/// the last three registers: see docs/isa-errata.md.
+fn is_slip(inst: &MachInst) -> bool {
+    let row = inst.op.row();
+    let has = |flag| inst.mods.flags.contains(flag);
+    let (wide_atomic, gathers) = match inst.mods.lane {
+        _ if row.family != Family::Mimg => return false,
+        Lane::Image { dmask: 3 | 15, .. } if row.flags.contains(Flags::ATOMIC) => (true, false),
+        _ => (false, row.ops[0].width == 4),
+    };
+    let last = matches!(inst.ops[0], Operand::Reg(range) if range.first.number() > 252);
+    wide_atomic && has(ModFlags::TFE) || gathers && has(ModFlags::D16) && last
+}
+
 #[test]
 fn llvm_prints_our_words_as_our_text() {
     let Some(mc) = llvm::tool("llvm-mc-19", "disassembly of graphics instructions") else { return };
@@ -64,7 +79,8 @@ fn llvm_prints_our_words_as_our_text() {
         let pairs = insts.iter().zip(&ours).zip(&theirs);
         let differences = pairs.filter_map(|((inst, words), llvm)| {
             let text = text(target, inst);
-            (llvm.as_ref() != Some(&text)).then(|| format!("{words:08x?}\n  ours {text}\n  llvm {llvm:?}"))
+            (llvm.as_ref() != Some(&text) && !is_slip(inst))
+                .then(|| format!("{words:08x?}\n  ours {text}\n  llvm {llvm:?}"))
         });
         report(target.name, &differences.collect::<Vec<_>>(), insts.len());
     }

@@ -305,6 +305,7 @@ fn operand_problem(func: &MachFunc, spec: &OpSpec, operand: Operand) -> Option<&
         Kind::Agpr | Kind::Avgpr | Kind::Acc => true,
         // Nor do we write graphics instructions.
         Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
+        Kind::Texels | Kind::ImageAddress(_) => true,
     };
     if wrong_class {
         return Some("wrong kind of operand");

@@ -452,7 +452,7 @@ pub(crate) fn role(inst: &MachInst, i: usize) -> Role {
 /// where a lane may have no source.
 fn keeps_parts(inst: &MachInst) -> bool {
     match inst.mods.lane {
-        Lane::None | Lane::Format(_) | Lane::Dpp8 { .. } => false,
+        Lane::None | Lane::Format(_) | Lane::Image { .. } | Lane::Dpp8 { .. } => false,
         Lane::Sdwa { unused, .. } => unused == 2,
         Lane::Dpp { row_mask, bank_mask, .. } => {
             row_mask != 0xf || bank_mask != 0xf || !inst.mods.flags.contains(ModFlags::BOUND_CTRL)

@@ -5,6 +5,7 @@
 
 mod exp;
 pub(crate) mod formats;
+mod image;
 mod interp;
 pub(crate) mod mtbuf;
 mod operands;
@@ -18,11 +19,11 @@ use std::sync::OnceLock;
 
 /// Whether this module encodes, decodes and prints the family.
 pub(crate) const fn handles(family: Family) -> bool {
-    matches!(family, Family::Mtbuf | Family::Exp | Family::Vintrp)
+    matches!(family, Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp)
 }
 
 /// Most dwords of an instruction.
-const MAX_WORDS: usize = 2;
+const MAX_WORDS: usize = 5;
 
 /// An encoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,16 @@ pub(crate) struct Code {
 
 impl Code {
     fn one(word: u32) -> Code {
-        Code { words: [word, 0], len: 1 }
+        Code { words: [word, 0, 0, 0, 0], len: 1 }
     }
 
     fn two(bits: u64) -> Code {
-        Code { words: [bits as u32, (bits >> 32) as u32], len: 2 }
+        Code { words: [bits as u32, (bits >> 32) as u32, 0, 0, 0], len: 2 }
+    }
+
+    fn push(&mut self, word: u32) {
+        self.words[self.len] = word;
+        self.len += 1;
     }
 
     /// Its words.
@@ -53,11 +59,14 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem
     if !has_form(inst.op, inst.form) {
         return Err(Problem::Form);
     }
-    if usize::from(inst.len) != row.ops.len() {
+    // An image address may go on in an operand behind the last.
+    let more = usize::from(row.family == Family::Mimg);
+    if !(row.ops.len()..=row.ops.len() + more).contains(&inst.len.into()) {
         return Err(Problem::Count);
     }
     match row.family {
         Family::Mtbuf => mtbuf::encode(target, row, code, inst).map(Code::two),
+        Family::Mimg => image::encode(target, row, code, inst),
         Family::Exp => exp::encode(target, inst).map(Code::two),
         _ if inst.form == Form::E32 => interp::encode_short(target, row, code, inst).map(Code::one),
         _ => interp::encode_vop3(target, row, code, inst).map(Code::two),
@@ -66,7 +75,11 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Code, Problem
 
 /// Number of dwords of an instruction of these families.
 pub(crate) fn size_in_words(inst: &MachInst) -> usize {
-    if inst.form == Form::E32 { 1 } else { 2 }
+    match inst.op.family() {
+        Family::Mimg => 2 + image::further_words(inst),
+        _ if inst.form == Form::E32 => 1,
+        _ => 2,
+    }
 }
 
 /// Whether an instruction of these families has the form.
@@ -91,6 +104,11 @@ pub(crate) fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize)
     let maps = Maps::of(target);
     let inst = match encoding {
         Encoding::Mtbuf => mtbuf::decode(target, find(&maps.mtbuf, mtbuf::opcode(target, bits))?, bits)?,
+        Encoding::Mimg => {
+            let op = find(&maps.mimg, image::opcode(target, bits))?;
+            let words = words.get(..image::words_of(target, first)).ok_or(DecodeError::Truncated)?;
+            image::decode(target, op, words)?
+        }
         Encoding::Exp => exp::decode(target, bits)?,
         Encoding::Interp => interp::decode_short(find(&maps.interp, interp::opcode(first))?, first)?,
         Encoding::Vop3 => interp::decode_vop3(maps.vop3(interp::opcode_vop3(bits))?, bits)?,
@@ -108,6 +126,7 @@ pub(crate) fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize)
 #[derive(Clone, Copy)]
 enum Encoding {
     Mtbuf,
+    Mimg,
     Exp,
     Interp,
     Vop3,
@@ -118,6 +137,7 @@ const fn prefix(target: &Target, encoding: Encoding) -> u32 {
     let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
     match encoding {
         Encoding::Mtbuf => 0b11_1010,
+        Encoding::Mimg => 0b11_1100,
         Encoding::Exp if middle => 0b11_0001,
         Encoding::Exp => 0b11_1110,
         Encoding::Interp if middle => 0b11_0101,
@@ -132,15 +152,16 @@ fn prefix_bits(target: &Target, encoding: Encoding) -> u64 {
 }
 
 fn encoding_of(target: &Target, word: u32) -> Option<Encoding> {
-    let all = [Encoding::Mtbuf, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
+    let all = [Encoding::Mtbuf, Encoding::Mimg, Encoding::Exp, Encoding::Interp, Encoding::Vop3];
     // GFX6 and GFX7 interpolate in the short encoding only.
-    let all = if target.generation < Generation::Gfx8 { &all[..3] } else { &all };
+    let all = if target.generation < Generation::Gfx8 { &all[..4] } else { &all };
     all.iter().copied().find(|&encoding| prefix(target, encoding) == word >> 26)
 }
 
 /// Instructions by opcode number.
 struct Maps {
     mtbuf: [Option<Opcode>; 16],
+    mimg: [Option<Opcode>; 256],
     interp: [Option<Opcode>; 4],
     /// Few: VOP3 opcode and instruction.
     vop3: Vec<(u32, Opcode)>,
@@ -154,11 +175,15 @@ impl Maps {
     }
 
     fn build(target: &Target) -> Maps {
-        let mut maps = Maps { mtbuf: [None; 16], interp: [None; 4], vop3: Vec::new() };
+        let mut maps = Maps { mtbuf: [None; 16], mimg: [None; 256], interp: [None; 4], vop3: Vec::new() };
         for op in opcodes() {
             let row = op.row();
             let Some(code) = row.code(target) else { continue };
+            if row.flags.contains(Flags::ALIAS) {
+                continue;
+            }
             match row.family {
+                Family::Mimg => maps.mimg[usize::from(code)] = Some(op),
                 Family::Mtbuf => maps.mtbuf[usize::from(code)] = Some(op),
                 Family::Vintrp => {
                     maps.vop3.push((interp::vop3_code(target, row, code.into()), op));

@@ -15,12 +15,13 @@ impl Printer<'_> {
     pub(super) fn graphics(&mut self) -> fmt::Result {
         match self.inst.op.family() {
             Family::Mtbuf => self.typed_buffer(),
+            Family::Mimg => self.image(),
             Family::Exp => self.export(),
             _ => self.interpolation(),
         }
     }
 
-    fn named_flags(&mut self, names: &[(ModFlags, &str)]) {
+    pub(super) fn named_flags(&mut self, names: &[(ModFlags, &str)]) {
         for &(flag, name) in names {
             if self.inst.mods.flags.contains(flag) {
                 self.out.push_str(name);

@@ -5,6 +5,7 @@
 
 mod fields;
 mod graphics;
+mod image;
 mod mods;
 
 use crate::func::{MBlock, MachFunc, RelocRef};
@@ -133,6 +134,7 @@ impl Printer<'_> {
             Operand::None => self.out.push_str("off"),
             Operand::Reg(range) => write_reg(self.target, range, self.out)?,
             Operand::Virt(tuple) => self.virtual_regs(tuple)?,
+            Operand::Scattered(_) => self.scattered()?,
             Operand::Inline(code) => write_inline(code, spec.num, encoding == Encoding::Vop3p, self.out)?,
             Operand::Literal(value) if spec.kind == Kind::Lit => write!(self.out, "{value:#x}")?,
             // Packed instructions show the whole word, mixed ones what f16 makes of it.

@@ -4,10 +4,12 @@
 
 use crate::target::{Feature, Generation, Target};
 
+mod address;
 pub mod ds;
 pub mod exp;
 pub mod flat;
 mod lookup;
+pub mod mimg;
 pub mod mtbuf;
 pub mod mubuf;
 pub mod pseudo;
@@ -21,6 +23,7 @@ pub mod vop3;
 pub mod vop3p;
 pub mod vopc;
 
+pub use address::{AddressParts, DIMS, Dim, FIRST_MSAA_DIM, ImageAddress};
 pub use lookup::{available, by_name, by_name_anywhere, processors_with};
 
 /// Encoding families. The order is the table's: an [`Opcode`] is family and index.
@@ -49,6 +52,7 @@ pub enum Family {
     Global,
     Scratch,
     Mtbuf,
+    Mimg,
     Exp,
     /// Interpolation, in its own encoding and in VOP3.
     Vintrp,
@@ -146,6 +150,12 @@ pub enum Kind {
     Attribute,
     /// Which of an attribute's three values: `Operand::Imm` of 0 `p10`, 1 `p20`, 2 `p0`.
     Parameter,
+    /// VGPRs of texels: as many as `dmask` has bits, halved by `d16`, one more with `tfe`; if the operand has a width, that
+    /// many ([`Flags::ATOMIC`]: or twice as many). [`Num::B32`] does not take `d16`.
+    Texels,
+    /// VGPRs of an image address: as many as [`ImageAddress::len`] says, in a row or, on GFX10, anywhere
+    /// ([`Operand::Scattered`](crate::Operand::Scattered)).
+    ImageAddress(ImageAddress),
 }
 
 /// How the bits of a source are understood; decides what inline float constants mean.
@@ -385,9 +395,12 @@ impl Row {
         self.ops.get(1).is_some_and(|spec| spec.kind == Kind::Mask && spec.role == Role::Def)
     }
 
-    /// A vector memory instruction (buffer, typed buffer, flat, global, scratch).
+    /// A vector memory instruction (buffer, typed buffer, image, flat, global, scratch).
     pub fn is_vmem(&self) -> bool {
-        matches!(self.family, Family::Mubuf | Family::Mtbuf | Family::Flat | Family::Global | Family::Scratch)
+        matches!(
+            self.family,
+            Family::Mubuf | Family::Mtbuf | Family::Mimg | Family::Flat | Family::Global | Family::Scratch
+        )
     }
 }
 
@@ -411,6 +424,7 @@ static TABLES: [&[Row]; Family::COUNT] = [
     flat::GLOBAL,
     flat::SCRATCH,
     mtbuf::MTBUF,
+    mimg::MIMG,
     exp::EXP,
     vintrp::VINTRP,
 ];
@@ -453,6 +467,7 @@ pub mod op {
     pub use super::ds::*;
     pub use super::exp::*;
     pub use super::flat::{any::*, global::*, scratch::*};
+    pub use super::mimg::*;
     pub use super::mtbuf::*;
     pub use super::mubuf::*;
     pub use super::pseudo::*;

@@ -1,6 +1,6 @@
 //! Words the rows are written in: operand types, operand kinds, implicit registers.
 
-use super::{Implicit, Kind, Num, OpSpec, Role};
+use super::{AddressParts, ImageAddress, Implicit, Kind, Num, OpSpec, Role};
 pub(crate) use super::{NO, c};
 
 /// Meaning and dwords of an operand.
@@ -109,6 +109,37 @@ pub(crate) const fn attribute() -> OpSpec {
 /// One of the three values of a vertex attribute.
 pub(crate) const fn parameter() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Parameter, width: 0, num: Num::Raw }
+}
+
+/// Texels that are read.
+pub(crate) const fn texels_out(num: Num) -> OpSpec {
+    OpSpec { role: Role::Def, kind: Kind::Texels, width: 0, num }
+}
+
+/// Texels that are written.
+pub(crate) const fn texels_in(num: Num) -> OpSpec {
+    OpSpec { role: Role::Use, kind: Kind::Texels, width: 0, num }
+}
+
+/// Operand and result of an atomic operation: dwords of its 32-bit variant.
+pub(crate) const fn texels_old(width: u8) -> OpSpec {
+    OpSpec { role: Role::DefUse, kind: Kind::Texels, width, num: Num::B32 }
+}
+
+/// A component of four texels.
+pub(crate) const fn gathered() -> OpSpec {
+    OpSpec { role: Role::Def, kind: Kind::Texels, width: 4, num: Num::Raw }
+}
+
+/// What a ray hits.
+pub(crate) const fn hits() -> OpSpec {
+    OpSpec { role: Role::Def, kind: Kind::Texels, width: 4, num: Num::B32 }
+}
+
+/// Address of an image instruction: dwords, then the parts.
+pub(crate) const fn image_address(dwords: u8, parts: AddressParts) -> OpSpec {
+    let address = ImageAddress { dwords, parts };
+    OpSpec { role: Role::Use, kind: Kind::ImageAddress(address), width: 0, num: Num::Raw }
 }
 
 /// A branch target.

@@ -1,8 +1,8 @@
 //! Random instructions of the graphics families.
 
 use super::random::Rng;
-use isa::table::{Caps, Family, Flags, Kind};
-use isa::{Feature, Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Reg, Target};
+use isa::table::{AddressParts, Caps, Family, Flags, Kind, Num};
+use isa::{Feature, Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Reg, Scattered, Target};
 
 /// Every instruction and form of these families that the processor has.
 pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)> {
@@ -15,13 +15,14 @@ pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)
 }
 
 pub fn is_graphics(family: Family) -> bool {
-    matches!(family, Family::Mtbuf | Family::Exp | Family::Vintrp)
+    matches!(family, Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp)
 }
 
 /// One instruction.
 pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst {
     let mut inst = match op.family() {
         Family::Mtbuf => typed_buffer(rng, target, op),
+        Family::Mimg => image(rng, target, op),
         Family::Exp => export(rng, target, op),
         _ => interpolation(rng, op, form),
     };
@@ -83,6 +84,78 @@ fn typed_buffer(rng: &mut Rng, target: &Target, op: Opcode) -> MachInst {
     inst.mods.offset = rng.pick(&[0, 1, 4, 4095]);
     inst.mods.lane = Lane::Format(rng.below(128) as u8);
     inst
+}
+
+fn image(rng: &mut Rng, target: &Target, op: Opcode) -> MachInst {
+    let row = op.row();
+    let Kind::ImageAddress(address) = row.ops[1].kind else { panic!("an image instruction") };
+    let gfx10 = target.generation == Generation::Gfx10;
+    let ray = address.parts.contains(AddressParts::RAY);
+    let mut inst = MachInst::new(op, &[]);
+    inst.len = row.ops.len() as u8;
+    inst.mods.flags = image_flags(rng, target, op);
+    let has = |flag| inst.mods.flags.contains(flag);
+    let width = row.ops[0].width;
+    let dmask = match width {
+        0 => rng.below(16) as u8,
+        _ if row.flags.contains(Flags::ATOMIC) => (1 << (width * rng.pick(&[1, 2]))) - 1,
+        _ => 1 << rng.below(4),
+    };
+    let samples = address.parts.contains(AddressParts::SAMPLES);
+    let mut dim =
+        if !gfx10 { 0 } else { rng.below(if samples { 2 } else { 8 }) as u8 + if samples { 6 } else { 0 } };
+    // No instruction has room for the longest place and a level.
+    if gfx10 && address.len(dim, has(ModFlags::A16)) > address.len_range().1 {
+        dim = 0;
+    }
+    if !ray {
+        inst.mods.lane = Lane::Image { dmask, dim };
+    }
+    let values = if width == 0 || row.flags.contains(Flags::ATOMIC) { dmask.count_ones().max(1) } else { 4 };
+    let packed = has(ModFlags::D16) && !target.has(Feature::UNPACKED_D16);
+    let dwords = if packed { values.div_ceil(2) } else { values } as u8 + u8::from(has(ModFlags::TFE));
+    inst.ops[0] = data(rng, target, dwords);
+    inst.ops[2] = sgprs(rng, row.ops[2].width);
+    if let Some(sampler) = row.ops.get(3) {
+        inst.ops[3] = sgprs(rng, sampler.width);
+    }
+    let count = if gfx10 { address.len(dim, has(ModFlags::A16)) } else { address.len_range().0 };
+    inst.ops[1] = vgprs(rng, target, count);
+    let room = row.ops.len() < 4 || count <= address.most();
+    if gfx10 && count > 1 && room && rng.chance(2) {
+        let numbers: Vec<u8> = (0..count).map(|_| rng.below(256) as u8).collect();
+        let mut parts = numbers.chunks(Scattered::MAX).map(|part| Scattered::new(part).expect("few enough"));
+        inst.ops[1] = Operand::Scattered(parts.next().expect("a register"));
+        for part in parts {
+            inst.ops[usize::from(inst.len)] = Operand::Scattered(part);
+            inst.len += 1;
+        }
+    }
+    inst
+}
+
+fn image_flags(rng: &mut Rng, target: &Target, op: Opcode) -> ModFlags {
+    let row = op.row();
+    let gfx10 = target.generation == Generation::Gfx10;
+    if row.name.ends_with("intersect_ray") {
+        return flags(rng, &[ModFlags::A16]);
+    }
+    let mut set = flags(rng, &[ModFlags::UNORM, ModFlags::GLC, ModFlags::SLC, ModFlags::LWE]);
+    match target.generation {
+        Generation::Gfx10 => set |= flags(rng, &[ModFlags::R128, ModFlags::A16, ModFlags::DLC]),
+        Generation::Gfx9 => set |= flags(rng, &[ModFlags::A16, ModFlags::DA]),
+        _ => set |= flags(rng, &[ModFlags::R128, ModFlags::DA]),
+    }
+    set |= flags(rng, &[if target.has(Feature::GFX90A) { ModFlags::SCC } else { ModFlags::TFE }]);
+    if target.generation >= Generation::Gfx8 && row.ops[0].num != Num::B32 {
+        set |= flags(rng, &[ModFlags::D16]);
+    }
+    let packed = set.contains(ModFlags::D16) && !target.has(Feature::UNPACKED_D16);
+    if row.ops[0].width == 4 && packed {
+        set -= ModFlags::TFE;
+    }
+    debug_assert!(gfx10 || !set.contains(ModFlags::DLC));
+    set
 }
 
 /// What LLVM assembles: known targets, compressed sources in pairs.

@@ -144,7 +144,12 @@ fn operand(
         Kind::Avgpr => agprs(rng, spec.width),
         Kind::Acc if spec.role == Role::Use && rng.chance(3) => Operand::Inline(128 + rng.below(65) as u16),
         Kind::Acc => agprs(rng, spec.width),
-        Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => {
+        Kind::ExportTarget
+        | Kind::Channel
+        | Kind::Attribute
+        | Kind::Parameter
+        | Kind::Texels
+        | Kind::ImageAddress(_) => {
             unreachable!("see common::graphics")
         }
         Kind::Ssrc => {

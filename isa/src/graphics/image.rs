@@ -1,0 +1,275 @@
+//! MIMG. Sizes of its operands follow from modifiers: of the data from `dmask`, `d16` and `tfe`, of the address, on
+//! GFX10, from the shape of the image (`dim`) and `a16`.
+//!
+//! GFX10 addresses may lie in VGPRs anywhere (NSA): all but the first follow in up to three more dwords, a byte each.
+
+use super::operands::*;
+use super::{Code, Encoding, prefix_bits};
+use crate::decode::DecodeError;
+use crate::encode::Problem;
+use crate::inst::{Lane, MachInst, ModFlags};
+use crate::layout::Field;
+use crate::operand::{Operand, Scattered};
+use crate::table::{AddressParts, FIRST_MSAA_DIM, Flags, ImageAddress, Kind, Num, Opcode, Row};
+use crate::target::{Feature, Generation, Target};
+
+const OP: Field = Field::new(18, 7);
+/// Bit 7 of GFX10's opcodes.
+const OP_HIGH: Field = Field::new(0, 1);
+/// Dwords of further addresses (GFX10).
+const NSA: Field = Field::new(1, 2);
+const DIM: Field = Field::new(3, 3);
+const DMASK: Field = Field::new(8, 4);
+const VADDR: Field = Field::new(32, 8);
+const VDATA: Field = Field::new(40, 8);
+const SRSRC: Field = Field::new(48, 5);
+const SSAMP: Field = Field::new(53, 5);
+/// gfx90a: the data are in accumulation VGPRs. Elsewhere `tfe`.
+const ACC: Field = Field::new(16, 1);
+
+const UNORM: (ModFlags, Field) = (ModFlags::UNORM, Field::new(12, 1));
+const GLC: (ModFlags, Field) = (ModFlags::GLC, Field::new(13, 1));
+const DA: (ModFlags, Field) = (ModFlags::DA, Field::new(14, 1));
+const R128: (ModFlags, Field) = (ModFlags::R128, Field::new(15, 1));
+const TFE: (ModFlags, Field) = (ModFlags::TFE, Field::new(16, 1));
+const LWE: (ModFlags, Field) = (ModFlags::LWE, Field::new(17, 1));
+const SLC: (ModFlags, Field) = (ModFlags::SLC, Field::new(25, 1));
+const D16: (ModFlags, Field) = (ModFlags::D16, Field::new(63, 1));
+/// GFX9 has it in the place of `r128`, GFX10 elsewhere.
+const A16_GFX9: (ModFlags, Field) = (ModFlags::A16, Field::new(15, 1));
+const A16: (ModFlags, Field) = (ModFlags::A16, Field::new(62, 1));
+const DLC: (ModFlags, Field) = (ModFlags::DLC, Field::new(7, 1));
+const SCC: (ModFlags, Field) = (ModFlags::SCC, Field::new(7, 1));
+
+/// Where the flags are.
+fn flags(target: &Target) -> &'static [(ModFlags, Field)] {
+    match target.generation {
+        Generation::Gfx6 | Generation::Gfx7 => &[UNORM, GLC, DA, R128, TFE, LWE, SLC],
+        Generation::Gfx8 => &[UNORM, GLC, DA, R128, TFE, LWE, SLC, D16],
+        Generation::Gfx9 if target.has(Feature::GFX90A) => &[UNORM, GLC, DA, A16_GFX9, LWE, SLC, D16, SCC],
+        Generation::Gfx9 => &[UNORM, GLC, DA, A16_GFX9, TFE, LWE, SLC, D16],
+        Generation::Gfx10 => &[UNORM, GLC, R128, TFE, LWE, SLC, D16, A16, DLC],
+    }
+}
+
+/// What a ray instruction always has set: all components, `unorm`, `r128`.
+fn ray_bits() -> u64 {
+    DMASK.put(15) | UNORM.1.put(1) | R128.1.put(1)
+}
+
+/// Number of the opcode.
+pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
+    let high = if target.generation == Generation::Gfx10 { OP_HIGH.get(bits) } else { 0 };
+    OP.get(bits) | high << 7
+}
+
+/// Dwords of an instruction whose first dword is given.
+pub(super) fn words_of(target: &Target, first: u32) -> usize {
+    2 + if target.generation == Generation::Gfx10 { NSA.get(first.into()) as usize } else { 0 }
+}
+
+/// Dwords beside the two, for the addresses of an instruction.
+pub(super) fn further_words(inst: &MachInst) -> usize {
+    let count = |operand: &Operand| match operand {
+        Operand::Scattered(scattered) => scattered.numbers().len(),
+        _ => 0,
+    };
+    inst.operands().iter().map(count).sum::<usize>().saturating_sub(1).div_ceil(4)
+}
+
+/// What an instruction's address is made of.
+fn address_of(row: &Row) -> ImageAddress {
+    match row.ops[1].kind {
+        Kind::ImageAddress(address) => address,
+        _ => ImageAddress { dwords: 0, parts: AddressParts::empty() },
+    }
+}
+
+/// `dmask` and `dim`, as far as the instruction has them.
+fn components(target: &Target, row: &Row, lane: Lane) -> Result<(u8, u8), Problem> {
+    let address = address_of(row);
+    if address.parts.contains(AddressParts::RAY) {
+        return if lane == Lane::None { Ok((15, 0)) } else { Err(Problem::Modifier("dmask or dim")) };
+    }
+    let (dmask, dim) = match lane {
+        Lane::None => (0, 0),
+        Lane::Image { dmask: dmask @ 0..=15, dim: dim @ 0..=7 } => (dmask, dim),
+        _ => return Err(Problem::Modifier("this dmask or dim")),
+    };
+    if dim != 0 && target.generation != Generation::Gfx10 {
+        return Err(Problem::Modifier("dim"));
+    }
+    if address.parts.contains(AddressParts::SAMPLES) && dim < FIRST_MSAA_DIM {
+        return Err(Problem::Modifier("a dim without samples"));
+    }
+    let whole = |bits: u8| dmask == (1u8 << bits) - 1;
+    let width = row.ops[0].width;
+    let fits = match width {
+        0 => true,
+        _ if row.flags.contains(Flags::ATOMIC) => whole(width) || whole(2 * width),
+        _ => dmask.is_power_of_two(),
+    };
+    if fits { Ok((dmask, dim)) } else { Err(Problem::Modifier("this dmask")) }
+}
+
+/// Dwords of the data.
+fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8, Problem> {
+    let spec = &row.ops[0];
+    let (d16, tfe) = (flags.contains(ModFlags::D16), flags.contains(ModFlags::TFE));
+    let values = match spec.width {
+        width if width > 0 && !row.flags.contains(Flags::ATOMIC) => width,
+        _ => (dmask.count_ones() as u8).max(1),
+    };
+    let packed = d16 && !target.has(Feature::UNPACKED_D16);
+    match () {
+        _ if d16 && spec.num == Num::B32 => Err(Problem::Modifier("d16")),
+        // LLVM knows no such size of data.
+        _ if packed && tfe && spec.width == 4 => Err(Problem::Modifier("tfe beside d16")),
+        _ if packed => Ok(values.div_ceil(2) + u8::from(tfe)),
+        _ => Ok(values + u8::from(tfe)),
+    }
+}
+
+/// Dwords of the address on GFX10. Shapes with several samples have no levels: an address that would be longer than the
+/// instruction's longest sensible one is none.
+fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
+    let len = address.len(dim, a16);
+    (len <= address.len_range().1).then_some(len)
+}
+
+/// Whether an address of that many dwords is one of the instruction. Larger groups are taken where registers come in
+/// groups of four or eight only; before GFX10 several shapes of images are possible.
+fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len: u8) -> bool {
+    if target.generation == Generation::Gfx10 {
+        let Some(exact) = exact_len(address, dim, a16) else { return false };
+        return len == exact
+            || len == 8 && (5..=7).contains(&exact) && !address.parts.contains(AddressParts::RAY);
+    }
+    let (least, most) = address.len_range();
+    (least..=most).contains(&len) || len == 8 && (5..=7).contains(&most)
+}
+
+/// Numbers of the scattered registers of an address, the first apart; `None` if they are in a row.
+fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; 2 * Scattered::MAX], usize)>, Problem> {
+    let Operand::Scattered(first) = inst.ops[1] else {
+        let too_many = usize::from(inst.len) > row.ops.len();
+        return if too_many { Err(Problem::Count) } else { Ok(None) };
+    };
+    let rest = match inst.operands().get(row.ops.len()) {
+        None => &[][..],
+        Some(Operand::Scattered(rest)) if first.numbers().len() == Scattered::MAX => rest.numbers(),
+        Some(_) => return Err(Problem::Count),
+    };
+    let mut numbers = [0; 2 * Scattered::MAX];
+    let count = first.numbers().len() + rest.len();
+    for (to, &from) in numbers.iter_mut().zip(first.numbers().iter().chain(rest)) {
+        *to = from;
+    }
+    Ok(Some((numbers, count)))
+}
+
+/// Words of an instruction.
+pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> Result<Code, Problem> {
+    let mods = &inst.mods;
+    no_source_mods(mods)?;
+    if mods.offset != 0 {
+        return Err(Problem::Offset);
+    }
+    let (dmask, dim) = components(target, row, mods.lane)?;
+    let address = address_of(row);
+    let ray = address.parts.contains(AddressParts::RAY);
+    if ray && !(mods.flags - ModFlags::A16).is_empty() {
+        return Err(Problem::Modifier("a flag"));
+    }
+    let (data, acc) = data(target, inst.ops[0], data_len(target, row, dmask, mods.flags)?, ACC, 0)?;
+    let mut bits = prefix_bits(target, Encoding::Mimg)
+        | OP.put(code & 0x7f)
+        | flag_bits(mods, flags(target))?
+        | DMASK.put(dmask.into())
+        | VDATA.put(data)
+        | acc
+        | SRSRC.put(sgprs(target, inst.ops[2], row.ops[2].width, 4, 2)?);
+    if target.generation == Generation::Gfx10 {
+        bits |= OP_HIGH.put(code >> 7) | DIM.put(dim.into());
+    }
+    if ray {
+        bits |= ray_bits();
+    }
+    if let Some(sampler) = row.ops.get(3) {
+        bits |= SSAMP.put(sgprs(target, inst.ops[3], sampler.width, 4, 3)?);
+    }
+    let fits = |len: u8| address_fits(target, address, dim, mods.flags.contains(ModFlags::A16), len);
+    let Some((numbers, count)) = scattered(inst, row)? else {
+        let len = match inst.ops[1] {
+            Operand::Reg(range) if fits(range.len) => range.len,
+            Operand::Virt(_) => return Err(Problem::Unresolved(1)),
+            _ => return Err(Problem::Register(1)),
+        };
+        return Ok(Code::two(bits | VADDR.put(vgprs(target, inst.ops[1], len, 1)?)));
+    };
+    let len = exact_len(address, dim, mods.flags.contains(ModFlags::A16));
+    // What samples has no fourth coordinate.
+    let len = len.filter(|&len| row.ops.len() < 4 || len <= address.most());
+    if !target.has(Feature::NSA) || count < 2 || len.map(usize::from) != Some(count) {
+        return Err(Problem::Register(1));
+    }
+    let further = further_words(inst);
+    let mut words = Code::two(bits | VADDR.put(numbers[0].into()) | NSA.put(further as u32));
+    for chunk in numbers[1..=4 * further].chunks_exact(4) {
+        words.push(u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]));
+    }
+    Ok(words)
+}
+
+/// The instruction that the words are; all of them are there.
+pub(super) fn decode(target: &Target, op: Opcode, words: &[u32]) -> Result<MachInst, DecodeError> {
+    let bits = u64::from(words[0]) | u64::from(words[1]) << 32;
+    let row = op.row();
+    let address = address_of(row);
+    let mut inst = MachInst::new(op, &[]);
+    inst.len = row.ops.len() as u8;
+    inst.mods.flags = flags_at(bits, flags(target));
+    let gfx10 = target.generation == Generation::Gfx10;
+    let dmask = DMASK.get(bits) as u8;
+    let dim = if gfx10 { DIM.get(bits) as u8 } else { 0 };
+    if address.parts.contains(AddressParts::RAY) {
+        inst.mods.flags -= ModFlags::UNORM | ModFlags::R128;
+    } else {
+        inst.mods.lane = Lane::Image { dmask, dim };
+    }
+    let len = data_len(target, row, dmask, inst.mods.flags).map_err(|_| DecodeError::Reserved)?;
+    inst.ops[0] = data_at(target, VDATA.get(bits), len, ACC.get(bits))?;
+    inst.ops[2] = sgprs_at(target, SRSRC.get(bits) * 4, row.ops[2].width)?;
+    if let Some(sampler) = row.ops.get(3) {
+        inst.ops[3] = sgprs_at(target, SSAMP.get(bits) * 4, sampler.width)?;
+    }
+    // Before GFX10 nothing tells the size of the address; LLVM shows the least.
+    let len = match gfx10 {
+        true => address.len(dim, inst.mods.flags.contains(ModFlags::A16)),
+        false => address.len_range().0,
+    };
+    if words.len() == 2 {
+        inst.ops[1] = vgprs_at(VADDR.get(bits), len)?;
+    } else {
+        scatter(&mut inst, VADDR.get(bits), &words[2..], usize::from(len))?;
+    }
+    Ok(inst)
+}
+
+/// Sets the address of `len` registers, of which the first and the dwords with the others are given.
+fn scatter(inst: &mut MachInst, first: u32, further: &[u32], len: usize) -> Result<(), DecodeError> {
+    let mut numbers = [0; 13];
+    numbers[0] = first as u8;
+    for (to, from) in numbers[1..].iter_mut().zip(further.iter().flat_map(|word| word.to_le_bytes())) {
+        *to = from;
+    }
+    let numbers = numbers.get(..len).filter(|_| len <= 1 + 4 * further.len()).ok_or(DecodeError::Reserved)?;
+    let (head, tail) = numbers.split_at(len.min(Scattered::MAX));
+    let scattered = |numbers| Scattered::new(numbers).map(Operand::Scattered).ok_or(DecodeError::Reserved);
+    inst.ops[1] = scattered(head)?;
+    if !tail.is_empty() {
+        inst.ops[usize::from(inst.len)] = scattered(tail)?;
+        inst.len += 1;
+    }
+    Ok(())
+}
