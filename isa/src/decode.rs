@@ -3,7 +3,9 @@
 //! Bits that mean nothing in an instruction must be as an assembler would set them. Whatever is read says which bits it
 //! may occupy; all others must be those of the opcode.
 
-use crate::encode::{address_width, is_forbidden, is_inline, opcode_bits, operand_width};
+use crate::encode::{
+    address_width, data_file, is_forbidden, is_inline, is_odd_gws, opcode_bits, operand_width,
+};
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
 use crate::layout::*;
@@ -241,9 +243,27 @@ impl Reader {
             Slot::Vector(field) => self.vector(field, width)?,
             Slot::Source(field) => self.source(field, spec)?,
             Slot::Source8(field) => self.source(field, spec)?,
+            Slot::Acc(field) => {
+                let number = self.get(field);
+                self.group(Reg(512 + number as u16), width)?
+            }
+            Slot::AccSource(field) => self.vgpr_source(field, None, width)?,
+            Slot::Either(field, bit) => self.either(field, bit, width)?,
+            Slot::EitherSource(field, bit) => self.vgpr_source(field, Some(bit), width)?,
+            Slot::Sum(field) if field.get(self.bits) < 256 => match self.get(field) as u16 {
+                code if is_inline(target, code) => Operand::Inline(code),
+                _ => return Err(DecodeError::Reserved),
+            },
+            Slot::Sum(field) => {
+                let bit = target.has(Feature::GFX90A).then_some(MFMA_ACC_SUM);
+                self.vgpr_source(field, bit, width)?
+            }
             Slot::SdwaSource(field, is_scalar) => match self.get(is_scalar) {
                 0 => self.vector(field, width)?,
-                _ => self.scalar(field, width)?,
+                _ => match self.get(field) as u16 {
+                    code if is_inline(target, code) => Operand::Inline(code),
+                    code => self.group(Reg(code), width)?,
+                },
             },
             Slot::SdwaMask => match self.get(SDWA_SD) {
                 0 => Operand::regs(Reg::VCC, width),
@@ -270,7 +290,10 @@ impl Reader {
                 match address_width(self.row, field, spec, self.flags, based) {
                     0 => Operand::None,
                     _ if field == FLAT_ADDR && self.has_no_address() => Operand::None,
-                    width => self.vector(field, width)?,
+                    width => match data_file(target, self.row.family, field) {
+                        Some(bit) => self.either(field, bit, width)?,
+                        None => self.vector(field, width)?,
+                    },
                 }
             }
             Slot::Base if !self.has_base() => {
@@ -283,14 +306,34 @@ impl Reader {
             Slot::Nowhere => return Err(DecodeError::Unknown),
         };
         match operand {
-            Operand::Reg(range) if is_forbidden(target, slot, spec, range) => Err(DecodeError::Reserved),
+            Operand::Reg(range)
+                if is_forbidden(target, slot, spec, range) || is_odd_gws(target, self.row, range) =>
+            {
+                Err(DecodeError::Reserved)
+            }
             // Beyond EXEC come constants and status bits.
             Operand::Reg(range)
-                if spec.role != Role::Use && !range.first.is_vgpr() && range.first.0 > Reg::EXEC.0 + 1 =>
+                if spec.role != Role::Use && range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1 =>
             {
                 Err(DecodeError::Reserved)
             }
             operand => Ok(operand),
+        }
+    }
+
+    /// VGPRs, or accumulation VGPRs if the bit is set.
+    fn either(&mut self, field: Field, bit: Field, width: u8) -> Result<Operand, DecodeError> {
+        let first = 256 + self.get(field) + 256 * self.get(bit);
+        self.group(Reg(first as u16), width)
+    }
+
+    /// A source that is VGPRs or, if the bit is set or there is none, accumulation VGPRs.
+    fn vgpr_source(&mut self, field: Field, bit: Option<Field>, width: u8) -> Result<Operand, DecodeError> {
+        let code = self.get(field);
+        let is_acc = bit.is_none_or(|bit| self.get(bit) != 0);
+        match code {
+            256.. => self.group(Reg(code as u16 + if is_acc { 256 } else { 0 }), width),
+            _ => Err(DecodeError::Reserved),
         }
     }
 

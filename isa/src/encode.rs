@@ -128,7 +128,7 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
         len: encoding.words(target.generation),
         literal: None,
     };
-    let mut writer = Writer { target, inst, encoding, words };
+    let mut writer = Writer { target, inst, encoding, words, file: None };
     let mut slots = Slots::new(target, row, encoding);
     let mut sources = Sources::default();
     for (index, (spec, &operand)) in row.ops.iter().zip(inst.operands()).enumerate() {
@@ -164,12 +164,19 @@ struct Writer<'a> {
     inst: &'a MachInst,
     encoding: Encoding,
     words: Words,
+    /// The bit that tells the file of the last VGPRs that may be of two, and whether it is set.
+    file: Option<(Field, bool)>,
 }
 
 impl Writer<'_> {
     /// The bits of one operand.
     fn place(&mut self, slot: Slot, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
         let target = self.target;
+        if let Operand::Reg(range) = operand
+            && is_odd_gws(target, self.inst.op.row(), range)
+        {
+            return Err(Problem::Register(index));
+        }
         match operand {
             Operand::Virt(_) | Operand::Block(_) => return Err(Problem::Unresolved(index)),
             Operand::Reg(range) if is_forbidden(target, slot, spec, range) => {
@@ -188,7 +195,21 @@ impl Writer<'_> {
                 code @ 0..256 => field.put(code),
                 _ => return Err(Problem::Operand(index)),
             },
+            Slot::Acc(field) => field.put(self.acc(operand, width, index)?),
+            Slot::AccSource(field) => field.put(self.acc(operand, width, index)? + 256),
+            Slot::Either(field, bit) => self.either(field, bit, operand, width, index, 0)?,
+            Slot::EitherSource(field, bit) => self.either(field, bit, operand, width, index, 256)?,
+            Slot::Sum(field) => match operand {
+                Operand::Inline(code) if is_inline(target, code) => field.put(u32::from(code)),
+                _ if target.has(Feature::GFX90A) => {
+                    self.either(field, MFMA_ACC_SUM, operand, width, index, 256)?
+                }
+                _ => field.put(self.acc(operand, width, index)? + 256),
+            },
             Slot::SdwaSource(field, is_scalar) => match operand {
+                Operand::Inline(code) if is_inline(target, code) => {
+                    field.put(u32::from(code)) | is_scalar.put(1)
+                }
                 Operand::Reg(range) if !range.first.is_vgpr() => field.put(scalar(false)?) | is_scalar.put(1),
                 _ => field.put(vector(target, operand, width, index)?),
             },
@@ -217,6 +238,40 @@ impl Writer<'_> {
             }
             Slot::Nowhere => return Err(Problem::Count),
         })
+    }
+
+    /// The number of accumulation VGPRs.
+    fn acc(&self, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
+        match operand {
+            Operand::Reg(range) if !range.first.is_agpr() => Err(Problem::Operand(index)),
+            Operand::Reg(range) if range.len != width || !range.exists(self.target) => {
+                Err(Problem::Register(index))
+            }
+            Operand::Reg(range) => Ok(u32::from(range.first.number())),
+            _ => Err(Problem::Operand(index)),
+        }
+    }
+
+    /// VGPRs or accumulation VGPRs, which the bit tells; operands that share the bit must agree.
+    fn either(
+        &mut self,
+        field: Field,
+        bit: Field,
+        operand: Operand,
+        width: u8,
+        index: u8,
+        base: u32,
+    ) -> Result<u64, Problem> {
+        let is_acc = matches!(operand, Operand::Reg(range) if range.first.is_agpr());
+        match self.file.replace((bit, is_acc)) {
+            Some((other, before)) if other == bit && before != is_acc => {
+                return Err(Problem::Register(index));
+            }
+            _ => {}
+        }
+        let number =
+            if is_acc { self.acc(operand, width, index) } else { vector(self.target, operand, width, index) };
+        Ok(field.put(number? + base) | bit.put(u32::from(is_acc)))
     }
 
     /// Notes the word behind the instruction: one serves several operands only if it is the same.
@@ -300,7 +355,7 @@ impl Writer<'_> {
         }
     }
 
-    fn address(&self, field: Field, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
+    fn address(&mut self, field: Field, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
         let row = self.inst.op.row();
         let last = self.inst.operands().last();
         let based =
@@ -309,7 +364,10 @@ impl Writer<'_> {
             0 if operand == Operand::None => Ok(0),
             1 if operand == Operand::None && self.has_no_address() => Ok(0),
             0 => Err(Problem::Operand(index)),
-            width => Ok(field.put(vector(self.target, operand, width, index)?)),
+            width => match data_file(self.target, row.family, field) {
+                Some(bit) => self.either(field, bit, operand, width, index, 0),
+                None => Ok(field.put(vector(self.target, operand, width, index)?)),
+            },
         }
     }
 
@@ -336,6 +394,11 @@ impl Writer<'_> {
 /// Dwords of an operand: masks have a bit for each lane of the wave.
 pub(crate) fn operand_width(target: &Target, spec: &OpSpec) -> u8 {
     if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width }
+}
+
+/// gfx90a takes the operand of a global wave sync from a VGPR of even number only.
+pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
+    row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::GFX90A) && !range.first.0.is_multiple_of(2)
 }
 
 /// Registers that a slot has the bits for but that may not stand there.
@@ -401,6 +464,16 @@ fn scalar(target: &Target, operand: Operand, width: u8, written: bool, index: u8
 
 pub(crate) fn is_inline(target: &Target, code: u16) -> bool {
     matches!(code, 128..=208 | 240..=247) || code == 248 && target.has(Feature::INV_2PI)
+}
+
+/// The bit that tells the file of the data in a slot of `Slot::Address`, where there are two.
+pub(crate) fn data_file(target: &Target, family: Family, field: Field) -> Option<Field> {
+    match (family, field) {
+        _ if !target.has(Feature::GFX90A) => None,
+        (Family::Mubuf, MUBUF_VDATA) => Some(MUBUF_ACC),
+        (Family::Flat | Family::Global | Family::Scratch, FLAT_VDST) => Some(FLAT_ACC),
+        _ => None,
+    }
 }
 
 /// Dwords of the VGPR group in a slot of `Slot::Address`; 0 means that it must be absent.

@@ -4,7 +4,7 @@
 //! after it. `slots` says which of the fields an operand occupies.
 
 use crate::inst::{Form, Lane, ModFlags};
-use crate::table::{Family, Flags, Role, Row};
+use crate::table::{Family, Flags, Kind, Role, Row};
 use crate::target::{Feature, Generation, Target};
 use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
 
@@ -147,6 +147,19 @@ fields! {
     VOP3P_OP_SEL_HI2 14 1;
     VOP3P_OP_SEL_HI 59 2;
 
+    /// Matrix instructions: whether the sums, and each factor, are accumulation VGPRs.
+    MFMA_ACC_SUM 15 1;
+    MFMA_ACC_A 59 1;
+    MFMA_ACC_B 60 1;
+    MFMA_CBSZ 8 3;
+    MFMA_ABID 11 4;
+    MFMA_BLGP 61 3;
+
+    /// gfx90a: whether the data of a memory access are accumulation VGPRs.
+    DS_ACC 25 1;
+    MUBUF_ACC 55 1;
+    FLAT_ACC 55 1;
+
     DS_OFFSET 0 16;
     DS_ADDR 32 8;
     DS_DATA0 40 8;
@@ -229,6 +242,7 @@ impl Encoding {
             Form::E32 => (Encoding::Vop32, Flags::NO_E32),
             Form::Sdwa if target.has(Feature::SDWA) => (Encoding::Sdwa, Flags::NO_SDWA),
             Form::Dpp if row.family == Family::Vopc || !target.has(Feature::DPP) => return None,
+            // 64-bit values: gfx90a permutes them, by `row_newbcast` alone.
             Form::Dpp if row.flags.contains(Flags::DPP64) && !target.has(Feature::GFX90A) => return None,
             Form::Dpp if matches!(lane, Lane::Dpp8 { .. }) => match target.generation {
                 Generation::Gfx10 => (Encoding::Dpp8, Flags::NO_DPP),
@@ -436,6 +450,8 @@ pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 
         (Gfx10, Encoding::Vop3) if row.family == Family::Vopc && row.ops[0].role == Role::Use => {
             VOP3_DST.put(126)
         }
+        // Moves from and to accumulation VGPRs have the bits of a packed instruction without `op_sel`.
+        (_, Encoding::Vop3p) if row.has_kind(Kind::Agpr) => VOP3P_OP_SEL_HI.put(3) | VOP3P_OP_SEL_HI2.put(1),
         _ => 0,
     }
 }

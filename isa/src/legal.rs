@@ -57,14 +57,14 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
         fits(BusValue::Hw(RegRange { first: Reg::VCC, len: 2 }));
     }
     let mut literal = None;
-    let sources = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.role != Role::Def);
-    for (spec, &operand) in sources {
+    let sources = row.ops.iter().zip(inst.operands()).enumerate();
+    for (index, (spec, &operand)) in sources.filter(|(_, (spec, _))| spec.role != Role::Def) {
         if implied_mask && spec.kind == Kind::Mask {
             continue;
         }
         // M0 reaches the lane selection of `v_writelane_b32` another way.
         let lane_write = matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2);
-        if lane_write && operand == Operand::reg(Reg::M0) {
+        if lane_write && index == 2 && operand == Operand::reg(Reg::M0) {
             continue;
         }
         if matches!(operand, Operand::Literal(_) | Operand::Reloc(_)) {

@@ -38,6 +38,9 @@ impl Sources {
 /// Which sources may be negated, which made absolute.
 fn signs(row: &Row, encoding: Encoding, sources: Sources) -> (u8, u8) {
     match encoding {
+        // `blgp` and `cbsz`.
+        Encoding::Vop3p if row.caps.contains(Caps::MFMA) => (7, 7),
+        Encoding::Vop3p if row.has_kind(Kind::Agpr) => (0, 0),
         Encoding::Vop3p => (sources.all(), sources.all()),
         Encoding::Vop3 if row.has_mask_out() => (sources.floats, 0),
         Encoding::Vop3 | Encoding::Sdwa | Encoding::Dpp => (sources.floats, sources.floats),
@@ -58,7 +61,11 @@ fn takes_omod(row: &Row, encoding: Encoding) -> bool {
 /// Which bits of `op_sel` there are.
 fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
     match encoding {
+        // `abid`
+        Encoding::Vop3p if row.caps.contains(Caps::MFMA) => 15,
+        Encoding::Vop3p if row.has_kind(Kind::Agpr) => 0,
         Encoding::Vop3p => sources.all(),
+        Encoding::Vop3 if row.caps.contains(Caps::PERMLANE) => 3,
         Encoding::Vop3 if row.caps.contains(Caps::OP_SEL) => sources.all() | 8,
         _ => 0,
     }
@@ -66,7 +73,15 @@ fn op_sel(row: &Row, encoding: Encoding, sources: Sources) -> u8 {
 
 /// Single-bit modifiers that the instruction takes in the encoding, if the generation has a bit for them.
 fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
-    let hints = ModFlags::GLC | ModFlags::SLC | ModFlags::DLC | ModFlags::SCC;
+    let mut hints = ModFlags::GLC | ModFlags::SLC | ModFlags::DLC | ModFlags::SCC;
+    if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::GFX90A) {
+        // gfx908's return nothing.
+        hints -= ModFlags::GLC;
+    }
+    if row.flags.contains(Flags::ATOMIC) && row.requires.intersects(Feature::ATOMIC_FADD | Feature::GFX90A) {
+        // Atomics on floats have no scope beyond the device.
+        hints -= ModFlags::SCC;
+    }
     let lds = if row.flags.contains(Flags::CAN_LDS) { ModFlags::LDS } else { ModFlags::empty() };
     match encoding {
         Encoding::Smem if row.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC) => {
@@ -77,11 +92,13 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         Encoding::Dpp8 => ModFlags::FETCH_INACTIVE,
         Encoding::Vop3 | Encoding::Vop3p if row.clamps(target.generation) => ModFlags::CLAMP,
         Encoding::Ds if row.flags.contains(Flags::NO_GDS) => ModFlags::empty(),
+        // gfx90a has no global data share, but synchronises through it.
+        Encoding::Ds if target.has(Feature::GFX90A) && !row.flags.contains(Flags::GDS_ONLY) => {
+            ModFlags::empty()
+        }
         Encoding::Ds => ModFlags::GDS,
         Encoding::Mubuf if row.ops.is_empty() => ModFlags::empty(),
-        Encoding::Mubuf if row.flags.contains(Flags::LDS_ONLY) => {
-            ModFlags::GLC | ModFlags::SLC | ModFlags::LDS
-        }
+        Encoding::Mubuf if row.flags.contains(Flags::LDS_ONLY) => hints | ModFlags::LDS,
         Encoding::Mubuf => {
             let tfe = if row.flags.contains(Flags::ATOMIC) { ModFlags::empty() } else { ModFlags::TFE };
             // GFX10's MUBUF atomics have no `dlc`.
@@ -138,7 +155,8 @@ pub(crate) fn bits(
     }
     bits |= match encoding {
         Encoding::Vop3 => vop3_bits(layout, row, mods)?,
-        Encoding::Vop3p => vop3p_bits(mods, sources),
+        Encoding::Vop3p if is_packed(row) => vop3p_bits(mods, sources),
+        Encoding::Vop3p => mfma_bits(mods),
         _ => 0,
     };
     Ok(bits | offset_bits(target, row, encoding, inst)?)
@@ -156,7 +174,8 @@ fn check_source_mods(row: &Row, encoding: Encoding, mods: &Mods, sources: Source
         return Err(Problem::Modifier("an output multiplier"));
     }
     let op_sel = op_sel(row, encoding, sources);
-    if mods.op_sel & !op_sel != 0 || mods.op_sel_hi != 0 && encoding != Encoding::Vop3p {
+    let packed = encoding == Encoding::Vop3p && is_packed(row);
+    if mods.op_sel & !op_sel != 0 || mods.op_sel_hi != 0 && !packed {
         return Err(Problem::Modifier("op_sel"));
     }
     Ok(())
@@ -243,6 +262,18 @@ fn vop3_bits(layout: &Layout, row: &Row, mods: &Mods) -> Result<u64, Problem> {
         return Err(Problem::Modifier("op_sel"));
     }
     Ok(common | VOP3_ABS.put(u32::from(mods.abs)) | layout.vop3_op_sel.put(u32::from(mods.op_sel)))
+}
+
+/// Whether a VOP3P instruction selects halves, as packed ones do and those on accumulation VGPRs do not.
+fn is_packed(row: &Row) -> bool {
+    !row.caps.contains(Caps::MFMA) && !row.has_kind(Kind::Agpr)
+}
+
+/// `cbsz`, `abid` and `blgp`.
+fn mfma_bits(mods: &Mods) -> u64 {
+    MFMA_CBSZ.put(u32::from(mods.abs))
+        | MFMA_ABID.put(u32::from(mods.op_sel))
+        | MFMA_BLGP.put(u32::from(mods.neg))
 }
 
 fn vop3p_bits(mods: &Mods, sources: Sources) -> u64 {
@@ -359,6 +390,13 @@ pub(crate) fn read(
             }
             known
         }
+        Encoding::Vop3p if row.caps.contains(Caps::MFMA) => {
+            mods.abs = byte(MFMA_CBSZ);
+            mods.op_sel = byte(MFMA_ABID);
+            mods.neg = byte(MFMA_BLGP);
+            MFMA_CBSZ.bits() | MFMA_ABID.bits() | MFMA_BLGP.bits()
+        }
+        Encoding::Vop3p if row.has_kind(Kind::Agpr) => 0,
         Encoding::Vop3p => {
             let all = u32::from(sources.all());
             mods.neg = byte(VOP3_NEG);

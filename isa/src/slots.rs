@@ -2,7 +2,7 @@
 
 use crate::layout::*;
 use crate::table::{Flags, Kind, Num, OpSpec, Role, Row};
-use crate::target::{Generation, Target};
+use crate::target::{Feature, Generation, Target};
 use Generation::{Gfx6, Gfx7, Gfx8};
 
 /// Where an operand goes.
@@ -16,6 +16,16 @@ pub(crate) enum Slot {
     Source(Field),
     /// Code of a source of 8 bits where VGPRs would have a number: scalars and constants only.
     Source8(Field),
+    /// Number of an accumulation VGPR.
+    Acc(Field),
+    /// Code of a source that is an accumulation VGPR.
+    AccSource(Field),
+    /// Number of a VGPR, or of an accumulation VGPR if the bit is set.
+    Either(Field, Field),
+    /// Code of a source that is a VGPR, or an accumulation VGPR if the bit is set.
+    EitherSource(Field, Field),
+    /// Sum that a matrix instruction adds to: as its destination, or a constant.
+    Sum(Field),
     /// SDWA source: number of a VGPR, or code of an SGPR when the bit is set.
     SdwaSource(Field, Field),
     /// Destination mask of an SDWA compare.
@@ -49,6 +59,8 @@ pub(crate) enum Slot {
 pub(crate) struct Slots {
     encoding: Encoding,
     generation: Generation,
+    /// Whether memory instructions, and the sums of matrix instructions, choose between two files of VGPRs.
+    both_files: bool,
     flags: Flags,
     index: u8,
     sources: u8,
@@ -57,7 +69,8 @@ pub(crate) struct Slots {
 impl Slots {
     pub fn new(target: &Target, row: &Row, encoding: Encoding) -> Slots {
         let sources = u8::from(row.flags.contains(Flags::NO_ADDR));
-        Slots { encoding, generation: target.generation, flags: row.flags, index: 0, sources }
+        let both_files = target.has(Feature::GFX90A);
+        Slots { encoding, generation: target.generation, both_files, flags: row.flags, index: 0, sources }
     }
 
     /// The slot of the next operand.
@@ -81,7 +94,7 @@ impl Slots {
             Encoding::Vop3 | Encoding::Vop3p => self.vop3(spec, index),
             Encoding::Ds => self.ds(spec),
             Encoding::Mubuf => mubuf(spec, index),
-            Encoding::Flat => flat(spec),
+            Encoding::Flat => flat(spec, self.both_files),
         }
     }
 
@@ -114,6 +127,8 @@ impl Slots {
             (Kind::Mask, _, 0) if sdwa_scalars => return Slot::SdwaMask,
             (Kind::Mask, _, _) => return Slot::Vcc,
             (Kind::Sgpr, Role::Def, 0) => return Slot::Scalar(VDST),
+            (Kind::Agpr, Role::Def, 0) => return Slot::Acc(VDST),
+            (Kind::Agpr, _, _) => return Slot::AccSource(SRC0),
             (_, Role::Def | Role::DefUse, 0) => return Slot::Vector(VDST),
             _ => {}
         }
@@ -133,10 +148,19 @@ impl Slots {
         match (spec.kind, spec.role, index) {
             (Kind::Mask | Kind::Sgpr, Role::Def, 0) => return Slot::Scalar(VOP3_DST),
             (Kind::Mask, Role::Def, _) => return Slot::Scalar(VOP3_SDST),
+            (Kind::Acc, Role::Def, _) if self.both_files => return Slot::Either(VOP3_DST, MFMA_ACC_SUM),
+            (Kind::Agpr | Kind::Acc, Role::Def, _) => return Slot::Acc(VOP3_DST),
             (_, Role::Def | Role::DefUse, 0) => return Slot::Vector(VOP3_DST),
             _ => {}
         }
-        match self.source() {
+        match (spec.kind, self.source()) {
+            (Kind::Agpr, 0) => return Slot::AccSource(VOP3_SRC0),
+            (Kind::Avgpr, 0) => return Slot::EitherSource(VOP3_SRC0, MFMA_ACC_A),
+            (Kind::Avgpr, 1) => return Slot::EitherSource(VOP3_SRC1, MFMA_ACC_B),
+            (Kind::Acc, 2) => return Slot::Sum(VOP3_SRC2),
+            _ => {}
+        }
+        match self.sources - 1 {
             0 => Slot::Source(VOP3_SRC0),
             1 => Slot::Source(VOP3_SRC1),
             2 => Slot::Source(VOP3_SRC2),
@@ -159,15 +183,12 @@ impl Slots {
     }
 
     fn ds(&mut self, spec: &OpSpec) -> Slot {
+        let data = |field| if self.both_files { Slot::Either(field, DS_ACC) } else { Slot::Vector(field) };
         if spec.role != Role::Use {
-            return Slot::Vector(DS_VDST);
+            return data(DS_VDST);
         }
-        match self.source() {
-            0 => Slot::Vector(DS_ADDR),
-            1 => Slot::Vector(DS_DATA0),
-            2 => Slot::Vector(DS_DATA1),
-            _ => Slot::Nowhere,
-        }
+        let slots = [Slot::Vector(DS_ADDR), data(DS_DATA0), data(DS_DATA1)];
+        slots.get(usize::from(self.source())).copied().unwrap_or(Slot::Nowhere)
     }
 }
 
@@ -180,10 +201,11 @@ fn mubuf(spec: &OpSpec, index: u8) -> Slot {
     }
 }
 
-fn flat(spec: &OpSpec) -> Slot {
+fn flat(spec: &OpSpec, both_files: bool) -> Slot {
     match (spec.kind, spec.role) {
         (Kind::Vaddr, _) => Slot::Address(FLAT_ADDR),
         (Kind::Saddr, _) => Slot::Base,
+        (_, Role::Use) if both_files => Slot::Either(FLAT_DATA, FLAT_ACC),
         (_, Role::Use) => Slot::Vector(FLAT_DATA),
         _ => Slot::Address(FLAT_VDST),
     }

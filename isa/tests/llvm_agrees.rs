@@ -18,6 +18,16 @@ fn swept() -> Vec<&'static Target> {
     targets.into_iter().chain(wave64).collect()
 }
 
+/// Random instructions of each row and form; `KERNC_SWEEP_COUNT` asks for another number.
+fn per_form() -> usize {
+    std::env::var("KERNC_SWEEP_COUNT").map_or(12, |count| count.parse().expect("a number"))
+}
+
+/// Random words that are read beside LLVM for each processor; `KERNC_RANDOM_WORDS` asks for another number.
+fn random_count() -> usize {
+    std::env::var("KERNC_RANDOM_WORDS").map_or(20_000, |count| count.parse().expect("a number"))
+}
+
 /// Those that LLVM disassembles for.
 fn disassembled() -> Vec<&'static Target> {
     swept().into_iter().filter(|target| target.generation >= Generation::Gfx8).collect()
@@ -70,7 +80,7 @@ fn every_row_round_trips() {
 fn llvm_prints_our_words_as_our_text() {
     let Some(mc) = llvm::tool("llvm-mc-19", "disassembly of every row") else { return };
     for target in disassembled() {
-        let insts = sweep(target, 12, true);
+        let insts = sweep(target, per_form(), true);
         let ours: Vec<_> = insts.iter().map(|inst| words(target, inst)).collect();
         let theirs = llvm::disassemble(&mc, target, &ours);
         let mut differences = Vec::new();
@@ -88,7 +98,7 @@ fn llvm_prints_our_words_as_our_text() {
 fn llvm_assembles_our_text_to_our_words() {
     let Some(mc) = llvm::tool("llvm-mc-19", "assembly of every row") else { return };
     for target in swept() {
-        let mut insts = sweep(target, 12, false);
+        let mut insts = sweep(target, per_form(), false);
         insts.retain(|inst| isa::constant_bus_ok(target, inst, None) && !random::shows_half_bits(inst));
         let texts: Vec<_> = insts.iter().map(|inst| text(target, inst)).collect();
         let theirs = llvm::assemble(&mc, target, &texts);
@@ -168,7 +178,7 @@ fn llvm_agrees_on_random_words() {
         let mut rng = Rng::new(4);
         // Cut to the size that we read; what we refuse is offered as one, two and three words.
         let mut samples = Vec::new();
-        while samples.len() < 20_000 {
+        while samples.len() < random_count() {
             let words = random_words(&mut rng);
             match isa::decode(target, &words) {
                 Ok((inst, used)) => samples.push((words[..used].to_vec(), Some(inst))),

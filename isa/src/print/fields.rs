@@ -3,7 +3,7 @@
 use super::Printer;
 use crate::inst::MachInst;
 use crate::names;
-use crate::table::{Family, Flags, Kind, OpSpec, op};
+use crate::table::{Family, Kind, OpSpec, op};
 use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
@@ -18,14 +18,18 @@ impl Printer<'_> {
             }
             op::S_SENDMSG | op::S_SENDMSGHALT => message(self.target, bits, self.out),
             op::S_SET_GPR_IDX_ON | op::S_SET_GPR_IDX_MODE => gpr_idx(bits, self.out),
+            op::S_VERSION => version(bits, self.out),
             op::S_WAITCNT_DEPCTR => depctr(self.target, bits, self.out),
-            // What has several encodings in LLVM's tables is read as if it had an SGPR.
+            // GFX10 has no way to say "no SGPR" but `null`, and so LLVM 19 shows that.
             _ if spec.kind == Kind::SmemOffset && value == 0 && self.says_null() => {
                 self.out.push_str("null");
                 Ok(())
             }
             _ if spec.kind == Kind::SmemOffset => hex(value, self.out),
             _ if op.family() == Family::Sopk && spec.kind == Kind::Imm => write!(self.out, "{bits:#x}"),
+            op::S_INST_PREFETCH | op::S_CLAUSE | op::S_ROUND_MODE | op::S_TTRACEDATA_IMM => {
+                write!(self.out, "{bits:#x}")
+            }
             // Written as a source constant would be: small ones in decimal.
             _ if spec.kind == Kind::Imm && op != op::S_ENDPGM && bits > 64 => write!(self.out, "{bits:#x}"),
             // Branch distances and the numbers of program-flow instructions.
@@ -34,7 +38,7 @@ impl Printer<'_> {
     }
 
     fn says_null(&self) -> bool {
-        self.target.generation == Generation::Gfx10 && !self.inst.op.row().flags.contains(Flags::LOAD)
+        self.target.generation == Generation::Gfx10
     }
 
     fn waitcnt(&mut self, mask: u16) -> fmt::Result {
@@ -128,5 +132,29 @@ fn gpr_idx(bits: u32, out: &mut String) -> fmt::Result {
         }
     }
     out.push(')');
+    Ok(())
+}
+
+/// `s_version`: a number that stands for a generation, and bits of which LLVM 19 makes an expression.
+fn version(bits: u32, out: &mut String) -> fmt::Result {
+    if bits & 0x1f00 != 0 {
+        return write!(out, "{bits:#x}");
+    }
+    let flags =
+        [(0x2000, "W64"), (0x4000, "W32"), (0x8000, "MDP")].into_iter().filter(|(bit, _)| bits & bit != 0);
+    for _ in flags.clone().skip(1) {
+        out.push('(');
+    }
+    match bits & 0xff {
+        0 => out.push_str("UC_VERSION_GFX7"),
+        4 => out.push_str("UC_VERSION_GFX10"),
+        6 => out.push_str("UC_VERSION_GFX11"),
+        9 => out.push_str("UC_VERSION_GFX12"),
+        number => write!(out, "{number}")?,
+    }
+    for (n, (_, name)) in flags.enumerate() {
+        let close = if n > 0 { ")" } else { "" };
+        write!(out, "{close}|UC_VERSION_{name}_BIT")?;
+    }
     Ok(())
 }

@@ -112,6 +112,7 @@ impl Printer<'_> {
     /// A source with `neg`, `abs` or `sext` around it.
     fn modified_source(&mut self, encoding: Encoding, n: u8, spec: &OpSpec, operand: Operand) -> fmt::Result {
         let mods = &self.inst.mods;
+        // `neg` and `abs` of packed and matrix instructions are told after the operands.
         let packed = encoding == Encoding::Vop3p && !self.is_mix();
         let (neg, abs) = (!packed && mods.neg >> n & 1 != 0, !packed && mods.abs >> n & 1 != 0);
         let (open, close) = match (neg, abs) {
@@ -188,9 +189,18 @@ impl Printer<'_> {
 /// `_e32`, `_e64`, `_sdwa`, `_dpp`, where an instruction has several encodings.
 fn suffix(target: &Target, inst: &MachInst) -> &'static str {
     let row = inst.op.row();
-    if !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) || row.flags.contains(Flags::NO_E64)
-    {
+    if !matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc) {
         return "";
+    }
+    if row.flags.contains(Flags::NO_E64) {
+        // Where there is no other form LLVM says none, but for this one of gfx908 and gfx90a.
+        let e32 = inst.op == op::V_PK_FMAC_F16 && target.generation == Generation::Gfx9;
+        return match inst.form {
+            Form::Sdwa => "_sdwa",
+            Form::Dpp => "_dpp",
+            _ if e32 => "_e32",
+            _ => "",
+        };
     }
     match inst.form {
         Form::Full => "_e64",

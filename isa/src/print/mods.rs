@@ -3,7 +3,7 @@
 use super::Printer;
 use crate::inst::{Lane, ModFlags, SdwaSel};
 use crate::layout::Encoding;
-use crate::table::{Caps, Family, Flags, op};
+use crate::table::{Caps, Family, Flags, Kind, op};
 use crate::target::Feature;
 use std::fmt::{self, Write};
 
@@ -34,7 +34,7 @@ impl Printer<'_> {
                 // Where `lds` goes without saying LLVM writes it before the others, and reads it only there.
                 if self.inst.op.row().flags.contains(Flags::LDS_ONLY) {
                     self.out.push_str(" lds");
-                    return self.flags(&[(ModFlags::GLC, " glc"), (ModFlags::SLC, " slc")]);
+                    return self.cache_flags();
                 }
                 self.memory_flags()
             }
@@ -63,15 +63,18 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn memory_flags(&mut self) -> fmt::Result {
+    fn cache_flags(&mut self) -> fmt::Result {
         self.flags(&[
             (ModFlags::GLC, " glc"),
             (ModFlags::SLC, " slc"),
             (ModFlags::DLC, " dlc"),
             (ModFlags::SCC, " scc"),
-            (ModFlags::LDS, " lds"),
-            (ModFlags::TFE, " tfe"),
         ])
+    }
+
+    fn memory_flags(&mut self) -> fmt::Result {
+        self.cache_flags()?;
+        self.flags(&[(ModFlags::LDS, " lds"), (ModFlags::TFE, " tfe")])
     }
 
     fn offset(&mut self) -> fmt::Result {
@@ -83,7 +86,11 @@ impl Printer<'_> {
 
     fn vop3(&mut self, sources: u8) -> fmt::Result {
         let mods = &self.inst.mods;
-        if mods.op_sel != 0 {
+        if self.inst.op.row().caps.contains(Caps::PERMLANE) {
+            if mods.op_sel != 0 {
+                self.bits(" op_sel", mods.op_sel, 2)?;
+            }
+        } else if mods.op_sel != 0 {
             // The destination's bit comes last, whatever the number of sources.
             let below = mods.op_sel & ((1 << sources) - 1);
             self.bits(" op_sel", below | (mods.op_sel >> 3 & 1) << sources, sources + 1)?;
@@ -104,6 +111,18 @@ impl Printer<'_> {
 
     fn vop3p(&mut self, sources: u8) -> fmt::Result {
         let mods = self.inst.mods;
+        let row = self.inst.op.row();
+        if row.caps.contains(Caps::MFMA) {
+            for (name, value) in [("cbsz", mods.abs), ("abid", mods.op_sel), ("blgp", mods.neg)] {
+                if value != 0 {
+                    write!(self.out, " {name}:{value}")?;
+                }
+            }
+            return Ok(());
+        }
+        if row.has_kind(Kind::Agpr) {
+            return Ok(());
+        }
         let all = (1 << sources) - 1;
         let hi_default = if self.is_mix() { 0 } else { all };
         if mods.op_sel != 0 {

@@ -379,6 +379,11 @@ impl Row {
         self.caps.contains(Caps::CLAMP) || self.caps.contains(Caps::INT_CLAMP) && integers
     }
 
+    /// Whether an operand is of that kind.
+    pub fn has_kind(&self, kind: Kind) -> bool {
+        self.ops.iter().any(|spec| spec.kind == kind)
+    }
+
     /// A vector ALU instruction.
     pub fn is_valu(&self) -> bool {
         matches!(self.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p)

@@ -34,7 +34,7 @@ pub mod sop1 {
         S_BITSET1_B64 "s_bitset1_b64" c(0x1e, 0x1e, 0x1b, 0x1b, 0x1e), [sdst_use(B64), ssrc(U32)];
         S_GETPC_B64 "s_getpc_b64" c(0x1f, 0x1f, 0x1c, 0x1c, 0x1f), [sdst(B64)], flags ORDERED;
         S_SETPC_B64 "s_setpc_b64" c(0x20, 0x20, 0x1d, 0x1d, 0x20), [sgpr(B64)], flags BRANCH NO_FALLTHROUGH;
-        S_SWAPPC_B64 "s_swappc_b64" c(0x21, 0x21, 0x1e, 0x1e, 0x21), [sdst(B64), sgpr(B64)], flags BRANCH;
+        S_SWAPPC_B64 "s_swappc_b64" c(0x21, 0x21, 0x1e, 0x1e, 0x21), [sdst(B64), ssrc(B64)], flags BRANCH;
         S_RFE_B64 "s_rfe_b64" c(0x22, 0x22, 0x1f, 0x1f, 0x22), [sgpr(B64)], flags BRANCH NO_FALLTHROUGH;
         S_AND_SAVEEXEC_B64 "s_and_saveexec_b64" c(0x24, 0x24, 0x20, 0x20, 0x24), [sdst(B64), ssrc(B64)], implicit W_SCC R_EXEC W_EXEC;
         S_OR_SAVEEXEC_B64 "s_or_saveexec_b64" c(0x25, 0x25, 0x21, 0x21, 0x25), [sdst(B64), ssrc(B64)], implicit W_SCC R_EXEC W_EXEC;
@@ -121,7 +121,7 @@ pub mod sop2 {
         S_BFE_I64 "s_bfe_i64" c(0x2a, 0x2a, 0x28, 0x28, 0x2a), [sdst(I64), ssrc(I64), ssrc(U32)], implicit W_SCC;
         S_CBRANCH_G_FORK "s_cbranch_g_fork" c(0x2b, 0x2b, 0x29, 0x29,   NO), [sgpr(B64), sgpr(B64)], implicit R_EXEC W_EXEC, flags BRANCH;
         S_ABSDIFF_I32 "s_absdiff_i32" c(0x2c, 0x2c, 0x2a, 0x2a, 0x2c), [sdst(I32), ssrc(I32), ssrc(I32)], implicit W_SCC, flags COMMUTES;
-        S_RFE_RESTORE_B64 "s_rfe_restore_b64" c(  NO,   NO, 0x2b, 0x2b,   NO), [sgpr(B64), ssrc(B32)], flags BRANCH NO_FALLTHROUGH;
+        S_RFE_RESTORE_B64 "s_rfe_restore_b64" c(  NO,   NO, 0x2b, 0x2b,   NO), [ssrc(B64), ssrc(B32)], flags BRANCH NO_FALLTHROUGH;
         S_MUL_HI_U32 "s_mul_hi_u32" c(  NO,   NO,   NO, 0x2c, 0x35), [sdst(U32), ssrc(U32), ssrc(U32)], flags COMMUTES;
         S_MUL_HI_I32 "s_mul_hi_i32" c(  NO,   NO,   NO, 0x2d, 0x36), [sdst(I32), ssrc(I32), ssrc(I32)], flags COMMUTES;
         S_LSHL1_ADD_U32 "s_lshl1_add_u32" c(  NO,   NO,   NO, 0x2e, 0x2e), [sdst(U32), ssrc(U32), ssrc(U32)], implicit W_SCC;

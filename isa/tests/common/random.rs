@@ -47,7 +47,7 @@ pub fn all_forms(target: &'static Target) -> impl Iterator<Item = (Opcode, Form)
         let forms: &[Form] = match (there, several) {
             (false, _) => &[],
             (true, false) => &[Form::Full],
-            (true, true) if row.flags.contains(Flags::NO_E64) => &[Form::Full],
+            (true, true) if row.flags.contains(Flags::NO_E64) => &[Form::Full, Form::Sdwa, Form::Dpp],
             (true, true) => &[Form::Full, Form::E32, Form::Sdwa, Form::Dpp],
         };
         forms.iter().filter(move |&&form| has_form(target, op, form)).map(move |&form| (op, form))
@@ -67,12 +67,52 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
     for (index, spec) in row.ops.iter().enumerate() {
         inst.ops[index] = operand(rng, target, &inst, spec, index, &mut sources, &mut literal, based);
     }
+    if target.has(Feature::GFX90A) {
+        if rng.chance(2) {
+            use_other_file(&mut inst);
+        }
+        let sync = row.flags.contains(Flags::GDS_ONLY);
+        inst.operands_mut().iter_mut().for_each(|operand| *operand = even(*operand, sync));
+    }
+    if row.requires.contains(Feature::ATOMIC_FADD) && !target.has(Feature::GFX90A) {
+        // gfx908's atomics on floats return nothing.
+        inst.mods.flags -= ModFlags::GLC;
+        if row.family == Family::Global {
+            inst.ops[0] = Operand::None;
+        }
+    }
+    if row.requires.intersects(Feature::ATOMIC_FADD | Feature::GFX90A) {
+        inst.mods.flags -= ModFlags::SCC;
+    }
+    if op == op::V_ACCVGPR_WRITE_B32 && !target.has(Feature::GFX90A) && is_scalar(inst.ops[1]) {
+        inst.ops[1] = vgprs(rng, 1);
+    }
     let has_offset = row.ops.last().is_some_and(|spec| spec.kind == Kind::SmemOffset);
     let beside_register = has_offset && matches!(inst.operands().last(), Some(Operand::Reg(_)));
     if beside_register && rng.chance(2) && target.generation >= Generation::Gfx9 {
         inst.mods.offset = smem_offset(rng, target, inst.op);
     }
     inst
+}
+
+fn is_scalar(operand: Operand) -> bool {
+    matches!(operand, Operand::Reg(range) if range.first.0 < 256)
+}
+
+/// gfx90a: all data of a memory access in accumulation VGPRs, the sums of a matrix instruction in VGPRs.
+fn use_other_file(inst: &mut MachInst) {
+    let row = inst.op.row();
+    let memory = row.is_vmem() || row.family == Family::Ds;
+    let has_address = row.family == Family::Ds && !row.flags.contains(Flags::NO_ADDR);
+    let address = row.ops.iter().position(|spec| has_address && spec.role == Role::Use);
+    for (index, (spec, operand)) in row.ops.iter().zip(inst.operands_mut()).enumerate() {
+        if let Operand::Reg(range) = operand {
+            let is_data = memory && matches!(spec.kind, Kind::Vgpr) && address != Some(index);
+            if is_data && range.first.is_vgpr() || spec.kind == Kind::Acc {
+                range.first.0 ^= 0x300;
+            }
+        }
+    }
 }
 
 fn smem_offset(rng: &mut Rng, target: &Target, op: Opcode) -> i32 {
@@ -106,7 +146,8 @@ fn operand(
 ) -> Operand {
     let row = inst.op.row();
     let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
-    let short = vop && (inst.form == Form::E32 || row.flags.contains(Flags::NO_E64));
+    let only = inst.form == Form::Full && row.flags.contains(Flags::NO_E64);
+    let short = vop && (inst.form == Form::E32 || only);
     let returns = !row.flags.contains(Flags::ATOMIC)
         || row.family == Family::Ds
         || inst.mods.flags.contains(ModFlags::GLC);
@@ -140,9 +181,13 @@ fn operand(
         }
         Kind::Vaddr => vaddr(rng, inst, based),
         Kind::Agpr => agprs(rng, spec.width),
-        Kind::Avgpr if rng.chance(2) => even(vgprs(rng, spec.width)),
+        Kind::Avgpr if rng.chance(2) => even(vgprs(rng, spec.width), false),
         Kind::Avgpr => agprs(rng, spec.width),
-        Kind::Acc if spec.role == Role::Use && rng.chance(3) => Operand::Inline(128 + rng.below(65) as u16),
+        // Assemblers refuse constants on gfx908, which has a defect there.
+        Kind::Acc if spec.role == Role::Use && rng.chance(3) && target.has(Feature::GFX90A) => {
+            Operand::Inline(128 + rng.below(65) as u16)
+        }
+        Kind::Acc if spec.role == Role::Use => other_sum(rng, inst.ops[0]),
         Kind::Acc => agprs(rng, spec.width),
         Kind::ExportTarget
         | Kind::Channel
@@ -174,7 +219,12 @@ fn operand(
                 && !row.caps.contains(Caps::MIX)
                 && spec.width == 1;
             if inst.form == Form::Sdwa {
-                return if rng.chance(3) { sgprs(rng, target, 1) } else { vgprs(rng, 1) };
+                return match rng.below(6) {
+                    // Of how many bits that exponent is LLVM is of two minds.
+                    0 if row.name != "v_ldexp_f16" => inline(rng, target, inst.op, spec),
+                    1 | 2 => sgprs(rng, target, 1),
+                    _ => vgprs(rng, 1),
+                };
             }
             source(rng, target, inst.op, spec, true, short || long_room, literal)
         }
@@ -187,12 +237,25 @@ fn vgprs(rng: &mut Rng, width: u8) -> Operand {
 
 /// Groups of accumulation registers begin at even numbers on gfx90a.
 fn agprs(rng: &mut Rng, width: u8) -> Operand {
-    even(Operand::regs(Reg::agpr(rng.below(257 - u32::from(width)) as u16), width))
+    even(Operand::regs(Reg::agpr(rng.below(257 - u32::from(width)) as u16), width), false)
 }
 
-fn even(operand: Operand) -> Operand {
+/// The same registers, or others that do not overlap them.
+fn other_sum(rng: &mut Rng, sum: Operand) -> Operand {
+    match sum {
+        Operand::Reg(range) if rng.chance(2) => {
+            let len = u16::from(range.len);
+            let above = range.first.number() + len;
+            let first = if above + len <= 256 { above } else { range.first.number().saturating_sub(len) };
+            Operand::regs(Reg::agpr(first & !1), range.len)
+        }
+        other => other,
+    }
+}
+
+fn even(operand: Operand, single: bool) -> Operand {
     match operand {
-        Operand::Reg(range) if range.len > 1 => Operand::regs(Reg(range.first.0 & !1), range.len),
+        Operand::Reg(range) if single || range.len > 1 => Operand::regs(Reg(range.first.0 & !1), range.len),
         other => other,
     }
 }
@@ -238,15 +301,22 @@ fn source(
     room: bool,
     literal: &mut Option<u32>,
 ) -> Operand {
-    let wide = spec.width > 2;
+    // LLVM refuses inline constants of its half-precision source there, though not in the 32-bit form.
+    let half_vop3 = op == op::V_CVT_F32_F16 && target.generation < Generation::Gfx8 && !room;
+    let wide = spec.width > 2 || half_vop3;
     let has_own_literal = op.row().ops.iter().any(|spec| spec.kind == Kind::Lit);
     match rng.below(8) {
         0..=2 if vector => vgprs(rng, spec.width),
         3 if !wide => inline(rng, target, op, spec),
         4 if !wide && room && !has_own_literal => {
-            let half = matches!(spec.num, Num::F16 | Num::I16 | Num::U16 | Num::B16)
-                || op.row().name == "v_ldexp_f16";
-            let value = *literal.get_or_insert_with(|| literal_value(rng, half));
+            let half = matches!(spec.num, Num::F16 | Num::I16 | Num::U16 | Num::B16);
+            // LLVM shows the low half only of what it takes for 16 bits there.
+            let exponent = op.row().name == "v_ldexp_f16";
+            let value = match *literal.get_or_insert_with(|| literal_value(rng, half || exponent)) {
+                value if exponent => value & 0xeff | 0x1100,
+                value => value,
+            };
+            *literal = Some(value);
             Operand::Literal(value)
         }
         _ => sgprs(rng, target, spec.width),
@@ -358,7 +428,7 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
             } else if !row.ops.is_empty() {
                 mods.offset = rng.pick(&[0, 0, 4, 255, 256, 4660, 65535, 0x80e4, 0x041f, 0x1c1f]);
             }
-            if !row.flags.contains(Flags::NO_GDS) {
+            if !row.flags.contains(Flags::NO_GDS) && !target.has(Feature::GFX90A) {
                 mods.flags = flags(rng, &[ModFlags::GDS]);
             }
             if row.flags.contains(Flags::GDS_ONLY) {
@@ -398,6 +468,12 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
             mods.offset = rng.pick(&[0, 4, limit - 1, -limit, -1]);
             mods.flags = flags(rng, hints(target, Family::Flat));
         }
+        (Family::Vop3p, _) if row.caps.contains(Caps::MFMA) => {
+            mods.abs = rng.pick(&[0, rng.state as u8 & 7]);
+            mods.op_sel = rng.pick(&[0, rng.state as u8 & 15]);
+            mods.neg = rng.pick(&[0, rng.state as u8 & 7]);
+        }
+        (Family::Vop3p, _) if row.has_kind(Kind::Agpr) => {}
         (Family::Vop3p, _) => {
             let mix = row.caps.contains(Caps::MIX);
             mods.op_sel = rng.next() as u8 & all;
@@ -419,7 +495,7 @@ fn modifiers(rng: &mut Rng, target: &Target, inst: &mut MachInst) {
 fn vop(rng: &mut Rng, target: &Target, inst: &mut MachInst, form: Form, floats: u8, all: u8) {
     let row = inst.op.row();
     let mods = &mut inst.mods;
-    if form == Form::E32 || row.flags.contains(Flags::NO_E64) {
+    if form == Form::E32 || form == Form::Full && row.flags.contains(Flags::NO_E64) {
         return;
     }
     let signs = rng.pick(&[0, rng.state as u8]) & floats;
