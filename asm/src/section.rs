@@ -80,6 +80,10 @@ impl Section {
         self.data.len() as u64 + self.virtual_size
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.size() == 0
+    }
+
     pub fn is_code(&self) -> bool {
         self.flags & elf::SHF_EXECINSTR != 0
     }

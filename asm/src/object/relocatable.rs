@@ -53,20 +53,6 @@ pub(crate) fn relocatable(asm: &Assembler, resolved: &Resolved) -> Result<Vec<u8
             ..SectionHeader::default()
         };
     }
-    if let Some(symbols) = &asm.addrsig {
-        let offset = out.len() as u64;
-        symbols.iter().for_each(|&id| leb128(&mut out, table.index_of(id)));
-        headers[symtab_number as usize - 1] = SectionHeader {
-            name: strings.offset(".llvm_addrsig"),
-            kind: SHT_LLVM_ADDRSIG,
-            flags: SHF_EXCLUDE,
-            offset,
-            size: out.len() as u64 - offset,
-            link: symtab_number,
-            align: 1,
-            ..SectionHeader::default()
-        };
-    }
     pad(&mut out, 8);
     headers[symtab_number as usize] = SectionHeader {
         name: strings.offset(".symtab"),
@@ -97,6 +83,20 @@ pub(crate) fn relocatable(asm: &Assembler, resolved: &Resolved) -> Result<Vec<u8
             let symbol = table.index(relocation.target);
             rela(&mut out, relocation.offset, symbol, relocation.kind, relocation.addend);
         }
+    }
+    if let Some(symbols) = &asm.addrsig {
+        let offset = out.len() as u64;
+        symbols.iter().for_each(|&id| leb128(&mut out, table.index_of(id)));
+        headers[symtab_number as usize - 1] = SectionHeader {
+            name: strings.offset(".llvm_addrsig"),
+            kind: SHT_LLVM_ADDRSIG,
+            flags: SHF_EXCLUDE,
+            offset,
+            size: out.len() as u64 - offset,
+            link: symtab_number,
+            align: 1,
+            ..SectionHeader::default()
+        };
     }
     headers[usize::from(STRTAB)] = SectionHeader {
         name: strings.offset(".strtab"),

@@ -24,6 +24,8 @@ pub(super) struct Table {
 pub(super) struct Entry {
     pub name: String,
     pub sym: Sym,
+    /// The symbol, unless it stands for a section or a file.
+    pub id: Option<SymbolId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +40,7 @@ impl Table {
         let mut table = Table { entries: vec![Entry::null()], locals: 0, index: FxHashMap::default() };
         for name in &asm.files {
             let sym = Sym { info: STT_FILE, section: SHN_ABS, ..Sym::default() };
-            table.entries.push(Entry { name: name.clone(), sym });
+            table.entries.push(Entry { name: name.clone(), sym, id: None });
         }
         let mut globals = Vec::new();
         for &item in &asm.symbols.order {
@@ -48,7 +50,7 @@ impl Table {
                         let sym =
                             Sym { info: STT_SECTION, section: section_index(section), ..Sym::default() };
                         let name = String::new();
-                        table.add(Key::Section(section), Entry { name, sym });
+                        table.add(Key::Section(section), Entry { name, sym, id: None });
                     }
                 }
                 Ok(id) if is_shown(&asm.symbols[id]) => {
@@ -99,7 +101,7 @@ impl Table {
 
 impl Entry {
     fn null() -> Entry {
-        Entry { name: String::new(), sym: Sym::default() }
+        Entry { name: String::new(), sym: Sym::default(), id: None }
     }
 }
 
@@ -129,7 +131,7 @@ fn entry(asm: &Assembler, id: SymbolId, section_index: &impl Fn(u32) -> u16) -> 
     };
     let sym =
         Sym { name: 0, info: binding(symbol) << 4 | kind, other: symbol.visibility, section, value, size };
-    Ok(Entry { name: symbol.name.to_string(), sym })
+    Ok(Entry { name: symbol.name.to_string(), sym, id: Some(id) })
 }
 
 enum Place {
