@@ -100,7 +100,6 @@ pub(crate) fn defaults(name: &str) -> (u32, u64) {
         |prefix: &str| name == prefix || name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'));
     match name {
         _ if is(".text") || is(".init") || is(".fini") => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR),
-        ".hsatext" => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR),
         _ if is(".rodata") || name == ".rodata1" => (SHT_PROGBITS, SHF_ALLOC),
         _ if is(".data") || name == ".data1" => (SHT_PROGBITS, SHF_ALLOC | SHF_WRITE),
         _ if is(".tdata") => (SHT_PROGBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS),

@@ -7,6 +7,7 @@ pub(crate) mod macros;
 mod sections;
 pub(crate) mod symbols;
 mod target;
+mod v2;
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
@@ -20,6 +21,7 @@ impl Assembler {
             || self.section_directive(cur, name, &span)?
             || self.symbol_directive(cur, name, &span)?
             || self.target_directive(cur, name, &span)?
+            || self.v2_directive(cur, name, &span)?
             || self.conditional(cur, name, span.clone())?
             || self.macro_directive(cur, name, &span)?;
         if found {

@@ -42,6 +42,8 @@ impl Assembler {
                 if !cur.at_end() && self.absolute(cur)? != 0 {
                     return Err(error(span.clone(), "subsections are not supported"));
                 }
+                // Early assemblers put the code of V2 into a section of its own; loaders look for `.text`.
+                let name = if name == ".hsatext" { ".text" } else { name };
                 let (kind, flags) = defaults(name);
                 let id = self.section_named(name, kind, flags);
                 self.enter(id);

@@ -125,22 +125,20 @@ impl Assembler {
         self.set_symbol(&name, value, fixed, start..cur.pos)
     }
 
-    /// `.comm name, size[, align]`
+    /// `.comm name, size[, power of alignment]`
     fn common(&mut self, cur: &mut Cursor, span: &Range<usize>, local: bool) -> Result<()> {
         let id = self.symbol_in(cur)?;
         cur.expect(b',')?;
         let size = self.absolute(cur)?;
-        let align = if cur.eat(b',') { self.absolute(cur)? } else { 1 };
-        let (Ok(size), Ok(align)) = (u64::try_from(size), u64::try_from(align)) else {
-            return Err(error(span.clone(), "a negative size or alignment"));
+        // LLVM reads the alignment as a power of two on this machine.
+        let power = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
+        let (Ok(size), 0..=31) = (u64::try_from(size), power) else {
+            return Err(error(span.clone(), "the size or the alignment (a power of two) is out of range"));
         };
-        if !align.max(1).is_power_of_two() {
-            return Err(error(span.clone(), "the alignment must be a power of two"));
-        }
+        let align = 1 << power;
         if self.symbols[id].is_defined() {
             return Err(error(span.clone(), format!("`{}` is already defined", self.symbols[id].name)));
         }
-        let align = align.max(1);
         self.symbols[id].kind = STT_OBJECT;
         self.symbols.register(id);
         if local || self.symbols[id].binding == Some(STB_LOCAL) {

@@ -28,7 +28,6 @@ impl Assembler {
             }
             ".amdhsa_kernel" => self.amdhsa_kernel(cur, span)?,
             ".amdgpu_metadata" => self.amdgpu_metadata(cur, span)?,
-            ".amd_amdgpu_hsa_metadata" => self.hsa_metadata(cur, span)?,
             ".end_amdhsa_kernel" => {
                 return Err(error(span.clone(), "`.end_amdhsa_kernel` without `.amdhsa_kernel`"));
             }

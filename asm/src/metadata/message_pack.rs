@@ -31,7 +31,7 @@ fn meaning(text: &str) -> Scalar<'_> {
 }
 
 /// Decimal, `0x`, `0b`, `0o` or, after a zero, octal.
-fn unsigned(text: &str) -> Option<u64> {
+pub(super) fn unsigned(text: &str) -> Option<u64> {
     let (digits, base) = match text.as_bytes() {
         [b'0', b'x' | b'X', ..] => (&text[2..], 16),
         [b'0', b'b' | b'B', ..] => (&text[2..], 2),

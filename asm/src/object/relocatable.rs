@@ -31,14 +31,8 @@ pub(crate) fn relocatable(asm: &Assembler, resolved: &Resolved) -> Result<Vec<u8
     let mut out = vec![0; HEADER as usize];
     let mut headers = vec![SectionHeader::default(); symtab_number as usize + 1];
     for (n, section) in asm.sections.iter().enumerate() {
-        if section.has_contents() {
-            pad(&mut out, section.align);
-        }
-        let offset = if section.has_contents() {
-            out.len() as u64
-        } else {
-            (out.len() as u64).next_multiple_of(section.align)
-        };
+        pad(&mut out, section.align);
+        let offset = out.len() as u64;
         if section.has_contents() {
             out.extend_from_slice(&section.data);
         }

@@ -1,0 +1,162 @@
+//! Directives of code object V2 (seed 000, line 4591).
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::directive::symbols::sym::STT_AMDGPU_HSA_KERNEL;
+use crate::error::{Result, error};
+use crate::expr::Value;
+use crate::symbol::Definition;
+use codeobj::kernel_code::{self, Field};
+use isa::Generation;
+use std::ops::Range;
+
+/// Note types of code object V2 (seed 000, line 444).
+const NT_AMD_HSA_CODE_OBJECT_VERSION: u32 = 1;
+const NT_AMD_HSA_ISA_VERSION: u32 = 3;
+const NT_AMD_HSA_ISA_NAME: u32 = 11;
+
+impl Assembler {
+    pub(super) fn v2_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+        match name {
+            ".hsa_code_object_version" => self.code_object_version(cur, span)?,
+            ".hsa_code_object_isa" => self.code_object_isa(cur, span)?,
+            ".amdgpu_hsa_kernel" => self.hsa_kernel(cur)?,
+            ".amd_kernel_code_t" => self.kernel_code(cur, span)?,
+            ".amd_amdgpu_isa" => {
+                let text = cur.string()?;
+                self.settings.version.get_or_insert(2);
+                self.note("AMD", NT_AMD_HSA_ISA_NAME, &text, span)?;
+            }
+            ".amd_amdgpu_hsa_metadata" => self.hsa_metadata(cur, span)?,
+            ".end_amd_kernel_code_t" => {
+                return Err(error(span.clone(), "`.end_amd_kernel_code_t` without `.amd_kernel_code_t`"));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `.hsa_code_object_version major, minor`
+    fn code_object_version(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let major = self.number_32(cur)?;
+        cur.expect(b',')?;
+        let minor = self.number_32(cur)?;
+        self.settings.version.get_or_insert(2);
+        let mut desc = Vec::new();
+        [major, minor].iter().for_each(|number| desc.extend_from_slice(&number.to_le_bytes()));
+        self.note("AMD", NT_AMD_HSA_CODE_OBJECT_VERSION, &desc, span)
+    }
+
+    /// `.hsa_code_object_isa [major, minor, stepping, "vendor", "arch"]`
+    fn code_object_isa(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        cur.blank();
+        let (mut vendor, mut arch) = (b"AMD".to_vec(), b"AMDGPU".to_vec());
+        let version = if cur.at_end() {
+            let Some(target) = self.settings.target else {
+                return Err(error(span.clone(), "the processor is not known").label("needs numbers, or `--mcpu`"));
+            };
+            let (major, minor, stepping) = target.version;
+            [major, minor, stepping]
+        } else {
+            let mut version = [0; 3];
+            for number in &mut version {
+                *number = self.number_32(cur)?;
+                cur.expect(b',')?;
+            }
+            vendor = cur.string()?;
+            cur.expect(b',')?;
+            arch = cur.string()?;
+            version
+        };
+        self.settings.version.get_or_insert(2);
+        let mut desc = Vec::new();
+        [&vendor, &arch].iter().for_each(|text| desc.extend_from_slice(&(text.len() as u16 + 1).to_le_bytes()));
+        version.iter().for_each(|number| desc.extend_from_slice(&number.to_le_bytes()));
+        for text in [vendor, arch] {
+            desc.extend_from_slice(&text);
+            desc.push(0);
+        }
+        self.note("AMD", NT_AMD_HSA_ISA_VERSION, &desc, span)
+    }
+
+    fn number_32(&mut self, cur: &mut Cursor) -> Result<u32> {
+        cur.blank();
+        let start = cur.pos;
+        let value = self.absolute(cur)?;
+        u32::try_from(value).map_err(|_| error(cur.span_from(start), "the number does not fit 32 bits"))
+    }
+
+    /// `.amdgpu_hsa_kernel name`; register counting starts anew.
+    fn hsa_kernel(&mut self, cur: &mut Cursor) -> Result<()> {
+        let id = self.symbol_in(cur)?;
+        self.symbols[id].kind = STT_AMDGPU_HSA_KERNEL;
+        self.symbols.register(id);
+        for id in [self.counts.vgpr[1], self.counts.sgpr[1]] {
+            self.symbols[id].definition = Definition::Value { value: Value::Abs(0), fixed: false };
+        }
+        Ok(())
+    }
+
+    /// `key = value` lines up to `.end_amd_kernel_code_t`.
+    fn kernel_code(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let Some(target) = self.settings.target else {
+            return Err(error(span.clone(), "the processor is not known").label("`.amd_kernel_code_t` needs one"));
+        };
+        let mut header = kernel_code::default(target);
+        let gfx10 = target.generation >= Generation::Gfx10;
+        cur.expect_end()?;
+        cur.skip_line();
+        loop {
+            cur.blank();
+            if cur.is_end() {
+                return Err(error(span.clone(), "no `.end_amd_kernel_code_t` ends this").label("begins here"));
+            }
+            if cur.at_end() || cur.peek() == b'#' {
+                cur.skip_line();
+                continue;
+            }
+            let start = cur.pos;
+            let key = cur.name().unwrap_or_default();
+            if key == ".end_amd_kernel_code_t" {
+                break;
+            }
+            let at = start..cur.pos.max(start + 1);
+            if let Err(mistake) = self.kernel_code_line(cur, key, at, gfx10, &mut header) {
+                let text = cur.text;
+                self.report(text, mistake);
+                if self.stopped {
+                    return Ok(());
+                }
+            }
+            cur.skip_line();
+        }
+        self.settings.version.get_or_insert(2);
+        self.emit(&header, span)
+    }
+
+    fn kernel_code_line(
+        &mut self,
+        cur: &mut Cursor,
+        key: &str,
+        at: Range<usize>,
+        gfx10: bool,
+        header: &mut [u8; kernel_code::SIZE],
+    ) -> Result<()> {
+        let field = Field::by_key(key);
+        // An early field that no header holds any more.
+        if field.is_none() && key != "max_scratch_backing_memory_byte_size" {
+            return Err(error(at, format!("unknown key `{key}`")).label("not a field of `amd_kernel_code_t`"));
+        }
+        cur.expect(b'=')?;
+        let value = self.absolute(cur)?;
+        cur.expect_end()?;
+        let Some(field) = field else { return Ok(()) };
+        let later =
+            ["enable_wgp_mode", "enable_mem_ordered", "enable_fwd_progress", "enable_wavefront_size32"].contains(&key);
+        if later && !gfx10 && value != 0 {
+            return Err(error(at, format!("`{key}` exists from GFX10 on")));
+        }
+        field.set(header, value as u64);
+        Ok(())
+    }
+}
