@@ -1,5 +1,6 @@
 //! Commands and options, and how failures are told.
 
+mod assemble;
 mod compile;
 mod disasm;
 mod inspect;
@@ -29,6 +30,8 @@ enum Command {
     Disasm(disasm::DisasmArgs),
     /// Show what a code object says: header, notes, metadata, kernel descriptors, symbols.
     Inspect(inspect::InspectArgs),
+    /// Assemble a source in LLVM's syntax.
+    As(assemble::AsArgs),
     /// List the processors.
     Targets,
     /// Explain a diagnostic code, like `kernc explain E0012`.
@@ -154,6 +157,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Disasm(args)) => disasm::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::As(args)) => assemble::run(args),
         Some(Command::Targets) => {
             targets();
             Ok(())

@@ -6,8 +6,8 @@ use crate::directive::symbols::sym::STT_AMDGPU_HSA_KERNEL;
 use crate::error::{Result, error};
 use crate::expr::Value;
 use crate::symbol::Definition;
-use codeobj::kernel_code::{self, Field};
-use isa::Generation;
+use codeobj::kernel_code::{self, KEYS, Key};
+use isa::{Feature, Generation};
 use std::ops::Range;
 
 /// Note types of code object V2 (seed 000, line 444).
@@ -51,9 +51,11 @@ impl Assembler {
     fn code_object_isa(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         cur.blank();
         let (mut vendor, mut arch) = (b"AMD".to_vec(), b"AMDGPU".to_vec());
-        let version = if cur.at_end() {
+        let mut version = if cur.at_end() {
             let Some(target) = self.settings.target else {
-                return Err(error(span.clone(), "the processor is not known").label("needs numbers, or `--mcpu`"));
+                return Err(
+                    error(span.clone(), "the processor is not known").label("needs numbers, or `--mcpu`")
+                );
             };
             let (major, minor, stepping) = target.version;
             [major, minor, stepping]
@@ -68,9 +70,19 @@ impl Assembler {
             arch = cur.string()?;
             version
         };
+        // V2 has no target features: the versions of GFX9 with XNACK replay are odd.
+        let xnack = self.settings.target.is_some_and(|target| target.has(Feature::XNACK));
+        if let [9, 0, 0 | 2 | 4 | 6] = version
+            && xnack
+            && self.settings.xnack != Some(false)
+        {
+            version[2] += 1;
+        }
         self.settings.version.get_or_insert(2);
         let mut desc = Vec::new();
-        [&vendor, &arch].iter().for_each(|text| desc.extend_from_slice(&(text.len() as u16 + 1).to_le_bytes()));
+        [&vendor, &arch]
+            .iter()
+            .for_each(|text| desc.extend_from_slice(&(text.len() as u16 + 1).to_le_bytes()));
         version.iter().for_each(|number| desc.extend_from_slice(&number.to_le_bytes()));
         for text in [vendor, arch] {
             desc.extend_from_slice(&text);
@@ -100,9 +112,13 @@ impl Assembler {
     /// `key = value` lines up to `.end_amd_kernel_code_t`.
     fn kernel_code(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let Some(target) = self.settings.target else {
-            return Err(error(span.clone(), "the processor is not known").label("`.amd_kernel_code_t` needs one"));
+            return Err(
+                error(span.clone(), "the processor is not known").label("`.amd_kernel_code_t` needs one")
+            );
         };
-        let mut header = kernel_code::default(target);
+        let mut header = [0; kernel_code::SIZE];
+        let wgp = !self.settings.cumode.unwrap_or(false);
+        KEYS.iter().for_each(|key| key.set(&mut header, key.default_for(target, wgp)));
         let gfx10 = target.generation >= Generation::Gfx10;
         cur.expect_end()?;
         cur.skip_line();
@@ -142,17 +158,15 @@ impl Assembler {
         gfx10: bool,
         header: &mut [u8; kernel_code::SIZE],
     ) -> Result<()> {
-        let field = Field::by_key(key);
-        // An early field that no header holds any more.
-        if field.is_none() && key != "max_scratch_backing_memory_byte_size" {
+        let Some(field) = Key::by_name(key) else {
             return Err(error(at, format!("unknown key `{key}`")).label("not a field of `amd_kernel_code_t`"));
-        }
+        };
         cur.expect(b'=')?;
         let value = self.absolute(cur)?;
         cur.expect_end()?;
-        let Some(field) = field else { return Ok(()) };
         let later =
-            ["enable_wgp_mode", "enable_mem_ordered", "enable_fwd_progress", "enable_wavefront_size32"].contains(&key);
+            ["enable_wgp_mode", "enable_mem_ordered", "enable_fwd_progress", "enable_wavefront_size32"]
+                .contains(&key);
         if later && !gfx10 && value != 0 {
             return Err(error(at, format!("`{key}` exists from GFX10 on")));
         }

@@ -38,8 +38,7 @@ const fn required(name: &'static str, kind: Kind) -> Key {
 
 use Kind::*;
 
-const ROOT: &[Key] =
-    &[required("Version", Numbers), key("Printf", Texts), key("Kernels", Mappings(KERNEL))];
+const ROOT: &[Key] = &[required("Version", Numbers), key("Printf", Texts), key("Kernels", Mappings(KERNEL))];
 
 const KERNEL: &[Key] = &[
     required("Name", Text),
@@ -197,9 +196,13 @@ fn entry(key: &Key, value: &Node, indent: usize, out: &mut String) -> Result<(),
 /// A scalar, in quotes where it would be read as something else.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '^' | '.' | ',' | ' ' | '\t');
-    let special_first = text.starts_with(['-', '?', ':', '\\', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`']);
-    let other_kind = matches!(text, "~" | "null" | "Null" | "NULL" | "true" | "True" | "TRUE" | "false" | "False" | "FALSE")
-        || text.parse::<f64>().is_ok()
+    let special_first = text.starts_with([
+        '-', '?', ':', '\\', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`',
+    ]);
+    let other_kind = matches!(
+        text,
+        "~" | "null" | "Null" | "NULL" | "true" | "True" | "TRUE" | "false" | "False" | "FALSE"
+    ) || text.parse::<f64>().is_ok()
         || unsigned(text).is_some();
     let blank_ends = text.starts_with([' ', '\t']) || text.ends_with([' ', '\t']);
     if text.chars().any(|c| (c as u32) < 0x20 && c != '\t' || c as u32 >= 0x7f) {

@@ -120,7 +120,10 @@ fn entry(asm: &Assembler, id: SymbolId, section_index: &impl Fn(u32) -> u16) -> 
     let (place, value, kind) = place(asm, symbol)?;
     let size = match (symbol.definition, symbol.size) {
         (Definition::Common { size, .. } | Definition::Lds { size, .. }, _) => size,
-        (_, None) => aliased(asm, symbol).and_then(|symbol| symbol.size).and_then(|size| asm.known(size)).unwrap_or(0) as u64,
+        (_, None) => {
+            aliased(asm, symbol).and_then(|symbol| symbol.size).and_then(|size| asm.known(size)).unwrap_or(0)
+                as u64
+        }
         (_, Some(size)) => {
             asm.known(size).ok_or_else(|| format!("the size of `{}` is not known", symbol.name))? as u64
         }
@@ -138,7 +141,9 @@ fn entry(asm: &Assembler, id: SymbolId, section_index: &impl Fn(u32) -> u16) -> 
 fn aliased<'a>(asm: &'a Assembler, symbol: &Symbol) -> Option<&'a Symbol> {
     let Definition::Value { value, .. } = symbol.definition else { return None };
     match asm.reduce(value) {
-        Ok(Reduced { plus: Some(crate::expr::Term::Symbol(id)), minus: None, constant: 0, .. }) => Some(&asm.symbols[id]),
+        Ok(Reduced { plus: Some(crate::expr::Term::Symbol(id)), minus: None, constant: 0, .. }) => {
+            Some(&asm.symbols[id])
+        }
         _ => None,
     }
 }

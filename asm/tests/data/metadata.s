@@ -1,7 +1,7 @@
-// llvm-mc-19 -mcpu=gfx906 --amdhsa-code-object-version=5
+// llvm-mc-19 -mcpu=gfx906 
 .amdgpu_metadata
 ---
-amdhsa.version: [1, 0]
+amdhsa.version: [1, 2]
 amdhsa.printf:
   - '1:1:4:%d\n'
   - "a\tb"

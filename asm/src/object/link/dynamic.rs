@@ -95,7 +95,7 @@ impl Dynamic {
         let mut out = Vec::new();
         Sym::default().write(&mut out);
         for (&n, &name) in self.symbols.iter().zip(&self.name_offsets) {
-            Sym { name, ..resolved(asm, &table.entries[n], places, self)? }.write(&mut out);
+            Sym { name, ..resolved(&table.entries[n], places, self)? }.write(&mut out);
         }
         Ok(out)
     }
@@ -158,7 +158,7 @@ fn gnu_hash(name: &str) -> u32 {
 }
 
 /// An entry with the address and section number of the output.
-fn resolved(asm: &Assembler, entry: &Entry, places: &Places, dynamic: &Dynamic) -> Result<Sym, String> {
+fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Result<Sym, String> {
     let mut sym = entry.sym;
     if sym.section == SHN_COMMON {
         let offset = entry.id.and_then(|id| dynamic.commons.get(&id.0)).copied().unwrap_or(0);
@@ -171,7 +171,6 @@ fn resolved(asm: &Assembler, entry: &Entry, places: &Places, dynamic: &Dynamic) 
     let section = usize::from(sym.section - 1);
     sym.value = sym.value.wrapping_add(places.sections.get(section).copied().unwrap_or(0));
     sym.section = places.numbers.get(section).copied().unwrap_or(0);
-    let _ = asm;
     Ok(sym)
 }
 
@@ -190,10 +189,10 @@ pub(super) fn full_table(
     let global = entries.iter().filter(named).filter(|entry| is_exported(entry));
     let mut syms = vec![(String::new(), Sym::default())];
     for entry in locals {
-        syms.push((entry.name.clone(), resolved(asm, entry, places, &dynamic)?));
+        syms.push((entry.name.clone(), resolved(entry, places, &dynamic)?));
     }
     for entry in hidden {
-        let sym = resolved(asm, entry, places, &dynamic)?;
+        let sym = resolved(entry, places, &dynamic)?;
         syms.push((entry.name.clone(), Sym { info: sym.info & 15, ..sym }));
     }
     let own =
@@ -201,7 +200,7 @@ pub(super) fn full_table(
     syms.push(("_DYNAMIC".into(), own));
     let locals = syms.len() as u32;
     for entry in global {
-        syms.push((entry.name.clone(), resolved(asm, entry, places, &dynamic)?));
+        syms.push((entry.name.clone(), resolved(entry, places, &dynamic)?));
     }
     let mut strings = crate::object::strings::Strings::default();
     syms.iter().for_each(|(name, _)| strings.add(name));

@@ -20,14 +20,6 @@ use relocate::Plan;
 const ET_DYN: u16 = 3;
 const PAGE: u64 = 0x1000;
 
-/// Where a section of the output lies.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Extent {
-    pub address: u64,
-    pub offset: u64,
-    pub size: u64,
-}
-
 /// Groups of sections that share a segment, in the order of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
@@ -66,7 +58,7 @@ pub(crate) fn loadable(asm: &Assembler, resolved: &Resolved) -> Result<Vec<u8>, 
     let mut outputs = outputs(asm, &dynamic, &plan);
     let segments = count_segments(&outputs);
     lay_out(asm, &mut outputs, HEADER + segments * PROGRAM_HEADER);
-    let places = Places::new(asm, &outputs, &dynamic);
+    let places = Places::new(asm, &outputs);
     let sections = relocate::apply(asm, resolved, &dynamic, &plan, &places)?;
     fill(asm, &mut outputs, &table, &dynamic, &plan, &places)?;
     write(asm, &mut outputs, sections, &table, &places, segments)
@@ -88,7 +80,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    fn new(asm: &Assembler, outputs: &[Output], dynamic: &Dynamic) -> Places {
+    fn new(asm: &Assembler, outputs: &[Output]) -> Places {
         let mut sections = vec![0; asm.sections.len()];
         let mut numbers = vec![0; asm.sections.len()];
         for (n, output) in outputs.iter().enumerate() {
@@ -100,7 +92,6 @@ impl Places {
         let find = |name: &str| outputs.iter().position(|output| output.name == name);
         let address = |name: &str| find(name).map_or(0, |n| outputs[n].header.address);
         let number = |name: &str| find(name).map_or(0, |n| n as u16 + 1);
-        let _ = dynamic;
         Places {
             sections,
             numbers,
@@ -123,7 +114,7 @@ fn outputs(asm: &Assembler, dynamic: &Dynamic, plan: &Plan) -> Vec<Output> {
         body: Body::Made(bytes),
         link,
     };
-    let mut source = |wanted: &dyn Fn(&crate::section::Section) -> bool, group, list: &mut Vec<Output>| {
+    let source = |wanted: &dyn Fn(&crate::section::Section) -> bool, group, list: &mut Vec<Output>| {
         for (n, section) in asm.sections.iter().enumerate().filter(|(_, section)| wanted(section)) {
             list.push(Output {
                 name: section.name.to_string(),
