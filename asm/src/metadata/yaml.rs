@@ -54,7 +54,8 @@ pub(crate) fn parse(source: &str) -> Result<Node, Mistake> {
         if text == "..." && indent == 0 {
             break;
         }
-        if !text.is_empty() && !(indent == 0 && text == "---") {
+        let is_start = indent == 0 && text == "---";
+        if !text.is_empty() && !is_start {
             lines.push(Line { indent, text, at: at + indent });
         }
         at += raw.len();

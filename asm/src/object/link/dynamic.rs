@@ -91,7 +91,7 @@ impl Dynamic {
         vec![0; (self.symbols.len() + 1) * SYMBOL as usize]
     }
 
-    pub fn resolved_bytes(&self, asm: &Assembler, table: &Table, places: &Places) -> Result<Vec<u8>, String> {
+    pub fn resolved_bytes(&self, table: &Table, places: &Places) -> Result<Vec<u8>, String> {
         let mut out = Vec::new();
         Sym::default().write(&mut out);
         for (&n, &name) in self.symbols.iter().zip(&self.name_offsets) {

@@ -193,7 +193,7 @@ fn size_of(asm: &Assembler, output: &Output) -> u64 {
 /// Header, the groups that there are, `.dynamic`, relro, stack, and the notes.
 fn count_segments(outputs: &[Output]) -> u64 {
     let has = |group| outputs.iter().any(|output| output.group == group);
-    let notes = outputs.iter().any(|output| is_loaded_note(output));
+    let notes = outputs.iter().any(is_loaded_note);
     5 + u64::from(has(Group::Code))
         + u64::from(has(Group::Relro))
         + u64::from(has(Group::Data))
@@ -245,7 +245,7 @@ fn fill(
         outputs.iter().find(|output| output.name == name).map(|output| output.header).unwrap_or_default()
     };
     let entries = dynamic::entries(|name| at(name, outputs), plan);
-    let dynsym = dynamic.resolved_bytes(asm, table, places)?;
+    let dynsym = dynamic.resolved_bytes(table, places)?;
     let relocations = plan.bytes(asm, dynamic, places)?;
     for output in outputs {
         match (output.name.as_str(), &output.body) {
