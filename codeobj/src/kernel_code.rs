@@ -67,6 +67,11 @@ impl Key {
         self
     }
 
+    const fn also(mut self, name: &'static str) -> Key {
+        self.alternative = name;
+        self
+    }
+
     /// Its number, not extended: see [`Key::is_signed`].
     pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
         self.number(bytes) >> self.low & self.mask()
@@ -130,12 +135,14 @@ const PROPERTIES: usize = 56;
 
 /// Every key, in the order in which LLVM 14 prints them.
 pub static KEYS: &[Key] = &[
-    whole("amd_code_version_major", 0, 4).default(Default::Is(1)),
-    whole("amd_code_version_minor", 4, 4).default(Default::Is(2)),
-    whole("amd_machine_kind", 8, 2).default(Default::Is(1)),
-    whole("amd_machine_version_major", 10, 2).default(Default::Version(0)),
-    whole("amd_machine_version_minor", 12, 2).default(Default::Version(1)),
-    whole("amd_machine_version_stepping", 14, 2).default(Default::Version(2)),
+    whole("amd_code_version_major", 0, 4).also("kernel_code_version_major").default(Default::Is(1)),
+    whole("amd_code_version_minor", 4, 4).also("kernel_code_version_minor").default(Default::Is(2)),
+    whole("amd_machine_kind", 8, 2).also("machine_kind").default(Default::Is(1)),
+    whole("amd_machine_version_major", 10, 2).also("machine_version_major").default(Default::Version(0)),
+    whole("amd_machine_version_minor", 12, 2).also("machine_version_minor").default(Default::Version(1)),
+    whole("amd_machine_version_stepping", 14, 2)
+        .also("machine_version_stepping")
+        .default(Default::Version(2)),
     whole("kernel_code_entry_byte_offset", 16, 8).default(Default::Is(256)),
     whole("kernel_code_prefetch_byte_size", 32, 8),
     whole("max_scratch_backing_memory_byte_size", 40, 8),
