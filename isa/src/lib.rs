@@ -30,6 +30,7 @@ pub use func::{
     Abi, ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef, SpaceSet,
     SyncOrder, SyncScope,
 };
+pub use graphics::names as graphics_names;
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 pub use legal::{constant_bus_limit, constant_bus_ok};
 pub use operand::{Operand, RegRange, Scattered, Tuple};

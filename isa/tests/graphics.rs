@@ -101,3 +101,56 @@ fn llvm_assembles_our_text_to_our_words() {
         report(target.name, &differences.collect::<Vec<_>>(), insts.len());
     }
 }
+
+const RECORDED: &str = include_str!("vectors/graphics.txt");
+
+/// One processor of each kind that differs in these instructions.
+const RECORDED_FOR: [&str; 9] =
+    ["gfx600", "gfx700", "gfx801", "gfx810", "gfx900", "gfx90a", "gfx1010", "gfx1013", "gfx1030"];
+
+/// What LLVM 19 assembles each row and form to; for GFX10's images two of each, for the two kinds of addresses.
+fn record() -> Option<String> {
+    let mc = llvm::tool("llvm-mc-19", "recording of vectors of graphics instructions")?;
+    let mut out = String::from("# processor | words | text, as llvm-mc 19 assembles it\n");
+    for name in RECORDED_FOR {
+        let target = Target::by_name(name)?;
+        let per_row = if target.generation == Generation::Gfx10 { 2 } else { 1 };
+        let texts: Vec<_> = sweep(target, per_row).iter().map(|inst| text(target, inst)).collect();
+        for (text, words) in texts.iter().zip(llvm::assemble(&mc, target, &texts)) {
+            let hex: Vec<String> = words?.iter().map(|word| format!("{word:08x}")).collect();
+            out.push_str(&format!("{name} | {} | {text}\n", hex.join(" ")));
+        }
+    }
+    Some(out)
+}
+
+/// `KERNC_BLESS=1 cargo test -p kernc-isa --test graphics` records anew.
+#[test]
+fn recorded_vectors_hold() {
+    if std::env::var_os("KERNC_BLESS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/graphics.txt");
+        std::fs::write(path, record().expect("llvm-mc-19 and its agreement")).expect("the file is written");
+        return;
+    }
+    let mut seen = std::collections::HashSet::new();
+    for line in RECORDED.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.splitn(3, " | ").collect();
+        let target = Target::by_name(fields[0]).expect("a processor");
+        let code: Vec<u32> =
+            fields[1].split(' ').map(|word| u32::from_str_radix(word, 16).expect("a word")).collect();
+        let (inst, used) = isa::decode(target, &code).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(used, code.len(), "{line}");
+        assert_eq!(text(target, &inst), fields[2], "{line}");
+        assert_eq!(words(target, &inst), code, "{line}");
+        seen.insert((target.name, inst.op, inst.form));
+    }
+    for target in RECORDED_FOR.iter().filter_map(|name| Target::by_name(name)) {
+        for (op, form) in graphics::all_forms(target) {
+            assert!(
+                seen.contains(&(target.name, op, form)),
+                "no vector for {op:?} {form:?} on {}",
+                target.name
+            );
+        }
+    }
+}

@@ -6,6 +6,7 @@
 
 mod constant;
 mod function;
+mod graphics;
 mod modifier;
 mod operand;
 mod registers;
@@ -43,6 +44,7 @@ pub(crate) struct Line {
     args: [Arg; MAX_ARGS],
     len: usize,
     mods: Written,
+    addresses: graphics::Addresses,
 }
 
 impl Line {
@@ -66,7 +68,12 @@ impl Instructions {
             opcodes: here,
             registers: registers::names(target),
             functions: None,
-            line: Line { args: [Arg::default(); MAX_ARGS], len: 0, mods: Written::default() },
+            line: Line {
+                args: [Arg::default(); MAX_ARGS],
+                len: 0,
+                mods: Written::default(),
+                addresses: Default::default(),
+            },
             words: Vec::with_capacity(8),
         }
     }

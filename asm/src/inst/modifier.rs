@@ -1,6 +1,6 @@
 //! Reading modifiers: `offset:16`, `glc`, `quad_perm:[0,1,2,3]`, `dst_sel:BYTE_0`, ...
 
-use super::function;
+use super::{function, graphics};
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
@@ -20,6 +20,7 @@ pub(super) struct Written {
     pub neg_hi: Option<Bits>,
     pub sdwa: Option<Sdwa>,
     pub dpp: Option<Dpp>,
+    pub graphics: graphics::Written,
 }
 
 /// `[1,0,1]`.
@@ -159,6 +160,7 @@ fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, 
             small(asm, cur, 1)?;
             mods.flags |= ModFlags::BOUND_CTRL;
         }
+        _ if graphics::modifier(asm, &mut mods.graphics, cur, name)? => {}
         _ => match dpp_control(asm, cur, name)? {
             Some(ctrl) => mods.dpp().ctrl = Some(ctrl),
             None => return Err(error(span, format!("unknown modifier `{name}`")).label("not a modifier")),
@@ -216,7 +218,7 @@ fn offset(asm: &mut Assembler, cur: &mut Cursor) -> Result<i64> {
 }
 
 /// A number from 0 to `max`.
-fn small(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<i64> {
+pub(super) fn small(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<i64> {
     cur.blank();
     let start = cur.pos;
     let value = asm.absolute(cur)?;

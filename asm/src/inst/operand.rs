@@ -1,12 +1,13 @@
 //! Reading operands: registers, numbers, symbols, and the signs and bars around them.
 
-use super::{Instructions, Line, MAX_ARGS, function, modifier};
+use super::{Instructions, Line, MAX_ARGS, function, graphics, modifier};
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
 use crate::error::{Result, error};
 use crate::expr::{ExprId, Value};
 use crate::number::{Number, number};
-use isa::{Reg, RegRange};
+use isa::table::Kind;
+use isa::{Feature, Reg, RegRange};
 
 /// An operand as written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +33,10 @@ pub(super) enum ArgValue {
     Expr(ExprId),
     /// The number that a function like `hwreg()` stands for.
     Field(u16),
+    /// A number with a name that only operands of the kind have.
+    Named(Kind, u8),
+    /// The registers in the line's `addresses`.
+    Scattered,
 }
 
 impl Arg {
@@ -51,7 +56,7 @@ impl Assembler {
         }
         let mut comma = false;
         while !cur.at_end() {
-            if !self.modifier_or_operand(known, cur)? {
+            if !self.modifier_or_operand(known, cur, name, comma)? {
                 break;
             }
             comma = cur.eat(b',');
@@ -63,9 +68,22 @@ impl Assembler {
         Ok(())
     }
 
-    fn modifier_or_operand(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<bool> {
+    fn modifier_or_operand(
+        &mut self,
+        known: &mut Instructions,
+        cur: &mut Cursor,
+        mnemonic: &str,
+        comma: bool,
+    ) -> Result<bool> {
         let start = cur.pos;
-        let mut arg = match self.register(known, cur)? {
+        let special = graphics::operand(self, known, cur, mnemonic)?;
+        let register = if special.is_none() && !is_flag(known, cur, mnemonic, comma) {
+            self.register(known, cur)?
+        } else {
+            None
+        };
+        let mut arg = match register {
+            _ if special.is_some() => special.unwrap_or_default(),
             Some(range) => Arg { value: ArgValue::Reg(range), ..Arg::default() },
             None => {
                 if begins_name(cur.peek()) {
@@ -200,9 +218,12 @@ impl Assembler {
 
     /// `v5`, `s[2:3]`, `ttmp4`, `vcc`: a register, if one is here.
     #[inline]
-    fn register(&mut self, known: &Instructions, cur: &mut Cursor) -> Result<Option<RegRange>> {
+    pub(super) fn register(&mut self, known: &Instructions, cur: &mut Cursor) -> Result<Option<RegRange>> {
         let (base, prefix) = match cur.peek() {
             b'v' => (Reg::vgpr(0), 1),
+            b'a' if known.target.has(Feature::MAI) && matches!(cur.peek_at(1), b'0'..=b'9' | b'[') => {
+                (Reg::agpr(0), 1)
+            }
             b's' => (Reg(0), 1),
             b't' if cur.text.as_bytes()[cur.pos..].starts_with(b"ttmp") => (ttmp_base(known), 4),
             byte if begins_name(byte) => return Ok(named_register(known, cur)),
@@ -278,6 +299,16 @@ impl Assembler {
     }
 }
 
+/// Whether `a16` or `scc` is here and means the flag, not the register: no comma separates it from the operands.
+fn is_flag(known: &Instructions, cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
+    if comma || !matches!(cur.peek(), b'a' | b's') || known.line.len == 0 && !mnemonic.starts_with("buffer_")
+    {
+        return false;
+    }
+    let mut copy = *cur;
+    matches!(copy.name(), Some("a16" | "scc"))
+}
+
 fn push(line: &mut Line, arg: Arg) -> Result<()> {
     if line.len == MAX_ARGS {
         return Err(error(arg.span(), "too many operands"));
@@ -314,7 +345,7 @@ fn range(base: Reg, first: i64, last: i64, span: std::ops::Range<usize>) -> Resu
     if last < first {
         return Err(error(span, "the first register is above the last"));
     }
-    let files = if base.is_vgpr() { 256 } else { 128 - i64::from(base.0) };
+    let files = if base.is_vgpr() || base.is_agpr() { 256 } else { 128 - i64::from(base.0) };
     if first < 0 || last >= files {
         return Err(error(span, "there is no register of that number"));
     }

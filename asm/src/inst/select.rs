@@ -3,12 +3,12 @@
 use super::constant::{self, Constant};
 use super::modifier::Written;
 use super::operand::{Arg, ArgValue};
-use super::{Instructions, Line, Pending};
+use super::{Instructions, Line, Pending, graphics};
 use crate::error::{Error, Result, error};
 use crate::expr::Value;
 use isa::encode::{Problem, has_form};
 use isa::table::{Caps, Family, Flags, Kind, OpSpec};
-use isa::{Form, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel};
+use isa::{Form, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
 use std::ops::Range;
 
 /// Why a row or form does not take the line, and how far it got: the furthest failure is the one worth telling.
@@ -64,7 +64,7 @@ fn forms(
     dpp: bool,
 ) -> impl Iterator<Item = Form> + use<> {
     const NONE: Form = Form::Full;
-    let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc);
+    let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vintrp);
     let (list, count) = match wanted {
         // `_e32` and `_e64` are allowed where there is but one form.
         Some(Form::E32 | Form::Full) if !vop => ([Form::Full, NONE], 1),
@@ -122,8 +122,12 @@ fn attempt(
     if next < known.line.len {
         return Err(Mismatch::new(1, Some(next), "too many operands"));
     }
-    modifiers(&mut inst, row, form, &known.line, &sources)
+    modifiers(known.target, &mut inst, row, form, &known.line, &sources)
         .map_err(|message| Mismatch::new(3, None, message))?;
+    if let (Operand::Scattered(_), (_, Some(rest))) = (inst.ops[1], known.line.addresses.operands()) {
+        inst.ops[usize::from(inst.len)] = rest;
+        inst.len += 1;
+    }
     known.words.clear();
     match isa::encode(known.target, &inst, &mut known.words) {
         Ok(()) => Ok(pending),
@@ -150,7 +154,7 @@ impl Sources {
             self.abs |= u8::from(arg.abs) << self.count;
         }
         self.sext |= u8::from(arg.sext) << self.count;
-        self.count += u8::from(spec.kind != Kind::Lit);
+        self.count += u8::from(!matches!(spec.kind, Kind::Lit | Kind::Attribute | Kind::Parameter));
     }
 }
 
@@ -208,7 +212,7 @@ fn convert(
         ArgValue::Reg(range) => return Ok(Operand::Reg(range)),
         ArgValue::Off => {
             return match spec.kind {
-                Kind::Vaddr | Kind::Saddr | Kind::Vgpr => Ok(Operand::None),
+                Kind::Vaddr | Kind::Saddr | Kind::Vgpr | Kind::Channel => Ok(Operand::None),
                 _ => Err("`off` cannot stand here"),
             };
         }
@@ -218,6 +222,9 @@ fn convert(
                 _ => Err("this cannot stand here"),
             };
         }
+        ArgValue::Named(kind, number) if kind == spec.kind => return Ok(Operand::Imm(number.into())),
+        ArgValue::Named(..) => return Err("this cannot stand here"),
+        ArgValue::Scattered => return Ok(known.line.addresses.operands().0),
         ArgValue::Expr(id) => return symbolic(spec, arg, Value::Expr(id), pending),
         ArgValue::Int(value) => Constant::Int(value),
         ArgValue::Float(value) => Constant::Float(value),
@@ -279,6 +286,7 @@ fn symbolic(
 }
 
 fn modifiers(
+    target: &Target,
     inst: &mut MachInst,
     row: &Row,
     form: Form,
@@ -310,8 +318,9 @@ fn modifiers(
         Form::Dpp => dpp(written)?,
         _ if written.sdwa.is_some() => return Err("SDWA selections need the SDWA form"),
         _ if written.dpp.is_some() => return Err("DPP controls need the DPP form"),
-        _ => Lane::None,
+        _ => graphics::lane(target, row, line)?,
     };
+    graphics::pair_sources(inst);
     Ok(())
 }
 

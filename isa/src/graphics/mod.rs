@@ -8,6 +8,7 @@ pub(crate) mod formats;
 mod image;
 mod interp;
 pub(crate) mod mtbuf;
+pub mod names;
 mod operands;
 
 use crate::decode::DecodeError;

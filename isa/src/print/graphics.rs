@@ -3,6 +3,7 @@
 use super::Printer;
 use crate::graphics::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
 use crate::graphics::mtbuf::DEFAULT_FORMAT;
+use crate::graphics::names::write_export_target;
 use crate::inst::{Form, Lane, ModFlags};
 use crate::layout::Encoding;
 use crate::operand::Operand;
@@ -87,26 +88,14 @@ impl Printer<'_> {
         for (index, (spec, &operand)) in ops.iter().zip(self.inst.operands()).enumerate() {
             self.out.push_str(if index < 2 { " " } else { ", " });
             match (spec.kind, operand) {
-                (Kind::ExportTarget, Operand::Imm(number)) => self.export_target(number)?,
+                (Kind::ExportTarget, Operand::Imm(number)) => {
+                    write_export_target(self.target, number as u8, self.out)?;
+                }
                 _ => self.operand(Encoding::Mubuf, spec, operand)?,
             }
         }
         self.named_flags(&[(ModFlags::DONE, " done"), (ModFlags::COMPR, " compr"), (ModFlags::VM, " vm")]);
         Ok(())
-    }
-
-    fn export_target(&mut self, number: i32) -> fmt::Result {
-        let gfx10 = self.target.generation == Generation::Gfx10;
-        match number {
-            0..=7 => write!(self.out, "mrt{number}"),
-            8 => self.out.write_str("mrtz"),
-            9 => self.out.write_str("null"),
-            12..=15 => write!(self.out, "pos{}", number - 12),
-            16 if gfx10 => self.out.write_str("pos4"),
-            20 if gfx10 => self.out.write_str("prim"),
-            32..=63 => write!(self.out, "param{}", number - 32),
-            _ => write!(self.out, "invalid_target_{number}"),
-        }
     }
 
     fn interpolation(&mut self) -> fmt::Result {

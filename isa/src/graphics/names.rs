@@ -1,0 +1,113 @@
+//! Names that graphics instructions have for numbers in their fields, and back.
+
+use super::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
+use super::mtbuf::DEFAULT_FORMAT;
+use crate::table::DIMS;
+use crate::target::{Generation, Target};
+use std::fmt::{self, Write};
+
+/// Exports with a number of their own: name, first number, how many, whether GFX10 alone has them.
+const EXPORT_TARGETS: [(&str, u8, u8, bool); 8] = [
+    ("mrt", 0, 8, false),
+    ("mrtz", 8, 1, false),
+    ("null", 9, 1, false),
+    ("pos", 12, 4, false),
+    ("pos4", 16, 1, true),
+    ("prim", 20, 1, true),
+    ("param", 32, 32, false),
+    ("invalid_target_", 0, 64, false),
+];
+
+/// The number of an export's target: `mrt0`, `param31`, `invalid_target_10`.
+pub fn export_target(target: &Target, name: &str) -> Option<u8> {
+    let known = EXPORT_TARGETS.iter().filter(|row| !row.3 || target.generation == Generation::Gfx10);
+    let mut found = known.filter_map(|&(stem, first, count, _)| match count {
+        1 => (name == stem).then_some(first),
+        _ => index(name.strip_prefix(stem)?, count).map(|index| first + index),
+    });
+    found.next()
+}
+
+/// Appends the name of an export's target.
+pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String) -> fmt::Result {
+    let gfx10 = target.generation == Generation::Gfx10;
+    let holds = |row: &&(&str, u8, u8, bool)| (row.1..row.1 + row.2).contains(&number) && (!row.3 || gfx10);
+    match EXPORT_TARGETS.iter().find(holds) {
+        Some((name, _, 1, _)) => out.write_str(name),
+        Some((stem, first, ..)) => write!(out, "{stem}{}", number - first),
+        None => write!(out, "invalid_target_{number}"),
+    }
+}
+
+/// The number of an attribute and its component, as [`Kind::Attribute`](crate::table::Kind::Attribute) has it: `attr3.y`.
+pub fn attribute(name: &str) -> Option<u8> {
+    let (number, component) = name.strip_prefix("attr")?.split_once('.')?;
+    let component = ["x", "y", "z", "w"].iter().position(|other| *other == component)?;
+    Some(index(number, 64)? * 4 + component as u8)
+}
+
+/// The number of one of an attribute's values: `p10`, `p20`, `p0`, `invalid_param_3`.
+pub fn parameter(name: &str) -> Option<u8> {
+    match name {
+        "p10" => Some(0),
+        "p20" => Some(1),
+        "p0" => Some(2),
+        _ => index(name.strip_prefix("invalid_param_")?, u8::MAX),
+    }
+}
+
+/// A decimal number below `limit`.
+fn index(text: &str, limit: u8) -> Option<u8> {
+    let decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|&index| decimal && index < limit)
+}
+
+/// The number of an image's shape: `SQ_RSRC_IMG_2D`, or `2D` for short.
+pub fn image_dim(name: &str) -> Option<u8> {
+    let name = name.strip_prefix("SQ_RSRC_IMG_").unwrap_or(name);
+    DIMS.iter().position(|dim| dim.name == name).map(|dim| dim as u8)
+}
+
+/// The number of a buffer format from its names, of which one may be missing: `BUF_DATA_FORMAT_32` and
+/// `BUF_NUM_FORMAT_FLOAT`, or, on GFX10, `BUF_FMT_32_FLOAT`; GFX10 takes the older names as well.
+pub fn buffer_format(target: &Target, names: &[&str]) -> Option<u8> {
+    let gfx10 = target.generation == Generation::Gfx10;
+    let place = |list: &[&str], name: &str| list.iter().position(|other| *other == name).map(|at| at as u8);
+    if let [name] = names
+        && let Some(name) = name.strip_prefix("BUF_FMT_")
+    {
+        return place(&UNIFIED_FORMATS, name).filter(|_| gfx10);
+    }
+    let (mut data, mut numeric) = (None, None);
+    for name in names {
+        let (slot, found) = if let Some(name) = name.strip_prefix("BUF_DATA_FORMAT_") {
+            (&mut data, place(&DATA_FORMATS, name))
+        } else {
+            (&mut numeric, numeric_format(target, name.strip_prefix("BUF_NUM_FORMAT_")?))
+        };
+        if slot.replace(found?).is_some() {
+            return None;
+        }
+    }
+    let (data, numeric) = (data.unwrap_or(DEFAULT_FORMAT), numeric.unwrap_or(0));
+    match gfx10 {
+        false => Some(data | numeric << 4),
+        true if data == 0 => Some(0),
+        true => {
+            let both = (DATA_FORMATS[usize::from(data)], NUMERIC_FORMATS[usize::from(numeric)]);
+            let is = |name: &str| {
+                name.strip_prefix(both.0).and_then(|rest| rest.strip_prefix('_')) == Some(both.1)
+            };
+            UNIFIED_FORMATS.iter().position(|name| is(name)).map(|at| at as u8)
+        }
+    }
+}
+
+fn numeric_format(target: &Target, name: &str) -> Option<u8> {
+    let older = target.generation < Generation::Gfx8;
+    match name {
+        SNORM_OGL => older.then_some(6),
+        "RESERVED_6" if older => None,
+        _ => NUMERIC_FORMATS.iter().position(|other| *other == name).map(|at| at as u8),
+    }
+}
