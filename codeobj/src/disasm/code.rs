@@ -119,7 +119,7 @@ impl Printer<'_, '_, '_> {
                     continue;
                 }
             }
-            let place = self.base + at as u64 * 4;
+            let place = self.base.wrapping_add(at as u64 * 4);
             self.lines.comment(place, out);
             let start = out.len();
             out.push('\t');
@@ -174,7 +174,7 @@ impl Printer<'_, '_, '_> {
     fn address(&mut self, inst: &MachInst, next: usize, out: &mut String) -> fmt::Result {
         match *inst.operands() {
             [Operand::Reg(to)] if inst.op == op::S_GETPC_B64 => {
-                self.program_counter = Some((to.first, self.base + next as u64 * 4));
+                self.program_counter = Some((to.first, self.base.wrapping_add(next as u64 * 4)));
             }
             [Operand::Reg(to), Operand::Reg(from), Operand::Literal(distance)]
                 if inst.op == op::S_ADD_U32 =>
