@@ -9,7 +9,7 @@ use std::process::Command;
 pub const RECORDED: &[(&str, &[u8])] = &[
     ("call.gfx906.19v5.o", include_bytes!("../data/call.gfx906.19v5.o")),
     ("call.gfx906.14v3.o", include_bytes!("../data/call.gfx906.14v3.o")),
-    ("saxpy.gfx906.14v2.co", include_bytes!("../data/saxpy.gfx906.14v2.co")),
+    ("saxpy.gfx803.14v2.co", include_bytes!("../data/saxpy.gfx803.14v2.co")),
     ("saxpy.gfx906.14v2.o", include_bytes!("../data/saxpy.gfx906.14v2.o")),
     ("saxpy.gfx906.14v3.co", include_bytes!("../data/saxpy.gfx906.14v3.co")),
     ("saxpy.gfx906.19v4.co", include_bytes!("../data/saxpy.gfx906.19v4.co")),
@@ -17,8 +17,20 @@ pub const RECORDED: &[(&str, &[u8])] = &[
     ("saxpy.gfx1030.19v5.co", include_bytes!("../data/saxpy.gfx1030.19v5.co")),
 ];
 
-/// Processors whose instructions `isa` has completely: their listings are compared.
-pub const COMPLETE: &[&str] = &["gfx900", "gfx906"];
+/// A processor of each generation and of each kind in it; `w64`: compiled for wavefronts of 64 lanes.
+pub const PROCESSORS: &[&str] = &[
+    "gfx600",
+    "gfx700",
+    "gfx803",
+    "gfx810",
+    "gfx900",
+    "gfx908",
+    "gfx90a",
+    "gfx1010",
+    "gfx1030",
+    "gfx1010.w64",
+    "gfx1030.w64",
+];
 
 /// The example kernels that have an OpenCL source.
 pub fn kernels() -> Vec<String> {
@@ -104,12 +116,18 @@ pub fn clang(llvm: u32, kernel: &str, processor: &str, version: u32, dir: &Path)
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/cl/{kernel}.cl"));
     let object = dir.join(format!("{kernel}.{processor}.{llvm}v{version}.o"));
     let compiler = format!("clang-{llvm}");
-    let cpu = format!("-mcpu={processor}");
+    let (cpu, wave64) = match processor.strip_suffix(".w64") {
+        Some(processor) => (format!("-mcpu={processor}"), true),
+        None => (format!("-mcpu={processor}"), false),
+    };
     let version_option = format!("-mcode-object-version={version}");
     let mut args =
         vec!["-x", "cl", "-target", "amdgcn-amd-amdhsa", &cpu, "-nogpulib", "-O2", "-cl-std=CL2.0"];
     if llvm < 15 {
         args.extend(["-Xclang", "-finclude-default-header"]);
+    }
+    if wave64 {
+        args.push("-mwavefrontsize64");
     }
     args.extend([&version_option, "-c", source.to_str()?, "-o", object.to_str()?]);
     run(&compiler, &args).ok()?;
@@ -117,7 +135,7 @@ pub fn clang(llvm: u32, kernel: &str, processor: &str, version: u32, dir: &Path)
     run("ld.lld-19", &["-shared", object.to_str()?, "-o", linked.to_str()?]).ok()?;
     let made = |path: &Path, loadable| Made {
         path: path.to_owned(),
-        processor: processor.to_owned(),
+        processor: processor.trim_end_matches(".w64").to_owned(),
         version,
         llvm,
         loadable,

@@ -228,10 +228,29 @@ pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Res
             };
         }
     };
+    out.push_str(prefix);
     match range.len {
-        0 | 1 => write!(out, "{prefix}{number}"),
-        len => write!(out, "{prefix}[{number}:{}]", number + u16::from(len) - 1),
+        0 | 1 => decimal(number, out),
+        len => {
+            out.push('[');
+            decimal(number, out);
+            out.push(':');
+            decimal(number + u16::from(len) - 1, out);
+            out.push(']');
+        }
     }
+    Ok(())
+}
+
+/// Appends a number. Registers are most of a listing, and the machinery of `write!` costs more than the digits.
+fn decimal(number: u16, out: &mut String) {
+    let digit = |n: u16| char::from(b'0' + (n % 10) as u8);
+    for power in [10_000, 1000, 100, 10] {
+        if number >= power {
+            out.push(digit(number / power));
+        }
+    }
+    out.push(digit(number));
 }
 
 /// Appends an inline constant. Operands of 16-bit integers show a float constant as the bits of its half-precision
@@ -239,8 +258,15 @@ pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Res
 fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Result {
     let half_bits = num.is_half() && num != Num::F16 && !packed;
     let text = match code {
-        128..=192 => return write!(out, "{}", code - 128),
-        193..=208 => return write!(out, "-{}", code - 192),
+        128..=192 => {
+            decimal(code - 128, out);
+            return Ok(());
+        }
+        193..=208 => {
+            out.push('-');
+            decimal(code - 192, out);
+            return Ok(());
+        }
         240 if half_bits => "0x3800",
         241 if half_bits => "0xb800",
         242 if half_bits => "0x3c00",
