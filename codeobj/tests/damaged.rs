@@ -94,7 +94,7 @@ fn mutated_objects() {
         let text = read(&bytes);
         let ratio = text as f64 / bytes.len().max(4096) as f64;
         largest = largest.max(ratio);
-        assert!(ratio < 400.0, "run {n}, seed {seed}: {text} bytes of text from {} bytes", bytes.len());
+        assert!(ratio < 64.0, "run {n}, seed {seed}: {text} bytes of text from {} bytes", bytes.len());
     }
     println!("{runs} objects, seed {seed}: at most {largest:.0} bytes of text for a byte");
 }
