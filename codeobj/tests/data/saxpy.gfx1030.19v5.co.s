@@ -14,7 +14,7 @@ saxpy:
 	v_cmp_gt_i32_e32 vcc_lo, s1, v0                            // 000000001714: 7D080001
 	s_and_saveexec_b32 s1, vcc_lo                              // 000000001718: BE813C6A
 	s_cbranch_execz .L_0070                                    // 00000000171C: BF880014
-	s_load_dwordx4 s[4:7], s[4:5], 0x0                         // 000000001720: F4080102 FA000000
+	s_load_dwordx4 s[4:7], s[4:5], null                        // 000000001720: F4080102 FA000000
 	v_ashrrev_i32_e32 v1, 31, v0                               // 000000001728: 3002009F
 	v_lshlrev_b64 v[0:1], 2, v[0:1]                            // 00000000172C: D6FF0000 00020082
 	s_waitcnt lgkmcnt(0)                                       // 000000001734: BF8CC07F
