@@ -1,15 +1,23 @@
-//! Text and words of every row and form as LLVM 19 has them, recorded, so that the table is held to them where LLVM is not
-//! installed. `KERNC_BLESS=1 cargo test -p kernc-isa --test vectors` records them anew; it needs `llvm-mc-19`.
+//! Text and words of every row and form of every generation as LLVM 19 has them, recorded, so that the table is held to
+//! them where LLVM is not installed. `KERNC_BLESS=1 cargo test -p kernc-isa --test vectors` records them anew; it needs
+//! `llvm-mc-19`. The assembler's tests read the same files.
 
 mod common;
 
 use common::llvm;
 use common::random::{self, Rng};
-use isa::{Form, MachInst, Opcode, TARGETS, Target};
+use isa::{Form, Generation, MachInst, Opcode, PROCESSORS, Target};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-const RECORDED: &str = include_str!("vectors/gfx9.txt");
+/// A file for each generation.
+const RECORDED: [(Generation, &str, &str); 5] = [
+    (Generation::Gfx6, "gfx6.txt", include_str!("vectors/gfx6.txt")),
+    (Generation::Gfx7, "gfx7.txt", include_str!("vectors/gfx7.txt")),
+    (Generation::Gfx8, "gfx8.txt", include_str!("vectors/gfx8.txt")),
+    (Generation::Gfx9, "gfx9.txt", include_str!("vectors/gfx9.txt")),
+    (Generation::Gfx10, "gfx10.txt", include_str!("vectors/gfx10.txt")),
+];
 
 fn print(target: &Target, inst: &MachInst) -> String {
     let mut out = String::new();
@@ -17,29 +25,38 @@ fn print(target: &Target, inst: &MachInst) -> String {
     out
 }
 
-/// The rows and forms of a processor that the processors before it in the table do not have.
-fn new_forms(index: usize) -> impl Iterator<Item = (Opcode, Form)> {
-    let earlier: HashSet<_> = TARGETS[..index].iter().flat_map(|target| random::all_forms(target)).collect();
-    random::all_forms(TARGETS[index]).filter(move |form| !earlier.contains(form))
+/// Processors of a generation, each with the rows and forms that those before it do not have.
+fn new_forms(generation: Generation) -> Vec<(&'static Target, Vec<(Opcode, Form)>)> {
+    let mut earlier = HashSet::new();
+    let targets = PROCESSORS.iter().filter(|target| target.generation == generation);
+    targets
+        .map(|target| (target, random::all_forms(target).filter(|&form| earlier.insert(form)).collect()))
+        .collect()
 }
 
-/// One instruction per row and form, as LLVM assembles and disassembles it.
-fn record() -> Option<String> {
+/// An instruction per row and form, of which LLVM makes the words that we make, and (it reads GFX8 and later) the text.
+fn record(generation: Generation) -> Option<String> {
+    const TRIES: usize = 4;
     let mc = llvm::tool("llvm-mc-19", "recording of vectors")?;
     let mut out = String::from("# processor | words | text, as llvm-mc 19 assembles and prints it\n");
-    for (index, target) in TARGETS.iter().enumerate() {
+    for (target, forms) in new_forms(generation) {
         let mut rng = Rng::new(11);
-        let mut texts = Vec::new();
-        for (op, form) in new_forms(index) {
-            let inst = std::iter::repeat_with(|| random::inst(&mut rng, target, op, form))
-                .find(|inst| isa::constant_bus_ok(target, inst, None) && !random::shows_half_bits(inst))?;
-            texts.push(print(target, &inst));
+        let mut insts = Vec::new();
+        for &(op, form) in &forms {
+            let any = std::iter::repeat_with(|| random::inst(&mut rng, target, op, form));
+            let ok =
+                |inst: &MachInst| isa::constant_bus_ok(target, inst, None) && !random::shows_half_bits(inst);
+            insts.extend(any.take(1000).filter(ok).take(TRIES));
         }
+        assert_eq!(insts.len(), forms.len() * TRIES);
+        let texts: Vec<String> = insts.iter().map(|inst| print(target, inst)).collect();
         let words = llvm::assemble(&mc, target, &texts);
-        let known: Vec<Vec<u32>> = words.into_iter().flatten().collect();
-        for (words, text) in known.iter().zip(llvm::disassemble(&mc, target, &known)) {
+        for (index, form) in forms.iter().enumerate() {
+            let tries = index * TRIES..(index + 1) * TRIES;
+            let mut known = tries.filter_map(|index| Some((&texts[index], words[index].as_ref()?)));
+            let (text, words) = known.next().unwrap_or_else(|| panic!("LLVM assembles none of {form:?}"));
             let hex: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
-            writeln!(out, "{} | {} | {}", target.name, hex.join(" "), text?).ok()?;
+            writeln!(out, "{} | {} | {text}", target.name, hex.join(" ")).ok()?;
         }
     }
     Some(out)
@@ -47,32 +64,31 @@ fn record() -> Option<String> {
 
 #[test]
 fn recorded_vectors_hold() {
-    if std::env::var_os("KERNC_BLESS").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/gfx9.txt");
-        std::fs::write(path, record().expect("llvm-mc-19 and its agreement")).expect("the file is written");
-        return;
-    }
-    let mut seen = HashSet::new();
-    for line in RECORDED.lines().filter(|line| !line.starts_with('#')) {
-        let fields: Vec<&str> = line.splitn(3, " | ").collect();
-        let target = Target::by_name(fields[0]).expect("a processor");
-        let words: Vec<u32> =
-            fields[1].split(' ').map(|word| u32::from_str_radix(word, 16).expect("a word")).collect();
-        let (inst, used) = isa::decode(target, &words).unwrap_or_else(|error| panic!("{line}: {error}"));
-        assert_eq!(used, words.len(), "{line}");
-        assert_eq!(print(target, &inst), fields[2], "{line}");
-        let mut again = Vec::new();
-        isa::encode(target, &inst, &mut again).unwrap_or_else(|error| panic!("{line}: {error}"));
-        assert_eq!(again, words, "{line}");
-        seen.insert((target.name, inst.op, inst.form));
-    }
-    for (index, target) in TARGETS.iter().enumerate() {
-        for (op, form) in new_forms(index) {
-            assert!(
-                seen.contains(&(target.name, op, form)),
-                "no vector for {op:?} {form:?} on {}",
-                target.name
-            );
+    for (generation, file, recorded) in RECORDED {
+        if std::env::var_os("KERNC_BLESS").is_some() {
+            let path = format!("{}/tests/vectors/{file}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::write(path, record(generation).expect("llvm-mc-19")).expect("the file is written");
+            continue;
+        }
+        let mut seen = HashSet::new();
+        for line in recorded.lines().filter(|line| !line.starts_with('#')) {
+            let fields: Vec<&str> = line.splitn(3, " | ").collect();
+            let target = Target::by_name(fields[0]).expect("a processor");
+            let words: Vec<u32> =
+                fields[1].split(' ').map(|word| u32::from_str_radix(word, 16).expect("a word")).collect();
+            let (inst, used) = isa::decode(target, &words).unwrap_or_else(|error| panic!("{line}: {error}"));
+            assert_eq!(used, words.len(), "{line}");
+            assert_eq!(print(target, &inst), fields[2], "{line}");
+            let mut again = Vec::new();
+            isa::encode(target, &inst, &mut again).unwrap_or_else(|error| panic!("{line}: {error}"));
+            assert_eq!(again, words, "{line}");
+            seen.insert((target.name, inst.op, inst.form));
+        }
+        for (target, forms) in new_forms(generation) {
+            for (op, form) in forms {
+                let there = seen.contains(&(target.name, op, form));
+                assert!(there, "no vector for {op:?} {form:?} on {}", target.name);
+            }
         }
     }
 }
