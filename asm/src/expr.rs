@@ -8,6 +8,17 @@ use crate::error::{Error, Result, error};
 use crate::number::{Number, number};
 use crate::symbol::{Definition, SymbolId};
 
+/// Names of what `s_version` says.
+const VERSIONS: [(&str, i64); 7] = [
+    ("UC_VERSION_GFX7", 0),
+    ("UC_VERSION_GFX10", 4),
+    ("UC_VERSION_GFX11", 6),
+    ("UC_VERSION_GFX12", 9),
+    ("UC_VERSION_W64_BIT", 0x2000),
+    ("UC_VERSION_W32_BIT", 0x4000),
+    ("UC_VERSION_MDP_BIT", 0x8000),
+];
+
 /// An expression's number in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExprId(u32);
@@ -229,6 +240,9 @@ impl Assembler {
 
     /// A symbol; its present value if it is a variable that has a number.
     pub fn symbol_value(&mut self, name: &str, cur: &mut Cursor, start: usize) -> Result<Value> {
+        if let Some((_, value)) = VERSIONS.iter().find(|(known, _)| *known == name) {
+            return Ok(Value::Abs(*value));
+        }
         let specifier = if cur.peek() == b'@' { specifier(cur)? } else { Specifier::None };
         let id = self.symbols.get_or_add(name, self.place_of(start));
         if let Definition::Value { value: Value::Abs(value), .. } = self.symbols[id].definition {

@@ -34,6 +34,7 @@ pub(crate) struct Instructions {
     names: FxHashMap<&'static str, (u32, u32)>,
     opcodes: Vec<Opcode>,
     registers: FxHashMap<Box<str>, RegRange>,
+    first_ttmp: isa::Reg,
     functions: Option<function::Names>,
     line: Line,
     words: Vec<u32>,
@@ -67,6 +68,7 @@ impl Instructions {
             names,
             opcodes: here,
             registers: registers::names(target),
+            first_ttmp: registers::first_ttmp(target),
             functions: None,
             line: Line {
                 args: [Arg::default(); MAX_ARGS],

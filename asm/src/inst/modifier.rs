@@ -20,6 +20,8 @@ pub(super) struct Written {
     pub neg_hi: Option<Bits>,
     pub sdwa: Option<Sdwa>,
     pub dpp: Option<Dpp>,
+    /// `cbsz`, `abid`, `blgp`.
+    pub matrix: Option<[u8; 3]>,
     pub graphics: graphics::Written,
 }
 
@@ -45,6 +47,8 @@ pub(super) struct Dpp {
     pub ctrl: Option<u16>,
     pub row_mask: Option<u8>,
     pub bank_mask: Option<u8>,
+    /// `dpp8`: eight numbers of three bits.
+    pub lanes: Option<u32>,
 }
 
 /// Modifiers that are a word.
@@ -153,6 +157,11 @@ fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, 
         "src0_sel" => mods.sdwa().src0 = Some(selection(cur)?),
         "src1_sel" => mods.sdwa().src1 = Some(selection(cur)?),
         "dst_unused" => mods.sdwa().unused = Some(unused(cur)?),
+        "cbsz" => mods.matrix.get_or_insert_default()[0] = small(asm, cur, 7)? as u8,
+        "abid" => mods.matrix.get_or_insert_default()[1] = small(asm, cur, 15)? as u8,
+        "blgp" => mods.matrix.get_or_insert_default()[2] = small(asm, cur, 7)? as u8,
+        "dpp8" => mods.dpp().lanes = Some(lanes(asm, cur)?),
+        "fi" => mods.flags.set(ModFlags::FETCH_INACTIVE, small(asm, cur, 1)? == 1),
         "row_mask" => mods.dpp().row_mask = Some(small(asm, cur, 15)? as u8),
         "bank_mask" => mods.dpp().bank_mask = Some(small(asm, cur, 15)? as u8),
         // The field says 1 whichever number stands here: `bound_ctrl:0` is the older spelling (seed 000, line 4521).
@@ -246,6 +255,17 @@ fn list(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<([u8; 8], u8)
     }
     cur.expect(b']')?;
     Ok((values, count as u8))
+}
+
+/// `[7,6,5,4,3,2,1,0]`
+fn lanes(asm: &mut Assembler, cur: &mut Cursor) -> Result<u32> {
+    cur.blank();
+    let start = cur.pos;
+    let (values, count) = list(asm, cur, 7)?;
+    match count {
+        8 => Ok(values.iter().enumerate().fold(0, |lanes, (n, &lane)| lanes | u32::from(lane) << (3 * n))),
+        _ => Err(error(cur.span_from(start), "`dpp8` takes eight lanes")),
+    }
 }
 
 fn bits(asm: &mut Assembler, cur: &mut Cursor) -> Result<Bits> {

@@ -327,8 +327,7 @@ fn is_numbered(name: &str, after: u8) -> bool {
 }
 
 fn ttmp_base(known: &Instructions) -> Reg {
-    let _ = known;
-    Reg(108)
+    known.first_ttmp
 }
 
 fn named_register(known: &Instructions, cur: &mut Cursor) -> Option<RegRange> {

@@ -44,3 +44,13 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
     }
     names
 }
+
+/// Where the trap temporaries begin.
+pub(super) fn first_ttmp(target: &Target) -> Reg {
+    let mut name = String::new();
+    let found = (102..128).map(Reg).find(|&first| {
+        name.clear();
+        isa::print::write_reg(target, RegRange { first, len: 1 }, &mut name).is_ok() && name == "ttmp0"
+    });
+    found.unwrap_or(Reg(108))
+}

@@ -111,7 +111,7 @@ fn attempt(
         };
         origin[index] = Some(next);
         // VOP3 has bits for the signs of float sources, constants too; elsewhere they change the constant.
-        let signed = form == Form::Full && row.is_valu() && spec.num.is_float();
+        let signed = matches!(form, Form::Full | Form::Sdwa) && row.is_valu() && spec.num.is_float();
         let operand = convert(known, spec, &arg, packed, signed, &mut pending)
             .map_err(|message| Mismatch::new(2, Some(next), message))?;
         sources.add(spec, &arg, signed || matches!(operand, Operand::Reg(_)));
@@ -230,6 +230,10 @@ fn convert(
         ArgValue::Float(value) => Constant::Float(value),
     };
     match spec.kind {
+        // A constant sum of a matrix instruction.
+        Kind::Acc if spec.role == Role::Use => {
+            constant::operand(value, spec.num, packed, known.target.has(isa::Feature::INV_2PI))
+        }
         Kind::Ssrc | Kind::Vsrc => {
             let value = if signed { value } else { value.modified(arg.neg, arg.abs, spec.num) };
             constant::operand(value, spec.num, packed, known.target.has(isa::Feature::INV_2PI))
@@ -312,6 +316,12 @@ fn modifiers(
         mods.op_sel = below | u8::from(destination) << 3;
     }
     packed_modifiers(mods, row, written, sources)?;
+    if let Some([cbsz, abid, blgp]) = written.matrix {
+        if !row.caps.contains(Caps::MFMA) {
+            return Err("`cbsz`, `abid` and `blgp` are for matrix instructions");
+        }
+        (mods.abs, mods.op_sel, mods.neg) = (cbsz, abid, blgp);
+    }
     offsets(mods, row, written)?;
     mods.lane = match form {
         Form::Sdwa => sdwa(row, written, sources),
@@ -337,7 +347,9 @@ fn packed_modifiers(
         };
     }
     let all = (1 << sources.count) - 1;
-    let default = if row.caps.contains(Caps::MIX) { 0 } else { all };
+    // Neither mixed precision nor accumulation registers have halves to select by default.
+    let halves = !row.caps.intersects(Caps::MIX | Caps::MFMA) && !row.has_kind(Kind::Agpr);
+    let default = if halves { all } else { 0 };
     mods.op_sel_hi = written.op_sel_hi.map_or(default, |bits| bits.bits & all);
     if let Some(bits) = written.neg_lo {
         mods.neg ^= bits.bits;
@@ -380,6 +392,12 @@ fn sdwa(row: &Row, written: &Written, sources: &Sources) -> Lane {
 
 fn dpp(written: &Written) -> std::result::Result<Lane, &'static str> {
     let dpp = written.dpp.unwrap_or_default();
+    if let Some(lanes) = dpp.lanes {
+        return match (dpp.ctrl, dpp.row_mask, dpp.bank_mask) {
+            (None, None, None) => Ok(Lane::Dpp8 { lanes }),
+            _ => Err("`dpp8` stands alone"),
+        };
+    }
     let mask = |mask: Option<u8>| mask.unwrap_or(15);
     let ctrl = dpp.ctrl.unwrap_or(0xe4);
     Ok(Lane::Dpp { ctrl, row_mask: mask(dpp.row_mask), bank_mask: mask(dpp.bank_mask) })
