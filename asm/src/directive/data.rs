@@ -215,6 +215,9 @@ impl Assembler {
                 most = u64::try_from(self.absolute(cur)?).unwrap_or(0);
             }
         }
+        // The file is padded to it too.
+        let more = align.saturating_sub(self.current().align);
+        self.reserve(more, span)?;
         let section = self.current();
         let padding = section.size().wrapping_neg() & (align - 1);
         let code = section.is_code() && fill.is_none();

@@ -139,6 +139,7 @@ impl Assembler {
         if self.symbols[id].is_defined() {
             return Err(error(span.clone(), format!("`{}` is already defined", self.symbols[id].name)));
         }
+        self.reserve(align, span)?;
         self.symbols[id].kind = STT_OBJECT;
         self.symbols.register(id);
         if local || self.symbols[id].binding == Some(STB_LOCAL) {

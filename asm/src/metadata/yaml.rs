@@ -77,7 +77,7 @@ fn without_comment(text: &str) -> &str {
         match byte {
             b'#' if quote == 0 && (n == 0 || bytes[n - 1].is_ascii_whitespace()) => return &text[..n],
             b'\'' | b'"' if quote == 0 && (n == 0 || !bytes[n - 1].is_ascii_alphanumeric()) => quote = byte,
-            _ if byte == quote && (quote == b'\'' || bytes[n - 1] != b'\\') => quote = 0,
+            _ if quote != 0 && byte == quote && (quote == b'\'' || bytes[n - 1] != b'\\') => quote = 0,
             _ => {}
         }
     }
