@@ -65,7 +65,7 @@ fn is_name(text: &str) -> bool {
 
 /// Whether the operand is a list of counters.
 pub(super) fn is_waitcnt(name: &str) -> bool {
-    name == "s_waitcnt"
+    matches!(name, "s_waitcnt" | "s_waitcnt_depctr")
 }
 
 impl Assembler {
@@ -162,7 +162,15 @@ impl Assembler {
     }
 
     /// `vmcnt(0) & lgkmcnt(0)`: separators are optional. Or a plain number.
-    pub(super) fn waitcnt_operand(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<()> {
+    pub(super) fn waitcnt_operand(
+        &mut self,
+        known: &mut Instructions,
+        cur: &mut Cursor,
+        name: &str,
+    ) -> Result<()> {
+        if name == "s_waitcnt_depctr" {
+            return self.depctr_operand(known, cur);
+        }
         let target = known.target;
         let start = cur.pos;
         let mut counts = target.unpack_waitcnt(target.waitcnt(u8::MAX, u8::MAX, u8::MAX));
@@ -212,6 +220,34 @@ impl Assembler {
         }
         let mask = target.waitcnt(counts.vm, counts.exp, counts.lgkm);
         self.push_waitcnt(known, cur, start, mask)
+    }
+
+    /// `depctr_vm_vsrc(1) depctr_va_vcc(0)`; counters that are not named are not waited for.
+    fn depctr_operand(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<()> {
+        let target = known.target;
+        let start = cur.pos;
+        // Bits of no counter are 0.
+        let mut bits = isa::names::dependency_counters(target).fold(0, |all, row| all | row.mask());
+        loop {
+            cur.blank();
+            if cur.at_end() {
+                break;
+            }
+            let at = cur.pos;
+            let name = cur.name().unwrap_or_default();
+            let Some(row) = isa::names::dependency_counters(target).find(|row| row.name == name) else {
+                cur.pos = start;
+                let value = self.absolute(cur)?;
+                return self.push_waitcnt(known, cur, start, value as u16);
+            };
+            cur.expect(b'(')?;
+            let value = self.absolute(cur)?;
+            cur.expect(b')')?;
+            let value = field(value, 0, i64::from(row.max()), at..cur.pos)?;
+            bits = bits & !row.mask() | u32::from(value) << row.shift;
+            let _ = cur.eat(b'&') || cur.eat(b',');
+        }
+        self.push_waitcnt(known, cur, start, bits as u16)
     }
 
     fn push_waitcnt(

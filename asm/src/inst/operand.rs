@@ -52,7 +52,7 @@ impl Assembler {
         known.line.mods.clear();
         cur.blank();
         if function::is_waitcnt(name) && !cur.at_end() {
-            return self.waitcnt_operand(known, cur);
+            return self.waitcnt_operand(known, cur, name);
         }
         let mut comma = false;
         while !cur.at_end() {
