@@ -143,19 +143,20 @@ pub(crate) fn assemble(target: &Target, inst: &MachInst) -> Result<Words, Proble
 }
 
 /// The constant bits of an encoding, the opcode, and what announces a second dword of its own.
+#[inline]
 pub(crate) fn opcode_bits(generation: Generation, family: Family, encoding: Encoding, code: u32) -> u64 {
-    let (pattern, field) = match encoding {
-        Encoding::Vop3 => family_pattern(generation, Family::Vop3),
-        _ => family_pattern(generation, family),
+    if encoding == Encoding::Vop3 {
+        let (pattern, field) = family_pattern(generation, Family::Vop3);
+        return pattern | field.put(code + vop3_base(generation, family));
+    }
+    let (pattern, field) = family_pattern(generation, family);
+    let announced = match encoding {
+        Encoding::Sdwa => SRC_SDWA,
+        Encoding::Dpp => SRC_DPP,
+        Encoding::Dpp8 => SRC_DPP8,
+        _ => 0,
     };
-    pattern
-        | match encoding {
-            Encoding::Vop3 => field.put(code + vop3_base(generation, family)),
-            Encoding::Sdwa => field.put(code) | SRC0.put(SRC_SDWA),
-            Encoding::Dpp => field.put(code) | SRC0.put(SRC_DPP),
-            Encoding::Dpp8 => field.put(code) | SRC0.put(SRC_DPP8),
-            _ => field.put(code),
-        }
+    pattern | field.put(code) | SRC0.put(announced)
 }
 
 /// Puts operands into their slots.
@@ -170,6 +171,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// The bits of one operand.
+    #[inline(always)]
     fn place(&mut self, slot: Slot, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
         let target = self.target;
         if let Operand::Reg(range) = operand
@@ -397,11 +399,13 @@ pub(crate) fn operand_width(target: &Target, spec: &OpSpec) -> u8 {
 }
 
 /// gfx90a takes the operand of a global wave sync from a VGPR of even number only.
+#[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::GFX90A) && !range.first.0.is_multiple_of(2)
 }
 
 /// Registers that a slot has the bits for but that may not stand there.
+#[inline]
 pub(crate) fn is_forbidden(target: &Target, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
     let exec = range.first.0 & !1 == Reg::EXEC.0;
     match slot {
@@ -442,6 +446,7 @@ fn simm16(operand: Operand, index: u8) -> Result<u64, Problem> {
     if fits { Ok(SIMM16.put(value as u32)) } else { Err(Problem::Range(index)) }
 }
 
+#[inline]
 fn vector(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Reg(range) if !range.first.is_vgpr() => Err(Problem::Operand(index)),
@@ -451,6 +456,7 @@ fn vector(target: &Target, operand: Operand, width: u8, index: u8) -> Result<u32
     }
 }
 
+#[inline]
 fn scalar(target: &Target, operand: Operand, width: u8, written: bool, index: u8) -> Result<u32, Problem> {
     match operand {
         Operand::Reg(range) if range.first.is_vgpr() => Err(Problem::Operand(index)),

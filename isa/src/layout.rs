@@ -216,6 +216,7 @@ pub(crate) enum Encoding {
 
 impl Encoding {
     /// The encoding of a row in a form; `None` if there is none, or it is one of `graphics`. `lane` tells the two encodings of DPP apart.
+    #[inline]
     pub fn of(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         Some(match row.family {
             Family::Pseudo | Family::Mtbuf | Family::Mimg | Family::Exp | Family::Vintrp => return None,
@@ -234,6 +235,7 @@ impl Encoding {
         })
     }
 
+    #[inline]
     fn of_vop(target: &Target, row: &Row, form: Form, lane: Lane) -> Option<Encoding> {
         let (encoding, unless) = match form {
             // What has one form only needs no form named.
@@ -279,7 +281,27 @@ impl Encoding {
 }
 
 /// The constant bits of a family's own (32-bit, if it has one) encoding and the place of its opcode.
-pub(crate) const fn family_pattern(generation: Generation, family: Family) -> (u64, Field) {
+#[inline]
+pub(crate) fn family_pattern(generation: Generation, family: Family) -> (u64, Field) {
+    PATTERNS[generation as usize][family as usize]
+}
+
+/// [`pattern`], looked up instead of decided: every instruction that is encoded or decoded asks for it.
+static PATTERNS: [[(u64, Field); Family::COUNT]; Generation::COUNT] = {
+    let mut all = [[(0, ABSENT); Family::COUNT]; Generation::COUNT];
+    let mut generation = 0;
+    while generation < Generation::COUNT {
+        let mut family = 0;
+        while family < Family::COUNT {
+            all[generation][family] = pattern(Generation::ALL[generation], Family::ALL[family]);
+            family += 1;
+        }
+        generation += 1;
+    }
+    all
+};
+
+const fn pattern(generation: Generation, family: Family) -> (u64, Field) {
     match (family, generation) {
         (Family::Sop2, _) => (0b10 << 30, Field::new(23, 7)),
         (Family::Sopk, _) => (0b1011 << 28, Field::new(23, 5)),
@@ -443,6 +465,7 @@ impl Layout {
 }
 
 /// Bits of an encoding that are set whatever the operands.
+#[inline]
 pub(crate) fn fixed_bits(target: &Target, row: &Row, encoding: Encoding) -> u64 {
     match (target.generation, encoding) {
         (Gfx10, Encoding::Flat) if row.family == Family::Flat => FLAT_SADDR.put(NULL),

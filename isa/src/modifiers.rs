@@ -137,6 +137,9 @@ pub(crate) fn bits(
     sources: Sources,
 ) -> Result<u64, Problem> {
     let (mods, layout) = (&inst.mods, Layout::of(target));
+    if is_plain(mods) && needs_no_modifiers(row, encoding) {
+        return Ok(0);
+    }
     if !allowed_flags(target, row, encoding).contains(mods.flags) || !flags_agree(row, mods.flags) {
         return Err(Problem::Modifier("a flag"));
     }
@@ -160,6 +163,18 @@ pub(crate) fn bits(
         _ => 0,
     };
     Ok(bits | offset_bits(target, row, encoding, inst)?)
+}
+
+/// Whether nothing is asked for, as in most instructions.
+fn is_plain(mods: &Mods) -> bool {
+    let bits = mods.neg | mods.abs | mods.omod | mods.op_sel | mods.op_sel_hi;
+    bits == 0 && mods.offset == 0 && mods.flags.is_empty() && mods.lane == Lane::None
+}
+
+/// Whether all modifier bits of the instruction may be clear.
+fn needs_no_modifiers(row: &Row, encoding: Encoding) -> bool {
+    !matches!(encoding, Encoding::Sdwa | Encoding::Dpp | Encoding::Dpp8 | Encoding::Vop3p)
+        && !row.flags.intersects(Flags::GDS_ONLY | Flags::LDS_ONLY)
 }
 
 fn check_source_mods(row: &Row, encoding: Encoding, mods: &Mods, sources: Sources) -> Result<(), Problem> {

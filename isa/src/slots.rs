@@ -74,6 +74,7 @@ impl Slots {
     }
 
     /// The slot of the next operand.
+    #[inline(always)]
     pub fn next(&mut self, spec: &OpSpec) -> Slot {
         let index = self.index;
         self.index += 1;
@@ -108,6 +109,7 @@ impl Slots {
         self.sources - 1
     }
 
+    #[inline]
     fn salu(&mut self, spec: &OpSpec) -> Slot {
         if spec.role != Role::Use {
             return Slot::Scalar(SDST);
@@ -120,6 +122,7 @@ impl Slots {
         }
     }
 
+    #[inline]
     fn vop(&mut self, spec: &OpSpec, index: u8) -> Slot {
         // GFX8's SDWA compares write VCC.
         let sdwa_scalars = self.encoding == Encoding::Sdwa && self.generation > Gfx8;
@@ -144,6 +147,7 @@ impl Slots {
         }
     }
 
+    #[inline]
     fn vop3(&mut self, spec: &OpSpec, index: u8) -> Slot {
         match (spec.kind, spec.role, index) {
             (Kind::Mask | Kind::Sgpr, Role::Def, 0) => return Slot::Scalar(VOP3_DST),

@@ -91,34 +91,49 @@ pub const fn numbered_sgprs(target: &Target) -> u16 {
 impl RegRange {
     /// Whether the processor has the registers and they may be addressed as one group: SGPR pairs are even-aligned,
     /// wider groups aligned to four, and no group crosses from one kind of register to another.
+    #[inline]
     pub fn exists(self, target: &Target) -> bool {
         let (first, len) = (self.first.0, u16::from(self.len));
         if first >= 256 {
             // VGPRs, accumulation VGPRs: in groups that begin at even numbers on gfx90a.
-            let even = len < 2 || first.is_multiple_of(2) || !target.has(Feature::GFX90A);
+            let even = len < 2 || first & 1 == 0 || !target.has(Feature::GFX90A);
             let end = if first < 512 { 512 } else { 768 };
             return len > 0 && first + len <= end && even;
         }
         let aligned = match len {
+            0 => return false,
             1 => true,
-            2 => first.is_multiple_of(2),
-            _ => first.is_multiple_of(4),
+            2 => first & 1 == 0,
+            _ => first & 3 == 0,
         };
-        let (trap, traps) = trap_registers(target);
         let numbered = numbered_sgprs(target);
-        let end = first + len;
+        match first < numbered {
+            true => aligned && first + len <= numbered,
+            false => self.is_special(target, aligned),
+        }
+    }
+
+    /// As [`RegRange::exists`], for groups beyond the numbered SGPRs.
+    fn is_special(self, target: &Target, aligned: bool) -> bool {
+        let (first, len, generation) = (self.first.0, u16::from(self.len), target.generation);
+        let (trap, traps) = trap_registers(target);
+        if first >= trap.0 && first < trap.0 + traps {
+            return aligned && first + len <= trap.0 + traps;
+        }
+        let pair = aligned && len <= 2;
         match first {
-            _ if len == 0 => false,
-            _ if first < numbered => aligned && end <= numbered,
-            _ if first >= trap.0 && first < trap.0 + traps => aligned && end <= trap.0 + traps,
-            // FLAT_SCRATCH, XNACK_MASK, VCC, TBA, TMA, EXEC.
-            102..=111 | 126..=127 => aligned && len <= 2 && special_name(target, self).is_some(),
-            124 => len == 1,
-            125 => target.generation == Gfx10,
+            // VCC, EXEC.
+            106 | 107 | 126 | 127 => pair,
+            // FLAT_SCRATCH; XNACK_MASK, on GFX7 FLAT_SCRATCH; TBA, TMA.
+            102 | 103 => pair && matches!(generation, Gfx8 | Gfx9),
+            104 | 105 => pair && matches!(generation, Gfx7 | Gfx8 | Gfx9),
+            108..=111 => pair && generation <= Gfx8,
+            // M0, `src_lds_direct`; `null` of any width.
+            124 | 254 => len == 1,
+            125 => generation == Gfx10,
             // Apertures are 64-bit values with one code; status bits.
-            235..=239 => len <= 2 && target.generation >= Gfx9,
+            235..=239 => len <= 2 && generation >= Gfx9,
             251..=253 => len <= 2,
-            254 => len == 1,
             _ => false,
         }
     }

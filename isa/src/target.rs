@@ -110,6 +110,10 @@ pub enum Generation {
 impl Generation {
     /// How many there are.
     pub const COUNT: usize = Generation::Gfx10 as usize + 1;
+
+    /// Each, in order.
+    pub const ALL: [Generation; Generation::COUNT] =
+        [Generation::Gfx6, Generation::Gfx7, Generation::Gfx8, Generation::Gfx9, Generation::Gfx10];
 }
 
 /// A processor. Facts are data: see [`PROCESSORS`].

@@ -61,6 +61,14 @@ pub enum Family {
 impl Family {
     /// How many there are.
     pub const COUNT: usize = Family::Vintrp as usize + 1;
+
+    /// Each, in order.
+    #[rustfmt::skip]
+    pub const ALL: [Family; Family::COUNT] = [
+        Family::Pseudo, Family::Sop1, Family::Sop2, Family::Sopk, Family::Sopc, Family::Sopp, Family::Smem,
+        Family::Vop1, Family::Vop2, Family::Vopc, Family::Vop3, Family::Vop3p, Family::Ds, Family::Mubuf,
+        Family::Flat, Family::Global, Family::Scratch, Family::Mtbuf, Family::Mimg, Family::Exp, Family::Vintrp,
+    ];
 }
 
 /// An instruction of the table.
