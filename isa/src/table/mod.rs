@@ -124,7 +124,7 @@ pub enum Kind {
     Sgpr,
     /// SGPR, special register, inline constant or literal (SOP sources).
     Ssrc,
-    /// VGPRs only.
+    /// VGPRs only; data of a memory access on gfx90a may be in accumulation VGPRs instead, all of it.
     Vgpr,
     /// VGPR, SGPR, inline constant; a literal where the encoding has room (VOP src0, VOP3 sources).
     Vsrc,
@@ -261,7 +261,7 @@ bitflags::bitflags! {
         const ATOMIC = 1 << 4;
         /// Commutative in its first two sources.
         const COMMUTES = 1 << 5;
-        /// Raises `vmcnt`.
+        /// Raises `vmcnt`; on GFX10 what writes memory and returns nothing raises `vscnt` instead.
         const VM = 1 << 6;
         /// Raises `lgkmcnt`.
         const LGKM = 1 << 7;
@@ -288,7 +288,7 @@ bitflags::bitflags! {
         const GDS_ONLY = 1 << 17;
         /// Buffer load that may go to LDS instead of VGPRs (then it has no data operand and reads M0).
         const CAN_LDS = 1 << 18;
-        /// DS: no address operand, the data comes first.
+        /// DS: no address operand, the data comes first. GLOBAL: the address is the lane's number (`*_addtid`).
         const NO_ADDR = 1 << 19;
         /// SMEM: no data operand, the base comes first.
         const NO_DATA = 1 << 20;

@@ -84,7 +84,7 @@ pub fn inst(rng: &mut Rng, target: &Target, op: Opcode, form: Form) -> MachInst 
     if row.requires.intersects(Feature::ATOMIC_FADD | Feature::GFX90A) {
         inst.mods.flags -= ModFlags::SCC;
     }
-    if op == op::V_ACCVGPR_WRITE_B32 && !target.has(Feature::GFX90A) && is_scalar(inst.ops[1]) {
+    if row.name.starts_with("v_accvgpr_write") && !target.has(Feature::GFX90A) && is_scalar(inst.ops[1]) {
         inst.ops[1] = vgprs(rng, 1);
     }
     let has_offset = row.ops.last().is_some_and(|spec| spec.kind == Kind::SmemOffset);
