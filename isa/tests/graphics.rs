@@ -154,3 +154,80 @@ fn recorded_vectors_hold() {
         }
     }
 }
+
+/// Words that begin like these encodings, some with the fields that have few good values set to one.
+fn random_words(rng: &mut Rng, target: &Target) -> Vec<u32> {
+    let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
+    let prefixes = if middle {
+        [0xe800_0000, 0xf000_0000, 0xc400_0000, 0xd400_0000]
+    } else {
+        [0xe800_0000, 0xf000_0000, 0xf800_0000, 0xc800_0000]
+    };
+    let prefix = rng.pick(&prefixes);
+    let mut words: Vec<u32> = (0..5).map(|_| rng.next()).collect();
+    words[0] = prefix | words[0] & 0x03ff_ffff;
+    let pick = |rng: &mut Rng, odds| if rng.chance(odds) { 0 } else { u32::MAX };
+    match prefix {
+        // No further address dwords, no sampler, reserved bits clear, even resources.
+        0xf000_0000 => {
+            words[0] &= (pick(rng, 2) | !6) & (pick(rng, 2) | !0xf9);
+            words[1] &= (pick(rng, 2) | 0x001f_ffff) & (pick(rng, 2) | 0xfffe_ffff);
+        }
+        0xe800_0000 => words[1] &= (pick(rng, 2) | !0x00a0_0000) & (pick(rng, 2) | !0x00e1_0000),
+        // Reserved bits clear, and all channels used or none.
+        0xf800_0000 | 0xc400_0000 if rng.chance(2) => {
+            words[0] &= !0x03ff_e000;
+            words[0] |= 15;
+        }
+        _ => {}
+    }
+    words
+}
+
+#[test]
+fn llvm_agrees_on_random_words() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "decoding of random graphics words") else { return };
+    for target in PROCESSORS.iter().filter(|target| target.generation >= Generation::Gfx8) {
+        let mut rng = Rng::new(u64::from(target.elf_mach));
+        // Cut to the size that we read; what we refuse is offered in every size.
+        let mut samples = Vec::new();
+        while samples.len() < 8000 {
+            let words = random_words(&mut rng, target);
+            match isa::decode(target, &words) {
+                Ok((inst, used)) => samples.push((words[..used].to_vec(), Some(inst))),
+                Err(_) => {
+                    let len = rng.pick(&[1, 2, 2, 2, 3, 4, 5]);
+                    samples.push((words[..len].to_vec(), None));
+                }
+            }
+        }
+        let code: Vec<_> = samples.iter().map(|(words, _)| words.clone()).collect();
+        let theirs = llvm::disassemble(&mc, target, &code);
+        let mut differences = Vec::new();
+        let mut refused = Vec::new();
+        let mut read = 0;
+        for ((words, inst), llvm) in samples.iter().zip(theirs) {
+            match (inst, llvm) {
+                (Some(inst), llvm) => {
+                    let ours = text(target, inst);
+                    read += 1;
+                    if llvm.as_ref() != Some(&ours) && !is_slip(inst) {
+                        differences.push(format!("{words:08x?}\n  ours {ours}\n  llvm {llvm:?}"));
+                    }
+                }
+                (None, Some(llvm)) => refused.push((llvm, words)),
+                _ => {}
+            }
+        }
+        // LLVM ignores bits that mean nothing, and prints what it does not read: then its text is not these words'.
+        let texts: Vec<String> = refused.iter().map(|(text, _)| text.clone()).collect();
+        for ((llvm, words), again) in refused.iter().zip(llvm::assemble(&mc, target, &texts)) {
+            if again.as_ref() == Some(*words) {
+                differences.push(format!("{words:08x?}\n  ours refused\n  llvm {llvm}"));
+            }
+        }
+        assert!(read > 500, "{}: {read}", target.name);
+        println!("{}: {read} of {} read, {} by LLVM alone", target.name, samples.len(), refused.len());
+        report(target.name, &differences, samples.len());
+    }
+}

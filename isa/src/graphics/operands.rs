@@ -75,7 +75,10 @@ pub(super) fn sgprs(
     index: u8,
 ) -> Result<u32, Problem> {
     match operand {
-        Operand::Reg(range) if range.first.0 >= 256 => Err(Problem::Operand(index)),
+        // Vector instructions alone read from LDS directly.
+        Operand::Reg(range) if range.first.0 >= 256 || range.first == Reg::LDS_DIRECT => {
+            Err(Problem::Operand(index))
+        }
         Operand::Reg(range) if range.len != width || !range.exists(target) => Err(Problem::Register(index)),
         Operand::Reg(range) => Ok(u32::from(range.first.0) / unit),
         Operand::Virt(_) => Err(Problem::Unresolved(index)),
