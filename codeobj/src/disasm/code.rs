@@ -18,8 +18,9 @@ const PADDING: [u32; 3] = [0, 0xbf80_0000, 0xbf9f_0000];
 const RUN: usize = 8;
 /// Column of the comments.
 const COMMENT: usize = 60;
-/// Bytes of text that an instruction is guessed to need.
-const LINE: usize = 40;
+/// Bytes of text that a word of code is guessed to need, and with its address and bytes.
+const LINE: usize = 28;
+const RAW_LINE: usize = 64;
 
 /// State while a section is printed.
 struct Printer<'a, 'b, 'data> {
@@ -31,8 +32,10 @@ struct Printer<'a, 'b, 'data> {
     label_section: usize,
     /// Where branches lead, in words from the section's beginning.
     targets: Vec<i64>,
-    /// Where the line of the instruction at a word begins in the text; 0 inside of instructions.
-    starts: Vec<usize>,
+    /// Where the text of the section begins.
+    begin: usize,
+    /// Where the line of the instruction at a word begins in the section's text, plus one; 0 inside of instructions.
+    starts: Vec<u32>,
     lines: super::lines::Cursor<'a>,
     /// The last `s_getpc_b64`: its destination, and the address it gives.
     program_counter: Option<(Reg, u64)>,
@@ -64,21 +67,21 @@ impl Listing<'_, '_> {
             base: section.address,
             label_section: if section.name == ".text" { 0 } else { index },
             targets: Vec::new(),
+            begin: out.len(),
             starts: vec![0; words.len() + 1],
             lines: self.lines.cursor(index, section, self.object.header.is_relocatable()),
             program_counter: None,
             headers,
         };
-        let mut text = String::with_capacity(words.len().saturating_mul(LINE) / 2 + 256);
-        printer.words(&words, marks, relocations, &mut text)?;
+        out.reserve(words.len().saturating_mul(if self.raw { RAW_LINE } else { LINE }));
+        printer.words(&words, marks, relocations, out)?;
         let rest = &section.data[words.len() * 4..];
-        self.marks(index, marks, words.len() as u64 * 4, &mut text)?;
+        self.marks(index, marks, words.len() as u64 * 4, out)?;
         if !rest.is_empty() {
-            super::data::numbers(rest, 0, &mut text)?;
+            super::data::numbers(rest, 0, out)?;
         }
-        self.marks(index, marks, section.size, &mut text)?;
-        debug_assert_eq!(begin, out.len());
-        printer.put_labels(&text, out)
+        self.marks(index, marks, section.size, out)?;
+        printer.put_labels(out)
     }
 }
 
@@ -109,7 +112,7 @@ impl Printer<'_, '_, '_> {
                     continue;
                 }
             }
-            self.starts[at] = out.len();
+            self.line_begins(at, out);
             let rest = &words[at..limit];
             if PADDING.contains(&rest[0]) && relocations.next_place() >= stop as u64 * 4 {
                 let run = rest[..stop - at].iter().take_while(|word| **word == rest[0]).count();
@@ -140,7 +143,7 @@ impl Printer<'_, '_, '_> {
             out.push('\n');
             at += length;
         }
-        self.starts[words.len()] = out.len();
+        self.line_begins(words.len(), out);
         Ok(())
     }
 
@@ -289,7 +292,7 @@ impl Printer<'_, '_, '_> {
             return Ok(None);
         };
         let header = self.headers[index];
-        self.starts[at] = out.len();
+        self.line_begins(at, out);
         // The assembler wants the wave size that it knows itself.
         let wave_size = u64::from(self.listing.target.wave_size.trailing_zeros());
         let is_expressible = kernel_code::unnamed(&header.bytes).next().is_none()
@@ -313,38 +316,61 @@ impl Printer<'_, '_, '_> {
         Ok(Some(at + WORDS))
     }
 
-    /// The text with labels where branches lead. Labels inside of an instruction or outside of the section are
-    /// expressions at the end.
-    fn put_labels(mut self, text: &str, out: &mut String) -> fmt::Result {
+    /// Notes that the line of the instruction at a word begins here. Beyond 4 GB of text there are no labels but those that
+    /// are expressions.
+    fn line_begins(&mut self, at: usize, out: &str) {
+        self.starts[at] = u32::try_from(out.len() - self.begin + 1).unwrap_or(0);
+    }
+
+    /// Puts labels where branches lead. Labels inside of an instruction or outside of the section are expressions at the
+    /// end.
+    fn put_labels(mut self, out: &mut String) -> fmt::Result {
         let names = &self.listing.names;
         self.targets.sort_unstable();
         self.targets.dedup();
-        out.reserve(text.len() + self.targets.len() * 12);
-        let mut done = 0;
-        let mut elsewhere = Vec::new();
+        let mut labels = String::new();
+        // Places in the text, and where their labels end in `labels`.
+        let mut places = Vec::new();
         for &target in &self.targets {
             let start = usize::try_from(target).ok().and_then(|target| self.starts.get(target).copied());
-            // Nothing begins at 0 but the first instruction.
-            match start.filter(|&start| start > 0 || target == 0) {
+            match start.filter(|&start| start > 0) {
                 Some(start) => {
-                    out.push_str(&text[done..start]);
-                    done = start;
-                    names.label(self.label_section, target * 4, out)?;
-                    out.push_str(":\n");
+                    names.label(self.label_section, target * 4, &mut labels)?;
+                    labels.push_str(":\n");
+                    places.push((self.begin + start as usize - 1, labels.len()));
                 }
-                None => elsewhere.push(target),
+                None => {
+                    out.push_str("\t.set ");
+                    names.label(self.label_section, target * 4, out)?;
+                    out.push_str(", ");
+                    names.section(self.section, out)?;
+                    writeln!(out, "{:+}", target * 4)?;
+                }
             }
         }
-        out.push_str(&text[done..]);
-        for target in elsewhere {
-            out.push_str("\t.set ");
-            names.label(self.label_section, target * 4, out)?;
-            out.push_str(", ");
-            names.section(self.section, out)?;
-            writeln!(out, "{:+}", target * 4)?;
-        }
+        insert(&places, &labels, out);
         Ok(())
     }
+}
+
+/// Inserts pieces of `pieces` into a text, in place: a second text of that size would cost more than the moves. `places`:
+/// where each piece goes, and where it ends in `pieces`, in rising order.
+fn insert(places: &[(usize, usize)], pieces: &str, out: &mut String) {
+    let mut bytes = std::mem::take(out).into_bytes();
+    let (mut from, mut to) = (bytes.len(), bytes.len() + pieces.len());
+    bytes.resize(to, 0);
+    let mut end = pieces.len();
+    for (n, &(place, _)) in places.iter().enumerate().rev() {
+        let begin = n.checked_sub(1).map_or(0, |before| places[before].1);
+        to -= from - place;
+        bytes.copy_within(place..from, to);
+        from = place;
+        to -= end - begin;
+        bytes[to..to + end - begin].copy_from_slice(&pieces.as_bytes()[begin..end]);
+        end = begin;
+    }
+    // Whole lines were moved, so it is still UTF-8.
+    *out = String::from_utf8(bytes).unwrap_or_default();
 }
 
 /// What `isa` writes for a reference to a variable without a program around it.
