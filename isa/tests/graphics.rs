@@ -231,3 +231,31 @@ fn llvm_agrees_on_random_words() {
         report(target.name, &differences, samples.len());
     }
 }
+
+/// An address of every size: we take those that LLVM takes.
+#[test]
+fn sizes_of_addresses() {
+    let Some(mc) = llvm::tool("llvm-mc-19", "sizes of image addresses") else { return };
+    for name in ["gfx600", "gfx803", "gfx900", "gfx90a", "gfx1010", "gfx1030"] {
+        let target = Target::by_name(name).expect("a processor");
+        let images = sweep(target, 1).into_iter().filter(|inst| inst.op.family() == Family::Mimg);
+        let insts: Vec<MachInst> = images
+            .filter(|inst| inst.len as usize == inst.op.row().ops.len())
+            .flat_map(|inst| (1..=16).map(move |len| (inst, len)))
+            .map(|(mut inst, len)| {
+                inst.ops[1] = Operand::regs(isa::Reg::vgpr(100), len);
+                inst
+            })
+            .collect();
+        let texts: Vec<_> = insts.iter().map(|inst| text(target, inst)).collect();
+        let mut differences = Vec::new();
+        for ((inst, text), llvm) in insts.iter().zip(&texts).zip(llvm::assemble(&mc, target, &texts)) {
+            let mut ours = Vec::new();
+            let ours = isa::encode(target, inst, &mut ours).ok().map(|()| ours);
+            if ours != llvm {
+                differences.push(format!("{text}\n  ours {ours:08x?}\n  llvm {llvm:08x?}"));
+            }
+        }
+        report(name, &differences, insts.len());
+    }
+}
