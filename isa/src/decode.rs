@@ -134,7 +134,7 @@ fn family_of(generation: Generation, word: u32) -> Option<Family> {
 }
 
 impl Decoder {
-    /// The decoder of a processor; `None` if it is not one of [`TARGETS`].
+    /// The decoder of a processor; `None` if it is not one of [`PROCESSORS`].
     pub fn new(target: &Target) -> Option<Decoder> {
         let target = target.with_wave_size(target.wave_size)?;
         let maps = &MAPS[usize::from(target.number)];
