@@ -184,3 +184,6 @@ pub const fn inline_value(code: u16) -> Option<u32> {
         _ => return None,
     })
 }
+
+/// Every instruction holds six.
+const _: () = assert!(size_of::<Operand>() == 12);
