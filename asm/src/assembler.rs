@@ -21,7 +21,7 @@ const MAX_NESTING: u32 = 20;
 /// Everything known while a source text is read.
 pub(crate) struct Assembler {
     pub settings: Settings,
-    pub instructions: Option<Instructions>,
+    pub instructions: Option<Box<Instructions>>,
     pub symbols: Symbols,
     pub nodes: Vec<Node>,
     pub sections: Vec<Section>,
@@ -110,7 +110,7 @@ impl Assembler {
         let lanes = if self.settings.wave64 { 64 } else { target.wave_size };
         let target = target.with_wave_size(lanes).unwrap_or(target);
         self.settings.target = Some(target);
-        self.instructions = Some(Instructions::new(target));
+        self.instructions = Some(Box::new(Instructions::new(target)));
         let (major, minor, stepping) = target.version;
         let symbols = [
             (".amdgcn.gfx_generation_number", major),
