@@ -1,7 +1,7 @@
 //! Sections of code.
 //!
-//! One pass, one string, nothing allocated for an instruction: labels are put in afterwards, where the branches that were
-//! seen lead.
+//! One pass, one string, nothing allocated for an instruction: labels are put in afterwards, in place, where the branches
+//! that were seen lead.
 
 use super::marks::{Marks, Relocations};
 use super::{Listing, expr};
@@ -57,7 +57,6 @@ impl Listing<'_, '_> {
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
             .collect();
-        let begin = out.len();
         let mut headers: Vec<_> =
             self.object.kernel_codes().filter(|header| header.section == index).collect();
         headers.sort_by_key(|header| header.address);
