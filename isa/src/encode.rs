@@ -413,6 +413,8 @@ pub(crate) fn is_forbidden(target: &Target, slot: Slot, spec: &OpSpec, range: Re
         _ if range.first == Reg::LDS_DIRECT => spec.kind != Kind::Vsrc,
         // Scalar memory accesses do not reach EXEC and M0.
         Slot::Scalar(SMEM_SDATA | SMRD_SDATA) => exec || range.first == Reg::M0,
+        // Only vector instructions read LDS directly.
+        Slot::Source(MUBUF_SOFFSET) => range.first == Reg(254),
         // A mask that is read.
         Slot::Source(_) => exec && spec.kind == Kind::Mask,
         // The code of `exec_hi` means "off", on GFX10 that of `null` does.

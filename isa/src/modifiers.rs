@@ -113,6 +113,7 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
 /// Whether the single-bit modifiers contradict neither each other nor the instruction.
 pub(crate) fn flags_agree(row: &Row, flags: ModFlags) -> bool {
     (!flags.contains(ModFlags::ADDR64) || !flags.intersects(ModFlags::OFFEN | ModFlags::IDXEN))
+        && !flags.contains(ModFlags::LDS | ModFlags::TFE)
         && (!row.flags.contains(Flags::GDS_ONLY) || flags.contains(ModFlags::GDS))
         && (!row.flags.contains(Flags::LDS_ONLY) || flags.contains(ModFlags::LDS))
 }

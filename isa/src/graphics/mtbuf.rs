@@ -20,6 +20,8 @@ const SRSRC: Field = Field::new(48, 5);
 /// gfx90a: the data are in accumulation VGPRs.
 const ACC: Field = Field::new(55, 1);
 const SOFFSET: Field = Field::new(56, 8);
+/// The code of `src_lds_direct`, which only vector instructions read.
+const LDS_DIRECT: u32 = 254;
 /// Three bits; GFX8 and GFX9 have four and begin one lower, GFX10 has the fourth in the second dword.
 const OP: Field = Field::new(16, 3);
 const OP_MIDDLE: Field = Field::new(15, 4);
@@ -92,6 +94,7 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
     };
     let scalar_offset = match inst.ops[3] {
         Operand::Inline(code) if is_inline(target, code) => code.into(),
+        Operand::Reg(range) if u32::from(range.first.0) == LDS_DIRECT => return Err(Problem::Register(3)),
         operand => sgprs(target, operand, 1, 1, 3)?,
     };
     let (data, acc) = data(target, inst.ops[0], row.ops[0].width, ACC, 0)?;
@@ -116,6 +119,7 @@ pub(super) fn decode(target: &Target, op: Opcode, bits: u64) -> Result<MachInst,
     };
     let scalar_offset = match SOFFSET.get(bits) {
         code if is_inline(target, code as u16) => Operand::Inline(code as u16),
+        LDS_DIRECT => return Err(DecodeError::Reserved),
         code => sgprs_at(target, code, 1)?,
     };
     let data = data_at(target, VDATA.get(bits), op.row().ops[0].width, ACC.get(bits))?;
