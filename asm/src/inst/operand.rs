@@ -301,6 +301,13 @@ impl Assembler {
 
 /// Whether `a16` or `scc` is here and means the flag, not the register: no comma separates it from the operands.
 fn is_flag(known: &Instructions, cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
+    // `scc` may be all there is (`buffer_wbl2 scc`); `a16` belongs to images, which begin with their texels.
+    if known.line.len == 0
+        && known.target.has(Feature::MAI)
+        && cur.text.as_bytes()[cur.pos..].starts_with(b"a16")
+    {
+        return false;
+    }
     if comma || !matches!(cur.peek(), b'a' | b's') || known.line.len == 0 && !mnemonic.starts_with("buffer_")
     {
         return false;
