@@ -15,6 +15,7 @@ use crate::reg::Reg;
 use crate::slots::{Slot, Slots};
 use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row, opcodes};
 use crate::target::{Feature, Generation, PROCESSORS, Target};
+use crate::tolerant;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -40,6 +41,15 @@ impl fmt::Display for DecodeError {
 }
 
 impl std::error::Error for DecodeError {}
+
+/// What becomes of bits that mean nothing in an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaningless {
+    /// They must be as an assembler would set them.
+    Refused,
+    /// They may have any value.
+    Ignored,
+}
 
 /// Decodes the instruction at the beginning of `words`; says how many words it takes.
 pub fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
@@ -148,14 +158,24 @@ impl Decoder {
 
     /// See [`decode`].
     pub fn decode(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
-        match self.decode_compute(words) {
-            Err(DecodeError::Unknown) => graphics::decode(self.target, words),
+        self.decode_as(words, Meaningless::Refused)
+    }
+
+    /// Decodes as hardware and LLVM's disassembler do: bits that mean nothing in the instruction may have any value, so
+    /// that encoding the result may give other words.
+    pub fn decode_tolerant(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
+        self.decode_as(words, Meaningless::Ignored)
+    }
+
+    fn decode_as(&self, words: &[u32], rest: Meaningless) -> Result<(MachInst, usize), DecodeError> {
+        match self.decode_compute(words, rest) {
+            Err(DecodeError::Unknown) => graphics::decode(self.target, words, rest),
             result => result,
         }
     }
 
     /// Instructions of all families but those of `graphics`.
-    fn decode_compute(&self, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
+    fn decode_compute(&self, words: &[u32], rest: Meaningless) -> Result<(MachInst, usize), DecodeError> {
         let &first = words.first().ok_or(DecodeError::Truncated)?;
         let (target, generation) = (self.target, self.target.generation);
         let family = family_of(generation, first).ok_or(DecodeError::Unknown)?;
@@ -169,14 +189,26 @@ impl Decoder {
         }
         let second = if len == 2 { words[1] } else { 0 };
         let bits = u64::from(first) | u64::from(second) << 32;
+        let bits =
+            if rest == Meaningless::Ignored { tolerant::cleared(target, row, encoding, bits) } else { bits };
         let (flags, known) = modifiers::read_flags(target, row, encoding, bits);
         let mut inst = MachInst::new(op, &[]);
         inst.form = form;
         inst.len = row.ops.len() as u8;
         inst.mods.flags = flags;
         let literal = words.get(len).copied();
-        let mut reader =
-            Reader { target, row, encoding, bits, known, flags, literal, uses_literal: false, offset: 0 };
+        let mut reader = Reader {
+            target,
+            row,
+            encoding,
+            bits,
+            known,
+            flags,
+            literal,
+            uses_literal: false,
+            offset: 0,
+            rest,
+        };
         let mut slots = Slots::new(target, row, encoding);
         let mut sources = Sources::default();
         for (operand, spec) in inst.ops.iter_mut().zip(row.ops) {
@@ -187,7 +219,11 @@ impl Decoder {
         inst.mods.offset = reader.offset;
         let known = reader.known | modifiers::read(target, &mut inst.mods, row, encoding, bits, sources)?;
         let fixed = opcode_bits(generation, row.family, encoding, code) | fixed_bits(target, row, encoding);
-        if (bits ^ fixed) & !known != 0 || !modifiers::flags_agree(row, flags) {
+        let ignored = match rest {
+            Meaningless::Refused => 0,
+            Meaningless::Ignored => tolerant::ignored(target, row, encoding, flags),
+        };
+        if (bits ^ fixed) & !(known | ignored) != 0 || !modifiers::flags_agree(row, flags) {
             return Err(DecodeError::Reserved);
         }
         Ok((inst, len + usize::from(reader.uses_literal)))
@@ -226,6 +262,8 @@ struct Reader {
     uses_literal: bool,
     /// Offset beside an SGPR of a scalar memory access.
     offset: i32,
+    /// What becomes of meaningless bits.
+    rest: Meaningless,
 }
 
 impl Reader {
@@ -389,7 +427,8 @@ impl Reader {
                     Ok(Operand::Imm(SMEM_OFFSET.get_signed(self.bits)))
                 }
                 (0, 0) => self.scalar(SMEM_OFFSET_REG, 1),
-                (1, _) if SMEM_OFFSET.get(self.bits) != 0 => {
+                (0, _) if self.rest == Meaningless::Ignored => self.scalar(SMEM_SOFFSET, 1),
+                (1, _) if SMEM_OFFSET.get(self.bits) != 0 || self.rest == Meaningless::Ignored => {
                     self.known |= SMEM_OFFSET.bits();
                     self.offset = SMEM_OFFSET.get_signed(self.bits);
                     self.scalar(SMEM_SOFFSET, 1)
@@ -434,7 +473,10 @@ impl Reader {
     }
 
     fn group(&self, first: Reg, len: u8) -> Result<Operand, DecodeError> {
-        let range = RegRange { first, len };
+        let mut range = RegRange { first, len };
+        if self.rest == Meaningless::Ignored {
+            range = tolerant::align(self.target, range);
+        }
         if range.exists(self.target) { Ok(Operand::Reg(range)) } else { Err(DecodeError::Reserved) }
     }
 }

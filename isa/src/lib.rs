@@ -21,6 +21,7 @@ mod slots;
 pub mod special;
 pub mod table;
 pub mod target;
+mod tolerant;
 pub mod wait;
 
 pub use abi::{AbiInput, AbiSlot};

@@ -19,7 +19,7 @@ const OP_HIGH: Field = Field::new(0, 1);
 /// Dwords of further addresses (GFX10).
 const NSA: Field = Field::new(1, 2);
 const DIM: Field = Field::new(3, 3);
-const DMASK: Field = Field::new(8, 4);
+pub(super) const DMASK: Field = Field::new(8, 4);
 const VADDR: Field = Field::new(32, 8);
 const VDATA: Field = Field::new(40, 8);
 const SRSRC: Field = Field::new(48, 5);
@@ -254,6 +254,24 @@ pub(super) fn decode(target: &Target, op: Opcode, words: &[u32]) -> Result<MachI
         scatter(&mut inst, VADDR.get(bits), &words[2..], usize::from(len))?;
     }
     Ok(inst)
+}
+
+/// Whether some address of the instruction fills so many dwords.
+pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
+    let row = inst.op.row();
+    // Two slopes of 16 bits share a register.
+    let packed = if row.name.ends_with("_g16") { 2 } else { 0 };
+    let most = usize::from(address_of(row).len_range().1) - packed;
+    len <= 2 + most.saturating_sub(1).div_ceil(4)
+}
+
+/// The instruction with a mask of as many components as it has that no assembler refuses.
+pub(super) fn with_plain_mask(inst: &MachInst) -> MachInst {
+    let mut plain = *inst;
+    if let Lane::Image { dmask, .. } = &mut plain.mods.lane {
+        *dmask = if inst.op.row().flags.contains(Flags::ATOMIC) { (1 << dmask.count_ones()) - 1 } else { 1 };
+    }
+    plain
 }
 
 /// Sets the address of `len` registers, of which the first and the dwords with the others are given.

@@ -11,9 +11,10 @@ pub(crate) mod mtbuf;
 pub mod names;
 mod operands;
 
-use crate::decode::DecodeError;
+use crate::decode::{DecodeError, Meaningless};
 use crate::encode::Problem;
 use crate::inst::{Form, MachInst};
+use crate::operand::Operand;
 use crate::table::{Family, Flags, Opcode, opcodes};
 use crate::target::{Generation, PROCESSORS, Target};
 use std::sync::OnceLock;
@@ -93,7 +94,11 @@ pub(crate) fn has_form(op: Opcode, form: Form) -> bool {
 }
 
 /// Decodes an instruction of these families; says how many words it takes.
-pub(crate) fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
+pub(crate) fn decode(
+    target: &Target,
+    words: &[u32],
+    rest: Meaningless,
+) -> Result<(MachInst, usize), DecodeError> {
     let &first = words.first().ok_or(DecodeError::Truncated)?;
     let encoding = encoding_of(target, first).ok_or(DecodeError::Unknown)?;
     let second = match (encoding, words.get(1)) {
@@ -114,12 +119,48 @@ pub(crate) fn decode(target: &Target, words: &[u32]) -> Result<(MachInst, usize)
         Encoding::Interp => interp::decode_short(find(&maps.interp, interp::opcode(first))?, first)?,
         Encoding::Vop3 => interp::decode_vop3(maps.vop3(interp::opcode_vop3(bits))?, bits)?,
     };
-    // Bits that mean nothing must be clear.
-    let again = assemble(target, &inst).map_err(|_| DecodeError::Reserved)?;
-    if words.get(..again.len).is_some_and(|words| words == again.words()) {
-        Ok((inst, again.len))
-    } else {
-        Err(DecodeError::Reserved)
+    // Bits that mean nothing must be as an assembler would set them, unless they are known to be ignored.
+    let again = match assemble(target, &inst) {
+        Ok(again) => again,
+        // LLVM reads masks that its assembler would refuse.
+        Err(_) if rest == Meaningless::Ignored && inst.op.family() == Family::Mimg => {
+            assemble(target, &image::with_plain_mask(&inst)).map_err(|_| DecodeError::Reserved)?
+        }
+        Err(_) => return Err(DecodeError::Reserved),
+    };
+    let len = match encoding {
+        Encoding::Mimg => image::words_of(target, first),
+        _ => again.len,
+    };
+    let given = words.get(..len).ok_or(DecodeError::Truncated)?;
+    if len != again.len && (rest == Meaningless::Refused || !image::takes_words(&inst, len)) {
+        return Err(DecodeError::Reserved);
+    }
+    let ignored = match rest {
+        Meaningless::Refused => 0,
+        Meaningless::Ignored => ignored(target, encoding, &inst),
+    };
+    // Address bytes behind the last of a scattered address.
+    let unused = if rest == Meaningless::Ignored { u32::MAX } else { 0 };
+    let masks = [ignored as u32, (ignored >> 32) as u32];
+    let differs = |n: usize| (given[n] ^ again.words[n]) & !masks.get(n).copied().unwrap_or(unused) != 0;
+    if (0..len.min(again.len)).any(differs) { Err(DecodeError::Reserved) } else { Ok((inst, len)) }
+}
+
+/// Bits of the first two dwords that LLVM's disassembler does not look at in this instruction.
+fn ignored(target: &Target, encoding: Encoding, inst: &MachInst) -> u64 {
+    let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
+    match encoding {
+        // What is between the flags and the opcode, and the registers of parts that are off.
+        Encoding::Exp => 0xffff_ffff_03ff_e000,
+        Encoding::Mtbuf => {
+            let address = if inst.ops[1] == Operand::None { 0xff << 32 } else { 0 };
+            address | if middle { 1 << 53 } else { 0 }
+        }
+        Encoding::Mimg if middle => image::DMASK.bits() | 0xfe | 0x1f << 58,
+        Encoding::Mimg => image::DMASK.bits() | 3 << 1 | 1 << 6 | 1 << 14 | 0xf << 58,
+        Encoding::Vop3 => 0xf << 11,
+        Encoding::Interp => 0,
     }
 }
 

@@ -68,11 +68,11 @@ pub mod any {
 pub mod global {
     use crate::table::{rows, spec::*};
     rows! { GLOBAL, Global;
-        GLOBAL_LOAD_UBYTE "global_load_ubyte" c(  NO,   NO,   NO, 0x10, 0x08), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
-        GLOBAL_LOAD_SBYTE "global_load_sbyte" c(  NO,   NO,   NO, 0x11, 0x09), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
-        GLOBAL_LOAD_USHORT "global_load_ushort" c(  NO,   NO,   NO, 0x12, 0x0a), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
-        GLOBAL_LOAD_SSHORT "global_load_sshort" c(  NO,   NO,   NO, 0x13, 0x0b), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
-        GLOBAL_LOAD_DWORD "global_load_dword" c(  NO,   NO,   NO, 0x14, 0x0c), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
+        GLOBAL_LOAD_UBYTE "global_load_ubyte" c(  NO,   NO,   NO, 0x10, 0x08), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM CAN_LDS;
+        GLOBAL_LOAD_SBYTE "global_load_sbyte" c(  NO,   NO,   NO, 0x11, 0x09), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM CAN_LDS;
+        GLOBAL_LOAD_USHORT "global_load_ushort" c(  NO,   NO,   NO, 0x12, 0x0a), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM CAN_LDS;
+        GLOBAL_LOAD_SSHORT "global_load_sshort" c(  NO,   NO,   NO, 0x13, 0x0b), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM CAN_LDS;
+        GLOBAL_LOAD_DWORD "global_load_dword" c(  NO,   NO,   NO, 0x14, 0x0c), [vdst(B32), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM CAN_LDS;
         GLOBAL_LOAD_DWORDX2 "global_load_dwordx2" c(  NO,   NO,   NO, 0x15, 0x0d), [vdst(B64), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
         GLOBAL_LOAD_DWORDX3 "global_load_dwordx3" c(  NO,   NO,   NO, 0x16, 0x0f), [vdst(B96), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
         GLOBAL_LOAD_DWORDX4 "global_load_dwordx4" c(  NO,   NO,   NO, 0x17, 0x0e), [vdst(B128), vaddr(), saddr(B64)], implicit R_EXEC, flags LOAD VM;
@@ -137,11 +137,11 @@ pub mod global {
 pub mod scratch {
     use crate::table::{rows, spec::*};
     rows! { SCRATCH, Scratch;
-        SCRATCH_LOAD_UBYTE "scratch_load_ubyte" c(  NO,   NO,   NO, 0x10, 0x08), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
-        SCRATCH_LOAD_SBYTE "scratch_load_sbyte" c(  NO,   NO,   NO, 0x11, 0x09), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
-        SCRATCH_LOAD_USHORT "scratch_load_ushort" c(  NO,   NO,   NO, 0x12, 0x0a), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
-        SCRATCH_LOAD_SSHORT "scratch_load_sshort" c(  NO,   NO,   NO, 0x13, 0x0b), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
-        SCRATCH_LOAD_DWORD "scratch_load_dword" c(  NO,   NO,   NO, 0x14, 0x0c), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
+        SCRATCH_LOAD_UBYTE "scratch_load_ubyte" c(  NO,   NO,   NO, 0x10, 0x08), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM CAN_LDS;
+        SCRATCH_LOAD_SBYTE "scratch_load_sbyte" c(  NO,   NO,   NO, 0x11, 0x09), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM CAN_LDS;
+        SCRATCH_LOAD_USHORT "scratch_load_ushort" c(  NO,   NO,   NO, 0x12, 0x0a), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM CAN_LDS;
+        SCRATCH_LOAD_SSHORT "scratch_load_sshort" c(  NO,   NO,   NO, 0x13, 0x0b), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM CAN_LDS;
+        SCRATCH_LOAD_DWORD "scratch_load_dword" c(  NO,   NO,   NO, 0x14, 0x0c), [vdst(B32), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM CAN_LDS;
         SCRATCH_LOAD_DWORDX2 "scratch_load_dwordx2" c(  NO,   NO,   NO, 0x15, 0x0d), [vdst(B64), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
         SCRATCH_LOAD_DWORDX3 "scratch_load_dwordx3" c(  NO,   NO,   NO, 0x16, 0x0f), [vdst(B96), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;
         SCRATCH_LOAD_DWORDX4 "scratch_load_dwordx4" c(  NO,   NO,   NO, 0x17, 0x0e), [vdst(B128), vaddr(), saddr(B32)], implicit R_EXEC R_FLAT_SCRATCH, flags LOAD VM;

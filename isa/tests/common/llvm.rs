@@ -135,3 +135,58 @@ pub fn knows(tool: &Path, cpu: &str, names: &[&str]) -> Vec<bool> {
     let refused: HashSet<usize> = stderr.lines().filter(refusal).filter_map(number).collect();
     (1..=names.len()).map(|line| !refused.contains(&line)).collect()
 }
+
+/// Text and dwords of the instruction at the beginning of each group of words; `None` where LLVM reads none.
+pub fn disassemble_first(tool: &Path, target: &Target, groups: &[Vec<u32>]) -> Vec<Option<(String, usize)>> {
+    let mark = if target.generation == Generation::Gfx10 { 0xbf90_000f_u32 } else { 0xbf92_beef };
+    let mut input = String::new();
+    let byte_list = |words: &[u32]| {
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:#04x}"));
+        format!("[{}]\n", bytes.collect::<Vec<_>>().join(","))
+    };
+    for words in groups {
+        input.push_str(&byte_list(words));
+        input.push_str(&byte_list(&[mark]));
+    }
+    let (cpu, wave) = flags(target);
+    let (stdout, stderr) =
+        run(tool, &["-arch=amdgcn", &cpu, wave, "--disassemble", "--show-encoding"], &input);
+    // A warning at the first byte of a group is about its first instruction.
+    let bad: HashSet<usize> = stderr
+        .lines()
+        .filter(|line| line.contains(": error:") || line.contains(": warning:"))
+        .filter_map(|line| {
+            let mut parts = line.strip_prefix("<stdin>:")?.split(':');
+            let (line, column) = (parts.next()?.parse::<usize>().ok()?, parts.next()?.parse::<usize>().ok()?);
+            (column <= 2).then_some(line - 1)
+        })
+        .collect();
+    let mut out = Vec::with_capacity(groups.len());
+    let mut first = None;
+    for (text, bytes) in encoded_lines(&stdout) {
+        if bytes == mark.to_le_bytes() {
+            let is_bad = bad.contains(&(out.len() * 2));
+            out.push(first.take().filter(|_| !is_bad));
+        } else {
+            first = first.or(Some((text, bytes.len() / 4)));
+        }
+    }
+    if out.len() == groups.len() {
+        return out;
+    }
+    if groups.len() == 1 {
+        return vec![None];
+    }
+    let (a, b) = groups.split_at(groups.len() / 2);
+    let mut out = disassemble_first(tool, target, a);
+    out.extend(disassemble_first(tool, target, b));
+    out
+}
+
+/// Whether LLVM assembles each line.
+pub fn assembles(tool: &Path, target: &Target, lines: &[String]) -> Vec<bool> {
+    let (cpu, wave) = flags(target);
+    let (_, stderr) = run(tool, &["-arch=amdgcn", &cpu, wave], &(lines.join("\n") + "\n"));
+    let bad: HashSet<usize> = complaints(&stderr).into_iter().collect();
+    (0..lines.len()).map(|line| !bad.contains(&line)).collect()
+}
