@@ -277,7 +277,17 @@ impl Reader {
         let target = self.target;
         let width = operand_width(target, spec);
         let operand = match slot {
-            Slot::Scalar(field) => self.scalar(field, width)?,
+            Slot::Scalar(field) => match field.get(self.bits) as u16 {
+                // LLVM reads `s_cbranch_g_fork` with constants.
+                code if self.rest == Meaningless::Ignored
+                    && self.encoding == Encoding::Sop2
+                    && is_inline(target, code) =>
+                {
+                    self.known |= field.bits();
+                    Operand::Inline(code)
+                }
+                _ => self.scalar(field, width)?,
+            },
             Slot::Vector(field) => self.vector(field, width)?,
             Slot::Source(field) => self.source(field, spec)?,
             Slot::Source8(field) => self.source(field, spec)?,

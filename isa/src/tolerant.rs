@@ -19,6 +19,7 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         }
         Encoding::Sop2 | Encoding::Sopk if !has_result(row) => SDST.bits(),
         Encoding::Smem => smem(target.generation, row),
+        Encoding::Mubuf if row.ops.is_empty() => MUBUF_SPARE,
         Encoding::Mubuf => mubuf(target, flags),
         Encoding::Ds => {
             let has_none = target.has(Feature::GFX90A) && !row.flags.contains(Flags::NO_GDS);
@@ -31,13 +32,16 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         }
         Encoding::Vop3 if !row.has_mask_out() => 0xf << 11,
         Encoding::Vop32 if row.ops.is_empty() && row.family == Family::Vop1 => SRC0.bits(),
-        Encoding::Sdwa if target.generation == Generation::Gfx8 => 3 << 46,
+        Encoding::Sdwa if target.generation == Generation::Gfx8 => 3 << 46 | 3 << 54 | 3 << 62,
         Encoding::Dpp if target.generation == Generation::Gfx10 => 1 << 49,
         Encoding::Dpp => 3 << 49,
         Encoding::Flat => flat(target.generation, row, flags),
         _ => 0,
     }
 }
+
+/// Offset, registers and what lies between, for instructions without operands.
+const MUBUF_SPARE: u64 = 0xff7f_ffff_0200_8fff;
 
 fn has_result(row: &Row) -> bool {
     row.ops.iter().any(|spec| spec.role != Role::Use || spec.kind == Kind::Sgpr && row.family == Family::Sopk)
