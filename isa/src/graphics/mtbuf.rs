@@ -9,6 +9,7 @@ use crate::encode::{Problem, is_inline};
 use crate::inst::{Lane, MachInst, ModFlags};
 use crate::layout::Field;
 use crate::operand::Operand;
+use crate::reg::Reg;
 use crate::table::{Opcode, Row};
 use crate::target::{Feature, Generation, Target};
 
@@ -21,7 +22,7 @@ const SRSRC: Field = Field::new(48, 5);
 const ACC: Field = Field::new(55, 1);
 const SOFFSET: Field = Field::new(56, 8);
 /// The code of `src_lds_direct`, which only vector instructions read.
-const LDS_DIRECT: u32 = 254;
+const LDS_DIRECT: u32 = Reg::LDS_DIRECT.0 as u32;
 /// Three bits; GFX8 and GFX9 have four and begin one lower, GFX10 has the fourth in the second dword.
 const OP: Field = Field::new(16, 3);
 const OP_MIDDLE: Field = Field::new(15, 4);
