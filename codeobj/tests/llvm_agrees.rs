@@ -6,7 +6,7 @@
 mod common;
 
 use codeobj::{CodeObject, disasm, names, note};
-use common::{Made, PROCESSORS, clang, have, kernels, run, scratch, section, tool};
+use common::{Made, PROCESSORS, clang, have, in_parallel, kernels, run, scratch, section, tool};
 use std::path::Path;
 
 /// (LLVM, code object version) that the compilers can write.
@@ -84,18 +84,19 @@ fn round_trip(made: &Made, dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn round_trips(made: &[Made], test: &str) {
+/// How many objects come out the same, and what differs in the others.
+fn round_trips(made: &[Made], test: &str) -> (usize, Vec<String>) {
     let dir = scratch(test);
-    let mut count = 0;
+    let (mut count, mut failures) = (0, Vec::new());
     for made in made {
         let (assembler, _) = made.assembler(false);
         if !have(&[assembler], test) {
             continue;
         }
-        round_trip(made, &dir).unwrap_or_else(|error| panic!("{}: {error}", made.name()));
         count += 1;
+        failures.extend(round_trip(made, &dir).err().map(|error| format!("{}: {error}", made.name())));
     }
-    println!("{count} objects assembled to the same code, data, notes and symbols");
+    (count, failures)
 }
 
 #[test]
@@ -103,19 +104,33 @@ fn assembling_the_text_gives_the_object() {
     let test = "round_trip";
     let mut made = make(&["sgemm_lds", "sha256"], &["gfx906"], &VERSIONS, test);
     made.extend(make(&["histogram", "softmax"], PROCESSORS, &[(19, 5), (14, 2)], test));
-    round_trips(&made, test);
+    let (count, failures) = round_trips(&made, test);
+    println!("{count} objects assembled to the same code, data, notes and symbols");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// All kernels, processors and versions: `cargo test -p kernc-codeobj --test llvm_agrees -- --ignored`.
+/// All kernels, processors and versions:
+/// `cargo test -p kernc-codeobj --test llvm_agrees -- --ignored --nocapture`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes half an hour"]
 fn assembling_the_text_gives_every_object() {
+    let test = "every_round_trip";
     let kernels = kernels();
     let kernels: Vec<&str> = kernels.iter().map(String::as_str).collect();
-    for target in &isa::target::PROCESSORS {
-        println!("{}", target.name);
-        round_trips(&make(&kernels, &[target.name], &VERSIONS, "every_round_trip"), "every_round_trip");
+    let of_processor = |name: &str| {
+        let made = make(&kernels, &[name], &VERSIONS, test);
+        let (count, failures) = round_trips(&made, test);
+        println!("{name}: {count} objects, {} differ", failures.len());
+        (count, failures)
+    };
+    let names: Vec<&str> = isa::target::PROCESSORS.iter().map(|target| target.name).collect();
+    let (mut count, mut failures) = (0, Vec::new());
+    for (some, different) in in_parallel(&names, |name| of_processor(name)) {
+        count += some;
+        failures.extend(different);
     }
+    println!("{count} objects, {} differ", failures.len());
+    assert!(failures.is_empty(), "{}", failures[..failures.len().min(20)].join("\n"));
 }
 
 /// The recorded objects too, whose expected text the other tests compare without LLVM.

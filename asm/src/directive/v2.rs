@@ -7,7 +7,7 @@ use crate::error::{Result, error};
 use crate::expr::Value;
 use crate::symbol::Definition;
 use codeobj::kernel_code::{self, KEYS, Key};
-use isa::{Feature, Generation};
+use isa::{Feature, Generation, PROCESSORS};
 use std::ops::Range;
 
 /// Note types of code object V2 (seed 000, line 444).
@@ -68,6 +68,9 @@ impl Assembler {
             vendor = cur.string()?;
             cur.expect(b',')?;
             arch = cur.string()?;
+            if self.settings.target.is_none() {
+                self.target_of_isa(version, span)?;
+            }
             version
         };
         // V2 has no target features: the versions of GFX9 with XNACK replay are odd.
@@ -89,6 +92,32 @@ impl Assembler {
             desc.push(0);
         }
         self.note("AMD", NT_AMD_HSA_ISA_VERSION, &desc, span)
+    }
+
+    /// Without `--mcpu` the numbers name the processor, and an odd stepping says that XNACK replay is on.
+    fn target_of_isa(&mut self, version: [u32; 3], span: &Range<usize>) -> Result<()> {
+        let find = |[major, minor, stepping]: [u32; 3]| {
+            PROCESSORS.iter().find(|target| target.version == (major, minor, stepping))
+        };
+        let even = [version[0], version[1], version[2] & !1];
+        let with_xnack = || {
+            find(even)
+                .filter(|target| version[0] == 9 && target.has(Feature::XNACK))
+                .map(|target| (target, true))
+        };
+        let Some((target, xnack)) = find(version).map(|target| (target, false)).or_else(with_xnack) else {
+            let [major, minor, stepping] = version;
+            return Err(error(
+                span.clone(),
+                format!("no known processor has version {major}.{minor}.{stepping}"),
+            )
+            .label("the processor is not known"));
+        };
+        self.set_target(target);
+        if version[0] == 9 && version[2] < 8 {
+            self.settings.xnack.get_or_insert(xnack);
+        }
+        Ok(())
     }
 
     fn number_32(&mut self, cur: &mut Cursor) -> Result<u32> {

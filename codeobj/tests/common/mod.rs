@@ -111,8 +111,19 @@ impl Made {
     }
 }
 
-/// Compiles a kernel; relocatable and linked. `None` if that compiler has no such processor or version.
+/// Compiles a kernel; relocatable and linked. `None` if that compiler cannot.
 pub fn clang(llvm: u32, kernel: &str, processor: &str, version: u32, dir: &Path) -> Option<[Made; 2]> {
+    try_clang(llvm, kernel, processor, version, dir).ok()
+}
+
+/// Compiles a kernel; relocatable and linked. Otherwise what that compiler says.
+pub fn try_clang(
+    llvm: u32,
+    kernel: &str,
+    processor: &str,
+    version: u32,
+    dir: &Path,
+) -> Result<[Made; 2], String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/cl/{kernel}.cl"));
     let object = dir.join(format!("{kernel}.{processor}.{llvm}v{version}.o"));
     let compiler = format!("clang-{llvm}");
@@ -129,10 +140,12 @@ pub fn clang(llvm: u32, kernel: &str, processor: &str, version: u32, dir: &Path)
     if wave64 {
         args.push("-mwavefrontsize64");
     }
-    args.extend([&version_option, "-c", source.to_str()?, "-o", object.to_str()?]);
-    run(&compiler, &args).ok()?;
+    let text = |path: &Path| path.to_str().expect("a path in UTF-8").to_owned();
+    let (source, input) = (text(&source), text(&object));
+    args.extend([&version_option, "-c", &source, "-o", &input]);
+    run(&compiler, &args).map_err(|error| reason(&error, processor))?;
     let linked = object.with_extension("co");
-    run("ld.lld-19", &["-shared", object.to_str()?, "-o", linked.to_str()?]).ok()?;
+    run("ld.lld-19", &["-shared", &input, "-o", &text(&linked)])?;
     let made = |path: &Path, loadable| Made {
         path: path.to_owned(),
         processor: processor.trim_end_matches(".w64").to_owned(),
@@ -140,10 +153,41 @@ pub fn clang(llvm: u32, kernel: &str, processor: &str, version: u32, dir: &Path)
         llvm,
         loadable,
     };
-    Some([made(&object, false), made(&linked, true)])
+    Ok([made(&object, false), made(&linked, true)])
+}
+
+/// The line of a compiler's complaint that says what is wrong, the same for all processors.
+fn reason(complaint: &str, processor: &str) -> String {
+    let told = complaint.lines().find_map(|line| line.split_once("error: ").map(|(_, what)| what));
+    let what = told.unwrap_or_else(|| complaint.lines().next().unwrap_or_default());
+    let what = what.replace(processor.trim_end_matches(".w64"), "GFX");
+    match complaint.contains("PLEASE submit a bug report") {
+        true => format!("the compiler crashes: {}", what.trim()),
+        false => what.trim().to_owned(),
+    }
 }
 
 /// Contents of a section, empty if there is none.
 pub fn section<'a>(object: &codeobj::CodeObject<'a>, name: &str) -> &'a [u8] {
     object.section(name).map_or(&[], |section| section.data)
+}
+
+/// Does the work of each item, on as many threads as there are processors. Results in the items' order.
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return done };
+            done.push((at, work(item)));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        handles.into_iter().flat_map(|handle| handle.join().expect("no panic")).collect()
+    });
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
