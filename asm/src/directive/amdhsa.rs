@@ -27,6 +27,7 @@ struct Block {
     implied_user_sgprs: u32,
     preload_sgprs: u32,
     wave32: Option<bool>,
+    shared_vgprs: u32,
 }
 
 impl Assembler {
@@ -127,6 +128,7 @@ impl Assembler {
                     match name {
                         "wavefront_size32" => block.wave32 = Some(value != 0),
                         "user_sgpr_kernarg_preload_length" => block.preload_sgprs = value,
+                        "shared_vgpr_count" => block.shared_vgprs = value,
                         _ => {}
                     }
                 }
@@ -163,6 +165,15 @@ impl Assembler {
             return Err(error(span.clone(), format!("{vgprs} VGPRs are more than a descriptor can say")));
         }
         fields::VGPR_BLOCKS.set(descriptor, blocks);
+        if block.shared_vgprs > 0 && block.wave32 == Some(true) {
+            return Err(error(span.clone(), "`.amdhsa_shared_vgpr_count` is for wavefronts of 64 lanes"));
+        }
+        if blocks + 2 * block.shared_vgprs > 63 {
+            return Err(error(
+                span.clone(),
+                "`.amdhsa_shared_vgpr_count` and the VGPRs are too many together",
+            ));
+        }
         if let Some(granule) = granules.sgpr {
             let xnack = target.has(Feature::XNACK) && self.settings.xnack != Some(false);
             let extra = fields::extra_sgprs(
@@ -171,11 +182,16 @@ impl Assembler {
                 block.reserve_flat_scratch.unwrap_or(true),
                 block.reserve_xnack_mask.unwrap_or(xnack),
             );
-            let sgprs = if target.has(Feature::SGPR_INIT_BUG) {
-                SGPRS_OF_INIT_BUG
-            } else {
-                sgprs.saturating_add(extra)
-            };
+            // Up to GFX7 and with the defect, VCC and the others lie among the addressable registers.
+            let has_bug = target.has(Feature::SGPR_INIT_BUG);
+            let total = sgprs.saturating_add(extra);
+            let most = if has_bug { SGPRS_OF_INIT_BUG } else { target.addressable_sgprs };
+            let used = if target.version.0 < 8 || has_bug { total } else { sgprs };
+            if used > most {
+                let message = format!("{used} SGPRs are more than the {most} of {}", target.name);
+                return Err(error(span.clone(), message));
+            }
+            let sgprs = if has_bug { SGPRS_OF_INIT_BUG } else { total };
             let blocks = Granules::blocks(sgprs, granule);
             if blocks > 15 {
                 return Err(error(span.clone(), format!("{sgprs} SGPRs are more than a descriptor can say")));

@@ -154,6 +154,11 @@ impl Listing<'_, '_> {
             return Some(format!("user_sgpr_count is {count}, and {needed} are enabled"));
         }
         let vgprs = self.next_free_vgpr(bytes);
+        let shared = FIELDS.iter().find(|field| field.name == "shared_vgpr_count" && field.exists_on(target));
+        let shared = shared.map_or(0, |field| field.place.get(bytes));
+        if shared > 0 && (descriptor.is_wave32() || VGPR_BLOCKS.get(bytes) + 2 * shared > 63) {
+            return Some(format!("shared_vgpr_count is {shared}"));
+        }
         if target.has(Feature::GFX90A) && (ACCUM_OFFSET.get(bytes) + 1) * 4 > vgprs {
             return Some("accum_offset is beyond the VGPRs".to_owned());
         }
