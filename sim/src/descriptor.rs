@@ -1,5 +1,8 @@
 //! The 64-byte kernel descriptor (seed 000, lines 2567-2900).
 
+use isa::Target;
+use isa::target::Feature;
+
 /// A kernel descriptor, field by field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Descriptor {
@@ -19,6 +22,16 @@ pub struct Descriptor {
     pub rsrc2: u32,
     /// `kernel_code_properties`.
     pub properties: u16,
+}
+
+/// Registers that a wave gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Registers {
+    pub(crate) vgprs: u16,
+    /// Accumulation VGPRs.
+    pub(crate) agprs: u16,
+    /// Numbered SGPRs.
+    pub(crate) sgprs: u16,
 }
 
 const fn field(word: u32, low: u32, bits: u32) -> u32 {
@@ -52,6 +65,33 @@ impl Descriptor {
     /// SGPRs allocated to a wave on GFX9, VCC and its kin included: granules of 8, always an even number of them.
     pub fn sgprs(&self) -> u32 {
         (field(self.rsrc1, 6, 4) + 1) * 8
+    }
+
+    /// The registers of a wave (seed 000, lines 2567-2900, for the units).
+    pub(crate) fn registers(&self, target: &Target) -> Registers {
+        let granules = field(self.rsrc1, 0, 6) + 1;
+        let total = (granules * target.vgpr_encoding_granule).min(target.addressable_vgprs);
+        let (vgprs, agprs) = match target {
+            // One file, whose upper part is the accumulation registers.
+            _ if target.has(Feature::GFX90A) => {
+                let vgprs = (4 * (field(self.rsrc3, 0, 6) + 1)).min(total);
+                (vgprs, (total - vgprs).min(256))
+            }
+            _ if target.has(Feature::MAI) => (total, total),
+            _ => (total, 0),
+        };
+        // GFX10 gives every wave the same number, GFX8 and GFX9 an even number of granules of 8, tonga always 96.
+        let sgprs = match target.sgpr_granule {
+            unit @ (96 | 128) => unit,
+            unit => ((field(self.rsrc1, 6, 4) + 1) * target.sgpr_encoding_granule).next_multiple_of(unit),
+        };
+        let sgprs = sgprs.min(u32::from(isa::special::numbered_sgprs(target)));
+        Registers { vgprs: vgprs as u16, agprs: agprs as u16, sgprs: sgprs as u16 }
+    }
+
+    /// Lanes of a wave on that processor (`ENABLE_WAVEFRONT_SIZE32`).
+    pub(crate) fn wave_size(&self, target: &Target) -> u32 {
+        if target.has(Feature::WAVE32) && self.properties >> 10 & 1 != 0 { 32 } else { 64 }
     }
 
     /// Initial low byte of MODE: rounding and denormals.

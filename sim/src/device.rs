@@ -29,7 +29,8 @@ const KERNARG_SLACK: usize = 64;
 struct Module {
     target: &'static Target,
     kernels: Vec<KernelInfo>,
-    code: Vec<Code>,
+    /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
+    code: [Vec<Code>; 2],
     base: u64,
 }
 
@@ -68,14 +69,13 @@ impl Device {
             place.copy_from_slice(&base.wrapping_add(addend).to_le_bytes());
         }
         self.write(base, &image)?;
-        let code = object.code.iter().map(|range| {
-            let bytes = image.get(range.start as usize..range.end as usize).unwrap_or(&[]);
-            let words =
-                bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-            Code::new(object.target(), base + range.start, range.start, words.collect())
+        let (target, kernels) = (object.target(), object.kernels().to_vec());
+        let code = [32, 64].map(|lanes| {
+            let wanted = kernels.iter().any(|kernel| kernel.descriptor.wave_size(target) == lanes);
+            let target = target.with_wave_size(lanes).filter(|_| wanted);
+            target.map_or(Vec::new(), |target| decode(object, target, base, &image))
         });
-        let (code, kernels) = (code.collect(), object.kernels().to_vec());
-        self.modules.push(Module { target: object.target(), kernels, code, base });
+        self.modules.push(Module { target, kernels, code, base });
         Ok(ModuleId(self.modules.len() - 1))
     }
 
@@ -109,14 +109,17 @@ impl Device {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
         let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
-        launch::check(kernel, dispatch, module.target)?;
-        let entry = find_entry(module, kernel)?;
+        let lanes = kernel.descriptor.wave_size(module.target);
+        let target = module.target.with_wave_size(lanes).unwrap_or(module.target);
+        let code = &module.code[usize::from(lanes == 64)];
+        launch::check(kernel, dispatch, target)?;
+        let entry = find_entry(module.base, code, kernel)?;
         let segments = place_segments(&mut self.memory, module, kernel, dispatch)?;
         let addresses = [segments.kernarg, segments.packet, segments.queue];
         let launch = Launch {
             memory: &self.memory,
-            code: &module.code,
-            target: module.target,
+            code,
+            target,
             kernel,
             segments,
             entry,
@@ -125,7 +128,7 @@ impl Device {
             lds_bytes: kernel.descriptor.group_segment + dispatch.dynamic_lds,
             private_bytes: (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4),
             arch: pulp::Arch::new(),
-            locked64: self.threads > 1 && has_atomic64(&module.code),
+            locked64: self.threads > 1 && has_atomic64(code),
         };
         let result = Scheduler::new(&launch, dispatch.limits.instructions, self.threads).run();
         for address in addresses {
@@ -135,10 +138,20 @@ impl Device {
     }
 }
 
-fn find_entry(module: &Module, kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
-    let address = module.base.wrapping_add(kernel.entry);
-    let found =
-        module.code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));
+/// Decodes every range of code of an object.
+fn decode(object: &CodeObject, target: &'static Target, base: u64, image: &[u8]) -> Vec<Code> {
+    let ranges = object.code.iter().map(|range| {
+        let bytes = image.get(range.start as usize..range.end as usize).unwrap_or(&[]);
+        let words =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        Code::new(target, base + range.start, range.start, words.collect())
+    });
+    ranges.collect()
+}
+
+fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
+    let address = base.wrapping_add(kernel.entry);
+    let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));
     found.ok_or_else(|| Fault::Descriptor(format!("the entry point {:#x} is not in the code", kernel.entry)))
 }
 

@@ -137,9 +137,16 @@ impl std::error::Error for Fault {}
 /// What an instruction's execution ran into; becomes a [`Fault`] once the wave's position is added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trap {
-    Memory { address: u64, bytes: u32, access: Access, reason: &'static str, lane: u32 },
+    Memory {
+        address: u64,
+        bytes: u32,
+        access: Access,
+        reason: &'static str,
+        lane: u32,
+    },
     Unsupported,
     Fetch(u64),
+    /// By its code in a source field, as `isa::Reg` has it.
     Register(u16),
     Raised(u32),
 }

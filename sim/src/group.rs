@@ -3,9 +3,10 @@
 use crate::exec::{Cx, Flow, Scratch};
 use crate::fault::{Fault, Location, Trap};
 use crate::launch::Launch;
-use crate::op::{Class, Code, Op, Src, VGPR0};
+use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
 use crate::stats::Counts;
 use crate::wave::{Wave, WaveState, reg};
+use isa::Reg;
 
 /// Instructions of a wave before the next one of its group has a turn.
 const WAVE_SLICE: u64 = 10_000;
@@ -79,6 +80,7 @@ impl Group {
             memory: launch.memory,
             code: launch.code,
             scratch,
+            target: launch.target,
             arch: launch.arch,
             trap: None,
             clock: self.executed * 4,
@@ -125,7 +127,7 @@ impl Group {
                 Fault::Unsupported { address: at.offset, text: at.text }
             }
             Trap::Fetch(address) => Fault::Fetch { address, at: here(None) },
-            Trap::Register(number) => Fault::Register { register: format!("v{number}"), at: here(None) },
+            Trap::Register(code) => Fault::Register { register: format!("{:?}", Reg(code)), at: here(None) },
             Trap::Raised(id) => Fault::Trap { id, at: here(None) },
         }
     }
@@ -134,7 +136,7 @@ impl Group {
 /// Runs a wave for at most `slice` instructions; says why it stopped and how many it executed.
 fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     let all_code = cx.code;
-    let vgprs = cx.wave.vgpr.len() as u16;
+    let (vgprs, agprs, sgprs) = (cx.wave.vgprs, cx.wave.agprs, cx.wave.sgprs);
     let mut executed = 0;
     while executed < slice {
         let range = cx.wave.range;
@@ -147,8 +149,9 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
             };
             cx.wave.last = pc;
             cx.wave.pc = pc + u32::from(op.len);
-            if op.vgprs > vgprs {
-                return (Stop::Trap(Trap::Register(op.vgprs - 1)), executed);
+            // One branch for the three of them.
+            if (op.vgprs > vgprs) | (op.agprs > agprs) | (op.sgprs > sgprs) {
+                return (Stop::Trap(missing_register(op, cx.wave)), executed);
             }
             executed += 1;
             counts[op.class as usize] += 1;
@@ -172,6 +175,18 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     (Stop::Slice, executed)
 }
 
+/// The register that an instruction names and its wave does not have.
+#[cold]
+fn missing_register(op: &Op, wave: &Wave) -> Trap {
+    Trap::Register(if op.vgprs > wave.vgprs {
+        VGPR0 + op.vgprs - 1
+    } else if op.agprs > wave.agprs {
+        AGPR0 + op.agprs - 1
+    } else {
+        op.sgprs - 1
+    })
+}
+
 /// A vector instruction whose VGPR numbers M0 is added to (Vega ISA, "VGPR Indexing").
 #[cold]
 fn run_indexed(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -180,17 +195,17 @@ fn run_indexed(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mut indexed = op.clone();
     let mut highest = u32::from(op.vgprs);
     for (at, src) in indexed.src.iter_mut().take(3).enumerate() {
-        if let (Src::V(number), true) = (&mut *src, enable >> at & 1 != 0) {
+        if let (Src::V(number @ 0..256), true) = (&mut *src, enable >> at & 1 != 0) {
             highest = highest.max(u32::from(*number) + index + u32::from(op.widest));
-            *number = (u32::from(*number) + index) as u8;
+            *number += index as u16;
         }
     }
-    if enable & 8 != 0 && indexed.dst >= VGPR0 && indexed.dst != crate::op::NONE {
+    if enable & 8 != 0 && (VGPR0..AGPR0).contains(&indexed.dst) {
         indexed.dst += index as u16;
         highest = highest.max(u32::from(indexed.dst - VGPR0) + u32::from(op.widest));
     }
-    if highest > cx.wave.vgpr.len() as u32 {
-        return cx.fail(Trap::Register((highest - 1) as u16));
+    if highest > u32::from(cx.wave.vgprs) {
+        return cx.fail(Trap::Register(VGPR0 + (highest - 1) as u16));
     }
     (op.run)(cx, &indexed)
 }

@@ -1,6 +1,6 @@
 //! The state in which waves start: registers, argument segment, dispatch packet (seed 000, lines 2534-3000).
 
-use crate::descriptor::{Descriptor, UserSgprs};
+use crate::descriptor::{Descriptor, Registers, UserSgprs};
 use crate::exec::mubuf::Resource;
 use crate::fault::Fault;
 use crate::group::Group;
@@ -8,7 +8,7 @@ use crate::memory::Memory;
 use crate::metadata::ArgKind;
 use crate::object::KernelInfo;
 use crate::op::Code;
-use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, Wave, reg};
+use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, Wave};
 use isa::Target;
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
@@ -109,10 +109,10 @@ pub(crate) fn check(kernel: &KernelInfo, dispatch: &Dispatch<'_>, target: &Targe
     if lds > u64::from(target.max_lds_per_group) {
         return refuse(format!("{lds} bytes of LDS, but a group has at most {}", target.max_lds_per_group));
     }
-    check_descriptor(&kernel.descriptor, dispatch.limits.stack)
+    check_descriptor(&kernel.descriptor, dispatch.limits.stack, target)
 }
 
-fn check_descriptor(descriptor: &Descriptor, stack: u32) -> Result<(), Fault> {
+fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Result<(), Fault> {
     let refuse = |why: String| Err(Fault::Descriptor(why));
     if descriptor.float_mode() & 0xf != 0 {
         return refuse("only rounding to the nearest even is emulated".into());
@@ -124,10 +124,7 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32) -> Result<(), Fault> {
         let count = descriptor.user_sgprs();
         return refuse(format!("user_sgpr_count is {count}, but the enabled user SGPRs are {enabled}"));
     }
-    if descriptor.properties >> 10 & 1 != 0 {
-        return refuse("wavefronts of 32 lanes are not emulated".into());
-    }
-    let scratch = (u64::from(descriptor.private_segment) + u64::from(stack)) * 64;
+    let scratch = (u64::from(descriptor.private_segment) + u64::from(stack)) * u64::from(target.wave_size);
     if scratch > MAX_SCRATCH {
         return refuse(format!("{scratch} bytes of scratch for a wave"));
     }
@@ -220,9 +217,11 @@ impl Launch<'_> {
     /// Bytes of host memory that a group takes, roughly.
     pub(crate) fn group_bytes(&self) -> u64 {
         let items: u64 = self.group.iter().map(|&n| u64::from(n)).product();
-        let wave =
-            u64::from(self.kernel.descriptor.vgprs()) * 256 + u64::from(self.private_bytes) * 64 + 1024;
-        items.div_ceil(64) * wave + u64::from(self.lds_bytes)
+        let lanes = u64::from(self.target.wave_size);
+        let Registers { vgprs, agprs, .. } = self.kernel.descriptor.registers(self.target);
+        let registers = if agprs == 0 { vgprs } else { 256 + agprs };
+        let wave = registers as u64 * 256 + u64::from(self.private_bytes) * lanes + 2048;
+        items.div_ceil(lanes) * wave + u64::from(self.lds_bytes)
     }
 
     /// The group of that number, with its waves at the entry point.
@@ -236,7 +235,7 @@ impl Launch<'_> {
         let items = size[0] * size[1] * size[2];
         Group {
             id,
-            waves: (0..items.div_ceil(64)).map(|wave| self.wave(wave, id, size)).collect(),
+            waves: (0..items.div_ceil(self.target.wave_size)).map(|wave| self.wave(wave, id, size)).collect(),
             lds: vec![POISON; self.lds_bytes.div_ceil(4) as usize],
             lds_bytes: self.lds_bytes,
             counts: [0; 6],
@@ -246,25 +245,26 @@ impl Launch<'_> {
 
     fn wave(&self, number: u32, id: [u32; 3], size: [u32; 3]) -> Wave {
         let descriptor = &self.kernel.descriptor;
-        let mut wave = Wave::new(number, descriptor);
+        let mut wave = Wave::new(number, descriptor, self.target);
         (wave.range, wave.pc) = self.entry;
-        wave.sgpr = [POISON; 128];
+        wave.sgpr = [POISON; 256];
         wave.vgpr.fill([POISON; 64]);
         let items = size[0] * size[1] * size[2];
-        let active = (items - number * 64).min(64);
-        wave.set_pair(reg::EXEC, u64::MAX >> (64 - active));
+        let lanes = self.target.wave_size;
+        let active = (items - number * lanes).min(lanes);
+        wave.set_exec(u64::MAX >> (64 - active));
         for lane in 0..active {
-            let item = number * 64 + lane;
+            let item = number * lanes + lane;
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
             for (at, value) in ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1) {
                 wave.vgpr[at][lane as usize] = value;
             }
         }
         // A wave's scratch does not start where the dispatch's does: code that forgets the wave offset shall fault.
-        let wave_bytes = (self.private_bytes * 64).next_multiple_of(1024);
+        let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
         wave.scratch_base = SCRATCH_BASE + u64::from(wave_offset);
-        wave.scratch = vec![POISON; self.private_bytes.div_ceil(4) as usize * 64];
+        wave.scratch = vec![POISON; self.private_bytes.div_ceil(4) as usize * lanes as usize];
         self.set_sgprs(&mut wave, id, size, number, wave_offset);
         wave
     }
@@ -281,7 +281,7 @@ impl Launch<'_> {
         let wanted = descriptor.group_ids();
         values.extend((0..3).filter(|&dim| wanted[dim]).map(|dim| id[dim]));
         if descriptor.group_info() {
-            let waves = (size[0] * size[1] * size[2]).div_ceil(64);
+            let waves = (size[0] * size[1] * size[2]).div_ceil(self.target.wave_size);
             values.push(u32::from(number == 0) << 31 | waves & 63);
         }
         if descriptor.scratch_enabled() {
@@ -297,7 +297,12 @@ impl Launch<'_> {
                 SCRATCH_BASE as u32,
                 (SCRATCH_BASE >> 32) as u32 | Resource::SWIZZLE_ENABLE,
                 u32::MAX,
-                Resource::ADD_TID_ENABLE | Resource::INDEX_STRIDE_64,
+                Resource::ADD_TID_ENABLE
+                    | if self.target.wave_size == 64 {
+                        Resource::INDEX_STRIDE_64
+                    } else {
+                        Resource::INDEX_STRIDE_32
+                    },
             ],
             UserSgprs::DispatchPtr => pair(self.segments.packet),
             UserSgprs::QueuePtr => pair(self.segments.queue),

@@ -6,6 +6,7 @@ use crate::exec::atomic::Atomic;
 use crate::exec::{self, Handler};
 use isa::decode::Decoder;
 use isa::table::{Family, Flags, Num, Role, Row};
+use isa::target::Generation;
 use isa::{Form, Lane, MachInst, ModFlags, Operand, Target};
 
 /// A source operand, resolved.
@@ -14,9 +15,9 @@ pub(crate) enum Src {
     /// Absent.
     #[default]
     None,
-    /// VGPR; wider operands go on from here.
-    V(u8),
-    /// SGPR or special register below 128.
+    /// Index into `Wave::vgpr`: VGPRs from 0, accumulation VGPRs from 256; wider operands go on from here.
+    V(u16),
+    /// Index into `Wave::sgpr`: SGPRs and special registers below 128 by their codes.
     S(u8),
     /// A constant of up to 64 bits, or an immediate field, sign-extended.
     K(u64),
@@ -28,6 +29,10 @@ pub(crate) enum Src {
 pub(crate) const NONE: u16 = u16::MAX;
 /// Code of the first VGPR.
 pub(crate) const VGPR0: u16 = 256;
+/// Code of the first accumulation VGPR.
+pub(crate) const AGPR0: u16 = 512;
+/// Destination of what nobody can read: places of `Wave::sgpr` from here on hold no register.
+pub(crate) const SINK: u16 = 128;
 
 /// Groups of instructions that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +58,10 @@ pub(crate) struct Op {
     pub(crate) dst2: u16,
     /// One more than the highest VGPR that is named.
     pub(crate) vgprs: u16,
+    /// The same of accumulation VGPRs.
+    pub(crate) agprs: u16,
+    /// The same of numbered SGPRs.
+    pub(crate) sgprs: u16,
     /// VGPRs of its widest operand.
     pub(crate) widest: u8,
     /// Dwords of the encoding.
@@ -84,6 +93,8 @@ impl Op {
             dst: NONE,
             dst2: NONE,
             vgprs: 0,
+            agprs: 0,
+            sgprs: 0,
             widest: 0,
             len: 1,
             class: Class::Flow,
@@ -116,30 +127,35 @@ impl Op {
 
     fn decode(decoder: &Decoder, words: &[u32]) -> Op {
         match decoder.decode(words) {
-            Ok((inst, len)) => Op::of(&inst, len),
+            Ok((inst, len)) => Op::of(decoder.target(), &inst, len),
             Err(_) => Op::blank(exec::unsupported),
         }
     }
 
-    fn of(inst: &MachInst, len: usize) -> Op {
+    fn of(target: &'static Target, inst: &MachInst, len: usize) -> Op {
         let row = inst.op.row();
-        let mut op = Op::blank(exec::handler(row, inst).unwrap_or(exec::unsupported));
+        let handler = exec::handler(target, row, inst);
+        let mut op = Op::blank(handler.unwrap_or(exec::unsupported));
         op.len = len as u8;
         op.class = class(row);
         let mut sources = 0;
         for tied in [false, true] {
             for (operand, spec) in inst.operands().iter().zip(row.ops) {
                 if !tied && spec.role != Role::Use {
-                    op.set_destination(*operand);
+                    op.set_destination(target, *operand);
                 }
                 let here = if tied { spec.role == Role::DefUse } else { spec.role == Role::Use };
                 if here && sources < op.src.len() {
-                    op.src[sources] = source(*operand, spec.num, spec.width);
+                    op.src[sources] = source(target, *operand, spec.num, spec.width);
                     sources += 1;
                 }
             }
         }
-        op.vgprs = inst.operands().iter().map(|operand| vgpr_end(*operand)).max().unwrap_or(0);
+        // What has no meaning is refused for that, not for its registers.
+        if handler.is_some() {
+            let numbered = isa::special::numbered_sgprs(target);
+            inst.operands().iter().for_each(|operand| op.count_registers(*operand, numbered));
+        }
         op.widest = inst.operands().iter().map(|operand| vgpr_count(*operand)).max().unwrap_or(0);
         op.set_modifiers(inst);
         if row.flags.contains(Flags::ATOMIC) {
@@ -152,13 +168,26 @@ impl Op {
         op
     }
 
-    fn set_destination(&mut self, operand: Operand) {
+    fn set_destination(&mut self, target: &Target, operand: Operand) {
         if let Operand::Reg(range) = operand {
+            let code = if discards(target, range.first.0) { SINK } else { range.first.0 };
             if self.dst == NONE {
-                self.dst = range.first.0;
+                self.dst = code;
             } else if self.dst2 == NONE {
-                self.dst2 = range.first.0;
+                self.dst2 = code;
             }
+        }
+    }
+
+    /// Takes the registers of an operand into account, of which the wave must have enough.
+    fn count_registers(&mut self, operand: Operand, numbered_sgprs: u16) {
+        let Operand::Reg(range) = operand else { return };
+        let end = range.first.0 + u16::from(range.len);
+        match range.first.0 {
+            AGPR0.. => self.agprs = self.agprs.max(end - AGPR0),
+            VGPR0.. => self.vgprs = self.vgprs.max(end - VGPR0),
+            first if first < numbered_sgprs => self.sgprs = self.sgprs.max(end),
+            _ => {}
         }
     }
 
@@ -185,11 +214,13 @@ fn vgpr_count(operand: Operand) -> u8 {
     }
 }
 
-/// One more than the highest VGPR of an operand.
-fn vgpr_end(operand: Operand) -> u16 {
-    match operand {
-        Operand::Reg(range) if range.first.0 >= VGPR0 => range.first.0 - VGPR0 + u16::from(range.len),
-        _ => 0,
+/// Whether what is written to a register is lost, and what is read is zero: `null`, and the trap handler's registers,
+/// which no other code can reach (Vega ISA, "Trap and Exception registers").
+fn discards(target: &Target, code: u16) -> bool {
+    match code {
+        108..=123 => true,
+        125 => target.generation == Generation::Gfx10,
+        _ => false,
     }
 }
 
@@ -206,12 +237,13 @@ fn class(row: &Row) -> Class {
     }
 }
 
-fn source(operand: Operand, num: Num, width: u8) -> Src {
+fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
     let wide = matches!(num, Num::F64 | Num::B64 | Num::I64 | Num::U64) || width == 2;
     match operand {
         Operand::Reg(range) => match range.first.0 {
+            code if discards(target, code) => Src::K(0),
             code @ 0..128 => Src::S(code as u8),
-            code @ VGPR0.. => Src::V((code - VGPR0) as u8),
+            code @ VGPR0.. => Src::V(code - VGPR0),
             code => Src::Special(code),
         },
         Operand::Inline(code) => Src::K(inline(code, num, wide)),
@@ -267,7 +299,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    pub(crate) fn new(target: &Target, base: u64, file_base: u64, words: Vec<u32>) -> Code {
+    pub(crate) fn new(target: &'static Target, base: u64, file_base: u64, words: Vec<u32>) -> Code {
         let Some(decoder) = Decoder::new(target) else {
             let ops = vec![Op::blank(exec::unsupported); words.len()];
             return Code { base, file_base, words, ops, atomic64: false };

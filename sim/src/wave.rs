@@ -1,17 +1,23 @@
 //! A wavefront: its registers and its place in the program.
 
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, Registers};
 use crate::op::{Code, Src};
+use isa::Target;
+use isa::target::Generation;
 
 /// A VGPR: one dword for each lane.
 pub(crate) type Lanes = [u32; 64];
 
 /// Code of registers in `Wave::sgpr`.
 pub(crate) mod reg {
+    /// GFX8, GFX9.
     pub(crate) const FLAT_SCRATCH: usize = 102;
+    pub(crate) const GFX7_FLAT_SCRATCH: usize = 104;
     pub(crate) const VCC: usize = 106;
     pub(crate) const M0: usize = 124;
     pub(crate) const EXEC: usize = 126;
+    /// Not an operand of any instruction: where GFX10 keeps FLAT_SCRATCH.
+    pub(crate) const HIDDEN_FLAT_SCRATCH: usize = 192;
 }
 
 /// Upper halves of the addresses through which flat instructions reach LDS and scratch (`SH_MEM_BASES` of ROCm).
@@ -42,9 +48,21 @@ pub(crate) struct Wave {
     pub(crate) last: u32,
     /// Which code range `pc` is in.
     pub(crate) range: u32,
-    pub(crate) sgpr: [u32; 128],
+    /// SGPRs and special registers by their codes, which are below 128; then what nobody reads (`op::SINK`) and
+    /// registers that are no operands. With 256 places, no index of eight bits needs a check.
+    pub(crate) sgpr: [u32; 256],
     pub(crate) scc: bool,
+    /// VGPRs from 0, accumulation VGPRs from 256 (only on processors that have them).
     pub(crate) vgpr: Vec<Lanes>,
+    /// How many registers of each kind the wave has.
+    pub(crate) vgprs: u16,
+    pub(crate) agprs: u16,
+    pub(crate) sgprs: u16,
+    /// Lanes: 32 or 64. Vectors always have room for 64; the upper half of a wave of 32 is never active.
+    pub(crate) lanes: u32,
+    /// A bit for each lane there is.
+    all_lanes: u64,
+    flat_scratch: u8,
     mode: u32,
     /// f32 denormals: flush sources, results.
     pub(crate) flush32: (bool, bool),
@@ -62,14 +80,26 @@ pub(crate) struct Wave {
 }
 
 impl Wave {
-    pub(crate) fn new(id: u32, descriptor: &Descriptor) -> Wave {
+    pub(crate) fn new(id: u32, descriptor: &Descriptor, target: &Target) -> Wave {
+        let Registers { vgprs, agprs, sgprs } = descriptor.registers(target);
+        let places = if agprs == 0 { vgprs } else { 256 + agprs };
         let mut wave = Wave {
             pc: 0,
             last: 0,
             range: 0,
-            sgpr: [0; 128],
+            sgpr: [0; 256],
             scc: false,
-            vgpr: vec![[0; 64]; descriptor.vgprs() as usize],
+            vgpr: vec![[0; 64]; usize::from(places)],
+            vgprs,
+            agprs,
+            sgprs,
+            lanes: target.wave_size,
+            all_lanes: u64::MAX >> (64 - target.wave_size),
+            flat_scratch: match target.generation {
+                Generation::Gfx6 | Generation::Gfx7 => reg::GFX7_FLAT_SCRATCH,
+                Generation::Gfx8 | Generation::Gfx9 => reg::FLAT_SCRATCH,
+                Generation::Gfx10 => reg::HIDDEN_FLAT_SCRATCH,
+            } as u8,
             mode: 0,
             flush32: (false, false),
             flush64: (false, false),
@@ -109,27 +139,63 @@ impl Wave {
         mode & 0xf == 0
     }
 
+    /// The active lanes.
+    #[inline(always)]
     pub(crate) fn exec(&self) -> u64 {
-        self.pair(reg::EXEC)
+        self.pair(reg::EXEC) & self.all_lanes
     }
 
+    #[inline(always)]
     pub(crate) fn vcc(&self) -> u64 {
-        self.pair(reg::VCC)
+        self.pair(reg::VCC) & self.all_lanes
     }
 
+    /// Sets the active lanes; in a wave of 32, EXEC_HI is a register like others and stays.
+    pub(crate) fn set_exec(&mut self, mask: u64) {
+        self.set_mask(reg::EXEC, mask);
+    }
+
+    /// FLAT_SCRATCH, wherever the generation has it.
+    pub(crate) fn flat_scratch(&self) -> u64 {
+        self.pair(usize::from(self.flat_scratch))
+    }
+
+    /// Writes a destination of 32 bits.
+    #[inline(always)]
+    pub(crate) fn set_scalar(&mut self, code: u16, value: u32) {
+        self.sgpr[usize::from(code & 255)] = value;
+    }
+
+    #[inline(always)]
     pub(crate) fn pair(&self, code: usize) -> u64 {
-        u64::from(self.sgpr[code & 127]) | u64::from(self.sgpr[(code + 1) & 127]) << 32
+        u64::from(self.sgpr[code & 255]) | u64::from(self.sgpr[(code + 1) & 255]) << 32
     }
 
+    #[inline(always)]
     pub(crate) fn set_pair(&mut self, code: usize, value: u64) {
-        self.sgpr[code & 127] = value as u32;
-        self.sgpr[(code + 1) & 127] = (value >> 32) as u32;
+        self.sgpr[code & 255] = value as u32;
+        self.sgpr[(code + 1) & 255] = (value >> 32) as u32;
+    }
+
+    /// Writes a lane mask: a pair of SGPRs, or one in a wave of 32 lanes.
+    #[inline(always)]
+    pub(crate) fn set_mask(&mut self, code: usize, mask: u64) {
+        self.sgpr[code & 255] = mask as u32;
+        if self.lanes == 64 {
+            self.sgpr[(code + 1) & 255] = (mask >> 32) as u32;
+        }
+    }
+
+    /// A source that is a lane mask.
+    #[inline(always)]
+    pub(crate) fn mask(&self, src: Src) -> u64 {
+        self.scalar64(src) & self.all_lanes
     }
 
     /// A scalar source of 32 bits. A VGPR gives its first active lane, as a constant expression would not.
     pub(crate) fn scalar(&self, src: Src) -> u32 {
         match src {
-            Src::S(code) => self.sgpr[usize::from(code) & 127],
+            Src::S(code) => self.sgpr[usize::from(code)],
             Src::K(value) => value as u32,
             Src::V(code) => self.vgpr.get(usize::from(code)).map_or(0, |lanes| lanes[self.first_lane()]),
             Src::Special(code) => self.special(code) as u32,

@@ -4,7 +4,7 @@ use super::valu::{Source, Value, collect_mask, fetch, write_mask};
 use super::{Cx, Flow, Handler};
 use crate::float::Ieee;
 use crate::op::Op;
-use crate::wave::{Lanes, reg};
+use crate::wave::Lanes;
 use half::f16;
 
 /// The sixteen relations of floats in the order of the opcodes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
@@ -102,7 +102,7 @@ fn conclude<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op, mask: u64) -> Flow {
     let mask = mask & cx.wave.exec();
     write_mask(cx.wave, op.dst, mask);
     if EXEC {
-        cx.wave.set_pair(reg::EXEC, mask);
+        cx.wave.set_exec(mask);
     }
     Flow::Next
 }

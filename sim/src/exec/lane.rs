@@ -12,7 +12,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
             read_lane(cx, op, lane)
         },
         "v_readlane_b32" => |cx, op| {
-            let lane = cx.wave.scalar(op.src[1]) as usize & 63;
+            let lane = cx.wave.scalar(op.src[1]) as usize & (cx.wave.lanes as usize - 1);
             read_lane(cx, op, lane)
         },
         "v_writelane_b32" => write_lane,
@@ -30,13 +30,14 @@ fn read_lane(cx: &mut Cx<'_>, op: &Op, lane: usize) -> Flow {
         Src::V(at) => cx.wave.vgpr[usize::from(at)][lane],
         scalar => cx.wave.scalar(scalar),
     };
-    cx.wave.sgpr[usize::from(op.dst) & 127] = value;
+    cx.wave.set_scalar(op.dst, value);
     Flow::Next
 }
 
 /// Writes one lane, whether active or not.
 fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let (value, lane) = (cx.wave.scalar(op.src[0]), cx.wave.scalar(op.src[1]) as usize & 63);
+    let (value, lane) =
+        (cx.wave.scalar(op.src[0]), cx.wave.scalar(op.src[1]) as usize & (cx.wave.lanes as usize - 1));
     cx.wave.vgpr[usize::from(op.dst - VGPR0)][lane] = value;
     Flow::Next
 }
@@ -63,7 +64,7 @@ fn relative_move(cx: &mut Cx<'_>, op: &Op, source: bool, destination: bool) -> F
     let exec = cx.wave.exec();
     let value = match op.src[0] {
         Src::V(at) => {
-            let at = usize::from(u16::from(at).wrapping_add(if source { m0 } else { 0 }));
+            let at = usize::from(at.wrapping_add(if source { m0 } else { 0 }));
             // Beyond the allocated registers the hardware reads v0.
             cx.wave.vgpr.get(at).or(cx.wave.vgpr.first()).copied().unwrap_or([0; 64])
         }

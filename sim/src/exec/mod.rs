@@ -24,7 +24,7 @@ use crate::memory::Memory;
 use crate::op::{Code, Op};
 use crate::wave::{Lanes, Wave};
 use isa::table::{Family, Row};
-use isa::{MachInst, ModFlags};
+use isa::{MachInst, ModFlags, Target};
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) memory: &'a Memory,
     pub(crate) code: &'a [Code],
     pub(crate) scratch: &'a mut Scratch,
+    /// The processor, with the size of this wave.
+    pub(crate) target: &'static Target,
     /// Vector extensions of the host.
     pub(crate) arch: pulp::Arch,
     pub(crate) trap: Option<Trap>,
@@ -88,7 +90,9 @@ pub(crate) fn unsupported(cx: &mut Cx<'_>, _: &Op) -> Flow {
 }
 
 /// The handler of an instruction.
-pub(crate) fn handler(row: &Row, inst: &MachInst) -> Option<Handler> {
+///
+/// Where meanings differ between processors the choice is made here, once, not each time the instruction runs.
+pub(crate) fn handler(_target: &'static Target, row: &Row, inst: &MachInst) -> Option<Handler> {
     let name = row.name;
     match row.family {
         Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => salu::handler(name),

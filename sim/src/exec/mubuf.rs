@@ -26,10 +26,11 @@ impl Resource {
     pub(crate) const SWIZZLE_ENABLE: u32 = 1 << 31;
     pub(crate) const ADD_TID_ENABLE: u32 = 1 << 23;
     pub(crate) const INDEX_STRIDE_64: u32 = 3 << 21;
+    pub(crate) const INDEX_STRIDE_32: u32 = 2 << 21;
 
     pub(crate) fn read(wave: &Wave, src: Src) -> Resource {
         let Src::S(first) = src else { return Resource::parse([0; 4]) };
-        Resource::parse(std::array::from_fn(|at| wave.sgpr[(usize::from(first) + at) & 127]))
+        Resource::parse(std::array::from_fn(|at| wave.sgpr[(usize::from(first) + at) & 255]))
     }
 
     fn parse(words: [u32; 4]) -> Resource {

@@ -4,6 +4,7 @@ use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
 use crate::op::Op;
 use crate::wave::{mode, reg};
+use isa::Generation;
 
 /// 32-bit sources and result; the expression gives result and SCC.
 macro_rules! s32 {
@@ -12,7 +13,7 @@ macro_rules! s32 {
             let ($a, $b, $scc) = (cx.wave.scalar(op.src[0]), cx.wave.scalar(op.src[1]), cx.wave.scc);
             let _ = ($b, $scc);
             let (value, scc): (u32, bool) = $body;
-            cx.wave.sgpr[usize::from(op.dst) & 127] = value;
+            cx.wave.set_scalar(op.dst, value);
             cx.wave.scc = scc;
             Flow::Next
         }
@@ -42,7 +43,7 @@ macro_rules! s64to32 {
             let ($a, $scc) = (cx.wave.scalar64(op.src[0]), cx.wave.scc);
             let _ = $scc;
             let (value, scc): (u32, bool) = $body;
-            cx.wave.sgpr[usize::from(op.dst) & 127] = value;
+            cx.wave.set_scalar(op.dst, value);
             cx.wave.scc = scc;
             Flow::Next
         }
@@ -384,7 +385,8 @@ fn whole_quads(mask: u64) -> u64 {
 
 fn conditional_move(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.scc {
-        cx.wave.sgpr[usize::from(op.dst) & 127] = cx.wave.scalar(op.src[0]);
+        let value = cx.wave.scalar(op.src[0]);
+        cx.wave.set_scalar(op.dst, value);
     }
     Flow::Next
 }
@@ -461,7 +463,7 @@ fn get_register(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let value = match register {
         hwreg::MODE => cx.wave.mode(),
         // Bits 63:48 of the private aperture below those of the shared one.
-        hwreg::SH_MEM_BASES => {
+        hwreg::SH_MEM_BASES if cx.target.generation >= Generation::Gfx9 => {
             crate::wave::SHARED_APERTURE & 0xffff_0000 | crate::wave::PRIVATE_APERTURE >> 16
         }
         _ => return cx.fail(Trap::Unsupported),

@@ -51,7 +51,7 @@ fn read(cx: &mut Cx<'_>, op: &Op, address: u64, dwords: u32) -> Flow {
         });
     };
     for dword in 0..dwords as usize {
-        cx.wave.sgpr[(usize::from(op.dst) + dword) & 127] = buffer.load(at + dword as u64 * 4, 4);
+        cx.wave.sgpr[(usize::from(op.dst) + dword) & 255] = buffer.load(at + dword as u64 * 4, 4);
     }
     Flow::Next
 }
@@ -82,7 +82,7 @@ fn buffer_load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
             };
             value = buffer.load(at, 4);
         }
-        cx.wave.sgpr[(usize::from(op.dst) + dword as usize) & 127] = value;
+        cx.wave.sgpr[(usize::from(op.dst) + dword as usize) & 255] = value;
     }
     Flow::Next
 }
@@ -101,7 +101,7 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
         });
     };
     for dword in 0..dwords as usize {
-        buffer.store(at + dword as u64 * 4, 4, cx.wave.sgpr[(usize::from(first) + dword) & 127]);
+        buffer.store(at + dword as u64 * 4, 4, cx.wave.sgpr[(usize::from(first) + dword) & 255]);
     }
     Flow::Next
 }

@@ -23,13 +23,21 @@ const DESCRIPTOR: Descriptor = Descriptor {
 struct Machine {
     wave: Wave,
     lds: Vec<u32>,
+    target: &'static Target,
 }
 
 impl Machine {
     fn new() -> Machine {
-        let mut wave = Wave::new(0, &DESCRIPTOR);
-        wave.set_pair(reg::EXEC, !0);
-        Machine { wave, lds: vec![0; 256] }
+        Machine::on("gfx906", 64)
+    }
+
+    /// Machine code of another processor, with waves of so many lanes.
+    fn on(target: &str, lanes: u32) -> Machine {
+        let target = Target::by_name(target).and_then(|target| target.with_wave_size(lanes));
+        let target = target.expect("a known target");
+        let mut wave = Wave::new(0, &DESCRIPTOR, target);
+        wave.set_exec(!0);
+        Machine { wave, lds: vec![0; 256], target }
     }
 
     /// `v0`..`v3`, the same in all lanes.
@@ -47,7 +55,7 @@ impl Machine {
     }
 
     fn run(mut self, code: &[u32]) -> Machine {
-        let target = Target::by_name("gfx906").expect("a known target");
+        let target = self.target;
         let code = [Code::new(target, 0, 0, code.to_vec())];
         let memory = Memory::new();
         let mut scratch = Scratch::new();
@@ -62,6 +70,7 @@ impl Machine {
                 memory: &memory,
                 code: &code,
                 scratch: &mut scratch,
+                target,
                 arch: pulp::Arch::new(),
                 trap: None,
                 clock: 0,
@@ -418,4 +427,32 @@ fn exchanges() {
     machine.wave.vgpr[0] = std::array::from_fn(|lane| (lane as u32 + 1) * 4);
     let got = machine.run(&[0xd87c_0000, 0x0200_0100]).wave.vgpr[2];
     assert_eq!((got[0], got[1], got[63]), (163, 100, 162), "ds_permute_b32");
+}
+
+#[test]
+fn waves_of_32_lanes() {
+    // v_cmp_lt_u32_e64 s4, v0, v1 writes one SGPR.
+    let mut machine = Machine::on("gfx1010", 32).vgprs(&[1, 2]).sgprs(&[7, 8]);
+    machine.wave.vgpr[0][3] = 2;
+    let machine = machine.run(&[0xd4c1_0004, 0x0002_0300]);
+    assert_eq!((machine.wave.sgpr[4], machine.wave.sgpr[5]), (!8, 8), "v_cmp_lt_u32_e64");
+    // v_cmpx_lt_u32_e64 v0, v1; EXEC_HI is an ordinary register.
+    let machine = machine.run(&[0xd4d1_007e, 0x0002_0300]);
+    assert_eq!(machine.wave.pair(reg::EXEC), 0xffff_ffff_ffff_fff7 & 0xffff_ffff, "v_cmpx_lt_u32_e64");
+    let mut machine = Machine::on("gfx1010", 32);
+    machine.wave.sgpr[reg::EXEC + 1] = 5;
+    machine.wave.vgpr[0][1] = 21;
+    assert_eq!(machine.wave.exec(), 0xffff_ffff, "lanes beyond 31 are never active");
+    // v_readlane_b32 s4, v0, 33
+    let machine = machine.run(&[0xd760_0004, 0x0001_4300]);
+    assert_eq!(machine.wave.sgpr[4], 21, "lane numbers wrap");
+}
+
+#[test]
+fn null_holds_nothing() {
+    // s_mov_b64 null, -1; s_add_u32 s4, null, 7
+    let mut machine = Machine::on("gfx1010", 64);
+    machine.wave.set_exec(0x10);
+    let machine = machine.run(&[0xbefd_04c1, 0x8004_877d]);
+    assert_eq!((machine.wave.sgpr[4], machine.wave.exec(), machine.wave.sgpr[125]), (7, 0x10, 0));
 }

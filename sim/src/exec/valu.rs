@@ -277,10 +277,10 @@ pub(crate) fn write(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     }
 }
 
-/// Writes a lane mask to a pair of SGPRs.
+/// Writes a lane mask: to a pair of SGPRs, or to one where waves have 32 lanes.
 pub(crate) fn write_mask(wave: &mut Wave, code: u16, mask: u64) {
     if code != NONE {
-        wave.set_pair(usize::from(code), mask);
+        wave.set_mask(usize::from(code), mask);
     }
 }
 
@@ -358,7 +358,7 @@ pub(crate) fn expand_vcc(wave: &Wave) -> Lanes {
 
 /// A lane mask that is read as a source.
 pub(crate) fn mask_of(wave: &Wave, src: Src) -> u64 {
-    wave.scalar64(src)
+    wave.mask(src)
 }
 
 impl Cx<'_> {

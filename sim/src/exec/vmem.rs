@@ -5,7 +5,7 @@ use super::{Cx, Flow, Handler};
 use crate::fault::{Access, Trap};
 use crate::memory::Buffer;
 use crate::op::{NONE, Op, Src, VGPR0};
-use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SHARED_APERTURE, reg};
+use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SHARED_APERTURE};
 use std::sync::atomic::Ordering;
 
 /// Segments: which addresses an instruction means.
@@ -43,8 +43,8 @@ impl Place {
 }
 
 /// Address of a byte of a lane's private memory.
-fn swizzle(base: u64, offset: u32, lane: usize) -> u64 {
-    base.wrapping_add(u64::from(offset / 4) * 256 + lane as u64 * 4 + u64::from(offset % 4))
+fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
+    base.wrapping_add(u64::from(offset / 4) * u64::from(lanes) * 4 + lane as u64 * 4 + u64::from(offset % 4))
 }
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
@@ -103,7 +103,7 @@ impl Cx<'_> {
     /// The address a lane means: `address` is what registers and offset add up to.
     #[inline(always)]
     fn place<const SEGMENT: u8>(&self, address: u64) -> Place {
-        let private = || Place::Private { base: self.wave.pair(reg::FLAT_SCRATCH), offset: address as u32 };
+        let private = || Place::Private { base: self.wave.flat_scratch(), offset: address as u32 };
         match SEGMENT {
             GLOBAL => Place::Linear(address),
             SCRATCH => private(),
@@ -129,10 +129,11 @@ impl Cx<'_> {
         let found = match place {
             Place::Linear(address) => self.read_linear(address, bytes),
             Place::Private { base, offset } if offset % 4 + bytes <= 4 => {
-                self.read_linear(swizzle(base, offset, lane), bytes)
+                self.read_linear(swizzle(self.wave.lanes, base, offset, lane), bytes)
             }
             Place::Private { base, offset } => (0..bytes).try_fold(0, |value, byte| {
-                let part = self.read_linear(swizzle(base, offset.wrapping_add(byte), lane), 1)?;
+                let part =
+                    self.read_linear(swizzle(self.wave.lanes, base, offset.wrapping_add(byte), lane), 1)?;
                 Some(value | part << (8 * byte))
             }),
             Place::Lds(offset) => self.read_lds(offset, bytes),
@@ -145,10 +146,14 @@ impl Cx<'_> {
         let found = match place {
             Place::Linear(address) => self.write_linear(address, bytes, value),
             Place::Private { base, offset } if offset % 4 + bytes <= 4 => {
-                self.write_linear(swizzle(base, offset, lane), bytes, value)
+                self.write_linear(swizzle(self.wave.lanes, base, offset, lane), bytes, value)
             }
             Place::Private { base, offset } => (0..bytes).try_for_each(|byte| {
-                self.write_linear(swizzle(base, offset.wrapping_add(byte), lane), 1, value >> (8 * byte))
+                self.write_linear(
+                    swizzle(self.wave.lanes, base, offset.wrapping_add(byte), lane),
+                    1,
+                    value >> (8 * byte),
+                )
             }),
             Place::Lds(offset) => self.write_lds(offset, bytes, value),
         };
