@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, MAX_ERRORS};
 use crate::directive::{conditional::Condition, macros::Macro};
 use crate::error::{Error, Result, error};
 use crate::expr::{Node, Value};
+use crate::files::{Loader, Texts};
 use crate::inst::Instructions;
 use crate::section::{Section, elf};
 use crate::symbol::{Definition, SymbolId, Symbols};
@@ -42,7 +43,12 @@ pub(crate) struct Assembler {
     pub addrsig: Option<Vec<SymbolId>>,
     local_labels: FxHashMap<u32, u32>,
     depth: u32,
-    /// Where the text being read comes from: statement of the source whose expansion it is.
+    /// Finds included files, if that is allowed.
+    pub loader: Option<Box<dyn Loader>>,
+    pub texts: Texts,
+    /// Where the file being read begins in the space of positions.
+    base: usize,
+    /// Where the text being read comes from: statement of a file whose expansion it is.
     origin: Option<Range<usize>>,
     diagnostics: Vec<Diagnostic>,
     /// `.end` or too many errors.
@@ -91,6 +97,9 @@ impl Assembler {
             addrsig: None,
             local_labels: FxHashMap::default(),
             depth: 0,
+            loader: None,
+            texts: Texts::default(),
+            base: 0,
             origin: None,
             diagnostics: Vec::new(),
             stopped: false,
@@ -130,6 +139,7 @@ impl Assembler {
 
     /// Reads the whole source.
     pub fn assemble(&mut self, source: &str) {
+        self.texts.begin(source);
         self.run(source);
         if let Some(condition) = self.conditions.pop().filter(|_| !self.stopped) {
             self.report(source, error(condition.span, "`.if` without `.endif`").label("begins here"));
@@ -150,22 +160,44 @@ impl Assembler {
 
     /// Reads the text that a macro or repetition expands to. `span` is the statement that asked for it.
     pub fn run_expansion(&mut self, text: &str, span: Range<usize>) -> Result<()> {
-        if self.depth >= MAX_NESTING {
-            return Err(error(span, "macros are nested too deeply").label("more than 20 levels"));
-        }
-        let Some(left) = self.expansion_budget.checked_sub(text.len() + 16) else {
-            self.stopped = true;
-            return Err(error(span, "macros and repetitions expand to too much text"));
-        };
-        self.expansion_budget = left;
-        self.depth += 1;
+        self.descend(text.len() + 16, &span)?;
         let outer = self.origin.clone();
         if outer.is_none() {
-            self.origin = Some(span);
+            self.origin = Some(span.start + self.base..span.end + self.base);
         }
         self.run(text);
         self.origin = outer;
         self.depth -= 1;
+        Ok(())
+    }
+
+    /// Reads an included file. `span` is the statement that asked for it.
+    pub fn run_file(&mut self, name: &str, text: &str, span: Range<usize>, cost: usize) -> Result<()> {
+        let place = self.place_of(span.start);
+        self.descend(text.len().saturating_add(cost), &span)?;
+        let begin = self.texts.add(name, text, place);
+        let outer = (std::mem::replace(&mut self.base, begin), self.origin.take());
+        self.run(text);
+        (self.base, self.origin) = outer;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// Goes one level deeper, at that cost.
+    fn descend(&mut self, cost: usize, span: &Range<usize>) -> Result<()> {
+        if self.depth >= MAX_NESTING {
+            return Err(error(span.clone(), "macros and included files are nested too deeply")
+                .label("more than 20 levels"));
+        }
+        let Some(left) = self.expansion_budget.checked_sub(cost) else {
+            self.stopped = true;
+            return Err(error(
+                span.clone(),
+                "macros, repetitions and included files expand to too much text",
+            ));
+        };
+        self.expansion_budget = left;
+        self.depth += 1;
         Ok(())
     }
 
@@ -314,7 +346,7 @@ impl Assembler {
 
     /// Whether the text being read comes from a macro or repetition.
     pub fn in_expansion(&self) -> bool {
-        self.depth > 0
+        self.origin.is_some()
     }
 
     /// Section and offset of what comes next.
@@ -364,14 +396,14 @@ impl Assembler {
         }
     }
 
-    /// The offset in the source text that a place of the present text belongs to.
+    /// The position that a place of the present text belongs to.
     pub fn place_of(&self, pos: usize) -> usize {
-        self.origin.as_ref().map_or(pos, |origin| origin.start)
+        self.origin.as_ref().map_or(self.base + pos, |origin| origin.start)
     }
 
-    /// The span in the source text that a span of the present text belongs to, for a fixup.
+    /// The positions that a span of the present text belongs to, for a fixup.
     pub fn span_of(&self, span: Range<usize>) -> (u32, u32) {
-        let span = self.origin.clone().unwrap_or(span);
+        let span = self.origin.clone().unwrap_or(self.base + span.start..self.base + span.end);
         (span.start.min(u32::MAX as usize) as u32, span.end.min(u32::MAX as usize) as u32)
     }
 
@@ -387,11 +419,13 @@ impl Assembler {
             parts.notes.push(format!("in the expansion: `{}`", line.trim()));
             parts.label.clear();
             parts.span = origin.clone();
+        } else {
+            parts.span = parts.span.start + self.base..parts.span.end + self.base;
         }
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
     }
 
-    /// Notes an error about a place of the source text.
+    /// Notes an error about positions.
     pub fn push_diagnostic(
         &mut self,
         span: Range<usize>,
@@ -399,13 +433,15 @@ impl Assembler {
         label: String,
         notes: Vec<String>,
     ) {
-        self.diagnostics.push(Diagnostic { message, span, label, notes });
+        let (file, span) = self.texts.locate_range(span);
+        self.diagnostics.push(Diagnostic { message, span, label, notes, file });
         self.stopped |= self.diagnostics.len() >= MAX_ERRORS;
     }
 
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         let mut list = std::mem::take(&mut self.diagnostics);
-        list.sort_by_key(|diagnostic| diagnostic.span.start);
+        // Those of an included file stand where it is included.
+        list.sort_by_key(|diagnostic| (diagnostic.outer_place(), diagnostic.span.start));
         list
     }
 

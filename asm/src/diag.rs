@@ -1,8 +1,10 @@
 //! What the assembler tells the user.
 
+use crate::files::Included;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// More errors than this help nobody.
 pub(crate) const MAX_ERRORS: usize = 100;
@@ -12,21 +14,49 @@ pub(crate) const MAX_ERRORS: usize = 100;
 pub struct Diagnostic {
     /// The message, one line.
     pub message: String,
-    /// Bytes of the source text it is about.
+    /// Bytes of the text it is about.
     pub span: Range<usize>,
     /// What stands below the caret.
     pub label: String,
     /// Background: what was expected, which processors have the instruction, the expansion of a macro.
     pub notes: Vec<String>,
+    /// The included file that the span lies in; `None` for the source itself.
+    pub file: Option<Arc<Included>>,
 }
 
 impl Diagnostic {
-    /// Line and column (in bytes) of the place, both from 1.
+    /// Line and column (in bytes) of the place in its file, both from 1.
     pub fn position(&self, source: &str) -> (usize, usize) {
+        let source = self.file.as_ref().map_or(source, |file| &file.text);
         let before = &source.as_bytes()[..self.span.start.min(source.len())];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         (line, before.len() - start + 1)
+    }
+
+    /// Where in the source it is, or where the file is included that it is in.
+    pub(crate) fn outer_place(&self) -> usize {
+        let mut place = self.span.start;
+        let mut file = self.file.as_ref();
+        while let Some(inner) = file {
+            place = inner.at;
+            file = inner.includer.as_ref();
+        }
+        place
+    }
+
+    /// Which `.include`s lead to its file, innermost first.
+    fn includes(&self, file_name: &str, source: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut file = self.file.as_ref();
+        while let Some(inner) = file {
+            file = inner.includer.as_ref();
+            let (name, text) = file.map_or((file_name, source), |outer| (&outer.name, &outer.text));
+            let before = &text.as_bytes()[..inner.at.min(text.len())];
+            let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+            notes.push(format!("included at {name}:{line}"));
+        }
+        notes
     }
 
     /// The span inside the text, on character boundaries.
@@ -48,6 +78,9 @@ pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: 
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let mut out = String::new();
     for diagnostic in diagnostics {
+        let includes = diagnostic.includes(file_name, source);
+        let file = diagnostic.file.as_ref();
+        let (file_name, source) = file.map_or((file_name, source), |file| (&file.name, &file.text));
         // The renderer would go through all of a long text for each message: it gets the lines in question.
         let (first, text) = lines_around(source, &diagnostic.clamped(source));
         let line = source.as_bytes()[..first].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -57,7 +90,7 @@ pub fn render(diagnostics: &[Diagnostic], file_name: &str, source: &str, color: 
         let snippet = Snippet::source(text).line_start(line).path(file_name).annotation(annotation);
         let title = Level::ERROR.primary_title(diagnostic.message.as_str());
         let mut group = Group::with_title(title).element(snippet);
-        for note in &diagnostic.notes {
+        for note in diagnostic.notes.iter().chain(&includes) {
             group = group.element(Level::NOTE.message(note.as_str()));
         }
         out.push_str(&renderer.render(&[group]));

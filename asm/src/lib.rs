@@ -13,6 +13,7 @@ mod diag;
 mod directive;
 mod error;
 mod expr;
+mod files;
 mod inst;
 mod metadata;
 mod number;
@@ -22,6 +23,7 @@ mod section;
 mod symbol;
 
 pub use diag::{Diagnostic, render};
+pub use files::{File, Included, Loader};
 
 use isa::{Feature, Target};
 
@@ -74,12 +76,29 @@ impl Default for Options {
     }
 }
 
-/// Assembles a source text.
+/// Assembles a source text. It may not read files: `.include` and `.incbin` are errors.
 ///
 /// # Errors
 /// Everything that is wrong with the text, in its order.
 pub fn assemble(source: &str, options: &Options) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    run(source, options, None)
+}
+
+/// Assembles a source text that may read the files that `loader` finds.
+///
+/// # Errors
+/// Everything that is wrong with the text, in its order.
+pub fn assemble_with(
+    source: &str,
+    options: &Options,
+    loader: Box<dyn Loader>,
+) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    run(source, options, Some(loader))
+}
+
+fn run(source: &str, options: &Options, loader: Option<Box<dyn Loader>>) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut assembler = assembler::Assembler::new(options);
+    assembler.loader = loader;
     assembler.assemble(source);
     let resolved = assembler.resolve();
     let diagnostics = assembler.take_diagnostics();
@@ -90,7 +109,10 @@ pub fn assemble(source: &str, options: &Options) -> Result<Vec<u8>, Vec<Diagnost
         Kind::Relocatable => object::relocatable(&assembler, &resolved),
         Kind::Loadable => object::loadable(&assembler, &resolved),
     }
-    .map_err(|message| vec![Diagnostic { message, span: 0..0, label: String::new(), notes: Vec::new() }])
+    .map_err(|message| {
+        let (span, label, notes) = (0..0, String::new(), Vec::new());
+        vec![Diagnostic { message, span, label, notes, file: None }]
+    })
 }
 
 /// What options and directives together say.

@@ -4,7 +4,7 @@ use super::{Failure, read_source, write};
 use clap::Args;
 use kernc::Target;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct AsArgs {
@@ -22,6 +22,9 @@ pub struct AsArgs {
     /// Code object version (default: what directives and metadata say, else 5).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=6))]
     code_object_version: Option<u8>,
+    /// Directory in which `.include` and `.incbin` look for files, after that of the file they stand in.
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
     /// Target features: +xnack, -xnack, +sramecc, -sramecc, +wavefrontsize64, +cumode.
     #[arg(long, value_name = "FEATURES", value_delimiter = ',', allow_hyphen_values = true)]
     mattr: Vec<String>,
@@ -36,11 +39,33 @@ pub fn run(args: AsArgs) -> Result<(), Failure> {
     if args.output.is_none() && args.file.as_os_str() == "-" {
         return Err(Failure::Usage("reading standard input needs `-o`".into()));
     }
-    let object = asm::assemble(&source, &options).map_err(|diagnostics| {
+    let disk = Disk { directory: directory_of(&args.file), include: args.include.clone() };
+    let object = asm::assemble_with(&source, &options, Box::new(disk)).map_err(|diagnostics| {
         let name = args.file.display().to_string();
         Failure::Source(asm::render(&diagnostics, &name, &source, std::io::stderr().is_terminal()))
     })?;
     write(&output, &object)
+}
+
+/// Finds included files: beside the file that asks, then in the directories of `-I`.
+struct Disk {
+    directory: PathBuf,
+    include: Vec<PathBuf>,
+}
+
+impl asm::Loader for Disk {
+    fn load(&self, name: &str, from: Option<&str>) -> Result<asm::File, String> {
+        let beside = from.map_or_else(|| self.directory.clone(), |file| directory_of(file.as_ref()));
+        let mut tried = std::iter::once(&beside).chain(&self.include).map(|directory| directory.join(name));
+        let path = tried.find(|path| path.is_file()).ok_or("there is no such file")?;
+        let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
+        Ok(asm::File { name: path.display().to_string(), bytes })
+    }
+}
+
+/// The directory of a file; the working directory for standard input.
+fn directory_of(file: &Path) -> PathBuf {
+    file.parent().map(Path::to_owned).unwrap_or_default()
 }
 
 fn options(args: &AsArgs) -> Result<asm::Options, Failure> {

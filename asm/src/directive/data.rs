@@ -38,10 +38,8 @@ impl Assembler {
             ".org" => self.org(cur, span)?,
             ".uleb128" => self.leb128(cur, false)?,
             ".sleb128" => self.leb128(cur, true)?,
-            ".incbin" => return Err(error(span.clone(), "`.incbin` is not supported: a source is one file")),
-            ".include" => {
-                return Err(error(span.clone(), "`.include` is not supported: a source is one file"));
-            }
+            ".incbin" => self.incbin(cur, span)?,
+            ".include" => self.include(cur, span)?,
             _ => return Ok(false),
         }
         Ok(true)

@@ -3,6 +3,7 @@
 pub(crate) mod amdhsa;
 pub(crate) mod conditional;
 mod data;
+mod include;
 pub(crate) mod macros;
 mod sections;
 pub(crate) mod symbols;
