@@ -69,6 +69,32 @@ fn recorded_objects() {
     }
 }
 
+/// A file with kernels of both wavefront sizes: each kernel's text is for its own, and all of it assembles for one.
+#[test]
+fn both_wavefront_sizes() {
+    let kernel = |name: &str, code: &str, lanes: u32| {
+        format!(
+            ".globl {name}\n.protected {name}\n.p2align 8\n.type {name},@function\n{name}:\n{code}\ns_endpgm\n.size {name}, .-{name}\n\
+             .section .rodata,\"a\"\n.p2align 6\n.amdhsa_kernel {name}\n.amdhsa_next_free_vgpr 40\n\
+             .amdhsa_next_free_sgpr 8\n.amdhsa_wavefront_size32 {}\n.end_amdhsa_kernel\n.text\n",
+            u8::from(lanes == 32)
+        )
+    };
+    // The words of `v_cmp_eq_u32_e32 vcc_lo, 0, v0` and, for 64 lanes, of `v_cmp_eq_u32_e32 vcc, 0, v0`.
+    let code = ".long 0x7d840080\ns_cbranch_vccz 1\nv_mov_b32 v1, 0";
+    let source = [kernel("a", code, 32), kernel("b", code, 64), kernel("c", code, 32)].concat();
+    let target = isa::Target::by_name("gfx1030");
+    let options = asm::Options { target, kind: asm::Kind::Relocatable, ..asm::Options::default() };
+    let bytes = asm::assemble(&source, &options).unwrap();
+    let text =
+        codeobj::disassemble(&CodeObject::parse(&bytes).unwrap(), &disasm::Options::default()).unwrap();
+    assert_eq!(text.matches("\tv_cmp_eq_u32_e32 vcc_lo, 0, v0").count(), 2, "{text}");
+    assert_eq!(text.matches("\t.long 0x7d840080 ; v_cmp_eq_u32_e32 vcc, 0, v0").count(), 1, "{text}");
+    assert_eq!(text.matches(".amdhsa_wavefront_size32 1").count(), 2, "{text}");
+    assert_eq!(text.matches(".amdhsa_next_free_vgpr 40").count(), 3, "{text}");
+    round_trip(&bytes).unwrap();
+}
+
 /// Round trips of one processor's objects of one version.
 #[derive(Default)]
 struct Tally {

@@ -9,7 +9,7 @@ use crate::elf::{Relocation, Section};
 use crate::kernel_code::{self, KEYS, KernelCode, Key};
 use crate::names;
 use isa::table::Kind;
-use isa::{Decoder, MachInst, Operand, Reg, op};
+use isa::{Decoder, MachInst, Operand, Reg, Target, op};
 use std::fmt::{self, Write};
 
 /// Words that fill space: what loaders and linkers leave, `s_nop 0`, `s_code_end`. Long runs become `.fill`.
@@ -41,6 +41,8 @@ struct Printer<'a, 'b, 'data> {
     program_counter: Option<(Reg, u64)>,
     /// What stands before V2's kernels, by address.
     headers: Vec<KernelCode<'data>>,
+    /// The processor, with the wavefront size of the code here.
+    target: &'static Target,
 }
 
 impl Listing<'_, '_> {
@@ -57,9 +59,7 @@ impl Listing<'_, '_> {
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
             .collect();
-        let mut headers: Vec<_> =
-            self.object.kernel_codes().filter(|header| header.section == index).collect();
-        headers.sort_by_key(|header| header.address);
+        let headers = self.headers.iter().filter(|header| header.section == index).copied().collect();
         let mut printer = Printer {
             listing: self,
             section: index,
@@ -71,6 +71,7 @@ impl Listing<'_, '_> {
             lines: self.lines.cursor(index, section, self.object.header.is_relocatable()),
             program_counter: None,
             headers,
+            target: self.target,
         };
         out.reserve(words.len().saturating_mul(if self.raw { RAW_LINE } else { LINE }));
         printer.words(&words, marks, relocations, out)?;
@@ -92,9 +93,12 @@ impl Printer<'_, '_, '_> {
         relocations: &mut Relocations,
         out: &mut String,
     ) -> fmt::Result {
-        let Some(decoder) = Decoder::new(self.listing.target) else {
+        let targets = [self.listing.target, self.listing.waves.target];
+        let [Some(decoder), Some(other)] = targets.map(Decoder::new) else {
             return super::data::numbers(&[], 0, out);
         };
+        let decoders = [decoder, other];
+        let mut is_other = false;
         let mut at = 0;
         // The next symbol's beginning: no instruction goes over it.
         let mut limit = words.len();
@@ -106,6 +110,8 @@ impl Printer<'_, '_, '_> {
                 stop = marks.next_place().map_or(words.len(), |place| word_of(place).max(at + 1));
                 limit =
                     marks.next_start(at as u64 * 4).map_or(words.len(), |place| word_of(place).max(at + 1));
+                is_other = self.listing.waves.is_other(self.section, at as u64 * 4);
+                self.target = targets[usize::from(is_other)];
                 if let Some(end) = self.kernel_header(at, limit, out)? {
                     at = end;
                     continue;
@@ -125,7 +131,13 @@ impl Printer<'_, '_, '_> {
             self.lines.comment(place, out);
             let start = out.len();
             out.push('\t');
-            let length = match decoder.decode(rest) {
+            let length = match decoders[usize::from(is_other)].decode(rest) {
+                Ok((inst, length)) if is_other && self.is_said_otherwise(&inst, &decoders[0], rest) => {
+                    isa::write_inst(self.target, &inst, None, out);
+                    self.as_words(start + 1, &rest[..length], out)?;
+                    self.unsaid(at, length, relocations, out)?;
+                    length
+                }
                 Ok((inst, length)) => {
                     self.instruction(&inst, rest, at, length, relocations, out)?;
                     length
@@ -146,6 +158,16 @@ impl Printer<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether an instruction of a kernel with the other wavefront size has another text in the file's.
+    fn is_said_otherwise(&self, inst: &MachInst, decoder: &Decoder, words: &[u32]) -> bool {
+        let (mut here, mut there) = (String::new(), String::new());
+        isa::write_inst(self.target, inst, None, &mut here);
+        if let Ok((inst, _)) = decoder.decode(words) {
+            isa::write_inst(self.listing.target, &inst, None, &mut there);
+        }
+        here != there
+    }
+
     fn instruction(
         &mut self,
         inst: &MachInst,
@@ -155,7 +177,7 @@ impl Printer<'_, '_, '_> {
         relocations: &mut Relocations,
         out: &mut String,
     ) -> fmt::Result {
-        let target = self.listing.target;
+        let target = self.target;
         let end = (at + length) as u64 * 4;
         if relocations.next_place() < end {
             return self.relocated(inst, words, at, length, relocations, out);
@@ -239,7 +261,7 @@ impl Printer<'_, '_, '_> {
             // Written as a reference that has no meaning here, which the expression then replaces.
             let mut inst = *inst;
             inst.ops[literal] = Operand::Reloc(0);
-            isa::write_inst(self.listing.target, &inst, None, out);
+            isa::write_inst(self.target, &inst, None, out);
             if let Some(found) = out[start..].find(PLACEHOLDER) {
                 let tail = out.split_off(start + found);
                 if self.expression(&record, table, out)? {
@@ -250,7 +272,7 @@ impl Printer<'_, '_, '_> {
             }
             out.truncate(start);
         }
-        isa::write_inst(self.listing.target, inst, None, out);
+        isa::write_inst(self.target, inst, None, out);
         self.as_words(start, &words[..length], out)?;
         self.unsaid(at, length, relocations, out)
     }

@@ -1,7 +1,7 @@
 //! Kernel descriptors as `.amdhsa_kernel` blocks, or as bytes where the directives cannot say what is in them.
 
 use super::marks::{Mark, Marks, Relocations};
-use super::{Listing, data, expr};
+use super::{Listing, data, expr, waves};
 use crate::descriptor::{Descriptor, ENTRY_OFFSET, SIZE};
 use crate::descriptor_fields::{
     ACCUM_OFFSET, FIELDS, Granules, Place, SGPR_BLOCKS, USER_SGPR_COUNT, VGPR_BLOCKS, extra_sgprs,
@@ -102,11 +102,9 @@ impl Listing<'_, '_> {
         relocations: &Relocations,
     ) -> Option<bool> {
         if !self.object.header.is_relocatable() {
-            let is_entry = |symbol: &crate::elf::Symbol<'_>| {
-                symbol.name == descriptor.kernel && symbol.value == descriptor.entry() && symbol.section != 0
-            };
             // A loader has nothing to relocate here.
-            return (relocations.next_place() >= end).then(|| self.object.symbols().iter().any(is_entry));
+            return (relocations.next_place() >= end)
+                .then(|| self.names.all_at(descriptor.entry()).any(|name| name == descriptor.kernel));
         }
         let mut records = relocations.ahead(end);
         let Some((place, record, table)) = records.next() else { return Some(false) };
@@ -122,7 +120,7 @@ impl Listing<'_, '_> {
 
     /// Why directives cannot say it.
     fn obstacle(&self, index: usize, at: u64, descriptor: &Descriptor<'_>) -> Option<String> {
-        let target = self.target;
+        let target = waves::for_kernel(self.target, descriptor.is_wave32());
         let section = &self.object.sections[index];
         if !at.is_multiple_of(SIZE as u64) || section.align < SIZE as u64 {
             return Some("it is not aligned to 64 bytes".to_owned());
@@ -143,17 +141,14 @@ impl Listing<'_, '_> {
             return Some(format!("bits {:#04x} of byte {byte} are reserved", said[byte] ^ bytes[byte]));
         }
         let sgprs = SGPR_BLOCKS.get(bytes);
-        if self.sgprs(bytes).is_none() {
+        if self.sgprs(bytes, target).is_none() {
             return Some(format!("granulated_wavefront_sgpr_count is {sgprs}"));
-        }
-        if descriptor.is_wave32() != (target.wave_size == 32) && target.has(Feature::WAVE32) {
-            return Some("its waves have another size than the file's first kernel".to_owned());
         }
         let (count, needed) = (USER_SGPR_COUNT.get(bytes), user_sgprs(bytes, target));
         if count < needed {
             return Some(format!("user_sgpr_count is {count}, and {needed} are enabled"));
         }
-        let vgprs = self.next_free_vgpr(bytes);
+        let vgprs = next_free_vgpr(bytes, target);
         let shared = FIELDS.iter().find(|field| field.name == "shared_vgpr_count" && field.exists_on(target));
         let shared = shared.map_or(0, |field| field.place.get(bytes));
         if shared > 0 && (descriptor.is_wave32() || VGPR_BLOCKS.get(bytes) + 2 * shared > 63) {
@@ -165,19 +160,13 @@ impl Listing<'_, '_> {
         None
     }
 
-    fn sgprs(&self, bytes: &[u8; SIZE]) -> Option<Sgprs> {
-        let xnack =
-            matches!(self.identity.xnack, Setting::On | Setting::Any) && self.target.has(Feature::XNACK);
-        Sgprs::of(SGPR_BLOCKS.get(bytes), self.target, xnack)
-    }
-
-    fn next_free_vgpr(&self, bytes: &[u8; SIZE]) -> u32 {
-        let granules = Granules::of(self.target);
-        (VGPR_BLOCKS.get(bytes) + 1) * granules.vgpr
+    fn sgprs(&self, bytes: &[u8; SIZE], target: &Target) -> Option<Sgprs> {
+        let xnack = matches!(self.identity.xnack, Setting::On | Setting::Any) && target.has(Feature::XNACK);
+        Sgprs::of(SGPR_BLOCKS.get(bytes), target, xnack)
     }
 
     fn descriptor_block(&self, descriptor: &Descriptor<'_>, out: &mut String) -> fmt::Result {
-        let (bytes, target) = (&descriptor.bytes, self.target);
+        let (bytes, target) = (&descriptor.bytes, waves::for_kernel(self.target, descriptor.is_wave32()));
         out.push_str("\n\t.amdhsa_kernel ");
         expr::name(descriptor.kernel, out);
         out.push('\n');
@@ -202,8 +191,8 @@ impl Listing<'_, '_> {
         if target.has(Feature::GFX90A) {
             writeln!(out, "\t\t.amdhsa_accum_offset {}", (ACCUM_OFFSET.get(bytes) + 1) * 4)?;
         }
-        writeln!(out, "\t\t.amdhsa_next_free_vgpr {}", self.next_free_vgpr(bytes))?;
-        if let Some(sgprs) = self.sgprs(bytes) {
+        writeln!(out, "\t\t.amdhsa_next_free_vgpr {}", next_free_vgpr(bytes, target))?;
+        if let Some(sgprs) = self.sgprs(bytes, target) {
             let major = target.version.0;
             writeln!(out, "\t\t.amdhsa_next_free_sgpr {}", sgprs.next_free)?;
             writeln!(out, "\t\t.amdhsa_reserve_vcc {}", u8::from(sgprs.vcc))?;
@@ -214,6 +203,11 @@ impl Listing<'_, '_> {
         out.push_str("\t.end_amdhsa_kernel\n");
         Ok(())
     }
+}
+
+/// The most registers that make the same number of blocks.
+fn next_free_vgpr(bytes: &[u8; SIZE], target: &Target) -> u32 {
+    (VGPR_BLOCKS.get(bytes) + 1) * Granules::of(target).vgpr
 }
 
 /// User SGPRs that the enabled inputs take.

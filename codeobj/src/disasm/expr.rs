@@ -48,6 +48,12 @@ impl<'data> Names<'data> {
         Some(self.by_address[index].1)
     }
 
+    /// All symbols at an address of a loadable file.
+    pub fn all_at(&self, address: u64) -> impl Iterator<Item = &'data str> {
+        let first = self.by_address.partition_point(|(at, _)| *at < address);
+        self.by_address[first..].iter().take_while(move |(at, _)| *at == address).map(|(_, name)| *name)
+    }
+
     /// Puts labels where sections begin that [`Names::section`] was asked for. `begins`: sections
     /// and their places in the text, in the order of the text.
     pub fn put_section_labels(&self, begins: &[(usize, usize)], out: &mut String) {

@@ -21,9 +21,11 @@ mod lines;
 mod marks;
 mod notes;
 mod section;
+mod waves;
 
 use crate::elf::{CodeObject, Section};
 use crate::identity::{Identity, OsAbi};
+use crate::kernel_code::KernelCode;
 use crate::names;
 use isa::{Feature, Target};
 use std::fmt::{self, Write};
@@ -66,28 +68,20 @@ pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String,
     let identity = Identity::of(&object.header);
     let unknown = UnknownProcessor { mach: identity.mach, name: identity.processor() };
     let target = options.target.or(identity.target).ok_or(unknown)?;
-    let target = with_wave_size(object, target);
+    let target = waves::with_wave_size(object, target);
     let processor = match options.target {
         Some(target) => target.name,
         None => identity.processor().unwrap_or(target.name),
     };
     let mut out = String::new();
     let lines = if options.lines { lines::Lines::read(object) } else { lines::Lines::default() };
-    let listing =
-        Listing { object, identity, target, names: expr::Names::new(object), lines, raw: options.raw };
+    let (names, waves) = (expr::Names::new(object), waves::Waves::of(object, target));
+    let mut headers: Vec<_> = object.kernel_codes().collect();
+    headers.sort_by_key(|header| header.address);
+    let listing = Listing { object, identity, target, names, waves, headers, lines, raw: options.raw };
     // Writing to a string does not fail.
     let _ = listing.write(processor, &mut out);
     Ok(out)
-}
-
-/// GFX10 code is for waves of 32 or of 64 lanes, and only the kernels' descriptors say for which. Text for both in one
-/// file cannot be: it takes the first kernel's.
-fn with_wave_size(object: &CodeObject<'_>, target: &'static Target) -> &'static Target {
-    if !target.has(Feature::WAVE32) {
-        return target;
-    }
-    let wave32 = object.descriptors().next().is_none_or(|descriptor| descriptor.is_wave32());
-    target.with_wave_size(if wave32 { 32 } else { 64 }).unwrap_or(target)
 }
 
 struct Listing<'a, 'data> {
@@ -95,6 +89,9 @@ struct Listing<'a, 'data> {
     identity: Identity,
     target: &'static Target,
     names: expr::Names<'data>,
+    waves: waves::Waves,
+    /// What stands before V2's kernels, by address.
+    headers: Vec<KernelCode<'data>>,
     lines: lines::Lines,
     raw: bool,
 }

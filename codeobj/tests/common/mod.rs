@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Recorded objects: name, bytes. `call` has functions, constants, LDS and undefined symbols.
+/// Recorded objects: name, bytes. `call` has functions, constants, LDS and undefined symbols; `mixed` has `saxpy` for
+/// wavefronts of 32 and `reduce` for wavefronts of 64 lanes.
 pub const RECORDED: &[(&str, &[u8])] = &[
     ("call.gfx906.19v5.o", include_bytes!("../data/call.gfx906.19v5.o")),
     ("call.gfx906.14v3.o", include_bytes!("../data/call.gfx906.14v3.o")),
@@ -15,6 +16,7 @@ pub const RECORDED: &[(&str, &[u8])] = &[
     ("saxpy.gfx906.19v4.co", include_bytes!("../data/saxpy.gfx906.19v4.co")),
     ("saxpy.gfx906.19v6.o", include_bytes!("../data/saxpy.gfx906.19v6.o")),
     ("saxpy.gfx1030.19v5.co", include_bytes!("../data/saxpy.gfx1030.19v5.co")),
+    ("mixed.gfx1030.19v5.co", include_bytes!("../data/mixed.gfx1030.19v5.co")),
 ];
 
 /// A processor of each generation and of each kind in it; `w64`: compiled for wavefronts of 64 lanes.
