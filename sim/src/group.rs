@@ -85,6 +85,7 @@ impl Group {
             trap: None,
             clock: self.executed * 4,
             locked64: launch.locked64,
+            watch: None,
         };
         let (stop, executed) = run(&mut cx, &mut self.counts, slice);
         self.executed += executed;

@@ -41,6 +41,7 @@ mod npy;
 mod object;
 mod op;
 mod stats;
+mod watch;
 mod wave;
 
 pub use args::{ArgValue, Placed, parse_arg};

@@ -1,9 +1,9 @@
 //! LDS instructions.
 
+use super::access::Place;
 use super::valu::plain;
-use super::vmem::{Place, data_register, high_half, low_half};
+use super::vmem::{data_register, high_half, low_half};
 use super::{Cx, Flow, Handler};
-use crate::fault::{Access, Trap};
 use crate::op::{Op, VGPR0};
 use crate::wave::{ActiveLanes, Lanes};
 
@@ -69,62 +69,10 @@ fn atomics(name: &str) -> Option<Handler> {
     Some(if wide { |cx, op| atomic(cx, op, true) } else { |cx, op| atomic(cx, op, false) })
 }
 
-impl Cx<'_> {
-    pub(crate) fn read_lds(&self, offset: u32, bytes: u32) -> Option<u32> {
-        if offset.checked_add(bytes)? > self.lds_bytes {
-            return None;
-        }
-        let word = (offset / 4) as usize;
-        let low = *self.lds.get(word)?;
-        let high = self.lds.get(word + 1).copied().unwrap_or(0);
-        let value = (u64::from(low) | u64::from(high) << 32) >> (offset % 4 * 8);
-        Some((value & ((1u64 << (bytes * 8)) - 1)) as u32)
-    }
-
-    pub(crate) fn write_lds(&mut self, offset: u32, bytes: u32, value: u32) -> Option<()> {
-        if offset.checked_add(bytes)? > self.lds_bytes {
-            return None;
-        }
-        let (word, shift) = ((offset / 4) as usize, offset % 4 * 8);
-        let mask = ((1u64 << (bytes * 8)) - 1) << shift;
-        let value = u64::from(value) << shift & mask;
-        let low = self.lds.get_mut(word)?;
-        *low = *low & !(mask as u32) | value as u32;
-        if mask >> 32 != 0 {
-            let high = self.lds.get_mut(word + 1)?;
-            *high = *high & !((mask >> 32) as u32) | (value >> 32) as u32;
-        }
-        Some(())
-    }
-}
-
-#[cold]
-fn out_of_range(cx: &mut Cx<'_>, address: u32, bytes: u32, access: Access, lane: usize) -> Flow {
-    let reason = "outside of the group's LDS";
-    cx.fail(Trap::Memory { address: address.into(), bytes, access, reason, lane: lane as u32 })
-}
-
 /// The address register of each lane.
 #[inline(always)]
 fn addresses(cx: &mut Cx<'_>, op: &Op) -> Lanes {
     *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0])[0]
-}
-
-/// Whether all active lanes access aligned dwords inside of LDS, up to `end` bytes after their address.
-#[inline(always)]
-fn all_simple(cx: &Cx<'_>, addresses: &Lanes, exec: u64, end: u32) -> bool {
-    let Some(last) = cx.lds_bytes.checked_sub(end) else { return false };
-    let mut bad = false;
-    if exec == !0 {
-        for &address in addresses {
-            bad |= address > last || address % 4 != 0;
-        }
-    } else {
-        for lane in ActiveLanes(exec) {
-            bad |= addresses[lane] > last || !addresses[lane].is_multiple_of(4);
-        }
-    }
-    !bad
 }
 
 /// Reads a dword at each of the offsets.
@@ -155,7 +103,7 @@ fn read_dwords(cx: &mut Cx<'_>, op: &Op, offsets: impl Iterator<Item = u32> + Cl
     let addresses = addresses(cx, op);
     let end = offsets.clone().max().unwrap_or(0) + 4;
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
-    if all_simple(cx, &addresses, exec, end) && end.is_multiple_of(4) {
+    if cx.all_in_lds(&addresses, exec, end) && end.is_multiple_of(4) {
         for (dword, offset) in offsets.enumerate() {
             let lds = &cx.lds[(offset / 4) as usize..];
             let lanes = &mut cx.wave.vgpr[dst + dword];
@@ -173,10 +121,9 @@ fn read_dwords(cx: &mut Cx<'_>, op: &Op, offsets: impl Iterator<Item = u32> + Cl
     }
     for lane in ActiveLanes(exec) {
         for (dword, offset) in offsets.clone().enumerate() {
-            let address = addresses[lane].wrapping_add(offset);
-            match cx.read_lds(address, 4) {
-                Some(value) => cx.wave.vgpr[dst + dword][lane] = value,
-                None => return out_of_range(cx, address, 4, Access::Read, lane),
+            match cx.read(op, Place::Lds(addresses[lane].wrapping_add(offset)), 4, lane) {
+                Ok(value) => cx.wave.vgpr[dst + dword][lane] = value,
+                Err(trap) => return cx.fail(trap),
             }
         }
     }
@@ -189,8 +136,9 @@ fn read_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, extend: fn(u32, u32) -> u32) 
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     for lane in ActiveLanes(exec) {
         let address = addresses[lane].wrapping_add(op.offset as u32);
-        let Some(value) = cx.read_lds(address, bytes) else {
-            return out_of_range(cx, address, bytes, Access::Read, lane);
+        let value = match cx.read(op, Place::Lds(address), bytes, lane) {
+            Ok(value) => value,
+            Err(trap) => return cx.fail(trap),
         };
         let place = &mut cx.wave.vgpr[dst][lane];
         *place = extend(value, *place);
@@ -200,17 +148,26 @@ fn read_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, extend: fn(u32, u32) -> u32) 
 
 /// Writes dwords of registers from `data` on to an offset.
 #[inline(always)]
-fn write_dwords(cx: &mut Cx<'_>, addresses: &Lanes, offset: u32, data: usize, dwords: usize) -> Flow {
+fn write_dwords(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    addresses: &Lanes,
+    offset: u32,
+    data: usize,
+    dwords: usize,
+) -> Flow {
     let exec = cx.wave.exec();
-    let simple = all_simple(cx, addresses, exec, offset + dwords as u32 * 4) && offset.is_multiple_of(4);
+    let simple = cx.all_in_lds(addresses, exec, offset + dwords as u32 * 4) && offset.is_multiple_of(4);
     for lane in ActiveLanes(exec) {
         let address = addresses[lane].wrapping_add(offset);
         for dword in 0..dwords {
             let value = cx.wave.vgpr[data + dword][lane];
             if simple {
                 cx.lds[(address / 4) as usize + dword] = value;
-            } else if cx.write_lds(address.wrapping_add(dword as u32 * 4), 4, value).is_none() {
-                return out_of_range(cx, address, 4, Access::Write, lane);
+                continue;
+            }
+            if let Err(trap) = cx.write(op, Place::Lds(address).plus(dword as u32 * 4), 4, value, lane) {
+                return cx.fail(trap);
             }
         }
     }
@@ -219,15 +176,15 @@ fn write_dwords(cx: &mut Cx<'_>, addresses: &Lanes, offset: u32, data: usize, dw
 
 fn write(cx: &mut Cx<'_>, op: &Op, dwords: usize) -> Flow {
     let addresses = addresses(cx, op);
-    write_dwords(cx, &addresses, op.offset as u32, data_register(op.src[1]), dwords)
+    write_dwords(cx, op, &addresses, op.offset as u32, data_register(op.src[1]), dwords)
 }
 
 fn write2(cx: &mut Cx<'_>, op: &Op, size: u32, stride: u32) -> Flow {
     let [first, second] = element_offsets(op, size * stride);
     let addresses = addresses(cx, op);
     let dwords = size as usize / 4;
-    match write_dwords(cx, &addresses, first, data_register(op.src[1]), dwords) {
-        Flow::Next => write_dwords(cx, &addresses, second, data_register(op.src[2]), dwords),
+    match write_dwords(cx, op, &addresses, first, data_register(op.src[1]), dwords) {
+        Flow::Next => write_dwords(cx, op, &addresses, second, data_register(op.src[2]), dwords),
         other => other,
     }
 }
@@ -239,8 +196,8 @@ fn write_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
     for lane in ActiveLanes(exec) {
         let address = addresses[lane].wrapping_add(op.offset as u32);
         let value = cx.wave.vgpr[data][lane] >> shift;
-        if cx.write_lds(address, bytes, value).is_none() {
-            return out_of_range(cx, address, bytes, Access::Write, lane);
+        if let Err(trap) = cx.write(op, Place::Lds(address), bytes, value, lane) {
+            return cx.fail(trap);
         }
     }
     Flow::Next
@@ -256,33 +213,27 @@ fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
     let (value, other) = if swapped { (second, first) } else { (first, first) };
     for lane in ActiveLanes(exec) {
         let place = Place::Lds(addresses[lane].wrapping_add(op.offset as u32));
-        let old = match cx.read(place, 4, lane) {
-            Ok(low) if !wide => Ok(u64::from(low)),
-            Ok(low) => cx.read(place.plus(4), 4, lane).map(|high| u64::from(low) | u64::from(high) << 32),
-            Err(trap) => Err(trap),
-        };
-        let old = match old {
-            Ok(old) => old,
-            Err(trap) => return cx.fail(trap),
-        };
         let operand = |at: usize| {
             let high = if wide { u64::from(cx.wave.vgpr[at + 1][lane]) << 32 } else { 0 };
             u64::from(cx.wave.vgpr[at][lane]) | high
         };
-        let new = if wide {
-            op.atomic.apply64(old, operand(value), operand(other))
+        let (value, other) = (operand(value), operand(other));
+        let old = if wide {
+            cx.update64(op, place, lane, |old| op.atomic.apply64(old, value, other))
         } else {
-            op.atomic.apply32(old as u32, operand(value) as u32, operand(other) as u32).into()
+            let change = |old| op.atomic.apply32(old, value as u32, other as u32);
+            cx.update32(op, place, lane, change).map(u64::from)
         };
-        let halves = if wide { 2 } else { 1 };
-        for half in 0..halves {
-            if let Err(trap) = cx.write(place.plus(half * 4), 4, (new >> (32 * half)) as u32, lane) {
-                return cx.fail(trap);
+        match old {
+            Ok(_) if op.dst == crate::op::NONE => {}
+            Ok(old) => {
+                let dst = usize::from(op.dst - VGPR0);
+                cx.wave.vgpr[dst][lane] = old as u32;
+                if wide {
+                    cx.wave.vgpr[dst + 1][lane] = (old >> 32) as u32;
+                }
             }
-            if op.dst != crate::op::NONE {
-                let dst = usize::from(op.dst - VGPR0) + half as usize;
-                cx.wave.vgpr[dst][lane] = (old >> (32 * half)) as u32;
-            }
+            Err(trap) => return cx.fail(trap),
         }
     }
     Flow::Next

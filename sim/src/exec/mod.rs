@@ -1,5 +1,6 @@
 //! The meaning of instructions, one file a family. Each handler runs one instruction for one wave.
 
+pub(crate) mod access;
 pub(crate) mod atomic;
 mod cmp;
 mod convert;
@@ -17,11 +18,14 @@ mod valu_int;
 mod vmem;
 
 #[cfg(test)]
+mod memory_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::fault::Trap;
 use crate::memory::Memory;
 use crate::op::{Code, Op};
+use crate::watch::Watch;
 use crate::wave::{Lanes, Wave};
 use isa::table::{Family, Row};
 use isa::{MachInst, ModFlags, Target};
@@ -74,6 +78,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) clock: u64,
     /// Whether 64-bit atomics are in use, so that 64-bit accesses must be one step.
     pub(crate) locked64: bool,
+    /// Who sees accesses to memory; nobody in fast mode.
+    pub(crate) watch: Option<&'a mut dyn Watch>,
 }
 
 impl Cx<'_> {

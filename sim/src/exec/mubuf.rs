@@ -1,9 +1,11 @@
 //! Buffer instructions: accesses through a resource descriptor of four SGPRs. Scratch is reached this way, too.
 
+use super::access::Place;
 use super::valu::plain;
-use super::vmem::{Place, data_register, high_half, low_half};
+use super::vmem::{data_register, high_half, low_half};
 use super::{Cx, Flow, Handler};
 use crate::op::{Op, Src, VGPR0};
+use crate::watch::CacheOp;
 use crate::wave::{ActiveLanes, Wave};
 use isa::ModFlags;
 
@@ -100,8 +102,12 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
         "store_byte_d16_hi" => |cx, op| store_part(cx, op, 1, 16),
         "store_short" => |cx, op| store_part(cx, op, 2, 0),
         "store_short_d16_hi" => |cx, op| store_part(cx, op, 2, 16),
-        // One copy of memory: no cache can be stale.
-        "wbinvl1" | "wbinvl1_vol" => |_, _| Flow::Next,
+        "wbinvl1" | "wbinvl1_sc" => |cx, _| cx.cache(CacheOp::InvalidateL1 { volatile: false }),
+        "wbinvl1_vol" => |cx, _| cx.cache(CacheOp::InvalidateL1 { volatile: true }),
+        "gl0_inv" => |cx, _| cx.cache(CacheOp::InvalidateGl0),
+        "gl1_inv" => |cx, _| cx.cache(CacheOp::InvalidateGl1),
+        "wbl2" => |cx, _| cx.cache(CacheOp::WriteBackL2),
+        "invl2" => |cx, _| cx.cache(CacheOp::InvalidateL2),
         atomic if atomic.starts_with("atomic_") && atomic.ends_with("_x2") => {
             |cx, op| atomic_access(cx, op, true)
         }
@@ -163,7 +169,7 @@ fn load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     for dword in 0..dwords {
         for lane in ActiveLanes(access.exec) {
             let value = match access.place(lane, dword, 4) {
-                Some(place) => cx.read(place, 4, lane),
+                Some(place) => cx.read(op, place, 4, lane),
                 None => Ok(0),
             };
             match value {
@@ -180,7 +186,7 @@ fn load_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, extend: fn(u32, u32) -> u32) 
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     for lane in ActiveLanes(access.exec) {
         let value = match access.place(lane, 0, bytes.into()) {
-            Some(place) => cx.read(place, bytes, lane),
+            Some(place) => cx.read(op, place, bytes, lane),
             None => Ok(0),
         };
         match value {
@@ -201,7 +207,7 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
         for dword in 0..dwords {
             let value = cx.wave.vgpr[data + dword as usize][lane];
             let Some(place) = access.place(lane, dword, 4) else { continue };
-            if let Err(trap) = cx.write(place, 4, value, lane) {
+            if let Err(trap) = cx.write(op, place, 4, value, lane) {
                 return cx.fail(trap);
             }
         }
@@ -215,7 +221,7 @@ fn store_part(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u32) -> Flow {
     for lane in ActiveLanes(access.exec) {
         let value = cx.wave.vgpr[data][lane] >> shift;
         let Some(place) = access.place(lane, 0, bytes.into()) else { continue };
-        if let Err(trap) = cx.write(place, bytes, value, lane) {
+        if let Err(trap) = cx.write(op, place, bytes, value, lane) {
             return cx.fail(trap);
         }
     }

@@ -1,8 +1,10 @@
 //! Scalar memory.
 
+use super::access::{Place, SCALAR};
 use super::{Cx, Flow, Handler, mubuf::Resource};
 use crate::fault::{Access, Trap};
 use crate::op::{Op, Src};
+use crate::watch::CacheOp;
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -24,8 +26,13 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
             cx.wave.set_pair(usize::from(op.dst), clock);
             Flow::Next
         },
-        // One copy of memory: no cache can be stale.
-        "s_dcache_inv" | "s_dcache_wb" | "s_dcache_inv_vol" | "s_dcache_wb_vol" => |_, _| Flow::Next,
+        "s_dcache_inv" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: false }),
+        "s_dcache_inv_vol" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: true }),
+        "s_gl1_inv" => |cx, _| cx.cache(CacheOp::InvalidateGl1),
+        "s_dcache_discard" => |cx, op| discard(cx, op, 64),
+        "s_dcache_discard_x2" => |cx, op| discard(cx, op, 128),
+        "s_dcache_wb" => |cx, _| cx.cache(CacheOp::WriteBackScalar { volatile: false }),
+        "s_dcache_wb_vol" => |cx, _| cx.cache(CacheOp::WriteBackScalar { volatile: true }),
         _ => return None,
     })
 }
@@ -41,19 +48,26 @@ fn offset(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
 fn read(cx: &mut Cx<'_>, op: &Op, address: u64, dwords: u32) -> Flow {
     // The low two bits are ignored (Vega ISA, "Scalar Memory Operations").
     let address = address & !3;
-    let Some((buffer, at)) = cx.memory.find(address, u64::from(dwords) * 4) else {
-        return cx.fail(Trap::Memory {
-            address,
-            bytes: dwords * 4,
-            access: Access::Read,
-            reason: "no allocation holds all of it",
-            lane: u32::MAX,
-        });
-    };
-    for dword in 0..dwords as usize {
-        cx.wave.sgpr[(usize::from(op.dst) + dword) & 255] = buffer.load(at + dword as u64 * 4, 4);
+    if let Err(trap) = check(cx, address, dwords * 4, Access::Read) {
+        return cx.fail(trap);
+    }
+    for dword in 0..dwords {
+        let at = address + u64::from(dword) * 4;
+        match cx.read(op, Place::Linear(at), 4, SCALAR) {
+            Ok(value) => cx.wave.sgpr[(usize::from(op.dst) + dword as usize) & 255] = value,
+            Err(trap) => return cx.fail(trap),
+        }
     }
     Flow::Next
+}
+
+/// A fault names the whole access.
+fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Trap> {
+    let reason = "no allocation holds all of it";
+    match cx.memory.find(address, bytes.into()) {
+        Some(_) => Ok(()),
+        None => Err(Trap::Memory { address, bytes, access, reason, lane: u32::MAX }),
+    }
 }
 
 fn load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
@@ -70,38 +84,34 @@ fn buffer_load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
         let mut value = 0;
         if at.checked_add(4).is_some_and(|end| end <= resource.bytes()) {
             let address = resource.base + at;
-            let Some((buffer, at)) = cx.memory.find(address, 4) else {
-                let reason = "the buffer resource is larger than its allocation";
-                return cx.fail(Trap::Memory {
-                    address,
-                    bytes: 4,
-                    access: Access::Read,
-                    reason,
-                    lane: u32::MAX,
-                });
+            value = match cx.read(op, Place::Linear(address), 4, SCALAR) {
+                Ok(value) => value,
+                Err(trap) => return cx.fail(trap),
             };
-            value = buffer.load(at, 4);
         }
         cx.wave.sgpr[(usize::from(op.dst) + dword as usize) & 255] = value;
     }
     Flow::Next
 }
 
+/// The cache line of an address, and the next, need not be written back.
+fn discard(cx: &mut Cx<'_>, op: &Op, bytes: u32) -> Flow {
+    let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset(cx, op, 1));
+    cx.cache(CacheOp::DiscardScalar { address, bytes })
+}
+
 fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     let address = cx.wave.scalar64(op.src[1]).wrapping_add(offset(cx, op, 2)) & !3;
     let Src::S(first) = op.src[0] else { return cx.fail(Trap::Unsupported) };
-    let Some((buffer, at)) = cx.memory.find(address, u64::from(dwords) * 4) else {
-        let reason = "no allocation holds all of it";
-        return cx.fail(Trap::Memory {
-            address,
-            bytes: dwords * 4,
-            access: Access::Write,
-            reason,
-            lane: u32::MAX,
-        });
-    };
-    for dword in 0..dwords as usize {
-        buffer.store(at + dword as u64 * 4, 4, cx.wave.sgpr[(usize::from(first) + dword) & 255]);
+    if let Err(trap) = check(cx, address, dwords * 4, Access::Write) {
+        return cx.fail(trap);
+    }
+    for dword in 0..dwords {
+        let value = cx.wave.sgpr[(usize::from(first) + dword as usize) & 255];
+        let at = address + u64::from(dword) * 4;
+        if let Err(trap) = cx.write(op, Place::Linear(at), 4, value, SCALAR) {
+            return cx.fail(trap);
+        }
     }
     Flow::Next
 }

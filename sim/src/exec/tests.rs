@@ -75,6 +75,7 @@ impl Machine {
                 trap: None,
                 clock: 0,
                 locked64: false,
+                watch: None,
             };
             let flow = (op.run)(&mut cx, op);
             assert_eq!(flow, Flow::Next, "{}: {:?}", code[0].text(target, 0), cx.trap);

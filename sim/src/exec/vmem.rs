@@ -1,9 +1,9 @@
 //! Memory accesses of lanes: FLAT, GLOBAL and SCRATCH instructions.
 
+use super::access::Place;
 use super::valu::{Source, plain};
 use super::{Cx, Flow, Handler};
-use crate::fault::{Access, Trap};
-use crate::memory::Buffer;
+use crate::fault::Trap;
 use crate::op::{NONE, Op, Src, VGPR0};
 use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SHARED_APERTURE};
 use std::sync::atomic::Ordering;
@@ -12,40 +12,6 @@ use std::sync::atomic::Ordering;
 pub(crate) const FLAT: u8 = 0;
 pub(crate) const GLOBAL: u8 = 1;
 pub(crate) const SCRATCH: u8 = 2;
-
-/// Where a lane's access goes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
-    /// An address of memory.
-    Linear(u64),
-    /// An offset in the lane's private memory, which is swizzled: dwords of lanes lie side by side.
-    Private { base: u64, offset: u32 },
-    /// An offset in LDS.
-    Lds(u32),
-}
-
-impl Place {
-    pub(crate) fn plus(self, bytes: u32) -> Place {
-        match self {
-            Place::Linear(address) => Place::Linear(address.wrapping_add(u64::from(bytes))),
-            Place::Private { base, offset } => Place::Private { base, offset: offset.wrapping_add(bytes) },
-            Place::Lds(offset) => Place::Lds(offset.wrapping_add(bytes)),
-        }
-    }
-
-    /// The address to name in a fault.
-    fn address(self) -> u64 {
-        match self {
-            Place::Linear(address) => address,
-            Place::Private { offset, .. } | Place::Lds(offset) => u64::from(offset),
-        }
-    }
-}
-
-/// Address of a byte of a lane's private memory.
-fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
-    base.wrapping_add(u64::from(offset / 4) * u64::from(lanes) * 4 + lane as u64 * 4 + u64::from(offset % 4))
-}
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
     let (segment, rest) = name.split_once('_')?;
@@ -114,99 +80,6 @@ impl Cx<'_> {
             },
         }
     }
-
-    fn trap(&self, place: Place, bytes: u32, access: Access, lane: usize) -> Trap {
-        let reason = match place {
-            Place::Linear(_) => "no allocation holds all of it",
-            Place::Private { .. } => "outside of the wave's scratch",
-            Place::Lds(_) => "outside of the group's LDS",
-        };
-        Trap::Memory { address: place.address(), bytes, access, reason, lane: lane as u32 }
-    }
-
-    /// Reads up to 4 bytes that lie in one dword, or anywhere in memory or LDS.
-    pub(crate) fn read(&self, place: Place, bytes: u32, lane: usize) -> Result<u32, Trap> {
-        let found = match place {
-            Place::Linear(address) => self.read_linear(address, bytes),
-            Place::Private { base, offset } if offset % 4 + bytes <= 4 => {
-                self.read_linear(swizzle(self.wave.lanes, base, offset, lane), bytes)
-            }
-            Place::Private { base, offset } => (0..bytes).try_fold(0, |value, byte| {
-                let part =
-                    self.read_linear(swizzle(self.wave.lanes, base, offset.wrapping_add(byte), lane), 1)?;
-                Some(value | part << (8 * byte))
-            }),
-            Place::Lds(offset) => self.read_lds(offset, bytes),
-        };
-        found.ok_or_else(|| self.trap(place, bytes, Access::Read, lane))
-    }
-
-    /// Writes the low bytes of a value.
-    pub(crate) fn write(&mut self, place: Place, bytes: u32, value: u32, lane: usize) -> Result<(), Trap> {
-        let found = match place {
-            Place::Linear(address) => self.write_linear(address, bytes, value),
-            Place::Private { base, offset } if offset % 4 + bytes <= 4 => {
-                self.write_linear(swizzle(self.wave.lanes, base, offset, lane), bytes, value)
-            }
-            Place::Private { base, offset } => (0..bytes).try_for_each(|byte| {
-                self.write_linear(
-                    swizzle(self.wave.lanes, base, offset.wrapping_add(byte), lane),
-                    1,
-                    value >> (8 * byte),
-                )
-            }),
-            Place::Lds(offset) => self.write_lds(offset, bytes, value),
-        };
-        found.ok_or_else(|| self.trap(place, bytes, Access::Write, lane))
-    }
-
-    /// The dword of scratch at an address and the position in it, if the address is this wave's.
-    fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
-        let offset = address.wrapping_sub(self.wave.scratch_base);
-        let word = usize::try_from(offset / 4).ok()?;
-        (word < self.wave.scratch.len() && offset % 4 + u64::from(bytes) <= 4)
-            .then_some((word, offset as u32 % 4 * 8))
-    }
-
-    fn read_linear(&self, address: u64, bytes: u32) -> Option<u32> {
-        if let Some((word, shift)) = self.scratch_word(address, bytes) {
-            return Some((u64::from(self.wave.scratch[word] >> shift) & ((1 << (bytes * 8)) - 1)) as u32);
-        }
-        let (buffer, offset) = self.memory.find(address, bytes.into())?;
-        Some(buffer.load(offset, bytes))
-    }
-
-    fn write_linear(&mut self, address: u64, bytes: u32, value: u32) -> Option<()> {
-        if let Some((word, shift)) = self.scratch_word(address, bytes) {
-            let mask = (((1u64 << (bytes * 8)) - 1) as u32) << shift;
-            let word = &mut self.wave.scratch[word];
-            *word = *word & !mask | value << shift & mask;
-            return Some(());
-        }
-        let (buffer, offset) = self.memory.find(address, bytes.into())?;
-        buffer.store(offset, bytes, value);
-        Some(())
-    }
-
-    /// The one allocation that holds the accesses of all lanes, if they are aligned dwords.
-    #[inline(always)]
-    fn common_buffer(&self, addresses: &[u64; 64], exec: u64, bytes: u64) -> Option<&Buffer> {
-        let buffer = self.memory.buffer(addresses[exec.trailing_zeros() as usize & 63])?;
-        let last = buffer.bytes().checked_sub(bytes)?;
-        let mut bad = false;
-        if exec == !0 {
-            for address in addresses {
-                let offset = address.wrapping_sub(buffer.base());
-                bad |= offset > last || offset % 4 != 0;
-            }
-        } else {
-            for lane in ActiveLanes(exec) {
-                let offset = addresses[lane].wrapping_sub(buffer.base());
-                bad |= offset > last || offset % 4 != 0;
-            }
-        }
-        (!bad).then_some(buffer)
-    }
 }
 
 /// Registers and offset of each lane, added up.
@@ -237,10 +110,12 @@ fn load<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flo
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     let memory = cx.memory;
     let locked = cx.locked64 && DWORDS == 2;
-    if SEGMENT != SCRATCH && !locked && cx.common_buffer(&addresses, exec, DWORDS as u64 * 4).is_some() {
-        let Some(buffer) = memory.buffer(addresses[exec.trailing_zeros() as usize & 63]) else {
-            return Flow::Next;
-        };
+    let simple = if SEGMENT == SCRATCH || locked {
+        None
+    } else {
+        cx.common_buffer(&addresses, exec, DWORDS as u64 * 4)
+    };
+    if let Some(buffer) = simple {
         let (words, base) = (buffer.words(), buffer.base());
         for dword in 0..DWORDS {
             let lanes = &mut cx.wave.vgpr[dst + dword];
@@ -255,7 +130,7 @@ fn load<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flo
         let place = cx.place::<SEGMENT>(addresses[lane]);
         let _guard = locked.then(|| memory.lock64(addresses[lane]));
         for dword in 0..DWORDS {
-            match cx.read(place.plus(dword as u32 * 4), 4, lane) {
+            match cx.read(op, place.plus(dword as u32 * 4), 4, lane) {
                 Ok(value) => cx.wave.vgpr[dst + dword][lane] = value,
                 Err(trap) => return cx.fail(trap),
             }
@@ -269,7 +144,7 @@ fn load_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, extend: fn
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     for lane in ActiveLanes(exec) {
-        match cx.read(cx.place::<SEGMENT>(addresses[lane]), bytes, lane) {
+        match cx.read(op, cx.place::<SEGMENT>(addresses[lane]), bytes, lane) {
             Ok(value) => {
                 let place = &mut cx.wave.vgpr[dst][lane];
                 *place = extend(value, *place);
@@ -294,10 +169,12 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
     let data = data_register(op.src[1]);
     let memory = cx.memory;
     let locked = cx.locked64 && DWORDS == 2;
-    if SEGMENT != SCRATCH && !locked && cx.common_buffer(&addresses, exec, DWORDS as u64 * 4).is_some() {
-        let Some(buffer) = memory.buffer(addresses[exec.trailing_zeros() as usize & 63]) else {
-            return Flow::Next;
-        };
+    let simple = if SEGMENT == SCRATCH || locked {
+        None
+    } else {
+        cx.common_buffer(&addresses, exec, DWORDS as u64 * 4)
+    };
+    if let Some(buffer) = simple {
         let (words, base) = (buffer.words(), buffer.base());
         // Lane by lane, so that the highest lane wins where lanes write the same place.
         for lane in ActiveLanes(exec) {
@@ -313,7 +190,7 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
         let _guard = locked.then(|| memory.lock64(addresses[lane]));
         for dword in 0..DWORDS {
             let value = cx.wave.vgpr[data + dword][lane];
-            if let Err(trap) = cx.write(place.plus(dword as u32 * 4), 4, value, lane) {
+            if let Err(trap) = cx.write(op, place.plus(dword as u32 * 4), 4, value, lane) {
                 return cx.fail(trap);
             }
         }
@@ -327,7 +204,7 @@ fn store_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u3
     let data = data_register(op.src[1]);
     for lane in ActiveLanes(exec) {
         let value = cx.wave.vgpr[data][lane] >> shift;
-        if let Err(trap) = cx.write(cx.place::<SEGMENT>(addresses[lane]), bytes, value, lane) {
+        if let Err(trap) = cx.write(op, cx.place::<SEGMENT>(addresses[lane]), bytes, value, lane) {
             return cx.fail(trap);
         }
     }
@@ -364,21 +241,7 @@ impl Cx<'_> {
     pub(crate) fn rmw32(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
         let value = self.wave.vgpr[data][lane];
         let other = if op.atomic.has_compare() { self.wave.vgpr[data + 1][lane] } else { 0 };
-        let change = |old| op.atomic.apply32(old, value, other);
-        let old = match place {
-            Place::Linear(address) if address % 4 == 0 && self.scratch_word(address, 4).is_none() => {
-                let found = self.memory.find(address, 4);
-                let (buffer, offset) = found.ok_or_else(|| self.trap(place, 4, Access::Atomic, lane))?;
-                let cell = &buffer.words()[(offset / 4) as usize];
-                cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(change(old))).unwrap_or(0)
-            }
-            Place::Linear(address) if address % 4 != 0 => return Err(misaligned(address, 4, lane)),
-            _ => {
-                let old = self.read(place, 4, lane)?;
-                self.write(place, 4, change(old), lane)?;
-                old
-            }
-        };
+        let old = self.update32(op, place, lane, |old| op.atomic.apply32(old, value, other))?;
         if op.dst != NONE {
             self.wave.vgpr[usize::from(op.dst - VGPR0)][lane] = old;
         }
@@ -392,38 +255,12 @@ impl Cx<'_> {
         };
         let value = pair(self.wave, data);
         let other = if op.atomic.has_compare() { pair(self.wave, data + 2) } else { 0 };
-        let change = |old| op.atomic.apply64(old, value, other);
-        let old = match place {
-            Place::Linear(address) if address % 8 == 0 && self.scratch_word(address, 4).is_none() => {
-                let found = self.memory.find(address, 8);
-                let (buffer, offset) = found.ok_or_else(|| self.trap(place, 8, Access::Atomic, lane))?;
-                self.memory.update64(buffer, offset, change)
-            }
-            Place::Linear(address) if address % 8 != 0 => return Err(misaligned(address, 8, lane)),
-            _ => {
-                let old = u64::from(self.read(place, 4, lane)?)
-                    | u64::from(self.read(place.plus(4), 4, lane)?) << 32;
-                let new = change(old);
-                self.write(place, 4, new as u32, lane)?;
-                self.write(place.plus(4), 4, (new >> 32) as u32, lane)?;
-                old
-            }
-        };
+        let old = self.update64(op, place, lane, |old| op.atomic.apply64(old, value, other))?;
         if op.dst != NONE {
             let dst = usize::from(op.dst - VGPR0);
             self.wave.vgpr[dst][lane] = old as u32;
             self.wave.vgpr[dst + 1][lane] = (old >> 32) as u32;
         }
         Ok(())
-    }
-}
-
-fn misaligned(address: u64, bytes: u32, lane: usize) -> Trap {
-    Trap::Memory {
-        address,
-        bytes,
-        access: Access::Atomic,
-        reason: "an atomic must be aligned to its size",
-        lane: lane as u32,
     }
 }

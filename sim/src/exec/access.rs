@@ -1,0 +1,309 @@
+//! Accesses to memory, scratch and LDS: the only way by which instructions reach them, so that a watcher sees all.
+
+use super::{Cx, Flow};
+use crate::fault::{Access, Trap};
+use crate::memory::Buffer;
+use crate::op::Op;
+use crate::watch::{CacheOp, MemAccess, Space};
+use crate::wave::ActiveLanes;
+use std::sync::atomic::Ordering;
+
+/// The lane of scalar accesses.
+pub(crate) const SCALAR: usize = u32::MAX as usize;
+
+/// Where a lane's access goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// An address of memory.
+    Linear(u64),
+    /// An offset in the lane's private memory, which is swizzled: dwords of lanes lie side by side.
+    Private { base: u64, offset: u32 },
+    /// An offset in LDS.
+    Lds(u32),
+}
+
+impl Place {
+    pub(crate) fn plus(self, bytes: u32) -> Place {
+        match self {
+            Place::Linear(address) => Place::Linear(address.wrapping_add(u64::from(bytes))),
+            Place::Private { base, offset } => Place::Private { base, offset: offset.wrapping_add(bytes) },
+            Place::Lds(offset) => Place::Lds(offset.wrapping_add(bytes)),
+        }
+    }
+
+    /// The address to name in a fault.
+    fn address(self) -> u64 {
+        match self {
+            Place::Linear(address) => address,
+            Place::Private { offset, .. } | Place::Lds(offset) => u64::from(offset),
+        }
+    }
+
+    /// Whether its bytes do not lie together: private memory beyond a dword.
+    fn is_split(self, bytes: u32) -> bool {
+        matches!(self, Place::Private { offset, .. } if offset % 4 + bytes > 4)
+    }
+
+    fn trap(self, bytes: u32, access: Access, lane: usize) -> Trap {
+        let reason = match self {
+            Place::Linear(_) => "no allocation holds all of it",
+            Place::Private { .. } => "outside of the wave's scratch",
+            Place::Lds(_) => "outside of the group's LDS",
+        };
+        Trap::Memory { address: self.address(), bytes, access, reason, lane: lane as u32 }
+    }
+
+    fn misaligned(self, bytes: u32, lane: usize) -> Trap {
+        let reason = "an atomic must be aligned to its size";
+        Trap::Memory { address: self.address(), bytes, access: Access::Atomic, reason, lane: lane as u32 }
+    }
+}
+
+/// Address of a byte of a lane's private memory.
+fn swizzle(lanes: u32, base: u64, offset: u32, lane: usize) -> u64 {
+    base.wrapping_add(u64::from(offset / 4) * u64::from(lanes) * 4 + lane as u64 * 4 + u64::from(offset % 4))
+}
+
+/// Bytes that are there, all of them.
+enum Spot<'a> {
+    Memory(&'a Buffer, u64),
+    Scratch { word: usize, shift: u32 },
+    Lds(u32),
+}
+
+impl Spot<'_> {
+    /// The access as a watcher sees it.
+    fn access(&self, op: &Op, bytes: u32, kind: Access, lane: usize) -> MemAccess {
+        let (space, address) = match self {
+            Spot::Memory(buffer, offset) => (Space::Global, buffer.base() + offset),
+            Spot::Scratch { word, shift } => (Space::Scratch, *word as u64 * 4 + u64::from(shift / 8)),
+            Spot::Lds(offset) => (Space::Lds, u64::from(*offset)),
+        };
+        MemAccess { space, address, bytes, lane: lane as u32, kind, flags: op.flags, scalar: lane == SCALAR }
+    }
+}
+
+/// The low bits of as many bytes.
+fn byte_mask(bytes: u32) -> u64 {
+    (1 << (bytes * 8)) - 1
+}
+
+impl<'a> Cx<'a> {
+    fn spot(&self, place: Place, bytes: u32, lane: usize) -> Option<Spot<'a>> {
+        let address = match place {
+            Place::Linear(address) => address,
+            Place::Private { base, offset } => swizzle(self.wave.lanes, base, offset, lane),
+            Place::Lds(offset) => {
+                return (offset.checked_add(bytes)? <= self.lds_bytes).then_some(Spot::Lds(offset));
+            }
+        };
+        if let Some((word, shift)) = self.scratch_word(address, bytes) {
+            return Some(Spot::Scratch { word, shift });
+        }
+        let (buffer, offset) = self.memory.find(address, bytes.into())?;
+        Some(Spot::Memory(buffer, offset))
+    }
+
+    /// The dword of scratch at an address and the position in it, if the address is this wave's. Eight bytes (of an
+    /// atomic) begin at a dword and need not lie together.
+    fn scratch_word(&self, address: u64, bytes: u32) -> Option<(usize, u32)> {
+        let offset = address.wrapping_sub(self.wave.scratch_base);
+        let word = usize::try_from(offset / 4).ok()?;
+        (word < self.wave.scratch.len() && offset % 4 + u64::from(bytes.min(4)) <= 4)
+            .then_some((word, offset as u32 % 4 * 8))
+    }
+
+    /// Reads up to 4 bytes.
+    pub(crate) fn read(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<u32, Trap> {
+        if place.is_split(bytes) {
+            return (0..bytes).try_fold(0, |value, byte| {
+                Ok(value | self.read(op, place.plus(byte), 1, lane)? << (8 * byte))
+            });
+        }
+        let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Read, lane))?;
+        if let Some(watch) = &mut self.watch {
+            let seen = watch.read(self.memory, &spot.access(op, bytes, Access::Read, lane))?;
+            if let Some(value) = seen {
+                return Ok(value);
+            }
+        }
+        Ok(self.load(spot, bytes))
+    }
+
+    fn load(&self, spot: Spot<'_>, bytes: u32) -> u32 {
+        match spot {
+            Spot::Memory(buffer, offset) => buffer.load(offset, bytes),
+            Spot::Scratch { word, shift } => {
+                (u64::from(self.wave.scratch[word] >> shift) & byte_mask(bytes)) as u32
+            }
+            Spot::Lds(offset) => {
+                let word = (offset / 4) as usize;
+                let low = self.lds.get(word).copied().unwrap_or(0);
+                let high = self.lds.get(word + 1).copied().unwrap_or(0);
+                let value = (u64::from(low) | u64::from(high) << 32) >> (offset % 4 * 8);
+                (value & byte_mask(bytes)) as u32
+            }
+        }
+    }
+
+    /// Writes the low bytes of a value.
+    pub(crate) fn write(
+        &mut self,
+        op: &Op,
+        place: Place,
+        bytes: u32,
+        value: u32,
+        lane: usize,
+    ) -> Result<(), Trap> {
+        if place.is_split(bytes) {
+            return (0..bytes)
+                .try_for_each(|byte| self.write(op, place.plus(byte), 1, value >> (8 * byte), lane));
+        }
+        let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Write, lane))?;
+        if let Some(watch) = &mut self.watch {
+            let access = spot.access(op, bytes, Access::Write, lane);
+            if watch.write(self.memory, &access, value)? {
+                return Ok(());
+            }
+        }
+        self.store(spot, bytes, value);
+        Ok(())
+    }
+
+    fn store(&mut self, spot: Spot<'_>, bytes: u32, value: u32) {
+        match spot {
+            Spot::Memory(buffer, offset) => buffer.store(offset, bytes, value),
+            Spot::Scratch { word, shift } => {
+                let mask = (byte_mask(bytes) as u32) << shift;
+                let word = &mut self.wave.scratch[word];
+                *word = *word & !mask | value << shift & mask;
+            }
+            Spot::Lds(offset) => {
+                let (word, shift) = ((offset / 4) as usize, offset % 4 * 8);
+                let mask = byte_mask(bytes) << shift;
+                let value = u64::from(value) << shift & mask;
+                for half in 0..2 {
+                    let (mask, value) = ((mask >> (32 * half)) as u32, (value >> (32 * half)) as u32);
+                    if let Some(cell) = self.lds.get_mut(word + half).filter(|_| mask != 0) {
+                        *cell = *cell & !mask | value;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where an atomic of 4 or 8 bytes acts; the watcher has been told.
+    fn atomic_spot(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<Spot<'a>, Trap> {
+        if !place.address().is_multiple_of(u64::from(bytes)) {
+            return Err(place.misaligned(bytes, lane));
+        }
+        let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Atomic, lane))?;
+        if let Some(watch) = &mut self.watch {
+            watch.atomic(self.memory, &spot.access(op, bytes, Access::Atomic, lane))?;
+        }
+        Ok(spot)
+    }
+
+    /// Replaces a dword in one step; gives the old one.
+    pub(crate) fn update32(
+        &mut self,
+        op: &Op,
+        place: Place,
+        lane: usize,
+        change: impl Fn(u32) -> u32,
+    ) -> Result<u32, Trap> {
+        let spot = self.atomic_spot(op, place, 4, lane)?;
+        if let Spot::Memory(buffer, offset) = spot {
+            let cell = &buffer.words()[(offset / 4) as usize];
+            let old = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some(change(old)));
+            return Ok(old.unwrap_or(0));
+        }
+        let old = self.read_quietly(place, lane)?;
+        self.write_quietly(place, change(old), lane)?;
+        Ok(old)
+    }
+
+    /// Replaces two dwords in one step; gives the old ones.
+    pub(crate) fn update64(
+        &mut self,
+        op: &Op,
+        place: Place,
+        lane: usize,
+        change: impl Fn(u64) -> u64,
+    ) -> Result<u64, Trap> {
+        let spot = self.atomic_spot(op, place, 8, lane)?;
+        if let Spot::Memory(buffer, offset) = spot {
+            return Ok(self.memory.update64(buffer, offset, change));
+        }
+        let halves = [self.read_quietly(place, lane)?, self.read_quietly(place.plus(4), lane)?];
+        let old = u64::from(halves[0]) | u64::from(halves[1]) << 32;
+        let new = change(old);
+        self.write_quietly(place, new as u32, lane)?;
+        self.write_quietly(place.plus(4), (new >> 32) as u32, lane)?;
+        Ok(old)
+    }
+
+    /// A dword of an atomic that the watcher knows of.
+    fn read_quietly(&self, place: Place, lane: usize) -> Result<u32, Trap> {
+        let spot = self.spot(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
+        Ok(self.load(spot, 4))
+    }
+
+    fn write_quietly(&mut self, place: Place, value: u32, lane: usize) -> Result<(), Trap> {
+        let spot = self.spot(place, 4, lane).ok_or_else(|| place.trap(4, Access::Atomic, lane))?;
+        self.store(spot, 4, value);
+        Ok(())
+    }
+
+    /// An instruction that only acts on caches. There is one copy of memory: without a watcher nothing can be stale.
+    pub(crate) fn cache(&mut self, operation: CacheOp) -> Flow {
+        let memory = self.memory;
+        match self.watch.as_mut().map_or(Ok(()), |watch| watch.cache(memory, operation)) {
+            Ok(()) => Flow::Next,
+            Err(trap) => self.fail(trap),
+        }
+    }
+
+    /// The one allocation that holds the accesses of all lanes, if they are aligned dwords and nobody watches.
+    #[inline(always)]
+    pub(crate) fn common_buffer(&self, addresses: &[u64; 64], exec: u64, bytes: u64) -> Option<&'a Buffer> {
+        if self.watch.is_some() {
+            return None;
+        }
+        let buffer = self.memory.buffer(addresses[exec.trailing_zeros() as usize & 63])?;
+        let last = buffer.bytes().checked_sub(bytes)?;
+        let mut bad = false;
+        if exec == !0 {
+            for address in addresses {
+                let offset = address.wrapping_sub(buffer.base());
+                bad |= offset > last || offset % 4 != 0;
+            }
+        } else {
+            for lane in ActiveLanes(exec) {
+                let offset = addresses[lane].wrapping_sub(buffer.base());
+                bad |= offset > last || offset % 4 != 0;
+            }
+        }
+        (!bad).then_some(buffer)
+    }
+
+    /// Whether all active lanes access aligned dwords inside of LDS, up to `end` bytes after their address, and nobody
+    /// watches.
+    #[inline(always)]
+    pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32) -> bool {
+        let Some(last) = self.lds_bytes.checked_sub(end).filter(|_| self.watch.is_none()) else {
+            return false;
+        };
+        let mut bad = false;
+        if exec == !0 {
+            for &address in addresses {
+                bad |= address > last || address % 4 != 0;
+            }
+        } else {
+            for lane in ActiveLanes(exec) {
+                bad |= addresses[lane] > last || !addresses[lane].is_multiple_of(4);
+            }
+        }
+        !bad
+    }
+}

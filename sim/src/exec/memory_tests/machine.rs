@@ -1,0 +1,141 @@
+//! One wave, LDS, one buffer, and a few instructions.
+
+use crate::descriptor::Descriptor;
+use crate::exec::{Cx, Flow, Scratch};
+use crate::fault::Trap;
+use crate::memory::Memory;
+use crate::op::Code;
+use crate::watch::Watch;
+use crate::wave::{SCRATCH_BASE, Wave, reg};
+use isa::Target;
+use object::{Object, ObjectSection};
+
+/// IEEE mode, DX10 clamp, all denormals, 32 VGPRs.
+const DESCRIPTOR: Descriptor = Descriptor {
+    rsrc1: 7 | 0xf0 << 12 | 1 << 21 | 1 << 23,
+    group_segment: 0,
+    private_segment: 0,
+    kernarg_size: 0,
+    entry_offset: 0,
+    rsrc3: 0,
+    rsrc2: 0,
+    properties: 0,
+};
+/// Bytes of the buffer.
+const BYTES: u64 = 4096;
+
+pub(super) struct Machine {
+    target: &'static Target,
+    pub(super) wave: Wave,
+    pub(super) lds: Vec<u32>,
+    pub(super) memory: Memory,
+    /// Address of the buffer.
+    pub(super) buffer: u64,
+}
+
+impl Machine {
+    /// Waves of 64 lanes, all active; zeros everywhere; 1 KiB of LDS, 64 bytes of scratch for each lane.
+    pub(super) fn new(processor: &str) -> Machine {
+        Machine::of(processor, 64)
+    }
+
+    /// The same with so many lanes.
+    pub(super) fn of(processor: &str, lanes: u32) -> Machine {
+        let target = Target::by_name(processor).and_then(|target| target.with_wave_size(lanes));
+        let target = target.expect("a known processor");
+        let mut wave = Wave::new(0, &DESCRIPTOR, target);
+        wave.set_exec(!0);
+        wave.scratch = vec![0; 16 * lanes as usize];
+        wave.scratch_base = SCRATCH_BASE;
+        for first in [reg::FLAT_SCRATCH, reg::GFX7_FLAT_SCRATCH, reg::HIDDEN_FLAT_SCRATCH] {
+            wave.set_pair(first, SCRATCH_BASE);
+        }
+        let mut memory = Memory::new();
+        let buffer = memory.alloc(BYTES).expect("room");
+        Machine { target, wave, lds: vec![0; 256], memory, buffer }
+    }
+
+    /// A register of all lanes.
+    pub(super) fn v(&mut self, number: usize, value: impl Fn(usize) -> u32) -> &mut Machine {
+        self.wave.vgpr[number] = std::array::from_fn(value);
+        self
+    }
+
+    /// Two registers of all lanes.
+    pub(super) fn v64(&mut self, number: usize, value: impl Fn(usize) -> u64) -> &mut Machine {
+        self.v(number, |lane| value(lane) as u32).v(number + 1, |lane| (value(lane) >> 32) as u32)
+    }
+
+    pub(super) fn s64(&mut self, number: usize, value: u64) -> &mut Machine {
+        self.wave.set_pair(number, value);
+        self
+    }
+
+    pub(super) fn exec(&mut self, mask: u64) -> &mut Machine {
+        self.wave.set_exec(mask);
+        self
+    }
+
+    /// Fills the buffer from an offset on.
+    pub(super) fn fill(&mut self, offset: u64, words: &[u32]) -> &mut Machine {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert!(self.memory.write(self.buffer + offset, &bytes), "inside of the buffer");
+        self
+    }
+
+    /// A dword of the buffer.
+    pub(super) fn word(&self, offset: u64) -> u32 {
+        let mut bytes = [0; 4];
+        assert!(self.memory.read(self.buffer + offset, &mut bytes), "inside of the buffer");
+        u32::from_le_bytes(bytes)
+    }
+
+    /// Runs instructions; the trap of the one that fails.
+    pub(super) fn run_with(&mut self, text: &str, mut watch: Option<&mut dyn Watch>) -> Result<(), Trap> {
+        let code = [Code::new(self.target, 0, 0, assemble(self.target, text))];
+        let mut scratch = Scratch::new();
+        let lds_bytes = self.lds.len() as u32 * 4;
+        self.wave.pc = 0;
+        while let Some(op) = code[0].ops.get(self.wave.pc as usize) {
+            self.wave.pc += u32::from(op.len);
+            let mut cx = Cx {
+                wave: &mut self.wave,
+                lds: &mut self.lds,
+                lds_bytes,
+                memory: &self.memory,
+                code: &code,
+                scratch: &mut scratch,
+                target: self.target,
+                arch: pulp::Arch::new(),
+                trap: None,
+                clock: 0,
+                locked64: false,
+                watch: match &mut watch {
+                    Some(watch) => Some(&mut **watch),
+                    None => None,
+                },
+            };
+            if (op.run)(&mut cx, op) != Flow::Next {
+                return Err(cx.trap.unwrap_or(Trap::Unsupported));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs instructions that do not fail.
+    pub(super) fn run(&mut self, text: &str) -> &mut Machine {
+        let done = self.run_with(text, None);
+        assert!(done.is_ok(), "{text}: {done:?}");
+        self
+    }
+}
+
+/// The words of a text.
+fn assemble(target: &'static Target, text: &str) -> Vec<u32> {
+    let options =
+        asm::Options { target: Some(target), wave64: target.wave_size == 64, ..asm::Options::default() };
+    let file = asm::assemble(text, &options).unwrap_or_else(|wrong| panic!("{text}: {}", wrong[0].message));
+    let file = object::File::parse(&*file).expect("an ELF file");
+    let code = file.section_by_name(".text").expect("code").data().expect("bytes").to_vec();
+    code.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}

@@ -1,0 +1,74 @@
+//! What strict and weak runs put between instructions and memory: a [`Watch`] is asked at every access.
+//!
+//! Fast mode has no watcher. Every handler reaches memory through the accessors of `exec::access`, which ask the watcher
+//! if there is one; whole-wave shortcuts are taken only where there is none.
+
+use crate::fault::{Access, Trap};
+use crate::memory::Memory;
+use isa::ModFlags;
+
+/// Which memory an access goes to; decides what its address means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Space {
+    /// Allocations, by emulated address.
+    Global,
+    /// The group's LDS, by byte offset.
+    Lds,
+    /// The wave's scratch, by byte offset in it: dword `n` of lane `l` is at `4 (lanes n + l)`, however it was addressed.
+    Scratch,
+}
+
+/// One access of one lane, or of the wave as a whole. Nothing wider than a dword: 64-bit atomics are the exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "each watcher reads what it needs")]
+pub(crate) struct MemAccess {
+    pub(crate) space: Space,
+    /// See [`Space`]. In bounds: what is not has faulted before.
+    pub(crate) address: u64,
+    /// 1 to 4; of atomics 4 or 8. The address need not be a multiple of it.
+    pub(crate) bytes: u32,
+    /// `u32::MAX` for scalar accesses.
+    pub(crate) lane: u32,
+    pub(crate) kind: Access,
+    /// `glc`, `slc`, `dlc`, ... of the instruction.
+    pub(crate) flags: ModFlags,
+    /// Whether it goes through the scalar cache.
+    pub(crate) scalar: bool,
+}
+
+/// What an instruction asks of caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "each watcher reads what it needs")]
+pub(crate) enum CacheOp {
+    /// `buffer_wbinvl1` and, of volatile lines only, `buffer_wbinvl1_vol`; `buffer_wbinvl1_sc` of GFX6.
+    InvalidateL1 { volatile: bool },
+    /// `buffer_gl0_inv`.
+    InvalidateGl0,
+    /// `buffer_gl1_inv`, `s_gl1_inv`.
+    InvalidateGl1,
+    /// `buffer_invl2` of gfx90a.
+    InvalidateL2,
+    /// `buffer_wbl2` of gfx90a.
+    WriteBackL2,
+    /// `s_dcache_inv`, `s_dcache_inv_vol`.
+    InvalidateScalar { volatile: bool },
+    /// `s_dcache_wb`, `s_dcache_wb_vol`.
+    WriteBackScalar { volatile: bool },
+    /// `s_dcache_discard`: of 64 bytes, or 128.
+    DiscardScalar { address: u64, bytes: u32 },
+}
+
+/// Sees and may change what instructions do to memory. It is made for a wave, and knows which.
+pub(crate) trait Watch {
+    /// Before a read. `Some(value)` replaces what memory holds (a stale cache line, say).
+    fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap>;
+
+    /// Before a write of the low bytes of `value`. `true`: the watcher keeps it (a write-back cache), memory does not change.
+    fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap>;
+
+    /// Before a read-modify-write of 4 or 8 bytes, which then acts on what memory holds.
+    fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap>;
+
+    /// An instruction that invalidates or writes back caches.
+    fn cache(&mut self, memory: &Memory, operation: CacheOp) -> Result<(), Trap>;
+}
