@@ -1,0 +1,94 @@
+//! A program as the scoreboard wants it: the effects of each instruction, worked out once.
+
+use crate::effects::Effects;
+use crate::finding::{EventRule, Site};
+use crate::hazards::{Producer, RULES, Rule};
+use crate::{rdna, single};
+use isa::target::Generation;
+use isa::{Feature, MachInst, Target};
+
+/// Instructions of one processor by [`Site`].
+#[derive(Clone, Debug)]
+pub struct Code {
+    target: &'static Target,
+    rules: Vec<&'static Rule>,
+    effects: Vec<Effects>,
+    /// Producers that any instruction has to fear.
+    pub(crate) wanted: u64,
+    /// Wait states after which no producer matters.
+    pub(crate) window: u32,
+    pub(crate) has: rdna::Has,
+    /// Vector memory instructions form clauses that may be replayed.
+    pub(crate) vector_clauses: bool,
+}
+
+impl Code {
+    /// No instructions yet. `target` says the wave size too. `xnack`: whether memory instructions may be replayed.
+    pub fn new(target: &'static Target, xnack: bool) -> Code {
+        let rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
+        let generation = target.generation;
+        let clauses = xnack && target.has(Feature::XNACK) && generation >= Generation::Gfx8;
+        Code {
+            target,
+            window: rules.iter().map(|rule| u32::from(rule.states)).max().unwrap_or(0),
+            rules,
+            effects: Vec::new(),
+            wanted: 0,
+            has: rdna::Has {
+                rdna1: generation == Generation::Gfx10 && !target.has(Feature::GFX10_3),
+                smem_vccz: generation <= Generation::Gfx7,
+                partial_vccz: generation <= Generation::Gfx9,
+                clauses,
+            },
+            vector_clauses: clauses && generation <= Generation::Gfx9,
+        }
+    }
+
+    /// Adds an instruction. Add all of a program before the first is issued: what they fear decides what is kept track of.
+    pub fn add(&mut self, inst: &MachInst) -> Site {
+        let mut effects = Effects::of(self.target, inst);
+        for rule in &self.rules {
+            if effects.is_consumer(rule.second) {
+                effects.fears |= 1 << rule.first as u32;
+            }
+        }
+        self.wanted |= effects.fears;
+        let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
+        if self.wanted & pairs != 0 {
+            self.wanted |= 1 << Producer::ValuVector as u32;
+        }
+        self.effects.push(effects);
+        self.effects.len() as Site - 1
+    }
+
+    /// What an instruction does.
+    #[inline(always)]
+    pub fn effects(&self, site: Site) -> &Effects {
+        &self.effects[site as usize]
+    }
+
+    /// How many instructions there are.
+    pub fn len(&self) -> usize {
+        self.effects.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    /// The processor.
+    pub fn target(&self) -> &'static Target {
+        self.target
+    }
+
+    /// The rows about wait states that the processor has.
+    pub fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    /// What is wrong with an instruction wherever it stands.
+    pub fn single(&self, inst: &MachInst) -> Option<&'static EventRule> {
+        single::find(self.target, inst)
+    }
+}

@@ -1,0 +1,396 @@
+//! What an instruction does that waits and hazards are about: worked out once for each instruction of a program.
+
+use crate::counters::{self, Classes, Counter, FlatPath};
+use crate::hazards::{self, Consumer, Producer};
+use crate::mai::Mai;
+use crate::regset::RegSet;
+use isa::table::{Family, Flags, Implicit, Role};
+use isa::target::Generation;
+use isa::{Form, Lane, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
+
+bitflags::bitflags! {
+    /// Kinds of instructions.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Kinds: u64 {
+        /// Vector ALU, with matrix instructions and interpolation.
+        const VALU = 1;
+        /// Scalar ALU.
+        const SALU = 1 << 1;
+        /// Program flow and waits in the SOPP encoding.
+        const SOPP = 1 << 2;
+        /// Scalar memory.
+        const SMEM = 1 << 3;
+        /// Buffers, typed buffers, images.
+        const VMEM = 1 << 4;
+        /// Flat, global, scratch.
+        const FLAT = 1 << 5;
+        /// Of those, flat: any segment.
+        const FLAT_ANY = 1 << 6;
+        /// LDS and GDS.
+        const DS = 1 << 7;
+        /// Of those, GDS.
+        const GDS = 1 << 8;
+        /// Export.
+        const EXPORT = 1 << 9;
+        /// `s_sendmsg`.
+        const MESSAGE = 1 << 10;
+        /// Writes memory, atomics included.
+        const STORES = 1 << 11;
+        /// May branch.
+        const BRANCH = 1 << 12;
+        /// Goes to a function and comes back.
+        const CALL = 1 << 13;
+        /// `s_setpc_b64`.
+        const SETPC = 1 << 14;
+        /// Reads `vccz` to branch.
+        const VCCZ_BRANCH = 1 << 15;
+        /// Image instruction of GFX10 whose address takes a third dword.
+        const LONG_NSA = 1 << 16;
+        /// Image instruction of GFX10 with its address in scattered registers.
+        const NSA = 1 << 17;
+        /// Float atomic in memory.
+        const FP_ATOMIC = 1 << 18;
+        /// `v_cmpx_*`.
+        const CMPX = 1 << 19;
+        /// `v_nop`.
+        const V_NOP = 1 << 20;
+        /// `v_permlane*`.
+        const PERMLANE = 1 << 21;
+        /// DPP.
+        const DPP = 1 << 22;
+        /// One of the waits.
+        const WAIT = 1 << 23;
+        /// A scalar instruction that does not undo a scalar load's hold on its address on GFX10.
+        const NO_SALU_CHAIN = 1 << 24;
+        /// VALU, matrix instructions apart.
+        const PLAIN_VALU = 1 << 25;
+        /// `s_barrier`.
+        const BARRIER = 1 << 26;
+        /// Ends the wave.
+        const END = 1 << 27;
+        /// Scalar instruction that writes EXEC beside its destination.
+        const SAVEEXEC = 1 << 28;
+    }
+}
+
+/// Values of the counters that the instruction waits for; [`Waits::ANY`] where it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits(pub [u8; Counter::COUNT]);
+
+impl Waits {
+    /// No demand.
+    pub const ANY: u8 = u8::MAX;
+    /// No demands.
+    pub const NONE: Waits = Waits([Waits::ANY; Counter::COUNT]);
+    /// Everything.
+    pub const ALL: Waits = Waits([0; Counter::COUNT]);
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug)]
+pub struct Effects {
+    /// Registers read, implicit ones included.
+    pub reads: RegSet,
+    /// Registers written, implicit ones included.
+    pub writes: RegSet,
+    /// Sources that a counter holds (`expcnt`).
+    pub held: RegSet,
+    /// Kind.
+    pub kinds: Kinds,
+    /// Whether a memory operation brings registers.
+    pub returns: bool,
+    /// Whether a memory operation raises a counter.
+    pub counts: bool,
+    /// Target of an export.
+    pub export: u8,
+    /// Classes on the counters.
+    pub classes: Classes,
+    /// What it waits for.
+    pub waits: Waits,
+    /// `s_waitcnt_depctr`: `vm_vsrc` is 0, `sa_sdst` is 0.
+    pub depctr: (bool, bool),
+    /// Wait states it is worth.
+    pub states: u8,
+    /// As which first instruction of a hazard it counts: bits of [`Producer`].
+    pub(crate) produces: u64,
+    /// As which second one: bits of [`Consumer`].
+    pub(crate) consumes: u64,
+    /// Which producers matter to it, by the processor's rules.
+    pub(crate) fears: u64,
+    /// Registers a hazard is about beside `reads` and `writes`: the lane select, the data of a wide store.
+    pub(crate) aux: RegSet,
+    /// Hardware register of `s_setreg`, `s_getreg`.
+    pub(crate) hw: RegSet,
+    /// Matrix instructions and their kin.
+    pub(crate) mai: Mai,
+    /// The instruction.
+    pub op: isa::Opcode,
+}
+
+/// Pretended registers of the hazards: hardware register `id` of `s_setreg`.
+pub(crate) const fn hw_reg(id: u16) -> RegRange {
+    RegRange { first: Reg(192 + (id & 31)), len: 1 }
+}
+/// Bit `vskip` of MODE.
+pub(crate) const VSKIP: RegRange = RegRange { first: Reg(224), len: 1 };
+/// What every instruction has: for hazards that are not about a register.
+pub(crate) const ANYTHING: RegRange = RegRange { first: Reg(225), len: 1 };
+
+impl Effects {
+    /// The effects of an instruction.
+    pub fn of(target: &Target, inst: &MachInst) -> Effects {
+        let row = inst.op.row();
+        let mut effects = Effects {
+            reads: RegSet::EMPTY,
+            writes: RegSet::EMPTY,
+            held: RegSet::EMPTY,
+            kinds: kinds(inst),
+            returns: match row.flags.contains(Flags::ATOMIC) {
+                true => inst.mods.flags.contains(ModFlags::GLC),
+                false => !row.flags.contains(Flags::STORE),
+            },
+            counts: row.flags.intersects(Flags::VM.union(Flags::LGKM).union(Flags::EXP)),
+            export: 0,
+            classes: Classes::default(),
+            waits: waits(target, inst),
+            depctr: (false, false),
+            states: states(target, inst),
+            produces: 0,
+            consumes: 0,
+            fears: 0,
+            aux: RegSet::EMPTY,
+            hw: RegSet::EMPTY,
+            mai: Mai::of(inst),
+            op: inst.op,
+        };
+        effects.registers(target, inst);
+        effects.auxiliary(target, inst);
+        if let (Family::Exp, Operand::Imm(export)) = (row.family, inst.ops[0]) {
+            effects.export = export.clamp(0, 255) as u8;
+        }
+        if let (op::S_WAITCNT_DEPCTR, Operand::Imm(mask)) = (inst.op, inst.ops[0]) {
+            effects.depctr = (mask >> 2 & 7 == 0, mask & 1 == 0);
+        }
+        effects.classes = counters::classes(target, &effects, FlatPath::Unknown);
+        (effects.produces, effects.consumes) = hazards::roles(target, &effects, inst);
+        effects
+    }
+
+    fn registers(&mut self, target: &Target, inst: &MachInst) {
+        inst.for_each_reg(|role, operand| {
+            if let Operand::Reg(range) = operand {
+                self.touch(role, range);
+            }
+        });
+        // In wave32 the upper halves of the masks are registers like others.
+        let masks = target.mask_dwords();
+        for (flag, first, len, role) in [
+            (Implicit::READ_SCC, Reg::SCC, 1, Role::Use),
+            (Implicit::READ_VCC, Reg::VCC, masks, Role::Use),
+            (Implicit::READ_EXEC, Reg::EXEC, masks, Role::Use),
+            (Implicit::READ_M0, Reg::M0, 1, Role::Use),
+            (Implicit::WRITE_SCC, Reg::SCC, 1, Role::Def),
+            (Implicit::WRITE_VCC, Reg::VCC, masks, Role::Def),
+            (Implicit::WRITE_EXEC, Reg::EXEC, masks, Role::Def),
+            (Implicit::WRITE_M0, Reg::M0, 1, Role::Def),
+        ] {
+            if inst.implicit().contains(flag) {
+                self.touch(role, RegRange { first, len });
+            }
+        }
+        let flat_scratch = match target.generation {
+            Generation::Gfx7 => Some(Reg(104)),
+            Generation::Gfx8 | Generation::Gfx9 => Some(Reg::FLAT_SCRATCH),
+            // GFX6 has none; on GFX10 it is no SGPR.
+            Generation::Gfx6 | Generation::Gfx10 => None,
+        };
+        if let (true, Some(first)) = (inst.implicit().contains(Implicit::READ_FLAT_SCRATCH), flat_scratch) {
+            self.touch(Role::Use, RegRange { first, len: 2 });
+        }
+        if self.kinds.contains(Kinds::GDS) {
+            self.touch(Role::Use, RegRange { first: Reg::M0, len: 1 });
+        }
+        if self.kinds.intersects(Kinds::GDS | Kinds::EXPORT) {
+            self.held = self.reads.and(&RegSet::VECTOR);
+        }
+    }
+
+    fn touch(&mut self, role: Role, range: RegRange) {
+        if role != Role::Def {
+            self.reads.insert(range);
+        }
+        if role != Role::Use {
+            self.writes.insert(range);
+        }
+    }
+
+    fn auxiliary(&mut self, target: &Target, inst: &MachInst) {
+        let row = inst.op.row();
+        if matches!(row.name, "v_readlane_b32" | "v_writelane_b32") {
+            if let Some(Operand::Reg(lane)) = inst.operands().get(2) {
+                self.aux.insert(*lane);
+            }
+        } else if self.kinds.contains(Kinds::STORES) && self.kinds.intersects(Kinds::VMEM | Kinds::FLAT) {
+            let data = store_data(inst);
+            if target.generation == Generation::Gfx6 {
+                self.held = data.map_or(RegSet::EMPTY, RegSet::of);
+            }
+            let wide = data.filter(|data| data.len > 2 && hazards::is_exposed_store(inst));
+            self.aux = wide.map_or(RegSet::EMPTY, RegSet::of);
+        }
+        if matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32 | op::S_GETREG_B32) {
+            let field = inst.operands().iter().find_map(|operand| match operand {
+                Operand::Imm(imm) => Some(*imm),
+                _ => None,
+            });
+            let imm = field.unwrap_or(0);
+            self.hw.insert(hw_reg((imm & 63) as u16));
+            let (first, bits) = (imm >> 6 & 31, (imm >> 11 & 31) + 1);
+            const MODE: i32 = 1;
+            const VSKIP_BIT: i32 = 28;
+            if imm & 63 == MODE && (first..first + bits).contains(&VSKIP_BIT) {
+                self.hw.insert(VSKIP);
+            }
+        }
+    }
+
+    /// Registers that it writes when the memory operation is complete.
+    pub(crate) fn brought(&self) -> RegSet {
+        match self.kinds.contains(Kinds::SMEM) {
+            true => self.writes.and(&RegSet::SCALAR),
+            false => self.writes.and(&RegSet::VECTOR),
+        }
+    }
+
+    pub(crate) fn is(&self, producer: Producer) -> bool {
+        self.produces >> producer as u32 & 1 != 0
+    }
+
+    pub(crate) fn is_consumer(&self, consumer: Consumer) -> bool {
+        self.consumes >> consumer as u32 & 1 != 0
+    }
+}
+
+/// The registers that a vector memory instruction stores.
+fn store_data(inst: &MachInst) -> Option<RegRange> {
+    let row = inst.op.row();
+    let buffer = matches!(row.family, Family::Mubuf | Family::Mtbuf | Family::Mimg);
+    let mut vectors = inst.operands().iter().zip(row.ops).filter_map(|(operand, spec)| match operand {
+        Operand::Reg(range) if range.first.is_vgpr() || range.first.is_agpr() => Some((spec, *range)),
+        _ => None,
+    });
+    match buffer {
+        true => match inst.ops[0] {
+            Operand::Reg(range) if range.first.0 >= 256 => Some(range),
+            _ => None,
+        },
+        false => vectors
+            .find(|(spec, _)| spec.role == Role::Use && spec.kind == isa::table::Kind::Vgpr)
+            .map(|(_, range)| range),
+    }
+}
+
+fn kinds(inst: &MachInst) -> Kinds {
+    let row = inst.op.row();
+    let mut kinds = match row.family {
+        Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => Kinds::SALU,
+        Family::Sopp => Kinds::SOPP,
+        Family::Smem => Kinds::SMEM,
+        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vintrp => {
+            Kinds::VALU | Kinds::PLAIN_VALU
+        }
+        Family::Vop3p if row.name.starts_with("v_mfma") => Kinds::VALU,
+        Family::Vop3p => Kinds::VALU | Kinds::PLAIN_VALU,
+        Family::Mubuf | Family::Mtbuf | Family::Mimg => Kinds::VMEM,
+        Family::Flat => Kinds::FLAT | Kinds::FLAT_ANY,
+        Family::Global | Family::Scratch => Kinds::FLAT,
+        Family::Ds => Kinds::DS,
+        Family::Exp => Kinds::EXPORT,
+        Family::Pseudo => Kinds::empty(),
+    };
+    let set = |kinds: &mut Kinds, kind, condition| kinds.set(kind, condition);
+    if row.family == Family::Ds {
+        let gds = inst.mods.flags.contains(ModFlags::GDS) || row.flags.contains(Flags::GDS_ONLY);
+        set(&mut kinds, Kinds::GDS, gds);
+    }
+    let stores = row.flags.intersects(Flags::STORE.union(Flags::ATOMIC));
+    set(&mut kinds, Kinds::STORES, stores);
+    set(&mut kinds, Kinds::BRANCH, row.flags.contains(Flags::BRANCH));
+    set(&mut kinds, Kinds::CALL, matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64));
+    set(&mut kinds, Kinds::SETPC, inst.op == op::S_SETPC_B64);
+    set(&mut kinds, Kinds::MESSAGE, matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT));
+    set(&mut kinds, Kinds::VCCZ_BRANCH, matches!(inst.op, op::S_CBRANCH_VCCZ | op::S_CBRANCH_VCCNZ));
+    set(&mut kinds, Kinds::CMPX, row.name.starts_with("v_cmpx"));
+    set(&mut kinds, Kinds::V_NOP, inst.op == op::V_NOP);
+    set(&mut kinds, Kinds::PERMLANE, row.name.starts_with("v_permlane"));
+    let dpp = inst.form == Form::Dpp || matches!(inst.mods.lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
+    set(&mut kinds, Kinds::DPP, dpp);
+    let vector_memory = kinds.intersects(Kinds::VMEM | Kinds::FLAT);
+    let float = ["_fadd", "_fmin", "_fmax", "_fcmpswap", "_add_f", "_min_f", "_max_f", "_pk_add"];
+    let is_float = float.iter().any(|part| row.name.contains(part));
+    set(&mut kinds, Kinds::FP_ATOMIC, vector_memory && row.flags.contains(Flags::ATOMIC) && is_float);
+    let scattered = inst.operands().iter().filter_map(|operand| match operand {
+        Operand::Scattered(list) => Some(list.numbers().len()),
+        _ => None,
+    });
+    let scattered: usize = scattered.sum();
+    set(&mut kinds, Kinds::NSA, scattered > 0);
+    // The first address register is in the instruction itself, four more are in each further dword.
+    set(&mut kinds, Kinds::LONG_NSA, scattered > 5);
+    let waits = ["s_waitcnt", "s_wait_idle"];
+    set(&mut kinds, Kinds::WAIT, waits.iter().any(|name| row.name.starts_with(name)));
+    let chainless =
+        ["s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt", "s_setvskip"];
+    set(&mut kinds, Kinds::NO_SALU_CHAIN, chainless.contains(&row.name) || row.family == Family::Sopp);
+    set(&mut kinds, Kinds::BARRIER, inst.op == op::S_BARRIER);
+    let saveexec = row.implicit.contains(Implicit::WRITE_EXEC) && kinds.contains(Kinds::SALU);
+    set(&mut kinds, Kinds::SAVEEXEC, saveexec);
+    set(&mut kinds, Kinds::END, row.name.starts_with("s_endpgm"));
+    kinds
+}
+
+/// What the instruction waits for.
+fn waits(target: &Target, inst: &MachInst) -> Waits {
+    let mut waits = Waits::NONE;
+    let mut demand = |counter: Counter, count: i32| {
+        if count >= 0 && count < i32::from(counter.max(target)) {
+            waits.0[counter as usize] = count as u8;
+        }
+    };
+    let single = match inst.op {
+        op::S_WAITCNT => {
+            if let Operand::Imm(mask) = inst.ops[0] {
+                let counts = target.unpack_waitcnt(mask as u16);
+                demand(Counter::Vm, counts.vm.into());
+                demand(Counter::Exp, counts.exp.into());
+                demand(Counter::Lgkm, counts.lgkm.into());
+            }
+            None
+        }
+        op::S_WAIT_IDLE => return Waits::ALL,
+        op::S_WAITCNT_VSCNT => Some(Counter::Vs),
+        op::S_WAITCNT_VMCNT => Some(Counter::Vm),
+        op::S_WAITCNT_EXPCNT => Some(Counter::Exp),
+        op::S_WAITCNT_LGKMCNT => Some(Counter::Lgkm),
+        _ => None,
+    };
+    // The register is added to the constant; only `null` is known.
+    if let (Some(counter), [Operand::Reg(register), Operand::Imm(count)]) = (single, inst.operands())
+        && register.first == NULL
+    {
+        demand(counter, *count & 0x3f);
+    }
+    waits
+}
+
+const NULL: Reg = Reg(125);
+
+/// Wait states that an instruction is worth.
+fn states(target: &Target, inst: &MachInst) -> u8 {
+    match (inst.op, inst.ops[0]) {
+        (op::S_NOP, Operand::Imm(count)) if target.generation <= Generation::Gfx7 => (count & 7) as u8 + 1,
+        (op::S_NOP, Operand::Imm(count)) => (count & 15) as u8 + 1,
+        _ if inst.op.row().family == Family::Pseudo => 0,
+        _ => 1,
+    }
+}

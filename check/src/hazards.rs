@@ -1,0 +1,491 @@
+//! Hazards that wait states mend, as data: pairs of instructions that the hardware does not keep apart.
+//!
+//! A wait state is one issued instruction, or one of the `n + 1` of an `s_nop n`. Those of GFX10 that wait states do not
+//! mend are in [`crate::rdna`]; what is wrong by itself, wherever it stands, in [`crate::single`].
+//!
+//! # Source
+//! Each row says which: the chapter "Manually Inserted Wait States (NOPs)" of the manual (SI: Southern Islands ISA 4.5; CI:
+//! Sea Islands ISA 4.5; GCN3 ISA 4.5; Vega ISA 4.5; MI100 and MI200 ISA 4.5), or, where no manual has it or its wording
+//! leaves a choice, the numbers by which LLVM 19 pads (`llvm`); `tests/llvm_hazards.rs` holds each row against it.
+//!
+//! # Absent on purpose
+//! * "mixed use of VCC: alias and SGPR number": `vcc` has one name in a decoded instruction;
+//! * rows for GFX6 and GFX7 of SGPRs that VALU writes and VMEM reads (SI, CI: 5), of M0: LLVM does not pad there and
+//!   much code would be reported; the manuals of the later generations say of which it is true.
+
+use crate::effects::{ANYTHING, Effects, Kinds, VSKIP, hw_reg};
+use crate::mai::MaiKind;
+use crate::regset::RegSet;
+use isa::table::{Family, Implicit};
+use isa::target::Generation;
+use isa::{Feature, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
+
+/// The first instruction of a hazard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Producer {
+    /// VALU writes a scalar register, VCC or EXEC.
+    ValuScalar,
+    /// VALU (matrix instructions apart) writes a VGPR.
+    ValuVector,
+    /// That, but no dot product.
+    PlainVector,
+    /// SALU writes a scalar register.
+    SaluScalar,
+    /// Vector memory stores more than 64 bits, yet to be fetched from its registers.
+    WideStore,
+    /// `s_setreg`.
+    SetReg,
+    /// `s_setvskip`.
+    SetVskip,
+    /// Image instruction with an address of a third dword and more.
+    LongNsa,
+    /// Float atomic in memory.
+    FpAtomic,
+    /// Matrix instruction of 2, 8, 16 passes writes.
+    Mfma2,
+    Mfma8,
+    Mfma16,
+    /// The same, on doubles: 4x4, 16x16.
+    Dgemm4,
+    Dgemm16,
+    /// Matrix instruction of 2, 8, 16 passes reads its third source.
+    Sum2,
+    Sum8,
+    Sum16,
+    /// `v_accvgpr_write_b32`.
+    AccWrite,
+    /// `v_accvgpr_read_b32` writes a VGPR.
+    AccRead,
+    /// `v_accvgpr_*` right after a VALU instruction that writes the VGPR.
+    AccAfterValu,
+    /// Dot product writes.
+    Dot,
+    /// Any matrix instruction on doubles.
+    Dgemm,
+    /// Such a one right after a VALU instruction that writes the VGPR.
+    DgemmAfterValu,
+}
+
+/// The second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Consumer {
+    /// Vector memory reads a scalar register.
+    VmemScalar,
+    /// Scalar memory reads one.
+    SmemScalar,
+    /// Scalar memory by a descriptor reads one.
+    BufferSmemScalar,
+    /// Lane select of `v_readlane`, `v_writelane`.
+    LaneSelect,
+    /// `v_div_fmas` reads VCC.
+    DivFmas,
+    /// DPP reads a VGPR.
+    DppVector,
+    /// DPP obeys EXEC.
+    DppExec,
+    /// VALU reads `vccz` or `execz` as data.
+    ZeroFlag,
+    /// `s_movrel`, interpolation, LDS add-tid read M0.
+    IndexM0,
+    /// GDS, `s_sendmsg`, `s_ttracedata` read M0.
+    MessageM0,
+    /// Loads to LDS, `src_lds_direct` read M0.
+    LdsDmaM0,
+    /// VALU writes a VGPR.
+    ValuWrites,
+    GetReg,
+    SetRegAgain,
+    /// Vector instruction, which `vskip` skips.
+    Vector,
+    /// Return from an exception.
+    Rfe,
+    /// Buffer access whose offset has bits 1 or 2 set.
+    OddBuffer,
+    DenormMode,
+    /// Matrix instruction or `v_accvgpr_write` reads a VGPR.
+    MaiVector,
+    /// The same obeys EXEC.
+    MaiExec,
+    /// Matrix instruction reads a factor.
+    MfmaFactor,
+    /// Matrix instruction adds to.
+    MfmaSum,
+    /// The same on doubles.
+    DgemmSum,
+    /// `v_accvgpr_read` reads.
+    AccReads,
+    /// `v_accvgpr_write` writes.
+    AccWrites,
+    /// Vector memory or LDS reads a VGPR.
+    MemoryVector,
+    /// Vector memory, LDS or export reads a VGPR.
+    MemoryOrExportVector,
+    /// VALU (matrix instructions apart) reads a VGPR.
+    ValuVector,
+    /// VALU, vector memory, LDS, export write a VGPR.
+    Writes,
+    /// VALU, vector memory, LDS, export read one.
+    Reads,
+    /// A factor of a dot product.
+    DotFactor,
+    /// `v_fma_f64`, `v_fmac_f64`.
+    Fma64,
+}
+
+/// A condition beside the register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    Always,
+    /// The two are not the same operation.
+    OtherOperation,
+    /// They are.
+    SameOperation,
+    /// What the first writes is not exactly what the second adds to.
+    OtherTuple,
+    /// It is, and so is the operation.
+    SameTupleAndOperation,
+}
+
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Short name, for machines.
+    pub id: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// The first instruction.
+    pub first: Producer,
+    /// The second; it concerns the same register.
+    pub second: Consumer,
+    /// Wait states between the two.
+    pub states: u8,
+    pub(crate) when: When,
+    /// Processors that have it.
+    pub processors: Processors,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
+/// A set of processors.
+#[derive(Clone, Copy, Debug)]
+pub struct Processors {
+    from: Generation,
+    to: Generation,
+    requires: Feature,
+    lacks: Feature,
+}
+
+impl Processors {
+    /// Whether a processor is one of them.
+    pub fn contains(&self, target: &Target) -> bool {
+        (self.from..=self.to).contains(&target.generation)
+            && target.has(self.requires)
+            && !target.features.intersects(self.lacks)
+    }
+}
+
+use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
+
+const fn generations(from: Generation, to: Generation) -> Processors {
+    Processors { from, to, requires: Feature::empty(), lacks: Feature::empty() }
+}
+/// gfx908.
+const MI100: Processors = Processors { from: Gfx9, to: Gfx9, requires: Feature::MAI, lacks: Feature::GFX90A };
+/// gfx90a.
+const MI200: Processors =
+    Processors { from: Gfx9, to: Gfx9, requires: Feature::GFX90A, lacks: Feature::empty() };
+/// gfx101x.
+pub(crate) const RDNA1: Processors =
+    Processors { from: Gfx10, to: Gfx10, requires: Feature::empty(), lacks: Feature::GFX10_3 };
+
+const fn rule(
+    id: &'static str,
+    name: &'static str,
+    first: Producer,
+    second: Consumer,
+    states: u8,
+    processors: Processors,
+    source: &'static str,
+) -> Rule {
+    Rule { id, name, first, second, states, when: When::Always, processors, source }
+}
+
+const fn when(rule: Rule, when: When) -> Rule {
+    Rule { when, ..rule }
+}
+
+use Consumer as C;
+use Producer as P;
+
+/// Every row.
+#[rustfmt::skip]
+pub static RULES: &[Rule] = &[
+    rule("valu-sgpr-smem", "VALU writes SGPR, SMEM reads it", P::ValuScalar, C::SmemScalar, 4, generations(Gfx6, Gfx6), "SI; llvm"),
+    rule("salu-sgpr-buffer-smem", "SALU writes SGPR, s_buffer_load reads it", P::SaluScalar, C::BufferSmemScalar, 4, generations(Gfx6, Gfx6), "llvm: undocumented, the number is a guess that holds"),
+    rule("valu-sgpr-vmem", "VALU writes SGPR, VMEM reads it", P::ValuScalar, C::VmemScalar, 5, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    rule("valu-sgpr-lane", "VALU writes SGPR, lane select reads it", P::ValuScalar, C::LaneSelect, 4, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
+    rule("valu-vcc-div-fmas", "VALU writes VCC, v_div_fmas reads it", P::ValuScalar, C::DivFmas, 4, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
+    rule("valu-zero-flag", "VALU writes VCC or EXEC, VALU reads vccz or execz", P::ValuScalar, C::ZeroFlag, 5, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
+    rule("valu-vgpr-dpp", "VALU writes VGPR, DPP reads it", P::ValuVector, C::DppVector, 2, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    rule("valu-exec-dpp", "VALU writes EXEC, DPP", P::ValuScalar, C::DppExec, 5, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    rule("salu-m0-index", "SALU writes M0, s_movrel, interpolation or LDS add-tid", P::SaluScalar, C::IndexM0, 1, generations(Gfx9, Gfx9), "Vega"),
+    rule("salu-m0-message", "SALU writes M0, GDS, s_sendmsg or s_ttracedata", P::SaluScalar, C::MessageM0, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    rule("salu-m0-lds-dma", "SALU writes M0, load to LDS or lds_direct", P::SaluScalar, C::LdsDmaM0, 1, generations(Gfx9, Gfx9), "Vega"),
+    rule("wide-store-data", "wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, 1, generations(Gfx7, Gfx9), "CI; GCN3; Vega"),
+    rule("setreg-getreg", "s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
+    rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 1, generations(Gfx6, Gfx7), "SI; CI"),
+    rule("setreg-setreg", "s_setreg, s_setreg of the same register", P::SetReg, C::SetRegAgain, 2, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    rule("setreg-vskip", "s_setreg of vskip, vector instruction", P::SetReg, C::Vector, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
+    rule("setvskip-getreg", "s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
+    rule("setreg-rfe", "s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    // gfx908.
+    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction or v_accvgpr_write reads it", P::ValuVector, C::MaiVector, 2, MI100, "MI100; llvm"),
+    rule("valu-exec-mai", "VALU writes EXEC, matrix instruction or v_accvgpr_write", P::ValuScalar, C::MaiExec, 4, MI100, "MI100; llvm"),
+    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
+    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
+    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 4, MI100, "MI100; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 4, MI100, "MI100; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 4, MI100, "MI100; llvm"),
+    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma2, C::AccReads, 4, MI100, "MI100; llvm"),
+    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma8, C::AccReads, 10, MI100, "MI100; llvm"),
+    rule("mfma-acc-read", "matrix instruction writes, v_accvgpr_read reads it", P::Mfma16, C::AccReads, 18, MI100, "MI100; llvm"),
+    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma2, C::AccWrites, 1, MI100, "MI100; llvm"),
+    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma8, C::AccWrites, 7, MI100, "MI100; llvm"),
+    rule("mfma-acc-write", "matrix instruction writes, v_accvgpr_write overwrites it", P::Mfma16, C::AccWrites, 15, MI100, "MI100; llvm"),
+    rule("mfma-sum-read-acc-write", "matrix instruction adds to it, v_accvgpr_write overwrites it", P::Sum8, C::AccWrites, 5, MI100, "MI100; llvm"),
+    rule("mfma-sum-read-acc-write", "matrix instruction adds to it, v_accvgpr_write overwrites it", P::Sum16, C::AccWrites, 13, MI100, "MI100; llvm"),
+    rule("acc-write-mfma-sum", "v_accvgpr_write, matrix instruction adds to it", P::AccWrite, C::MfmaSum, 1, MI100, "MI100; llvm"),
+    rule("acc-write-mfma-factor", "v_accvgpr_write, matrix instruction multiplies it", P::AccWrite, C::MfmaFactor, 3, MI100, "MI100; llvm"),
+    rule("acc-write-acc-read", "v_accvgpr_write, v_accvgpr_read", P::AccWrite, C::AccReads, 3, MI100, "MI100; llvm"),
+    rule("acc-read-memory", "v_accvgpr_read writes VGPR, memory instruction reads it", P::AccRead, C::MemoryVector, 2, MI100, "MI100; llvm"),
+    rule("valu-acc-memory", "VALU writes VGPR, v_accvgpr_*, memory instruction reads it", P::AccAfterValu, C::MemoryVector, 1, MI100, "MI100; llvm"),
+    // gfx90a.
+    rule("valu-exec-mai", "VALU writes EXEC, matrix instruction", P::ValuScalar, C::MaiExec, 4, MI200, "MI200; llvm"),
+    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction reads it", P::PlainVector, C::MaiVector, 2, MI200, "MI200; llvm"),
+    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 8, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 16, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma2, C::DgemmSum, 3, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma8, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("mfma-dgemm-sum-overlap", "matrix instruction writes, one on doubles adds to part of it", P::Mfma16, C::DgemmSum, 17, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("dgemm-sum-overlap", "matrix instruction on doubles writes, another adds to part of it", P::Dgemm16, C::DgemmSum, 9, MI200, "MI200; llvm"), When::OtherTuple),
+    when(rule("dgemm-sum-same", "v_mfma_f64_4x4x4f64 writes, another adds to it", P::Dgemm4, C::DgemmSum, 4, MI200, "MI200; llvm"), When::SameTupleAndOperation),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma2, C::MfmaFactor, 5, MI200, "MI200; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma8, C::MfmaFactor, 11, MI200, "MI200; llvm"),
+    rule("mfma-factor", "matrix instruction writes, another multiplies it", P::Mfma16, C::MfmaFactor, 19, MI200, "MI200; llvm"),
+    rule("dgemm-factor", "matrix instruction on doubles writes, another multiplies it", P::Dgemm4, C::MfmaFactor, 6, MI200, "MI200; llvm"),
+    rule("dgemm-factor", "matrix instruction on doubles writes, another multiplies it", P::Dgemm16, C::MfmaFactor, 11, MI200, "MI200; llvm"),
+    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma2, C::Reads, 5, MI200, "MI200; llvm"),
+    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma8, C::Reads, 11, MI200, "MI200; llvm"),
+    rule("mfma-read", "matrix instruction writes, VALU or memory instruction reads it", P::Mfma16, C::Reads, 19, MI200, "MI200; llvm"),
+    rule("dgemm-memory", "matrix instruction on doubles writes, memory instruction reads it", P::Dgemm4, C::MemoryOrExportVector, 9, MI200, "MI200; llvm"),
+    rule("dgemm-memory", "matrix instruction on doubles writes, memory instruction reads it", P::Dgemm16, C::MemoryOrExportVector, 18, MI200, "MI200; llvm"),
+    rule("dgemm-valu", "matrix instruction on doubles writes, VALU reads it", P::Dgemm4, C::ValuVector, 6, MI200, "MI200; llvm"),
+    rule("dgemm-valu", "matrix instruction on doubles writes, VALU reads it", P::Dgemm16, C::ValuVector, 11, MI200, "MI200; llvm"),
+    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma2, C::Writes, 5, MI200, "MI200; llvm"),
+    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma8, C::Writes, 11, MI200, "MI200; llvm"),
+    rule("mfma-write", "matrix instruction writes, another instruction overwrites it", P::Mfma16, C::Writes, 19, MI200, "MI200; llvm"),
+    rule("dgemm-write", "matrix instruction on doubles writes, another instruction overwrites it", P::Dgemm4, C::Writes, 6, MI200, "MI200; llvm"),
+    rule("dgemm-write", "matrix instruction on doubles writes, another instruction overwrites it", P::Dgemm16, C::Writes, 11, MI200, "MI200; llvm"),
+    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum2, C::Writes, 1, MI200, "MI200; llvm"),
+    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum8, C::Writes, 7, MI200, "MI200; llvm"),
+    rule("mfma-sum-read-write", "matrix instruction adds to it, another instruction overwrites it", P::Sum16, C::Writes, 15, MI200, "MI200; llvm"),
+    when(rule("dot-read", "dot product writes, another kind of instruction reads it", P::Dot, C::Reads, 3, MI200, "MI200; llvm"), When::OtherOperation),
+    when(rule("dot-factor", "dot product writes, the same kind multiplies it", P::Dot, C::DotFactor, 3, MI200, "MI200; llvm"), When::SameOperation),
+    when(rule("dot-write", "dot product writes, another kind of instruction overwrites it", P::Dot, C::Writes, 3, MI200, "MI200; llvm"), When::OtherOperation),
+    rule("dgemm-fma64", "matrix instruction on doubles, v_fma_f64", P::Dgemm, C::Fma64, 2, MI200, "MI200; llvm"),
+    rule("valu-dgemm-memory", "VALU writes VGPR, matrix instruction on doubles, memory instruction reads it", P::DgemmAfterValu, C::MemoryVector, 1, MI200, "llvm"),
+    // GFX10.
+    rule("nsa-buffer", "image instruction with a scattered address, buffer access with a large offset", P::LongNsa, C::OddBuffer, 1, RDNA1, "llvm"),
+    rule("fp-atomic-denorm", "float atomic, s_denorm_mode", P::FpAtomic, C::DenormMode, 3, generations(Gfx10, Gfx10), "llvm"),
+];
+
+const fn one(reg: Reg, len: u8) -> RegRange {
+    RegRange { first: reg, len }
+}
+const M0: RegRange = one(Reg::M0, 1);
+
+/// As what an instruction counts: bits of [`Producer`], bits of [`Consumer`].
+pub(crate) fn roles(target: &Target, effects: &Effects, inst: &MachInst) -> (u64, u64) {
+    (produces(effects, inst), consumes(target, effects, inst))
+}
+
+fn produces(effects: &Effects, inst: &MachInst) -> u64 {
+    let kinds = effects.kinds;
+    let mai = effects.mai;
+    let valu = kinds.contains(Kinds::VALU);
+    let plain = kinds.contains(Kinds::PLAIN_VALU);
+    let scalar = effects.writes.intersects(&RegSet::SCALAR);
+    let vector = effects.writes.intersects(&RegSet::VECTOR);
+    let matrix = |passes| mai.kind == MaiKind::Mfma && mai.passes == passes;
+    let mut bits = 0;
+    for (producer, is) in [
+        (P::ValuScalar, valu && scalar),
+        (P::ValuVector, plain && vector),
+        (P::PlainVector, plain && vector && mai.kind != MaiKind::Dot),
+        (P::SaluScalar, kinds.intersects(Kinds::SALU | Kinds::SOPP) && scalar),
+        (P::WideStore, !effects.aux.is_empty() && kinds.intersects(Kinds::VMEM | Kinds::FLAT)),
+        (P::SetReg, matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32)),
+        (P::SetVskip, inst.op == op::S_SETVSKIP),
+        (P::LongNsa, kinds.contains(Kinds::LONG_NSA)),
+        (P::FpAtomic, kinds.contains(Kinds::FP_ATOMIC)),
+        (P::Mfma2, matrix(2)),
+        (P::Mfma8, matrix(8)),
+        (P::Mfma16, matrix(16)),
+        (P::Sum2, matrix(2)),
+        (P::Sum8, matrix(8)),
+        (P::Sum16, matrix(16)),
+        (P::Dgemm4, mai.kind == MaiKind::Dgemm && mai.passes == 4),
+        (P::Dgemm16, mai.kind == MaiKind::Dgemm && mai.passes != 4),
+        (P::Dgemm, mai.kind == MaiKind::Dgemm),
+        (P::AccWrite, mai.kind == MaiKind::AccWrite),
+        (P::AccRead, mai.kind == MaiKind::AccRead),
+        (P::Dot, mai.kind == MaiKind::Dot),
+    ] {
+        bits |= u64::from(is) << producer as u32;
+    }
+    bits
+}
+
+fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
+    let row = inst.op.row();
+    let (kinds, mai) = (effects.kinds, effects.mai);
+    let valu = kinds.contains(Kinds::VALU);
+    let plain = kinds.contains(Kinds::PLAIN_VALU);
+    let vmem = kinds.intersects(Kinds::VMEM | Kinds::FLAT);
+    let memory = vmem || kinds.contains(Kinds::DS);
+    let memory_or_export = memory || kinds.contains(Kinds::EXPORT);
+    let reads_vector = effects.reads.intersects(&RegSet::VECTOR);
+    let writes_vector = effects.writes.intersects(&RegSet::VECTOR);
+    let reads_m0 = inst.implicit().contains(Implicit::READ_M0);
+    let setreg = matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32);
+    let message = kinds.contains(Kinds::MESSAGE) || row.name == "s_ttracedata" || kinds.contains(Kinds::GDS);
+    let acc_write = mai.kind == MaiKind::AccWrite && !target.has(Feature::GFX90A);
+    let lds_dma = vmem && (inst.mods.flags.contains(ModFlags::LDS) || row.name == "buffer_store_lds_dword");
+    let mut bits = 0;
+    for (consumer, is) in [
+        (C::VmemScalar, vmem),
+        (C::SmemScalar, kinds.contains(Kinds::SMEM)),
+        (C::BufferSmemScalar, row.name.starts_with("s_buffer_load")),
+        (C::LaneSelect, matches!(row.name, "v_readlane_b32" | "v_writelane_b32")),
+        (C::DivFmas, row.name.starts_with("v_div_fmas")),
+        (C::DppVector, kinds.contains(Kinds::DPP)),
+        (C::DppExec, kinds.contains(Kinds::DPP)),
+        (C::ZeroFlag, valu && (effects.reads.contains(Reg::VCCZ) || effects.reads.contains(Reg::EXECZ))),
+        (
+            C::IndexM0,
+            row.name.starts_with("s_movrel") || row.name.contains("_addtid_") || row.family == Family::Vintrp,
+        ),
+        (C::MessageM0, message && (reads_m0 || kinds.contains(Kinds::GDS))),
+        (C::LdsDmaM0, lds_dma || effects.reads.contains(Reg::LDS_DIRECT)),
+        (C::ValuWrites, valu && writes_vector),
+        (C::GetReg, inst.op == op::S_GETREG_B32),
+        (C::SetRegAgain, setreg),
+        (C::Vector, valu || memory_or_export),
+        (C::Rfe, matches!(inst.op, op::S_RFE_B64 | op::S_RFE_RESTORE_B64)),
+        (C::OddBuffer, matches!(row.family, Family::Mubuf | Family::Mtbuf) && inst.mods.offset & 6 != 0),
+        (C::DenormMode, inst.op == op::S_DENORM_MODE),
+        (C::MaiVector, (mai.is_matrix() || acc_write) && reads_vector),
+        (C::MaiExec, mai.is_matrix() || acc_write),
+        (C::MfmaFactor, mai.is_matrix()),
+        (C::MfmaSum, mai.kind == MaiKind::Mfma),
+        (C::DgemmSum, mai.kind == MaiKind::Dgemm),
+        (C::AccReads, mai.kind == MaiKind::AccRead),
+        (C::AccWrites, mai.kind == MaiKind::AccWrite),
+        (C::MemoryVector, memory && reads_vector),
+        (C::MemoryOrExportVector, memory_or_export && reads_vector),
+        (C::ValuVector, plain && reads_vector),
+        (C::Reads, (plain || memory_or_export) && reads_vector),
+        (C::Writes, (plain || memory_or_export) && writes_vector),
+        (C::DotFactor, mai.kind == MaiKind::Dot),
+        (C::Fma64, mai.kind == MaiKind::Fma64),
+    ] {
+        bits |= u64::from(is) << consumer as u32;
+    }
+    bits
+}
+
+/// The registers that the first instruction makes dangerous. `via`: where it takes two, the one before.
+pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effects>) -> RegSet {
+    match producer {
+        P::ValuScalar | P::SaluScalar => effects.writes.and(&RegSet::SCALAR),
+        P::WideStore => effects.aux,
+        P::SetReg => effects.hw,
+        P::SetVskip => RegSet::of(hw_reg(1)),
+        P::LongNsa | P::FpAtomic | P::Dgemm => RegSet::of(ANYTHING),
+        P::Sum2 | P::Sum8 | P::Sum16 => RegSet::of(effects.mai.c),
+        P::AccAfterValu | P::DgemmAfterValu => {
+            via.map_or(RegSet::EMPTY, |via| via.writes.and(&RegSet::VECTOR))
+        }
+        _ => effects.writes.and(&RegSet::VECTOR),
+    }
+}
+
+/// The registers that the second is about.
+pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
+    let vector = |set: &RegSet| set.and(&RegSet::VECTOR);
+    match consumer {
+        C::VmemScalar | C::SmemScalar | C::BufferSmemScalar => effects.reads.and(&RegSet::SCALAR),
+        C::LaneSelect => effects.aux,
+        C::DivFmas => RegSet::of(one(Reg::VCC, 2)),
+        C::DppExec | C::MaiExec => RegSet::of(one(Reg::EXEC, 2)),
+        C::ZeroFlag => {
+            let mut set = RegSet::EMPTY;
+            for (flag, mask) in [(Reg::VCCZ, Reg::VCC), (Reg::EXECZ, Reg::EXEC)] {
+                if effects.reads.contains(flag) {
+                    set.insert(one(mask, 2));
+                }
+            }
+            set
+        }
+        C::IndexM0 | C::MessageM0 | C::LdsDmaM0 => RegSet::of(M0),
+        C::ValuWrites | C::Writes | C::AccWrites => vector(&effects.writes),
+        C::GetReg | C::SetRegAgain => effects.hw,
+        C::Vector => RegSet::of(VSKIP),
+        C::Rfe => RegSet::of(hw_reg(3)),
+        C::OddBuffer | C::DenormMode | C::Fma64 => RegSet::of(ANYTHING),
+        C::MfmaFactor | C::DotFactor => {
+            let mut set = RegSet::of(effects.mai.a);
+            set.insert(effects.mai.b);
+            vector(&set)
+        }
+        C::MfmaSum | C::DgemmSum => vector(&RegSet::of(effects.mai.c)),
+        C::DppVector
+        | C::MaiVector
+        | C::AccReads
+        | C::MemoryVector
+        | C::MemoryOrExportVector
+        | C::ValuVector
+        | C::Reads => vector(&effects.reads),
+    }
+}
+
+impl When {
+    pub(crate) fn holds(self, first: &Effects, second: &Effects) -> bool {
+        match self {
+            When::Always => true,
+            When::OtherOperation => first.op != second.op,
+            When::SameOperation => first.op == second.op,
+            When::OtherTuple => first.mai.dst != second.mai.c,
+            When::SameTupleAndOperation => first.mai.dst == second.mai.c && first.op == second.op,
+        }
+    }
+}
+
+/// Whether the data of a vector memory store may be overwritten too early: a buffer store with an SGPR as its offset
+/// takes a cycle more to issue and is safe, and so are image stores with their descriptors of 256 bits.
+pub(crate) fn is_exposed_store(inst: &MachInst) -> bool {
+    match inst.op.row().family {
+        Family::Mubuf | Family::Mtbuf => {
+            !matches!(inst.operands().last(), Some(Operand::Reg(range)) if range.first.0 < 128)
+        }
+        Family::Mimg => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,27 @@
+//! What hardware does not check: waits and hazards of AMD GPU machine code, GFX6 to GFX10.
+//!
+//! * [`counters`], [`hazards`], [`rdna`], [`single`]: the facts, as tables.
+//! * [`Code`]: a program's instructions with what each does, worked out once.
+//! * [`Scoreboard`]: what a wave has under way. It goes from instruction to instruction, in an emulator that runs the
+//!   program or over the paths of one that is only read.
+//!
+//! The compiler's own passes for waits and hazards (`memmodel`) are not used here: what checks them is written from the
+//! manuals anew.
+
+pub mod code;
+pub mod counters;
+pub mod effects;
+pub mod finding;
+pub mod hazards;
+mod mai;
+pub mod rdna;
+pub mod regset;
+pub mod scoreboard;
+pub mod single;
+
+pub use code::Code;
+pub use counters::{Class, Counter, FlatPath};
+pub use effects::{Effects, Kinds};
+pub use finding::{Access, CALLER, EventRule, Finding, Problem, Site};
+pub use regset::RegSet;
+pub use scoreboard::{Scoreboard, Ticket};

@@ -1,0 +1,76 @@
+//! Matrix instructions, accumulation registers and dot products, as hazards see them.
+
+use isa::{MachInst, Operand, Reg, RegRange};
+
+/// What kind of such an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum MaiKind {
+    /// None of them.
+    #[default]
+    Other,
+    /// `v_mfma_*` on anything but doubles.
+    Mfma,
+    /// `v_mfma_f64_*`.
+    Dgemm,
+    /// `v_accvgpr_read_b32`.
+    AccRead,
+    /// `v_accvgpr_write_b32`.
+    AccWrite,
+    /// `v_dot*`.
+    Dot,
+    /// `v_fma_f64`, `v_fmac_f64`.
+    Fma64,
+}
+
+/// Operands of a matrix instruction by their places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mai {
+    pub(crate) kind: MaiKind,
+    /// Passes of four cycles.
+    pub(crate) passes: u8,
+    pub(crate) dst: RegRange,
+    /// Factors.
+    pub(crate) a: RegRange,
+    pub(crate) b: RegRange,
+    /// What is added to.
+    pub(crate) c: RegRange,
+}
+
+const NONE: RegRange = RegRange { first: Reg(0), len: 0 };
+
+impl Mai {
+    pub(crate) fn of(inst: &MachInst) -> Mai {
+        let name = inst.op.row().name;
+        let (kind, passes) = match name {
+            _ if name.starts_with("v_mfma_f64") => (MaiKind::Dgemm, passes(name, [4, 8, 8])),
+            _ if name.starts_with("v_mfma") => (MaiKind::Mfma, passes(name, [2, 8, 16])),
+            "v_accvgpr_read_b32" => (MaiKind::AccRead, 1),
+            "v_accvgpr_write_b32" => (MaiKind::AccWrite, 1),
+            _ if name.starts_with("v_dot") => (MaiKind::Dot, 1),
+            "v_fma_f64" | "v_fmac_f64" => (MaiKind::Fma64, 1),
+            _ => return Mai { kind: MaiKind::Other, passes: 0, dst: NONE, a: NONE, b: NONE, c: NONE },
+        };
+        let range = |index: usize| match inst.operands().get(index) {
+            Some(Operand::Reg(range)) => *range,
+            _ => NONE,
+        };
+        // `v_dot2c_*` and `v_fmac_*` add to their destination.
+        let c = if inst.operands().len() > 3 { range(3) } else { range(0) };
+        Mai { kind, passes, dst: range(0), a: range(1), b: range(2), c }
+    }
+
+    pub(crate) fn is_matrix(self) -> bool {
+        matches!(self.kind, MaiKind::Mfma | MaiKind::Dgemm)
+    }
+}
+
+/// By the size of the matrices: 4x4, 16x16, 32x32.
+///
+/// Source: CDNA ISA, "VALU Instructions: MFMA", table of passes.
+fn passes(name: &str, [small, medium, large]: [u8; 3]) -> u8 {
+    match () {
+        _ if name.contains("_4x4x") => small,
+        _ if name.contains("_16x16x") => medium,
+        _ => large,
+    }
+}

@@ -1,0 +1,358 @@
+//! Hazards that wait states do not mend: what has to stand between is an instruction of some kind.
+//!
+//! # Source
+//! Those of GFX10.1: what LLVM's `GCNHazardRecognizer` mends on gfx1010-gfx1013 (`FeatureISAVersion10_1_Common`), by
+//! behaviour; no manual has them. `vccz`: Southern Islands and Sea Islands errata as LLVM knows them (`hasReadVCCZBug`),
+//! `partialVCCWritesUpdateVCCZ`. Clauses: GCN3 ISA 4.5 and Vega ISA 4.5, "SMEM clauses" under XNACK.
+
+use crate::code::Code;
+use crate::effects::{Effects, Kinds};
+use crate::finding::{EventRule, Finding, Problem, Site};
+use crate::regset::RegSet;
+use isa::{Reg, RegRange};
+use smallvec::SmallVec;
+
+/// VMEM, LDS or flat reads an SGPR, then SALU or SMEM writes it.
+pub static VMEM_SCALAR_WRITE: EventRule = EventRule {
+    id: "vmem-scalar-write",
+    name: "SGPR is overwritten that a vector memory instruction may still read",
+    mend: "s_waitcnt_depctr 0xffe3",
+    source: "llvm: VMEMtoScalarWriteHazard",
+};
+/// SMEM reads an SGPR, then VALU writes it.
+pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
+    id: "smem-vector-write",
+    name: "SGPR is overwritten by VALU that a scalar memory instruction may still read",
+    mend: "s_mov_b32 null, 0",
+    source: "llvm: SMEMtoVectorWriteHazard",
+};
+/// Anything but VALU reads EXEC, then VALU writes it.
+pub static CMPX_EXEC: EventRule = EventRule {
+    id: "vcmpx-exec-war",
+    name: "EXEC is overwritten by v_cmpx while another instruction may still read it",
+    mend: "s_waitcnt_depctr 0xfffe",
+    source: "llvm: VcmpxExecWARHazard",
+};
+/// `v_cmpx`, then `v_permlane`.
+pub static CMPX_PERMLANE: EventRule = EventRule {
+    id: "vcmpx-permlane",
+    name: "v_permlane after v_cmpx without a VALU instruction in between",
+    mend: "v_mov_b32 v0, v0 (any VALU instruction but v_nop)",
+    source: "llvm: VcmpxPermlaneHazard",
+};
+/// LDS, branch, VMEM, or the other way round.
+pub static LDS_BRANCH_VMEM: EventRule = EventRule {
+    id: "lds-branch-vmem-war",
+    name: "LDS and vector memory on the two sides of a branch",
+    mend: "s_waitcnt_vscnt null, 0",
+    source: "llvm: LdsBranchVmemWARHazard",
+};
+/// `vccz` is not what VCC says.
+pub static VCCZ: EventRule = EventRule {
+    id: "vccz-stale",
+    name: "branch on vccz, which may not be what vcc says",
+    mend: "s_mov_b64 vcc, vcc (with lgkmcnt 0)",
+    source: "llvm: hasReadVCCZBug (GFX6, GFX7), partialVCCWritesUpdateVCCZ (before GFX10)",
+};
+/// A clause of memory instructions under XNACK.
+pub static CLAUSE: EventRule = EventRule {
+    id: "xnack-clause",
+    name: "memory instruction overwrites a source of another one in its clause, which XNACK may replay",
+    mend: "s_nop 0",
+    source: "GCN3; Vega; llvm: checkSoftClauseHazards",
+};
+
+/// Each of them.
+pub static EVENT_RULES: [&EventRule; 7] =
+    [&VMEM_SCALAR_WRITE, &SMEM_VECTOR_WRITE, &CMPX_EXEC, &CMPX_PERMLANE, &LDS_BRANCH_VMEM, &VCCZ, &CLAUSE];
+
+/// Which of them a processor has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Has {
+    pub(crate) rdna1: bool,
+    pub(crate) smem_vccz: bool,
+    pub(crate) partial_vccz: bool,
+    pub(crate) clauses: bool,
+}
+
+impl Has {
+    pub(crate) fn any(self) -> bool {
+        self.rdna1 || self.partial_vccz || self.clauses
+    }
+}
+
+/// Sites, each once, in order.
+type Sites = SmallVec<[Site; 4]>;
+
+/// What may still be in the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Events {
+    /// Vector memory instructions that may not have read their scalar registers.
+    vmem: Sites,
+    /// Scalar memory instructions likewise.
+    smem: Sites,
+    /// Others than VALU that read EXEC.
+    exec: Option<Site>,
+    cmpx: Option<Site>,
+    /// The last memory instruction if it is of LDS; with a branch since.
+    lds: Option<Site>,
+    lds_branch: Option<Site>,
+    /// The same of vector memory.
+    vector: Option<Site>,
+    vector_branch: Option<Site>,
+    /// What spoilt `vccz`.
+    vccz: Option<Site>,
+    clause: Sites,
+}
+
+fn add(sites: &mut Sites, site: Site) -> bool {
+    match sites.binary_search(&site) {
+        Ok(_) => false,
+        Err(place) => {
+            sites.insert(place, site);
+            true
+        }
+    }
+}
+
+fn join_sites(sites: &mut Sites, other: &Sites) -> bool {
+    let mut changed = false;
+    for &site in other {
+        changed |= add(sites, site);
+    }
+    changed
+}
+
+fn join_site(site: &mut Option<Site>, other: Option<Site>) -> bool {
+    match (*site, other) {
+        (None, Some(_)) => {
+            *site = other;
+            true
+        }
+        _ => false,
+    }
+}
+
+const VCC: RegRange = RegRange { first: Reg::VCC, len: 2 };
+const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
+
+impl Events {
+    /// Joins what comes along another path. Whether anything was added.
+    pub(crate) fn join(&mut self, other: &Events) -> bool {
+        join_sites(&mut self.vmem, &other.vmem)
+            | join_sites(&mut self.smem, &other.smem)
+            | join_site(&mut self.exec, other.exec)
+            | join_site(&mut self.cmpx, other.cmpx)
+            | join_site(&mut self.lds, other.lds)
+            | join_site(&mut self.lds_branch, other.lds_branch)
+            | join_site(&mut self.vector, other.vector)
+            | join_site(&mut self.vector_branch, other.vector_branch)
+            | join_site(&mut self.vccz, other.vccz)
+            | join_sites(&mut self.clause, &other.clause)
+    }
+
+    /// Checks and issues an instruction. `scalar_pending`: whether scalar memory operations are under way.
+    pub(crate) fn issue(
+        &mut self,
+        code: &Code,
+        site: Site,
+        effects: &Effects,
+        scalar_pending: bool,
+        sink: &mut impl FnMut(Finding),
+    ) {
+        let mut report = |first, registers: Option<RegRange>, rule| {
+            sink(Finding { first, second: site, registers, problem: Problem::Event { rule } });
+        };
+        if code.has.rdna1 {
+            self.scalar_writes(code, effects, &mut report);
+            self.exec_writes(effects, &mut report);
+            self.branches(effects, &mut report);
+            self.rdna1(site, effects);
+        }
+        if code.has.partial_vccz {
+            self.vccz(code, site, effects, scalar_pending, &mut report);
+        }
+        if code.has.clauses {
+            self.clauses(code, site, effects, &mut report);
+        }
+    }
+
+    fn scalar_writes(
+        &self,
+        code: &Code,
+        effects: &Effects,
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+    ) {
+        let mut written = effects.writes.and(&RegSet::SCALAR);
+        if effects.kinds.contains(Kinds::SAVEEXEC) {
+            // LLVM does not count what is written beside the destination.
+            written = written.without(&RegSet::of(EXEC));
+        }
+        if written.is_empty() {
+            return;
+        }
+        let (sites, rule) = match effects.kinds {
+            kinds if kinds.intersects(Kinds::SALU | Kinds::SOPP | Kinds::SMEM) => {
+                (&self.vmem, &VMEM_SCALAR_WRITE)
+            }
+            kinds if kinds.contains(Kinds::VALU) => (&self.smem, &SMEM_VECTOR_WRITE),
+            _ => return,
+        };
+        for &first in sites {
+            let common = code.effects(first).reads.and(&written);
+            if !common.is_empty() {
+                report(first, common.first_group(), rule);
+            }
+        }
+    }
+
+    fn exec_writes(
+        &self,
+        effects: &Effects,
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+    ) {
+        let valu = effects.kinds.contains(Kinds::VALU);
+        if let (true, Some(first)) = (valu && effects.writes.intersects(&RegSet::of(EXEC)), self.exec) {
+            report(first, Some(EXEC), &CMPX_EXEC);
+        }
+        if let (true, Some(first)) = (effects.kinds.contains(Kinds::PERMLANE), self.cmpx) {
+            report(first, None, &CMPX_PERMLANE);
+        }
+    }
+
+    fn branches(
+        &self,
+        effects: &Effects,
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+    ) {
+        let other = match memory_side(effects.kinds) {
+            Some(Side::Lds) => self.vector_branch,
+            Some(Side::Vector) => self.lds_branch,
+            None => None,
+        };
+        if let Some(first) = other {
+            report(first, None, &LDS_BRANCH_VMEM);
+        }
+    }
+
+    /// What the instruction makes dangerous, and what it mends.
+    fn rdna1(&mut self, site: Site, effects: &Effects) {
+        let kinds = effects.kinds;
+        let valu = kinds.contains(Kinds::VALU);
+        let (vm_vsrc, sa_sdst) = effects.depctr;
+        let waits_all = effects.op == isa::op::S_WAITCNT && effects.waits.0[..3] == [0; 3];
+        if valu || waits_all || vm_vsrc {
+            self.vmem.clear();
+        }
+        if kinds.intersects(Kinds::VMEM | Kinds::FLAT | Kinds::DS)
+            && effects.reads.intersects(&RegSet::SCALAR)
+        {
+            add(&mut self.vmem, site);
+        }
+        let lgkm = crate::Counter::Lgkm as usize;
+        let chain = kinds.contains(Kinds::SALU) && !kinds.contains(Kinds::NO_SALU_CHAIN);
+        if chain || kinds.contains(Kinds::WAIT) && effects.waits.0[lgkm] == 0 {
+            self.smem.clear();
+        }
+        if kinds.contains(Kinds::SMEM) {
+            add(&mut self.smem, site);
+        }
+        if valu && effects.writes.intersects(&RegSet::SCALAR) || sa_sdst {
+            self.exec = None;
+        } else if !valu && effects.reads.intersects(&RegSet::of(EXEC)) {
+            self.exec = Some(site);
+        }
+        if kinds.contains(Kinds::CMPX) {
+            self.cmpx = Some(site);
+        } else if valu && !kinds.contains(Kinds::V_NOP) {
+            self.cmpx = None;
+        }
+        let vs = crate::Counter::Vs as usize;
+        match memory_side(kinds) {
+            Some(side) => {
+                (self.lds, self.lds_branch, self.vector, self.vector_branch) = (None, None, None, None);
+                match side {
+                    Side::Lds => self.lds = Some(site),
+                    Side::Vector => self.vector = Some(site),
+                }
+            }
+            None if effects.waits.0[vs] == 0 => {
+                (self.lds, self.lds_branch, self.vector, self.vector_branch) = (None, None, None, None);
+            }
+            None if kinds.contains(Kinds::BRANCH) => {
+                self.lds_branch = self.lds_branch.or(self.lds);
+                self.vector_branch = self.vector_branch.or(self.vector);
+            }
+            None => {}
+        }
+    }
+
+    fn vccz(
+        &mut self,
+        code: &Code,
+        site: Site,
+        effects: &Effects,
+        scalar_pending: bool,
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+    ) {
+        let reads = effects.kinds.contains(Kinds::VCCZ_BRANCH) || effects.reads.contains(Reg::VCCZ);
+        if let (true, Some(first)) = (reads, self.vccz) {
+            report(first, Some(VCC), &VCCZ);
+        }
+        if effects.kinds.contains(Kinds::SMEM) {
+            if code.has.smem_vccz {
+                self.vccz = Some(site);
+            }
+            return;
+        }
+        match (effects.writes.contains(VCC.first), effects.writes.contains(VCC.first.offset(1))) {
+            (true, true) if scalar_pending && code.has.smem_vccz => self.vccz = self.vccz.or(Some(site)),
+            (true, true) => self.vccz = None,
+            (false, false) => {}
+            _ => self.vccz = Some(site),
+        }
+    }
+
+    fn clauses(
+        &mut self,
+        code: &Code,
+        site: Site,
+        effects: &Effects,
+        report: &mut impl FnMut(Site, Option<RegRange>, &'static EventRule),
+    ) {
+        let kind = |kinds: Kinds| match kinds {
+            kinds if kinds.contains(Kinds::SMEM) => 1,
+            kinds if kinds.intersects(Kinds::VMEM | Kinds::FLAT) && code.vector_clauses => 2,
+            _ => 0,
+        };
+        let own = kind(effects.kinds);
+        if own == 0 || self.clause.first().is_some_and(|&first| kind(code.effects(first).kinds) != own) {
+            self.clause.clear();
+        }
+        if own == 0 {
+            return;
+        }
+        for &first in &self.clause {
+            let common = code.effects(first).reads.and(&effects.writes);
+            if first != site && !common.is_empty() {
+                report(first, common.first_group(), &CLAUSE);
+            }
+        }
+        add(&mut self.clause, site);
+    }
+}
+
+enum Side {
+    Lds,
+    Vector,
+}
+
+/// Flat accesses, which may be either, do not count.
+fn memory_side(kinds: Kinds) -> Option<Side> {
+    match kinds {
+        kinds if kinds.contains(Kinds::DS) => Some(Side::Lds),
+        kinds if kinds.contains(Kinds::FLAT_ANY) => None,
+        kinds if kinds.intersects(Kinds::VMEM | Kinds::FLAT) => Some(Side::Vector),
+        _ => None,
+    }
+}

@@ -1,0 +1,133 @@
+//! Sets of hardware registers.
+
+use isa::{Reg, RegRange};
+
+const WORDS: usize = 11;
+
+/// A set of hardware registers: scalar ones and status bits, VGPRs, accumulation VGPRs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegSet([u64; WORDS]);
+
+/// Scalar codes 0..=127 have bits of their own number; 192..=255 (status bits that are read like constants) follow;
+/// 128..=191 are constants. VGPRs and accumulation VGPRs (codes 256..=767) come last.
+const fn bit(code: u16) -> Option<usize> {
+    match code {
+        0..=127 => Some(code as usize),
+        192..=767 => Some(code as usize - 64),
+        _ => None,
+    }
+}
+
+/// The mirror of [`bit`].
+const fn code(bit: usize) -> u16 {
+    if bit < 128 { bit as u16 } else { bit as u16 + 64 }
+}
+
+impl RegSet {
+    /// The empty set.
+    pub const EMPTY: RegSet = RegSet([0; WORDS]);
+    /// All VGPRs and accumulation VGPRs.
+    pub const VECTOR: RegSet = RegSet([0, 0, 0, !0, !0, !0, !0, !0, !0, !0, !0]);
+    /// All scalar registers, with VCC, EXEC, M0, without the status bits.
+    pub const SCALAR: RegSet = RegSet([!0, !0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+
+    /// The set of one group.
+    pub fn of(range: RegRange) -> RegSet {
+        let mut set = RegSet::EMPTY;
+        set.insert(range);
+        set
+    }
+
+    /// Adds a group.
+    pub fn insert(&mut self, range: RegRange) {
+        for reg in range.first.0..range.first.0.saturating_add(u16::from(range.len)) {
+            if let Some(bit) = bit(reg) {
+                self.0[bit / 64] |= 1 << (bit % 64);
+            }
+        }
+    }
+
+    /// Whether a register is in it.
+    pub fn contains(&self, reg: Reg) -> bool {
+        bit(reg.0).is_some_and(|bit| self.0[bit / 64] >> (bit % 64) & 1 != 0)
+    }
+
+    /// Whether the sets share a register.
+    #[inline(always)]
+    pub fn intersects(&self, other: &RegSet) -> bool {
+        let mut any = 0;
+        for word in 0..WORDS {
+            any |= self.0[word] & other.0[word];
+        }
+        any != 0
+    }
+
+    /// Whether there is no register in it.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; WORDS]
+    }
+
+    /// What both have.
+    pub fn and(&self, other: &RegSet) -> RegSet {
+        RegSet(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
+    /// What either has.
+    pub fn or(&self, other: &RegSet) -> RegSet {
+        RegSet(std::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
+
+    /// What `other` has not.
+    pub fn without(&self, other: &RegSet) -> RegSet {
+        RegSet(std::array::from_fn(|word| self.0[word] & !other.0[word]))
+    }
+
+    /// Adds all of `other`.
+    #[inline(always)]
+    pub fn add(&mut self, other: &RegSet) {
+        for word in 0..WORDS {
+            self.0[word] |= other.0[word];
+        }
+    }
+
+    /// Its registers, lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = Reg> + '_ {
+        self.0.iter().enumerate().flat_map(|(word, &bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 != 0).map(move |bit| Reg(code(word * 64 + bit)))
+        })
+    }
+
+    /// The first group of registers that follow one another.
+    pub fn first_group(&self) -> Option<RegRange> {
+        let first = self.iter().next()?;
+        let mut len = 1;
+        while len < u8::MAX && self.contains(first.offset(u16::from(len))) {
+            len += 1;
+        }
+        Some(RegRange { first, len })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_register_has_its_own_bit() {
+        for reg in (0..=127).chain(235..=254).chain(256..=767) {
+            let set = RegSet::of(RegRange { first: Reg(reg), len: 1 });
+            assert_eq!(set.iter().collect::<Vec<_>>(), [Reg(reg)]);
+            assert_eq!(set.intersects(&RegSet::VECTOR), reg >= 256);
+            assert_eq!(set.intersects(&RegSet::SCALAR), reg < 128);
+        }
+        assert!(RegSet::of(RegRange { first: Reg(128), len: 64 }).is_empty());
+    }
+
+    #[test]
+    fn groups() {
+        let set = RegSet::of(RegRange { first: Reg::vgpr(4), len: 3 });
+        assert_eq!(set.first_group(), Some(RegRange { first: Reg::vgpr(4), len: 3 }));
+        assert_eq!(RegSet::EMPTY.first_group(), None);
+    }
+}

@@ -1,0 +1,538 @@
+//! What a wave has under way: memory operations on the counters, and instructions that others must keep away from.
+//!
+//! # Lattice
+//! An operation (its place and what it holds) -> for each of its classes, how many younger operations of that class were
+//! issued since; a producer of a hazard -> wait states since. Join: union, the lower number. Bottom: nothing under way.
+//!
+//! # Guarantees
+//! No allocation for an instruction, unless more operations are under way than ever before.
+//!
+//! # Not here
+//! Memory ordering: what must be complete at a barrier or a release. [`Scoreboard::is_complete`] tells who models that
+//! what is.
+
+use crate::code::Code;
+use crate::counters::{self, CLASS_TABLE, CLASSES, Class, Counter, FlatPath};
+use crate::effects::{Effects, Kinds, Waits};
+use crate::finding::{Access, CALLER, Finding, Problem, Site};
+use crate::hazards::{self, Producer};
+use crate::mai::MaiKind;
+use crate::rdna::Events;
+use crate::regset::RegSet;
+use isa::target::Generation;
+use smallvec::SmallVec;
+
+/// An operation on a counter: its class, and the how manieth of the class it is in this wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Class.
+    pub class: Class,
+    /// Number, from 0.
+    pub index: u32,
+}
+
+/// What an operation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Holds {
+    /// Registers that it will write.
+    Writes,
+    /// Registers that it has yet to read.
+    Reads,
+}
+
+/// A memory operation under way.
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    site: Site,
+    holds: Holds,
+    /// It is complete when all of these are.
+    tickets: [Option<Ticket>; 2],
+}
+
+/// An instruction that is the first of some hazard.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    site: Site,
+    /// The one before it, if it takes both.
+    via: Option<Site>,
+    produces: u64,
+    /// [`Scoreboard::clock`] when it was issued.
+    clock: u32,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    /// Registers that operations will write.
+    written: RegSet,
+    /// Registers that operations have yet to read.
+    held: RegSet,
+    operations: SmallVec<[Operation; 16]>,
+    issued: [u32; CLASSES],
+    completed: [u32; CLASSES],
+    recent: SmallVec<[Recent; 24]>,
+    /// What the recent ones are, all together.
+    live: u64,
+    /// Wait states since the beginning.
+    clock: u32,
+    events: Events,
+    /// Tickets of the last instruction.
+    last: [Option<Ticket>; 2],
+    is_busy: bool,
+}
+
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Scoreboard::new()
+    }
+}
+
+impl Scoreboard {
+    /// The state in which a kernel begins: nothing under way.
+    pub fn new() -> Scoreboard {
+        Scoreboard {
+            written: RegSet::EMPTY,
+            held: RegSet::EMPTY,
+            operations: SmallVec::new(),
+            issued: [0; CLASSES],
+            completed: [0; CLASSES],
+            recent: SmallVec::new(),
+            live: 0,
+            clock: 0,
+            events: Events::default(),
+            last: [None; 2],
+            is_busy: false,
+        }
+    }
+
+    /// The state in which a function begins: its caller may have anything under way.
+    pub fn callee(generation: Generation) -> Scoreboard {
+        let mut board = Scoreboard::new();
+        let mut begin = |holds, first: Class, second: Option<Class>| {
+            let mut ticket = |class: Class| {
+                board.issued[class as usize] = 1;
+                Ticket { class, index: 0 }
+            };
+            let tickets = [Some(ticket(first)), second.map(&mut ticket)];
+            board.operations.push(Operation { site: CALLER, holds, tickets });
+        };
+        begin(Holds::Writes, Class::CallerVm, Some(Class::CallerLgkm));
+        if generation == Generation::Gfx6 {
+            begin(Holds::Reads, Class::CallerExp, None);
+        }
+        board.written = RegSet::VECTOR.or(&RegSet::SCALAR);
+        board.held = if generation == Generation::Gfx6 { RegSet::VECTOR } else { RegSet::EMPTY };
+        board.is_busy = true;
+        board
+    }
+
+    /// Issues an instruction: what is wrong goes to `sink`.
+    #[inline]
+    pub fn issue(&mut self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
+        self.issue_on(code, site, FlatPath::Unknown, sink);
+    }
+
+    /// The same, of an instruction of which it is known where a flat access goes.
+    #[inline]
+    pub fn issue_on(&mut self, code: &Code, site: Site, path: FlatPath, sink: &mut impl FnMut(Finding)) {
+        let effects = code.effects(site);
+        self.last = [None; 2];
+        if effects.waits != Waits::NONE {
+            self.wait(code, &effects.waits);
+        }
+        if self.is_busy {
+            let touched = effects.reads.or(&effects.writes);
+            if self.written.intersects(&touched) || self.held.intersects(&effects.writes) {
+                self.conflicts(code, site, effects, sink);
+            }
+        }
+        if effects.fears & self.live != 0 {
+            self.hazards(code, site, effects, sink);
+        }
+        if code.has.any() {
+            let pending = self.outstanding_of(Class::Scalar) != 0;
+            self.events.issue(code, site, effects, pending, sink);
+        }
+        if effects.classes.done[0].is_some() || effects.classes.read.is_some() {
+            self.start(code, site, effects, path);
+        }
+        if effects.produces & code.wanted != 0 {
+            self.produce(code, site, effects);
+        }
+        if self.live >> Producer::FpAtomic as u32 & 1 != 0
+            && effects.kinds.intersects(Kinds::VALU | Kinds::WAIT)
+        {
+            self.recent.retain(|recent| recent.produces >> Producer::FpAtomic as u32 & 1 == 0);
+            self.prune(code);
+        }
+        self.clock = self.clock.wrapping_add(u32::from(effects.states));
+    }
+
+    /// The tickets of the last instruction's memory operation: it is complete when all of them are.
+    pub fn last_tickets(&self) -> [Option<Ticket>; 2] {
+        self.last
+    }
+
+    /// Whether an operation is known to be complete. Not after a join.
+    pub fn is_complete(&self, ticket: Ticket) -> bool {
+        ticket.index < self.completed[ticket.class as usize]
+    }
+
+    /// Operations of a class that have been issued.
+    pub fn issued(&self, class: Class) -> u32 {
+        self.issued[class as usize]
+    }
+
+    /// How many of them, the first ones, are known to be complete.
+    pub fn completed(&self, class: Class) -> u32 {
+        self.completed[class as usize]
+    }
+
+    /// Operations of a class that may be under way.
+    pub fn outstanding_of(&self, class: Class) -> u32 {
+        self.issued[class as usize].wrapping_sub(self.completed[class as usize])
+    }
+
+    /// Operations of a counter that may be under way.
+    pub fn outstanding(&self, counter: Counter) -> u32 {
+        let classes = CLASS_TABLE.iter().filter(|info| info.counter == counter);
+        classes.map(|info| self.outstanding_of(info.class)).sum()
+    }
+
+    /// After a call: a function waits for everything, stores of GFX10 apart, before it returns.
+    pub fn after_call(&mut self, code: &Code) {
+        let mut waits = Waits::ALL;
+        waits.0[Counter::Vs as usize] = Waits::ANY;
+        self.wait(code, &waits);
+        self.recent.clear();
+        self.live = 0;
+        self.events = Events::default();
+    }
+
+    /// What a function that returns now leaves under way although its caller may use the registers at once.
+    pub fn at_return(&self, site: Site, sink: &mut impl FnMut(Finding)) {
+        for operation in self.operations.iter().filter(|operation| operation.holds == Holds::Writes) {
+            if let Some(finding) = self.in_flight(site, operation, Access::Returns, None) {
+                sink(finding);
+            }
+        }
+    }
+
+    fn age(&self, ticket: Ticket) -> u32 {
+        self.issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1)
+    }
+
+    /// Waits until the counters are at most that.
+    fn wait(&mut self, code: &Code, waits: &Waits) {
+        for info in &CLASS_TABLE {
+            let count = u32::from(waits.0[info.counter as usize]);
+            let class = info.class as usize;
+            if waits.0[info.counter as usize] != Waits::ANY
+                && (count == 0 || info.in_order)
+                && self.issued[class].wrapping_sub(self.completed[class]) > count
+            {
+                self.completed[class] = self.issued[class].wrapping_sub(count);
+            }
+        }
+        if !self.is_busy {
+            return;
+        }
+        let issued = self.issued;
+        let before = self.operations.len();
+        self.operations.retain(|operation| {
+            for slot in &mut operation.tickets {
+                let Some(ticket) = *slot else { continue };
+                let info = ticket.class.info();
+                let count = waits.0[info.counter as usize];
+                let age = issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1);
+                if count != Waits::ANY && (count == 0 || info.in_order && age >= u32::from(count)) {
+                    *slot = None;
+                }
+            }
+            operation.tickets.iter().any(Option::is_some)
+        });
+        if self.operations.len() != before {
+            self.rebuild(code);
+        }
+    }
+
+    fn rebuild(&mut self, code: &Code) {
+        (self.written, self.held) = (RegSet::EMPTY, RegSet::EMPTY);
+        for operation in &self.operations {
+            let set = registers(code, operation);
+            match operation.holds {
+                Holds::Writes => self.written.add(&set),
+                Holds::Reads => self.held.add(&set),
+            }
+        }
+        self.is_busy = !self.operations.is_empty();
+    }
+
+    /// Reports what the instruction touches too early, and takes it for complete from then on.
+    #[cold]
+    fn conflicts(&mut self, code: &Code, site: Site, effects: &Effects, sink: &mut impl FnMut(Finding)) {
+        let mut kept = SmallVec::<[Operation; 16]>::new();
+        for operation in &self.operations {
+            let set = registers(code, operation);
+            let (access, common) = match operation.holds {
+                Holds::Reads => (Access::Overwrites, set.and(&effects.writes)),
+                Holds::Writes if set.intersects(&effects.reads) => (Access::Reads, set.and(&effects.reads)),
+                Holds::Writes if in_order(operation, effects) => (Access::Writes, RegSet::EMPTY),
+                Holds::Writes => (Access::Writes, set.and(&effects.writes)),
+            };
+            match common.is_empty() {
+                true => kept.push(*operation),
+                false => {
+                    if let Some(finding) = self.in_flight(site, operation, access, Some(&common)) {
+                        sink(finding);
+                    }
+                }
+            }
+        }
+        self.operations = kept;
+        self.rebuild(code);
+    }
+
+    fn in_flight(
+        &self,
+        second: Site,
+        operation: &Operation,
+        access: Access,
+        common: Option<&RegSet>,
+    ) -> Option<Finding> {
+        let mut tickets = operation.tickets.iter().flatten();
+        let ticket = *tickets.next()?;
+        let info = ticket.class.info();
+        let count = if info.in_order { self.age(ticket).min(62) as u8 } else { 0 };
+        Some(Finding {
+            first: operation.site,
+            second,
+            registers: common.and_then(RegSet::first_group),
+            problem: Problem::InFlight {
+                class: ticket.class,
+                also: tickets.next().map(|ticket| ticket.class),
+                access,
+                outstanding: self.outstanding(info.counter),
+                count,
+            },
+        })
+    }
+
+    /// Puts the memory operation of an instruction under way.
+    fn start(&mut self, code: &Code, site: Site, effects: &Effects, path: FlatPath) {
+        let classes = match effects.kinds.contains(Kinds::FLAT_ANY) && path != FlatPath::Unknown {
+            true => counters::classes(code.target(), effects, path),
+            false => effects.classes,
+        };
+        let mut tickets = [None; 2];
+        for (slot, class) in tickets.iter_mut().zip(classes.done) {
+            *slot = class.map(|class| self.ticket(class));
+        }
+        self.last = tickets;
+        let brought = effects.brought();
+        if tickets[0].is_some() && !brought.is_empty() {
+            self.begin(Operation { site, holds: Holds::Writes, tickets });
+            self.written.add(&brought);
+        }
+        if let Some(class) = classes.read {
+            let ticket = self.ticket(class);
+            if !effects.held.is_empty() {
+                self.begin(Operation { site, holds: Holds::Reads, tickets: [Some(ticket), None] });
+                self.held.add(&effects.held);
+            }
+            self.full(code);
+        }
+    }
+
+    fn ticket(&mut self, class: Class) -> Ticket {
+        let index = self.issued[class as usize];
+        self.issued[class as usize] += 1;
+        Ticket { class, index }
+    }
+
+    fn begin(&mut self, new: Operation) {
+        let same = |old: &&mut Operation| (old.site, old.holds) == (new.site, new.holds);
+        match self.operations.iter_mut().find(same) {
+            // The younger one is complete last.
+            Some(old) => *old = new,
+            None => self.operations.push(new),
+        }
+        self.is_busy = true;
+    }
+
+    /// A full `expcnt` holds up the next operation until the first ones are complete.
+    fn full(&mut self, code: &Code) {
+        let max = u32::from(code.target().max_expcnt);
+        let issued = self.issued;
+        let before = self.operations.len();
+        self.operations.retain(|operation| {
+            !operation.tickets.iter().flatten().any(|ticket| {
+                let age = issued[ticket.class as usize].wrapping_sub(ticket.index).wrapping_sub(1);
+                ticket.class.info().counter == Counter::Exp && ticket.class.info().in_order && age >= max
+            })
+        });
+        if self.operations.len() != before {
+            self.rebuild(code);
+        }
+    }
+
+    /// Wait states between a recent instruction and the next.
+    fn states_since(&self, recent: &Recent) -> u32 {
+        self.clock.wrapping_sub(recent.clock).wrapping_sub(1)
+    }
+
+    fn hazards(&mut self, code: &Code, site: Site, effects: &Effects, sink: &mut impl FnMut(Finding)) {
+        self.prune(code);
+        for recent in &self.recent {
+            if recent.produces & effects.fears == 0 {
+                continue;
+            }
+            let states = self.states_since(recent);
+            let first = code.effects(recent.site);
+            let via = recent.via.map(|via| code.effects(via));
+            for rule in code.rules() {
+                if states >= u32::from(rule.states)
+                    || !effects.is_consumer(rule.second)
+                    || recent.produces >> rule.first as u32 & 1 == 0
+                    || !rule.when.holds(first, effects)
+                {
+                    continue;
+                }
+                let common =
+                    hazards::produced(rule.first, first, via).and(&hazards::consumed(rule.second, effects));
+                if common.is_empty() {
+                    continue;
+                }
+                let registers = common.first_group().filter(|range| range.first.0 != 225);
+                let problem = Problem::Hazard { rule, found: states as u8 };
+                sink(Finding { first: recent.site, second: site, registers, problem });
+            }
+        }
+    }
+
+    /// Forgets what is too long ago.
+    fn prune(&mut self, code: &Code) {
+        let (clock, window) = (self.clock, code.window);
+        self.recent.retain(|recent| clock.wrapping_sub(recent.clock).wrapping_sub(1) < window);
+        self.live = self.recent.iter().fold(0, |live, recent| live | recent.produces);
+    }
+
+    fn produce(&mut self, code: &Code, site: Site, effects: &Effects) {
+        if self.recent.len() >= 20 {
+            self.prune(code);
+        }
+        let pair = match effects.mai.kind {
+            MaiKind::AccRead | MaiKind::AccWrite => Some(Producer::AccAfterValu),
+            MaiKind::Dgemm => Some(Producer::DgemmAfterValu),
+            _ => None,
+        };
+        let mut push = |recent: Recent| {
+            self.live |= recent.produces;
+            self.recent.push(recent);
+        };
+        if let Some(pair) = pair.filter(|pair| code.wanted >> *pair as u32 & 1 != 0) {
+            let clock = self.clock;
+            let vectors: SmallVec<[Site; 4]> = (self.recent.iter())
+                .filter(|recent| clock.wrapping_sub(recent.clock) == 1 && recent.via.is_none())
+                .map(|recent| recent.site)
+                .filter(|&site| {
+                    let first = code.effects(site);
+                    let acc = matches!(first.mai.kind, MaiKind::AccRead | MaiKind::AccWrite);
+                    first.is(Producer::ValuVector) && !acc
+                })
+                .collect();
+            for via in vectors {
+                self.live |= 1 << pair as u32;
+                self.recent.push(Recent { site, via: Some(via), produces: 1 << pair as u32, clock });
+            }
+            let recent = Recent { site, via: None, produces: effects.produces, clock };
+            self.live |= recent.produces;
+            self.recent.push(recent);
+            return;
+        }
+        push(Recent { site, via: None, produces: effects.produces, clock: self.clock });
+    }
+
+    /// Joins the state of another path to the same place. Whether anything was added.
+    pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
+        let mut changed = self.events.join(&other.events);
+        changed |= self.join_operations(other);
+        changed |= self.join_recent(other);
+        if changed {
+            self.rebuild(code);
+            self.prune(code);
+        }
+        changed
+    }
+
+    fn join_operations(&mut self, other: &Scoreboard) -> bool {
+        let mut changed = false;
+        for theirs in &other.operations {
+            let ages = theirs.tickets.map(|ticket| ticket.map(|ticket| (ticket.class, other.age(ticket))));
+            let same = |ours: &Operation| (ours.site, ours.holds) == (theirs.site, theirs.holds);
+            let place = match self.operations.iter().position(same) {
+                Some(place) => place,
+                None => {
+                    changed = true;
+                    let none = Operation { tickets: [None; 2], ..*theirs };
+                    self.operations.push(none);
+                    self.operations.len() - 1
+                }
+            };
+            for (slot, age) in ages.into_iter().enumerate() {
+                let Some((class, age)) = age else { continue };
+                let ours = self.operations[place].tickets[slot];
+                if ours.is_none_or(|ours| ours.class == class && self.age(ours) > age) {
+                    let index = self.issued[class as usize].wrapping_sub(1).wrapping_sub(age);
+                    self.operations[place].tickets[slot] = Some(Ticket { class, index });
+                    changed = true;
+                }
+            }
+        }
+        for class in 0..CLASSES {
+            let ours = self.issued[class].wrapping_sub(self.completed[class]);
+            let theirs = other.issued[class].wrapping_sub(other.completed[class]).min(64);
+            if theirs > ours {
+                self.completed[class] = self.issued[class].wrapping_sub(theirs);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    fn join_recent(&mut self, other: &Scoreboard) -> bool {
+        let mut changed = false;
+        for theirs in &other.recent {
+            let clock = self.clock.wrapping_sub(1).wrapping_sub(other.states_since(theirs));
+            let same = |ours: &&mut Recent| (ours.site, ours.via) == (theirs.site, theirs.via);
+            match self.recent.iter_mut().find(same) {
+                Some(ours) if (self.clock.wrapping_sub(ours.clock)) <= self.clock.wrapping_sub(clock) => {}
+                Some(ours) => {
+                    ours.clock = clock;
+                    changed = true;
+                }
+                None => {
+                    self.recent.push(Recent { clock, ..*theirs });
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+}
+
+/// The registers that an operation holds.
+fn registers(code: &Code, operation: &Operation) -> RegSet {
+    match (operation.site, operation.holds) {
+        (CALLER, Holds::Writes) => RegSet::VECTOR.or(&RegSet::SCALAR),
+        (CALLER, Holds::Reads) => RegSet::VECTOR,
+        (site, Holds::Writes) => code.effects(site).brought(),
+        (site, Holds::Reads) => code.effects(site).held,
+    }
+}
+
+/// Whether the results of both arrive in order, so that the second may write what the first writes.
+fn in_order(first: &Operation, second: &Effects) -> bool {
+    let [Some(ticket), None] = first.tickets else { return false };
+    second.classes.done == [Some(ticket.class), None] && ticket.class.info().in_order
+}
