@@ -126,6 +126,8 @@ pub(crate) struct Settings {
     pub sramecc: Option<bool>,
     pub cumode: Option<bool>,
     pub wave64: bool,
+    /// Whether `.amdgcn_target` names no features.
+    pub has_plain_id: bool,
 }
 
 impl Settings {
@@ -138,7 +140,14 @@ impl Settings {
             sramecc: options.sramecc,
             cumode: options.cumode.then_some(true),
             wave64: options.wave64,
+            has_plain_id: false,
         }
+    }
+
+    /// A target feature: on, off, or either. The target id of V3 names what is on or either, and what it does not name
+    /// is off.
+    pub fn feature(&self, value: Option<bool>) -> Option<bool> {
+        if self.has_plain_id && self.version() <= 3 { value.or(Some(false)) } else { value }
     }
 
     /// Code object version.
@@ -149,7 +158,8 @@ impl Settings {
     /// `e_flags`.
     pub fn elf_flags(&self) -> u32 {
         let Some(target) = self.target else { return 0 };
-        let setting = |feature: Feature, value: Option<bool>| target.has(feature).then_some(value);
+        let setting =
+            |feature: Feature, value: Option<bool>| target.has(feature).then_some(self.feature(value));
         let xnack = setting(Feature::XNACK, self.xnack);
         let sramecc = setting(Feature::SRAMECC, self.sramecc);
         // Up to V3 a bit says that the feature is on or may be; later two bits tell any, off and on.

@@ -21,6 +21,7 @@ pub mod kernel_code;
 pub mod names;
 pub mod note;
 pub mod value;
+pub mod yaml;
 
 pub use descriptor::Descriptor;
 pub use disasm::disassemble;

@@ -54,6 +54,30 @@ fn json_has_the_kernels() {
     assert_eq!(tree.get("header").unwrap().get("code_object_version"), Some(&Value::Uint(5)));
 }
 
+/// The YAML of V2 is the same tree in JSON as the MessagePack of later versions.
+#[test]
+fn json_has_the_metadata_of_v2() {
+    let (name, bytes) = RECORDED.iter().find(|(name, _)| *name == "saxpy.gfx803.14v2.co").unwrap();
+    let tree = inspect::json(&CodeObject::parse(bytes).unwrap(), name, None);
+    let notes = tree.get("notes").unwrap().items();
+    let metadata = notes.iter().find(|note| note.get("type") == Some(&Value::Uint(10))).unwrap();
+    let metadata = metadata.get("value").unwrap();
+    assert_eq!(metadata.get("Version").unwrap().items(), [Value::Uint(1), Value::Uint(0)]);
+    let kernel = &metadata.get("Kernels").unwrap().items()[0];
+    assert_eq!(kernel.get("SymbolName").unwrap().as_str(), Some("saxpy@kd"));
+    assert_eq!(kernel.get("Language").unwrap().as_str(), Some("OpenCL C"));
+    let arguments = kernel.get("Args").unwrap().items();
+    assert_eq!(arguments.len(), 4);
+    assert_eq!(arguments[0].get("TypeName").unwrap().as_str(), Some("float*"));
+    assert_eq!(arguments[0].get("Size"), Some(&Value::Uint(8)));
+    assert_eq!(arguments[0].get("IsConst"), Some(&Value::Bool(true)));
+    assert_eq!(kernel.get("CodeProps").unwrap().get("NumSGPRs"), Some(&Value::Uint(9)));
+    // A kernel may be called like a number, and a text that is no YAML stays a text.
+    let named = Value::from_v2_yaml("Kernels:\n  - Name: '12'\n").unwrap();
+    assert_eq!(named.get("Kernels").unwrap().items()[0].get("Name").unwrap().as_str(), Some("12"));
+    assert_eq!(Value::from_v2_yaml("a: [1, 2"), None);
+}
+
 /// A processor given by the caller wins over the header's.
 #[test]
 fn another_processor() {

@@ -175,7 +175,8 @@ impl Assembler {
             ));
         }
         if let Some(granule) = granules.sgpr {
-            let xnack = target.has(Feature::XNACK) && self.settings.xnack != Some(false);
+            let xnack =
+                target.has(Feature::XNACK) && self.settings.feature(self.settings.xnack) != Some(false);
             let extra = fields::extra_sgprs(
                 target.version.0,
                 block.reserve_vcc.unwrap_or(true),

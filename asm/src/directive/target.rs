@@ -63,6 +63,7 @@ impl Assembler {
                 _ => return Err(error(span, format!("unknown target feature `{feature}`"))),
             }
         }
+        self.settings.has_plain_id = features.is_empty();
         // V3 names what is on; what it does not name is off.
         if features.starts_with('+') {
             self.settings.xnack.get_or_insert(false);

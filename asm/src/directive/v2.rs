@@ -114,7 +114,7 @@ impl Assembler {
             .label("the processor is not known"));
         };
         self.set_target(target);
-        if version[0] == 9 && version[2] < 8 {
+        if version[0] == 9 {
             self.settings.xnack.get_or_insert(xnack);
         }
         Ok(())

@@ -209,7 +209,7 @@ fn convert(
     pending: &mut Option<Pending>,
 ) -> std::result::Result<Operand, &'static str> {
     let value = match arg.value {
-        ArgValue::Reg(range) => return Ok(Operand::Reg(range)),
+        ArgValue::Reg(range) => return Ok(Operand::Reg(widened(known.target, spec, range))),
         ArgValue::Off => {
             return match spec.kind {
                 Kind::Vaddr | Kind::Saddr | Kind::Vgpr | Kind::Channel => Ok(Operand::None),
@@ -261,6 +261,16 @@ fn convert(
         Kind::Saddr => Err("an address in SGPRs or `off` is expected"),
         _ => Err("a register is expected"),
     }
+}
+
+/// `null` is as wide as the operand that it stands for.
+fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
+    const NULL: isa::Reg = isa::Reg(125);
+    if range.first != NULL || target.generation != isa::Generation::Gfx10 {
+        return range;
+    }
+    let len = if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width.max(1) };
+    isa::RegRange { first: NULL, len }
 }
 
 fn immediate(value: i64) -> std::result::Result<i32, &'static str> {

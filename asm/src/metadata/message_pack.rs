@@ -1,6 +1,6 @@
 //! Metadata as MessagePack, as LLVM writes it: keys sorted, numbers in the fewest bytes.
 
-use super::yaml::Node;
+use codeobj::yaml::Node;
 
 /// What a scalar means, whether it is in quotes or not.
 enum Scalar<'t> {

@@ -2,14 +2,13 @@
 
 mod message_pack;
 mod v2;
-mod yaml;
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::section::elf::{SHF_ALLOC, SHT_NOTE};
+use codeobj::yaml::{self, Node};
 use std::ops::Range;
-use yaml::Node;
 
 /// `NT_AMDGPU_METADATA` (seed 000, line 458).
 const NT_AMDGPU_METADATA: u32 = 32;

@@ -1,7 +1,7 @@
 //! Code object V2's metadata (seed 000, line 2193): read as YAML and written as YAML again, in LLVM's order and spacing.
 
 use super::message_pack::unsigned;
-use super::yaml::Node;
+use codeobj::yaml::Node;
 use std::fmt::Write;
 
 /// What a key holds, and when it is left out.

@@ -1,7 +1,9 @@
 //! Notes as the directives that write them, or as bytes.
 
 use super::{Listing, data};
+use crate::identity::Setting;
 use crate::note::{self, Meaning, Note};
+use isa::Feature;
 use object::elf::SHT_NOTE;
 use std::fmt::{self, Write};
 
@@ -29,6 +31,12 @@ impl Listing<'_, '_> {
         if !is_named {
             let (major, minor, stepping) = self.target.version;
             writeln!(out, "\t; no note says so: {major}.{minor}.{stepping}")?;
+        }
+        if self.target.has(Feature::SRAMECC) && self.identity.sramecc == Setting::Off {
+            writeln!(
+                out,
+                "\t; code for SRAM ECC off, which V2's notes do not say: assemble with -mattr=-sramecc"
+            )?;
         }
         Ok(())
     }

@@ -112,7 +112,8 @@ fn one_note(object: &CodeObject<'_>, note: &Note<'_>) -> Value {
             ("stepping", uint(stepping)),
         ]),
         Meaning::IsaName(name) => string(name),
-        Meaning::Yaml(text) => string(text),
+        // A text that cannot be read stays one.
+        Meaning::Yaml(text) => Value::from_v2_yaml(text).unwrap_or_else(|| string(text)),
         Meaning::Metadata(value) => value,
         Meaning::Registers(registers) => seq(registers
             .iter()

@@ -162,7 +162,8 @@ pub fn try_clang(
 fn reason(complaint: &str, processor: &str) -> String {
     let told = complaint.lines().find_map(|line| line.split_once("error: ").map(|(_, what)| what));
     let what = told.unwrap_or_else(|| complaint.lines().next().unwrap_or_default());
-    let what = what.replace(processor.trim_end_matches(".w64"), "GFX");
+    let name = processor.split(['.', ':']).next().unwrap_or_default();
+    let what = what.replace(name, "GFX");
     match complaint.contains("PLEASE submit a bug report") {
         true => format!("the compiler crashes: {}", what.trim()),
         false => what.trim().to_owned(),

@@ -1,11 +1,19 @@
 //! The part of YAML that metadata is written in: block and flow sequences and mappings, plain and quoted scalars, literal
 //! blocks. No anchors, no tags, no several documents.
+//!
+//! The assembler reads `.amdgpu_metadata` with it, the inspector the notes of code object V2.
 
-/// A node.
+use crate::value::Value;
+use std::collections::HashSet;
+
+/// A node. What a scalar means is the reader's to say: the texts carry no types.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Node {
+pub enum Node {
+    /// A number, a word, a text; without its quotes.
     Scalar(String),
+    /// A sequence.
     Seq(Vec<Node>),
+    /// A mapping, in the order of the text.
     Map(Vec<(String, Node)>),
     /// A key without a value.
     Empty,
@@ -22,7 +30,7 @@ impl Node {
 }
 
 /// What is wrong, and at which byte of the text.
-pub(crate) type Mistake = (usize, &'static str);
+pub type Mistake = (usize, &'static str);
 
 /// Nodes within nodes; metadata has five levels.
 const MAX_DEPTH: u32 = 50;
@@ -40,8 +48,53 @@ struct Parser<'t> {
     next: usize,
 }
 
+/// Keys of V2's metadata whose values are texts, even where they look like numbers (seed 000, line 2193).
+const TEXTS: [&str; 12] = [
+    "Name",
+    "SymbolName",
+    "Language",
+    "VecTypeHint",
+    "RuntimeHandle",
+    "TypeName",
+    "ValueKind",
+    "ValueType",
+    "AddrSpaceQual",
+    "AccQual",
+    "ActualAccQual",
+    "Printf",
+];
+
+impl Value {
+    /// Code object V2's metadata as a tree, like the one of later versions. `None` if the text cannot be read.
+    pub fn from_v2_yaml(text: &str) -> Option<Value> {
+        Some(typed(&parse(text).ok()?, false))
+    }
+}
+
+fn typed(node: &Node, is_text: bool) -> Value {
+    match node {
+        Node::Empty => Value::Nil,
+        Node::Seq(items) => Value::Seq(items.iter().map(|item| typed(item, is_text)).collect()),
+        Node::Map(entries) => {
+            let entry = |(key, value): &(String, Node)| {
+                (Value::Str(key.clone()), typed(value, TEXTS.contains(&key.as_str())))
+            };
+            Value::Map(entries.iter().map(entry).collect())
+        }
+        Node::Scalar(text) => match (text.as_str(), text.parse()) {
+            ("true", _) if !is_text => Value::Bool(true),
+            ("false", _) if !is_text => Value::Bool(false),
+            (_, Ok(number)) if !is_text => Value::Uint(number),
+            _ => Value::Str(text.clone()),
+        },
+    }
+}
+
 /// Reads a document.
-pub(crate) fn parse(source: &str) -> Result<Node, Mistake> {
+///
+/// # Errors
+/// The first mistake.
+pub fn parse(source: &str) -> Result<Node, Mistake> {
     let mut lines = Vec::new();
     let mut at = 0;
     for raw in source.split_inclusive('\n') {
@@ -124,12 +177,13 @@ impl<'t> Parser<'t> {
 
     fn mapping(&mut self, indent: usize, depth: u32) -> Result<Node, Mistake> {
         let mut entries: Vec<(String, Node)> = Vec::new();
+        let mut keys = HashSet::new();
         while let Some(line) = self.peek().filter(|line| line.indent == indent && !is_item(line.text)) {
             let end = key_end(line.text).ok_or((line.at, "expected `key: value`"))?;
             let Node::Scalar(key) = scalar(line.text[..end].trim_end()) else {
                 return Err((line.at, "a key is a scalar"));
             };
-            if entries.iter().any(|(other, _)| *other == key) {
+            if !keys.insert(key.clone()) {
                 return Err((line.at, "the key is there already"));
             }
             let rest = line.text[end + 1..].trim_start();
