@@ -27,6 +27,22 @@ impl Node {
             _ => None,
         }
     }
+
+    /// The text of a scalar.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Node::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items of a sequence.
+    pub fn items(&self) -> &[Node] {
+        match self {
+            Node::Seq(items) => items,
+            _ => &[],
+        }
+    }
 }
 
 /// What is wrong, and at which byte of the text.

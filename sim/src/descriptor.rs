@@ -1,7 +1,11 @@
-//! The 64-byte kernel descriptor (seed 000, lines 2567-2900).
+//! How a kernel wants to be started: the 64-byte kernel descriptor of code objects V3 and later (seed 000, lines
+//! 2567-2900), and what the 256-byte `amd_kernel_code_t` of V2 (seed 002, line 807) says in its place.
 
 use isa::Target;
 use isa::target::Feature;
+
+/// Bytes of `amd_kernel_code_t`.
+pub(crate) const KERNEL_CODE_BYTES: usize = codeobj::kernel_code::SIZE;
 
 /// A kernel descriptor, field by field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +14,7 @@ pub struct Descriptor {
     pub group_segment: u32,
     /// Bytes of scratch of a work-item.
     pub private_segment: u32,
-    /// Bytes of kernel arguments (V4 on; 0 in V3).
+    /// Bytes of kernel arguments (V2, and V4 on; 0 in V3).
     pub kernarg_size: u32,
     /// Entry point, relative to the descriptor.
     pub entry_offset: i64,
@@ -20,8 +24,10 @@ pub struct Descriptor {
     pub rsrc1: u32,
     /// `compute_pgm_rsrc2`.
     pub rsrc2: u32,
-    /// `kernel_code_properties`.
-    pub properties: u16,
+    /// `kernel_code_properties`; the upper half is V2's alone.
+    pub properties: u32,
+    /// Dwords of arguments that are preloaded into user SGPRs, and the first of them (gfx90a, V5 on).
+    pub preload: (u32, u32),
 }
 
 /// Registers that a wave gets.
@@ -38,33 +44,55 @@ const fn field(word: u32, low: u32, bits: u32) -> u32 {
     word >> low & ((1 << bits) - 1)
 }
 
+fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+fn offset(bytes: &[u8]) -> i64 {
+    (u64::from(word(bytes, 16)) | u64::from(word(bytes, 20)) << 32) as i64
+}
+
+/// Bits of `kernel_code_properties` that are no user SGPRs.
+const WAVE32: u32 = 10;
+
 impl Descriptor {
     /// Size in the file.
     pub const BYTES: usize = 64;
 
     pub(crate) fn parse(bytes: &[u8]) -> Option<Descriptor> {
-        let bytes: &[u8; Self::BYTES] = bytes.get(..Self::BYTES)?.try_into().ok()?;
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let bytes = bytes.get(..Self::BYTES)?;
+        let last = word(bytes, 56);
         Some(Descriptor {
-            group_segment: word(0),
-            private_segment: word(4),
-            kernarg_size: word(8),
-            entry_offset: i64::from(word(16)) | i64::from(word(20) as i32) << 32,
-            rsrc3: word(44),
-            rsrc1: word(48),
-            rsrc2: word(52),
-            properties: word(56) as u16,
+            group_segment: word(bytes, 0),
+            private_segment: word(bytes, 4),
+            kernarg_size: word(bytes, 8),
+            entry_offset: offset(bytes),
+            rsrc3: word(bytes, 44),
+            rsrc1: word(bytes, 48),
+            rsrc2: word(bytes, 52),
+            properties: last & 0xffff,
+            preload: (field(last, 16, 7), field(last, 23, 9)),
         })
     }
 
-    /// VGPRs allocated to a lane: granules of 4.
-    pub fn vgprs(&self) -> u32 {
-        (field(self.rsrc1, 0, 6) + 1) * 4
+    /// What V2's header says; `compute_pgm_rsrc1`, `compute_pgm_rsrc2` and the properties lie there as they do later.
+    pub(crate) fn of_kernel_code(bytes: &[u8; KERNEL_CODE_BYTES]) -> Descriptor {
+        Descriptor {
+            group_segment: word(bytes, 64),
+            private_segment: word(bytes, 60),
+            kernarg_size: word(bytes, 72),
+            entry_offset: offset(bytes),
+            rsrc3: 0,
+            rsrc1: word(bytes, 48),
+            rsrc2: word(bytes, 52),
+            properties: word(bytes, 56),
+            preload: (0, 0),
+        }
     }
 
-    /// SGPRs allocated to a wave on GFX9, VCC and its kin included: granules of 8, always an even number of them.
-    pub fn sgprs(&self) -> u32 {
-        (field(self.rsrc1, 6, 4) + 1) * 8
+    /// Lanes of a wave on that processor (`ENABLE_WAVEFRONT_SIZE32`).
+    pub(crate) fn wave_size(&self, target: &Target) -> u32 {
+        if target.has(Feature::WAVE32) && field(self.properties, WAVE32, 1) != 0 { 32 } else { 64 }
     }
 
     /// The registers of a wave (seed 000, lines 2567-2900, for the units).
@@ -87,11 +115,6 @@ impl Descriptor {
         };
         let sgprs = sgprs.min(u32::from(isa::special::numbered_sgprs(target)));
         Registers { vgprs: vgprs as u16, agprs: agprs as u16, sgprs: sgprs as u16 }
-    }
-
-    /// Lanes of a wave on that processor (`ENABLE_WAVEFRONT_SIZE32`).
-    pub(crate) fn wave_size(&self, target: &Target) -> u32 {
-        if target.has(Feature::WAVE32) && self.properties >> 10 & 1 != 0 { 32 } else { 64 }
     }
 
     /// Initial low byte of MODE: rounding and denormals.
@@ -134,15 +157,15 @@ impl Descriptor {
         field(self.rsrc2, 11, 2)
     }
 
-    /// A bit of `kernel_code_properties`.
-    pub(crate) fn enables(&self, bit: UserSgprs) -> bool {
-        self.properties >> bit as u16 & 1 != 0
+    /// Whether a kind of user SGPRs is wanted.
+    pub(crate) fn enables(&self, kind: UserSgprs) -> bool {
+        self.properties >> kind as u32 & 1 != 0
     }
 }
 
-/// User SGPRs in the order of their registers: the bit number in `kernel_code_properties` and the number of dwords.
+/// User SGPRs: the bit number in `kernel_code_properties`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
+#[repr(u32)]
 pub(crate) enum UserSgprs {
     PrivateSegmentBuffer = 0,
     DispatchPtr = 1,
@@ -151,10 +174,14 @@ pub(crate) enum UserSgprs {
     DispatchId = 4,
     FlatScratchInit = 5,
     PrivateSegmentSize = 6,
+    GroupCountX = 7,
+    GroupCountY = 8,
+    GroupCountZ = 9,
 }
 
 impl UserSgprs {
-    pub(crate) const ORDER: [(UserSgprs, u32); 7] = [
+    /// In the order of their registers, with the number of dwords (seed 000, line 2915).
+    pub(crate) const ORDER: [(UserSgprs, u32); 10] = [
         (UserSgprs::PrivateSegmentBuffer, 4),
         (UserSgprs::DispatchPtr, 2),
         (UserSgprs::QueuePtr, 2),
@@ -162,5 +189,8 @@ impl UserSgprs {
         (UserSgprs::DispatchId, 2),
         (UserSgprs::FlatScratchInit, 2),
         (UserSgprs::PrivateSegmentSize, 1),
+        (UserSgprs::GroupCountX, 1),
+        (UserSgprs::GroupCountY, 1),
+        (UserSgprs::GroupCountZ, 1),
     ];
 }

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::group::{Group, Turn, has_atomic64};
 use crate::launch::{self, Dispatch, Launch, Segments};
 use crate::memory::Memory;
-use crate::object::{CodeObject, KernelInfo};
+use crate::object::{CodeObject, KernelInfo, Symbol};
 use crate::op::Code;
 use crate::stats::RunStats;
 use isa::Target;
@@ -29,6 +29,7 @@ const KERNARG_SLACK: usize = 64;
 struct Module {
     target: &'static Target,
     kernels: Vec<KernelInfo>,
+    symbols: Vec<Symbol>,
     /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
     code: [Vec<Code>; 2],
     base: u64,
@@ -60,23 +61,28 @@ impl Device {
 
     /// Places a code object in memory.
     pub fn load(&mut self, object: &CodeObject) -> Result<ModuleId, Fault> {
-        let base = self.alloc(object.image.len() as u64)?;
-        let mut image = object.image.clone();
-        for &(place, addend) in &object.relocations {
-            let place = usize::try_from(place).ok().and_then(|at| image.get_mut(at..)?.get_mut(..8));
-            let place =
-                place.ok_or_else(|| Fault::Dispatch("a relocation lies outside of the image".into()))?;
-            place.copy_from_slice(&base.wrapping_add(addend).to_le_bytes());
+        let base = self.alloc(object.image.bytes.len() as u64)?;
+        let mut image = object.image.bytes.clone();
+        if !object.image.patches.iter().all(|patch| patch.apply(&mut image, base)) {
+            return Err(Fault::Dispatch("a relocation lies outside of the image".into()));
         }
         self.write(base, &image)?;
         let (target, kernels) = (object.target(), object.kernels().to_vec());
         let code = [32, 64].map(|lanes| {
-            let wanted = kernels.iter().any(|kernel| kernel.descriptor.wave_size(target) == lanes);
+            let wanted = kernels.iter().any(|kernel| kernel.wave_size == lanes);
             let target = target.with_wave_size(lanes).filter(|_| wanted);
             target.map_or(Vec::new(), |target| decode(object, target, base, &image))
         });
-        self.modules.push(Module { target, kernels, code, base });
+        let symbols = object.symbols().to_vec();
+        self.modules.push(Module { target, kernels, symbols, code, base });
         Ok(ModuleId(self.modules.len() - 1))
+    }
+
+    /// Address and size of a variable of a loaded code object.
+    pub fn symbol(&self, module: ModuleId, name: &str) -> Option<(DevicePtr, u64)> {
+        let module = self.modules.get(module.0)?;
+        let symbol = module.symbols.iter().find(|symbol| symbol.name == name)?;
+        Some((module.base.wrapping_add(symbol.address), symbol.size))
     }
 
     /// Zeroed memory. Its address is a multiple of 4096.
@@ -109,7 +115,7 @@ impl Device {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
         let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
-        let lanes = kernel.descriptor.wave_size(module.target);
+        let lanes = kernel.wave_size;
         let target = module.target.with_wave_size(lanes).unwrap_or(module.target);
         let code = &module.code[usize::from(lanes == 64)];
         launch::check(kernel, dispatch, target)?;
@@ -140,7 +146,7 @@ impl Device {
 
 /// Decodes every range of code of an object.
 fn decode(object: &CodeObject, target: &'static Target, base: u64, image: &[u8]) -> Vec<Code> {
-    let ranges = object.code.iter().map(|range| {
+    let ranges = object.image.code.iter().map(|range| {
         let bytes = image.get(range.start as usize..range.end as usize).unwrap_or(&[]);
         let words =
             bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));

@@ -101,7 +101,7 @@ pub(crate) fn check(kernel: &KernelInfo, dispatch: &Dispatch<'_>, target: &Targe
     if kernel.max_group != 0 && size > u64::from(kernel.max_group) {
         return refuse(format!("{} allows groups of at most {} work-items", kernel.name, kernel.max_group));
     }
-    if dispatch.kernarg.len() > kernel.kernarg_size as usize {
+    if dispatch.kernarg.len() > kernel.kernarg_size as usize && !kernel.untyped {
         let (given, size) = (dispatch.kernarg.len(), kernel.kernarg_size);
         return refuse(format!("{given} bytes of arguments for a segment of {size}"));
     }
@@ -137,7 +137,7 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
 /// The argument segment: what the caller gave, and the hidden arguments.
 pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, queue: u64) -> Vec<u8> {
     let mut bytes = dispatch.kernarg.clone();
-    bytes.resize(kernel.kernarg_size as usize, 0);
+    bytes.resize(bytes.len().max(kernel.kernarg_size as usize), 0);
     for arg in &kernel.args {
         let ArgKind::Hidden(name) = &arg.kind else { continue };
         let value = hidden_value(name, dispatch, queue).to_le_bytes();
@@ -310,6 +310,9 @@ impl Launch<'_> {
             UserSgprs::DispatchId => pair(1),
             UserSgprs::FlatScratchInit => pair(SCRATCH_BASE),
             UserSgprs::PrivateSegmentSize => [self.private_bytes, 0, 0, 0],
+            UserSgprs::GroupCountX => [self.groups()[0] as u32, 0, 0, 0],
+            UserSgprs::GroupCountY => [self.groups()[1] as u32, 0, 0, 0],
+            UserSgprs::GroupCountZ => [self.groups()[2] as u32, 0, 0, 0],
         }
     }
 }

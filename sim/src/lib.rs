@@ -52,5 +52,5 @@ pub use fault::{Access, Fault, Location};
 pub use launch::{Dispatch, Limits};
 pub use metadata::{ArgInfo, ArgKind, Scalar};
 pub use npy::{NpyError, read_npy, write_npy};
-pub use object::{CodeObject, KernelInfo, LoadError};
+pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
 pub use stats::RunStats;

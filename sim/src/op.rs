@@ -4,7 +4,7 @@
 
 use crate::exec::atomic::Atomic;
 use crate::exec::{self, Handler};
-use isa::decode::Decoder;
+use isa::decode::{DecodeError, Decoder};
 use isa::table::{Family, Flags, Num, Role, Row};
 use isa::target::Generation;
 use isa::{Form, Lane, MachInst, ModFlags, Operand, Target};
@@ -126,7 +126,7 @@ impl Op {
     }
 
     fn decode(decoder: &Decoder, words: &[u32]) -> Op {
-        match decoder.decode(words) {
+        match read(decoder, words) {
             Ok((inst, len)) => Op::of(decoder.target(), &inst, len),
             Err(_) => Op::blank(exec::unsupported),
         }
@@ -286,6 +286,11 @@ fn inline(code: u16, num: Num, wide: bool) -> u64 {
     }
 }
 
+/// Reads an instruction as the machine does: bits that mean nothing may be anything.
+fn read(decoder: &Decoder, words: &[u32]) -> Result<(MachInst, usize), DecodeError> {
+    decoder.decode(words).or_else(|_| decoder.decode_tolerant(words))
+}
+
 /// A decoded range of code.
 pub(crate) struct Code {
     /// Emulated address of the first dword.
@@ -319,7 +324,8 @@ impl Code {
     /// The instruction at an index, for people.
     pub(crate) fn text(&self, target: &Target, index: u32) -> String {
         let words = self.words.get(index as usize..).unwrap_or(&[]);
-        match isa::decode(target, words) {
+        let read = Decoder::new(target).map(|decoder| read(&decoder, words));
+        match read.unwrap_or(Err(DecodeError::Unknown)) {
             Ok((inst, _)) => {
                 let mut text = String::new();
                 isa::print::write_inst(target, &inst, None, &mut text);

@@ -17,6 +17,7 @@ const DESCRIPTOR: Descriptor = Descriptor {
     rsrc3: 0,
     rsrc2: 0,
     properties: 0,
+    preload: (0, 0),
 };
 
 /// A wave and LDS to run instructions on.

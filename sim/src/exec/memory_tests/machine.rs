@@ -20,6 +20,7 @@ const DESCRIPTOR: Descriptor = Descriptor {
     rsrc3: 0,
     rsrc2: 0,
     properties: 0,
+    preload: (0, 0),
 };
 /// Bytes of the buffer.
 const BYTES: u64 = 4096;

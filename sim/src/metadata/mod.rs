@@ -1,4 +1,7 @@
-//! The `NT_AMDGPU_METADATA` note: what a code object says about its kernels (seed 000, line 2369).
+//! Metadata: what a code object says about its kernels. Here the `NT_AMDGPU_METADATA` note of V3 and later (seed 000,
+//! line 2369); [`v2`] has the older form.
+
+pub(crate) mod v2;
 
 use serde::Deserialize;
 
@@ -107,6 +110,20 @@ pub enum ArgKind {
     Other(String),
 }
 
+impl ArgKind {
+    fn of_name(name: &str) -> ArgKind {
+        match name {
+            "by_value" => ArgKind::ByValue,
+            "global_buffer" => ArgKind::GlobalBuffer,
+            "dynamic_shared_pointer" => ArgKind::DynamicShared,
+            other => match other.strip_prefix("hidden_") {
+                Some(hidden) => ArgKind::Hidden(hidden.to_string()),
+                None => ArgKind::Other(other.to_string()),
+            },
+        }
+    }
+}
+
 /// A kernel argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgInfo {
@@ -130,34 +147,88 @@ pub struct ArgInfo {
     pub pointee_align: u32,
 }
 
-#[derive(Deserialize)]
+/// What a code object says, whatever its version.
+#[derive(Debug, Default)]
 pub(crate) struct Metadata {
-    #[serde(rename = "amdhsa.kernels", default)]
     pub(crate) kernels: Vec<KernelMeta>,
-    #[serde(rename = "amdhsa.version", default)]
     pub(crate) version: Vec<u32>,
+    pub(crate) printf: Vec<String>,
+}
+
+/// What it says about a kernel.
+#[derive(Debug, Default)]
+pub(crate) struct KernelMeta {
+    pub(crate) name: String,
+    /// Symbol of the descriptor.
+    pub(crate) symbol: String,
+    pub(crate) args: Vec<ArgInfo>,
+    pub(crate) reqd_group: Option<[u32; 3]>,
+    pub(crate) max_group: u32,
+    pub(crate) kernarg_size: u32,
+    pub(crate) sgprs: u32,
+    pub(crate) vgprs: u32,
+    pub(crate) wave_size: u32,
+}
+
+impl KernelMeta {
+    /// Of a kernel that the metadata does not know.
+    pub(crate) fn untyped(name: &str, symbol: &str) -> KernelMeta {
+        KernelMeta { name: name.to_owned(), symbol: symbol.to_owned(), ..KernelMeta::default() }
+    }
+}
+
+/// A group size, unless it is 0, 0, 0: that says nothing.
+fn group_size(numbers: &[u32]) -> Option<[u32; 3]> {
+    <[u32; 3]>::try_from(numbers).ok().filter(|size| *size != [0; 3])
+}
+
+/// The MessagePack document of V3 and later.
+#[derive(Deserialize)]
+struct Document {
+    #[serde(rename = "amdhsa.kernels", default)]
+    kernels: Vec<Kernel>,
+    #[serde(rename = "amdhsa.version", default)]
+    version: Vec<u32>,
+    #[serde(rename = "amdhsa.printf", default)]
+    printf: Vec<String>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct KernelMeta {
+struct Kernel {
     #[serde(rename = ".name")]
-    pub(crate) name: String,
+    name: String,
     #[serde(rename = ".symbol")]
-    pub(crate) symbol: String,
+    symbol: String,
     #[serde(rename = ".args", default)]
     args: Vec<ArgMeta>,
     #[serde(rename = ".reqd_workgroup_size", default)]
-    pub(crate) reqd_group: Vec<u32>,
+    reqd_group: Vec<u32>,
     #[serde(rename = ".max_flat_workgroup_size", default)]
-    pub(crate) max_group: u32,
+    max_group: u32,
     #[serde(rename = ".kernarg_segment_size", default)]
-    pub(crate) kernarg_size: u32,
+    kernarg_size: u32,
     #[serde(rename = ".sgpr_count", default)]
-    pub(crate) sgprs: u32,
+    sgprs: u32,
     #[serde(rename = ".vgpr_count", default)]
-    pub(crate) vgprs: u32,
+    vgprs: u32,
     #[serde(rename = ".wavefront_size", default)]
-    pub(crate) wave_size: u32,
+    wave_size: u32,
+}
+
+impl From<Kernel> for KernelMeta {
+    fn from(kernel: Kernel) -> KernelMeta {
+        KernelMeta {
+            args: kernel.args.iter().map(ArgMeta::info).collect(),
+            name: kernel.name,
+            symbol: kernel.symbol,
+            reqd_group: group_size(&kernel.reqd_group),
+            max_group: kernel.max_group,
+            kernarg_size: kernel.kernarg_size,
+            sgprs: kernel.sgprs,
+            vgprs: kernel.vgprs,
+            wave_size: kernel.wave_size,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -182,23 +253,9 @@ struct ArgMeta {
     pointee_align: u32,
 }
 
-impl KernelMeta {
-    pub(crate) fn args(&self) -> Vec<ArgInfo> {
-        self.args.iter().map(ArgMeta::info).collect()
-    }
-}
-
 impl ArgMeta {
     fn info(&self) -> ArgInfo {
-        let kind = match self.value_kind.as_str() {
-            "by_value" => ArgKind::ByValue,
-            "global_buffer" => ArgKind::GlobalBuffer,
-            "dynamic_shared_pointer" => ArgKind::DynamicShared,
-            other => match other.strip_prefix("hidden_") {
-                Some(hidden) => ArgKind::Hidden(hidden.to_string()),
-                None => ArgKind::Other(other.to_string()),
-            },
-        };
+        let kind = ArgKind::of_name(&self.value_kind);
         let by_value_type = self.value_type.as_deref().and_then(Scalar::by_name);
         let by_name = self.type_name.as_deref().and_then(Scalar::of_type_name);
         ArgInfo {
@@ -217,7 +274,9 @@ impl ArgMeta {
 
 /// Reads the MessagePack document.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Metadata, String> {
-    rmp_serde::from_slice(bytes).map_err(|error| error.to_string())
+    let document: Document = rmp_serde::from_slice(bytes).map_err(|error| error.to_string())?;
+    let kernels = document.kernels.into_iter().map(KernelMeta::from).collect();
+    Ok(Metadata { kernels, version: document.version, printf: document.printf })
 }
 
 #[cfg(test)]

@@ -1,0 +1,130 @@
+//! The kernels of a code object: from its metadata where there is some, else from its symbols.
+
+use super::image::Image;
+use super::{KernelInfo, LoadError};
+use crate::descriptor::{Descriptor, KERNEL_CODE_BYTES};
+use crate::metadata::{self, KernelMeta, Metadata};
+use codeobj::CodeObject;
+use codeobj::elf::STT_AMDGPU_HSA_KERNEL;
+use codeobj::note::{self, Meaning, Note};
+use isa::{Feature, Target};
+use object::elf::{PT_NOTE, STT_OBJECT};
+
+/// Largest argument segment: a damaged file shall not ask for all memory.
+const MAX_KERNARG: u32 = 1 << 20;
+
+/// All notes: those of sections, or of segments in a file that has no sections.
+fn notes<'a>(file: &CodeObject<'a>, data: &'a [u8]) -> Vec<Note<'a>> {
+    let notes = file.notes();
+    if !notes.is_empty() {
+        return notes;
+    }
+    let segments = file.segments.iter().filter(|segment| segment.kind == PT_NOTE.0);
+    let bytes = segments.filter_map(|segment| {
+        let end = segment.offset.checked_add(segment.file_size)?;
+        data.get(usize::try_from(segment.offset).ok()?..usize::try_from(end).ok()?)
+    });
+    bytes.flat_map(|bytes| note::records(0, bytes).0).collect()
+}
+
+/// What the file says about its kernels; nothing if it has no such note.
+pub(super) fn metadata(file: &CodeObject<'_>, data: &[u8]) -> Result<Metadata, LoadError> {
+    for note in notes(file, data) {
+        let read = match (note.owner, note.kind) {
+            ("AMDGPU", note::NT_METADATA) => metadata::parse(note.desc),
+            ("AMD", note::NT_METADATA_V2) => match note.meaning() {
+                Meaning::Yaml(text) => metadata::v2::parse(text),
+                _ => Err("not UTF-8 text".to_owned()),
+            },
+            _ => continue,
+        };
+        return read.map_err(LoadError::Metadata);
+    }
+    Ok(Metadata::default())
+}
+
+/// The processor that the notes of an old code object V2 name: its `e_flags` do not.
+pub(super) fn target_of_note(file: &CodeObject<'_>) -> Option<&'static Target> {
+    let version = file.notes().into_iter().find_map(|note| match note.meaning() {
+        Meaning::Isa { major, minor, stepping, .. } if file.header.flags & 0xff == 0 => {
+            Some((major, minor, stepping))
+        }
+        _ => None,
+    });
+    let (major, minor, stepping) = version?;
+    let find =
+        |stepping| isa::target::PROCESSORS.iter().find(|target| target.version == (major, minor, stepping));
+    // gfx901, gfx903, ... are names that version had for the one before with XNACK on.
+    find(stepping).or_else(|| find(stepping.checked_sub(1)?).filter(|target| target.has(Feature::XNACK)))
+}
+
+/// The kernels in the order of the metadata; without metadata, in the order of the symbols.
+pub(super) fn find(
+    metadata: &Metadata,
+    target: &'static Target,
+    image: &Image,
+) -> Result<Vec<KernelInfo>, LoadError> {
+    if !metadata.kernels.is_empty() {
+        return metadata.kernels.iter().map(|meta| described(meta, target, image)).collect();
+    }
+    let mut found: Vec<KernelInfo> = Vec::new();
+    for symbol in &image.symbols {
+        let name = match symbol.name.strip_suffix(".kd") {
+            Some(name) if symbol.kind == STT_OBJECT.0 => name,
+            _ if symbol.kind == STT_AMDGPU_HSA_KERNEL => symbol.name.as_str(),
+            _ => continue,
+        };
+        if found.iter().all(|kernel| kernel.name != name) {
+            let meta = KernelMeta::untyped(name, &symbol.name);
+            found.push(KernelInfo { untyped: true, ..described(&meta, target, image)? });
+        }
+    }
+    Ok(found)
+}
+
+fn described(meta: &KernelMeta, target: &'static Target, image: &Image) -> Result<KernelInfo, LoadError> {
+    let bad = |why: &str| LoadError::Descriptor(format!("{}: {why}", meta.name));
+    let symbol = image.symbol(&meta.symbol).or_else(|| {
+        // V2 calls the kernel's symbol `name@kd` in its metadata and `name` in the table.
+        image.symbol(meta.symbol.strip_suffix("@kd")?)
+    });
+    let symbol = symbol.ok_or_else(|| bad(&format!("no symbol {}", meta.symbol)))?;
+    let bytes = image.at(symbol.address);
+    let descriptor = if symbol.kind == STT_AMDGPU_HSA_KERNEL {
+        let header = bytes.and_then(|bytes| bytes.first_chunk::<KERNEL_CODE_BYTES>());
+        Descriptor::of_kernel_code(header.ok_or_else(|| bad("its header is outside of the image"))?)
+    } else {
+        bytes.and_then(Descriptor::parse).ok_or_else(|| bad("outside of the image"))?
+    };
+    let wave_size = descriptor.wave_size(target);
+    if target.with_wave_size(wave_size).is_none() {
+        return Err(bad(&format!("{} has no wavefronts of {wave_size} lanes", target.name)));
+    }
+    if meta.wave_size != 0 && meta.wave_size != wave_size {
+        return Err(bad(&format!(
+            "wavefronts of {wave_size} lanes, but the metadata says {}",
+            meta.wave_size
+        )));
+    }
+    let mut args = meta.args.clone();
+    args.sort_by_key(|arg| arg.offset);
+    let arguments_end = args.iter().map(|arg| arg.offset.saturating_add(arg.size)).max().unwrap_or(0);
+    let kernarg_size = meta.kernarg_size.max(arguments_end).max(descriptor.kernarg_size);
+    if kernarg_size > MAX_KERNARG {
+        return Err(LoadError::Metadata(format!("{}: {kernarg_size} bytes of arguments", meta.name)));
+    }
+    Ok(KernelInfo {
+        name: meta.name.clone(),
+        args,
+        kernarg_size,
+        reqd_group: meta.reqd_group,
+        max_group: meta.max_group,
+        sgprs: meta.sgprs,
+        vgprs: meta.vgprs,
+        wave_size,
+        untyped: false,
+        descriptor,
+        descriptor_address: symbol.address,
+        entry: symbol.address.wrapping_add(descriptor.entry_offset as u64),
+    })
+}

@@ -1,0 +1,201 @@
+//! Loads a code object: an ELF file for AMD GPUs, of version 2 to 6, linked (`ET_DYN`) or a single object file (`ET_REL`).
+
+mod image;
+mod kernels;
+mod link;
+mod relocation;
+
+use crate::descriptor::Descriptor;
+use crate::metadata::{ArgInfo, ArgKind};
+use codeobj::{Identity, OsAbi, ParseError};
+use image::Image;
+use isa::Target;
+use object::elf;
+use std::fmt;
+
+/// More than any program: keeps a damaged file from asking for all memory.
+const MAX_IMAGE: u64 = 1 << 28;
+
+/// Why a file is no code object that can run here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// Not a readable ELF file.
+    Elf(String),
+    /// An ELF file, but not for AMD GPUs.
+    Machine(u16),
+    /// Neither a linked code object nor an object file.
+    NotLinked(u16),
+    /// For another runtime than HSA's.
+    Runtime(String),
+    /// `e_flags` names a processor that is not known.
+    Processor(u32),
+    /// The segments or sections do not fit together.
+    Segment(String),
+    /// A relocation that loading cannot apply.
+    Relocation(u32),
+    /// A symbol that is used, but not defined in the file.
+    Undefined(String),
+    /// The metadata note is damaged.
+    Metadata(String),
+    /// A kernel's descriptor is missing or outside of the image.
+    Descriptor(String),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Elf(why) => write!(f, "not a readable ELF file: {why}"),
+            LoadError::Machine(machine) => {
+                write!(f, "not an AMD GPU code object (ELF machine {machine}, not 224)")
+            }
+            LoadError::NotLinked(kind) => {
+                write!(f, "not a code object (ELF type {kind}, neither 3, ET_DYN, nor 1, ET_REL)")
+            }
+            LoadError::Runtime(name) => write!(f, "a code object for {name}, not for HSA"),
+            LoadError::Processor(flags) => {
+                write!(f, "e_flags {flags:#x} name a processor that is not emulated")
+            }
+            LoadError::Segment(why) => write!(f, "bad segment: {why}"),
+            LoadError::Relocation(kind) => write!(f, "unsupported relocation of type {kind}"),
+            LoadError::Undefined(name) => {
+                write!(f, "`{name}` is used but not defined in this file: link it with what defines it")
+            }
+            LoadError::Metadata(why) => write!(f, "bad AMDGPU metadata: {why}"),
+            LoadError::Descriptor(why) => write!(f, "bad kernel descriptor: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<ParseError> for LoadError {
+    fn from(error: ParseError) -> LoadError {
+        match error {
+            ParseError::OtherMachine(machine) => LoadError::Machine(machine),
+            other => LoadError::Elf(other.to_string()),
+        }
+    }
+}
+
+/// What is known about a kernel before it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// Name.
+    pub name: String,
+    /// Arguments in order of their offsets, hidden ones included.
+    pub args: Vec<ArgInfo>,
+    /// Bytes of the argument segment.
+    pub kernarg_size: u32,
+    /// The group size the kernel insists on.
+    pub reqd_group: Option<[u32; 3]>,
+    /// Most work-items of a group (0: not said).
+    pub max_group: u32,
+    /// SGPRs as the metadata says.
+    pub sgprs: u32,
+    /// VGPRs as the metadata says.
+    pub vgprs: u32,
+    /// Lanes of its wavefronts: 32 or 64.
+    pub wave_size: u32,
+    /// Whether the object says nothing about the arguments: the caller lays them out by himself.
+    pub untyped: bool,
+    /// The descriptor.
+    pub descriptor: Descriptor,
+    /// Address of the descriptor in the file.
+    pub(crate) descriptor_address: u64,
+    /// Address of the first instruction in the file.
+    pub entry: u64,
+}
+
+impl KernelInfo {
+    /// Arguments that the caller provides.
+    pub fn explicit_args(&self) -> impl Iterator<Item = &ArgInfo> {
+        self.args.iter().filter(|arg| !matches!(arg.kind, ArgKind::Hidden(_)))
+    }
+}
+
+/// A variable or function of a code object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name.
+    pub name: String,
+    /// Address in the file.
+    pub address: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// `STT_*`.
+    pub(crate) kind: u8,
+}
+
+/// A loaded, not yet placed code object.
+#[derive(Clone, Debug)]
+pub struct CodeObject {
+    target: &'static Target,
+    version: Option<u8>,
+    metadata_version: Vec<u32>,
+    kernels: Vec<KernelInfo>,
+    printf: Vec<String>,
+    pub(crate) image: Image,
+}
+
+impl CodeObject {
+    /// Reads a code object.
+    pub fn load(bytes: &[u8]) -> Result<CodeObject, LoadError> {
+        let file = codeobj::CodeObject::parse(bytes)?;
+        let identity = Identity::of(&file.header);
+        if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::None) {
+            return Err(LoadError::Runtime(identity.os_abi.to_string()));
+        }
+        let target = identity.target.or_else(|| kernels::target_of_note(&file));
+        let target = target.ok_or(LoadError::Processor(file.header.flags))?;
+        let image = match elf::FileType(file.header.file_type) {
+            elf::ET_DYN => image::map(&file, bytes)?,
+            elf::ET_REL => link::link(&file)?,
+            other => return Err(LoadError::NotLinked(other.0)),
+        };
+        let metadata = kernels::metadata(&file, bytes)?;
+        let kernels = kernels::find(&metadata, target, &image)?;
+        Ok(CodeObject {
+            target,
+            version: identity.version,
+            metadata_version: metadata.version,
+            kernels,
+            printf: metadata.printf,
+            image,
+        })
+    }
+
+    /// The processor it is for; for a generic one, the processor that stands for it.
+    pub fn target(&self) -> &'static Target {
+        self.target
+    }
+
+    /// Version of the code object, 2 to 6, as far as its header says it.
+    pub fn version(&self) -> Option<u8> {
+        self.version
+    }
+
+    /// Version of the metadata: (1, 0) is code object V3 (and V2), (1, 1) V4, (1, 2) V5.
+    pub fn metadata_version(&self) -> &[u32] {
+        &self.metadata_version
+    }
+
+    /// Its kernels, in the order of the metadata.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<&KernelInfo> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Format strings of `printf`, as the metadata encodes them (seed 000, line 2214).
+    pub fn printf_formats(&self) -> &[String] {
+        &self.printf
+    }
+
+    /// What it defines: variables, functions, kernels and their descriptors.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.image.symbols
+    }
+}

@@ -1,0 +1,71 @@
+//! The relocations of AMD GPUs (seed 000, line 507), applied to an image whose load address is not known yet.
+
+use super::LoadError;
+use super::image::{Image, Part, Patch};
+
+/// `R_AMDGPU_GOTPCREL` and its two halves, which need an entry in the global offset table.
+pub(super) const GOT: [u32; 3] = [7, 8, 9];
+
+/// Where a relocation is.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) address: u64,
+    pub(super) addend: i64,
+}
+
+/// What a relocation computes.
+#[derive(Clone, Copy)]
+enum Value {
+    /// Symbol and addend: moves with the image.
+    Absolute,
+    /// The same less the place.
+    Relative,
+    /// The distance in dwords to a branch target, from behind the branch.
+    Branch,
+}
+
+/// Number, value, part of it.
+const KINDS: [(u32, Value, Part); 13] = [
+    (1, Value::Absolute, Part::Low),
+    (2, Value::Absolute, Part::High),
+    (3, Value::Absolute, Part::Whole),
+    (4, Value::Relative, Part::Low),
+    (5, Value::Relative, Part::Whole),
+    (6, Value::Absolute, Part::Low),
+    // Of the table's entry, which the caller has made the target.
+    (7, Value::Relative, Part::Low),
+    (8, Value::Relative, Part::Low),
+    (9, Value::Relative, Part::High),
+    (10, Value::Relative, Part::Low),
+    (11, Value::Relative, Part::High),
+    (13, Value::Absolute, Part::Whole),
+    (14, Value::Branch, Part::Low),
+];
+
+/// Applies a relocation to a symbol's address in the image.
+pub(super) fn apply(kind: u32, place: Place, target: u64, image: &mut Image) -> Result<(), LoadError> {
+    if kind == 0 {
+        return Ok(());
+    }
+    let known = KINDS.iter().find(|(number, ..)| *number == kind);
+    let &(_, value, part) = known.ok_or(LoadError::Relocation(kind))?;
+    let sum = target.wrapping_add(place.addend as u64);
+    let outside = || LoadError::Segment(format!("a relocation at {:#x} lies outside", place.address));
+    match value {
+        Value::Absolute => image.patches.push(Patch { place: place.address, value: sum, part }),
+        Value::Relative => {
+            // Both ends move together: independent of the load address.
+            let patch = Patch { place: place.address, value: sum.wrapping_sub(place.address), part };
+            patch.apply(&mut image.bytes, 0).then_some(()).ok_or_else(outside)?;
+        }
+        Value::Branch => {
+            let dwords = (sum.wrapping_sub(place.address).wrapping_sub(4) as i64) / 4;
+            let dwords = i16::try_from(dwords)
+                .map_err(|_| LoadError::Segment("a branch to a symbol that is too far away".into()))?;
+            let at = usize::try_from(place.address).map_err(|_| outside())?;
+            let field = image.bytes.get_mut(at..).and_then(|bytes| bytes.get_mut(..2)).ok_or_else(outside)?;
+            field.copy_from_slice(&dwords.to_le_bytes());
+        }
+    }
+    Ok(())
+}
