@@ -1,7 +1,7 @@
 //! The state in which waves start: registers, argument segment, dispatch packet (seed 000, lines 2534-3000).
 
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
-use crate::exec::mubuf::Resource;
+use crate::exec::resource::Resource;
 use crate::fault::Fault;
 use crate::group::Group;
 use crate::memory::Memory;

@@ -160,8 +160,9 @@ impl Op {
         op.set_modifiers(inst);
         if row.flags.contains(Flags::ATOMIC) {
             op.atomic = Atomic::of_name(row.name).unwrap_or_default();
-            op.atomic64 = row.is_vmem() && row.name.ends_with("_x2");
-            if row.is_vmem() && !inst.mods.flags.contains(ModFlags::GLC) {
+            let in_memory = row.family != Family::Ds;
+            op.atomic64 = in_memory && (row.name.ends_with("_x2") || row.name.ends_with("_f64"));
+            if in_memory && !inst.mods.flags.contains(ModFlags::GLC) {
                 op.dst = NONE;
             }
         }
@@ -197,6 +198,9 @@ impl Op {
         self.flags = mods.flags;
         (self.neg, self.abs, self.omod) = (mods.neg, mods.abs, mods.omod);
         (self.op_sel, self.op_sel_hi) = (mods.op_sel, mods.op_sel_hi);
+        if inst.op.family() == Family::Mtbuf {
+            self.lane = mods.lane;
+        }
         if inst.op.row().is_valu() {
             self.lane = mods.lane;
             let lanes = !matches!(mods.lane, Lane::None) || matches!(inst.form, Form::Sdwa | Form::Dpp);
@@ -229,7 +233,7 @@ fn class(row: &Row) -> Class {
         Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => Class::Salu,
         Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => Class::Valu,
         Family::Smem => Class::Smem,
-        Family::Mubuf | Family::Flat | Family::Global | Family::Scratch => Class::Vmem,
+        Family::Mubuf | Family::Mtbuf | Family::Flat | Family::Global | Family::Scratch => Class::Vmem,
         Family::Ds => Class::Lds,
         Family::Pseudo | Family::Sopp => Class::Flow,
         #[allow(unreachable_patterns)]

@@ -69,6 +69,11 @@ pub(crate) trait Watch {
     /// Before a read-modify-write of 4 or 8 bytes, which then acts on what memory holds.
     fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap>;
 
+    /// An access to LDS that M0 does not allow: it reads zero, or writes nothing. Only GFX6 to GFX8 look at M0.
+    fn limited(&mut self, _access: &MemAccess) -> Result<(), Trap> {
+        Ok(())
+    }
+
     /// An instruction that invalidates or writes back caches.
     fn cache(&mut self, memory: &Memory, operation: CacheOp) -> Result<(), Trap>;
 }

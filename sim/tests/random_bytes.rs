@@ -115,7 +115,7 @@ fn damaged_npy_files() {
     }
 }
 
-/// What compute kernels do not contain is named, not misread: typed buffers, images, exports, interpolation.
+/// What compute kernels do not contain is named, not misread: images, exports, interpolation.
 #[test]
 fn graphics_instructions_are_named() {
     const S_ENDPGM: [u8; 4] = 0xbf81_0000u32.to_le_bytes();
@@ -124,8 +124,7 @@ fn graphics_instructions_are_named() {
     let end = SAXPY.windows(4).position(|window| window == S_ENDPGM).expect("an s_endpgm");
     let is_branch = |at: &usize| SAXPY[at + 2..at + 4] == [0x88, 0xbf];
     let branch = (0..end).step_by(4).rfind(is_branch).expect("an s_cbranch_execz");
-    let cases: [(&[u32], &str); 4] = [
-        (&[0xea68_0123, 0x0702_0100], "tbuffer_load_format_x v1, off, s[8:11], s7"),
+    let cases: [(&[u32], &str); 3] = [
         (&[0xf080_0700, 0x0082_0105], "image_sample v[1:3], v5, s[8:15], s[16:19] dmask:0x7"),
         (&[0xc400_180f, 0x0302_0100], "exp mrt0 v0, v1, v2, v3 done vm"),
         (&[0xd404_1502], "v_interp_p1_f32_e32 v1, v2, attr5.y"),

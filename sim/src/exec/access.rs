@@ -5,7 +5,8 @@ use crate::fault::{Access, Trap};
 use crate::memory::Buffer;
 use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space};
-use crate::wave::ActiveLanes;
+use crate::wave::{ActiveLanes, reg};
+use isa::target::Feature;
 use std::sync::atomic::Ordering;
 
 /// The lane of scalar accesses.
@@ -18,8 +19,11 @@ pub(crate) enum Place {
     Linear(u64),
     /// An offset in the lane's private memory, which is swizzled: dwords of lanes lie side by side.
     Private { base: u64, offset: u32 },
-    /// An offset in LDS.
+    /// An offset in LDS. On GFX6 to GFX8 M0 says where LDS ends for the wave: what lies behind reads as zero, and is not
+    /// written.
     Lds(u32),
+    /// An offset in LDS that M0 is a part of, and so does not limit.
+    WholeLds(u32),
 }
 
 impl Place {
@@ -28,6 +32,7 @@ impl Place {
             Place::Linear(address) => Place::Linear(address.wrapping_add(u64::from(bytes))),
             Place::Private { base, offset } => Place::Private { base, offset: offset.wrapping_add(bytes) },
             Place::Lds(offset) => Place::Lds(offset.wrapping_add(bytes)),
+            Place::WholeLds(offset) => Place::WholeLds(offset.wrapping_add(bytes)),
         }
     }
 
@@ -35,7 +40,7 @@ impl Place {
     fn address(self) -> u64 {
         match self {
             Place::Linear(address) => address,
-            Place::Private { offset, .. } | Place::Lds(offset) => u64::from(offset),
+            Place::Private { offset, .. } | Place::Lds(offset) | Place::WholeLds(offset) => u64::from(offset),
         }
     }
 
@@ -48,14 +53,17 @@ impl Place {
         let reason = match self {
             Place::Linear(_) => "no allocation holds all of it",
             Place::Private { .. } => "outside of the wave's scratch",
-            Place::Lds(_) => "outside of the group's LDS",
+            Place::Lds(_) | Place::WholeLds(_) => "outside of the group's LDS",
         };
         Trap::Memory { address: self.address(), bytes, access, reason, lane: lane as u32 }
     }
 
-    fn misaligned(self, bytes: u32, lane: usize) -> Trap {
-        let reason = "an atomic must be aligned to its size";
-        Trap::Memory { address: self.address(), bytes, access: Access::Atomic, reason, lane: lane as u32 }
+    fn misaligned(self, bytes: u32, access: Access, lane: usize) -> Trap {
+        let reason = match access {
+            Access::Atomic => "an atomic must be aligned to its size",
+            _ => "LDS accesses of this processor must be aligned to their size",
+        };
+        Trap::Memory { address: self.address(), bytes, access, reason, lane: lane as u32 }
     }
 }
 
@@ -93,7 +101,7 @@ impl<'a> Cx<'a> {
         let address = match place {
             Place::Linear(address) => address,
             Place::Private { base, offset } => swizzle(self.wave.lanes, base, offset, lane),
-            Place::Lds(offset) => {
+            Place::Lds(offset) | Place::WholeLds(offset) => {
                 return (offset.checked_add(bytes)? <= self.lds_bytes).then_some(Spot::Lds(offset));
             }
         };
@@ -113,12 +121,55 @@ impl<'a> Cx<'a> {
             .then_some((word, offset as u32 % 4 * 8))
     }
 
+    /// Where M0 ends LDS for this wave.
+    fn lds_limit(&self) -> u32 {
+        if self.target.has(Feature::LDS_NO_M0) { u32::MAX } else { self.wave.sgpr[reg::M0] }
+    }
+
+    /// Whether M0 keeps an access from LDS; the watcher is told.
+    fn is_limited(
+        &mut self,
+        op: &Op,
+        place: Place,
+        bytes: u32,
+        kind: Access,
+        lane: usize,
+    ) -> Result<bool, Trap> {
+        let Place::Lds(offset) = place else { return Ok(false) };
+        if u64::from(offset) + u64::from(bytes) <= u64::from(self.lds_limit())
+            || self.target.has(Feature::LDS_NO_M0)
+        {
+            return Ok(false);
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.limited(&Spot::Lds(offset).access(op, bytes, kind, lane))?;
+        }
+        Ok(true)
+    }
+
+    /// Before GFX9, which can do without, LDS accesses are aligned to their size.
+    pub(crate) fn check_lds_alignment(
+        &self,
+        address: u32,
+        bytes: u32,
+        kind: Access,
+        lane: usize,
+    ) -> Result<(), Trap> {
+        if self.target.has(Feature::LDS_NO_M0) || address.is_multiple_of(bytes.next_power_of_two()) {
+            return Ok(());
+        }
+        Err(Place::Lds(address).misaligned(bytes, kind, lane))
+    }
+
     /// Reads up to 4 bytes.
     pub(crate) fn read(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<u32, Trap> {
         if place.is_split(bytes) {
             return (0..bytes).try_fold(0, |value, byte| {
                 Ok(value | self.read(op, place.plus(byte), 1, lane)? << (8 * byte))
             });
+        }
+        if self.is_limited(op, place, bytes, Access::Read, lane)? {
+            return Ok(0);
         }
         let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Read, lane))?;
         if let Some(watch) = &mut self.watch {
@@ -159,6 +210,9 @@ impl<'a> Cx<'a> {
             return (0..bytes)
                 .try_for_each(|byte| self.write(op, place.plus(byte), 1, value >> (8 * byte), lane));
         }
+        if self.is_limited(op, place, bytes, Access::Write, lane)? {
+            return Ok(());
+        }
         let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Write, lane))?;
         if let Some(watch) = &mut self.watch {
             let access = spot.access(op, bytes, Access::Write, lane);
@@ -195,7 +249,7 @@ impl<'a> Cx<'a> {
     /// Where an atomic of 4 or 8 bytes acts; the watcher has been told.
     fn atomic_spot(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<Spot<'a>, Trap> {
         if !place.address().is_multiple_of(u64::from(bytes)) {
-            return Err(place.misaligned(bytes, lane));
+            return Err(place.misaligned(bytes, Access::Atomic, lane));
         }
         let spot = self.spot(place, bytes, lane).ok_or_else(|| place.trap(bytes, Access::Atomic, lane))?;
         if let Some(watch) = &mut self.watch {
@@ -212,6 +266,9 @@ impl<'a> Cx<'a> {
         lane: usize,
         change: impl Fn(u32) -> u32,
     ) -> Result<u32, Trap> {
+        if self.is_limited(op, place, 4, Access::Atomic, lane)? {
+            return Ok(0);
+        }
         let spot = self.atomic_spot(op, place, 4, lane)?;
         if let Spot::Memory(buffer, offset) = spot {
             let cell = &buffer.words()[(offset / 4) as usize];
@@ -231,6 +288,9 @@ impl<'a> Cx<'a> {
         lane: usize,
         change: impl Fn(u64) -> u64,
     ) -> Result<u64, Trap> {
+        if self.is_limited(op, place, 8, Access::Atomic, lane)? {
+            return Ok(0);
+        }
         let spot = self.atomic_spot(op, place, 8, lane)?;
         if let Spot::Memory(buffer, offset) = spot {
             return Ok(self.memory.update64(buffer, offset, change));
@@ -287,21 +347,23 @@ impl<'a> Cx<'a> {
         (!bad).then_some(buffer)
     }
 
-    /// Whether all active lanes access aligned dwords inside of LDS, up to `end` bytes after their address, and nobody
-    /// watches.
+    /// Whether all active lanes access LDS inside of it, up to `end` bytes after their address, which is a multiple of
+    /// `align`, and nobody watches. From GFX9 on dwords need be aligned, if at all.
     #[inline(always)]
-    pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32) -> bool {
-        let Some(last) = self.lds_bytes.checked_sub(end).filter(|_| self.watch.is_none()) else {
+    pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32, align: u32) -> bool {
+        let bytes = self.lds_bytes.min(self.lds_limit());
+        let Some(last) = bytes.checked_sub(end).filter(|_| self.watch.is_none()) else {
             return false;
         };
+        let low_bits = if self.target.has(Feature::LDS_NO_M0) { 3 } else { align - 1 };
         let mut bad = false;
         if exec == !0 {
             for &address in addresses {
-                bad |= address > last || address % 4 != 0;
+                bad |= address > last || address & low_bits != 0;
             }
         } else {
             for lane in ActiveLanes(exec) {
-                bad |= addresses[lane] > last || !addresses[lane].is_multiple_of(4);
+                bad |= addresses[lane] > last || addresses[lane] & low_bits != 0;
             }
         }
         !bad

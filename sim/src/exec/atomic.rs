@@ -1,5 +1,7 @@
 //! Read-modify-write operations, the same for LDS, flat and buffer instructions.
 
+use half::f16;
+
 /// What an atomic instruction does to its memory location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Atomic {
@@ -23,6 +25,14 @@ pub(crate) enum Atomic {
     AddFloat,
     MinFloat,
     MaxFloat,
+    /// Two halves of f16.
+    AddPacked,
+    /// Not below zero.
+    SubClamped,
+    /// Subtracts one operand, or adds the other where that would go below zero.
+    Wrap,
+    /// Replaces each dword whose new value has the highest bit set, which is not stored.
+    SwapMarked,
 }
 
 impl Atomic {
@@ -32,7 +42,7 @@ impl Atomic {
             Some((_, rest)) => rest.strip_suffix("_x2").unwrap_or(rest),
             None => name.strip_prefix("ds_")?,
         };
-        Some(match stem.replace("_rtn", "").as_str() {
+        Some(match stem.replace("_rtn", "").replace("_src2", "").as_str() {
             "swap" | "wrxchg_b32" | "wrxchg_b64" => Atomic::Swap,
             "cmpswap" | "cmpst_b32" | "cmpst_b64" => Atomic::CompareSwap,
             "cmpst_f32" | "cmpst_f64" => Atomic::CompareSwapFloat,
@@ -49,16 +59,21 @@ impl Atomic {
             "mskor_b32" | "mskor_b64" => Atomic::MaskOr,
             "inc" | "inc_u32" | "inc_u64" => Atomic::Inc,
             "dec" | "dec_u32" | "dec_u64" => Atomic::Dec,
-            "add_f32" => Atomic::AddFloat,
-            "min_f32" | "min_f64" => Atomic::MinFloat,
-            "max_f32" | "max_f64" => Atomic::MaxFloat,
+            "fcmpswap" => Atomic::CompareSwapFloat,
+            "add_f32" | "add_f64" => Atomic::AddFloat,
+            "fmin" | "min_f32" | "min_f64" => Atomic::MinFloat,
+            "fmax" | "max_f32" | "max_f64" => Atomic::MaxFloat,
+            "pk_add_f16" => Atomic::AddPacked,
+            "csub" => Atomic::SubClamped,
+            "wrap_b32" => Atomic::Wrap,
+            "condxchg32_b64" => Atomic::SwapMarked,
             _ => return None,
         })
     }
 
     /// Whether there is a second operand.
     pub(crate) fn has_compare(self) -> bool {
-        matches!(self, Atomic::CompareSwap | Atomic::CompareSwapFloat | Atomic::MaskOr)
+        matches!(self, Atomic::CompareSwap | Atomic::CompareSwapFloat | Atomic::MaskOr | Atomic::Wrap)
     }
 
     /// The new value of a 32-bit location. `other` is the comparand, or the mask of `MaskOr`.
@@ -68,6 +83,13 @@ impl Atomic {
             Atomic::MinSigned => (old as i32).min(value as i32) as u32,
             Atomic::MaxSigned => (old as i32).max(value as i32) as u32,
             Atomic::AddFloat => (f32::from_bits(old) + f32::from_bits(value)).to_bits(),
+            Atomic::AddPacked => {
+                let half = |shift: u32| {
+                    let part = |bits: u32| f16::from_bits((bits >> shift) as u16);
+                    u32::from((part(old) + part(value)).to_bits()) << shift
+                };
+                half(0) | half(16)
+            }
             Atomic::MinFloat => {
                 if float(value) < float(old) {
                     value
@@ -158,6 +180,23 @@ impl Atomic {
                 } else {
                     old - 1
                 }
+            }
+            Atomic::SubClamped => old.saturating_sub(value),
+            // The first operand is taken away, the second added: `ds_wrap_rtn_b32`, whose operands have comparand first.
+            Atomic::Wrap => {
+                if old >= other {
+                    old - other
+                } else {
+                    old.wrapping_add(value)
+                }
+            }
+            Atomic::SwapMarked => {
+                let half = |shift: u32| {
+                    let new = (value >> shift) as u32;
+                    let kept = (old >> shift) as u32;
+                    u64::from(if new >> 31 != 0 { new & 0x7fff_ffff } else { kept }) << shift
+                };
+                half(0) | half(32)
             }
             _ => value,
         }

@@ -5,13 +5,18 @@ pub(crate) mod atomic;
 mod cmp;
 mod convert;
 mod ds;
+mod ds_atomic;
+mod ds_lanes;
 mod flow;
+mod format;
 mod half_precision;
 mod lane;
-pub(crate) mod mubuf;
+mod mubuf;
 mod packed;
+pub(crate) mod resource;
 mod salu;
 mod smem;
+mod typed;
 mod valu;
 mod valu_float;
 mod valu_int;
@@ -27,7 +32,7 @@ use crate::memory::Memory;
 use crate::op::{Code, Op};
 use crate::watch::Watch;
 use crate::wave::{Lanes, Wave};
-use isa::table::{Family, Row};
+use isa::table::{Family, Flags, Row};
 use isa::{MachInst, ModFlags, Target};
 
 /// What happens next.
@@ -95,22 +100,34 @@ pub(crate) fn unsupported(cx: &mut Cx<'_>, _: &Op) -> Flow {
     cx.fail(Trap::Unsupported)
 }
 
+/// Why a memory, export or interpolation instruction is refused; `None` if it has a meaning.
+pub(crate) fn refusal(row: &Row, flags: ModFlags) -> Option<&'static str> {
+    match row.family {
+        Family::Mimg | Family::Exp | Family::Vintrp => Some("graphics only"),
+        Family::Ds if flags.contains(ModFlags::GDS) => Some("global data share"),
+        Family::Mubuf if flags.contains(ModFlags::TFE) && !row.flags.contains(Flags::LOAD) => {
+            Some("a store with tfe")
+        }
+        _ => None,
+    }
+}
+
 /// The handler of an instruction.
 ///
 /// Where meanings differ between processors the choice is made here, once, not each time the instruction runs.
-pub(crate) fn handler(_target: &'static Target, row: &Row, inst: &MachInst) -> Option<Handler> {
-    let name = row.name;
+pub(crate) fn handler(target: &'static Target, row: &Row, inst: &MachInst) -> Option<Handler> {
+    let (name, flags) = (row.name, inst.mods.flags);
+    if refusal(row, flags).is_some() {
+        return None;
+    }
     match row.family {
         Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => salu::handler(name),
         Family::Sopp => flow::handler(name),
-        Family::Smem => smem::handler(name),
-        Family::Ds => ds::handler(name).filter(|_| !inst.mods.flags.contains(ModFlags::GDS)),
-        Family::Mubuf => {
-            mubuf::handler(name).filter(|_| !inst.mods.flags.intersects(ModFlags::LDS | ModFlags::TFE))
-        }
-        Family::Flat | Family::Global | Family::Scratch => {
-            vmem::handler(name).filter(|_| !inst.mods.flags.contains(ModFlags::LDS))
-        }
+        Family::Smem => smem::handler(target, name),
+        Family::Ds => ds::handler(target, name),
+        Family::Mubuf => mubuf::handler(target, name, flags),
+        Family::Mtbuf => typed::handler(target, name.strip_prefix("tbuffer_")?),
+        Family::Flat | Family::Global | Family::Scratch => vmem::handler(name, flags),
         Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => vector(name, inst),
         _ => None,
     }

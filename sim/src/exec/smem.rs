@@ -1,31 +1,101 @@
 //! Scalar memory.
 
 use super::access::{Place, SCALAR};
-use super::{Cx, Flow, Handler, mubuf::Resource};
+use super::resource::{Addressing, Resource};
+use super::{Cx, Flow, Handler};
 use crate::fault::{Access, Trap};
-use crate::op::{Op, Src};
+use crate::op::{NONE, Op, Src};
 use crate::watch::CacheOp;
+use isa::Target;
+use isa::target::Generation;
 
-pub(super) fn handler(name: &str) -> Option<Handler> {
+pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
+    None.or_else(|| loads(target, name))
+        .or_else(|| scratch(name))
+        .or_else(|| stores(name))
+        .or_else(|| atomics(name))
+        .or_else(|| others(name))
+}
+
+fn loads(target: &Target, name: &str) -> Option<Handler> {
+    // The first two generations count immediate offsets in dwords.
+    let dwords = matches!(target.generation, Generation::Gfx6 | Generation::Gfx7);
+    Some(match (name, dwords) {
+        ("s_load_dword", false) => |cx, op| load::<1>(cx, op, 1),
+        ("s_load_dwordx2", false) => |cx, op| load::<1>(cx, op, 2),
+        ("s_load_dwordx4", false) => |cx, op| load::<1>(cx, op, 4),
+        ("s_load_dwordx8", false) => |cx, op| load::<1>(cx, op, 8),
+        ("s_load_dwordx16", false) => |cx, op| load::<1>(cx, op, 16),
+        ("s_buffer_load_dword", false) => |cx, op| buffer_load::<1>(cx, op, 1),
+        ("s_buffer_load_dwordx2", false) => |cx, op| buffer_load::<1>(cx, op, 2),
+        ("s_buffer_load_dwordx4", false) => |cx, op| buffer_load::<1>(cx, op, 4),
+        ("s_buffer_load_dwordx8", false) => |cx, op| buffer_load::<1>(cx, op, 8),
+        ("s_buffer_load_dwordx16", false) => |cx, op| buffer_load::<1>(cx, op, 16),
+        ("s_load_dword", true) => |cx, op| load::<4>(cx, op, 1),
+        ("s_load_dwordx2", true) => |cx, op| load::<4>(cx, op, 2),
+        ("s_load_dwordx4", true) => |cx, op| load::<4>(cx, op, 4),
+        ("s_load_dwordx8", true) => |cx, op| load::<4>(cx, op, 8),
+        ("s_load_dwordx16", true) => |cx, op| load::<4>(cx, op, 16),
+        ("s_buffer_load_dword", true) => |cx, op| buffer_load::<4>(cx, op, 1),
+        ("s_buffer_load_dwordx2", true) => |cx, op| buffer_load::<4>(cx, op, 2),
+        ("s_buffer_load_dwordx4", true) => |cx, op| buffer_load::<4>(cx, op, 4),
+        ("s_buffer_load_dwordx8", true) => |cx, op| buffer_load::<4>(cx, op, 8),
+        ("s_buffer_load_dwordx16", true) => |cx, op| buffer_load::<4>(cx, op, 16),
+        _ => return None,
+    })
+}
+
+fn scratch(name: &str) -> Option<Handler> {
     Some(match name {
-        "s_load_dword" => |cx, op| load(cx, op, 1),
-        "s_load_dwordx2" => |cx, op| load(cx, op, 2),
-        "s_load_dwordx4" => |cx, op| load(cx, op, 4),
-        "s_load_dwordx8" => |cx, op| load(cx, op, 8),
-        "s_load_dwordx16" => |cx, op| load(cx, op, 16),
-        "s_buffer_load_dword" => |cx, op| buffer_load(cx, op, 1),
-        "s_buffer_load_dwordx2" => |cx, op| buffer_load(cx, op, 2),
-        "s_buffer_load_dwordx4" => |cx, op| buffer_load(cx, op, 4),
-        "s_buffer_load_dwordx8" => |cx, op| buffer_load(cx, op, 8),
-        "s_buffer_load_dwordx16" => |cx, op| buffer_load(cx, op, 16),
+        "s_scratch_load_dword" => |cx, op| scratch_load(cx, op, 1),
+        "s_scratch_load_dwordx2" => |cx, op| scratch_load(cx, op, 2),
+        "s_scratch_load_dwordx4" => |cx, op| scratch_load(cx, op, 4),
+        "s_scratch_store_dword" => |cx, op| scratch_store(cx, op, 1),
+        "s_scratch_store_dwordx2" => |cx, op| scratch_store(cx, op, 2),
+        "s_scratch_store_dwordx4" => |cx, op| scratch_store(cx, op, 4),
+        _ => return None,
+    })
+}
+
+fn stores(name: &str) -> Option<Handler> {
+    Some(match name {
         "s_store_dword" => |cx, op| store(cx, op, 1),
         "s_store_dwordx2" => |cx, op| store(cx, op, 2),
         "s_store_dwordx4" => |cx, op| store(cx, op, 4),
+        "s_buffer_store_dword" => |cx, op| buffer_store(cx, op, 1),
+        "s_buffer_store_dwordx2" => |cx, op| buffer_store(cx, op, 2),
+        "s_buffer_store_dwordx4" => |cx, op| buffer_store(cx, op, 4),
+        _ => return None,
+    })
+}
+
+fn atomics(name: &str) -> Option<Handler> {
+    let wide = name.ends_with("_x2");
+    if name.starts_with("s_atomic_") {
+        Some(if wide { |cx, op| atomic(cx, op, true) } else { |cx, op| atomic(cx, op, false) })
+    } else if name.starts_with("s_buffer_atomic_") {
+        Some(if wide { |cx, op| buffer_atomic(cx, op, true) } else { |cx, op| buffer_atomic(cx, op, false) })
+    } else {
+        None
+    }
+}
+
+fn others(name: &str) -> Option<Handler> {
+    Some(match name {
         "s_memtime" | "s_memrealtime" => |cx, op| {
+            // Time passes between two readings.
+            cx.clock += 64;
             let clock = cx.clock;
             cx.wave.set_pair(usize::from(op.dst), clock);
             Flow::Next
         },
+        "s_get_waveid_in_workgroup" => |cx, op| {
+            let number = cx.wave.id;
+            cx.wave.set_scalar(op.dst, number);
+            Flow::Next
+        },
+        // Translations are looked up in advance, which nobody sees.
+        "s_atc_probe" | "s_atc_probe_buffer" => |_, _| Flow::Next,
         "s_dcache_inv" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: false }),
         "s_dcache_inv_vol" => |cx, _| cx.cache(CacheOp::InvalidateScalar { volatile: true }),
         "s_gl1_inv" => |cx, _| cx.cache(CacheOp::InvalidateGl1),
@@ -37,28 +107,19 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
     })
 }
 
-/// Offset from source `at`: an immediate, or a register and an immediate.
-fn offset(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
+/// Offset from source `at`: an immediate in units of so many bytes, or a register and an immediate.
+fn offset<const UNIT: u64>(cx: &Cx<'_>, op: &Op, at: usize) -> u64 {
     match op.src[at] {
+        // A literal of GFX7 has 32 bits and no sign; counted in dwords, no offset is negative.
+        Src::K(value) if UNIT == 4 => u64::from(value as u32) * UNIT,
         Src::K(value) => value,
         register => u64::from(cx.wave.scalar(register)).wrapping_add(op.offset as i64 as u64),
     }
 }
 
-fn read(cx: &mut Cx<'_>, op: &Op, address: u64, dwords: u32) -> Flow {
-    // The low two bits are ignored (Vega ISA, "Scalar Memory Operations").
-    let address = address & !3;
-    if let Err(trap) = check(cx, address, dwords * 4, Access::Read) {
-        return cx.fail(trap);
-    }
-    for dword in 0..dwords {
-        let at = address + u64::from(dword) * 4;
-        match cx.read(op, Place::Linear(at), 4, SCALAR) {
-            Ok(value) => cx.wave.sgpr[(usize::from(op.dst) + dword as usize) & 255] = value,
-            Err(trap) => return cx.fail(trap),
-        }
-    }
-    Flow::Next
+/// Address from a base in a register pair. The low two bits are ignored (Vega ISA, "Scalar Memory Operations").
+fn address<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
+    cx.wave.scalar64(op.src[base]).wrapping_add(offset::<UNIT>(cx, op, base + 1)) & !3
 }
 
 /// A fault names the whole access.
@@ -70,48 +131,160 @@ fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Tr
     }
 }
 
-fn load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
-    let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset(cx, op, 1));
-    read(cx, op, address, dwords)
+/// The end of an instruction that may have failed.
+fn done(cx: &mut Cx<'_>, result: Result<(), Trap>) -> Flow {
+    match result {
+        Ok(()) => Flow::Next,
+        Err(trap) => cx.fail(trap),
+    }
 }
 
-fn buffer_load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
-    let resource = Resource::read(cx.wave, op.src[0]);
-    let offset = offset(cx, op, 1) & !3;
-    // Beyond the end a buffer reads as zero.
-    for dword in 0..u64::from(dwords) {
-        let at = offset.wrapping_add(dword * 4);
-        let mut value = 0;
-        if at.checked_add(4).is_some_and(|end| end <= resource.bytes()) {
-            let address = resource.base + at;
-            value = match cx.read(op, Place::Linear(address), 4, SCALAR) {
-                Ok(value) => value,
-                Err(trap) => return cx.fail(trap),
-            };
-        }
+fn read_dwords(cx: &mut Cx<'_>, op: &Op, address: u64, dwords: u32) -> Result<(), Trap> {
+    for dword in 0..dwords {
+        let value = cx.read(op, Place::Linear(address.wrapping_add(u64::from(dword) * 4)), 4, SCALAR)?;
         cx.wave.sgpr[(usize::from(op.dst) + dword as usize) & 255] = value;
+    }
+    Ok(())
+}
+
+fn write_dwords(cx: &mut Cx<'_>, op: &Op, address: u64, dwords: u32) -> Result<(), Trap> {
+    for dword in 0..dwords {
+        let value = data(cx, op.src[0], dword);
+        cx.write(op, Place::Linear(address.wrapping_add(u64::from(dword) * 4)), 4, value, SCALAR)?;
+    }
+    Ok(())
+}
+
+/// A dword of a data operand.
+fn data(cx: &Cx<'_>, src: Src, dword: u32) -> u32 {
+    match src {
+        Src::S(first) => cx.wave.sgpr[(usize::from(first) + dword as usize) & 255],
+        _ => 0,
+    }
+}
+
+fn load<const UNIT: u64>(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
+    let address = address::<UNIT>(cx, op, 0);
+    let result =
+        check(cx, address, dwords * 4, Access::Read).and_then(|()| read_dwords(cx, op, address, dwords));
+    done(cx, result)
+}
+
+fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
+    let address = address::<1>(cx, op, 1);
+    let result =
+        check(cx, address, dwords * 4, Access::Write).and_then(|()| write_dwords(cx, op, address, dwords));
+    done(cx, result)
+}
+
+/// Address in a wave's scratch as it lies in memory: offsets in registers count 64 bytes (Vega ISA, "Scalar Memory
+/// Operations").
+fn scratch_address(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
+    let offset = match op.src[base + 1] {
+        Src::K(value) => value,
+        register => (u64::from(cx.wave.scalar(register)) * 64).wrapping_add(op.offset as i64 as u64),
+    };
+    cx.wave.scalar64(op.src[base]).wrapping_add(offset) & !3
+}
+
+fn scratch_load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
+    let address = scratch_address(cx, op, 0);
+    let result = read_dwords(cx, op, address, dwords);
+    done(cx, result)
+}
+
+fn scratch_store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
+    let address = scratch_address(cx, op, 1);
+    let result = write_dwords(cx, op, address, dwords);
+    done(cx, result)
+}
+
+/// A buffer, and the offset in it.
+fn buffer<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> (Resource, u64) {
+    let resource = Resource::read(cx.wave, op.src[base], cx.target.generation, Addressing::default());
+    (resource, offset::<UNIT>(cx, op, base + 1) & !3)
+}
+
+/// Address of some bytes of a buffer; beyond its end it reads as zero and is not written.
+fn in_buffer(resource: &Resource, offset: u64, bytes: u64) -> Option<u64> {
+    let end = offset.checked_add(bytes)?;
+    (end <= resource.bytes()).then(|| resource.base + offset)
+}
+
+fn buffer_load<const UNIT: u64>(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
+    let (resource, offset) = buffer::<UNIT>(cx, op, 0);
+    for dword in 0..dwords {
+        let value = match in_buffer(&resource, offset.wrapping_add(u64::from(dword) * 4), 4) {
+            Some(address) => cx.read(op, Place::Linear(address), 4, SCALAR),
+            None => Ok(0),
+        };
+        match value {
+            Ok(value) => cx.wave.sgpr[(usize::from(op.dst) + dword as usize) & 255] = value,
+            Err(trap) => return cx.fail(trap),
+        }
     }
     Flow::Next
 }
 
-/// The cache line of an address, and the next, need not be written back.
-fn discard(cx: &mut Cx<'_>, op: &Op, bytes: u32) -> Flow {
-    let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset(cx, op, 1));
-    cx.cache(CacheOp::DiscardScalar { address, bytes })
-}
-
-fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
-    let address = cx.wave.scalar64(op.src[1]).wrapping_add(offset(cx, op, 2)) & !3;
-    let Src::S(first) = op.src[0] else { return cx.fail(Trap::Unsupported) };
-    if let Err(trap) = check(cx, address, dwords * 4, Access::Write) {
-        return cx.fail(trap);
-    }
+fn buffer_store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
+    let (resource, offset) = buffer::<1>(cx, op, 1);
     for dword in 0..dwords {
-        let value = cx.wave.sgpr[(usize::from(first) + dword as usize) & 255];
-        let at = address + u64::from(dword) * 4;
-        if let Err(trap) = cx.write(op, Place::Linear(at), 4, value, SCALAR) {
+        let at = offset.wrapping_add(u64::from(dword) * 4);
+        let Some(address) = in_buffer(&resource, at, 4) else { continue };
+        let value = data(cx, op.src[0], dword);
+        if let Err(trap) = cx.write(op, Place::Linear(address), 4, value, SCALAR) {
             return cx.fail(trap);
         }
     }
     Flow::Next
+}
+
+fn atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
+    let address = address::<1>(cx, op, 0);
+    let result = update(cx, op, address, wide);
+    done(cx, result)
+}
+
+fn buffer_atomic(cx: &mut Cx<'_>, op: &Op, wide: bool) -> Flow {
+    let (resource, offset) = buffer::<1>(cx, op, 0);
+    let result = match in_buffer(&resource, offset, if wide { 8 } else { 4 }) {
+        Some(address) => update(cx, op, address, wide),
+        None => {
+            set_old(cx, op, 0, wide);
+            Ok(())
+        }
+    };
+    done(cx, result)
+}
+
+/// A read-modify-write. The data is tied to the destination, so it comes behind base and offset: the new value, and
+/// behind it the comparand.
+fn update(cx: &mut Cx<'_>, op: &Op, address: u64, wide: bool) -> Result<(), Trap> {
+    let place = Place::Linear(address);
+    let word = |cx: &Cx<'_>, at: u32| data(cx, op.src[2], at);
+    let old = if wide {
+        let pair = |cx: &Cx<'_>, at| u64::from(word(cx, at)) | u64::from(word(cx, at + 1)) << 32;
+        let (value, other) = (pair(cx, 0), pair(cx, 2));
+        cx.update64(op, place, SCALAR, |old| op.atomic.apply64(old, value, other))?
+    } else {
+        let (value, other) = (word(cx, 0), word(cx, 1));
+        cx.update32(op, place, SCALAR, |old| op.atomic.apply32(old, value, other))?.into()
+    };
+    set_old(cx, op, old, wide);
+    Ok(())
+}
+
+/// With GLC the old value replaces the data.
+fn set_old(cx: &mut Cx<'_>, op: &Op, old: u64, wide: bool) {
+    match (op.dst, wide) {
+        (NONE, _) => {}
+        (dst, true) => cx.wave.set_pair(usize::from(dst), old),
+        (dst, false) => cx.wave.set_scalar(dst, old as u32),
+    }
+}
+
+/// The cache line of an address (and the next) need not be written back.
+fn discard(cx: &mut Cx<'_>, op: &Op, bytes: u32) -> Flow {
+    let address = cx.wave.scalar64(op.src[0]).wrapping_add(offset::<1>(cx, op, 1));
+    cx.cache(CacheOp::DiscardScalar { address, bytes })
 }

@@ -1,11 +1,15 @@
 //! Memory accesses of lanes: FLAT, GLOBAL and SCRATCH instructions.
 
 use super::access::Place;
+use super::atomic::Atomic;
+use super::mubuf::lds_place;
 use super::valu::{Source, plain};
 use super::{Cx, Flow, Handler};
 use crate::fault::Trap;
 use crate::op::{NONE, Op, Src, VGPR0};
-use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SHARED_APERTURE};
+use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE};
+use isa::ModFlags;
+use isa::target::Generation;
 use std::sync::atomic::Ordering;
 
 /// Segments: which addresses an instruction means.
@@ -13,34 +17,65 @@ pub(crate) const FLAT: u8 = 0;
 pub(crate) const GLOBAL: u8 = 1;
 pub(crate) const SCRATCH: u8 = 2;
 
-pub(super) fn handler(name: &str) -> Option<Handler> {
+/// A part of a dword that is loaded: how many bytes, and how they and the old value make up the register.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) bytes: u32,
+    pub(crate) place: fn(u32, u32) -> u32,
+}
+
+impl Part {
+    pub(crate) const U8: Part = Part { bytes: 1, place: |value, _| value };
+    pub(crate) const I8: Part = Part { bytes: 1, place: |value, _| value as i8 as u32 };
+    pub(crate) const U16: Part = Part { bytes: 2, place: |value, _| value };
+    pub(crate) const I16: Part = Part { bytes: 2, place: |value, _| value as i16 as u32 };
+    pub(crate) const B32: Part = Part { bytes: 4, place: |value, _| value };
+    pub(crate) const U8_LOW: Part = Part { bytes: 1, place: low_half };
+    pub(crate) const U8_HIGH: Part = Part { bytes: 1, place: high_half };
+    pub(crate) const I8_LOW: Part = Part { bytes: 1, place: |value, old| low_half(value as i8 as u32, old) };
+    pub(crate) const I8_HIGH: Part =
+        Part { bytes: 1, place: |value, old| high_half(value as i8 as u32, old) };
+    pub(crate) const B16_LOW: Part = Part { bytes: 2, place: low_half };
+    pub(crate) const B16_HIGH: Part = Part { bytes: 2, place: high_half };
+}
+
+fn low_half(value: u32, old: u32) -> u32 {
+    value & 0xffff | old & 0xffff_0000
+}
+
+fn high_half(value: u32, old: u32) -> u32 {
+    value << 16 | old & 0xffff
+}
+
+pub(super) fn handler(name: &str, flags: ModFlags) -> Option<Handler> {
     let (segment, rest) = name.split_once('_')?;
     match segment {
-        "flat" => segment_handler::<FLAT>(rest),
-        "global" => segment_handler::<GLOBAL>(rest),
-        "scratch" => segment_handler::<SCRATCH>(rest),
+        "flat" => segment_handler::<FLAT>(rest, flags),
+        "global" => segment_handler::<GLOBAL>(rest, flags),
+        "scratch" => segment_handler::<SCRATCH>(rest, flags),
         _ => None,
     }
 }
 
-fn segment_handler<const SEGMENT: u8>(name: &str) -> Option<Handler> {
+fn segment_handler<const SEGMENT: u8>(name: &str, flags: ModFlags) -> Option<Handler> {
+    if flags.contains(ModFlags::LDS) {
+        return load_to_lds::<SEGMENT>(name);
+    }
     Some(match name {
         "load_dword" => load::<SEGMENT, 1>,
         "load_dwordx2" => load::<SEGMENT, 2>,
         "load_dwordx3" => load::<SEGMENT, 3>,
         "load_dwordx4" => load::<SEGMENT, 4>,
-        "load_ubyte" => |cx, op| load_part::<SEGMENT>(cx, op, 1, |value, _| value),
-        "load_sbyte" => |cx, op| load_part::<SEGMENT>(cx, op, 1, |value, _| value as i8 as u32),
-        "load_ushort" => |cx, op| load_part::<SEGMENT>(cx, op, 2, |value, _| value),
-        "load_sshort" => |cx, op| load_part::<SEGMENT>(cx, op, 2, |value, _| value as i16 as u32),
-        "load_ubyte_d16" => |cx, op| load_part::<SEGMENT>(cx, op, 1, low_half),
-        "load_sbyte_d16" => |cx, op| load_part::<SEGMENT>(cx, op, 1, |v, old| low_half(v as i8 as u32, old)),
-        "load_short_d16" => |cx, op| load_part::<SEGMENT>(cx, op, 2, low_half),
-        "load_ubyte_d16_hi" => |cx, op| load_part::<SEGMENT>(cx, op, 1, high_half),
-        "load_sbyte_d16_hi" => {
-            |cx, op| load_part::<SEGMENT>(cx, op, 1, |v, old| high_half(v as i8 as u32, old))
-        }
-        "load_short_d16_hi" => |cx, op| load_part::<SEGMENT>(cx, op, 2, high_half),
+        "load_ubyte" => |cx, op| load_part::<SEGMENT>(cx, op, Part::U8),
+        "load_sbyte" => |cx, op| load_part::<SEGMENT>(cx, op, Part::I8),
+        "load_ushort" => |cx, op| load_part::<SEGMENT>(cx, op, Part::U16),
+        "load_sshort" => |cx, op| load_part::<SEGMENT>(cx, op, Part::I16),
+        "load_ubyte_d16" => |cx, op| load_part::<SEGMENT>(cx, op, Part::U8_LOW),
+        "load_sbyte_d16" => |cx, op| load_part::<SEGMENT>(cx, op, Part::I8_LOW),
+        "load_short_d16" => |cx, op| load_part::<SEGMENT>(cx, op, Part::B16_LOW),
+        "load_ubyte_d16_hi" => |cx, op| load_part::<SEGMENT>(cx, op, Part::U8_HIGH),
+        "load_sbyte_d16_hi" => |cx, op| load_part::<SEGMENT>(cx, op, Part::I8_HIGH),
+        "load_short_d16_hi" => |cx, op| load_part::<SEGMENT>(cx, op, Part::B16_HIGH),
         "store_dword" => store::<SEGMENT, 1>,
         "store_dwordx2" => store::<SEGMENT, 2>,
         "store_dwordx3" => store::<SEGMENT, 3>,
@@ -49,27 +84,42 @@ fn segment_handler<const SEGMENT: u8>(name: &str) -> Option<Handler> {
         "store_byte_d16_hi" => |cx, op| store_part::<SEGMENT>(cx, op, 1, 16),
         "store_short" => |cx, op| store_part::<SEGMENT>(cx, op, 2, 0),
         "store_short_d16_hi" => |cx, op| store_part::<SEGMENT>(cx, op, 2, 16),
-        _ if SEGMENT == SCRATCH => return None,
-        _ if name.starts_with("atomic_pk") || name.starts_with("atomic_add_f") => return None,
-        _ if name.starts_with("atomic_") && name.ends_with("_x2") => atomic64::<SEGMENT>,
+        "load_dword_addtid" => load_by_lane,
+        "store_dword_addtid" => store_by_lane,
+        _ if name.starts_with("atomic_") && (name.ends_with("_x2") || name.ends_with("_f64")) => {
+            atomic64::<SEGMENT>
+        }
         _ if name.starts_with("atomic_") => atomic32::<SEGMENT>,
         _ => return None,
     })
 }
 
-pub(crate) fn low_half(value: u32, old: u32) -> u32 {
-    value & 0xffff | old & 0xffff_0000
-}
-
-pub(crate) fn high_half(value: u32, old: u32) -> u32 {
-    value << 16 | old & 0xffff
+fn load_to_lds<const SEGMENT: u8>(name: &str) -> Option<Handler> {
+    Some(match name {
+        "load_dword" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::B32),
+        "load_ubyte" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::U8),
+        "load_sbyte" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::I8),
+        "load_ushort" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::U16),
+        "load_sshort" => |cx, op| to_lds::<SEGMENT>(cx, op, Part::I16),
+        _ => return None,
+    })
 }
 
 impl Cx<'_> {
+    /// Where the wave's private memory begins, by FLAT_SCRATCH (seed 000, lines 2999-3052).
+    fn private_base(&self) -> u64 {
+        let register = self.wave.flat_scratch();
+        match self.target.generation {
+            // Upper half: units of 256 bytes from where all scratch begins. The lower one is the size of a lane's.
+            Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + (register >> 32 << 8),
+            _ => register,
+        }
+    }
+
     /// The address a lane means: `address` is what registers and offset add up to.
     #[inline(always)]
     fn place<const SEGMENT: u8>(&self, address: u64) -> Place {
-        let private = || Place::Private { base: self.wave.flat_scratch(), offset: address as u32 };
+        let private = || Place::Private { base: self.private_base(), offset: address as u32 };
         match SEGMENT {
             GLOBAL => Place::Linear(address),
             SCRATCH => private(),
@@ -139,15 +189,15 @@ fn load<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flo
     Flow::Next
 }
 
-fn load_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, extend: fn(u32, u32) -> u32) -> Flow {
+fn load_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
     let exec = cx.wave.exec();
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     for lane in ActiveLanes(exec) {
-        match cx.read(op, cx.place::<SEGMENT>(addresses[lane]), bytes, lane) {
+        match cx.read(op, cx.place::<SEGMENT>(addresses[lane]), part.bytes, lane) {
             Ok(value) => {
                 let place = &mut cx.wave.vgpr[dst][lane];
-                *place = extend(value, *place);
+                *place = (part.place)(value, *place);
             }
             Err(trap) => return cx.fail(trap),
         }
@@ -211,6 +261,49 @@ fn store_part<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, bytes: u32, shift: u3
     Flow::Next
 }
 
+/// The data goes to LDS, where M0 and the lane's number say.
+fn to_lds<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
+    let exec = cx.wave.exec();
+    let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[1]);
+    for lane in ActiveLanes(exec) {
+        let value = cx.read(op, cx.place::<SEGMENT>(addresses[lane]), part.bytes, lane);
+        let place = lds_place(cx, op, lane);
+        let done = value.and_then(|value| cx.write(op, place, 4, (part.place)(value, 0), lane));
+        if let Err(trap) = done {
+            return cx.fail(trap);
+        }
+    }
+    Flow::Next
+}
+
+/// Address of `global_*_addtid`: a dword for each lane (RDNA 2 ISA, "Flat Memory Instructions").
+fn place_by_lane(cx: &Cx<'_>, op: &Op, base: Src, lane: usize) -> Place {
+    let offset = i64::from(op.offset) as u64;
+    Place::Linear(cx.wave.scalar64(base).wrapping_add(offset).wrapping_add(lane as u64 * 4))
+}
+
+fn load_by_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let dst = usize::from(op.dst.wrapping_sub(VGPR0));
+    for lane in ActiveLanes(cx.wave.exec()) {
+        match cx.read(op, place_by_lane(cx, op, op.src[0], lane), 4, lane) {
+            Ok(value) => cx.wave.vgpr[dst][lane] = value,
+            Err(trap) => return cx.fail(trap),
+        }
+    }
+    Flow::Next
+}
+
+fn store_by_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let data = data_register(op.src[0]);
+    for lane in ActiveLanes(cx.wave.exec()) {
+        let value = cx.wave.vgpr[data][lane];
+        if let Err(trap) = cx.write(op, place_by_lane(cx, op, op.src[1], lane), 4, value, lane) {
+            return cx.fail(trap);
+        }
+    }
+    Flow::Next
+}
+
 fn atomic32<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let exec = cx.wave.exec();
     let addresses = addresses::<SEGMENT>(cx, op, op.src[0], op.src[2]);
@@ -241,7 +334,12 @@ impl Cx<'_> {
     pub(crate) fn rmw32(&mut self, op: &Op, place: Place, lane: usize, data: usize) -> Result<(), Trap> {
         let value = self.wave.vgpr[data][lane];
         let other = if op.atomic.has_compare() { self.wave.vgpr[data + 1][lane] } else { 0 };
-        let old = self.update32(op, place, lane, |old| op.atomic.apply32(old, value, other))?;
+        // Outside of LDS sums of f32 know no denormals, whatever MODE says (LLVM, "amdgpu.ignore.denormal.mode").
+        let flush = op.atomic == Atomic::AddFloat && !matches!(place, Place::Lds(_));
+        let old = self.update32(op, place, lane, |old| match flush {
+            true => flushed(op.atomic.apply32(flushed(old), flushed(value), other)),
+            false => op.atomic.apply32(old, value, other),
+        })?;
         if op.dst != NONE {
             self.wave.vgpr[usize::from(op.dst - VGPR0)][lane] = old;
         }
@@ -263,4 +361,9 @@ impl Cx<'_> {
         }
         Ok(())
     }
+}
+
+/// Denormals of f32 as zeros.
+pub(crate) fn flushed(bits: u32) -> u32 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }

@@ -1,0 +1,104 @@
+//! LDS instructions that move data between lanes and leave LDS alone.
+
+use super::ds::addresses;
+use super::valu::{plain, write};
+use super::{Cx, Flow, Handler};
+use crate::op::Op;
+use crate::wave::{ActiveLanes, Lanes};
+use isa::Target;
+use isa::target::Generation;
+
+pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
+    Some(match name {
+        "ds_nop" => |_, _| Flow::Next,
+        // Two more patterns from GFX9 on (Vega ISA: DS_SWIZZLE_B32).
+        "ds_swizzle_b32" if target.generation >= Generation::Gfx9 => {
+            |cx, op| swizzle(cx, op, patterns_of_gfx9)
+        }
+        "ds_swizzle_b32" => |cx, op| swizzle(cx, op, patterns),
+        "ds_permute_b32" => permute,
+        "ds_bpermute_b32" => backward_permute,
+        _ => return None,
+    })
+}
+
+/// Lane exchange by a pattern in the offset: which lane a lane reads from.
+fn swizzle(cx: &mut Cx<'_>, op: &Op, pattern: fn(usize, usize) -> usize) -> Flow {
+    let exec = cx.wave.exec();
+    let data = addresses(cx, op);
+    let mut result = [0; 64];
+    for (lane, value) in result.iter_mut().enumerate() {
+        let from = pattern(op.offset as usize, lane) & 63;
+        // Inactive lanes give zero.
+        *value = if exec >> from & 1 != 0 { data[from] } else { 0 };
+    }
+    write(cx.wave, op.dst, &result, exec);
+    Flow::Next
+}
+
+/// Among four lanes any, among 32 by masks.
+fn patterns(control: usize, lane: usize) -> usize {
+    if control & 0x8000 != 0 {
+        lane & !3 | control >> (2 * (lane & 3)) & 3
+    } else {
+        let (and, or, xor) = (control & 31, control >> 5 & 31, control >> 10 & 31);
+        lane & 32 | (lane & and | or) ^ xor
+    }
+}
+
+fn patterns_of_gfx9(control: usize, lane: usize) -> usize {
+    let mask = control & 31;
+    match control {
+        // The butterflies of a Fourier transform: bits above the mask are reversed.
+        0xe000.. => {
+            let reversed = (lane as u32 & 31).reverse_bits() >> 27;
+            lane & 32 | (reversed >> mask.count_ones()) as usize | lane & mask
+        }
+        // Rotation of the lanes outside of the mask.
+        0xc000.. => {
+            let distance = control >> 5 & 31;
+            let to = if control & 1 << 10 != 0 { lane.wrapping_sub(distance) } else { lane + distance };
+            lane & 32 | (lane & mask | to & !mask) & 31
+        }
+        _ => patterns(control, lane),
+    }
+}
+
+/// The lane that a byte address names, as lane `lane` sees it. GFX10 exchanges among 32 lanes, also in waves of 64.
+fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
+    match cx.target.generation {
+        Generation::Gfx10 => lane & 32 | (address / 4 % 32) as usize,
+        _ => (address / 4 % 64) as usize,
+    }
+}
+
+fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
+    let lanes = addresses(cx, op).map(|address| address.wrapping_add(op.offset as u32));
+    let data = *plain(cx.wave, op.src[1], 1, &mut cx.scratch.sources[0])[0];
+    (lanes, data)
+}
+
+/// Each lane sends its data to the lane its address names; the highest sender wins.
+fn permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let exec = cx.wave.exec();
+    let (targets, data) = operands(cx, op);
+    let mut result = [0; 64];
+    for lane in ActiveLanes(exec) {
+        result[named_lane(cx, targets[lane], lane)] = data[lane];
+    }
+    write(cx.wave, op.dst, &result, exec);
+    Flow::Next
+}
+
+/// Each lane fetches from the lane its address names; inactive lanes give zero.
+fn backward_permute(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let exec = cx.wave.exec();
+    let (sources, data) = operands(cx, op);
+    let mut result = [0; 64];
+    for lane in ActiveLanes(exec) {
+        let from = named_lane(cx, sources[lane], lane);
+        result[lane] = if exec >> from & 1 != 0 { data[from] } else { 0 };
+    }
+    write(cx.wave, op.dst, &result, exec);
+    Flow::Next
+}

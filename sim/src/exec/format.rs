@@ -1,0 +1,233 @@
+//! Formats of typed buffer accesses: what components there are, and which numbers their bits stand for.
+
+use half::f16;
+use isa::target::Generation;
+
+/// What the bits of a component stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number {
+    Unorm,
+    Snorm,
+    Uscaled,
+    Sscaled,
+    Uint,
+    Sint,
+    /// GFX6 and GFX7: odd numbers over the largest.
+    SnormOgl,
+    Float,
+}
+
+/// Layout and meaning of a typed element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format {
+    /// Bits of each component, from the lowest on; 0 where there is none.
+    bits: [u8; 4],
+    number: Number,
+}
+
+/// Components of the data formats, lowest bits first. The names count from the highest: in `10_11_11` the first
+/// component has 11 bits.
+const COMPONENTS: [[u8; 4]; 15] = [
+    [0, 0, 0, 0],
+    [8, 0, 0, 0],
+    [16, 0, 0, 0],
+    [8, 8, 0, 0],
+    [32, 0, 0, 0],
+    [16, 16, 0, 0],
+    [11, 11, 10, 0],
+    [10, 11, 11, 0],
+    [2, 10, 10, 10],
+    [10, 10, 10, 2],
+    [8, 8, 8, 8],
+    [32, 32, 0, 0],
+    [16, 16, 16, 16],
+    [32, 32, 32, 0],
+    [32, 32, 32, 32],
+];
+
+const NUMBERS: [Number; 8] = [
+    Number::Unorm,
+    Number::Snorm,
+    Number::Uscaled,
+    Number::Sscaled,
+    Number::Uint,
+    Number::Sint,
+    Number::SnormOgl,
+    Number::Float,
+];
+
+/// Data formats in the order in which GFX10 counts their combinations, with how many numbers each has: six that are no
+/// floats, seven with, or the three of 32 bits.
+const UNIFIED: [(u8, u8); 14] = [
+    (1, 6),
+    (2, 7),
+    (3, 6),
+    (4, 3),
+    (5, 7),
+    (6, 7),
+    (7, 7),
+    (8, 6),
+    (9, 6),
+    (10, 6),
+    (11, 3),
+    (12, 7),
+    (13, 3),
+    (14, 3),
+];
+
+impl Format {
+    /// Data format and numeric format, as GFX6 to GFX9 have them.
+    pub(crate) fn split(data: u8, number: u8, generation: Generation) -> Option<Format> {
+        let bits = *COMPONENTS.get(usize::from(data))?;
+        let number = NUMBERS[usize::from(number & 7)];
+        let format = Format { bits, number };
+        let old = matches!(generation, Generation::Gfx6 | Generation::Gfx7);
+        (format.has_meaning() && (number != Number::SnormOgl || old)).then_some(format)
+    }
+
+    /// A format of GFX10.
+    pub(crate) fn unified(code: u8) -> Option<Format> {
+        if code == 0 {
+            return Some(Format { bits: COMPONENTS[0], number: Number::Unorm });
+        }
+        let mut rest = code - 1;
+        for (data, count) in UNIFIED {
+            if rest < count {
+                let number = match (count, rest) {
+                    (3, 0) => Number::Uint,
+                    (3, 1) => Number::Sint,
+                    (3, _) | (_, 6) => Number::Float,
+                    _ => NUMBERS[usize::from(rest)],
+                };
+                return Some(Format { bits: COMPONENTS[usize::from(data)], number });
+            }
+            rest -= count;
+        }
+        None
+    }
+
+    /// The manuals give no meaning to floats of 8, 10 with 2, or to fractions of 32 bits.
+    fn has_meaning(self) -> bool {
+        match self.number {
+            Number::Float => !self.bits.contains(&8) && !self.bits.contains(&2),
+            Number::Uint | Number::Sint => true,
+            _ => !self.bits.contains(&32),
+        }
+    }
+
+    /// Whether it says that there is nothing: loads give zero, stores do nothing.
+    pub(crate) fn is_invalid(self) -> bool {
+        self.bits[0] == 0
+    }
+
+    pub(crate) fn bytes(self) -> u32 {
+        self.bits.iter().map(|&bits| u32::from(bits)).sum::<u32>() / 8
+    }
+
+    /// Whether components are integers, not floats, in registers.
+    pub(crate) fn is_integer(self) -> bool {
+        matches!(self.number, Number::Uint | Number::Sint)
+    }
+
+    /// What absent components are: 0, 0, 0, 1.
+    fn absent(self, component: usize) -> u32 {
+        match component {
+            3 => self.one(),
+            _ => 0,
+        }
+    }
+
+    /// One, as a number of a register.
+    pub(crate) fn one(self) -> u32 {
+        if self.is_integer() { 1 } else { 1f32.to_bits() }
+    }
+
+    /// The four components of an element, as 32-bit numbers.
+    pub(crate) fn unpack(self, element: u128) -> [u32; 4] {
+        let mut shift = 0;
+        std::array::from_fn(|component| match self.bits[component] {
+            0 => self.absent(component),
+            bits => {
+                let raw = (element >> shift) as u32 & mask(bits);
+                shift += u32::from(bits);
+                self.expand(raw, bits)
+            }
+        })
+    }
+
+    /// The element of four components.
+    pub(crate) fn pack(self, components: [u32; 4]) -> u128 {
+        let (mut element, mut shift) = (0, 0);
+        for (value, bits) in components.into_iter().zip(self.bits).filter(|(_, bits)| *bits != 0) {
+            element |= u128::from(self.reduce(value, bits) & mask(bits)) << shift;
+            shift += u32::from(bits);
+        }
+        element
+    }
+
+    fn expand(self, raw: u32, bits: u8) -> u32 {
+        let signed = (raw << (32 - bits)) as i32 >> (32 - bits);
+        // Quotients are exact in f64 before they are rounded once.
+        let fraction = |value: f64, most: u32| ((value / f64::from(most)) as f32).to_bits();
+        match self.number {
+            Number::Unorm => fraction(raw.into(), mask(bits)),
+            Number::Snorm => fraction(f64::from(signed).max(-f64::from(mask(bits - 1))), mask(bits - 1)),
+            Number::SnormOgl => fraction(f64::from(signed) * 2.0 + 1.0, mask(bits)),
+            Number::Uscaled => (raw as f32).to_bits(),
+            Number::Sscaled => (signed as f32).to_bits(),
+            Number::Uint => raw,
+            Number::Sint => signed as u32,
+            Number::Float => match bits {
+                32 => raw,
+                16 => f32::from(f16::from_bits(raw as u16)).to_bits(),
+                // Five bits of exponent like f16, no sign, six or five bits of fraction.
+                _ => f32::from(f16::from_bits((raw << (15 - bits)) as u16)).to_bits(),
+            },
+        }
+    }
+
+    fn reduce(self, value: u32, bits: u8) -> u32 {
+        let float = f64::from(f32::from_bits(value));
+        // NaN becomes 0 in conversions to integers.
+        let round = |value: f64, low: f64, high: f64| value.clamp(low, high).round_ties_even();
+        let (most, half) = (f64::from(mask(bits)), f64::from(mask(bits - 1)));
+        match self.number {
+            Number::Unorm => round(float * most, 0.0, most) as u32,
+            Number::Snorm => round(float * half, -half, half) as i32 as u32,
+            Number::SnormOgl => round((float * most - 1.0) / 2.0, -half - 1.0, half) as i32 as u32,
+            Number::Uscaled => float.clamp(0.0, most).trunc() as u32,
+            Number::Sscaled => float.clamp(-half - 1.0, half).trunc() as i32 as u32,
+            Number::Uint | Number::Sint => value,
+            Number::Float => match bits {
+                32 => value,
+                16 => f16::from_f64(float).to_bits().into(),
+                _ => small_float(value, bits),
+            },
+        }
+    }
+}
+
+/// The lowest bits.
+fn mask(bits: u8) -> u32 {
+    u32::MAX >> (32 - bits)
+}
+
+/// An unsigned float of 10 or 11 bits, rounded toward zero; negative numbers become zero.
+fn small_float(value: u32, bits: u8) -> u32 {
+    let float = f32::from_bits(value);
+    let fraction_bits = u32::from(bits) - 5;
+    let infinity = 31 << fraction_bits;
+    match float {
+        _ if float.is_nan() => infinity | 1,
+        _ if float <= 0.0 => 0,
+        _ if float.is_infinite() => infinity,
+        _ => {
+            // As an integer of units in the last place of numbers of the same exponent.
+            let exponent = ((value >> 23) as i32 - 127).max(-14);
+            let units = (f64::from(float) * 2f64.powi(fraction_bits as i32 - exponent)).trunc() as u32;
+            // The hidden bit adds one to the exponent; subnormal numbers lack it.
+            let coded = (((exponent + 14) as u32) << fraction_bits) + units;
+            coded.min(infinity - 1)
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Buffer resources: four SGPRs that say where a buffer is, what it holds and where it ends.
+
+use super::format::Format;
+use crate::op::Src;
+use crate::wave::Wave;
+use isa::target::Generation;
+
+/// How an instruction forms the address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Addressing {
+    pub(crate) indexed: bool,
+    /// 64 bits in VGPRs, of GFX6 and GFX7.
+    pub(crate) long: bool,
+}
+
+/// When an access is out of range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Range {
+    /// Never.
+    Unchecked,
+    /// By its bytes; on GFX8 those of the index, too.
+    Bytes { with_index: bool },
+    /// By its index, and where `offset` by the bytes of the record, too.
+    Records { offset: bool },
+    /// If there are no records at all.
+    Empty,
+}
+
+/// A buffer resource (Southern Islands, Sea Islands, GCN3, Vega and RDNA ISA, "Buffer Resource Descriptor").
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resource {
+    pub(crate) base: u64,
+    stride: u64,
+    records: u64,
+    swizzle: bool,
+    /// Bytes of an element of a swizzled buffer.
+    element: u64,
+    index_stride: u64,
+    add_lane: bool,
+    range: Range,
+    words: [u32; 4],
+}
+
+impl Resource {
+    /// Bits of the second and fourth dwords.
+    pub(crate) const SWIZZLE_ENABLE: u32 = 1 << 31;
+    pub(crate) const ADD_TID_ENABLE: u32 = 1 << 23;
+    pub(crate) const INDEX_STRIDE_64: u32 = 3 << 21;
+    pub(crate) const INDEX_STRIDE_32: u32 = 2 << 21;
+
+    pub(crate) fn read(wave: &Wave, src: Src, generation: Generation, how: Addressing) -> Resource {
+        let Src::S(first) = src else { return Resource::parse([0; 4], generation, how) };
+        let words = std::array::from_fn(|at| wave.sgpr[(usize::from(first) + at) & 255]);
+        Resource::parse(words, generation, how)
+    }
+
+    fn parse(words: [u32; 4], generation: Generation, how: Addressing) -> Resource {
+        let add_lane = words[3] & Self::ADD_TID_ENABLE != 0;
+        let mut stride = u64::from(words[1] >> 16 & 0x3fff);
+        if add_lane && matches!(generation, Generation::Gfx8 | Generation::Gfx9) {
+            // The data format's field then holds the stride's upper bits.
+            stride |= u64::from(words[3] >> 15 & 15) << 14;
+        }
+        let swizzle = words[1] & Self::SWIZZLE_ENABLE != 0;
+        Resource {
+            base: u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32,
+            stride,
+            records: u64::from(words[2]),
+            swizzle,
+            element: match generation {
+                Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 => 2 << (words[3] >> 19 & 3),
+                Generation::Gfx9 | Generation::Gfx10 => 4,
+            },
+            index_stride: 8 << (words[3] >> 21 & 3),
+            add_lane,
+            range: match (how.long, add_lane && !how.indexed) {
+                // Private memory is not checked, nor are addresses that are not offsets.
+                (true, _) | (_, true) => Range::Unchecked,
+                _ => range(generation, words[3], how.indexed, stride, swizzle),
+            },
+            words,
+        }
+    }
+
+    /// Bytes as scalar loads see them.
+    pub(crate) fn bytes(&self) -> u64 {
+        if self.stride == 0 { self.records } else { self.records * self.stride }
+    }
+
+    /// The format, and for each component of the result where it comes from (`DST_SEL`); `None` for reserved ones.
+    pub(crate) fn format(&self, generation: Generation) -> Option<(Format, [u8; 4])> {
+        let word = self.words[3];
+        let format = match generation {
+            Generation::Gfx10 => Format::unified((word >> 12 & 127) as u8),
+            _ => Format::split((word >> 15 & 15) as u8, (word >> 12 & 7) as u8, generation),
+        };
+        Some((format?, std::array::from_fn(|at| (word >> (3 * at) & 7) as u8)))
+    }
+
+    /// Address of an access; `None` if it is out of range, where loads give zero and stores do nothing.
+    #[inline(always)]
+    pub(crate) fn place(
+        &self,
+        index: u64,
+        offset: u64,
+        scalar_offset: u64,
+        lane: usize,
+        bytes: u64,
+    ) -> Option<u64> {
+        let index = index + if self.add_lane { lane as u64 } else { 0 };
+        let in_range = match self.range {
+            Range::Unchecked => true,
+            Range::Empty => self.records != 0,
+            Range::Bytes { with_index } => {
+                let before = if with_index { index * self.stride } else { 0 };
+                before + scalar_offset + offset + bytes <= self.records
+            }
+            Range::Records { offset: checked } => {
+                index < self.records && (!checked || offset + bytes <= self.stride)
+            }
+        };
+        let linear = if self.swizzle {
+            let (outer, inner) = (index / self.index_stride, index % self.index_stride);
+            let element = offset / self.element * self.element;
+            (outer * self.stride + element) * self.index_stride + inner * self.element + offset % self.element
+        } else {
+            index * self.stride + offset
+        };
+        in_range.then_some(self.base.wrapping_add(scalar_offset).wrapping_add(linear))
+    }
+}
+
+/// How a generation checks: by what the count of records counts.
+fn range(generation: Generation, word3: u32, indexed: bool, stride: u64, swizzle: bool) -> Range {
+    match generation {
+        Generation::Gfx6 | Generation::Gfx7 if stride == 0 => Range::Bytes { with_index: false },
+        Generation::Gfx8 if stride == 0 || !swizzle => Range::Bytes { with_index: true },
+        Generation::Gfx9 if stride == 0 || !indexed => Range::Bytes { with_index: false },
+        Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx9 => {
+            Range::Records { offset: swizzle }
+        }
+        // `OOB_SELECT`.
+        Generation::Gfx10 => match word3 >> 28 & 3 {
+            0 => Range::Records { offset: true },
+            1 => Range::Records { offset: false },
+            2 => Range::Empty,
+            _ if swizzle && stride != 0 => Range::Records { offset: true },
+            _ => Range::Bytes { with_index: false },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INDEXED: Addressing = Addressing { indexed: true, long: false };
+    const RAW: Addressing = Addressing { indexed: false, long: false };
+
+    fn resource(generation: Generation, stride: u32, records: u32, word3: u32, how: Addressing) -> Resource {
+        Resource::parse([0x1000, stride << 16, records, word3], generation, how)
+    }
+
+    #[test]
+    fn records_are_counted_as_the_generation_does() {
+        // Ten records of 16 bytes; the last dword of the ninth, and one beyond.
+        for (generation, records, word3) in [
+            (Generation::Gfx6, 10, 0),
+            (Generation::Gfx7, 10, 0),
+            (Generation::Gfx8, 160, 0),
+            (Generation::Gfx9, 10, 0),
+            (Generation::Gfx10, 10, 0),
+            (Generation::Gfx10, 10, 1 << 28),
+        ] {
+            let resource = resource(generation, 16, records, word3, INDEXED);
+            assert_eq!(resource.place(9, 12, 0, 0, 4), Some(0x1000 + 156), "{generation:?}");
+            assert_eq!(resource.place(10, 0, 0, 0, 4), None, "{generation:?}");
+        }
+        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).place(0, 8, 0, 0, 4), None);
+        assert_eq!(resource(Generation::Gfx9, 16, 10, 0, RAW).place(0, 6, 0, 0, 4), Some(0x1006));
+        assert_eq!(resource(Generation::Gfx9, 0, 10, 0, RAW).place(0, 4, 4, 0, 4), None, "the SGPR counts");
+        assert_eq!(resource(Generation::Gfx10, 16, 10, 0, INDEXED).place(0, 13, 0, 0, 4), None);
+        assert_eq!(resource(Generation::Gfx10, 0, 10, 2 << 28, RAW).place(0, 400, 0, 0, 4), Some(0x1190));
+        assert_eq!(resource(Generation::Gfx10, 0, 10, 3 << 28, RAW).place(0, 7, 0, 0, 4), None);
+    }
+
+    #[test]
+    fn elements_are_swizzled() {
+        // Element size 8, index stride 16, stride 32: element 2 of record 17.
+        let words = [0, 32 << 16 | Resource::SWIZZLE_ENABLE, 64, 2 << 19 | 1 << 21];
+        let expected = (32 + 16) * 16 + 8 + 3;
+        for generation in [Generation::Gfx6, Generation::Gfx7, Generation::Gfx8] {
+            let resource = Resource::parse(words, generation, INDEXED);
+            assert_eq!(resource.place(17, 19, 0, 0, 1), Some(expected), "{generation:?}");
+        }
+        // From GFX9 on elements have 4 bytes: byte 3 of element 4.
+        let resource = Resource::parse(words, Generation::Gfx9, INDEXED);
+        assert_eq!(resource.place(17, 19, 0, 0, 1), Some((32 + 16) * 16 + 4 + 3));
+        assert_eq!(resource.place(17, 32, 0, 0, 1), None, "beyond the record");
+    }
+
+    #[test]
+    fn lanes_are_added_to_the_index() {
+        let words =
+            [0, Resource::SWIZZLE_ENABLE, 0, Resource::ADD_TID_ENABLE | Resource::INDEX_STRIDE_64 | 1 << 19];
+        for generation in Generation::ALL {
+            let resource = Resource::parse(words, generation, RAW);
+            assert_eq!(resource.place(0, 9, 0, 5, 1), Some(2 * 256 + 5 * 4 + 1), "{generation:?}");
+        }
+    }
+}
