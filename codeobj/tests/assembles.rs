@@ -97,6 +97,21 @@ fn both_wavefront_sizes() {
     round_trip(&bytes).unwrap();
 }
 
+/// Words with meaningless bits set stay words; what LLVM's disassembler reads in them is said beside.
+#[test]
+fn meaningless_bits() {
+    let source = "v_mov_b32 v1, v2\n.long 0xe0f80000, 0x00000001\n.long 0xd29f0001, 0x60020702\n.long 0xffffffff\ns_endpgm\n";
+    let target = isa::Target::by_name("gfx906");
+    let options = asm::Options { target, kind: asm::Kind::Relocatable, ..asm::Options::default() };
+    let bytes = asm::assemble(source, &options).unwrap();
+    let text =
+        codeobj::disassemble(&CodeObject::parse(&bytes).unwrap(), &disasm::Options::default()).unwrap();
+    assert!(text.contains("\t.long 0xe0f80000, 0x00000001 ; buffer_wbinvl1\n"), "{text}");
+    assert!(text.contains("\t.long 0xd29f0001, 0x60020702 ; v_sub_i16 v1, v2, v3\n"), "{text}");
+    assert!(text.contains("\t.long 0xffffffff\n\ts_endpgm\n"), "{text}");
+    round_trip(&bytes).unwrap();
+}
+
 /// Round trips of one processor's objects of one version.
 #[derive(Default)]
 struct Tally {

@@ -4,7 +4,8 @@
 //! may occupy; all others must be those of the opcode.
 
 use crate::encode::{
-    address_width, data_file, is_forbidden, is_inline, is_odd_gws, opcode_bits, operand_width,
+    address_width, data_file, is_forbidden, is_inline, is_odd_gws, is_refused_sgpr, opcode_bits,
+    operand_width,
 };
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
@@ -13,6 +14,7 @@ use crate::modifiers::{self, Sources};
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::slots::{Slot, Slots};
+use crate::special::is_status;
 use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row, opcodes};
 use crate::target::{Feature, Generation, PROCESSORS, Target};
 use crate::tolerant;
@@ -221,7 +223,7 @@ impl Decoder {
         let fixed = opcode_bits(generation, row.family, encoding, code) | fixed_bits(target, row, encoding);
         let ignored = match rest {
             Meaningless::Refused => 0,
-            Meaningless::Ignored => tolerant::ignored(target, row, encoding, flags),
+            Meaningless::Ignored => tolerant::ignored(target, row, encoding, flags, bits),
         };
         if (bits ^ fixed) & !(known | ignored) != 0 || !modifiers::flags_agree(row, flags) {
             return Err(DecodeError::Reserved);
@@ -299,7 +301,8 @@ impl Reader {
             Slot::Either(field, bit) => self.either(field, bit, width)?,
             Slot::EitherSource(field, bit) => self.vgpr_source(field, Some(bit), width)?,
             Slot::Sum(field) if field.get(self.bits) < 256 => match self.get(field) as u16 {
-                code if is_inline(target, code) => Operand::Inline(code),
+                code if is_inline(target, code) && self.takes_constant_sums() => Operand::Inline(code),
+                code if is_status(code) => self.group(Reg(code), 1)?,
                 _ => return Err(DecodeError::Reserved),
             },
             Slot::Sum(field) => {
@@ -317,7 +320,9 @@ impl Reader {
                 0 => Operand::regs(Reg::VCC, width),
                 _ => match self.scalar(SDWA_SDST, width)? {
                     // That has a way to be said without.
-                    vcc if vcc == Operand::regs(Reg::VCC, width) => return Err(DecodeError::Reserved),
+                    vcc if vcc == Operand::regs(Reg::VCC, width) && self.rest == Meaningless::Refused => {
+                        return Err(DecodeError::Reserved);
+                    }
                     mask => mask,
                 },
             },
@@ -359,14 +364,27 @@ impl Reader {
             {
                 Err(DecodeError::Reserved)
             }
-            // Beyond EXEC come constants and status bits.
             Operand::Reg(range)
-                if spec.role != Role::Use && range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1 =>
+                if is_refused_sgpr(target, self.row, range) && self.rest == Meaningless::Refused =>
+            {
+                Err(DecodeError::Reserved)
+            }
+            // Beyond EXEC come constants and status bits, which nothing can write; LLVM reads that.
+            Operand::Reg(range)
+                if spec.role != Role::Use
+                    && range.first.0 < 256
+                    && range.first.0 > Reg::EXEC.0 + 1
+                    && !(self.rest == Meaningless::Ignored && is_status(range.first.0)) =>
             {
                 Err(DecodeError::Reserved)
             }
             operand => Ok(operand),
         }
+    }
+
+    /// Whether a matrix instruction may add a constant: gfx908 has a defect there.
+    fn takes_constant_sums(&self) -> bool {
+        self.target.has(Feature::GFX90A) || self.rest == Meaningless::Ignored
     }
 
     /// VGPRs, or accumulation VGPRs if the bit is set.

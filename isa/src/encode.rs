@@ -8,6 +8,7 @@ use crate::modifiers::{self, Sources};
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::slots::{Slot, Slots};
+use crate::special::is_status;
 use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row};
 use crate::target::{Feature, Generation, Target};
 use std::fmt;
@@ -175,7 +176,8 @@ impl Writer<'_> {
     fn place(&mut self, slot: Slot, spec: &OpSpec, index: u8, operand: Operand) -> Result<u64, Problem> {
         let target = self.target;
         if let Operand::Reg(range) = operand
-            && is_odd_gws(target, self.inst.op.row(), range)
+            && (is_odd_gws(target, self.inst.op.row(), range)
+                || is_refused_sgpr(target, self.inst.op.row(), range))
         {
             return Err(Problem::Register(index));
         }
@@ -202,7 +204,12 @@ impl Writer<'_> {
             Slot::Either(field, bit) => self.either(field, bit, operand, width, index, 0)?,
             Slot::EitherSource(field, bit) => self.either(field, bit, operand, width, index, 256)?,
             Slot::Sum(field) => match operand {
+                // gfx908 has a defect there.
+                Operand::Inline(_) if !target.has(Feature::GFX90A) => return Err(Problem::Operand(index)),
                 Operand::Inline(code) if is_inline(target, code) => field.put(u32::from(code)),
+                Operand::Reg(range) if is_status(range.first.0) && range.len == 1 => {
+                    field.put(u32::from(range.first.0))
+                }
                 _ if target.has(Feature::GFX90A) => {
                     self.either(field, MFMA_ACC_SUM, operand, width, index, 256)?
                 }
@@ -402,6 +409,12 @@ pub(crate) fn operand_width(target: &Target, spec: &OpSpec) -> u8 {
 #[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
     row.flags.contains(Flags::GDS_ONLY) && target.has(Feature::GFX90A) && !range.first.0.is_multiple_of(2)
+}
+
+/// gfx908 writes accumulation VGPRs from VGPRs and inline constants only.
+#[inline]
+pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bool {
+    row.flags.contains(Flags::NO_SGPR) && !target.has(Feature::GFX90A) && range.first.0 < 256
 }
 
 /// Registers that a slot has the bits for but that may not stand there.

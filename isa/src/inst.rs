@@ -43,8 +43,6 @@ bitflags::bitflags! {
         const LDS = 1 << 7;
         /// Texture fail enable.
         const TFE = 1 << 8;
-        /// Non-volatile (GFX9).
-        const NV = 1 << 9;
         /// DPP: bound_ctrl:0.
         const BOUND_CTRL = 1 << 10;
         /// MUBUF of GFX6 and GFX7: the address is 64 bits in VGPRs.

@@ -7,6 +7,7 @@ use crate::inst::{Form, Lane, ModFlags};
 use crate::table::{Family, Flags, Kind, Role, Row};
 use crate::target::{Feature, Generation, Target};
 use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
+use std::ops::RangeInclusive;
 
 /// A bit field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -355,12 +356,54 @@ pub(crate) struct Layout {
     /// GFX8 knows neither scalar sources of SDWA nor its output multiplier.
     pub sdwa_omod: Field,
     pub sdwa_scalars: bool,
+    /// The control words of DPP.
+    pub dpp_ctrl: &'static [RangeInclusive<u16>],
     smem: &'static [FlagBit],
     dpp: &'static [FlagBit],
     ds: &'static [FlagBit],
     mubuf: &'static [FlagBit],
     flat: &'static [FlagBit],
+    pub spare: Spare,
 }
+
+/// Bits between the fields that LLVM's disassembler does not look at; found for GFX8 to GFX10.
+pub(crate) struct Spare {
+    pub smem: u64,
+    pub ds: u64,
+    pub mubuf: u64,
+    /// What an instruction without operands leaves of offset, registers and cache bits.
+    pub mubuf_bare: u64,
+    pub flat: u64,
+    pub sdwa: u64,
+    /// What else an SDWA compare leaves.
+    pub sdwa_compare: u64,
+    pub dpp: u64,
+}
+
+/// Offset and registers of MUBUF, and what lies between them.
+const MUBUF_BARE: u64 = 0xff7f_ffff_0202_0fff;
+
+/// `quad_perm`, `row_shl`, `row_shr`, `row_ror` of 1 to 15; `wave_shl`, `wave_rol`, `wave_shr`, `wave_ror` of 1; `row_mirror`,
+/// `row_half_mirror`; `row_bcast` of 15 and 31.
+const DPP_CTRL_GFX8: [RangeInclusive<u16>; 9] = [
+    0..=0xff,
+    0x101..=0x10f,
+    0x111..=0x11f,
+    0x121..=0x12f,
+    0x130..=0x130,
+    0x134..=0x134,
+    0x138..=0x138,
+    0x13c..=0x13c,
+    0x140..=0x143,
+];
+/// gfx90a: `row_newbcast` too.
+const DPP_CTRL_GFX90A: [RangeInclusive<u16>; 10] = {
+    let [a, b, c, d, e, f, g, h, i] = DPP_CTRL_GFX8;
+    [a, b, c, d, e, f, g, h, i, 0x150..=0x15f]
+};
+/// GFX10: nothing across rows, but `row_share` and `row_xmask`.
+const DPP_CTRL_GFX10: [RangeInclusive<u16>; 6] =
+    [0..=0xff, 0x101..=0x10f, 0x111..=0x11f, 0x121..=0x12f, 0x140..=0x141, 0x150..=0x16f];
 
 pub(crate) const ABSENT: Field = Field::new(0, 0);
 const GLC: ModFlags = ModFlags::GLC;
@@ -377,6 +420,7 @@ static GFX6_LAYOUT: Layout = Layout {
     vop3_op_sel: ABSENT,
     sdwa_omod: ABSENT,
     sdwa_scalars: false,
+    dpp_ctrl: &[],
     smem: &[],
     dpp: &[],
     ds: &[flag(17, ModFlags::GDS)],
@@ -390,28 +434,52 @@ static GFX6_LAYOUT: Layout = Layout {
         flag(55, TFE),
     ],
     flat: &[flag(16, GLC), flag(17, SLC)],
+    spare: Spare { smem: 0, ds: 0, mubuf: 0, mubuf_bare: 0, flat: 0, sdwa: 0, sdwa_compare: 0, dpp: 0 },
 };
 static GFX8_LAYOUT: Layout = Layout {
     vop3_clamp: [flag(15, ModFlags::CLAMP)],
     vop3_op_sel: ABSENT,
     sdwa_omod: ABSENT,
     sdwa_scalars: false,
+    dpp_ctrl: &DPP_CTRL_GFX8,
     smem: &[flag(16, GLC)],
     dpp: &[BOUND_CTRL],
     ds: &[flag(16, ModFlags::GDS)],
     mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
     flat: &[flag(16, GLC), flag(17, SLC)],
+    spare: Spare {
+        smem: 7 << 13 | 0xffff_ffff << 32,
+        ds: 1 << 25,
+        mubuf: 3 << 53 | 1 << 25 | 1 << 15,
+        mubuf_bare: MUBUF_BARE,
+        flat: 1 << 55 | 1 << 25,
+        sdwa: 3 << 62 | 3 << 54 | 3 << 46,
+        // All of the destination but `clamp`.
+        sdwa_compare: 0x1f << 40,
+        dpp: 3 << 49,
+    },
 };
 static GFX9_LAYOUT: Layout = Layout {
     vop3_clamp: [flag(15, ModFlags::CLAMP)],
     vop3_op_sel: Field::new(11, 4),
     sdwa_omod: SDWA_OMOD,
     sdwa_scalars: true,
-    smem: &[flag(16, GLC), flag(15, ModFlags::NV)],
+    dpp_ctrl: &DPP_CTRL_GFX8,
+    smem: &[flag(16, GLC)],
     dpp: &[BOUND_CTRL],
     ds: &[flag(16, ModFlags::GDS)],
     mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
-    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS), flag(55, ModFlags::NV)],
+    flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS)],
+    spare: Spare {
+        smem: 7 << 13 | 0xffff_ffff << 32,
+        ds: 1 << 25,
+        mubuf: 3 << 53 | 1 << 25 | 1 << 15,
+        mubuf_bare: MUBUF_BARE,
+        flat: 1 << 55 | 1 << 25,
+        sdwa: 1 << 62 | 1 << 54,
+        sdwa_compare: 0,
+        dpp: 3 << 49,
+    },
 };
 /// gfx90a: a scope bit more, and no bit of `tfe` and `nv`, which tells accumulation registers there.
 static GFX90A_LAYOUT: Layout = Layout {
@@ -419,22 +487,44 @@ static GFX90A_LAYOUT: Layout = Layout {
     vop3_op_sel: Field::new(11, 4),
     sdwa_omod: SDWA_OMOD,
     sdwa_scalars: true,
-    smem: &[flag(16, GLC), flag(15, ModFlags::NV)],
+    dpp_ctrl: &DPP_CTRL_GFX90A,
+    smem: &[flag(16, GLC)],
     dpp: &[BOUND_CTRL],
     ds: &[flag(16, ModFlags::GDS)],
     mubuf: &[flag(14, GLC), flag(17, SLC), OFFEN, IDXEN, flag(16, LDS), flag(15, ModFlags::SCC)],
     flat: &[flag(16, GLC), flag(17, SLC), flag(13, LDS), flag(25, ModFlags::SCC)],
+    spare: Spare {
+        smem: 7 << 13 | 0xffff_ffff << 32,
+        ds: 1 << 25,
+        mubuf: 3 << 53 | 1 << 25,
+        mubuf_bare: MUBUF_BARE,
+        flat: 1 << 55,
+        sdwa: 1 << 62 | 1 << 54,
+        sdwa_compare: 0,
+        dpp: 3 << 49,
+    },
 };
 static GFX10_LAYOUT: Layout = Layout {
     vop3_clamp: [flag(15, ModFlags::CLAMP)],
     vop3_op_sel: Field::new(11, 4),
     sdwa_omod: SDWA_OMOD,
     sdwa_scalars: true,
+    dpp_ctrl: &DPP_CTRL_GFX10,
     smem: &[flag(16, GLC), flag(14, DLC)],
     dpp: &[BOUND_CTRL, flag(50, ModFlags::FETCH_INACTIVE)],
     ds: &[flag(17, ModFlags::GDS)],
     mubuf: &[flag(14, GLC), flag(54, SLC), flag(15, DLC), OFFEN, IDXEN, flag(16, LDS), flag(55, TFE)],
     flat: &[flag(16, GLC), flag(17, SLC), flag(12, DLC), flag(13, LDS)],
+    spare: Spare {
+        smem: 0xf << 53 | 1 << 17 | 1 << 15 | 1 << 13,
+        ds: 1 << 16,
+        mubuf: 1 << 53 | 1 << 25 | 1 << 17,
+        mubuf_bare: MUBUF_BARE,
+        flat: 1 << 25,
+        sdwa: 1 << 62 | 1 << 54,
+        sdwa_compare: 0,
+        dpp: 1 << 49,
+    },
 };
 
 impl Layout {

@@ -10,7 +10,7 @@ use crate::layout::*;
 use crate::operand::Operand;
 use crate::slots::Slots;
 use crate::table::{Caps, Family, Flags, Kind, OpSpec, Row};
-use crate::target::{Feature, Generation, Target};
+use crate::target::{Feature, Target};
 
 /// Sources seen so far: how many, and which of them are floats.
 #[derive(Clone, Copy, Default)]
@@ -78,14 +78,13 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
         // gfx908's return nothing.
         hints -= ModFlags::GLC;
     }
-    if row.flags.contains(Flags::ATOMIC) && row.requires.intersects(Feature::ATOMIC_FADD | Feature::GFX90A) {
-        // Atomics on floats have no scope beyond the device.
+    if row.has_no_scope() {
         hints -= ModFlags::SCC;
     }
     let lds = if row.flags.contains(Flags::CAN_LDS) { ModFlags::LDS } else { ModFlags::empty() };
     match encoding {
         Encoding::Smem if row.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC) => {
-            ModFlags::GLC | ModFlags::NV | ModFlags::DLC
+            ModFlags::GLC | ModFlags::DLC
         }
         Encoding::Sdwa => ModFlags::CLAMP,
         Encoding::Dpp => ModFlags::BOUND_CTRL | ModFlags::FETCH_INACTIVE,
@@ -105,7 +104,7 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
             let hints = if row.flags.contains(Flags::ATOMIC) { hints - ModFlags::DLC } else { hints };
             hints | ModFlags::OFFEN | ModFlags::IDXEN | ModFlags::ADDR64 | tfe | lds
         }
-        Encoding::Flat => hints | ModFlags::NV | lds,
+        Encoding::Flat => hints | lds,
         _ => ModFlags::empty(),
     }
 }
@@ -303,16 +302,12 @@ fn vop3p_bits(mods: &Mods, sources: Sources) -> u64 {
         | VOP3P_OP_SEL_HI2.put(hi2)
 }
 
-/// Whether it is a DPP control word: `quad_perm`, `row_shl` 1-15, `row_shr`, `row_ror`, `row_mirror`, `row_half_mirror`;
-/// of GFX8 and GFX9 `wave_*` and `row_bcast`, of GFX10 `row_share` and `row_xmask`, of gfx90a `row_newbcast`.
+/// Whether it is a DPP control word that the instruction takes.
 pub(crate) fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
-    match ctrl {
-        _ if row.flags.contains(Flags::DPP64) => matches!(ctrl, 0x150..=0x15f),
-        0..=0xff | 0x101..=0x10f | 0x111..=0x11f | 0x121..=0x12f | 0x140 | 0x141 => true,
-        0x130 | 0x134 | 0x138 | 0x13c | 0x142 | 0x143 => target.generation < Generation::Gfx10,
-        0x150..=0x15f => target.generation == Generation::Gfx10 || target.has(Feature::GFX90A),
-        0x160..=0x16f => target.generation == Generation::Gfx10,
-        _ => false,
+    match row.flags.contains(Flags::DPP64) {
+        // Double precision is permuted by `row_newbcast` alone.
+        true => matches!(ctrl, 0x150..=0x15f),
+        false => Layout::of(target).dpp_ctrl.iter().any(|range| range.contains(&ctrl)),
     }
 }
 

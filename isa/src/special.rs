@@ -65,10 +65,16 @@ pub fn special_registers(target: &Target) -> impl Iterator<Item = &'static Speci
 
 /// The name of a register that is not numbered.
 pub(crate) fn special_name(target: &Target, range: RegRange) -> Option<&'static str> {
-    // What is read like a constant has one code for both widths.
-    let len = if range.first.0 >= 128 { 1 } else { range.len };
+    // What is read like a constant has one code for both widths; `null` has for all.
+    let is_null = target.generation == Gfx10 && range.first.0 == 125;
+    let len = if range.first.0 >= 128 || is_null { 1 } else { range.len };
     let mut rows = special_registers(target);
     rows.find(|row| row.range == RegRange { first: range.first, len }).map(|row| row.name)
+}
+
+/// Codes of apertures and status bits, which are read like constants.
+pub(crate) const fn is_status(code: u16) -> bool {
+    matches!(code, 235..=239 | 251..=253)
 }
 
 /// First code and number of the trap handler's registers `ttmp0`, ...

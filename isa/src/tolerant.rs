@@ -10,63 +10,110 @@ use crate::special::{numbered_sgprs, trap_registers};
 use crate::table::{Caps, Family, Flags, Kind, Role, Row};
 use crate::target::{Feature, Generation, Target};
 
-/// Such bits of an instruction in an encoding.
-pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: ModFlags) -> u64 {
+/// Such bits of an instruction in an encoding, of which `bits` are the words.
+pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: ModFlags, bits: u64) -> u64 {
+    let spare = &Layout::of(target).spare;
     match encoding {
         Encoding::Sop1 => {
             let source = if row.ops.iter().any(|spec| spec.role == Role::Use) { 0 } else { SSRC0.bits() };
             source | if has_result(row) { 0 } else { SDST.bits() }
         }
         Encoding::Sop2 | Encoding::Sopk if !has_result(row) => SDST.bits(),
-        Encoding::Smem => smem(target.generation, row),
-        Encoding::Mubuf if row.ops.is_empty() => MUBUF_SPARE,
-        Encoding::Mubuf => mubuf(target, flags),
+        Encoding::Smem => smem(row) | spare.smem,
+        // Writing back takes the cache bits of a store.
+        Encoding::Mubuf if row.flags.contains(Flags::VM) && row.ops.is_empty() => spare.mubuf_bare | 3 << 14,
+        Encoding::Mubuf if row.ops.is_empty() => spare.mubuf_bare,
+        Encoding::Mubuf if flags.contains(ModFlags::LDS) => {
+            MUBUF_VADDR.bits() | MUBUF_VDATA.bits() | spare.mubuf
+        }
+        Encoding::Mubuf => MUBUF_VADDR.bits() | spare.mubuf,
         Encoding::Ds => {
             let has_none = target.has(Feature::GFX90A) && !row.flags.contains(Flags::NO_GDS);
-            let no_gds = if has_none { 1 << 16 } else { 0 };
-            no_gds | if target.generation == Generation::Gfx10 { 1 << 16 } else { 1 << 25 }
+            spare.ds | if has_none { 1 << 16 } else { 0 }
         }
-        // `op_sel` where there is none, and the EXEC of GFX10's `v_cmpx`.
-        Encoding::Vop3 if row.family == Family::Vopc && row.ops[0].role == Role::Use => {
-            0xf << 11 | VOP3_DST.bits()
+        Encoding::Vop3 => vop3(target, row),
+        Encoding::Vop3p if row.caps.contains(Caps::MFMA) && !target.has(Feature::GFX90A) => {
+            MFMA_ACC_SUM.bits()
         }
-        Encoding::Vop3 if !row.has_mask_out() => 0xf << 11,
         Encoding::Vop32 if row.ops.is_empty() && row.family == Family::Vop1 => SRC0.bits(),
-        Encoding::Sdwa if target.generation == Generation::Gfx8 => 3 << 46 | 3 << 54 | 3 << 62,
-        Encoding::Dpp if target.generation == Generation::Gfx10 => 1 << 49,
-        Encoding::Dpp => 3 << 49,
-        Encoding::Flat => flat(target.generation, row, flags),
+        Encoding::Sdwa if row.family == Family::Vopc => {
+            let is_vcc = Layout::of(target).sdwa_scalars && SDWA_SD.get(bits) == 0;
+            spare.sdwa | spare.sdwa_compare | if is_vcc { SDWA_SDST.bits() } else { 0 }
+        }
+        Encoding::Sdwa => spare.sdwa,
+        Encoding::Dpp if extends(row) => spare.dpp | DPP_NEG1.bits(),
+        Encoding::Dpp => spare.dpp,
+        Encoding::Flat => flat(row, flags) | spare.flat & !fixed_flat(row, flags),
         _ => 0,
     }
 }
-
-/// Offset, registers and what lies between, for instructions without operands.
-const MUBUF_SPARE: u64 = 0xff7f_ffff_0200_8fff;
 
 fn has_result(row: &Row) -> bool {
     row.ops.iter().any(|spec| spec.role != Role::Use || spec.kind == Kind::Sgpr && row.family == Family::Sopk)
 }
 
-/// The bits without those that LLVM takes for others: the fourth `dst_unused` of SDWA is padding, and integers with
-/// `op_sel` have no absolute value.
+/// `op_sel` where there is none, and the EXEC of GFX10's `v_cmpx`.
+fn vop3(target: &Target, row: &Row) -> u64 {
+    const OP_SEL: u64 = 0xf << 11;
+    let selects = row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE);
+    match row.family {
+        Family::Vopc if row.ops[0].role == Role::Use => OP_SEL | VOP3_DST.bits(),
+        _ if row.has_mask_out() || selects && target.generation > Generation::Gfx8 => 0,
+        _ if extends(row) => OP_SEL | VOP3_NEG.bits(),
+        _ => OP_SEL,
+    }
+}
+
+/// Sources of a vector instruction that have signs: a bit for each, and for each integer.
+fn sources(row: &Row) -> (u32, u32) {
+    let sources = row.ops.iter().filter(|spec| spec.role == Role::Use && spec.kind != Kind::Mask);
+    sources.enumerate().fold((0, 0), |(all, integers), (n, spec)| {
+        (all | 1 << n, integers | u32::from(!spec.num.is_float()) << n)
+    })
+}
+
+/// Whether LLVM reads the sign of an integer source as a sign extension: of an integer that goes with a float.
+fn extends(row: &Row) -> bool {
+    let (all, integers) = sources(row);
+    !matches!(row.family, Family::Vopc | Family::Vop1)
+        && integers != 0
+        && integers & 1 == 0
+        && integers != all
+        && row.caps.intersects(Caps::CLAMP | Caps::INT_CLAMP)
+        && !row.has_mask_out()
+}
+
+/// The bits without those that LLVM takes for others or for none: the fourth `dst_unused` of SDWA is padding, and many
+/// integers have no signs.
 pub(crate) fn cleared(target: &Target, row: &Row, encoding: Encoding, bits: u64) -> u64 {
     match encoding {
         Encoding::Sdwa if row.family != Family::Vopc && SDWA_DST_UNUSED.get(bits) == 3 => {
             bits & !SDWA_DST_UNUSED.bits()
         }
-        Encoding::Vop3
-            if row.caps.contains(Caps::OP_SEL)
-                && !row.ops[0].num.is_float()
-                && target.generation > Generation::Gfx8 =>
-        {
-            bits & !VOP3_ABS.bits()
+        Encoding::Vop3 if row.caps.contains(Caps::PERMLANE) => {
+            bits & !(VOP3_ABS.bits() | VOP3_NEG.bits() | 3 << 13)
         }
+        Encoding::Vop3
+            if row.caps.contains(Caps::LANES)
+                || row.caps.contains(Caps::OP_SEL) && target.generation > Generation::Gfx8 =>
+        {
+            let (_, integers) = sources(row);
+            bits & !(VOP3_ABS.put(integers) | VOP3_NEG.put(integers))
+        }
+        Encoding::Vop3 if extends(row) => bits & !VOP3_ABS.put(sources(row).1),
+        Encoding::Dpp if row.caps.contains(Caps::LANES) => {
+            bits & !(DPP_ABS0.bits() | DPP_ABS1.bits() | DPP_NEG0.bits() | DPP_NEG1.bits())
+        }
+        Encoding::Dpp if extends(row) => bits & !DPP_ABS1.bits(),
         _ => bits,
     }
 }
 
 /// Scalar registers as LLVM reads a misaligned group: from the place where it would have to begin.
 pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
+    if target.generation == Generation::Gfx10 && u32::from(range.first.0) == NULL {
+        return RegRange { first: range.first, len: 1 };
+    }
     let unit = match range.len {
         // VCC, EXEC and the like are pairs or nothing.
         _ if range.first.0 >= 124
@@ -81,19 +128,8 @@ pub(crate) fn align(target: &Target, range: RegRange) -> RegRange {
     RegRange { first: Reg(range.first.0 / unit * unit), len: range.len }
 }
 
-fn mubuf(target: &Target, flags: ModFlags) -> u64 {
-    let data = if flags.contains(ModFlags::LDS) { MUBUF_VDATA.bits() } else { 0 };
-    let spare = match target.generation {
-        Generation::Gfx10 => 1 << 53 | 1 << 25 | 1 << 17,
-        // Bit 15 is `scc`.
-        _ if target.has(Feature::GFX90A) => 3 << 53 | 1 << 25,
-        _ => 3 << 53 | 1 << 25 | 1 << 15,
-    };
-    MUBUF_VADDR.bits() | data | spare
-}
-
-/// Everything behind the opcode that the kind of offset leaves unused.
-fn smem(generation: Generation, row: &Row) -> u64 {
+/// Registers that a scalar memory instruction without operands does not have, and its cache bits.
+fn smem(row: &Row) -> u64 {
     let registers = match row.ops.len() {
         0 => SMEM_SBASE.bits() | SMEM_SDATA.bits(),
         1 => SMEM_SBASE.bits(),
@@ -103,17 +139,11 @@ fn smem(generation: Generation, row: &Row) -> u64 {
     let address = if row.ops.len() < 2 { 0xffff_ffff << 32 } else { 0 };
     let coherence =
         if row.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC) { 0 } else { 1 << 16 | 1 << 14 };
-    let spare = match generation {
-        Generation::Gfx10 => 1 << 13 | 1 << 15 | 1 << 17 | 0xf << 53,
-        Generation::Gfx9 => 3 << 13 | 1 << 15 | 0xffff_ffff << 32,
-        Generation::Gfx8 => 7 << 13 | 0xffff_ffff << 32,
-        _ => 0,
-    };
-    registers | address | coherence | spare
+    registers | address | coherence
 }
 
-/// The operands that an instruction of the kind does not have, and what lies between the fields.
-fn flat(generation: Generation, row: &Row, flags: ModFlags) -> u64 {
+/// The operands that an instruction of the kind does not have.
+fn flat(row: &Row, flags: ModFlags) -> u64 {
     let has = |role: Role| row.ops.iter().any(|spec| spec.role == role && spec.kind == Kind::Vgpr);
     let data = if has(Role::Use) { 0 } else { FLAT_DATA.bits() };
     let returns = !row.flags.contains(Flags::ATOMIC) || flags.contains(ModFlags::GLC);
@@ -121,7 +151,11 @@ fn flat(generation: Generation, row: &Row, flags: ModFlags) -> u64 {
         if has(Role::Def) && returns && !flags.contains(ModFlags::LDS) { 0 } else { FLAT_VDST.bits() };
     let addressed = row.ops.iter().any(|spec| spec.kind == Kind::Vaddr);
     let address = if row.family == Family::Scratch || !addressed { FLAT_ADDR.bits() } else { 0 };
-    let volatile = generation != Generation::Gfx10 && !flags.contains(ModFlags::LDS);
-    let spare = 1 << 25 | if volatile { 1 << 55 } else { 0 };
-    data | result | address | spare
+    data | result | address
+}
+
+/// Bits between the fields that LLVM does look at in this instruction.
+fn fixed_flat(row: &Row, flags: ModFlags) -> u64 {
+    let volatile = if flags.contains(ModFlags::LDS) { 1 << 55 } else { 0 };
+    volatile | if row.has_no_scope() { 1 << 25 } else { 0 }
 }

@@ -9,15 +9,21 @@ use common::llvm;
 use common::random::Rng;
 use isa::{Decoder, Target};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Words that LLVM and we read differently, of a million: most are its own slips (`docs/isa-errata.md`).
-const ALLOWED_PER_MILLION: usize = 500;
+const ALLOWED_PER_MILLION: usize = 100;
 
 /// A text and its dwords, or nothing.
 type Reading = Option<(String, usize)>;
 
-/// One group of four is any words; the others begin as the encodings do.
-fn words(rng: &mut Rng) -> Vec<u32> {
+/// Any words at all.
+fn any_words(rng: &mut Rng) -> Vec<u32> {
+    (0..5).map(|_| rng.next()).collect()
+}
+
+/// Words that begin as the encodings do.
+fn likely_words(rng: &mut Rng) -> Vec<u32> {
     const BEGINNINGS: [u32; 22] = [
         0,
         0x7e00_0000,
@@ -42,10 +48,7 @@ fn words(rng: &mut Rng) -> Vec<u32> {
         0xf400_0000,
         0xcc00_0000,
     ];
-    let first = match rng.below(4) {
-        0 => rng.next(),
-        _ => rng.pick(&BEGINNINGS) | rng.next() >> rng.pick(&[6, 7, 9, 12]),
-    };
+    let first = rng.pick(&BEGINNINGS) | rng.next() >> rng.pick(&[6, 7, 9, 12]);
     let second = rng.next() & rng.pick(&[u32::MAX, 0x7f7f_7f7f, 0x03ff_ffff, 0x0000_ffff]);
     vec![first, second, rng.next(), rng.next(), rng.next()]
 }
@@ -63,7 +66,16 @@ fn agree(ours: &Reading, llvm: &Reading) -> bool {
 }
 
 #[test]
-fn words_read_as_llvm_reads_them() {
+fn any_words_read_as_llvm_reads_them() {
+    sweep("any words", any_words);
+}
+
+#[test]
+fn likely_words_read_as_llvm_reads_them() {
+    sweep("likely words", likely_words);
+}
+
+fn sweep(kind: &str, words: fn(&mut Rng) -> Vec<u32>) {
     let Some(mc) = llvm::tool("llvm-mc-19", "random words") else { return };
     let names = std::env::var("KERNC_SWEEP").unwrap_or_else(|_| "gfx803 gfx906 gfx1010".into());
     let count = std::env::var("KERNC_RANDOM_WORDS").map_or(20_000, |n| n.parse().expect("a number"));
@@ -73,37 +85,35 @@ fn words_read_as_llvm_reads_them() {
         let mut wrong = BTreeMap::<String, (usize, String)>::new();
         let mut left = count;
         while left > 0 {
-            let batch: Vec<_> = (0..left.min(100_000)).map(|_| words(&mut rng)).collect();
+            let batch: Vec<_> = (0..left.min(20_000)).map(|_| words(&mut rng)).collect();
             left -= batch.len();
             compare(&mc, target, &batch, &mut wrong);
         }
         let total: usize = wrong.values().map(|(n, _)| n).sum();
-        println!("{name}: {total} of {count} differ");
+        println!("{name}: {total} of {count} {kind} differ");
         wrong.values().for_each(|(n, example)| println!("{n:5} {example}"));
-        assert!(total * 1_000_000 <= ALLOWED_PER_MILLION * count, "{name}: {total} of {count} differ");
+        assert!(total * 1_000_000 <= ALLOWED_PER_MILLION * count, "{name}: {total} of {count} {kind} differ");
     }
 }
 
 /// Adds what differs, by mnemonics, with the first example.
-fn compare(
-    mc: &std::path::Path,
-    target: &Target,
-    batch: &[Vec<u32>],
-    wrong: &mut BTreeMap<String, (usize, String)>,
-) {
+fn compare(mc: &Path, target: &Target, batch: &[Vec<u32>], wrong: &mut BTreeMap<String, (usize, String)>) {
     let decoder = Decoder::new(target).expect("a known processor");
+    let read = |words: &Vec<u32>| -> Reading {
+        let (inst, len) = decoder.decode_tolerant(words).ok()?;
+        let mut text = String::new();
+        isa::write_inst(target, &inst, None, &mut text);
+        Some((text, len))
+    };
     let theirs = llvm::disassemble_first(mc, target, batch);
-    let texts: Vec<_> = theirs.iter().map(|llvm| llvm.clone().unwrap_or_default().0).collect();
+    let readings = batch.iter().zip(theirs).map(|(words, llvm)| (words, read(words), llvm));
+    let differing: Vec<_> = readings.filter(|(_, ours, llvm)| !agree(ours, llvm)).collect();
     // What LLVM itself marks as wrong, or does not assemble, is no instruction although it has a text.
+    let texts: Vec<_> = differing.iter().map(|(_, _, llvm)| llvm.clone().unwrap_or_default().0).collect();
     let assembles = llvm::assembles(mc, target, &texts);
-    for ((words, llvm), assembles) in batch.iter().zip(theirs).zip(assembles) {
-        let ours: Reading = decoder.decode_tolerant(words).ok().map(|(inst, len)| {
-            let mut text = String::new();
-            isa::write_inst(target, &inst, None, &mut text);
-            (text, len)
-        });
+    for ((words, ours, llvm), assembles) in differing.into_iter().zip(assembles) {
         let is_sound = assembles && !llvm.as_ref().is_some_and(|(text, _)| text.contains("/*Invalid"));
-        if agree(&ours, &llvm) || ours.is_none() && !is_sound {
+        if ours.is_none() && !is_sound {
             continue;
         }
         let mnemonic = |reading: &Reading| {

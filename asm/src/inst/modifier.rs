@@ -52,7 +52,7 @@ pub(super) struct Dpp {
 }
 
 /// Modifiers that are a word.
-const FLAGS: [(&str, ModFlags); 22] = [
+const FLAGS: [(&str, ModFlags); 21] = [
     ("glc", ModFlags::GLC),
     ("slc", ModFlags::SLC),
     ("dlc", ModFlags::DLC),
@@ -64,7 +64,6 @@ const FLAGS: [(&str, ModFlags); 22] = [
     ("gds", ModFlags::GDS),
     ("lds", ModFlags::LDS),
     ("tfe", ModFlags::TFE),
-    ("nv", ModFlags::NV),
     ("unorm", ModFlags::UNORM),
     ("da", ModFlags::DA),
     ("r128", ModFlags::R128),

@@ -142,11 +142,20 @@ impl Printer<'_, '_, '_> {
                     self.instruction(&inst, rest, at, length, relocations, out)?;
                     length
                 }
-                Err(_) => {
-                    write!(out, ".long {:#010x}", rest[0])?;
-                    self.unsaid(at, 1, relocations, out)?;
-                    1
-                }
+                Err(_) => match decoder.decode_tolerant(rest) {
+                    // What hardware and LLVM read, although no text says all of the bits.
+                    Ok((inst, length)) if relocations.next_place() >= (at + length) as u64 * 4 => {
+                        let start = out.len();
+                        isa::write_inst(self.listing.target, &inst, None, out);
+                        self.as_words(start, &rest[..length], out)?;
+                        length
+                    }
+                    _ => {
+                        write!(out, ".long {:#010x}", rest[0])?;
+                        self.unsaid(at, 1, relocations, out)?;
+                        1
+                    }
+                },
             };
             if self.listing.raw {
                 raw(start, place, &rest[..length], out)?;

@@ -5,11 +5,12 @@
 
 use super::operands::*;
 use super::{Code, Encoding, prefix_bits};
-use crate::decode::DecodeError;
+use crate::decode::{DecodeError, Meaningless};
 use crate::encode::Problem;
 use crate::inst::{Lane, MachInst, ModFlags};
 use crate::layout::Field;
 use crate::operand::{Operand, Scattered};
+use crate::reg::Reg;
 use crate::table::{AddressParts, FIRST_MSAA_DIM, Flags, ImageAddress, Kind, Num, Opcode, Row};
 use crate::target::{Feature, Generation, Target};
 
@@ -131,10 +132,11 @@ fn data_len(target: &Target, row: &Row, dmask: u8, flags: ModFlags) -> Result<u8
 }
 
 /// Dwords of the address on GFX10. Shapes with several samples have no levels: an address that would be longer than the
-/// instruction's longest sensible one is none.
+/// instruction's longest sensible one is none, unless it is a group of eight.
 fn exact_len(address: ImageAddress, dim: u8, a16: bool) -> Option<u8> {
     let len = address.len(dim, a16);
-    (len <= address.len_range().1).then_some(len)
+    let most = address.len_range().1;
+    (len <= most || len == 8 && most >= 5).then_some(len)
 }
 
 /// Whether an address of that many dwords is one of the instruction. Larger groups are taken where registers come in
@@ -221,8 +223,27 @@ pub(super) fn encode(target: &Target, row: &Row, code: u32, inst: &MachInst) -> 
     Ok(words)
 }
 
+/// Dwords of an atomic operation's data and, unless they are as they should be, of its address, as LLVM's disassembler
+/// names them: where its table has no instruction of the sizes asked for it takes the shortest, with a whole dword of
+/// scattered addresses (`docs/isa-errata.md`).
+fn atomic_sizes(row: &Row, asked: u8, address: u8, nsa: usize) -> (u8, Option<u8>) {
+    let width = row.ops[0].width;
+    match asked {
+        _ if nsa > 0 && address == 1 => {}
+        asked if asked == width || asked == 2 * width => return (asked, None),
+        4 => return (5, None),
+        _ => {}
+    }
+    (width, Some(if nsa > 0 { 4 } else { 1 }))
+}
+
 /// The instruction that the words are; all of them are there.
-pub(super) fn decode(target: &Target, op: Opcode, words: &[u32]) -> Result<MachInst, DecodeError> {
+pub(super) fn decode(
+    target: &Target,
+    op: Opcode,
+    words: &[u32],
+    rest: Meaningless,
+) -> Result<MachInst, DecodeError> {
     let bits = u64::from(words[0]) | u64::from(words[1]) << 32;
     let row = op.row();
     let address = address_of(row);
@@ -238,40 +259,59 @@ pub(super) fn decode(target: &Target, op: Opcode, words: &[u32]) -> Result<MachI
         inst.mods.lane = Lane::Image { dmask, dim };
     }
     let len = data_len(target, row, dmask, inst.mods.flags).map_err(|_| DecodeError::Reserved)?;
+    // Before GFX10 nothing tells the size of the address; LLVM shows the least.
+    let address_len = match gfx10 {
+        true => address.len(dim, inst.mods.flags.contains(ModFlags::A16)),
+        false => address.len_range().0,
+    };
+    let (len, address_len) = match rest {
+        Meaningless::Ignored if row.flags.contains(Flags::ATOMIC) => {
+            let (len, other) = atomic_sizes(row, len, address_len, words.len() - 2);
+            (len, other.unwrap_or(address_len))
+        }
+        _ => (len, address_len),
+    };
     inst.ops[0] = data_at(target, VDATA.get(bits), len, ACC.get(bits))?;
     inst.ops[2] = sgprs_at(target, SRSRC.get(bits) * 4, row.ops[2].width)?;
     if let Some(sampler) = row.ops.get(3) {
         inst.ops[3] = sgprs_at(target, SSAMP.get(bits) * 4, sampler.width)?;
     }
-    // Before GFX10 nothing tells the size of the address; LLVM shows the least.
-    let len = match gfx10 {
-        true => address.len(dim, inst.mods.flags.contains(ModFlags::A16)),
-        false => address.len_range().0,
-    };
     if words.len() == 2 {
-        inst.ops[1] = vgprs_at(VADDR.get(bits), len)?;
+        inst.ops[1] = vgprs_at(VADDR.get(bits), address_len)?;
     } else {
-        scatter(&mut inst, VADDR.get(bits), &words[2..], usize::from(len))?;
+        scatter(&mut inst, VADDR.get(bits), &words[2..], usize::from(address_len))?;
     }
     Ok(inst)
 }
 
 /// Whether some address of the instruction fills so many dwords.
 pub(super) fn takes_words(inst: &MachInst, len: usize) -> bool {
-    let row = inst.op.row();
-    // Two slopes of 16 bits share a register.
-    let packed = if row.name.ends_with("_g16") { 2 } else { 0 };
-    let most = usize::from(address_of(row).len_range().1) - packed;
+    let most = usize::from(address_of(inst.op.row()).len_range().1);
     len <= 2 + most.saturating_sub(1).div_ceil(4)
 }
 
-/// The instruction with a mask of as many components as it has that no assembler refuses.
-pub(super) fn with_plain_mask(inst: &MachInst) -> MachInst {
+/// The instruction with a mask that no assembler refuses, and the bits of the two dwords in which it may differ. An atomic
+/// one gets the data and the address that go with the mask, too.
+pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
+    let row = inst.op.row();
     let mut plain = *inst;
-    if let Lane::Image { dmask, .. } = &mut plain.mods.lane {
-        *dmask = if inst.op.row().flags.contains(Flags::ATOMIC) { (1 << dmask.count_ones()) - 1 } else { 1 };
+    let Lane::Image { dmask, dim } = &mut plain.mods.lane else { return (plain, 0) };
+    if !row.flags.contains(Flags::ATOMIC) {
+        *dmask = 1;
+        return (plain, DMASK.bits());
     }
-    plain
+    let width = row.ops[0].width;
+    *dmask = (1 << width) - 1;
+    let (address, a16) = (address_of(row), inst.mods.flags.contains(ModFlags::A16));
+    let len = match target.generation {
+        Generation::Gfx10 => address.len(*dim, a16),
+        _ => address.len_range().0,
+    };
+    plain.mods.flags -= ModFlags::TFE;
+    plain.ops[0] = Operand::regs(Reg::vgpr(0), width);
+    plain.ops[1] = Operand::regs(Reg::vgpr(0), len);
+    plain.len = row.ops.len() as u8;
+    (plain, DMASK.bits() | ACC.bits() | VADDR.bits() | VDATA.bits())
 }
 
 /// Sets the address of `len` registers, of which the first and the dwords with the others are given.

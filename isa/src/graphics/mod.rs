@@ -113,18 +113,19 @@ pub(crate) fn decode(
         Encoding::Mimg => {
             let op = find(&maps.mimg, image::opcode(target, bits))?;
             let words = words.get(..image::words_of(target, first)).ok_or(DecodeError::Truncated)?;
-            image::decode(target, op, words)?
+            image::decode(target, op, words, rest)?
         }
         Encoding::Exp => exp::decode(target, bits)?,
         Encoding::Interp => interp::decode_short(find(&maps.interp, interp::opcode(first))?, first)?,
         Encoding::Vop3 => interp::decode_vop3(maps.vop3(interp::opcode_vop3(bits))?, bits)?,
     };
     // Bits that mean nothing must be as an assembler would set them, unless they are known to be ignored.
-    let again = match assemble(target, &inst) {
-        Ok(again) => again,
+    let (again, other) = match assemble(target, &inst) {
+        Ok(again) => (again, 0),
         // LLVM reads masks that its assembler would refuse.
         Err(_) if rest == Meaningless::Ignored && inst.op.family() == Family::Mimg => {
-            assemble(target, &image::with_plain_mask(&inst)).map_err(|_| DecodeError::Reserved)?
+            let (plain, other) = image::plain(target, &inst);
+            (assemble(target, &plain).map_err(|_| DecodeError::Reserved)?, other)
         }
         Err(_) => return Err(DecodeError::Reserved),
     };
@@ -138,7 +139,7 @@ pub(crate) fn decode(
     }
     let ignored = match rest {
         Meaningless::Refused => 0,
-        Meaningless::Ignored => ignored(target, encoding, &inst),
+        Meaningless::Ignored => ignored(target, encoding, &inst) | other,
     };
     // Address bytes behind the last of a scattered address.
     let unused = if rest == Meaningless::Ignored { u32::MAX } else { 0 };

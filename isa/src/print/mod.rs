@@ -116,7 +116,8 @@ impl Printer<'_> {
         let packed = encoding == Encoding::Vop3p && !self.is_mix();
         let (neg, abs) = (!packed && mods.neg >> n & 1 != 0, !packed && mods.abs >> n & 1 != 0);
         let (open, close) = match (neg, abs) {
-            _ if self.sext(n) => ("sext(", ")"),
+            // Only words that no assembler makes negate an integer.
+            _ if self.sext(n) || neg && !spec.num.is_float() => ("sext(", ")"),
             (false, false) => ("", ""),
             // `-1` would be another constant than minus `1`.
             (true, false) if operand.is_const() => ("neg(", ")"),

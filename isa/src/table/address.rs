@@ -82,8 +82,12 @@ impl ImageAddress {
 
     /// Most dwords of the address for a shape that the instruction makes sense of.
     pub fn most(self) -> u8 {
-        let slopes =
-            if self.has(AddressParts::SLOPES) || self.has(AddressParts::HALF_SLOPES) { 6 } else { 0 };
+        let slopes = match () {
+            // Two share a dword.
+            _ if self.has(AddressParts::HALF_SLOPES) => 4,
+            _ if self.has(AddressParts::SLOPES) => 6,
+            _ => 0,
+        };
         match self.has(AddressParts::RAY) {
             true => self.dwords,
             false => self.dwords + slopes + 3 + u8::from(self.has(AddressParts::LEVEL)),

@@ -191,7 +191,7 @@ pub enum Num {
 impl Num {
     /// Whether `neg` and `abs` mean something.
     pub const fn is_float(self) -> bool {
-        matches!(self, Num::F16 | Num::F32 | Num::F64)
+        matches!(self, Num::F16 | Num::F32 | Num::F64 | Num::V2F16)
     }
 
     /// Whether it has 64 bits.
@@ -302,6 +302,8 @@ bitflags::bitflags! {
         const LDS_ONLY = 1 << 24;
         /// Takes one value over the constant bus on GFX10 too (64-bit shifts).
         const BUS1 = 1 << 25;
+        /// Takes SGPRs on gfx90a only (`v_accvgpr_write_b32`).
+        const NO_SGPR = 1 << 26;
     }
 
     /// Modifiers that the VOP3/VOP3P encoding of an instruction accepts, beside `neg` and `abs` of its float sources.
@@ -321,6 +323,8 @@ bitflags::bitflags! {
         const PERMLANE = 1 << 5;
         /// Matrix instruction: the fields of `abs`, `op_sel` and `neg` hold `cbsz`, `abid` and `blgp`.
         const MFMA = 1 << 6;
+        /// Sources of several integers: LLVM's disassembler ignores the bits of `neg` and `abs`.
+        const LANES = 1 << 7;
     }
 }
 
@@ -390,6 +394,12 @@ impl Row {
     /// Whether an operand is of that kind.
     pub fn has_kind(&self, kind: Kind) -> bool {
         self.ops.iter().any(|spec| spec.kind == kind)
+    }
+
+    /// An atomic operation on floats: it has no scope beyond the device.
+    pub fn has_no_scope(&self) -> bool {
+        self.flags.contains(Flags::ATOMIC)
+            && self.requires.intersects(Feature::ATOMIC_FADD.union(Feature::GFX90A))
     }
 
     /// A vector ALU instruction.

@@ -40,7 +40,7 @@ rows! { VOP3P, Vop3p;
     V_PK_ADD_F32 "v_pk_add_f32" c(  NO,   NO,   NO, 0x32,   NO), [vdst(B64), src(PK_F32), src(PK_F32)], implicit FVALU, flags COMMUTES, caps CLAMP, requires GFX90A;
     V_PK_MOV_B32 "v_pk_mov_b32" c(  NO,   NO,   NO, 0x33,   NO), [vdst(B64), src(PK_B32), src(PK_B32)], implicit VALU, caps CLAMP, requires GFX90A;
     V_ACCVGPR_READ_B32 "v_accvgpr_read_b32" c(  NO,   NO,   NO, 0x58,   NO), [vdst(B32), agpr(B32)], implicit VALU, requires MAI;
-    V_ACCVGPR_WRITE_B32 "v_accvgpr_write_b32" c(  NO,   NO,   NO, 0x59,   NO), [adst(B32), src(B32)], implicit VALU, requires MAI;
+    V_ACCVGPR_WRITE_B32 "v_accvgpr_write_b32" c(  NO,   NO,   NO, 0x59,   NO), [adst(B32), src(B32)], implicit VALU, flags NO_SGPR, requires MAI;
     V_MFMA_F32_32X32X1F32 "v_mfma_f32_32x32x1f32" c(  NO,   NO,   NO, 0x40,   NO), [acc_dst(B1024), avgpr(F32), avgpr(F32), acc_src(B1024)], implicit FVALU, flags SLOW, caps MFMA, requires MAI;
     V_MFMA_F32_16X16X1F32 "v_mfma_f32_16x16x1f32" c(  NO,   NO,   NO, 0x41,   NO), [acc_dst(B512), avgpr(F32), avgpr(F32), acc_src(B512)], implicit FVALU, flags SLOW, caps MFMA, requires MAI;
     V_MFMA_F32_4X4X1F32 "v_mfma_f32_4x4x1f32" c(  NO,   NO,   NO, 0x42,   NO), [acc_dst(B128), avgpr(F32), avgpr(F32), acc_src(B128)], implicit FVALU, flags SLOW, caps MFMA, requires MAI;
@@ -69,5 +69,5 @@ rows! { VOP3P, Vop3p;
     V_MFMA_F64_16X16X4F64 "v_mfma_f64_16x16x4f64" c(  NO,   NO,   NO, 0x6e,   NO), [acc_dst(B256), avgpr(F64), avgpr(F64), acc_src(B256)], implicit FVALU, flags SLOW, caps MFMA, requires GFX90A;
     V_MFMA_F64_4X4X4F64 "v_mfma_f64_4x4x4f64" c(  NO,   NO,   NO, 0x6f,   NO), [acc_dst(F64), avgpr(F64), avgpr(F64), acc_src(F64)], implicit FVALU, flags SLOW, caps MFMA, requires GFX90A;
     V_ACCVGPR_READ "v_accvgpr_read" c(  NO,   NO,   NO, 0x58,   NO), [vdst(B32), agpr(B32)], implicit VALU, flags ALIAS, requires MAI;
-    V_ACCVGPR_WRITE "v_accvgpr_write" c(  NO,   NO,   NO, 0x59,   NO), [adst(B32), src(B32)], implicit VALU, flags ALIAS, requires MAI;
+    V_ACCVGPR_WRITE "v_accvgpr_write" c(  NO,   NO,   NO, 0x59,   NO), [adst(B32), src(B32)], implicit VALU, flags ALIAS NO_SGPR, requires MAI;
 }
