@@ -1,5 +1,10 @@
 //! Memory instructions one by one: written in assembler, on a machine of one wave.
 
+mod addresses;
+mod atomics;
 mod complete;
+mod data_share;
+mod formats;
 mod machine;
+mod scalars;
 mod watched;

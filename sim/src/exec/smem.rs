@@ -83,8 +83,8 @@ fn atomics(name: &str) -> Option<Handler> {
 fn others(name: &str) -> Option<Handler> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => |cx, op| {
-            // Time passes between two readings.
-            cx.clock += 64;
+            // Time passes between two readings, but not more than instructions take: the next turn begins with those.
+            cx.clock += 4;
             let clock = cx.clock;
             cx.wave.set_pair(usize::from(op.dst), clock);
             Flow::Next
