@@ -132,6 +132,11 @@ impl Descriptor {
         field(self.rsrc1, 23, 1) != 0
     }
 
+    /// Whether waves of a group run on both compute units of a work-group processor (GFX10).
+    pub fn wgp_mode(&self) -> bool {
+        field(self.rsrc1, 29, 1) != 0
+    }
+
     /// Whether the scratch wave offset is wanted.
     pub fn scratch_enabled(&self) -> bool {
         field(self.rsrc2, 0, 1) != 0

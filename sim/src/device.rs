@@ -8,6 +8,7 @@ use crate::memory::Memory;
 use crate::object::{CodeObject, KernelInfo, Symbol};
 use crate::op::Code;
 use crate::stats::RunStats;
+use crate::strict::{Mode, Report};
 use isa::Target;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -40,6 +41,8 @@ pub struct Device {
     memory: Memory,
     modules: Vec<Module>,
     threads: usize,
+    mode: Mode,
+    reports: Vec<Report>,
 }
 
 impl Default for Device {
@@ -56,7 +59,23 @@ impl Device {
 
     /// A device that runs work-groups on that many host threads.
     pub fn with_threads(threads: usize) -> Device {
-        Device { memory: Memory::new(), modules: Vec::new(), threads: threads.max(1) }
+        Device {
+            memory: Memory::new(),
+            modules: Vec::new(),
+            threads: threads.max(1),
+            mode: Mode::default(),
+            reports: Vec::new(),
+        }
+    }
+
+    /// How dispatches are run from now on; fast unless something else is said.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+    }
+
+    /// What strict mode found in the last dispatch, by place in the code.
+    pub fn reports(&self) -> &[Report] {
+        &self.reports
     }
 
     /// Places a code object in memory.
@@ -135,8 +154,13 @@ impl Device {
             private_bytes: (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4),
             arch: pulp::Arch::new(),
             locked64: self.threads > 1 && has_atomic64(code),
+            strict: None,
         };
-        let result = Scheduler::new(&launch, dispatch.limits.instructions, self.threads).run();
+        let launch = Launch { strict: launch.shadow(self.mode), ..launch };
+        let (result, mut reports) = Scheduler::new(&launch, dispatch.limits.instructions, self.threads).run();
+        reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
+        reports.dedup_by(|one, two| one.same_code(two));
+        self.reports = reports;
         for address in addresses {
             self.memory.free(address);
         }
@@ -204,8 +228,17 @@ struct State {
     executed: u64,
     stats: RunStats,
     fault: Option<Fault>,
+    reports: Vec<Report>,
 }
 
+/// What a worker goes on with: a group to be started, by its number, or one that has waited.
+enum Picked {
+    New(u64),
+    Waiting(Box<Group>),
+}
+
+/// Waves that are named when the budget is used up.
+const MAX_STUCK: usize = 16;
 /// One pick in this many starts a new group although others wait.
 const START_EVERY: u64 = 4;
 
@@ -216,7 +249,7 @@ impl<'a> Scheduler<'a> {
         Scheduler { launch, limit, threads, total, max_resident, state: Mutex::default() }
     }
 
-    fn run(self) -> Result<RunStats, Fault> {
+    fn run(self) -> (Result<RunStats, Fault>, Vec<Report>) {
         let workers = self.threads.min(usize::try_from(self.total).unwrap_or(usize::MAX));
         if workers == 1 {
             self.work();
@@ -228,7 +261,7 @@ impl<'a> Scheduler<'a> {
             });
         }
         let state = self.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        state.fault.map_or(Ok(state.stats), Err)
+        (state.fault.map_or(Ok(state.stats), Err), state.reports)
     }
 
     fn locked<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
@@ -247,35 +280,51 @@ impl<'a> Scheduler<'a> {
     }
 
     fn pick(&self) -> Option<Group> {
-        let number = self.locked(|state| {
+        let picked = self.locked(|state| {
             if state.fault.is_some() {
-                return Err(None);
+                return None;
             }
             state.picks += 1;
             let may_start = state.next < self.total && state.resident < self.max_resident;
             if may_start && (state.waiting.is_empty() || state.picks % START_EVERY == 0) {
                 state.next += 1;
                 state.resident += 1;
-                return Ok(state.next - 1);
+                return Some(Picked::New(state.next - 1));
             }
-            Err(state.waiting.pop_front())
+            state.waiting.pop_front().map(|group| Picked::Waiting(Box::new(group)))
         });
-        match number {
-            Ok(number) => Some(self.launch.group(number)),
-            Err(group) => group,
-        }
+        Some(match picked? {
+            Picked::New(number) => self.launch.group(number),
+            Picked::Waiting(group) => *group,
+        })
     }
 
-    fn put_back(&self, state: &mut State, group: Group, turn: Turn, executed: u64) {
+    /// The fault of a budget that is used up. Strict mode says where every wave is.
+    fn budget(&self, state: &State, group: &Group) -> Fault {
+        if self.launch.strict.is_none() {
+            return Fault::Budget { limit: self.limit, at: Box::new(group.running_location(self.launch)) };
+        }
+        let groups = || std::iter::once(group).chain(&state.waiting);
+        let count = groups().map(Group::running).sum();
+        let waves = groups().flat_map(|group| group.running_locations(self.launch)).take(MAX_STUCK).collect();
+        Fault::Stuck { limit: self.limit, deadlock: groups().all(Group::spins), waves, count }
+    }
+
+    fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) {
         state.executed += executed;
+        let found = group.take_reports(self.launch);
+        if let (Some(first), false) = (found.first(), self.launch.keeps_going()) {
+            state.fault.get_or_insert(Fault::Found(Box::new(first.clone())));
+        }
+        state.reports.extend(found);
         match turn {
             Turn::Done => {
                 state.resident -= 1;
                 state.stats.add(&group.counts, group.waves.len() as u64);
             }
             Turn::Yield if state.executed >= self.limit => {
-                let at = Box::new(group.running_location(self.launch));
-                state.fault.get_or_insert(Fault::Budget { limit: self.limit, at });
+                let fault = self.budget(state, &group);
+                state.fault.get_or_insert(fault);
             }
             Turn::Yield => state.waiting.push_back(group),
             Turn::Fault(fault) => {

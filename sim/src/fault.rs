@@ -1,5 +1,6 @@
 //! Why a dispatch stopped, or never started.
 
+use crate::strict::{FaultClass, Report};
 use std::fmt;
 
 /// Where a wave was.
@@ -19,6 +20,8 @@ pub struct Location {
     pub wave: u32,
     /// Lane, where one is to blame.
     pub lane: Option<u32>,
+    /// File and line of the source, where the object says.
+    pub source: Option<String>,
 }
 
 impl fmt::Display for Location {
@@ -98,6 +101,19 @@ pub enum Fault {
         /// By whom.
         at: Box<Location>,
     },
+    /// Found by strict mode.
+    Found(Box<Report>),
+    /// Waves wait for one another, or run without end.
+    Stuck {
+        /// The budget.
+        limit: u64,
+        /// Whether nothing changed any more.
+        deadlock: bool,
+        /// Where the waves are that have not ended; not all of them if there are many.
+        waves: Vec<Location>,
+        /// How many there are.
+        count: usize,
+    },
     /// The kernel descriptor contradicts itself or asks for what is not there.
     Descriptor(String),
     /// The dispatch does not fit the kernel.
@@ -125,6 +141,10 @@ impl fmt::Display for Fault {
             Fault::Budget { limit, at } => {
                 write!(f, "no end after {limit} wave instructions; still running: {at}")
             }
+            Fault::Found(report) => write!(f, "{report}"),
+            Fault::Stuck { limit, deadlock, waves, count } => {
+                write_stuck(f, *limit, *deadlock, waves, *count)
+            }
             Fault::Trap { id, at } => write!(f, "trap {id} raised by {at}"),
             Fault::Descriptor(text) => write!(f, "bad kernel descriptor: {text}"),
             Fault::Dispatch(text) => write!(f, "cannot dispatch: {text}"),
@@ -133,6 +153,40 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+fn write_stuck(
+    f: &mut fmt::Formatter<'_>,
+    limit: u64,
+    deadlock: bool,
+    waves: &[Location],
+    count: usize,
+) -> fmt::Result {
+    match deadlock {
+        true => write!(f, "deadlock: no wave makes progress any more; {count} have not ended:")?,
+        false => write!(f, "no end after {limit} wave instructions; {count} waves have not ended:")?,
+    }
+    for at in waves {
+        write!(f, "\n  {at}")?;
+    }
+    if waves.len() < count {
+        write!(f, "\n  and {} more", count - waves.len())?;
+    }
+    Ok(())
+}
+
+impl Fault {
+    /// What kind of stop it is.
+    pub fn class(&self) -> FaultClass {
+        match self {
+            Fault::Memory { .. } | Fault::Fetch { .. } | Fault::Trap { .. } => FaultClass::Fault,
+            Fault::Unsupported { .. } => FaultClass::Unsupported,
+            Fault::Register { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => FaultClass::Resource,
+            Fault::Budget { .. } | Fault::Stuck { deadlock: false, .. } => FaultClass::Budget,
+            Fault::Stuck { deadlock: true, .. } => FaultClass::Deadlock,
+            Fault::Found(report) => report.class,
+        }
+    }
+}
 
 /// What an instruction's execution ran into; becomes a [`Fault`] once the wave's position is added.
 #[derive(Clone, Copy, Debug)]
@@ -149,4 +203,6 @@ pub(crate) enum Trap {
     /// By its code in a source field, as `isa::Reg` has it.
     Register(u16),
     Raised(u32),
+    /// The watcher has something to say.
+    Watched,
 }

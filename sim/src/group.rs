@@ -5,6 +5,8 @@ use crate::fault::{Fault, Location, Trap};
 use crate::launch::Launch;
 use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
 use crate::stats::Counts;
+use crate::strict::{GroupShadow, Report, Watcher};
+use crate::watch::Watch;
 use crate::wave::{Wave, WaveState, reg};
 use isa::Reg;
 
@@ -32,6 +34,8 @@ enum Stop {
 pub(crate) struct Group {
     pub(crate) id: [u32; 3],
     pub(crate) waves: Vec<Wave>,
+    /// What strict mode knows of the group.
+    pub(crate) shadow: Option<Box<GroupShadow>>,
     pub(crate) lds: Vec<u32>,
     pub(crate) lds_bytes: u32,
     pub(crate) counts: Counts,
@@ -64,6 +68,9 @@ impl Group {
             if self.waves.iter().all(|wave| wave.state != WaveState::Ready) {
                 let waiting = self.waves.iter_mut().filter(|wave| wave.state == WaveState::AtBarrier);
                 waiting.for_each(|wave| wave.state = WaveState::Ready);
+                if let (Some(shadow), Some(shared)) = (&mut self.shadow, &launch.strict) {
+                    Watcher::new(shared, shadow).pass_barrier();
+                }
             }
             if self.executed >= stop_at || ran == slept {
                 return Turn::Yield;
@@ -73,6 +80,10 @@ impl Group {
 
     fn run_wave(&mut self, at: usize, launch: &Launch<'_>, scratch: &mut Scratch, stop_at: u64) -> Stop {
         let slice = WAVE_SLICE.min(stop_at.saturating_sub(self.executed));
+        let mut watcher = match (&mut self.shadow, &launch.strict) {
+            (Some(shadow), Some(shared)) => Some(Watcher::new(shared, shadow)),
+            _ => None,
+        };
         let mut cx = Cx {
             wave: &mut self.waves[at],
             lds: &mut self.lds,
@@ -85,9 +96,12 @@ impl Group {
             trap: None,
             clock: self.executed * 4,
             locked64: launch.locked64,
-            watch: None,
+            watch: watcher.as_mut().map(|watcher| watcher as &mut dyn Watch),
         };
-        let (stop, executed) = run(&mut cx, &mut self.counts, slice);
+        let (stop, executed) = match cx.watch {
+            Some(_) => run_watched(&mut cx, &mut self.counts, slice),
+            None => run(&mut cx, &mut self.counts, slice),
+        };
         self.executed += executed;
         stop
     }
@@ -95,22 +109,42 @@ impl Group {
     /// Where a wave is.
     pub(crate) fn location(&self, at: usize, launch: &Launch<'_>, lane: Option<u32>) -> Location {
         let wave = &self.waves[at];
-        let code = launch.code.get(wave.range as usize);
-        Location {
-            pc: code.map_or(0, |code| code.base + u64::from(wave.last) * 4),
-            offset: code.map_or(0, |code| code.file_base + u64::from(wave.last) * 4),
-            text: code.map_or_else(String::new, |code| code.text(launch.target, wave.last)),
-            kernel: launch.kernel.name.clone(),
-            group: self.id,
-            wave: wave.id,
-            lane,
-        }
+        launch.location(wave.range, wave.last, self.id, wave.id, lane)
     }
 
     /// A wave that is not done, for the message about a budget that is used up.
     pub(crate) fn running_location(&self, launch: &Launch<'_>) -> Location {
         let running = self.waves.iter().position(|wave| wave.state != WaveState::Done);
         self.location(running.unwrap_or(0), launch, None)
+    }
+
+    /// Waves that have not ended.
+    pub(crate) fn running(&self) -> usize {
+        self.waves.iter().filter(|wave| wave.state != WaveState::Done).count()
+    }
+
+    /// Where they are.
+    pub(crate) fn running_locations<'a>(
+        &'a self,
+        launch: &'a Launch<'_>,
+    ) -> impl Iterator<Item = Location> + 'a {
+        let running = (0..self.waves.len()).filter(|&at| self.waves[at].state != WaveState::Done);
+        running.map(|at| self.location(at, launch, None))
+    }
+
+    /// Whether no wave of the group has done anything for long that another could see.
+    pub(crate) fn spins(&self) -> bool {
+        let Some(shadow) = &self.shadow else { return false };
+        let stands = |(at, wave): (usize, &Wave)| wave.state != WaveState::Ready || shadow.spins(at);
+        self.waves.iter().enumerate().all(stands)
+    }
+
+    /// What strict mode has found since the last time.
+    pub(crate) fn take_reports(&mut self, launch: &Launch<'_>) -> Vec<Report> {
+        match (&mut self.shadow, &launch.strict) {
+            (Some(shadow), Some(shared)) => shadow.take_reports(launch, shared),
+            _ => Vec::new(),
+        }
     }
 
     fn fault(&self, at: usize, launch: &Launch<'_>, trap: Trap) -> Fault {
@@ -129,6 +163,7 @@ impl Group {
             }
             Trap::Fetch(address) => Fault::Fetch { address, at: here(None) },
             Trap::Register(code) => Fault::Register { register: format!("{:?}", Reg(code)), at: here(None) },
+            Trap::Watched => Fault::Dispatch("stopped by its watcher".into()),
             Trap::Raised(id) => Fault::Trap { id, at: here(None) },
         }
     }
@@ -186,6 +221,54 @@ fn missing_register(op: &Op, wave: &Wave) -> Trap {
     } else {
         op.sgprs - 1
     })
+}
+
+/// The same, with a watcher that is told of each instruction.
+fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
+    let mut executed = 0;
+    while executed < slice {
+        let (range, pc) = (cx.wave.range, cx.wave.pc);
+        let Some(code) = cx.code.get(range as usize) else { return (Stop::Trap(Trap::Fetch(0)), executed) };
+        let Some(op) = code.ops.get(pc as usize) else {
+            let address = code.base.wrapping_add(u64::from(pc) * 4);
+            return (Stop::Trap(Trap::Fetch(address)), executed);
+        };
+        cx.wave.last = pc;
+        cx.wave.pc = pc + u32::from(op.len);
+        if op.vgprs > cx.wave.vgprs || op.agprs > cx.wave.agprs || op.sgprs > cx.wave.sgprs {
+            return (Stop::Trap(missing_register(op, cx.wave)), executed);
+        }
+        executed += 1;
+        counts[op.class as usize] += 1;
+        if let Err(trap) = watching(cx, |watch, cx| watch.before(cx, op)) {
+            return (Stop::Trap(trap), executed);
+        }
+        let flow =
+            if cx.wave.gpr_idx && op.class == Class::Valu { run_indexed(cx, op) } else { (op.run)(cx, op) };
+        if let Err(trap) = watching(cx, |watch, cx| watch.after(cx, op, flow)) {
+            return (Stop::Trap(trap), executed);
+        }
+        match flow {
+            Flow::Next => {}
+            Flow::Barrier => return (Stop::Barrier, executed),
+            Flow::End => return (Stop::End, executed),
+            Flow::Sleep => return (Stop::Sleep, executed),
+            Flow::Trap => return (Stop::Trap(cx.trap.take().unwrap_or(Trap::Unsupported)), executed),
+        }
+    }
+    (Stop::Slice, executed)
+}
+
+/// Lets the watcher, which is part of the context, look at the context.
+#[inline]
+fn watching(
+    cx: &mut Cx<'_>,
+    call: impl FnOnce(&mut dyn Watch, &mut Cx<'_>) -> Result<(), Trap>,
+) -> Result<(), Trap> {
+    let Some(watch) = cx.watch.take() else { return Ok(()) };
+    let done = call(watch, cx);
+    cx.watch = Some(watch);
+    done
 }
 
 /// A vector instruction whose VGPR numbers M0 is added to (Vega ISA, "VGPR Indexing").

@@ -3,16 +3,18 @@
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
 use crate::exec::resource::Resource;
 use crate::fault::Fault;
+use crate::fault::Location;
 use crate::group::Group;
 use crate::memory::Memory;
 use crate::metadata::ArgKind;
 use crate::object::KernelInfo;
 use crate::op::Code;
+use crate::strict::{self, GroupShadow, Mode};
 use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, Wave};
 use isa::Target;
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
-const POISON: u32 = 0xbadc_0de5;
+pub(crate) const POISON: u32 = 0xbadc_0de5;
 /// User SGPRs that a wave can have.
 const MAX_USER_SGPRS: u32 = 16;
 /// Bytes of scratch that a wave may have (`SPI_TMPRING_SIZE.WAVESIZE`: 13 bits, in units of 1 KiB).
@@ -75,6 +77,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) private_bytes: u32,
     pub(crate) arch: pulp::Arch,
     pub(crate) locked64: bool,
+    /// Strict mode.
+    pub(crate) strict: Option<strict::Shared>,
 }
 
 /// Checks what can be checked before anything runs.
@@ -224,19 +228,71 @@ impl Launch<'_> {
         items.div_ceil(lanes) * wave + u64::from(self.lds_bytes)
     }
 
-    /// The group of that number, with its waves at the entry point.
-    pub(crate) fn group(&self, number: u64) -> Group {
+    /// The id of the group of that number.
+    pub(crate) fn group_id(&self, number: u64) -> [u32; 3] {
         let counts = self.groups();
         let id = [number % counts[0], number / counts[0] % counts[1], number / counts[0] / counts[1]];
-        let id = id.map(|id| id as u32);
+        id.map(|id| id as u32)
+    }
+
+    /// What strict mode needs for the whole dispatch.
+    pub(crate) fn shadow(&self, mode: Mode) -> Option<strict::Shared> {
+        let Mode::Strict { keep_going } = mode else { return None };
+        let items: u32 = self.group.iter().product();
+        let shape = strict::Shape {
+            target: self.target,
+            groups: self.groups().iter().product(),
+            waves_per_group: items.div_ceil(self.target.wave_size),
+            split_group: self.kernel.descriptor.wgp_mode(),
+            keep_going,
+        };
+        Some(strict::Shared::new(self.memory, self.code, &shape))
+    }
+
+    /// Whether findings of strict mode do not end the run.
+    pub(crate) fn keeps_going(&self) -> bool {
+        self.strict.as_ref().is_some_and(|shared| shared.keep_going)
+    }
+
+    /// A place in the code, and who was there.
+    pub(crate) fn location(
+        &self,
+        range: u32,
+        pc: u32,
+        group: [u32; 3],
+        wave: u32,
+        lane: Option<u32>,
+    ) -> Location {
+        let code = self.code.get(range as usize);
+        Location {
+            pc: code.map_or(0, |code| code.base + u64::from(pc) * 4),
+            offset: code.map_or(0, |code| code.file_base + u64::from(pc) * 4),
+            text: code.map_or_else(String::new, |code| code.text(self.target, pc)),
+            kernel: self.kernel.name.clone(),
+            group,
+            wave,
+            lane,
+            source: None,
+        }
+    }
+
+    /// The group of that number, with its waves at the entry point.
+    pub(crate) fn group(&self, number: u64) -> Group {
+        let id = self.group_id(number);
         // The last group of a dimension has fewer work-items if the grid is no multiple.
         let size: [u32; 3] =
             std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]));
         let items = size[0] * size[1] * size[2];
+        let count = items.div_ceil(self.target.wave_size);
+        let waves: Vec<Wave> = (0..count).map(|wave| self.wave(wave, id, size)).collect();
+        let lds_dwords = self.lds_bytes.div_ceil(4) as usize;
+        let shadow =
+            self.strict.as_ref().map(|shared| Box::new(GroupShadow::new(shared, number, &waves, lds_dwords)));
         Group {
             id,
-            waves: (0..items.div_ceil(self.target.wave_size)).map(|wave| self.wave(wave, id, size)).collect(),
-            lds: vec![POISON; self.lds_bytes.div_ceil(4) as usize],
+            waves,
+            shadow,
+            lds: vec![POISON; lds_dwords],
             lds_bytes: self.lds_bytes,
             counts: [0; 6],
             executed: 0,

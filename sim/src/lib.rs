@@ -41,6 +41,7 @@ mod npy;
 mod object;
 mod op;
 mod stats;
+mod strict;
 mod watch;
 mod wave;
 
@@ -54,3 +55,4 @@ pub use metadata::{ArgInfo, ArgKind, Scalar};
 pub use npy::{NpyError, read_npy, write_npy};
 pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
 pub use stats::RunStats;
+pub use strict::{FaultClass, Mode, Report};

@@ -143,10 +143,19 @@ impl Memory {
         }
     }
 
+    /// One more than the highest number of an allocation.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The number of the allocation around an address, if there can be one.
+    pub(crate) fn slot(&self, address: u64) -> Option<usize> {
+        usize::try_from(address.wrapping_sub(SLOT_START) >> SLOT_SHIFT).ok()
+    }
+
     /// The allocation around an address, which may still lie beyond its end.
     pub(crate) fn buffer(&self, address: u64) -> Option<&Buffer> {
-        let slot = address.wrapping_sub(SLOT_START) >> SLOT_SHIFT;
-        self.slots.get(usize::try_from(slot).ok()?)?.as_ref()
+        self.slots.get(self.slot(address)?)?.as_ref()
     }
 
     /// Allocation and offset of `bytes` bytes at `address`, all inside.

@@ -3,8 +3,10 @@
 //! Fast mode has no watcher. Every handler reaches memory through the accessors of `exec::access`, which ask the watcher
 //! if there is one; whole-wave shortcuts are taken only where there is none.
 
+use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
 use crate::memory::Memory;
+use crate::op::Op;
 use isa::ModFlags;
 
 /// Which memory an access goes to; decides what its address means.
@@ -60,6 +62,16 @@ pub(crate) enum CacheOp {
 
 /// Sees and may change what instructions do to memory. It is made for a wave, and knows which.
 pub(crate) trait Watch {
+    /// Before an instruction.
+    fn before(&mut self, _cx: &mut Cx<'_>, _op: &Op) -> Result<(), Trap> {
+        Ok(())
+    }
+
+    /// After an instruction, and how it ended.
+    fn after(&mut self, _cx: &mut Cx<'_>, _op: &Op, _flow: Flow) -> Result<(), Trap> {
+        Ok(())
+    }
+
     /// Before a read. `Some(value)` replaces what memory holds (a stale cache line, say).
     fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap>;
 

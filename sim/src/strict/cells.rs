@@ -1,0 +1,166 @@
+//! Who touched each dword last: arrays parallel to memory, made a page at a time where they are needed.
+
+use crate::memory::Memory;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Waves of a dispatch that can be told apart; with more, races are not looked for.
+pub(super) const MAX_WAVES: u64 = 1 << WAVE_BITS;
+
+const WAVE_BITS: u32 = 22;
+const NUMBER_BITS: u32 = 28;
+const LAG_BITS: u32 = 8;
+const NO_RELEASE: u32 = (1 << LAG_BITS) - 1;
+
+/// One access, in 64 bits; 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp(u64);
+
+impl Stamp {
+    /// Operation `number` of `wave`, which is not 0, on the bytes of `mask`. All operations up to `done` were complete.
+    pub(super) fn new(wave: u32, number: u32, done: u32, mask: u8) -> Stamp {
+        let number = number & ((1 << NUMBER_BITS) - 1);
+        let lag = match number.checked_sub(done + 1) {
+            Some(lag) if lag < NO_RELEASE => lag,
+            _ => NO_RELEASE,
+        };
+        let bits = u64::from(wave) << (64 - WAVE_BITS)
+            | u64::from(number) << (LAG_BITS + 6)
+            | u64::from(lag) << 6
+            | u64::from(mask & 15) << 2;
+        Stamp(bits)
+    }
+
+    /// Made by an atomic instruction, or a load or store that acts at L2.
+    pub(super) fn atomic(self, yes: bool) -> Stamp {
+        Stamp(self.0 | u64::from(yes))
+    }
+
+    /// Something is kept for the place in the table of releases.
+    pub(super) fn sync(self, yes: bool) -> Stamp {
+        Stamp(self.0 | u64::from(yes) << 1)
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) fn is_atomic(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    pub(super) fn is_sync(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    pub(super) fn mask(self) -> u8 {
+        (self.0 >> 2 & 15) as u8
+    }
+
+    pub(super) fn wave(self) -> u32 {
+        (self.0 >> (64 - WAVE_BITS)) as u32
+    }
+
+    pub(super) fn number(self) -> u32 {
+        (self.0 >> (LAG_BITS + 6)) as u32 & ((1 << NUMBER_BITS) - 1)
+    }
+
+    /// The wave's operations up to this one were complete when this was made.
+    pub(super) fn released(self) -> u32 {
+        match (self.0 >> 6) as u32 & NO_RELEASE {
+            NO_RELEASE => 0,
+            lag => self.number().saturating_sub(lag + 1),
+        }
+    }
+}
+
+/// A dword of memory that all groups share.
+#[derive(Default)]
+pub(super) struct Cell {
+    write: AtomicU64,
+    read: AtomicU64,
+    write_place: AtomicU32,
+    read_place: AtomicU32,
+}
+
+impl Cell {
+    pub(super) fn last_write(&self) -> (Stamp, u32) {
+        (Stamp(self.write.load(Ordering::Acquire)), self.write_place.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn last_read(&self) -> (Stamp, u32) {
+        (Stamp(self.read.load(Ordering::Acquire)), self.read_place.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn set_write(&self, stamp: Stamp, place: u32) {
+        self.write_place.store(place, Ordering::Relaxed);
+        self.write.store(stamp.0, Ordering::Release);
+    }
+
+    pub(super) fn set_read(&self, stamp: Stamp, place: u32) {
+        self.read_place.store(place, Ordering::Relaxed);
+        self.read.store(stamp.0, Ordering::Release);
+    }
+}
+
+/// A dword of LDS, which belongs to one group.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LdsCell {
+    pub(super) write: Stamp,
+    pub(super) read: Stamp,
+    pub(super) write_place: u32,
+    pub(super) read_place: u32,
+    /// What was written last, for stores of what is there already.
+    pub(super) value: u32,
+    /// Waves that have taken part in atomics that return: a bit for each.
+    pub(super) joined: u64,
+}
+
+const PAGE: usize = 1024;
+
+type Page = Box<[Cell]>;
+type Allocation = Vec<OnceLock<Page>>;
+
+/// Cells of all allocations.
+pub(super) struct Cells {
+    allocations: Vec<OnceLock<(u64, Allocation)>>,
+}
+
+impl Cells {
+    pub(super) fn new(memory: &Memory) -> Cells {
+        Cells { allocations: (0..memory.slots()).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The cell of the dword at an address inside of an allocation.
+    #[inline]
+    pub(super) fn at(&self, memory: &Memory, address: u64) -> Option<&Cell> {
+        let slot = memory.slot(address)?;
+        let (base, pages) = self.allocations.get(slot)?.get_or_init(|| {
+            let (base, bytes) =
+                memory.buffer(address).map_or((0, 0), |buffer| (buffer.base(), buffer.bytes()));
+            let pages = bytes.div_ceil(4 * PAGE as u64) as usize;
+            (base, (0..pages).map(|_| OnceLock::new()).collect())
+        });
+        let word = (address.wrapping_sub(*base) / 4) as usize;
+        let page = pages.get(word / PAGE)?.get_or_init(|| (0..PAGE).map(|_| Cell::default()).collect());
+        page.get(word % PAGE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_round_trip() {
+        let stamp = Stamp::new(0x2f_fff1, 1000, 990, 0b0110);
+        assert_eq!((stamp.wave(), stamp.number(), stamp.mask()), (0x2f_fff1, 1000, 6));
+        assert_eq!(stamp.released(), 990);
+        assert!(!stamp.is_atomic() && !stamp.is_sync() && !stamp.is_none());
+        let both = stamp.atomic(true).sync(true);
+        assert!(both.is_atomic() && both.is_sync() && both.number() == 1000);
+        assert_eq!(Stamp::new(1, 1000, 0, 15).released(), 0);
+        assert_eq!(Stamp::new(1, 1, 0, 15).released(), 0);
+        assert_eq!(Stamp::new(1, 7, 7, 15).released(), 0);
+    }
+}

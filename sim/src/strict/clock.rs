@@ -1,0 +1,90 @@
+//! What a wave knows to have happened in waves of other groups.
+
+use std::sync::Arc;
+
+/// For each wave, the number of its last operation that is known to be complete; sorted by wave.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clock(Option<Arc<Vec<(u32, u32)>>>);
+
+impl Clock {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The last operation of `wave` that is known.
+    pub(super) fn get(&self, wave: u32) -> u32 {
+        let Some(entries) = &self.0 else { return 0 };
+        entries.binary_search_by_key(&wave, |entry| entry.0).map_or(0, |at| entries[at].1)
+    }
+
+    /// Learns of one wave.
+    pub(super) fn learn(&mut self, wave: u32, number: u32) {
+        if number == 0 || self.get(wave) >= number {
+            return;
+        }
+        let entries = Arc::make_mut(self.0.get_or_insert_default());
+        match entries.binary_search_by_key(&wave, |entry| entry.0) {
+            Ok(at) => entries[at].1 = number,
+            Err(at) => entries.insert(at, (wave, number)),
+        }
+    }
+
+    /// Learns all that another clock knows.
+    pub(super) fn merge(&mut self, other: &Clock) {
+        let Some(theirs) = &other.0 else { return };
+        let Some(ours) = &self.0 else {
+            self.0 = Some(Arc::clone(theirs));
+            return;
+        };
+        if Arc::ptr_eq(ours, theirs) {
+            return;
+        }
+        if theirs.len() <= 4 {
+            for &(wave, number) in theirs.iter() {
+                self.learn(wave, number);
+            }
+            return;
+        }
+        self.0 = Some(Arc::new(merged(ours, theirs)));
+    }
+}
+
+fn merged(one: &[(u32, u32)], two: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let mut out = Vec::with_capacity(one.len().max(two.len()));
+    let (mut a, mut b) = (0, 0);
+    while a < one.len() && b < two.len() {
+        let (left, right) = (one[a], two[b]);
+        if left.0 < right.0 {
+            out.push(left);
+            a += 1;
+        } else if right.0 < left.0 {
+            out.push(right);
+            b += 1;
+        } else {
+            out.push((left.0, left.1.max(right.1)));
+            (a, b) = (a + 1, b + 1);
+        }
+    }
+    out.extend_from_slice(&one[a..]);
+    out.extend_from_slice(&two[b..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_takes_the_later() {
+        let (mut one, mut two) = (Clock::default(), Clock::default());
+        for wave in 0..10 {
+            one.learn(wave * 2, wave + 1);
+            two.learn(wave * 3, 5);
+        }
+        one.merge(&two);
+        assert_eq!([0, 1, 2, 3, 6, 18].map(|wave| one.get(wave)), [5, 0, 2, 5, 5, 10]);
+        let kept = one.clone();
+        one.learn(2, 7);
+        assert_eq!((kept.get(2), one.get(2)), (2, 7));
+    }
+}

@@ -1,0 +1,344 @@
+//! Which bits of registers nobody has written, and how that spreads.
+//!
+//! A mask of lanes for each VGPR says where anything is undefined; only there a mask of bits is kept. An instruction whose
+//! inputs are defined has defined results, and that is nearly every instruction. Where an active lane has an undefined
+//! input, the handler itself is asked: it runs with the undefined bits set to several patterns, and the result bits that
+//! differ are those that depend on them. So there is no second meaning of instructions here, moving and masking undefined
+//! values is as exact as the handlers are, and what is reported as dependent has been seen to depend.
+
+use super::touch::{Class, Runs, Touch};
+use crate::exec::{Cx, Flow};
+use crate::op::{Op, Src};
+use crate::wave::{ActiveLanes, Lanes};
+
+/// Trials with other values in place of the undefined bits: see [`Filler`].
+const TRIALS: u32 = 6;
+/// Registers that are saved for a trial; instructions with more have their results taken as defined.
+const MAX_REGISTERS: usize = 24;
+
+/// The definedness of a wave's registers.
+pub(super) struct Defined {
+    /// Lanes in which a bit of the VGPR is undefined.
+    vector: Vec<u64>,
+    /// The bits, where `vector` has the lane.
+    vector_bits: Vec<Lanes>,
+    /// SGPRs with an undefined bit.
+    scalar: u128,
+    /// The bits, where `scalar` has the register.
+    scalar_bits: [u32; 128],
+    scc: bool,
+}
+
+/// What depends on undefined values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depends {
+    /// Where the program goes on.
+    Control,
+    /// Which lanes are active.
+    Exec,
+}
+
+impl Defined {
+    /// Nothing is defined but what the caller says.
+    pub(super) fn new(vgprs: usize) -> Defined {
+        Defined {
+            vector: vec![u64::MAX; vgprs],
+            vector_bits: vec![[u32::MAX; 64]; vgprs],
+            scalar: u128::MAX >> 2,
+            scalar_bits: [u32::MAX; 128],
+            scc: true,
+        }
+    }
+
+    pub(super) fn define_vector(&mut self, register: usize, lanes: u64) {
+        if let Some(undefined) = self.vector.get_mut(register) {
+            *undefined &= !lanes;
+        }
+    }
+
+    pub(super) fn define_scalars(&mut self, bits: u128) {
+        self.scalar &= !bits;
+    }
+
+    pub(super) fn set_vector_bits(&mut self, register: usize, lane: usize, bits: u32) {
+        let Some(undefined) = self.vector.get_mut(register) else { return };
+        if bits == 0 {
+            *undefined &= !(1 << lane);
+        } else {
+            *undefined |= 1 << lane;
+            self.vector_bits[register][lane] = bits;
+        }
+    }
+
+    /// The undefined bits of a VGPR's lane.
+    pub(super) fn vector_bits(&self, register: usize, lane: usize) -> u32 {
+        match self.vector.get(register) {
+            Some(undefined) if undefined >> lane & 1 != 0 => self.vector_bits[register][lane],
+            _ => 0,
+        }
+    }
+
+    fn scalar_bits(&self, code: usize) -> u32 {
+        if self.scalar >> code & 1 != 0 { self.scalar_bits[code] } else { 0 }
+    }
+
+    fn set_scalar_bits(&mut self, code: usize, bits: u32) {
+        if bits == 0 {
+            self.scalar &= !(1 << code);
+        } else {
+            self.scalar |= 1 << code;
+            self.scalar_bits[code] = bits;
+        }
+    }
+
+    /// The first of the VGPRs that has an undefined bit in an active lane, and the lane.
+    pub(super) fn undefined_vector(&self, runs: &Runs, lanes: u64) -> Option<(usize, u32)> {
+        runs.registers().find_map(|register| {
+            let found = self.vector.get(register)? & lanes;
+            (found != 0).then(|| (register, found.trailing_zeros()))
+        })
+    }
+
+    /// The first of the SGPRs that has an undefined bit.
+    pub(super) fn undefined_scalar(&self, registers: u128) -> Option<u32> {
+        let found = self.scalar & registers;
+        (found != 0).then(|| found.trailing_zeros())
+    }
+
+    /// Follows an instruction that has not run yet, unless it accesses memory.
+    #[inline]
+    pub(super) fn step(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Option<Depends> {
+        let exec = cx.wave.exec();
+        let lanes = if touch.across { u64::MAX } else { exec };
+        let mut undefined = 0;
+        for register in touch.reads.registers() {
+            undefined |= self.vector.get(register).copied().unwrap_or(0) & lanes;
+        }
+        let scalars = self.scalar & touch.scalar_reads != 0 || self.scc && touch.reads_scc;
+        if undefined == 0 && !scalars {
+            self.define_results(touch, exec);
+            return None;
+        }
+        self.try_out(cx, op, touch)
+    }
+
+    /// All results are defined.
+    pub(super) fn define_results(&mut self, touch: &Touch, exec: u64) {
+        let lanes = if touch.ignores_exec { u64::MAX } else { exec };
+        for register in touch.writes.registers() {
+            self.define_vector(register, lanes);
+        }
+        self.scalar &= !touch.scalar_writes;
+        self.scc &= !touch.writes_scc;
+    }
+
+    #[cold]
+    fn try_out(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Option<Depends> {
+        let exec = cx.wave.exec();
+        match touch.class {
+            Class::Jump => return Some(Depends::Control),
+            Class::Pure | Class::Branch if self.count(touch) <= MAX_REGISTERS => {}
+            _ => {
+                self.define_results(touch, exec);
+                return None;
+            }
+        }
+        let trials = self.run_trials(cx, op, touch);
+        let lanes = if touch.ignores_exec { u64::MAX } else { exec };
+        for (register, differs) in touch.writes.registers().zip(&trials.vectors) {
+            for lane in ActiveLanes(lanes) {
+                self.set_vector_bits(register, lane, differs[lane]);
+            }
+        }
+        for code in 0..128 {
+            if touch.scalar_writes >> code & 1 != 0 {
+                self.set_scalar_bits(code, trials.scalars[code]);
+            }
+        }
+        if touch.writes_scc {
+            self.scc = trials.scc;
+        }
+        if touch.writes_exec && self.scalar & super::touch::EXEC_BITS != 0 {
+            self.scalar &= !super::touch::EXEC_BITS;
+            return Some(Depends::Exec);
+        }
+        trials.control.then_some(Depends::Control)
+    }
+
+    fn count(&self, touch: &Touch) -> usize {
+        touch.reads.registers().count() + touch.writes.registers().count()
+    }
+
+    fn run_trials(&self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Trials {
+        let registers: Vec<usize> = touch.reads.registers().chain(touch.writes.registers()).collect();
+        let saved = Saved::take(cx, &registers);
+        let mut trials = Trials::default();
+        let mut first: Option<Outcome> = None;
+        for trial in 0..TRIALS {
+            self.set_inputs(cx, op, touch, &saved, trial);
+            // Indexed vector instructions do not come here.
+            let flow = (op.run)(cx, op);
+            cx.trap = None;
+            let outcome = Outcome::take(cx, touch, flow);
+            match &first {
+                Some(first) => trials.compare(first, &outcome),
+                None => first = Some(outcome),
+            }
+            saved.restore(cx, &registers);
+        }
+        trials
+    }
+
+    fn set_inputs(&self, cx: &mut Cx<'_>, op: &Op, touch: &Touch, saved: &Saved, trial: u32) {
+        let filler = Filler { trial, op };
+        for (register, part) in touch.reads.parts() {
+            let undefined = self.vector.get(register).copied().unwrap_or(0);
+            if register >= cx.wave.vgpr.len() {
+                continue;
+            }
+            for lane in ActiveLanes(undefined) {
+                let bits = self.vector_bits[register][lane];
+                let value = filler.value(cx, register * 64 + lane, part, lane);
+                let place = &mut cx.wave.vgpr[register][lane];
+                *place = *place & !bits | value & bits;
+            }
+        }
+        for (code, old) in saved.scalars.iter().enumerate() {
+            let bits = if touch.scalar_reads >> code & 1 != 0 { self.scalar_bits(code) } else { 0 };
+            if bits != 0 {
+                let value = filler.value(cx, 1 << 16 | code, code & 1, 0);
+                cx.wave.sgpr[code] = old & !bits | value & bits;
+            }
+        }
+        if self.scc && touch.reads_scc {
+            cx.wave.scc = trial & 1 != 0;
+        }
+    }
+}
+
+/// Values for undefined bits: none, all, two that are neither, and what the other sources hold, since comparisons for
+/// equality have to be met once.
+struct Filler<'a> {
+    trial: u32,
+    op: &'a Op,
+}
+
+impl Filler<'_> {
+    /// For dword `part` of a source.
+    fn value(&self, cx: &Cx<'_>, place: usize, part: usize, lane: usize) -> u32 {
+        let mixed = (place as u32 + 1).wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
+        let source = match self.trial {
+            0 => return 0,
+            1 => return u32::MAX,
+            2 => return mixed,
+            3 => return !mixed,
+            trial => self.op.src[trial as usize - 4],
+        };
+        match source {
+            Src::V(register) => {
+                cx.wave.vgpr.get(usize::from(register) + part).map_or(0, |values| values[lane])
+            }
+            Src::S(code) => cx.wave.sgpr[(usize::from(code) + part) & 127],
+            Src::K(value) => (value >> (32 * part)) as u32,
+            _ => mixed.rotate_left(7),
+        }
+    }
+}
+
+/// Registers as they were.
+struct Saved {
+    vectors: Vec<Lanes>,
+    scalars: [u32; 128],
+    scc: bool,
+    pc: u32,
+    range: u32,
+}
+
+impl Saved {
+    fn take(cx: &Cx<'_>, registers: &[usize]) -> Saved {
+        let vector = |&register: &usize| cx.wave.vgpr.get(register).copied().unwrap_or([0; 64]);
+        Saved {
+            vectors: registers.iter().map(vector).collect(),
+            scalars: std::array::from_fn(|code| cx.wave.sgpr[code]),
+            scc: cx.wave.scc,
+            pc: cx.wave.pc,
+            range: cx.wave.range,
+        }
+    }
+
+    fn restore(&self, cx: &mut Cx<'_>, registers: &[usize]) {
+        for (&register, values) in registers.iter().zip(&self.vectors) {
+            if let Some(place) = cx.wave.vgpr.get_mut(register) {
+                *place = *values;
+            }
+        }
+        cx.wave.sgpr[..128].copy_from_slice(&self.scalars);
+        (cx.wave.scc, cx.wave.pc, cx.wave.range) = (self.scc, self.pc, self.range);
+    }
+}
+
+/// What an instruction left.
+struct Outcome {
+    vectors: Vec<Lanes>,
+    scalars: [u32; 128],
+    scc: bool,
+    place: (u32, u32),
+    flow: Flow,
+}
+
+impl Outcome {
+    fn take(cx: &Cx<'_>, touch: &Touch, flow: Flow) -> Outcome {
+        let vector = |register: usize| cx.wave.vgpr.get(register).copied().unwrap_or([0; 64]);
+        Outcome {
+            vectors: touch.writes.registers().map(vector).collect(),
+            scalars: std::array::from_fn(|code| cx.wave.sgpr[code]),
+            scc: cx.wave.scc,
+            place: (cx.wave.range, cx.wave.pc),
+            flow,
+        }
+    }
+}
+
+/// Bits of results that differ between trials.
+struct Trials {
+    vectors: Vec<Lanes>,
+    scalars: [u32; 128],
+    scc: bool,
+    control: bool,
+}
+
+impl Default for Trials {
+    fn default() -> Trials {
+        Trials { vectors: Vec::new(), scalars: [0; 128], scc: false, control: false }
+    }
+}
+
+impl Trials {
+    fn compare(&mut self, first: &Outcome, other: &Outcome) {
+        self.vectors.resize(first.vectors.len(), [0; 64]);
+        for ((differs, one), two) in self.vectors.iter_mut().zip(&first.vectors).zip(&other.vectors) {
+            for lane in 0..64 {
+                differs[lane] |= one[lane] ^ two[lane];
+            }
+        }
+        for (differs, (one, two)) in self.scalars.iter_mut().zip(first.scalars.iter().zip(&other.scalars)) {
+            *differs |= one ^ two;
+        }
+        self.scc |= first.scc != other.scc;
+        self.control |= first.place != other.place || first.flow != other.flow;
+    }
+}
+
+impl Defined {
+    /// The first register an instruction reads that is not wholly defined, by name.
+    pub(super) fn name_undefined(&self, touch: &Touch, exec: u64) -> String {
+        let lanes = if touch.across { u64::MAX } else { exec };
+        if let Some(code) = self.undefined_scalar(touch.scalar_reads) {
+            return super::findings::scalar_name(code);
+        }
+        match self.undefined_vector(&touch.reads, lanes) {
+            Some((register, _)) => super::findings::vector_name(register),
+            None => "scc".into(),
+        }
+    }
+}

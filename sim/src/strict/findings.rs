@@ -1,0 +1,133 @@
+//! From what a check has seen to a [`Report`].
+
+use super::touch::Touch;
+use super::{FaultClass, Report, Watcher};
+use crate::exec::Cx;
+use crate::fault::Location;
+
+/// A place in the code, in 32 bits: range and index.
+pub(super) fn place(range: u32, pc: u32) -> u32 {
+    range << 26 | pc & ((1 << 26) - 1)
+}
+
+/// Range and index of a place.
+pub(super) fn split_place(place: u32) -> (u32, u32) {
+    (place >> 26, place & ((1 << 26) - 1))
+}
+
+/// The second instruction of a finding.
+#[derive(Clone, Debug)]
+pub(crate) struct Elsewhere {
+    pub(super) place: u32,
+    /// Number of the wave in the dispatch, from 1 on.
+    pub(super) wave: u32,
+    pub(super) label: String,
+}
+
+/// What was found, not yet with texts of instructions.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(super) class: FaultClass,
+    pub(super) rule: String,
+    pub(super) message: String,
+    pub(super) place: u32,
+    /// Wave of the group.
+    pub(super) wave: usize,
+    pub(super) lane: Option<u32>,
+    pub(super) label: String,
+    pub(super) other: Option<Elsewhere>,
+    pub(super) notes: Vec<String>,
+    pub(super) fix: Option<String>,
+}
+
+impl Finding {
+    /// With locations filled in by `locate`: place, wave of the dispatch (from 0 on), lane.
+    pub(crate) fn report(
+        self,
+        first_wave: u32,
+        locate: impl Fn(u32, u32, u32, Option<u32>) -> Location,
+    ) -> Report {
+        let at = |place: u32, wave: u32, lane| {
+            let (range, pc) = split_place(place);
+            locate(range, pc, wave, lane)
+        };
+        Report {
+            class: self.class,
+            rule: self.rule,
+            message: self.message,
+            at: at(self.place, first_wave - 1 + self.wave as u32, self.lane),
+            at_label: self.label,
+            other: self.other.map(|other| (at(other.place, other.wave - 1, None), other.label)),
+            notes: self.notes,
+            fix: self.fix,
+        }
+    }
+}
+
+impl Watcher<'_> {
+    /// A finding at the instruction at work; the caller fills in the rest.
+    pub(super) fn finding(&self, class: FaultClass, rule: &str, message: String) -> Finding {
+        Finding {
+            class,
+            rule: rule.to_owned(),
+            message,
+            place: self.group.now.place,
+            wave: self.group.now.wave,
+            lane: None,
+            label: String::new(),
+            other: None,
+            notes: Vec::new(),
+            fix: None,
+        }
+    }
+
+    /// Keeps a finding, unless the code was reported for the same before.
+    #[cold]
+    pub(super) fn report(&mut self, finding: Finding) {
+        if self.group.now.reported {
+            return;
+        }
+        let other = finding.other.as_ref().map(|other| other.place);
+        if self.shared.is_new(&finding.rule, finding.place, other) {
+            self.group.findings.push(finding);
+            self.group.now.reported = true;
+        }
+    }
+
+    /// Control flow, or EXEC, depends on what nobody has written.
+    #[cold]
+    pub(super) fn report_dependence(&mut self, cx: &Cx<'_>, touch: &Touch, exec: bool) {
+        let wave = &self.group.waves[self.group.now.wave];
+        let register = wave.defined.name_undefined(touch, cx.wave.exec());
+        let (rule, what) = match exec {
+            true => ("uninitialised-exec", "EXEC is set from"),
+            false => ("uninitialised-branch", "the program's way depends on"),
+        };
+        let mut finding = self.finding(
+            FaultClass::Uninitialised,
+            rule,
+            format!("{what} {register}, which nothing has initialised"),
+        );
+        finding.label = format!("uses {register}");
+        self.report(finding);
+    }
+}
+
+/// An SGPR or special register, by its code.
+pub(super) fn scalar_name(code: u32) -> String {
+    match code {
+        102 => "flat_scratch_lo (s102)".into(),
+        103 => "flat_scratch_hi (s103)".into(),
+        106 => "vcc_lo".into(),
+        107 => "vcc_hi".into(),
+        124 => "m0".into(),
+        126 => "exec_lo".into(),
+        127 => "exec_hi".into(),
+        code => format!("s{code}"),
+    }
+}
+
+/// A VGPR, by its place in `Wave::vgpr`.
+pub(super) fn vector_name(register: usize) -> String {
+    if register < 256 { format!("v{register}") } else { format!("a{}", register - 256) }
+}

@@ -1,0 +1,144 @@
+//! Which of a wave's memory operations may be incomplete, in the order in which they were issued.
+//!
+//! The scoreboard says which *registers* are in flight; this says which *operations* others may rely on: a barrier or a
+//! release publishes what the wave has waited for, nothing else.
+
+use super::touch::Queues;
+use isa::Target;
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy)]
+struct Pending {
+    number: u32,
+    /// May complete before those ahead of it.
+    unordered: bool,
+}
+
+/// The operations of one wave.
+#[derive(Default)]
+pub(super) struct Flight {
+    issued: u32,
+    vm: VecDeque<Pending>,
+    vs: VecDeque<Pending>,
+    lgkm: VecDeque<Pending>,
+}
+
+/// What a wait instruction leaves in flight at most; `None`: it does not look at that counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    pub(super) vm: Option<u32>,
+    pub(super) vs: Option<u32>,
+    pub(super) lgkm: Option<u32>,
+}
+
+impl Left {
+    /// What a wait instruction says, by its name and its immediate.
+    pub(super) fn of(target: &Target, name: &str, value: u32) -> Left {
+        let mut left = Left::default();
+        match name {
+            "s_waitcnt" => {
+                let counts = target.unpack_waitcnt(value as u16);
+                left.vm = (counts.vm < target.max_vmcnt).then_some(counts.vm.into());
+                left.lgkm = (counts.lgkm < target.max_lgkmcnt).then_some(counts.lgkm.into());
+            }
+            "s_waitcnt_vmcnt" => left.vm = Some(value & 63),
+            "s_waitcnt_vscnt" => left.vs = Some(value & 63),
+            "s_waitcnt_lgkmcnt" => left.lgkm = Some(value & 63),
+            _ => {}
+        }
+        left
+    }
+}
+
+impl Flight {
+    /// A new operation; its number, from 1 on.
+    pub(super) fn issue(&mut self, queues: Queues) -> u32 {
+        self.issued += 1;
+        let pending = Pending { number: self.issued, unordered: queues.unordered };
+        for (queue, used) in
+            [(&mut self.vm, queues.vm), (&mut self.vs, queues.vs), (&mut self.lgkm, queues.lgkm)]
+        {
+            if used {
+                queue.push_back(pending);
+            }
+        }
+        self.issued
+    }
+
+    pub(super) fn wait(&mut self, left: Left) {
+        for (queue, left) in [(&mut self.vm, left.vm), (&mut self.vs, left.vs), (&mut self.lgkm, left.lgkm)] {
+            let Some(left) = left.map(|left| left as usize) else { continue };
+            if left == 0 {
+                queue.clear();
+            } else if !queue.iter().any(|pending| pending.unordered) {
+                let done = queue.len().saturating_sub(left);
+                queue.drain(..done);
+            }
+        }
+    }
+
+    pub(super) fn issued(&self) -> u32 {
+        self.issued
+    }
+
+    /// All accesses of memory up to this number are complete.
+    pub(super) fn memory_done(&self) -> u32 {
+        let oldest = |queue: &VecDeque<Pending>| queue.front().map_or(u32::MAX, |pending| pending.number);
+        oldest(&self.vm).min(oldest(&self.vs)).min(self.issued + 1) - 1
+    }
+
+    /// All accesses of LDS up to this number are complete.
+    pub(super) fn lds_done(&self) -> u32 {
+        self.lgkm.front().map_or(self.issued, |pending| pending.number - 1)
+    }
+
+    /// Whether the operation may be incomplete.
+    pub(super) fn has(&self, number: u32) -> bool {
+        [&self.vm, &self.vs, &self.lgkm]
+            .into_iter()
+            .any(|queue| queue.iter().any(|pending| pending.number == number))
+    }
+
+    /// What is in flight, for people.
+    pub(super) fn state(&self) -> String {
+        let mut text = format!("vmcnt {}, lgkmcnt {}", self.vm.len(), self.lgkm.len());
+        if !self.vs.is_empty() {
+            text.push_str(&format!(", vscnt {}", self.vs.len()));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VM: Queues = Queues { vm: true, vs: false, lgkm: false, unordered: false };
+    const LDS: Queues = Queues { vm: false, vs: false, lgkm: true, unordered: false };
+    const FLAT: Queues = Queues { vm: true, vs: false, lgkm: true, unordered: true };
+
+    #[test]
+    fn waits_complete_the_oldest() {
+        let mut flight = Flight::default();
+        for _ in 0..3 {
+            flight.issue(VM);
+        }
+        flight.issue(LDS);
+        assert_eq!((flight.memory_done(), flight.lds_done()), (0, 3));
+        flight.wait(Left { vm: Some(1), ..Left::default() });
+        assert_eq!((flight.memory_done(), flight.lds_done()), (2, 3));
+        flight.wait(Left { vm: Some(0), lgkm: Some(0), vs: None });
+        assert_eq!((flight.memory_done(), flight.lds_done()), (4, 4));
+    }
+
+    #[test]
+    fn flat_accesses_need_zero() {
+        let mut flight = Flight::default();
+        flight.issue(VM);
+        flight.issue(FLAT);
+        flight.wait(Left { vm: Some(1), ..Left::default() });
+        assert!(flight.has(1));
+        flight.wait(Left { vm: Some(0), ..Left::default() });
+        assert!(!flight.has(1) && flight.has(2));
+    }
+}

@@ -1,0 +1,131 @@
+//! The scoreboard of crate `check`, driven by what waves really execute.
+
+use super::findings::{Elsewhere, place};
+use super::touch::Touch;
+use super::{FaultClass, Watcher};
+use crate::exec::Cx;
+use crate::op::Code;
+use crate::wave::{ActiveLanes, SHARED_APERTURE};
+use check::{Counter, FlatPath, Problem, Site};
+use isa::decode::Decoder;
+use isa::{MachInst, Operand, Target, op};
+
+/// All ranges of code as the scoreboard wants them.
+pub(super) struct Program {
+    pub(super) code: check::Code,
+    /// Site of the first dword of each range.
+    first: Vec<Site>,
+}
+
+impl Program {
+    pub(super) fn new(target: &'static Target, ranges: &[Code]) -> Program {
+        let decoder = Decoder::new(target);
+        let mut code = check::Code::new(target, false);
+        let nothing = MachInst::new(op::S_NOP, &[Operand::Imm(0)]);
+        let mut first = Vec::new();
+        for range in ranges {
+            first.push(code.len() as Site);
+            for at in 0..range.words.len() {
+                // What lies inside of another instruction is never issued.
+                let decoded = decoder.as_ref().and_then(|decoder| decoder.decode(&range.words[at..]).ok());
+                code.add(&decoded.map_or(nothing, |(inst, _)| inst));
+            }
+        }
+        Program { code, first }
+    }
+
+    #[inline]
+    fn site(&self, range: u32, pc: u32) -> Option<Site> {
+        Some(self.first.get(range as usize)? + pc)
+    }
+
+    fn place(&self, site: Site) -> u32 {
+        let range = self.first.partition_point(|&first| first <= site).saturating_sub(1);
+        place(range as u32, site - self.first[range])
+    }
+}
+
+impl Watcher<'_> {
+    /// Registers in flight and wait states.
+    #[inline]
+    pub(super) fn issue(&mut self, cx: &Cx<'_>, touch: &Touch) {
+        let program = &self.shared.program;
+        let Some(site) = program.site(cx.wave.range, cx.wave.last) else { return };
+        let path = if touch.is_flat { flat_path(cx, touch) } else { FlatPath::Unknown };
+        let now = &mut self.group.now;
+        let board = &mut self.group.waves[now.wave].board;
+        let hazards = &mut now.hazards;
+        board.issue_on(&program.code, site, path, &mut |finding| hazards.push(finding));
+        if !self.group.now.hazards.is_empty() || touch.single.is_some() {
+            self.report_hazards(touch);
+        }
+    }
+
+    #[cold]
+    fn report_hazards(&mut self, touch: &Touch) {
+        let found = std::mem::take(&mut self.group.now.hazards);
+        for hazard in &found {
+            self.report_hazard(hazard);
+        }
+        self.group.now.hazards = found;
+        self.group.now.hazards.clear();
+        if let Some(rule) = touch.single {
+            let mut finding = self.finding(FaultClass::Hazard, rule.id, rule.name.to_owned());
+            finding.label = "wrong wherever it stands".into();
+            finding.fix = Some(rule.mend.to_owned());
+            self.report(finding);
+        }
+    }
+
+    fn report_hazard(&mut self, hazard: &check::Finding) {
+        let shared = self.shared;
+        let me = self.group.first_wave + self.group.now.wave as u32;
+        let name = hazard.registers.map_or("a register".into(), check::finding::registers);
+        let (first, second) = match hazard.problem {
+            Problem::InFlight { access, .. } => {
+                let second = match access {
+                    check::Access::Reads => format!("reads {name} too early"),
+                    check::Access::Writes => format!("writes {name}, which the load will overwrite"),
+                    check::Access::Overwrites => format!("overwrites {name} before it has been read"),
+                    check::Access::Returns => format!("returns {name} to its caller"),
+                };
+                (format!("has {name} in flight from here on"), second)
+            }
+            Problem::Hazard { .. } | Problem::Event { .. } => {
+                ("the first of the two".into(), "comes too soon".into())
+            }
+        };
+        let mut finding = self.finding(FaultClass::Hazard, hazard.id(), hazard.to_string());
+        finding.label = second;
+        if hazard.first != check::CALLER && hazard.first != hazard.second {
+            let place = shared.program.place(hazard.first);
+            finding.other = Some(Elsewhere { place, wave: me, label: first });
+        }
+        if let Some(counter) = hazard.counter() {
+            let board = &self.group.waves[self.group.now.wave].board;
+            let state = |counter: Counter| format!("{} {}", counter.name(), board.outstanding(counter));
+            let used =
+                Counter::ALL.into_iter().filter(|&other| other == counter || board.outstanding(other) != 0);
+            finding.notes.push(format!("counters here: {}", used.map(state).collect::<Vec<_>>().join(", ")));
+        }
+        finding.fix = Some(format!("`{}` before it", hazard.mend()));
+        self.report(finding);
+    }
+}
+
+/// Where the lanes of a flat access go.
+fn flat_path(cx: &Cx<'_>, touch: &Touch) -> FlatPath {
+    let Some(run) = touch.address.as_slice().first() else { return FlatPath::Unknown };
+    let Some(high) = cx.wave.vgpr.get(usize::from(run.first) + 1) else { return FlatPath::Unknown };
+    let (mut lds, mut memory) = (false, false);
+    for lane in ActiveLanes(cx.wave.exec()) {
+        let is_lds = high[lane] == SHARED_APERTURE;
+        lds |= is_lds;
+        memory |= !is_lds;
+    }
+    match (lds, memory) {
+        (true, false) => FlatPath::Lds,
+        (false, true) => FlatPath::Memory,
+        _ => FlatPath::Unknown,
+    }
+}

@@ -1,0 +1,285 @@
+//! Strict mode: a shadow beside the functional run that finds what real hardware hides.
+//!
+//! The handlers of `exec` stay the only meaning of instructions. This watches them: before and after each instruction,
+//! and at each access to memory.
+//!
+//! | file | finds |
+//! |---|---|
+//! | `hazards` | registers in flight, wait states: the scoreboard of crate `check` |
+//! | `defined` | what depends on registers, LDS or scratch that nobody has written |
+//! | `races`, `order`, `cells` | accesses of two waves without order; reads of what caches may hold stale |
+//! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
+//! | `report` | what is said about it |
+//!
+//! `docs/strict-mode.md` has the rules and what they leave out.
+
+mod access;
+mod cells;
+mod clock;
+mod defined;
+mod findings;
+mod flight;
+mod hazards;
+mod order;
+mod races;
+mod report;
+mod start;
+mod touch;
+
+pub use report::{FaultClass, Report};
+
+pub(crate) use start::{Shape, Shared};
+
+use crate::exec::{Cx, Flow};
+use crate::fault::{Access, Trap};
+use crate::memory::Memory;
+use crate::op::Op;
+use crate::watch::{CacheOp, MemAccess, Space, Watch};
+use cells::LdsCell;
+use defined::{Defined, Depends};
+use findings::Finding;
+use order::{Known, Order};
+use touch::{Class, Touch};
+
+/// How a dispatch is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Every instruction completes at once, and nothing is watched.
+    #[default]
+    Fast,
+    /// Watched, as this module says. With `keep_going`, findings do not end the run.
+    Strict {
+        /// Whether to go on after a finding.
+        keep_going: bool,
+    },
+}
+
+impl Mode {
+    /// Strict mode that ends with the first finding.
+    pub const STRICT: Mode = Mode::Strict { keep_going: false };
+}
+
+/// The shadow of a wave.
+pub(crate) struct WaveShadow {
+    defined: Defined,
+    order: Order,
+    board: check::Scoreboard,
+    /// Undefined bits of its scratch, dword by dword.
+    scratch: Vec<u32>,
+    /// Whether code has written FLAT_SCRATCH where it is no SGPR (GFX10).
+    flat_scratch: bool,
+    spin: Spin,
+}
+
+/// A load that finds the same place unchanged again and again.
+#[derive(Default)]
+struct Spin {
+    place: u32,
+    address: u64,
+    repeats: u32,
+    elsewhere: u32,
+}
+
+impl Spin {
+    /// Loads at other places before one of them is looked at instead.
+    const PATIENCE: u32 = 64;
+    /// Repetitions that look like waiting.
+    const MANY: u32 = 100;
+
+    fn note(&mut self, place: u32, address: u64) {
+        if place != self.place {
+            self.elsewhere += 1;
+            if self.elsewhere > Self::PATIENCE {
+                *self = Spin { place, address, ..Spin::default() };
+            }
+            return;
+        }
+        self.elsewhere = 0;
+        self.repeats = if address == self.address { self.repeats.saturating_add(1) } else { 0 };
+        self.address = address;
+    }
+}
+
+impl GroupShadow {
+    /// Whether a wave seems to wait for something in memory.
+    pub(crate) fn spins(&self, wave: usize) -> bool {
+        self.waves.get(wave).is_some_and(|wave| wave.spin.repeats > Spin::MANY)
+    }
+}
+
+/// The shadow of a group.
+pub(crate) struct GroupShadow {
+    waves: Vec<WaveShadow>,
+    lds: Vec<LdsCell>,
+    /// Undefined bits of LDS, dword by dword.
+    lds_bits: Vec<u32>,
+    /// What atomics have released, by dword of LDS.
+    lds_releases: Vec<Option<Box<[Known]>>>,
+    /// Number of the group's first wave.
+    first_wave: u32,
+    now: Now,
+    findings: Vec<Finding>,
+}
+
+/// The instruction at work.
+struct Now {
+    wave: usize,
+    /// Its place: see [`findings::place`].
+    place: u32,
+    /// Its number among the wave's memory operations.
+    number: u32,
+    m0: u32,
+    /// Bytes of its data that each lane has handled.
+    cursor: [u16; 64],
+    /// Whether all that it stores is defined.
+    data_defined: bool,
+    /// Undefined bits that were loaded: lane, byte, bytes, bits.
+    loaded: Vec<(u8, u16, u8, u32)>,
+    reads: Vec<MemAccess>,
+    hazards: Vec<check::Finding>,
+    /// One finding of an instruction is enough.
+    reported: bool,
+}
+
+/// A group's shadow at work.
+pub(crate) struct Watcher<'a> {
+    shared: &'a Shared,
+    group: &'a mut GroupShadow,
+    touch: Option<&'a Touch>,
+}
+
+impl<'a> Watcher<'a> {
+    pub(crate) fn new(shared: &'a Shared, group: &'a mut GroupShadow) -> Watcher<'a> {
+        Watcher { shared, group, touch: None }
+    }
+
+    fn wave(&mut self) -> &mut WaveShadow {
+        &mut self.group.waves[self.group.now.wave]
+    }
+
+    /// Ends the run, unless it is to go on.
+    fn verdict(&self) -> Result<(), Trap> {
+        if self.group.now.reported && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
+    }
+
+    /// Registers beside memory.
+    #[inline]
+    fn step_registers(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
+        let wave = &mut self.group.waves[self.group.now.wave];
+        if let Some(depends) = wave.defined.step(cx, op, touch) {
+            self.report_dependence(cx, touch, depends == Depends::Exec);
+        }
+    }
+
+    /// Registers that M0 has a part in naming: what is read counts as defined, what may be written becomes so.
+    #[cold]
+    fn step_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
+        let exec = cx.wave.exec();
+        let m0 = cx.wave.sgpr[crate::wave::reg::M0];
+        let defined = &mut self.wave().defined;
+        defined.define_results(touch, exec);
+        for offset in [m0, m0 & 0xff] {
+            for register in touch.writes.registers() {
+                defined.define_vector(register.wrapping_add(offset as usize), exec);
+            }
+            if offset < 128 {
+                defined.define_scalars(touch.scalar_writes << offset);
+            }
+        }
+    }
+
+    fn wait(&mut self, touch: &Touch) {
+        let first = self.group.first_wave;
+        let me = self.group.now.wave;
+        let order = &mut self.group.waves[me].order;
+        order.flight.wait(touch.left);
+        if order.settle() {
+            let clock = order.acquired.clone();
+            self.shared.publish_far(first + me as u32, clock);
+        }
+    }
+}
+
+impl Watch for Watcher<'_> {
+    fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
+        let touch = self.shared.touch(cx.wave.range, cx.wave.last);
+        self.touch = Some(touch);
+        let now = &mut self.group.now;
+        now.wave = cx.wave.id as usize;
+        now.place = findings::place(cx.wave.range, cx.wave.last);
+        now.reported = false;
+        self.issue(cx, touch);
+        match touch.class {
+            Class::Pure | Class::Branch | Class::Jump | Class::Other => {
+                if cx.wave.gpr_idx && op.class == crate::op::Class::Valu {
+                    self.step_indexed(cx, touch);
+                } else {
+                    self.step_registers(cx, op, touch);
+                }
+                self.wave().flat_scratch |= touch.sets_flat_scratch;
+            }
+            Class::Memory(_) => self.before_memory(cx, touch),
+            Class::Wait => self.wait(touch),
+            Class::Indexed => self.step_indexed(cx, touch),
+            Class::Barrier => {}
+        }
+        self.verdict()
+    }
+
+    fn after(&mut self, cx: &mut Cx<'_>, _: &Op, flow: Flow) -> Result<(), Trap> {
+        let Some(touch) = self.touch else { return Ok(()) };
+        if let Class::Memory(kind) = touch.class {
+            if flow == Flow::Next {
+                self.after_memory(cx, touch, kind);
+            }
+            return self.verdict();
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, _: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        self.check_access(access);
+        self.note_loaded(access);
+        if access.space != Space::Scratch {
+            self.group.now.reads.push(*access);
+        }
+        self.verdict().map(|()| None)
+    }
+
+    fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
+        self.check_access(access);
+        self.note_stored(access);
+        match access.space {
+            Space::Lds => self.lds_write(access, value),
+            Space::Global => self.global_write(memory, access, value),
+            _ => {}
+        }
+        self.verdict().map(|()| false)
+    }
+
+    fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
+        self.check_access(access);
+        self.note_atomic(access);
+        match access.space {
+            Space::Lds => self.lds_atomic(access),
+            Space::Global => self.global_atomic(memory, access),
+            _ => {}
+        }
+        if self.touch.is_some_and(|touch| touch.returns) && access.space != Space::Scratch {
+            self.group.now.reads.push(MemAccess { kind: Access::Atomic, ..*access });
+        }
+        self.verdict()
+    }
+
+    fn cache(&mut self, _: &Memory, operation: CacheOp) -> Result<(), Trap> {
+        let caches = self.shared.caches;
+        let order = &mut self.wave().order;
+        match operation {
+            CacheOp::InvalidateL1 { .. } | CacheOp::InvalidateGl0 => order.invalidate(caches),
+            CacheOp::InvalidateGl1 => order.invalidate_middle(),
+            CacheOp::InvalidateScalar { .. } => order.scalar_fresh = true,
+            _ => {}
+        }
+        Ok(())
+    }
+}

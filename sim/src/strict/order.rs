@@ -1,0 +1,150 @@
+//! Happens-before: what a wave may rely on.
+//!
+//! Every memory operation of a wave has a number. A barrier or a release publishes a wave's operations up to the last one
+//! that the wave has waited for; who has passed the barrier, or acquired the release, knows them. Within a group that is
+//! kept wave by wave ([`Known`]), between groups in a [`Clock`].
+
+use super::clock::Clock;
+use super::flight::Flight;
+
+/// What is known of another wave of the group: its operations up to these numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Accesses of LDS are done.
+    pub(super) lds: u32,
+    /// Accesses of memory are done, as far as the group can tell.
+    pub(super) memory: u32,
+    /// Accesses of memory are done for everybody.
+    pub(super) far: u32,
+    /// Accesses of memory are done and no stale copy of what they wrote is left in the cache this wave reads through.
+    pub(super) fresh: u32,
+    /// Issued before the barrier, whether waited for or not: for messages.
+    pub(super) issued: u32,
+}
+
+impl Known {
+    pub(super) fn merge(&mut self, other: Known) {
+        self.lds = self.lds.max(other.lds);
+        self.memory = self.memory.max(other.memory);
+        self.far = self.far.max(other.far);
+        self.issued = self.issued.max(other.issued);
+    }
+}
+
+/// How the processor keeps caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Caches {
+    /// Waves of a group read through different L0 caches (GFX10 in WGP mode).
+    pub(super) split_group: bool,
+    /// There is a cache for several compute units between the first one and L2 (GFX10's GL1).
+    pub(super) middle: bool,
+}
+
+/// An acquire whose load is in flight.
+pub(super) struct Pending {
+    number: u32,
+    clock: Clock,
+    local: Option<Box<[Known]>>,
+}
+
+/// What one wave knows.
+pub(super) struct Order {
+    /// Its number in the dispatch, from 1 on.
+    pub(super) wave: u32,
+    pub(super) flight: Flight,
+    pub(super) local: Box<[Known]>,
+    /// Of waves of other groups.
+    pub(super) acquired: Clock,
+    /// That part of `acquired` after which the vector caches were invalidated.
+    pub(super) visible: Clock,
+    /// That part of `acquired` after which GL1 was.
+    pub(super) middle: Clock,
+    /// The scalar cache holds nothing that was written since.
+    pub(super) scalar_fresh: bool,
+    pending: Vec<Pending>,
+}
+
+impl Order {
+    pub(super) fn new(wave: u32, waves: usize) -> Order {
+        Order {
+            wave,
+            flight: Flight::default(),
+            local: vec![Known::default(); waves].into(),
+            acquired: Clock::default(),
+            visible: Clock::default(),
+            middle: Clock::default(),
+            scalar_fresh: true,
+            pending: Vec::new(),
+        }
+    }
+
+    /// What a barrier tells the others of this wave.
+    pub(super) fn published(&self, caches: Caches) -> Known {
+        let far = self.flight.memory_done();
+        // One L1 serves the whole group, in order: what was issued before is seen by what is issued after (seed 000,
+        // line 3052 on). GFX10 in WGP mode has two.
+        let memory = if caches.split_group { far } else { self.flight.issued() };
+        Known { lds: self.flight.lds_done(), memory, far, fresh: 0, issued: self.flight.issued() }
+    }
+
+    /// What everybody may know who acquires a release that happens now; `me` is this wave's place in the group and
+    /// `first` the number of the group's first wave.
+    pub(super) fn released(&self, me: usize, first: u32) -> Clock {
+        let mut clock = self.acquired.clone();
+        clock.learn(self.wave, self.flight.memory_done());
+        for (at, known) in self.local.iter().enumerate() {
+            if at != me {
+                clock.learn(first + at as u32, known.far);
+            }
+        }
+        clock
+    }
+
+    /// The same for other waves of the group.
+    pub(super) fn released_local(&self, me: usize, caches: Caches) -> Box<[Known]> {
+        let mut local = self.local.clone();
+        local[me] = self.published(caches);
+        local
+    }
+
+    /// Learns when the operation is complete.
+    pub(super) fn acquire(&mut self, number: u32, clock: Clock, local: Option<Box<[Known]>>) {
+        self.pending.push(Pending { number, clock, local });
+    }
+
+    /// After a wait: takes in what complete loads have acquired. Whether there was anything.
+    pub(super) fn settle(&mut self) -> bool {
+        if self.pending.is_empty() {
+            return false;
+        }
+        let mut settled = false;
+        let mut at = 0;
+        while at < self.pending.len() {
+            if self.flight.has(self.pending[at].number) {
+                at += 1;
+                continue;
+            }
+            let done = self.pending.swap_remove(at);
+            self.acquired.merge(&done.clock);
+            if let Some(local) = done.local {
+                self.local.iter_mut().zip(local.iter()).for_each(|(mine, theirs)| mine.merge(*theirs));
+            }
+            settled = true;
+        }
+        self.scalar_fresh &= !settled;
+        settled
+    }
+
+    /// The first cache is invalidated.
+    pub(super) fn invalidate(&mut self, caches: Caches) {
+        self.visible = if caches.middle { self.middle.clone() } else { self.acquired.clone() };
+        for known in &mut self.local {
+            known.fresh = known.memory;
+        }
+    }
+
+    /// GL1 is invalidated. What L0 still holds is older.
+    pub(super) fn invalidate_middle(&mut self) {
+        self.middle = self.acquired.clone();
+    }
+}

@@ -1,0 +1,490 @@
+//! Accesses of two waves without order, and reads of what a cache may hold stale.
+//!
+//! Writes are entered before memory changes and reads looked at after, so that on several host threads a wave that has
+//! seen a value has also seen who wrote it.
+
+use super::access::{SCALAR, lane_of};
+use super::cells::{LdsCell, Stamp};
+use super::clock::Clock;
+use super::findings::{Elsewhere, Finding};
+use super::{FaultClass, Watcher};
+use crate::fault::Access;
+use crate::memory::Memory;
+use crate::watch::{MemAccess, Space};
+use isa::{Generation, ModFlags};
+
+/// The dwords an access touches, with the bytes in each.
+fn dwords(access: &MemAccess) -> impl Iterator<Item = (u64, u8)> {
+    let (first, shift) = (access.address & !3, access.address % 4);
+    let mask = ((1u32 << access.bytes) - 1) << shift;
+    (0..3u64)
+        .map(move |at| (first + 4 * at, (mask >> (4 * at) & 15) as u8))
+        .take_while(|&(_, mask)| mask != 0)
+}
+
+/// What two accesses have to do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Conflict {
+    /// A read of what the other wave wrote.
+    ReadAfterWrite,
+    WriteAfterWrite,
+    WriteAfterRead,
+}
+
+impl Watcher<'_> {
+    fn me(&self) -> u32 {
+        self.group.first_wave + self.group.now.wave as u32
+    }
+
+    /// A stamp of the operation at work.
+    fn stamp(&self, mask: u8) -> Stamp {
+        let order = &self.group.waves[self.group.now.wave].order;
+        Stamp::new(order.wave, self.group.now.number, order.flight.memory_done(), mask)
+    }
+
+    /// Whether the operation is known to have happened before.
+    fn ordered(&self, earlier: Stamp) -> bool {
+        let order = &self.group.waves[self.group.now.wave].order;
+        let wave = earlier.wave();
+        if wave == order.wave || order.acquired.get(wave) >= earlier.number() {
+            return true;
+        }
+        let mate = self.shared.in_group(self.group.first_wave, wave);
+        mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| known.memory >= earlier.number())
+    }
+
+    /// Whether a stale copy of what the operation wrote cannot be in a cache any more.
+    fn visible(&self, earlier: Stamp) -> bool {
+        let order = &self.group.waves[self.group.now.wave].order;
+        match self.shared.in_group(self.group.first_wave, earlier.wave()) {
+            Some(mate) if self.shared.caches.split_group => {
+                order.local.get(mate).is_some_and(|known| known.fresh >= earlier.number())
+                    || order.visible.get(earlier.wave()) >= earlier.number()
+            }
+            Some(_) => true,
+            None => order.visible.get(earlier.wave()) >= earlier.number(),
+        }
+    }
+
+    /// Whether this wave has taken part in atomics on a place that return.
+    fn takes_part(&self, address: u64) -> bool {
+        self.shared.has_joined(address, self.me())
+    }
+
+    pub(super) fn global_write(&mut self, memory: &Memory, access: &MemAccess, value: u32) {
+        if !self.shared.races {
+            return;
+        }
+        if access.lane == SCALAR {
+            return self.scalar_write(memory, access);
+        }
+        let shared = self.shared;
+        let mut checked = false;
+        for (address, mask) in dwords(access) {
+            let Some(cell) = shared.cells.at(memory, address) else { continue };
+            let ((write, write_place), (read, read_place)) = (cell.last_write(), cell.last_read());
+            let conflicts =
+                |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.ordered(stamp);
+            let sync = write.is_sync();
+            let mut found = None;
+            if conflicts(write) {
+                if write.is_atomic() || write.is_sync() {
+                    // The store that lets go of a lock, by a wave that has held it.
+                    if !access.flags.contains(ModFlags::GLC) && !self.takes_part(address) {
+                        found = Some((Conflict::WriteAfterWrite, write, write_place));
+                    }
+                } else {
+                    found = Some((Conflict::WriteAfterWrite, write, write_place));
+                }
+            }
+            if found.is_none() && conflicts(read) && !read.is_atomic() {
+                found = Some((Conflict::WriteAfterRead, read, read_place));
+            }
+            if let (Some((conflict, stamp, place)), false) = (found, checked) {
+                // A store of what is there already changes nothing for anybody.
+                let same =
+                    memory.find(access.address, access.bytes.into()).is_some_and(|(buffer, offset)| {
+                        buffer.load(offset, access.bytes) == low(value, access.bytes)
+                    });
+                checked = true;
+                if !same {
+                    self.report_conflict(access, conflict, stamp, place);
+                }
+            }
+            if sync {
+                let order = &self.group.waves[self.group.now.wave].order;
+                let clock = order.released(self.group.now.wave, self.group.first_wave);
+                shared.release(address, &clock);
+            }
+            let stamp = self.stamp(mask).sync(sync).atomic(access.flags.contains(ModFlags::GLC));
+            cell.set_write(stamp, self.group.now.place);
+        }
+        self.group.waves[self.group.now.wave].order.scalar_fresh = false;
+    }
+
+    /// A scalar store stays in the scalar cache until it is written back: nobody is to see it in this dispatch.
+    fn scalar_write(&mut self, memory: &Memory, access: &MemAccess) {
+        for (address, mask) in dwords(access) {
+            if let Some(cell) = self.shared.cells.at(memory, address) {
+                let stamp = self.stamp(mask);
+                cell.set_write(
+                    Stamp::new(stamp.wave(), stamp.number(), stamp.number(), mask),
+                    self.group.now.place,
+                );
+            }
+        }
+    }
+
+    /// The release half of a read-modify-write.
+    pub(super) fn global_atomic(&mut self, memory: &Memory, access: &MemAccess) {
+        if !self.shared.races {
+            return;
+        }
+        let shared = self.shared;
+        for (address, mask) in dwords(access) {
+            let Some(cell) = shared.cells.at(memory, address) else { continue };
+            let ((write, _), (read, place)) = (cell.last_write(), cell.last_read());
+            let mate = shared.in_group(self.group.first_wave, read.wave()).is_some();
+            let plain = !read.is_none() && read.mask() & mask != 0 && !read.is_atomic();
+            if plain && !mate && !self.ordered(read) && !shared.has_joined(address, read.wave()) {
+                self.report_conflict(access, Conflict::WriteAfterRead, read, place);
+            }
+            if !write.is_none() && !write.is_sync() && write.wave() != self.me() {
+                // What a plain store has published is part of what the next atomic finds.
+                let mut clock = Clock::default();
+                clock.learn(write.wave(), write.released());
+                shared.learned_by(write.wave(), &mut clock);
+                shared.release(address, &clock);
+            }
+            let order = &self.group.waves[self.group.now.wave].order;
+            let clock = order.released(self.group.now.wave, self.group.first_wave);
+            shared.release(address, &clock);
+            if self.touch.is_some_and(|touch| touch.returns) {
+                shared.join(address, self.me());
+            }
+            cell.set_write(self.stamp(mask).sync(true).atomic(true), self.group.now.place);
+        }
+    }
+
+    /// The reads of the instruction that has just run.
+    pub(super) fn order_reads(&mut self, memory: &Memory) {
+        let mut reads = std::mem::take(&mut self.group.now.reads);
+        for access in reads.drain(..) {
+            match access.space {
+                Space::Lds => self.lds_read(&access),
+                _ if self.shared.races => self.global_read(memory, &access),
+                _ => {}
+            }
+        }
+        self.group.now.reads = reads;
+    }
+
+    fn global_read(&mut self, memory: &Memory, access: &MemAccess) {
+        let shared = self.shared;
+        let atomic = access.kind == Access::Atomic;
+        let glc = atomic || access.flags.contains(ModFlags::GLC);
+        for (address, mask) in dwords(access) {
+            let Some(cell) = shared.cells.at(memory, address) else { continue };
+            let (write, place) = cell.last_write();
+            if !write.is_none() && write.mask() & mask != 0 {
+                if access.lane == SCALAR {
+                    self.scalar_read(access, write, place);
+                } else if atomic {
+                    self.acquire(address, write);
+                } else if write.wave() != self.me() {
+                    self.read_of_other(access, address, write, place, glc);
+                }
+            }
+            if !atomic {
+                cell.set_read(self.stamp(mask).atomic(glc), self.group.now.place);
+            }
+        }
+    }
+
+    fn read_of_other(&mut self, access: &MemAccess, address: u64, write: Stamp, place: u32, glc: bool) {
+        let mate = self.shared.in_group(self.group.first_wave, write.wave()).is_some();
+        if glc || mate && write.is_sync() && self.takes_part(address) {
+            self.acquire(address, write);
+        } else if !self.ordered(write) {
+            self.report_conflict(access, Conflict::ReadAfterWrite, write, place);
+        } else if !self.visible(write) {
+            self.report_stale(access, write, place);
+        }
+    }
+
+    /// Takes note of what the writer of a place has released, to be known when the load is complete.
+    fn acquire(&mut self, address: u64, write: Stamp) {
+        let mut clock = Clock::default();
+        if write.is_sync() {
+            clock = self.shared.released(address);
+        }
+        if write.wave() != self.me() && !write.is_none() {
+            clock.learn(write.wave(), write.released());
+            self.shared.learned_by(write.wave(), &mut clock);
+        }
+        let number = self.group.now.number;
+        if !clock.is_empty() {
+            self.wave().order.acquire(number, clock, None);
+        }
+    }
+
+    /// Scalar loads go through a cache that vector stores do not touch.
+    fn scalar_read(&mut self, access: &MemAccess, write: Stamp, place: u32) {
+        let ordered = self.ordered(write);
+        let own = write.wave() == self.me();
+        let order = &self.group.waves[self.group.now.wave].order;
+        let complete = !own || order.flight.memory_done() >= write.number();
+        if own && write.released() == 0 && write.number() != 0 && !self.is_vector_store(place) {
+            return;
+        }
+        if !ordered || !complete {
+            return self.report_conflict(access, Conflict::ReadAfterWrite, write, place);
+        }
+        if !order.scalar_fresh {
+            let message = format!("a scalar load reads {} after a vector store", self.address_text(access));
+            let mut finding = self.finding(FaultClass::Race, "stale-scalar-cache", message);
+            finding.label = "may be served from the scalar cache, which is not coherent".into();
+            finding.other = Some(self.elsewhere(write, place, "wrote it"));
+            finding.fix = Some("`s_dcache_inv` between the two, after a wait for the store".into());
+            self.report(finding);
+        }
+    }
+
+    fn is_vector_store(&self, place: u32) -> bool {
+        let (range, pc) = super::findings::split_place(place);
+        !self.shared.touch(range, pc).reads.as_slice().is_empty()
+    }
+
+    pub(super) fn elsewhere(&self, stamp: Stamp, place: u32, label: &str) -> Elsewhere {
+        Elsewhere { place, wave: stamp.wave(), label: label.to_owned() }
+    }
+
+    pub(super) fn address_text(&self, access: &MemAccess) -> String {
+        match access.space {
+            Space::Lds => format!("LDS address {:#x}", access.address),
+            _ => format!("address {:#x}", access.address),
+        }
+    }
+
+    #[cold]
+    fn report_conflict(&mut self, access: &MemAccess, conflict: Conflict, earlier: Stamp, place: u32) {
+        let (rule, verb, before) = match conflict {
+            Conflict::ReadAfterWrite => ("race-read-after-write", "reads it", "wrote it"),
+            Conflict::WriteAfterWrite => ("race-write-after-write", "writes it", "wrote another value"),
+            Conflict::WriteAfterRead => ("race-write-after-read", "writes it", "read it"),
+        };
+        let place_name = if access.space == Space::Lds { "LDS" } else { "global memory" };
+        let message = format!(
+            "two waves access {} in {place_name} without order",
+            self.address_text(access).replace("LDS ", "")
+        );
+        let mut finding = self.finding(FaultClass::Race, rule, message);
+        finding.label = verb.into();
+        finding.lane = lane_of(access);
+        finding.other = Some(self.elsewhere(earlier, place, before));
+        self.explain_order(&mut finding, access.space, earlier);
+        self.report(finding);
+    }
+
+    /// Why there is no order, and what would make one.
+    fn explain_order(&self, finding: &mut Finding, space: Space, earlier: Stamp) {
+        let order = &self.group.waves[self.group.now.wave].order;
+        let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
+        let known = mate.and_then(|mate| order.local.get(mate));
+        let gfx10 = self.shared.target.generation == Generation::Gfx10;
+        let wait = match (space, gfx10) {
+            (Space::Lds, _) => "`s_waitcnt lgkmcnt(0)`",
+            (_, true) => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
+            _ => "`s_waitcnt vmcnt(0)`",
+        };
+        match known {
+            Some(known) if known.issued >= earlier.number() => {
+                finding.notes.push(
+                    "there is a barrier between the two, but the first was still in flight when its wave arrived there"
+                        .into(),
+                );
+                finding.fix = Some(format!("{wait} before the `s_barrier`"));
+            }
+            Some(_) => {
+                finding.notes.push("both waves are of one group, and no barrier is between the two".into());
+                finding.fix = Some("`s_barrier` between the two, with a wait before it".into());
+            }
+            None if order.acquired.get(earlier.wave()) != 0 => {
+                finding.notes.push(
+                    "an atomic has ordered the waves, but the first access was still in flight at the release".into(),
+                );
+                finding.fix = Some(format!("{wait} before the store or atomic that releases"));
+            }
+            None => {
+                finding.notes.push("the waves are of different groups, and nothing has ordered them".into());
+                finding.fix = Some("a release by the first and an acquire by the second wave".into());
+            }
+        }
+        finding.notes.push(format!("in flight here: {}", order.flight.state()));
+    }
+
+    #[cold]
+    fn report_stale(&mut self, access: &MemAccess, write: Stamp, place: u32) {
+        let order = &self.group.waves[self.group.now.wave].order;
+        let known = order.acquired.get(write.wave()) >= write.number();
+        let (cache, fix) = match self.shared.target.generation {
+            Generation::Gfx10 if !known => ("L0", "`buffer_gl0_inv` after the barrier"),
+            Generation::Gfx10 => {
+                ("L0 or L1", "`buffer_gl1_inv` and `buffer_gl0_inv` after the load that acquires")
+            }
+            Generation::Gfx6 => ("L1", "`buffer_wbinvl1` after the load that acquires"),
+            _ => ("L1", "`buffer_wbinvl1_vol` after the load that acquires"),
+        };
+        let message = format!(
+            "a load of {} may find a stale copy in the {cache} cache: no invalidation since the write became known",
+            self.address_text(access)
+        );
+        let mut finding = self.finding(FaultClass::Race, "stale-vector-cache", message);
+        finding.label = "may read the older value".into();
+        finding.lane = lane_of(access);
+        finding.other = Some(self.elsewhere(write, place, "wrote it"));
+        finding.notes.push(format!("in flight here: {}", order.flight.state()));
+        finding.fix = Some(format!("{fix}, and a wait for that load before it"));
+        self.report(finding);
+    }
+}
+
+/// LDS: one group, one copy, no caches.
+impl Watcher<'_> {
+    fn lds_ordered(&self, earlier: Stamp) -> bool {
+        let order = &self.group.waves[self.group.now.wave].order;
+        let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
+        earlier.wave() == order.wave
+            || mate.and_then(|mate| order.local.get(mate)).is_some_and(|known| known.lds >= earlier.number())
+    }
+
+    /// Whether this wave has taken part in atomics on a dword that return.
+    fn takes_part_lds(&self, word: usize) -> bool {
+        self.group.lds.get(word).is_some_and(|cell| cell.joined >> (self.group.now.wave & 63) & 1 != 0)
+    }
+
+    pub(super) fn lds_write(&mut self, access: &MemAccess, value: u32) {
+        for (address, mask) in dwords(access) {
+            let word = (address / 4) as usize;
+            let Some(&cell) = self.group.lds.get(word) else { continue };
+            let conflicts =
+                |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
+            let sync = cell.write.is_sync();
+            let placed =
+                if address == access.address & !3 { value << (access.address % 4 * 8) } else { value };
+            let bytes = (0..4)
+                .fold(0, |bits, byte| bits | if mask >> byte & 1 != 0 { 0xff << (8 * byte) } else { 0 });
+            let same = cell.write.mask() & mask == mask && (cell.value ^ placed) & bytes == 0;
+            if !(sync && self.takes_part_lds(word)) {
+                if conflicts(cell.write) && (!same || cell.write.is_atomic()) {
+                    self.report_conflict(access, Conflict::WriteAfterWrite, cell.write, cell.write_place);
+                } else if conflicts(cell.read) && !same {
+                    self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place);
+                }
+            }
+            if sync {
+                self.release_lds(word);
+            }
+            let (stamp, place) = (self.stamp(mask).sync(sync), self.group.now.place);
+            let cell = &mut self.group.lds[word];
+            (cell.write, cell.write_place) = (stamp, place);
+            cell.value = cell.value & !bytes | placed & bytes;
+        }
+    }
+
+    fn release_lds(&mut self, word: usize) {
+        let me = self.group.now.wave;
+        let local = self.group.waves[me].order.released_local(me, self.shared.caches);
+        match &mut self.group.lds_releases[word] {
+            Some(known) => known.iter_mut().zip(&local).for_each(|(known, new)| known.merge(*new)),
+            none => *none = Some(local),
+        }
+    }
+
+    pub(super) fn lds_atomic(&mut self, access: &MemAccess) {
+        for (address, mask) in dwords(access) {
+            let word = (address / 4) as usize;
+            let Some(&cell) = self.group.lds.get(word) else { continue };
+            let conflicts =
+                |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
+            if conflicts(cell.write) && !cell.write.is_atomic() && !cell.write.is_sync() {
+                self.report_conflict(access, Conflict::WriteAfterWrite, cell.write, cell.write_place);
+            } else if conflicts(cell.read) && !self.has_joined_lds(&cell, cell.read) {
+                self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place);
+            }
+            self.release_lds(word);
+            let (stamp, place) = (self.stamp(mask).sync(true).atomic(true), self.group.now.place);
+            let cell = &mut self.group.lds[word];
+            (cell.write, cell.write_place) = (stamp, place);
+            if self.touch.is_some_and(|touch| touch.returns) {
+                cell.joined |= 1 << (self.group.now.wave & 63);
+            }
+        }
+    }
+
+    /// Whether the wave of an access has taken part in atomics on the dword that return.
+    fn has_joined_lds(&self, cell: &LdsCell, stamp: Stamp) -> bool {
+        let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
+        mate.is_some_and(|mate| cell.joined >> (mate & 63) & 1 != 0)
+    }
+
+    fn lds_read(&mut self, access: &MemAccess) {
+        let atomic = access.kind == Access::Atomic;
+        for (address, mask) in dwords(access) {
+            let word = (address / 4) as usize;
+            let Some(&cell) = self.group.lds.get(word) else { continue };
+            let write = cell.write;
+            if atomic || write.is_sync() && self.takes_part_lds(word) {
+                self.acquire_lds(word);
+            } else if !write.is_none() && write.mask() & mask != 0 && !self.lds_ordered(write) {
+                self.report_conflict(access, Conflict::ReadAfterWrite, write, cell.write_place);
+            }
+            if !atomic {
+                let (stamp, place) = (self.stamp(mask), self.group.now.place);
+                let cell = &mut self.group.lds[word];
+                (cell.read, cell.read_place) = (stamp, place);
+            }
+        }
+    }
+
+    fn acquire_lds(&mut self, word: usize) {
+        let local = self.group.lds_releases.get(word).cloned().flatten();
+        let number = self.group.now.number;
+        if local.is_some() {
+            self.wave().order.acquire(number, Clock::default(), local);
+        }
+    }
+
+    /// All waves that have not ended are at a barrier, and go on.
+    pub(crate) fn pass_barrier(&mut self) {
+        let caches = self.shared.caches;
+        let published: Vec<_> = self.group.waves.iter().map(|wave| wave.order.published(caches)).collect();
+        let (mut acquired, mut visible, mut middle) = (Clock::default(), Clock::default(), Clock::default());
+        for wave in &self.group.waves {
+            acquired.merge(&wave.order.acquired);
+            visible.merge(&wave.order.visible);
+            middle.merge(&wave.order.middle);
+        }
+        for (me, wave) in self.group.waves.iter_mut().enumerate() {
+            let order = &mut wave.order;
+            for (at, known) in published.iter().enumerate().filter(|&(at, _)| at != me) {
+                order.local[at].merge(*known);
+            }
+            order.scalar_fresh = false;
+            self.shared.publish_barrier(order.wave, published[me].far);
+            if acquired.is_empty() {
+                continue;
+            }
+            order.acquired = acquired.clone();
+            order.middle = middle.clone();
+            if !caches.split_group {
+                order.visible = visible.clone();
+            }
+            self.shared.publish_far(order.wave, acquired.clone());
+        }
+    }
+}
+
+fn low(value: u32, bytes: u32) -> u32 {
+    if bytes >= 4 { value } else { value & ((1 << (bytes * 8)) - 1) }
+}

@@ -1,0 +1,255 @@
+//! What all groups of a strict run share, and how shadows begin.
+
+use super::cells::{Cells, LdsCell, MAX_WAVES};
+use super::clock::Clock;
+use super::defined::Defined;
+use super::hazards::Program;
+use super::order::{Caches, Order};
+use super::touch::{self, Touch};
+use super::{GroupShadow, Now, WaveShadow};
+use crate::launch::{Launch, POISON};
+use crate::memory::Memory;
+use crate::op::Code;
+use crate::wave::Wave;
+use isa::decode::Decoder;
+use isa::{Generation, Target};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+const STRIPES: usize = 64;
+
+/// Rule and places of a finding.
+type Seen = HashSet<(String, u32, Option<u32>)>;
+
+/// Shared by all groups of a dispatch.
+pub(crate) struct Shared {
+    pub(crate) keep_going: bool,
+    pub(super) target: &'static Target,
+    pub(super) caches: Caches,
+    pub(super) cells: Cells,
+    pub(super) program: Program,
+    decoder: Option<Decoder>,
+    words: Vec<Vec<u32>>,
+    touches: Vec<Vec<OnceLock<Box<Touch>>>>,
+    waves_per_group: u32,
+    /// Whether waves can be told apart.
+    pub(super) races: bool,
+    /// What atomics have released, by address.
+    releases: [Mutex<HashMap<u64, Release>>; STRIPES],
+    /// What waves know of other groups, as far as it is anything.
+    far: RwLock<HashMap<u32, Clock>>,
+    any_far: AtomicBool,
+    /// For each wave, its operations that were complete at its last barrier.
+    at_barrier: Vec<AtomicU32>,
+    seen: Mutex<Seen>,
+}
+
+/// What atomics on a place have published.
+#[derive(Default)]
+struct Release {
+    clock: Clock,
+    /// Waves whose atomics returned what was there: 1 for each.
+    joined: Clock,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The shape of a strict dispatch.
+pub(crate) struct Shape {
+    pub(crate) target: &'static Target,
+    pub(crate) groups: u64,
+    pub(crate) waves_per_group: u32,
+    /// `WGP_MODE` of the descriptor.
+    pub(crate) split_group: bool,
+    pub(crate) keep_going: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(memory: &Memory, code: &[Code], shape: &Shape) -> Shared {
+        let waves = u128::from(shape.groups) * u128::from(shape.waves_per_group) + 1;
+        let races = waves < u128::from(MAX_WAVES);
+        let gfx10 = shape.target.generation == Generation::Gfx10;
+        Shared {
+            keep_going: shape.keep_going,
+            target: shape.target,
+            caches: Caches { split_group: gfx10 && shape.split_group, middle: gfx10 },
+            cells: Cells::new(memory),
+            program: Program::new(shape.target, code),
+            decoder: Decoder::new(shape.target),
+            words: code.iter().map(|code| code.words.clone()).collect(),
+            touches: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
+            waves_per_group: shape.waves_per_group,
+            races,
+            releases: std::array::from_fn(|_| Mutex::default()),
+            far: RwLock::default(),
+            any_far: AtomicBool::new(false),
+            at_barrier: (0..if races { waves as usize } else { 0 }).map(|_| AtomicU32::new(0)).collect(),
+            seen: Mutex::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn touch(&self, range: u32, pc: u32) -> &Touch {
+        static NOTHING: OnceLock<Touch> = OnceLock::new();
+        let place = self.touches.get(range as usize).and_then(|touches| touches.get(pc as usize));
+        let Some(place) = place else {
+            return NOTHING.get_or_init(|| touch::touch(None, &[], &self.program.code));
+        };
+        place.get_or_init(|| {
+            let words = self.words.get(range as usize).and_then(|words| words.get(pc as usize..));
+            Box::new(touch::touch(self.decoder.as_ref(), words.unwrap_or(&[]), &self.program.code))
+        })
+    }
+
+    /// Number of the first wave of a group; waves are numbered from 1 on.
+    pub(super) fn first_wave(&self, group: u64) -> u32 {
+        group.wrapping_mul(self.waves_per_group.into()) as u32 + 1
+    }
+
+    /// Whether the wave belongs to the group that begins with `first`; its place there.
+    pub(super) fn in_group(&self, first: u32, wave: u32) -> Option<usize> {
+        let at = wave.wrapping_sub(first);
+        (at < self.waves_per_group).then_some(at as usize)
+    }
+
+    /// The first wave of a wave's group.
+    fn group_of(&self, wave: u32) -> u32 {
+        (wave - 1) / self.waves_per_group * self.waves_per_group + 1
+    }
+
+    /// Number of the group of a wave, and its place there.
+    pub(crate) fn group_and_place(&self, wave: u32) -> (u64, u32) {
+        (u64::from(wave / self.waves_per_group), wave % self.waves_per_group)
+    }
+
+    /// Adds to what the atomics on a place have released.
+    pub(super) fn release(&self, address: u64, clock: &Clock) {
+        let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
+        releases.entry(address & !3).or_default().clock.merge(clock);
+    }
+
+    pub(super) fn released(&self, address: u64) -> Clock {
+        lock(&self.releases[(address / 4) as usize % STRIPES])
+            .get(&(address & !3))
+            .map(|release| release.clock.clone())
+            .unwrap_or_default()
+    }
+
+    /// A wave's atomic on a place returned.
+    pub(super) fn join(&self, address: u64, wave: u32) {
+        let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
+        releases.entry(address & !3).or_default().joined.learn(wave, 1);
+    }
+
+    pub(super) fn has_joined(&self, address: u64, wave: u32) -> bool {
+        let releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
+        releases.get(&(address & !3)).is_some_and(|release| release.joined.get(wave) != 0)
+    }
+
+    /// Notes what a wave knows of other groups.
+    pub(super) fn publish_far(&self, wave: u32, clock: Clock) {
+        if clock.is_empty() {
+            return;
+        }
+        self.far.write().unwrap_or_else(PoisonError::into_inner).insert(wave, clock);
+        self.any_far.store(true, Ordering::Release);
+    }
+
+    pub(super) fn publish_barrier(&self, wave: u32, done: u32) {
+        if let Some(place) = self.at_barrier.get(wave as usize) {
+            place.store(done, Ordering::Release);
+        }
+    }
+
+    /// What follows from a wave's release beside its own operations: what it had learned from others.
+    pub(super) fn learned_by(&self, wave: u32, clock: &mut Clock) {
+        let first = self.group_of(wave);
+        for mate in first..first + self.waves_per_group {
+            let done = self.at_barrier.get(mate as usize).map_or(0, |done| done.load(Ordering::Acquire));
+            if mate != wave {
+                clock.learn(mate, done);
+            }
+        }
+        if self.any_far.load(Ordering::Acquire) {
+            let far = self.far.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(theirs) = far.get(&wave) {
+                clock.merge(theirs);
+            }
+        }
+    }
+
+    /// Whether nothing was said yet of this code.
+    pub(super) fn is_new(&self, rule: &str, place: u32, other: Option<u32>) -> bool {
+        lock(&self.seen).insert((rule.to_owned(), place, other))
+    }
+}
+
+impl GroupShadow {
+    /// The shadow of a group whose waves are about to start.
+    pub(crate) fn new(shared: &Shared, group: u64, waves: &[Wave], lds_dwords: usize) -> GroupShadow {
+        let first_wave = shared.first_wave(group);
+        let count = waves.len();
+        GroupShadow {
+            waves: waves
+                .iter()
+                .map(|wave| WaveShadow {
+                    defined: initial(wave),
+                    order: Order::new(first_wave + wave.id, count),
+                    board: check::Scoreboard::new(),
+                    scratch: vec![u32::MAX; wave.scratch.len()],
+                    flat_scratch: false,
+                    spin: Default::default(),
+                })
+                .collect(),
+            lds: vec![LdsCell::default(); lds_dwords],
+            lds_bits: vec![u32::MAX; lds_dwords],
+            lds_releases: vec![None; lds_dwords],
+            first_wave,
+            now: Now {
+                wave: 0,
+                place: 0,
+                number: 0,
+                m0: 0,
+                cursor: [0; 64],
+                data_defined: true,
+                loaded: Vec::new(),
+                reads: Vec::new(),
+                hazards: Vec::new(),
+                reported: false,
+            },
+            findings: Vec::new(),
+        }
+    }
+
+    /// What was found since the last time.
+    pub(crate) fn take_reports(&mut self, launch: &Launch<'_>, shared: &Shared) -> Vec<super::Report> {
+        let first = self.first_wave;
+        let findings = std::mem::take(&mut self.findings);
+        let locate = |range, pc, wave, lane| {
+            let (group, wave) = shared.group_and_place(wave);
+            launch.location(range, pc, launch.group_id(group), wave, lane)
+        };
+        findings.into_iter().map(|finding| finding.report(first, locate)).collect()
+    }
+}
+
+/// Registers hold [`POISON`] where the dispatch has not set them up.
+fn initial(wave: &Wave) -> Defined {
+    let mut defined = Defined::new(wave.vgpr.len());
+    for (register, values) in wave.vgpr.iter().enumerate() {
+        for (lane, &value) in values.iter().enumerate() {
+            if value != POISON {
+                defined.define_vector(register, 1 << lane);
+            }
+        }
+    }
+    for (code, &value) in wave.sgpr.iter().take(128).enumerate() {
+        if value != POISON {
+            defined.define_scalars(1 << code);
+        }
+    }
+    defined
+}

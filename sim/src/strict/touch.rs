@@ -1,0 +1,388 @@
+//! What an instruction touches, worked out once for each place in the code.
+
+use super::flight::Left;
+use crate::op::VGPR0;
+use isa::decode::Decoder;
+use isa::table::{Family, Flags, Implicit, Kind, Role, Row};
+use isa::{MachInst, ModFlags, Operand, Reg, RegRange, Target};
+
+/// Consecutive VGPRs, by their place in `Wave::vgpr`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) first: u16,
+    pub(super) len: u8,
+}
+
+impl Run {
+    pub(super) fn registers(self) -> impl Iterator<Item = usize> {
+        usize::from(self.first)..usize::from(self.first) + usize::from(self.len)
+    }
+}
+
+/// A few runs, without a heap.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Runs {
+    len: u8,
+    runs: [Run; 6],
+}
+
+impl Runs {
+    fn push(&mut self, run: Run) {
+        if let Some(place) = self.runs.get_mut(usize::from(self.len)) {
+            *place = run;
+            self.len += 1;
+        }
+    }
+
+    pub(super) fn as_slice(&self) -> &[Run] {
+        &self.runs[..usize::from(self.len)]
+    }
+
+    /// Registers, and which dword of its operand each is.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.as_slice()
+            .iter()
+            .flat_map(|run| run.registers().enumerate().map(|(part, register)| (register, part)))
+    }
+
+    pub(super) fn registers(&self) -> impl Iterator<Item = usize> {
+        self.as_slice().iter().flat_map(|run| run.registers())
+    }
+}
+
+/// What an instruction is to the checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Results depend on registers and nothing else: its handler may be tried with other inputs.
+    Pure,
+    /// The same, but where it goes depends on them.
+    Branch,
+    /// Goes where registers say.
+    Jump,
+    /// Registers are found through M0: not followed.
+    Indexed,
+    /// Reads or writes memory.
+    Memory(Memory),
+    /// `s_waitcnt` and its kin.
+    Wait,
+    Barrier,
+    /// All else: results count as initialised.
+    Other,
+}
+
+/// What a memory instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    Load,
+    Store,
+    Atomic,
+}
+
+/// Queues in which memory operations complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Queues {
+    /// `vmcnt`.
+    pub(super) vm: bool,
+    /// `vscnt`.
+    pub(super) vs: bool,
+    /// `lgkmcnt`.
+    pub(super) lgkm: bool,
+    /// Whether it may complete out of order in them: scalar and flat accesses.
+    pub(super) unordered: bool,
+}
+
+/// Which bits of a register a load gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Dwords.
+    Whole,
+    /// Bytes in a register of their own; the others are copies of the sign or zero.
+    Extended { bytes: u8, signed: bool },
+    /// Into the low half; the high one stays.
+    Low { bytes: u8, signed: bool },
+    /// Into the high half; the low one stays.
+    High { bytes: u8, signed: bool },
+}
+
+/// What one instruction touches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    pub(super) class: Class,
+    /// VGPRs it reads for their values; of memory accesses, what they store.
+    pub(super) reads: Runs,
+    /// VGPRs that make an address.
+    pub(super) address: Runs,
+    pub(super) writes: Runs,
+    /// SGPRs and special registers below 128: a bit for each.
+    pub(super) scalar_reads: u128,
+    pub(super) scalar_address: u128,
+    pub(super) scalar_writes: u128,
+    pub(super) reads_scc: bool,
+    pub(super) writes_scc: bool,
+    pub(super) writes_exec: bool,
+    /// Lanes read those of others, or act whatever EXEC is.
+    pub(super) across: bool,
+    /// Every lane is written, whatever EXEC is.
+    pub(super) ignores_exec: bool,
+    pub(super) queues: Queues,
+    pub(super) part: Part,
+    /// DS instruction on LDS.
+    pub(super) lds: bool,
+    /// Needs FLAT_SCRATCH when it reaches scratch.
+    pub(super) flat_scratch: bool,
+    pub(super) glc: bool,
+    /// An atomic that returns what was there.
+    pub(super) returns: bool,
+    /// Its address says which memory is meant.
+    pub(super) is_flat: bool,
+    /// What is wrong with it wherever it stands.
+    pub(super) single: Option<&'static check::EventRule>,
+    /// Writes FLAT_SCRATCH where it is no SGPR.
+    pub(super) sets_flat_scratch: bool,
+    /// What a wait leaves in flight.
+    pub(super) left: Left,
+}
+
+const M0_BIT: u128 = 1 << Reg::M0.0;
+pub(super) const EXEC_BITS: u128 = 3 << Reg::EXEC.0;
+
+impl Touch {
+    fn nothing() -> Touch {
+        Touch {
+            class: Class::Other,
+            reads: Runs::default(),
+            address: Runs::default(),
+            writes: Runs::default(),
+            scalar_reads: 0,
+            scalar_address: 0,
+            scalar_writes: 0,
+            reads_scc: false,
+            writes_scc: false,
+            writes_exec: false,
+            across: false,
+            ignores_exec: false,
+            queues: Queues::default(),
+            part: Part::Whole,
+            lds: false,
+            flat_scratch: false,
+            glc: false,
+            returns: false,
+            is_flat: false,
+            single: None,
+            sets_flat_scratch: false,
+            left: Left::default(),
+        }
+    }
+
+    pub(super) fn of(target: &Target, inst: &MachInst) -> Touch {
+        let row = inst.op.row();
+        let class = class(row, inst);
+        let mut touch = Touch { class, ..Touch::nothing() };
+        let is_memory = matches!(class, Class::Memory(_));
+        let mut first_vgpr = true;
+        for (index, &operand) in inst.operands().iter().enumerate() {
+            let Operand::Reg(range) = operand else { continue };
+            let kind = row.ops.get(index).map(|spec| spec.kind);
+            let role = inst.role(index);
+            // DS instructions have the address first.
+            let is_ds_address = row.family == Family::Ds
+                && role == Role::Use
+                && std::mem::take(&mut first_vgpr)
+                && !row.flags.contains(Flags::NO_ADDR);
+            let is_address = is_memory
+                && role == Role::Use
+                && (is_ds_address
+                    || matches!(
+                        kind,
+                        Some(Kind::Vaddr | Kind::Saddr | Kind::SmemOffset | Kind::Sgpr | Kind::Ssrc)
+                    ));
+            // What a scalar store writes is an SGPR, too.
+            let is_address = is_address && !(row.family == Family::Smem && index == 0 && stores_data(row));
+            touch.add(role, range, is_address);
+        }
+        touch.implicit(target, row, inst);
+        touch.memory(target, row, inst);
+        let immediate = inst.operands().iter().find_map(|operand| match operand {
+            Operand::Imm(value) => Some(*value as u32),
+            _ => None,
+        });
+        if class == Class::Wait {
+            touch.left = Left::of(target, row.name, immediate.unwrap_or(0));
+        }
+        // HW_REG_FLAT_SCR_LO and _HI.
+        touch.sets_flat_scratch =
+            row.name.starts_with("s_setreg") && matches!(immediate.unwrap_or(0) & 63, 20 | 21);
+        touch
+    }
+
+    fn add(&mut self, role: Role, range: RegRange, is_address: bool) {
+        let (reads, writes) = (role != Role::Def, role != Role::Use);
+        if range.first == Reg::SCC {
+            self.reads_scc |= reads;
+            self.writes_scc |= writes;
+        } else if range.first.0 >= VGPR0 {
+            let run = Run { first: range.first.0 - VGPR0, len: range.len };
+            if reads && is_address {
+                self.address.push(run);
+            } else if reads {
+                self.reads.push(run);
+            }
+            if writes {
+                self.writes.push(run);
+            }
+        } else if range.first == Reg::VCCZ || range.first == Reg::EXECZ {
+            // EXEC is always initialised: writing it with what is not is reported there and then.
+            self.scalar_reads |= if range.first == Reg::VCCZ { 3 << Reg::VCC.0 } else { 0 };
+        } else if range.first.0 < 128 {
+            let bits = bits(range);
+            if reads && is_address {
+                self.scalar_address |= bits;
+            } else if reads {
+                self.scalar_reads |= bits;
+            }
+            if writes {
+                self.scalar_writes |= bits;
+            }
+        }
+    }
+
+    fn implicit(&mut self, target: &Target, row: &Row, inst: &MachInst) {
+        let implicit = inst.implicit();
+        self.reads_scc |= implicit.contains(Implicit::READ_SCC);
+        self.writes_scc |= implicit.contains(Implicit::WRITE_SCC);
+        // A wave of 32 lanes uses the low half only.
+        let mask: u128 = if target.wave_size == 32 { 1 } else { 3 };
+        if implicit.contains(Implicit::READ_VCC) {
+            self.scalar_reads |= mask << Reg::VCC.0;
+        }
+        if implicit.contains(Implicit::WRITE_VCC) {
+            self.scalar_writes |= mask << Reg::VCC.0;
+        }
+        if implicit.contains(Implicit::WRITE_EXEC) {
+            self.scalar_writes |= mask << Reg::EXEC.0;
+        }
+        if implicit.contains(Implicit::WRITE_M0) {
+            self.scalar_writes |= M0_BIT;
+        }
+        if implicit.contains(Implicit::READ_M0) {
+            match self.class {
+                Class::Memory(_) => self.scalar_address |= M0_BIT,
+                _ => self.scalar_reads |= M0_BIT,
+            }
+        }
+        self.writes_exec = self.scalar_writes & EXEC_BITS != 0;
+        self.ignores_exec = row.flags.contains(Flags::NO_EXEC);
+        self.across = self.ignores_exec
+            || !matches!(inst.mods.lane, isa::Lane::None | isa::Lane::Sdwa { .. })
+            || row.family == Family::Ds
+            || row.name.contains("permlane")
+            || row.name.starts_with("v_mfma");
+    }
+
+    fn memory(&mut self, target: &Target, row: &Row, inst: &MachInst) {
+        let flags = inst.mods.flags;
+        self.glc = flags.contains(ModFlags::GLC);
+        self.lds = row.family == Family::Ds;
+        self.flat_scratch = inst.implicit().contains(Implicit::READ_FLAT_SCRATCH);
+        self.part = part(row.name);
+        self.is_flat = row.family == Family::Flat;
+        self.returns = match row.family {
+            Family::Ds => self.writes.len != 0,
+            _ => self.glc,
+        };
+        if self.class == Class::Memory(Memory::Atomic) && !self.returns {
+            self.writes = Runs::default();
+        }
+        let gfx10 = target.generation == isa::Generation::Gfx10;
+        let no_result = match self.class {
+            Class::Memory(Memory::Store) => true,
+            Class::Memory(Memory::Atomic) => !self.returns,
+            _ => false,
+        };
+        let vm = row.flags.contains(Flags::VM);
+        let lgkm = row.flags.contains(Flags::LGKM);
+        self.queues = Queues {
+            vm: vm && !(gfx10 && no_result),
+            vs: vm && gfx10 && no_result,
+            lgkm,
+            unordered: row.family == Family::Smem || row.family == Family::Flat,
+        };
+    }
+}
+
+fn stores_data(row: &Row) -> bool {
+    row.flags.intersects(Flags::STORE.union(Flags::ATOMIC))
+}
+
+fn bits(range: RegRange) -> u128 {
+    let ones = if range.len >= 128 { u128::MAX } else { (1 << range.len) - 1 };
+    ones << range.first.0
+}
+
+fn class(row: &Row, inst: &MachInst) -> Class {
+    let name = row.name;
+    if row.flags.contains(Flags::ATOMIC) {
+        return Class::Memory(Memory::Atomic);
+    }
+    if row.flags.contains(Flags::STORE) {
+        return Class::Memory(Memory::Store);
+    }
+    if row.flags.contains(Flags::LOAD) {
+        return Class::Memory(Memory::Load);
+    }
+    match row.family {
+        _ if name.starts_with("s_waitcnt") => Class::Wait,
+        _ if name == "s_barrier" => Class::Barrier,
+        _ if name.contains("movrel") => Class::Indexed,
+        _ if matches!(name, "s_setpc_b64" | "s_swappc_b64") => Class::Jump,
+        _ if row.implicit.contains(Implicit::WRITE_MODE) || name.starts_with("s_getreg") => Class::Other,
+        _ if name.starts_with("s_getpc") || name.starts_with("s_call") => Class::Other,
+        Family::Sopp if row.flags.contains(Flags::BRANCH) => Class::Branch,
+        Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => {
+            match row.flags.contains(Flags::BRANCH) {
+                true => Class::Branch,
+                false => Class::Pure,
+            }
+        }
+        // So wide that following each bit would not pay.
+        _ if name.starts_with("v_mfma") => Class::Other,
+        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => Class::Pure,
+        Family::Ds if !row.flags.contains(Flags::ORDERED) && !inst.mods.flags.contains(ModFlags::GDS) => {
+            Class::Pure
+        }
+        _ => Class::Other,
+    }
+}
+
+/// Which part of its registers a memory instruction fills or takes, by its name.
+fn part(name: &str) -> Part {
+    let (stem, high) = match name.strip_suffix("_hi") {
+        Some(stem) => (stem, true),
+        None => (name, false),
+    };
+    let (stem, half) = match stem.strip_suffix("_d16") {
+        Some(stem) => (stem, true),
+        None => (stem, false),
+    };
+    let last = stem.rsplit('_').next().unwrap_or("");
+    let (bytes, signed) = match last {
+        "ubyte" | "u8" | "byte" | "b8" => (1, false),
+        "sbyte" | "i8" => (1, true),
+        "ushort" | "u16" | "short" | "b16" => (2, false),
+        "sshort" | "i16" => (2, true),
+        _ => return Part::Whole,
+    };
+    match (half, high) {
+        (true, true) => Part::High { bytes, signed },
+        (true, false) => Part::Low { bytes, signed },
+        _ => Part::Extended { bytes, signed },
+    }
+}
+
+/// The touch of the instruction that begins with these words.
+pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code) -> Touch {
+    match decoder.map(|decoder| decoder.decode(words)) {
+        Some(Ok((inst, _))) => Touch { single: code.single(&inst), ..Touch::of(code.target(), &inst) },
+        _ => Touch::nothing(),
+    }
+}

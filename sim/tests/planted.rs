@@ -1,0 +1,529 @@
+//! Planted bugs: for each class a small kernel with one, which strict mode must report by its rule, and its correct twin, of
+//! which it must say nothing.
+
+use sim::{CodeObject, Device, Dispatch, Fault, FaultClass, Limits, Mode};
+
+/// Kernels get a buffer of this size as their argument, filled with zeros.
+const BYTES: u64 = 65536;
+
+struct Kernel<'a> {
+    cpu: &'a str,
+    body: &'a str,
+    grid: u32,
+    group: u32,
+    scratch: u32,
+}
+
+fn kernel<'a>(body: &'a str) -> Kernel<'a> {
+    Kernel { cpu: "gfx906", body, grid: 64, group: 64, scratch: 0 }
+}
+
+fn source(kernel: &Kernel<'_>) -> String {
+    let Kernel { cpu, body, scratch, .. } = kernel;
+    let scratch_enable = u8::from(*scratch != 0);
+    let flat_init =
+        if *scratch != 0 && !cpu.starts_with("gfx6") { ".amdhsa_user_sgpr_flat_scratch_init 1" } else { "" };
+    let (mode, wave) = match cpu.starts_with("gfx10") {
+        true => (".amdhsa_wavefront_size32 1\n.amdhsa_workgroup_processor_mode 1", 32),
+        false => ("", 64),
+    };
+    format!(
+        r#"
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+{body}
+  s_endpgm
+.rodata
+.p2align 6
+.amdhsa_kernel k
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  {flat_init}
+  .amdhsa_system_sgpr_workgroup_id_x 1
+  .amdhsa_system_sgpr_private_segment_wavefront_offset {scratch_enable}
+  .amdhsa_private_segment_fixed_size {scratch}
+  .amdhsa_next_free_vgpr 24
+  .amdhsa_next_free_sgpr 32
+  .amdhsa_group_segment_fixed_size 4096
+  {mode}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version:
+  - 1
+  - 2
+amdhsa.target: amdgcn-amd-amdhsa--{cpu}
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .kernarg_segment_size: 8
+    .kernarg_segment_align: 8
+    .group_segment_fixed_size: 4096
+    .private_segment_fixed_size: {scratch}
+    .wavefront_size: {wave}
+    .sgpr_count: 40
+    .vgpr_count: 24
+    .max_flat_workgroup_size: 1024
+    .args:
+      - .size: 8
+        .offset: 0
+        .value_kind: global_buffer
+        .address_space: global
+...
+.end_amdgpu_metadata
+"#
+    )
+}
+
+/// Runs a kernel strictly.
+fn run(kernel: &Kernel<'_>) -> Result<(), Fault> {
+    let options = asm::Options { target: isa::Target::by_name(kernel.cpu), ..asm::Options::default() };
+    let text = source(kernel);
+    let bytes = asm::assemble(&text, &options).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    let object = CodeObject::load(&bytes).expect("it loads");
+    let mut device = Device::with_threads(1);
+    device.set_mode(Mode::STRICT);
+    let module = device.load(&object).expect("it fits");
+    let buffer = device.alloc(BYTES).expect("room");
+    let dispatch = Dispatch {
+        kernel: "k",
+        grid: [kernel.grid, 1, 1],
+        group: [kernel.group, 1, 1],
+        kernarg: buffer.to_le_bytes().to_vec(),
+        dynamic_lds: 0,
+        limits: Limits { instructions: 100_000, stack: 0 },
+    };
+    device.run(module, &dispatch).map(|_| ())
+}
+
+/// The class and the rule of what ended a run.
+fn verdict(kernel: &Kernel<'_>) -> Result<(FaultClass, String), String> {
+    match run(kernel) {
+        Ok(()) => Err("nothing was found".into()),
+        Err(Fault::Found(report)) => Ok((report.class, report.rule.clone())),
+        Err(fault) => Ok((fault.class(), String::new())),
+    }
+}
+
+/// The bug is found by its rule; the twin passes.
+#[track_caller]
+fn pair(bad: Kernel<'_>, good: Kernel<'_>, class: FaultClass, rule: &str) {
+    assert_eq!(verdict(&bad), Ok((class, rule.to_owned())));
+    if let Err(fault) = run(&good) {
+        panic!("the correct twin: {fault}");
+    }
+}
+
+/// The lines of `body` that are not marked, or all of them: `!` marks what the bug leaves out, `?` what it adds.
+fn twins(body: &str) -> (String, String) {
+    let pick = |left_out: char, taken: char| {
+        let lines = body.lines().filter(|line| !line.trim_start().starts_with(left_out));
+        lines.map(|line| line.replacen(taken, "", 1)).collect::<Vec<_>>().join("\n")
+    };
+    (pick('!', '?'), pick('?', '!'))
+}
+
+#[track_caller]
+fn planted(body: &str, class: FaultClass, rule: &str) {
+    let (bad, good) = twins(body);
+    pair(kernel(&bad), kernel(&good), class, rule);
+}
+
+#[track_caller]
+fn planted_in(shape: Kernel<'_>, class: FaultClass, rule: &str) {
+    let (bad, good) = twins(shape.body);
+    pair(Kernel { body: &bad, ..shape }, Kernel { body: &good, ..shape }, class, rule);
+}
+
+/// `s[4:5]` is the buffer, `v1` the byte offset of the lane's dword.
+const START: &str = "s_load_dwordx2 s[4:5], s[0:1], 0x0
+v_lshlrev_b32 v1, 2, v0
+s_waitcnt lgkmcnt(0)
+";
+
+fn with_start(body: &str) -> String {
+    format!("{START}{body}")
+}
+
+#[test]
+fn a_load_is_used_before_it_is_there() {
+    let body = with_start(
+        "global_load_dword v2, v1, s[4:5]
+!s_waitcnt vmcnt(0)
+v_add_u32 v3, v2, v2",
+    );
+    planted(&body, FaultClass::Hazard, "read-in-flight");
+}
+
+#[test]
+fn a_scalar_load_is_used_before_it_is_there() {
+    let body = "s_load_dwordx2 s[4:5], s[0:1], 0x0
+!s_waitcnt lgkmcnt(0)
+s_mov_b32 s6, s4";
+    planted(body, FaultClass::Hazard, "read-in-flight");
+}
+
+#[test]
+fn scalar_loads_return_in_any_order() {
+    let body = "s_load_dwordx2 s[4:5], s[0:1], 0x0
+s_load_dword s6, s[0:1], 0x0
+?s_waitcnt lgkmcnt(1)
+!s_waitcnt lgkmcnt(0)
+s_mov_b32 s7, s4
+s_waitcnt lgkmcnt(0)";
+    planted(body, FaultClass::Hazard, "read-in-flight");
+}
+
+#[test]
+fn a_destination_is_written_under_a_load() {
+    let body = with_start(
+        "global_load_dword v2, v1, s[4:5]
+!s_waitcnt vmcnt(0)
+v_mov_b32 v2, 0
+s_waitcnt vmcnt(0)",
+    );
+    planted(&body, FaultClass::Hazard, "write-in-flight");
+}
+
+#[test]
+fn too_few_wait_states() {
+    let (bad, good) = twins(&with_start(
+        "v_mov_b32 v2, s4
+v_mov_b32 v3, s5
+s_nop 4
+v_readfirstlane_b32 s6, v2
+v_readfirstlane_b32 s7, v3
+!s_nop 4
+global_load_dword v4, v1, s[6:7]
+s_waitcnt vmcnt(0)",
+    ));
+    let found = verdict(&kernel(&bad));
+    assert!(matches!(found, Ok((FaultClass::Hazard, _))), "{found:?}");
+    assert_eq!(run(&kernel(&good)), Ok(()));
+}
+
+#[test]
+fn a_branch_on_nothing() {
+    let body = "!s_mov_b32 s20, 0
+s_cmp_eq_u32 s20, 0
+s_cbranch_scc1 L
+s_nop 0
+L:";
+    planted(body, FaultClass::Uninitialised, "uninitialised-branch");
+}
+
+#[test]
+fn a_branch_on_nothing_in_a_vector() {
+    let body = "!v_mov_b32 v9, 1
+v_cmp_eq_u32 vcc, 1, v9
+s_cbranch_vccz L
+s_nop 0
+L:";
+    planted(body, FaultClass::Uninitialised, "uninitialised-branch");
+}
+
+#[test]
+fn exec_from_nothing() {
+    let body = "!s_mov_b64 s[20:21], 3
+s_and_b64 exec, exec, s[20:21]";
+    planted(body, FaultClass::Uninitialised, "uninitialised-exec");
+}
+
+#[test]
+fn an_address_from_nothing() {
+    let body = with_start(
+        "!v_mov_b32 v10, 0
+global_load_dword v2, v10, s[4:5]
+s_waitcnt vmcnt(0)",
+    );
+    planted(&body, FaultClass::Uninitialised, "uninitialised-address");
+}
+
+#[test]
+fn a_base_from_nothing() {
+    let body = with_start(
+        "s_mov_b32 s20, s4
+!s_mov_b32 s21, s5
+global_load_dword v2, v1, s[20:21]
+s_waitcnt vmcnt(0)",
+    );
+    planted(&body, FaultClass::Uninitialised, "uninitialised-address");
+}
+
+#[test]
+fn a_store_of_nothing() {
+    let body = with_start(
+        "!v_mov_b32 v10, 7
+v_add_u32 v11, 1, v10
+global_store_dword v1, v11, s[4:5]",
+    );
+    planted(&body, FaultClass::Uninitialised, "uninitialised-store");
+}
+
+#[test]
+fn lds_that_nobody_has_written() {
+    let body = with_start(
+        "v_mov_b32 v2, 5
+!ds_write_b32 v1, v2
+ds_read_b32 v3, v1
+s_waitcnt lgkmcnt(0)
+global_store_dword v1, v3, s[4:5]",
+    );
+    planted(&body, FaultClass::Uninitialised, "uninitialised-store");
+}
+
+/// Undefined values may be moved, masked and overwritten; a compiler does it all the time.
+#[test]
+fn undefined_values_that_do_not_matter() {
+    let body = with_start(
+        "v_mov_b32 v11, v10
+v_and_b32 v12, 0, v11
+v_or_b32 v13, -1, v11
+v_xor_b32 v14, v11, v11
+v_lshlrev_b32 v15, 24, v0
+v_and_b32 v16, 0xffffff, v11
+v_or_b32 v15, v15, v16
+v_lshrrev_b32 v15, 24, v15
+v_writelane_b32 v17, s4, 3
+v_readlane_b32 s8, v17, 3
+s_mov_b32 s21, s20
+s_cmp_eq_u32 s8, 0
+s_cbranch_scc1 L
+L:
+ds_write_b32 v1, v11
+ds_read_b32 v18, v1
+s_andn2_b64 s[22:23], s[22:23], exec
+s_and_b64 s[22:23], s[22:23], exec
+s_cbranch_scc1 M
+M:
+global_store_dword v1, v12, s[4:5]
+global_store_dword v1, v13, s[4:5] offset:256
+global_store_dword v1, v14, s[4:5] offset:512
+global_store_dword v1, v15, s[4:5] offset:768
+s_waitcnt lgkmcnt(0)",
+    );
+    assert_eq!(run(&kernel(&body)), Ok(()));
+}
+
+/// Two waves exchange through LDS.
+const EXCHANGE: &str = "ds_write_b32 v1, v0
+v_xor_b32 v2, 0x100, v1
+!s_waitcnt lgkmcnt(0)
+s_barrier
+ds_read_b32 v3, v2
+s_waitcnt lgkmcnt(0)
+global_store_dword v1, v3, s[4:5]";
+
+#[test]
+fn a_store_to_lds_is_in_flight_at_a_barrier() {
+    let body = with_start(EXCHANGE);
+    let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
+    planted_in(shape, FaultClass::Race, "race-read-after-write");
+}
+
+#[test]
+fn a_barrier_is_missing() {
+    let body = EXCHANGE.replace("!s_waitcnt", "s_waitcnt").replace("s_barrier", "!s_barrier");
+    let body =
+        with_start(&format!("v_mov_b32 v5, 0\nds_write_b32 v1, v5\ns_waitcnt lgkmcnt(0)\ns_barrier\n{body}"));
+    let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
+    // What wave 0 reads first, wave 1 writes later.
+    planted_in(shape, FaultClass::Race, "race-write-after-read");
+}
+
+#[test]
+fn a_barrier_is_missing_before_a_store() {
+    // Wave 1 reads what wave 0 overwrites without waiting for it.
+    let body = with_start(
+        "ds_write_b32 v1, v0
+s_waitcnt lgkmcnt(0)
+s_barrier
+v_xor_b32 v2, 0x100, v1
+ds_read_b32 v3, v2
+s_waitcnt lgkmcnt(0)
+!s_barrier
+v_add_u32 v3, 1, v3
+ds_write_b32 v1, v3
+s_waitcnt lgkmcnt(0)",
+    );
+    let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
+    let (bad, good) = twins(shape.body);
+    let found = verdict(&Kernel { body: &bad, ..shape });
+    assert!(matches!(found, Ok((FaultClass::Race, _))), "{found:?}");
+    assert_eq!(run(&Kernel { body: &good, ..shape }), Ok(()));
+}
+
+#[test]
+fn atomics_on_lds_and_a_plain_read() {
+    let body = with_start(
+        "v_mov_b32 v2, 0
+v_mov_b32 v3, 1
+v_mov_b32 v4, 0
+v_cmp_gt_u32 vcc, 64, v0
+s_and_saveexec_b64 s[8:9], vcc
+ds_write_b32 v1, v4
+s_mov_b64 exec, s[8:9]
+s_waitcnt lgkmcnt(0)
+s_barrier
+ds_add_u32 v2, v3
+s_waitcnt lgkmcnt(0)
+!s_barrier
+ds_read_b32 v5, v2
+s_waitcnt lgkmcnt(0)
+global_store_dword v1, v5, s[4:5]",
+    );
+    let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
+    let (bad, good) = twins(shape.body);
+    assert_eq!(run(&Kernel { body: &good, ..shape }), Ok(()));
+    let found = verdict(&Kernel { body: &bad, ..shape });
+    assert!(matches!(found, Ok((FaultClass::Race, _))), "{found:?}");
+}
+
+#[test]
+fn groups_store_to_the_same_place() {
+    let body = with_start(
+        "?v_mov_b32 v2, s2
+!v_mov_b32 v2, 7
+global_store_dword v1, v2, s[4:5]",
+    );
+    let shape = Kernel { grid: 128, group: 64, ..kernel(&body) };
+    planted_in(shape, FaultClass::Race, "race-write-after-write");
+}
+
+/// Group 0 stores data and a flag, group 1 waits for the flag and loads the data. It has loaded the data's line before.
+const MESSAGE: &str = "v_mov_b32 v2, 1
+v_mov_b32 v3, 0
+v_mov_b32 v4, 42
+s_cmp_eq_u32 s2, 0
+s_cbranch_scc0 CONSUMER
+global_store_dword v1, v4, s[4:5] offset:256
+WAIT_RELEASE
+global_store_dword v3, v2, s[4:5]
+s_endpgm
+CONSUMER:
+global_load_dword v5, v3, s[4:5] glc
+s_waitcnt vmcnt(0)
+INVALIDATE
+v_cmp_eq_u32 vcc, 1, v5
+s_cbranch_vccz CONSUMER
+global_load_dword v6, v1, s[4:5] offset:256
+s_waitcnt vmcnt(0)
+global_store_dword v1, v6, s[4:5] offset:1024";
+
+#[test]
+fn a_release_does_not_wait() {
+    let body =
+        MESSAGE.replace("WAIT_RELEASE", "!s_waitcnt vmcnt(0)").replace("INVALIDATE", "buffer_wbinvl1_vol");
+    let body = with_start(&body);
+    let shape = Kernel { grid: 128, group: 64, ..kernel(&body) };
+    planted_in(shape, FaultClass::Race, "race-read-after-write");
+}
+
+#[test]
+fn an_acquire_does_not_invalidate() {
+    let body =
+        MESSAGE.replace("WAIT_RELEASE", "s_waitcnt vmcnt(0)").replace("INVALIDATE", "!buffer_wbinvl1_vol");
+    let body = with_start(&body);
+    let shape = Kernel { grid: 128, group: 64, ..kernel(&body) };
+    planted_in(shape, FaultClass::Race, "stale-vector-cache");
+}
+
+#[test]
+fn a_scalar_load_of_what_was_stored() {
+    let body = with_start(
+        "v_mov_b32 v2, 3
+global_store_dword v1, v2, s[4:5]
+s_waitcnt vmcnt(0)
+!s_dcache_inv
+s_load_dword s6, s[4:5], 0x0
+s_waitcnt lgkmcnt(0)",
+    );
+    planted(&body, FaultClass::Race, "stale-scalar-cache");
+}
+
+#[test]
+fn lds_without_m0() {
+    let body = "v_lshlrev_b32 v1, 2, v0
+!s_mov_b32 m0, -1
+ds_write_b32 v1, v0";
+    let shape = Kernel { cpu: "gfx803", ..kernel(body) };
+    planted_in(shape, FaultClass::Uninitialised, "lds-without-m0");
+}
+
+#[test]
+fn lds_misaligned() {
+    let body = "?v_lshlrev_b32 v1, 2, v0
+!v_lshlrev_b32 v1, 3, v0
+v_mov_b32 v2, 0
+v_mov_b32 v3, 0
+s_mov_b32 m0, -1
+ds_write_b64 v1, v[2:3]";
+    let shape = Kernel { cpu: "gfx803", ..kernel(body) };
+    planted_in(shape, FaultClass::Fault, "");
+}
+
+#[test]
+fn scratch_without_flat_scratch() {
+    // s[2:3] is the flat scratch init, s5 the wave's offset.
+    let body = "v_mov_b32 v1, 0
+v_mov_b32 v2, 4
+!s_add_u32 flat_scratch_lo, s2, s5
+!s_addc_u32 flat_scratch_hi, s3, 0
+s_nop 4
+scratch_store_dword v1, v2, off
+s_waitcnt vmcnt(0)";
+    let shape = Kernel { scratch: 16, ..kernel(body) };
+    let (bad, good) = twins(shape.body);
+    let found = verdict(&Kernel { body: &bad, ..shape });
+    assert!(found.is_ok(), "{found:?}");
+    assert_eq!(run(&Kernel { body: &good, ..shape }), Ok(()));
+}
+
+#[test]
+fn registers_beyond_the_descriptor() {
+    planted("?v_mov_b32 v24, 0\n!v_mov_b32 v23, 0", FaultClass::Resource, "");
+}
+
+#[test]
+fn an_address_beyond_the_buffer() {
+    let body = with_start(
+        "?v_mov_b32 v2, 0x10000
+!v_mov_b32 v2, 0xfff0
+global_load_dword v3, v2, s[4:5]
+s_waitcnt vmcnt(0)",
+    );
+    planted(&body, FaultClass::Fault, "");
+}
+
+#[test]
+fn an_endless_loop() {
+    let body = "s_mov_b32 s8, 0
+L:
+s_add_u32 s8, s8, 1
+?s_branch L
+!s_cmp_lt_u32 s8, 10
+!s_cbranch_scc1 L";
+    planted(body, FaultClass::Budget, "");
+}
+
+#[test]
+fn waves_wait_for_one_another() {
+    // Nobody sets the flag, and the other wave of the group is at a barrier.
+    let body = with_start(
+        "v_mov_b32 v2, 0
+v_readfirstlane_b32 s8, v0
+s_cmp_eq_u32 s8, 0
+s_cbranch_scc1 REACHED
+L:
+global_load_dword v3, v2, s[4:5] glc
+s_waitcnt vmcnt(0)
+v_cmp_eq_u32 vcc, 0, v3
+?s_cbranch_vccnz L
+REACHED:
+s_barrier",
+    );
+    let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
+    planted_in(shape, FaultClass::Deadlock, "");
+}
