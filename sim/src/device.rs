@@ -321,6 +321,7 @@ impl<'a> Scheduler<'a> {
             Turn::Done => {
                 state.resident -= 1;
                 state.stats.add(&group.counts, group.waves.len() as u64);
+                state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
             }
             Turn::Yield if state.executed >= self.limit => {
                 let fault = self.budget(state, &group);

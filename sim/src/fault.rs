@@ -205,4 +205,6 @@ pub(crate) enum Trap {
     Raised(u32),
     /// The watcher has something to say.
     Watched,
+    /// Something that an instruction is not emulated for.
+    Refused(&'static str),
 }

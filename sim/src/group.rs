@@ -161,6 +161,10 @@ impl Group {
                 let at = here(None);
                 Fault::Unsupported { address: at.offset, text: at.text }
             }
+            Trap::Refused(why) => {
+                let at = here(None);
+                Fault::Unsupported { address: at.offset, text: format!("{} ({why})", at.text) }
+            }
             Trap::Fetch(address) => Fault::Fetch { address, at: here(None) },
             Trap::Register(code) => Fault::Register { register: format!("{:?}", Reg(code)), at: here(None) },
             Trap::Watched => Fault::Dispatch("stopped by its watcher".into()),
@@ -191,11 +195,7 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
             }
             executed += 1;
             counts[op.class as usize] += 1;
-            let flow = if cx.wave.gpr_idx && op.class == Class::Valu {
-                run_indexed(cx, op)
-            } else {
-                (op.run)(cx, op)
-            };
+            let flow = execute(cx, op);
             match flow {
                 Flow::Next => {}
                 Flow::Barrier => return (Stop::Barrier, executed),
@@ -243,8 +243,7 @@ fn run_watched(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) 
         if let Err(trap) = watching(cx, |watch, cx| watch.before(cx, op)) {
             return (Stop::Trap(trap), executed);
         }
-        let flow =
-            if cx.wave.gpr_idx && op.class == Class::Valu { run_indexed(cx, op) } else { (op.run)(cx, op) };
+        let flow = execute(cx, op);
         if let Err(trap) = watching(cx, |watch, cx| watch.after(cx, op, flow)) {
             return (Stop::Trap(trap), executed);
         }
@@ -271,8 +270,26 @@ fn watching(
     done
 }
 
-/// A vector instruction whose VGPR numbers M0 is added to (Vega ISA, "VGPR Indexing").
+/// Runs an instruction in the modes that the wave is in.
+#[inline(always)]
+fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if cx.wave.unusual && matches!(op.class, Class::Valu | Class::Vmem | Class::Lds) {
+        run_unusually(cx, op)
+    } else {
+        (op.run)(cx, op)
+    }
+}
+
 #[cold]
+fn run_unusually(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    match op.class {
+        _ if cx.wave.vskip => Flow::Next,
+        Class::Valu => run_indexed(cx, op),
+        _ => (op.run)(cx, op),
+    }
+}
+
+/// A vector instruction whose VGPR numbers M0 is added to (Vega ISA, "VGPR Indexing").
 fn run_indexed(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let m0 = cx.wave.sgpr[reg::M0];
     let (index, enable) = (m0 & 0xff, m0 >> 12 & 15);

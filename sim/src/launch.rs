@@ -303,6 +303,7 @@ impl Launch<'_> {
         let descriptor = &self.kernel.descriptor;
         let mut wave = Wave::new(number, descriptor, self.target);
         (wave.range, wave.pc) = self.entry;
+        wave.group_waves = (size[0] * size[1] * size[2]).div_ceil(self.target.wave_size);
         wave.sgpr = [POISON; 256];
         wave.vgpr.fill([POISON; 64]);
         let items = size[0] * size[1] * size[2];

@@ -19,6 +19,8 @@ pub struct RunStats {
     pub lds: u64,
     /// Branches, waits, barriers and the like.
     pub flow: u64,
+    /// Times that `s_trap 3` called the debugger, which there is none of.
+    pub debug_traps: u64,
     /// Work-groups.
     pub groups: u64,
     /// Waves.

@@ -18,6 +18,8 @@ pub(crate) mod reg {
     pub(crate) const EXEC: usize = 126;
     /// Not an operand of any instruction: where GFX10 keeps FLAT_SCRATCH.
     pub(crate) const HIDDEN_FLAT_SCRATCH: usize = 192;
+    /// The same of XNACK_MASK.
+    pub(crate) const HIDDEN_XNACK_MASK: usize = 194;
 }
 
 /// Upper halves of the addresses through which flat instructions reach LDS and scratch (`SH_MEM_BASES` of ROCm).
@@ -34,11 +36,20 @@ pub(crate) enum WaveState {
     Done,
 }
 
-/// The MODE register.
+/// The MODE register (Vega ISA, "Mode register"; GFX10 lost what is above bit 26).
 pub(crate) mod mode {
     pub(crate) const DX10_CLAMP: u32 = 1 << 8;
     pub(crate) const IEEE: u32 = 1 << 9;
+    /// Exceptions that call the trap handler.
+    pub(crate) const EXCEPTIONS: u32 = 0x1ff << 12;
+    /// GFX9, GFX10: what overflows an f16 becomes its largest number instead of an infinity.
+    pub(crate) const FP16_OVERFLOW: u32 = 1 << 23;
+    /// GFX8, GFX9.
     pub(crate) const GPR_IDX_EN: u32 = 1 << 27;
+    /// GFX6-GFX9: vector instructions are skipped.
+    pub(crate) const VSKIP: u32 = 1 << 28;
+    /// GFX6-GFX9: entries of the stack of `s_cbranch_*_fork`.
+    pub(crate) const CSP: u32 = 7 << 29;
 }
 
 pub(crate) struct Wave {
@@ -70,17 +81,33 @@ pub(crate) struct Wave {
     pub(crate) flush64: (bool, bool),
     pub(crate) ieee: bool,
     pub(crate) dx10_clamp: bool,
+    /// How f32, and how f16 and f64 round: 0 to the nearest even, 1 up, 2 down, 3 towards zero.
+    pub(crate) round32: u8,
+    pub(crate) round64: u8,
+    pub(crate) fp16_overflow: bool,
     pub(crate) gpr_idx: bool,
+    pub(crate) vskip: bool,
+    /// Either of them: vector instructions need a look.
+    pub(crate) unusual: bool,
+    /// What `s_setprio` has set.
+    pub(crate) priority: u8,
+    /// TRAPSTS, as far as it is written by the wave itself.
+    pub(crate) trap_status: u32,
+    /// How often `s_trap 3` has called.
+    pub(crate) debug_traps: u64,
+    pub(crate) target: &'static Target,
     pub(crate) state: WaveState,
     /// Address of this wave's scratch and its contents: dword `n` of lane `l` at `64 n + l`.
     pub(crate) scratch_base: u64,
     pub(crate) scratch: Vec<u32>,
     /// Number in the group.
     pub(crate) id: u32,
+    /// Waves of the group.
+    pub(crate) group_waves: u32,
 }
 
 impl Wave {
-    pub(crate) fn new(id: u32, descriptor: &Descriptor, target: &Target) -> Wave {
+    pub(crate) fn new(id: u32, descriptor: &Descriptor, target: &'static Target) -> Wave {
         let Registers { vgprs, agprs, sgprs } = descriptor.registers(target);
         let places = if agprs == 0 { vgprs } else { 256 + agprs };
         let mut wave = Wave {
@@ -105,11 +132,21 @@ impl Wave {
             flush64: (false, false),
             ieee: false,
             dx10_clamp: false,
+            round32: 0,
+            round64: 0,
+            fp16_overflow: false,
             gpr_idx: false,
+            vskip: false,
+            unusual: false,
+            priority: 0,
+            trap_status: 0,
+            debug_traps: 0,
+            target,
             state: WaveState::Ready,
             scratch_base: SCRATCH_BASE,
             scratch: Vec::new(),
             id,
+            group_waves: 1,
         };
         let clamp = if descriptor.dx10_clamp() { mode::DX10_CLAMP } else { 0 };
         let ieee = if descriptor.ieee_mode() { mode::IEEE } else { 0 };
@@ -121,9 +158,10 @@ impl Wave {
         self.mode
     }
 
-    /// Writes MODE; false if the rounding it asks for is not to the nearest even.
-    pub(crate) fn set_mode(&mut self, mode: u32) -> bool {
+    /// Writes MODE, whose fields are kept apart for those that look at them often.
+    pub(crate) fn set_mode(&mut self, mode: u32) {
         self.mode = mode;
+        (self.round32, self.round64) = ((mode & 3) as u8, (mode >> 2 & 3) as u8);
         // Sources, results (seed 000, "Floating Point Denorm Mode Enumeration Values").
         let flush = |bits: u32| match bits & 3 {
             0 => (true, true),
@@ -135,8 +173,12 @@ impl Wave {
         self.flush64 = flush(mode >> 6);
         self.dx10_clamp = mode & mode::DX10_CLAMP != 0;
         self.ieee = mode & mode::IEEE != 0;
-        self.gpr_idx = mode & mode::GPR_IDX_EN != 0;
-        mode & 0xf == 0
+        let generation = self.target.generation;
+        self.fp16_overflow = generation >= Generation::Gfx9 && mode & mode::FP16_OVERFLOW != 0;
+        let indexes = matches!(generation, Generation::Gfx8 | Generation::Gfx9);
+        self.gpr_idx = indexes && mode & mode::GPR_IDX_EN != 0;
+        self.vskip = generation <= Generation::Gfx9 && mode & mode::VSKIP != 0;
+        self.unusual = self.gpr_idx || self.vskip;
     }
 
     /// The active lanes.

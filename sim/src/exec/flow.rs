@@ -1,9 +1,8 @@
 //! Program flow: SOPP.
 
-use super::{Cx, Flow, Handler};
+use super::{Cx, Flow, Handler, hwreg, relative};
 use crate::fault::Trap;
 use crate::op::Op;
-use crate::wave::{mode, reg};
 
 macro_rules! branch {
     (|$wave:ident| $condition:expr) => {{
@@ -23,16 +22,15 @@ fn nothing(_: &mut Cx<'_>, _: &Op) -> Flow {
 }
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
+    branches(name)
+        .or_else(|| hints(name))
+        .or_else(|| states(name))
+        .or_else(|| hwreg::handler(name))
+        .or_else(|| relative::handler(name))
+}
+
+fn branches(name: &str) -> Option<Handler> {
     Some(match name {
-        // Waits, priorities and messages mean nothing where every instruction completes at once.
-        "s_nop" | "s_waitcnt" | "s_setprio" | "s_sendmsg" | "s_icache_inv" | "s_incperflevel"
-        | "s_decperflevel" | "s_ttracedata" | "s_wakeup" | "s_sethalt" => nothing,
-        // No debugger is attached.
-        "s_cbranch_cdbgsys"
-        | "s_cbranch_cdbguser"
-        | "s_cbranch_cdbgsys_or_user"
-        | "s_cbranch_cdbgsys_and_user" => nothing,
-        "s_endpgm" | "s_endpgm_saved" | "s_sendmsghalt" => |_, _| Flow::End,
         "s_branch" => branch!(|_wave| true),
         "s_cbranch_scc0" => branch!(|wave| !wave.scc),
         "s_cbranch_scc1" => branch!(|wave| wave.scc),
@@ -40,19 +38,99 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
         "s_cbranch_vccnz" => branch!(|wave| wave.vcc() != 0),
         "s_cbranch_execz" => branch!(|wave| wave.exec() == 0),
         "s_cbranch_execnz" => branch!(|wave| wave.exec() != 0),
-        "s_barrier" => |_, _| Flow::Barrier,
-        "s_sleep" => |_, _| Flow::Sleep,
-        "s_trap" => |cx, op| cx.fail(Trap::Raised(op.imm(0) as u32)),
-        "s_set_gpr_idx_off" => |cx, _| {
-            let off = cx.wave.mode() & !mode::GPR_IDX_EN;
-            cx.wave.set_mode(off);
-            Flow::Next
-        },
-        "s_set_gpr_idx_mode" => |cx, op| {
-            let enable = op.imm(0) as u32 & 15;
-            cx.wave.sgpr[reg::M0] = cx.wave.sgpr[reg::M0] & !0xf000 | enable << 12;
-            Flow::Next
-        },
+        // No debugger is attached that would have set the conditions.
+        "s_cbranch_cdbgsys"
+        | "s_cbranch_cdbguser"
+        | "s_cbranch_cdbgsys_or_user"
+        | "s_cbranch_cdbgsys_and_user" => nothing,
         _ => return None,
     })
+}
+
+/// What means nothing where every instruction completes at once and nobody measures.
+fn hints(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_nop" | "s_waitcnt" | "s_waitcnt_depctr" | "s_wait_idle" => nothing,
+        "s_icache_inv" | "s_inst_prefetch" | "s_clause" | "s_wakeup" => nothing,
+        "s_incperflevel" | "s_decperflevel" | "s_ttracedata" | "s_ttracedata_imm" => nothing,
+        _ => return None,
+    })
+}
+
+fn states(name: &str) -> Option<Handler> {
+    Some(match name {
+        // `s_endpgm_saved` belongs to the trap handler, `s_endpgm_ordered_ps_done` to pixel shaders; both end the wave.
+        "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => |_, _| Flow::End,
+        "s_barrier" => |_, _| Flow::Barrier,
+        "s_sleep" => |_, _| Flow::Sleep,
+        "s_setprio" => |cx, op| {
+            cx.wave.priority = op.imm(0) as u8 & 3;
+            Flow::Next
+        },
+        "s_setkill" => |_, op| if op.imm(0) & 1 != 0 { Flow::End } else { Flow::Next },
+        "s_sethalt" => |cx, op| match op.imm(0) & 1 {
+            0 => Flow::Next,
+            _ => cx.fail(Trap::Refused("nobody would make the wave go on")),
+        },
+        "s_trap" => trap,
+        "s_sendmsg" => send,
+        "s_sendmsghalt" => |cx, _| cx.fail(Trap::Refused("nobody would make the wave go on")),
+        "s_code_end" => |cx, _| cx.fail(Trap::Refused("it marks the end of the code and is never executed")),
+        _ => return None,
+    })
+}
+
+/// `s_trap` as the runtime's trap handler understands it (seed 000, line 4041).
+fn trap(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    match op.imm(0) as u32 & 0xff {
+        // No debugger is installed: the wave goes on.
+        3 => {
+            cx.wave.debug_traps += 1;
+            Flow::Next
+        }
+        id => cx.fail(Trap::Raised(id)),
+    }
+}
+
+/// Why messages other than the interrupt (1) are refused, by number.
+const REFUSED_MESSAGES: [(u32, &str); 11] = [
+    (2, "geometry shaders are not emulated"),
+    (3, "geometry shaders are not emulated"),
+    (4, "only the trap handler saves waves"),
+    (5, "other waves cannot be held up"),
+    (6, "other waves cannot be halted"),
+    (7, "pixel shaders are not emulated"),
+    (8, "geometry shaders are not emulated"),
+    (9, "geometry shaders are not emulated"),
+    (10, "the queue has no doorbell"),
+    (11, "there is no draw identifier"),
+    (15, "only the trap handler sends system messages"),
+];
+
+/// A message leaves the wave as it was. The interrupt tells the host to look at a signal, which the host does anyway.
+fn send(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let message = op.imm(0) as u32 & 15;
+    if message == 1 {
+        return Flow::Next;
+    }
+    let why = REFUSED_MESSAGES.iter().find(|(number, _)| *number == message);
+    cx.fail(Trap::Refused(why.map_or("there is no such message", |(_, why)| why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::REFUSED_MESSAGES;
+
+    #[test]
+    fn every_message_is_known() {
+        for target in isa::PROCESSORS.iter() {
+            for message in isa::names::messages(target) {
+                assert!(
+                    message.id == 1 || REFUSED_MESSAGES.iter().any(|(number, _)| *number == message.id),
+                    "{}",
+                    message.name
+                );
+            }
+        }
+    }
 }

@@ -1,10 +1,7 @@
 //! Scalar arithmetic: SOP1, SOP2, SOPK, SOPC.
 
-use super::{Cx, Flow, Handler};
-use crate::fault::Trap;
+use super::{Cx, Flow, Handler, hwreg, jump, masks, relative};
 use crate::op::Op;
-use crate::wave::{mode, reg};
-use isa::Generation;
 
 /// 32-bit sources and result; the expression gives result and SCC.
 macro_rules! s32 {
@@ -63,21 +60,6 @@ macro_rules! scmp {
     }};
 }
 
-/// `dst = exec; exec = f(source, exec)`.
-macro_rules! saveexec {
-    (|$s:ident, $exec:ident| $body:expr) => {{
-        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
-            let ($s, $exec) = (cx.wave.scalar64(op.src[0]), cx.wave.exec());
-            let value: u64 = $body;
-            cx.wave.set_pair(usize::from(op.dst), $exec);
-            cx.wave.set_pair(reg::EXEC, value);
-            cx.wave.scc = value != 0;
-            Flow::Next
-        }
-        run as Handler
-    }};
-}
-
 pub(super) fn handler(name: &str) -> Option<Handler> {
     moves(name)
         .or_else(|| arithmetic(name))
@@ -86,8 +68,10 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
         .or_else(|| bits(name))
         .or_else(|| compares(name))
         .or_else(|| constants(name))
-        .or_else(|| masks(name))
-        .or_else(|| control(name))
+        .or_else(|| masks::handler(name))
+        .or_else(|| jump::handler(name))
+        .or_else(|| relative::handler(name))
+        .or_else(|| hwreg::handler(name))
 }
 
 fn moves(name: &str) -> Option<Handler> {
@@ -98,10 +82,6 @@ fn moves(name: &str) -> Option<Handler> {
         "s_cmov_b64" => conditional_move64,
         "s_cselect_b32" => s32!(|a, b, scc| (if scc { a } else { b }, scc)),
         "s_cselect_b64" => s64!(|a, b, scc| (if scc { a } else { b }, scc)),
-        "s_movrels_b32" => movrels,
-        "s_movrels_b64" => movrels64,
-        "s_movreld_b32" => movreld,
-        "s_movreld_b64" => movreld64,
         _ => return None,
     })
 }
@@ -252,6 +232,10 @@ fn constants(name: &str) -> Option<Handler> {
         "s_cmovk_i32" => s32!(|a, b, scc| (if scc { a as i16 as u32 } else { b }, scc)),
         "s_addk_i32" => s32!(|a, b, _scc| signed((b as i32).overflowing_add(i32::from(a as i16)))),
         "s_mulk_i32" => s32!(|a, b, scc| (b.wrapping_mul(a as i16 as u32), scc)),
+        // Counters are always zero, and a version means nothing to the hardware.
+        "s_waitcnt_vscnt" | "s_waitcnt_vmcnt" | "s_waitcnt_expcnt" | "s_waitcnt_lgkmcnt" | "s_version" => {
+            |_, _| Flow::Next
+        }
         "s_cmpk_eq_i32" => scmp!(scalar, |a, k| a as i32 == i32::from(k as i16)),
         "s_cmpk_lg_i32" => scmp!(scalar, |a, k| a as i32 != i32::from(k as i16)),
         "s_cmpk_gt_i32" => scmp!(scalar, |a, k| a as i32 > i32::from(k as i16)),
@@ -264,71 +248,6 @@ fn constants(name: &str) -> Option<Handler> {
         "s_cmpk_ge_u32" => scmp!(scalar, |a, k| a >= k & 0xffff),
         "s_cmpk_lt_u32" => scmp!(scalar, |a, k| a < k & 0xffff),
         "s_cmpk_le_u32" => scmp!(scalar, |a, k| a <= k & 0xffff),
-        _ => return None,
-    })
-}
-
-fn masks(name: &str) -> Option<Handler> {
-    Some(match name {
-        "s_and_saveexec_b64" => saveexec!(|s, exec| s & exec),
-        "s_or_saveexec_b64" => saveexec!(|s, exec| s | exec),
-        "s_xor_saveexec_b64" => saveexec!(|s, exec| s ^ exec),
-        "s_andn2_saveexec_b64" => saveexec!(|s, exec| s & !exec),
-        "s_orn2_saveexec_b64" => saveexec!(|s, exec| s | !exec),
-        "s_nand_saveexec_b64" => saveexec!(|s, exec| !(s & exec)),
-        "s_nor_saveexec_b64" => saveexec!(|s, exec| !(s | exec)),
-        "s_xnor_saveexec_b64" => saveexec!(|s, exec| !(s ^ exec)),
-        "s_andn1_saveexec_b64" => saveexec!(|s, exec| !s & exec),
-        "s_orn1_saveexec_b64" => saveexec!(|s, exec| !s | exec),
-        "s_andn1_wrexec_b64" => |cx, op| write_exec(cx, op, |s, exec| !s & exec),
-        "s_andn2_wrexec_b64" => |cx, op| write_exec(cx, op, |s, exec| s & !exec),
-        _ => return None,
-    })
-}
-
-fn control(name: &str) -> Option<Handler> {
-    Some(match name {
-        "s_getpc_b64" => |cx, op| {
-            let next = cx.wave.next_address(cx.code);
-            cx.wave.set_pair(usize::from(op.dst), next);
-            Flow::Next
-        },
-        "s_setpc_b64" => |cx, op| {
-            let target = cx.wave.scalar64(op.src[0]);
-            jump(cx, target)
-        },
-        "s_swappc_b64" => |cx, op| {
-            let (target, next) = (cx.wave.scalar64(op.src[0]), cx.wave.next_address(cx.code));
-            cx.wave.set_pair(usize::from(op.dst), next);
-            jump(cx, target)
-        },
-        "s_call_b64" => |cx, op| {
-            let next = cx.wave.next_address(cx.code);
-            cx.wave.set_pair(usize::from(op.dst), next);
-            cx.wave.pc = cx.wave.pc.wrapping_add(op.imm(0) as u32);
-            Flow::Next
-        },
-        "s_getreg_b32" => get_register,
-        "s_setreg_b32" => |cx, op| {
-            let value = cx.wave.scalar(op.src[1]);
-            set_register(cx, op, value)
-        },
-        "s_setreg_imm32_b32" => |cx, op| {
-            let value = cx.wave.scalar(op.src[1]);
-            set_register(cx, op, value)
-        },
-        "s_set_gpr_idx_on" => |cx, op| {
-            let (index, enable) = (cx.wave.scalar(op.src[0]) & 0xff, op.imm(1) as u32 & 15);
-            cx.wave.sgpr[reg::M0] = cx.wave.sgpr[reg::M0] & !0xf0ff | index | enable << 12;
-            let on = cx.wave.mode() | mode::GPR_IDX_EN;
-            cx.wave.set_mode(on);
-            Flow::Next
-        },
-        "s_set_gpr_idx_idx" => |cx, op| {
-            let index = cx.wave.scalar(op.src[0]) & 0xff;
-            cx.wave.sgpr[reg::M0] = cx.wave.sgpr[reg::M0] & !0xff | index;
-            Flow::Next
-        },
         _ => return None,
     })
 }
@@ -397,87 +316,4 @@ fn conditional_move64(cx: &mut Cx<'_>, op: &Op) -> Flow {
         cx.wave.set_pair(usize::from(op.dst), value);
     }
     Flow::Next
-}
-
-/// Source register plus M0.
-fn relative_source(cx: &Cx<'_>, op: &Op) -> usize {
-    match op.src[0] {
-        crate::op::Src::S(code) => (usize::from(code) + cx.wave.sgpr[reg::M0] as usize) & 127,
-        _ => 0,
-    }
-}
-
-fn movrels(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    cx.wave.sgpr[usize::from(op.dst) & 127] = cx.wave.sgpr[relative_source(cx, op)];
-    Flow::Next
-}
-
-fn movrels64(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let value = cx.wave.pair(relative_source(cx, op));
-    cx.wave.set_pair(usize::from(op.dst), value);
-    Flow::Next
-}
-
-fn relative_destination(cx: &Cx<'_>, op: &Op) -> usize {
-    (usize::from(op.dst) + cx.wave.sgpr[reg::M0] as usize) & 127
-}
-
-fn movreld(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let at = relative_destination(cx, op);
-    cx.wave.sgpr[at] = cx.wave.scalar(op.src[0]);
-    Flow::Next
-}
-
-fn movreld64(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let value = cx.wave.scalar64(op.src[0]);
-    cx.wave.set_pair(relative_destination(cx, op), value);
-    Flow::Next
-}
-
-fn write_exec(cx: &mut Cx<'_>, op: &Op, f: fn(u64, u64) -> u64) -> Flow {
-    let value = f(cx.wave.scalar64(op.src[0]), cx.wave.exec());
-    cx.wave.set_pair(reg::EXEC, value);
-    cx.wave.set_pair(usize::from(op.dst), value);
-    cx.wave.scc = value != 0;
-    Flow::Next
-}
-
-fn jump(cx: &mut Cx<'_>, target: u64) -> Flow {
-    if cx.wave.jump(cx.code, target) { Flow::Next } else { cx.fail(Trap::Fetch(target)) }
-}
-
-/// Hardware registers by number (Vega ISA, "Hardware Registers").
-mod hwreg {
-    pub(super) const MODE: u32 = 1;
-    pub(super) const SH_MEM_BASES: u32 = 15;
-}
-
-/// Register, offset and mask of a `hwreg` operand.
-fn hwreg_field(operand: u32) -> (u32, u32, u32) {
-    let (offset, size) = (operand >> 6 & 31, (operand >> 11 & 31) + 1);
-    (operand & 63, offset, (u64::MAX >> (64 - size)) as u32)
-}
-
-fn get_register(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let (register, offset, mask) = hwreg_field(op.imm(0) as u32);
-    let value = match register {
-        hwreg::MODE => cx.wave.mode(),
-        // Bits 63:48 of the private aperture below those of the shared one.
-        hwreg::SH_MEM_BASES if cx.target.generation >= Generation::Gfx9 => {
-            crate::wave::SHARED_APERTURE & 0xffff_0000 | crate::wave::PRIVATE_APERTURE >> 16
-        }
-        _ => return cx.fail(Trap::Unsupported),
-    };
-    cx.wave.sgpr[usize::from(op.dst) & 127] = value >> offset & mask;
-    Flow::Next
-}
-
-fn set_register(cx: &mut Cx<'_>, op: &Op, value: u32) -> Flow {
-    let (register, offset, mask) = hwreg_field(op.imm(0) as u32);
-    if register != hwreg::MODE {
-        return cx.fail(Trap::Unsupported);
-    }
-    let mode = cx.wave.mode() & !(mask << offset) | (value & mask) << offset;
-    // Only rounding to nearest even is emulated.
-    if cx.wave.set_mode(mode) { Flow::Next } else { cx.fail(Trap::Unsupported) }
 }

@@ -1,0 +1,139 @@
+//! Hardware registers: `s_getreg`, `s_setreg`, and what else writes MODE.
+//!
+//! Numbers as `isa::names` has them. Fields: Vega ISA and RDNA ISA, "Hardware registers"; of GPR_ALLOC, LDS_ALLOC and
+//! HW_ID the manuals name only the register, and the fields are those that the context-save code of the Linux kernel's
+//! driver relies on.
+
+use super::{Cx, Flow, Handler};
+use crate::fault::Trap;
+use crate::op::Op;
+use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE, mode, reg};
+use isa::{Feature, Generation};
+
+pub(super) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_getreg_b32" => get,
+        "s_setreg_b32" | "s_setreg_imm32_b32" => set,
+        "s_round_mode" => |cx, op| {
+            let mode = cx.wave.mode() & !0xf | op.imm(0) as u32 & 0xf;
+            set_mode(cx, mode)
+        },
+        "s_denorm_mode" => |cx, op| {
+            let mode = cx.wave.mode() & !0xf0 | (op.imm(0) as u32 & 0xf) << 4;
+            set_mode(cx, mode)
+        },
+        "s_setvskip" => |cx, op| {
+            let bit = cx.wave.scalar(op.src[0]) >> (cx.wave.scalar(op.src[1]) & 31) & 1;
+            let mode = cx.wave.mode() & !mode::VSKIP | (bit * mode::VSKIP);
+            set_mode(cx, mode)
+        },
+        _ => return None,
+    })
+}
+
+/// Number, offset and mask of a `hwreg` operand.
+fn field(op: &Op) -> (u32, u32, u32) {
+    let operand = op.imm(0) as u32;
+    let (offset, size) = (operand >> 6 & 31, (operand >> 11 & 31) + 1);
+    (operand & 63, offset, (u64::MAX >> (64 - size)) as u32)
+}
+
+fn get(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let (number, offset, mask) = field(op);
+    match read(cx, number, mask << offset) {
+        Ok(value) => cx.wave.set_scalar(op.dst, value >> offset & mask),
+        Err(why) => return cx.fail(Trap::Refused(why)),
+    }
+    Flow::Next
+}
+
+fn set(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let (number, offset, mask) = field(op);
+    let value = cx.wave.scalar(op.src[1]) << offset;
+    let merge = |old: u32| old & !(mask << offset) | value & mask << offset;
+    let generation = cx.target.generation;
+    match number {
+        1 => {
+            let mode = merge(cx.wave.mode());
+            return set_mode(cx, mode);
+        }
+        3 => cx.wave.trap_status = merge(cx.wave.trap_status),
+        20 | 21 if generation == Generation::Gfx10 => {
+            let at = reg::HIDDEN_FLAT_SCRATCH + number as usize - 20;
+            cx.wave.sgpr[at] = merge(cx.wave.sgpr[at]);
+        }
+        22 if has_xnack_mask(cx) => {
+            let at = reg::HIDDEN_XNACK_MASK;
+            cx.wave.sgpr[at] = merge(cx.wave.sgpr[at]);
+        }
+        _ => return cx.fail(Trap::Refused("nothing but the trap handler can write that register")),
+    }
+    Flow::Next
+}
+
+/// Writes MODE, unless it asks for what there is not.
+pub(super) fn set_mode(cx: &mut Cx<'_>, mode: u32) -> Flow {
+    if mode & mode::EXCEPTIONS != 0 {
+        return cx.fail(Trap::Refused("floating-point exceptions do not trap"));
+    }
+    if mode & 0xf != 0 {
+        return cx.fail(Trap::Refused("only rounding to the nearest even is emulated"));
+    }
+    cx.wave.set_mode(mode);
+    Flow::Next
+}
+
+fn has_xnack_mask(cx: &Cx<'_>) -> bool {
+    cx.target.generation == Generation::Gfx10 && !cx.target.has(Feature::GFX10_3)
+}
+
+/// The value of a register of which the bits of `mask` are wanted.
+fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
+    /// TRAPSTS: exceptions of floating point and integer division.
+    const EXCEPTIONS: u32 = 0x7f;
+    let (generation, wave) = (cx.target.generation, &*cx.wave);
+    let gfx10 = generation == Generation::Gfx10;
+    Ok(match number {
+        1 => wave.mode(),
+        2 => status(cx),
+        3 if mask & EXCEPTIONS != 0 => return Err("floating-point exceptions are not recorded"),
+        3 => wave.trap_status,
+        // Waves go round the SIMDs of one compute unit.
+        4 if !gfx10 => wave.id >> 2 & 15 | (wave.id & 3) << 4,
+        5 => registers(cx),
+        // In units of 64 dwords, of which two at a time are given out.
+        6 => (cx.lds_bytes.next_multiple_of(512) / 256) << 12,
+        // Every instruction completes at once: all counters are zero.
+        7 => 0,
+        // Bits 63:48 of the private aperture below those of the shared one.
+        15 if generation >= Generation::Gfx9 => SHARED_APERTURE & 0xffff_0000 | PRIVATE_APERTURE >> 16,
+        // TBA and TMA belong to the trap handler.
+        16..=19 if generation >= Generation::Gfx9 => 0,
+        20 | 21 if gfx10 => wave.sgpr[reg::HIDDEN_FLAT_SCRATCH + number as usize - 20],
+        22 if has_xnack_mask(cx) => wave.sgpr[reg::HIDDEN_XNACK_MASK],
+        23 if gfx10 => wave.id >> 2 & 31 | (wave.id & 3) << 8,
+        24 if gfx10 => 0,
+        // A counter of 20 bits.
+        29 if cx.target.has(Feature::GFX10_3) => cx.clock as u32 & 0xf_ffff,
+        _ => return Err("that hardware register is not emulated"),
+    })
+}
+
+fn status(cx: &Cx<'_>) -> u32 {
+    /// TRAP_EN and VALID.
+    const ALWAYS: u32 = 1 << 6 | 1 << 16;
+    let wave = &*cx.wave;
+    let bits = [(0, wave.scc), (9, wave.exec() == 0), (10, wave.vcc() == 0), (11, wave.group_waves > 1)];
+    let bits = bits.into_iter().fold(0, |bits, (at, set)| bits | u32::from(set) << at);
+    ALWAYS | u32::from(wave.priority) << 3 | bits
+}
+
+/// GPR_ALLOC. The registers of each wave begin at zero.
+fn registers(cx: &Cx<'_>) -> u32 {
+    let (wave, target) = (&*cx.wave, cx.target);
+    let total = if target.has(Feature::GFX90A) { wave.vgprs + wave.agprs } else { wave.vgprs };
+    let vgprs = u32::from(total).div_ceil(target.vgpr_encoding_granule) - 1;
+    let unit = if target.generation <= Generation::Gfx7 { 8 } else { 16 };
+    let sgprs = u32::from(wave.sgprs).div_ceil(unit).max(1) - 1;
+    vgprs << 8 | sgprs << 24
+}

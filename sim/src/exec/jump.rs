@@ -1,0 +1,167 @@
+//! Scalar instructions that set the program counter: calls, returns, forks of GFX6-GFX9, the subvector loop of GFX10.
+
+use super::{Cx, Flow, Handler};
+use crate::fault::Trap;
+use crate::op::Op;
+use crate::wave::{mode, reg};
+
+pub(super) fn handler(name: &str) -> Option<Handler> {
+    Some(match name {
+        "s_getpc_b64" => |cx, op| {
+            let next = cx.wave.next_address(cx.code);
+            cx.wave.set_pair(usize::from(op.dst), next);
+            Flow::Next
+        },
+        "s_setpc_b64" => |cx, op| {
+            let target = cx.wave.scalar64(op.src[0]);
+            jump(cx, target)
+        },
+        "s_swappc_b64" => |cx, op| {
+            let (target, next) = (cx.wave.scalar64(op.src[0]), cx.wave.next_address(cx.code));
+            cx.wave.set_pair(usize::from(op.dst), next);
+            jump(cx, target)
+        },
+        "s_call_b64" => |cx, op| {
+            let next = cx.wave.next_address(cx.code);
+            cx.wave.set_pair(usize::from(op.dst), next);
+            branch(cx, op, 0)
+        },
+        // Both return from the trap handler and are illegal anywhere else.
+        "s_rfe_b64" | "s_rfe_restore_b64" => {
+            |cx, _| cx.fail(Trap::Refused("only the trap handler may execute it"))
+        }
+        "s_cbranch_g_fork" => |cx, op| {
+            let target = cx.wave.scalar64(op.src[1]);
+            fork(cx, op, target)
+        },
+        "s_cbranch_i_fork" => |cx, op| {
+            let distance = (op.imm(1) as u64).wrapping_mul(4);
+            let target = cx.wave.next_address(cx.code).wrapping_add(distance);
+            fork(cx, op, target)
+        },
+        "s_cbranch_join" => join,
+        "s_subvector_loop_begin" => begin_subvector_loop,
+        "s_subvector_loop_end" => end_subvector_loop,
+        _ => return None,
+    })
+}
+
+fn jump(cx: &mut Cx<'_>, target: u64) -> Flow {
+    if cx.wave.jump(cx.code, target) { Flow::Next } else { cx.fail(Trap::Fetch(target)) }
+}
+
+/// Goes on as many dwords further as source `at` says.
+fn branch(cx: &mut Cx<'_>, op: &Op, at: usize) -> Flow {
+    cx.wave.pc = cx.wave.pc.wrapping_add(op.imm(at) as u32);
+    Flow::Next
+}
+
+/// SGPRs of an entry of the stack of forks: a lane mask, then an address.
+const ENTRY: u32 = 4;
+/// Entries there are.
+const ENTRIES: u32 = 8;
+
+fn stack_pointer(cx: &Cx<'_>) -> u32 {
+    (cx.wave.mode() & mode::CSP) >> mode::CSP.trailing_zeros()
+}
+
+fn set_stack_pointer(cx: &mut Cx<'_>, entries: u32) {
+    let mode = cx.wave.mode() & !mode::CSP | entries << mode::CSP.trailing_zeros() & mode::CSP;
+    cx.wave.set_mode(mode);
+}
+
+/// Where an entry of the stack is; the wave must have the registers.
+fn entry(cx: &Cx<'_>, number: u32) -> Result<usize, Trap> {
+    let (at, end) = (number * ENTRY, (number + 1) * ENTRY);
+    if end > u32::from(cx.wave.sgprs) { Err(Trap::Register(end as u16 - 1)) } else { Ok(at as usize) }
+}
+
+/// Takes the path that fewer lanes want and puts the other one on the stack (Vega ISA, "Conditional Branch
+/// Instructions with Fork and Join"). The larger half is the one that is kept for later, so that eight entries are
+/// enough for 64 lanes.
+fn fork(cx: &mut Cx<'_>, op: &Op, target: u64) -> Flow {
+    let (condition, exec) = (cx.wave.scalar64(op.src[0]), cx.wave.exec());
+    let (pass, fail) = (condition & exec, !condition & exec);
+    if pass == exec {
+        return jump(cx, target);
+    }
+    if fail == exec {
+        return Flow::Next;
+    }
+    let next = cx.wave.next_address(cx.code);
+    let falls_through = fail.count_ones() < pass.count_ones();
+    let (now, later, address) = if falls_through { (fail, pass, target) } else { (pass, fail, next) };
+    let depth = stack_pointer(cx);
+    if depth + 1 >= ENTRIES {
+        return cx.fail(Trap::Refused("the stack of forks is full"));
+    }
+    match entry(cx, depth) {
+        Ok(at) => {
+            cx.wave.set_pair(at, later);
+            cx.wave.set_pair(at + 2, address);
+        }
+        Err(trap) => return cx.fail(trap),
+    }
+    set_stack_pointer(cx, depth + 1);
+    cx.wave.set_exec(now);
+    if falls_through { Flow::Next } else { jump(cx, target) }
+}
+
+/// Goes on with the path that was put off, unless the stack is as deep as it was before the fork.
+fn join(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let depth = stack_pointer(cx);
+    if depth == cx.wave.scalar(op.src[0]) {
+        return Flow::Next;
+    }
+    let Some(depth) = depth.checked_sub(1) else {
+        return cx.fail(Trap::Refused("the stack of forks is empty"));
+    };
+    let at = match entry(cx, depth) {
+        Ok(at) => at,
+        Err(trap) => return cx.fail(trap),
+    };
+    set_stack_pointer(cx, depth);
+    let (exec, address) = (cx.wave.pair(at), cx.wave.pair(at + 2));
+    cx.wave.set_exec(exec);
+    jump(cx, address)
+}
+
+const NEEDS_WAVE64: &str = "a wave of 32 lanes has no subvectors";
+
+/// Runs the loop for the lower half first and keeps the upper half's mask, or only for the half that has active lanes
+/// (RDNA ISA, "S_SUBVECTOR_LOOP_BEGIN").
+fn begin_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if cx.wave.lanes == 32 {
+        return cx.fail(Trap::Refused(NEEDS_WAVE64));
+    }
+    let (low, high) = (cx.wave.sgpr[reg::EXEC], cx.wave.sgpr[reg::EXEC + 1]);
+    if low == 0 && high == 0 {
+        return branch(cx, op, 0);
+    }
+    if low == 0 {
+        cx.wave.set_scalar(op.dst, low);
+    } else {
+        cx.wave.set_scalar(op.dst, high);
+        cx.wave.sgpr[reg::EXEC + 1] = 0;
+    }
+    Flow::Next
+}
+
+/// Ends the loop, or repeats it for the upper half; either way the register holds the mask of the half that is not
+/// active, and in the end EXEC is whole again.
+fn end_subvector_loop(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if cx.wave.lanes == 32 {
+        return cx.fail(Trap::Refused(NEEDS_WAVE64));
+    }
+    let kept = cx.wave.sgpr[usize::from(op.dst) & 255];
+    if cx.wave.sgpr[reg::EXEC + 1] != 0 {
+        cx.wave.sgpr[reg::EXEC] = kept;
+    } else if kept != 0 {
+        let low = cx.wave.sgpr[reg::EXEC];
+        cx.wave.sgpr[reg::EXEC + 1] = kept;
+        cx.wave.set_scalar(op.dst, low);
+        cx.wave.sgpr[reg::EXEC] = 0;
+        return branch(cx, op, 0);
+    }
+    Flow::Next
+}
