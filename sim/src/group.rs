@@ -272,7 +272,7 @@ fn watching(
 
 /// Runs an instruction in the modes that the wave is in.
 #[inline(always)]
-fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
+pub(crate) fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
     if cx.wave.unusual && matches!(op.class, Class::Valu | Class::Vmem | Class::Lds) {
         run_unusually(cx, op)
     } else {

@@ -263,14 +263,18 @@ fn convert(
     }
 }
 
-/// `null` is as wide as the operand that it stands for.
+/// `null`, apertures and status bits are as wide as the operand that they stand for.
 fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
-    const NULL: isa::Reg = isa::Reg(125);
-    if range.first != NULL || target.generation != isa::Generation::Gfx10 {
+    let any_width = match range.first.0 {
+        125 => target.generation == isa::Generation::Gfx10,
+        235..=239 | 251..=253 => true,
+        _ => false,
+    };
+    if !any_width {
         return range;
     }
     let len = if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width.max(1) };
-    isa::RegRange { first: NULL, len }
+    isa::RegRange { len, ..range }
 }
 
 fn immediate(value: i64) -> std::result::Result<i32, &'static str> {

@@ -111,6 +111,10 @@ s_set_gpr_idx_on s0, gpr_idx(SRC0,DST)
 s_set_gpr_idx_on s0, 3
 s_mov_b32 s0, lit(1)
 v_mov_b32 v0, src_shared_base
+s_mov_b64 s[0:1], src_shared_base
+s_mov_b64 s[0:1], src_private_limit
+s_mov_b64 s[0:1], src_execz
+s_mov_b64 s[0:1], src_scc
 s_mov_b32 s0, flat_scratch_lo
 s_mov_b64 s[0:1], xnack_mask
 s_mov_b64 vcc, 0

@@ -5,6 +5,6 @@ mod atomics;
 mod complete;
 mod data_share;
 mod formats;
-mod machine;
+pub(super) mod machine;
 mod scalars;
 mod watched;

@@ -29,6 +29,8 @@ mod vmem;
 #[cfg(test)]
 mod memory_tests;
 #[cfg(test)]
+mod scalar_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::fault::Trap;

@@ -132,7 +132,7 @@ impl Machine {
 }
 
 /// The words of a text.
-fn assemble(target: &'static Target, text: &str) -> Vec<u32> {
+pub(crate) fn assemble(target: &'static Target, text: &str) -> Vec<u32> {
     let options =
         asm::Options { target: Some(target), wave64: target.wave_size == 64, ..asm::Options::default() };
     let file = asm::assemble(text, &options).unwrap_or_else(|wrong| panic!("{text}: {}", wrong[0].message));

@@ -1,0 +1,215 @@
+//! Scalar instructions one by one, on processors of all generations.
+
+mod arithmetic;
+mod bits;
+mod control;
+mod registers;
+
+use crate::descriptor::Descriptor;
+use crate::exec::memory_tests::machine::assemble;
+use crate::exec::{Cx, Flow, Scratch};
+use crate::fault::Trap;
+use crate::memory::Memory;
+use crate::op::Code;
+use crate::wave::Wave;
+use isa::{Generation, Target};
+
+/// A processor of each generation, and one of the later GFX10.
+const PROCESSORS: [&str; 6] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx1010", "gfx1030"];
+
+/// Address of the first instruction.
+const BASE: u64 = 0x1_0000_0000;
+
+/// Code to be run on waves of a processor.
+struct Program {
+    code: [Code; 1],
+    target: &'static Target,
+    text: String,
+}
+
+impl Program {
+    fn new(processor: &str, lanes: u32, text: &str) -> Program {
+        let target = Target::by_name(processor).and_then(|target| target.with_wave_size(lanes));
+        let target = target.expect("a known processor");
+        let code = [Code::new(target, BASE, 0, assemble(target, text))];
+        Program { code, target, text: format!("{processor}: {text}") }
+    }
+
+    /// A wave with every register there is, all lanes active.
+    fn wave(&self) -> Wave {
+        // Five bits of each count, IEEE mode, DX10 clamp, all denormals.
+        let descriptor = Descriptor { rsrc1: 5 | 15 << 6 | 0xf0 << 12 | 5 << 21, ..Descriptor::default() };
+        let mut wave = Wave::new(0, &descriptor, self.target);
+        wave.set_exec(!0);
+        wave
+    }
+
+    /// Runs to the end of the code, or to what is not simply followed by the next instruction.
+    fn run(&self, wave: &mut Wave) -> Result<Flow, Trap> {
+        let memory = Memory::new();
+        let mut scratch = Scratch::new();
+        wave.pc = 0;
+        for _ in 0..1000 {
+            let Some(op) = self.code[0].ops.get(wave.pc as usize) else { return Ok(Flow::Next) };
+            wave.pc += u32::from(op.len);
+            let mut cx = Cx {
+                wave,
+                lds: &mut [],
+                lds_bytes: 0,
+                memory: &memory,
+                code: &self.code,
+                scratch: &mut scratch,
+                target: self.target,
+                arch: pulp::Arch::new(),
+                trap: None,
+                clock: 0x1234_5678,
+                locked64: false,
+                watch: None,
+            };
+            match crate::group::execute(&mut cx, op) {
+                Flow::Next => {}
+                Flow::Trap => return Err(cx.trap.unwrap_or(Trap::Unsupported)),
+                other => return Ok(other),
+            }
+        }
+        panic!("{} does not end", self.text);
+    }
+
+    /// Runs what has to go well.
+    fn check(&self, wave: &mut Wave) {
+        let done = self.run(wave);
+        assert!(matches!(done, Ok(Flow::Next)), "{}: {done:?}", self.text);
+    }
+}
+
+/// Runs a text on a wave of 64 lanes that has been prepared.
+fn run(processor: &str, text: &str, prepare: impl Fn(&mut Wave)) -> Wave {
+    run_lanes(processor, 64, text, prepare)
+}
+
+fn run_lanes(processor: &str, lanes: u32, text: &str, prepare: impl Fn(&mut Wave)) -> Wave {
+    let program = Program::new(processor, lanes, text);
+    let mut wave = program.wave();
+    prepare(&mut wave);
+    program.check(&mut wave);
+    wave
+}
+
+/// Why a text does not run.
+fn refusal(processor: &str, lanes: u32, text: &str, prepare: impl Fn(&mut Wave)) -> Trap {
+    let program = Program::new(processor, lanes, text);
+    let mut wave = program.wave();
+    prepare(&mut wave);
+    program.run(&mut wave).expect_err("a refusal")
+}
+
+/// What an instruction computes, written in another way than in the emulator. Sources are s[4:5] and s[6:7], the
+/// destination s[0:1]; the arguments are both sources, the destination before, and SCC.
+enum Meaning {
+    Narrow(fn(u32, u32, u32, bool) -> (u32, bool)),
+    Wide(fn(u64, u64, u64, bool) -> (u64, bool)),
+    /// Wide sources, narrow result.
+    Narrowing(fn(u64, u64, u32, bool) -> (u32, bool)),
+}
+
+/// Compares an instruction with its meaning on all processors from a generation on.
+fn agree(text: &str, from: Generation, meaning: &Meaning) {
+    for_all(text, from, |before, after| {
+        let (a, b, d, scc) = (before.pair(4), before.pair(6), before.pair(0), before.scc);
+        let keep = d & !0xffff_ffff;
+        let narrow = |(value, scc): (u32, bool)| (u64::from(value) | keep, scc);
+        let expected = match meaning {
+            Meaning::Narrow(f) => narrow(f(a as u32, b as u32, d as u32, scc)),
+            Meaning::Wide(f) => f(a, b, d, scc),
+            Meaning::Narrowing(f) => narrow(f(a, b, d as u32, scc)),
+        };
+        let got = (after.pair(0), after.scc);
+        assert_eq!(got, expected, "{text}: {a:#x}, {b:#x}, {d:#x}, {scc}: {got:x?}");
+        assert_eq!((after.pair(4), after.pair(6)), (a, b), "{text}: sources stay");
+    });
+}
+
+/// Runs on all processors from a generation on, for all pairs of edge values and 300 random ones.
+fn for_all(text: &str, from: Generation, check: impl Fn(&Before, &Wave)) {
+    for processor in PROCESSORS {
+        if Target::by_name(processor).is_none_or(|target| target.generation < from) {
+            continue;
+        }
+        let program = Program::new(processor, 64, text);
+        let mut wave = program.wave();
+        for (a, b, d, scc) in inputs() {
+            wave.set_pair(4, a);
+            wave.set_pair(6, b);
+            wave.set_pair(0, d);
+            wave.scc = scc;
+            let before = Before { sgpr: wave.sgpr, scc };
+            program.check(&mut wave);
+            check(&before, &wave);
+        }
+    }
+}
+
+/// What an instruction can read.
+struct Before {
+    sgpr: [u32; 256],
+    scc: bool,
+}
+
+impl Before {
+    fn pair(&self, at: usize) -> u64 {
+        u64::from(self.sgpr[at]) | u64::from(self.sgpr[at + 1]) << 32
+    }
+}
+
+/// Sources, destination and SCC.
+fn inputs() -> impl Iterator<Item = (u64, u64, u64, bool)> {
+    const EDGES: [u64; 22] = [
+        0,
+        1,
+        2,
+        31,
+        32,
+        33,
+        63,
+        64,
+        0x7fff,
+        0x8000,
+        0xffff_8000,
+        0x1_0000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        0xffff_fffe,
+        0x1_0000_0000,
+        0x7fff_ffff_ffff_ffff,
+        0x8000_0000_0000_0000,
+        0xffff_ffff_ffff_ffff,
+        // Fields of `s_bfe`: 8 bits from 4, 32 bits from 31.
+        0x0008_0004,
+        0x0020_001f,
+    ];
+    let pairs =
+        EDGES.into_iter().flat_map(|a| EDGES.map(|b| (a, b, 0xdead_beef_0bad_cafe, (a ^ b) & 1 != 0)));
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = move || {
+        // xorshift64* (Vigna 2016).
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    };
+    pairs.chain((0..300).map(move |_| (next(), next(), next(), next() >> 63 != 0)))
+}
+
+/// Every instruction of the table has a meaning or says why it has none.
+#[test]
+fn nothing_is_missing() {
+    use isa::table::Family;
+    let scalar = [Family::Sop1, Family::Sop2, Family::Sopk, Family::Sopc, Family::Sopp];
+    let rows = isa::table::opcodes().map(|op| op.row()).filter(|row| scalar.contains(&row.family));
+    let missing: Vec<&str> = rows
+        .filter(|row| super::salu::handler(row.name).or_else(|| super::flow::handler(row.name)).is_none())
+        .map(|row| row.name)
+        .collect();
+    assert!(missing.is_empty(), "without a meaning: {missing:?}");
+}
