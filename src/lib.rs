@@ -35,6 +35,7 @@
 //!     kernarg: args,
 //!     dynamic_lds: 0,
 //!     limits: kernc::sim::Limits::default(),
+//!     ..kernc::sim::Dispatch::default()
 //! };
 //! device.run(module, &dispatch).unwrap();
 //! let mut last = [0; 4];

@@ -103,6 +103,7 @@ fn dispatch(object: &CodeObject) -> bool {
             kernarg,
             dynamic_lds: 0,
             limits: sim::Limits { instructions: INSTRUCTIONS, ..sim::Limits::default() },
+            ..sim::Dispatch::default()
         };
         device.run(module, &dispatch).is_ok()
     })

@@ -103,6 +103,7 @@ pub fn emulate(object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, St
         kernarg: output.kernarg(out, buffer),
         dynamic_lds: 0,
         limits: sim::Limits { instructions: INSTRUCTIONS, ..sim::Limits::default() },
+        ..sim::Dispatch::default()
     };
     device.run(module, &dispatch).map_err(|error| text(&error))?;
     let mut bytes = vec![0; output.size];

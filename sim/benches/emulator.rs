@@ -25,6 +25,7 @@ fn emulator(c: &mut Criterion) {
         kernarg,
         dynamic_lds: 0,
         limits: Limits::default(),
+        ..Dispatch::default()
     };
     let stats = device.run(module, &dispatch).expect("the kernel ends");
     let mut group = c.benchmark_group("emulator");

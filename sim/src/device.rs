@@ -3,10 +3,15 @@
 use crate::exec::Scratch;
 use crate::fault::Fault;
 use crate::group::{Group, Turn, has_atomic64};
+use crate::hidden::{self, Provided};
 use crate::launch::{self, Dispatch, Launch, Segments};
 use crate::memory::Memory;
+use crate::metadata::ArgKind;
 use crate::object::{CodeObject, KernelInfo, Symbol};
 use crate::op::Code;
+use crate::packet::{self, QueueScratch};
+use crate::printf;
+use crate::scratch;
 use crate::stats::RunStats;
 use crate::strict::{Mode, Report};
 use isa::Target;
@@ -30,6 +35,8 @@ const KERNARG_SLACK: usize = 64;
 struct Module {
     target: &'static Target,
     kernels: Vec<KernelInfo>,
+    /// Formats of `printf`.
+    printf: Vec<String>,
     symbols: Vec<Symbol>,
     /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
     code: [Vec<Code>; 2],
@@ -43,6 +50,10 @@ pub struct Device {
     threads: usize,
     mode: Mode,
     reports: Vec<Report>,
+    /// Dispatches so far.
+    dispatches: u64,
+    /// What kernels have printed.
+    printed: String,
 }
 
 impl Default for Device {
@@ -65,6 +76,8 @@ impl Device {
             threads: threads.max(1),
             mode: Mode::default(),
             reports: Vec::new(),
+            dispatches: 0,
+            printed: String::new(),
         }
     }
 
@@ -93,7 +106,8 @@ impl Device {
             target.map_or(Vec::new(), |target| decode(object, target, base, &image))
         });
         let symbols = object.symbols().to_vec();
-        self.modules.push(Module { target, kernels, symbols, code, base });
+        let printf = object.printf_formats().to_vec();
+        self.modules.push(Module { target, kernels, printf, symbols, code, base });
         Ok(ModuleId(self.modules.len() - 1))
     }
 
@@ -129,6 +143,48 @@ impl Device {
             .ok_or_else(|| Fault::Dispatch(format!("no {} bytes at {address:#x} to read", data.len())))
     }
 
+    /// Copies bytes within the device.
+    pub fn copy(&self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), Fault> {
+        let mut data = vec![0; self.length(from, bytes)?];
+        self.read(from, &mut data)?;
+        self.write(to, &data)
+    }
+
+    /// Sets bytes.
+    pub fn fill(&self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), Fault> {
+        self.write(to, &vec![value; self.length(to, bytes)?])
+    }
+
+    /// A number of bytes that are there.
+    fn length(&self, at: DevicePtr, bytes: u64) -> Result<usize, Fault> {
+        let there = self.memory.find(at, bytes).and_then(|_| usize::try_from(bytes).ok());
+        there.ok_or_else(|| Fault::Dispatch(format!("no {bytes} bytes at {at:#x}")))
+    }
+
+    /// A signal (`amd_signal_t`) in the device's memory, for [`Dispatch::signal`] or for a kernel.
+    pub fn signal(&mut self, value: i64) -> Result<DevicePtr, Fault> {
+        let address = self.alloc(packet::SIGNAL_BYTES as u64)?;
+        self.write(address, &packet::signal(value))?;
+        Ok(address)
+    }
+
+    /// The value of a signal.
+    pub fn signal_value(&self, signal: DevicePtr) -> Result<i64, Fault> {
+        let mut value = [0; 8];
+        self.read(signal.wrapping_add(packet::SIGNAL_VALUE), &mut value)?;
+        Ok(i64::from_le_bytes(value))
+    }
+
+    fn decrement(&mut self, signal: DevicePtr) -> Result<(), Fault> {
+        let value = self.signal_value(signal)?.wrapping_sub(1);
+        self.write(signal.wrapping_add(packet::SIGNAL_VALUE), &value.to_le_bytes())
+    }
+
+    /// What kernels have printed since the last call; of a dispatch that failed, too.
+    pub fn take_printed(&mut self) -> String {
+        std::mem::take(&mut self.printed)
+    }
+
     /// Runs a kernel to its end.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
@@ -139,8 +195,12 @@ impl Device {
         let code = &module.code[usize::from(lanes == 64)];
         launch::check(kernel, dispatch, target)?;
         let entry = find_entry(module.base, code, kernel)?;
-        let segments = place_segments(&mut self.memory, module, kernel, dispatch)?;
-        let addresses = [segments.kernarg, segments.packet, segments.queue];
+        let number = self.dispatches;
+        let private_bytes = (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4);
+        let placing = Placing { module, kernel, dispatch, target, number, private_bytes };
+        let (segments, preload) = placing.place(&mut self.memory)?;
+        let addresses = [segments.kernarg, segments.packet, segments.queue, segments.printf];
+        let printf = segments.printf;
         let launch = Launch {
             memory: &self.memory,
             code,
@@ -148,10 +208,12 @@ impl Device {
             kernel,
             segments,
             entry,
+            number,
+            preload,
             grid: dispatch.grid,
             group: dispatch.group,
             lds_bytes: kernel.descriptor.group_segment + dispatch.dynamic_lds,
-            private_bytes: (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4),
+            private_bytes,
             arch: pulp::Arch::new(),
             locked64: self.threads > 1 && has_atomic64(code),
             strict: None,
@@ -161,11 +223,71 @@ impl Device {
         reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
         reports.dedup_by(|one, two| one.same_code(two));
         self.reports = reports;
+        self.dispatches += 1;
+        if printf != 0 {
+            self.printed += &printf::render(&self.memory, printf, &module.printf);
+        }
         for address in addresses {
             self.memory.free(address);
         }
+        if let (Some(signal), Ok(_)) = (dispatch.signal, &result) {
+            self.decrement(signal)?;
+        }
         result
     }
+}
+
+/// What is placed in memory for a dispatch.
+struct Placing<'a> {
+    module: &'a Module,
+    kernel: &'a KernelInfo,
+    dispatch: &'a Dispatch<'a>,
+    target: &'static Target,
+    number: u64,
+    private_bytes: u32,
+}
+
+impl Placing<'_> {
+    /// Arguments, packet, queue and buffers, in memory of their own; and the arguments that go to SGPRs.
+    fn place(&self, memory: &mut Memory) -> Result<(Segments, Vec<u32>), Fault> {
+        let full = || Fault::Dispatch("no room for the arguments".into());
+        let (kernel, dispatch) = (self.kernel, self.dispatch);
+        let has_printf =
+            kernel.args.iter().any(|arg| arg.kind == ArgKind::Hidden("printf_buffer".to_owned()));
+        let printf = match has_printf && !self.module.printf.is_empty() {
+            true => memory.alloc(printf::HEADER as u64 + u64::from(printf::BYTES)).ok_or_else(full)?,
+            false => 0,
+        };
+        if printf != 0 {
+            memory.write(printf, &printf::header());
+        }
+        // Packet and queue point to one another.
+        let packet = memory.alloc(packet::PACKET_BYTES as u64).ok_or_else(full)?;
+        let scratch = QueueScratch {
+            resource: scratch::resource(self.target),
+            base: scratch::queue_base(self.target),
+            lane_bytes: self.private_bytes,
+        };
+        let mut place = |bytes: &[u8]| {
+            let address = memory.alloc(bytes.len() as u64)?;
+            memory.write(address, bytes).then_some(address)
+        };
+        let queue = place(&packet::queue(packet, self.number, &scratch)).ok_or_else(full)?;
+        let mut arguments = hidden::kernarg(kernel, dispatch, Provided { queue, printf });
+        let preload = preload(kernel, &arguments);
+        arguments.resize(arguments.len() + KERNARG_SLACK, 0);
+        let kernarg = place(&arguments).ok_or_else(full)?;
+        let object = self.module.base.wrapping_add(kernel.descriptor_address);
+        memory.write(packet, &packet::packet(kernel, dispatch, object, kernarg));
+        Ok((Segments { kernarg, packet, queue, printf }, preload))
+    }
+}
+
+/// Dwords of the arguments that the descriptor wants in SGPRs.
+fn preload(kernel: &KernelInfo, arguments: &[u8]) -> Vec<u32> {
+    let (count, first) = kernel.descriptor.preload;
+    let dwords = arguments.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+    dwords.chain(std::iter::repeat(0)).skip(first as usize).take(count as usize).collect()
 }
 
 /// Decodes every range of code of an object.
@@ -180,30 +302,11 @@ fn decode(object: &CodeObject, target: &'static Target, base: u64, image: &[u8])
 }
 
 fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32), Fault> {
-    let address = base.wrapping_add(kernel.entry);
+    // Who preloads arguments starts behind the 256 bytes that load them on firmware that does not.
+    let skipped = if kernel.descriptor.preload.0 > 0 { 256 } else { 0 };
+    let address = base.wrapping_add(kernel.entry).wrapping_add(skipped);
     let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));
     found.ok_or_else(|| Fault::Descriptor(format!("the entry point {:#x} is not in the code", kernel.entry)))
-}
-
-/// Arguments, packet and queue, in memory of their own.
-fn place_segments(
-    memory: &mut Memory,
-    module: &Module,
-    kernel: &KernelInfo,
-    dispatch: &Dispatch<'_>,
-) -> Result<Segments, Fault> {
-    let mut place = |bytes: &[u8]| {
-        let address = memory.alloc(bytes.len() as u64)?;
-        memory.write(address, bytes).then_some(address)
-    };
-    let full = || Fault::Dispatch("no room for the arguments".into());
-    let queue = place(&launch::queue()).ok_or_else(full)?;
-    let mut arguments = launch::kernarg(kernel, dispatch, queue);
-    arguments.resize(arguments.len() + KERNARG_SLACK, 0);
-    let kernarg = place(&arguments).ok_or_else(full)?;
-    let object = module.base.wrapping_add(kernel.descriptor_address);
-    let packet = place(&launch::packet(kernel, dispatch, object, kernarg)).ok_or_else(full)?;
-    Ok(Segments { kernarg, packet, queue })
 }
 
 /// Hands groups to host threads. Groups that do not end within a turn go to the back of a queue, and new ones are

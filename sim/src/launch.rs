@@ -1,17 +1,17 @@
 //! The state in which waves start: registers, argument segment, dispatch packet (seed 000, lines 2534-3000).
 
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
-use crate::exec::resource::Resource;
 use crate::fault::Fault;
 use crate::fault::Location;
 use crate::group::Group;
 use crate::memory::Memory;
-use crate::metadata::ArgKind;
 use crate::object::KernelInfo;
 use crate::op::Code;
+use crate::scratch;
 use crate::strict::{self, GroupShadow, Mode};
-use crate::wave::{PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE, Wave};
+use crate::wave::Wave;
 use isa::Target;
+use isa::target::Feature;
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
@@ -52,8 +52,28 @@ pub struct Dispatch<'a> {
     pub kernarg: Vec<u8>,
     /// Bytes of LDS beyond the kernel's own.
     pub dynamic_lds: u32,
+    /// What OpenCL adds to the ids of work-items.
+    pub global_offset: [u64; 3],
+    /// A signal ([`Device::signal`](crate::Device::signal)) that is decremented at the end.
+    pub signal: Option<u64>,
     /// Limits.
     pub limits: Limits,
+}
+
+impl Default for Dispatch<'_> {
+    /// One work-item of a kernel without name and arguments.
+    fn default() -> Self {
+        Dispatch {
+            kernel: "",
+            grid: [1; 3],
+            group: [1; 3],
+            kernarg: Vec::new(),
+            dynamic_lds: 0,
+            global_offset: [0; 3],
+            signal: None,
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// Addresses of what a dispatch needs in emulated memory.
@@ -61,6 +81,8 @@ pub(crate) struct Segments {
     pub(crate) kernarg: u64,
     pub(crate) packet: u64,
     pub(crate) queue: u64,
+    /// The buffer of `printf`; 0 if the kernel has none.
+    pub(crate) printf: u64,
 }
 
 /// Everything the waves of a dispatch share.
@@ -71,6 +93,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) kernel: &'a KernelInfo,
     pub(crate) segments: Segments,
     pub(crate) entry: (u32, u32),
+    /// Number of the dispatch.
+    pub(crate) number: u64,
+    /// Arguments that are preloaded into SGPRs.
+    pub(crate) preload: Vec<u32>,
     pub(crate) grid: [u32; 3],
     pub(crate) group: [u32; 3],
     pub(crate) lds_bytes: u32,
@@ -123,8 +149,8 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
     }
     let enabled =
         UserSgprs::ORDER.iter().filter(|(kind, _)| descriptor.enables(*kind)).map(|(_, dwords)| dwords);
-    let enabled = enabled.sum::<u32>().min(MAX_USER_SGPRS);
-    if enabled != descriptor.user_sgprs() {
+    let enabled = (enabled.sum::<u32>() + descriptor.preload.0).min(MAX_USER_SGPRS);
+    if enabled > descriptor.user_sgprs() || descriptor.user_sgprs() > MAX_USER_SGPRS {
         let count = descriptor.user_sgprs();
         return refuse(format!("user_sgpr_count is {count}, but the enabled user SGPRs are {enabled}"));
     }
@@ -136,80 +162,6 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
         return refuse("enable_vgpr_workitem_id is 3".into());
     }
     Ok(())
-}
-
-/// The argument segment: what the caller gave, and the hidden arguments.
-pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, queue: u64) -> Vec<u8> {
-    let mut bytes = dispatch.kernarg.clone();
-    bytes.resize(bytes.len().max(kernel.kernarg_size as usize), 0);
-    for arg in &kernel.args {
-        let ArgKind::Hidden(name) = &arg.kind else { continue };
-        let value = hidden_value(name, dispatch, queue).to_le_bytes();
-        let (start, size) = (arg.offset as usize, (arg.size as usize).min(value.len()));
-        if let Some(place) = bytes.get_mut(start..start + size) {
-            place.copy_from_slice(&value[..size]);
-        }
-    }
-    bytes
-}
-
-/// Buffers for printing, host calls, heaps and queues are not provided: their addresses are null.
-fn hidden_value(name: &str, dispatch: &Dispatch<'_>, queue: u64) -> u64 {
-    let dim = match name.as_bytes().last() {
-        Some(b'y') => 1,
-        Some(b'z') => 2,
-        _ => 0,
-    };
-    let (grid, group) = (u64::from(dispatch.grid[dim]), u64::from(dispatch.group[dim]));
-    match name.trim_end_matches(['x', 'y', 'z']) {
-        // Complete groups only; a partial one is in the remainder.
-        "block_count_" => grid / group,
-        "group_size_" => group,
-        "remainder_" => grid % group,
-        "grid_dims" => dimensions(dispatch.grid).into(),
-        "private_base" => PRIVATE_APERTURE.into(),
-        "shared_base" => SHARED_APERTURE.into(),
-        "queue_ptr" => queue,
-        "dynamic_lds_size" => dispatch.dynamic_lds.into(),
-        _ => 0,
-    }
-}
-
-/// Number of dimensions in use.
-fn dimensions(grid: [u32; 3]) -> u16 {
-    match grid {
-        [_, 1, 1] => 1,
-        [_, _, 1] => 2,
-        _ => 3,
-    }
-}
-
-/// The AQL packet of the dispatch (HSA Platform System Architecture, "Kernel dispatch packet").
-pub(crate) fn packet(kernel: &KernelInfo, dispatch: &Dispatch<'_>, object: u64, kernarg: u64) -> [u8; 64] {
-    const KERNEL_DISPATCH: u16 = 2;
-    let mut bytes = [0; 64];
-    let mut put = |at: usize, value: u64, size: usize| {
-        bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
-    };
-    put(0, KERNEL_DISPATCH.into(), 2);
-    put(2, dimensions(dispatch.grid).into(), 2);
-    for dim in 0..3 {
-        put(4 + 2 * dim, dispatch.group[dim].into(), 2);
-        put(12 + 4 * dim, dispatch.grid[dim].into(), 4);
-    }
-    put(24, (kernel.descriptor.private_segment + dispatch.limits.stack).into(), 4);
-    put(28, (kernel.descriptor.group_segment + dispatch.dynamic_lds).into(), 4);
-    put(32, object, 8);
-    put(40, kernarg, 8);
-    bytes
-}
-
-/// The queue: only its aperture bases are read by kernels (`amd_queue_t`, offsets 64 and 68).
-pub(crate) fn queue() -> [u8; 256] {
-    let mut bytes = [0; 256];
-    bytes[64..68].copy_from_slice(&SHARED_APERTURE.to_le_bytes());
-    bytes[68..72].copy_from_slice(&PRIVATE_APERTURE.to_le_bytes());
-    bytes
 }
 
 impl Launch<'_> {
@@ -313,14 +265,20 @@ impl Launch<'_> {
         for lane in 0..active {
             let item = number * lanes + lane;
             let ids = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
-            for (at, value) in ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1) {
+            let wanted = ids.into_iter().enumerate().take(descriptor.item_ids() as usize + 1);
+            if self.target.has(Feature::GFX90A) {
+                // Ten bits each in one register (seed 000, line 232, `packed-tid`).
+                wave.vgpr[0][lane as usize] = wanted.fold(0, |ids, (at, value)| ids | value << (10 * at));
+                continue;
+            }
+            for (at, value) in wanted {
                 wave.vgpr[at][lane as usize] = value;
             }
         }
         // A wave's scratch does not start where the dispatch's does: code that forgets the wave offset shall fault.
         let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
-        wave.scratch_base = SCRATCH_BASE + u64::from(wave_offset);
+        wave.scratch_base = scratch::queue_base(self.target) + u64::from(wave_offset);
         wave.scratch = vec![POISON; self.private_bytes.div_ceil(4) as usize * lanes as usize];
         self.set_sgprs(&mut wave, id, size, number, wave_offset);
         wave
@@ -334,7 +292,10 @@ impl Launch<'_> {
                 values.extend_from_slice(&self.user_sgprs(kind)[..dwords as usize]);
             }
         }
+        values.extend_from_slice(&self.preload);
         values.truncate(MAX_USER_SGPRS as usize);
+        // Some that are counted may be nobody's.
+        values.resize(descriptor.user_sgprs() as usize, POISON);
         let wanted = descriptor.group_ids();
         values.extend((0..3).filter(|&dim| wanted[dim]).map(|dim| id[dim]));
         if descriptor.group_info() {
@@ -350,22 +311,15 @@ impl Launch<'_> {
     fn user_sgprs(&self, kind: UserSgprs) -> [u32; 4] {
         let pair = |value: u64| [value as u32, (value >> 32) as u32, 0, 0];
         match kind {
-            UserSgprs::PrivateSegmentBuffer => [
-                SCRATCH_BASE as u32,
-                (SCRATCH_BASE >> 32) as u32 | Resource::SWIZZLE_ENABLE,
-                u32::MAX,
-                Resource::ADD_TID_ENABLE
-                    | if self.target.wave_size == 64 {
-                        Resource::INDEX_STRIDE_64
-                    } else {
-                        Resource::INDEX_STRIDE_32
-                    },
-            ],
+            UserSgprs::PrivateSegmentBuffer => scratch::resource(self.target),
             UserSgprs::DispatchPtr => pair(self.segments.packet),
             UserSgprs::QueuePtr => pair(self.segments.queue),
             UserSgprs::KernargPtr => pair(self.segments.kernarg),
-            UserSgprs::DispatchId => pair(1),
-            UserSgprs::FlatScratchInit => pair(SCRATCH_BASE),
+            UserSgprs::DispatchId => pair(self.number),
+            UserSgprs::FlatScratchInit => {
+                let [low, high] = scratch::flat_init(self.target, self.private_bytes);
+                [low, high, 0, 0]
+            }
             UserSgprs::PrivateSegmentSize => [self.private_bytes, 0, 0, 0],
             UserSgprs::GroupCountX => [self.groups()[0] as u32, 0, 0, 0],
             UserSgprs::GroupCountY => [self.groups()[1] as u32, 0, 0, 0],

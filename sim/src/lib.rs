@@ -1,27 +1,47 @@
 //! Loads a code object and executes it.
 //!
 //! The emulator knows the processor from its manuals and nothing of the compiler: it reads the ELF file, sets up
-//! registers as the kernel descriptor asks, and runs work-groups on the host's threads. It is functional: every
-//! instruction completes at once, and there is one copy of memory.
+//! registers as the kernel descriptor asks, and runs work-groups on the host's threads. Its library reads like HIP's:
 //!
-//! ```no_run
+//! | HIP | here |
+//! |-|-|
+//! | `hipModuleLoadData` | [`CodeObject::load`], [`Device::load`] |
+//! | `hipModuleGetFunction` | [`CodeObject::kernel`] |
+//! | `hipModuleGetGlobal` | [`Device::symbol`] |
+//! | `hipMalloc`, `hipFree` | [`Device::alloc`], [`Device::free`] |
+//! | `hipMemcpy`, `hipMemset` | [`Device::write`], [`Device::read`], [`Device::copy`], [`Device::fill`] |
+//! | `hipModuleLaunchKernel` and its `kernelParams` | [`Device::run`] with a [`Dispatch`], [`KernelInfo::pack`] |
+//! | `hsa_signal_create`, `hsa_signal_load` | [`Device::signal`], [`Device::signal_value`] |
+//! | text of `printf` | [`Device::take_printed`] |
+//!
+//! ```
+//! use sim::{Arg, CodeObject, Device, Dispatch};
+//!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let object = sim::CodeObject::load(&std::fs::read("saxpy.co")?)?;
-//! let mut device = sim::Device::new();
+//! // saxpy(const float *x, float *y, float a, int n), as clang compiles it for gfx906.
+//! let object = CodeObject::load(include_bytes!("../tests/data/saxpy.co"))?;
+//! let kernel = object.kernel("saxpy").ok_or("no such kernel")?;
+//!
+//! let mut device = Device::new();
 //! let module = device.load(&object)?;
-//! let y = device.alloc(4096)?;
-//! let stats = device.run(
-//!     module,
-//!     &sim::Dispatch {
-//!         kernel: "fill",
-//!         grid: [1024, 1, 1],
-//!         group: [256, 1, 1],
-//!         kernarg: y.to_le_bytes().to_vec(),
-//!         dynamic_lds: 0,
-//!         limits: sim::Limits::default(),
-//!     },
-//! )?;
-//! println!("{} instructions", stats.instructions);
+//! let x = device.alloc(4 * 1000)?;
+//! let y = device.alloc(4 * 1000)?;
+//! device.write(x, &2.5f32.to_le_bytes().repeat(1000))?;
+//! device.fill(y, 0, 4 * 1000)?;
+//!
+//! let dispatch = Dispatch {
+//!     kernel: "saxpy",
+//!     grid: [1024, 1, 1],
+//!     group: [256, 1, 1],
+//!     kernarg: kernel.pack(&[Arg::from(x), Arg::from(y), Arg::from(4.0f32), Arg::from(1000)])?,
+//!     ..Dispatch::default()
+//! };
+//! let stats = device.run(module, &dispatch)?;
+//! assert_eq!((stats.groups, stats.waves), (4, 16));
+//!
+//! let mut last = [0; 4];
+//! device.read(y + 4 * 999, &mut last)?;
+//! assert_eq!(f32::from_le_bytes(last), 10.0);
 //! # Ok(())
 //! # }
 //! ```
@@ -34,12 +54,17 @@ mod exec;
 mod fault;
 mod float;
 mod group;
+mod hidden;
 mod launch;
 mod memory;
 mod metadata;
 mod npy;
 mod object;
 mod op;
+mod pack;
+mod packet;
+mod printf;
+mod scratch;
 mod stats;
 mod strict;
 mod watch;
@@ -54,5 +79,6 @@ pub use launch::{Dispatch, Limits};
 pub use metadata::{ArgInfo, ArgKind, Scalar};
 pub use npy::{NpyError, read_npy, write_npy};
 pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
+pub use pack::Arg;
 pub use stats::RunStats;
 pub use strict::{FaultClass, Mode, Report};

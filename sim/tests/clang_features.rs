@@ -228,8 +228,15 @@ fn run(object: &[u8], kernel: &str, input: &[u32]) -> Result<Vec<u32>, String> {
     kernarg.extend(to.to_le_bytes());
     kernarg.extend((ITEMS as u32).to_le_bytes());
     let limits = Limits { instructions: 100_000_000, stack: 4096 };
-    let dispatch =
-        Dispatch { kernel, grid: [ITEMS as u32, 1, 1], group: [64, 1, 1], kernarg, dynamic_lds: 0, limits };
+    let dispatch = Dispatch {
+        kernel,
+        grid: [ITEMS as u32, 1, 1],
+        group: [64, 1, 1],
+        kernarg,
+        dynamic_lds: 0,
+        limits,
+        ..Dispatch::default()
+    };
     device.run(module, &dispatch).map_err(|fault| fault.to_string())?;
     device.read(to, &mut output).map_err(|fault| fault.to_string())?;
     Ok(output.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect())

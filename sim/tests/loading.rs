@@ -43,7 +43,15 @@ fn every_version() {
 
 fn run(device: &mut Device, module: ModuleId, kernel: &str, kernarg: Vec<u8>) {
     let limits = Limits { instructions: 10_000, stack: 0 };
-    let dispatch = Dispatch { kernel, grid: [1, 1, 1], group: [1, 1, 1], kernarg, dynamic_lds: 0, limits };
+    let dispatch = Dispatch {
+        kernel,
+        grid: [1, 1, 1],
+        group: [1, 1, 1],
+        kernarg,
+        dynamic_lds: 0,
+        limits,
+        ..Dispatch::default()
+    };
     device.run(module, &dispatch).unwrap_or_else(|fault| panic!("{kernel}: {fault}"));
 }
 

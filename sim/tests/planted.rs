@@ -94,6 +94,7 @@ fn run(kernel: &Kernel<'_>) -> Result<(), Fault> {
         kernarg: buffer.to_le_bytes().to_vec(),
         dynamic_lds: 0,
         limits: Limits { instructions: 100_000, stack: 0 },
+        ..Dispatch::default()
     };
     device.run(module, &dispatch).map(|_| ())
 }

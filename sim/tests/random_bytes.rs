@@ -26,6 +26,7 @@ fn try_to_run(bytes: &[u8]) -> bool {
             kernarg: Vec::new(),
             dynamic_lds: 64,
             limits: Limits { instructions: 2000, stack: 0 },
+            ..Dispatch::default()
         };
         if let Err(fault) = device.run(module, &dispatch) {
             assert!(!fault.to_string().is_empty());
@@ -147,6 +148,7 @@ fn graphics_instructions_are_named() {
             kernarg: Vec::new(),
             dynamic_lds: 0,
             limits: Limits { instructions: 2000, stack: 0 },
+            ..Dispatch::default()
         };
         let fault = device.run(module, &dispatch).expect_err("no meaning").to_string();
         assert!(fault.contains("unsupported instruction") && fault.contains(text), "{fault}");

@@ -74,6 +74,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         kernarg: placed.kernarg.clone(),
         dynamic_lds: placed.dynamic_lds,
         limits,
+        ..sim::Dispatch::default()
     };
     let stats = device.run(module, &dispatch).map_err(fault)?;
 

@@ -46,6 +46,7 @@ pub fn check_case(
         kernarg: prepared.kernarg.clone(),
         dynamic_lds: 0,
         limits: Limits { instructions: INSTRUCTIONS, stack: 0 },
+        ..Dispatch::default()
     };
     let stats = device.run(module, &dispatch).map_err(|fault| fault.to_string())?;
     for (name, address, before, expected) in &prepared.buffers {

@@ -77,6 +77,7 @@ fn emulate(
         kernarg: placed.kernarg.clone(),
         dynamic_lds: placed.dynamic_lds + launch.dynamic,
         limits: sim::Limits { instructions: STEPS, ..sim::Limits::default() },
+        ..sim::Dispatch::default()
     };
     device.run(module, &dispatch).map_err(text)?;
     let names = info.explicit_args().map(|arg| arg.name.clone().unwrap_or_default());

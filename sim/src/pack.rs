@@ -1,0 +1,60 @@
+//! Arguments from the host's values, laid out as the metadata says: what `kernelParams` is to `hipModuleLaunchKernel`.
+
+use crate::fault::Fault;
+use crate::metadata::ArgKind;
+use crate::object::KernelInfo;
+
+/// The value of an argument: made `From` numbers, and from an address (a [`DevicePtr`](crate::DevicePtr) is a `u64`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arg(Vec<u8>);
+
+impl Arg {
+    /// A structure or vector, as it lies in memory.
+    pub fn bytes(bytes: &[u8]) -> Arg {
+        Arg(bytes.to_vec())
+    }
+}
+
+macro_rules! from_number {
+    ($($type:ty)*) => {
+        $(impl From<$type> for Arg {
+            fn from(value: $type) -> Arg {
+                Arg(value.to_le_bytes().to_vec())
+            }
+        })*
+    };
+}
+
+from_number!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+
+impl KernelInfo {
+    /// The explicit part of the argument segment, for [`Dispatch::kernarg`](crate::Dispatch::kernarg).
+    ///
+    /// # Errors
+    /// The number of arguments or the size of one is not what the metadata says.
+    pub fn pack(&self, args: &[Arg]) -> Result<Vec<u8>, Fault> {
+        let refuse = |why: String| Err(Fault::Dispatch(format!("{}: {why}", self.name)));
+        let infos: Vec<_> = self.explicit_args().collect();
+        if infos.len() != args.len() {
+            return refuse(format!("{} arguments, not {}", infos.len(), args.len()));
+        }
+        let mut segment = Vec::new();
+        for (at, (info, Arg(bytes))) in infos.into_iter().zip(args).enumerate() {
+            // A dynamic LDS pointer is an offset; vectors of three have the room of four.
+            let fits = bytes.len() == info.size as usize || bytes.len() * 4 == info.size as usize * 3;
+            if !fits || matches!(info.kind, ArgKind::Other(_)) {
+                let name = info.name.clone().unwrap_or_else(|| format!("#{at}"));
+                return refuse(format!(
+                    "argument {name} is {:?} of {} bytes, given are {}",
+                    info.kind,
+                    info.size,
+                    bytes.len()
+                ));
+            }
+            let start = info.offset as usize;
+            segment.resize(segment.len().max(start + info.size as usize), 0);
+            segment[start..start + bytes.len()].copy_from_slice(bytes);
+        }
+        Ok(segment)
+    }
+}

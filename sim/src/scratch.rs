@@ -1,0 +1,67 @@
+//! Where private memory lies, and how a kernel is told: the private segment buffer and the initial values of FLAT_SCRATCH
+//! (seed 000, lines 2925-2950 and 3020-3045).
+
+use crate::exec::resource::Resource;
+use crate::wave::SCRATCH_BASE;
+use isa::Target;
+use isa::target::Generation;
+
+/// On GFX7 and GFX8 the queue's scratch does not begin where all scratch does: a prologue that forgets to add the offset
+/// shall not come off well.
+const QUEUE_OFFSET: u64 = 0x1_0000;
+
+/// Bits of a buffer resource's fourth dword that not all generations have.
+mod word3 {
+    /// GFX6-GFX8: elements of 4 bytes.
+    pub(super) const ELEMENT_SIZE_4: u32 = 1 << 19;
+    /// GFX6, GFX7: `BUF_DATA_FORMAT_32` and `BUF_NUM_FORMAT_UINT`. From GFX8 on the data format's bits are the stride's if
+    /// lanes are added to the index, and 0.
+    pub(super) const DATA_FORMAT_32: u32 = 4 << 15;
+    pub(super) const NUM_FORMAT_UINT: u32 = 4 << 12;
+    /// GFX10: `BUF_FMT_32_UINT`, `RESOURCE_LEVEL`, `OOB_SELECT` 2: checked only for being empty.
+    pub(super) const FORMAT_32_UINT: u32 = 20 << 12;
+    pub(super) const RESOURCE_LEVEL: u32 = 1 << 24;
+    pub(super) const OOB_ONLY_EMPTY: u32 = 2 << 28;
+}
+
+/// Address of the queue's scratch.
+pub(crate) fn queue_base(target: &Target) -> u64 {
+    match target.generation {
+        Generation::Gfx7 | Generation::Gfx8 => SCRATCH_BASE + QUEUE_OFFSET,
+        _ => SCRATCH_BASE,
+    }
+}
+
+/// The private segment buffer: swizzled so that the dwords of the lanes lie side by side.
+pub(crate) fn resource(target: &Target) -> [u32; 4] {
+    use word3::*;
+    let base = queue_base(target);
+    let lanes = match target.wave_size {
+        32 => Resource::INDEX_STRIDE_32,
+        _ => Resource::INDEX_STRIDE_64,
+    };
+    let own = match target.generation {
+        Generation::Gfx6 | Generation::Gfx7 => ELEMENT_SIZE_4 | DATA_FORMAT_32 | NUM_FORMAT_UINT,
+        Generation::Gfx8 => ELEMENT_SIZE_4 | NUM_FORMAT_UINT,
+        Generation::Gfx9 => NUM_FORMAT_UINT,
+        Generation::Gfx10 => FORMAT_32_UINT | RESOURCE_LEVEL | OOB_ONLY_EMPTY,
+    };
+    [
+        base as u32,
+        (base >> 32) as u32 | Resource::SWIZZLE_ENABLE,
+        u32::MAX,
+        Resource::ADD_TID_ENABLE | lanes | own,
+    ]
+}
+
+/// The two SGPRs from which a prologue makes FLAT_SCRATCH: offset and size of a lane's, or an address.
+pub(crate) fn flat_init(target: &Target, lane_bytes: u32) -> [u32; 2] {
+    match target.generation {
+        Generation::Gfx7 | Generation::Gfx8 => [QUEUE_OFFSET as u32, lane_bytes],
+        // GFX6 has no FLAT_SCRATCH; what it would get is of no use.
+        _ => {
+            let base = queue_base(target);
+            [base as u32, (base >> 32) as u32]
+        }
+    }
+}
