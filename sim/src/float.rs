@@ -1,26 +1,38 @@
 //! Floating-point helpers with the machine's rules for special values.
 
+use half::f16;
+
 /// What the helpers need of a format.
 pub(crate) trait Ieee: Copy + PartialOrd {
+    const NAME: &'static str;
     /// Bits of the exponent field's maximum.
     const EXPONENT_MAX: i32;
     /// Exponent difference from which the quotient may overflow: only the denominator is scaled.
     const SCALE_DIFFERENCE: i32;
     /// Scale of `v_div_scale`.
     const SCALE: i32;
+    /// Scale of `v_div_fmas`, back.
+    const BACK: i32 = Self::SCALE;
     /// Numerators with an exponent field up to this are scaled.
     const TINY_NUMERATOR: i32;
     /// Quotients with a smaller exponent difference underflow.
     const UNDERFLOW_DIFFERENCE: i32;
+    /// The largest number below one.
+    const BELOW_ONE: Self;
     fn bits(self) -> u64;
     fn of_bits(bits: u64) -> Self;
     fn sign_bit() -> u64;
     fn infinity() -> u64;
     fn quiet_bit() -> u64;
-    fn scale(self, exponent: i32) -> Self;
-    fn reciprocal(self) -> Self;
-    fn quotient(self, denominator: Self) -> Self;
+    /// Whether the reciprocal would be a denormal.
+    fn tiny_reciprocal(self) -> bool;
+    /// Whether the quotient would be a denormal.
+    fn tiny_quotient(self, denominator: Self) -> bool;
 
+    #[inline(always)]
+    fn negated(self) -> Self {
+        Self::of_bits(self.bits() ^ Self::sign_bit())
+    }
     #[inline(always)]
     fn magnitude(self) -> u64 {
         self.bits() & !Self::sign_bit()
@@ -63,11 +75,13 @@ pub(crate) trait Ieee: Copy + PartialOrd {
 macro_rules! ieee {
     ($ty:ident, $bits:ident, $max:literal, $difference:literal, $scale:literal, $tiny:literal, $under:literal) => {
         impl Ieee for $ty {
+            const NAME: &'static str = stringify!($ty);
             const EXPONENT_MAX: i32 = $max;
             const SCALE_DIFFERENCE: i32 = $difference;
             const SCALE: i32 = $scale;
             const TINY_NUMERATOR: i32 = $tiny;
             const UNDERFLOW_DIFFERENCE: i32 = $under;
+            const BELOW_ONE: $ty = $ty::from_bits((1.0 as $ty).to_bits() - 1);
             #[inline(always)]
             fn bits(self) -> u64 {
                 u64::from(self.to_bits())
@@ -88,14 +102,11 @@ macro_rules! ieee {
             fn quiet_bit() -> u64 {
                 1 << ($ty::MANTISSA_DIGITS - 2)
             }
-            fn scale(self, exponent: i32) -> Self {
-                libm::ldexp(f64::from(self), exponent) as $ty
+            fn tiny_reciprocal(self) -> bool {
+                (1.0 / self).denormal()
             }
-            fn reciprocal(self) -> Self {
-                1.0 / self
-            }
-            fn quotient(self, denominator: Self) -> Self {
-                self / denominator
+            fn tiny_quotient(self, denominator: Self) -> bool {
+                (self / denominator).denormal()
             }
         }
     };
@@ -104,10 +115,135 @@ macro_rules! ieee {
 ieee!(f32, u32, 255, 96, 64, 23, -150);
 ieee!(f64, u64, 2047, 768, 128, 53, -1075);
 
-/// Denormals become zero.
+/// There is no `v_div_scale_f16`: quotients of halves are computed in f32.
+impl Ieee for f16 {
+    const NAME: &'static str = "f16";
+    const EXPONENT_MAX: i32 = 31;
+    const SCALE_DIFFERENCE: i32 = i32::MAX;
+    const SCALE: i32 = 0;
+    const TINY_NUMERATOR: i32 = -1;
+    const UNDERFLOW_DIFFERENCE: i32 = i32::MIN;
+    const BELOW_ONE: f16 = f16::from_bits(0x3bff);
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+    #[inline(always)]
+    fn of_bits(bits: u64) -> Self {
+        f16::from_bits(bits as u16)
+    }
+    #[inline(always)]
+    fn sign_bit() -> u64 {
+        1 << 15
+    }
+    #[inline(always)]
+    fn infinity() -> u64 {
+        0x7c00
+    }
+    #[inline(always)]
+    fn quiet_bit() -> u64 {
+        1 << 9
+    }
+    fn tiny_reciprocal(self) -> bool {
+        false
+    }
+    fn tiny_quotient(self, _: Self) -> bool {
+        false
+    }
+}
+
+/// The same value in f32; a NaN becomes quiet. Written without branches, for the host's vector unit.
 #[inline(always)]
-pub(crate) fn flush(value: f32) -> f32 {
-    if value.abs() < f32::MIN_POSITIVE { 0.0f32.copysign(value) } else { value }
+pub(crate) fn half_to_single(value: f16) -> f32 {
+    let bits = u32::from(value.to_bits());
+    let magnitude = bits & 0x7fff;
+    // Scaled by 2^112, the difference of the exponents' biases: right for denormals too.
+    let number = (f32::from_bits(magnitude << 13) * f32::from_bits(0x7780_0000)).to_bits();
+    let quiet = if magnitude > 0x7c00 { 0x0040_0000 } else { 0 };
+    let special = magnitude << 13 | 0x7f80_0000 | quiet;
+    f32::from_bits(if magnitude < 0x7c00 { number } else { special } | (bits & 0x8000) << 16)
+}
+
+/// The nearest half; a NaN becomes quiet.
+#[inline(always)]
+pub(crate) fn single_to_half(value: f32) -> f16 {
+    let bits = value.to_bits();
+    let magnitude = bits & 0x7fff_ffff;
+    let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + (magnitude >> 13 & 1)) >> 13;
+    // The unit in the last place of 0.5 is that of denormal halves.
+    let denormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
+    let number = if magnitude < 0x3880_0000 { denormal } else { normal };
+    let nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
+    let special = if magnitude > 0x7f80_0000 { nan } else { 0x7c00 };
+    let half = if magnitude < 0x4780_0000 { number } else { special };
+    f16::from_bits((half | (bits >> 16 & 0x8000)) as u16)
+}
+
+/// Bits of the significand as `frexp` gives it, in 0.5..1.0; what has none stays.
+pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
+    if value.zero() || value.infinite() || value.nan() {
+        return value.bits();
+    }
+    let (fraction, _) = split(value);
+    let half = (T::EXPONENT_MAX as u64 / 2 - 1) * (T::quiet_bit() * 2);
+    value.bits() & T::sign_bit() | half | fraction
+}
+
+/// The exponent as `frexp` gives it; `None` for what has none.
+pub(crate) fn exponent<T: Ieee>(value: T) -> Option<i32> {
+    match value {
+        _ if value.infinite() || value.nan() => None,
+        _ if value.zero() => Some(0),
+        _ => Some(split(value).1),
+    }
+}
+
+/// Fraction and `frexp`'s exponent of a number that is not zero.
+fn split<T: Ieee>(value: T) -> (u64, i32) {
+    let hidden = T::quiet_bit() * 2;
+    let fraction = value.magnitude() & (hidden - 1);
+    let bias = T::EXPONENT_MAX / 2 - 1;
+    if value.exponent() != 0 {
+        return (fraction, value.exponent() - bias);
+    }
+    let shift = fraction.leading_zeros() - hidden.leading_zeros();
+    (fraction << shift & (hidden - 1), 1 - shift as i32 - bias)
+}
+
+/// Which of the three is the largest by magnitude: z before y before x.
+#[inline(always)]
+fn cube_axis<T>(x: f32, y: f32, z: f32, of: [T; 3]) -> T {
+    let [of_x, of_y, of_z] = of;
+    if z.abs() >= x.abs() && z.abs() >= y.abs() {
+        of_z
+    } else if y.abs() >= x.abs() {
+        of_y
+    } else {
+        of_x
+    }
+}
+
+/// Face of a cube map: 0 +x, 1 -x, 2 +y, ... (Vega ISA, V_CUBEID_F32).
+#[inline(always)]
+pub(crate) fn cube_face(x: f32, y: f32, z: f32) -> f32 {
+    let side = |value: f32| if value < 0.0 { 1.0 } else { 0.0 };
+    cube_axis(x, y, z, [side(x), 2.0 + side(y), 4.0 + side(z)])
+}
+
+/// Twice the coordinate along the major axis.
+#[inline(always)]
+pub(crate) fn cube_major(x: f32, y: f32, z: f32) -> f32 {
+    2.0 * cube_axis(x, y, z, [x, y, z])
+}
+
+#[inline(always)]
+pub(crate) fn cube_s(x: f32, y: f32, z: f32) -> f32 {
+    cube_axis(x, y, z, [if x < 0.0 { z } else { -z }, x, if z < 0.0 { -x } else { x }])
+}
+
+#[inline(always)]
+pub(crate) fn cube_t(x: f32, y: f32, z: f32) -> f32 {
+    cube_axis(x, y, z, [-y, if y < 0.0 { -z } else { z }, -y])
 }
 
 /// The smaller one; a number before a NaN; -0 before +0. In IEEE mode signalling NaNs win and are quieted.
@@ -152,12 +288,6 @@ pub(crate) fn median<T: Ieee, const IEEE: bool>(a: T, b: T, c: T) -> T {
     max::<T, IEEE>(min::<T, IEEE>(a, b), min::<T, IEEE>(max::<T, IEEE>(a, b), c))
 }
 
-/// `2^exponent`, for exponents of normal numbers.
-#[inline(always)]
-pub(crate) fn two_to_the(exponent: i32) -> f64 {
-    f64::from_bits(((exponent + 1023) as u64) << 52)
-}
-
 /// Sine of an angle in turns; zero outside of the hardware's range of 256 turns.
 pub(crate) fn sin_turns(turns: f64) -> f64 {
     periodic(turns, libm::sin, 0.0)
@@ -175,74 +305,34 @@ fn periodic(turns: f64, f: fn(f64) -> f64, outside: f64) -> f64 {
     f((turns - turns.trunc()) * std::f64::consts::TAU)
 }
 
-/// `v_div_scale`: `value` is the denominator or the numerator; scaled so that the Newton iterations of a division
-/// neither overflow nor lose denormals. The flag says whether the quotient has to be scaled back by `v_div_fmas`.
-pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (T, bool) {
+/// `v_div_scale`: `value` is the denominator or the numerator, and is to be scaled by a power of two so that the Newton
+/// iterations of a division neither overflow nor lose denormals; `None` means NaN. The flag says whether the quotient has
+/// to be scaled back by `v_div_fmas`.
+pub(crate) fn div_scale<T: Ieee>(value: T, denominator: T, numerator: T) -> (Option<i32>, bool) {
     let is_denominator = value.bits() == denominator.bits();
     let is_numerator = value.bits() == numerator.bits();
-    let scaled_if = |condition: bool| if condition { value.scale(T::SCALE) } else { value };
+    let scaled_if = |condition: bool| Some(if condition { T::SCALE } else { 0 });
     if numerator.zero() || denominator.zero() {
-        return (T::of_bits(T::infinity() | T::quiet_bit()), false);
+        return (None, false);
     }
-    let tiny_reciprocal = denominator.reciprocal().denormal();
-    let tiny_quotient = numerator.quotient(denominator).denormal();
+    let tiny_reciprocal = denominator.tiny_reciprocal();
+    let tiny_quotient = numerator.tiny_quotient(denominator);
     if numerator.exponent() - denominator.exponent() >= T::SCALE_DIFFERENCE {
         (scaled_if(is_denominator), true)
     } else if denominator.denormal() {
-        (value.scale(T::SCALE), false)
+        (Some(T::SCALE), false)
     } else if tiny_reciprocal && tiny_quotient {
         // The manual says +SCALE, which would make the denominator infinite; the flag scales the quotient down.
-        (if is_denominator { value.scale(-T::SCALE) } else { value }, true)
+        (Some(if is_denominator { -T::SCALE } else { 0 }), true)
     } else if tiny_reciprocal {
-        (value.scale(-T::SCALE), false)
+        (Some(-T::SCALE), false)
     } else if tiny_quotient {
         (scaled_if(is_numerator), true)
     } else if numerator.exponent() <= T::TINY_NUMERATOR {
-        (value.scale(T::SCALE), false)
+        (Some(T::SCALE), false)
     } else {
-        (value, false)
+        (Some(0), false)
     }
-}
-
-/// `v_div_fmas` in f32: the last step of the division, scaled back where `v_div_scale` says so: up if the quotient
-/// is large (the denominator was scaled), down if it is small (the numerator was).
-#[inline(always)]
-pub(crate) fn div_fmas32(a: f32, b: f32, c: f32, flag: bool) -> f32 {
-    if !flag {
-        return a.mul_add(b, c);
-    }
-    // One rounding to f32: the product is exact in double precision.
-    let value = f64::from(a) * f64::from(b) + f64::from(c);
-    (value * two_to_the(if c.exponent() > 127 { 64 } else { -64 })) as f32
-}
-
-/// The same in f64.
-#[inline(always)]
-pub(crate) fn div_fmas64(a: f64, b: f64, c: f64, flag: bool) -> f64 {
-    let value = a.mul_add(b, c);
-    match flag {
-        false => value,
-        true if c.exponent() > 1023 => value * two_to_the(128),
-        true => scaled_down64(value, a, b, c),
-    }
-}
-
-/// `(a * b + c) * 2^-128` with one rounding, given the rounded sum. If that one lies half-way between two denormals, what
-/// its rounding cut off decides.
-fn scaled_down64(sum: f64, a: f64, b: f64, c: f64) -> f64 {
-    let scaled = sum * two_to_the(-128);
-    let half = two_to_the(128 - 1075);
-    if (sum - scaled * two_to_the(128)).abs() != half {
-        return scaled;
-    }
-    // Two-product and two-sum (Dekker; Knuth): a * b + c = first + low + error.
-    let product = a * b;
-    let error = a.mul_add(b, -product);
-    let first = product + c;
-    let part = first - product;
-    let low = (product - (first - part)) + (c - part);
-    let rest = ((first - sum) + low) + error;
-    if rest == 0.0 { scaled } else { (sum + half.copysign(rest)) * two_to_the(-128) }
 }
 
 /// `v_div_fixup`: the quotient, unless the operands are special.
@@ -271,6 +361,51 @@ pub(crate) fn div_fixup<T: Ieee>(quotient: T, denominator: T, numerator: T) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::soft::{self, Round};
+
+    #[test]
+    fn halves_and_singles() {
+        for bits in 0..=u16::MAX {
+            let half = f16::from_bits(bits);
+            let wide = half_to_single(half);
+            assert_eq!(
+                f64::from(wide).to_bits() & !(1 << 51),
+                half.to_f64().to_bits() & !(1 << 51),
+                "{bits:#x}"
+            );
+            // Between this one and the next: ties and what is just beside them.
+            for step in [0u32, 0xfff, 0x1000, 0x1001, 0x1fff] {
+                let value = f32::from_bits(wide.to_bits() + step);
+                let (got, expected) = (single_to_half(value), f16::from_f32(value));
+                assert!(got.to_bits() == expected.to_bits() || got.is_nan() && value.is_nan(), "{value:e}");
+            }
+        }
+        assert_eq!(single_to_half(1e-40), f16::from_bits(0));
+        assert_eq!(single_to_half(-3e-8).to_bits(), f16::from_f32(-3e-8).to_bits());
+    }
+
+    #[test]
+    fn mantissas() {
+        for value in [1.0f64, -0.75, 1e300, 5e-324, -3e-310, 0.0, 123.456] {
+            let (fraction, power) = libm::frexp(value);
+            assert_eq!(f64::from_bits(mantissa(value)), fraction);
+            assert_eq!(exponent(value), Some(power));
+        }
+        assert_eq!(exponent(f32::INFINITY), None);
+        assert_eq!(f32::from_bits(mantissa(1e-45f32) as u32), 0.5);
+        assert_eq!(exponent(f16::from_bits(1)), Some(-23));
+    }
+
+    #[test]
+    fn faces_of_a_cube() {
+        assert_eq!([cube_face(1.0, 0.5, 0.2), cube_face(-1.0, 0.5, 0.2)], [0.0, 1.0]);
+        assert_eq!([cube_face(0.0, 2.0, 1.0), cube_face(0.0, -2.0, 1.0)], [2.0, 3.0]);
+        assert_eq!([cube_face(1.0, 1.0, 1.0), cube_face(1.0, 1.0, -1.0)], [4.0, 5.0]);
+        assert_eq!(
+            [cube_s(-3.0, 1.0, 2.0), cube_t(-3.0, 1.0, 2.0), cube_major(-3.0, 1.0, 2.0)],
+            [2.0, -1.0, -6.0]
+        );
+    }
 
     const SIGNALLING: f32 = f32::from_bits(0x7f80_0001);
 
@@ -298,15 +433,26 @@ mod tests {
 
     /// The instruction sequence of a division, as compilers emit it, gives the correctly rounded quotient.
     fn divide(n: f32, d: f32) -> f32 {
-        let (scaled_d, _) = div_scale(d, d, n);
-        let (scaled_n, flag) = div_scale(n, d, n);
+        let scaled = |value: f32| match div_scale(value, d, n) {
+            (Some(power), flag) => (libm::ldexp(f64::from(value), power) as f32, flag),
+            (None, flag) => (f32::NAN, flag),
+        };
+        let (scaled_d, _) = scaled(d);
+        let (scaled_n, flag) = scaled(n);
         let rcp = (1.0 / f64::from(scaled_d)) as f32;
         let error = (-scaled_d).mul_add(rcp, 1.0);
         let rcp = error.mul_add(rcp, rcp);
         let q = scaled_n * rcp;
         let q = (-scaled_d).mul_add(q, scaled_n).mul_add(rcp, q);
         let rest = (-scaled_d).mul_add(q, scaled_n);
-        div_fixup(div_fmas32(rest, rcp, q, flag), d, n)
+        let power = match flag {
+            false => 0,
+            true if q.exponent() > 127 => 64,
+            true => -64,
+        };
+        let bits = |value: f32| u64::from(value.to_bits());
+        let scaled = soft::fma_scaled::<soft::Single>(Round::NEAREST, bits(rest), bits(rcp), bits(q), power);
+        div_fixup(f32::from_bits(scaled as u32), d, n)
     }
 
     #[test]

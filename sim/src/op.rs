@@ -3,6 +3,7 @@
 //! Every dword is decoded as if an instruction began there; what lies inside of another instruction is never reached.
 
 use crate::exec::atomic::Atomic;
+use crate::exec::rules::{Rules, rules};
 use crate::exec::{self, Handler};
 use isa::decode::{DecodeError, Decoder};
 use isa::table::{Family, Flags, Num, Role, Row};
@@ -83,6 +84,7 @@ pub(crate) struct Op {
     /// Whether the result needs more than being written under EXEC.
     pub(crate) dst_modified: bool,
     pub(crate) lane: Lane,
+    pub(crate) rules: Rules,
 }
 
 impl Op {
@@ -110,6 +112,7 @@ impl Op {
             src_modified: false,
             dst_modified: false,
             lane: Lane::None,
+            rules: Rules::default(),
         }
     }
 
@@ -157,6 +160,7 @@ impl Op {
             inst.operands().iter().for_each(|operand| op.count_registers(*operand, numbered));
         }
         op.widest = inst.operands().iter().map(|operand| vgpr_count(*operand)).max().unwrap_or(0);
+        op.rules = rules(target, row);
         op.set_modifiers(inst);
         if row.flags.contains(Flags::ATOMIC) {
             op.atomic = Atomic::of_name(row.name).unwrap_or_default();
@@ -205,7 +209,8 @@ impl Op {
             self.lane = mods.lane;
             let lanes = !matches!(mods.lane, Lane::None) || matches!(inst.form, Form::Sdwa | Form::Dpp);
             self.src_modified = lanes || mods.neg != 0 || mods.abs != 0 || mods.op_sel & 7 != 0;
-            self.dst_modified = lanes || mods.omod != 0 || mods.op_sel & 8 != 0 || self.clamp();
+            self.dst_modified =
+                lanes || mods.omod != 0 || mods.op_sel & 8 != 0 || self.clamp() || self.rules.keep_high;
         }
     }
 }
@@ -242,7 +247,8 @@ fn class(row: &Row) -> Class {
 }
 
 fn source(target: &Target, operand: Operand, num: Num, width: u8) -> Src {
-    let wide = matches!(num, Num::F64 | Num::B64 | Num::I64 | Num::U64) || width == 2;
+    // A pair of dwords is not a double.
+    let wide = num.is_wide() || width == 2 && !matches!(num, Num::F32 | Num::B32);
     match operand {
         Operand::Reg(range) => match range.first.0 {
             code if discards(target, code) => Src::K(0),
@@ -281,7 +287,7 @@ fn inline(code: u16, num: Num, wide: bool) -> u64 {
         240..=248 => {
             let (half, single, double) = FLOATS[usize::from(code - 240)];
             match num {
-                Num::F16 | Num::B16 | Num::I16 | Num::U16 => u64::from(half),
+                Num::F16 | Num::B16 | Num::I16 | Num::U16 | Num::V2F16 => u64::from(half),
                 _ if wide => double,
                 _ => u64::from(single),
             }

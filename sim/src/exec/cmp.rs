@@ -14,10 +14,10 @@ const FLOAT_CONDITIONS: [&str; 16] =
 const INT_CONDITIONS: [&str; 8] = ["f", "lt", "eq", "le", "gt", "ne", "ge", "t"];
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
-    let (rest, writes_exec) = match name.strip_prefix("v_cmpx_") {
-        Some(rest) => (rest, true),
-        None => (name.strip_prefix("v_cmp_")?, false),
-    };
+    // Those with an `s` raise an exception for a quiet NaN too.
+    let starts = [("v_cmpx_", true), ("v_cmpsx_", true), ("v_cmp_", false), ("v_cmps_", false)];
+    let start = |(start, exec): (&str, bool)| name.strip_prefix(start).map(|rest| (rest, exec));
+    let (rest, writes_exec) = starts.into_iter().find_map(start)?;
     let (condition, ty) = rest.rsplit_once('_')?;
     if condition == "class" {
         return class_handler(ty, writes_exec);

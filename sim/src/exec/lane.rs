@@ -1,9 +1,9 @@
-//! Vector instructions that look across lanes or at single ones.
+//! Vector instructions that look across lanes, at single ones, or at registers that M0 names.
 
 use super::valu::{plain, write};
 use super::{Cx, Flow, Handler};
-use crate::op::{Op, Src, VGPR0};
-use crate::wave::reg;
+use crate::op::{AGPR0, Op, Src, VGPR0};
+use crate::wave::{Lanes, reg};
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -12,17 +12,57 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
             read_lane(cx, op, lane)
         },
         "v_readlane_b32" => |cx, op| {
-            let lane = cx.wave.scalar(op.src[1]) as usize & (cx.wave.lanes as usize - 1);
+            let lane = lane_number(cx, op);
             read_lane(cx, op, lane)
         },
         "v_writelane_b32" => write_lane,
         "v_mbcnt_lo_u32_b32" => |cx, op| count_below(cx, op, 0),
         "v_mbcnt_hi_u32_b32" => |cx, op| count_below(cx, op, 32),
-        "v_movrels_b32" => |cx, op| relative_move(cx, op, true, false),
-        "v_movreld_b32" => |cx, op| relative_move(cx, op, false, true),
-        "v_movrelsd_b32" => |cx, op| relative_move(cx, op, true, true),
+        "v_permlane16_b32" => |cx, op| permute(cx, op, 0),
+        "v_permlanex16_b32" => |cx, op| permute(cx, op, 16),
+        "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => |cx, op| {
+            let value = *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0])[0];
+            let exec = cx.wave.exec();
+            write(cx.wave, op.dst, &value, exec);
+            Flow::Next
+        },
+        "v_swap_b32" => |cx, op| swap(cx, op, 0, 0),
+        "v_swaprel_b32" => |cx, op| {
+            let (source, destination) = two_offsets(cx);
+            swap(cx, op, destination, source)
+        },
+        "v_movrels_b32" => |cx, op| {
+            let m0 = cx.wave.sgpr[reg::M0] as u16;
+            relative_move(cx, op, m0, 0)
+        },
+        "v_movreld_b32" => |cx, op| {
+            let m0 = cx.wave.sgpr[reg::M0] as u16;
+            relative_move(cx, op, 0, m0)
+        },
+        "v_movrelsd_b32" => |cx, op| {
+            let m0 = cx.wave.sgpr[reg::M0] as u16;
+            relative_move(cx, op, m0, m0)
+        },
+        "v_movrelsd_2_b32" => |cx, op| {
+            let (source, destination) = two_offsets(cx);
+            relative_move(cx, op, source, destination)
+        },
         _ => return None,
     })
+}
+
+/// A register behind a source; a constant's upper half behind its lower one.
+pub(super) fn following(src: Src, count: u16) -> Src {
+    match src {
+        Src::V(at) => Src::V(at + count),
+        Src::S(code) => Src::S(code.wrapping_add(count as u8)),
+        Src::K(value) => Src::K(value >> (32 * u32::from(count & 1))),
+        other => other,
+    }
+}
+
+fn lane_number(cx: &Cx<'_>, op: &Op) -> usize {
+    cx.wave.scalar(op.src[1]) as usize & (cx.wave.lanes as usize - 1)
 }
 
 fn read_lane(cx: &mut Cx<'_>, op: &Op, lane: usize) -> Flow {
@@ -36,9 +76,10 @@ fn read_lane(cx: &mut Cx<'_>, op: &Op, lane: usize) -> Flow {
 
 /// Writes one lane, whether active or not.
 fn write_lane(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let (value, lane) =
-        (cx.wave.scalar(op.src[0]), cx.wave.scalar(op.src[1]) as usize & (cx.wave.lanes as usize - 1));
-    cx.wave.vgpr[usize::from(op.dst - VGPR0)][lane] = value;
+    let (value, lane) = (cx.wave.scalar(op.src[0]), lane_number(cx, op));
+    if let Some(lanes) = cx.wave.vgpr.get_mut(usize::from(op.dst.wrapping_sub(VGPR0))) {
+        lanes[lane] = value;
+    }
     Flow::Next
 }
 
@@ -58,18 +99,58 @@ fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
     Flow::Next
 }
 
-/// A move between registers whose numbers M0 is added to.
-fn relative_move(cx: &mut Cx<'_>, op: &Op, source: bool, destination: bool) -> Flow {
-    let m0 = cx.wave.sgpr[reg::M0] as u16;
+/// Each lane of a row of 16 reads the lane of its own row, or with `other` 16 of the row beside it, that four bits of two
+/// scalars name (RDNA ISA, V_PERMLANE16_B32). `op_sel` holds `fi` and `bound_ctrl`.
+fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     let exec = cx.wave.exec();
-    let value = match op.src[0] {
-        Src::V(at) => {
-            let at = usize::from(at.wrapping_add(if source { m0 } else { 0 }));
-            // Beyond the allocated registers the hardware reads v0.
-            cx.wave.vgpr.get(at).or(cx.wave.vgpr.first()).copied().unwrap_or([0; 64])
+    let select = u64::from(cx.wave.scalar(op.src[1])) | u64::from(cx.wave.scalar(op.src[2])) << 32;
+    let source = *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0])[0];
+    let (inactive, zero_fill) = (op.op_sel & 1 != 0, op.op_sel & 2 != 0);
+    let (mut result, mut mask): (Lanes, u64) = ([0; 64], 0);
+    for (lane, value) in result.iter_mut().enumerate() {
+        let from = (lane & !15 ^ other) | (select >> (4 * (lane & 15))) as usize & 15;
+        let readable = inactive || exec >> from & 1 != 0;
+        if readable {
+            *value = source[from];
         }
-        scalar => [cx.wave.scalar(scalar); 64],
-    };
-    write(cx.wave, op.dst.wrapping_add(if destination { m0 } else { 0 }), &value, exec);
+        mask |= u64::from(readable || zero_fill) << lane;
+    }
+    write(cx.wave, op.dst, &result, mask & exec);
     Flow::Next
+}
+
+/// Offsets of source and destination in the halves of M0, ten bits each.
+fn two_offsets(cx: &Cx<'_>) -> (u16, u16) {
+    let m0 = cx.wave.sgpr[reg::M0];
+    ((m0 & 0x3ff) as u16, (m0 >> 16 & 0x3ff) as u16)
+}
+
+/// The index of a VGPR so far behind another. Beyond those of the wave the hardware takes the first.
+fn relative(cx: &Cx<'_>, number: u16, offset: u16) -> u16 {
+    let at = number.wrapping_add(offset);
+    if number >= AGPR0 - VGPR0 || at < cx.wave.vgprs { at } else { 0 }
+}
+
+/// Exchanges two VGPRs: both are destinations.
+fn swap(cx: &mut Cx<'_>, op: &Op, first: u16, second: u16) -> Flow {
+    let exec = cx.wave.exec();
+    let first = relative(cx, op.dst.wrapping_sub(VGPR0), first);
+    let second = relative(cx, op.dst2.wrapping_sub(VGPR0), second);
+    let value = |at: u16| cx.wave.vgpr.get(usize::from(at)).copied().unwrap_or([0; 64]);
+    let (a, b) = (value(first), value(second));
+    write(cx.wave, VGPR0 + first, &b, exec);
+    write(cx.wave, VGPR0 + second, &a, exec);
+    Flow::Next
+}
+
+/// A move between registers whose numbers are added to. The sources are read by their new numbers.
+fn relative_move(cx: &mut Cx<'_>, op: &Op, source: u16, destination: u16) -> Flow {
+    let moved = match op.src[0] {
+        Src::V(at) => Src::V(relative(cx, at, source)),
+        other => other,
+    };
+    let to = VGPR0 + relative(cx, op.dst.wrapping_sub(VGPR0), destination);
+    let mut change = op.clone();
+    (change.src[0], change.dst) = (moved, to);
+    cx.map1(&change, |value: u32| value)
 }

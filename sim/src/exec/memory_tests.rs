@@ -5,6 +5,6 @@ mod atomics;
 mod complete;
 mod data_share;
 mod formats;
-pub(super) mod machine;
+pub(crate) mod machine;
 mod scalars;
 mod watched;

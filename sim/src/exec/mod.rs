@@ -1,37 +1,49 @@
 //! The meaning of instructions, one file a family. Each handler runs one instruction for one wave.
 
 pub(crate) mod access;
+mod approx;
 pub(crate) mod atomic;
+mod carry;
 mod cmp;
 mod convert;
+mod dot;
+mod dpp;
 mod ds;
 mod ds_atomic;
 mod ds_lanes;
 mod flow;
 mod format;
-mod half_precision;
 mod hwreg;
 mod jump;
 mod lane;
 mod masks;
+mod mfma;
+mod mix;
 mod mubuf;
 mod packed;
+mod real;
 mod relative;
 pub(crate) mod resource;
+pub(crate) mod rules;
+mod sad;
 mod salu;
+mod sdwa;
 mod smem;
 mod typed;
 mod valu;
-mod valu_float;
 mod valu_int;
 mod vmem;
 
+#[cfg(test)]
+mod complete;
 #[cfg(test)]
 mod memory_tests;
 #[cfg(test)]
 mod scalar_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod vector_tests;
 
 use crate::fault::Trap;
 use crate::memory::Memory;
@@ -134,22 +146,25 @@ pub(crate) fn handler(target: &'static Target, row: &Row, inst: &MachInst) -> Op
         Family::Mubuf => mubuf::handler(target, name, flags),
         Family::Mtbuf => typed::handler(target, name.strip_prefix("tbuffer_")?),
         Family::Flat | Family::Global | Family::Scratch => vmem::handler(name, flags),
-        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => vector(name, inst),
+        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => vector(target, row),
         _ => None,
     }
 }
 
-fn vector(name: &str, inst: &MachInst) -> Option<Handler> {
-    // Saturation of integers is a property of a few handlers; the others would silently wrap.
-    let saturates = inst.mods.flags.contains(ModFlags::CLAMP) && valu_int::handler(name).is_some();
-    if saturates && !valu_int::clamps(name) {
-        return None;
+fn vector(target: &Target, row: &Row) -> Option<Handler> {
+    let name = row.name;
+    if row.has_mask_out() {
+        return carry::handler(name).or_else(|| real::handler(name)).or_else(|| cmp::handler(name));
     }
-    None.or_else(|| valu_float::handler(name))
+    None.or_else(|| real::handler(name))
         .or_else(|| valu_int::handler(name))
         .or_else(|| cmp::handler(name))
-        .or_else(|| convert::handler(name))
-        .or_else(|| half_precision::handler(name))
+        .or_else(|| convert::handler(target, name))
+        .or_else(|| approx::handler(name))
         .or_else(|| lane::handler(name))
         .or_else(|| packed::handler(name))
+        .or_else(|| mix::handler(name))
+        .or_else(|| dot::handler(name))
+        .or_else(|| sad::handler(name))
+        .or_else(|| mfma::handler(name))
 }

@@ -1,196 +1,249 @@
-//! Packed 16-bit arithmetic, mixed precision, dot products: VOP3P.
+//! Packed arithmetic of VOP3P: two halves, or on gfx90a two f32, at once.
 
-use super::valu::{finish, plain};
-use super::{Cx, Flow, Handler};
+use super::real::{Exact, Real, nearest};
+use super::valu::{self, Format, Narrow, Source, flushes, plain, rounding, write};
+use super::{Cx, Flow, Handler, dpp};
 use crate::float;
-use crate::op::Op;
+use crate::op::{Op, Src};
+use crate::soft::{self, Half, Round, Single};
+use crate::wave::{Lanes, Wave};
 use half::f16;
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
-    ints(name).or_else(|| floats(name)).or_else(|| mixed(name)).or_else(|| dots(name))
+    ints(name).or_else(|| floats(name)).or_else(|| singles(name))
 }
 
+/// A handler from an exact integer expression over the halves: unsigned ones, or signed ones.
 macro_rules! packed {
-    ($negates:literal, |$a:ident, $b:ident, $c:ident| $body:expr) => {{
-        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
-            if op.clamp() && !$negates {
-                return super::unsupported(cx, op);
-            }
-            halves(cx, op, $negates, |$a: u16, $b: u16, $c: u16| -> u16 {
+    ($T:ty, |$a:ident, $b:ident, $c:ident| $body:expr) => {
+        |cx, op| {
+            let clamp = op.clamp();
+            halves(cx, op, Select::of(op), |[a, b, c]| {
+                let ($a, $b, $c) = (a as $T, b as $T, c as $T);
                 let _ = $c;
-                $body
+                let value = $body;
+                (if clamp { <$T>::clamped(value) } else { <$T>::wrapped(value) }) as u16
             })
         }
-        run as Handler
-    }};
+    };
 }
 
 fn ints(name: &str) -> Option<Handler> {
     Some(match name {
-        "v_pk_mad_i16" | "v_pk_mad_u16" => packed!(false, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-        "v_pk_mul_lo_u16" => packed!(false, |a, b, _c| a.wrapping_mul(b)),
-        "v_pk_add_i16" | "v_pk_add_u16" => packed!(false, |a, b, _c| a.wrapping_add(b)),
-        "v_pk_sub_i16" | "v_pk_sub_u16" => packed!(false, |a, b, _c| a.wrapping_sub(b)),
-        "v_pk_lshlrev_b16" => packed!(false, |a, b, _c| b.wrapping_shl(a.into())),
-        "v_pk_lshrrev_b16" => packed!(false, |a, b, _c| b.wrapping_shr(a.into())),
-        "v_pk_ashrrev_i16" => packed!(false, |a, b, _c| (b as i16).wrapping_shr(a.into()) as u16),
-        "v_pk_max_i16" => packed!(false, |a, b, _c| (a as i16).max(b as i16) as u16),
-        "v_pk_min_i16" => packed!(false, |a, b, _c| (a as i16).min(b as i16) as u16),
-        "v_pk_max_u16" => packed!(false, |a, b, _c| a.max(b)),
-        "v_pk_min_u16" => packed!(false, |a, b, _c| a.min(b)),
+        "v_pk_mad_i16" => packed!(i16, |a, b, c| i64::from(a) * i64::from(b) + i64::from(c)),
+        "v_pk_mad_u16" => packed!(u16, |a, b, c| i64::from(a) * i64::from(b) + i64::from(c)),
+        "v_pk_mul_lo_u16" => packed!(u16, |a, b, c| i64::from(a) * i64::from(b)),
+        "v_pk_add_i16" => packed!(i16, |a, b, c| i64::from(a) + i64::from(b)),
+        "v_pk_add_u16" => packed!(u16, |a, b, c| i64::from(a) + i64::from(b)),
+        "v_pk_sub_i16" => packed!(i16, |a, b, c| i64::from(a) - i64::from(b)),
+        "v_pk_sub_u16" => packed!(u16, |a, b, c| i64::from(a) - i64::from(b)),
+        "v_pk_lshlrev_b16" => packed!(u16, |a, b, c| i64::from(b.wrapping_shl(a.into()))),
+        "v_pk_lshrrev_b16" => packed!(u16, |a, b, c| i64::from(b.wrapping_shr(a.into()))),
+        "v_pk_ashrrev_i16" => packed!(i16, |a, b, c| i64::from(b.wrapping_shr(a as u32))),
+        "v_pk_max_i16" => packed!(i16, |a, b, c| i64::from(a.max(b))),
+        "v_pk_min_i16" => packed!(i16, |a, b, c| i64::from(a.min(b))),
+        "v_pk_max_u16" => packed!(u16, |a, b, c| i64::from(a.max(b))),
+        "v_pk_min_u16" => packed!(u16, |a, b, c| i64::from(a.min(b))),
         _ => return None,
     })
 }
 
 fn floats(name: &str) -> Option<Handler> {
     Some(match name {
-        "v_pk_fma_f16" => packed!(true, |a, b, c| {
-            f16::from_f64(f64::from(single(a)) * f64::from(single(b)) + f64::from(single(c))).to_bits()
-        }),
-        "v_pk_add_f16" => packed!(true, |a, b, _c| f16::from_f32(single(a) + single(b)).to_bits()),
-        "v_pk_mul_f16" => packed!(true, |a, b, _c| f16::from_f32(single(a) * single(b)).to_bits()),
-        "v_pk_min_f16" => {
-            packed!(true, |a, b, _c| f16::from_f32(float::min::<f32, true>(single(a), single(b))).to_bits())
-        }
-        "v_pk_max_f16" => {
-            packed!(true, |a, b, _c| f16::from_f32(float::max::<f32, true>(single(a), single(b))).to_bits())
-        }
-        _ => return None,
-    })
-}
-
-fn mixed(name: &str) -> Option<Handler> {
-    Some(match name {
-        "v_fma_mix_f32" => |cx, op| mix(cx, op, |a, b, c, _| a.mul_add(b, c).to_bits()),
-        "v_fma_mixlo_f16" => {
-            |cx, op| mix(cx, op, |a, b, c, old| old & 0xffff_0000 | half_bits(a.mul_add(b, c)))
-        }
-        "v_fma_mixhi_f16" => {
-            |cx, op| mix(cx, op, |a, b, c, old| old & 0xffff | half_bits(a.mul_add(b, c)) << 16)
-        }
-        "v_mad_mix_f32" => |cx, op| mix(cx, op, |a, b, c, _| (a * b + c).to_bits()),
-        "v_mad_mixlo_f16" => |cx, op| mix(cx, op, |a, b, c, old| old & 0xffff_0000 | half_bits(a * b + c)),
-        "v_mad_mixhi_f16" => |cx, op| mix(cx, op, |a, b, c, old| old & 0xffff | half_bits(a * b + c) << 16),
-        _ => return None,
-    })
-}
-
-fn dots(name: &str) -> Option<Handler> {
-    Some(match name {
-        "v_dot2_f32_f16" => |cx, op| {
-            words(cx, op, |a, b, c| {
-                let product =
-                    |at: u32| f64::from(single((a >> at) as u16)) * f64::from(single((b >> at) as u16));
-                ((product(0) + product(16) + f64::from(f32::from_bits(c))) as f32).to_bits()
-            })
+        "v_pk_fma_f16" => |cx, op| {
+            let exact: Exact = |r, [a, b, c]| soft::fma::<Half>(r, a, b, c);
+            real_halves(cx, op, Select::of(op), |[a, b, c]| a.fused(b, c), exact)
         },
-        "v_dot2_i32_i16" => |cx, op| words(cx, op, |a, b, c| dot(a, b, c, 16, true)),
-        "v_dot2_u32_u16" => |cx, op| words(cx, op, |a, b, c| dot(a, b, c, 16, false)),
-        "v_dot4_i32_i8" => |cx, op| words(cx, op, |a, b, c| dot(a, b, c, 8, true)),
-        "v_dot4_u32_u8" => |cx, op| words(cx, op, |a, b, c| dot(a, b, c, 8, false)),
-        "v_dot8_i32_i4" => |cx, op| words(cx, op, |a, b, c| dot(a, b, c, 4, true)),
-        "v_dot8_u32_u4" => |cx, op| words(cx, op, |a, b, c| dot(a, b, c, 4, false)),
+        "v_pk_fmac_f16" => |cx, op| {
+            let exact: Exact = |r, [a, b, c]| soft::fma::<Half>(r, a, b, c);
+            real_halves(cx, op, Select::EACH, |[a, b, c]| a.fused(b, c), exact)
+        },
+        "v_pk_add_f16" => |cx, op| {
+            let exact: Exact = |r, [a, b, _]| soft::add::<Half>(r, a, b);
+            real_halves(cx, op, Select::of(op), |[a, b, _]| a.plus(b), exact)
+        },
+        "v_pk_mul_f16" => |cx, op| {
+            let exact: Exact = |r, [a, b, _]| soft::mul::<Half>(r, a, b);
+            real_halves(cx, op, Select::of(op), |[a, b, _]| a.times(b), exact)
+        },
+        "v_pk_min_f16" => |cx, op| match cx.wave.ieee {
+            true => extremum(cx, op, float::min::<f16, true>),
+            false => extremum(cx, op, float::min::<f16, false>),
+        },
+        "v_pk_max_f16" => |cx, op| match cx.wave.ieee {
+            true => extremum(cx, op, float::max::<f16, true>),
+            false => extremum(cx, op, float::max::<f16, false>),
+        },
         _ => return None,
     })
 }
 
-fn single(bits: u16) -> f32 {
-    f32::from(f16::from_bits(bits))
+fn extremum(cx: &mut Cx<'_>, op: &Op, f: fn(f16, f16) -> f16) -> Flow {
+    let finish = FloatHalves::of(cx.wave, op);
+    halves(cx, op, Select::of(op), |values| {
+        let [a, b, _] = values.map(|bits| finish.source(bits));
+        finish.result(f(a, b))
+    })
 }
 
-fn half_bits(value: f32) -> u32 {
-    u32::from(f16::from_f32(value).to_bits())
+/// Which halves of the sources make the low and the high half of the result, and which of them are negated.
+#[derive(Clone, Copy)]
+struct Select {
+    halves: [u8; 2],
+    negate: [u8; 2],
 }
 
-/// The sum of products of the parts of two dwords.
-fn dot(a: u32, b: u32, c: u32, bits: u32, signed: bool) -> u32 {
-    let part = |value: u32, at: u32| {
-        let top = value << (32 - bits - at);
-        if signed { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }
-    };
-    (0..32 / bits).fold(c, |sum, at| sum.wrapping_add(part(a, at * bits).wrapping_mul(part(b, at * bits))))
+impl Select {
+    /// Each half of the result from those of the sources.
+    const EACH: Select = Select { halves: [0, 7], negate: [0, 0] };
+
+    fn of(op: &Op) -> Select {
+        Select { halves: [op.op_sel, op.op_sel_hi], negate: [op.neg, op.abs] }
+    }
 }
 
-/// Runs a function over both halves of each lane; `op_sel` says which halves of the sources make which.
-fn halves(cx: &mut Cx<'_>, op: &Op, negates: bool, f: impl Fn(u16, u16, u16) -> u16) -> Flow {
-    let [a, b, c, _] = &mut cx.scratch.sources;
-    let sources = [
-        plain(cx.wave, op.src[0], 1, a)[0],
-        plain(cx.wave, op.src[1], 1, b)[0],
-        plain(cx.wave, op.src[2], 1, c)[0],
-    ];
-    let result = &mut cx.scratch.result;
-    for lane in 0..64 {
+/// Words of the three sources.
+fn words<'a>(wave: &'a Wave, op: &Op, temps: &'a mut [[Lanes; 2]; 4]) -> [&'a Lanes; 3] {
+    let [a, b, c, _] = temps;
+    [plain(wave, op.src[0], 1, a)[0], plain(wave, op.src[1], 1, b)[0], plain(wave, op.src[2], 1, c)[0]]
+}
+
+/// Runs a function over both halves of each lane. A negated half has its sign changed, which is of floats only.
+fn halves(cx: &mut Cx<'_>, op: &Op, select: Select, f: impl Fn([u16; 3]) -> u16) -> Flow {
+    let sources = words(cx.wave, op, &mut cx.scratch.sources);
+    let floats = op.rules.packed_float;
+    let result = &mut cx.scratch.result[0];
+    for (lane, result) in result.iter_mut().enumerate() {
         let mut value = 0;
-        for (half, select, negate) in [(0, op.op_sel, op.neg), (16, op.op_sel_hi, op.abs)] {
+        for half in 0..2 {
             let part = |at: usize| {
-                let bits = (sources[at][lane] >> (16 * (select >> at & 1))) as u16;
-                if negates && negate >> at & 1 != 0 { bits ^ 0x8000 } else { bits }
+                let bits = (sources[at][lane] >> (16 * (select.halves[half] >> at & 1))) as u16;
+                let negate = floats && select.negate[half] >> at & 1 != 0;
+                bits ^ if negate { 0x8000 } else { 0 }
             };
-            let mut part = f(part(0), part(1), part(2));
-            if negates && op.clamp() {
-                part = f16::from_f32(single(part).clamp(0.0, 1.0)).to_bits();
-            }
-            value |= u32::from(part) << half;
+            value |= u32::from(f([part(0), part(1), part(2)])) << (16 * half);
         }
-        result[0][lane] = value;
+        *result = value;
     }
-    super::valu::write(cx.wave, op.dst, &cx.scratch.result[0], cx.wave.exec());
+    let mask = dpp::write_mask(op, cx.wave.exec());
+    write(cx.wave, op.dst, &cx.scratch.result[0], mask);
     Flow::Next
 }
 
-/// Mixed precision: a source is an f32, or the half of it that `op_sel` names where `op_sel_hi` is set.
-fn mix(cx: &mut Cx<'_>, op: &Op, f: fn(f32, f32, f32, u32) -> u32) -> Flow {
-    let [a, b, c, d] = &mut cx.scratch.sources;
-    let sources = [
-        plain(cx.wave, op.src[0], 1, a)[0],
-        plain(cx.wave, op.src[1], 1, b)[0],
-        plain(cx.wave, op.src[2], 1, c)[0],
-    ];
-    let old = plain(cx.wave, op.src[3], 1, d)[0];
-    let result = &mut cx.scratch.result;
-    for lane in 0..64 {
-        let value = |at: usize| {
-            let bits = sources[at][lane];
-            let value = match (op.op_sel_hi >> at & 1, op.op_sel >> at & 1) {
-                (0, _) => f32::from_bits(bits),
-                (_, half) => single((bits >> (16 * half)) as u16),
-            };
-            let value = if op.abs >> at & 1 != 0 { value.abs() } else { value };
-            if op.neg >> at & 1 != 0 { -value } else { value }
+/// What MODE and CLAMP do to halves.
+#[derive(Clone, Copy)]
+struct FloatHalves {
+    flush: (bool, bool),
+    clamp: bool,
+    dx10_clamp: bool,
+}
+
+impl FloatHalves {
+    fn of(wave: &Wave, op: &Op) -> FloatHalves {
+        FloatHalves { flush: flushes(wave, Format::F16), clamp: op.clamp(), dx10_clamp: wave.dx10_clamp }
+    }
+
+    fn source(self, bits: u16) -> f16 {
+        let value = f16::from_bits(bits);
+        if self.flush.0 { value.flushed() } else { value }
+    }
+
+    fn result(self, value: f16) -> u16 {
+        let value = match self.clamp {
+            true => f16::from_f64(valu::clamp(value.to_f64(), self.dx10_clamp)),
+            false => value,
         };
-        result[0][lane] = f(value(0), value(1), value(2), old[lane]);
+        if self.flush.1 { value.flushed() } else { value }.to_bits()
     }
-    if op.clamp() {
-        return super::unsupported(cx, op);
-    }
-    super::valu::write(cx.wave, op.dst, &cx.scratch.result[0], cx.wave.exec());
-    Flow::Next
 }
 
-fn words(cx: &mut Cx<'_>, op: &Op, f: fn(u32, u32, u32) -> u32) -> Flow {
-    if op.clamp() || op.neg != 0 || op.abs != 0 {
-        return super::unsupported(cx, op);
+fn real_halves(
+    cx: &mut Cx<'_>,
+    op: &Op,
+    select: Select,
+    host: impl Fn([f16; 3]) -> f16,
+    exact: Exact,
+) -> Flow {
+    let (fast, round) = (nearest(cx, Format::F16), rounding(cx.wave, Format::F16));
+    let finish = FloatHalves::of(cx.wave, op);
+    halves(cx, op, select, |bits| {
+        let values = bits.map(|bits| finish.source(bits));
+        finish.result(either(fast, round, values, &host, exact))
+    })
+}
+
+/// What the host says where it is right, else the exact result.
+#[inline(always)]
+fn either<T: Real, const N: usize>(
+    fast: bool,
+    round: Round,
+    values: [T; N],
+    host: &impl Fn([T; N]) -> T,
+    exact: Exact,
+) -> T {
+    let value = host(values);
+    if fast && !value.nan() {
+        return value;
     }
+    let bits = std::array::from_fn(|at| values.get(at).map_or(0, |value| value.bits()));
+    T::of_bits(exact(round, bits))
+}
+
+fn singles(name: &str) -> Option<Handler> {
+    Some(match name {
+        "v_pk_fma_f32" => |cx, op| {
+            pairs(cx, op, |[a, b, c]| a.mul_add(b, c), |r, [a, b, c]| soft::fma::<Single>(r, a, b, c))
+        },
+        "v_pk_mul_f32" => {
+            |cx, op| pairs(cx, op, |[a, b, _]| a * b, |r, [a, b, _]| soft::mul::<Single>(r, a, b))
+        }
+        "v_pk_add_f32" => {
+            |cx, op| pairs(cx, op, |[a, b, _]| a + b, |r, [a, b, _]| soft::add::<Single>(r, a, b))
+        }
+        "v_pk_mov_b32" => |cx, op| {
+            let (mut low, mut high) = ([0; 64], [0; 64]);
+            let [a, b, ..] = &mut cx.scratch.sources;
+            low.copy_from_slice(pair(cx.wave, op.src[0], a)[usize::from(op.op_sel & 1)]);
+            high.copy_from_slice(pair(cx.wave, op.src[1], b)[usize::from(op.op_sel >> 1 & 1)]);
+            let exec = cx.wave.exec();
+            write(cx.wave, op.dst, &low, exec);
+            write(cx.wave, op.dst + 1, &high, exec);
+            Flow::Next
+        },
+        _ => return None,
+    })
+}
+
+/// Two dwords; a constant counts for both.
+fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
+    if let Src::K(value) = src {
+        *temp = [[value as u32; 64]; 2];
+        return [&temp[0], &temp[1]];
+    }
+    plain(wave, src, 2, temp)
+}
+
+/// Runs an operation over two f32 of each lane; `op_sel` names the dwords.
+fn pairs(cx: &mut Cx<'_>, op: &Op, host: impl Fn([f32; 3]) -> f32, exact: Exact) -> Flow {
+    let (fast, round) = (nearest(cx, Format::F32), rounding(cx.wave, Format::F32));
+    let (flush, dx10) = (flushes(cx.wave, Format::F32), cx.wave.dx10_clamp);
+    let select = Select::of(op);
     let [a, b, c, _] = &mut cx.scratch.sources;
-    let a = plain(cx.wave, op.src[0], 1, a)[0];
-    let b = plain(cx.wave, op.src[1], 1, b)[0];
-    let c = plain(cx.wave, op.src[2], 1, c)[0];
-    for lane in 0..64 {
-        cx.scratch.result[0][lane] = f(a[lane], b[lane], c[lane]);
+    let sources = [pair(cx.wave, op.src[0], a), pair(cx.wave, op.src[1], b), pair(cx.wave, op.src[2], c)];
+    for half in 0..2 {
+        for (lane, result) in cx.scratch.result[half].iter_mut().enumerate() {
+            let values = std::array::from_fn(|at| {
+                let word = sources[at][usize::from(select.halves[half] >> at & 1)][lane];
+                let sign = u32::from(select.negate[half] >> at & 1) << 31;
+                let value = f32::from_bits(word ^ sign);
+                if flush.0 { value.flushed() } else { value }
+            });
+            let value = either(fast, round, values, &host, exact);
+            let value = if op.clamp() { valu::clamp(value.into(), dx10) as f32 } else { value };
+            let value = if flush.1 { value.flushed() } else { value };
+            *result = value.to_bits();
+        }
     }
-    finish::<u32>(cx.wave, cx.scratch, op)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dot_products() {
-        assert_eq!(dot(0x0102_0304, 0x0101_0101, 5, 8, false), 15);
-        assert_eq!(dot(0xff02_0304, 0x0101_0101, 0, 8, true), 8);
-        assert_eq!(dot(0xffff_0002, 0x0003_0004, 0, 16, true), 5);
-        assert_eq!(dot(0xf000_0001, 0x2000_0003, 0, 4, true), 1);
-    }
+    valu::store::<f64>(cx.wave, cx.scratch, op);
+    Flow::Next
 }

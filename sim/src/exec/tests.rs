@@ -182,7 +182,8 @@ fn floats() {
     expect("v_frexp_mant_f32", &[0x7e04_6900], &[f(-8.0)], f(-0.5));
     expect("v_add_f32 clamp", &[0xd101_8002, 0x0002_0300], &[f(3.0), f(4.0)], f(1.0));
     expect("v_add_f32 clamp of a NaN", &[0xd101_8002, 0x0002_0300], &[f(f32::NAN), f(4.0)], 0);
-    expect("v_mul_f32 mul:2", &[0xd105_0002, 0x0802_0300], &[f(3.0), f(4.0)], f(24.0));
+    // In IEEE mode there are no output modifiers.
+    expect("v_mul_f32 mul:2", &[0xd105_0002, 0x0802_0300], &[f(3.0), f(4.0)], f(12.0));
     expect("v_mac_f32 flushes denormals", &[0x2c04_0300], &[1, f(1.0), 1], 0);
     expect("v_fma_f32 -v0, v1, |v1|", &[0xd1cb_0402, 0x2406_0300], &[f(3.0), f(-2.0)], f(8.0));
     expect("v_madak_f32 v0, v1, 3.0", &[0x3004_0300, 0x4040_0000], &[f(5.0), f(7.0)], f(38.0));

@@ -4,11 +4,13 @@
 //! The function runs for inactive lanes too; only the write looks at EXEC. That keeps the loops free of branches, so
 //! that the host's vector unit executes them.
 
-use super::{Cx, Flow, Scratch};
+use super::rules::Denormals;
+use super::{Cx, Flow, Scratch, dpp, sdwa};
 use crate::op::{NONE, Op, Src, VGPR0};
+use crate::soft::Round;
 pub(crate) use crate::wave::collect as collect_mask;
 use crate::wave::{Lanes, Wave, expand};
-use isa::{Lane, ModFlags, SdwaSel};
+use isa::Lane;
 
 /// Format of a value, as far as modifiers care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,46 @@ value! {
 /// Words of a source.
 pub(crate) type Source<'a> = [&'a Lanes; 2];
 
+/// The bits of a lane of a source.
+#[inline(always)]
+pub(crate) fn lane_bits(source: Source<'_>, lane: usize, words: usize) -> u64 {
+    match words {
+        2 => u64::from(source[0][lane]) | u64::from(source[1][lane]) << 32,
+        _ => u64::from(source[0][lane]),
+    }
+}
+
+/// How MODE rounds results of a format; f16 and f64 share a field.
+#[inline(always)]
+pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
+    const FP16_OVFL: u32 = 1 << 23;
+    match format {
+        Format::F32 => Round::of_bits(wave.mode()),
+        Format::F16 => Round { saturate: wave.mode() & FP16_OVFL != 0, ..Round::of_bits(wave.mode() >> 2) },
+        Format::F64 | Format::Int => Round::of_bits(wave.mode() >> 2),
+    }
+}
+
+/// Whether MODE flushes sources and results of a format.
+#[inline(always)]
+pub(crate) fn flushes(wave: &Wave, format: Format) -> (bool, bool) {
+    match format {
+        Format::Int => (false, false),
+        Format::F32 => wave.flush32,
+        Format::F16 | Format::F64 => wave.flush64,
+    }
+}
+
+/// The same for an instruction that may have its own mind.
+#[inline(always)]
+fn flushes_of(wave: &Wave, op: &Op, format: Format) -> (bool, bool) {
+    match (format, op.rules.denormals) {
+        (Format::Int, _) | (_, Denormals::Keep) => (false, false),
+        (_, Denormals::Mode) => flushes(wave, format),
+        (_, Denormals::Flush) => (true, true),
+    }
+}
+
 /// Reads a source as it stands, without modifiers.
 #[inline(always)]
 pub(crate) fn plain<'a>(wave: &'a Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> Source<'a> {
@@ -88,16 +130,11 @@ pub(crate) fn fetch<'a, T: Value>(
     at: usize,
     temp: &'a mut [Lanes; 2],
 ) -> Source<'a> {
-    let flush = match T::FORMAT {
-        Format::Int => false,
-        Format::F32 => wave.flush32.0,
-        Format::F16 | Format::F64 => wave.flush64.0,
-    };
+    let flush = flushes_of(wave, op, T::FORMAT).0;
     if !op.src_modified && !flush {
         return plain(wave, op.src[at], T::WORDS, temp);
     }
-    let shape = Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, flush };
-    modified(wave, op, at, shape, temp)
+    modified(wave, op, at, Shape::of::<T>(flush), temp)
 }
 
 /// What has to be known about a value to modify it.
@@ -109,6 +146,13 @@ struct Shape {
     flush: bool,
 }
 
+impl Shape {
+    #[inline(always)]
+    fn of<T: Value>(flush: bool) -> Shape {
+        Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, flush }
+    }
+}
+
 /// Reads a source with everything that can happen on the way: another lane, a part of the dword, a changed sign.
 #[cold]
 #[inline(never)]
@@ -116,17 +160,18 @@ fn modified<'a>(wave: &Wave, op: &Op, at: usize, shape: Shape, temp: &'a mut [La
     let mut spare = [[0; 64]; 2];
     let source = plain(wave, op.src[at], shape.words, &mut spare);
     temp[0] = *source[0];
-    temp[1] = *source[1];
+    if shape.words == 2 {
+        temp[1] = *source[1];
+    }
     match op.lane {
-        Lane::Dpp { ctrl, .. } if at == 0 => {
-            for (lane, value) in temp[0].iter_mut().enumerate() {
-                let from = dpp_source(ctrl, lane).filter(|&from| wave.exec() >> from & 1 != 0);
-                *value = from.map_or(0, |from| source[0][from]);
+        Lane::Dpp { .. } | Lane::Dpp8 { .. } if at == 0 => {
+            for word in 0..shape.words {
+                dpp::gather(wave, op, source[word], &mut temp[word]);
             }
         }
         Lane::Sdwa { src0, src1, sext, .. } if at < 2 => {
             let select = if at == 0 { src0 } else { src1 };
-            temp[0].iter_mut().for_each(|value| *value = sdwa_extract(*value, select, sext >> at & 1 != 0));
+            temp[0].iter_mut().for_each(|value| *value = sdwa::extract(*value, select, sext >> at & 1 != 0));
         }
         _ => {}
     }
@@ -150,81 +195,30 @@ fn modified<'a>(wave: &Wave, op: &Op, at: usize, shape: Shape, temp: &'a mut [La
 /// Denormals become zeros of their sign.
 fn flush_denormals(values: &mut [Lanes; 2], format: Format) {
     let [low, high] = values;
+    let keep = |number: bool, sign: u32| if number { u32::MAX } else { sign };
     match format {
-        Format::F32 => low.iter_mut().filter(|v| **v & 0x7f80_0000 == 0).for_each(|v| *v &= 0x8000_0000),
-        Format::F16 => low.iter_mut().filter(|v| **v & 0x7c00 == 0).for_each(|v| *v &= !0x3ff),
+        Format::F32 => low.iter_mut().for_each(|v| *v &= keep(*v & 0x7f80_0000 != 0, 0x8000_0000)),
+        Format::F16 => low.iter_mut().for_each(|v| *v &= keep(*v & 0x7c00 != 0, 0xffff_8000)),
         Format::F64 => {
             for (low, high) in low.iter_mut().zip(high) {
-                if *high & 0x7ff0_0000 == 0 {
-                    (*low, *high) = (0, *high & 0x8000_0000);
-                }
+                let number = *high & 0x7ff0_0000 != 0;
+                (*low, *high) = (*low & keep(number, 0), *high & keep(number, 0x8000_0000));
             }
         }
         Format::Int => {}
     }
 }
 
-/// The lane from which a DPP control word reads, if there is one (Vega ISA, "Data Parallel Processing").
-pub(crate) fn dpp_source(ctrl: u16, lane: usize) -> Option<usize> {
-    let (row, at) = (lane & !15, lane & 15);
-    let in_row = |at: Option<usize>| at.filter(|&at| at < 16).map(|at| row + at);
-    let count = usize::from(ctrl & 15);
-    match ctrl {
-        0..=0xff => Some(lane & !3 | usize::from(ctrl >> (2 * (lane & 3)) & 3)),
-        0x101..=0x10f => in_row(Some(at + count)),
-        0x111..=0x11f => in_row(at.checked_sub(count)),
-        0x121..=0x12f => Some(row + (at + 16 - count) % 16),
-        0x130 => Some(lane + 1).filter(|&from| from < 64),
-        0x134 => Some((lane + 1) % 64),
-        0x138 => lane.checked_sub(1),
-        0x13c => Some((lane + 63) % 64),
-        0x140 => Some(row + 15 - at),
-        0x141 => Some(lane & !7 | (7 - (lane & 7))),
-        0x142 => row.checked_sub(1),
-        0x143 => Some(31).filter(|_| lane >= 32),
-        _ => None,
-    }
-}
-
-/// Position and width in bits of an SDWA selection.
-fn sdwa_bits(select: SdwaSel) -> (u32, u32) {
-    match select {
-        SdwaSel::Dword => (0, 32),
-        SdwaSel::Word0 => (0, 16),
-        SdwaSel::Word1 => (16, 16),
-        byte => (byte as u32 * 8, 8),
-    }
-}
-
-fn sdwa_extract(value: u32, select: SdwaSel, sext: bool) -> u32 {
-    let (at, bits) = sdwa_bits(select);
-    let top = value << (32 - bits - at);
-    if sext { (top as i32 >> (32 - bits)) as u32 } else { top >> (32 - bits) }
-}
-
-/// Lanes that an instruction with DPP writes.
-fn dpp_mask(op: &Op, exec: u64) -> u64 {
-    let Lane::Dpp { ctrl, row_mask, bank_mask } = op.lane else { return exec };
-    let zero_fill = op.flags.contains(ModFlags::BOUND_CTRL);
-    let mut mask = 0;
-    for lane in 0..64 {
-        let enabled = row_mask >> (lane / 16) & 1 != 0 && bank_mask >> (lane % 16 / 4) & 1 != 0;
-        let valid = zero_fill || dpp_source(ctrl, lane).is_some_and(|from| exec >> from & 1 != 0);
-        mask |= u64::from(enabled && valid) << lane;
-    }
-    mask & exec
-}
-
-/// Output modifiers and clamp of a float.
-fn modify_result(op: &Op, shape: Shape, dx10_clamp: bool, result: &mut [Lanes; 2]) {
-    let scale = [1.0, 2.0, 4.0, 0.5][usize::from(op.omod & 3)];
-    let clamp = |value: f64| match value {
-        value if value.is_nan() && !dx10_clamp => value,
-        value if value > 0.0 => value.min(1.0),
-        _ => 0.0,
-    };
-    if op.omod != 0 || op.clamp() {
-        let change = |value: f64| if op.clamp() { clamp(value * scale) } else { value * scale };
+/// Output modifiers and clamp of a float. "Output modifiers are ignored" in IEEE mode and while output denormals are
+/// enabled; "-0 is flushed to +0" (Vega ISA, "Output modifiers").
+fn modify_result(wave: &Wave, op: &Op, shape: Shape, result: &mut [Lanes; 2]) {
+    let omod = if wave.ieee || !flushes(wave, shape.format).1 { 0 } else { op.omod & 3 };
+    if omod != 0 || op.clamp() {
+        let scale = [1.0, 2.0, 4.0, 0.5][usize::from(omod)];
+        let change = |value: f64| {
+            let value = if omod != 0 { value * scale + 0.0 } else { value };
+            if op.clamp() { clamp(value, wave.dx10_clamp) } else { value }
+        };
         let [low, high] = &mut *result;
         for (low, high) in low.iter_mut().zip(high) {
             (*low, *high) = match shape.format {
@@ -242,24 +236,24 @@ fn modify_result(op: &Op, shape: Shape, dx10_clamp: bool, result: &mut [Lanes; 2
     }
 }
 
-/// Puts the result into the part of the destination that SDWA or `op_sel` selects.
+/// To 0.0..=1.0; NaN becomes zero where DX10_CLAMP is set.
+#[inline(always)]
+pub(crate) fn clamp(value: f64, dx10_clamp: bool) -> f64 {
+    match value {
+        value if value.is_nan() && !dx10_clamp => value,
+        value if value > 0.0 => value.min(1.0),
+        _ => 0.0,
+    }
+}
+
+/// Puts the result into the part of the destination that SDWA, `op_sel` or the processor selects.
 fn place(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
     if let Lane::Sdwa { dst, unused, .. } = op.lane {
-        let (at, bits) = sdwa_bits(dst);
-        let mask = (u64::MAX >> (64 - bits)) as u32;
-        for (value, old) in result.iter_mut().zip(old) {
-            let placed = (*value & mask) << at;
-            *value = match unused {
-                // The sign goes into the bits above; those below are zero.
-                1 => {
-                    ((*value << (32 - bits)) as i32 >> (32 - bits - at)) as u32 & !(((1u64 << at) - 1) as u32)
-                }
-                2 => placed | old & !(mask << at),
-                _ => placed,
-            };
-        }
+        sdwa::place(dst, unused, old, result);
     } else if bytes == 2 && op.op_sel & 8 != 0 {
         result.iter_mut().zip(old).for_each(|(value, old)| *value = *value << 16 | old & 0xffff);
+    } else if bytes == 2 && op.rules.keep_high {
+        result.iter_mut().zip(old).for_each(|(value, old)| *value = *value & 0xffff | old & 0xffff_0000);
     }
 }
 
@@ -287,31 +281,38 @@ pub(crate) fn write_mask(wave: &mut Wave, code: u16, mask: u64) {
 /// Writes `scratch.result` to the destination.
 #[inline(always)]
 pub(crate) fn finish<T: Value>(wave: &mut Wave, scratch: &mut Scratch, op: &Op) -> Flow {
-    let flush = match T::FORMAT {
-        Format::Int => false,
-        Format::F32 => wave.flush32.1,
-        Format::F16 | Format::F64 => wave.flush64.1,
-    };
+    let flush = flushes_of(wave, op, T::FORMAT).1;
     let mut mask = wave.exec();
     if op.dst_modified || flush {
-        let shape = Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, flush };
-        mask = finish_slowly(wave, scratch, op, shape);
+        mask = finish_slowly(wave, scratch, op, Shape::of::<T>(flush));
     }
+    put::<T>(wave, scratch, op, mask);
+    Flow::Next
+}
+
+/// Writes `scratch.result` as it is.
+#[inline(always)]
+pub(crate) fn store<T: Value>(wave: &mut Wave, scratch: &Scratch, op: &Op) {
+    let exec = wave.exec();
+    put::<T>(wave, scratch, op, exec);
+}
+
+#[inline(always)]
+fn put<T: Value>(wave: &mut Wave, scratch: &Scratch, op: &Op, mask: u64) {
     write(wave, op.dst, &scratch.result[0], mask);
     if T::WORDS == 2 {
         write(wave, op.dst + 1, &scratch.result[1], mask);
     }
-    Flow::Next
 }
 
 #[cold]
 #[inline(never)]
 fn finish_slowly(wave: &Wave, scratch: &mut Scratch, op: &Op, shape: Shape) -> u64 {
-    modify_result(op, shape, wave.dx10_clamp, &mut scratch.result);
+    modify_result(wave, op, shape, &mut scratch.result);
     if let Some(old) = wave.vgpr.get(usize::from(op.dst.wrapping_sub(VGPR0))) {
         place(op, shape.bytes, old, &mut scratch.result[0]);
     }
-    dpp_mask(op, wave.exec())
+    dpp::write_mask(op, wave.exec())
 }
 
 /// Evaluates a function of up to three sources into `scratch.result`.
@@ -351,11 +352,6 @@ impl Scratch2<'_> {
     }
 }
 
-/// VCC, a dword for each lane.
-pub(crate) fn expand_vcc(wave: &Wave) -> Lanes {
-    expand(wave.vcc())
-}
-
 /// A lane mask that is read as a source.
 pub(crate) fn mask_of(wave: &Wave, src: Src) -> u64 {
     wave.mask(src)
@@ -386,6 +382,12 @@ impl Cx<'_> {
         evaluate!(self, op, R, f, x 0 A, y 1 B, z 2 C);
         finish::<R>(self.wave, self.scratch, op)
     }
+
+    /// How results of a format are rounded.
+    #[inline(always)]
+    pub(crate) fn round<T: Value>(&self) -> Round {
+        rounding(self.wave, T::FORMAT)
+    }
 }
 
 /// A handler from an expression over the sources' values.
@@ -411,28 +413,46 @@ macro_rules! lanes {
 }
 pub(crate) use lanes;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dpp_reads_the_lanes_of_the_manual() {
-        assert_eq!(dpp_source(0xb1, 4), Some(5)); // quad_perm:[1,0,3,2]
-        assert_eq!(dpp_source(0x101, 15), None); // row_shl:1
-        assert_eq!(dpp_source(0x101, 14), Some(15));
-        assert_eq!(dpp_source(0x111, 16), None); // row_shr:1
-        assert_eq!(dpp_source(0x111, 17), Some(16));
-        assert_eq!(dpp_source(0x121, 16), Some(31)); // row_ror:1
-        assert_eq!(dpp_source(0x142, 5), None); // row_bcast:15
-        assert_eq!(dpp_source(0x142, 20), Some(15));
-        assert_eq!(dpp_source(0x143, 33), Some(31)); // row_bcast:31
-        assert_eq!(dpp_source(0x143, 31), None);
-    }
-
-    #[test]
-    fn sdwa_extracts() {
-        assert_eq!(sdwa_extract(0x80ff_7f01, SdwaSel::Byte3, true), 0xffff_ff80);
-        assert_eq!(sdwa_extract(0x80ff_7f01, SdwaSel::Byte1, true), 0x7f);
-        assert_eq!(sdwa_extract(0x80ff_7f01, SdwaSel::Word1, false), 0x80ff);
-    }
+/// What a result becomes in its register, clamped or not.
+pub(crate) trait Narrow: Value {
+    fn wrapped(value: i64) -> Self;
+    fn clamped(value: i64) -> Self;
 }
+
+macro_rules! narrow {
+    ($($ty:ty)*) => { $(
+        impl Narrow for $ty {
+            #[inline(always)]
+            fn wrapped(value: i64) -> $ty {
+                value as $ty
+            }
+            #[inline(always)]
+            fn clamped(value: i64) -> $ty {
+                value.clamp(i64::from(<$ty>::MIN), i64::from(<$ty>::MAX)) as $ty
+            }
+        }
+    )* };
+}
+narrow!(u16 i16 u32 i32);
+
+/// A handler from an exact integer expression: what does not fit is cut off, or saturated where CLAMP asks for it.
+macro_rules! clamped {
+    (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
+        fn run(cx: &mut $crate::exec::Cx<'_>, op: &$crate::op::Op) -> $crate::exec::Flow {
+            use $crate::exec::valu::Narrow;
+            if op.clamp() {
+                cx.$map(op, |$($a: $A),*| <$R>::clamped($body))
+            } else {
+                cx.$map(op, |$($a: $A),*| <$R>::wrapped($body))
+            }
+        }
+        run as $crate::exec::Handler
+    }};
+    (($a:ident: $A:ty, $b:ident: $B:ty) -> $R:ty => $body:expr) => {
+        $crate::exec::valu::clamped!(@ map2 ($a: $A, $b: $B) -> $R => $body)
+    };
+    (($a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty) -> $R:ty => $body:expr) => {
+        $crate::exec::valu::clamped!(@ map3 ($a: $A, $b: $B, $c: $C) -> $R => $body)
+    };
+}
+pub(crate) use clamped;

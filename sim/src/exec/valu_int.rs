@@ -1,42 +1,9 @@
 //! Vector integer arithmetic and bits, 16 to 64 bits wide.
 
-use super::valu::{
-    Bits, Scratch2, Source, Value, collect_mask, fetch, finish, lanes, mask_of, plain, write, write_mask,
-};
+use super::valu::{Bits, Scratch2, clamped, fetch, finish, lanes, mask_of};
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
-use crate::wave::{Lanes, expand};
-
-/// Instructions that implement CLAMP as saturation.
-pub(super) fn clamps(name: &str) -> bool {
-    matches!(
-        name,
-        "v_add_u32"
-            | "v_sub_u32"
-            | "v_subrev_u32"
-            | "v_add_i32"
-            | "v_sub_i32"
-            | "v_add_u16"
-            | "v_sub_u16"
-            | "v_subrev_u16"
-            | "v_add_i16"
-            | "v_sub_i16"
-    )
-}
-
-/// A handler of two sources with one meaning without and one with CLAMP.
-macro_rules! saturating {
-    (($a:ident, $b:ident: $T:ty) $plain:expr, $saturated:expr) => {{
-        fn run(cx: &mut Cx<'_>, op: &Op) -> Flow {
-            if op.clamp() {
-                cx.map2(op, |$a: $T, $b: $T| -> $T { $saturated })
-            } else {
-                cx.map2(op, |$a: $T, $b: $T| -> $T { $plain })
-            }
-        }
-        run as Handler
-    }};
-}
+use crate::wave::expand;
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
     add_sub(name)
@@ -46,22 +13,17 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
         .or_else(|| bits(name))
         .or_else(|| wide(name))
         .or_else(|| short(name))
-        .or_else(|| sums(name))
 }
 
 fn add_sub(name: &str) -> Option<Handler> {
     Some(match name {
-        "v_add_u32" => saturating!((a, b: u32) a.wrapping_add(b), a.saturating_add(b)),
-        "v_sub_u32" => saturating!((a, b: u32) a.wrapping_sub(b), a.saturating_sub(b)),
-        "v_subrev_u32" => saturating!((a, b: u32) b.wrapping_sub(a), b.saturating_sub(a)),
-        "v_add_i32" => saturating!((a, b: i32) a.wrapping_add(b), a.saturating_add(b)),
-        "v_sub_i32" => saturating!((a, b: i32) a.wrapping_sub(b), a.saturating_sub(b)),
-        "v_add_co_u32" => |cx, op| carry(cx, op, |a, b, _| wide_sum(a, b, 0)),
-        "v_sub_co_u32" => |cx, op| carry(cx, op, |a, b, _| difference(a, b, 0)),
-        "v_subrev_co_u32" => |cx, op| carry(cx, op, |a, b, _| difference(b, a, 0)),
-        "v_addc_co_u32" => |cx, op| carry(cx, op, wide_sum),
-        "v_subb_co_u32" => |cx, op| carry(cx, op, difference),
-        "v_subbrev_co_u32" => |cx, op| carry(cx, op, |a, b, carry| difference(b, a, carry)),
+        "v_add_u32" | "v_add_nc_u32" => clamped!((a: u32, b: u32) -> u32 => i64::from(a) + i64::from(b)),
+        "v_sub_u32" | "v_sub_nc_u32" => clamped!((a: u32, b: u32) -> u32 => i64::from(a) - i64::from(b)),
+        "v_subrev_u32" | "v_subrev_nc_u32" => {
+            clamped!((a: u32, b: u32) -> u32 => i64::from(b) - i64::from(a))
+        }
+        "v_add_i32" | "v_add_nc_i32" => clamped!((a: i32, b: i32) -> i32 => i64::from(a) + i64::from(b)),
+        "v_sub_i32" | "v_sub_nc_i32" => clamped!((a: i32, b: i32) -> i32 => i64::from(a) - i64::from(b)),
         "v_add3_u32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a.wrapping_add(b).wrapping_add(c)),
         "v_lshl_add_u32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a.wrapping_shl(b).wrapping_add(c)),
         "v_add_lshl_u32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a.wrapping_add(b).wrapping_shl(c)),
@@ -72,38 +34,29 @@ fn add_sub(name: &str) -> Option<Handler> {
 
 fn multiply(name: &str) -> Option<Handler> {
     Some(match name {
-        "v_mul_lo_u32" => lanes!((a: u32, b: u32) -> u32 => a.wrapping_mul(b)),
+        "v_mul_lo_u32" | "v_mul_lo_i32" => lanes!((a: u32, b: u32) -> u32 => a.wrapping_mul(b)),
         "v_mul_hi_u32" => lanes!((a: u32, b: u32) -> u32 => high(u64::from(a) * u64::from(b))),
         "v_mul_hi_i32" => lanes!((a: i32, b: i32) -> u32 => high((i64::from(a) * i64::from(b)) as u64)),
-        "v_mul_i32_i24" => lanes!((a: u32, b: u32) -> i32 => i24(a).wrapping_mul(i24(b))),
+        "v_mul_i32_i24" => clamped!((a: u32, b: u32) -> i32 => i64::from(i24(a)) * i64::from(i24(b))),
         "v_mul_hi_i32_i24" => {
             lanes!((a: u32, b: u32) -> u32 => high((i64::from(i24(a)) * i64::from(i24(b))) as u64))
         }
-        "v_mul_u32_u24" => lanes!((a: u32, b: u32) -> u32 => u24(a).wrapping_mul(u24(b))),
+        "v_mul_u32_u24" => clamped!((a: u32, b: u32) -> u32 => i64::from(u24(a)) * i64::from(u24(b))),
         "v_mul_hi_u32_u24" => {
             lanes!((a: u32, b: u32) -> u32 => high(u64::from(u24(a)) * u64::from(u24(b))))
         }
         "v_mad_i32_i24" => {
-            lanes!((a: u32, b: u32, c: i32) -> i32 => i24(a).wrapping_mul(i24(b)).wrapping_add(c))
+            clamped!((a: u32, b: u32, c: i32) -> i32 => i64::from(i24(a)) * i64::from(i24(b)) + i64::from(c))
         }
         "v_mad_u32_u24" => {
-            lanes!((a: u32, b: u32, c: u32) -> u32 => u24(a).wrapping_mul(u24(b)).wrapping_add(c))
+            clamped!((a: u32, b: u32, c: u32) -> u32 => i64::from(u24(a)) * i64::from(u24(b)) + i64::from(c))
         }
         "v_mad_u32_u16" => {
-            lanes!((a: u16, b: u16, c: u32) -> u32 => (u32::from(a) * u32::from(b)).wrapping_add(c))
+            clamped!((a: u16, b: u16, c: u32) -> u32 => i64::from(a) * i64::from(b) + i64::from(c))
         }
         "v_mad_i32_i16" => {
-            lanes!((a: i16, b: i16, c: i32) -> i32 => (i32::from(a) * i32::from(b)).wrapping_add(c))
+            clamped!((a: i16, b: i16, c: i32) -> i32 => i64::from(a) * i64::from(b) + i64::from(c))
         }
-        "v_mad_u64_u32" => {
-            |cx, op| multiply_add64(cx, op, |a, b, c| (u64::from(a) * u64::from(b)).overflowing_add(c))
-        }
-        "v_mad_i64_i32" => |cx, op| {
-            multiply_add64(cx, op, |a, b, c| {
-                let (sum, overflow) = (i64::from(a as i32) * i64::from(b as i32)).overflowing_add(c as i64);
-                (sum as u64, overflow)
-            })
-        },
         _ => return None,
     })
 }
@@ -124,6 +77,12 @@ fn min_max(name: &str) -> Option<Handler> {
         "v_max_i16" => lanes!((a: i16, b: i16) -> i16 => a.max(b)),
         "v_min_u16" => lanes!((a: u16, b: u16) -> u16 => a.min(b)),
         "v_max_u16" => lanes!((a: u16, b: u16) -> u16 => a.max(b)),
+        "v_min3_i16" => lanes!((a: i16, b: i16, c: i16) -> i16 => a.min(b).min(c)),
+        "v_max3_i16" => lanes!((a: i16, b: i16, c: i16) -> i16 => a.max(b).max(c)),
+        "v_med3_i16" => lanes!((a: i16, b: i16, c: i16) -> i16 => a.max(b).min(a.min(b).max(c))),
+        "v_min3_u16" => lanes!((a: u16, b: u16, c: u16) -> u16 => a.min(b).min(c)),
+        "v_max3_u16" => lanes!((a: u16, b: u16, c: u16) -> u16 => a.max(b).max(c)),
+        "v_med3_u16" => lanes!((a: u16, b: u16, c: u16) -> u16 => a.max(b).min(a.min(b).max(c))),
         _ => return None,
     })
 }
@@ -131,12 +90,13 @@ fn min_max(name: &str) -> Option<Handler> {
 fn logic(name: &str) -> Option<Handler> {
     Some(match name {
         "v_mov_b32" => lanes!((a: u32) -> u32 => a),
-        "v_nop" | "v_clrexcp" => |_, _| Flow::Next,
+        "v_nop" | "v_clrexcp" | "v_pipeflush" => |_, _| Flow::Next,
         "v_not_b32" => lanes!((a: u32) -> u32 => !a),
         "v_and_b32" => lanes!((a: u32, b: u32) -> u32 => a & b),
         "v_or_b32" => lanes!((a: u32, b: u32) -> u32 => a | b),
         "v_xor_b32" => lanes!((a: u32, b: u32) -> u32 => a ^ b),
         "v_xnor_b32" => lanes!((a: u32, b: u32) -> u32 => !(a ^ b)),
+        "v_xor3_b32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a ^ b ^ c),
         "v_and_or_b32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a & b | c),
         "v_or3_b32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a | b | c),
         "v_bfi_b32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a & b | !a & c),
@@ -144,6 +104,9 @@ fn logic(name: &str) -> Option<Handler> {
         "v_lshlrev_b32" => lanes!((a: u32, b: u32) -> u32 => b.wrapping_shl(a)),
         "v_lshrrev_b32" => lanes!((a: u32, b: u32) -> u32 => b.wrapping_shr(a)),
         "v_ashrrev_i32" => lanes!((a: u32, b: i32) -> i32 => b.wrapping_shr(a)),
+        "v_lshl_b32" => lanes!((a: u32, b: u32) -> u32 => a.wrapping_shl(b)),
+        "v_lshr_b32" => lanes!((a: u32, b: u32) -> u32 => a.wrapping_shr(b)),
+        "v_ashr_i32" => lanes!((a: i32, b: u32) -> i32 => a.wrapping_shr(b)),
         "v_cndmask_b32" => select,
         _ => return None,
     })
@@ -175,7 +138,9 @@ fn bits(name: &str) -> Option<Handler> {
             ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32
         }),
         "v_perm_b32" => lanes!((a: u32, b: u32, c: u32) -> u32 => permute_bytes(a, b, c)),
-        "v_swap_b32" => swap,
+        "v_screen_partition_4se_b32" => {
+            lanes!((a: u32) -> u32 => u32::from(SCREEN_PARTITION[a as usize & 255]))
+        }
         _ => return None,
     })
 }
@@ -184,6 +149,9 @@ fn wide(name: &str) -> Option<Handler> {
     Some(match name {
         "v_lshlrev_b64" => lanes!((a: u32, b: u64) -> u64 => b.wrapping_shl(a)),
         "v_lshrrev_b64" => lanes!((a: u32, b: u64) -> u64 => b.wrapping_shr(a)),
+        "v_lshl_b64" => lanes!((a: u64, b: u32) -> u64 => a.wrapping_shl(b)),
+        "v_lshr_b64" => lanes!((a: u64, b: u32) -> u64 => a.wrapping_shr(b)),
+        "v_ashr_i64" => lanes!((a: i64, b: u32) -> i64 => a.wrapping_shr(b)),
         "v_ashrrev_i64" => lanes!((a: u32, b: i64) -> i64 => b.wrapping_shr(a)),
         _ => return None,
     })
@@ -191,39 +159,41 @@ fn wide(name: &str) -> Option<Handler> {
 
 fn short(name: &str) -> Option<Handler> {
     Some(match name {
-        "v_add_u16" => saturating!((a, b: u16) a.wrapping_add(b), a.saturating_add(b)),
-        "v_sub_u16" => saturating!((a, b: u16) a.wrapping_sub(b), a.saturating_sub(b)),
-        "v_subrev_u16" => saturating!((a, b: u16) b.wrapping_sub(a), b.saturating_sub(a)),
-        "v_add_i16" => saturating!((a, b: i16) a.wrapping_add(b), a.saturating_add(b)),
-        "v_sub_i16" => saturating!((a, b: i16) a.wrapping_sub(b), a.saturating_sub(b)),
+        "v_add_u16" | "v_add_nc_u16" => clamped!((a: u16, b: u16) -> u16 => i64::from(a) + i64::from(b)),
+        "v_sub_u16" | "v_sub_nc_u16" => clamped!((a: u16, b: u16) -> u16 => i64::from(a) - i64::from(b)),
+        "v_subrev_u16" => clamped!((a: u16, b: u16) -> u16 => i64::from(b) - i64::from(a)),
+        "v_add_i16" | "v_add_nc_i16" => clamped!((a: i16, b: i16) -> i16 => i64::from(a) + i64::from(b)),
+        "v_sub_i16" | "v_sub_nc_i16" => clamped!((a: i16, b: i16) -> i16 => i64::from(a) - i64::from(b)),
         "v_mul_lo_u16" => lanes!((a: u16, b: u16) -> u16 => a.wrapping_mul(b)),
         "v_lshlrev_b16" => lanes!((a: u16, b: u16) -> u16 => b.wrapping_shl(u32::from(a))),
         "v_lshrrev_b16" => lanes!((a: u16, b: u16) -> u16 => b.wrapping_shr(u32::from(a))),
         "v_ashrrev_i16" => lanes!((a: u16, b: i16) -> i16 => b.wrapping_shr(u32::from(a))),
-        "v_mad_legacy_u16" | "v_mad_legacy_i16" => {
-            lanes!((a: u16, b: u16, c: u16) -> u16 => a.wrapping_mul(b).wrapping_add(c))
+        "v_mad_u16" | "v_mad_legacy_u16" => {
+            clamped!((a: u16, b: u16, c: u16) -> u16 => i64::from(a) * i64::from(b) + i64::from(c))
+        }
+        "v_mad_i16" | "v_mad_legacy_i16" => {
+            clamped!((a: i16, b: i16, c: i16) -> i16 => i64::from(a) * i64::from(b) + i64::from(c))
         }
         _ => return None,
     })
 }
 
-/// Sums of absolute differences.
-fn sums(name: &str) -> Option<Handler> {
-    Some(match name {
-        "v_sad_u32" => lanes!((a: u32, b: u32, c: u32) -> u32 => a.abs_diff(b).wrapping_add(c)),
-        "v_sad_u16" => lanes!((a: u32, b: u32, c: u32) -> u32 => {
-            ((a & 0xffff).abs_diff(b & 0xffff) + (a >> 16).abs_diff(b >> 16)).wrapping_add(c)
-        }),
-        "v_sad_u8" => lanes!((a: u32, b: u32, c: u32) -> u32 => sad8(a, b, false).wrapping_add(c)),
-        "v_sad_hi_u8" => lanes!((a: u32, b: u32, c: u32) -> u32 => (sad8(a, b, false) << 16).wrapping_add(c)),
-        "v_msad_u8" => lanes!((a: u32, b: u32, c: u32) -> u32 => sad8(a, b, true).wrapping_add(c)),
-        "v_lerp_u8" => lanes!((a: u32, b: u32, c: u32) -> u32 => {
-            let byte = |at: u32| ((a >> at & 255) + (b >> at & 255) + (c >> at & 1)) >> 1 << at;
-            byte(0) | byte(8) | byte(16) | byte(24)
-        }),
-        _ => return None,
-    })
-}
+/// `v_screen_partition_4se_b32`: a table of the manual, of which a digit is an entry (Vega ISA, VOP1).
+static SCREEN_PARTITION: [u8; 256] = {
+    let digits = b"\
+        137f5fff7ffffffff26efafffbffffffdf4cff5fffdfffff9bf8fffafffeffff\
+        ffff4cdf6fffeffffffff89bf99ffdffffff7f13ff9fffbfffff6ef26ff6fff7\
+        bfffffff23bfaffff7fffffff19df5ffffefffffef8cffaffffdffff67f4fff5\
+        9fffdfffffff8ceff66ffefffffff467ff6fff7fffffbf239ff9fffbffff9df1";
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let digit = digits[at];
+        table[at] = if digit <= b'9' { digit - b'0' } else { digit - b'a' + 10 };
+        at += 1;
+    }
+    table
+};
 
 /// The upper half of a product.
 #[inline(always)]
@@ -241,14 +211,6 @@ fn u24(value: u32) -> u32 {
     value & 0xff_ffff
 }
 
-#[inline(always)]
-fn sad8(a: u32, b: u32, masked: bool) -> u32 {
-    (0..4).fold(0, |sum, byte| {
-        let (a, b) = (a >> (8 * byte) & 255, b >> (8 * byte) & 255);
-        if masked && b == 0 { sum } else { sum + a.abs_diff(b) }
-    })
-}
-
 /// Bytes of `{a, b}` by selector: 0-7 a byte, 8-11 the sign of a 16-bit part, 12 zero, above all ones.
 #[inline(always)]
 fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
@@ -264,55 +226,6 @@ fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
     })
 }
 
-#[inline(always)]
-fn wide_sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
-    let sum = u64::from(a) + u64::from(b) + u64::from(carry);
-    (sum as u32, (sum >> 32) as u32)
-}
-
-#[inline(always)]
-fn difference(a: u32, b: u32, borrow: u32) -> (u32, u32) {
-    let difference = u64::from(a).wrapping_sub(u64::from(b)).wrapping_sub(u64::from(borrow));
-    (difference as u32, (difference >> 32) as u32 & 1)
-}
-
-/// Addition or subtraction with a carry from and to lane masks.
-#[inline(always)]
-fn carry(cx: &mut Cx<'_>, op: &Op, f: impl Fn(u32, u32, u32) -> (u32, u32)) -> Flow {
-    let exec = cx.wave.exec();
-    let carry_in = expand(mask_of(cx.wave, op.src[2]));
-    let mut carry_out: Lanes = [0; 64];
-    let Scratch2 { a, b, result } = Scratch2::of(cx.scratch);
-    let a = fetch::<u32>(cx.wave, op, 0, a);
-    let b = fetch::<u32>(cx.wave, op, 1, b);
-    cx.arch.dispatch(|| {
-        for lane in 0..64 {
-            (result[0][lane], carry_out[lane]) = f(a[0][lane], b[0][lane], carry_in[lane] & 1);
-        }
-    });
-    let flow = finish::<u32>(cx.wave, cx.scratch, op);
-    write_mask(cx.wave, op.dst2, collect_mask(&carry_out) & exec);
-    flow
-}
-
-fn multiply_add64(cx: &mut Cx<'_>, op: &Op, f: fn(u32, u32, u64) -> (u64, bool)) -> Flow {
-    let exec = cx.wave.exec();
-    let mut carry = 0u64;
-    let [a, b, c, _] = &mut cx.scratch.sources;
-    let a = plain(cx.wave, op.src[0], 1, a);
-    let b = plain(cx.wave, op.src[1], 1, b);
-    let c: Source<'_> = plain(cx.wave, op.src[2], 2, c);
-    let result = &mut cx.scratch.result;
-    for lane in 0..64 {
-        let (value, overflow) = f(a[0][lane], b[0][lane], u64::from_words(c[0][lane], c[1][lane]));
-        (result[0][lane], result[1][lane]) = value.words();
-        carry |= u64::from(overflow) << lane;
-    }
-    let flow = finish::<u64>(cx.wave, cx.scratch, op);
-    write_mask(cx.wave, op.dst2, carry & exec);
-    flow
-}
-
 /// The second source where the mask is set.
 fn select(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let mask = expand(mask_of(cx.wave, op.src[2]));
@@ -325,17 +238,6 @@ fn select(cx: &mut Cx<'_>, op: &Op) -> Flow {
     finish::<Bits>(cx.wave, cx.scratch, op)
 }
 
-/// Exchanges two VGPRs: both are destinations.
-fn swap(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let exec = cx.wave.exec();
-    let [a, b, ..] = &mut cx.scratch.sources;
-    let first = *plain(cx.wave, op.src[0], 1, a)[0];
-    let second = *plain(cx.wave, op.src[1], 1, b)[0];
-    write(cx.wave, op.dst, &second, exec);
-    write(cx.wave, op.dst2, &first, exec);
-    Flow::Next
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,20 +247,5 @@ mod tests {
         assert_eq!(permute_bytes(0x7766_5544, 0x3322_1100, 0x0706_0100), 0x7766_1100);
         assert_eq!(permute_bytes(0x8000_0000, 0x0000_8000, 0x0d0c_0b08), 0xff00_ffff);
         assert_eq!(permute_bytes(0x8000_0000, 0x0000_8000, 0x0a09_0a09), 0);
-    }
-
-    #[test]
-    fn borrows() {
-        assert_eq!(difference(0, 1, 0), (u32::MAX, 1));
-        assert_eq!(difference(5, 5, 1), (u32::MAX, 1));
-        assert_eq!(difference(6, 5, 1), (0, 0));
-        assert_eq!(difference(0, u32::MAX, 1), (0, 1));
-        assert_eq!(wide_sum(u32::MAX, u32::MAX, 1), (u32::MAX, 1));
-    }
-
-    #[test]
-    fn absolute_differences() {
-        assert_eq!(sad8(0x01ff_0010, 0x0400_0000, false), 3 + 255 + 16);
-        assert_eq!(sad8(0x01ff_0010, 0x0400_0000, true), 3);
     }
 }

@@ -1,0 +1,103 @@
+//! Data-parallel primitives: sources from other lanes (GCN3 ISA and Vega ISA, "Data Parallel Processing"; RDNA ISA,
+//! "DPP16" and "DPP8").
+
+use crate::op::Op;
+use crate::wave::{Lanes, Wave};
+use isa::{Lane, ModFlags};
+
+/// The lane of the wave that a lane reads, if the control word names one.
+pub(crate) fn source(control: Lane, lane: usize) -> Option<usize> {
+    match control {
+        Lane::Dpp { ctrl, .. } => dpp16(ctrl, lane),
+        Lane::Dpp8 { lanes } => Some(lane & !7 | (lanes >> (3 * (lane & 7))) as usize & 7),
+        _ => Some(lane),
+    }
+}
+
+fn dpp16(ctrl: u16, lane: usize) -> Option<usize> {
+    let (row, at) = (lane & !15, lane & 15);
+    let in_row = |at: Option<usize>| at.filter(|&at| at < 16).map(|at| row + at);
+    let count = usize::from(ctrl & 15);
+    match ctrl {
+        // quad_perm
+        0..=0xff => Some(lane & !3 | usize::from(ctrl >> (2 * (lane & 3)) & 3)),
+        // row_shl, row_shr, row_ror
+        0x101..=0x10f => in_row(Some(at + count)),
+        0x111..=0x11f => in_row(at.checked_sub(count)),
+        0x121..=0x12f => Some(row + (at + 16 - count) % 16),
+        // wave_shl, wave_rol, wave_shr, wave_ror
+        0x130 => Some(lane + 1).filter(|&from| from < 64),
+        0x134 => Some((lane + 1) % 64),
+        0x138 => lane.checked_sub(1),
+        0x13c => Some((lane + 63) % 64),
+        // row_mirror, row_half_mirror
+        0x140 => Some(row + 15 - at),
+        0x141 => Some(lane & !7 | (7 - (lane & 7))),
+        // row_bcast:15, row_bcast:31
+        0x142 => row.checked_sub(1),
+        0x143 => Some(31).filter(|_| lane >= 32),
+        // row_share (gfx90a: row_newbcast), row_xmask
+        0x150..=0x15f => Some(row + count),
+        0x160..=0x16f => Some(row + (at ^ count)),
+        _ => None,
+    }
+}
+
+/// The lane that is really read: one that is switched off gives nothing unless `fi` asks for it.
+fn readable(op: &Op, exec: u64, lane: usize) -> Option<usize> {
+    let inactive = op.flags.contains(ModFlags::FETCH_INACTIVE);
+    source(op.lane, lane).filter(|&from| inactive || exec >> from & 1 != 0)
+}
+
+/// Replaces each lane's value by that of the lane it reads, or by zero.
+pub(crate) fn gather(wave: &Wave, op: &Op, from: &Lanes, values: &mut Lanes) {
+    let exec = wave.exec();
+    for (lane, value) in values.iter_mut().enumerate() {
+        *value = readable(op, exec, lane).map_or(0, |source| from[source]);
+    }
+}
+
+/// Lanes that the instruction writes: those of enabled rows and banks whose source can be read. With `bound_ctrl`, and
+/// always in DPP8, the others are written too: from zero.
+pub(crate) fn write_mask(op: &Op, exec: u64) -> u64 {
+    let Lane::Dpp { row_mask, bank_mask, .. } = op.lane else { return exec };
+    let zero_fill = op.flags.contains(ModFlags::BOUND_CTRL);
+    let mut mask = 0;
+    for lane in 0..64 {
+        let enabled = row_mask >> (lane / 16) & 1 != 0 && bank_mask >> (lane % 16 / 4) & 1 != 0;
+        let valid = zero_fill || readable(op, exec, lane).is_some();
+        mask |= u64::from(enabled && valid) << lane;
+    }
+    mask & exec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_of_the_manual() {
+        assert_eq!(dpp16(0xb1, 4), Some(5)); // quad_perm:[1,0,3,2]
+        assert_eq!(dpp16(0x101, 15), None); // row_shl:1
+        assert_eq!(dpp16(0x101, 14), Some(15));
+        assert_eq!(dpp16(0x111, 16), None); // row_shr:1
+        assert_eq!(dpp16(0x111, 17), Some(16));
+        assert_eq!(dpp16(0x121, 16), Some(31)); // row_ror:1
+        assert_eq!(dpp16(0x142, 5), None); // row_bcast:15
+        assert_eq!(dpp16(0x142, 20), Some(15));
+        assert_eq!(dpp16(0x143, 33), Some(31)); // row_bcast:31
+        assert_eq!(dpp16(0x143, 31), None);
+        assert_eq!(dpp16(0x153, 40), Some(35)); // row_share:3
+        assert_eq!(dpp16(0x161, 34), Some(35)); // row_xmask:1
+        assert_eq!(dpp16(0x138, 0), None); // wave_shr:1
+        assert_eq!(dpp16(0x134, 63), Some(0)); // wave_rol:1
+    }
+
+    #[test]
+    fn eight_lanes() {
+        // dpp8:[7,6,5,4,3,2,1,0]
+        let lanes = (0..8).fold(0, |bits, at| bits | (7 - at) << (3 * at));
+        assert_eq!(source(Lane::Dpp8 { lanes }, 0), Some(7));
+        assert_eq!(source(Lane::Dpp8 { lanes }, 10), Some(13));
+    }
+}

@@ -1,0 +1,562 @@
+//! Vector arithmetic on floats of all three formats.
+//!
+//! Each operation has two meanings: what the host computes, which is right when results are rounded to the nearest even
+//! number and are no NaNs, and the exact one of [`crate::soft`], which is right always. The first runs over whole
+//! vectors; where it does not suffice the second runs lane by lane.
+
+use super::valu::{self, Format, Value, fetch, finish, flushes, lane_bits, write_mask};
+use super::{Cx, Flow, Handler, Scratch};
+use crate::float::{self, Ieee};
+use crate::op::Op;
+use crate::soft::{self, Round};
+use crate::wave::ActiveLanes;
+use half::f16;
+
+/// A float that vector instructions compute with.
+pub(crate) trait Real: Value + Ieee {
+    type Soft: soft::Format;
+    fn widen(self) -> f64;
+    fn narrow(value: f64) -> Self;
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn fused(self, b: Self, c: Self) -> Self;
+    /// Denormals become zeros.
+    fn flushed(self) -> Self;
+}
+
+macro_rules! native {
+    ($ty:ident, $soft:ident) => {
+        impl Real for $ty {
+            type Soft = soft::$soft;
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn narrow(value: f64) -> $ty {
+                value as $ty
+            }
+            #[inline(always)]
+            fn plus(self, other: $ty) -> $ty {
+                self + other
+            }
+            #[inline(always)]
+            fn times(self, other: $ty) -> $ty {
+                self * other
+            }
+            #[inline(always)]
+            fn fused(self, b: $ty, c: $ty) -> $ty {
+                self.mul_add(b, c)
+            }
+            #[inline(always)]
+            fn flushed(self) -> $ty {
+                if self.abs() < $ty::MIN_POSITIVE { (0.0 as $ty).copysign(self) } else { self }
+            }
+        }
+    };
+}
+native!(f32, Single);
+native!(f64, Double);
+
+/// Products and sums in f32 (in f64 where three are involved) have more than twice the bits, so that rounding twice is
+/// rounding once.
+impl Real for f16 {
+    type Soft = soft::Half;
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(float::half_to_single(self))
+    }
+    #[inline(always)]
+    fn narrow(value: f64) -> f16 {
+        f16::from_f64(value)
+    }
+    #[inline(always)]
+    fn plus(self, other: f16) -> f16 {
+        float::single_to_half(float::half_to_single(self) + float::half_to_single(other))
+    }
+    #[inline(always)]
+    fn times(self, other: f16) -> f16 {
+        float::single_to_half(float::half_to_single(self) * float::half_to_single(other))
+    }
+    #[inline(always)]
+    fn fused(self, b: f16, c: f16) -> f16 {
+        f16::from_f64(self.widen() * b.widen() + c.widen())
+    }
+    #[inline(always)]
+    fn flushed(self) -> f16 {
+        let bits = self.to_bits();
+        f16::from_bits(if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits })
+    }
+}
+
+/// The exact meaning of an operation on one lane.
+pub(crate) type Exact = fn(Round, [u64; 3]) -> u64;
+
+/// Whether host arithmetic rounds like the wave.
+#[inline(always)]
+pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
+    const FP16_OVFL: u32 = 1 << 23;
+    let field = match format {
+        Format::F32 => 3,
+        Format::F16 => 12 | FP16_OVFL,
+        Format::F64 | Format::Int => 12,
+    };
+    cx.wave.mode() & field == 0
+}
+
+/// Evaluates into `scratch.result`; says whether a lane's result is a NaN.
+macro_rules! evaluate {
+    ($cx:ident, $op:ident, $T:ident, $fetch:ident, $value:ident => $body:expr, $($at:literal $temp:ident)*) => {{
+        let Scratch { sources: [$($temp,)* ..], result } = &mut *$cx.scratch;
+        let read = [$($fetch::<$T>($cx.wave, $op, $at, $temp)),*];
+        $cx.arch.dispatch(|| {
+            let (mut low, mut high, mut nans) = ([0; 64], [0; 64], 0);
+            for lane in 0..64 {
+                let $value = read.map(|source| $T::from_words(source[0][lane], source[1][lane]));
+                let value: $T = $body;
+                nans |= u32::from(value.nan());
+                let words = value.words();
+                low[lane] = words.0;
+                if $T::WORDS == 2 {
+                    high[lane] = words.1;
+                }
+            }
+            result[0] = low;
+            if $T::WORDS == 2 {
+                result[1] = high;
+            }
+            nans != 0
+        })
+    }};
+}
+
+/// A source that needs nothing but flushing, which the caller does.
+#[inline(always)]
+fn unmodified<'a, T: Value>(
+    wave: &'a crate::wave::Wave,
+    op: &Op,
+    at: usize,
+    temp: &'a mut [crate::wave::Lanes; 2],
+) -> valu::Source<'a> {
+    valu::plain(wave, op.src[at], T::WORDS, temp)
+}
+
+impl Cx<'_> {
+    /// Runs an operation that rounds.
+    #[inline(always)]
+    pub(crate) fn real<T: Real, const N: usize>(
+        &mut self,
+        op: &Op,
+        host: impl Fn([T; N]) -> T,
+        exact: Exact,
+    ) -> Flow {
+        if !nearest(self, T::FORMAT) {
+            return exactly::<T>(self, op, N, exact);
+        }
+        let mode = op.rules.denormals == super::rules::Denormals::Mode;
+        // The usual way to flush; anything else beside it goes the long way.
+        if mode && flushes(self.wave, T::FORMAT) == (true, true) && !op.src_modified && !op.dst_modified {
+            let nans = match N {
+                1 => evaluate!(self, op, T, unmodified, v => host(spread(v.map(T::flushed))).flushed(), 0 x),
+                2 => {
+                    evaluate!(self, op, T, unmodified, v => host(spread(v.map(T::flushed))).flushed(), 0 x 1 y)
+                }
+                _ => {
+                    evaluate!(self, op, T, unmodified, v => host(spread(v.map(T::flushed))).flushed(), 0 x 1 y 2 z)
+                }
+            };
+            if nans && active_nan::<T>(self) {
+                return exactly::<T>(self, op, N, exact);
+            }
+            valu::store::<T>(self.wave, self.scratch, op);
+            return Flow::Next;
+        }
+        let nans = match N {
+            1 => evaluate!(self, op, T, fetch, v => host(spread(v)), 0 x),
+            2 => evaluate!(self, op, T, fetch, v => host(spread(v)), 0 x 1 y),
+            _ => evaluate!(self, op, T, fetch, v => host(spread(v)), 0 x 1 y 2 z),
+        };
+        if nans && active_nan::<T>(self) {
+            return exactly::<T>(self, op, N, exact);
+        }
+        finish::<T>(self.wave, self.scratch, op)
+    }
+}
+
+/// As many values as there are: arrays of another length never get here.
+#[inline(always)]
+fn spread<T: Copy, const M: usize, const N: usize>(values: [T; M]) -> [T; N] {
+    std::array::from_fn(|at| values[at % M])
+}
+
+/// Whether a lane that counts has a NaN as its result.
+#[cold]
+#[inline(never)]
+fn active_nan<T: Real>(cx: &Cx<'_>) -> bool {
+    let result = &cx.scratch.result;
+    ActiveLanes(cx.wave.exec()).any(|lane| T::from_words(result[0][lane], result[1][lane]).nan())
+}
+
+/// Runs the exact meaning of an operation.
+#[cold]
+#[inline(never)]
+pub(crate) fn exactly<T: Value>(cx: &mut Cx<'_>, op: &Op, count: usize, f: Exact) -> Flow {
+    let round = cx.round::<T>();
+    let active = cx.wave.exec();
+    let mut values = [[0; 3]; 64];
+    for (at, temp) in cx.scratch.sources.iter_mut().enumerate().take(count) {
+        let source = fetch::<T>(cx.wave, op, at, temp);
+        let used = if T::FORMAT == Format::F16 { 0xffff } else { u64::MAX };
+        for lane in ActiveLanes(active) {
+            values[lane][at] = lane_bits(source, lane, T::WORDS) & used;
+        }
+    }
+    for lane in ActiveLanes(active) {
+        let value = f(round, values[lane]);
+        cx.scratch.result[0][lane] = value as u32;
+        cx.scratch.result[1][lane] = (value >> 32) as u32;
+    }
+    finish::<T>(cx.wave, cx.scratch, op)
+}
+
+pub(super) fn handler(name: &str) -> Option<Handler> {
+    let (base, format) = name.rsplit_once('_')?;
+    match format {
+        "f16" => of_format::<f16>(base),
+        "f32" => of_format::<f32>(base).or_else(|| legacy(base)),
+        "f64" => of_format::<f64>(base),
+        _ => None,
+    }
+}
+
+fn of_format<T: Real>(base: &str) -> Option<Handler> {
+    arithmetic::<T>(base)
+        .or_else(|| extrema::<T>(base))
+        .or_else(|| integral::<T>(base))
+        .or_else(|| division::<T>(base))
+}
+
+fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
+    Some(match base {
+        "v_add" => {
+            |cx, op| cx.real(op, |[a, b]: [T; 2]| a.plus(b), |r, [a, b, _]| soft::add::<T::Soft>(r, a, b))
+        }
+        "v_sub" => |cx, op| {
+            cx.real(op, |[a, b]: [T; 2]| a.plus(b.negated()), |r, [a, b, _]| soft::sub::<T::Soft>(r, a, b))
+        },
+        "v_subrev" => {
+            |cx, op| cx.real(op, |[a, b]: [T; 2]| b.plus(a.negated()), |r, [a, b, _]| subrev::<T>(r, a, b))
+        }
+        "v_mul" => {
+            |cx, op| cx.real(op, |[a, b]: [T; 2]| a.times(b), |r, [a, b, _]| soft::mul::<T::Soft>(r, a, b))
+        }
+        "v_fma" | "v_fmac" | "v_fmaak" | "v_fma_legacy"
+            if base != "v_fma_legacy" || T::FORMAT == Format::F16 =>
+        {
+            |cx, op| {
+                cx.real(
+                    op,
+                    |[a, b, c]: [T; 3]| a.fused(b, c),
+                    |r, [a, b, c]| soft::fma::<T::Soft>(r, a, b, c),
+                )
+            }
+        }
+        "v_fmamk" => |cx, op| {
+            cx.real(op, |[a, k, b]: [T; 3]| a.fused(k, b), |r, [a, k, b]| soft::fma::<T::Soft>(r, a, k, b))
+        },
+        // Two roundings, and never denormals.
+        "v_mad" | "v_mac" | "v_madak" | "v_madmk" => |cx, op| {
+            cx.real(op, |[a, b, c]: [T; 3]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
+        },
+        "v_mad_legacy" if T::FORMAT == Format::F16 => |cx, op| {
+            cx.real(op, |[a, b, c]: [T; 3]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
+        },
+        _ => return None,
+    })
+}
+
+/// The first source's NaN comes first in whatever order the difference is taken.
+fn subrev<T: Real>(round: Round, a: u64, b: u64) -> u64 {
+    soft::nan_of::<T::Soft>(&[a, b]).unwrap_or_else(|| soft::sub::<T::Soft>(round, b, a))
+}
+
+#[inline(always)]
+fn multiply_add<T: Real>(a: T, b: T, c: T) -> T {
+    a.flushed().times(b.flushed()).flushed().plus(c.flushed()).flushed()
+}
+
+fn flushed<T: Real>(bits: u64) -> u64 {
+    T::of_bits(bits).flushed().bits()
+}
+
+fn exact_mad<T: Real>(round: Round, a: u64, b: u64, c: u64) -> u64 {
+    soft::nan_of::<T::Soft>(&[a, b, c]).unwrap_or_else(|| {
+        let product = flushed::<T>(soft::mul::<T::Soft>(round, flushed::<T>(a), flushed::<T>(b)));
+        flushed::<T>(soft::add::<T::Soft>(round, product, flushed::<T>(c)))
+    })
+}
+
+/// DX9 rules, in f32 only: zero times anything is zero.
+fn legacy(base: &str) -> Option<Handler> {
+    Some(match base {
+        "v_mul_legacy" => |cx, op| {
+            cx.real(op, |[a, b]: [f32; 2]| legacy_product(a, b), |r, [a, b, _]| exact_legacy(r, a, b))
+        },
+        "v_mad_legacy" | "v_mac_legacy" => |cx, op| {
+            cx.real(
+                op,
+                |[a, b, c]: [f32; 3]| {
+                    (legacy_product(a.flushed(), b.flushed()).flushed() + c.flushed()).flushed()
+                },
+                |r, [a, b, c]| {
+                    let product = flushed::<f32>(exact_legacy(r, flushed::<f32>(a), flushed::<f32>(b)));
+                    flushed::<f32>(soft::add::<soft::Single>(r, product, flushed::<f32>(c)))
+                },
+            )
+        },
+        "v_fma_legacy" | "v_fmac_legacy" => |cx, op| {
+            cx.real(
+                op,
+                |[a, b, c]: [f32; 3]| if a == 0.0 || b == 0.0 { c } else { a.mul_add(b, c) },
+                |r, [a, b, c]| match is_zero(a) || is_zero(b) {
+                    true => soft::nan_of::<soft::Single>(&[c]).unwrap_or(c),
+                    false => soft::fma::<soft::Single>(r, a, b, c),
+                },
+            )
+        },
+        // The second source is tested as AMD's IL says (MUL_LIT), the third as experiments show.
+        "v_mullit" => |cx, op| {
+            cx.real(
+                op,
+                |[a, b, c]: [f32; 3]| if lit(b, c) { legacy_product(a, b) } else { -f32::MAX },
+                |r, [a, b, c]| match lit(f32::of_bits(b), f32::of_bits(c)) {
+                    true => exact_legacy(r, a, b),
+                    false => (-f32::MAX).bits(),
+                },
+            )
+        },
+        "v_min_legacy" => |cx, op| cx.map2(op, |a: f32, b: f32| if a < b { a } else { b }),
+        "v_max_legacy" => |cx, op| cx.map2(op, |a: f32, b: f32| if a >= b { a } else { b }),
+        "v_cubeid" => |cx, op| cx.map3(op, float::cube_face),
+        "v_cubema" => |cx, op| cx.map3(op, float::cube_major),
+        "v_cubesc" => |cx, op| cx.map3(op, float::cube_s),
+        "v_cubetc" => |cx, op| cx.map3(op, float::cube_t),
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+fn lit(b: f32, c: f32) -> bool {
+    b > -f32::MAX && c > 0.0
+}
+
+fn is_zero(bits: u64) -> bool {
+    bits & 0x7fff_ffff == 0
+}
+
+#[inline(always)]
+fn legacy_product(a: f32, b: f32) -> f32 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
+}
+
+fn exact_legacy(round: Round, a: u64, b: u64) -> u64 {
+    if is_zero(a) || is_zero(b) { 0 } else { soft::mul::<soft::Single>(round, a, b) }
+}
+
+/// Chooses between the meanings in IEEE mode and out of it.
+macro_rules! by_mode {
+    ($cx:ident, $ieee:ident => $body:expr) => {
+        if $cx.wave.ieee {
+            const $ieee: bool = true;
+            $body
+        } else {
+            const $ieee: bool = false;
+            $body
+        }
+    };
+}
+
+fn extrema<T: Real>(base: &str) -> Option<Handler> {
+    Some(match base {
+        "v_min" => |cx, op| by_mode!(cx, IEEE => cx.map2(op, float::min::<T, IEEE>)),
+        "v_max" => |cx, op| by_mode!(cx, IEEE => cx.map2(op, float::max::<T, IEEE>)),
+        "v_min3" => {
+            |cx, op| by_mode!(cx, IEEE => cx.map3(op, |a: T, b, c| float::min::<T, IEEE>(float::min::<T, IEEE>(a, b), c)))
+        }
+        "v_max3" => {
+            |cx, op| by_mode!(cx, IEEE => cx.map3(op, |a: T, b, c| float::max::<T, IEEE>(float::max::<T, IEEE>(a, b), c)))
+        }
+        "v_med3" => |cx, op| by_mode!(cx, IEEE => cx.map3(op, float::median::<T, IEEE>)),
+        _ => return None,
+    })
+}
+
+/// An exact operation of one source: NaNs are quieted, everything else is as the host says.
+macro_rules! exact1 {
+    ($T:ident, $f:expr) => {
+        |cx, op| {
+            cx.real(
+                op,
+                |[a]: [$T; 1]| $T::narrow($f(a.widen())),
+                |_, [a, ..]| {
+                    let value = || $T::narrow($f($T::of_bits(a).widen())).bits();
+                    soft::nan_of::<$T::Soft>(&[a]).unwrap_or_else(value)
+                },
+            )
+        }
+    };
+}
+
+fn integral<T: Real>(base: &str) -> Option<Handler> {
+    if let ("f32", Some(fast)) = (T::NAME, integral32(base)) {
+        return Some(fast);
+    }
+    Some(match base {
+        "v_trunc" => exact1!(T, f64::trunc),
+        "v_ceil" => exact1!(T, f64::ceil),
+        "v_floor" => exact1!(T, f64::floor),
+        "v_rndne" => exact1!(T, f64::round_ties_even),
+        "v_fract" => |cx, op| {
+            cx.real(
+                op,
+                |[a]: [T; 1]| T::narrow(fract(a.widen(), T::BELOW_ONE.widen())),
+                |r, [a, ..]| exact_fract::<T>(r, a),
+            )
+        },
+        "v_frexp_mant" => |cx, op| {
+            cx.real(
+                op,
+                |[a]: [T; 1]| T::of_bits(float::mantissa(a)),
+                |_, [a, ..]| soft::nan_of::<T::Soft>(&[a]).unwrap_or_else(|| float::mantissa(T::of_bits(a))),
+            )
+        },
+        "v_ldexp" => |cx, op| {
+            let round = cx.round::<T>();
+            match T::FORMAT {
+                Format::F16 => cx.map2(op, |a: T, b: i16| scaled(round, a, b.into())),
+                _ => cx.map2(op, |a: T, b: i32| scaled(round, a, b)),
+            }
+        },
+        _ => return None,
+    })
+}
+
+/// Without the way through f64, for the host's vector unit.
+fn integral32(base: &str) -> Option<Handler> {
+    macro_rules! single {
+        ($f:expr) => {
+            |cx, op| {
+                cx.real(
+                    op,
+                    |[a]: [f32; 1]| $f(a),
+                    |_, [a, ..]| {
+                        soft::nan_of::<soft::Single>(&[a]).unwrap_or_else(|| $f(f32::of_bits(a)).bits())
+                    },
+                )
+            }
+        };
+    }
+    Some(match base {
+        "v_trunc" => single!(f32::trunc),
+        "v_ceil" => single!(f32::ceil),
+        "v_floor" => single!(f32::floor),
+        "v_rndne" => single!(f32::round_ties_even),
+        "v_fract" => |cx, op| {
+            cx.real(
+                op,
+                |[a]: [f32; 1]| {
+                    let part = a - a.floor();
+                    if part > f32::BELOW_ONE { f32::BELOW_ONE } else { part }
+                },
+                |r, [a, ..]| exact_fract::<f32>(r, a),
+            )
+        },
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+fn scaled<T: Real>(round: Round, a: T, power: i32) -> T {
+    T::of_bits(soft::scale::<T::Soft>(round, a.bits(), power))
+}
+
+/// The difference to the integer below. The host's is exact, but where it rounds up to one.
+#[inline(always)]
+fn fract(a: f64, below_one: f64) -> f64 {
+    let part = a - a.floor();
+    if part > below_one { below_one } else { part }
+}
+
+/// A NaN, with the sign of the source, of what has no fraction.
+fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
+    let value = T::of_bits(a);
+    if value.infinite() || value.nan() {
+        let sign = a & T::sign_bit();
+        return soft::nan_of::<T::Soft>(&[a]).unwrap_or(sign | T::infinity() | T::quiet_bit());
+    }
+    let floor = T::narrow(value.widen().floor()).bits();
+    let part = soft::sub::<T::Soft>(round, a, floor);
+    part.min(T::BELOW_ONE.bits())
+}
+
+fn division<T: Real>(base: &str) -> Option<Handler> {
+    Some(match base {
+        "v_div_scale" => div_scale::<T>,
+        "v_div_fmas" => div_fmas::<T>,
+        "v_div_fixup" | "v_div_fixup_legacy" => |cx, op| cx.map3(op, float::div_fixup::<T>),
+        _ => return None,
+    })
+}
+
+fn div_scale<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let exec = cx.wave.exec();
+    let round = cx.round::<T>();
+    let mut flags = 0u64;
+    let [a, b, c, _] = &mut cx.scratch.sources;
+    let sources =
+        [fetch::<T>(cx.wave, op, 0, a), fetch::<T>(cx.wave, op, 1, b), fetch::<T>(cx.wave, op, 2, c)];
+    let result = &mut cx.scratch.result;
+    for lane in ActiveLanes(exec) {
+        let [value, d, n] = sources.map(|source| T::from_words(source[0][lane], source[1][lane]));
+        let (power, flag) = float::div_scale(value, d, n);
+        let scaled = match power {
+            Some(0) => value,
+            Some(power) => scaled(round, value, power),
+            None => T::of_bits(T::infinity() | T::quiet_bit()),
+        };
+        (result[0][lane], result[1][lane]) = scaled.words();
+        flags |= u64::from(flag) << lane;
+    }
+    let flow = finish::<T>(cx.wave, cx.scratch, op);
+    write_mask(cx.wave, op.dst2, flags & exec);
+    flow
+}
+
+/// The last step of a division, scaled back where `v_div_scale` set VCC: up if the quotient is large (the denominator
+/// was scaled), down if it is small (the numerator was).
+fn div_fmas<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let (exec, vcc) = (cx.wave.exec(), cx.wave.vcc());
+    if vcc & exec == 0 {
+        return cx.real(
+            op,
+            |[a, b, c]: [T; 3]| a.fused(b, c),
+            |r, [a, b, c]| soft::fma::<T::Soft>(r, a, b, c),
+        );
+    }
+    let round = cx.round::<T>();
+    let [a, b, c, _] = &mut cx.scratch.sources;
+    let sources =
+        [fetch::<T>(cx.wave, op, 0, a), fetch::<T>(cx.wave, op, 1, b), fetch::<T>(cx.wave, op, 2, c)];
+    let result = &mut cx.scratch.result;
+    for lane in ActiveLanes(exec) {
+        let [a, b, c] = sources.map(|source| lane_bits(source, lane, T::WORDS));
+        let power = match vcc >> lane & 1 {
+            0 => 0,
+            _ if T::of_bits(c).exponent() > T::EXPONENT_MAX / 2 => T::BACK,
+            _ => -T::BACK,
+        };
+        let value = T::of_bits(soft::fma_scaled::<T::Soft>(round, a, b, c, power));
+        (result[0][lane], result[1][lane]) = value.words();
+    }
+    finish::<T>(cx.wave, cx.scratch, op)
+}

@@ -1,0 +1,150 @@
+//! Vector instructions one by one, on processors of all generations: results worked out by hand from the manuals.
+
+mod floats;
+mod integers;
+mod lanes;
+mod matrices;
+mod modifiers;
+
+use super::memory_tests::machine::assemble;
+use super::{Cx, Flow, Scratch};
+use crate::descriptor::Descriptor;
+use crate::memory::Memory;
+use crate::op::Code;
+use crate::wave::{Wave, reg};
+use isa::Target;
+
+/// MODE: IEEE, DX10 clamp, all denormals.
+const USUAL: u32 = 0x3f0;
+const DENORMALS: u32 = 0xf0;
+const DX10_CLAMP: u32 = 0x100;
+/// Rounding of f32, of f16 and f64.
+const UP: u32 = 1;
+const DOWN: u32 = 2;
+const TO_ZERO: u32 = 3;
+const UP64: u32 = 4;
+const DOWN64: u32 = 8;
+
+/// A wave of a processor with 64 VGPRs, on which code runs.
+struct Machine {
+    wave: Wave,
+    target: &'static Target,
+}
+
+impl Machine {
+    fn of(processor: &str, lanes: u32) -> Machine {
+        let target = Target::by_name(processor).and_then(|target| target.with_wave_size(lanes));
+        let target = target.expect("a known processor");
+        // 64 VGPRs at least, accumulation VGPRs behind them on gfx90a.
+        let descriptor = Descriptor { rsrc1: 15 | 15 << 6, rsrc3: 3, ..Descriptor::default() };
+        let mut wave = Wave::new(0, &descriptor, target);
+        wave.set_exec(!0);
+        wave.set_mode(USUAL);
+        Machine { wave, target }
+    }
+
+    fn mode(mut self, mode: u32) -> Machine {
+        self.wave.set_mode(mode);
+        self
+    }
+
+    fn exec(mut self, mask: u64) -> Machine {
+        self.wave.set_exec(mask);
+        self
+    }
+
+    /// `v0`, `v1`, ..., the same in all lanes.
+    fn vgprs(mut self, values: &[u32]) -> Machine {
+        for (at, value) in values.iter().enumerate() {
+            self.wave.vgpr[at] = [*value; 64];
+        }
+        self
+    }
+
+    /// A register that differs from lane to lane.
+    fn lanes(mut self, at: usize, value: impl Fn(u32) -> u32) -> Machine {
+        self.wave.vgpr[at] = std::array::from_fn(|lane| value(lane as u32));
+        self
+    }
+
+    fn sgpr(mut self, at: usize, value: u32) -> Machine {
+        self.wave.sgpr[at] = value;
+        self
+    }
+
+    fn m0(self, value: u32) -> Machine {
+        self.sgpr(reg::M0, value)
+    }
+
+    fn vcc(mut self, mask: u64) -> Machine {
+        self.wave.set_pair(reg::VCC, mask);
+        self
+    }
+
+    fn run(mut self, text: &str) -> Machine {
+        let code = [Code::new(self.target, 0, 0, assemble(self.target, text))];
+        let memory = Memory::new();
+        let mut scratch = Scratch::new();
+        self.wave.pc = 0;
+        while let Some(op) = code[0].ops.get(self.wave.pc as usize) {
+            self.wave.pc += u32::from(op.len);
+            let mut cx = Cx {
+                wave: &mut self.wave,
+                lds: &mut [],
+                lds_bytes: 0,
+                memory: &memory,
+                code: &code,
+                scratch: &mut scratch,
+                target: self.target,
+                arch: pulp::Arch::new(),
+                trap: None,
+                clock: 0,
+                locked64: false,
+                watch: None,
+            };
+            let flow = (op.run)(&mut cx, op);
+            assert_eq!(flow, Flow::Next, "{text}: {:?}", cx.trap);
+        }
+        self
+    }
+
+    fn v(&self, at: usize, lane: usize) -> u32 {
+        self.wave.vgpr[at][lane]
+    }
+
+    /// A register of the first lanes.
+    fn first<const N: usize>(&self, at: usize) -> [u32; N] {
+        std::array::from_fn(|lane| self.v(at, lane))
+    }
+}
+
+/// Runs one instruction from `v0`, `v1`, ... to `v2` in a mode.
+#[track_caller]
+fn expect_in(mode: u32, processor: &str, text: &str, vgprs: &[u32], result: u32) {
+    let machine = Machine::of(processor, 64).mode(mode).vgprs(vgprs).run(text);
+    let got = machine.v(2, 0);
+    assert_eq!(got, result, "{processor}: {text}: {got:#x}, expected {result:#x}");
+}
+
+/// In the usual mode.
+#[track_caller]
+fn expect(processor: &str, text: &str, vgprs: &[u32], result: u32) {
+    expect_in(USUAL, processor, text, vgprs, result);
+}
+
+/// From `v[0:1]`, `v[2:3]`, `v[4:5]` to `v[6:7]`.
+#[track_caller]
+fn expect64(mode: u32, processor: &str, text: &str, values: &[u64], result: u64) {
+    let words: Vec<u32> = values.iter().flat_map(|value| [*value as u32, (value >> 32) as u32]).collect();
+    let machine = Machine::of(processor, 64).mode(mode).vgprs(&words).run(text);
+    let got = u64::from(machine.v(6, 0)) | u64::from(machine.v(7, 0)) << 32;
+    assert_eq!(got, result, "{processor}: {text}: {got:#x}, expected {result:#x}");
+}
+
+fn f(value: f32) -> u32 {
+    value.to_bits()
+}
+
+fn d(value: f64) -> u64 {
+    value.to_bits()
+}
