@@ -5,6 +5,7 @@ mod atomics;
 mod complete;
 mod data_share;
 mod formats;
+mod hostile;
 pub(crate) mod machine;
 mod scalars;
 mod watched;

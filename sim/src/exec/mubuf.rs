@@ -10,6 +10,7 @@ use crate::op::{NONE, Op, Src, VGPR0};
 use crate::watch::CacheOp;
 use crate::wave::{ActiveLanes, Lanes};
 use isa::{ModFlags, Target};
+use std::sync::MutexGuard;
 
 pub(super) fn handler(target: &Target, name: &str, flags: ModFlags) -> Option<Handler> {
     let name = name.strip_prefix("buffer_")?;
@@ -179,7 +180,34 @@ pub(super) fn finish(cx: &mut Cx<'_>, op: &Op, exec: u64) -> Flow {
     Flow::Next
 }
 
+/// The lock that makes a 64-bit access one step beside 64-bit atomics, where there are any.
+fn lock64<'a>(cx: &Cx<'a>, place: Option<Place>, dwords: u32) -> Option<MutexGuard<'a, ()>> {
+    match place {
+        Some(Place::Linear(address)) if cx.locked64 && dwords == 2 => Some(cx.memory.lock64(address)),
+        _ => None,
+    }
+}
+
+/// Two dwords of each lane at once.
+fn load_pairs(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    let access = Access::new(cx, op, 0);
+    let dst = usize::from(op.dst.wrapping_sub(VGPR0));
+    for lane in ActiveLanes(access.exec) {
+        let _guard = lock64(cx, access.place(lane, 0, 4), 2);
+        for dword in 0..2 {
+            match access.read(cx, op, lane, dword * 4, 4) {
+                Ok(value) => cx.wave.vgpr[dst + dword as usize][lane] = value,
+                Err(trap) => return cx.fail(trap),
+            }
+        }
+    }
+    finish(cx, op, access.exec)
+}
+
 fn load(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
+    if cx.locked64 && dwords == 2 {
+        return load_pairs(cx, op);
+    }
     let access = Access::new(cx, op, 0);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     for dword in 0..dwords {
@@ -212,6 +240,7 @@ fn store(cx: &mut Cx<'_>, op: &Op, dwords: u32) -> Flow {
     let access = Access::new(cx, op, 1);
     let data = data_register(op.src[0]);
     for lane in ActiveLanes(access.exec) {
+        let _guard = lock64(cx, access.place(lane, 0, 4), dwords);
         for dword in 0..dwords {
             let value = cx.wave.vgpr[data + dword as usize][lane];
             let Some(place) = access.place(lane, dword * 4, 4) else { continue };

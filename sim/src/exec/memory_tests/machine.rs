@@ -123,6 +123,36 @@ impl Machine {
         Ok(())
     }
 
+    /// Runs words as a group does, which looks at register numbers first; `None` if they are no instruction or name
+    /// registers that are not there.
+    pub(super) fn run_words(&mut self, words: &[u32]) -> Option<Result<(), Trap>> {
+        let code = [Code::new(self.target, 0, 0, words.to_vec())];
+        let op = &code[0].ops[0];
+        if usize::from(op.len) != words.len() || op.vgprs > self.wave.vgprs || op.agprs > self.wave.agprs {
+            return None;
+        }
+        let mut scratch = Scratch::new();
+        let lds_bytes = self.lds.len() as u32 * 4;
+        let mut cx = Cx {
+            wave: &mut self.wave,
+            lds: &mut self.lds,
+            lds_bytes,
+            memory: &self.memory,
+            code: &code,
+            scratch: &mut scratch,
+            target: self.target,
+            arch: pulp::Arch::new(),
+            trap: None,
+            clock: 0,
+            locked64: false,
+            watch: None,
+        };
+        match (op.run)(&mut cx, op) {
+            Flow::Next => Some(Ok(())),
+            _ => Some(Err(cx.trap.unwrap_or(Trap::Unsupported))),
+        }
+    }
+
     /// Runs instructions that do not fail.
     pub(super) fn run(&mut self, text: &str) -> &mut Machine {
         let done = self.run_with(text, None);
