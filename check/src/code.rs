@@ -46,6 +46,16 @@ impl Code {
 
     /// Adds an instruction. Add all of a program before the first is issued: what they fear decides what is kept track of.
     pub fn add(&mut self, inst: &MachInst) -> Site {
+        let effects = self.effects_of(inst);
+        let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
+        if self.wanted & pairs != 0 {
+            self.wanted |= 1 << Producer::ValuVector as u32;
+        }
+        self.effects.push(effects);
+        self.effects.len() as Site - 1
+    }
+
+    fn effects_of(&mut self, inst: &MachInst) -> Effects {
         let mut effects = Effects::of(self.target, inst);
         for rule in &self.rules {
             if effects.is_consumer(rule.second) {
@@ -53,12 +63,17 @@ impl Code {
             }
         }
         self.wanted |= effects.fears;
-        let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
-        if self.wanted & pairs != 0 {
-            self.wanted |= 1 << Producer::ValuVector as u32;
+        effects
+    }
+
+    /// Puts another instruction in a place, or none at all: to see whether what stands there is missed.
+    pub fn replace(&mut self, site: Site, inst: Option<&MachInst>) {
+        let nop = MachInst::new(isa::op::S_NOP, &[isa::Operand::Imm(0)]);
+        let mut effects = self.effects_of(inst.unwrap_or(&nop));
+        if inst.is_none() {
+            effects.states = 0;
         }
-        self.effects.push(effects);
-        self.effects.len() as Site - 1
+        self.effects[site as usize] = effects;
     }
 
     /// What an instruction does.

@@ -14,10 +14,14 @@ pub mod effects;
 pub mod finding;
 pub mod hazards;
 mod mai;
+pub mod object;
+pub mod program;
 pub mod rdna;
 pub mod regset;
+pub mod report;
 pub mod scoreboard;
 pub mod single;
+pub mod solve;
 
 pub use code::Code;
 pub use counters::{Class, Counter, FlatPath};

@@ -329,7 +329,9 @@ impl Events {
         if own == 0 || self.clause.first().is_some_and(|&first| kind(code.effects(first).kinds) != own) {
             self.clause.clear();
         }
-        if own == 0 {
+        // A store begins a clause of its own, as LLVM has it.
+        if own == 0 || effects.kinds.contains(Kinds::STORES) {
+            self.clause.clear();
             return;
         }
         for &first in &self.clause {

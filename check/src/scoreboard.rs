@@ -137,6 +137,10 @@ impl Scoreboard {
     pub fn issue_on(&mut self, code: &Code, site: Site, path: FlatPath, sink: &mut impl FnMut(Finding)) {
         let effects = code.effects(site);
         self.last = [None; 2];
+        if effects.states == 0 {
+            // No instruction of the machine.
+            return;
+        }
         if effects.waits != Waits::NONE {
             self.wait(code, &effects.waits);
         }
@@ -426,38 +430,43 @@ impl Scoreboard {
             MaiKind::Dgemm => Some(Producer::DgemmAfterValu),
             _ => None,
         };
-        let mut push = |recent: Recent| {
-            self.live |= recent.produces;
-            self.recent.push(recent);
-        };
         if let Some(pair) = pair.filter(|pair| code.wanted >> *pair as u32 & 1 != 0) {
-            let clock = self.clock;
-            let vectors: SmallVec<[Site; 4]> = (self.recent.iter())
-                .filter(|recent| clock.wrapping_sub(recent.clock) == 1 && recent.via.is_none())
-                .map(|recent| recent.site)
-                .filter(|&site| {
-                    let first = code.effects(site);
-                    let acc = matches!(first.mai.kind, MaiKind::AccRead | MaiKind::AccWrite);
-                    first.is(Producer::ValuVector) && !acc
-                })
-                .collect();
-            for via in vectors {
-                self.live |= 1 << pair as u32;
-                self.recent.push(Recent { site, via: Some(via), produces: 1 << pair as u32, clock });
-            }
-            let recent = Recent { site, via: None, produces: effects.produces, clock };
-            self.live |= recent.produces;
-            self.recent.push(recent);
-            return;
+            self.produce_pairs(code, site, pair);
         }
-        push(Recent { site, via: None, produces: effects.produces, clock: self.clock });
+        self.push(Recent { site, via: None, produces: effects.produces, clock: self.clock });
+    }
+
+    #[inline]
+    fn push(&mut self, new: Recent) {
+        self.live |= new.produces;
+        match self.recent.iter_mut().find(|old| (old.site, old.via) == (new.site, new.via)) {
+            Some(old) => old.clock = new.clock,
+            None => self.recent.push(new),
+        }
+    }
+
+    /// What an instruction does together with the VALU instruction right before it.
+    fn produce_pairs(&mut self, code: &Code, site: Site, pair: Producer) {
+        let clock = self.clock;
+        let vectors: SmallVec<[Site; 4]> = (self.recent.iter())
+            .filter(|recent| clock.wrapping_sub(recent.clock) == 1 && recent.via.is_none())
+            .map(|recent| recent.site)
+            .filter(|&site| {
+                let first = code.effects(site);
+                let acc = matches!(first.mai.kind, MaiKind::AccRead | MaiKind::AccWrite);
+                first.is(Producer::ValuVector) && !acc
+            })
+            .collect();
+        for via in vectors {
+            self.push(Recent { site, via: Some(via), produces: 1 << pair as u32, clock });
+        }
     }
 
     /// Joins the state of another path to the same place. Whether anything was added.
     pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
         let mut changed = self.events.join(&other.events);
         changed |= self.join_operations(other);
-        changed |= self.join_recent(other);
+        changed |= self.join_recent(other, code.window);
         if changed {
             self.rebuild(code);
             self.prune(code);
@@ -500,9 +509,9 @@ impl Scoreboard {
         changed
     }
 
-    fn join_recent(&mut self, other: &Scoreboard) -> bool {
+    fn join_recent(&mut self, other: &Scoreboard, window: u32) -> bool {
         let mut changed = false;
-        for theirs in &other.recent {
+        for theirs in other.recent.iter().filter(|recent| other.states_since(recent) < window) {
             let clock = self.clock.wrapping_sub(1).wrapping_sub(other.states_since(theirs));
             let same = |ours: &&mut Recent| (ours.site, ours.via) == (theirs.site, theirs.via);
             match self.recent.iter_mut().find(same) {

@@ -77,8 +77,17 @@ impl Lines {
         Some(())
     }
 
+    /// File and line of the instruction at `place` of a section, an address of that section.
+    pub fn at(&self, index: usize, section: &Section<'_>, relocatable: bool, place: u64) -> Option<(&str, u32)> {
+        let base = if relocatable { section_base(index) } else { section.address };
+        let address = place.checked_sub(section.address)?.checked_add(base)?;
+        let row = self.rows[..self.rows.partition_point(|row| row.address <= address)].last()?;
+        let file = self.files.get(row.file as usize).map_or("?", String::as_str);
+        (row.line != 0 && row.address >= base).then_some((file, row.line))
+    }
+
     /// A reader of the rows of one section.
-    pub fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
+    pub(crate) fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
         // Addresses of relocatable files have been made unique by `relocated`.
         let base = if relocatable { section_base(index) } else { section.address };
         let rest = &self.rows[self.rows.partition_point(|row| row.address < base)..];
@@ -109,7 +118,7 @@ impl<'a> Texts<'a> {
 }
 
 /// Walks along the rows while instructions are printed.
-pub struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     files: &'a [String],
     rest: &'a [Row],
     shift: u64,
@@ -118,7 +127,7 @@ pub struct Cursor<'a> {
 
 impl Cursor<'_> {
     /// Writes the source line of the instruction at `place` if it is another than that before.
-    pub fn comment(&mut self, place: u64, out: &mut String) {
+    pub(crate) fn comment(&mut self, place: u64, out: &mut String) {
         let Some(first) = self.rest.first() else { return };
         let address = place.wrapping_add(self.shift);
         if first.address > address {

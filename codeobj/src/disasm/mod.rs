@@ -23,6 +23,8 @@ mod notes;
 mod section;
 mod waves;
 
+pub use lines::Lines;
+
 use crate::elf::{CodeObject, Section};
 use crate::identity::{Identity, OsAbi};
 use crate::kernel_code::KernelCode;

@@ -1,0 +1,341 @@
+//! Code objects: which processor, which kernels and functions, in which sections.
+
+use crate::finding::{CALLER, Finding, Problem, Site};
+use crate::program::{Program, Root, Unknown};
+use crate::solve;
+use codeobj::disasm::Lines;
+use codeobj::identity::{OsAbi, Setting};
+use codeobj::{CodeObject, Identity};
+use isa::{Feature, Target};
+use std::fmt;
+
+/// What to check.
+#[derive(Clone, Debug, Default)]
+pub struct Options<'a> {
+    /// Read the code for this processor, whatever the header says.
+    pub target: Option<&'static Target>,
+    /// Begin at the kernel or function of this name only.
+    pub kernel: Option<&'a str>,
+}
+
+/// Why a file is not checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The processor is unknown, and none was given.
+    UnknownProcessor(u32),
+    /// There is no kernel or function of that name.
+    NoSuchKernel(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::UnknownProcessor(mach) => {
+                write!(f, "it is for a processor that kernc does not know (EF_AMDGPU_MACH {mach:#x})")
+            }
+            Refusal::NoSuchKernel(name) => write!(f, "there is no kernel or function `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// An instruction of the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Address; in relocatable files the offset in its section.
+    pub address: u64,
+    /// The instruction.
+    pub text: String,
+    /// Kernel or function it belongs to, and the offset there.
+    pub symbol: Option<(String, u64)>,
+    /// Source file and line, where the file says.
+    pub source: Option<(String, u32)>,
+}
+
+/// A finding with its places.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// What.
+    pub finding: Finding,
+    /// Where it begins; `None` if that is in the caller.
+    pub first: Option<Place>,
+    /// Where it shows.
+    pub second: Place,
+    /// The instructions from the one to the other in the order of addresses, as lines, and which of them are the two.
+    pub listing: Listing,
+}
+
+/// Lines of disassembly.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// One instruction each.
+    pub text: String,
+    /// Number of the first in its section, from 1.
+    pub line: usize,
+    /// Bytes of the first instruction in `text`.
+    pub first: Option<std::ops::Range<usize>>,
+    /// Bytes of the second.
+    pub second: std::ops::Range<usize>,
+}
+
+/// What was not checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Where.
+    pub place: Place,
+    /// Why.
+    pub unknown: Unknown,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The processor.
+    pub target: &'static Target,
+    /// What is wrong.
+    pub findings: Vec<Located>,
+    /// What was not checked.
+    pub notes: Vec<Note>,
+    /// Kernels and functions.
+    pub roots: usize,
+    /// Instructions.
+    pub instructions: usize,
+}
+
+/// A symbol where analysis begins.
+struct Entry<'data> {
+    name: &'data str,
+    section: usize,
+    address: u64,
+    is_function: bool,
+    wave32: bool,
+}
+
+/// Checks a code object.
+pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, Refusal> {
+    let mut entries = Entries::new(object, options.target)?;
+    if let Some(name) = options.kernel {
+        entries.entries.retain(|entry| entry.name == name);
+        if entries.entries.is_empty() {
+            return Err(Refusal::NoSuchKernel(name.to_owned()));
+        }
+    }
+    let mut report = Report {
+        target: entries.target,
+        findings: Vec::new(),
+        notes: Vec::new(),
+        roots: entries.entries.len(),
+        instructions: 0,
+    };
+    let lines = Lines::read(object);
+    for part in entries.parts() {
+        Teller { entries: &entries, lines: &lines, part: &part }.tell(&mut report);
+    }
+    Ok(report)
+}
+
+/// The kernels and functions of a code object.
+pub struct Entries<'a, 'data> {
+    object: &'a CodeObject<'data>,
+    target: &'static Target,
+    entries: Vec<Entry<'data>>,
+    xnack: bool,
+}
+
+/// The code of one wave size in one section.
+pub struct Part {
+    section: usize,
+    /// The code.
+    pub program: Program,
+    /// Where it begins.
+    pub roots: Vec<Root>,
+}
+
+impl<'a, 'data> Entries<'a, 'data> {
+    /// Finds them. `target`: the processor, if not the file's own.
+    pub fn new(
+        object: &'a CodeObject<'data>,
+        target: Option<&'static Target>,
+    ) -> Result<Entries<'a, 'data>, Refusal> {
+        let identity = Identity::of(&object.header);
+        let target = target.or(identity.target).ok_or(Refusal::UnknownProcessor(identity.mach))?;
+        let entries = entries(object, identity.os_abi, target);
+        let xnack = matches!(identity.xnack, Setting::Any | Setting::On);
+        Ok(Entries { object, target, entries, xnack })
+    }
+
+    /// Their code.
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let sections = self.object.sections.iter().enumerate().filter(|(_, section)| section.is_code());
+        let mut budget = self.object.file_size;
+        for (index, section) in sections {
+            // Sections of a sound file do not overlap; those of a damaged one must not multiply.
+            let Some(left) = budget.checked_sub(section.data.len()) else { continue };
+            budget = left;
+            parts.extend([false, true].into_iter().filter_map(|wave32| self.part(index, wave32)));
+        }
+        parts
+    }
+
+    fn part(&self, index: usize, wave32: bool) -> Option<Part> {
+        let section = &self.object.sections[index];
+        let mine = self.entries.iter().filter(|entry| entry.section == index && entry.wave32 == wave32);
+        let mut roots: Vec<Root> = mine
+            .map(|entry| Root { address: entry.address, is_function: entry.is_function })
+            .collect();
+        if roots.is_empty() {
+            return None;
+        }
+        let words: Vec<u32> = section
+            .data
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect();
+        let target = self.target.with_wave_size(if wave32 { 32 } else { 64 })?;
+        let base = if self.object.header.is_relocatable() { 0 } else { section.address };
+        let program = Program::read(target, self.xnack, &words, base, &mut roots)?;
+        Some(Part { section: index, program, roots })
+    }
+}
+
+const STT_FUNC: u8 = 2;
+const STT_AMDGPU_HSA_KERNEL: u8 = 10;
+/// Bytes of V2's header before a kernel's code.
+const HEADER: u64 = 256;
+
+/// Kernels and functions. What has a descriptor is a kernel; without a runtime that has descriptors, everything is.
+fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) -> Vec<Entry<'data>> {
+    let symbols = object.symbols();
+    let descriptors: Vec<_> = object.descriptors().collect();
+    let default32 = target.has(Feature::WAVE32) && descriptors.first().is_none_or(|kernel| kernel.is_wave32());
+    let mut entries: Vec<Entry<'data>> = Vec::new();
+    for symbol in symbols {
+        let section = usize::from(symbol.section);
+        let is_code = object.sections.get(section).is_some_and(|section| section.is_code());
+        if !is_code || !matches!(symbol.kind, STT_FUNC | STT_AMDGPU_HSA_KERNEL) {
+            continue;
+        }
+        let descriptor = descriptors.iter().find(|descriptor| descriptor.kernel == symbol.name);
+        let header = match symbol.kind {
+            STT_AMDGPU_HSA_KERNEL => object.kernel_code(symbol),
+            _ => None,
+        };
+        let offset = header.as_ref().map_or(0, |header| {
+            codeobj::kernel_code::Key::by_name("kernel_code_entry_byte_offset")
+                .map_or(HEADER, |key| key.get(&header.bytes))
+        });
+        let wave32 = match &header {
+            Some(header) => codeobj::kernel_code::Key::by_name("enable_wavefront_size32")
+                .is_some_and(|key| key.get(&header.bytes) != 0),
+            None => descriptor.map_or(default32, |descriptor| descriptor.is_wave32()),
+        };
+        entries.push(Entry {
+            name: symbol.name,
+            section,
+            address: symbol.value.wrapping_add(offset),
+            is_function: os_abi == OsAbi::Hsa && descriptor.is_none() && header.is_none(),
+            wave32: wave32 && target.has(Feature::WAVE32),
+        });
+    }
+    if entries.is_empty() {
+        // Bare code: it begins where its section does.
+        for (section, data) in object.sections.iter().enumerate().filter(|(_, section)| section.is_code()) {
+            let address = if object.header.is_relocatable() { 0 } else { data.address };
+            entries.push(Entry { name: "", section, address, is_function: false, wave32: default32 });
+        }
+    }
+    entries.sort_by_key(|entry| (entry.section, entry.address, entry.is_function));
+    entries.dedup_by_key(|entry| (entry.section, entry.address));
+    entries
+}
+
+/// Puts findings into words and places.
+struct Teller<'a, 'data> {
+    entries: &'a Entries<'a, 'data>,
+    lines: &'a Lines,
+    part: &'a Part,
+}
+
+impl Teller<'_, '_> {
+    fn tell(&self, report: &mut Report) {
+        let program = &self.part.program;
+        report.instructions += program.insts.len();
+        for finding in solve::solve(program, &self.part.roots) {
+            report.findings.push(self.located(program, finding));
+        }
+        for &(address, unknown) in &program.unknown {
+            let place = match program.at(address) {
+                Some(site) => self.place(program, site),
+                None => self.bare(address),
+            };
+            report.notes.push(Note { place, unknown });
+        }
+    }
+
+    fn bare(&self, address: u64) -> Place {
+        Place { address, text: String::new(), symbol: self.symbol(address), source: self.source(address) }
+    }
+
+    fn place(&self, program: &Program, site: Site) -> Place {
+        let placed = &program.insts[site as usize];
+        let mut place = self.bare(placed.address);
+        isa::write_inst(program.code.target(), &placed.inst, None, &mut place.text);
+        place
+    }
+
+    fn symbol(&self, address: u64) -> Option<(String, u64)> {
+        let mine = self.entries.entries.iter().filter(|entry| entry.section == self.part.section);
+        let mut before = mine.rev().filter(|entry| entry.address <= address);
+        before.next().map(|entry| (entry.name.to_owned(), address - entry.address))
+    }
+
+    fn source(&self, address: u64) -> Option<(String, u32)> {
+        let object = self.entries.object;
+        let section = object.sections.get(self.part.section)?;
+        let found = self.lines.at(self.part.section, section, object.header.is_relocatable(), address);
+        found.map(|(file, line)| (file.to_owned(), line))
+    }
+
+    fn located(&self, program: &Program, finding: Finding) -> Located {
+        let first = (finding.first != CALLER).then(|| self.place(program, finding.first));
+        let second = self.place(program, finding.second);
+        Located { first, second, listing: self.listing(program, &finding), finding }
+    }
+
+    /// The two instructions with what is between them; of a long way its ends.
+    fn listing(&self, program: &Program, finding: &Finding) -> Listing {
+        const ENDS: Site = 4;
+        let first = if finding.first == CALLER { finding.second } else { finding.first };
+        let (low, high) = (first.min(finding.second), first.max(finding.second));
+        let mut listing = Listing { line: low as usize + 1, ..Listing::default() };
+        for site in low..=high {
+            if site > low + ENDS && site + ENDS < high {
+                // Lines keep their numbers: what is left out is left empty.
+                listing.text.push('\n');
+                continue;
+            }
+            let placed = &program.insts[site as usize];
+            listing.text.push_str(&format!("{:#06x}  ", placed.address));
+            let begin = listing.text.len();
+            isa::write_inst(program.code.target(), &placed.inst, None, &mut listing.text);
+            let range = begin..listing.text.len();
+            if site == finding.second {
+                listing.second = range.clone();
+            }
+            if site == finding.first && finding.first != finding.second {
+                listing.first = Some(range);
+            }
+            listing.text.push('\n');
+        }
+        listing
+    }
+}
+
+impl Located {
+    /// Where one instruction is wrong by itself, or with one of an earlier turn of a loop.
+    pub fn is_alone(&self) -> bool {
+        self.finding.first == self.finding.second && matches!(self.finding.problem, Problem::Event { .. })
+    }
+}

@@ -1,0 +1,257 @@
+//! The code that can be reached, and where control goes in it.
+//!
+//! From each root on, instruction by instruction: what is between functions is never read as code. Where control goes is
+//! said by the instructions; what they do not say (a register with an address) ends the path, with a note.
+
+use crate::code::Code;
+use crate::finding::Site;
+use isa::table::{Flags, Kind};
+use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
+use std::collections::{BTreeMap, HashMap};
+
+/// Where analysis begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Address.
+    pub address: u64,
+    /// Whether it is called: then its caller may have anything under way.
+    pub is_function: bool,
+}
+
+/// Something that is not checked, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unknown {
+    /// An indirect branch: where it leads is not known.
+    IndirectBranch,
+    /// A call: the callee is taken to wait for everything first and before it returns.
+    Call,
+    /// A fork (`s_cbranch_g_fork`, `s_cbranch_join`): hardware keeps a stack of paths.
+    Fork,
+    /// Return from a trap handler.
+    TrapReturn,
+    /// What is there is no instruction of the processor.
+    NoInstruction,
+    /// Control leaves the section.
+    Outside,
+}
+
+impl Unknown {
+    /// For people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Unknown::IndirectBranch => "indirect branch: the path is not followed",
+            Unknown::Call => "call: the callee is taken to wait for everything when it begins and before it returns",
+            Unknown::Fork => "fork: the paths behind it are not followed",
+            Unknown::TrapReturn => "return from an exception: the path is not followed",
+            Unknown::NoInstruction => "no instruction of this processor: the path is not followed",
+            Unknown::Outside => "control leaves the section: the path is not followed",
+        }
+    }
+}
+
+/// An instruction and where it is.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Address.
+    pub address: u64,
+    /// The instruction.
+    pub inst: MachInst,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Where control may go, as places.
+    next: [Option<Site>; 2],
+    /// Whether another than the instruction before leads here.
+    leads: bool,
+}
+
+/// Decoded code of one section.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What each instruction does; [`Site`]s are in the order of addresses.
+    pub code: Code,
+    /// The instructions.
+    pub insts: Vec<Placed>,
+    /// What is not known.
+    pub unknown: Vec<(u64, Unknown)>,
+    by_address: HashMap<u64, Site>,
+}
+
+/// Where control goes after an instruction: addresses.
+struct Way {
+    next: [Option<u64>; 2],
+    unknown: Option<Unknown>,
+    /// A function that is called.
+    callee: Option<u64>,
+}
+
+/// Whether it is how functions return: seed 000, line 4089, `s[30:31]` is the return address.
+pub(crate) fn is_return(inst: &MachInst) -> bool {
+    const ADDRESS: Operand = Operand::regs(Reg::sgpr(30), 2);
+    inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
+}
+
+struct Reader<'a> {
+    decoder: Decoder,
+    words: &'a [u32],
+    base: u64,
+    found: BTreeMap<u64, (MachInst, u64)>,
+    unknown: Vec<(u64, Unknown)>,
+    callees: Vec<u64>,
+}
+
+impl Program {
+    /// Reads what can be reached from the roots, to which functions that are called by name are added. `words` begin at
+    /// `base`.
+    pub fn read(
+        target: &'static Target,
+        xnack: bool,
+        words: &[u32],
+        base: u64,
+        roots: &mut Vec<Root>,
+    ) -> Option<Program> {
+        let decoder = Decoder::new(target)?;
+        let mut reader =
+            Reader { decoder, words, base, found: BTreeMap::new(), unknown: Vec::new(), callees: Vec::new() };
+        let mut next = 0;
+        while next < roots.len() {
+            reader.follow(roots[next].address);
+            for address in std::mem::take(&mut reader.callees) {
+                if roots.iter().all(|root| root.address != address) {
+                    roots.push(Root { address, is_function: true });
+                }
+            }
+            next += 1;
+        }
+        Some(reader.finish(target, xnack))
+    }
+
+    /// The instruction at an address.
+    pub fn at(&self, address: u64) -> Option<Site> {
+        self.by_address.get(&address).copied()
+    }
+
+    /// Where control may go after an instruction.
+    pub fn successors(&self, site: Site) -> impl Iterator<Item = Site> {
+        self.insts[site as usize].next.into_iter().flatten()
+    }
+
+    /// Whether control comes to an instruction from elsewhere than the one before it.
+    pub fn is_leader(&self, site: Site) -> bool {
+        self.insts[site as usize].leads
+    }
+}
+
+impl Reader<'_> {
+    fn follow(&mut self, root: u64) {
+        let mut open = vec![root];
+        while let Some(address) = open.pop() {
+            if self.found.contains_key(&address) {
+                continue;
+            }
+            let index = address.checked_sub(self.base).map(|offset| (offset / 4, offset % 4));
+            let rest = match index {
+                Some((index, 0)) => usize::try_from(index).ok().and_then(|index| self.words.get(index..)),
+                _ => None,
+            };
+            let Some(rest) = rest.filter(|rest| !rest.is_empty()) else {
+                self.unknown.push((address, Unknown::Outside));
+                continue;
+            };
+            let Ok((inst, len)) = self.decoder.decode_tolerant(rest) else {
+                self.unknown.push((address, Unknown::NoInstruction));
+                continue;
+            };
+            let bytes = len as u64 * 4;
+            self.found.insert(address, (inst, bytes));
+            let way = self.way(address, &inst, bytes);
+            if let Some(unknown) = way.unknown {
+                self.unknown.push((address, unknown));
+            }
+            self.callees.extend(way.callee);
+            open.extend(way.next.into_iter().flatten());
+        }
+    }
+
+    fn way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
+        let row = inst.op.row();
+        let after = address.wrapping_add(bytes);
+        let mut way = Way { next: [Some(after), None], unknown: None, callee: None };
+        if !row.flags.contains(Flags::BRANCH) {
+            return way;
+        }
+        let label = row.ops.iter().position(|spec| spec.kind == Kind::Label);
+        let target = label.and_then(|index| match inst.operands().get(index) {
+            Some(Operand::Imm(distance)) => Some(after.wrapping_add_signed(i64::from(*distance) * 4)),
+            _ => None,
+        });
+        match inst.op {
+            op::S_CALL_B64 => (way.callee, way.unknown) = (target, Some(Unknown::Call)),
+            op::S_SWAPPC_B64 => {
+                (way.callee, way.unknown) = (self.computed(address, inst.ops[1]), Some(Unknown::Call));
+            }
+            op::S_SETPC_B64 => match self.computed(address, inst.ops[0]) {
+                Some(target) => way.next = [Some(target), None],
+                None => {
+                    way.next = [None; 2];
+                    way.unknown = (!is_return(inst)).then_some(Unknown::IndirectBranch);
+                }
+            },
+            op::S_RFE_B64 | op::S_RFE_RESTORE_B64 => {
+                (way.next, way.unknown) = ([None; 2], Some(Unknown::TrapReturn));
+            }
+            op::S_CBRANCH_G_FORK | op::S_CBRANCH_I_FORK | op::S_CBRANCH_JOIN => {
+                (way.next, way.unknown) = ([None; 2], Some(Unknown::Fork));
+            }
+            _ if row.flags.contains(Flags::NO_FALLTHROUGH) => way.next = [target, None],
+            _ => way.next[1] = target,
+        }
+        way
+    }
+
+    /// The address in a register pair right after `s_getpc_b64`, `s_add_u32`, `s_addc_u32` (long branches, calls).
+    fn computed(&self, address: u64, operand: Operand) -> Option<u64> {
+        let Operand::Reg(pair @ RegRange { len: 2, .. }) = operand else { return None };
+        let mut before = self.found.range(..address).rev();
+        let mut previous = |end: u64| {
+            let (&start, (inst, bytes)) = before.next()?;
+            (start + bytes == end).then_some((start, *inst, *bytes))
+        };
+        let (start, high, _) = previous(address)?;
+        let (start, low, _) = previous(start)?;
+        let (getpc, first, bytes) = previous(start)?;
+        let is = |inst: &MachInst, op, place: u16| {
+            let half = Operand::reg(pair.first.offset(place));
+            (inst.op == op && inst.ops[0] == half && inst.ops[1] == half).then_some(inst.ops[2])
+        };
+        let high = is(&high, op::S_ADDC_U32, 1)?.const_u32()?;
+        let low = is(&low, op::S_ADD_U32, 0)?.const_u32()?;
+        if first.op != op::S_GETPC_B64 || first.ops[0] != operand {
+            return None;
+        }
+        let distance = u64::from(high) << 32 | u64::from(low);
+        Some(getpc.wrapping_add(bytes).wrapping_add(distance))
+    }
+
+    fn finish(mut self, target: &'static Target, xnack: bool) -> Program {
+        let mut code = Code::new(target, xnack);
+        let mut by_address = HashMap::with_capacity(self.found.len());
+        for (address, (inst, _)) in &self.found {
+            by_address.insert(*address, code.add(inst));
+        }
+        let mut insts: Vec<Placed> = Vec::with_capacity(self.found.len());
+        for (&address, (inst, bytes)) in &self.found {
+            let way = self.way(address, inst, *bytes);
+            let next = way.next.map(|next| next.and_then(|next| by_address.get(&next).copied()));
+            insts.push(Placed { address, inst: *inst, bytes: *bytes, next, leads: false });
+        }
+        for site in 0..insts.len() {
+            for next in insts[site].next.into_iter().flatten() {
+                let straight = next as usize == site + 1 && insts[site].next == [Some(next), None];
+                insts[next as usize].leads |= !straight;
+            }
+        }
+        self.unknown.sort_unstable();
+        self.unknown.dedup();
+        Program { code, insts, unknown: self.unknown, by_address }
+    }
+}

@@ -1,0 +1,88 @@
+//! The report for people: disassembly with carets, in the manner of a compiler's diagnostics.
+
+use crate::finding::{Access, Finding, Problem};
+use crate::object::{Located, Note, Place, Report};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt::Write;
+
+/// The text.
+pub fn human(report: &Report, file: &str, color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut out = String::new();
+    for located in &report.findings {
+        finding(located, file, &renderer, &mut out);
+    }
+    for note in &report.notes {
+        let Note { place, unknown } = note;
+        let _ = writeln!(out, "note: {}{}: {}", position(place), instruction(place), unknown.text());
+    }
+    let count = report.findings.len();
+    let Report { instructions, roots, target, .. } = report;
+    let entries = if *roots == 1 { "entry" } else { "entries" };
+    let said = match count {
+        0 => "nothing to report".to_owned(),
+        1 => "1 report".to_owned(),
+        count => format!("{count} reports"),
+    };
+    let _ = writeln!(out, "{file}: {said} in {instructions} instructions, {roots} {entries}, for {}", target.name);
+    out
+}
+
+fn instruction(place: &Place) -> String {
+    if place.text.is_empty() { String::new() } else { format!(" `{}`", place.text) }
+}
+
+fn finding(located: &Located, file: &str, renderer: &Renderer, out: &mut String) {
+    let finding = &located.finding;
+    let title = finding.to_string();
+    let listing = &located.listing;
+    let (one, two) = labels(finding);
+    let mut snippet = Snippet::source(listing.text.as_str())
+        .line_start(listing.line)
+        .path(file)
+        .annotation(AnnotationKind::Primary.span(listing.second.clone()).label(two));
+    if let Some(first) = &listing.first {
+        snippet = snippet.annotation(AnnotationKind::Context.span(first.clone()).label(one));
+    }
+    let mend = match located.is_alone() {
+        true => finding.mend(),
+        false => format!("between them: {}", finding.mend()),
+    };
+    let places = match &located.first {
+        Some(first) if !located.is_alone() => format!("{} and {}", position(first), position(&located.second)),
+        Some(_) => position(&located.second),
+        None => format!("the caller of the function, and {}", position(&located.second)),
+    };
+    let group = Group::with_title(Level::ERROR.primary_title(title.as_str()).id(finding.id()))
+        .element(snippet)
+        .element(Level::NOTE.message(places.as_str()))
+        .element(Level::HELP.message(mend.as_str()));
+    out.push_str(&renderer.render(&[group]));
+    out.push_str("\n\n");
+}
+
+/// What is said below each of the two.
+fn labels(finding: &Finding) -> (&'static str, &'static str) {
+    match finding.problem {
+        Problem::InFlight { access, .. } => match access {
+            Access::Reads => ("under way from here", "read here"),
+            Access::Writes => ("under way from here", "written here"),
+            Access::Overwrites => ("yet to be read by this", "overwritten here"),
+            Access::Returns => ("under way from here", "returned here"),
+        },
+        Problem::Hazard { .. } | Problem::Event { .. } => ("after this", "this comes too soon"),
+    }
+}
+
+/// `saxpy+0x14 (saxpy.cl:7)`.
+fn position(place: &Place) -> String {
+    let mut text = match &place.symbol {
+        Some((name, offset)) if !name.is_empty() => format!("{}+{offset:#x}", name.escape_debug()),
+        _ => format!("{:#x}", place.address),
+    };
+    if let Some((file, line)) = &place.source {
+        let file = file.rsplit('/').next().unwrap_or(file);
+        let _ = write!(text, " ({}:{line})", file.escape_debug());
+    }
+    text
+}
