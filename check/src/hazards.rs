@@ -107,6 +107,8 @@ pub enum Consumer {
     OddBuffer,
     DenormMode,
     /// Matrix instruction or `v_accvgpr_write` reads a VGPR.
+    MaiVgpr,
+    /// Matrix instruction reads a VGPR or an accumulation VGPR.
     MaiVector,
     /// The same obeys EXEC.
     MaiExec,
@@ -243,7 +245,7 @@ pub static RULES: &[Rule] = &[
     rule("setvskip-getreg", "s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, 2, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
     rule("setreg-rfe", "s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
     // gfx908.
-    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction or v_accvgpr_write reads it", P::ValuVector, C::MaiVector, 2, MI100, "MI100; llvm"),
+    rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction or v_accvgpr_write reads it", P::ValuVector, C::MaiVgpr, 2, MI100, "MI100; llvm"),
     rule("valu-exec-mai", "VALU writes EXEC, matrix instruction or v_accvgpr_write", P::ValuScalar, C::MaiExec, 4, MI100, "MI100; llvm"),
     when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
     when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
@@ -391,6 +393,7 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
         (C::Rfe, matches!(inst.op, op::S_RFE_B64 | op::S_RFE_RESTORE_B64)),
         (C::OddBuffer, matches!(row.family, Family::Mubuf | Family::Mtbuf) && inst.mods.offset & 6 != 0),
         (C::DenormMode, inst.op == op::S_DENORM_MODE),
+        (C::MaiVgpr, (mai.is_matrix() || acc_write) && reads_vector),
         (C::MaiVector, (mai.is_matrix() || acc_write) && reads_vector),
         (C::MaiExec, mai.is_matrix() || acc_write),
         (C::MfmaFactor, mai.is_matrix()),
@@ -455,6 +458,7 @@ pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
             set.insert(effects.mai.b);
             vector(&set)
         }
+        C::MaiVgpr => effects.reads.and(&RegSet::VGPR),
         C::MfmaSum | C::DgemmSum => vector(&RegSet::of(effects.mai.c)),
         C::DppVector
         | C::MaiVector

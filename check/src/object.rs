@@ -7,6 +7,7 @@ use codeobj::disasm::Lines;
 use codeobj::identity::{OsAbi, Setting};
 use codeobj::{CodeObject, Identity};
 use isa::{Feature, Target};
+use std::collections::HashSet;
 use std::fmt;
 
 /// What to check.
@@ -182,9 +183,8 @@ impl<'a, 'data> Entries<'a, 'data> {
     fn part(&self, index: usize, wave32: bool) -> Option<Part> {
         let section = &self.object.sections[index];
         let mine = self.entries.iter().filter(|entry| entry.section == index && entry.wave32 == wave32);
-        let mut roots: Vec<Root> = mine
-            .map(|entry| Root { address: entry.address, is_function: entry.is_function })
-            .collect();
+        let mut roots: Vec<Root> =
+            mine.map(|entry| Root { address: entry.address, is_function: entry.is_function }).collect();
         if roots.is_empty() {
             return None;
         }
@@ -209,7 +209,9 @@ const HEADER: u64 = 256;
 fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) -> Vec<Entry<'data>> {
     let symbols = object.symbols();
     let descriptors: Vec<_> = object.descriptors().collect();
-    let default32 = target.has(Feature::WAVE32) && descriptors.first().is_none_or(|kernel| kernel.is_wave32());
+    let default32 =
+        target.has(Feature::WAVE32) && descriptors.first().is_none_or(|kernel| kernel.is_wave32());
+    let named: HashSet<&str> = symbols.iter().filter_map(|symbol| symbol.name.strip_suffix(".kd")).collect();
     let mut entries: Vec<Entry<'data>> = Vec::new();
     for symbol in symbols {
         let section = usize::from(symbol.section);
@@ -235,7 +237,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
             name: symbol.name,
             section,
             address: symbol.value.wrapping_add(offset),
-            is_function: os_abi == OsAbi::Hsa && descriptor.is_none() && header.is_none(),
+            is_function: os_abi == OsAbi::Hsa && !named.contains(symbol.name) && header.is_none(),
             wave32: wave32 && target.has(Feature::WAVE32),
         });
     }

@@ -40,7 +40,9 @@ impl Unknown {
     pub fn text(self) -> &'static str {
         match self {
             Unknown::IndirectBranch => "indirect branch: the path is not followed",
-            Unknown::Call => "call: the callee is taken to wait for everything when it begins and before it returns",
+            Unknown::Call => {
+                "call: the callee is taken to wait for everything when it begins and before it returns"
+            }
             Unknown::Fork => "fork: the paths behind it are not followed",
             Unknown::TrapReturn => "return from an exception: the path is not followed",
             Unknown::NoInstruction => "no instruction of this processor: the path is not followed",

@@ -28,6 +28,8 @@ impl RegSet {
     pub const EMPTY: RegSet = RegSet([0; WORDS]);
     /// All VGPRs and accumulation VGPRs.
     pub const VECTOR: RegSet = RegSet([0, 0, 0, !0, !0, !0, !0, !0, !0, !0, !0]);
+    /// All VGPRs.
+    pub const VGPR: RegSet = RegSet([0, 0, 0, !0, !0, !0, !0, 0, 0, 0, 0]);
     /// All scalar registers, with VCC, EXEC, M0, without the status bits.
     pub const SCALAR: RegSet = RegSet([!0, !0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 

@@ -24,7 +24,11 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
         1 => "1 report".to_owned(),
         count => format!("{count} reports"),
     };
-    let _ = writeln!(out, "{file}: {said} in {instructions} instructions, {roots} {entries}, for {}", target.name);
+    let _ = writeln!(
+        out,
+        "{file}: {said} in {instructions} instructions, {roots} {entries}, for {}",
+        target.name
+    );
     out
 }
 
@@ -49,7 +53,9 @@ fn finding(located: &Located, file: &str, renderer: &Renderer, out: &mut String)
         false => format!("between them: {}", finding.mend()),
     };
     let places = match &located.first {
-        Some(first) if !located.is_alone() => format!("{} and {}", position(first), position(&located.second)),
+        Some(first) if !located.is_alone() => {
+            format!("{} and {}", position(first), position(&located.second))
+        }
         Some(_) => position(&located.second),
         None => format!("the caller of the function, and {}", position(&located.second)),
     };

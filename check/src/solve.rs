@@ -65,7 +65,12 @@ pub fn solve(program: &Program, roots: &[Root]) -> Vec<Finding> {
     for (site, placed) in program.insts.iter().enumerate() {
         if let Some(rule) = program.code.single(&placed.inst) {
             let site = site as Site;
-            findings.push(Finding { first: site, second: site, registers: None, problem: Problem::Event { rule } });
+            findings.push(Finding {
+                first: site,
+                second: site,
+                registers: None,
+                problem: Problem::Event { rule },
+            });
         }
     }
     findings.sort_by_key(|finding| (finding.second, finding.first, finding.id()));

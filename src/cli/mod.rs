@@ -1,6 +1,7 @@
 //! Commands and options, and how failures are told.
 
 mod assemble;
+mod check;
 mod compile;
 mod disasm;
 mod inspect;
@@ -30,6 +31,8 @@ enum Command {
     Disasm(disasm::DisasmArgs),
     /// Show what a code object says: header, notes, metadata, kernel descriptors, symbols.
     Inspect(inspect::InspectArgs),
+    /// Find missing waits and hazards in the code of a code object, without running it.
+    Check(check::CheckArgs),
     /// Assemble a source in LLVM's syntax.
     As(assemble::AsArgs),
     /// List the processors.
@@ -125,6 +128,8 @@ pub enum Failure {
     Fault(String),
     /// kernc itself.
     Internal(String),
+    /// `kernc check` has something to report, and has.
+    Reported,
 }
 
 impl Failure {
@@ -136,6 +141,7 @@ impl Failure {
             Failure::File(_) => 3,
             Failure::Fault(_) => 4,
             Failure::Internal(_) => 5,
+            Failure::Reported => 6,
         }
     }
 
@@ -147,6 +153,7 @@ impl Failure {
                 eprintln!("error: {text}");
             }
             Failure::Fault(text) => eprintln!("fault: {text}"),
+            Failure::Reported => {}
         }
     }
 }
@@ -157,6 +164,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Disasm(args)) => disasm::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
         Some(Command::As(args)) => assemble::run(args),
         Some(Command::Targets) => {
             targets();

@@ -25,6 +25,13 @@ pub fn instructions(target: &'static Target, text: &str) -> Vec<MachInst> {
     instructions
 }
 
+/// Whether the processor has the instructions.
+pub fn assembles(target: &'static Target, text: &str) -> bool {
+    let options =
+        asm::Options { target: Some(target), wave64: target.wave_size == 64, ..asm::Options::default() };
+    asm::assemble(&format!(".text\n{text}\n"), &options).is_ok()
+}
+
 /// What is found in a straight line.
 pub fn straight(target: &'static Target, xnack: bool, text: &str) -> Vec<Finding> {
     let mut code = Code::new(target, xnack);

@@ -1,0 +1,251 @@
+//! Every hazard rule, on every processor: two instructions with one wait state too few, and with just enough. LLVM's hazard
+//! recognizer is the judge of the number, where `llc-19` is installed; the numbers are recorded in the cases.
+
+#[path = "common/cases.rs"]
+mod cases;
+mod common;
+
+use cases::{CASES, Case, EVENTS, is_on};
+use check::hazards::RULES;
+use common::{assembles, straight};
+use isa::{Feature, PROCESSORS, Target};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Waves of 64 lanes, so that masks are the same everywhere.
+fn processors() -> impl Iterator<Item = &'static Target> {
+    PROCESSORS.iter().map(|target| target.with_wave_size(64).expect("all have it"))
+}
+
+/// What is expected of a case on a processor: the rule and wait states.
+fn expected(case: &Case, target: &Target) -> (&'static str, u32) {
+    let found = case.expected.iter().find(|(on, _, _)| is_on(target.name, on));
+    found.map_or(("", 0), |&(_, id, states)| (id, states))
+}
+
+/// The text with so many wait states before its last instruction.
+fn with_nops(text: &str, states: u32) -> String {
+    let (before, last) = text.rsplit_once('\n').expect("two instructions at least");
+    let nops: String = (0..states).map(|_| "s_nop 0\n").collect();
+    format!("{before}\n{nops}{last}")
+}
+
+/// The hazards that are found; what is about counters does not count here.
+fn hazards(target: &'static Target, text: &str) -> Vec<&'static str> {
+    let found = straight(target, false, text);
+    let ids = found.iter().filter(|finding| finding.counter().is_none()).map(|finding| finding.id());
+    ids.filter(|&id| !EVENTS.iter().any(|event| event.id == id)).collect()
+}
+
+#[test]
+fn wait_states() {
+    let mut seen = BTreeSet::new();
+    for target in processors() {
+        for case in CASES.iter().filter(|case| assembles(target, case.asm)) {
+            let (id, states) = expected(case, target);
+            let enough = hazards(target, &with_nops(case.asm, states));
+            assert!(enough.is_empty(), "{}: {} with {states}: {enough:?}", target.name, case.asm);
+            if states > 0 {
+                let few = hazards(target, &with_nops(case.asm, states - 1));
+                assert!(few.contains(&id), "{}: {} with {}: {few:?}", target.name, case.asm, states - 1);
+                let rule = |rule: &&check::hazards::Rule| rule.id == id && rule.processors.contains(target);
+                RULES.iter().filter(rule).for_each(|rule| {
+                    _ = seen.insert((rule.id, rule.processors.contains(target), target.name))
+                });
+            }
+        }
+    }
+    // Each rule of each processor has its case; the one about images needs an address of many registers.
+    for target in processors() {
+        for rule in RULES.iter().filter(|rule| rule.processors.contains(target) && rule.id != "nsa-buffer") {
+            let only_graphics = rule.id == "salu-m0-message" && target.has(Feature::GFX90A);
+            assert!(
+                only_graphics || seen.contains(&(rule.id, true, target.name)),
+                "no case for {} on {}",
+                rule.id,
+                target.name
+            );
+        }
+    }
+}
+
+#[test]
+fn events() {
+    for target in processors() {
+        for event in EVENTS.iter().filter(|event| assembles(target, event.asm)) {
+            let ids = |text: &str| -> Vec<&str> {
+                straight(target, false, text)
+                    .iter()
+                    .map(|finding| finding.id())
+                    .filter(|id| *id == event.id)
+                    .collect()
+            };
+            let is = is_on(target.name, event.on);
+            assert_eq!(ids(event.asm).len(), usize::from(is), "{}: {}", target.name, event.asm);
+            if is {
+                let (before, last) = event.asm.rsplit_once('\n').expect("two instructions");
+                assert_eq!(
+                    ids(&format!("{before}\n{}\n{last}", event.mend)).len(),
+                    0,
+                    "{}: {}",
+                    target.name,
+                    event.id
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_address_of_many_registers() {
+    let text = |offset| {
+        format!(
+            "image_sample_d_o v[0:3], [v4, v6, v8, v10, v12, v14, v16], s[0:7], s[8:11] dmask:0xf dim:SQ_RSRC_IMG_2D\nbuffer_load_dword v20, off, s[0:3], 0 offset:{offset}"
+        )
+    };
+    for target in processors().filter(|target| target.name.starts_with("gfx10")) {
+        let is = !target.has(Feature::GFX10_3);
+        assert_eq!(hazards(target, &text(4)).contains(&"nsa-buffer"), is, "{}", target.name);
+        assert!(!hazards(target, &text(8)).contains(&"nsa-buffer"), "{}", target.name);
+        assert!(!hazards(target, &with_nops(&text(4), 1)).contains(&"nsa-buffer"), "{}", target.name);
+    }
+}
+
+/// `vccz` after a partial write of VCC, and after a scalar load on GFX6 and GFX7.
+#[test]
+fn vccz() {
+    let partial = "s_mov_b32 vcc_lo, 0\ns_cbranch_vccz .Lnext\n.Lnext:\ns_endpgm";
+    let load = "s_load_dword s4, s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_cbranch_vccz .Lnext\n.Lnext:\ns_endpgm";
+    let mended = |text: &str| text.replace("s_cbranch", "s_mov_b64 vcc, vcc\ns_cbranch");
+    for target in processors() {
+        let stale =
+            |text: &str| straight(target, false, text).iter().any(|finding| finding.id() == "vccz-stale");
+        assert_eq!(stale(partial), !target.name.starts_with("gfx10"), "{}", target.name);
+        assert_eq!(stale(load), is_on(target.name, "gfx6 gfx7"), "{}", target.name);
+        assert!(!stale(&mended(partial)) && !stale(&mended(load)), "{}", target.name);
+    }
+}
+
+/// A load in a clause that overwrites another one's address.
+#[test]
+fn clauses_under_xnack() {
+    let text = "s_load_dword s4, s[0:1], 0x0\ns_load_dword s0, s[2:3], 0x0";
+    let clause = |processor: &str, xnack, text: &str| {
+        let found = straight(common::target(processor), xnack, text);
+        found.iter().any(|finding| finding.id() == "xnack-clause")
+    };
+    assert!(clause("gfx900", true, text) && clause("gfx801", true, text) && clause("gfx1010", true, text));
+    assert!(
+        !clause("gfx900", false, text) && !clause("gfx803", true, text) && !clause("gfx1030", true, text)
+    );
+    assert!(!clause("gfx900", true, &with_nops(text, 1)));
+}
+
+/// Instructions that are wrong wherever they stand.
+#[test]
+fn defects() {
+    let single = |processor: &str, text: &str| {
+        let target = common::target(processor);
+        let code = check::Code::new(target, false);
+        code.single(&common::instructions(target, text)[0]).map(|rule| rule.id)
+    };
+    for processor in ["gfx1010", "gfx1011", "gfx1012", "gfx1013"] {
+        assert_eq!(single(processor, "s_branch 63"), Some("offset-3f-branch"));
+        assert_eq!(single(processor, "s_branch 62"), None);
+        assert_eq!(single(processor, "s_inst_prefetch 1"), Some("inst-prefetch"));
+        assert_eq!(single(processor, "flat_load_dword v0, v[2:3]"), None);
+        assert_eq!(
+            single(processor, "scratch_load_dword v0, v1, off offset:-3"),
+            Some("scratch-negative-offset")
+        );
+        assert_eq!(single(processor, "scratch_load_dword v0, v1, off offset:-4"), None);
+    }
+    assert_eq!(single("gfx1030", "s_branch 63"), None);
+    assert_eq!(single("gfx1030", "s_inst_prefetch 1"), None);
+}
+
+/// LLVM's compiler, if it is on the PATH.
+fn llc() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join("llc-19")).find(|file| file.is_file());
+    assert!(found.is_some() || std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "llc-19 is missing");
+    found
+}
+
+/// What LLVM makes of a function of MIR for each body: its lines. LLVM 19 dies of some instructions on some processors;
+/// halving finds them.
+fn llvm(llc: &Path, target: &Target, bodies: &[&str]) -> Vec<Option<Vec<String>>> {
+    let mut text = String::new();
+    for (number, body) in bodies.iter().enumerate() {
+        text += &format!("---\nname: case_{number}\nbody: |\n  bb.0:\n");
+        if body.contains("\n#\n") {
+            text += "    successors: %bb.1\n\n";
+        }
+        for line in body.lines() {
+            text += &if line == "#" { "\n  bb.1:\n".to_owned() } else { format!("    {line}\n") };
+        }
+        text += "    S_ENDPGM 0\n...\n";
+    }
+    let wave = if target.has(Feature::WAVE32) { "-mattr=-wavefrontsize32,+wavefrontsize64" } else { "-mattr=" };
+    let mut child = Command::new(llc)
+        .args(["-mtriple=amdgcn-amd-amdhsa", "-run-pass=post-RA-hazard-rec", "-o", "-", "-x", "mir", "-", wave])
+        .arg(format!("-mcpu={}", target.name))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("llc starts");
+    let _ = child.stdin.take().expect("piped").write_all(text.as_bytes());
+    let output = child.wait_with_output().expect("llc ends");
+    if !output.status.success() && bodies.len() < 2 {
+        return vec![None; bodies.len()];
+    }
+    if !output.status.success() {
+        let (first, second) = bodies.split_at(bodies.len() / 2);
+        let mut found = llvm(llc, target, first);
+        found.extend(llvm(llc, target, second));
+        return found;
+    }
+    let output = String::from_utf8(output.stdout).expect("text");
+    let functions: Vec<_> = output.split("\nname: ").skip(1).collect();
+    assert_eq!(functions.len(), bodies.len());
+    let lines = |function: &&str| Some(function.lines().map(|line| line.trim().to_owned()).collect());
+    functions.iter().map(lines).collect()
+}
+
+#[test]
+fn llvm_pads_as_much() {
+    let Some(llc) = llc() else {
+        eprintln!("left out: hazards beside LLVM (llc-19 is not on the PATH)");
+        return;
+    };
+    let (mut judged, mut left) = (0, Vec::new());
+    for target in processors() {
+        let cases: Vec<&Case> =
+            CASES.iter().filter(|case| !case.mir.is_empty() && assembles(target, case.asm)).collect();
+        let functions = llvm(&llc, target, &cases.iter().map(|case| case.mir).collect::<Vec<_>>());
+        for (case, lines) in cases.iter().zip(functions) {
+            let Some(lines) = lines else {
+                left.push(format!("{}: {}", target.name, case.asm.replace('\n', "; ")));
+                continue;
+            };
+            let nops = lines.iter().filter_map(|line| line.strip_prefix("S_NOP ")?.parse::<u32>().ok());
+            let states: u32 = nops.map(|count| count + 1).sum();
+            assert_eq!(states, expected(case, target).1, "{}: {}", target.name, case.asm);
+            judged += 1;
+        }
+        let events: Vec<_> = EVENTS.iter().filter(|event| assembles(target, event.asm)).collect();
+        let functions = llvm(&llc, target, &events.iter().map(|event| event.mir).collect::<Vec<_>>());
+        for (event, lines) in events.iter().zip(functions) {
+            let lines = lines.unwrap_or_default();
+            let inserted = lines.iter().any(|line| line.starts_with(event.inserted));
+            assert_eq!(inserted, is_on(target.name, event.on), "{}: {}\n{lines:?}", target.name, event.asm);
+            judged += 1;
+        }
+    }
+    println!("{judged} pairs judged by LLVM; it dies of {}", left.len());
+    left.iter().for_each(|line| println!("  {line}"));
+    assert!(judged > 400 && left.len() * 10 < judged, "{judged} judged, {left:?}");
+}
