@@ -188,9 +188,19 @@ fn llvm(llc: &Path, target: &Target, bodies: &[&str]) -> Vec<Option<Vec<String>>
         }
         text += "    S_ENDPGM 0\n...\n";
     }
-    let wave = if target.has(Feature::WAVE32) { "-mattr=-wavefrontsize32,+wavefrontsize64" } else { "-mattr=" };
+    let wave =
+        if target.has(Feature::WAVE32) { "-mattr=-wavefrontsize32,+wavefrontsize64" } else { "-mattr=" };
     let mut child = Command::new(llc)
-        .args(["-mtriple=amdgcn-amd-amdhsa", "-run-pass=post-RA-hazard-rec", "-o", "-", "-x", "mir", "-", wave])
+        .args([
+            "-mtriple=amdgcn-amd-amdhsa",
+            "-run-pass=post-RA-hazard-rec",
+            "-o",
+            "-",
+            "-x",
+            "mir",
+            "-",
+            wave,
+        ])
         .arg(format!("-mcpu={}", target.name))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

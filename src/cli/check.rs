@@ -52,7 +52,8 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
 }
 
 fn place(place: &Place) -> Value {
-    let (symbol, offset) = place.symbol.clone().map_or((None, None), |(name, offset)| (Some(name), Some(offset)));
+    let (symbol, offset) =
+        place.symbol.clone().map_or((None, None), |(name, offset)| (Some(name), Some(offset)));
     let (file, line) = place.source.clone().map_or((None, None), |(file, line)| (Some(file), Some(line)));
     json!({
         "address": place.address,

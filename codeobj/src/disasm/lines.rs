@@ -78,7 +78,13 @@ impl Lines {
     }
 
     /// File and line of the instruction at `place` of a section, an address of that section.
-    pub fn at(&self, index: usize, section: &Section<'_>, relocatable: bool, place: u64) -> Option<(&str, u32)> {
+    pub fn at(
+        &self,
+        index: usize,
+        section: &Section<'_>,
+        relocatable: bool,
+        place: u64,
+    ) -> Option<(&str, u32)> {
         let base = if relocatable { section_base(index) } else { section.address };
         let address = place.checked_sub(section.address)?.checked_add(base)?;
         let row = self.rows[..self.rows.partition_point(|row| row.address <= address)].last()?;
