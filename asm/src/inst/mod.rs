@@ -7,6 +7,7 @@
 mod constant;
 mod function;
 mod graphics;
+mod guide;
 mod modifier;
 mod operand;
 mod registers;
@@ -118,8 +119,9 @@ impl Assembler {
             return Err(unknown_instruction(known.target, name, span));
         };
         self.operands(known, cur, name)?;
-        let pending = select::select(known, range, form, name, span.clone())?;
         self.count_registers(&known.line);
+        guide::modernise(known, range);
+        let pending = select::select(known, range, form, name, span.clone())?;
         self.write(&known.words, pending, span)
     }
 
