@@ -16,10 +16,14 @@ fn told() {
     }
     let mut failures = Vec::new();
     for (clang, version, processors) in [
-        ("clang-19", 5, &["gfx900", "gfx906"][..]),
-        ("clang-19", 4, &["gfx906"][..]),
-        ("clang-14", 3, &["gfx906"][..]),
-        ("clang-14", 2, &["gfx900"][..]),
+        (
+            "clang-19",
+            5,
+            &["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"][..],
+        ),
+        ("clang-19", 4, &["gfx600", "gfx701", "gfx803", "gfx90a", "gfx1012", "gfx1030"][..]),
+        ("clang-14", 3, &["gfx600", "gfx704", "gfx803", "gfx906", "gfx1010"][..]),
+        ("clang-14", 2, &["gfx600", "gfx700", "gfx803", "gfx900"][..]),
     ] {
         if !present(clang) {
             continue;

@@ -1,7 +1,7 @@
 //! Buffer instructions: accesses through a resource of four SGPRs. Scratch is reached this way, too.
 
 use super::access::Place;
-use super::resource::{Addressing, Resource};
+use super::resource::{ADDRESSES, Addressing, Resource};
 use super::valu::plain;
 use super::vmem::{Part, data_register};
 use super::{Cx, Flow, Handler, typed};
@@ -156,7 +156,8 @@ impl Access {
             Some(high) => {
                 let address = u64::from(offset) | u64::from(high[lane]) << 32;
                 let immediate = u64::from(self.immediate) + u64::from(after);
-                self.resource.place(0, immediate, self.scalar_offset, lane, bytes)?.wrapping_add(address)
+                let place = self.resource.place(0, immediate, self.scalar_offset, lane, bytes)?;
+                place.wrapping_add(address) & ADDRESSES
             }
         };
         Some(Place::Linear(place))

@@ -5,6 +5,9 @@ use crate::op::Src;
 use crate::wave::Wave;
 use isa::target::Generation;
 
+/// Bits of an address, as many as the base has: it may be a small negative number where VGPRs hold the pointer.
+pub(super) const ADDRESSES: u64 = (1 << 48) - 1;
+
 /// How an instruction forms the address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Addressing {
@@ -61,7 +64,8 @@ impl Resource {
             // The data format's field then holds the stride's upper bits.
             stride |= u64::from(words[3] >> 15 & 15) << 14;
         }
-        let swizzle = words[1] & Self::SWIZZLE_ENABLE != 0;
+        // With an address in VGPRs a base of -4 sets all the bits above it; they mean nothing then.
+        let swizzle = words[1] & Self::SWIZZLE_ENABLE != 0 && !how.long;
         Resource {
             base: u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32,
             stride,
@@ -126,7 +130,7 @@ impl Resource {
         } else {
             index * self.stride + offset
         };
-        in_range.then_some(self.base.wrapping_add(scalar_offset).wrapping_add(linear))
+        in_range.then_some(self.base.wrapping_add(scalar_offset).wrapping_add(linear) & ADDRESSES)
     }
 }
 

@@ -99,6 +99,11 @@ impl Flight {
             .any(|queue| queue.iter().any(|pending| pending.number == number))
     }
 
+    /// The same of its access of memory.
+    pub(super) fn has_in_memory(&self, number: u32) -> bool {
+        [&self.vm, &self.vs].into_iter().any(|queue| queue.iter().any(|pending| pending.number == number))
+    }
+
     /// What is in flight, for people.
     pub(super) fn state(&self) -> String {
         let mut text = format!("vmcnt {}, lgkmcnt {}", self.vm.len(), self.lgkm.len());
