@@ -1,4 +1,4 @@
-//! Every vector instruction of every processor has a meaning, or a refusal that says why.
+//! Every vector and memory instruction of every processor has a meaning, or a refusal that says why.
 
 use super::handler;
 use crate::fidelity::{Fidelity, fidelity};
@@ -7,7 +7,7 @@ use isa::table::{Flags, available, opcodes};
 use isa::target::PROCESSORS;
 
 #[test]
-fn every_vector_instruction_has_a_meaning() {
+fn every_instruction_has_a_meaning() {
     let mut missing = Vec::new();
     for target in &PROCESSORS {
         for op in opcodes().filter(|&op| available(op, target)) {
