@@ -179,6 +179,18 @@ pub(crate) fn single_to_half(value: f32) -> f16 {
     f16::from_bits((half | (bits >> 16 & 0x8000)) as u16)
 }
 
+/// The nearest half, rounded once: what f32 cannot hold leaves its mark in the lowest bit, below all that decides.
+#[inline(always)]
+pub(crate) fn double_to_half(value: f64) -> f16 {
+    let single = value as f32;
+    let back = f64::from(single);
+    if back == value || value.is_nan() {
+        return single_to_half(single);
+    }
+    let bits = single.to_bits() - u32::from(back.abs() > value.abs());
+    single_to_half(f32::from_bits(bits | 1))
+}
+
 /// Bits of the significand as `frexp` gives it, in 0.5..1.0; what has none stays.
 pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     if value.zero() || value.infinite() || value.nan() {

@@ -51,7 +51,7 @@ use crate::op::{Code, Op};
 use crate::watch::Watch;
 use crate::wave::{Lanes, Wave};
 use isa::table::{Family, Flags, Row};
-use isa::{MachInst, ModFlags, Target};
+use isa::{MachInst, ModFlags, Operand, Reg, Target};
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,11 @@ pub(crate) fn handler(target: &'static Target, row: &Row, inst: &MachInst) -> Op
         Family::Mubuf => mubuf::handler(target, name, flags),
         Family::Mtbuf => typed::handler(target, name.strip_prefix("tbuffer_")?),
         Family::Flat | Family::Global | Family::Scratch => vmem::handler(name, flags),
-        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => vector(target, row),
+        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => {
+            // A dword of LDS as a source: nothing here reads LDS on the way to a source.
+            let direct = inst.operands().contains(&Operand::reg(Reg::LDS_DIRECT));
+            vector(target, row).filter(|_| !direct)
+        }
         _ => None,
     }
 }
