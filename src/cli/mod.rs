@@ -126,6 +126,8 @@ pub enum Failure {
     File(String),
     /// The emulated kernel.
     Fault(String),
+    /// What strict mode has found.
+    Found(String),
     /// kernc itself.
     Internal(String),
     /// `kernc check` has something to report, and has.
@@ -141,14 +143,14 @@ impl Failure {
             Failure::File(_) => 3,
             Failure::Fault(_) => 4,
             Failure::Internal(_) => 5,
-            Failure::Reported => 6,
+            Failure::Reported | Failure::Found(_) => 6,
         }
     }
 
     /// Tells the user.
     pub fn report(&self) {
         match self {
-            Failure::Source(text) => eprint!("{text}"),
+            Failure::Source(text) | Failure::Found(text) => eprint!("{text}"),
             Failure::Usage(text) | Failure::File(text) | Failure::Internal(text) => {
                 eprintln!("error: {text}");
             }

@@ -39,6 +39,13 @@ pub struct RunArgs {
     /// Stop after this many wave instructions.
     #[arg(long, value_name = "COUNT")]
     max_instructions: Option<u64>,
+    /// What to look for: `strict` finds missing waits, hazards, races, stale caches and uninitialised data; `fast` runs
+    /// as if everything were in order.
+    #[arg(long, value_name = "strict|fast", default_value = "strict", value_parser = ["strict", "fast"])]
+    mode: String,
+    /// In strict mode: list everything that is found instead of stopping at the first.
+    #[arg(long)]
+    keep_going: bool,
     /// Print what was executed.
     #[arg(long)]
     stats: bool,
@@ -54,8 +61,15 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let named = named.collect::<Result<Vec<_>, _>>()?;
     let values = sim::args::bind(kernel, &named, &args.positional).map_err(Failure::Usage)?;
 
-    let fault = |fault: sim::Fault| Failure::Fault(fault.to_string());
+    let fault = |fault: sim::Fault| match fault {
+        sim::Fault::Found(report) => Failure::Found(report.to_string()),
+        fault => Failure::Fault(fault.to_string()),
+    };
     let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
+    device.set_mode(match args.mode.as_str() {
+        "fast" => sim::Mode::Fast,
+        _ => sim::Mode::Strict { keep_going: args.keep_going },
+    });
     let module = device.load(&object).map_err(fault)?;
     let placed = Placed::new(&mut device, kernel, &values).map_err(fault)?;
     let group = match (args.group.as_slice(), kernel.reqd_group) {
@@ -90,7 +104,18 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.stats {
         print_stats(&stats);
     }
-    Ok(())
+    found(device.reports())
+}
+
+/// What strict mode has listed.
+fn found(reports: &[sim::Report]) -> Result<(), Failure> {
+    if reports.is_empty() {
+        return Ok(());
+    }
+    let mut text: String = reports.iter().map(|report| format!("{report}\n")).collect();
+    let plural = if reports.len() == 1 { "" } else { "s" };
+    text.push_str(&format!("{} finding{plural}\n", reports.len()));
+    Err(Failure::Found(text))
 }
 
 /// A code object as it is, or made from source.
