@@ -169,6 +169,7 @@ fn run(
             kernarg: prepared.kernarg().to_vec(),
             dynamic_lds: 0,
             limits: Limits { instructions: limit, stack: 0 },
+            ..Dispatch::default()
         };
         match device.run(module, &dispatch) {
             Ok(stats) => ran.push((at, stats.instructions)),

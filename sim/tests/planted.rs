@@ -528,3 +528,36 @@ s_barrier",
     let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
     planted_in(shape, FaultClass::Deadlock, "");
 }
+
+/// GFX10: the waves of a group may be on two compute units.
+const GFX10_EXCHANGE: &str = "s_load_dwordx2 s[4:5], s[0:1], 0x0
+v_lshlrev_b32 v1, 2, v0
+s_waitcnt lgkmcnt(0)
+v_xor_b32 v2, 0x80, v1
+global_load_dword v4, v2, s[4:5]
+s_waitcnt vmcnt(0)
+s_barrier
+global_store_dword v1, v0, s[4:5]
+WAIT
+s_barrier
+INVALIDATE
+global_load_dword v3, v2, s[4:5]
+s_waitcnt vmcnt(0)
+global_store_dword v1, v3, s[4:5] offset:1024";
+
+#[test]
+fn gfx10_stores_are_counted_apart() {
+    let body = GFX10_EXCHANGE
+        .replace("WAIT", "s_waitcnt vmcnt(0)\n!s_waitcnt_vscnt null, 0x0")
+        .replace("INVALIDATE", "buffer_gl0_inv");
+    let shape = Kernel { cpu: "gfx1010", grid: 64, group: 64, ..kernel(&body) };
+    planted_in(shape, FaultClass::Race, "race-read-after-write");
+}
+
+#[test]
+fn gfx10_groups_have_two_caches() {
+    let body =
+        GFX10_EXCHANGE.replace("WAIT", "s_waitcnt_vscnt null, 0x0").replace("INVALIDATE", "!buffer_gl0_inv");
+    let shape = Kernel { cpu: "gfx1010", grid: 64, group: 64, ..kernel(&body) };
+    planted_in(shape, FaultClass::Race, "stale-vector-cache");
+}
