@@ -3,6 +3,7 @@
 use crate::effects::Effects;
 use crate::finding::{EventRule, Site};
 use crate::hazards::{Producer, RULES, Rule};
+use crate::mai::MaiKind;
 use crate::{rdna, single};
 use isa::target::Generation;
 use isa::{Feature, MachInst, Target};
@@ -17,6 +18,8 @@ pub struct Code {
     pub(crate) wanted: u64,
     /// Wait states after which no producer matters.
     pub(crate) window: u32,
+    /// Whether there are instructions that are dangerous right after a VALU instruction.
+    makes_pairs: bool,
     pub(crate) has: rdna::Has,
     /// Vector memory instructions form clauses that may be replayed.
     pub(crate) vector_clauses: bool,
@@ -34,6 +37,7 @@ impl Code {
             rules,
             effects: Vec::new(),
             wanted: 0,
+            makes_pairs: false,
             has: rdna::Has {
                 rdna1: generation == Generation::Gfx10 && !target.has(Feature::GFX10_3),
                 smem_vccz: generation <= Generation::Gfx7,
@@ -48,7 +52,8 @@ impl Code {
     pub fn add(&mut self, inst: &MachInst) -> Site {
         let effects = self.effects_of(inst);
         let pairs = 1 << Producer::AccAfterValu as u32 | 1 << Producer::DgemmAfterValu as u32;
-        if self.wanted & pairs != 0 {
+        self.makes_pairs |= matches!(effects.mai.kind, MaiKind::AccRead | MaiKind::AccWrite | MaiKind::Dgemm);
+        if self.makes_pairs && self.wanted & pairs != 0 {
             self.wanted |= 1 << Producer::ValuVector as u32;
         }
         self.effects.push(effects);

@@ -123,6 +123,8 @@ pub struct Effects {
     pub(crate) hw: RegSet,
     /// Matrix instructions and their kin.
     pub(crate) mai: Mai,
+    /// Whether `vccz` may change or matter.
+    pub(crate) vccz: bool,
     /// The instruction.
     pub op: isa::Opcode,
 }
@@ -161,10 +163,15 @@ impl Effects {
             aux: RegSet::EMPTY,
             hw: RegSet::EMPTY,
             mai: Mai::of(inst),
+            vccz: false,
             op: inst.op,
         };
         effects.registers(target, inst);
         effects.auxiliary(target, inst);
+        let vcc = [Reg::VCC, Reg::VCC.offset(1)];
+        effects.vccz = effects.kinds.intersects(Kinds::VCCZ_BRANCH | Kinds::SMEM)
+            || effects.reads.contains(Reg::VCCZ)
+            || vcc.iter().any(|&half| effects.writes.contains(half));
         if let (Family::Exp, Operand::Imm(export)) = (row.family, inst.ops[0]) {
             effects.export = export.clamp(0, 255) as u8;
         }

@@ -306,18 +306,14 @@ impl Teller<'_, '_> {
         Located { first, second, listing: self.listing(program, &finding), finding }
     }
 
-    /// The two instructions with what is between them; of a long way its ends.
+    /// The two instructions with what is between them; of a long way only the second.
     fn listing(&self, program: &Program, finding: &Finding) -> Listing {
-        const ENDS: Site = 4;
-        let first = if finding.first == CALLER { finding.second } else { finding.first };
+        const LONG: Site = 64;
+        let near = finding.first != CALLER && finding.first.abs_diff(finding.second) <= LONG;
+        let first = if near { finding.first } else { finding.second };
         let (low, high) = (first.min(finding.second), first.max(finding.second));
         let mut listing = Listing { line: low as usize + 1, ..Listing::default() };
         for site in low..=high {
-            if site > low + ENDS && site + ENDS < high {
-                // Lines keep their numbers: what is left out is left empty.
-                listing.text.push('\n');
-                continue;
-            }
             let placed = &program.insts[site as usize];
             listing.text.push_str(&format!("{:#06x}  ", placed.address));
             let begin = listing.text.len();

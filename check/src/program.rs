@@ -66,6 +66,13 @@ pub struct Placed {
     leads: bool,
 }
 
+impl Placed {
+    /// Whether control comes here from elsewhere than the instruction before.
+    pub(crate) fn is_leader(&self) -> bool {
+        self.leads
+    }
+}
+
 /// Decoded code of one section.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -139,7 +146,7 @@ impl Program {
 
     /// Whether control comes to an instruction from elsewhere than the one before it.
     pub fn is_leader(&self, site: Site) -> bool {
-        self.insts[site as usize].leads
+        self.insts[site as usize].is_leader()
     }
 }
 

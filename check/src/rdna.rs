@@ -76,8 +76,10 @@ pub(crate) struct Has {
 }
 
 impl Has {
-    pub(crate) fn any(self) -> bool {
-        self.rdna1 || self.partial_vccz || self.clauses
+    /// Whether any of them has to look at the instruction.
+    #[inline(always)]
+    pub(crate) fn concerns(self, effects: &Effects) -> bool {
+        self.rdna1 || self.clauses || self.partial_vccz && effects.vccz
     }
 }
 

@@ -153,7 +153,7 @@ impl Scoreboard {
         if effects.fears & self.live != 0 {
             self.hazards(code, site, effects, sink);
         }
-        if code.has.any() {
+        if code.has.concerns(effects) {
             let pending = self.outstanding_of(Class::Scalar) != 0;
             self.events.issue(code, site, effects, pending, sink);
         }
@@ -201,6 +201,11 @@ impl Scoreboard {
     pub fn outstanding(&self, counter: Counter) -> u32 {
         let classes = CLASS_TABLE.iter().filter(|info| info.counter == counter);
         classes.map(|info| self.outstanding_of(info.class)).sum()
+    }
+
+    /// How many things are kept track of.
+    pub(crate) fn len(&self) -> usize {
+        self.operations.len() + self.recent.len()
     }
 
     /// After a call: a function waits for everything, stores of GFX10 apart, before it returns.
@@ -433,7 +438,8 @@ impl Scoreboard {
         if let Some(pair) = pair.filter(|pair| code.wanted >> *pair as u32 & 1 != 0) {
             self.produce_pairs(code, site, pair);
         }
-        self.push(Recent { site, via: None, produces: effects.produces, clock: self.clock });
+        let produces = effects.produces & code.wanted;
+        self.push(Recent { site, via: None, produces, clock: self.clock });
     }
 
     #[inline]

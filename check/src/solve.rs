@@ -50,7 +50,11 @@ pub fn solve(program: &Program, roots: &[Root]) -> Vec<Finding> {
         };
         solver.reach(site, &state);
     }
+    // Sound code needs a few turns; what damaged code would need is not worth it.
+    let mut budget = 1_000_000 + 64 * program.insts.len();
     while let Some(site) = solver.open.pop_front() {
+        let Some(left) = budget.checked_sub(solver.length(site)) else { break };
+        budget = left;
         let state = solver.heads[&site].clone();
         let (next, state) = solver.block(site, state, &mut |_| {});
         next.into_iter().for_each(|next| solver.reach(next, &state));
@@ -92,6 +96,13 @@ fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
 }
 
 impl Solver<'_> {
+    /// Instructions from here to the next head, and what has to be joined behind them.
+    fn length(&self, site: Site) -> usize {
+        let heads = self.program.insts[site as usize..].iter().skip(1);
+        let straight = heads.take_while(|placed| !placed.is_leader()).take(1000).count();
+        straight + 1 + self.heads[&site].len()
+    }
+
     fn reach(&mut self, site: Site, state: &Scoreboard) {
         let changed = match self.heads.get_mut(&site) {
             Some(head) => head.join(state, &self.program.code),
