@@ -145,7 +145,7 @@ impl fmt::Display for Fault {
             Fault::Stuck { limit, deadlock, waves, count } => {
                 write_stuck(f, *limit, *deadlock, waves, *count)
             }
-            Fault::Trap { id, at } => write!(f, "trap {id} raised by {at}"),
+            Fault::Trap { id, at } => write!(f, "trap {id} ({}) raised by {at}", trap_name(*id)),
             Fault::Descriptor(text) => write!(f, "bad kernel descriptor: {text}"),
             Fault::Dispatch(text) => write!(f, "cannot dispatch: {text}"),
         }
@@ -153,6 +153,17 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// What the number of a trap means to the runtime's trap handler (seed 000, line 4041).
+fn trap_name(id: u32) -> &'static str {
+    match id {
+        0 => "reserved by the hardware",
+        1 => "debugtrap with an argument, which is not implemented",
+        2 => "llvm.trap: the program gives up",
+        7 => "a debugger's breakpoint",
+        _ => "reserved",
+    }
+}
 
 fn write_stuck(
     f: &mut fmt::Formatter<'_>,

@@ -1,6 +1,7 @@
 //! How faithful each instruction's meaning is: data beside the handlers, for documentation and tests.
 
 mod memory;
+mod scalar;
 
 use isa::Target;
 use isa::table::{Family, Row};
@@ -69,13 +70,13 @@ const APPROXIMATED: &[(&str, Fidelity)] = &[
     ("v_dot2c_f32_f16", DOT),
 ];
 
-/// How faithful a vector, memory, image or export instruction is; `None` for other families.
+/// How faithful an instruction is; `None` for what no processor executes.
 pub fn fidelity(row: &Row, _target: &Target) -> Option<Fidelity> {
     match row.family {
         Family::Vintrp => Some(Fidelity::Refused(
             "interpolates vertex attributes, which only graphics pipelines put into LDS",
         )),
-        _ if !row.is_valu() => memory::fidelity(row),
+        _ if !row.is_valu() => memory::fidelity(row).or_else(|| scalar::fidelity(row)),
         _ if row.name == "v_illegal" => {
             Some(Fidelity::Refused("raises an illegal instruction exception, and does nothing else"))
         }

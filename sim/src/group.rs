@@ -158,8 +158,11 @@ impl Group {
                 at: here(Some(lane).filter(|&lane| lane < 64)),
             },
             Trap::Unsupported => {
-                let at = here(None);
-                Fault::Unsupported { address: at.offset, text: at.text }
+                let (at, wave) = (here(None), &self.waves[at]);
+                let code = launch.code.get(wave.range as usize);
+                let why = code.and_then(|code| code.refusal(launch.target, wave.last));
+                let why = why.map_or(String::new(), |why| format!(" ({why})"));
+                Fault::Unsupported { address: at.offset, text: format!("{}{why}", at.text) }
             }
             Trap::Refused(why) => {
                 let at = here(None);

@@ -144,9 +144,6 @@ pub(crate) fn check(kernel: &KernelInfo, dispatch: &Dispatch<'_>, target: &Targe
 
 fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Result<(), Fault> {
     let refuse = |why: String| Err(Fault::Descriptor(why));
-    if descriptor.float_mode() & 0xf != 0 {
-        return refuse("only rounding to the nearest even is emulated".into());
-    }
     let enabled =
         UserSgprs::ORDER.iter().filter(|(kind, _)| descriptor.enables(*kind)).map(|(_, dwords)| dwords);
     let enabled = (enabled.sum::<u32>() + descriptor.preload.0).min(MAX_USER_SGPRS);

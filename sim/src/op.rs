@@ -51,6 +51,8 @@ pub(crate) enum Class {
 #[derive(Clone)]
 pub(crate) struct Op {
     pub(crate) run: Handler,
+    /// What `run` goes on with, if it only prepares a source.
+    pub(crate) inner: Handler,
     /// Uses in the assembler's order, then tied destinations.
     pub(crate) src: [Src; 4],
     /// First register of the first destination, by its code in a source field.
@@ -91,6 +93,7 @@ impl Op {
     fn blank(run: Handler) -> Op {
         Op {
             run,
+            inner: run,
             src: [Src::None; 4],
             dst: NONE,
             dst2: NONE,
@@ -161,6 +164,7 @@ impl Op {
         }
         op.widest = inst.operands().iter().map(|operand| vgpr_count(*operand)).max().unwrap_or(0);
         op.rules = rules(target, row);
+        exec::lds_direct::prepare(&mut op);
         op.set_modifiers(inst);
         if row.flags.contains(Flags::ATOMIC) {
             op.atomic = Atomic::of_name(row.name).unwrap_or_default();
@@ -329,6 +333,13 @@ impl Code {
         let distance = address.wrapping_sub(self.base);
         let index = distance / 4;
         (distance.is_multiple_of(4) && index < self.words.len() as u64).then_some(index as u32)
+    }
+
+    /// Why the instruction at an index is refused, if there is a reason to tell.
+    pub(crate) fn refusal(&self, target: &Target, index: u32) -> Option<&'static str> {
+        let words = self.words.get(index as usize..).unwrap_or(&[]);
+        let (inst, _) = read(&Decoder::new(target)?, words).ok()?;
+        exec::refusal(inst.op.row(), inst.mods.flags)
     }
 
     /// The instruction at an index, for people.

@@ -20,6 +20,8 @@ pub(crate) mod reg {
     pub(crate) const HIDDEN_FLAT_SCRATCH: usize = 192;
     /// The same of XNACK_MASK.
     pub(crate) const HIDDEN_XNACK_MASK: usize = 194;
+    /// The value that `src_lds_direct` stands for in the instruction that runs.
+    pub(crate) const HIDDEN_LDS_DIRECT: usize = 195;
 }
 
 /// Upper halves of the addresses through which flat instructions reach LDS and scratch (`SH_MEM_BASES` of ROCm).
@@ -81,9 +83,6 @@ pub(crate) struct Wave {
     pub(crate) flush64: (bool, bool),
     pub(crate) ieee: bool,
     pub(crate) dx10_clamp: bool,
-    /// How f32, and how f16 and f64 round: 0 to the nearest even, 1 up, 2 down, 3 towards zero.
-    pub(crate) round32: u8,
-    pub(crate) round64: u8,
     pub(crate) fp16_overflow: bool,
     pub(crate) gpr_idx: bool,
     pub(crate) vskip: bool,
@@ -132,8 +131,6 @@ impl Wave {
             flush64: (false, false),
             ieee: false,
             dx10_clamp: false,
-            round32: 0,
-            round64: 0,
             fp16_overflow: false,
             gpr_idx: false,
             vskip: false,
@@ -161,7 +158,6 @@ impl Wave {
     /// Writes MODE, whose fields are kept apart for those that look at them often.
     pub(crate) fn set_mode(&mut self, mode: u32) {
         self.mode = mode;
-        (self.round32, self.round64) = ((mode & 3) as u8, (mode >> 2 & 3) as u8);
         // Sources, results (seed 000, "Floating Point Denorm Mode Enumeration Values").
         let flush = |bits: u32| match bits & 3 {
             0 => (true, true),

@@ -1,4 +1,4 @@
-//! Every vector and memory instruction of every processor has a meaning, or a refusal that says why.
+//! Every instruction of every processor has a meaning, or a refusal that says why.
 
 use super::handler;
 use crate::fidelity::{Fidelity, fidelity};

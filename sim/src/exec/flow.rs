@@ -47,6 +47,16 @@ fn branches(name: &str) -> Option<Handler> {
     })
 }
 
+/// Why a scalar instruction is always refused.
+pub(super) fn refusal(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "s_sendmsghalt" => "nobody would make the wave go on",
+        "s_code_end" => "it marks the end of the code and is never executed",
+        "s_rfe_b64" | "s_rfe_restore_b64" => "only the trap handler may execute it",
+        _ => return None,
+    })
+}
+
 /// What means nothing where every instruction completes at once and nobody measures.
 fn hints(name: &str) -> Option<Handler> {
     Some(match name {
@@ -74,8 +84,6 @@ fn states(name: &str) -> Option<Handler> {
         },
         "s_trap" => trap,
         "s_sendmsg" => send,
-        "s_sendmsghalt" => |cx, _| cx.fail(Trap::Refused("nobody would make the wave go on")),
-        "s_code_end" => |cx, _| cx.fail(Trap::Refused("it marks the end of the code and is never executed")),
         _ => return None,
     })
 }

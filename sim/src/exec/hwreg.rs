@@ -76,9 +76,6 @@ pub(super) fn set_mode(cx: &mut Cx<'_>, mode: u32) -> Flow {
     if mode & mode::EXCEPTIONS != 0 {
         return cx.fail(Trap::Refused("floating-point exceptions do not trap"));
     }
-    if mode & 0xf != 0 {
-        return cx.fail(Trap::Refused("only rounding to the nearest even is emulated"));
-    }
     cx.wave.set_mode(mode);
     Flow::Next
 }

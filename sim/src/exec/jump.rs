@@ -26,10 +26,6 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
             cx.wave.set_pair(usize::from(op.dst), next);
             branch(cx, op, 0)
         },
-        // Both return from the trap handler and are illegal anywhere else.
-        "s_rfe_b64" | "s_rfe_restore_b64" => {
-            |cx, _| cx.fail(Trap::Refused("only the trap handler may execute it"))
-        }
         "s_cbranch_g_fork" => |cx, op| {
             let target = cx.wave.scalar64(op.src[1]);
             fork(cx, op, target)

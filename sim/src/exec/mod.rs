@@ -16,6 +16,7 @@ mod format;
 mod hwreg;
 mod jump;
 mod lane;
+pub(crate) mod lds_direct;
 mod masks;
 mod mfma;
 mod mix;
@@ -51,7 +52,7 @@ use crate::op::{Code, Op};
 use crate::watch::Watch;
 use crate::wave::{Lanes, Wave};
 use isa::table::{Family, Flags, Row};
-use isa::{MachInst, ModFlags, Operand, Reg, Target};
+use isa::{MachInst, ModFlags, Target};
 
 /// What happens next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +119,7 @@ pub(crate) fn unsupported(cx: &mut Cx<'_>, _: &Op) -> Flow {
     cx.fail(Trap::Unsupported)
 }
 
-/// Why a memory, export or interpolation instruction is refused; `None` if it has a meaning.
+/// Why an instruction is refused; `None` if it has a meaning.
 pub(crate) fn refusal(row: &Row, flags: ModFlags) -> Option<&'static str> {
     match row.family {
         Family::Mimg | Family::Exp | Family::Vintrp => Some("graphics only"),
@@ -126,7 +127,8 @@ pub(crate) fn refusal(row: &Row, flags: ModFlags) -> Option<&'static str> {
         Family::Mubuf if flags.contains(ModFlags::TFE) && !row.flags.contains(Flags::LOAD) => {
             Some("a store with tfe")
         }
-        _ => None,
+        Family::Vop1 if row.name == "v_illegal" => Some("it is illegal on purpose"),
+        _ => flow::refusal(row.name),
     }
 }
 
@@ -146,11 +148,7 @@ pub(crate) fn handler(target: &'static Target, row: &Row, inst: &MachInst) -> Op
         Family::Mubuf => mubuf::handler(target, name, flags),
         Family::Mtbuf => typed::handler(target, name.strip_prefix("tbuffer_")?),
         Family::Flat | Family::Global | Family::Scratch => vmem::handler(name, flags),
-        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => {
-            // A dword of LDS as a source: nothing here reads LDS on the way to a source.
-            let direct = inst.operands().contains(&Operand::reg(Reg::LDS_DIRECT));
-            vector(target, row).filter(|_| !direct)
-        }
+        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => vector(target, row),
         _ => None,
     }
 }

@@ -75,10 +75,9 @@ pub(crate) fn lane_bits(source: Source<'_>, lane: usize, words: usize) -> u64 {
 /// How MODE rounds results of a format; f16 and f64 share a field.
 #[inline(always)]
 pub(crate) fn rounding(wave: &Wave, format: Format) -> Round {
-    const FP16_OVFL: u32 = 1 << 23;
     match format {
         Format::F32 => Round::of_bits(wave.mode()),
-        Format::F16 => Round { saturate: wave.mode() & FP16_OVFL != 0, ..Round::of_bits(wave.mode() >> 2) },
+        Format::F16 => Round { saturate: wave.fp16_overflow, ..Round::of_bits(wave.mode() >> 2) },
         Format::F64 | Format::Int => Round::of_bits(wave.mode() >> 2),
     }
 }

@@ -210,6 +210,14 @@ fn modes() {
         let trap = refusal(processor, 64, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 1), 1", |_| {});
         assert!(matches!(trap, Trap::Refused(_)), "{processor}: {trap:?}");
     }
+    // Rounding: up for f32, towards zero for the others.
+    for text in ["s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 13", "s_round_mode 13"] {
+        let wave = run("gfx1010", &format!("{text}\nv_add_f32 v1, v0, v2"), |wave| {
+            wave.vgpr[0] = [0x3f80_0000; 64];
+            wave.vgpr[2] = [1; 64];
+        });
+        assert_eq!((wave.mode() & 0xff, wave.vgpr[1][0]), (0xfd, 0x3f80_0001), "{text}");
+    }
     let wave = run("gfx1010", "s_denorm_mode 0x9", |_| {});
     assert_eq!((wave.mode() & 0xff, wave.flush32, wave.flush64), (0x90, (false, true), (true, false)));
     for (processor, overflow) in [("gfx803", false), ("gfx906", true), ("gfx1010", true)] {
@@ -229,10 +237,10 @@ fn hardware_registers() {
             wave.set_pair(reg::VCC, 1);
             wave.group_waves = 2;
         });
-        // SCC, priority 2, TRAP_EN, EXECZ, IN_TG, VALID.
+        // SCC, priority 2, TRAP_EN, EXECZ, IN_TG, VALID; LDS of 512 bytes.
         assert_eq!(
             wave.sgpr[..4],
-            [1 | 2 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 16, 0, 0, 0],
+            [1 | 2 << 3 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 16, 0, 2, 0],
             "{processor}"
         );
         let trap = refusal(processor, 64, "s_getreg_b32 s0, hwreg(HW_REG_TRAPSTS)", |_| {});
@@ -268,6 +276,36 @@ fn hardware_registers() {
     assert_eq!(wave.sgpr[0], 0x4_5678, "20 bits of the clock");
     let text = "s_setreg_b32 hwreg(HW_REG_XNACK_MASK), s4\ns_getreg_b32 s0, hwreg(HW_REG_XNACK_MASK)";
     assert_eq!(run("gfx1010", text, |wave| wave.sgpr[4] = 77).sgpr[0], 77);
+}
+
+#[test]
+fn values_of_lds() {
+    // Type and address in M0, value.
+    let cases = [
+        (1, 0x33),
+        (6, 0x99),
+        (4 << 16 | 7, 0xffff_ff88),
+        (4 << 16 | 2, 0x22),
+        (1 << 16 | 4, 0xaabb),
+        (5 << 16 | 8, 0xffff_8001),
+        (5 << 16 | 10, 0x7fff),
+        (2 << 16 | 12, 0xdead_beef),
+    ];
+    for processor in super::PROCESSORS {
+        for (m0, value) in cases {
+            let text = "v_mov_b32 v0, src_lds_direct\nv_xor_b32 v1, src_lds_direct, v2";
+            let wave = run(processor, text, |wave| {
+                wave.sgpr[reg::M0] = m0;
+                wave.vgpr[2] = std::array::from_fn(|lane| lane as u32);
+            });
+            assert_eq!((wave.vgpr[0][5], wave.vgpr[1][9]), (value, value ^ 9), "{processor}: {m0:#x}");
+        }
+        for m0 in [3 << 16, 2 << 16 | 16] {
+            let prepare = |wave: &mut Wave| wave.sgpr[reg::M0] = m0;
+            let trap = refusal(processor, 64, "v_mov_b32 v0, src_lds_direct", prepare);
+            assert!(matches!(trap, Trap::Refused(_) | Trap::Memory { .. }), "{processor}: {trap:?}");
+        }
+    }
 }
 
 /// What a wave must have to execute an instruction.
