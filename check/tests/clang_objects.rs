@@ -4,7 +4,9 @@
 #[path = "common/clang.rs"]
 mod clang;
 
-use clang::{kernels, twin, variants};
+use check::program::Unknown;
+use clang::{compile, kernels, twin, variants};
+use std::path::Path;
 
 #[test]
 fn nothing_is_reported_of_clangs_code() {
@@ -27,4 +29,19 @@ fn nothing_is_reported_of_clangs_code() {
     }
     println!("{objects} objects, {instructions} instructions");
     assert!(text.is_empty(), "{text}");
+}
+
+/// Functions that call each other: what is taken for granted of calls is said, and nothing is reported.
+#[test]
+fn calls_are_said() {
+    let Some(clang) = clang::clang("reports on clang's functions") else { return };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/calls.cl");
+    for variant in variants().into_iter().filter(|variant| variant.cpu != "gfx600") {
+        let bytes = compile(&clang, &source, variant);
+        let object = codeobj::CodeObject::parse(&bytes).expect("clang's object");
+        let report = check::object::check(&object, &Default::default()).expect("a known processor");
+        assert_eq!(report.roots, 3, "{variant:?}");
+        assert!(!report.notes.is_empty() && report.notes.iter().all(|note| note.unknown == Unknown::Call));
+        assert!(report.findings.is_empty(), "{}", check::report::human(&report, "calls", false));
+    }
 }
