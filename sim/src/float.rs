@@ -191,6 +191,21 @@ pub(crate) fn double_to_half(value: f64) -> f16 {
     single_to_half(f32::from_bits(bits | 1))
 }
 
+/// A sum that, where it is not exact, is cut off and has an odd last place.
+#[inline(always)]
+pub(crate) fn sum_to_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    // What was lost (Knuth's two-sum), exactly; NaN where the sum is no number.
+    let from_b = sum - a;
+    let lost = (a - (sum - from_b)) + (b - from_b);
+    let bits = sum.to_bits();
+    match lost.abs() > 0.0 {
+        true if (lost > 0.0) == (sum > 0.0) => f64::from_bits(bits | 1),
+        true => f64::from_bits((bits - 1) | 1),
+        false => sum,
+    }
+}
+
 /// Bits of the significand as `frexp` gives it, in 0.5..1.0; what has none stays.
 pub(crate) fn mantissa<T: Ieee>(value: T) -> u64 {
     if value.zero() || value.infinite() || value.nan() {

@@ -200,7 +200,7 @@ impl Format {
             Number::Uint | Number::Sint => value,
             Number::Float => match bits {
                 32 => value,
-                16 => f16::from_f64(float).to_bits().into(),
+                16 => crate::float::single_to_half(f32::from_bits(value)).to_bits().into(),
                 _ => small_float(value, bits),
             },
         }

@@ -58,8 +58,8 @@ macro_rules! native {
 native!(f32, Single);
 native!(f64, Double);
 
-/// Products and sums in f32 (in f64 where three are involved) have more than twice the bits, so that rounding twice is
-/// rounding once.
+/// Products and sums of two in f32 have more than twice the bits, so that rounding twice is rounding once. A product and a
+/// third value may be so far apart that f64 does not hold their sum: it is rounded to odd first.
 impl Real for f16 {
     type Soft = soft::Half;
     #[inline(always)]
@@ -80,7 +80,7 @@ impl Real for f16 {
     }
     #[inline(always)]
     fn fused(self, b: f16, c: f16) -> f16 {
-        float::double_to_half(self.widen() * b.widen() + c.widen())
+        float::double_to_half(float::sum_to_odd(self.widen() * b.widen(), c.widen()))
     }
     #[inline(always)]
     fn flushed(self) -> f16 {
@@ -317,9 +317,10 @@ fn legacy(base: &str) -> Option<Handler> {
         "v_fma_legacy" | "v_fmac_legacy" => |cx, op| {
             cx.real(
                 op,
-                |[a, b, c]: [f32; 3]| if a == 0.0 || b == 0.0 { c } else { a.mul_add(b, c) },
+                |[a, b, c]: [f32; 3]| if a == 0.0 || b == 0.0 { 0.0 + c } else { a.mul_add(b, c) },
                 |r, [a, b, c]| match is_zero(a) || is_zero(b) {
-                    true => soft::nan_of::<soft::Single>(&[c]).unwrap_or(c),
+                    // The product is +0: a sum with -0 is not -0.
+                    true => soft::add::<soft::Single>(r, 0, c),
                     false => soft::fma::<soft::Single>(r, a, b, c),
                 },
             )
@@ -495,7 +496,8 @@ fn exact_fract<T: Real>(round: Round, a: u64) -> u64 {
         return soft::nan_of::<T::Soft>(&[a]).unwrap_or(sign | T::infinity() | T::quiet_bit());
     }
     let floor = T::narrow(value.widen().floor()).bits();
-    let part = soft::sub::<T::Soft>(round, a, floor);
+    // Rounding down, a difference that is zero is -0; a fraction has no sign.
+    let part = soft::sub::<T::Soft>(round, a, floor) & !T::sign_bit();
     part.min(T::BELOW_ONE.bits())
 }
 

@@ -1,0 +1,84 @@
+//! `docs/fidelity.md` is what `sim::fidelity` says of each instruction of each processor. `KERNC_BLESS=1` writes it anew.
+
+use isa::Target;
+use isa::table::{Family, Flags, Row, available, opcodes};
+use isa::target::PROCESSORS;
+use sim::{Fidelity, fidelity};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+const HEAD: &str = "# How faithful the emulator is
+
+This page is generated from the instruction table and `sim/src/fidelity.rs` (`KERNC_BLESS=1 cargo test -p kernc-sim --test
+fidelity`); a test fails when it is stale, and another when an instruction has neither a meaning nor a refusal.
+
+- **exact**: bit for bit what the ISA manuals say. Which NaN comes out of arithmetic on NaNs is not compared.
+- **approximate**: within a stated bound of what the hardware gives or the manual asks for.
+- **refused**: the dispatch stops and names the instruction. Graphics: image, export and interpolation instructions.
+  Other instructions are refused with some operands only: DS instructions with `gds`, messages of `s_sendmsg` other than
+  the interrupt, `s_sethalt 1`.
+
+How this is checked: `sim/tests/meanings.rs` runs vector instructions as machine code beside clang's CPU code for C
+expressions written from the manuals (all edge inputs and random ones); the emulator's own unit tests hold scalar, memory and
+lane-crossing instructions against second formulas. What those tests do not reach rests on reading the manuals: no hardware
+was at hand.
+";
+
+fn rows(target: &'static Target) -> impl Iterator<Item = &'static Row> {
+    let rows = opcodes().filter(move |&op| available(op, target)).map(|op| op.row());
+    rows.filter(|row| row.family != Family::Pseudo && !row.flags.contains(Flags::ALIAS))
+}
+
+fn is_graphics(row: &Row) -> bool {
+    matches!(row.family, Family::Mimg | Family::Exp | Family::Vintrp)
+}
+
+fn page() -> String {
+    let mut text = String::from(HEAD);
+    text.push_str("\n## Mnemonics per processor\n\n");
+    text.push_str(
+        "| processor | exact | approximate | refused: graphics | refused: others |\n|---|--:|--:|--:|--:|\n",
+    );
+    let mut notes: [BTreeMap<&str, BTreeSet<&str>>; 2] = [BTreeMap::new(), BTreeMap::new()];
+    for target in &PROCESSORS {
+        let mut counts: [BTreeSet<&str>; 4] = Default::default();
+        for row in rows(target) {
+            let Some(faithful) = fidelity(row, target) else { continue };
+            let (column, note) = match faithful {
+                Fidelity::Exact => (0, None),
+                Fidelity::Approximate(bound) => (1, Some((0, bound))),
+                Fidelity::Refused(why) => (if is_graphics(row) { 2 } else { 3 }, Some((1, why))),
+            };
+            counts[column].insert(row.name);
+            if let Some((list, why)) = note {
+                notes[list].entry(why).or_default().insert(row.name);
+            }
+        }
+        let [exact, approximate, graphics, others] = counts.map(|names| names.len());
+        let _ = writeln!(text, "| {} | {exact} | {approximate} | {graphics} | {others} |", target.name);
+    }
+    let [approximate, refused] = notes;
+    section(&mut text, "Approximate", &approximate);
+    section(&mut text, "Refused", &refused);
+    text
+}
+
+fn section(text: &mut String, title: &str, notes: &BTreeMap<&str, BTreeSet<&str>>) {
+    let _ = write!(text, "\n## {title}\n\n");
+    for (why, names) in notes {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(text, "- {why}:\n  {}", names.join(", "));
+    }
+}
+
+#[test]
+fn the_page_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fidelity.md");
+    let page = page();
+    if std::env::var_os("KERNC_BLESS").is_some() {
+        std::fs::write(&path, &page).expect("the page is written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == page, "docs/fidelity.md is stale: run this with KERNC_BLESS=1");
+}
