@@ -1,7 +1,7 @@
 //! Wave instructions a second, on one thread: `sgemm_reg` and `sha256` as clang 19 compiles them for gfx906.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use sim::{CodeObject, Device, Dispatch, Limits};
+use sim::{CodeObject, Device, Dispatch, Limits, Mode};
 
 const SGEMM_REG: &[u8] = include_bytes!("../tests/data/sgemm_reg.co");
 const SHA256: &[u8] = include_bytes!("../tests/data/sha256.co");
@@ -35,6 +35,10 @@ fn emulator(c: &mut Criterion) {
     group.sample_size(10);
     group.throughput(Throughput::Elements(stats.instructions));
     group.bench_function("sgemm_reg", |b| b.iter(|| device.run(module, &dispatch).expect("the kernel ends")));
+    device.set_mode(Mode::STRICT);
+    group.bench_function("sgemm_reg strict", |b| {
+        b.iter(|| device.run(module, &dispatch).expect("there is nothing to report"))
+    });
     group.finish();
     c.bench_function("load sgemm_reg", |b| {
         b.iter(|| CodeObject::load(SGEMM_REG).expect("the fixture loads"))
