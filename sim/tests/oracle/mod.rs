@@ -54,6 +54,6 @@ impl Mode {
 
     /// The FP_ROUND and FP_DENORM fields.
     pub fn float_mode(&self) -> u32 {
-        self.round * 5 | if self.denormals { 0xf0 } else { 0 }
+        (self.round * 5) | if self.denormals { 0xf0 } else { 0 }
     }
 }

@@ -106,7 +106,7 @@ impl Native {
         let _ = (std::fs::remove_file(from), std::fs::remove_file(to));
         let mut words =
             answer.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let mut lanes = |request: &Request<'_>| {
+        let lanes = |request: &Request<'_>| {
             assert_eq!(words.next(), Some(1), "no meaning of {}", request.name);
             let mut lane = || {
                 let out: [u32; OUTPUT] =
@@ -121,7 +121,7 @@ impl Native {
             };
             request.inputs.iter().map(|_| lane()).collect()
         };
-        requests.iter().map(|request| lanes(request)).collect()
+        requests.iter().map(lanes).collect()
     }
 }
 
