@@ -14,6 +14,7 @@ use crate::printf;
 use crate::scratch;
 use crate::stats::RunStats;
 use crate::strict::{Mode, Report};
+use crate::weak::{self, Entry, Exploration, Search};
 use isa::Target;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -43,6 +44,16 @@ struct Module {
     base: u64,
 }
 
+impl Module {
+    /// Where a kernel begins.
+    fn entry(&self, code: &[Code], name: &str) -> Result<Entry, Fault> {
+        let kernel = self.kernels.iter().find(|kernel| kernel.name == name);
+        let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {name}")))?;
+        let (range, index) = find_entry(self.base, code, kernel)?;
+        Ok(Entry(range, index))
+    }
+}
+
 /// An emulated GPU.
 pub struct Device {
     memory: Memory,
@@ -54,6 +65,9 @@ pub struct Device {
     dispatches: u64,
     /// What kernels have printed.
     printed: String,
+    /// What the next dispatch is to search, and what the last search has found.
+    search: Option<Search>,
+    explored: Exploration,
 }
 
 impl Default for Device {
@@ -78,6 +92,8 @@ impl Device {
             reports: Vec::new(),
             dispatches: 0,
             printed: String::new(),
+            search: None,
+            explored: Exploration::default(),
         }
     }
 
@@ -185,6 +201,18 @@ impl Device {
         std::mem::take(&mut self.printed)
     }
 
+    /// Runs the threads of a small program in every schedule that the machine allows, and gives what came out. Memory is
+    /// afterwards as it was before. All threads have the first one's initial registers.
+    pub fn explore(&mut self, module: ModuleId, search: Search) -> Result<Exploration, Fault> {
+        let first = search.threads.first().map(|thread| thread.kernel.clone());
+        let kernel = first.ok_or_else(|| Fault::Dispatch("no threads to explore".into()))?;
+        let group = [search.lanes.max(1), 1, 1];
+        self.search = Some(search);
+        let done = self.run(module, &Dispatch { kernel: &kernel, grid: group, group, ..Dispatch::default() });
+        self.search = None;
+        done.map(|_| std::mem::take(&mut self.explored))
+    }
+
     /// Runs a kernel to its end.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
@@ -219,7 +247,17 @@ impl Device {
             strict: None,
         };
         let launch = Launch { strict: launch.shadow(self.mode), ..launch };
-        let (result, mut reports) = Scheduler::new(&launch, dispatch.limits.instructions, self.threads).run();
+        let limit = dispatch.limits.instructions;
+        let (result, mut reports) = match (self.search.take(), self.mode) {
+            (Some(search), _) => {
+                let entries = search.threads.iter().map(|thread| module.entry(code, &thread.kernel));
+                let entries: Result<Vec<_>, Fault> = entries.collect();
+                let found = entries.and_then(|entries| weak::search(&launch, &search, &entries));
+                (found.map(|found| self.explored = found).map(|()| RunStats::default()), Vec::new())
+            }
+            (None, Mode::Weak { seed }) => (weak::run(&launch, limit, seed), Vec::new()),
+            _ => Scheduler::new(&launch, limit, self.threads).run(),
+        };
         reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
         reports.dedup_by(|one, two| one.same_code(two));
         self.reports = reports;

@@ -148,32 +148,53 @@ impl Group {
     }
 
     fn fault(&self, at: usize, launch: &Launch<'_>, trap: Trap) -> Fault {
-        let here = |lane| Box::new(self.location(at, launch, lane));
-        match trap {
-            Trap::Memory { address, bytes, access, reason, lane } => Fault::Memory {
-                address,
-                bytes,
-                access,
-                reason,
-                at: here(Some(lane).filter(|&lane| lane < 64)),
-            },
+        let refusal = match trap {
             Trap::Unsupported => {
-                let (at, wave) = (here(None), &self.waves[at]);
+                let wave = &self.waves[at];
                 let code = launch.code.get(wave.range as usize);
-                let why = code.and_then(|code| code.refusal(launch.target, wave.last));
-                let why = why.map_or(String::new(), |why| format!(" ({why})"));
-                Fault::Unsupported { address: at.offset, text: format!("{}{why}", at.text) }
+                code.and_then(|code| code.refusal(launch.target, wave.last))
             }
-            Trap::Refused(why) => {
-                let at = here(None);
-                Fault::Unsupported { address: at.offset, text: format!("{} ({why})", at.text) }
+            _ => None,
+        };
+        match fault(trap, |lane| Box::new(self.location(at, launch, lane))) {
+            Fault::Unsupported { address, text } => {
+                let why = refusal.map_or(String::new(), |why| format!(" ({why})"));
+                Fault::Unsupported { address, text: format!("{text}{why}") }
             }
-            Trap::Fetch(address) => Fault::Fetch { address, at: here(None) },
-            Trap::Register(code) => Fault::Register { register: format!("{:?}", Reg(code)), at: here(None) },
-            Trap::Watched => Fault::Dispatch("stopped by its watcher".into()),
-            Trap::Raised(id) => Fault::Trap { id, at: here(None) },
+            fault => fault,
         }
     }
+}
+
+/// What a trap is called once it is known where it happened.
+pub(crate) fn fault(trap: Trap, here: impl Fn(Option<u32>) -> Box<Location>) -> Fault {
+    match trap {
+        Trap::Memory { address, bytes, access, reason, lane } => Fault::Memory {
+            address,
+            bytes,
+            access,
+            reason,
+            at: here(Some(lane).filter(|&lane| lane < 64)),
+        },
+        Trap::Unsupported => {
+            let at = here(None);
+            Fault::Unsupported { address: at.offset, text: at.text }
+        }
+        Trap::Refused(why) => {
+            let at = here(None);
+            Fault::Unsupported { address: at.offset, text: format!("{} ({why})", at.text) }
+        }
+        Trap::Fetch(address) => Fault::Fetch { address, at: here(None) },
+        Trap::Register(code) => Fault::Register { register: format!("{:?}", Reg(code)), at: here(None) },
+        Trap::Watched => Fault::Dispatch("stopped by its watcher".into()),
+        Trap::Raised(id) => Fault::Trap { id, at: here(None) },
+    }
+}
+
+/// Runs one instruction.
+#[inline(always)]
+pub(crate) fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    if cx.wave.gpr_idx && op.class == Class::Valu { run_indexed(cx, op) } else { (op.run)(cx, op) }
 }
 
 /// Runs a wave for at most `slice` instructions; says why it stopped and how many it executed.
@@ -216,7 +237,7 @@ fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
 
 /// The register that an instruction names and its wave does not have.
 #[cold]
-fn missing_register(op: &Op, wave: &Wave) -> Trap {
+pub(crate) fn missing_register(op: &Op, wave: &Wave) -> Trap {
     Trap::Register(if op.vgprs > wave.vgprs {
         VGPR0 + op.vgprs - 1
     } else if op.agprs > wave.agprs {

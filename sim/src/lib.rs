@@ -71,6 +71,7 @@ mod stats;
 mod strict;
 mod watch;
 mod wave;
+pub mod weak;
 
 pub use args::{ArgValue, Placed, parse_arg};
 pub use buffer::{Buffer, Number};

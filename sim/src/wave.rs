@@ -54,6 +54,7 @@ pub(crate) mod mode {
     pub(crate) const CSP: u32 = 7 << 29;
 }
 
+#[derive(Clone)]
 pub(crate) struct Wave {
     /// Index of the next instruction in `Code::ops`.
     pub(crate) pc: u32,

@@ -52,6 +52,12 @@ pub enum Mode {
         /// Whether to go on after a finding.
         keep_going: bool,
     },
+    /// Caches go stale and memory operations complete out of order, as this seed has it (`docs/weak-memory.md`). The
+    /// whole dispatch runs on one thread: the same seed gives the same run everywhere.
+    Weak {
+        /// Where all choices come from.
+        seed: u64,
+    },
 }
 
 impl Mode {

@@ -1,0 +1,20 @@
+//! Litmus tests of the memory model, in machine code.
+//!
+//! A [`Shape`] says what threads do to variables, with memory orders (`shape`). The table of the guide (`sequences`) says
+//! which instructions that takes for a scope, an address space and a processor; `matrix` puts the threads in all places
+//! that the scope speaks of; `emit` writes the assembler source; `run` explores every schedule on the emulator's weak
+//! memory and compares what came out with what is forbidden. `docs/litmus.md` has the format.
+//!
+//! The compiler's own table of sequences (`memmodel`) is not used: this one is written from the guide anew.
+
+mod emit;
+mod matrix;
+mod run;
+mod sequences;
+mod shape;
+
+pub use emit::source;
+pub use matrix::{Case, Layout, Machine, Scope, Space, cases, machines};
+pub use run::{Verdict, run};
+pub use sequences::{Deletion, Row, Token, rows, tokens};
+pub use shape::{Condition, Order, ParseError, Shape, Statement};

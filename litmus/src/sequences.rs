@@ -1,0 +1,210 @@
+//! The code sequences of the guide as a table: seed 000, lines 3144-4020.
+//!
+//! A sequence is a list of words in their order:
+//!
+//! | word | stands for |
+//! |---|---|
+//! | `op` | the load, store or atomic itself, `+glc`, `+dlc` with these bits |
+//! | `vm`, `lgkm`, `vs` | `s_waitcnt vmcnt(0)`, `s_waitcnt lgkmcnt(0)`, `s_waitcnt_vscnt null, 0` |
+//! | `inv` | `buffer_wbinvl1_vol`; on GFX6, which has none, `buffer_wbinvl1` |
+//! | `inv0`, `inv1` | `buffer_gl0_inv`, `buffer_gl1_inv` |
+//!
+//! `~` before a word or a bit: omitted in CU mode. Atomics return, so they are on `vmcnt` (`vm/vscnt` in the guide). What
+//! only OpenCL may omit is there: the two address spaces have one order.
+
+use crate::matrix::{Machine, Scope, Space};
+use crate::shape::Order;
+use isa::target::Generation;
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+pub enum What {
+    Load,
+    Store,
+    Rmw,
+    Fence,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Row {
+    what: What,
+    order: Order,
+    scopes: &'static [Scope],
+    spaces: &'static [Space],
+    gfx6: &'static str,
+    gfx10: &'static str,
+    /// Line of the guide (seed 000).
+    pub line: u32,
+}
+
+use Order::*;
+use Scope::*;
+use What::*;
+
+const ANY: &[Space] = &[Space::Global, Space::Local, Space::Generic];
+const GLOBAL: &[Space] = &[Space::Global];
+const LOCAL: &[Space] = &[Space::Local];
+const GENERIC: &[Space] = &[Space::Generic];
+const VECTOR: &[Space] = &[Space::Global, Space::Generic];
+const NARROW: &[Scope] = &[Wavefront];
+const GROUP: &[Scope] = &[Workgroup];
+const WIDE: &[Scope] = &[Agent, System];
+const ALL: &[Scope] = &[Wavefront, Workgroup, Agent, System];
+
+const fn row(
+    what: What,
+    order: Order,
+    scopes: &'static [Scope],
+    spaces: &'static [Space],
+    gfx6: &'static str,
+    gfx10: &'static str,
+    line: u32,
+) -> Row {
+    Row { what, order, scopes, spaces, gfx6, gfx10, line }
+}
+
+static ROWS: &[Row] = &[
+    row(Load, Plain, ALL, ANY, "op", "op", 3147),
+    row(Store, Plain, ALL, ANY, "op", "op", 3168),
+    row(Load, Relaxed, NARROW, VECTOR, "op", "op", 3192),
+    row(Load, Relaxed, GROUP, VECTOR, "op", "op+~glc", 3199),
+    row(Load, Relaxed, ALL, LOCAL, "op", "op", 3206),
+    row(Load, Relaxed, WIDE, VECTOR, "op+glc", "op+glc+dlc", 3213),
+    row(Store, Relaxed, ALL, VECTOR, "op", "op", 3220),
+    row(Store, Relaxed, ALL, LOCAL, "op", "op", 3230),
+    row(Rmw, Relaxed, ALL, VECTOR, "op", "op", 3237),
+    row(Rmw, Relaxed, ALL, LOCAL, "op", "op", 3247),
+    row(Load, Acquire, NARROW, ANY, "op", "op", 3255),
+    row(Load, Acquire, GROUP, GLOBAL, "op", "op+~glc ~vm ~inv0", 3263),
+    row(Load, Acquire, GROUP, LOCAL, "op lgkm", "op lgkm ~inv0", 3275),
+    row(Load, Acquire, GROUP, GENERIC, "op lgkm", "op+~glc lgkm ~vm ~inv0", 3292),
+    row(Load, Acquire, WIDE, GLOBAL, "op+glc vm inv", "op+glc+dlc vm inv0 inv1", 3310),
+    row(Load, Acquire, WIDE, GENERIC, "op+glc vm lgkm inv", "op+glc+dlc vm lgkm inv0 inv1", 3328),
+    row(Rmw, Acquire, NARROW, ANY, "op", "op", 3348),
+    row(Rmw, Acquire, GROUP, GLOBAL, "op", "op ~vm ~inv0", 3356),
+    row(Rmw, Acquire, GROUP, LOCAL, "op lgkm", "op lgkm inv0", 3368),
+    row(Rmw, Acquire, GROUP, GENERIC, "op lgkm", "op lgkm ~vm ~inv0", 3384),
+    row(Rmw, Acquire, WIDE, GLOBAL, "op vm inv", "op vm inv0 inv1", 3402),
+    row(Rmw, Acquire, WIDE, GENERIC, "op vm lgkm inv", "op vm lgkm inv0 inv1", 3421),
+    row(Fence, Acquire, NARROW, ANY, "", "", 3442),
+    row(Fence, Acquire, GROUP, ANY, "lgkm", "lgkm ~vm ~vs ~inv0", 3446),
+    row(Fence, Acquire, WIDE, ANY, "lgkm vm inv", "lgkm vm vs inv0 inv1", 3469),
+    row(Store, Release, NARROW, ANY, "op", "op", 3498),
+    row(Store, Release, GROUP, GLOBAL, "lgkm op", "lgkm ~vm ~vs op", 3506),
+    row(Store, Release, GROUP, LOCAL, "op", "~vm ~vs op", 3525),
+    row(Store, Release, GROUP, GENERIC, "lgkm op", "lgkm ~vm ~vs op", 3538),
+    row(Store, Release, WIDE, VECTOR, "lgkm vm op", "lgkm vm vs op", 3557),
+    row(Rmw, Release, NARROW, ANY, "op", "op", 3579),
+    row(Rmw, Release, GROUP, GLOBAL, "lgkm op", "lgkm ~vm ~vs op", 3587),
+    row(Rmw, Release, GROUP, LOCAL, "op", "~vm ~vs op", 3605),
+    row(Rmw, Release, GROUP, GENERIC, "lgkm op", "lgkm ~vm ~vs op", 3618),
+    row(Rmw, Release, WIDE, VECTOR, "lgkm vm op", "lgkm vm vs op", 3637),
+    row(Fence, Release, NARROW, ANY, "", "", 3660),
+    row(Fence, Release, GROUP, ANY, "lgkm", "lgkm ~vm ~vs", 3664),
+    row(Fence, Release, WIDE, ANY, "lgkm vm", "lgkm vm vs", 3684),
+    row(Rmw, AcqRel, NARROW, ANY, "op", "op", 3708),
+    row(Rmw, AcqRel, GROUP, GLOBAL, "lgkm op", "lgkm ~vm ~vs op ~vm ~inv0", 3716),
+    row(Rmw, AcqRel, GROUP, LOCAL, "op lgkm", "~vm ~vs op lgkm ~inv0", 3744),
+    row(Rmw, AcqRel, GROUP, GENERIC, "lgkm op lgkm", "lgkm ~vm ~vs op lgkm ~vm ~inv0", 3769),
+    row(Rmw, AcqRel, WIDE, GLOBAL, "lgkm vm op vm inv", "lgkm vm vs op vm inv0 inv1", 3800),
+    row(Rmw, AcqRel, WIDE, GENERIC, "lgkm vm op vm lgkm inv", "lgkm vm vs op vm lgkm inv0 inv1", 3834),
+    row(Fence, AcqRel, NARROW, ANY, "", "", 3870),
+    row(Fence, AcqRel, GROUP, ANY, "lgkm", "lgkm ~vm ~vs ~inv0", 3874),
+    row(Fence, AcqRel, WIDE, ANY, "lgkm vm inv", "lgkm vm vs inv0 inv1", 3903),
+    row(Load, SeqCst, NARROW, ANY, "op", "op", 3934),
+    row(Load, SeqCst, GROUP, GLOBAL, "lgkm op", "lgkm ~vm ~vs op+~glc ~vm ~inv0", 3941),
+    row(Load, SeqCst, GROUP, GENERIC, "lgkm op lgkm", "lgkm ~vm ~vs op+~glc lgkm ~vm ~inv0", 3941),
+    row(Load, SeqCst, GROUP, LOCAL, "op lgkm", "~vm ~vs op lgkm ~inv0", 3957),
+    row(Load, SeqCst, WIDE, GLOBAL, "lgkm vm op+glc vm inv", "lgkm vm vs op+glc+dlc vm inv0 inv1", 3968),
+    row(
+        Load,
+        SeqCst,
+        WIDE,
+        GENERIC,
+        "lgkm vm op+glc vm lgkm inv",
+        "lgkm vm vs op+glc+dlc vm lgkm inv0 inv1",
+        3968,
+    ),
+];
+
+/// The rows.
+pub fn rows() -> &'static [Row] {
+    ROWS
+}
+
+/// One word of a sequence on a processor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// The operation, with these bits.
+    Op {
+        /// `glc`.
+        glc: bool,
+        /// `dlc`.
+        dlc: bool,
+    },
+    /// An instruction of its own, by its word in the table.
+    Word(&'static str),
+}
+
+/// A word that is left out everywhere: row and position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Deletion {
+    /// Line of the guide.
+    pub line: u32,
+    /// Position among the words of the machine's column.
+    pub position: usize,
+    /// The word.
+    pub word: &'static str,
+}
+
+/// A wider scope of LDS than its group means the group (seed 000, line 3121).
+fn effective(scope: Scope, space: Space) -> Scope {
+    match (scope, space) {
+        (Agent | System, Space::Local) => Workgroup,
+        _ => scope,
+    }
+}
+
+/// The row of an operation. Sequentially consistent stores, atomics and fences are as those that release, or acquire and
+/// release (seed 000, lines 3986-4014).
+fn find(what: What, order: Order, scope: Scope, space: Space) -> Option<&'static Row> {
+    let scope = effective(scope, space);
+    let order = match (what, order) {
+        (Store, SeqCst) => Release,
+        (Rmw | Fence, SeqCst) => AcqRel,
+        _ => order,
+    };
+    ROWS.iter().find(|row| {
+        row.what == what && row.order == order && row.scopes.contains(&scope) && row.spaces.contains(&space)
+    })
+}
+
+/// The sequence of an operation on a machine, each word with the name under which it could be deleted.
+pub fn tokens(
+    machine: &Machine,
+    what: What,
+    order: Order,
+    scope: Scope,
+    space: Space,
+) -> Vec<(Token, Deletion)> {
+    let Some(row) = find(what, order, scope, space) else { return Vec::new() };
+    let text = if machine.target.generation == Generation::Gfx10 { row.gfx10 } else { row.gfx6 };
+    let words = text.split_whitespace().enumerate().filter_map(|(position, word)| {
+        let kept = match word.strip_prefix('~') {
+            Some(_) if machine.cu_mode => return None,
+            Some(rest) => rest,
+            None => word,
+        };
+        let deletion = Deletion { line: row.line, position, word: kept };
+        if !kept.starts_with("op") {
+            return Some((Token::Word(kept), deletion));
+        }
+        let has = |bit: &str| {
+            kept.split('+').any(|part| part == bit || !machine.cu_mode && part.strip_prefix('~') == Some(bit))
+        };
+        Some((Token::Op { glc: has("glc"), dlc: has("dlc") }, deletion))
+    });
+    words.collect()
+}

@@ -1,0 +1,279 @@
+//! The text of a shape.
+
+use std::fmt;
+
+/// Memory order of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Order {
+    /// Not atomic.
+    Plain,
+    /// Monotonic.
+    Relaxed,
+    /// Acquire.
+    Acquire,
+    /// Release.
+    Release,
+    /// Both.
+    AcqRel,
+    /// Sequentially consistent.
+    SeqCst,
+}
+
+impl Order {
+    fn parse(text: &str) -> Option<Order> {
+        Some(match text {
+            "plain" => Order::Plain,
+            "relaxed" => Order::Relaxed,
+            "acquire" => Order::Acquire,
+            "release" => Order::Release,
+            "acq_rel" => Order::AcqRel,
+            "seq_cst" => Order::SeqCst,
+            _ => return None,
+        })
+    }
+}
+
+/// What a read-modify-write does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Puts the operand there.
+    Swap,
+    /// Adds it.
+    Add,
+}
+
+/// One step of a thread. Variables and registers are numbers of [`Shape::variables`] and of `r0`, `r1`, ...
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Statement {
+    Load { register: usize, order: Order, variable: usize },
+    Store { order: Order, variable: usize, value: u32 },
+    /// Stores a register of the thread and one more.
+    StoreNext { order: Order, variable: usize, register: usize },
+    Rmw { register: usize, change: Change, order: Order, variable: usize, value: u32 },
+    Fence { order: Order },
+    Barrier,
+    /// A place to go back to.
+    Label(String),
+    /// Goes back while a register is not that value.
+    Until { register: usize, value: u32, label: String },
+    /// Machine code as it stands; `{x}` and `{r0}` become the VGPRs of the address of `x` and of `r0`.
+    Code(String),
+}
+
+/// Something that an outcome may be: values of registers and of variables at the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// Registers and values.
+    pub registers: Vec<(usize, u32)>,
+    /// Variables and values.
+    pub variables: Vec<(usize, u32)>,
+    /// As it was written.
+    pub text: String,
+}
+
+/// A shape.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Its name.
+    pub name: String,
+    /// Names of variables; all are 0 at first.
+    pub variables: Vec<String>,
+    /// Threads.
+    pub threads: Vec<Vec<Statement>>,
+    /// Which thread has each register.
+    pub registers: Vec<usize>,
+    /// What must not come out.
+    pub forbidden: Vec<Condition>,
+    /// What must come out in some schedule.
+    pub allowed: Vec<Condition>,
+    /// Scopes that make sense; all if it is empty.
+    pub scopes: Vec<String>,
+    /// Families of processors (`gfx9`, ...) the machine code is for; all if it is empty.
+    pub processors: Vec<String>,
+}
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// Most variables, registers and threads: what the emitted code has registers for.
+const MAX: usize = 8;
+
+impl Shape {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// The first line that cannot be read.
+    pub fn parse(text: &str) -> Result<Shape, ParseError> {
+        let mut shape = Shape::default();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or("").trim();
+            if line.is_empty() {
+                continue;
+            }
+            shape.line(line).map_err(|message| ParseError { line: number + 1, message })?;
+        }
+        let incomplete = shape.threads.is_empty() || shape.name.is_empty();
+        match incomplete {
+            true => Err(ParseError { line: text.lines().count(), message: "no name, or no thread".into() }),
+            false => Ok(shape),
+        }
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), String> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["name", name] => self.name = name.into(),
+            ["scopes", ..] => self.scopes = words[1..].iter().map(|word| (*word).into()).collect(),
+            ["processors", ..] => self.processors = words[1..].iter().map(|word| (*word).into()).collect(),
+            ["thread"] if self.threads.len() < MAX => self.threads.push(Vec::new()),
+            ["forbidden", ..] => {
+                let condition = self.condition(&words[1..])?;
+                self.forbidden.push(condition);
+            }
+            ["allowed", ..] => {
+                let condition = self.condition(&words[1..])?;
+                self.allowed.push(condition);
+            }
+            _ => {
+                let statement = self.statement(line, &words)?;
+                self.threads.last_mut().ok_or("a statement before the first `thread`")?.push(statement);
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, line: &str, words: &[&str]) -> Result<Statement, String> {
+        let order = |text: &str| Order::parse(text).ok_or(format!("`{text}` is no memory order"));
+        Ok(match *words {
+            [register, "=", "load", how, variable] => Statement::Load {
+                register: self.define(register)?,
+                order: order(how)?,
+                variable: self.variable(variable)?,
+            },
+            ["store", how, variable, value] if value.ends_with("+1") => Statement::StoreNext {
+                order: order(how)?,
+                variable: self.variable(variable)?,
+                register: self.register(value.trim_end_matches("+1"))?,
+            },
+            ["store", how, variable, value] => Statement::Store {
+                order: order(how)?,
+                variable: self.variable(variable)?,
+                value: number(value)?,
+            },
+            [register, "=", change @ ("swap" | "add"), how, variable, value] => Statement::Rmw {
+                register: self.define(register)?,
+                change: if change == "swap" { Change::Swap } else { Change::Add },
+                order: order(how)?,
+                variable: self.variable(variable)?,
+                value: number(value)?,
+            },
+            ["fence", how] => Statement::Fence { order: order(how)? },
+            ["barrier"] => Statement::Barrier,
+            ["label", name] => Statement::Label(name.into()),
+            ["until", register, "is", value, "goto", label] => Statement::Until {
+                register: self.register(register)?,
+                value: number(value)?,
+                label: label.into(),
+            },
+            ["code", ..] => Statement::Code(line["code".len()..].trim().into()),
+            _ => return Err(format!("`{line}` is no statement")),
+        })
+    }
+
+    /// A register that the current thread writes.
+    fn define(&mut self, name: &str) -> Result<usize, String> {
+        let number = register_number(name)?;
+        let thread = self.threads.len().checked_sub(1).ok_or("a statement before the first `thread`")?;
+        match self.registers.len() {
+            len if len == number => self.registers.push(thread),
+            len if number < len && self.registers[number] == thread => {}
+            _ => return Err(format!("{name}: registers are numbered in their order, each in one thread")),
+        }
+        Ok(number)
+    }
+
+    fn register(&self, name: &str) -> Result<usize, String> {
+        let number = register_number(name)?;
+        (number < self.registers.len()).then_some(number).ok_or(format!("{name} has no value"))
+    }
+
+    fn variable(&mut self, name: &str) -> Result<usize, String> {
+        if let Some(found) = self.variables.iter().position(|other| other == name) {
+            return Ok(found);
+        }
+        if self.variables.len() == MAX / 2 {
+            return Err(format!("{name}: more than {} variables", MAX / 2));
+        }
+        self.variables.push(name.into());
+        Ok(self.variables.len() - 1)
+    }
+
+    fn condition(&mut self, words: &[&str]) -> Result<Condition, String> {
+        let mut condition = Condition { text: words.join(" "), ..Condition::default() };
+        for word in words {
+            let (name, value) = word.split_once('=').ok_or(format!("`{word}` is no `name=value`"))?;
+            let value = number(value)?;
+            match self.register(name) {
+                Ok(register) => condition.registers.push((register, value)),
+                Err(_) => {
+                    let known = self.variables.iter().position(|other| other == name);
+                    condition.variables.push((known.ok_or(format!("{name} is not used"))?, value));
+                }
+            }
+        }
+        Ok(condition)
+    }
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("`{text}` is no number"))
+}
+
+fn register_number(name: &str) -> Result<usize, String> {
+    let number = name.strip_prefix('r').and_then(|digits| digits.parse().ok());
+    number.filter(|number| *number < MAX).ok_or(format!("`{name}` is not r0 to r{}", MAX - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_passing() {
+        let text = "name MP\nthread\nstore plain x 1 # data\nstore release y 1\nthread\n\
+                    r0 = load acquire y\nr1 = load plain x\nforbidden r0=1 r1=0";
+        let shape = Shape::parse(text).unwrap();
+        assert_eq!(shape.variables, ["x", "y"]);
+        assert_eq!(shape.registers, [1, 1]);
+        assert_eq!(shape.threads[0][1], Statement::Store { order: Order::Release, variable: 1, value: 1 });
+        assert_eq!(shape.forbidden[0].registers, [(0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn mistakes_have_lines() {
+        for (text, line) in [
+            ("name X\nstore plain x 1", 2),
+            ("name X\nthread\nr1 = load plain x", 3),
+            ("name X\nthread\nload x", 3),
+            ("name X\nthread\nforbidden q=1", 3),
+            ("thread", 1),
+        ] {
+            assert_eq!(Shape::parse(text).unwrap_err().line, line, "{text}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Caches that are not told of what others write.
+
+use crate::memory::Memory;
+use std::collections::BTreeMap;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Line {
+    words: Vec<u32>,
+    /// A bit for each dword that memory does not have yet.
+    dirty: u32,
+}
+
+/// Lines by their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Cache {
+    lines: BTreeMap<u64, Line>,
+}
+
+/// The first bytes of a word.
+pub(super) fn byte_mask(bytes: u32) -> u32 {
+    if bytes >= 4 { u32::MAX } else { (1 << (bytes * 8)) - 1 }
+}
+
+impl Cache {
+    pub(super) fn has(&self, line: u64) -> bool {
+        self.lines.contains_key(&line)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Takes a line from memory as it is now.
+    pub(super) fn fill(&mut self, memory: &Memory, line: u64, bytes: u64) {
+        let words = (0..bytes / 4).map(|word| {
+            let address = line * bytes + word * 4;
+            memory.find(address, 1).map_or(0, |(buffer, offset)| buffer.load_word((offset / 4) as usize))
+        });
+        self.lines.insert(line, Line { words: words.collect(), dirty: 0 });
+    }
+
+    /// Takes a line from a cache further away.
+    pub(super) fn copy(&mut self, from: &Cache, line: u64) {
+        if let Some(found) = from.lines.get(&line) {
+            self.lines.insert(line, Line { words: found.words.clone(), dirty: 0 });
+        }
+    }
+
+    /// Up to 4 bytes, if the line that holds them is there.
+    pub(super) fn load(&self, address: u64, bytes: u32, line_bytes: u64) -> Option<u32> {
+        let line = self.lines.get(&(address / line_bytes))?;
+        let at = address % line_bytes;
+        let low = *line.words.get((at / 4) as usize)?;
+        let high = line.words.get((at / 4) as usize + 1).copied().unwrap_or(0);
+        let pair = u64::from(low) | u64::from(high) << 32;
+        Some((pair >> (at % 4 * 8)) as u32 & byte_mask(bytes))
+    }
+
+    /// Keeps an aligned dword that memory does not get yet. The line must be there.
+    pub(super) fn keep(&mut self, address: u64, value: u32, line_bytes: u64) {
+        let Some(line) = self.lines.get_mut(&(address / line_bytes)) else { return };
+        let word = (address % line_bytes / 4) as usize;
+        if let Some(place) = line.words.get_mut(word) {
+            *place = value;
+            line.dirty |= 1 << word;
+        }
+    }
+
+    /// What memory does not have yet: addresses and values. They count as written from now on.
+    pub(super) fn take_dirty(&mut self, line_bytes: u64) -> Vec<(u64, u32)> {
+        let mut found = Vec::new();
+        for (number, line) in &mut self.lines {
+            for (word, &value) in line.words.iter().enumerate() {
+                if line.dirty >> word & 1 != 0 {
+                    found.push((number * line_bytes + word as u64 * 4, value));
+                }
+            }
+            line.dirty = 0;
+        }
+        found
+    }
+
+    pub(super) fn drop_line(&mut self, line: u64) {
+        self.lines.remove(&line);
+    }
+
+    /// Forgets what memory has too.
+    pub(super) fn invalidate(&mut self) {
+        self.lines.retain(|_, line| line.dirty != 0);
+    }
+
+    /// Evicts a line that memory has too: the first one from `from` on.
+    pub(super) fn evict(&mut self, from: u64) {
+        let clean = |(number, line): (&u64, &Line)| (line.dirty == 0).then_some(*number);
+        let after = self.lines.range(from..).find_map(clean);
+        if let Some(line) = after.or_else(|| self.lines.iter().find_map(clean)) {
+            self.lines.remove(&line);
+        }
+    }
+
+    /// A line number that is there, near to `from`.
+    pub(super) fn near(&self, from: u64) -> u64 {
+        self.lines.range(from..).next().or_else(|| self.lines.iter().next()).map_or(0, |(line, _)| *line)
+    }
+}

@@ -1,0 +1,301 @@
+//! All schedules of a small program.
+//!
+//! Depth-first over the choices. Two reductions keep it small, and neither loses an outcome:
+//!
+//! * What no other wave can see or hinder is done at once: arithmetic, waits that are satisfied, the issue of LDS and scalar
+//!   operations, and of vector memory operations by a wave that has its compute unit to itself and hits nothing. Issuing
+//!   early only adds choices: the request can stay in its queue as long as the instruction could have been delayed.
+//! * A state that has been seen is not visited again. States are told apart by a hash of 64 bits.
+
+use super::machine::{Machine, Next};
+use super::state::{Key, State};
+use crate::fault::Trap;
+use crate::wave::WaveState;
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+
+/// Steps that a wave may do between two choices.
+const MAX_LOCAL: u32 = 100_000;
+
+/// One choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// A wave issues a vector memory instruction; `evicted`: what it could hit is no longer there.
+    Issue { at: usize, evicted: bool },
+    /// A queue's next request is performed; `evicted`: GL1 does not have the line any more.
+    Perform { key: Key, evicted: bool },
+}
+
+/// Words of memory that are not what they were at the start.
+type Words = Vec<(u64, u32)>;
+
+struct Frame {
+    state: State,
+    words: Words,
+    actions: Vec<Action>,
+    next: usize,
+}
+
+/// What one end of the program looked like is for the caller to say.
+pub(super) trait Visitor {
+    /// All waves have ended and everything has been performed. `path` leads there.
+    fn end(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
+    /// Nobody can do anything, and not all waves have ended.
+    fn stuck(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]);
+    /// An instruction failed.
+    fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]);
+}
+
+/// What a search has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Searched {
+    pub(super) states: u64,
+    pub(super) transitions: u64,
+    /// Not everything was visited.
+    pub(super) bounded: bool,
+}
+
+/// FxHash's step over 64-bit words: quick, and states are large.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        let z = (self.0 ^ self.0 >> 32).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        z ^ z >> 29
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            self.write_u64(u64::from_le_bytes(chunk.try_into().unwrap_or([0; 8])));
+        }
+        for &byte in chunks.remainder() {
+            self.write_u64(byte.into());
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(26) ^ word).wrapping_mul(0xf135_7aea_2e62_a9c5);
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u8(&mut self, byte: u8) {
+        self.write_u64(byte.into());
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+}
+
+/// Visits all ends that a program can come to.
+pub(super) fn explore(
+    machine: &mut Machine<'_>,
+    mut start: State,
+    max_states: u64,
+    visitor: &mut dyn Visitor,
+) -> Searched {
+    let mut searched = Searched::default();
+    let mut seen: BTreeSet<u64> = BTreeSet::new();
+    let mut path: Vec<Action> = Vec::new();
+    let mut stack: Vec<Frame> = Vec::new();
+    machine.journal = Some(Default::default());
+    if let Some(actions) = arrive(machine, &mut start, visitor, &path, &mut searched) {
+        stack.push(Frame { words: changed(machine), state: start, actions, next: 0 });
+    }
+    while let Some(frame) = stack.last_mut() {
+        let Some(&action) = frame.actions.get(frame.next) else {
+            stack.pop();
+            path.pop();
+            continue;
+        };
+        frame.next += 1;
+        restore(machine, &frame.words);
+        let mut state = frame.state.clone();
+        searched.transitions += 1;
+        path.push(action);
+        if let Err((at, trap)) = act(machine, &mut state, action) {
+            visitor.trap(machine, &state, at, trap, &path);
+            path.pop();
+            continue;
+        }
+        if let Some(actions) = arrive_new(machine, &mut state, visitor, &path, &mut searched, &mut seen) {
+            if searched.states >= max_states {
+                searched.bounded = true;
+                break;
+            }
+            stack.push(Frame { words: changed(machine), state, actions, next: 0 });
+        } else {
+            path.pop();
+        }
+    }
+    restore(machine, &[]);
+    machine.journal = None;
+    searched
+}
+
+fn arrive_new(
+    machine: &mut Machine<'_>,
+    state: &mut State,
+    visitor: &mut dyn Visitor,
+    path: &[Action],
+    searched: &mut Searched,
+    seen: &mut BTreeSet<u64>,
+) -> Option<Vec<Action>> {
+    if let Err((at, trap)) = settle(machine, state, searched) {
+        visitor.trap(machine, state, at, trap, path);
+        return None;
+    }
+    let mut hasher = Mix::default();
+    state.hash(&mut hasher);
+    changed(machine).hash(&mut hasher);
+    if !seen.insert(hasher.finish()) {
+        return None;
+    }
+    arrive(machine, state, visitor, path, searched)
+}
+
+/// Does what needs no choice, and gives the choices that follow; none at an end.
+fn arrive(
+    machine: &mut Machine<'_>,
+    state: &mut State,
+    visitor: &mut dyn Visitor,
+    path: &[Action],
+    searched: &mut Searched,
+) -> Option<Vec<Action>> {
+    if let Err((at, trap)) = settle(machine, state, searched) {
+        visitor.trap(machine, state, at, trap, path);
+        return None;
+    }
+    searched.states += 1;
+    let actions = choices(machine, state);
+    if !actions.is_empty() {
+        return Some(actions);
+    }
+    if state.actors.iter().any(|actor| actor.wave.state != WaveState::Done) {
+        visitor.stuck(machine, state, path);
+        return None;
+    }
+    for at in 0..state.actors.len() {
+        if let Err(trap) = machine.return_all(state, at) {
+            visitor.trap(machine, state, at, trap, path);
+            return None;
+        }
+    }
+    visitor.end(machine, state, path);
+    None
+}
+
+/// Lets all waves go on to their next choice.
+fn settle(machine: &mut Machine<'_>, state: &mut State, searched: &mut Searched) -> Result<(), (usize, Trap)> {
+    let mut steps = 0;
+    loop {
+        let mut moved = false;
+        for at in 0..state.actors.len() {
+            while steps < MAX_LOCAL {
+                let here = |trap| (at, trap);
+                match machine.next(state, at) {
+                    Next::Free => machine.step(state, at).map_err(here)?,
+                    Next::Vector if alone(machine, at) => {
+                        let probed = machine.probe(state, at).map_err(here)?;
+                        if machine.could_hit(state, at, &probed) {
+                            break;
+                        }
+                        machine.issue(state, at, probed, true).map_err(here)?;
+                    }
+                    _ => break,
+                }
+                moved = true;
+                steps += 1;
+            }
+        }
+        if steps >= MAX_LOCAL {
+            searched.bounded = true;
+            return Ok(());
+        }
+        let waiting = |state: &State| {
+            state.actors.iter().filter(|actor| actor.wave.state == WaveState::AtBarrier).count()
+        };
+        let before = waiting(state);
+        for group in 0..state.lds.len() {
+            machine.open_barrier(state, group as u32);
+        }
+        if !moved && waiting(state) == before {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether no other wave uses the same first cache.
+fn alone(machine: &Machine<'_>, at: usize) -> bool {
+    let unit = machine.sites[at].unit;
+    machine.sites.iter().filter(|site| site.unit == unit).count() == 1
+}
+
+fn choices(machine: &mut Machine<'_>, state: &mut State) -> Vec<Action> {
+    let mut actions = Vec::new();
+    for at in 0..state.actors.len() {
+        if machine.next(state, at) != Next::Vector {
+            continue;
+        }
+        actions.push(Action::Issue { at, evicted: false });
+        // A failing probe fails again when the choice is taken.
+        if let Ok(probed) = machine.probe(state, at)
+            && machine.could_hit(state, at, &probed)
+        {
+            actions.push(Action::Issue { at, evicted: true });
+        }
+    }
+    for &key in state.queues.keys() {
+        actions.push(Action::Perform { key, evicted: false });
+        if machine.could_hit_middle(state, key) {
+            actions.push(Action::Perform { key, evicted: true });
+        }
+    }
+    actions
+}
+
+/// Takes a choice.
+pub(super) fn act(machine: &mut Machine<'_>, state: &mut State, action: Action) -> Result<(), (usize, Trap)> {
+    match action {
+        Action::Issue { at, evicted } => {
+            let probed = machine.probe(state, at).map_err(|trap| (at, trap))?;
+            machine.issue(state, at, probed, !evicted).map_err(|trap| (at, trap))
+        }
+        Action::Perform { key, evicted } => {
+            let front = state.queues.get(&key).and_then(|queue| queue.front());
+            let at = front.map_or(0, |request| request.actor as usize);
+            machine.perform(state, key, !evicted).map_err(|trap| (at, trap))
+        }
+    }
+}
+
+/// What memory holds that it did not at the start.
+fn changed(machine: &Machine<'_>) -> Words {
+    let memory = machine.launches[0].memory;
+    let Some(journal) = &machine.journal else { return Vec::new() };
+    let now = |address: u64| {
+        memory.find(address, 1).map_or(0, |(buffer, offset)| buffer.load_word(offset as usize / 4))
+    };
+    journal
+        .iter()
+        .map(|(&address, &first)| (address, first, now(address)))
+        .filter(|(_, first, now)| first != now)
+        .map(|(address, _, now)| (address, now))
+        .collect()
+}
+
+fn restore(machine: &Machine<'_>, words: &[(u64, u32)]) {
+    let memory = machine.launches[0].memory;
+    let Some(journal) = &machine.journal else { return };
+    for (&address, first) in journal {
+        memory.write(address, &first.to_le_bytes());
+    }
+    for (address, value) in words {
+        memory.write(*address, &value.to_le_bytes());
+    }
+}

@@ -1,0 +1,37 @@
+//! Weak-memory mode: caches that go stale, memory operations that complete out of order.
+//!
+//! The handlers of `exec` stay the only meaning of instructions. A memory instruction is *issued*: the registers it reads
+//! are copied. It is *performed*, in parts of a cache line, and it *returns*, which changes its registers. When, within what
+//! the guide's memory model allows (seed 000, lines 3078-3135), is a choice: of a seed ([`Mode::Weak`]), or each of them in
+//! turn ([`Device::explore`]).
+//!
+//! | file | what |
+//! |---|---|
+//! | `machine` | issue, perform, return, waits |
+//! | `state` | all that choices change; the watchers through which handlers meet it |
+//! | `cache` | lines |
+//! | `info` | what is needed of an instruction |
+//! | `schedule` | one run by a seed |
+//! | `explore`, `search` | all runs of a small program |
+//!
+//! `docs/weak-memory.md` has the model and what it leaves out.
+//!
+//! [`Mode::Weak`]: crate::Mode::Weak
+//! [`Device::explore`]: crate::Device::explore
+
+mod cache;
+mod explore;
+mod info;
+mod machine;
+mod random;
+mod schedule;
+mod search;
+mod state;
+
+pub use search::{End, Exploration, Outcome, Place, Search, Thread};
+
+/// Upper half of the addresses through which flat instructions reach LDS.
+pub const LDS_APERTURE: u32 = crate::wave::SHARED_APERTURE;
+
+pub(crate) use schedule::run;
+pub(crate) use search::{Entry, search};

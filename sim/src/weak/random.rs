@@ -1,0 +1,50 @@
+//! Where the choices of a schedule come from.
+
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators"): one word of state, so that a seed is
+/// all that is needed to replay a schedule.
+#[derive(Clone, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// A number below `n`, which is not 0.
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+
+    /// True once in `n` times.
+    pub(super) fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_the_paper() {
+        // First outputs for seed 0, as the reference implementation prints them.
+        let mut random = Random::new(0);
+        assert_eq!(random.next(), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(random.next(), 0x6e78_9e6a_a1b9_65f4);
+    }
+
+    #[test]
+    fn below_stays_below() {
+        let mut random = Random::new(7);
+        assert!((0..1000).all(|_| random.below(3) < 3));
+        assert_eq!(random.below(1), 0);
+    }
+}

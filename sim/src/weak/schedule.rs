@@ -1,0 +1,268 @@
+//! One run of a dispatch, by a seed.
+
+use super::cache::Cache;
+use super::machine::{Machine, Next, Site, complete};
+use super::random::Random;
+use super::state::{Actor, State};
+use crate::exec::Scratch;
+use crate::fault::{Fault, Trap};
+use crate::group::fault;
+use crate::launch::Launch;
+use crate::op::Class;
+use crate::stats::{Counts, RunStats};
+use crate::wave::WaveState;
+use isa::target::Generation;
+use std::collections::BTreeMap;
+
+/// Groups that run at the same time, at most.
+const RESIDENT: u64 = 64;
+/// Compute units they are spread over.
+const UNITS: u32 = 8;
+/// Units of a shader array.
+const ARRAY: u32 = 4;
+/// Units that share a scalar cache.
+const SCALAR: u32 = 2;
+/// Most instructions of a wave before others have a turn.
+const SLICE: usize = 64;
+
+struct Run<'a> {
+    machine: Machine<'a>,
+    launch: &'a Launch<'a>,
+    state: State,
+    random: Random,
+    /// Number of the group in each place; `None` if it is empty.
+    groups: Vec<Option<u64>>,
+    waves: usize,
+    next_group: u64,
+    total: u64,
+    executed: u64,
+    counts: Counts,
+    stats: RunStats,
+}
+
+/// Runs a dispatch; the same seed gives the same run everywhere.
+pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Result<RunStats, Fault> {
+    let total: u64 = launch.groups().iter().product();
+    let places = total.clamp(1, RESIDENT) as usize;
+    let items: u32 = launch.group.iter().product();
+    let waves = items.div_ceil(launch.target.wave_size) as usize;
+    let units = UNITS as usize;
+    let caches = |count: usize| vec![Cache::default(); count];
+    let mut run = Run {
+        machine: Machine {
+            launches: vec![launch],
+            sites: Vec::new(),
+            program: Default::default(),
+            scratch: Scratch::new(),
+            line_bytes: Machine::line_bytes(launch.target.generation),
+            lds_bytes: launch.lds_bytes,
+            journal: None,
+            clock: 0,
+        },
+        launch,
+        state: State {
+            actors: Vec::new(),
+            lds: vec![Vec::new(); places],
+            near: caches(units),
+            middle: caches(units / ARRAY as usize),
+            scalar: caches(units / SCALAR as usize),
+            queues: BTreeMap::new(),
+        },
+        random: Random::new(seed),
+        groups: vec![None; places],
+        waves,
+        next_group: 0,
+        total,
+        executed: 0,
+        counts: [0; 6],
+        stats: RunStats::default(),
+    };
+    for place in 0..places {
+        run.start(place);
+    }
+    run.go(limit).map_err(|error| match error {
+        Error::Trap(at, trap) => run.fault(at, trap),
+        Error::Budget => Fault::Budget { limit, at: Box::new(run.location(run.running(), None)) },
+    })?;
+    run.stats.add(&run.counts, 0);
+    // `add` counts one more group than there is to count.
+    run.stats.groups -= 1;
+    Ok(run.stats)
+}
+
+enum Error {
+    Trap(usize, Trap),
+    Budget,
+}
+
+impl Run<'_> {
+    /// Puts the next group into a place.
+    fn start(&mut self, place: usize) {
+        self.groups[place] = None;
+        if self.next_group == self.total {
+            return;
+        }
+        let number = self.next_group;
+        self.next_group += 1;
+        let group = self.launch.group(number);
+        self.groups[place] = Some(number);
+        self.state.lds[place] = group.lds;
+        let unit = self.random.below(UNITS as usize) as u32;
+        // In WGP mode a group's waves run on two units.
+        let split = self.launch.target.generation == Generation::Gfx10 && self.launch.kernel.descriptor.wgp_mode();
+        for number in 0..self.waves {
+            let unit = if split { unit & !1 | number as u32 & 1 } else { unit };
+            let site = Site { unit, array: unit / ARRAY, scalar: unit / SCALAR, group: place as u32 };
+            let mut wave = match group.waves.get(number) {
+                Some(wave) => wave.clone(),
+                None => group.waves[0].clone(),
+            };
+            if number >= group.waves.len() {
+                // The last group of a grid may have fewer waves.
+                wave.state = WaveState::Done;
+            }
+            let at = place * self.waves + number;
+            match self.state.actors.get_mut(at) {
+                Some(actor) => {
+                    *actor = Actor::new(wave);
+                    self.machine.sites[at] = site;
+                }
+                None => {
+                    self.state.actors.push(Actor::new(wave));
+                    self.machine.sites.push(site);
+                }
+            }
+        }
+        self.stats.groups += 1;
+        self.stats.waves += group.waves.len() as u64;
+    }
+
+    fn go(&mut self, limit: u64) -> Result<(), Error> {
+        while self.groups.iter().any(Option::is_some) {
+            if self.executed >= limit {
+                return Err(Error::Budget);
+            }
+            let place = self.random.below(self.groups.len());
+            if self.groups[place].is_none() {
+                continue;
+            }
+            let at = place * self.waves + self.random.below(self.waves);
+            match self.random.below(4) {
+                0 => self.perform(at)?,
+                1 if self.random.one_in(4) => self.upset(at)?,
+                _ => self.step(place, at)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Some instructions of a wave.
+    fn step(&mut self, place: usize, at: usize) -> Result<(), Error> {
+        for _ in 0..=self.random.below(SLICE) {
+            let here = |trap| Error::Trap(at, trap);
+            let wave = &self.state.actors[at].wave;
+            let class = self.launch.code.get(wave.range as usize).and_then(|code| code.ops.get(wave.pc as usize));
+            let class = class.map_or(Class::Flow, |op| op.class);
+            self.machine.clock = self.executed * 4;
+            match self.machine.next(&self.state, at) {
+                Next::Idle => break,
+                Next::Waits => {
+                    self.perform(at)?;
+                    continue;
+                }
+                Next::Vector => {
+                    let probed = self.machine.probe(&mut self.state, at).map_err(here)?;
+                    let kept = !self.random.one_in(8);
+                    self.machine.issue(&mut self.state, at, probed, kept).map_err(here)?;
+                }
+                Next::Free => self.machine.step(&mut self.state, at).map_err(here)?,
+            }
+            self.executed += 1;
+            self.counts[class as usize] += 1;
+        }
+        self.machine.open_barrier(&mut self.state, place as u32);
+        self.retire(place)
+    }
+
+    /// Performs a request of the wave, or what is in line before it.
+    fn perform(&mut self, at: usize) -> Result<(), Error> {
+        let actor = &self.state.actors[at];
+        let open: usize = actor.pending.iter().filter(|pending| pending.left > 0).count();
+        if open == 0 {
+            return Ok(());
+        }
+        let chosen = self.random.below(open);
+        let Some(pending) = actor.pending.iter().filter(|pending| pending.left > 0).nth(chosen) else {
+            return Ok(());
+        };
+        let keys = self.machine.keys(&self.state, at, pending);
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let key = keys[self.random.below(keys.len())];
+        let kept = !self.random.one_in(8);
+        self.machine.perform(&mut self.state, key, kept).map_err(|trap| Error::Trap(at, trap))
+    }
+
+    /// What no instruction asks for: a line is evicted, an instruction returns early.
+    fn upset(&mut self, at: usize) -> Result<(), Error> {
+        let site = self.machine.sites[at];
+        match self.random.below(4) {
+            0 => {
+                let cache = &mut self.state.near[site.unit as usize];
+                let line = cache.near(self.random.next());
+                cache.evict(line);
+            }
+            1 => {
+                let cache = &mut self.state.scalar[site.scalar as usize];
+                let line = cache.near(self.random.next());
+                cache.evict(line);
+            }
+            _ => {
+                let ready: Vec<usize> = complete(&self.state.actors[at].pending).collect();
+                if let Some(&index) = ready.first() {
+                    let done = self.machine.return_one(&mut self.state, at, index);
+                    done.map_err(|trap| Error::Trap(at, trap))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces a group that has ended and has nothing under way.
+    fn retire(&mut self, place: usize) -> Result<(), Error> {
+        let members = place * self.waves..(place + 1) * self.waves;
+        if self.state.actors[members.clone()].iter().any(|actor| actor.wave.state != WaveState::Done) {
+            return Ok(());
+        }
+        for at in members.clone() {
+            while self.state.actors[at].pending.iter().any(|pending| pending.left > 0) {
+                // Others go on meanwhile: not all of it at once.
+                self.perform(at)?;
+                if self.random.one_in(4) {
+                    return Ok(());
+                }
+            }
+        }
+        if members.clone().all(|at| self.state.actors[at].pending.iter().all(|pending| pending.left == 0)) {
+            self.start(place);
+        }
+        Ok(())
+    }
+
+    /// A wave that has not ended.
+    fn running(&self) -> usize {
+        let actors = &self.state.actors;
+        actors.iter().position(|actor| actor.wave.state != WaveState::Done).unwrap_or(0)
+    }
+
+    fn location(&self, at: usize, lane: Option<u32>) -> crate::fault::Location {
+        let wave = &self.state.actors[at].wave;
+        let group = self.launch.group_id(self.groups[at / self.waves].unwrap_or(0));
+        self.launch.location(wave.range, wave.last, group, wave.id, lane)
+    }
+
+    fn fault(&self, at: usize, trap: Trap) -> Fault {
+        fault(trap, |lane| Box::new(self.location(at, lane)))
+    }
+}

@@ -1,0 +1,229 @@
+//! Exhaustive search over the threads of a small program, and what comes out.
+
+use super::cache::Cache;
+use super::explore::{Action, Visitor, explore};
+use super::machine::{Machine, Site};
+use super::state::{Actor, Key, State};
+use crate::device::DevicePtr;
+use crate::exec::Scratch;
+use crate::fault::{Fault, Trap};
+use crate::launch::Launch;
+use crate::wave::WaveState;
+use std::collections::BTreeMap;
+
+/// Where a thread runs: numbers that are equal mean the same thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Agent. Agents share nothing but memory.
+    pub agent: u32,
+    /// Shader array of the agent: GL1 on GFX10.
+    pub array: u32,
+    /// Compute unit of the array: the first vector cache. Two of a number and its neighbour share a scalar cache.
+    pub unit: u32,
+    /// Work-group: LDS and barriers.
+    pub group: u32,
+}
+
+/// A thread: one wave.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// The kernel whose code it runs.
+    pub kernel: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// What to search.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// The threads. All have the registers and the LDS of the first one's kernel.
+    pub threads: Vec<Thread>,
+    /// Addresses whose lines all vector caches hold at the start, as an earlier kernel may have left them.
+    pub warm: Vec<DevicePtr>,
+    /// Dwords of memory that belong to the outcome.
+    pub memory: Vec<DevicePtr>,
+    /// VGPRs (of lane 0) that belong to the outcome: thread and number.
+    pub registers: Vec<(usize, u16)>,
+    /// Dwords of LDS that belong to the outcome: group and byte offset.
+    pub lds: Vec<(u32, u32)>,
+    /// Lanes of each wave.
+    pub lanes: u32,
+    /// Most states to visit; 0 for no limit.
+    pub max_states: u64,
+}
+
+/// How a schedule ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// All threads have ended.
+    Done,
+    /// Some thread can never go on.
+    Stuck,
+    /// An instruction failed.
+    Fault,
+}
+
+/// Values that were seen together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// As [`Search::registers`].
+    pub registers: Vec<u32>,
+    /// As [`Search::memory`].
+    pub memory: Vec<u32>,
+    /// As [`Search::lds`].
+    pub lds: Vec<u32>,
+}
+
+/// What a search has found.
+#[derive(Clone, Debug, Default)]
+pub struct Exploration {
+    /// Outcomes, each with the choices of one schedule that leads to it.
+    pub outcomes: BTreeMap<Outcome, Vec<String>>,
+    /// States visited.
+    pub states: u64,
+    /// Choices tried.
+    pub transitions: u64,
+    /// Whether a limit was met: then there may be other outcomes.
+    pub bounded: bool,
+}
+
+/// A thread's first instruction, as range and index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry(pub(crate) u32, pub(crate) u32);
+
+struct Collector<'a> {
+    launch: &'a Launch<'a>,
+    request: &'a Search,
+    groups: Vec<u32>,
+    found: Exploration,
+}
+
+/// Gives each different value a number, in the order of first appearance.
+fn number<T: PartialEq>(seen: &mut Vec<T>, value: T) -> u32 {
+    let found = seen.iter().position(|other| *other == value);
+    found.unwrap_or_else(|| {
+        seen.push(value);
+        seen.len() - 1
+    }) as u32
+}
+
+/// Visits all schedules.
+pub(crate) fn search(launch: &Launch<'_>, request: &Search, entries: &[Entry]) -> Result<Exploration, Fault> {
+    let (mut units, mut arrays, mut scalars, mut groups) = (vec![], vec![], vec![], vec![]);
+    let mut sites = Vec::new();
+    for Thread { place, .. } in &request.threads {
+        sites.push(Site {
+            unit: number(&mut units, (place.agent, place.array, place.unit)),
+            array: number(&mut arrays, (place.agent, place.array)),
+            scalar: number(&mut scalars, (place.agent, place.array, place.unit / 2)),
+            group: number(&mut groups, place.group),
+        });
+    }
+    let line_bytes = Machine::line_bytes(launch.target.generation);
+    let mut warm = Cache::default();
+    for address in &request.warm {
+        warm.fill(launch.memory, address / line_bytes, line_bytes);
+    }
+    let first = launch.group(0);
+    let Some(wave) = first.waves.first() else { return Err(Fault::Dispatch("no threads".into())) };
+    let actors = entries.iter().map(|entry| {
+        let mut wave = wave.clone();
+        (wave.range, wave.pc) = (entry.0, entry.1);
+        Actor::new(wave)
+    });
+    let state = State {
+        actors: actors.collect(),
+        // Shapes expect variables to be zero at first; what real LDS holds is strict mode's business.
+        lds: groups.iter().map(|_| vec![0; first.lds.len()]).collect(),
+        near: vec![warm.clone(); units.len()],
+        middle: vec![warm; arrays.len()],
+        scalar: vec![Cache::default(); scalars.len()],
+        queues: BTreeMap::new(),
+    };
+    let mut machine = Machine {
+        launches: vec![launch],
+        sites,
+        program: Default::default(),
+        scratch: Scratch::new(),
+        line_bytes,
+        lds_bytes: launch.lds_bytes,
+        journal: None,
+        clock: 0,
+    };
+    let limit = if request.max_states == 0 { u64::MAX } else { request.max_states };
+    let mut collector = Collector { launch, request, groups, found: Exploration::default() };
+    let searched = explore(&mut machine, state, limit, &mut collector);
+    let mut found = collector.found;
+    (found.states, found.transitions, found.bounded) =
+        (searched.states, searched.transitions, searched.bounded);
+    Ok(found)
+}
+
+impl Collector<'_> {
+    fn add(&mut self, end: End, machine: &Machine<'_>, state: &State, path: &[Action], last: Option<String>) {
+        let register = |&(thread, number): &(usize, u16)| {
+            let register = state.actors.get(thread).and_then(|actor| actor.wave.vgpr.get(usize::from(number)));
+            register.map_or(0, |lanes| lanes[0])
+        };
+        let word = |&address: &u64| {
+            self.launch.memory.find(address, 4).map_or(0, |(buffer, offset)| buffer.load(offset, 4))
+        };
+        let local = |&(group, offset): &(u32, u32)| {
+            let at = self.groups.iter().position(|other| *other == group);
+            at.and_then(|at| state.lds[at].get(offset as usize / 4)).copied().unwrap_or(0)
+        };
+        let outcome = Outcome {
+            end,
+            registers: self.request.registers.iter().map(register).collect(),
+            memory: self.request.memory.iter().map(word).collect(),
+            lds: self.request.lds.iter().map(local).collect(),
+        };
+        self.found.outcomes.entry(outcome).or_insert_with(|| {
+            let mut schedule: Vec<String> = path.iter().map(|action| text(machine, *action)).collect();
+            schedule.extend(last);
+            schedule
+        });
+    }
+}
+
+/// A choice, for people.
+fn text(machine: &Machine<'_>, action: Action) -> String {
+    match action {
+        Action::Issue { at, evicted } => {
+            format!("thread {at} issues{}", if evicted { ", after an eviction" } else { "" })
+        }
+        Action::Perform { key: Key::Line { unit, line }, evicted } => {
+            let address = line * machine.line_bytes;
+            let from = if evicted { " past GL1" } else { "" };
+            format!("unit {unit} performs its next request at {address:#x}{from}")
+        }
+        Action::Perform { key: Key::Lds { actor }, .. } => format!("LDS performs for thread {actor}"),
+        Action::Perform { key: Key::Scalar { actor, .. }, .. } => {
+            format!("scalar memory performs for thread {actor}")
+        }
+    }
+}
+
+impl Visitor for Collector<'_> {
+    fn end(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]) {
+        self.add(End::Done, machine, state, path, None);
+    }
+
+    fn stuck(&mut self, machine: &Machine<'_>, state: &State, path: &[Action]) {
+        let waits = |(at, actor): (usize, &Actor)| {
+            (actor.wave.state != WaveState::Done).then(|| format!("thread {at} can never go on"))
+        };
+        let last = state.actors.iter().enumerate().find_map(waits);
+        self.add(End::Stuck, machine, state, path, last);
+    }
+
+    fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]) {
+        let wave = &state.actors[at].wave;
+        let fault = crate::group::fault(trap, |lane| {
+            Box::new(self.launch.location(wave.range, wave.last, [0; 3], at as u32, lane))
+        });
+        self.add(End::Fault, machine, state, path, Some(fault.to_string()));
+    }
+}
