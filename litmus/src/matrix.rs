@@ -180,7 +180,7 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
             let flat = matches!(layout, Layout::GenericGlobal | Layout::GenericLocal);
             let mixed = matches!(layout, Layout::GlobalThenLocal | Layout::LocalThenGlobal);
             if flat && machine.target.generation == Generation::Gfx6
-                || layout.has_local() && scope > Scope::Workgroup
+                || layout == Layout::Local && scope > Scope::Workgroup
                 || mixed && shape.variables.len() < 2
             {
                 continue;
@@ -191,7 +191,10 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
                     cases.push(case(vec![Place::default()], Some(order)));
                 }
             } else {
-                cases.extend(places(scope, machine, shape.threads.len()).into_iter().map(|p| case(p, None)));
+                // LDS is one group's, whatever the scope of the operations.
+                let spread = if layout.has_local() { Scope::Workgroup } else { scope };
+                let places = places(spread, machine, shape.threads.len());
+                cases.extend(places.into_iter().map(|places| case(places, None)));
             }
         }
     }

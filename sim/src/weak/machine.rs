@@ -666,7 +666,9 @@ impl<'a> Machine<'a> {
     /// Lets an instruction return: its destination registers change.
     pub(super) fn return_one(&mut self, state: &mut State, at: usize, index: usize) -> Result<(), Trap> {
         let pending = state.actors[at].pending.remove(index);
-        let mut results = if pending.ready {
+        let loads = pending.slots.iter().any(|slot| slot.access.kind == Access::Read);
+        let mut results = if pending.ready || !loads {
+            // A store has done what it does.
             pending.results.clone()
         } else {
             let mut serve = Serve { slots: pending.slots.iter() };
