@@ -191,12 +191,6 @@ pub(crate) fn fault(trap: Trap, here: impl Fn(Option<u32>) -> Box<Location>) -> 
     }
 }
 
-/// Runs one instruction.
-#[inline(always)]
-pub(crate) fn execute(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    if cx.wave.gpr_idx && op.class == Class::Valu { run_indexed(cx, op) } else { (op.run)(cx, op) }
-}
-
 /// Runs a wave for at most `slice` instructions; says why it stopped and how many it executed.
 fn run(cx: &mut Cx<'_>, counts: &mut Counts, slice: u64) -> (Stop, u64) {
     let all_code = cx.code;
