@@ -232,7 +232,9 @@ impl Emitter<'_> {
         let pointer = self.pointer(variable);
         match (self.case.layout.space(variable), self.generation()) {
             (Space::Local, _) => format!("ds_read_b32 v{result}, {pointer}"),
-            (Space::Generic, _) | (_, Generation::Gfx8) => format!("flat_load_dword v{result}, {pointer}{bits}"),
+            (Space::Generic, _) | (_, Generation::Gfx8) => {
+                format!("flat_load_dword v{result}, {pointer}{bits}")
+            }
             (_, Generation::Gfx6 | Generation::Gfx7) => {
                 format!("buffer_load_dword v{result}, {pointer}, s[4:7], 0 addr64{bits}")
             }
@@ -244,7 +246,9 @@ impl Emitter<'_> {
         let pointer = self.pointer(variable);
         match (self.case.layout.space(variable), self.generation()) {
             (Space::Local, _) => format!("ds_write_b32 {pointer}, v{data}"),
-            (Space::Generic, _) | (_, Generation::Gfx8) => format!("flat_store_dword {pointer}, v{data}{bits}"),
+            (Space::Generic, _) | (_, Generation::Gfx8) => {
+                format!("flat_store_dword {pointer}, v{data}{bits}")
+            }
             (_, Generation::Gfx6 | Generation::Gfx7) => {
                 format!("buffer_store_dword v{data}, {pointer}, s[4:7], 0 addr64{bits}")
             }

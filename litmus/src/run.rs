@@ -45,8 +45,8 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
         cumode: case.machine.target.generation == Generation::Gfx10 && case.machine.cu_mode,
         ..asm::Options::default()
     };
-    let bytes = asm::assemble(&text, &options)
-        .map_err(|mistakes| asm::render(&mistakes, "litmus", &text, false))?;
+    let bytes =
+        asm::assemble(&text, &options).map_err(|mistakes| asm::render(&mistakes, "litmus", &text, false))?;
     let object = CodeObject::load(&bytes).map_err(|error| format!("{error}\n{text}"))?;
     let module = device.load(&object).map_err(|fault| fault.to_string())?;
     let search = search(shape, case, base);
@@ -67,12 +67,14 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
         }
     }
     let seen = |condition: &&Condition| found.outcomes.keys().any(|outcome| meets(case, condition, outcome));
-    verdict.missing = shape.allowed.iter().filter(|condition| !seen(condition)).map(|c| c.text.clone()).collect();
+    verdict.missing =
+        shape.allowed.iter().filter(|condition| !seen(condition)).map(|c| c.text.clone()).collect();
     Ok(verdict)
 }
 
 fn search(shape: &Shape, case: &Case, base: u64) -> Search {
-    let thread = |(number, place): (usize, &sim::weak::Place)| Thread { kernel: format!("t{number}"), place: *place };
+    let thread =
+        |(number, place): (usize, &sim::weak::Place)| Thread { kernel: format!("t{number}"), place: *place };
     let wave = |thread: usize| if case.sequence.is_some() { 0 } else { thread };
     let variables = 0..shape.variables.len() as u64;
     Search {
@@ -98,6 +100,9 @@ fn meets(case: &Case, condition: &Condition, outcome: &Outcome) -> bool {
         false => outcome.memory.get(variable),
     };
     outcome.end == End::Done
-        && condition.registers.iter().all(|&(register, wanted)| outcome.registers.get(register) == Some(&wanted))
+        && condition
+            .registers
+            .iter()
+            .all(|&(register, wanted)| outcome.registers.get(register) == Some(&wanted))
         && condition.variables.iter().all(|&(variable, wanted)| value(variable) == Some(&wanted))
 }

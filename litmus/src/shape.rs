@@ -46,17 +46,41 @@ pub enum Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Statement {
-    Load { register: usize, order: Order, variable: usize },
-    Store { order: Order, variable: usize, value: u32 },
+    Load {
+        register: usize,
+        order: Order,
+        variable: usize,
+    },
+    Store {
+        order: Order,
+        variable: usize,
+        value: u32,
+    },
     /// Stores a register of the thread and one more.
-    StoreNext { order: Order, variable: usize, register: usize },
-    Rmw { register: usize, change: Change, order: Order, variable: usize, value: u32 },
-    Fence { order: Order },
+    StoreNext {
+        order: Order,
+        variable: usize,
+        register: usize,
+    },
+    Rmw {
+        register: usize,
+        change: Change,
+        order: Order,
+        variable: usize,
+        value: u32,
+    },
+    Fence {
+        order: Order,
+    },
     Barrier,
     /// A place to go back to.
     Label(String),
     /// Goes back while a register is not that value.
-    Until { register: usize, value: u32, label: String },
+    Until {
+        register: usize,
+        value: u32,
+        label: String,
+    },
     /// Machine code as it stands; `{x}` and `{r0}` become the VGPRs of the address of `x` and of `r0`.
     Code(String),
 }

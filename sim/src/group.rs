@@ -169,13 +169,9 @@ impl Group {
 /// What a trap is called once it is known where it happened.
 pub(crate) fn fault(trap: Trap, here: impl Fn(Option<u32>) -> Box<Location>) -> Fault {
     match trap {
-        Trap::Memory { address, bytes, access, reason, lane } => Fault::Memory {
-            address,
-            bytes,
-            access,
-            reason,
-            at: here(Some(lane).filter(|&lane| lane < 64)),
-        },
+        Trap::Memory { address, bytes, access, reason, lane } => {
+            Fault::Memory { address, bytes, access, reason, at: here(Some(lane).filter(|&lane| lane < 64)) }
+        }
         Trap::Unsupported => {
             let at = here(None);
             Fault::Unsupported { address: at.offset, text: at.text }

@@ -191,7 +191,11 @@ fn arrive(
 }
 
 /// Lets all waves go on to their next choice.
-fn settle(machine: &mut Machine<'_>, state: &mut State, searched: &mut Searched) -> Result<(), (usize, Trap)> {
+fn settle(
+    machine: &mut Machine<'_>,
+    state: &mut State,
+    searched: &mut Searched,
+) -> Result<(), (usize, Trap)> {
     let mut steps = 0;
     loop {
         let mut moved = false;

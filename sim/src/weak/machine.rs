@@ -382,14 +382,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Takes what hits, and puts the rest in queues; gives the number of requests.
-    fn enqueue(
-        &self,
-        state: &mut State,
-        at: usize,
-        slots: &mut [Slot],
-        serial: u32,
-        may_hit: bool,
-    ) -> u32 {
+    fn enqueue(&self, state: &mut State, at: usize, slots: &mut [Slot], serial: u32, may_hit: bool) -> u32 {
         let near = &state.near[self.sites[at].unit as usize];
         let mut keys: Vec<Key> = Vec::new();
         for slot in slots {
@@ -398,7 +391,8 @@ impl<'a> Machine<'a> {
                 slot.value = near.load(access.address, access.bytes, self.line_bytes).unwrap_or(0);
                 continue;
             }
-            let to_lds = slot.access.space == Space::Lds && keys.iter().any(|key| !matches!(key, Key::Lds { .. }));
+            let to_lds =
+                slot.access.space == Space::Lds && keys.iter().any(|key| !matches!(key, Key::Lds { .. }));
             let key = self.key(at, slot);
             if !to_lds && !keys.contains(&key) {
                 keys.push(key);
@@ -418,9 +412,10 @@ impl<'a> Machine<'a> {
         let Some(found) = actor.find(request.serial) else { return false };
         let pending = &actor.pending[found];
         let site = self.sites[request.actor as usize];
-        let loads = pending.slots.iter().all(|slot| {
-            slot.access.kind == Access::Read && !slot.access.flags.contains(ModFlags::DLC)
-        });
+        let loads = pending
+            .slots
+            .iter()
+            .all(|slot| slot.access.kind == Access::Read && !slot.access.flags.contains(ModFlags::DLC));
         self.has_middle() && loads && state.middle[site.array as usize].has(line)
     }
 
@@ -458,9 +453,8 @@ impl<'a> Machine<'a> {
     ) -> Result<(), Trap> {
         let site = self.sites[at];
         let line_bytes = self.line_bytes;
-        let here = move |slot: &Slot| {
-            slot.access.space == Space::Global && slot.access.address / line_bytes == line
-        };
+        let here =
+            move |slot: &Slot| slot.access.space == Space::Global && slot.access.address / line_bytes == line;
         let Some(first) = pending.slots.iter().find(|slot| here(slot)).map(|slot| slot.access) else {
             return Ok(());
         };
@@ -658,7 +652,8 @@ impl<'a> Machine<'a> {
         let Some(journal) = &mut self.journal else { return };
         for word in address / 4..(address + u64::from(bytes)).div_ceil(4) {
             let address = word * 4;
-            let held = memory.find(address, 1).map_or(0, |(buffer, offset)| buffer.load_word(offset as usize / 4));
+            let held =
+                memory.find(address, 1).map_or(0, |(buffer, offset)| buffer.load_word(offset as usize / 4));
             journal.entry(address).or_insert(held);
         }
     }

@@ -109,7 +109,8 @@ impl Run<'_> {
         self.state.lds[place] = group.lds;
         let unit = self.random.below(UNITS as usize) as u32;
         // In WGP mode a group's waves run on two units.
-        let split = self.launch.target.generation == Generation::Gfx10 && self.launch.kernel.descriptor.wgp_mode();
+        let split =
+            self.launch.target.generation == Generation::Gfx10 && self.launch.kernel.descriptor.wgp_mode();
         for number in 0..self.waves {
             let unit = if split { unit & !1 | number as u32 & 1 } else { unit };
             let site = Site { unit, array: unit / ARRAY, scalar: unit / SCALAR, group: place as u32 };
@@ -161,7 +162,8 @@ impl Run<'_> {
         for _ in 0..=self.random.below(SLICE) {
             let here = |trap| Error::Trap(at, trap);
             let wave = &self.state.actors[at].wave;
-            let class = self.launch.code.get(wave.range as usize).and_then(|code| code.ops.get(wave.pc as usize));
+            let class =
+                self.launch.code.get(wave.range as usize).and_then(|code| code.ops.get(wave.pc as usize));
             let class = class.map_or(Class::Flow, |op| op.class);
             self.machine.clock = self.executed * 4;
             match self.machine.next(&self.state, at) {

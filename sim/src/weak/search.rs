@@ -164,7 +164,8 @@ pub(crate) fn search(launch: &Launch<'_>, request: &Search, entries: &[Entry]) -
 impl Collector<'_> {
     fn add(&mut self, end: End, machine: &Machine<'_>, state: &State, path: &[Action], last: Option<String>) {
         let register = |&(thread, number): &(usize, u16)| {
-            let register = state.actors.get(thread).and_then(|actor| actor.wave.vgpr.get(usize::from(number)));
+            let register =
+                state.actors.get(thread).and_then(|actor| actor.wave.vgpr.get(usize::from(number)));
             register.map_or(0, |lanes| lanes[0])
         };
         let word = |&address: &u64| {
