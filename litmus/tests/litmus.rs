@@ -1,6 +1,6 @@
 //! Every shape, in every case, in every schedule.
 
-use litmus::{Deletion, Scope, Shape, cases, machines, run};
+use litmus::{Deletion, Scope, Shape, cases, machines, run, source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -99,14 +99,14 @@ fn no_forbidden_outcome() {
 #[test]
 fn every_word_is_needed() {
     let mut seen: BTreeMap<(String, Deletion), Option<String>> = BTreeMap::new();
-    for shape in shapes() {
+    // Four threads find nothing that three do not, and take most of the time.
+    for shape in shapes().iter().filter(|shape| shape.threads.len() < 4) {
         for machine in machines(&["gfx600", "gfx803", "gfx906", "gfx1010"]) {
-            for case in cases(&shape, machine).iter().filter(|case| case.scope != Scope::Wavefront) {
-                let verdict = run(&shape, case, None).expect("it runs");
-                for word in verdict.words {
+            for case in cases(shape, machine).iter().filter(|case| case.scope != Scope::Wavefront) {
+                for word in source(shape, case, 0x1000, None).1 {
                     let found = seen.entry((machine.name(), word)).or_default();
                     if found.is_none() {
-                        let less = run(&shape, case, Some(word)).expect("it runs");
+                        let less = run(shape, case, Some(word)).expect("it runs");
                         if let Some((condition, _)) = less.forbidden.first() {
                             let (scope, layout) = (case.scope.name(), case.layout.name());
                             *found = Some(format!("{} {scope}, {layout}: {condition}", shape.name));

@@ -57,7 +57,8 @@ fn read(release: &str, acquire: &str) -> Vec<u32> {
         let bytes = asm::assemble(&source(base, release, acquire), &options).expect("it assembles");
         let module = device.load(&CodeObject::load(&bytes).expect("it loads")).expect("there is room");
         device.set_mode(Mode::Weak { seed });
-        let dispatch = Dispatch { kernel: "pass", grid: [128, 1, 1], group: [64, 1, 1], ..Dispatch::default() };
+        let dispatch =
+            Dispatch { kernel: "pass", grid: [128, 1, 1], group: [64, 1, 1], ..Dispatch::default() };
         let stats = device.run(module, &dispatch).expect("it runs to its end");
         assert_eq!((stats.groups, stats.waves), (2, 2));
         let mut word = [0; 4];
