@@ -222,7 +222,10 @@ impl<'a> Machine<'a> {
         let outcome = if info.atomic {
             self.probe_atomic(wave, &mut lds[group], at, &mut probe)
         } else {
-            put_registers(wave, &filled(&saved, 0), exec);
+            // An address in the register that is loaded must stay.
+            if info.tied {
+                put_registers(wave, &filled(&saved, 0), exec);
+            }
             let first = self.run_handler(wave, &mut lds[group], at, place, Some(&mut probe));
             if first.is_ok() && probe.slots.is_empty() {
                 results = copy_registers(wave, &info.results);
