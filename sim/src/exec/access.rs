@@ -162,7 +162,29 @@ impl<'a> Cx<'a> {
     }
 
     /// Reads up to 4 bytes.
+    #[inline]
     pub(crate) fn read(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<u32, Trap> {
+        if let (Place::Lds(offset) | Place::WholeLds(offset), 4) = (place, bytes)
+            && offset.is_multiple_of(4)
+            && self.target.has(Feature::LDS_NO_M0)
+            && offset.checked_add(4).is_some_and(|end| end <= self.lds_bytes)
+            && let Some(&value) = self.lds.get((offset / 4) as usize)
+        {
+            return self.see(op, Spot::Lds(offset), lane).map(|seen| seen.unwrap_or(value));
+        }
+        self.read_anything(op, place, bytes, lane)
+    }
+
+    /// Shows the watcher the read of a dword.
+    #[inline]
+    fn see(&mut self, op: &Op, spot: Spot<'_>, lane: usize) -> Result<Option<u32>, Trap> {
+        match &mut self.watch {
+            Some(watch) => watch.read(self.memory, &spot.access(op, 4, Access::Read, lane)),
+            None => Ok(None),
+        }
+    }
+
+    fn read_anything(&mut self, op: &Op, place: Place, bytes: u32, lane: usize) -> Result<u32, Trap> {
         if place.is_split(bytes) {
             return (0..bytes).try_fold(0, |value, byte| {
                 Ok(value | self.read(op, place.plus(byte), 1, lane)? << (8 * byte))

@@ -1,5 +1,6 @@
 //! Memory instructions: their addresses, their data, and what LDS and scratch hold that is undefined.
 
+use super::cells::Stamp;
 use super::findings::{scalar_name, vector_name};
 use super::touch::{Memory as Kind, Part, Touch};
 use super::{FaultClass, Watcher};
@@ -19,8 +20,11 @@ impl Watcher<'_> {
         now.number = wave.order.flight.issue(touch.queues);
         now.m0 = cx.wave.sgpr[reg::M0];
         now.cursor = [0; 64];
+        now.first_read = None;
         now.loaded.clear();
         now.reads.clear();
+        now.stamp = Stamp::new(wave.order.wave, now.number, wave.order.flight.memory_done(), 15);
+        now.ordered = Stamp::default();
         let scalar = touch.address.as_slice().is_empty() && touch.reads.as_slice().is_empty() && !touch.lds;
         now.data_defined = wave.defined.undefined_vector(&touch.reads, exec).is_none();
         if exec == 0 && !scalar {
@@ -244,8 +248,8 @@ impl Watcher<'_> {
             let old = defined.vector_bits(register, lane);
             defined.set_vector_bits(register, lane, old | bits);
         }
-        if let Some(first) = now.reads.first() {
-            self.group.waves[now.wave].spin.note(now.place, first.address);
+        if let Some(first) = now.first_read {
+            self.group.waves[now.wave].spin.note(now.place, first);
         }
         self.order_reads(cx.memory);
     }

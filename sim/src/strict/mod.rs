@@ -35,7 +35,7 @@ use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
-use cells::LdsCell;
+use cells::{LdsCell, Stamp};
 use defined::{Defined, Depends};
 use findings::Finding;
 use order::{Known, Order};
@@ -135,6 +135,12 @@ struct Now {
     /// Its number among the wave's memory operations.
     number: u32,
     m0: u32,
+    /// Its stamp on a whole dword.
+    stamp: Stamp,
+    /// A write of LDS that is known to have happened before it.
+    ordered: Stamp,
+    /// Where its first lane reads.
+    first_read: Option<u64>,
     /// Bytes of its data that each lane has handled.
     cursor: [u16; 64],
     /// Whether all that it stores is defined.
@@ -166,6 +172,19 @@ impl<'a> Watcher<'a> {
     /// Ends the run, unless it is to go on.
     fn verdict(&self) -> Result<(), Trap> {
         if self.group.now.reported && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
+    }
+
+    /// Enters a read; its order is looked at when the instruction is done.
+    #[inline(never)]
+    fn read_anything(&mut self, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        self.check_access(access);
+        self.note_loaded(access);
+        let reads = &mut self.group.now.reads;
+        let again = reads.last().is_some_and(|last| MemAccess { lane: access.lane, ..*last } == *access);
+        if access.space != Space::Scratch && !again {
+            reads.push(*access);
+        }
+        self.verdict().map(|()| None)
     }
 
     /// Registers beside memory.
@@ -244,12 +263,11 @@ impl Watch for Watcher<'_> {
     }
 
     fn read(&mut self, _: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
-        self.check_access(access);
-        self.note_loaded(access);
-        if access.space != Space::Scratch {
-            self.group.now.reads.push(*access);
+        self.group.now.first_read.get_or_insert(access.address);
+        if self.read_whole_lds(access) {
+            return Ok(None);
         }
-        self.verdict().map(|()| None)
+        self.read_anything(access)
     }
 
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {

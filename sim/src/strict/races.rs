@@ -186,6 +186,12 @@ impl Watcher<'_> {
         for (address, mask) in dwords(access) {
             let Some(cell) = shared.cells.at(memory, address) else { continue };
             let (write, place) = cell.last_write();
+            if mask == 15 && !glc && write.is_none() {
+                if cell.last_read().0 != self.group.now.stamp {
+                    cell.set_read(self.group.now.stamp, self.group.now.place);
+                }
+                continue;
+            }
             if !write.is_none() && write.mask() & mask != 0 {
                 if access.lane == SCALAR {
                     self.scalar_read(access, write, place);
@@ -426,6 +432,39 @@ impl Watcher<'_> {
     fn has_joined_lds(&self, cell: &LdsCell, stamp: Stamp) -> bool {
         let mate = self.shared.in_group(self.group.first_wave, stamp.wave());
         mate.is_some_and(|mate| cell.joined >> (mate & 63) & 1 != 0)
+    }
+
+    /// The common case of a read of LDS: an aligned dword whose last write is known to have happened before. False where
+    /// it is not so simple; nothing is done then.
+    #[inline]
+    pub(super) fn read_whole_lds(&mut self, access: &MemAccess) -> bool {
+        let aligned = access.space == Space::Lds && access.bytes == 4 && access.address.is_multiple_of(4);
+        if !aligned || access.lane == SCALAR || self.shared.target.generation < Generation::Gfx9 {
+            return false;
+        }
+        let word = (access.address / 4) as usize;
+        let (Some(&bits), Some(cell)) = (self.group.lds_bits.get(word), self.group.lds.get(word)) else {
+            return false;
+        };
+        let (read, write) = (cell.read, cell.write);
+        let now = &self.group.now;
+        // Another lane of the instruction may have been here already.
+        if read != now.stamp {
+            if write.is_sync() || !(write.is_none() || write == now.ordered || self.lds_ordered(write)) {
+                return false;
+            }
+            let now = &mut self.group.now;
+            now.ordered = write;
+            let cell = &mut self.group.lds[word];
+            (cell.read, cell.read_place) = (now.stamp, now.place);
+        }
+        let now = &mut self.group.now;
+        let cursor = &mut now.cursor[access.lane as usize & 63];
+        if bits != 0 {
+            now.loaded.push((access.lane as u8, *cursor, 4, bits));
+        }
+        *cursor += 4;
+        true
     }
 
     fn lds_read(&mut self, access: &MemAccess) {

@@ -1,6 +1,6 @@
 //! What all groups of a strict run share, and how shadows begin.
 
-use super::cells::{Cells, LdsCell, MAX_WAVES};
+use super::cells::{Cells, LdsCell, MAX_WAVES, Stamp};
 use super::clock::Clock;
 use super::defined::Defined;
 use super::hazards::Program;
@@ -213,6 +213,9 @@ impl GroupShadow {
                 place: 0,
                 number: 0,
                 m0: 0,
+                stamp: Stamp::default(),
+                ordered: Stamp::default(),
+                first_read: None,
                 cursor: [0; 64],
                 data_defined: true,
                 loaded: Vec::new(),
