@@ -62,9 +62,8 @@ fn hashes(c: &mut Criterion) {
         group: [64, 1, 1],
         kernarg,
         dynamic_lds: 0,
-        global_offset: [0; 3],
-        signal: None,
         limits: Limits::default(),
+        ..Dispatch::default()
     };
     let stats = device.run(module, &dispatch).expect("the kernel ends");
     let mut group = c.benchmark_group("emulator");

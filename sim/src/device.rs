@@ -8,6 +8,7 @@ use crate::launch::{self, Dispatch, Launch, Segments};
 use crate::memory::Memory;
 use crate::metadata::ArgKind;
 use crate::object::{CodeObject, KernelInfo, Symbol};
+use crate::observe::{Observer, Profile};
 use crate::op::Code;
 use crate::packet::{self, QueueScratch};
 use crate::printf;
@@ -15,9 +16,10 @@ use crate::scratch;
 use crate::stats::RunStats;
 use crate::strict::{Mode, Report};
 use crate::weak::{self, Entry, Exploration, Search};
+use codeobj::disasm::Lines;
 use isa::Target;
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// An address in emulated memory.
 pub type DevicePtr = u64;
@@ -42,6 +44,7 @@ struct Module {
     /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
     code: [Vec<Code>; 2],
     base: u64,
+    lines: Arc<Lines>,
 }
 
 impl Module {
@@ -68,6 +71,8 @@ pub struct Device {
     /// What the next dispatch is to search, and what the last search has found.
     search: Option<Search>,
     explored: Exploration,
+    /// Profile and trace of the last dispatch that was watched.
+    observed: (Profile, String),
 }
 
 impl Default for Device {
@@ -94,6 +99,7 @@ impl Device {
             printed: String::new(),
             search: None,
             explored: Exploration::default(),
+            observed: Default::default(),
         }
     }
 
@@ -123,7 +129,15 @@ impl Device {
         });
         let symbols = object.symbols().to_vec();
         let printf = object.printf_formats().to_vec();
-        self.modules.push(Module { target, kernels, printf, symbols, code, base });
+        self.modules.push(Module {
+            target,
+            kernels,
+            printf,
+            symbols,
+            code,
+            base,
+            lines: Arc::clone(&object.lines),
+        });
         Ok(ModuleId(self.modules.len() - 1))
     }
 
@@ -213,6 +227,16 @@ impl Device {
         done.map(|_| std::mem::take(&mut self.explored))
     }
 
+    /// What was counted in the last dispatch that was watched ([`Dispatch::observe`]).
+    pub fn profile(&self) -> &Profile {
+        &self.observed.0
+    }
+
+    /// What the traced waves of the last dispatch that was watched did: a line for each instruction.
+    pub fn trace(&self) -> &str {
+        &self.observed.1
+    }
+
     /// Runs a kernel to its end.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
@@ -223,6 +247,7 @@ impl Device {
         let code = &module.code[usize::from(lanes == 64)];
         launch::check(kernel, dispatch, target)?;
         let entry = find_entry(module.base, code, kernel)?;
+        let mode = if dispatch.observe.is_active() { Mode::Fast } else { self.mode };
         let number = self.dispatches;
         let private_bytes = (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4);
         let placing = Placing { module, kernel, dispatch, target, number, private_bytes };
@@ -245,10 +270,12 @@ impl Device {
             arch: pulp::Arch::new(),
             locked64: self.threads > 1 && has_atomic64(code),
             strict: None,
+            observer: Observer::new(&dispatch.observe, code),
+            lines: &module.lines,
         };
-        let launch = Launch { strict: launch.shadow(self.mode), ..launch };
+        let launch = Launch { strict: launch.shadow(mode), ..launch };
         let limit = dispatch.limits.instructions;
-        let (result, mut reports) = match (self.search.take(), self.mode) {
+        let (result, mut reports) = match (self.search.take(), mode) {
             (Some(search), _) => {
                 let entries = search.threads.iter().map(|thread| module.entry(code, &thread.kernel));
                 let entries: Result<Vec<_>, Fault> = entries.collect();
@@ -261,6 +288,9 @@ impl Device {
         reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
         reports.dedup_by(|one, two| one.same_code(two));
         self.reports = reports;
+        if let Some(observer) = launch.observer {
+            self.observed = observer.finish(code, target);
+        }
         self.dispatches += 1;
         if printf != 0 {
             self.printed += &printf::render(&self.memory, printf, &module.printf);

@@ -32,8 +32,11 @@ impl fmt::Display for Location {
             "`{}` at {:#x} of {}, group ({x}, {y}, {z}), wave {}",
             self.text, self.offset, self.kernel, self.wave
         )?;
-        match self.lane {
-            Some(lane) => write!(f, ", lane {lane}"),
+        if let Some(lane) = self.lane {
+            write!(f, ", lane {lane}")?;
+        }
+        match &self.source {
+            Some(source) => write!(f, ", {source}"),
             None => Ok(()),
         }
     }

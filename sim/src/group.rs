@@ -3,6 +3,7 @@
 use crate::exec::{Cx, Flow, Scratch};
 use crate::fault::{Fault, Location, Trap};
 use crate::launch::Launch;
+use crate::observe::Observing;
 use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
 use crate::stats::Counts;
 use crate::strict::{GroupShadow, Report, Watcher};
@@ -84,6 +85,8 @@ impl Group {
             (Some(shadow), Some(shared)) => Some(Watcher::new(shared, shadow)),
             _ => None,
         };
+        let mut observing =
+            launch.observer.as_ref().map(|observer| Observing::new(observer, self.id, self.waves[at].id));
         let mut cx = Cx {
             wave: &mut self.waves[at],
             lds: &mut self.lds,
@@ -96,7 +99,11 @@ impl Group {
             trap: None,
             clock: self.executed * 4,
             locked64: launch.locked64,
-            watch: watcher.as_mut().map(|watcher| watcher as &mut dyn Watch),
+            watch: match (&mut watcher, &mut observing) {
+                (Some(watcher), _) => Some(watcher as &mut dyn Watch),
+                (None, Some(observing)) => Some(observing),
+                (None, None) => None,
+            },
         };
         let (stop, executed) = match cx.watch {
             Some(_) => run_watched(&mut cx, &mut self.counts, slice),

@@ -6,10 +6,12 @@ use crate::fault::Location;
 use crate::group::Group;
 use crate::memory::Memory;
 use crate::object::KernelInfo;
+use crate::observe::{Observe, Observer};
 use crate::op::Code;
 use crate::scratch;
 use crate::strict::{self, GroupShadow, Mode};
 use crate::wave::Wave;
+use codeobj::disasm::Lines;
 use isa::Target;
 use isa::target::Feature;
 
@@ -58,6 +60,8 @@ pub struct Dispatch<'a> {
     pub signal: Option<u64>,
     /// Limits.
     pub limits: Limits,
+    /// What to watch it for. A dispatch that is watched runs in fast mode.
+    pub observe: Observe,
 }
 
 impl Default for Dispatch<'_> {
@@ -72,6 +76,7 @@ impl Default for Dispatch<'_> {
             global_offset: [0; 3],
             signal: None,
             limits: Limits::default(),
+            observe: Observe::default(),
         }
     }
 }
@@ -105,6 +110,10 @@ pub(crate) struct Launch<'a> {
     pub(crate) locked64: bool,
     /// Strict mode.
     pub(crate) strict: Option<strict::Shared>,
+    /// What only watches.
+    pub(crate) observer: Option<Observer>,
+    /// Source lines of the code.
+    pub(crate) lines: &'a Lines,
 }
 
 /// Checks what can be checked before anything runs.
@@ -213,15 +222,17 @@ impl Launch<'_> {
         lane: Option<u32>,
     ) -> Location {
         let code = self.code.get(range as usize);
+        let offset = code.map_or(0, |code| code.file_base + u64::from(pc) * 4);
+        let source = self.lines.of_address(offset).map(|(file, line)| format!("{file}:{line}"));
         Location {
             pc: code.map_or(0, |code| code.base + u64::from(pc) * 4),
-            offset: code.map_or(0, |code| code.file_base + u64::from(pc) * 4),
+            offset,
             text: code.map_or_else(String::new, |code| code.text(self.target, pc)),
             kernel: self.kernel.name.clone(),
             group,
             wave,
             lane,
-            source: None,
+            source,
         }
     }
 

@@ -5,6 +5,7 @@ mod check;
 mod compile;
 mod disasm;
 mod inspect;
+mod observe;
 mod report;
 mod run;
 mod watch;

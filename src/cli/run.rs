@@ -1,5 +1,6 @@
 //! `kernc run FILE`: a kernel in the emulator. FILE is a source text or a code object, ours or another compiler's.
 
+use super::observe::ObserveArgs;
 use super::{CommonArgs, Failure, read, write};
 use clap::Args;
 use kernc::sim::{self, Device, Placed};
@@ -40,15 +41,17 @@ pub struct RunArgs {
     #[arg(long, value_name = "COUNT")]
     max_instructions: Option<u64>,
     /// What to look for: `strict` finds missing waits, hazards, races, stale caches and uninitialised data; `fast` runs
-    /// as if everything were in order.
-    #[arg(long, value_name = "strict|fast", default_value = "strict", value_parser = ["strict", "fast"])]
-    mode: String,
+    /// as if everything were in order. Default: `strict`; with `--profile`, `--trace` or `--coverage`: `fast`.
+    #[arg(long, value_name = "strict|fast", value_parser = ["strict", "fast"])]
+    mode: Option<String>,
     /// In strict mode: list everything that is found instead of stopping at the first.
     #[arg(long)]
     keep_going: bool,
     /// Print what was executed.
     #[arg(long)]
     stats: bool,
+    #[command(flatten)]
+    observe: ObserveArgs,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -66,10 +69,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         fault => Failure::Fault(fault.to_string()),
     };
     let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
-    device.set_mode(match args.mode.as_str() {
-        "fast" => sim::Mode::Fast,
-        _ => sim::Mode::Strict { keep_going: args.keep_going },
-    });
+    device.set_mode(mode(args)?);
     let module = device.load(&object).map_err(fault)?;
     let placed = Placed::new(&mut device, kernel, &values).map_err(fault)?;
     let group = match (args.group.as_slice(), kernel.reqd_group) {
@@ -88,9 +88,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         kernarg: placed.kernarg.clone(),
         dynamic_lds: placed.dynamic_lds,
         limits,
+        observe: args.observe.observe()?,
         ..sim::Dispatch::default()
     };
-    let stats = device.run(module, &dispatch).map_err(fault)?;
+    let stats = device.run(module, &dispatch);
+    print!("{}", device.take_printed());
+    args.observe.report(&device, kernel, &object)?;
+    let stats = stats.map_err(fault)?;
 
     for name in &args.print {
         println!("{name}: {}", buffer(kernel, &placed, &device, name)?);
@@ -101,10 +105,24 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             .map_err(|error| Failure::File(format!("{file}: {error}")))?;
         write(Path::new(&file), &bytes)?;
     }
-    if args.stats {
+    if args.stats || args.observe.profile() {
         print_stats(&stats);
     }
     found(device.reports())
+}
+
+/// The mode that was asked for, or the one that fits what else was.
+fn mode(args: &RunArgs) -> Result<sim::Mode, Failure> {
+    let strict = sim::Mode::Strict { keep_going: args.keep_going };
+    match (args.mode.as_deref(), args.observe.is_active()) {
+        (Some("fast"), _) => Ok(sim::Mode::Fast),
+        (None, true) if !args.keep_going => Ok(sim::Mode::Fast),
+        (_, true) => {
+            let why = "strict mode does not go together with `--profile`, `--trace` and `--coverage`";
+            Err(Failure::Usage(why.to_owned()))
+        }
+        (_, false) => Ok(strict),
+    }
 }
 
 /// What strict mode has listed.

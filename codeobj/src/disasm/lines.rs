@@ -92,6 +92,22 @@ impl Lines {
         (row.line != 0 && row.address >= base).then_some((file, row.line))
     }
 
+    /// File and line of the instruction at an address of a linked file.
+    pub fn of_address(&self, address: u64) -> Option<(&str, u32)> {
+        let end = self.rows.partition_point(|row| row.address <= address);
+        self.place(self.rows.get(end.checked_sub(1)?)?)
+    }
+
+    /// Every place in the source that has code, in the order of addresses; some come several times.
+    pub fn all(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.rows.iter().filter_map(|row| self.place(row))
+    }
+
+    fn place(&self, row: &Row) -> Option<(&str, u32)> {
+        let file = self.files.get(row.file as usize).map_or("?", String::as_str);
+        (row.line != 0).then_some((file, row.line))
+    }
+
     /// A reader of the rows of one section.
     pub(crate) fn cursor(&self, index: usize, section: &Section<'_>, relocatable: bool) -> Cursor<'_> {
         // Addresses of relocatable files have been made unique by `relocated`.

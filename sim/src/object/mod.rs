@@ -7,11 +7,13 @@ mod relocation;
 
 use crate::descriptor::Descriptor;
 use crate::metadata::{ArgInfo, ArgKind};
+use codeobj::disasm::Lines;
 use codeobj::{Identity, OsAbi, ParseError};
 use image::Image;
 use isa::Target;
 use object::elf;
 use std::fmt;
+use std::sync::Arc;
 
 /// More than any program: keeps a damaged file from asking for all memory.
 const MAX_IMAGE: u64 = 1 << 28;
@@ -134,6 +136,7 @@ pub struct CodeObject {
     metadata_version: Vec<u32>,
     kernels: Vec<KernelInfo>,
     printf: Vec<String>,
+    pub(crate) lines: Arc<Lines>,
     pub(crate) image: Image,
 }
 
@@ -147,9 +150,10 @@ impl CodeObject {
         }
         let target = identity.target.or_else(|| kernels::target_of_note(&file));
         let target = target.ok_or(LoadError::Processor(file.header.flags))?;
-        let image = match elf::FileType(file.header.file_type) {
-            elf::ET_DYN => image::map(&file, bytes)?,
-            elf::ET_REL => link::link(&file)?,
+        // Line tables of a file that is not linked speak of other addresses.
+        let (image, lines) = match elf::FileType(file.header.file_type) {
+            elf::ET_DYN => (image::map(&file, bytes)?, Lines::read(&file)),
+            elf::ET_REL => (link::link(&file)?, Lines::default()),
             other => return Err(LoadError::NotLinked(other.0)),
         };
         let metadata = kernels::metadata(&file, bytes)?;
@@ -160,6 +164,7 @@ impl CodeObject {
             metadata_version: metadata.version,
             kernels,
             printf: metadata.printf,
+            lines: Arc::new(lines),
             image,
         })
     }
@@ -192,6 +197,11 @@ impl CodeObject {
     /// Format strings of `printf`, as the metadata encodes them (seed 000, line 2214).
     pub fn printf_formats(&self) -> &[String] {
         &self.printf
+    }
+
+    /// Its line tables; empty without debug information, and for a file that is not linked.
+    pub fn lines(&self) -> &Lines {
+        &self.lines
     }
 
     /// What it defines: variables, functions, kernels and their descriptors.

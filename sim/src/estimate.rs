@@ -1,0 +1,93 @@
+//! How long a dispatch might take on the machine: an estimate, from issue rates that the manuals document and latencies
+//! that are stated here, never a measurement.
+//!
+//! Two bounds. **Issue**: each unit of one compute unit needs a number of cycles for what all waves asked of it; the
+//! slowest decides. **Latency**: a wave that executes a wait stands for as long as memory of that kind takes; waves beyond
+//! those that fit at a time come after one another. The estimate is the larger one. `docs/emulator.md` has the numbers.
+
+use crate::observe::{Executed, Profile};
+use crate::op::Class;
+use isa::Target;
+use isa::target::{Feature, Generation};
+
+/// Cycles until a result of vector memory, scalar memory and LDS is there. Chosen by hand, between what a hit and a miss
+/// of the first-level cache may cost: no manual has them.
+const VMEM_LATENCY: u64 = 350;
+const SMEM_LATENCY: u64 = 150;
+const LDS_LATENCY: u64 = 64;
+/// Bytes a cycle of a compute unit: a line of 64 bytes of the first-level cache; 32 banks of LDS, 4 bytes each.
+const VMEM_RATE: u64 = 64;
+const LDS_RATE: u64 = 128;
+
+/// Cycles by unit, of one compute unit that ran everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Vector arithmetic, spread over the SIMDs.
+    pub valu: u64,
+    /// Scalar arithmetic, branches and messages.
+    pub salu: u64,
+    /// Vector memory.
+    pub vmem: u64,
+    /// LDS.
+    pub lds: u64,
+    /// Waits of a mean wave, as often as waves have to come after one another.
+    pub latency: u64,
+}
+
+impl Estimate {
+    /// The bound that decides.
+    pub fn cycles(&self) -> u64 {
+        [self.valu, self.salu, self.vmem, self.lds, self.latency].into_iter().max().unwrap_or(0)
+    }
+}
+
+impl Profile {
+    /// An estimate for a processor on which a compute unit holds `resident` waves of the kernel at a time.
+    pub fn estimate(&self, target: &Target, resident: u64) -> Estimate {
+        let of = |class: Class| self.instructions.iter().filter(move |inst| inst.class == class);
+        let issue = |class| of(class).map(|inst| inst.count * cycles(inst, target)).sum::<u64>();
+        let simds = u64::from(target.simds_per_cu);
+        let scalar_units = if target.generation == Generation::Gfx10 { simds } else { 1 };
+        let moved = |traffic: &crate::observe::Traffic| traffic.read + traffic.written + 2 * traffic.atomic;
+        let ended = self.waves().max(1);
+        let waits = of(Class::Flow).map(|inst| inst.count * latency(&inst.text)).sum::<u64>();
+        Estimate {
+            valu: issue(Class::Valu) / simds,
+            salu: (issue(Class::Salu) + of(Class::Flow).map(|inst| inst.count).sum::<u64>()) / scalar_units,
+            vmem: (moved(&self.global) + moved(&self.scratch)) / VMEM_RATE,
+            lds: moved(&self.lds) / LDS_RATE,
+            latency: waits / ended * ended.div_ceil(resident.max(1)),
+        }
+    }
+}
+
+/// Cycles for which an instruction of a wave takes its unit.
+fn cycles(inst: &Executed, target: &Target) -> u64 {
+    let lanes = u64::from(target.wave_size);
+    // A SIMD of GCN has 16 lanes, one of RDNA 32.
+    let width = if target.generation == Generation::Gfx10 { 32 } else { 16 };
+    let base = if inst.class == Class::Valu { lanes / width } else { 1 };
+    let name = inst.text.split([' ', '_']).collect::<Vec<_>>();
+    let has = |word: &str| name.contains(&word);
+    let transcendental = ["rcp", "rsq", "sqrt", "exp", "log", "sin", "cos"].into_iter().any(has);
+    let double = has("f64");
+    match (inst.class, transcendental, double) {
+        (Class::Valu, true, false) => base * 4,
+        (Class::Valu, _, true) if target.has(Feature::HALF_RATE_F64) => base * 2,
+        (Class::Valu, _, true) => base * 16,
+        (Class::Valu, ..) if has("mul") && (has("u32") || has("i32")) && (has("lo") || has("hi")) => base * 4,
+        _ => base,
+    }
+}
+
+/// How long a wait takes, by its text.
+fn latency(text: &str) -> u64 {
+    let mut most = 0;
+    if text.contains("vmcnt") || text.contains("vscnt") {
+        most = VMEM_LATENCY;
+    }
+    if text.contains("lgkmcnt") {
+        most = most.max(if text.contains("vmcnt") { VMEM_LATENCY } else { SMEM_LATENCY.max(LDS_LATENCY) });
+    }
+    most
+}

@@ -1,0 +1,305 @@
+//! Watches a dispatch without judging it: how often each instruction ran, with how many lanes, how many bytes moved, and
+//! what the instructions of a chosen wave did to its registers.
+
+use crate::exec::{Cx, Flow};
+use crate::fault::{Access, Trap};
+use crate::memory::Memory;
+use crate::op::{Class, Code, Op};
+use crate::watch::{CacheOp, MemAccess, Space, Watch};
+use crate::wave::{ActiveLanes, Wave};
+use isa::Target;
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What to watch a dispatch for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observe {
+    /// Count instructions, lanes and bytes.
+    pub profile: bool,
+    /// The work-group whose instructions are written down, and which of its waves; `None`: all of them.
+    pub trace: Option<([u32; 3], Option<u32>)>,
+}
+
+/// Most bytes of a trace; what follows is left out.
+const MAX_TRACE: usize = 64 << 20;
+/// Lanes of a register that a trace shows if they differ.
+const SHOWN_LANES: usize = 4;
+
+/// Bytes that went one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Read.
+    pub read: u64,
+    /// Written.
+    pub written: u64,
+    /// Changed by atomics.
+    pub atomic: u64,
+}
+
+/// Executions of one instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executed {
+    /// Its address in the file.
+    pub offset: u64,
+    /// Its text.
+    pub text: String,
+    /// Waves that executed it.
+    pub count: u64,
+    /// Lanes that were active, all together.
+    pub lanes: u64,
+    pub(crate) class: Class,
+}
+
+impl Executed {
+    /// Lanes that were active on average; `None` for scalar instructions.
+    pub fn mean_lanes(&self) -> Option<f64> {
+        is_vector(self.class).then(|| self.lanes as f64 / self.count.max(1) as f64)
+    }
+}
+
+fn is_vector(class: Class) -> bool {
+    matches!(class, Class::Valu | Class::Vmem | Class::Lds)
+}
+
+/// What was counted. Addresses that were never reached are not listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Instructions in the order of their addresses.
+    pub instructions: Vec<Executed>,
+    /// Through vector memory instructions, but not from scratch.
+    pub global: Traffic,
+    /// Through scalar loads and stores.
+    pub scalar: Traffic,
+    /// LDS.
+    pub lds: Traffic,
+    /// Private memory.
+    pub scratch: Traffic,
+    /// Lanes of a wave.
+    pub wave_size: u32,
+    /// The processor, once something was counted.
+    pub target: Option<&'static Target>,
+}
+
+impl Profile {
+    /// Waves that have ended.
+    pub fn waves(&self) -> u64 {
+        let ends = self.instructions.iter().filter(|inst| inst.text.starts_with("s_endpgm"));
+        ends.map(|inst| inst.count).sum()
+    }
+
+    /// Mean share of the lanes that were active in vector arithmetic; 1 if there was none.
+    pub fn active_lanes(&self) -> f64 {
+        let valu = || self.instructions.iter().filter(|inst| inst.class == Class::Valu);
+        let (count, lanes): (u64, u64) =
+            (valu().map(|inst| inst.count).sum(), valu().map(|inst| inst.lanes).sum());
+        if count == 0 { 1.0 } else { lanes as f64 / (count * u64::from(self.wave_size)) as f64 }
+    }
+}
+
+/// Counters of a dispatch, shared by its waves.
+pub(crate) struct Observer {
+    /// For each range of code and each dword of it: executions, lanes.
+    counts: Vec<Vec<[AtomicU64; 2]>>,
+    /// By space: read, written, atomic.
+    bytes: [[AtomicU64; 3]; 4],
+    trace: Option<([u32; 3], Option<u32>)>,
+    text: Mutex<String>,
+}
+
+impl Observe {
+    /// Whether there is anything to watch for.
+    pub(crate) fn is_active(&self) -> bool {
+        self.profile || self.trace.is_some()
+    }
+}
+
+impl Observer {
+    pub(crate) fn new(what: &Observe, code: &[Code]) -> Option<Observer> {
+        if !what.is_active() {
+            return None;
+        }
+        let counters = |code: &Code| code.ops.iter().map(|_| Default::default()).collect();
+        Some(Observer {
+            counts: code.iter().map(counters).collect(),
+            bytes: Default::default(),
+            trace: what.trace,
+            text: Mutex::default(),
+        })
+    }
+
+    /// What was counted, and the trace.
+    pub(crate) fn finish(self, code: &[Code], target: &'static Target) -> (Profile, String) {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let mut instructions = Vec::new();
+        for (code, counts) in code.iter().zip(&self.counts) {
+            for (at, [count, lanes]) in counts.iter().enumerate().filter(|(_, [count, _])| get(count) > 0) {
+                instructions.push(Executed {
+                    offset: code.file_base + at as u64 * 4,
+                    text: code.text(target, at as u32),
+                    count: get(count),
+                    lanes: get(lanes),
+                    class: code.ops[at].class,
+                });
+            }
+        }
+        let traffic = |space: usize| {
+            let [read, written, atomic] = self.bytes[space].each_ref().map(get);
+            Traffic { read, written, atomic }
+        };
+        let profile = Profile {
+            instructions,
+            global: traffic(0),
+            scalar: traffic(1),
+            lds: traffic(2),
+            scratch: traffic(3),
+            wave_size: target.wave_size,
+            target: Some(target),
+        };
+        (profile, self.text.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    fn traces(&self, group: [u32; 3], wave: u32) -> bool {
+        self.trace.is_some_and(|(wanted, only)| wanted == group && only.is_none_or(|only| only == wave))
+    }
+}
+
+/// An observer's view of one wave.
+pub(crate) struct Observing<'a> {
+    observer: &'a Observer,
+    group: [u32; 3],
+    /// Registers before the instruction, if it is traced.
+    before: Option<Box<Before>>,
+    traced: bool,
+}
+
+struct Before {
+    range: u32,
+    pc: u32,
+    sgpr: [u32; 256],
+    scc: bool,
+    vgpr: Vec<[u32; 64]>,
+}
+
+impl<'a> Observing<'a> {
+    pub(crate) fn new(observer: &'a Observer, group: [u32; 3], wave: u32) -> Observing<'a> {
+        Observing { observer, group, before: None, traced: observer.traces(group, wave) }
+    }
+
+    fn count(&self, access: &MemAccess, way: usize) {
+        let space = match (access.space, access.scalar) {
+            (Space::Global, false) => 0,
+            (Space::Global, true) => 1,
+            (Space::Lds, _) => 2,
+            (Space::Scratch, _) => 3,
+        };
+        self.observer.bytes[space][way].fetch_add(access.bytes.into(), Ordering::Relaxed);
+    }
+
+    /// Appends what has changed.
+    fn write_down(&self, before: &Before, cx: &Cx<'_>) {
+        let wave = &cx.wave;
+        let mut text = self.observer.text.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if text.len() >= MAX_TRACE {
+            return;
+        }
+        let code = cx.code.get(before.range as usize);
+        let offset = code.map_or(0, |code| code.file_base + u64::from(before.pc) * 4);
+        let instruction = code.map_or_else(String::new, |code| code.text(cx.target, before.pc));
+        let [x, y, z] = self.group;
+        let _ = write!(text, "({x}, {y}, {z}) {:2}  {offset:#8x}  {instruction:<52}", wave.id);
+        changes(before, wave, &mut text);
+        while text.ends_with(' ') {
+            text.pop();
+        }
+        text.push('\n');
+    }
+}
+
+/// An SGPR; those that are special on every processor by their names.
+fn name(code: u16) -> String {
+    match code {
+        106 => "vcc_lo".to_owned(),
+        107 => "vcc_hi".to_owned(),
+        124 => "m0".to_owned(),
+        126 => "exec_lo".to_owned(),
+        127 => "exec_hi".to_owned(),
+        _ => format!("{:?}", isa::Reg(code)),
+    }
+}
+
+fn changes(before: &Before, wave: &Wave, text: &mut String) {
+    for code in 0..128usize {
+        if before.sgpr[code] != wave.sgpr[code] {
+            let _ = write!(text, "  {}={:#x}", name(code as u16), wave.sgpr[code]);
+        }
+    }
+    if before.scc != wave.scc {
+        let _ = write!(text, "  scc={}", u32::from(wave.scc));
+    }
+    for (number, (old, new)) in before.vgpr.iter().zip(&wave.vgpr).enumerate() {
+        let changed = old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new);
+        let changed = changed.fold(0u64, |mask, (lane, _)| mask | 1 << lane);
+        if changed == 0 {
+            continue;
+        }
+        let name = if number < 256 { format!("v{number}") } else { format!("a{}", number - 256) };
+        let first = changed.trailing_zeros() as usize;
+        if ActiveLanes(changed).all(|lane| new[lane] == new[first]) {
+            let _ = write!(text, "  {name}={:#x} ({} lanes)", new[first], changed.count_ones());
+            continue;
+        }
+        let _ = write!(text, "  {name}=[");
+        for (at, lane) in ActiveLanes(changed).take(SHOWN_LANES).enumerate() {
+            let separator = if at > 0 { ", " } else { "" };
+            let _ = write!(text, "{separator}{lane}: {:#x}", new[lane]);
+        }
+        text.push_str(if changed.count_ones() as usize > SHOWN_LANES { ", ...]" } else { "]" });
+    }
+}
+
+impl Watch for Observing<'_> {
+    fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
+        let (range, pc) = (cx.wave.range, cx.wave.last);
+        let counters = self.observer.counts.get(range as usize).and_then(|range| range.get(pc as usize));
+        if let Some([count, lanes]) = counters {
+            count.fetch_add(1, Ordering::Relaxed);
+            if is_vector(op.class) {
+                lanes.fetch_add(cx.wave.exec().count_ones().into(), Ordering::Relaxed);
+            }
+        }
+        if self.traced {
+            let wave = &cx.wave;
+            let before = Before { range, pc, sgpr: wave.sgpr, scc: wave.scc, vgpr: wave.vgpr.clone() };
+            self.before = Some(Box::new(before));
+        }
+        Ok(())
+    }
+
+    fn after(&mut self, cx: &mut Cx<'_>, _op: &Op, _flow: Flow) -> Result<(), Trap> {
+        if let Some(before) = self.before.take() {
+            self.write_down(&before, cx);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, _memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        self.count(access, 0);
+        Ok(None)
+    }
+
+    fn write(&mut self, _memory: &Memory, access: &MemAccess, _value: u32) -> Result<bool, Trap> {
+        self.count(access, 1);
+        Ok(false)
+    }
+
+    fn atomic(&mut self, _memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
+        debug_assert_eq!(access.kind, Access::Atomic);
+        self.count(access, 2);
+        Ok(())
+    }
+
+    fn cache(&mut self, _memory: &Memory, _operation: CacheOp) -> Result<(), Trap> {
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! `kernc run --profile`, `--trace`, `--coverage`: what a run did, instruction by instruction.
+
+use super::{Failure, write};
+use clap::Args;
+use kernc::sim::{self, Device, Executed, Profile, Traffic};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Hottest instructions that a profile lists.
+const LISTED: usize = 10;
+
+#[derive(Args)]
+pub struct ObserveArgs {
+    /// Print the most executed instructions, bytes moved, divergence, and an estimate of cycles. Runs in fast mode.
+    #[arg(long)]
+    profile: bool,
+    /// Write down each instruction of a work-group, or of one of its waves, and the registers it changes.
+    #[arg(long, value_name = "X,Y,Z[:WAVE]")]
+    trace: Option<String>,
+    /// Where the trace goes (default: standard error).
+    #[arg(long, value_name = "FILE")]
+    trace_file: Option<PathBuf>,
+    /// Print how often each source line was executed, for objects with line tables.
+    #[arg(long)]
+    coverage: bool,
+}
+
+impl ObserveArgs {
+    /// What the emulator shall watch for.
+    pub fn observe(&self) -> Result<sim::Observe, Failure> {
+        let trace = self.trace.as_deref().map(parse_trace).transpose()?;
+        Ok(sim::Observe { profile: self.profile || self.coverage, trace })
+    }
+
+    /// Whether a profile is wanted.
+    pub fn profile(&self) -> bool {
+        self.profile
+    }
+
+    /// Whether there is anything to watch for.
+    pub fn is_active(&self) -> bool {
+        self.profile || self.coverage || self.trace.is_some()
+    }
+
+    /// Prints what was seen.
+    pub fn report(
+        &self,
+        device: &Device,
+        kernel: &sim::KernelInfo,
+        object: &sim::CodeObject,
+    ) -> Result<(), Failure> {
+        if self.trace.is_some() {
+            match &self.trace_file {
+                Some(file) => write(file, device.trace().as_bytes())?,
+                None => eprint!("{}", device.trace()),
+            }
+        }
+        if self.profile {
+            print_profile(device.profile(), kernel);
+        }
+        if self.coverage {
+            print_coverage(device.profile(), object.lines())?;
+        }
+        Ok(())
+    }
+}
+
+fn parse_trace(text: &str) -> Result<([u32; 3], Option<u32>), Failure> {
+    let bad = || Failure::Usage(format!("`--trace {text}` is not of the form X,Y,Z[:WAVE]"));
+    let (group, wave) = match text.split_once(':') {
+        Some((group, wave)) => (group, Some(wave.parse().map_err(|_| bad())?)),
+        None => (text, None),
+    };
+    let mut id = [0; 3];
+    let parts: Vec<&str> = group.split(',').collect();
+    if parts.len() > 3 {
+        return Err(bad());
+    }
+    for (place, part) in id.iter_mut().zip(parts) {
+        *place = part.parse().map_err(|_| bad())?;
+    }
+    Ok((id, wave))
+}
+
+fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
+    let total: u64 = profile.instructions.iter().map(|inst| inst.count).sum();
+    println!("most executed, of {total} wave instructions, and their active lanes:");
+    let mut hottest: Vec<&Executed> = profile.instructions.iter().collect();
+    hottest.sort_by_key(|inst| (std::cmp::Reverse(inst.count), inst.offset));
+    for inst in hottest.iter().take(LISTED) {
+        let lanes = inst.mean_lanes().map_or(String::new(), |lanes| format!("{lanes:.1}"));
+        println!("{:12} {lanes:>5} {:#8x}  {}", inst.count, inst.offset, inst.text);
+    }
+    for (name, traffic) in [
+        ("vector memory", profile.global),
+        ("scalar memory", profile.scalar),
+        ("LDS", profile.lds),
+        ("scratch", profile.scratch),
+    ] {
+        let Traffic { read, written, atomic } = traffic;
+        if read + written + atomic > 0 {
+            println!("{name}: {read} bytes read, {written} written, {atomic} by atomics");
+        }
+    }
+    println!("active lanes of vector arithmetic: {:.1}%", 100.0 * profile.active_lanes());
+    let Some(target) = profile.target else { return };
+    let estimate = profile.estimate(target, resident(target, kernel));
+    println!(
+        "estimate, of one compute unit, not a measurement: {} cycles (VALU {}, SALU {}, memory {}, LDS {}, waits {})",
+        estimate.cycles(),
+        estimate.valu,
+        estimate.salu,
+        estimate.vmem,
+        estimate.lds,
+        estimate.latency
+    );
+}
+
+/// Waves of a kernel that a compute unit holds at a time, as far as VGPRs decide.
+fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
+    let vgprs = kernel.vgprs.max(1).next_multiple_of(target.vgpr_granule);
+    let waves = (target.total_vgprs / vgprs).clamp(1, target.max_waves);
+    u64::from(waves * target.simds_per_cu)
+}
+
+fn print_coverage(profile: &Profile, lines: &codeobj::disasm::Lines) -> Result<(), Failure> {
+    let mut counts: BTreeMap<(&str, u32), u64> = lines.all().map(|line| (line, 0)).collect();
+    if counts.is_empty() {
+        return Err(Failure::File(
+            "no line table in the object (clang's `-g` makes one), or it is not linked".into(),
+        ));
+    }
+    for inst in &profile.instructions {
+        if let Some(line) = lines.of_address(inst.offset) {
+            let count = counts.entry(line).or_default();
+            *count = inst.count.max(*count);
+        }
+    }
+    let reached = counts.values().filter(|count| **count > 0).count();
+    println!("{reached} of {} source lines with code were executed:", counts.len());
+    for ((file, line), count) in &counts {
+        println!("{count:12}  {file}:{line}");
+    }
+    Ok(())
+}
