@@ -5,6 +5,7 @@ mod check;
 mod compile;
 mod disasm;
 mod inspect;
+mod litmus;
 mod observe;
 mod report;
 mod run;
@@ -34,6 +35,8 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Find missing waits and hazards in the code of a code object, without running it.
     Check(check::CheckArgs),
+    /// Explore litmus tests of the memory model in every schedule.
+    Litmus(litmus::LitmusArgs),
     /// Assemble a source in LLVM's syntax.
     As(assemble::AsArgs),
     /// List the processors.
@@ -168,6 +171,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Disasm(args)) => disasm::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Litmus(args)) => litmus::run(&args),
         Some(Command::As(args)) => assemble::run(args),
         Some(Command::Targets) => {
             targets();
