@@ -241,6 +241,11 @@ impl Placed {
         start
     }
 
+    /// How many arguments there are.
+    pub fn arguments(&self) -> usize {
+        self.buffers.len()
+    }
+
     /// What the buffer of the argument at a position (hidden ones not counted) holds now.
     pub fn read(&self, device: &Device, at: usize) -> Result<Option<Buffer>, Fault> {
         let Some(Some((address, before))) = self.buffers.get(at) else { return Ok(None) };

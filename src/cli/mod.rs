@@ -9,6 +9,7 @@ mod litmus;
 mod observe;
 mod report;
 mod run;
+mod schedules;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -1,6 +1,7 @@
 //! `kernc run FILE`: a kernel in the emulator. FILE is a source text or a code object, ours or another compiler's.
 
 use super::observe::ObserveArgs;
+use super::schedules::WeakArgs;
 use super::{CommonArgs, Failure, read, write};
 use clap::Args;
 use kernc::sim::{self, Device, Placed};
@@ -40,10 +41,13 @@ pub struct RunArgs {
     /// Stop after this many wave instructions.
     #[arg(long, value_name = "COUNT")]
     max_instructions: Option<u64>,
-    /// What to look for: `strict` finds missing waits, hazards, races, stale caches and uninitialised data; `fast` runs
-    /// as if everything were in order. Default: `strict`; with `--profile`, `--trace` or `--coverage`: `fast`.
-    #[arg(long, value_name = "strict|fast", value_parser = ["strict", "fast"])]
+    /// What to look for: `strict` finds missing waits, hazards, races, stale caches and uninitialised data; `weak` lets
+    /// caches go stale and memory operations complete out of order; `fast` runs as if everything were in order.
+    /// Default: `strict`; with `--profile`, `--trace` or `--coverage`: `fast`.
+    #[arg(long, value_name = "strict|weak|fast", value_parser = ["strict", "weak", "fast"])]
     mode: Option<String>,
+    #[command(flatten)]
+    weak: WeakArgs,
     /// In strict mode: list everything that is found instead of stopping at the first.
     #[arg(long)]
     keep_going: bool,
@@ -63,38 +67,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let named = args.named.iter().map(|arg| split(arg, "--arg", "NAME=VALUE"));
     let named = named.collect::<Result<Vec<_>, _>>()?;
     let values = sim::args::bind(kernel, &named, &args.positional).map_err(Failure::Usage)?;
+    let mode = mode(args)?;
+    args.weak.explore(mode, |mode| finished(Run::new(args, &object, kernel, &values, mode)?))?;
 
-    let fault = |fault: sim::Fault| match fault {
-        sim::Fault::Found(report) => Failure::Found(report.to_string()),
-        fault => Failure::Fault(fault.to_string()),
-    };
-    let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
-    device.set_mode(mode(args)?);
-    let module = device.load(&object).map_err(fault)?;
-    let placed = Placed::new(&mut device, kernel, &values).map_err(fault)?;
-    let group = match (args.group.as_slice(), kernel.reqd_group) {
-        ([], Some(required)) => required,
-        ([], None) => [64, 1, 1],
-        (given, _) => extent(given, "--group")?,
-    };
-    let mut limits = sim::Limits::default();
-    if let Some(count) = args.max_instructions {
-        limits.instructions = count;
-    }
-    let dispatch = sim::Dispatch {
-        kernel: &kernel.name,
-        grid: extent(&args.grid, "--grid")?,
-        group,
-        kernarg: placed.kernarg.clone(),
-        dynamic_lds: placed.dynamic_lds,
-        limits,
-        observe: args.observe.observe()?,
-        ..sim::Dispatch::default()
-    };
-    let stats = device.run(module, &dispatch);
+    let Run { mut device, placed, stats } = Run::new(args, &object, kernel, &values, mode)?;
     print!("{}", device.take_printed());
     args.observe.report(&device, kernel, &object)?;
-    let stats = stats.map_err(fault)?;
+    let stats = stats.map_err(failure)?;
 
     for name in &args.print {
         println!("{name}: {}", buffer(kernel, &placed, &device, name)?);
@@ -111,14 +90,72 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     found(device.reports())
 }
 
+/// A dispatch that has ended, well or not, on a device of its own.
+struct Run {
+    device: Device,
+    placed: Placed,
+    stats: Result<sim::RunStats, sim::Fault>,
+}
+
+impl Run {
+    fn new(
+        args: &RunArgs,
+        object: &sim::CodeObject,
+        kernel: &sim::KernelInfo,
+        values: &[sim::ArgValue],
+        mode: sim::Mode,
+    ) -> Result<Run, Failure> {
+        let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
+        device.set_mode(mode);
+        let module = device.load(object).map_err(failure)?;
+        let placed = Placed::new(&mut device, kernel, values).map_err(failure)?;
+        let group = match (args.group.as_slice(), kernel.reqd_group) {
+            ([], Some(required)) => required,
+            ([], None) => [64, 1, 1],
+            (given, _) => extent(given, "--group")?,
+        };
+        let mut limits = sim::Limits::default();
+        if let Some(count) = args.max_instructions {
+            limits.instructions = count;
+        }
+        let dispatch = sim::Dispatch {
+            kernel: &kernel.name,
+            grid: extent(&args.grid, "--grid")?,
+            group,
+            kernarg: placed.kernarg.clone(),
+            dynamic_lds: placed.dynamic_lds,
+            limits,
+            observe: args.observe.observe()?,
+            ..sim::Dispatch::default()
+        };
+        let stats = device.run(module, &dispatch);
+        Ok(Run { device, placed, stats })
+    }
+}
+
+/// The buffers that a run has left, in the order of the arguments.
+fn finished(run: Run) -> Result<Vec<sim::Buffer>, Failure> {
+    run.stats.map_err(failure)?;
+    let read = |at| run.placed.read(&run.device, at).map_err(failure).transpose();
+    (0..run.placed.arguments()).filter_map(read).collect()
+}
+
+fn failure(fault: sim::Fault) -> Failure {
+    match fault {
+        sim::Fault::Found(report) => Failure::Found(report.to_string()),
+        fault => Failure::Fault(fault.to_string()),
+    }
+}
+
 /// The mode that was asked for, or the one that fits what else was.
 fn mode(args: &RunArgs) -> Result<sim::Mode, Failure> {
     let strict = sim::Mode::Strict { keep_going: args.keep_going };
     match (args.mode.as_deref(), args.observe.is_active()) {
         (Some("fast"), _) => Ok(sim::Mode::Fast),
+        (Some("weak"), false) => Ok(sim::Mode::Weak { seed: args.weak.seed() }),
         (None, true) if !args.keep_going => Ok(sim::Mode::Fast),
         (_, true) => {
-            let why = "strict mode does not go together with `--profile`, `--trace` and `--coverage`";
+            let why = "strict and weak mode do not go together with `--profile`, `--trace` and `--coverage`";
             Err(Failure::Usage(why.to_owned()))
         }
         (_, false) => Ok(strict),
