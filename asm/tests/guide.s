@@ -1,4 +1,4 @@
-; The examples of the guide's assembler chapter (seed 000, lines 4434-4562).
+; The examples of the guide's assembler chapter (seed 000, lines 4434-4562), those that LLVM refuses too.
 ds_add_u32 v2, v4 offset:16
 ds_write_src2_b64 v2 offset0:4 offset1:8
 ds_cmpst_f32 v2, v4, v6

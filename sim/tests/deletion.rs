@@ -4,37 +4,20 @@
 //!
 //! `DELETION=all` takes all kernels, levels and processors; otherwise a few. Needs clang-19 and ld.lld.
 
+mod common;
+
+use common::{present, twin};
 use isa::decode::Decoder;
 use isa::{MachInst, Operand, Target};
 use object::{Object, ObjectSection};
 use sim::{CodeObject, Device, Dispatch, Fault, Limits, Mode};
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
 
 const CLANG: &str = "clang-19";
 /// Kernels of the short run.
 const FEW: [&str; 7] = ["saxpy", "reduce", "scan", "msgpass", "transpose", "sgemm_lds", "spmv"];
 /// Cases with more wave instructions are left out: every change runs all that are left.
 const SMALL: u64 = 150_000;
-
-fn compile(name: &str, cpu: &str, level: &str) -> Option<Vec<u8>> {
-    let out = std::env::temp_dir().join(format!("deletion-{}-{name}{cpu}{level}.co", std::process::id()));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/cl/{name}.cl"));
-    let status = Command::new(CLANG)
-        .args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-cl-std=CL2.0", level])
-        .arg(format!("-mcpu={cpu}"))
-        .arg(source)
-        .arg("-o")
-        .arg(&out)
-        .status();
-    if !status.is_ok_and(|status| status.success()) {
-        return None;
-    }
-    let bytes = std::fs::read(&out).ok()?;
-    let _ = std::fs::remove_file(&out);
-    Some(bytes)
-}
 
 /// One change to an object.
 struct Change {
@@ -199,8 +182,7 @@ fn checked(object: &[u8]) -> bool {
 
 #[test]
 fn deletion() {
-    if !Command::new(CLANG).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        eprintln!("left out: {CLANG} is not installed");
+    if !present(CLANG) {
         return;
     }
     let all = std::env::var("DELETION").is_ok_and(|value| value == "all");
@@ -250,7 +232,7 @@ fn one_object(
     tallies: &mut BTreeMap<&'static str, Tally>,
     left: &mut Vec<String>,
 ) {
-    let Some(object) = compile(name, cpu, level) else { return };
+    let Ok(object) = twin(CLANG, name, &[&format!("-mcpu={cpu}"), level]) else { return };
     let target = Target::by_name(cpu).expect("a known processor");
     let target = CodeObject::load(&object).map_or(target, |loaded| loaded.target());
     let Ok(cases) = run(&object, name, Mode::Fast, None) else { return };

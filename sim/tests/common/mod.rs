@@ -51,6 +51,12 @@ pub fn compile(clang: &str, source: &Path, options: &[&str]) -> Result<Vec<u8>, 
     output(&mut command, &out)
 }
 
+/// The code object of an example kernel's twin.
+#[allow(dead_code)]
+pub fn twin(clang: &str, name: &str, options: &[&str]) -> Result<Vec<u8>, String> {
+    link(&[compile(clang, &twins().join(format!("{name}.cl")), options)?])
+}
+
 /// Assembles.
 #[allow(dead_code)]
 pub fn assemble(options: &[&str], source: &str) -> Result<Vec<u8>, String> {
@@ -64,6 +70,7 @@ pub fn assemble(options: &[&str], source: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Links object files to a code object.
+#[allow(dead_code)]
 pub fn link(objects: &[Vec<u8>]) -> Result<Vec<u8>, String> {
     let out = temporary(".co");
     let files: Vec<PathBuf> = objects
