@@ -1,8 +1,7 @@
 //! The device: memory, loaded modules, and dispatches over host threads.
 
-use crate::exec::Scratch;
 use crate::fault::Fault;
-use crate::group::{Group, Turn, has_atomic64};
+use crate::group::has_atomic64;
 use crate::hidden::{self, Provided};
 use crate::launch::{self, Dispatch, Launch, Segments};
 use crate::memory::Memory;
@@ -12,14 +11,14 @@ use crate::observe::{Observer, Profile};
 use crate::op::Code;
 use crate::packet::{self, QueueScratch};
 use crate::printf;
+use crate::schedule::{self, Scheduler};
 use crate::scratch;
 use crate::stats::RunStats;
 use crate::strict::{Mode, Report};
 use crate::weak::{self, Entry, Exploration, Search};
 use codeobj::disasm::Lines;
 use isa::Target;
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// An address in emulated memory.
 pub type DevicePtr = u64;
@@ -28,10 +27,6 @@ pub type DevicePtr = u64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleId(usize);
 
-/// Groups that may have started and not ended.
-const MAX_RESIDENT: u64 = 1024;
-/// Host memory for their registers.
-const RESIDENT_BYTES: u64 = 1 << 30;
 /// Room behind the argument segment, for loads that are wider than what they need.
 const KERNARG_SLACK: usize = 64;
 
@@ -254,7 +249,7 @@ impl Device {
         let (segments, preload) = placing.place(&mut self.memory)?;
         let addresses = [segments.kernarg, segments.packet, segments.queue, segments.printf];
         let printf = segments.printf;
-        let launch = Launch {
+        let mut launch = Launch {
             memory: &self.memory,
             code,
             target,
@@ -273,7 +268,7 @@ impl Device {
             observer: Observer::new(&dispatch.observe, code),
             lines: &module.lines,
         };
-        let launch = Launch { strict: launch.shadow(mode), ..launch };
+        launch.strict = launch.shadow(mode);
         let limit = dispatch.limits.instructions;
         let (result, mut reports) = match (self.search.take(), mode) {
             (Some(search), _) => {
@@ -283,6 +278,7 @@ impl Device {
                 (found.map(|found| self.explored = found).map(|()| RunStats::default()), Vec::new())
             }
             (None, Mode::Weak { seed }) => (weak::run(&launch, limit, seed), Vec::new()),
+            (None, Mode::Strict { .. }) => schedule::run_strict(&mut launch, mode, limit, self.threads),
             _ => Scheduler::new(&launch, limit, self.threads).run(),
         };
         reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
@@ -375,133 +371,4 @@ fn find_entry(base: u64, code: &[Code], kernel: &KernelInfo) -> Result<(u32, u32
     let address = base.wrapping_add(kernel.entry).wrapping_add(skipped);
     let found = code.iter().enumerate().find_map(|(range, code)| Some((range as u32, code.index(address)?)));
     found.ok_or_else(|| Fault::Descriptor(format!("the entry point {:#x} is not in the code", kernel.entry)))
-}
-
-/// Hands groups to host threads. Groups that do not end within a turn go to the back of a queue, and new ones are
-/// started in between, so that a group can wait for any other one.
-struct Scheduler<'a> {
-    launch: &'a Launch<'a>,
-    limit: u64,
-    threads: usize,
-    total: u64,
-    max_resident: u64,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    /// The next group to be started.
-    next: u64,
-    waiting: VecDeque<Group>,
-    /// Groups started and not ended.
-    resident: u64,
-    picks: u64,
-    executed: u64,
-    stats: RunStats,
-    fault: Option<Fault>,
-    reports: Vec<Report>,
-}
-
-/// What a worker goes on with: a group to be started, by its number, or one that has waited.
-enum Picked {
-    New(u64),
-    Waiting(Box<Group>),
-}
-
-/// Waves that are named when the budget is used up.
-const MAX_STUCK: usize = 16;
-/// One pick in this many starts a new group although others wait.
-const START_EVERY: u64 = 4;
-
-impl<'a> Scheduler<'a> {
-    fn new(launch: &'a Launch<'a>, limit: u64, threads: usize) -> Scheduler<'a> {
-        let total = launch.groups().iter().product();
-        let max_resident = (RESIDENT_BYTES / launch.group_bytes().max(1)).clamp(threads as u64, MAX_RESIDENT);
-        Scheduler { launch, limit, threads, total, max_resident, state: Mutex::default() }
-    }
-
-    fn run(self) -> (Result<RunStats, Fault>, Vec<Report>) {
-        let workers = self.threads.min(usize::try_from(self.total).unwrap_or(usize::MAX));
-        if workers == 1 {
-            self.work();
-        } else {
-            rayon::scope(|scope| {
-                for _ in 0..workers {
-                    scope.spawn(|_| self.work());
-                }
-            });
-        }
-        let state = self.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        (state.fault.map_or(Ok(state.stats), Err), state.reports)
-    }
-
-    fn locked<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
-        f(&mut self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
-    }
-
-    /// A worker: runs turns until there is nothing left to pick.
-    fn work(&self) {
-        let mut scratch = Scratch::new();
-        while let Some(mut group) = self.pick() {
-            let before = group.executed;
-            let turn = group.turn(self.launch, &mut scratch, self.limit);
-            let executed = group.executed - before;
-            self.locked(|state| self.put_back(state, group, turn, executed));
-        }
-    }
-
-    fn pick(&self) -> Option<Group> {
-        let picked = self.locked(|state| {
-            if state.fault.is_some() {
-                return None;
-            }
-            state.picks += 1;
-            let may_start = state.next < self.total && state.resident < self.max_resident;
-            if may_start && (state.waiting.is_empty() || state.picks % START_EVERY == 0) {
-                state.next += 1;
-                state.resident += 1;
-                return Some(Picked::New(state.next - 1));
-            }
-            state.waiting.pop_front().map(|group| Picked::Waiting(Box::new(group)))
-        });
-        Some(match picked? {
-            Picked::New(number) => self.launch.group(number),
-            Picked::Waiting(group) => *group,
-        })
-    }
-
-    /// The fault of a budget that is used up. Strict mode says where every wave is.
-    fn budget(&self, state: &State, group: &Group) -> Fault {
-        if self.launch.strict.is_none() {
-            return Fault::Budget { limit: self.limit, at: Box::new(group.running_location(self.launch)) };
-        }
-        let groups = || std::iter::once(group).chain(&state.waiting);
-        let count = groups().map(Group::running).sum();
-        let waves = groups().flat_map(|group| group.running_locations(self.launch)).take(MAX_STUCK).collect();
-        Fault::Stuck { limit: self.limit, deadlock: groups().all(Group::spins), waves, count }
-    }
-
-    fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) {
-        state.executed += executed;
-        let found = group.take_reports(self.launch);
-        if let (Some(first), false) = (found.first(), self.launch.keeps_going()) {
-            state.fault.get_or_insert(Fault::Found(Box::new(first.clone())));
-        }
-        state.reports.extend(found);
-        match turn {
-            Turn::Done => {
-                state.resident -= 1;
-                state.stats.add(&group.counts, group.waves.len() as u64);
-                state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
-            }
-            Turn::Yield if state.executed >= self.limit => {
-                let fault = self.budget(state, &group);
-                state.fault.get_or_insert(fault);
-            }
-            Turn::Yield => state.waiting.push_back(group),
-            Turn::Fault(fault) => {
-                state.fault.get_or_insert(fault);
-            }
-        }
-    }
 }

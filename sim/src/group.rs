@@ -34,6 +34,10 @@ enum Stop {
 
 pub(crate) struct Group {
     pub(crate) id: [u32; 3],
+    /// Its place in the order in which groups start.
+    pub(crate) number: u64,
+    /// Turns that it has had.
+    pub(crate) turns: u64,
     pub(crate) waves: Vec<Wave>,
     /// What strict mode knows of the group.
     pub(crate) shadow: Option<Box<GroupShadow>>,

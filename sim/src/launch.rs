@@ -250,6 +250,8 @@ impl Launch<'_> {
             self.strict.as_ref().map(|shared| Box::new(GroupShadow::new(shared, number, &waves, lds_dwords)));
         Group {
             id,
+            number,
+            turns: 0,
             waves,
             shadow,
             lds: vec![POISON; lds_dwords],

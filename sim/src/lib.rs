@@ -67,6 +67,7 @@ mod op;
 mod pack;
 mod packet;
 mod printf;
+mod schedule;
 mod scratch;
 mod soft;
 mod stats;

@@ -195,6 +195,24 @@ impl Memory {
     }
 }
 
+/// What memory held at some time.
+pub(crate) struct Saved(Vec<Option<Vec<u32>>>);
+
+impl Saved {
+    pub(crate) fn of(memory: &Memory) -> Saved {
+        let words = |buffer: &Buffer| buffer.words.iter().map(|cell| cell.load(Ordering::Acquire)).collect();
+        Saved(memory.slots.iter().map(|slot| slot.as_ref().map(words)).collect())
+    }
+
+    /// Puts it back. Allocations are what they were: a dispatch makes none.
+    pub(crate) fn restore(&self, memory: &Memory) {
+        for (saved, slot) in self.0.iter().zip(&memory.slots) {
+            let (Some(saved), Some(buffer)) = (saved, slot) else { continue };
+            saved.iter().zip(&buffer.words).for_each(|(word, cell)| cell.store(*word, Ordering::Release));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -79,12 +79,16 @@ amdhsa.kernels:
 
 /// Runs a kernel strictly.
 fn run(kernel: &Kernel<'_>) -> Result<(), Fault> {
+    run_on(kernel, Mode::STRICT, 1, 100_000)
+}
+
+fn run_on(kernel: &Kernel<'_>, mode: Mode, threads: usize, instructions: u64) -> Result<(), Fault> {
     let options = asm::Options { target: isa::Target::by_name(kernel.cpu), ..asm::Options::default() };
     let text = source(kernel);
     let bytes = asm::assemble(&text, &options).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let object = CodeObject::load(&bytes).expect("it loads");
-    let mut device = Device::with_threads(1);
-    device.set_mode(Mode::STRICT);
+    let mut device = Device::with_threads(threads);
+    device.set_mode(mode);
     let module = device.load(&object).expect("it fits");
     let buffer = device.alloc(BYTES).expect("room");
     let dispatch = Dispatch {
@@ -93,7 +97,7 @@ fn run(kernel: &Kernel<'_>) -> Result<(), Fault> {
         group: [kernel.group, 1, 1],
         kernarg: buffer.to_le_bytes().to_vec(),
         dynamic_lds: 0,
-        limits: Limits { instructions: 100_000, stack: 0 },
+        limits: Limits { instructions, stack: 0 },
         ..Dispatch::default()
     };
     device.run(module, &dispatch).map(|_| ())
@@ -560,4 +564,45 @@ fn gfx10_groups_have_two_caches() {
         GFX10_EXCHANGE.replace("WAIT", "s_waitcnt_vscnt null, 0x0").replace("INVALIDATE", "!buffer_gl0_inv");
     let shape = Kernel { cpu: "gfx1010", grid: 64, group: 64, ..kernel(&body) };
     planted_in(shape, FaultClass::Race, "stale-vector-cache");
+}
+
+/// Group `n` waits `(63 - n) * 4` thousand times and then writes behind the buffer; the last one does so at once.
+const LATE_FAULTS: &str = "
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_sub_u32 s8, 63, s2
+  s_mulk_i32 s8, 4000
+wait:
+  s_sub_u32 s8, s8, 1
+  s_cmp_gt_i32 s8, 0
+  s_cbranch_scc1 wait
+  v_mov_b32 v1, 0x20000
+  v_mov_b32 v2, 0
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]";
+
+/// Every group writes the same dword.
+const RACE_OF_GROUPS: &str = "
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, s2
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v2, s[4:5]
+  global_load_dword v3, v1, s[4:5]
+  s_waitcnt vmcnt(0)";
+
+#[test]
+fn the_same_failure_on_any_number_of_threads() {
+    let cases = [
+        ("late faults", LATE_FAULTS, Mode::Fast),
+        ("late faults", LATE_FAULTS, Mode::STRICT),
+        ("race", RACE_OF_GROUPS, Mode::STRICT),
+    ];
+    for (name, body, mode) in cases {
+        let kernel = Kernel { grid: 64 * 64, ..kernel(body) };
+        let failure = |threads| run_on(&kernel, mode, threads, 1 << 32).expect_err("it fails").to_string();
+        let wanted = failure(1);
+        for threads in [2, 3, 4, 4, 4, 8, 8, 8] {
+            assert_eq!(failure(threads), wanted, "{name}, {mode:?}, {threads} threads");
+        }
+    }
 }

@@ -1,0 +1,212 @@
+//! Runs the groups of a dispatch on host threads.
+//!
+//! A dispatch that fails does so with the same message on any number of threads. Among several faults the one of the
+//! turn that comes first counts, in an order of turns that no clock decides; groups which could still fail before it run on until
+//! that is known. What a run of strict mode on several threads finds is found again on one thread: which of two
+//! accesses of a race came second depends on the threads.
+
+use crate::exec::Scratch;
+use crate::fault::Fault;
+use crate::group::{Group, Turn};
+use crate::launch::Launch;
+use crate::memory::Saved;
+use crate::stats::RunStats;
+use crate::strict::{Mode, Report};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+/// Groups that may have started and not ended.
+const MAX_RESIDENT: u64 = 1024;
+/// Host memory for their registers.
+const RESIDENT_BYTES: u64 = 1 << 30;
+
+/// How a dispatch ended, and what strict mode has found.
+pub(crate) type Outcome = (Result<RunStats, Fault>, Vec<Report>);
+
+/// A dispatch in strict mode.
+pub(crate) fn run_strict(launch: &mut Launch<'_>, mode: Mode, limit: u64, threads: usize) -> Outcome {
+    if threads == 1 {
+        return Scheduler::new(launch, limit, 1).run();
+    }
+    let saved = Saved::of(launch.memory);
+    let (result, reports) = Scheduler::new(launch, limit, threads).run();
+    // A budget that is used up is not used up twice.
+    if matches!(result, Err(Fault::Stuck { .. })) || result.is_ok() && reports.is_empty() {
+        return (result, reports);
+    }
+    saved.restore(launch.memory);
+    launch.strict = launch.shadow(mode);
+    let (again, found) = Scheduler::new(launch, limit, 1).run();
+    // A race that shows on several threads only is told as it showed.
+    if again.is_ok() && found.is_empty() { (result, reports) } else { (again, found) }
+}
+
+/// Hands groups to host threads. Groups that do not end within a turn go to the back of a queue, and new ones are
+/// started in between, so that a group can wait for any other one.
+pub(crate) struct Scheduler<'a> {
+    launch: &'a Launch<'a>,
+    limit: u64,
+    threads: usize,
+    total: u64,
+    max_resident: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The next group to be started.
+    next: u64,
+    waiting: VecDeque<Group>,
+    /// Groups started and not ended.
+    resident: u64,
+    picks: u64,
+    executed: u64,
+    stats: RunStats,
+    first: Option<First>,
+    reports: Vec<Report>,
+}
+
+/// The fault that the dispatch ends with, and when it happened.
+struct First {
+    when: When,
+    fault: Fault,
+}
+
+/// A turn of a group in the order that says which of several faults is the first one: about the order in which one
+/// thread runs them. It depends on no clock and on no number of threads.
+type When = (u64, u64);
+
+fn when(group: &Group) -> When {
+    (group.number * START_EVERY + group.turns, group.number)
+}
+
+impl State {
+    /// Keeps the first of the faults.
+    fn fail(&mut self, when: When, fault: Fault) {
+        if self.is_wanted(when) {
+            self.first = Some(First { when, fault });
+        }
+    }
+
+    /// Whether a turn could still change how the dispatch ends.
+    fn is_wanted(&self, when: When) -> bool {
+        self.first.as_ref().is_none_or(|first| when < first.when)
+    }
+}
+
+/// What a worker goes on with: a group to be started, by its number, or one that has waited.
+enum Picked {
+    New(u64),
+    Waiting(Box<Group>),
+}
+
+/// Waves that are named when the budget is used up.
+const MAX_STUCK: usize = 16;
+/// One pick in this many starts a new group although others wait.
+const START_EVERY: u64 = 4;
+
+impl<'a> Scheduler<'a> {
+    pub(crate) fn new(launch: &'a Launch<'a>, limit: u64, threads: usize) -> Scheduler<'a> {
+        let total = launch.groups().iter().product();
+        let max_resident = (RESIDENT_BYTES / launch.group_bytes().max(1)).clamp(threads as u64, MAX_RESIDENT);
+        Scheduler { launch, limit, threads, total, max_resident, state: Mutex::default() }
+    }
+
+    pub(crate) fn run(self) -> Outcome {
+        let workers = self.threads.min(usize::try_from(self.total).unwrap_or(usize::MAX));
+        if workers == 1 {
+            self.work();
+        } else {
+            rayon::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(|_| self.work());
+                }
+            });
+        }
+        let state = self.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        (state.first.map_or(Ok(state.stats), |first| Err(first.fault)), state.reports)
+    }
+
+    fn locked<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    /// A worker: runs turns until there is nothing left to pick.
+    fn work(&self) {
+        let mut scratch = Scratch::new();
+        while let Some(mut group) = self.pick() {
+            let before = group.executed;
+            let turn = group.turn(self.launch, &mut scratch, self.limit);
+            let executed = group.executed - before;
+            self.locked(|state| self.put_back(state, group, turn, executed));
+        }
+    }
+
+    fn pick(&self) -> Option<Group> {
+        let picked = self.locked(|state| {
+            state.picks += 1;
+            self.drop_unwanted(state);
+            let starts = state.next < self.total && state.is_wanted((state.next * START_EVERY, state.next));
+            let may_start = starts && state.resident < self.max_resident;
+            if may_start && (state.waiting.is_empty() || state.picks % START_EVERY == 0) {
+                state.next += 1;
+                state.resident += 1;
+                return Some(Picked::New(state.next - 1));
+            }
+            state.waiting.pop_front().map(|group| Picked::Waiting(Box::new(group)))
+        });
+        Some(match picked? {
+            Picked::New(number) => self.launch.group(number),
+            Picked::Waiting(group) => *group,
+        })
+    }
+
+    /// After a fault only groups that could have failed before it go on.
+    fn drop_unwanted(&self, state: &mut State) {
+        let Some(First { when: first, .. }) = &state.first else { return };
+        let waiting = state.waiting.len();
+        state.waiting.retain(|group| when(group) < *first);
+        state.resident -= (waiting - state.waiting.len()) as u64;
+    }
+
+    /// The fault of a budget that is used up. Strict mode says where every wave is.
+    fn budget(&self, state: &State, group: &Group) -> Fault {
+        if self.launch.strict.is_none() {
+            return Fault::Budget { limit: self.limit, at: Box::new(group.running_location(self.launch)) };
+        }
+        let groups = || std::iter::once(group).chain(&state.waiting);
+        let count = groups().map(Group::running).sum();
+        let waves = groups().flat_map(|group| group.running_locations(self.launch)).take(MAX_STUCK).collect();
+        Fault::Stuck { limit: self.limit, deadlock: groups().all(Group::spins), waves, count }
+    }
+
+    fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) {
+        state.executed += executed;
+        let when = when(&group);
+        group.turns += 1;
+        let found = group.take_reports(self.launch);
+        if let (Some(first), false) = (found.first(), self.launch.keeps_going()) {
+            state.fail(when, Fault::Found(Box::new(first.clone())));
+        }
+        state.reports.extend(found);
+        match turn {
+            Turn::Done => {
+                state.resident -= 1;
+                state.stats.add(&group.counts, group.waves.len() as u64);
+                state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
+            }
+            Turn::Yield if state.executed >= self.limit => {
+                state.resident -= 1;
+                // Nothing comes before it: no group goes on.
+                let fault =
+                    state.first.take().map_or_else(|| self.budget(state, &group), |first| first.fault);
+                state.first = Some(First { when: (0, 0), fault });
+            }
+            Turn::Yield => state.waiting.push_back(group),
+            Turn::Fault(fault) => {
+                state.resident -= 1;
+                state.fail(when, fault);
+            }
+        }
+    }
+}
