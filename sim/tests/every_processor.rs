@@ -1,9 +1,9 @@
 //! The 21 example kernels as two versions of clang compile them, for processors of every generation, at three levels, as
-//! code objects V2 to V5: right results in fast and strict mode, and no report of strict mode.
+//! code objects V2 to V5: right results in fast, strict and weak mode, and no report of strict mode.
 //!
 //! Each combination of processor, version and level runs one of the kernels by default. `KERNC_EVERY=all` runs every
 //! kernel of every combination; any other text runs those whose description contains all of its words, like
-//! `KERNC_EVERY="gfx600 -O0 reduce"`.
+//! `KERNC_EVERY="gfx600 -O0 reduce"`. `KERNC_SEEDS` is the number of schedules in weak mode (1).
 
 mod common;
 
@@ -47,8 +47,8 @@ impl fmt::Display for Build {
 }
 
 impl Build {
-    /// Builds it, and runs it in fast and in strict mode: a report on a compiler's correct code is a false alarm.
-    fn check(&self) -> Result<(), String> {
+    /// Builds it, and runs it in every mode: a report on a compiler's correct code is a false alarm.
+    fn check(&self, seeds: u64) -> Result<(), String> {
         let (version, processor) =
             (format!("-mcode-object-version={}", self.version), format!("-mcpu={}", self.processor));
         let options = [&[version.as_str(), &processor, self.level][..], self.options].concat();
@@ -57,11 +57,12 @@ impl Build {
         let options = [&options[..], if self.clang == "clang-14" { &older } else { &[] }].concat();
         let source = twins().join(format!("{}.cl", self.kernel));
         let object = link(&[compile(self.clang, &source, &options)?])?;
-        for (mode, name) in [(Mode::Fast, "fast"), (Mode::STRICT, "strict")] {
+        let weak = (1..=seeds).map(|seed| Mode::Weak { seed });
+        for mode in [Mode::Fast, Mode::STRICT].into_iter().chain(weak) {
             let mut device = Device::with_threads(1);
             device.set_mode(mode);
             let checked = testkit::check_kernel_on(&mut device, &object, self.kernel);
-            checked.map_err(|why| format!("{name} mode: {why}"))?;
+            checked.map_err(|why| format!("{mode:?}: {why}"))?;
         }
         Ok(())
     }
@@ -115,7 +116,8 @@ fn right_results_without_reports() {
     }
     let builds = selected();
     assert!(builds.is_empty() || builds.len() > 20 || std::env::var_os("KERNC_EVERY").is_some());
-    let results: Vec<_> = builds.par_iter().map(|build| (build, build.check())).collect();
+    let seeds = std::env::var("KERNC_SEEDS").map_or(1, |count| count.parse().expect("a number"));
+    let results: Vec<_> = builds.par_iter().map(|build| (build, build.check(seeds))).collect();
     let mut table: BTreeMap<String, (u32, u32)> = BTreeMap::new();
     for (build, result) in &results {
         let row = format!("{} {}{}", build.clang, build.processor, build.options.concat());

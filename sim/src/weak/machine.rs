@@ -342,7 +342,8 @@ impl<'a> Machine<'a> {
         let (range, pc) = (wave.range, wave.pc);
         wave.pc += length;
         let Some(info) = self.program.info(range, pc) else { return Err(Trap::Fetch(0)) };
-        if probed.slots.is_empty() && probed.results.is_empty() {
+        // A store to private memory is done; it is counted nevertheless.
+        if probed.slots.is_empty() && info.class.is_none() {
             return Ok(());
         }
         let (exec, serial) = (wave.exec(), state.actors[at].serial);
