@@ -381,7 +381,8 @@ impl<'a> Machine<'a> {
             _ if !info.flat => info.class,
             true if gfx10 => Some(Class::Lds),
             true => Some(Class::FlatLds),
-            false => info.class,
+            false if gfx10 => info.class,
+            false => Some(Class::Vector),
         }
     }
 
