@@ -1,5 +1,6 @@
 //! The 21 example kernels as two versions of clang compile them, for processors of every generation, at three levels, as
-//! code objects V2 to V5: right results in fast, strict and weak mode, and no report of strict mode.
+//! code objects V2 to V5: right results in fast, strict and weak mode, and no report of strict mode
+//! or of the static checker.
 //!
 //! Each combination of processor, version and level runs one of the kernels by default. `KERNC_EVERY=all` runs every
 //! kernel of every combination; any other text runs those whose description contains all of its words, like
@@ -57,6 +58,7 @@ impl Build {
         let options = [&options[..], if self.clang == "clang-14" { &older } else { &[] }].concat();
         let source = twins().join(format!("{}.cl", self.kernel));
         let object = link(&[compile(self.clang, &source, &options)?])?;
+        nothing_is_reported(&object)?;
         let weak = (1..=seeds).map(|seed| Mode::Weak { seed });
         for mode in [Mode::Fast, Mode::STRICT].into_iter().chain(weak) {
             let mut device = Device::with_threads(1);
@@ -65,6 +67,16 @@ impl Build {
             checked.map_err(|why| format!("{mode:?}: {why}"))?;
         }
         Ok(())
+    }
+}
+
+/// What the static checker says of an object.
+fn nothing_is_reported(object: &[u8]) -> Result<(), String> {
+    let object = codeobj::CodeObject::parse(object).map_err(|error| format!("{error:?}"))?;
+    let report = check::object::check(&object, &Default::default()).map_err(|why| format!("{why:?}"))?;
+    match report.findings.is_empty() && report.instructions > 10 {
+        true => Ok(()),
+        false => Err(check::report::human(&report, "the object", false)),
     }
 }
 
