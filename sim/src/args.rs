@@ -162,6 +162,24 @@ fn random(element: Scalar, state: &mut u64) -> Number {
     }
 }
 
+/// What an argument is called: its name, or its position where the object has no names (clang's, unless told otherwise).
+fn name_of(at: usize, arg: &ArgInfo) -> String {
+    arg.name.clone().unwrap_or_else(|| at.to_string())
+}
+
+/// The position of an argument that is called by its name, or by its position counted from 0. The error lists them all.
+pub fn position(kernel: &KernelInfo, name: &str) -> Result<usize, String> {
+    let args = || kernel.explicit_args().enumerate();
+    let found = args().find(|(_, arg)| arg.name.as_deref() == Some(name)).map(|(at, _)| at);
+    let found = found.or_else(|| name.parse().ok().filter(|&at: &usize| at < args().count()));
+    found.ok_or_else(|| format!("{} has no argument `{name}`; it has {}", kernel.name, names(kernel)))
+}
+
+fn names(kernel: &KernelInfo) -> String {
+    let names = kernel.explicit_args().enumerate().map(|(at, arg)| name_of(at, arg));
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// Arguments by name and by position, in the order of the kernel's signature. Every one must be given exactly once.
 pub fn bind(
     kernel: &KernelInfo,
@@ -169,15 +187,9 @@ pub fn bind(
     positional: &[String],
 ) -> Result<Vec<ArgValue>, String> {
     let args: Vec<&ArgInfo> = kernel.explicit_args().collect();
-    let names = || {
-        let names =
-            args.iter().enumerate().map(|(at, arg)| arg.name.clone().unwrap_or_else(|| format!("#{at}")));
-        names.collect::<Vec<_>>().join(", ")
-    };
     let mut texts: Vec<Option<&str>> = vec![None; args.len()];
     for (name, text) in named {
-        let at = args.iter().position(|arg| arg.name.as_deref() == Some(name));
-        let at = at.ok_or_else(|| format!("{} has no argument `{name}`; it has {}", kernel.name, names()))?;
+        let at = position(kernel, name)?;
         if texts[at].replace(text).is_some() {
             return Err(format!("argument `{name}` is given twice"));
         }
@@ -187,10 +199,10 @@ pub fn bind(
         *place = rest.next().map(String::as_str);
     }
     if rest.next().is_some() {
-        return Err(format!("more than the {} arguments of {}: {}", args.len(), kernel.name, names()));
+        return Err(format!("more than the {} arguments of {}: {}", args.len(), kernel.name, names(kernel)));
     }
     let bound = texts.iter().zip(&args).enumerate().map(|(at, (text, arg))| {
-        let name = arg.name.clone().unwrap_or_else(|| format!("#{at}"));
+        let name = name_of(at, arg);
         let text = text.ok_or_else(|| format!("argument `{name}` of {} is missing", kernel.name))?;
         parse_arg(text, arg).map_err(|why| format!("argument `{name}`: {why}"))
     });

@@ -26,10 +26,10 @@ pub struct RunArgs {
     /// Work-items of a group (default: what the kernel requires, else 64).
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
     group: Vec<u32>,
-    /// An argument by name.
+    /// An argument by name, or by its position counted from 0.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     named: Vec<String>,
-    /// Print a buffer when the kernel has ended.
+    /// Print a buffer, by its name or position, when the kernel has ended.
     #[arg(long, value_name = "NAME")]
     print: Vec<String>,
     /// Write a buffer to a .npy file when the kernel has ended.
@@ -228,13 +228,7 @@ fn buffer(
     device: &Device,
     name: &str,
 ) -> Result<sim::Buffer, Failure> {
-    // Objects of other compilers may lack names: `#0` is the first argument.
-    let position = |(at, arg): (usize, &sim::ArgInfo)| match &arg.name {
-        Some(known) => (known == name).then_some(at),
-        None => (name == format!("#{at}")).then_some(at),
-    };
-    let at = kernel.explicit_args().enumerate().find_map(position);
-    let at = at.ok_or_else(|| Failure::Usage(format!("the kernel has no argument `{name}`")))?;
+    let at = sim::args::position(kernel, name).map_err(Failure::Usage)?;
     placed
         .read(device, at)
         .map_err(|fault| Failure::Fault(fault.to_string()))?
