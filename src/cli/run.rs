@@ -68,6 +68,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let named = named.collect::<Result<Vec<_>, _>>()?;
     let values = sim::args::bind(kernel, &named, &args.positional).map_err(Failure::Usage)?;
     let mode = mode(args)?;
+    let shown = Shown::new(args, kernel, &values)?;
     args.weak.explore(mode, |mode| finished(Run::new(args, &object, kernel, &values, mode)?))?;
 
     let Run { mut device, placed, stats } = Run::new(args, &object, kernel, &values, mode)?;
@@ -75,19 +76,52 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     args.observe.report(&device, kernel, &object)?;
     let stats = stats.map_err(failure)?;
 
-    for name in &args.print {
-        println!("{name}: {}", buffer(kernel, &placed, &device, name)?);
-    }
-    for out in &args.out {
-        let (name, file) = split(out, "--out", "NAME=FILE")?;
-        let bytes = sim::write_npy(&buffer(kernel, &placed, &device, &name)?)
-            .map_err(|error| Failure::File(format!("{file}: {error}")))?;
-        write(Path::new(&file), &bytes)?;
-    }
+    shown.show(&device, &placed)?;
     if args.stats || args.observe.profile() {
         print_stats(&stats);
     }
     found(device.reports())
+}
+
+/// The buffers that are to be shown when the kernel has ended, by the positions of their arguments.
+struct Shown {
+    print: Vec<(String, usize)>,
+    out: Vec<(String, usize)>,
+}
+
+impl Shown {
+    fn new(args: &RunArgs, kernel: &sim::KernelInfo, values: &[sim::ArgValue]) -> Result<Shown, Failure> {
+        let position = |name: &str| {
+            let at = sim::args::position(kernel, name).map_err(Failure::Usage)?;
+            match values.get(at) {
+                Some(sim::ArgValue::Buffer(_)) => Ok(at),
+                _ => Err(Failure::Usage(format!("argument `{name}` is not a buffer"))),
+            }
+        };
+        let print = args.print.iter().map(|name| Ok((name.clone(), position(name)?)));
+        let out = args.out.iter().map(|out| {
+            let (name, file) = split(out, "--out", "NAME=FILE")?;
+            Ok((file, position(&name)?))
+        });
+        Ok(Shown { print: print.collect::<Result<_, _>>()?, out: out.collect::<Result<_, _>>()? })
+    }
+
+    fn show(&self, device: &Device, placed: &Placed) -> Result<(), Failure> {
+        // All of them are buffers: `new` has looked.
+        let buffer = |at| placed.read(device, at).map_err(failure);
+        for (name, at) in &self.print {
+            if let Some(buffer) = buffer(*at)? {
+                println!("{name}: {buffer}");
+            }
+        }
+        for (file, at) in &self.out {
+            let Some(buffer) = buffer(*at)? else { continue };
+            let bytes = sim::write_npy(&buffer);
+            let bytes = bytes.map_err(|error| Failure::File(format!("{file}: {error}")))?;
+            write(Path::new(file), &bytes)?;
+        }
+        Ok(())
+    }
 }
 
 /// A dispatch that has ended, well or not, on a device of its own.
@@ -219,20 +253,6 @@ fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
     }
     out[..given.len()].copy_from_slice(given);
     Ok(out)
-}
-
-/// Contents of the named buffer now.
-fn buffer(
-    kernel: &sim::KernelInfo,
-    placed: &Placed,
-    device: &Device,
-    name: &str,
-) -> Result<sim::Buffer, Failure> {
-    let at = sim::args::position(kernel, name).map_err(Failure::Usage)?;
-    placed
-        .read(device, at)
-        .map_err(|fault| Failure::Fault(fault.to_string()))?
-        .ok_or_else(|| Failure::Usage(format!("argument `{name}` is not a buffer")))
 }
 
 fn print_stats(stats: &sim::RunStats) {
