@@ -19,9 +19,9 @@ fidelity`); a test fails when it is stale, and another when an instruction has n
   Other instructions are refused with some operands only: DS instructions with `gds`, messages of `s_sendmsg` other than
   the interrupt, `s_sethalt 1`.
 
-How this is checked: `sim/tests/meanings.rs` runs vector instructions as machine code beside clang's CPU code for C
-expressions written from the manuals (all edge inputs and random ones); the emulator's own unit tests hold scalar, memory and
-lane-crossing instructions against second formulas. What those tests do not reach rests on reading the manuals: no hardware
+How this is checked: `sim/tests/meanings.rs` and `scalars.rs` run vector and scalar instructions as machine code beside clang's
+CPU code for C expressions written from the manuals (all edge inputs and random ones), `modifiers.rs` the same with SDWA, DPP
+and modifiers; the emulator's own unit tests hold memory and lane-crossing instructions against second formulas. What those tests do not reach rests on reading the manuals: no hardware
 was at hand.
 ";
 

@@ -230,7 +230,9 @@ fn modify_result(wave: &Wave, op: &Op, shape: Shape, result: &mut [Lanes; 2]) {
             };
         }
     }
-    if shape.flush {
+    // "If output denormals are disabled, the output modifier is applied and denormals are flushed": also by instructions that
+    // flush no denormals of their own, or always.
+    if shape.flush || omod != 0 {
         flush_denormals(result, shape.format);
     }
 }

@@ -25,7 +25,8 @@ OP(v_cvt_f32_ubyte2) { put_f32(o, in->a >> 16 & 255); }
 OP(v_cvt_f32_ubyte3) { put_f32(o, in->a >> 24 & 255); }
 OP(v_cvt_off_f32_i4) { i32 x = in->a & 15; put_f32(o, (x >= 8 ? x - 16 : x) / 16.0f); }
 OP(v_cvt_f64_f32) { FLOATS; put_f64(o, a); }
-OP(v_cvt_f32_f64) { DOUBLES; put_f32(o, (float)a); }
+// Rounded as its result is.
+OP(v_cvt_f32_f64) { DOUBLES; fesetround(rounding(mode.round32)); put_f32(o, (float)a); }
 
 static u32 in16(u64 x) { return flush16(x & 0xffff, mode.in64); }
 static u32 out16(u32 x) { return flush16(x, mode.out64); }

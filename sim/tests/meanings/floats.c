@@ -188,12 +188,13 @@ OP(v_fma_mixlo_f16) { FLOATS; mix_low(in, o, fmaf(a, b, c)); }
 OP(v_mad_mixhi_f16) { FLOATS; mix_high(in, o, mad(a, b, c)); }
 OP(v_fma_mixhi_f16) { FLOATS; mix_high(in, o, fmaf(a, b, c)); }
 
-// The sum is exact here; an ulp of the largest term is allowed.
+// The sum is exact here; an ulp of the largest partial sum is allowed.
 static void dot2(const In *in, Out *o, float c) {
     double x = half_value(flush16(in->a, mode.in64)) * half_value(flush16(in->b, mode.in64));
     double y = half_value(flush16(in->a >> 16, mode.in64)) * half_value(flush16(in->b >> 16, mode.in64));
     double largest = fmax(fmax(fabs(x), fabs(y)), fabs((double)c));
-    o->near = isfinite(largest) ? largest * 0x1p-22 : 0;
+    largest = fmax(largest, fmax(fmax(fabs(x + y), fabs(x + c)), fmax(fabs(y + c), fabs(x + y + c))));
+    o->near = isfinite(largest) ? largest * 0x1p-23 : 0;
     // Whether denormal halves are flushed the manuals do not say.
     int tiny = 0;
     for (int at = 0; at < 32; at += 16) tiny |= !flush16(in->a >> at & 0x7fff, 0) || !flush16(in->b >> at & 0x7fff, 0);

@@ -15,7 +15,8 @@ PK_U16(v_pk_add_u16, (i128)a + b)
 PK_I16(v_pk_add_i16, (i128)a + b)
 PK_U16(v_pk_sub_u16, (i128)a - b)
 PK_I16(v_pk_sub_i16, (i128)a - b)
-PK_U16(v_pk_mul_lo_u16, (u16)((u32)a * b))
+// Whether clamp saturates what is cut off without it the manuals do not say.
+OP(v_pk_mul_lo_u16) { UNPACK; o->any = mode.clamp && (al * bl > 65535 || ah * bh > 65535); o->d[0] = (u16)(al * bl) | ah * bh << 16; }
 PK_U16(v_pk_mad_u16, (i128)a * b + c)
 PK_I16(v_pk_mad_i16, (i128)a * b + c)
 PK_U16(v_pk_lshlrev_b16, (u16)(b << (a & 15)))

@@ -200,6 +200,39 @@ pub fn inputs(row: &Row, seed: u64, lanes: u32) -> Vec<Input> {
     all
 }
 
+/// Every edge of two sources with every other, or some of the triples of three; as many inputs in each part as [`CASES`].
+pub fn combinations(row: &Row, lanes: u32) -> Vec<Vec<Input>> {
+    let mut rng = Rng::new(23);
+    let specs: Vec<_> = sources(row).collect();
+    let lists: Vec<usize> = specs.iter().map(|spec| edges(spec.num).len()).collect();
+    let total = match lists[..] {
+        [first, second] => first * second,
+        [_, _, _] => 4 * CASES,
+        _ => 0,
+    };
+    let mut all: Vec<Input> = (0..total.next_multiple_of(CASES))
+        .map(|case| {
+            let mut input = one(row, case, specs.len(), &mut rng);
+            for (number, spec) in specs.iter().enumerate() {
+                let at = match (lists.len(), number) {
+                    (2, 0) => case % lists[0],
+                    (2, _) => case / lists[0],
+                    _ => rng.below(lists[number] as u32) as usize,
+                };
+                let value = edge(spec.num, at, &mut rng);
+                let value = if spec.kind == Kind::Lit { u64::from(literal(row)) } else { value };
+                let place = SOURCES[number];
+                [input.words[place], input.words[place + 1]] = [value as u32, (value >> 32) as u32];
+            }
+            input
+        })
+        .collect();
+    for (case, input) in all.iter_mut().enumerate() {
+        input.lane = case as u32 % lanes;
+    }
+    all.chunks(CASES).map(<[Input]>::to_vec).collect()
+}
+
 fn one(row: &Row, case: usize, count: usize, rng: &mut Rng) -> Input {
     let mut input = Input::default();
     for word in &mut input.words {

@@ -1,8 +1,17 @@
 //! Single instructions on the emulator and what clang's CPU code makes of the same inputs.
 
+#![allow(dead_code)] // each test uses a part
+
 pub mod cases;
+pub mod compare;
+pub mod harness;
 pub mod kernel;
 pub mod native;
+pub mod output;
+pub mod rows;
+pub mod scalar_kernel;
+pub mod shuffle;
+pub mod variant;
 
 /// What an instruction finds in its registers: the layout of `In` in `meanings/meaning.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,25 +44,24 @@ impl Input {
     }
 }
 
-/// MODE: rounding and denormals of each size, IEEE, DX10 clamp; and the modifier `clamp`.
+/// MODE: rounding and denormals, IEEE, DX10 clamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mode {
-    /// 0 nearest, 1 up, 2 down, 3 towards zero; of f32 and of the others.
-    pub round: u32,
-    /// Whether denormals are kept.
-    pub denormals: bool,
+    /// The FP_ROUND and FP_DENORM fields: rounding of f32 and of the others, 0 nearest, 1 up, 2 down, 3 towards zero; a bit
+    /// each for denormals of f32 as inputs and outputs, and of the others.
+    pub float: u32,
     /// Signalling NaNs become quiet.
     pub ieee: bool,
-    /// The instruction's `clamp`.
-    pub clamp: bool,
+    /// `clamp` makes zero of NaN.
+    pub dx10: bool,
 }
 
 impl Mode {
     /// To the nearest, denormals kept, IEEE.
-    pub const USUAL: Mode = Mode { round: 0, denormals: true, ieee: true, clamp: false };
+    pub const USUAL: Mode = Mode { float: 0xf0, ieee: true, dx10: true };
 
-    /// The FP_ROUND and FP_DENORM fields.
-    pub fn float_mode(&self) -> u32 {
-        (self.round * 5) | if self.denormals { 0xf0 } else { 0 }
+    /// Whether results of that many bits may be denormals.
+    pub fn keeps_output_denormals(self, bits: u32) -> bool {
+        self.float >> if bits == 32 { 5 } else { 7 } & 1 != 0
     }
 }

@@ -15,6 +15,8 @@ pub struct Expected {
     pub words: [u32; 4],
     /// The lane's bit of the mask that is written.
     pub mask: bool,
+    /// The lane is not written.
+    pub kept: bool,
     /// The manual leaves this case open.
     pub any: bool,
     /// Permitted error in units of the last place.
@@ -33,8 +35,10 @@ pub struct Native {
 pub struct Request<'a> {
     /// Name of the meaning.
     pub name: &'a str,
-    /// MODE and `clamp`.
+    /// MODE.
     pub mode: Mode,
+    /// `clamp` of integers.
+    pub clamp: bool,
     /// 6 to 10.
     pub generation: u32,
     /// Inputs.
@@ -87,10 +91,11 @@ impl Native {
         let (from, to) = (temporary(".in"), temporary(".out"));
         let mut bytes = Vec::new();
         for request in requests {
-            let Mode { ieee, clamp, .. } = request.mode;
-            let mode = request.mode.float_mode()
+            let Mode { float, ieee, dx10 } = request.mode;
+            let mode = float
                 | u32::from(ieee) << 8
-                | u32::from(clamp) << 10
+                | u32::from(dx10) << 9
+                | u32::from(request.clamp) << 10
                 | request.generation << 16;
             for word in [request.name.len() as u32, mode, request.inputs.len() as u32] {
                 bytes.extend(word.to_le_bytes());
@@ -114,6 +119,7 @@ impl Native {
                 Expected {
                     words: [out[0], out[1], out[2], out[3]],
                     mask: out[4] != 0,
+                    kept: false,
                     any: out[5] != 0,
                     ulp: out[6],
                     near: f32::from_bits(out[7]),
