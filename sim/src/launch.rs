@@ -119,7 +119,7 @@ pub(crate) struct Launch<'a> {
 /// Checks what can be checked before anything runs.
 pub(crate) fn check(kernel: &KernelInfo, dispatch: &Dispatch<'_>, target: &Target) -> Result<(), Fault> {
     let refuse = |why: String| Err(Fault::Dispatch(why));
-    let size: u64 = dispatch.group.iter().map(|&n| u64::from(n)).product();
+    let size = dispatch.group.iter().fold(1u64, |size, &n| size.saturating_mul(n.into()));
     if size == 0 || size > MAX_GROUP {
         return refuse(format!(
             "a group of {:?} work-items is not between 1 and {MAX_GROUP}",

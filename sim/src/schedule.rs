@@ -88,6 +88,12 @@ impl State {
         }
     }
 
+    /// Ends the dispatch: nothing comes before this, no group goes on. A fault that is known is the one that counts.
+    fn stop(&mut self, fault: Fault) {
+        let fault = self.first.take().map_or(fault, |first| first.fault);
+        self.first = Some(First { when: (0, 0), fault });
+    }
+
     /// Whether a turn could still change how the dispatch ends.
     fn is_wanted(&self, when: When) -> bool {
         self.first.as_ref().is_none_or(|first| when < first.when)
@@ -194,13 +200,16 @@ impl<'a> Scheduler<'a> {
                 state.resident -= 1;
                 state.stats.add(&group.counts, group.waves.len() as u64);
                 state.stats.debug_traps += group.waves.iter().map(|wave| wave.debug_traps).sum::<u64>();
+                // A large grid of short groups uses up the budget, too.
+                if state.executed >= self.limit && state.next < self.total {
+                    let at = Box::new(group.running_location(self.launch));
+                    state.stop(Fault::Budget { limit: self.limit, at });
+                }
             }
             Turn::Yield if state.executed >= self.limit => {
                 state.resident -= 1;
-                // Nothing comes before it: no group goes on.
-                let fault =
-                    state.first.take().map_or_else(|| self.budget(state, &group), |first| first.fault);
-                state.first = Some(First { when: (0, 0), fault });
+                let fault = self.budget(state, &group);
+                state.stop(fault);
             }
             Turn::Yield => state.waiting.push_back(group),
             Turn::Fault(fault) => {

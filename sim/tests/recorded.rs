@@ -74,7 +74,8 @@ fn halves() -> Vec<u32> {
 fn run(device: &mut Device, module: ModuleId, kernel: &KernelInfo, expected: &[u32]) -> Result<(), String> {
     let bytes: Vec<u8> = (0..COUNT).flat_map(|at| input(at).to_le_bytes()).collect();
     let text = |fault: sim::Fault| fault.to_string();
-    let (from, to) = (device.alloc(4 * u64::from(COUNT)).map_err(text)?, device.alloc(4 * 512).map_err(text)?);
+    let (from, to) =
+        (device.alloc(4 * u64::from(COUNT)).map_err(text)?, device.alloc(4 * 512).map_err(text)?);
     device.write(from, &bytes).map_err(text)?;
     let kernarg = kernel.pack(&[from.into(), to.into(), COUNT.into()]).map_err(text)?;
     let dispatch = Dispatch {
@@ -93,7 +94,9 @@ fn run(device: &mut Device, module: ModuleId, kernel: &KernelInfo, expected: &[u
     device.free(to);
     match left.starts_with(expected) && left[expected.len()..].iter().all(|word| *word == 0) {
         true => Ok(()),
-        false => Err(format!("{:x?} ..., expected {:x?} ...", &left[..16], &expected[..expected.len().min(16)])),
+        false => {
+            Err(format!("{:x?} ..., expected {:x?} ...", &left[..16], &expected[..expected.len().min(16)]))
+        }
     }
 }
 

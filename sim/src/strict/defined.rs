@@ -239,7 +239,7 @@ impl Filler<'_> {
                 cx.wave.vgpr.get(usize::from(register) + part).map_or(0, |values| values[lane])
             }
             Src::S(code) => cx.wave.sgpr[(usize::from(code) + part) & 127],
-            Src::K(value) => (value >> (32 * part)) as u32,
+            Src::K(value) => value.checked_shr(32 * part as u32).unwrap_or(0) as u32,
             _ => mixed.rotate_left(7),
         }
     }

@@ -23,6 +23,13 @@ pub(super) enum Kind {
     Scalar,
 }
 
+impl Kind {
+    /// Whether it is under way for a while.
+    pub(super) fn is_memory(self) -> bool {
+        matches!(self, Kind::Vector | Kind::Lds | Kind::Scalar)
+    }
+}
+
 /// Facts of one instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Info {

@@ -36,6 +36,9 @@ pub(super) struct Site {
 /// Lines of a first vector cache: 16 KiB.
 const NEAR_BYTES: u64 = 16 << 10;
 
+/// Memory instructions that a wave can have under way: as many as `vmcnt` can count. With more, real waves stall.
+const MAX_PENDING: usize = 63;
+
 /// What an instruction is about to do.
 pub(super) struct Probed {
     slots: Vec<Slot>,
@@ -132,6 +135,7 @@ impl<'a> Machine<'a> {
         self.program.learn(launch.target, launch.code, range, pc);
         match self.program.info(range, pc) {
             Some(info) if info.kind == Kind::Wait && !satisfied(&actor.pending, &info.waits) => Next::Waits,
+            Some(info) if info.kind.is_memory() && is_full(&actor.pending) => Next::Waits,
             Some(info) if info.kind == Kind::Vector => Next::Vector,
             _ => Next::Free,
         }
@@ -145,6 +149,7 @@ impl<'a> Machine<'a> {
         let (kind, waits) = (info.kind, info.waits);
         match kind {
             Kind::Lds | Kind::Scalar => {
+                self.make_room(state, at)?;
                 state.actors[at].wave.pc += op;
                 self.defer(state, at, (range, pc), kind);
                 return Ok(());
@@ -207,6 +212,7 @@ impl<'a> Machine<'a> {
 
     /// Finds out what a vector memory instruction is about to do.
     pub(super) fn probe(&mut self, state: &mut State, at: usize) -> Result<Probed, Trap> {
+        self.make_room(state, at)?;
         self.fetch(state, at)?;
         let group = self.sites[at].group as usize;
         let State { actors, lds, .. } = state;
@@ -709,6 +715,13 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Lets the oldest that is performed return if no more can be under way.
+    fn make_room(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
+        let pending = &state.actors[at].pending;
+        let index = if pending.len() < MAX_PENDING { None } else { complete(pending).next() };
+        index.map_or(Ok(()), |index| self.return_one(state, at, index))
+    }
+
     /// Lets everything return that is performed.
     pub(super) fn return_all(&mut self, state: &mut State, at: usize) -> Result<(), Trap> {
         while let Some(index) = { complete(&state.actors[at].pending).next() } {
@@ -784,6 +797,11 @@ pub(super) fn complete(pending: &[Pending]) -> impl Iterator<Item = usize> + '_ 
         pending[index].left == 0
             && (!ordered || pending[..index].iter().all(|older| older.class != class || older.left == 0))
     })
+}
+
+/// Whether no more instructions fit, and none of them can return.
+fn is_full(pending: &[Pending]) -> bool {
+    pending.len() >= MAX_PENDING && complete(pending).next().is_none()
 }
 
 /// Whether a wave may go on after a wait.

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 /// Groups that run at the same time, at most.
 const RESIDENT: u64 = 64;
+/// Host memory for their registers, scratch and LDS.
+const RESIDENT_BYTES: u64 = 1 << 28;
 /// Compute units they are spread over.
 const UNITS: u32 = 8;
 /// Units of a shader array.
@@ -43,7 +45,8 @@ struct Run<'a> {
 /// Runs a dispatch; the same seed gives the same run everywhere.
 pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Result<RunStats, Fault> {
     let total: u64 = launch.groups().iter().product();
-    let places = total.clamp(1, RESIDENT) as usize;
+    let room = RESIDENT_BYTES / launch.group_bytes().max(1);
+    let places = total.min(room).clamp(1, RESIDENT) as usize;
     let items: u32 = launch.group.iter().product();
     let waves = items.div_ceil(launch.target.wave_size) as usize;
     let units = UNITS as usize;
