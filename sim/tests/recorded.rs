@@ -10,7 +10,9 @@ use sim::{CodeObject, Device, Dispatch, KernelInfo, Limits, Mode, ModuleId};
 use std::path::{Path, PathBuf};
 
 /// Compiler, version, processors with their further options.
-const RECORDED: [(&str, u8, &[(&str, &str)]); 5] = [
+type Recorded = (&'static str, u8, &'static [(&'static str, &'static str)]);
+
+const RECORDED: [Recorded; 5] = [
     ("clang-14", 2, &[("gfx600", ""), ("gfx700", ""), ("gfx803", ""), ("gfx900", ""), ("gfx906", "")]),
     ("clang-14", 3, &[("gfx600", ""), ("gfx803", ""), ("gfx906", ""), ("gfx90a", ""), ("gfx1010", "")]),
     ("clang-19", 4, &[("gfx700", ""), ("gfx908", ""), ("gfx1030", "-mwavefrontsize64")]),

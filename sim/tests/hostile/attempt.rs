@@ -70,7 +70,7 @@ impl Stage {
         // The upper halves of addresses count allocations: guards are at numbers that no slip of a carry leads to.
         let mut all = Vec::new();
         for number in 0..46u64 {
-            let address = device.alloc(if number < 2 || number > 43 { BYTES } else { 4 })?;
+            let address = device.alloc(if (2..44).contains(&number) { 4 } else { BYTES })?;
             all.push(address);
         }
         let given = [all[0], all[1]];
@@ -320,7 +320,7 @@ fn explore(stage: &mut Stage, kernel: &KernelInfo) -> Outcome {
         memory: stage.given.to_vec(),
         registers: vec![(0, 0), (1, 300)],
         lds: vec![(0, 0), (1, u32::MAX)],
-        lanes: 2,
+        lanes: kernel.reqd_group.map_or(2, |[lanes, ..]| lanes),
         max_states: 12,
     };
     let result = stage.device.explore(stage.module, search);

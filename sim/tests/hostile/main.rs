@@ -116,7 +116,7 @@ fn peak_memory() -> Option<u64> {
 #[test]
 fn damaged_objects() {
     let seeds = seeds::all();
-    run_all("damaged objects", 300, |number| {
+    run_all("damaged objects", 200, |number| {
         let mut rng = Rng::new(number * 2 + 1);
         let seed = &seeds[rng.below(seeds.len() as u32) as usize];
         let bytes = mutate::mutate(seed, &mut rng);
@@ -139,7 +139,7 @@ fn truncated_objects() {
 /// Random instructions that each processor has, on random registers.
 #[test]
 fn random_programs() {
-    run_all("random programs", 200, |number| {
+    run_all("random programs", 150, |number| {
         let mut rng = Rng::new(number * 2 + 2);
         let (target, bytes) = stream::program(number, &mut rng);
         Attempt { bytes: &bytes, rng: &mut rng, processor: Some(target) }.everything()
