@@ -244,7 +244,8 @@ impl Launch<'_> {
             std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]));
         let items = size[0] * size[1] * size[2];
         let count = items.div_ceil(self.target.wave_size);
-        let waves: Vec<Wave> = (0..count).map(|wave| self.wave(wave, id, size)).collect();
+        let mut waves: Vec<Wave> = (0..count).map(|wave| self.wave(wave, id, size)).collect();
+        waves.iter_mut().for_each(|wave| wave.group_number = number);
         let lds_dwords = self.lds_bytes.div_ceil(4) as usize;
         let shadow =
             self.strict.as_ref().map(|shared| Box::new(GroupShadow::new(shared, number, &waves, lds_dwords)));

@@ -104,6 +104,10 @@ pub(crate) struct Wave {
     pub(crate) id: u32,
     /// Waves of the group.
     pub(crate) group_waves: u32,
+    /// The group's place in the order in which groups start.
+    pub(crate) group_number: u64,
+    /// Whether the group may be on both compute units of a work-group processor.
+    pub(crate) wgp_mode: bool,
 }
 
 impl Wave {
@@ -145,6 +149,8 @@ impl Wave {
             scratch: Vec::new(),
             id,
             group_waves: 1,
+            group_number: 0,
+            wgp_mode: descriptor.wgp_mode(),
         };
         let clamp = if descriptor.dx10_clamp() { mode::DX10_CLAMP } else { 0 };
         let ieee = if descriptor.ieee_mode() { mode::IEEE } else { 0 };

@@ -13,7 +13,7 @@ use oracle::cases::{inputs, sources};
 use oracle::compare::{Differences, try_all};
 use oracle::kernel::Trial;
 use oracle::native::Native;
-use oracle::output::{Shape, shape};
+use oracle::output::shape;
 use oracle::rows::{forms, targets, vector_rows, wants_all};
 use oracle::shuffle::{Control, Shuffle};
 use oracle::variant::{Source, Variant, is_pair};
@@ -53,13 +53,12 @@ fn signs(row: &Row, rng: &mut Rng) -> [Source; 3] {
 
 /// `clamp` and `omod`.
 fn outputs(row: &Row, target: &Target, variant: &mut Variant, rng: &mut Rng) {
-    // What `clamp` makes of two halves that are only put together, and `omod` of any two, the manuals do not say. VOP3 has no
-    // room for `clamp` beside a mask before GFX8.
-    let pair = shape(row) == Shape::Halves;
+    // What `clamp` makes of two halves that are only put together the manuals do not say. VOP3 has no room for `clamp` beside
+    // a mask before GFX8.
     let room = target.generation >= Generation::Gfx8 || !row.has_mask_out();
     variant.clamp =
         row.clamps(target.generation) && row.name != "v_pack_b32_f16" && room && rng.below(3) == 0;
-    if row.caps.contains(Caps::OMOD) && shape(row).is_float() && !pair && coin(rng) {
+    if row.caps.contains(Caps::OMOD) && shape(row).is_float() && coin(rng) {
         variant.omod = rng.below(4) as u8;
     }
 }

@@ -1,10 +1,9 @@
 //! Hardware registers: `s_getreg`, `s_setreg`, and what else writes MODE.
 //!
-//! Numbers as `isa::names` has them. Fields: Vega ISA and RDNA ISA, "Hardware registers"; of GPR_ALLOC, LDS_ALLOC and
-//! HW_ID the manuals name only the register, and the fields are those that the context-save code of the Linux kernel's
-//! driver relies on.
+//! Numbers as `isa::names` has them. Fields: Vega ISA and RDNA ISA, "Hardware registers"; of GPR_ALLOC and LDS_ALLOC the
+//! manuals name only the register, and the fields are those that the context-save code of the Linux kernel's driver relies on.
 
-use super::{Cx, Flow, Handler};
+use super::{Cx, Flow, Handler, place};
 use crate::fault::Trap;
 use crate::op::Op;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE, mode, reg};
@@ -95,8 +94,7 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
         2 => status(cx),
         3 if mask & EXCEPTIONS != 0 => return Err("floating-point exceptions are not recorded"),
         3 => wave.trap_status,
-        // Waves go round the SIMDs of one compute unit.
-        4 if !gfx10 => wave.id >> 2 & 15 | (wave.id & 3) << 4,
+        4 if !gfx10 => place::hw_id(wave, cx.target),
         5 => registers(cx),
         // In units of 64 dwords, of which two at a time are given out.
         6 => (cx.lds_bytes.next_multiple_of(512) / 256) << 12,
@@ -108,8 +106,8 @@ fn read(cx: &Cx<'_>, number: u32, mask: u32) -> Result<u32, &'static str> {
         16..=19 if generation >= Generation::Gfx9 => 0,
         20 | 21 if gfx10 => wave.sgpr[reg::HIDDEN_FLAT_SCRATCH + number as usize - 20],
         22 if has_xnack_mask(cx) => wave.sgpr[reg::HIDDEN_XNACK_MASK],
-        23 if gfx10 => wave.id >> 2 & 31 | (wave.id & 3) << 8,
-        24 if gfx10 => 0,
+        23 if gfx10 => place::hw_id(wave, cx.target),
+        24 if gfx10 => place::hw_id2(wave, cx.target),
         // A counter of 20 bits.
         29 if cx.target.has(Feature::GFX10_3) => cx.clock as u32 & 0xf_ffff,
         _ => return Err("that hardware register is not emulated"),

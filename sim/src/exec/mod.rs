@@ -22,6 +22,7 @@ mod mfma;
 mod mix;
 mod mubuf;
 mod packed;
+mod place;
 mod real;
 mod relative;
 pub(crate) mod resource;

@@ -7,7 +7,7 @@ use isa::table::{Family, Row};
 const SCALAR: &[(&str, &str)] = &[
     (
         "s_getreg_b32",
-        "counters of IB_STS are always zero, HW_ID places all waves on one compute unit; the floating-point exceptions of \
+        "counters of IB_STS are always zero, HW_ID places groups over a device of fixed size by their number; the floating-point exceptions of \
          TRAPSTS, POPS_PACKER and unnamed registers are refused",
     ),
     ("s_setreg_b32", WRITES),

@@ -6,6 +6,7 @@ pub mod cases;
 pub mod compare;
 pub mod harness;
 pub mod kernel;
+pub mod model;
 pub mod native;
 pub mod output;
 pub mod rows;

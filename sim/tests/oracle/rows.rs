@@ -13,27 +13,27 @@ pub const LEFT_OUT: &[(&str, &str)] = &[
     ("v_clrexcp", "computes nothing"),
     ("v_pipeflush", "computes nothing"),
     ("v_illegal", "refused by name"),
-    ("v_readlane_b32", "moves between lanes: the emulator's own tests"),
-    ("v_readfirstlane_b32", "moves between lanes: the emulator's own tests"),
-    ("v_writelane_b32", "moves between lanes: the emulator's own tests"),
-    ("v_permlane16_b32", "moves between lanes: the emulator's own tests"),
-    ("v_permlanex16_b32", "moves between lanes: the emulator's own tests"),
-    ("v_swap_b32", "two destinations: the emulator's own tests"),
-    ("v_swaprel_b32", "two destinations, indexed by M0: the emulator's own tests"),
-    ("v_movreld_b32", "indexed by M0: the emulator's own tests"),
-    ("v_movrels_b32", "indexed by M0: the emulator's own tests"),
-    ("v_movrelsd_b32", "indexed by M0: the emulator's own tests"),
-    ("v_movrelsd_2_b32", "indexed by M0: the emulator's own tests"),
-    ("v_accvgpr_mov_b32", "accumulation registers: the emulator's own tests"),
-    ("v_accvgpr_read_b32", "accumulation registers: the emulator's own tests"),
-    ("v_accvgpr_write_b32", "accumulation registers: the emulator's own tests"),
+    ("v_readlane_b32", "moves between lanes: tests/lanes.rs"),
+    ("v_readfirstlane_b32", "moves between lanes: tests/lanes.rs"),
+    ("v_writelane_b32", "moves between lanes: tests/lanes.rs"),
+    ("v_permlane16_b32", "moves between lanes: tests/lanes.rs"),
+    ("v_permlanex16_b32", "moves between lanes: tests/lanes.rs"),
+    ("v_swap_b32", "two destinations: tests/lanes.rs"),
+    ("v_swaprel_b32", "two destinations, indexed by M0: tests/lanes.rs"),
+    ("v_movreld_b32", "indexed by M0: tests/lanes.rs"),
+    ("v_movrels_b32", "indexed by M0: tests/lanes.rs"),
+    ("v_movrelsd_b32", "indexed by M0: tests/lanes.rs"),
+    ("v_movrelsd_2_b32", "indexed by M0: tests/lanes.rs"),
+    ("v_accvgpr_mov_b32", "accumulation registers: tests/lanes.rs"),
+    ("v_accvgpr_read_b32", "accumulation registers: tests/lanes.rs"),
+    ("v_accvgpr_write_b32", "accumulation registers: tests/lanes.rs"),
     ("v_screen_partition_4se_b32", "a table of the manual, not a computation"),
 ];
 
 /// Why an instruction is not tried here.
 pub fn reason(name: &str) -> Option<&'static str> {
     if name.starts_with("v_mfma_") {
-        return Some("across lanes and accumulation registers: the emulator's own tests");
+        return Some("across lanes and accumulation registers: tests/matrices.rs");
     }
     LEFT_OUT.iter().find(|(left, _)| *left == name).map(|(_, why)| *why)
 }

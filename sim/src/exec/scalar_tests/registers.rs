@@ -263,12 +263,11 @@ fn hardware_registers() {
     for processor in ["gfx1010", "gfx1030"] {
         let wave = run(processor, text, |wave| wave.set_pair(4, 0x1234_5678_9abc_def0));
         assert_eq!((wave.flat_scratch(), wave.sgpr[0]), (0x1234_5678_9abc_def0, 0xef), "{processor}");
-        let wave = run(
-            processor,
-            "s_getreg_b32 s0, hwreg(HW_REG_HW_ID1, 8, 2)\ns_getreg_b32 s1, hwreg(HW_REG_HW_ID1, 0, 5)",
-            |wave| wave.id = 6,
-        );
-        assert_eq!(wave.sgpr[..2], [2, 1], "{processor}: SIMD and wave");
+        let text = "s_getreg_b32 s0, hwreg(HW_REG_HW_ID1, 8, 2)\ns_getreg_b32 s1, hwreg(HW_REG_HW_ID1, 0, 5)";
+        for (wgp_mode, place) in [(false, [0, 3]), (true, [2, 1])] {
+            let wave = run(processor, text, |wave| (wave.id, wave.wgp_mode) = (6, wgp_mode));
+            assert_eq!(wave.sgpr[..2], place, "{processor}: SIMD and wave");
+        }
     }
     let wave = run("gfx906", "s_getreg_b32 s0, hwreg(HW_REG_HW_ID, 4, 2)", |wave| wave.id = 6);
     assert_eq!(wave.sgpr[0], 2, "SIMD");
