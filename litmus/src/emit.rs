@@ -3,9 +3,9 @@
 //! Registers of each thread: variable `n`'s address in `v[2n:2n+1]`, `rn` in `v(8+n)`, constants from `v16` on. GFX6 and
 //! GFX7 reach global memory through a buffer of all memory in `s[4:7]`.
 
-use crate::matrix::{Case, Layout, Space};
-use crate::sequences::{Deletion, Token, What, tokens};
-use crate::shape::{Change, Order, Shape, Statement};
+use crate::matrix::{Case, Home, Space};
+use crate::sequences::{Deletion, Operation, Token, What, tokens};
+use crate::shape::{Change, Semantics, Shape, Statement};
 use isa::target::Generation;
 use std::fmt::Write;
 
@@ -41,12 +41,9 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
         constants: 0,
         labels: String::new(),
     };
-    let waves: Vec<Vec<usize>> = match &case.sequence {
-        Some(sequence) => vec![sequence.clone()],
-        None => (0..shape.threads.len()).map(|thread| vec![thread]).collect(),
-    };
-    for (number, threads) in waves.iter().enumerate() {
-        emitter.wave(number, threads);
+    let waves = waves(shape, case);
+    for (number, steps) in waves.iter().enumerate() {
+        emitter.wave(number, steps);
     }
     for number in 0..waves.len() {
         emitter.descriptor(number);
@@ -55,6 +52,20 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
     words.sort();
     words.dedup();
     (text, words)
+}
+
+/// A statement and the lane that does it.
+type Step<'a> = (u32, &'a Statement);
+
+/// What each wave does.
+fn waves<'a>(shape: &'a Shape, case: &Case) -> Vec<Vec<Step<'a>>> {
+    let Some(sequence) = &case.sequence else {
+        let all = |thread: &'a Vec<Statement>| thread.iter().map(|statement| (0, statement)).collect();
+        return shape.threads.iter().map(all).collect();
+    };
+    let mut threads: Vec<_> = shape.threads.iter().map(|thread| thread.iter()).collect();
+    let next = |&thread: &usize| Some((thread as u32, threads[thread].next()?));
+    vec![sequence.iter().filter_map(next).collect()]
 }
 
 impl Emitter<'_> {
@@ -66,8 +77,8 @@ impl Emitter<'_> {
         self.case.machine.target.generation
     }
 
-    /// A wave that does what these threads do, one after the other.
-    fn wave(&mut self, number: usize, threads: &[usize]) {
+    /// A wave that does these steps; those of a lane with that lane alone.
+    fn wave(&mut self, number: usize, steps: &[Step<'_>]) {
         let _ = writeln!(self.text, ".text\n.p2align 8\n.type t{number},@function\nt{number}:");
         for variable in 0..self.shape.variables.len() {
             self.address(variable);
@@ -83,9 +94,7 @@ impl Emitter<'_> {
             self.line(&format!("v_mov_b32 v{}, -1", RESULTS + register));
         }
         self.constants = CONSTANTS;
-        let statements: Vec<Statement> =
-            threads.iter().flat_map(|&thread| self.shape.threads[thread].clone()).collect();
-        for statement in &statements {
+        for (_, statement) in steps {
             if let Statement::Store { value, .. } | Statement::Rmw { value, .. } = statement {
                 self.line(&format!("v_mov_b32 v{}, {value:#x}", self.constants));
                 self.constants = (self.constants + 1).min(NEXT - 1);
@@ -93,18 +102,27 @@ impl Emitter<'_> {
         }
         self.constants = CONSTANTS;
         self.labels = format!("t{number}");
-        for statement in &statements {
+        let mut active = None;
+        for (lane, statement) in steps {
+            if self.case.sequence.is_some() && active.replace(lane) != Some(lane) {
+                let (exec, size) = if self.wave32() { ("exec_lo", 32) } else { ("exec", 64) };
+                self.line(&format!("s_mov_b{size} {exec}, {}", 1 << lane));
+            }
             self.statement(statement);
         }
         self.line("s_endpgm");
     }
 
+    fn wave32(&self) -> bool {
+        self.case.machine.target.wave_size == 32
+    }
+
     fn address(&mut self, variable: usize) {
         let offset = variable as u64 * STRIDE;
-        let address = match (self.case.layout, self.case.layout.is_local(variable)) {
-            (Layout::GenericLocal, _) => u64::from(sim::weak::LDS_APERTURE) << 32 | offset,
-            (_, true) => offset,
-            _ => self.base + offset,
+        let address = match self.case.layout.home(variable) {
+            Home::GenericLocal => u64::from(sim::weak::LDS_APERTURE) << 32 | offset,
+            Home::Local => offset,
+            Home::Global | Home::GenericGlobal => self.base + offset,
         };
         self.line(&format!("v_mov_b32 v{}, {:#x}", variable * 2, address as u32));
         self.line(&format!("v_mov_b32 v{}, {:#x}", variable * 2 + 1, address >> 32));
@@ -125,34 +143,34 @@ impl Emitter<'_> {
 
     fn statement(&mut self, statement: &Statement) {
         match statement {
-            Statement::Load { register, order, variable } => {
+            Statement::Load { register, how, variable } => {
                 let result = RESULTS + register;
-                self.sequence(What::Load, *order, Some(*variable), |emitter, bits| {
+                self.sequence(What::Load, *how, Some(*variable), false, |emitter, bits| {
                     emitter.load(result, *variable, bits)
                 });
             }
-            Statement::Store { order, variable, .. } => {
+            Statement::Store { how, variable, .. } => {
                 let data = self.constant();
-                self.sequence(What::Store, *order, Some(*variable), |emitter, bits| {
+                self.sequence(What::Store, *how, Some(*variable), false, |emitter, bits| {
                     emitter.store(data, *variable, bits)
                 });
             }
-            Statement::StoreNext { order, variable, register } => {
+            Statement::StoreNext { how, variable, register } => {
                 // The register must be there before it is used, whatever the sequence says.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_mad_u32_u24 v{NEXT}, v{}, 1, 1", RESULTS + register));
-                self.sequence(What::Store, *order, Some(*variable), |emitter, bits| {
+                self.sequence(What::Store, *how, Some(*variable), false, |emitter, bits| {
                     emitter.store(NEXT, *variable, bits)
                 });
             }
-            Statement::Rmw { register, change, order, variable, .. } => {
-                let (result, data) = (RESULTS + register, self.constant());
-                self.sequence(What::Rmw, *order, Some(*variable), |emitter, _| {
+            Statement::Rmw { register, change, how, variable, .. } => {
+                let (result, data) = (register.map(|register| RESULTS + register), self.constant());
+                self.sequence(What::Rmw, *how, Some(*variable), result.is_none(), |emitter, _| {
                     emitter.rmw(*change, result, data, *variable)
                 });
             }
-            Statement::Fence { order } => {
-                self.sequence(What::Fence, *order, None, |_, _| String::new());
+            Statement::Fence { how } => {
+                self.sequence(What::Fence, *how, None, false, |_, _| String::new());
             }
             Statement::Barrier => self.line("s_barrier"),
             Statement::Label(name) => {
@@ -160,7 +178,7 @@ impl Emitter<'_> {
                 self.line(&label);
             }
             Statement::Until { register, value, label } => {
-                let vcc = if self.case.machine.target.wave_size == 32 { "vcc_lo" } else { "vcc" };
+                let vcc = if self.wave32() { "vcc_lo" } else { "vcc" };
                 // The register must be there before it is looked at, whatever the sequence says.
                 self.line("s_waitcnt vmcnt(0) lgkmcnt(0)");
                 self.line(&format!("v_cmp_ne_u32 {vcc}, {value:#x}, v{}", RESULTS + register));
@@ -197,34 +215,25 @@ impl Emitter<'_> {
     fn sequence(
         &mut self,
         what: What,
-        order: Order,
+        how: Semantics,
         variable: Option<usize>,
+        silent: bool,
         operation: impl Fn(&Self, &str) -> String,
     ) {
-        let space = variable.map_or(Space::Generic, |variable| self.case.layout.space(variable));
-        for (token, deletion) in tokens(&self.case.machine, what, order, self.case.scope, space) {
-            let word = match token {
-                Token::Op { glc, dlc } => {
-                    let bits = format!("{}{}", if glc { " glc" } else { "" }, if dlc { " dlc" } else { "" });
-                    let text = operation(self, &bits);
-                    self.line(&text);
-                    continue;
-                }
-                Token::Word(word) => word,
-            };
-            self.words.push(deletion);
-            if self.deleted == Some(deletion) {
+        let space = variable.map(|variable| self.case.layout.space(variable));
+        let scope = how.scope.unwrap_or(self.case.scope);
+        let meant = Operation { what, order: how.order, scope, space, silent };
+        for (token, deletion) in tokens(&self.case.machine, meant) {
+            if let Token::Op { glc, dlc } = token {
+                let bits = format!("{}{}", if glc { " glc" } else { "" }, if dlc { " dlc" } else { "" });
+                let text = operation(self, &bits);
+                self.line(&text);
                 continue;
             }
-            self.line(match word {
-                "vm" => "s_waitcnt vmcnt(0)",
-                "lgkm" => "s_waitcnt lgkmcnt(0)",
-                "vs" => "s_waitcnt_vscnt null, 0x0",
-                "inv" if self.generation() == Generation::Gfx6 => "buffer_wbinvl1",
-                "inv" => "buffer_wbinvl1_vol",
-                "inv0" => "buffer_gl0_inv",
-                _ => "buffer_gl1_inv",
-            });
+            self.words.push(deletion);
+            if self.deleted != Some(deletion) {
+                self.line(deletion.instruction(&self.case.machine));
+            }
         }
     }
 
@@ -256,23 +265,31 @@ impl Emitter<'_> {
         }
     }
 
-    /// An atomic that returns what was there.
-    fn rmw(&self, change: Change, result: usize, data: usize, variable: usize) -> String {
+    /// An atomic; with a result, it returns what was there.
+    fn rmw(&self, change: Change, result: Option<usize>, data: usize, variable: usize) -> String {
         let pointer = self.pointer(variable);
         let (name, local) = match change {
-            Change::Swap => ("swap", "ds_wrxchg_rtn_b32"),
-            Change::Add => ("add", "ds_add_rtn_u32"),
+            Change::Swap => ("swap", "wrxchg"),
+            Change::Add => ("add", "add"),
         };
+        let returned = result.map_or(String::new(), |result| format!("v{result}, "));
+        let glc = if result.is_some() { " glc" } else { "" };
         match (self.case.layout.space(variable), self.generation()) {
-            (Space::Local, _) => format!("{local} v{result}, {pointer}, v{data}"),
+            (Space::Local, _) => {
+                let kind = if change == Change::Swap { "b32" } else { "u32" };
+                let form = if result.is_some() { "_rtn" } else { "" };
+                format!("ds_{local}{form}_{kind} {returned}{pointer}, v{data}")
+            }
             (Space::Generic, _) | (_, Generation::Gfx8) => {
-                format!("flat_atomic_{name} v{result}, {pointer}, v{data} glc")
+                format!("flat_atomic_{name} {returned}{pointer}, v{data}{glc}")
             }
             // Buffer atomics return into the register of their operand.
-            (_, Generation::Gfx6 | Generation::Gfx7) => format!(
-                "v_mov_b32 v{result}, v{data}\n  buffer_atomic_{name} v{result}, {pointer}, s[4:7], 0 addr64 glc"
-            ),
-            _ => format!("global_atomic_{name} v{result}, {pointer}, v{data}, off glc"),
+            (_, Generation::Gfx6 | Generation::Gfx7) => {
+                let register = result.unwrap_or(data);
+                let copy = result.map_or(String::new(), |result| format!("v_mov_b32 v{result}, v{data}\n  "));
+                format!("{copy}buffer_atomic_{name} v{register}, {pointer}, s[4:7], 0 addr64{glc}")
+            }
+            _ => format!("global_atomic_{name} {returned}{pointer}, v{data}, off{glc}"),
         }
     }
 }

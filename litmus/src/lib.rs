@@ -14,7 +14,7 @@ mod sequences;
 mod shape;
 
 pub use emit::source;
-pub use matrix::{Case, Layout, Machine, Scope, Space, cases, machines};
+pub use matrix::{Case, Home, Layout, Machine, Scope, Space, cases, machines};
 pub use run::{Verdict, run};
-pub use sequences::{Deletion, Row, Token, rows, tokens};
-pub use shape::{Condition, Order, ParseError, Shape, Statement};
+pub use sequences::{Deletion, Operation, Row, Token, What, operations, rows, tokens};
+pub use shape::{Change, Condition, Order, ParseError, Semantics, Shape, Statement};

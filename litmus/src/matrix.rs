@@ -39,64 +39,107 @@ pub enum Space {
     Generic,
 }
 
-/// Where variables are and how they are reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layout {
-    /// All in global memory.
-    Global,
-    /// All in LDS.
-    Local,
-    /// All in global memory, by flat instructions.
-    GenericGlobal,
-    /// All in LDS, by flat instructions.
-    GenericLocal,
-    /// The first in global memory, the others in LDS.
-    GlobalThenLocal,
-    /// The first in LDS, the others in global memory.
-    LocalThenGlobal,
-}
-
-impl Layout {
-    /// All.
-    pub const ALL: [Layout; 6] = [
-        Layout::Global,
-        Layout::Local,
-        Layout::GenericGlobal,
-        Layout::GenericLocal,
-        Layout::GlobalThenLocal,
-        Layout::LocalThenGlobal,
-    ];
-
+impl Space {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Layout::Global => "global",
-            Layout::Local => "local",
-            Layout::GenericGlobal => "generic global",
-            Layout::GenericLocal => "generic local",
-            Layout::GlobalThenLocal => "global, local",
-            Layout::LocalThenGlobal => "local, global",
+            Space::Global => "global",
+            Space::Local => "local",
+            Space::Generic => "generic",
         }
+    }
+}
+
+/// Where a variable is and how it is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Home {
+    /// In global memory.
+    Global,
+    /// In LDS.
+    Local,
+    /// In global memory, by flat instructions.
+    GenericGlobal,
+    /// In LDS, by flat instructions.
+    GenericLocal,
+}
+
+impl Home {
+    /// All.
+    pub const ALL: [Home; 4] = [Home::Global, Home::Local, Home::GenericGlobal, Home::GenericLocal];
+
+    fn name(self) -> &'static str {
+        match self {
+            Home::Global => "global",
+            Home::Local => "local",
+            Home::GenericGlobal => "generic global",
+            Home::GenericLocal => "generic local",
+        }
+    }
+
+    fn is_local(self) -> bool {
+        matches!(self, Home::Local | Home::GenericLocal)
+    }
+
+    fn is_flat(self) -> bool {
+        matches!(self, Home::GenericGlobal | Home::GenericLocal)
+    }
+}
+
+/// Homes of the first variable, which is the data of most shapes, and of the others, which are flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Layout {
+    /// Of the first variable.
+    pub first: Home,
+    /// Of the others.
+    pub others: Home,
+}
+
+impl Layout {
+    /// All pairs.
+    pub fn all() -> impl Iterator<Item = Layout> {
+        Home::ALL.into_iter().flat_map(|first| Home::ALL.map(|others| Layout { first, others }))
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        match self.first == self.others {
+            true => self.first.name().into(),
+            false => format!("{}, {}", self.first.name(), self.others.name()),
+        }
+    }
+
+    /// Where a variable is.
+    pub fn home(self, variable: usize) -> Home {
+        if variable == 0 { self.first } else { self.others }
     }
 
     /// The space by which a variable is accessed.
     pub fn space(self, variable: usize) -> Space {
-        match (self, variable) {
-            (Layout::Global, _) | (Layout::GlobalThenLocal, 0) => Space::Global,
-            (Layout::Local, _) | (Layout::LocalThenGlobal, 0) => Space::Local,
-            (Layout::GenericGlobal | Layout::GenericLocal, _) => Space::Generic,
-            (Layout::GlobalThenLocal, _) => Space::Local,
-            (Layout::LocalThenGlobal, _) => Space::Global,
+        match self.home(variable) {
+            Home::Global => Space::Global,
+            Home::Local => Space::Local,
+            _ => Space::Generic,
         }
     }
 
     /// Whether a variable is in LDS.
     pub fn is_local(self, variable: usize) -> bool {
-        self == Layout::GenericLocal || self.space(variable) == Space::Local
+        self.home(variable).is_local()
     }
 
     fn has_local(self) -> bool {
-        !matches!(self, Layout::Global | Layout::GenericGlobal)
+        self.first.is_local() || self.others.is_local()
+    }
+
+    /// Whether a shape in this layout, in this scope, differs from others that there are.
+    fn counts(self, shape: &Shape, machine: Machine, scope: Scope) -> bool {
+        let flat = self.first.is_flat() || self.others.is_flat();
+        let local = self == Layout { first: Home::Local, others: Home::Local };
+        // GFX6 has no flat instructions, LDS no wider scope than the group's.
+        !(flat && machine.target.generation == Generation::Gfx6
+            || local && scope > Scope::Workgroup
+            || self.first != self.others && shape.variables.len() < 2
+            || self.has_local() && !shape.groups.is_empty())
     }
 }
 
@@ -110,6 +153,14 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Whether a name of a shape's `processors` means it.
+    fn answers_to(&self, name: &str) -> bool {
+        let family = format!("gfx{}", self.target.generation as u8 + 6);
+        let mode = if self.cu_mode { "-cu" } else { "-wgp" };
+        let name = name.strip_suffix(mode).unwrap_or(name);
+        name == family || name == self.target.name
+    }
+
     /// Name of the processor, and of the mode where there are two.
     pub fn name(&self) -> String {
         match (self.target.generation, self.cu_mode) {
@@ -141,7 +192,7 @@ pub struct Case {
     pub layout: Layout,
     /// Where each thread runs.
     pub places: Vec<Place>,
-    /// Wavefront scope: the threads run in one wave, in this order.
+    /// Wavefront scope: the threads are lanes of one wave, and the next statement is always of this one.
     pub sequence: Option<Vec<usize>>,
 }
 
@@ -150,7 +201,7 @@ impl Case {
     pub fn placement(&self) -> String {
         if let Some(sequence) = &self.sequence {
             let order: Vec<String> = sequence.iter().map(usize::to_string).collect();
-            return format!("one wave: {}", order.join(" then "));
+            return format!("one wave: {}", order.join(" "));
         }
         let place = |place: &Place| format!("{}.{}.{}/{}", place.agent, place.array, place.unit, place.group);
         self.places.iter().map(place).collect::<Vec<_>>().join(" ")
@@ -159,41 +210,37 @@ impl Case {
 
 /// All cases of a shape on a machine.
 pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
-    let family = format!("gfx{}", machine.target.generation as u8 + 6);
-    let names = [family.as_str(), machine.target.name];
-    if !shape.processors.is_empty() && !shape.processors.iter().any(|name| names.contains(&name.as_str())) {
+    if !shape.processors.is_empty() && !shape.processors.iter().any(|name| machine.answers_to(name)) {
         return Vec::new();
     }
     let statements = || shape.threads.iter().flatten();
     let barrier = statements().any(|statement| matches!(statement, Statement::Barrier));
     let spins = statements().any(|statement| matches!(statement, Statement::Until { .. }));
+    let grouped = !shape.groups.is_empty();
     let mut cases = Vec::new();
     for scope in Scope::ALL {
         if !shape.scopes.is_empty() && !shape.scopes.iter().any(|name| name == scope.name()) {
             continue;
         }
         // Threads of one wave cannot wait for one another.
-        if scope == Scope::Wavefront && (barrier || spins) || scope > Scope::Workgroup && barrier {
+        if scope == Scope::Wavefront && (barrier || spins || grouped)
+            || scope > Scope::Workgroup && barrier && !grouped
+        {
             continue;
         }
-        for layout in Layout::ALL {
-            let flat = matches!(layout, Layout::GenericGlobal | Layout::GenericLocal);
-            let mixed = matches!(layout, Layout::GlobalThenLocal | Layout::LocalThenGlobal);
-            if flat && machine.target.generation == Generation::Gfx6
-                || layout == Layout::Local && scope > Scope::Workgroup
-                || mixed && shape.variables.len() < 2
-            {
-                continue;
-            }
+        for layout in Layout::all().filter(|layout| layout.counts(shape, machine, scope)) {
             let case = |places, sequence| Case { machine, scope, layout, places, sequence };
             if scope == Scope::Wavefront {
-                for order in permutations(shape.threads.len()) {
-                    cases.push(case(vec![Place::default()], Some(order)));
-                }
+                let lengths: Vec<usize> = shape.threads.iter().map(Vec::len).collect();
+                let one = || vec![Place::default(); shape.threads.len()];
+                cases.extend(merges(&lengths).into_iter().map(|order| case(one(), Some(order))));
             } else {
                 // LDS is one group's, whatever the scope of the operations.
                 let spread = if layout.has_local() { Scope::Workgroup } else { scope };
-                let places = places(spread, machine, shape.threads.len());
+                let places = match grouped {
+                    true => grouped_places(&shape.groups, machine),
+                    false => places(spread, machine, shape.threads.len()),
+                };
                 cases.extend(places.into_iter().map(|places| case(places, None)));
             }
         }
@@ -201,14 +248,16 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
     cases
 }
 
-fn permutations(count: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for _ in 0..count {
-        let longer = all.iter().flat_map(|order: &Vec<usize>| {
-            let rest = (0..count).filter(|next| !order.contains(next));
-            rest.map(|next| order.iter().copied().chain([next]).collect()).collect::<Vec<Vec<usize>>>()
-        });
-        all = longer.collect();
+/// All orders in which lanes of a wave can execute their statements: each lane's are in order.
+fn merges(lengths: &[usize]) -> Vec<Vec<usize>> {
+    if lengths.iter().all(|length| *length == 0) {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for thread in (0..lengths.len()).filter(|&thread| lengths[thread] > 0) {
+        let mut rest = lengths.to_vec();
+        rest[thread] -= 1;
+        all.extend(merges(&rest).into_iter().map(|order| [&[thread], &order[..]].concat()));
     }
     all
 }
@@ -259,14 +308,44 @@ fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<Place>> {
     all
 }
 
+/// Where threads of given groups may be: each group on a compute unit, or both of a WGP; groups together or apart.
+fn grouped_places(groups: &[u32], machine: Machine) -> Vec<Vec<Place>> {
+    let halves = if machine.cu_mode { 1 } else { 1 << (groups.len() - 1) };
+    let count = groups.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut all = Vec::new();
+    for set in partitions(count) {
+        for half in 0..halves {
+            let place = |(thread, &group): (usize, &u32)| {
+                // The first thread's half is the first one.
+                let unit = set[group as usize] * 2 + (half << 1 >> thread & 1);
+                Place { unit, group, ..Place::default() }
+            };
+            all.push(groups.iter().enumerate().map(place).collect());
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn counts() {
-        // Bell numbers and factorials.
+        // Bell numbers and multinomials.
         assert_eq!([1, 2, 3, 4].map(|n| partitions(n).len()), [1, 2, 5, 15]);
-        assert_eq!([1, 2, 3, 4].map(|n| permutations(n).len()), [1, 2, 6, 24]);
+        assert_eq!([&[1, 1][..], &[2, 2], &[1, 1, 2, 2]].map(|lengths| merges(lengths).len()), [2, 6, 180]);
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        for machine in machines(&["gfx906", "gfx1010"]) {
+            let places = grouped_places(&[0, 0, 1], machine);
+            assert_eq!(places.len(), if machine.cu_mode { 2 } else { 8 });
+            for place in &places {
+                assert_eq!(place[0].unit / 2, place[1].unit / 2);
+                assert!(!machine.cu_mode || place[0].unit == place[1].unit);
+            }
+        }
     }
 }

@@ -3,9 +3,9 @@
 use crate::emit::{STRIDE, source};
 use crate::matrix::Case;
 use crate::sequences::Deletion;
-use crate::shape::{Condition, Shape};
+use crate::shape::{Condition, MAX, Shape};
 use isa::target::Generation;
-use sim::weak::{End, Outcome, Search, Thread};
+use sim::weak::{End, Outcome, Register, Search, Thread};
 use sim::{CodeObject, Device};
 
 /// VGPR of `r0`.
@@ -20,8 +20,10 @@ pub struct Verdict {
     pub outcomes: usize,
     /// Forbidden conditions that were met, each with a schedule.
     pub forbidden: Vec<(String, Vec<String>)>,
-    /// Allowed conditions that were not.
+    /// Allowed conditions and gaps that were not.
     pub missing: Vec<String>,
+    /// Gaps that were met.
+    pub gaps: Vec<String>,
     /// Schedules that ended otherwise than by all threads ending.
     pub broken: Vec<Vec<String>>,
     /// States visited.
@@ -67,29 +69,30 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
         }
     }
     let seen = |condition: &&Condition| found.outcomes.keys().any(|outcome| meets(case, condition, outcome));
-    verdict.missing =
-        shape.allowed.iter().filter(|condition| !seen(condition)).map(|c| c.text.clone()).collect();
+    let wanted = shape.allowed.iter().chain(&shape.gaps);
+    verdict.missing = wanted.filter(|condition| !seen(condition)).map(|c| c.text.clone()).collect();
+    verdict.gaps = shape.gaps.iter().filter(seen).map(|c| c.text.clone()).collect();
     Ok(verdict)
 }
 
 fn search(shape: &Shape, case: &Case, base: u64) -> Search {
     let thread =
         |(number, place): (usize, &sim::weak::Place)| Thread { kernel: format!("t{number}"), place: *place };
-    let wave = |thread: usize| if case.sequence.is_some() { 0 } else { thread };
+    let together = case.sequence.is_some();
+    let register = |(number, &thread): (usize, &usize)| Register {
+        thread: if together { 0 } else { thread },
+        vgpr: RESULTS + number as u16,
+        lane: if together { thread as u32 } else { 0 },
+    };
     let variables = 0..shape.variables.len() as u64;
     Search {
-        threads: case.places.iter().enumerate().map(thread).collect(),
+        threads: case.places.iter().take(if together { 1 } else { MAX }).enumerate().map(thread).collect(),
         // An earlier kernel may have read all of it.
         warm: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         memory: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         lds: variables.map(|variable| (0, (variable * STRIDE) as u32)).collect(),
-        registers: shape
-            .registers
-            .iter()
-            .enumerate()
-            .map(|(number, &thread)| (wave(thread), RESULTS + number as u16))
-            .collect(),
-        lanes: 1,
+        registers: shape.registers.iter().enumerate().map(register).collect(),
+        lanes: if together { shape.threads.len() as u32 } else { 1 },
         max_states: MAX_STATES,
     }
 }

@@ -7,14 +7,15 @@
 //! | `op` | the load, store or atomic itself, `+glc`, `+dlc` with these bits |
 //! | `vm`, `lgkm`, `vs` | `s_waitcnt vmcnt(0)`, `s_waitcnt lgkmcnt(0)`, `s_waitcnt_vscnt null, 0` |
 //! | `inv` | `buffer_wbinvl1_vol`; on GFX6, which has none, `buffer_wbinvl1` |
+//! | `va` | `vm` after an atomic that returns, `vs` after one that does not (`vm/vscnt` in the guide) |
 //! | `inv0`, `inv1` | `buffer_gl0_inv`, `buffer_gl1_inv` |
 //!
-//! `~` before a word or a bit: omitted in CU mode. Atomics return, so they are on `vmcnt` (`vm/vscnt` in the guide). What
-//! only OpenCL may omit is there: the two address spaces have one order.
+//! `~` before a word or a bit: omitted in CU mode. What only OpenCL may omit is there: the two address spaces have one order.
 
 use crate::matrix::{Machine, Scope, Space};
 use crate::shape::Order;
 use isa::target::Generation;
+use std::fmt;
 
 /// What a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,11 +84,11 @@ static ROWS: &[Row] = &[
     row(Load, Acquire, WIDE, GLOBAL, "op+glc vm inv", "op+glc+dlc vm inv0 inv1", 3310),
     row(Load, Acquire, WIDE, GENERIC, "op+glc vm lgkm inv", "op+glc+dlc vm lgkm inv0 inv1", 3328),
     row(Rmw, Acquire, NARROW, ANY, "op", "op", 3348),
-    row(Rmw, Acquire, GROUP, GLOBAL, "op", "op ~vm ~inv0", 3356),
+    row(Rmw, Acquire, GROUP, GLOBAL, "op", "op ~va ~inv0", 3356),
     row(Rmw, Acquire, GROUP, LOCAL, "op lgkm", "op lgkm inv0", 3368),
-    row(Rmw, Acquire, GROUP, GENERIC, "op lgkm", "op lgkm ~vm ~inv0", 3384),
-    row(Rmw, Acquire, WIDE, GLOBAL, "op vm inv", "op vm inv0 inv1", 3402),
-    row(Rmw, Acquire, WIDE, GENERIC, "op vm lgkm inv", "op vm lgkm inv0 inv1", 3421),
+    row(Rmw, Acquire, GROUP, GENERIC, "op lgkm", "op lgkm ~va ~inv0", 3384),
+    row(Rmw, Acquire, WIDE, GLOBAL, "op vm inv", "op va inv0 inv1", 3402),
+    row(Rmw, Acquire, WIDE, GENERIC, "op vm lgkm inv", "op va lgkm inv0 inv1", 3421),
     row(Fence, Acquire, NARROW, ANY, "", "", 3442),
     row(Fence, Acquire, GROUP, ANY, "lgkm", "lgkm ~vm ~vs ~inv0", 3446),
     row(Fence, Acquire, WIDE, ANY, "lgkm vm inv", "lgkm vm vs inv0 inv1", 3469),
@@ -105,11 +106,11 @@ static ROWS: &[Row] = &[
     row(Fence, Release, GROUP, ANY, "lgkm", "lgkm ~vm ~vs", 3664),
     row(Fence, Release, WIDE, ANY, "lgkm vm", "lgkm vm vs", 3684),
     row(Rmw, AcqRel, NARROW, ANY, "op", "op", 3708),
-    row(Rmw, AcqRel, GROUP, GLOBAL, "lgkm op", "lgkm ~vm ~vs op ~vm ~inv0", 3716),
+    row(Rmw, AcqRel, GROUP, GLOBAL, "lgkm op", "lgkm ~vm ~vs op ~va ~inv0", 3716),
     row(Rmw, AcqRel, GROUP, LOCAL, "op lgkm", "~vm ~vs op lgkm ~inv0", 3744),
-    row(Rmw, AcqRel, GROUP, GENERIC, "lgkm op lgkm", "lgkm ~vm ~vs op lgkm ~vm ~inv0", 3769),
-    row(Rmw, AcqRel, WIDE, GLOBAL, "lgkm vm op vm inv", "lgkm vm vs op vm inv0 inv1", 3800),
-    row(Rmw, AcqRel, WIDE, GENERIC, "lgkm vm op vm lgkm inv", "lgkm vm vs op vm lgkm inv0 inv1", 3834),
+    row(Rmw, AcqRel, GROUP, GENERIC, "lgkm op lgkm", "lgkm ~vm ~vs op lgkm ~va ~inv0", 3769),
+    row(Rmw, AcqRel, WIDE, GLOBAL, "lgkm vm op vm inv", "lgkm vm vs op va inv0 inv1", 3800),
+    row(Rmw, AcqRel, WIDE, GENERIC, "lgkm vm op vm lgkm inv", "lgkm vm vs op va lgkm inv0 inv1", 3834),
     row(Fence, AcqRel, NARROW, ANY, "", "", 3870),
     row(Fence, AcqRel, GROUP, ANY, "lgkm", "lgkm ~vm ~vs ~inv0", 3874),
     row(Fence, AcqRel, WIDE, ANY, "lgkm vm inv", "lgkm vm vs inv0 inv1", 3903),
@@ -148,48 +149,116 @@ pub enum Token {
     Word(&'static str),
 }
 
-/// A word that is left out everywhere: row and position.
+/// An operation as the table knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Operation {
+    /// What it does.
+    pub what: What,
+    /// Memory order.
+    pub order: Order,
+    /// Scope.
+    pub scope: Scope,
+    /// Address space; a fence has none: it is about all.
+    pub space: Option<Space>,
+    /// Whether it is an atomic that returns nothing.
+    pub silent: bool,
+}
+
+impl Operation {
+    /// The operation whose row this one has. A scope of LDS that is wider than its group means the group (seed 000, line
+    /// 3115); sequentially consistent stores, atomics and fences are as those that release, or acquire and release (lines
+    /// 3986-4014).
+    fn row(self) -> Operation {
+        let scope = match (self.scope, self.space) {
+            (Agent | System, Some(Space::Local)) => Workgroup,
+            _ => self.scope,
+        };
+        let order = match (self.what, self.order) {
+            (Store, SeqCst) => Release,
+            (Rmw | Fence, SeqCst) => AcqRel,
+            _ => self.order,
+        };
+        Operation { scope, order, ..self }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match (self.what, self.silent) {
+            (Load, _) => "load",
+            (Store, _) => "store",
+            (Rmw, false) => "atomic",
+            (Rmw, true) => "silent atomic",
+            (Fence, _) => "fence",
+        };
+        write!(f, "{what} {} {}", self.order.name(), self.scope.name())?;
+        self.space.map_or(Ok(()), |space| write!(f, " {}", space.name()))
+    }
+}
+
+/// A word that is left out wherever it would be: row of the table and position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Deletion {
     /// Line of the guide.
     pub line: u32,
+    /// The operation of the row: narrower than the row where that is about several scopes or spaces.
+    pub operation: Operation,
     /// Position among the words of the machine's column.
     pub position: usize,
     /// The word.
     pub word: &'static str,
 }
 
-/// A wider scope of LDS than its group means the group (seed 000, line 3121).
-fn effective(scope: Scope, space: Space) -> Scope {
-    match (scope, space) {
-        (Agent | System, Space::Local) => Workgroup,
-        _ => scope,
+impl Deletion {
+    /// What the word is on a machine.
+    pub fn instruction(&self, machine: &Machine) -> &'static str {
+        match self.word {
+            "vm" => "s_waitcnt vmcnt(0)",
+            "lgkm" => "s_waitcnt lgkmcnt(0)",
+            "vs" => "s_waitcnt_vscnt null, 0x0",
+            "inv" if machine.target.generation == Generation::Gfx6 => "buffer_wbinvl1",
+            "inv" => "buffer_wbinvl1_vol",
+            "inv0" => "buffer_gl0_inv",
+            _ => "buffer_gl1_inv",
+        }
     }
 }
 
-/// The row of an operation. Sequentially consistent stores, atomics and fences are as those that release, or acquire and
-/// release (seed 000, lines 3986-4014).
-fn find(what: What, order: Order, scope: Scope, space: Space) -> Option<&'static Row> {
-    let scope = effective(scope, space);
-    let order = match (what, order) {
-        (Store, SeqCst) => Release,
-        (Rmw | Fence, SeqCst) => AcqRel,
-        _ => order,
-    };
-    ROWS.iter().find(|row| {
-        row.what == what && row.order == order && row.scopes.contains(&scope) && row.spaces.contains(&space)
-    })
+impl fmt::Display for Deletion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} {} word {} `{}`", self.line, self.operation, self.position, self.word)
+    }
+}
+
+/// All operations that have a row of their own.
+pub fn operations() -> Vec<Operation> {
+    let mut all = Vec::new();
+    for row in ROWS {
+        let spaces: Vec<Option<Space>> = match row.what {
+            Fence => vec![None],
+            _ => row.spaces.iter().copied().map(Some).collect(),
+        };
+        let kinds: &[bool] = if row.what == Rmw { &[false, true] } else { &[false] };
+        for &scope in row.scopes {
+            for &space in &spaces {
+                let operation = |&silent| Operation { what: row.what, order: row.order, scope, space, silent };
+                all.extend(kinds.iter().map(operation).filter(|operation| operation.row() == *operation));
+            }
+        }
+    }
+    all
 }
 
 /// The sequence of an operation on a machine, each word with the name under which it could be deleted.
-pub fn tokens(
-    machine: &Machine,
-    what: What,
-    order: Order,
-    scope: Scope,
-    space: Space,
-) -> Vec<(Token, Deletion)> {
-    let Some(row) = find(what, order, scope, space) else { return Vec::new() };
+pub fn tokens(machine: &Machine, operation: Operation) -> Vec<(Token, Deletion)> {
+    let operation = operation.row();
+    let fits = |row: &&Row| {
+        row.what == operation.what
+            && row.order == operation.order
+            && row.scopes.contains(&operation.scope)
+            && row.spaces.contains(&operation.space.unwrap_or(Space::Generic))
+    };
+    let Some(row) = ROWS.iter().find(fits) else { return Vec::new() };
     let text = if machine.target.generation == Generation::Gfx10 { row.gfx10 } else { row.gfx6 };
     let words = text.split_whitespace().enumerate().filter_map(|(position, word)| {
         let kept = match word.strip_prefix('~') {
@@ -197,9 +266,14 @@ pub fn tokens(
             Some(rest) => rest,
             None => word,
         };
-        let deletion = Deletion { line: row.line, position, word: kept };
+        let word = match kept {
+            "va" if operation.silent => "vs",
+            "va" => "vm",
+            other => other,
+        };
+        let deletion = Deletion { line: row.line, operation, position, word };
         if !kept.starts_with("op") {
-            return Some((Token::Word(kept), deletion));
+            return Some((Token::Word(word), deletion));
         }
         let has = |bit: &str| {
             kept.split('+').any(|part| part == bit || !machine.cu_mode && part.strip_prefix('~') == Some(bit))

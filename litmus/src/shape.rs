@@ -1,5 +1,6 @@
 //! The text of a shape.
 
+use crate::matrix::Scope;
 use std::fmt;
 
 /// Memory order of an operation.
@@ -20,16 +21,41 @@ pub enum Order {
 }
 
 impl Order {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Plain => "plain",
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+            Order::SeqCst => "seq_cst",
+        }
+    }
+
     fn parse(text: &str) -> Option<Order> {
-        Some(match text {
-            "plain" => Order::Plain,
-            "relaxed" => Order::Relaxed,
-            "acquire" => Order::Acquire,
-            "release" => Order::Release,
-            "acq_rel" => Order::AcqRel,
-            "seq_cst" => Order::SeqCst,
-            _ => return None,
-        })
+        use Order::*;
+        [Plain, Relaxed, Acquire, Release, AcqRel, SeqCst].into_iter().find(|order| order.name() == text)
+    }
+}
+
+/// Order of an operation, and its scope where that is not the one of the case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Semantics {
+    /// Order.
+    pub order: Order,
+    /// Scope; the case's if there is none.
+    pub scope: Option<Scope>,
+}
+
+impl Semantics {
+    /// Reads `acquire` or `acquire@agent`.
+    fn parse(text: &str) -> Option<Semantics> {
+        let Some((order, scope)) = text.split_once('@') else {
+            return Some(Semantics { order: Order::parse(text)?, scope: None });
+        };
+        let scope = Scope::ALL.into_iter().find(|known| known.name() == scope)?;
+        Some(Semantics { order: Order::parse(order)?, scope: Some(scope) })
     }
 }
 
@@ -48,29 +74,30 @@ pub enum Change {
 pub enum Statement {
     Load {
         register: usize,
-        order: Order,
+        how: Semantics,
         variable: usize,
     },
     Store {
-        order: Order,
+        how: Semantics,
         variable: usize,
         value: u32,
     },
     /// Stores a register of the thread and one more.
     StoreNext {
-        order: Order,
+        how: Semantics,
         variable: usize,
         register: usize,
     },
+    /// Without a register it returns nothing.
     Rmw {
-        register: usize,
+        register: Option<usize>,
         change: Change,
-        order: Order,
+        how: Semantics,
         variable: usize,
         value: u32,
     },
     Fence {
-        order: Order,
+        how: Semantics,
     },
     Barrier,
     /// A place to go back to.
@@ -111,9 +138,13 @@ pub struct Shape {
     pub forbidden: Vec<Condition>,
     /// What must come out in some schedule.
     pub allowed: Vec<Condition>,
+    /// What LLVM's memory model forbids and comes out all the same: in some schedule of some case of each processor.
+    pub gaps: Vec<Condition>,
+    /// The work-group of each thread, if the shape says so.
+    pub groups: Vec<u32>,
     /// Scopes that make sense; all if it is empty.
     pub scopes: Vec<String>,
-    /// Families of processors (`gfx9`, ...) the machine code is for; all if it is empty.
+    /// Processors, families of them (`gfx9`) or modes (`gfx10-cu`) it is for; all if it is empty.
     pub processors: Vec<String>,
 }
 
@@ -135,7 +166,7 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 /// Most variables, registers and threads: what the emitted code has registers for.
-const MAX: usize = 8;
+pub(crate) const MAX: usize = 8;
 
 impl Shape {
     /// Reads a text.
@@ -151,11 +182,14 @@ impl Shape {
             }
             shape.line(line).map_err(|message| ParseError { line: number + 1, message })?;
         }
-        let incomplete = shape.threads.is_empty() || shape.name.is_empty();
-        match incomplete {
-            true => Err(ParseError { line: text.lines().count(), message: "no name, or no thread".into() }),
-            false => Ok(shape),
+        let end = |message: &str| ParseError { line: text.lines().count(), message: message.into() };
+        if shape.threads.is_empty() || shape.name.is_empty() {
+            return Err(end("no name, or no thread"));
         }
+        if !shape.groups.is_empty() && shape.groups.len() != shape.threads.len() {
+            return Err(end("`groups` wants a number for each thread"));
+        }
+        Ok(shape)
     }
 
     fn line(&mut self, line: &str) -> Result<(), String> {
@@ -164,6 +198,9 @@ impl Shape {
             ["name", name] => self.name = name.into(),
             ["scopes", ..] => self.scopes = words[1..].iter().map(|word| (*word).into()).collect(),
             ["processors", ..] => self.processors = words[1..].iter().map(|word| (*word).into()).collect(),
+            ["groups", ..] => {
+                self.groups = words[1..].iter().map(|word| number(word)).collect::<Result<_, _>>()?;
+            }
             ["thread"] if self.threads.len() < MAX => self.threads.push(Vec::new()),
             ["forbidden", ..] => {
                 let condition = self.condition(&words[1..])?;
@@ -172,6 +209,10 @@ impl Shape {
             ["allowed", ..] => {
                 let condition = self.condition(&words[1..])?;
                 self.allowed.push(condition);
+            }
+            ["gap", ..] => {
+                let condition = self.condition(&words[1..])?;
+                self.gaps.push(condition);
             }
             _ => {
                 let statement = self.statement(line, &words)?;
@@ -182,31 +223,38 @@ impl Shape {
     }
 
     fn statement(&mut self, line: &str, words: &[&str]) -> Result<Statement, String> {
-        let order = |text: &str| Order::parse(text).ok_or(format!("`{text}` is no memory order"));
+        let parse = |text: &str| Semantics::parse(text).ok_or(format!("`{text}` is no memory order"));
         Ok(match *words {
             [register, "=", "load", how, variable] => Statement::Load {
                 register: self.define(register)?,
-                order: order(how)?,
+                how: parse(how)?,
                 variable: self.variable(variable)?,
             },
             ["store", how, variable, value] if value.ends_with("+1") => Statement::StoreNext {
-                order: order(how)?,
+                how: parse(how)?,
                 variable: self.variable(variable)?,
                 register: self.register(value.trim_end_matches("+1"))?,
             },
             ["store", how, variable, value] => Statement::Store {
-                order: order(how)?,
+                how: parse(how)?,
+                variable: self.variable(variable)?,
+                value: number(value)?,
+            },
+            ["add", how, variable, value] => Statement::Rmw {
+                register: None,
+                change: Change::Add,
+                how: parse(how)?,
                 variable: self.variable(variable)?,
                 value: number(value)?,
             },
             [register, "=", change @ ("swap" | "add"), how, variable, value] => Statement::Rmw {
-                register: self.define(register)?,
+                register: Some(self.define(register)?),
                 change: if change == "swap" { Change::Swap } else { Change::Add },
-                order: order(how)?,
+                how: parse(how)?,
                 variable: self.variable(variable)?,
                 value: number(value)?,
             },
-            ["fence", how] => Statement::Fence { order: order(how)? },
+            ["fence", how] => Statement::Fence { how: parse(how)? },
             ["barrier"] => Statement::Barrier,
             ["label", name] => Statement::Label(name.into()),
             ["until", register, "is", value, "goto", label] => Statement::Until {
@@ -284,8 +332,20 @@ mod tests {
         let shape = Shape::parse(text).unwrap();
         assert_eq!(shape.variables, ["x", "y"]);
         assert_eq!(shape.registers, [1, 1]);
-        assert_eq!(shape.threads[0][1], Statement::Store { order: Order::Release, variable: 1, value: 1 });
+        let how = Semantics { order: Order::Release, scope: None };
+        assert_eq!(shape.threads[0][1], Statement::Store { how, variable: 1, value: 1 });
         assert_eq!(shape.forbidden[0].registers, [(0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn scopes_of_single_operations() {
+        let text = "name X\ngroups 0 0\nthread\nadd release@agent x 1\nthread\nfence acquire@workgroup\ngap x=1";
+        let shape = Shape::parse(text).unwrap();
+        let how = Semantics { order: Order::Release, scope: Some(Scope::Agent) };
+        let rmw = Statement::Rmw { register: None, change: Change::Add, how, variable: 0, value: 1 };
+        assert_eq!(shape.threads[0], [rmw]);
+        assert_eq!(shape.groups, [0, 0]);
+        assert_eq!(shape.gaps[0].variables, [(0, 1)]);
     }
 
     #[test]
@@ -296,6 +356,9 @@ mod tests {
             ("name X\nthread\nload x", 3),
             ("name X\nthread\nforbidden q=1", 3),
             ("thread", 1),
+            ("name X\nthread\nstore release@planet x 1", 3),
+            ("name X\nthread\nswap relaxed x 1", 3),
+            ("name X\ngroups 0 1\nthread", 3),
         ] {
             assert_eq!(Shape::parse(text).unwrap_err().line, line, "{text}");
         }

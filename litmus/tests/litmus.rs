@@ -1,134 +1,152 @@
 //! Every shape, in every case, in every schedule.
 
-use litmus::{Deletion, Scope, Shape, cases, machines, run, source};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+mod common;
 
-fn shapes() -> Vec<Shape> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/litmus");
-    let mut files: Vec<_> = std::fs::read_dir(directory)
-        .expect("the shapes are there")
-        .filter_map(|entry| {
-            Some(entry.ok()?.path()).filter(|path| path.extension().is_some_and(|e| e == "litmus"))
-        })
-        .collect();
-    files.sort();
-    let read = |path: &std::path::PathBuf| {
-        let text = std::fs::read_to_string(path).expect("a shape can be read");
-        Shape::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    };
-    files.iter().map(read).collect()
+use common::excuses::{excuse, excuses};
+use common::{full, processors, shapes};
+use isa::target::Generation;
+use litmus::{Case, Deletion, Machine, Operation, Scope, Shape, Space, Token};
+use litmus::{cases, operations, run, source, tokens};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Processors of a short run.
+const FEW: [&str; 3] = ["gfx600", "gfx906", "gfx1010"];
+
+/// Of so many cases a short run explores one.
+const STRIDE: usize = 16;
+
+/// What a shape comes to on a processor.
+#[derive(Default)]
+struct Row {
+    cases: usize,
+    outcomes: usize,
+    states: u64,
+    failures: Vec<String>,
 }
 
-/// Processors of each generation, both modes of GFX10.
-const PROCESSORS: [&str; 8] =
-    ["gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx1010", "gfx1030"];
+fn name(shape: &Shape, case: &Case) -> String {
+    let (machine, scope, layout) = (case.machine.name(), case.scope.name(), case.layout.name());
+    format!("{} {machine} {scope}, {layout}, {}", shape.name, case.placement())
+}
 
-/// Words that no shape needs, by line of the guide, and why. Everything else must be needed by some case.
-const NOT_NEEDED: [(&[u32], &str, &str); 6] = [
-    (
-        &[3292, 3328, 3384, 3421, 3538, 3618, 3769, 3834, 3941, 3957, 3968],
-        "lgkm",
-        "all variables of flat cases are in one memory; nothing plain is read after a seq_cst load",
-    ),
-    (
-        &[3506, 3525, 3538, 3557, 3587, 3605, 3618, 3637, 3664, 3684, 3716, 3744, 3769, 3800, 3834],
-        "vm",
-        "GFX10: for loads before a release, and shapes release stores",
-    ),
-    (&[3446, 3469], "vs", "for atomics that return nothing"),
-    (&[3941, 3957, 3968], "vm", "nothing plain is read after a seq_cst load; loads before it have waited"),
-    (&[3368], "inv0", "CU mode has one L0 for a group"),
-    (&[3941, 3957, 3968], "inv", "nothing plain is read after a seq_cst load"),
-];
-
-/// Why a word need not be needed.
-fn reason(machine: &str, word: &Deletion) -> Option<&'static str> {
-    let matches = |(lines, name, _): &&(&[u32], &str, &str)| {
-        let same = word.word == *name || *name == "inv" && word.word.starts_with("inv");
-        // Before GFX10 `vmcnt` counts stores too.
-        let gfx10 = *name != "vm" || machine.starts_with("gfx10") || lines.contains(&3968);
-        same && gfx10 && lines.contains(&word.line)
-    };
-    NOT_NEEDED.iter().find(matches).map(|(_, _, reason)| *reason)
+fn explore(shape: &Shape, machine: Machine) -> Row {
+    let mut all = cases(shape, machine);
+    // What must come out may do so in one case only.
+    if !full() && shape.allowed.is_empty() && shape.gaps.is_empty() {
+        let first = shape.name.bytes().map(usize::from).sum::<usize>();
+        all = all.into_iter().skip(first % STRIDE).step_by(STRIDE).collect();
+    }
+    let mut row = Row { cases: all.len(), ..Row::default() };
+    let mut missing: Option<BTreeSet<String>> = None;
+    for case in &all {
+        let verdict = run(shape, case, None).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
+        row.outcomes += verdict.outcomes;
+        row.states += verdict.states;
+        let here: BTreeSet<String> = verdict.missing.iter().cloned().collect();
+        missing = Some(missing.map_or(here.clone(), |before| &before & &here));
+        if verdict.bounded || !verdict.broken.is_empty() || !verdict.forbidden.is_empty() {
+            let (bounded, broken, forbidden) = (verdict.bounded, &verdict.broken, &verdict.forbidden);
+            row.failures.push(format!("{}: bounded {bounded} {broken:?} {forbidden:?}", name(shape, case)));
+        }
+    }
+    if let Some(missing) = missing.filter(|missing| !missing.is_empty()) {
+        row.failures.push(format!("{} {}: never seen: {missing:?}", shape.name, machine.name()));
+    }
+    row
 }
 
 #[test]
 fn no_forbidden_outcome() {
-    let mut failures = Vec::new();
-    println!("{:14} {:11} {:>6} {:>9} {:>9}", "shape", "processor", "cases", "outcomes", "states");
-    for shape in shapes() {
-        // Four threads take most of the time: one processor of each kind of cache.
-        let few = ["gfx600", "gfx906", "gfx1010"];
-        let processors = if shape.threads.len() < 4 { &PROCESSORS[..] } else { &few };
-        for machine in machines(processors) {
-            let all = cases(&shape, machine);
-            let (mut outcomes, mut states) = (0, 0);
-            let mut missing: Option<BTreeSet<String>> = None;
-            for case in &all {
-                let verdict =
-                    run(&shape, case, None).unwrap_or_else(|error| panic!("{}: {error}", shape.name));
-                outcomes += verdict.outcomes;
-                states += verdict.states;
-                let here: BTreeSet<String> = verdict.missing.iter().cloned().collect();
-                missing = Some(
-                    missing.map_or(here.clone(), |before| before.intersection(&here).cloned().collect()),
-                );
-                let name = || {
-                    let (scope, layout) = (case.scope.name(), case.layout.name());
-                    format!("{} {} {scope}, {layout}, {}", shape.name, machine.name(), case.placement())
-                };
-                if verdict.bounded || !verdict.broken.is_empty() {
-                    failures.push(format!(
-                        "{}: bounded {} broken {:?}",
-                        name(),
-                        verdict.bounded,
-                        verdict.broken
-                    ));
-                }
-                if !verdict.forbidden.is_empty() {
-                    failures.push(format!("{}: {:?}", name(), verdict.forbidden));
-                }
-            }
-            println!("{:14} {:11} {:6} {outcomes:9} {states:9}", shape.name, machine.name(), all.len());
-            if let Some(missing) = missing.filter(|missing| !missing.is_empty()) {
-                failures.push(format!("{} {}: never seen: {missing:?}", shape.name, machine.name()));
-            }
-        }
+    let shapes = shapes();
+    let pairs: Vec<(&Shape, Machine)> = shapes
+        .iter()
+        .flat_map(|shape| processors(&FEW).into_iter().map(move |machine| (shape, machine)))
+        .collect();
+    let rows: Vec<Row> = pairs.par_iter().map(|(shape, machine)| explore(shape, *machine)).collect();
+    println!("{:22} {:11} {:>6} {:>9} {:>9}", "shape", "processor", "cases", "outcomes", "states");
+    let mut sum = Row::default();
+    for ((shape, machine), row) in pairs.iter().zip(rows) {
+        let Row { cases, outcomes, states, failures } = row;
+        println!("{:22} {:11} {cases:6} {outcomes:9} {states:9}", shape.name, machine.name());
+        sum.cases += cases;
+        sum.outcomes += outcomes;
+        sum.states += states;
+        sum.failures.extend(failures);
     }
-    assert!(failures.is_empty(), "{}\n{}", failures.len(), failures.join("\n"));
+    println!("{} cases, {} outcomes, {} states", sum.cases, sum.outcomes, sum.states);
+    assert!(sum.failures.is_empty(), "{}\n{}", sum.failures.len(), sum.failures.join("\n"));
 }
 
-#[test]
-fn every_word_is_needed() {
-    let mut seen: BTreeMap<(String, Deletion), Option<String>> = BTreeMap::new();
+/// Words of a machine's column.
+fn words(machine: &Machine) -> BTreeSet<Deletion> {
+    let word = |(token, deletion): (Token, Deletion)| matches!(token, Token::Word(_)).then_some(deletion);
+    // GFX6 has no flat instructions.
+    let flat = machine.target.generation != Generation::Gfx6;
+    let there = |operation: &Operation| flat || operation.space != Some(Space::Generic);
+    let operations = operations().into_iter().filter(there);
+    operations.flat_map(|operation| tokens(machine, operation)).filter_map(word).collect()
+}
+
+/// For each word of a machine's column that some shape needs, the case that shows it.
+fn needed(shapes: &[Shape], machine: Machine) -> BTreeMap<Deletion, String> {
+    let mut found: BTreeMap<Deletion, String> = BTreeMap::new();
     // Four threads find nothing that three do not, and take most of the time.
-    for shape in shapes().iter().filter(|shape| shape.threads.len() < 4) {
-        for machine in machines(&["gfx600", "gfx803", "gfx906", "gfx1010"]) {
-            for case in cases(shape, machine).iter().filter(|case| case.scope != Scope::Wavefront) {
-                for word in source(shape, case, 0x1000, None).1 {
-                    let found = seen.entry((machine.name(), word)).or_default();
-                    if found.is_none() {
-                        let less = run(shape, case, Some(word)).expect("it runs");
-                        if let Some((condition, _)) = less.forbidden.first() {
-                            let (scope, layout) = (case.scope.name(), case.layout.name());
-                            *found = Some(format!("{} {scope}, {layout}: {condition}", shape.name));
-                        }
+    for shape in shapes.iter().filter(|shape| shape.threads.len() < 4 && shape.gaps.is_empty()) {
+        for case in cases(shape, machine).iter().filter(|case| case.scope != Scope::Wavefront) {
+            for word in source(shape, case, 0x1000, None).1 {
+                if !found.contains_key(&word) {
+                    let less = run(shape, case, Some(word)).expect("it runs");
+                    if let Some((condition, _)) = less.forbidden.first() {
+                        found.insert(word, format!("{}: {condition}", name(shape, case)));
                     }
                 }
             }
         }
     }
-    let mut failures = Vec::new();
-    for ((machine, word), found) in &seen {
-        let excuse = reason(machine, word);
-        if found.is_none() && excuse.is_none() {
-            failures.push(format!("{machine} line {} word {} `{}`", word.line, word.position, word.word));
+    found
+}
+
+/// What is not as it should be: words that are neither needed nor excused, and excuses that are not wanted.
+fn mistakes(machine: &Machine, found: &BTreeMap<Deletion, String>) -> Vec<String> {
+    let (name, words) = (machine.name(), words(machine));
+    let idle = words.iter().filter(|word| !found.contains_key(word) && excuse(machine, word).is_none());
+    let mut mistakes: Vec<String> = idle.map(|word| format!("{name} {word}: nothing needs it")).collect();
+    for (excused, _) in excuses(machine) {
+        match words.iter().find(|word| word.to_string() == excused).map(|word| found.get(word)) {
+            None => mistakes.push(format!("{name} {excused}: excused, and there is no such word")),
+            Some(Some(case)) => mistakes.push(format!("{name} {excused}: excused, and needed by {case}")),
+            Some(None) => {}
         }
-        let found = found.as_deref().or(excuse).unwrap_or("-");
-        println!("{machine:11} line {} word {} `{}`: {found}", word.line, word.position, word.word);
     }
-    let needed = seen.values().filter(|found| found.is_some()).count();
-    println!("{needed} of {} words are needed by some case", seen.len());
-    assert!(failures.is_empty(), "not needed by any case:\n{}", failures.join("\n"));
+    mistakes
+}
+
+#[test]
+fn every_word_is_needed() {
+    let shapes = shapes();
+    let machines = processors(&FEW);
+    let found: Vec<_> = machines.par_iter().map(|machine| needed(&shapes, *machine)).collect();
+    // Needed, excused and all, by kind of word.
+    let mut table: BTreeMap<(&str, String), [usize; 3]> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for (machine, found) in machines.iter().zip(&found) {
+        for word in words(machine) {
+            let case = found.get(&word).map(String::as_str);
+            let excuse = excuse(machine, &word);
+            println!("{:11} {word}: {}", machine.name(), case.or(excuse).unwrap_or("-"));
+            for column in [machine.name(), "all".into()] {
+                let count = table.entry((word.instruction(machine), column)).or_default();
+                count[0] += usize::from(case.is_some());
+                count[1] += usize::from(case.is_none() && excuse.is_some());
+                count[2] += 1;
+            }
+        }
+        failures.extend(mistakes(machine, found));
+    }
+    println!("{:26} {:11} {:>6} {:>7} {:>5}", "word", "processor", "needed", "excused", "all");
+    for ((word, machine), [needed, excused, all]) in &table {
+        println!("{word:26} {machine:11} {needed:6} {excused:7} {all:5}");
+    }
+    assert!(failures.is_empty(), "{}\n{}", failures.len(), failures.join("\n"));
 }

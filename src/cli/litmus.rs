@@ -49,7 +49,9 @@ fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failu
     let sum = |of: fn(&Verdict) -> u64| verdicts.iter().map(of).sum::<u64>();
     let forbidden = verdicts.iter().filter(|verdict| !verdict.forbidden.is_empty()).count();
     let unfinished = verdicts.iter().filter(|verdict| verdict.bounded || !verdict.broken.is_empty()).count();
+    let gaps = verdicts.iter().filter(|verdict| !verdict.gaps.is_empty()).count();
     let result = match (forbidden, unfinished) {
+        (0, 0) if gaps > 0 => format!("nothing forbidden but a gap that is known, in {gaps} cases"),
         (0, 0) => "nothing forbidden".to_owned(),
         (0, _) => format!("{unfinished} cases could not be explored to their end"),
         _ => format!("forbidden outcomes in {forbidden} cases"),

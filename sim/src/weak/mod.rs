@@ -28,7 +28,7 @@ mod schedule;
 mod search;
 mod state;
 
-pub use search::{End, Exploration, Outcome, Place, Search, Thread};
+pub use search::{End, Exploration, Outcome, Place, Register, Search, Thread};
 
 /// Upper half of the addresses through which flat instructions reach LDS.
 pub const LDS_APERTURE: u32 = crate::wave::SHARED_APERTURE;

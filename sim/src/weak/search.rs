@@ -33,6 +33,17 @@ pub struct Thread {
     pub place: Place,
 }
 
+/// A register that belongs to the outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Register {
+    /// Number of the thread.
+    pub thread: usize,
+    /// Number of the VGPR.
+    pub vgpr: u16,
+    /// Lane.
+    pub lane: u32,
+}
+
 /// What to search.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
@@ -42,8 +53,8 @@ pub struct Search {
     pub warm: Vec<DevicePtr>,
     /// Dwords of memory that belong to the outcome.
     pub memory: Vec<DevicePtr>,
-    /// VGPRs (of lane 0) that belong to the outcome: thread and number.
-    pub registers: Vec<(usize, u16)>,
+    /// Registers that belong to the outcome.
+    pub registers: Vec<Register>,
     /// Dwords of LDS that belong to the outcome: group and byte offset.
     pub lds: Vec<(u32, u32)>,
     /// Lanes of each wave.
@@ -163,10 +174,10 @@ pub(crate) fn search(launch: &Launch<'_>, request: &Search, entries: &[Entry]) -
 
 impl Collector<'_> {
     fn add(&mut self, end: End, machine: &Machine<'_>, state: &State, path: &[Action], last: Option<String>) {
-        let register = |&(thread, number): &(usize, u16)| {
-            let register =
-                state.actors.get(thread).and_then(|actor| actor.wave.vgpr.get(usize::from(number)));
-            register.map_or(0, |lanes| lanes[0])
+        let register = |register: &Register| {
+            let wave = state.actors.get(register.thread).map(|actor| &actor.wave);
+            let lanes = wave.and_then(|wave| wave.vgpr.get(usize::from(register.vgpr)));
+            lanes.and_then(|lanes| lanes.get(register.lane as usize)).copied().unwrap_or(0)
         };
         let word = |&address: &u64| {
             self.launch.memory.find(address, 4).map_or(0, |(buffer, offset)| buffer.load(offset, 4))

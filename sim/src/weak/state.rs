@@ -55,7 +55,7 @@ pub(super) struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Key {
     /// Requests of a compute unit for one line beyond its first cache. Each cache has a queue for each channel of the next
-    /// one (seed 000, lines 3088, 3112); lines of one channel could be kept in order, but no program can rely on that.
+    /// one (seed 000, lines 3087, 3108); lines of one channel could be kept in order, but no program can rely on that.
     Line { unit: u32, line: u64 },
     /// LDS operations of a wave are performed in order (seed 000, line 3080).
     Lds { actor: u32 },
