@@ -241,7 +241,8 @@ pub fn operations() -> Vec<Operation> {
         let kinds: &[bool] = if row.what == Rmw { &[false, true] } else { &[false] };
         for &scope in row.scopes {
             for &space in &spaces {
-                let operation = |&silent| Operation { what: row.what, order: row.order, scope, space, silent };
+                let operation =
+                    |&silent| Operation { what: row.what, order: row.order, scope, space, silent };
                 all.extend(kinds.iter().map(operation).filter(|operation| operation.row() == *operation));
             }
         }

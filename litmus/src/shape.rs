@@ -339,7 +339,8 @@ mod tests {
 
     #[test]
     fn scopes_of_single_operations() {
-        let text = "name X\ngroups 0 0\nthread\nadd release@agent x 1\nthread\nfence acquire@workgroup\ngap x=1";
+        let text =
+            "name X\ngroups 0 0\nthread\nadd release@agent x 1\nthread\nfence acquire@workgroup\ngap x=1";
         let shape = Shape::parse(text).unwrap();
         let how = Semantics { order: Order::Release, scope: Some(Scope::Agent) };
         let rmw = Statement::Rmw { register: None, change: Change::Add, how, variable: 0, value: 1 };

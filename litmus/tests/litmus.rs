@@ -1,13 +1,15 @@
 //! Every shape, in every case, in every schedule.
 
 mod common;
+mod excuses;
 
-use common::excuses::{excuse, excuses};
 use common::{full, processors, shapes};
+use excuses::{excuse, excuses};
 use isa::target::Generation;
 use litmus::{Case, Deletion, Machine, Operation, Scope, Shape, Space, Token};
 use litmus::{cases, operations, run, source, tokens};
 use rayon::prelude::*;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Processors of a short run.
@@ -95,10 +97,10 @@ fn needed(shapes: &[Shape], machine: Machine) -> BTreeMap<Deletion, String> {
     for shape in shapes.iter().filter(|shape| shape.threads.len() < 4 && shape.gaps.is_empty()) {
         for case in cases(shape, machine).iter().filter(|case| case.scope != Scope::Wavefront) {
             for word in source(shape, case, 0x1000, None).1 {
-                if !found.contains_key(&word) {
+                if let Entry::Vacant(entry) = found.entry(word) {
                     let less = run(shape, case, Some(word)).expect("it runs");
                     if let Some((condition, _)) = less.forbidden.first() {
-                        found.insert(word, format!("{}: {condition}", name(shape, case)));
+                        entry.insert(format!("{}: {condition}", name(shape, case)));
                     }
                 }
             }

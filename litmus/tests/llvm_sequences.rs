@@ -1,5 +1,5 @@
 //! The guide's sequences against those of LLVM 19: each operation of the table goes through `llc-19` up to the pass that puts
-//! the waits and invalidations in, and what the two do otherwise is a list with reasons.
+//! the waits and invalidations in. Where the two are not the same, [`Difference`] says how and why, and that is checked too.
 
 #[path = "../../asm/tests/common/mod.rs"]
 mod llvm;
@@ -187,21 +187,58 @@ fn all_operations(machine: &Machine) -> Vec<Operation> {
     all
 }
 
+/// What LLVM 19 does otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Difference {
+    /// It waits for earlier LDS operations before one that releases or is a sequentially consistent load. The guide does not:
+    /// LDS operations of one wave need no such wait (line 3081). More than enough.
+    EarlierLds,
+    /// In CU mode it does not invalidate L0 after an LDS atomic that acquires; the guide forgets to say "omit" in this row
+    /// (line 3368) and says it in those beside it. Enough, because a group has one L0 there (line 3138).
+    OneL0,
+}
+
+/// What LLVM is expected to make of the guide's sequence.
+fn expected(machine: &Machine, meant: Operation, guide: &Sequence) -> (Sequence, Option<Difference>) {
+    let mut sequence = guide.clone();
+    let gfx10 = machine.target.generation == Generation::Gfx10;
+    let local = meant.space == Some(Space::Local) && meant.scope == Scope::Workgroup;
+    match (meant.what, meant.order) {
+        (What::Load, Order::SeqCst)
+        | (What::Store | What::Rmw, Order::Release | Order::AcqRel | Order::SeqCst)
+            if local =>
+        {
+            sequence.before.push("lgkm".into());
+            sequence.before.sort();
+            (sequence, Some(Difference::EarlierLds))
+        }
+        (What::Rmw, Order::Acquire) if local && gfx10 && machine.cu_mode => {
+            sequence.invalidates.clear();
+            (sequence, Some(Difference::OneL0))
+        }
+        _ => (sequence, None),
+    }
+}
+
 #[test]
 fn llvm_has_the_same_sequences() {
     let Some(tool) = llvm::tool("llc-19", "sequences of the memory model") else { return };
-    let mut differences: BTreeMap<(Operation, String, String), Vec<String>> = BTreeMap::new();
+    let mut failures = Vec::new();
     for machine in processors(&["gfx600", "gfx700", "gfx803", "gfx906", "gfx1010"]) {
         let all = all_operations(&machine);
+        let mut differences: BTreeMap<Difference, usize> = BTreeMap::new();
         for (operation, theirs) in all.iter().zip(theirs(&tool, &machine, &all)) {
-            let ours = ours(&machine, *operation);
-            if ours != theirs {
-                differences.entry((*operation, ours.text(), theirs.text())).or_default().push(machine.name());
+            let guide = ours(&machine, *operation);
+            let (expected, difference) = expected(&machine, *operation, &guide);
+            if let Some(difference) = difference {
+                *differences.entry(difference).or_default() += 1;
+            }
+            if expected != theirs {
+                let (name, guide, theirs) = (machine.name(), guide.text(), theirs.text());
+                failures.push(format!("{name} {operation}: guide `{guide}`, LLVM `{theirs}`"));
             }
         }
-        println!("{}: {} operations", machine.name(), all.len());
+        println!("{}: {} operations, differences {differences:?}", machine.name(), all.len());
     }
-    for ((operation, ours, theirs), machines) in &differences {
-        println!("{operation}: `{ours}` | `{theirs}`: {}", machines.join(", "));
-    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
