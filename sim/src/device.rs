@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::group::has_atomic64;
 use crate::hidden::{self, Provided};
+use crate::idle::Log;
 use crate::launch::{self, Dispatch, Launch, Segments};
 use crate::memory::Memory;
 use crate::metadata::ArgKind;
@@ -68,6 +69,7 @@ pub struct Device {
     explored: Exploration,
     /// Profile and trace of the last dispatch that was watched.
     observed: (Profile, String),
+    log: Option<Log>,
 }
 
 impl Default for Device {
@@ -95,6 +97,7 @@ impl Device {
             search: None,
             explored: Exploration::default(),
             observed: Default::default(),
+            log: None,
         }
     }
 
@@ -232,6 +235,18 @@ impl Device {
         &self.observed.1
     }
 
+    /// The order of the memory operations of the last dispatch, if it was recorded ([`Observe::order`]).
+    ///
+    /// [`Observe::order`]: crate::Observe::order
+    pub fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
+    }
+
+    /// The same, given away.
+    pub fn take_log(&mut self) -> Option<Log> {
+        self.log.take()
+    }
+
     /// Runs a kernel to its end.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
@@ -265,7 +280,7 @@ impl Device {
             arch: pulp::Arch::new(),
             locked64: self.threads > 1 && has_atomic64(code),
             strict: None,
-            observer: Observer::new(&dispatch.observe, code),
+            observer: Observer::new(&dispatch.observe, target, code),
             lines: &module.lines,
         };
         launch.strict = launch.shadow(mode);
@@ -279,11 +294,14 @@ impl Device {
             }
             (None, Mode::Weak { seed }) => (weak::run(&launch, limit, seed), Vec::new()),
             (None, Mode::Strict { .. }) => schedule::run_strict(&mut launch, mode, limit, self.threads),
+            _ if dispatch.observe.order => Scheduler::new(&launch, limit, 1).run(),
             _ => Scheduler::new(&launch, limit, self.threads).run(),
         };
         reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
         reports.dedup_by(|one, two| one.same_code(two));
         self.reports = reports;
+        let recorder = launch.observer.as_mut().and_then(Observer::take_recorder);
+        self.log = recorder.map(|recorder| recorder.finish(&launch));
         if let Some(observer) = launch.observer {
             self.observed = observer.finish(code, target);
         }

@@ -57,6 +57,7 @@ mod fidelity;
 mod float;
 mod group;
 mod hidden;
+pub mod idle;
 mod launch;
 mod memory;
 mod metadata;

@@ -3,6 +3,7 @@
 
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
+use crate::idle::Recorder;
 use crate::memory::Memory;
 use crate::op::{Class, Code, Op};
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
@@ -19,6 +20,8 @@ pub struct Observe {
     pub profile: bool,
     /// The work-group whose instructions are written down, and which of its waves; `None`: all of them.
     pub trace: Option<([u32; 3], Option<u32>)>,
+    /// Record the order of memory operations: which waits were needed ([`Device::log`](crate::Device::log)). On one thread.
+    pub order: bool,
 }
 
 /// Most bytes of a trace; what follows is left out.
@@ -105,17 +108,18 @@ pub(crate) struct Observer {
     bytes: [[AtomicU64; 3]; 4],
     trace: Option<([u32; 3], Option<u32>)>,
     text: Mutex<String>,
+    recorder: Option<Recorder>,
 }
 
 impl Observe {
     /// Whether there is anything to watch for.
     pub(crate) fn is_active(&self) -> bool {
-        self.profile || self.trace.is_some()
+        self.profile || self.trace.is_some() || self.order
     }
 }
 
 impl Observer {
-    pub(crate) fn new(what: &Observe, code: &[Code]) -> Option<Observer> {
+    pub(crate) fn new(what: &Observe, target: &'static Target, code: &[Code]) -> Option<Observer> {
         if !what.is_active() {
             return None;
         }
@@ -125,7 +129,13 @@ impl Observer {
             bytes: Default::default(),
             trace: what.trace,
             text: Mutex::default(),
+            recorder: what.order.then(|| Recorder::new(target, code)),
         })
+    }
+
+    /// The recorder, if there is one: it can be taken once.
+    pub(crate) fn take_recorder(&mut self) -> Option<Recorder> {
+        self.recorder.take()
     }
 
     /// What was counted, and the trace.
@@ -171,6 +181,8 @@ pub(crate) struct Observing<'a> {
     /// Registers before the instruction, if it is traced.
     before: Option<Box<Before>>,
     traced: bool,
+    /// The recorder, and the numbers of the wave and its group there.
+    recorded: Option<(&'a Recorder, u32, u32)>,
 }
 
 struct Before {
@@ -183,10 +195,17 @@ struct Before {
 
 impl<'a> Observing<'a> {
     pub(crate) fn new(observer: &'a Observer, group: [u32; 3], wave: u32) -> Observing<'a> {
-        Observing { observer, group, before: None, traced: observer.traces(group, wave) }
+        let recorded = observer.recorder.as_ref().map(|recorder| {
+            let (wave, group) = recorder.wave(group, wave);
+            (recorder, wave, group)
+        });
+        Observing { observer, group, before: None, traced: observer.traces(group, wave), recorded }
     }
 
-    fn count(&self, access: &MemAccess, way: usize) {
+    fn count(&self, access: &MemAccess, way: usize, value: u32) {
+        if let Some((recorder, _, group)) = self.recorded {
+            recorder.access(group, access, value);
+        }
         let space = match (access.space, access.scalar) {
             (Space::Global, false) => 0,
             (Space::Global, true) => 1,
@@ -276,7 +295,10 @@ impl Watch for Observing<'_> {
         Ok(())
     }
 
-    fn after(&mut self, cx: &mut Cx<'_>, _op: &Op, _flow: Flow) -> Result<(), Trap> {
+    fn after(&mut self, cx: &mut Cx<'_>, _op: &Op, flow: Flow) -> Result<(), Trap> {
+        if let Some((recorder, wave, _)) = self.recorded {
+            recorder.after(wave, cx, flow);
+        }
         if let Some(before) = self.before.take() {
             self.write_down(&before, cx);
         }
@@ -284,22 +306,25 @@ impl Watch for Observing<'_> {
     }
 
     fn read(&mut self, _memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
-        self.count(access, 0);
+        self.count(access, 0, 0);
         Ok(None)
     }
 
-    fn write(&mut self, _memory: &Memory, access: &MemAccess, _value: u32) -> Result<bool, Trap> {
-        self.count(access, 1);
+    fn write(&mut self, _memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
+        self.count(access, 1, value);
         Ok(false)
     }
 
     fn atomic(&mut self, _memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
         debug_assert_eq!(access.kind, Access::Atomic);
-        self.count(access, 2);
+        self.count(access, 2, 0);
         Ok(())
     }
 
-    fn cache(&mut self, _memory: &Memory, _operation: CacheOp) -> Result<(), Trap> {
+    fn cache(&mut self, _memory: &Memory, operation: CacheOp) -> Result<(), Trap> {
+        if let Some((recorder, ..)) = self.recorded {
+            recorder.cache(operation);
+        }
         Ok(())
     }
 }

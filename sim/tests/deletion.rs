@@ -1,255 +1,260 @@
-//! Deletion test: in clang's objects each wait, nop and invalidate in turn is deleted or weakened, and the kernel runs in
-//! strict mode, and where that finds nothing through the static checker, which takes the paths that the run has not. What
-//! is found is counted by kind; what is not is listed: a wait that nothing in the program needs is redundant.
+//! Deletion test: in clang's objects each wait, nop and invalidate in turn is deleted or weakened. Strict mode runs it,
+//! and where that finds nothing the static checker reads it, which takes the paths that the run has not. What neither
+//! finds is either shown by weak mode, or proven to be redundant from the record of the run (`sim::idle`), or missed.
 //!
-//! `DELETION=all` takes all kernels, levels and processors; otherwise a few. Needs clang-19 and ld.lld.
+//! `DELETION=all` takes all kernels, levels and processors; otherwise a few. `KERNEL` and `CPU` choose. Needs clang-19,
+//! ld.lld, and clang-14 for code objects V2 and V3.
 
+#[path = "deletion/changes.rs"]
+mod changes;
 mod common;
+#[path = "deletion/subject.rs"]
+mod subject;
+#[path = "deletion/synchronising.rs"]
+mod synchronising;
 
-use common::{present, twin};
-use isa::decode::Decoder;
-use isa::{MachInst, Operand, Target};
-use object::{Object, ObjectSection};
-use sim::{CodeObject, Device, Dispatch, Fault, Limits, Mode};
+use changes::mutations;
+use common::{compile, link, own, present, twins};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use subject::{Fate, Subject};
+use synchronising::SYNCHRONISING;
+use testkit::Kernel;
 
-const CLANG: &str = "clang-19";
 /// Kernels of the short run.
 const FEW: [&str; 7] = ["saxpy", "reduce", "scan", "msgpass", "transpose", "sgemm_lds", "spmv"];
-/// Cases with more wave instructions are left out: every change runs all that are left.
-const SMALL: u64 = 150_000;
+/// A processor, and options for it.
+type Cpu = (&'static str, &'static [&'static str]);
+const CPUS: [Cpu; 9] = [
+    ("gfx600", &[]),
+    ("gfx700", &[]),
+    ("gfx803", &[]),
+    ("gfx900", &[]),
+    ("gfx906", &[]),
+    ("gfx908", &[]),
+    ("gfx1010", &[]),
+    ("gfx1010", &["-mwavefrontsize64"]),
+    ("gfx1030", &[]),
+];
+const COMPILERS: [(&str, &str); 4] = [
+    ("clang-19", "-mcode-object-version=4"),
+    ("clang-19", "-mcode-object-version=5"),
+    ("clang-14", "-mcode-object-version=2"),
+    ("clang-14", "-mcode-object-version=3"),
+];
 
-/// One change to an object.
-struct Change {
-    /// Place in the file.
-    at: usize,
-    word: u32,
-    kind: &'static str,
-    text: String,
+/// Fates by kind.
+#[derive(Default)]
+struct Table {
+    fates: BTreeMap<String, BTreeMap<Fate, u32>>,
+    missed: Vec<String>,
+    remarks: Vec<String>,
+    objects: u32,
+    /// Objects that are not there, or have no case that is short enough.
+    left_out: Vec<String>,
 }
 
-const NOP: u32 = 0xbf80_0000;
-const WAITCNT: u32 = 0xbf8c_0000;
-
-/// All changes to be tried.
-fn changes(object: &[u8], target: &'static Target) -> Vec<Change> {
-    let file = object::File::parse(object).expect("an ELF file");
-    let text = file.section_by_name(".text").expect("code");
-    let (start, size) = text.file_range().expect("in the file");
-    let code: Vec<u32> = object[start as usize..(start + size) as usize]
-        .chunks_exact(4)
-        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-        .collect();
-    let decoder = Decoder::new(target).expect("a known processor");
-    let mut found = Vec::new();
-    let mut index = 0;
-    while index < code.len() {
-        let Ok((inst, len)) = decoder.decode(&code[index..]) else {
-            index += 1;
-            continue;
-        };
-        let at = start as usize + index * 4;
-        for (word, kind, what) in variants(target, &inst) {
-            found.push(Change {
-                at,
-                word,
-                kind,
-                text: format!("{:#x}: {what}", text.address() + index as u64 * 4),
-            });
+impl Table {
+    fn add(&mut self, other: &Table) {
+        for (kind, fates) in &other.fates {
+            let mine = self.fates.entry(kind.clone()).or_default();
+            fates.iter().for_each(|(fate, count)| *mine.entry(*fate).or_default() += count);
         }
-        index += len;
+        self.missed.extend(other.missed.iter().cloned());
+        self.remarks.extend(other.remarks.iter().cloned());
+        self.left_out.extend(other.left_out.iter().cloned());
+        self.objects += other.objects;
     }
-    found
+
+    /// Every change to one object.
+    fn of(subject: &Subject, what: &str) -> Table {
+        let mut table = Table { objects: 1, ..Table::default() };
+        subject.verify();
+        for mutation in mutations(subject.object, subject.target) {
+            let (fate, why) = subject.fate(&mutation);
+            *table.fates.entry(mutation.kind.clone()).or_default().entry(fate).or_default() += 1;
+            if fate == Fate::Missed {
+                table.missed.push(format!("{what} {} {}: {why}", mutation.kind, mutation.text));
+            } else if !why.is_empty() {
+                table.remarks.push(format!("{what} {} {}: {fate:?} {why}", mutation.kind, mutation.text));
+            }
+        }
+        table
+    }
+
+    /// What is worth a line of its own.
+    fn tell(&self) {
+        self.left_out.iter().for_each(|line| println!("left out: {line}"));
+        self.remarks.iter().for_each(|line| println!("remark: {line}"));
+        self.missed.iter().for_each(|line| println!("missed: {line}"));
+    }
+
+    fn print(&self) -> Sums {
+        println!(
+            "{:<28} {:>6} {:>6} {:>6} {:>5} {:>9} {:>6} {:>7} {:>7} {:>6} {:>6} {:>7}",
+            "kind",
+            "all",
+            "strict",
+            "check",
+            "weak",
+            "registers",
+            "idle",
+            "private",
+            "ordered",
+            "place",
+            "missed",
+            "rate"
+        );
+        let mut all = Sums::default();
+        for (kind, fates) in &self.fates {
+            let sums = Sums::of(fates);
+            sums.print(kind);
+            all.add(&sums);
+        }
+        all.print("all");
+        println!("{} objects; left out: {}", self.objects, self.left_out.len());
+        all
+    }
 }
 
-fn variants(target: &Target, inst: &MachInst) -> Vec<(u32, &'static str, String)> {
-    let imm = inst.operands().iter().find_map(|operand| match operand {
-        Operand::Imm(value) => Some(*value as u32),
-        _ => None,
-    });
-    let name = inst.op.row().name;
-    match (name, imm) {
-        ("s_waitcnt", Some(mask)) => wait_variants(target, mask as u16),
-        ("s_waitcnt_vscnt", Some(count)) => {
-            vec![(NOP, "vscnt deleted", format!("{name} {count} deleted"))]
-        }
-        // An s_nop 0 cannot be shortened in place.
-        ("s_nop", Some(states @ 1..)) => vec![(NOP, "nop weakened", format!("s_nop {states} -> s_nop 0"))],
-        (
-            "buffer_wbinvl1" | "buffer_wbinvl1_vol" | "buffer_gl0_inv" | "buffer_gl1_inv" | "s_dcache_inv",
-            _,
-        ) => {
-            // Two dwords: the second becomes an s_nop of its own, see `apply`.
-            vec![(NOP, "invalidate deleted", format!("{name} deleted"))]
-        }
-        _ => Vec::new(),
-    }
-}
+/// A row of the table.
+#[derive(Default)]
+struct Sums([u32; 9]);
 
-/// A wait without one of its counters, and with each one higher.
-fn wait_variants(target: &Target, mask: u16) -> Vec<(u32, &'static str, String)> {
-    let counts = target.unpack_waitcnt(mask);
-    let mut all = Vec::new();
-    let mut push = |vm, exp, lgkm, kind, what: String| {
-        all.push((WAITCNT | u32::from(target.waitcnt(vm, exp, lgkm)), kind, what));
-    };
-    if counts.vm < target.max_vmcnt {
-        push(255, counts.exp, counts.lgkm, "vmcnt deleted", format!("vmcnt({}) deleted", counts.vm));
-        push(counts.vm + 1, counts.exp, counts.lgkm, "vmcnt weakened", format!("vmcnt({}) + 1", counts.vm));
+const COLUMNS: [Fate; 9] = [
+    Fate::Strict,
+    Fate::Check,
+    Fate::Weak,
+    Fate::Registers,
+    Fate::Idle,
+    Fate::Private,
+    Fate::Ordered,
+    Fate::Placement,
+    Fate::Missed,
+];
+
+impl Sums {
+    fn of(fates: &BTreeMap<Fate, u32>) -> Sums {
+        Sums(COLUMNS.map(|fate| fates.get(&fate).copied().unwrap_or(0)))
     }
-    if counts.lgkm < target.max_lgkmcnt {
-        push(counts.vm, counts.exp, 255, "lgkmcnt deleted", format!("lgkmcnt({}) deleted", counts.lgkm));
-        push(
-            counts.vm,
-            counts.exp,
-            counts.lgkm + 1,
-            "lgkmcnt weakened",
-            format!("lgkmcnt({}) + 1", counts.lgkm),
+
+    fn add(&mut self, other: &Sums) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, other)| *sum += other);
+    }
+
+    fn found(&self) -> u32 {
+        self.0[..3].iter().sum()
+    }
+
+    fn missed(&self) -> u32 {
+        self.0[8]
+    }
+
+    fn print(&self, kind: &str) {
+        let [strict, check, weak, registers, idle, private, ordered, place, missed] = self.0;
+        let rate = 100.0 * f64::from(self.found()) / f64::from((self.found() + missed).max(1));
+        let all: u32 = self.0.iter().sum();
+        println!(
+            "{kind:<28} {all:>6} {strict:>6} {check:>6} {weak:>5} {registers:>9} {idle:>6} {private:>7} {ordered:>7} {place:>6} {missed:>6} {rate:>6.1}%"
         );
     }
-    if counts.exp < target.max_expcnt {
-        push(counts.vm, 255, counts.lgkm, "expcnt deleted", format!("expcnt({}) deleted", counts.exp));
+}
+
+/// One kernel for one processor at one level, by all compilers: identical code counts as often as it occurs.
+fn unit(kernel: &Kernel, cpu: Cpu, level: &str, compilers: &[(&str, &str)]) -> Table {
+    let name = kernel.name;
+    let mut tables: Vec<(Vec<u8>, Table)> = Vec::new();
+    let mut all = Table::default();
+    for (clang, version) in compilers {
+        let what = format!("{name} {}{} {level} {clang} {version}", cpu.0, cpu.1.concat());
+        let cpu_option = format!("-mcpu={}", cpu.0);
+        let options: Vec<&str> =
+            [&cpu_option, level, version].into_iter().chain(cpu.1.iter().copied()).collect();
+        let own = SYNCHRONISING.iter().any(|own| own.name == name);
+        let source = if own { own_source(name) } else { twins().join(format!("{name}.cl")) };
+        let object = compile(clang, &source, &options).and_then(|object| link(&[object]));
+        let Ok(object) = object else {
+            all.left_out.push(format!("{what}: not compiled"));
+            continue;
+        };
+        let code = code_of(&object);
+        if let Some((_, table)) = tables.iter().find(|(known, _)| *known == code) {
+            all.add(table);
+            continue;
+        }
+        let table = match Subject::new(kernel, &object) {
+            Some(subject) => Table::of(&subject, &what),
+            None => Table { left_out: vec![format!("{what}: too long")], ..Table::default() },
+        };
+        table.tell();
+        all.add(&table);
+        tables.push((code, table));
     }
     all
 }
 
-fn apply(object: &[u8], change: &Change) -> Vec<u8> {
-    let mut bytes = object.to_vec();
-    bytes[change.at..change.at + 4].copy_from_slice(&change.word.to_le_bytes());
-    if change.kind == "invalidate deleted" {
-        bytes[change.at + 4..change.at + 8].copy_from_slice(&NOP.to_le_bytes());
-    }
-    bytes
+fn own_source(name: &str) -> std::path::PathBuf {
+    own(&format!("sync/{name}.cl"))
 }
 
-/// Runs the chosen cases strictly; what ended it, if anything did.
-fn run(
-    object: &[u8],
-    name: &str,
-    mode: Mode,
-    cases: Option<&[(usize, u64)]>,
-) -> Result<Vec<(usize, u64)>, Fault> {
-    let kernel = testkit::kernel(name).expect("an example kernel");
-    let object = CodeObject::load(object).expect("it loads");
-    let mut device = Device::with_threads(1);
-    device.set_mode(mode);
-    let module = device.load(&object)?;
-    let info = object.kernel(name).expect("the kernel");
-    let mut ran = Vec::new();
-    for (at, case) in (kernel.cases)().iter().enumerate() {
-        let limit = match cases {
-            Some(cases) => match cases.iter().find(|(chosen, _)| *chosen == at) {
-                Some((_, instructions)) => instructions * 4 + 10_000,
-                None => continue,
-            },
-            None => SMALL,
-        };
-        let prepared = testkit::prepare(&mut device, info, case).expect("arguments");
-        let dispatch = Dispatch {
-            kernel: name,
-            grid: case.grid,
-            group: kernel.group,
-            kernarg: prepared.kernarg().to_vec(),
-            dynamic_lds: 0,
-            limits: Limits { instructions: limit, stack: 0 },
-            ..Dispatch::default()
-        };
-        match device.run(module, &dispatch) {
-            Ok(stats) => ran.push((at, stats.instructions)),
-            // Too long a case for this.
-            Err(Fault::Budget { .. }) if cases.is_none() => {}
-            Err(fault) => return Err(fault),
-        }
-    }
-    Ok(ran)
-}
-
-#[derive(Default)]
-struct Tally {
-    tried: u32,
-    /// By strict mode.
-    strict: u32,
-    /// By the static checker, of what strict mode has not found.
-    check: u32,
-}
-
-/// Whether the static checker has something to report.
-fn checked(object: &[u8]) -> bool {
-    let parsed = codeobj::CodeObject::parse(object).expect("it parses");
-    let options = check::object::Options { target: None, kernel: None };
-    check::object::check(&parsed, &options).is_ok_and(|report| !report.findings.is_empty())
+/// Instructions and descriptors.
+fn code_of(object: &[u8]) -> Vec<u8> {
+    use object::{Object, ObjectSection};
+    let file = object::File::parse(object).expect("an ELF file");
+    let data = |name| file.section_by_name(name).and_then(|section| section.data().ok());
+    [".text", ".rodata"].into_iter().filter_map(data).flatten().copied().collect()
 }
 
 #[test]
 fn deletion() {
-    if !present(CLANG) {
+    if !present("clang-19") {
         return;
     }
     let all = std::env::var("DELETION").is_ok_and(|value| value == "all");
-    let cpus: &[&str] = if all { &["gfx900", "gfx906", "gfx803", "gfx1010"] } else { &["gfx906"] };
+    let old = all && present("clang-14");
+    let compilers = if all { &COMPILERS[..if old { 4 } else { 2 }] } else { &COMPILERS[1..2] };
     let levels: &[&str] = if all { &["-O3", "-O1", "-O0"] } else { &["-O3"] };
-    let only = std::env::var("KERNEL").ok();
-    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
-    let mut left = Vec::new();
-    for cpu in cpus {
-        for level in levels {
-            for kernel in testkit::KERNELS {
-                let wanted = match &only {
-                    Some(only) => kernel.name == only,
-                    None => all || FEW.contains(&kernel.name),
-                };
-                if !wanted {
-                    continue;
+    let choice = |name: &str| std::env::var(name).ok();
+    let (only, cpu_only, level_only) = (choice("KERNEL"), choice("CPU"), choice("LEVEL"));
+    let few = |kernel: &Kernel, cpu: Cpu| {
+        let own = SYNCHRONISING.iter().any(|own| own.name == kernel.name);
+        cpu.0 == "gfx906" && FEW.contains(&kernel.name)
+            || own && (cpu.0 == "gfx906" || cpu == ("gfx1010", &[]))
+    };
+    let wanted = |kernel: &Kernel, cpu: Cpu| {
+        all && only.as_ref().is_none_or(|only| only == kernel.name)
+            && cpu_only.as_ref().is_none_or(|only| only == cpu.0)
+            || !all && few(kernel, cpu)
+    };
+    let mut units = Vec::new();
+    for kernel in testkit::KERNELS.iter().chain(&SYNCHRONISING) {
+        for level in levels.iter().filter(|level| level_only.as_ref().is_none_or(|only| only == *level)) {
+            units.extend(CPUS.iter().filter(|cpu| wanted(kernel, **cpu)).map(|cpu| (kernel, *cpu, *level)));
+        }
+    }
+    let (next, table) = (AtomicUsize::new(0), Mutex::new(Table::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, |count| count.get()) {
+            scope.spawn(|| {
+                while let Some((kernel, cpu, level)) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let start = std::time::Instant::now();
+                    let done = unit(kernel, *cpu, level, compilers);
+                    if all {
+                        println!(
+                            "{} {cpu:?} {level}: {} objects, {:?}",
+                            kernel.name,
+                            done.objects,
+                            start.elapsed()
+                        );
+                    }
+                    table.lock().expect("no thread panics").add(&done);
                 }
-                one_object(kernel.name, cpu, level, &mut tallies, &mut left);
-            }
+            });
         }
-    }
-    for line in &left {
-        println!("not found: {line}");
-    }
-    let (mut tried, mut found) = (0, 0);
-    println!("{:<20} {:>6} {:>6} {:>6} {:>9} {:>7}", "kind", "tried", "strict", "check", "not found", "rate");
-    for (kind, Tally { tried: all, strict, check }) in &tallies {
-        let both = strict + check;
-        let rate = 100.0 * f64::from(both) / f64::from((*all).max(1));
-        println!("{kind:<20} {all:>6} {strict:>6} {check:>6} {:>9} {rate:>6.1}%", all - both);
-        tried += all;
-        found += both;
-    }
-    println!("{:<20} {tried:>6} {found:>13} {:>9}", "all", tried - found);
-    // What is left must be few: see docs/strict-mode.md for what it is.
-    assert!(found * 100 >= tried * MIN_RATE, "{found} of {tried}");
-}
-
-/// Percent of all changes, redundant waits included.
-const MIN_RATE: u32 = 80;
-
-fn one_object(
-    name: &str,
-    cpu: &str,
-    level: &str,
-    tallies: &mut BTreeMap<&'static str, Tally>,
-    left: &mut Vec<String>,
-) {
-    let Ok(object) = twin(CLANG, name, &[&format!("-mcpu={cpu}"), level]) else { return };
-    let target = Target::by_name(cpu).expect("a known processor");
-    let target = CodeObject::load(&object).map_or(target, |loaded| loaded.target());
-    let Ok(cases) = run(&object, name, Mode::Fast, None) else { return };
-    if cases.is_empty() {
-        return;
-    }
-    if let Err(fault) = run(&object, name, Mode::STRICT, Some(&cases)) {
-        panic!("{name} {cpu} {level} as it is: {fault}");
-    }
-    for change in changes(&object, target) {
-        let tally = tallies.entry(change.kind).or_default();
-        tally.tried += 1;
-        let changed = apply(&object, &change);
-        match run(&changed, name, Mode::STRICT, Some(&cases)) {
-            Err(_) => tally.strict += 1,
-            Ok(_) if checked(&changed) => tally.check += 1,
-            Ok(_) => left.push(format!("{name} {cpu} {level} {}", change.text)),
-        }
-    }
+    });
+    let table = table.into_inner().expect("no thread panics");
+    let sums = table.print();
+    assert!(sums.found() * 100 >= (sums.found() + sums.missed()) * 99, "{} missed", sums.missed());
+    assert!(all || sums.missed() == 0, "{} missed", sums.missed());
 }

@@ -29,7 +29,7 @@ impl ObserveArgs {
     /// What the emulator shall watch for.
     pub fn observe(&self) -> Result<sim::Observe, Failure> {
         let trace = self.trace.as_deref().map(parse_trace).transpose()?;
-        Ok(sim::Observe { profile: self.profile || self.coverage, trace })
+        Ok(sim::Observe { profile: self.profile || self.coverage, trace, order: false })
     }
 
     /// Whether a profile is wanted.

@@ -49,15 +49,8 @@ pub fn check_case(
         ..Dispatch::default()
     };
     let stats = device.run(module, &dispatch).map_err(|fault| fault.to_string())?;
-    for (name, address, before, expected) in &prepared.buffers {
-        let mut bytes = before.bytes();
-        device.read(*address, &mut bytes).map_err(|fault| fault.to_string())?;
-        let after = before.with_bytes(&bytes);
-        let unchanged = Expected::Exactly(before.clone());
-        let expected = expected.as_ref().unwrap_or(&unchanged);
-        expected.check(&after).map_err(|why| format!("{name}: {why}"))?;
-        device.free(*address);
-    }
+    prepared.check(device)?;
+    prepared.buffers.iter().for_each(|(_, address, ..)| _ = device.free(*address));
     Ok(stats)
 }
 
@@ -90,6 +83,19 @@ impl Prepared {
     /// The explicit arguments.
     pub fn kernarg(&self) -> &[u8] {
         &self.kernarg
+    }
+
+    /// Compares the buffers with what they should hold now.
+    pub fn check(&self, device: &Device) -> Result<(), String> {
+        for (name, address, before, expected) in &self.buffers {
+            let mut bytes = before.bytes();
+            device.read(*address, &mut bytes).map_err(|fault| fault.to_string())?;
+            let after = before.with_bytes(&bytes);
+            let unchanged = Expected::Exactly(before.clone());
+            let expected = expected.as_ref().unwrap_or(&unchanged);
+            expected.check(&after).map_err(|why| format!("{name}: {why}"))?;
+        }
+        Ok(())
     }
 }
 

@@ -199,6 +199,9 @@ impl Watcher<'_> {
                     self.acquire(address, write);
                 } else if write.wave() != self.me() {
                     self.read_of_other(access, address, write, place, glc);
+                } else if glc && write.is_sync() {
+                    // Its own atomic came after those of others.
+                    self.acquire(address, write);
                 }
             }
             if !atomic {
@@ -400,7 +403,9 @@ impl Watcher<'_> {
 
     fn release_lds(&mut self, word: usize) {
         let me = self.group.now.wave;
-        let local = self.group.waves[me].order.released_local(me, self.shared.caches);
+        let mut local = self.group.waves[me].order.released_local(me, self.shared.caches);
+        // LDS serves a wave in order: what it did there before is done when the release is.
+        local[me].lds = local[me].issued;
         match &mut self.group.lds_releases[word] {
             Some(known) => known.iter_mut().zip(&local).for_each(|(known, new)| known.merge(*new)),
             none => *none = Some(local),

@@ -1,0 +1,90 @@
+//! What a wave knows of others: vector clocks.
+
+/// Ways on which a wave's operations become complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Way {
+    /// LDS.
+    Lds,
+    /// Memory, for waves behind the same first cache: issued is enough.
+    Near,
+    /// Memory, for everybody.
+    Far,
+    /// Memory, by scalar instructions.
+    Scalar,
+}
+
+/// Operations of a wave up to these numbers, by [`Way`].
+pub(super) type Marks = [u32; 4];
+
+/// For each wave that anything is known of, how much; sorted by wave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Knowledge(Vec<(u32, Marks)>);
+
+impl Knowledge {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The last operation of a wave that is known.
+    pub(super) fn get(&self, wave: u32, way: Way) -> u32 {
+        let found = self.0.binary_search_by_key(&wave, |entry| entry.0);
+        found.map_or(0, |at| self.0[at].1[way as usize])
+    }
+
+    pub(super) fn learn(&mut self, wave: u32, marks: Marks) {
+        match self.0.binary_search_by_key(&wave, |entry| entry.0) {
+            Ok(at) => raise(&mut self.0[at].1, marks),
+            Err(at) => self.0.insert(at, (wave, marks)),
+        }
+    }
+
+    /// Learns all that another one knows. Whether there was anything new.
+    pub(super) fn merge(&mut self, other: &Knowledge) -> bool {
+        let mut out = Vec::with_capacity(self.0.len().max(other.0.len()));
+        let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        loop {
+            match (mine.peek(), theirs.peek()) {
+                (Some(left), Some(right)) if left.0 == right.0 => {
+                    let mut entry = **left;
+                    raise(&mut entry.1, right.1);
+                    out.push(entry);
+                    (mine.next(), theirs.next());
+                }
+                (Some(left), right) if right.is_none_or(|right| left.0 < right.0) => {
+                    out.push(**left);
+                    mine.next();
+                }
+                (_, Some(right)) => {
+                    out.push(**right);
+                    theirs.next();
+                }
+                (_, None) => break,
+            }
+        }
+        let changed = out != self.0;
+        self.0 = out;
+        changed
+    }
+}
+
+fn raise(marks: &mut Marks, others: Marks) {
+    marks.iter_mut().zip(others).for_each(|(mark, other)| *mark = (*mark).max(other));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_takes_the_later() {
+        let (mut one, mut two) = (Knowledge::default(), Knowledge::default());
+        one.learn(1, [1, 2, 3, 4]);
+        one.learn(5, [9; 4]);
+        two.learn(1, [4, 3, 2, 1]);
+        two.learn(3, [7; 4]);
+        assert!(one.merge(&two) && !one.merge(&two));
+        assert_eq!([1, 3, 5].map(|wave| one.get(wave, Way::Near)), [3, 7, 9]);
+        assert_eq!((one.get(1, Way::Lds), one.get(1, Way::Scalar), one.get(2, Way::Far)), (4, 4, 0));
+    }
+}

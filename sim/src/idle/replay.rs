@@ -1,0 +1,394 @@
+//! Happens-before over a log, with one wait or invalidation changed.
+
+use super::knowledge::{Knowledge, Marks, Way};
+use super::record::{Event, Facts, Manner, Touch, What};
+use super::{Change, Clash, Log};
+use crate::watch::CacheOp;
+use check::Class;
+use check::effects::Waits;
+
+/// An operation that may be incomplete.
+#[derive(Clone, Copy)]
+struct Pending {
+    number: u32,
+    class: Class,
+    /// On which way others wait for it; none where no other wave touches what it does.
+    way: Option<Way>,
+}
+
+/// A load or atomic that makes known what it finds published, once it is complete.
+struct Acquire {
+    number: u32,
+    known: Knowledge,
+}
+
+#[derive(Default)]
+struct Actor {
+    issued: u32,
+    pending: Vec<Pending>,
+    known: Knowledge,
+    /// What was known when the first cache, GL1 and the scalar cache were invalidated last.
+    near: Knowledge,
+    middle: Knowledge,
+    scalar: Knowledge,
+    acquires: Vec<Acquire>,
+    at_barrier: bool,
+    ended: bool,
+}
+
+/// The last access of a wave to a cell in some manner.
+struct Entry {
+    wave: u32,
+    manner: Manner,
+    scalar: bool,
+    lds: bool,
+    mask: u8,
+    value: Option<u32>,
+    number: u32,
+    place: (u32, u32),
+}
+
+#[derive(Default)]
+struct Cell {
+    entries: Vec<Entry>,
+    /// What waves knew that wrote here.
+    published: Knowledge,
+}
+
+/// What came out.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) clash: Option<Clash>,
+    /// A wave came to the changed place.
+    pub(super) reached: bool,
+    /// There it mattered for something that was under way.
+    pub(super) under_way: bool,
+    /// Which another wave touches, too.
+    pub(super) shared: bool,
+}
+
+pub(super) struct Replay<'a> {
+    log: &'a Log,
+    change: Option<((u32, u32), Change)>,
+    actors: Vec<Actor>,
+    /// Waves of each group.
+    members: Vec<Vec<usize>>,
+    cells: Vec<Cell>,
+    outcome: Outcome,
+}
+
+/// Whether a wait completes an operation.
+fn completes(pending: &[Pending], at: usize, waits: &Waits) -> bool {
+    let info = pending[at].class.info();
+    let most = waits.0[info.counter as usize];
+    if most == Waits::ANY || most == 0 || !info.in_order {
+        return most == 0;
+    }
+    let number = pending[at].number;
+    let younger =
+        pending.iter().filter(|other| other.class == pending[at].class && other.number > number).count();
+    younger >= usize::from(most)
+}
+
+impl<'a> Replay<'a> {
+    pub(super) fn new(log: &'a Log, change: Option<((u32, u32), Change)>) -> Replay<'a> {
+        let mut members = vec![Vec::new(); log.groups];
+        for (number, wave) in log.waves.iter().enumerate() {
+            members[wave.group as usize].push(number);
+        }
+        Replay {
+            log,
+            change,
+            actors: log.waves.iter().map(|_| Actor::default()).collect(),
+            members,
+            cells: log.acquired.iter().map(|_| Cell::default()).collect(),
+            outcome: Outcome::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Outcome {
+        for (at, event) in self.log.events.iter().enumerate() {
+            let changed = self.change.filter(|(place, _)| *place == event.place).map(|(_, change)| change);
+            self.outcome.reached |= changed.is_some();
+            let facts = &self.log.facts[event.place.0 as usize][event.place.1 as usize];
+            match event.what {
+                What::Wait => self.wait(event.wave as usize, facts.waits.unwrap_or(Waits::NONE), changed),
+                What::Barrier => {
+                    self.actors[event.wave as usize].at_barrier = true;
+                    self.open_barrier(event.wave);
+                }
+                What::End => {
+                    self.actors[event.wave as usize].ended = true;
+                    self.open_barrier(event.wave);
+                }
+                What::Cache(operation) => self.cache(event.wave as usize, operation, changed),
+                What::Memory => self.memory(at, event, facts),
+            }
+            if self.outcome.clash.is_some() {
+                break;
+            }
+        }
+        self.outcome
+    }
+
+    fn wait(&mut self, wave: usize, waits: Waits, changed: Option<Change>) {
+        let actor = &mut self.actors[wave];
+        let pending = &actor.pending;
+        let now = match changed {
+            Some(Change::Waits(weaker)) => {
+                for at in 0..pending.len() {
+                    if completes(pending, at, &waits) && !completes(pending, at, &weaker) {
+                        self.outcome.under_way = true;
+                        self.outcome.shared |= pending[at].way.is_some();
+                    }
+                }
+                weaker
+            }
+            _ => waits,
+        };
+        let left: Vec<Pending> =
+            (0..pending.len()).filter(|&at| !completes(pending, at, &now)).map(|at| pending[at]).collect();
+        actor.pending = left;
+        let (pending, known) = (&actor.pending, &mut actor.known);
+        actor.acquires.retain(|acquire| {
+            let in_flight = pending.iter().any(|pending| pending.number == acquire.number);
+            if !in_flight {
+                known.merge(&acquire.known);
+            }
+            in_flight
+        });
+    }
+
+    /// How much of a wave's own work others may rely on.
+    fn marks(&self, wave: usize) -> Marks {
+        let actor = &self.actors[wave];
+        let done = |way: Way| {
+            let open = actor.pending.iter().filter(|pending| pending.way == Some(way));
+            open.map(|pending| pending.number - 1).min().unwrap_or(actor.issued)
+        };
+        [done(Way::Lds), actor.issued, done(Way::Far), done(Way::Scalar)]
+    }
+
+    /// Lets a group go on if all of its waves have arrived or ended. A wave that the log has not seen yet has not.
+    fn open_barrier(&mut self, wave: u32) {
+        let members = &self.members[self.log.waves[wave as usize].group as usize];
+        let waits = |actor: &Actor| actor.at_barrier || actor.ended;
+        if !members.iter().all(|&member| waits(&self.actors[member])) {
+            return;
+        }
+        let here: Vec<usize> =
+            members.iter().copied().filter(|&member| self.actors[member].at_barrier).collect();
+        let (mut known, mut near, mut middle) = Default::default();
+        for &member in &here {
+            let marks = self.marks(member);
+            let actor = &self.actors[member];
+            merge(&mut known, &actor.known);
+            known.learn(member as u32, marks);
+            merge(&mut near, &actor.near);
+            merge(&mut middle, &actor.middle);
+        }
+        for member in here {
+            let split = self.log.split;
+            let actor = &mut self.actors[member];
+            actor.at_barrier = false;
+            actor.known.clone_from(&known);
+            actor.middle.clone_from(&middle);
+            if !split {
+                actor.near.clone_from(&near);
+            }
+        }
+    }
+
+    fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) {
+        let marks = self.marks(wave);
+        let actor = &mut self.actors[wave];
+        let mut now = actor.known.clone();
+        let old = match operation {
+            CacheOp::InvalidateL1 { .. } | CacheOp::InvalidateGl0 => &mut actor.near,
+            CacheOp::InvalidateGl1 => &mut actor.middle,
+            CacheOp::InvalidateScalar { .. } => {
+                now.learn(wave as u32, marks);
+                &mut actor.scalar
+            }
+            _ => return,
+        };
+        match changed {
+            Some(Change::KeepCaches) => self.outcome.under_way |= *old != now,
+            _ => *old = now,
+        }
+    }
+
+    fn memory(&mut self, at: usize, event: &Event, facts: &Facts) {
+        let wave = event.wave as usize;
+        let (first, last) = self.log.range(at);
+        let touches = &self.log.touches[first..last];
+        let actor = &mut self.actors[wave];
+        actor.issued += 1;
+        let number = actor.issued;
+        let way = |lds: bool| {
+            let touch = touches.iter().find(|touch| touch.lds == lds)?;
+            Some(match (touch.lds, touch.scalar) {
+                (true, _) => Way::Lds,
+                (_, true) => Way::Scalar,
+                _ => Way::Far,
+            })
+        };
+        match facts.classes {
+            // Flat: on the counter of what it has reached.
+            [Some(memory), Some(lds)] => {
+                if event.memory {
+                    // In order with the rest of vector memory (GFX10 has classes of its own for that).
+                    let class = if memory == Class::FlatVector { Class::Vector } else { memory };
+                    actor.pending.push(Pending { number, class, way: way(false) });
+                }
+                if event.lds {
+                    actor.pending.push(Pending { number, class: lds, way: way(true) });
+                }
+            }
+            [Some(class), None] => {
+                actor.pending.push(Pending { number, class, way: way(false).or_else(|| way(true)) });
+            }
+            _ => {}
+        }
+        for touch in touches {
+            self.touch(wave, number, event.place, touch);
+        }
+    }
+
+    fn touch(&mut self, wave: usize, number: u32, place: (u32, u32), touch: &Touch) {
+        let cell = &self.cells[touch.cell as usize];
+        let clash =
+            cell.entries.iter().find_map(|entry| self.clash(wave, touch, entry).map(|what| (what, entry)));
+        if let Some((what, entry)) = clash {
+            let (first, second) = (self.log.offset(entry.place), self.log.offset(place));
+            self.outcome.clash = Some(Clash { first, second, what });
+            return;
+        }
+        if touch.manner.acquires() && !cell.published.is_empty() {
+            let known = cell.published.clone();
+            self.actors[wave].acquires.push(Acquire { number, known });
+        }
+        if touch.manner.writes() && self.log.acquired[touch.cell as usize] {
+            let mut marks = self.marks(wave);
+            if touch.lds {
+                // LDS serves a wave in order: what it did there before is done when this is.
+                marks[Way::Lds as usize] = number;
+            }
+            let published = &mut self.cells[touch.cell as usize].published;
+            published.merge(&self.actors[wave].known);
+            published.learn(wave as u32, marks);
+        }
+        let entries = &mut self.cells[touch.cell as usize].entries;
+        let same = |entry: &&mut Entry| {
+            (entry.wave, entry.manner, entry.scalar) == (wave as u32, touch.manner, touch.scalar)
+        };
+        match entries.iter_mut().find(same) {
+            Some(entry) => {
+                let agree = entry.mask == touch.mask && entry.value == touch.value;
+                entry.value = entry.value.filter(|_| agree);
+                entry.mask |= touch.mask;
+                (entry.number, entry.place) = (number, place);
+            }
+            None => entries.push(Entry {
+                wave: wave as u32,
+                manner: touch.manner,
+                scalar: touch.scalar,
+                lds: touch.lds,
+                mask: touch.mask,
+                value: touch.value,
+                number,
+                place,
+            }),
+        }
+    }
+
+    /// What is wrong with an access after an earlier one.
+    fn clash(&self, wave: usize, touch: &Touch, entry: &Entry) -> Option<&'static str> {
+        let mask = touch.mask & entry.mask;
+        if mask == 0 || !(touch.manner.writes() || entry.manner.writes()) {
+            return None;
+        }
+        if entry.wave == wave as u32 && !(touch.scalar || entry.scalar) {
+            return None;
+        }
+        if !self.ordered(wave, touch, entry) {
+            let agree = touch.manner == Manner::Write
+                && entry.manner == Manner::Write
+                && Touch::agrees(mask, touch.value, entry.value);
+            let fine = agree || self.synchronises(wave, touch, entry);
+            return (!fine).then_some("without order");
+        }
+        if touch.manner == Manner::Read && !self.fresh(wave, touch, entry) {
+            return Some("may be stale");
+        }
+        if touch.manner == Manner::SyncRead && !self.fresh_beyond(wave, touch, entry) {
+            return Some("may be stale");
+        }
+        None
+    }
+
+    fn same_group(&self, wave: usize, other: u32) -> bool {
+        self.log.waves[wave].group == self.log.waves[other as usize].group
+    }
+
+    /// Whether the earlier access is known to be complete.
+    fn ordered(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
+        let way = match (entry.lds, entry.scalar) {
+            (true, _) => Way::Lds,
+            (_, true) => Way::Scalar,
+            _ => Way::Far,
+        };
+        if entry.wave == wave as u32 {
+            return self.marks(wave)[way as usize] >= entry.number || touch.scalar && entry.scalar;
+        }
+        let known = &self.actors[wave].known;
+        let near = way == Way::Far && !touch.scalar && !self.log.split && self.same_group(wave, entry.wave);
+        known.get(entry.wave, way) >= entry.number || near && known.get(entry.wave, Way::Near) >= entry.number
+    }
+
+    /// Whether two accesses may meet in any order because they are how waves synchronise.
+    fn synchronises(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
+        let joined = |wave: u32| {
+            let entries = &self.cells[touch.cell as usize].entries;
+            entries.iter().any(|entry| entry.wave == wave && entry.manner == Manner::Exchange)
+        };
+        match (touch.manner, entry.manner) {
+            (Manner::SyncRead, _) | (_, Manner::SyncRead) => true,
+            // The store that lets go of a lock, by a wave that has held it.
+            (Manner::Write, other) if other.is_atomic() => joined(wave as u32),
+            (other, Manner::Write) if other.is_atomic() => joined(entry.wave),
+            (one, two) => one.is_atomic() && two.is_atomic(),
+        }
+    }
+
+    /// Whether a load cannot find an older copy of what was written.
+    fn fresh(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
+        let actor = &self.actors[wave];
+        let after = |known: &Knowledge| known.get(entry.wave, Way::Far) >= entry.number;
+        if touch.lds {
+            return true;
+        }
+        if touch.scalar {
+            return entry.scalar || after(&actor.scalar);
+        }
+        match (self.log.gfx10, self.same_group(wave, entry.wave)) {
+            (_, true) => !self.log.split || after(&actor.near),
+            (false, false) => after(&actor.near),
+            (true, false) => after(&actor.near) && (touch.dlc || after(&actor.middle)),
+        }
+    }
+
+    /// The same of a load that does not look into the first cache.
+    fn fresh_beyond(&self, wave: usize, touch: &Touch, entry: &Entry) -> bool {
+        let middle = &self.actors[wave].middle;
+        touch.lds
+            || touch.dlc
+            || !self.log.gfx10
+            || self.same_group(wave, entry.wave)
+            || middle.get(entry.wave, Way::Far) >= entry.number
+    }
+}
+
+fn merge(into: &mut Knowledge, from: &Knowledge) {
+    into.merge(from);
+}
