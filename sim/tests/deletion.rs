@@ -76,7 +76,7 @@ impl Table {
             *table.fates.entry(mutation.kind.clone()).or_default().entry(fate).or_default() += 1;
             if fate == Fate::Missed {
                 table.missed.push(format!("{what} {} {}: {why}", mutation.kind, mutation.text));
-            } else if !why.is_empty() {
+            } else if !why.is_empty() || fate == Fate::Registers && mutation.order.is_none() {
                 table.remarks.push(format!("{what} {} {}: {fate:?} {why}", mutation.kind, mutation.text));
             }
         }

@@ -49,7 +49,8 @@ impl Knowledge {
                     let mut entry = **left;
                     raise(&mut entry.1, right.1);
                     out.push(entry);
-                    (mine.next(), theirs.next());
+                    mine.next();
+                    theirs.next();
                 }
                 (Some(left), right) if right.is_none_or(|right| left.0 < right.0) => {
                     out.push(**left);

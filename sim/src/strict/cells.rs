@@ -110,6 +110,9 @@ pub(super) struct LdsCell {
     pub(super) read: Stamp,
     pub(super) write_place: u32,
     pub(super) read_place: u32,
+    /// The last write that was no atomic, before the place was one of atomics: an atomic of the writer hides it.
+    pub(super) plain: Stamp,
+    pub(super) plain_place: u32,
     /// What was written last, for stores of what is there already.
     pub(super) value: u32,
     /// Waves that have taken part in atomics that return: a bit for each.

@@ -397,6 +397,9 @@ impl Watcher<'_> {
             let (stamp, place) = (self.stamp(mask).sync(sync), self.group.now.place);
             let cell = &mut self.group.lds[word];
             (cell.write, cell.write_place) = (stamp, place);
+            if !sync {
+                (cell.plain, cell.plain_place) = (stamp, place);
+            }
             cell.value = cell.value & !bytes | placed & bytes;
         }
     }
@@ -418,8 +421,8 @@ impl Watcher<'_> {
             let Some(&cell) = self.group.lds.get(word) else { continue };
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
-            if conflicts(cell.write) && !cell.write.is_atomic() && !cell.write.is_sync() {
-                self.report_conflict(access, Conflict::WriteAfterWrite, cell.write, cell.write_place);
+            if conflicts(cell.plain) {
+                self.report_conflict(access, Conflict::WriteAfterWrite, cell.plain, cell.plain_place);
             } else if conflicts(cell.read) && !self.has_joined_lds(&cell, cell.read) {
                 self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place);
             }

@@ -236,9 +236,11 @@ impl<'a> Subject<'a> {
     /// Why no rule asks for a nop.
     fn surplus_nop(&self, mutation: &Mutation) -> Fate {
         let parsed = codeobj::CodeObject::parse(self.object).expect("it parses");
+        let mut reachable = false;
         for part in Entries::new(&parsed, None).expect("a known processor").parts() {
             let program = &part.program;
             let Some(site) = program.at(mutation.address) else { continue };
+            reachable = true;
             let memory = |site: u32| {
                 let kinds = program.insts.get(site as usize).map(|_| program.code.effects(site).kinds);
                 kinds.is_some_and(|kinds| kinds.intersects(Kinds::SMEM | Kinds::VMEM | Kinds::FLAT))
@@ -256,7 +258,8 @@ impl<'a> Subject<'a> {
                 return Fate::Placement;
             }
         }
-        Fate::Missed
+        // Behind a branch that is always taken there is no path to it.
+        if reachable { Fate::Missed } else { Fate::Placement }
     }
 }
 
