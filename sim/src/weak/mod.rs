@@ -7,8 +7,11 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `machine` | issue, perform, return, waits |
-//! | `state` | all that choices change; the watchers through which handlers meet it |
+//! | `machine` | what does not change, and one step of a wave |
+//! | `issue`, `perform`, `returns` | the life of a memory instruction |
+//! | `state` | all that choices change |
+//! | `watchers` | through which handlers meet it |
+//! | `registers` | contents of registers, kept aside |
 //! | `cache` | lines |
 //! | `info` | what is needed of an instruction |
 //! | `schedule` | one run by a seed |
@@ -22,11 +25,16 @@
 mod cache;
 mod explore;
 mod info;
+mod issue;
 mod machine;
+mod perform;
 mod random;
+mod registers;
+mod returns;
 mod schedule;
 mod search;
 mod state;
+mod watchers;
 
 pub use search::{End, Exploration, Outcome, Place, Register, Search, Thread};
 

@@ -1,8 +1,9 @@
 //! One run of a dispatch, by a seed.
 
 use super::cache::Cache;
-use super::machine::{Machine, Next, Site, complete};
+use super::machine::{Machine, Next, Site};
 use super::random::Random;
+use super::returns::complete;
 use super::state::{Actor, State};
 use crate::exec::Scratch;
 use crate::fault::{Fault, Trap};

@@ -1,0 +1,253 @@
+//! Issue: what an instruction is about to do, and where its requests go.
+
+use super::info::{Info, Kind};
+use super::machine::Machine;
+use super::registers::{Registers, copy_registers, differing, filled, put_registers};
+use super::state::{Key, Pending, Request, Slot, State};
+use super::watchers::{Direct, Probe};
+use crate::fault::{Access, Trap};
+use crate::watch::{CacheOp, Space};
+use crate::wave::Wave;
+use check::counters::Class;
+use isa::ModFlags;
+
+/// What an instruction is about to do.
+pub(super) struct Probed {
+    slots: Vec<Slot>,
+    caches: Vec<CacheOp>,
+    results: Registers,
+    kept: Registers,
+}
+
+impl Machine<'_> {
+    /// Issues an LDS or scalar memory instruction: all of it is performed later.
+    pub(super) fn defer(&mut self, state: &mut State, at: usize, (range, pc): (u32, u32), kind: Kind) {
+        let Some(info) = self.program.info(range, pc) else { return };
+        let actor = &mut state.actors[at];
+        let serial = actor.serial;
+        let key = match kind {
+            Kind::Lds => Key::Lds { actor: at as u32 },
+            _ => Key::Scalar { actor: at as u32, serial },
+        };
+        actor.pending.push(Pending {
+            serial,
+            range,
+            pc,
+            exec: actor.wave.exec(),
+            class: info.class,
+            sources: copy_registers(&actor.wave, &info.sources),
+            slots: Vec::new(),
+            left: 1,
+            results: Vec::new(),
+            kept: Vec::new(),
+            ready: true,
+        });
+        actor.serial = serial.wrapping_add(1);
+        state.queues.entry(key).or_default().push_back(Request { actor: at as u32, serial });
+    }
+
+    /// Finds out what a vector memory instruction is about to do.
+    pub(super) fn probe(&mut self, state: &mut State, at: usize) -> Result<Probed, Trap> {
+        self.make_room(state, at)?;
+        self.fetch(state, at)?;
+        let group = self.sites[at].group as usize;
+        let State { actors, lds, .. } = state;
+        let wave = &mut actors[at].wave;
+        let place = (wave.range, wave.pc);
+        wave.last = wave.pc;
+        let Some(info) = self.program.info(place.0, place.1).cloned() else { return Err(Trap::Fetch(0)) };
+        let saved = copy_registers(wave, &info.results);
+        let exec = wave.exec();
+        let mut probe = Probe::default();
+        let mut results = Vec::new();
+        let mut kept = Vec::new();
+        let outcome = if info.atomic {
+            self.probe_atomic(wave, &mut lds[group], at, &mut probe)
+        } else {
+            // An address in the register that is loaded must stay.
+            if info.tied {
+                put_registers(wave, &filled(&saved, 0), exec);
+            }
+            let first = self.run_handler(wave, &mut lds[group], at, place, Some(&mut probe));
+            if first.is_ok() && probe.slots.is_empty() {
+                results = copy_registers(wave, &info.results);
+                kept = self.kept_bits(wave, &mut lds[group], at, place, &info, &results);
+            }
+            first.map(|_| ())
+        };
+        wave.set_exec(exec);
+        put_registers(wave, &saved, u64::MAX);
+        outcome?;
+        Ok(Probed { slots: probe.slots, caches: probe.caches, results, kept })
+    }
+
+    /// The same of an atomic, which must not be performed yet: lane by lane.
+    fn probe_atomic(
+        &mut self,
+        wave: &mut Wave,
+        lds: &mut [u32],
+        at: usize,
+        probe: &mut Probe,
+    ) -> Result<(), Trap> {
+        let place = (wave.range, wave.pc);
+        for lane in crate::wave::ActiveLanes(wave.exec()) {
+            wave.set_exec(1 << lane);
+            probe.stopped = false;
+            if let (Err(trap), false) =
+                (self.run_handler(wave, lds, at, place, Some(&mut *probe)), probe.stopped)
+            {
+                return Err(trap);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bits of the results that an instruction does not write (`d16`): those that differ when the registers held ones
+    /// instead of zeros before.
+    fn kept_bits(
+        &mut self,
+        wave: &mut Wave,
+        lds: &mut [u32],
+        at: usize,
+        place: (u32, u32),
+        info: &Info,
+        results: &Registers,
+    ) -> Registers {
+        if !info.tied {
+            return Vec::new();
+        }
+        let exec = wave.exec();
+        put_registers(wave, &filled(results, u32::MAX), exec);
+        let _ = self.run_handler(wave, lds, at, place, Some(&mut Direct));
+        let second = copy_registers(wave, &info.results);
+        results.iter().zip(&second).map(|(first, second)| (first.0, differing(&first.1, &second.1))).collect()
+    }
+
+    /// Whether a load that has been probed could find a line in the first cache.
+    pub(super) fn could_hit(&self, state: &State, at: usize, probed: &Probed) -> bool {
+        probed.slots.iter().any(|slot| self.hits(state, at, slot))
+    }
+
+    pub(super) fn key(&self, at: usize, slot: &Slot) -> Key {
+        match slot.access.space {
+            Space::Lds => Key::Lds { actor: at as u32 },
+            _ => Key::Line { unit: self.sites[at].unit, line: slot.access.address / self.line_bytes },
+        }
+    }
+
+    /// Queues in which an instruction may still have a request.
+    pub(super) fn keys(&self, state: &State, at: usize, pending: &Pending) -> Vec<Key> {
+        let actor = at as u32;
+        let mut keys: Vec<Key> = pending.slots.iter().map(|slot| self.key(at, slot)).collect();
+        if keys.is_empty() {
+            keys.extend([Key::Lds { actor }, Key::Scalar { actor, serial: pending.serial }]);
+        }
+        keys.dedup();
+        let mine = Request { actor, serial: pending.serial };
+        keys.retain(|key| state.queues.get(key).is_some_and(|queue| queue.contains(&mine)));
+        keys
+    }
+
+    /// A load hits if the line is there and nothing for it is under way: what is would have to be overtaken.
+    pub(super) fn hits(&self, state: &State, at: usize, slot: &Slot) -> bool {
+        let access = &slot.access;
+        let last = access.address + u64::from(access.bytes) - 1;
+        access.kind == Access::Read
+            && access.space == Space::Global
+            && !access.flags.contains(ModFlags::GLC)
+            && access.address / self.line_bytes == last / self.line_bytes
+            && state.near[self.sites[at].unit as usize].has(access.address / self.line_bytes)
+            && !state.queues.contains_key(&self.key(at, slot))
+    }
+
+    /// Issues a vector memory instruction. `may_hit`: whether lines are still in the first cache.
+    pub(super) fn issue(
+        &mut self,
+        state: &mut State,
+        at: usize,
+        mut probed: Probed,
+        may_hit: bool,
+    ) -> Result<(), Trap> {
+        let length = self.fetch(state, at)?;
+        let site = self.sites[at];
+        for operation in &probed.caches {
+            match operation {
+                CacheOp::InvalidateL1 { .. } | CacheOp::InvalidateGl0 => {
+                    state.near[site.unit as usize].invalidate();
+                }
+                CacheOp::InvalidateGl1 => state.middle[site.array as usize].invalidate(),
+                // L2 is the place where all agents meet.
+                _ => {}
+            }
+        }
+        let wave = &mut state.actors[at].wave;
+        let (range, pc) = (wave.range, wave.pc);
+        wave.pc += length;
+        let Some(info) = self.program.info(range, pc) else { return Err(Trap::Fetch(0)) };
+        // A store to private memory is done; it is counted nevertheless.
+        if probed.slots.is_empty() && info.class.is_none() {
+            return Ok(());
+        }
+        let (exec, serial) = (wave.exec(), state.actors[at].serial);
+        let sources = if probed.slots.is_empty() {
+            Vec::new()
+        } else {
+            copy_registers(&state.actors[at].wave, &info.sources)
+        };
+        let class = self.class(info, &probed.slots);
+        let left = self.enqueue(state, at, &mut probed.slots, serial, may_hit);
+        let ready = probed.slots.is_empty();
+        let Probed { slots, results, kept, .. } = probed;
+        let actor = &mut state.actors[at];
+        actor.serial = serial.wrapping_add(1);
+        actor.pending.push(Pending {
+            serial,
+            range,
+            pc,
+            exec,
+            class,
+            sources,
+            slots,
+            left,
+            results,
+            kept,
+            ready,
+        });
+        Ok(())
+    }
+
+    /// Which class an instruction counts in: of a flat one, by where it went.
+    fn class(&self, info: &Info, slots: &[Slot]) -> Option<Class> {
+        let gfx10 = self.has_middle();
+        match slots.iter().any(|slot| slot.access.space == Space::Lds) {
+            _ if !info.flat => info.class,
+            true if gfx10 => Some(Class::Lds),
+            true => Some(Class::FlatLds),
+            false if gfx10 => info.class,
+            false => Some(Class::Vector),
+        }
+    }
+
+    /// Takes what hits, and puts the rest in queues; gives the number of requests.
+    fn enqueue(&self, state: &mut State, at: usize, slots: &mut [Slot], serial: u32, may_hit: bool) -> u32 {
+        let near = &state.near[self.sites[at].unit as usize];
+        let mut keys: Vec<Key> = Vec::new();
+        for slot in slots {
+            if may_hit && self.hits(state, at, slot) {
+                let access = &slot.access;
+                slot.value = near.load(access.address, access.bytes, self.line_bytes).unwrap_or(0);
+                continue;
+            }
+            let to_lds =
+                slot.access.space == Space::Lds && keys.iter().any(|key| !matches!(key, Key::Lds { .. }));
+            let key = self.key(at, slot);
+            if !to_lds && !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        for key in &keys {
+            state.queues.entry(*key).or_default().push_back(Request { actor: at as u32, serial });
+        }
+        keys.len() as u32
+    }
+}

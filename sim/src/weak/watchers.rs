@@ -1,0 +1,151 @@
+//! The watchers through which handlers meet what a weak run has instead of memory.
+
+use super::cache::Cache;
+use super::state::Slot;
+use crate::exec::Cx;
+use crate::fault::{Access, Trap};
+use crate::memory::Memory;
+use crate::watch::{CacheOp, MemAccess, Space, Watch};
+
+/// Finds out what an instruction will access; nothing but scratch, which no other wave sees, is touched.
+#[derive(Default)]
+pub(super) struct Probe {
+    pub(super) slots: Vec<Slot>,
+    pub(super) caches: Vec<CacheOp>,
+    /// An atomic was met and not performed.
+    pub(super) stopped: bool,
+}
+
+impl Watch for Probe {
+    fn read(&mut self, _: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        if access.space == Space::Scratch {
+            return Ok(None);
+        }
+        self.slots.push(Slot { access: *access, value: 0 });
+        Ok(Some(0))
+    }
+
+    fn write(&mut self, _: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
+        if access.space == Space::Scratch {
+            return Ok(false);
+        }
+        self.slots.push(Slot { access: *access, value });
+        Ok(true)
+    }
+
+    fn atomic(&mut self, _: &Memory, access: &MemAccess) -> Result<(), Trap> {
+        if access.space == Space::Scratch {
+            return Ok(());
+        }
+        self.slots.push(Slot { access: *access, value: 0 });
+        self.stopped = true;
+        Err(Trap::Unsupported)
+    }
+
+    fn cache(&mut self, _: &Memory, operation: CacheOp) -> Result<(), Trap> {
+        self.caches.push(operation);
+        Ok(())
+    }
+}
+
+/// Gives an instruction that returns what its parts have loaded.
+pub(super) struct Serve<'a> {
+    pub(super) slots: std::slice::Iter<'a, Slot>,
+}
+
+impl Watch for Serve<'_> {
+    fn read(&mut self, _: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        if access.space == Space::Scratch {
+            return Ok(None);
+        }
+        let next = self.slots.find(|slot| slot.access.kind == Access::Read);
+        Ok(Some(next.map_or(0, |slot| slot.value)))
+    }
+
+    fn write(&mut self, _: &Memory, access: &MemAccess, _: u32) -> Result<bool, Trap> {
+        // A load to LDS brings its data when it returns; other stores have been performed.
+        Ok(access.space == Space::Global)
+    }
+
+    fn atomic(&mut self, _: &Memory, _: &MemAccess) -> Result<(), Trap> {
+        Ok(())
+    }
+
+    fn cache(&mut self, _: &Memory, _: CacheOp) -> Result<(), Trap> {
+        Ok(())
+    }
+}
+
+/// Performs what is asked for.
+pub(super) struct Direct;
+
+impl Watch for Direct {
+    fn read(&mut self, _: &Memory, _: &MemAccess) -> Result<Option<u32>, Trap> {
+        Ok(None)
+    }
+
+    fn write(&mut self, _: &Memory, _: &MemAccess, _: u32) -> Result<bool, Trap> {
+        Ok(false)
+    }
+
+    fn atomic(&mut self, _: &Memory, _: &MemAccess) -> Result<(), Trap> {
+        Ok(())
+    }
+
+    fn cache(&mut self, _: &Memory, _: CacheOp) -> Result<(), Trap> {
+        Ok(())
+    }
+}
+
+/// The scalar cache at work: loads may hit old lines, stores stay until they are written back.
+pub(super) struct ScalarAccess<'a> {
+    pub(super) cache: &'a mut Cache,
+    pub(super) line_bytes: u64,
+    /// Dwords that memory gets now.
+    pub(super) written: Vec<(u64, u32)>,
+    /// Dwords that atomics change, and what they held.
+    pub(super) changed: Vec<(u64, u32)>,
+}
+
+impl Watch for ScalarAccess<'_> {
+    fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap> {
+        let line = access.address / self.line_bytes;
+        if !self.cache.has(line) {
+            self.cache.fill(memory, line, self.line_bytes);
+        }
+        Ok(self.cache.load(access.address, access.bytes, self.line_bytes))
+    }
+
+    fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
+        let line = access.address / self.line_bytes;
+        if !self.cache.has(line) {
+            self.cache.fill(memory, line, self.line_bytes);
+        }
+        self.cache.keep(access.address, value, self.line_bytes);
+        Ok(true)
+    }
+
+    fn atomic(&mut self, memory: &Memory, access: &MemAccess) -> Result<(), Trap> {
+        // Scalar atomics are performed in L2.
+        for address in (0..u64::from(access.bytes / 4)).map(|word| access.address + word * 4) {
+            let held = memory.find(address, 4).map_or(0, |(buffer, offset)| buffer.load(offset, 4));
+            self.changed.push((address, held));
+        }
+        self.cache.drop_line(access.address / self.line_bytes);
+        Ok(())
+    }
+
+    fn cache(&mut self, _: &Memory, operation: CacheOp) -> Result<(), Trap> {
+        match operation {
+            CacheOp::InvalidateScalar { .. } => self.cache.invalidate(),
+            CacheOp::WriteBackScalar { .. } => self.written = self.cache.take_dirty(self.line_bytes),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A context's trap after its handler has failed.
+pub(super) fn trap_of(cx: &mut Cx<'_>) -> Trap {
+    cx.trap.take().unwrap_or(Trap::Unsupported)
+}
