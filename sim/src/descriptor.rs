@@ -132,6 +132,11 @@ impl Descriptor {
         field(self.rsrc1, 23, 1) != 0
     }
 
+    /// FP16_OVFL (GFX9 and later): finite f16 results do not become infinite.
+    pub fn fp16_overflow(&self) -> bool {
+        field(self.rsrc1, 26, 1) != 0
+    }
+
     /// Whether waves of a group run on both compute units of a work-group processor (GFX10).
     pub fn wgp_mode(&self) -> bool {
         field(self.rsrc1, 29, 1) != 0

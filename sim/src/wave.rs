@@ -154,7 +154,9 @@ impl Wave {
         };
         let clamp = if descriptor.dx10_clamp() { mode::DX10_CLAMP } else { 0 };
         let ieee = if descriptor.ieee_mode() { mode::IEEE } else { 0 };
-        wave.set_mode(descriptor.float_mode() | clamp | ieee);
+        let has_overflow = target.generation >= Generation::Gfx9 && descriptor.fp16_overflow();
+        let overflow = if has_overflow { mode::FP16_OVERFLOW } else { 0 };
+        wave.set_mode(descriptor.float_mode() | clamp | ieee | overflow);
         wave
     }
 

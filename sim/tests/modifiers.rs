@@ -190,8 +190,8 @@ fn sweep(what: &str, names: &[&str], choose: Choose) {
     let targets = targets().into_iter().filter(|target| wants_all() || names.contains(&target.name));
     for (place, target) in targets.enumerate() {
         let rows: Vec<_> = vector_rows(target).map(|row| (row, inputs(row, 11, target.wave_size))).collect();
-        let modes = [Mode::USUAL, Mode { float: 0x00, ieee: false, dx10: true }];
-        let odd = Mode { float: 0x5f, ieee: false, dx10: false };
+        let modes = [Mode::USUAL, Mode { float: 0x00, ieee: false, ..Mode::USUAL }];
+        let odd = Mode { float: 0x5f, ieee: false, dx10: false, ..Mode::USUAL };
         for (number, mode) in modes.into_iter().chain([odd]).enumerate() {
             // By default a processor has one of the modes.
             if !wants_all() && number != place % 3 {

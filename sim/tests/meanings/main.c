@@ -41,7 +41,8 @@ u16 half_round(int negative, u128 m, int e, u32 code) {
     if (kept >> 10) {
         int exponent = last + 10 + 15;
         if (exponent >= 31) {
-            int infinite = code == 0 || (code == 1 && !negative) || (code == 2 && negative);
+            // FP16_OVFL: the largest number instead.
+            int infinite = !mode.overflow && (code == 0 || (code == 1 && !negative) || (code == 2 && negative));
             return sign | (infinite ? 0x7c00 : 0x7bff);
         }
         return sign | exponent << 10 | ((u32)kept & 0x3ff);
@@ -78,7 +79,7 @@ int main(int argc, char **argv) {
         if (head[0] > 63 || fread(name, 1, head[0], from) != head[0]) return 1;
         u32 m = head[1];
         mode = (struct Mode){m & 3, m >> 2 & 3, m >> 4 & 1, m >> 5 & 1, m >> 6 & 1, m >> 7 & 1,
-                             m >> 8 & 1, m >> 9 & 1, m >> 10 & 1, m >> 16};
+                             m >> 8 & 1, m >> 9 & 1, m >> 10 & 1, m >> 11 & 1, m >> 16};
         Meaning *meaning = find(name);
         u32 found = meaning != 0;
         fwrite(&found, 4, 1, to);

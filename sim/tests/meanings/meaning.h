@@ -35,7 +35,7 @@ void add_meaning(const char *name, Meaning *meaning);
 
 // What the MODE register says and which generation it is; IN and OUT: denormals are kept.
 extern struct Mode {
-    u32 round32, round64, in32, out32, in64, out64, ieee, dx10, clamp, gen;
+    u32 round32, round64, in32, out32, in64, out64, ieee, dx10, clamp, overflow, gen;
 } mode;
 
 #define OP(name)                                                                       \

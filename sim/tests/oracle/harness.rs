@@ -39,7 +39,7 @@ impl Harness {
             ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\ns_load_dwordx8 s[4:11], s[0:1], 0x0\ns_waitcnt 0\n{body}\
              s_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_group_segment_fixed_size {lds}\n\
              .amdhsa_kernarg_size 32\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_next_free_vgpr {}\n\
-             .amdhsa_next_free_sgpr 96\n\
+             .amdhsa_next_free_sgpr 80\n\
              .amdhsa_float_round_mode_32 {}\n.amdhsa_float_round_mode_16_64 {}\n\
              .amdhsa_float_denorm_mode_32 {}\n.amdhsa_float_denorm_mode_16_64 {}\n\
              .amdhsa_ieee_mode {}\n.amdhsa_dx10_clamp {}\n",
@@ -53,6 +53,9 @@ impl Harness {
         );
         if accumulates {
             let _ = writeln!(source, ".amdhsa_accum_offset {vgprs}");
+        }
+        if mode.fp16_overflow {
+            source.push_str(".amdhsa_fp16_overflow 1\n");
         }
         if target.generation == Generation::Gfx10 {
             let _ = writeln!(source, ".amdhsa_wavefront_size32 {}", u32::from(target.wave_size == 32));

@@ -55,11 +55,13 @@ pub struct Mode {
     pub ieee: bool,
     /// `clamp` makes zero of NaN.
     pub dx10: bool,
+    /// FP16_OVFL (GFX9 and later): finite f16 results do not become infinite.
+    pub fp16_overflow: bool,
 }
 
 impl Mode {
     /// To the nearest, denormals kept, IEEE.
-    pub const USUAL: Mode = Mode { float: 0xf0, ieee: true, dx10: true };
+    pub const USUAL: Mode = Mode { float: 0xf0, ieee: true, dx10: true, fp16_overflow: false };
 
     /// Whether results of that many bits may be denormals.
     pub fn keeps_output_denormals(self, bits: u32) -> bool {

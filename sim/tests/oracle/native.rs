@@ -91,11 +91,12 @@ impl Native {
         let (from, to) = (temporary(".in"), temporary(".out"));
         let mut bytes = Vec::new();
         for request in requests {
-            let Mode { float, ieee, dx10 } = request.mode;
+            let Mode { float, ieee, dx10, fp16_overflow } = request.mode;
             let mode = float
                 | u32::from(ieee) << 8
                 | u32::from(dx10) << 9
                 | u32::from(request.clamp) << 10
+                | u32::from(fp16_overflow) << 11
                 | request.generation << 16;
             for word in [request.name.len() as u32, mode, request.inputs.len() as u32] {
                 bytes.extend(word.to_le_bytes());
