@@ -386,6 +386,65 @@ global_store_dword v1, v5, s[4:5]",
     assert!(matches!(found, Ok((FaultClass::Race, _))), "{found:?}");
 }
 
+/// The atomic of the wave that has stored comes between its store and the other wave's atomic.
+#[test]
+fn an_atomic_hides_a_store_to_lds() {
+    let body = with_start(
+        "v_mov_b32 v2, 0
+v_mov_b32 v3, 1
+v_mov_b32 v4, 0
+v_cmp_gt_u32 vcc, 64, v0
+s_and_saveexec_b64 s[8:9], vcc
+ds_write_b32 v1, v4
+s_mov_b64 exec, s[8:9]
+!s_waitcnt lgkmcnt(0)
+s_barrier
+ds_add_u32 v2, v3
+s_waitcnt lgkmcnt(0)
+s_barrier
+ds_read_b32 v5, v2
+s_waitcnt lgkmcnt(0)
+global_store_dword v1, v5, s[4:5]",
+    );
+    let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
+    planted_in(shape, FaultClass::Race, "race-write-after-write");
+}
+
+/// LDS serves a wave in order: a release by an atomic in LDS needs no wait for stores there. Without a barrier for the
+/// count the other wave's first look at it would be a race.
+#[test]
+fn lds_releases_in_order() {
+    let body = with_start(
+        "v_mov_b32 v2, 0x100
+v_mov_b32 v3, 1
+v_mov_b32 v4, 0
+ds_write_b32 v2, v4
+s_waitcnt lgkmcnt(0)
+!s_barrier
+v_cmp_gt_u32 vcc, 64, v0
+s_cbranch_vccz Lreader
+ds_write_b32 v1, v0
+ds_add_u32 v2, v3
+s_branch Lend
+Lreader:
+ds_add_rtn_u32 v5, v2, v4
+s_waitcnt lgkmcnt(0)
+v_readfirstlane_b32 s9, v5
+s_cmp_lt_u32 s9, 64
+s_cbranch_scc1 Lreader
+v_and_b32 v1, 0xfc, v1
+ds_read_b32 v6, v1
+s_waitcnt lgkmcnt(0)
+global_store_dword v1, v6, s[4:5]
+Lend:",
+    );
+    let shape = Kernel { grid: 128, group: 128, ..kernel(&body) };
+    let (bad, good) = twins(shape.body);
+    assert_eq!(run(&Kernel { body: &good, ..shape }), Ok(()));
+    let found = verdict(&Kernel { body: &bad, ..shape });
+    assert!(matches!(found, Ok((FaultClass::Race, _))), "{found:?}");
+}
+
 #[test]
 fn groups_store_to_the_same_place() {
     let body = with_start(

@@ -77,7 +77,9 @@ impl Place<'_> {
     fn wait(&mut self, word: u32, kind: String, what: &str) {
         let (inst, _) = self.decoder.decode(&[word]).expect("a wait");
         let waits = check::Effects::of(self.target, &inst).waits;
-        self.push(word, kind, what, Some(Change::Waits(waits)));
+        // `expcnt` is about registers only.
+        let order = (!kind.starts_with("expcnt")).then_some(Change::Waits(waits));
+        self.push(word, kind, what, order);
     }
 
     fn variants(&mut self, inst: &MachInst) {

@@ -9,9 +9,9 @@ use sim::{CodeObject, Device, Dispatch, Fault, FaultClass, Limits, Mode, Observe
 use crate::changes::Mutation;
 use std::fmt;
 
-/// Wave instructions of the cases that every change runs: the shortest, and others as long as all of them are below this.
-const SMALL: u64 = 100_000;
-/// Wave instructions of the shortest case at most.
+/// Wave instructions of the cases that every change runs: the first, and others as long as all of them are below this.
+const SMALL: u64 = 40_000;
+/// Wave instructions of the first case at most.
 const LONG: u64 = 3_000_000;
 /// Seeds of weak mode that have to find what nothing else has.
 const SEEDS: u64 = 24;
@@ -66,25 +66,20 @@ impl<'a> Subject<'a> {
     pub fn new(kernel: &'a testkit::Kernel, object: &'a [u8]) -> Option<Subject<'a>> {
         let target = CodeObject::load(object).expect("it loads").target();
         let mut subject = Subject { kernel, object, target, cases: Vec::new(), logs: Vec::new() };
-        let mut sizes: Vec<(u64, usize)> = Vec::new();
-        for case in 0..(kernel.cases)().len() {
-            match subject.run(object, Mode::Fast, case, LONG, false) {
-                Ok((instructions, _)) => sizes.push((instructions, case)),
+        let grids: Vec<[u32; 3]> = (kernel.cases)().iter().map(|case| case.grid).collect();
+        let mut order: Vec<usize> = (0..grids.len()).collect();
+        order.sort_by_key(|&case| grids[case].iter().product::<u32>());
+        let mut left = LONG;
+        for case in order {
+            match subject.run(object, Mode::Fast, case, left, true) {
+                Ok((instructions, log)) => {
+                    subject.cases.push((case, instructions));
+                    subject.logs.extend(log);
+                    left = left.min(SMALL).saturating_sub(instructions);
+                }
                 Err(Why::Fault(fault)) if matches!(*fault, Fault::Budget { .. }) => {}
                 Err(why) => panic!("{}: {why}", kernel.name),
             }
-        }
-        sizes.sort_unstable();
-        let mut sum = 0;
-        for (instructions, case) in sizes {
-            sum += instructions;
-            if !subject.cases.is_empty() && sum > SMALL {
-                break;
-            }
-            subject.cases.push((case, instructions));
-            subject
-                .logs
-                .extend(subject.run(object, Mode::Fast, case, LONG, true).ok().and_then(|(_, log)| log));
         }
         (!subject.cases.is_empty()).then_some(subject)
     }
@@ -198,7 +193,6 @@ impl<'a> Subject<'a> {
         let (fate, cases) = match order {
             None if mutation.kind.starts_with("s_nop") => (self.surplus_nop(mutation), 0),
             None => (Fate::Registers, 1),
-            Some(_) if mutation.kind.starts_with("expcnt") => (Fate::Registers, 1),
             Some(Ok(Fate::Ordered)) => (Fate::Ordered, usize::MAX),
             Some(Ok(fate)) => (fate, 1),
             Some(Err(clash)) => return self.needed(&changed, clash),
