@@ -153,10 +153,7 @@ fn llvm_folds_to_the_same() {
                 continue;
             };
             here += 1;
-            // With a NaN the manuals ask for the least of the three, as later versions of LLVM do; LLVM 19 folds to the
-            // greater of the first two when the third is the NaN.
-            let third_nan = f32::from_bits(input.words[SOURCES[2]]).is_nan();
-            if fold.0 == "v_med3_f32" && third_nan {
+            if differs_knowingly(fold.0, input) {
                 continue;
             }
             if !expected.any && !same(fold.3, bits, expected) {
@@ -174,6 +171,23 @@ fn llvm_folds_to_the_same() {
     }
     println!("{compared} results of LLVM compared, {left} calls left alone");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Where LLVM 19 does not do what the manuals say.
+fn differs_knowingly(name: &str, input: &Input) -> bool {
+    let source = |at: usize| input.words[SOURCES[at]];
+    let is_nan = |bits: u32| f32::from_bits(bits).is_nan();
+    match name {
+        // With a NaN the manuals ask for the least of the three, as later versions of LLVM do; LLVM 19 folds to the greater of
+        // the first two when the third is the NaN. And it does not look for signalling ones.
+        "v_med3_f32" => is_nan(source(2)) || (0..3).any(|at| is_nan(source(at)) && source(at) >> 22 & 1 == 0),
+        // 1,201 places of 2/pi are stored; LLVM has 1,184 and folds to zero where it lacks some.
+        "v_trig_preop_f64" => {
+            let exponent = input.words[SOURCES[0] + 1] >> 20 & 0x7ff;
+            (source(1) & 31) * 53 + exponent.saturating_sub(1077) >= 35 * 32
+        }
+        _ => false,
+    }
 }
 
 fn same(result: &str, bits: u64, expected: &Expected) -> bool {
