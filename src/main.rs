@@ -9,12 +9,17 @@ mod cli;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// Exit code of a panic, which is a fault of kernc itself like any other.
+const PANIC: u8 = 5;
+
 fn main() -> ExitCode {
-    match cli::run(cli::Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
+    let cli = cli::Cli::parse();
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cli::run(cli))) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
             failure.report();
             ExitCode::from(failure.code())
         }
+        Err(_) => ExitCode::from(PANIC),
     }
 }

@@ -53,6 +53,9 @@ pub enum Access {
     Atomic,
 }
 
+/// Why an access fails where there is no memory.
+pub(crate) const NOWHERE: &str = "no allocation holds all of it";
+
 /// A dispatch that did not end well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {

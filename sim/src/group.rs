@@ -1,8 +1,10 @@
 //! A work-group: its waves and LDS, run a turn at a time so that waiting groups do not hold up the others.
 
 use crate::exec::{Cx, Flow, Scratch};
-use crate::fault::{Fault, Location, Trap};
+use crate::fault::{Fault, Location, NOWHERE, Trap};
+use crate::hidden;
 use crate::launch::Launch;
+use crate::object::KernelInfo;
 use crate::observe::Observing;
 use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
 use crate::stats::Counts;
@@ -167,7 +169,7 @@ impl Group {
             }
             _ => None,
         };
-        match fault(trap, |lane| Box::new(self.location(at, launch, lane))) {
+        match fault(trap, launch.kernel, |lane| Box::new(self.location(at, launch, lane))) {
             Fault::Unsupported { address, text } => {
                 let why = refusal.map_or(String::new(), |why| format!(" ({why})"));
                 Fault::Unsupported { address, text: format!("{text}{why}") }
@@ -178,9 +180,11 @@ impl Group {
 }
 
 /// What a trap is called once it is known where it happened.
-pub(crate) fn fault(trap: Trap, here: impl Fn(Option<u32>) -> Box<Location>) -> Fault {
+pub(crate) fn fault(trap: Trap, kernel: &KernelInfo, here: impl Fn(Option<u32>) -> Box<Location>) -> Fault {
     match trap {
         Trap::Memory { address, bytes, access, reason, lane } => {
+            let hidden = if reason == NOWHERE { hidden::reason(address, kernel) } else { None };
+            let reason = hidden.unwrap_or(reason);
             Fault::Memory { address, bytes, access, reason, at: here(Some(lane).filter(|&lane| lane < 64)) }
         }
         Trap::Unsupported => {

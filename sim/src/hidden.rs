@@ -7,7 +7,7 @@ use crate::object::KernelInfo;
 use crate::packet::dimensions;
 use crate::wave::{PRIVATE_APERTURE, SHARED_APERTURE};
 
-/// Addresses that hidden arguments hand on; 0 where there is nothing.
+/// Addresses that hidden arguments hand on; 0 where there is none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Provided {
     pub(crate) queue: u64,
@@ -29,8 +29,42 @@ pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Pr
     bytes
 }
 
-/// Buffers for host calls, heaps, device-side queues and synchronisation of grids are not provided: their addresses are
-/// null, as on a runtime that a program does not ask for them.
+/// What kernels use without asking whether it is there, and why it is not. Each gets addresses of its own, so that a fault
+/// can say whose they are.
+const MISSING: [(&str, &str); 3] = [
+    ("hostcall_buffer", "hidden_hostcall_buffer: calls of the host, like HIP's printf, are not emulated"),
+    ("heap_v1", "hidden_heap_v1: the heap of malloc in kernels is not emulated"),
+    ("printf_buffer", "hidden_printf_buffer: the object has no formats of printf"),
+];
+/// Where those addresses begin: above every allocation, below scratch.
+const MISSING_BASE: u64 = 0x6000_0000_0000;
+/// Address space of each; its argument points to the middle.
+const MISSING_SHIFT: u32 = 33;
+
+fn missing(name: &str) -> u64 {
+    let place = MISSING.iter().position(|(known, _)| *known == name);
+    place.map_or(0, |place| MISSING_BASE + (((place as u64) << 1 | 1) << (MISSING_SHIFT - 1)))
+}
+
+/// The rest of what is not provided. An ordinary launch leaves these null, and kernels ask whether they are.
+const NULL: [&str; 3] = ["multigrid_sync_arg", "default_queue", "completion_action"];
+/// Addresses that only a null pointer leads to.
+const NULL_PAGE: u64 = 4096;
+
+/// What an address where nothing is has to do with hidden arguments of a kernel.
+pub(crate) fn reason(address: u64, kernel: &KernelInfo) -> Option<&'static str> {
+    let hidden =
+        |name: &str| kernel.args.iter().any(|arg| matches!(&arg.kind, ArgKind::Hidden(it) if it == name));
+    if address < NULL_PAGE && NULL.into_iter().any(hidden) {
+        return Some(
+            "no allocation holds all of it; hidden_multigrid_sync_arg, hidden_default_queue and \
+             hidden_completion_action are null",
+        );
+    }
+    let place = usize::try_from(address.checked_sub(MISSING_BASE)? >> MISSING_SHIFT).ok()?;
+    MISSING.get(place).map(|(_, why)| *why)
+}
+
 fn value(name: &str, dispatch: &Dispatch<'_>, provided: Provided) -> u64 {
     let (stem, dim) = match name.rsplit_once('_') {
         Some((stem, "x")) => (stem, 0),
@@ -49,8 +83,8 @@ fn value(name: &str, dispatch: &Dispatch<'_>, provided: Provided) -> u64 {
         "private_base" => PRIVATE_APERTURE.into(),
         "shared_base" => SHARED_APERTURE.into(),
         "queue_ptr" => provided.queue,
-        "printf_buffer" => provided.printf,
+        "printf_buffer" if provided.printf != 0 => provided.printf,
         "dynamic_lds_size" => dispatch.dynamic_lds.into(),
-        _ => 0,
+        _ => missing(stem),
     }
 }

@@ -114,6 +114,7 @@ const START_EVERY: u64 = 4;
 impl<'a> Scheduler<'a> {
     pub(crate) fn new(launch: &'a Launch<'a>, limit: u64, threads: usize) -> Scheduler<'a> {
         let total = launch.groups().iter().product();
+        let threads = threads.min(MAX_RESIDENT as usize);
         let max_resident = (RESIDENT_BYTES / launch.group_bytes().max(1)).clamp(threads as u64, MAX_RESIDENT);
         Scheduler { launch, limit, threads, total, max_resident, state: Mutex::default() }
     }

@@ -1,13 +1,14 @@
 //! Code objects of every version as clang 14 (V2, V3) and 19 (V4 to V6) make them, recorded so that they run where no LLVM
 //! is: `cl/recorded.cl` for processors of every generation, in every mode, with results worked out here.
 //!
-//! `KERNC_RECORD=1` makes the objects again.
+//! Two more show what debug information and preloaded arguments do. `KERNC_RECORD=1` makes the objects again.
 
 mod common;
 
 use common::{compile, link, own, present};
-use sim::{CodeObject, Device, Dispatch, KernelInfo, Limits, Mode, ModuleId};
+use sim::{CodeObject, Device, Dispatch, FaultClass, KernelInfo, Limits, Location, Mode, ModuleId};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// Compiler, version, processors with their further options.
 type Recorded = (&'static str, u8, &'static [(&'static str, &'static str)]);
@@ -20,15 +21,36 @@ const RECORDED: [Recorded; 5] = [
     ("clang-19", 6, &[("gfx9-generic", ""), ("gfx1036", "")]),
 ];
 
+/// Objects of one kernel: source, file, options of clang 19. No path of the machine gets into them.
+const SINGLE: [(&str, &str, &[&str]); 2] = [
+    (
+        "preload.cl",
+        "preload-gfx90a.co",
+        &["-mcpu=gfx90a", "-O1", "-mllvm", "-amdgpu-kernarg-preload-count=8"],
+    ),
+    ("raced.cl", "raced-gfx906.co", &["-mcpu=gfx906", "-O1", "-gline-tables-only"]),
+];
+
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded")
 }
 
 /// Makes them again, if that is asked for.
 fn record() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(record_all);
+}
+
+fn record_all() {
     let tools = ["clang-14", "clang-19", "ld.lld-19"];
     if std::env::var_os("KERNC_RECORD").is_none() || !tools.iter().all(|tool| present(tool)) {
         return;
+    }
+    for (source, file, options) in SINGLE {
+        let prefix = format!("-ffile-prefix-map={}=", own("").display());
+        let options = [options, &[prefix.as_str(), "-fdebug-compilation-dir=."]].concat();
+        let object = compile("clang-19", &own(source), &options).expect("it compiles");
+        std::fs::write(directory().join(file), link(&[object]).expect("it links")).expect("written");
     }
     for (clang, version, processors) in RECORDED {
         for (processor, option) in processors {
@@ -126,4 +148,65 @@ fn right_in_every_mode() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The descriptor of gfx90a asks for arguments in SGPRs; the code starts behind 256 bytes for firmware that cannot.
+#[test]
+fn preloaded_arguments() {
+    record();
+    let bytes = std::fs::read(directory().join("preload-gfx90a.co")).expect("a recorded object");
+    let object = CodeObject::load(&bytes).expect("an object");
+    let kernel = object.kernel("preloaded").expect("the kernel");
+    assert_eq!(kernel.descriptor.preload, (6, 0));
+    for mode in [Mode::Fast, Mode::STRICT, Mode::Weak { seed: 3 }] {
+        let mut device = Device::with_threads(1);
+        device.set_mode(mode);
+        let module = device.load(&object).expect("it is placed");
+        let out = device.alloc(4 * 128).expect("room");
+        let (a, b, c) = (7u32, 1000u32, 0x1234_0000_5678u64);
+        let kernarg = kernel.pack(&[out.into(), a.into(), b.into(), c.into()]).expect("four arguments");
+        let dispatch = Dispatch {
+            kernel: &kernel.name,
+            grid: [128, 1, 1],
+            group: [64, 1, 1],
+            kernarg,
+            ..Dispatch::default()
+        };
+        let stats = device.run(module, &dispatch).unwrap_or_else(|fault| panic!("{mode:?}: {fault}"));
+        assert_eq!(stats.smem, 0, "nothing is left to be loaded");
+        let mut left = [0; 4 * 128];
+        device.read(out, &mut left).expect("it is there");
+        for (id, word) in left.as_chunks::<4>().0.iter().enumerate() {
+            assert_eq!(u32::from_le_bytes(*word), id as u32 * a + b + 0x1234, "{mode:?}: item {id}");
+        }
+    }
+}
+
+/// Reports and faults say file and line of both instructions.
+#[test]
+fn lines_of_the_source() {
+    record();
+    let bytes = std::fs::read(directory().join("raced-gfx906.co")).expect("a recorded object");
+    let object = CodeObject::load(&bytes).expect("an object");
+    let mut device = Device::with_threads(1);
+    let module = device.load(&object).expect("it is placed");
+    let (grid, group) = ([128, 1, 1], [128, 1, 1]);
+    let dispatch = |out: u64| {
+        let kernarg = object.kernels()[0].pack(&[out.into()]).expect("an argument");
+        Dispatch { kernel: "raced", grid, group, kernarg, ..Dispatch::default() }
+    };
+    let out = device.alloc(4 * 128).expect("room");
+    device.set_mode(Mode::Strict { keep_going: true });
+    device.run(module, &dispatch(out)).expect("it goes on");
+    let line = |at: &Location| at.source.clone().unwrap_or_default();
+    let race = device.reports().iter().find(|report| report.class == FaultClass::Race).expect("a race");
+    let (other, _) = race.other.as_ref().expect("two instructions");
+    let mut lines = [line(&race.at), line(other)];
+    lines.sort();
+    assert_eq!(lines, ["raced.cl:5", "raced.cl:7"]);
+    let text = race.to_string();
+    assert!(lines.iter().all(|line| text.contains(&format!(", {line}\n"))), "{text}");
+    device.set_mode(Mode::Fast);
+    let text = device.run(module, &dispatch(0)).expect_err("a null pointer").to_string();
+    assert!(text.ends_with("raced.cl:6"), "{text}");
 }

@@ -20,8 +20,8 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
         write(&output(&args, path, emit), &bytes)?;
     }
     match args.report {
-        Some(Format::Human) => print!("{}", report::human(&object)),
-        Some(Format::Json) => println!("{}", report::json(&object)),
+        Some(Format::Human) => out!("{}", report::human(&object)),
+        Some(Format::Json) => outln!("{}", report::json(&object)),
         None => {}
     }
     Ok(())

@@ -26,7 +26,7 @@ pub fn run(args: &LitmusArgs) -> Result<(), Failure> {
     }
     let names: Vec<&str> = args.mcpu.iter().map(String::as_str).collect();
     let mut found = false;
-    println!("{:14} {:11} {:>6} {:>9} {:>9}  result", "shape", "processor", "cases", "outcomes", "states");
+    outln!("{:14} {:11} {:>6} {:>9} {:>9}  result", "shape", "processor", "cases", "outcomes", "states");
     for file in &args.files {
         let text = read_source(file)?;
         let shape =
@@ -56,7 +56,7 @@ fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failu
         (0, _) => format!("{unfinished} cases could not be explored to their end"),
         _ => format!("forbidden outcomes in {forbidden} cases"),
     };
-    println!(
+    outln!(
         "{:14} {:11} {:6} {:9} {:9}  {result}",
         shape.name,
         machine.name(),
@@ -75,7 +75,7 @@ fn describe(case: &Case, verdict: &Verdict, verbose: bool) {
     if !verbose && verdict.forbidden.is_empty() {
         return;
     }
-    println!(
+    outln!(
         "  {}, {}, {}: {} outcomes",
         case.scope.name(),
         case.layout.name(),
@@ -83,9 +83,9 @@ fn describe(case: &Case, verdict: &Verdict, verbose: bool) {
         verdict.outcomes
     );
     for (condition, schedule) in &verdict.forbidden {
-        println!("    forbidden: {condition}");
+        outln!("    forbidden: {condition}");
         if verbose {
-            schedule.iter().for_each(|step| println!("      {step}"));
+            schedule.iter().for_each(|step| outln!("      {step}"));
         }
     }
 }

@@ -1,5 +1,15 @@
 //! Commands and options, and how failures are told.
 
+/// Like `print!`, which panics when nobody reads any more.
+macro_rules! out {
+    ($($text:tt)*) => { $crate::cli::print(format_args!($($text)*)) };
+}
+
+/// Like `println!`, which panics when nobody reads any more.
+macro_rules! outln {
+    ($($text:tt)*) => { $crate::cli::print(format_args!("{}\n", format_args!($($text)*))) };
+}
+
 mod assemble;
 mod check;
 mod compile;
@@ -10,6 +20,7 @@ mod observe;
 mod report;
 mod run;
 mod schedules;
+mod targets;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -40,7 +51,7 @@ enum Command {
     Litmus(litmus::LitmusArgs),
     /// Assemble a source in LLVM's syntax.
     As(assemble::AsArgs),
-    /// List the processors.
+    /// List the processors, and what kernc does for each.
     Targets,
     /// Explain a diagnostic code, like `kernc explain E0012`.
     Explain {
@@ -155,14 +166,19 @@ impl Failure {
     /// Tells the user.
     pub fn report(&self) {
         match self {
-            Failure::Source(text) | Failure::Found(text) => eprint!("{text}"),
+            Failure::Source(text) | Failure::Found(text) => complain(text),
             Failure::Usage(text) | Failure::File(text) | Failure::Internal(text) => {
-                eprintln!("error: {text}");
+                complain(&format!("error: {text}\n"));
             }
-            Failure::Fault(text) => eprintln!("fault: {text}"),
+            Failure::Fault(text) => complain(&format!("fault: {text}\n")),
             Failure::Reported => {}
         }
     }
+}
+
+/// Prints to standard error, if anyone listens.
+fn complain(text: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }
 
 /// Runs a parsed command line.
@@ -175,7 +191,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Litmus(args)) => litmus::run(&args),
         Some(Command::As(args)) => assemble::run(args),
         Some(Command::Targets) => {
-            targets();
+            targets::run();
             Ok(())
         }
         Some(Command::Explain { code }) => explain(&code),
@@ -183,18 +199,10 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-fn targets() {
-    for target in &kernc::PROCESSORS {
-        let tools = if target.compiles() { "compiler, assembler" } else { "assembler" };
-        let line = format!("{:<8} {tools:<20} {}", target.name, target.alternatives.join(" "));
-        println!("{}", line.trim_end());
-    }
-}
-
 fn explain(code: &str) -> Result<(), Failure> {
     let text =
         kernc::explain(code).ok_or_else(|| Failure::Usage(format!("there is no diagnostic `{code}`")))?;
-    println!("{text}");
+    outln!("{text}");
     Ok(())
 }
 
@@ -207,7 +215,7 @@ impl CommonArgs {
         match Target::by_name(name) {
             Some(target) if target.compiles() => Ok(target),
             Some(target) => Err(Failure::Usage(format!(
-                "kernc compiles for {} only; for {} it assembles and disassembles",
+                "kernc compiles for {} only; `kernc targets` says what it does for {}",
                 names(),
                 target.name
             ))),
@@ -261,6 +269,15 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 fn read_source(path: &Path) -> Result<String, Failure> {
     String::from_utf8(read(path)?)
         .map_err(|error| Failure::File(format!("{} is not UTF-8 text: {error}", path.display())))
+}
+
+/// Prints to standard output. Where that is closed there is nothing left to do.
+fn print(text: std::fmt::Arguments<'_>) {
+    if let Err(error) = std::io::Write::write_fmt(&mut std::io::stdout(), text) {
+        let failure = Failure::File(format!("cannot write standard output: {error}"));
+        failure.report();
+        std::process::exit(failure.code().into());
+    }
 }
 
 /// Writes a file, or standard output for `-`.

@@ -84,12 +84,12 @@ fn parse_trace(text: &str) -> Result<([u32; 3], Option<u32>), Failure> {
 
 fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
     let total: u64 = profile.instructions.iter().map(|inst| inst.count).sum();
-    println!("most executed, of {total} wave instructions, and their active lanes:");
+    outln!("most executed, of {total} wave instructions, and their active lanes:");
     let mut hottest: Vec<&Executed> = profile.instructions.iter().collect();
     hottest.sort_by_key(|inst| (std::cmp::Reverse(inst.count), inst.offset));
     for inst in hottest.iter().take(LISTED) {
         let lanes = inst.mean_lanes().map_or(String::new(), |lanes| format!("{lanes:.1}"));
-        println!("{:12} {lanes:>5} {:#8x}  {}", inst.count, inst.offset, inst.text);
+        outln!("{:12} {lanes:>5} {:#8x}  {}", inst.count, inst.offset, inst.text);
     }
     for (name, traffic) in [
         ("vector memory", profile.global),
@@ -99,13 +99,13 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
     ] {
         let Traffic { read, written, atomic } = traffic;
         if read + written + atomic > 0 {
-            println!("{name}: {read} bytes read, {written} written, {atomic} by atomics");
+            outln!("{name}: {read} bytes read, {written} written, {atomic} by atomics");
         }
     }
-    println!("active lanes of vector arithmetic: {:.1}%", 100.0 * profile.active_lanes());
+    outln!("active lanes of vector arithmetic: {:.1}%", 100.0 * profile.active_lanes());
     let Some(target) = profile.target else { return };
     let estimate = profile.estimate(target, resident(target, kernel));
-    println!(
+    outln!(
         "estimate, of one compute unit, not a measurement: {} cycles (VALU {}, SALU {}, memory {}, LDS {}, waits {})",
         estimate.cycles(),
         estimate.valu,
@@ -118,7 +118,8 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
 
 /// Waves of a kernel that a compute unit holds at a time, as far as VGPRs decide.
 fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
-    let vgprs = kernel.vgprs.max(1).next_multiple_of(target.vgpr_granule);
+    // What the metadata says may be anything.
+    let vgprs = kernel.vgprs.clamp(1, target.total_vgprs).next_multiple_of(target.vgpr_granule);
     let waves = (target.total_vgprs / vgprs).clamp(1, target.max_waves);
     u64::from(waves * target.simds_per_cu)
 }
@@ -137,9 +138,9 @@ fn print_coverage(profile: &Profile, lines: &codeobj::disasm::Lines) -> Result<(
         }
     }
     let reached = counts.values().filter(|count| **count > 0).count();
-    println!("{reached} of {} source lines with code were executed:", counts.len());
+    outln!("{reached} of {} source lines with code were executed:", counts.len());
     for ((file, line), count) in &counts {
-        println!("{count:12}  {file}:{line}");
+        outln!("{count:12}  {file}:{line}");
     }
     Ok(())
 }

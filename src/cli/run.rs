@@ -66,13 +66,14 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let kernel = choose(&object, args.kernel.as_deref())?;
     let named = args.named.iter().map(|arg| split(arg, "--arg", "NAME=VALUE"));
     let named = named.collect::<Result<Vec<_>, _>>()?;
-    let values = sim::args::bind(kernel, &named, &args.positional).map_err(Failure::Usage)?;
+    let values = sim::args::bind(kernel, &named, &args.positional)
+        .map_err(|why| unreadable(args).unwrap_or(Failure::Usage(why)))?;
     let mode = mode(args)?;
     let shown = Shown::new(args, kernel, &values)?;
     args.weak.explore(mode, |mode| finished(Run::new(args, &object, kernel, &values, mode)?))?;
 
     let Run { mut device, placed, stats } = Run::new(args, &object, kernel, &values, mode)?;
-    print!("{}", device.take_printed());
+    out!("{}", device.take_printed());
     args.observe.report(&device, kernel, &object)?;
     let stats = stats.map_err(failure)?;
 
@@ -111,7 +112,7 @@ impl Shown {
         let buffer = |at| placed.read(device, at).map_err(failure);
         for (name, at) in &self.print {
             if let Some(buffer) = buffer(*at)? {
-                println!("{name}: {buffer}");
+                outln!("{name}: {buffer}");
             }
         }
         for (file, at) in &self.out {
@@ -122,6 +123,18 @@ impl Shown {
         }
         Ok(())
     }
+}
+
+/// The first array among the arguments that cannot be read.
+fn unreadable(args: &RunArgs) -> Option<Failure> {
+    let named = args.named.iter().filter_map(|arg| Some(arg.split_once('=')?.1));
+    let files =
+        args.positional.iter().map(String::as_str).chain(named).filter_map(|text| text.strip_prefix('@'));
+    let failure = |file: &str| match read(Path::new(file)) {
+        Ok(bytes) => sim::read_npy(&bytes).err().map(|error| Failure::File(format!("{file}: {error}"))),
+        Err(failure) => Some(failure),
+    };
+    files.into_iter().find_map(failure)
 }
 
 /// A dispatch that has ended, well or not, on a device of its own.
@@ -256,9 +269,14 @@ fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
 }
 
 fn print_stats(stats: &sim::RunStats) {
-    println!("{} groups, {} waves, {} wave instructions", stats.groups, stats.waves, stats.instructions);
-    println!(
+    outln!("{} groups, {} waves, {} wave instructions", stats.groups, stats.waves, stats.instructions);
+    outln!(
         "SALU {}, VALU {}, SMEM {}, VMEM {}, LDS {}, flow {}",
-        stats.salu, stats.valu, stats.smem, stats.vmem, stats.lds, stats.flow
+        stats.salu,
+        stats.valu,
+        stats.smem,
+        stats.vmem,
+        stats.lds,
+        stats.flow
     );
 }

@@ -45,7 +45,7 @@ impl WeakArgs {
                 Err(other) => return Err(other),
             }
         }
-        println!("{} schedules leave what fast mode leaves", self.schedules);
+        outln!("{} schedules leave what fast mode leaves", self.schedules);
         Ok(())
     }
 }

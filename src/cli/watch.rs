@@ -24,7 +24,7 @@ impl Watch {
             None => self.times.push((pass, spent)),
         }
         if self.dump_after.iter().any(|wanted| wanted == pass || wanted == "all") {
-            println!("; after {pass}\n{}", dump());
+            outln!("; after {pass}\n{}", dump());
         }
         self.since = Instant::now();
     }
@@ -43,9 +43,9 @@ impl Watch {
         let total: Duration = self.times.iter().map(|(_, time)| *time).sum();
         for (pass, time) in &self.times {
             let share = 100.0 * time.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
-            println!("{:>10.1} us  {share:5.1} %  {pass}", time.as_secs_f64() * 1e6);
+            outln!("{:>10.1} us  {share:5.1} %  {pass}", time.as_secs_f64() * 1e6);
         }
-        println!("{:>10.1} us  100.0 %  total", total.as_secs_f64() * 1e6);
+        outln!("{:>10.1} us  100.0 %  total", total.as_secs_f64() * 1e6);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::access::{Place, SCALAR};
 use super::resource::{Addressing, Resource};
 use super::{Cx, Flow, Handler};
-use crate::fault::{Access, Trap};
+use crate::fault::{Access, NOWHERE, Trap};
 use crate::op::{NONE, Op, Src};
 use crate::watch::CacheOp;
 use isa::Target;
@@ -124,7 +124,7 @@ fn address<const UNIT: u64>(cx: &Cx<'_>, op: &Op, base: usize) -> u64 {
 
 /// A fault names the whole access.
 fn check(cx: &Cx<'_>, address: u64, bytes: u32, access: Access) -> Result<(), Trap> {
-    let reason = "no allocation holds all of it";
+    let reason = NOWHERE;
     match cx.memory.find(address, bytes.into()) {
         Some(_) => Ok(()),
         None => Err(Trap::Memory { address, bytes, access, reason, lane: u32::MAX }),

@@ -269,6 +269,6 @@ impl Run<'_> {
     }
 
     fn fault(&self, at: usize, trap: Trap) -> Fault {
-        fault(trap, |lane| Box::new(self.location(at, lane)))
+        fault(trap, self.launch.kernel, |lane| Box::new(self.location(at, lane)))
     }
 }

@@ -233,7 +233,7 @@ impl Visitor for Collector<'_> {
 
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]) {
         let wave = &state.actors[at].wave;
-        let fault = crate::group::fault(trap, |lane| {
+        let fault = crate::group::fault(trap, self.launch.kernel, |lane| {
             Box::new(self.launch.location(wave.range, wave.last, [0; 3], at as u32, lane))
         });
         self.add(End::Fault, machine, state, path, Some(fault.to_string()));

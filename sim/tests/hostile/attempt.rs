@@ -1,7 +1,7 @@
 //! What is done with an object: checked, loaded, and each of its kernels dispatched in every mode.
 
 use isa::Target;
-use sim::weak::{Place, Search, Thread};
+use sim::weak::{Place, Register, Search, Thread};
 use sim::{ArgKind, CodeObject, Device, Dispatch, Fault, FaultClass, KernelInfo, Limits, Mode, ModuleId};
 use std::fmt;
 use std::time::Instant;
@@ -216,7 +216,8 @@ impl Attempt<'_> {
                 [self.rng.below(6) as usize],
             _ => usual,
         };
-        let grid = match self.rng.below(12) {
+        // Large grids are dear: as many groups as there is room for are set up before one of them ends the dispatch.
+        let grid = match self.rng.below(40) {
             0 => [u32::MAX; 3],
             1 => [self.edge(), self.edge(), self.edge()],
             2 => [u32::MAX, 1, 1],
@@ -318,10 +319,13 @@ fn explore(stage: &mut Stage, kernel: &KernelInfo) -> Outcome {
         threads: vec![thread(0), thread(1)],
         warm: stage.given.to_vec(),
         memory: stage.given.to_vec(),
-        registers: vec![(0, 0), (1, 300)],
+        registers: vec![
+            Register { thread: 0, lane: 0, vgpr: 0 },
+            Register { thread: 1, lane: 99, vgpr: 300 },
+        ],
         lds: vec![(0, 0), (1, u32::MAX)],
         lanes: kernel.reqd_group.map_or(2, |[lanes, ..]| lanes),
-        max_states: 12,
+        max_states: 6,
     };
     let result = stage.device.explore(stage.module, search);
     stage.look();

@@ -52,7 +52,7 @@ fn assembled() -> Vec<Seed> {
 /// Kernels that reach the rarer parts of the machine, if clang is there.
 fn compiled() -> Vec<Seed> {
     let mut seeds = Vec::new();
-    for (cpu, version) in [("gfx700", 4), ("gfx803", 5), ("gfx90a", 6), ("gfx1030", 5)] {
+    for (cpu, version) in [("gfx900", 4), ("gfx803", 5), ("gfx90a", 6), ("gfx1030", 5)] {
         let out = std::env::temp_dir().join(format!("kernc-hostile-{}-{cpu}.o", std::process::id()));
         let mut command = Command::new("clang-19");
         command.args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-cl-std=CL2.0", "-c", "-O1"]);
