@@ -225,7 +225,16 @@ impl Emitter<'_> {
         let meant = Operation { what, order: how.order, scope, space, silent };
         for (token, deletion) in tokens(&self.case.machine, meant) {
             if let Token::Op { glc, dlc } = token {
-                let bits = format!("{}{}", if glc { " glc" } else { "" }, if dlc { " dlc" } else { "" });
+                let mut bits = String::new();
+                for word in
+                    [("glc", glc), ("dlc", dlc)].into_iter().filter_map(|(bit, set)| set.then_some(bit))
+                {
+                    let deletion = Deletion { word, ..deletion };
+                    self.words.push(deletion);
+                    if self.deleted != Some(deletion) {
+                        bits = bits + " " + word;
+                    }
+                }
                 let text = operation(self, &bits);
                 self.line(&text);
                 continue;

@@ -51,8 +51,8 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
         asm::assemble(&text, &options).map_err(|mistakes| asm::render(&mistakes, "litmus", &text, false))?;
     let object = CodeObject::load(&bytes).map_err(|error| format!("{error}\n{text}"))?;
     let module = device.load(&object).map_err(|fault| fault.to_string())?;
-    let search = search(shape, case, base);
-    let found = device.explore(module, search).map_err(|fault| format!("{fault}\n{text}"))?;
+    let found =
+        device.explore(module, search(shape, case, base)).map_err(|fault| format!("{fault}\n{text}"))?;
     let mut verdict = Verdict {
         outcomes: found.outcomes.len(),
         states: found.states,
@@ -60,6 +60,15 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
         words,
         ..Verdict::default()
     };
+    if shape.progress {
+        let kept = Search { keep_lines: true, ..search(shape, case, base) };
+        let found = device.explore(module, kept).map_err(|fault| format!("{fault}\n{text}"))?;
+        verdict.states += found.states;
+        verdict.bounded |= found.bounded;
+        if found.endless {
+            verdict.forbidden.push(("no progress".into(), Vec::new()));
+        }
+    }
     for (outcome, schedule) in &found.outcomes {
         if outcome.end != End::Done {
             verdict.broken.push(schedule.clone());
@@ -94,6 +103,7 @@ fn search(shape: &Shape, case: &Case, base: u64) -> Search {
         registers: shape.registers.iter().enumerate().map(register).collect(),
         lanes: if together { shape.threads.len() as u32 } else { 1 },
         max_states: MAX_STATES,
+        keep_lines: false,
     }
 }
 

@@ -196,7 +196,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A word that is left out wherever it would be: row of the table and position in it.
+/// A word, or a bit of the operation, that is left out wherever it would be: row of the table and position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Deletion {
     /// Line of the guide.
@@ -205,12 +205,12 @@ pub struct Deletion {
     pub operation: Operation,
     /// Position among the words of the machine's column.
     pub position: usize,
-    /// The word.
+    /// The word; of an operation, `glc` or `dlc`.
     pub word: &'static str,
 }
 
 impl Deletion {
-    /// What the word is on a machine.
+    /// What the word is on a machine, and how people call it where it is a bit.
     pub fn instruction(&self, machine: &Machine) -> &'static str {
         match self.word {
             "vm" => "s_waitcnt vmcnt(0)",
@@ -219,7 +219,9 @@ impl Deletion {
             "inv" if machine.target.generation == Generation::Gfx6 => "buffer_wbinvl1",
             "inv" => "buffer_wbinvl1_vol",
             "inv0" => "buffer_gl0_inv",
-            _ => "buffer_gl1_inv",
+            "inv1" => "buffer_gl1_inv",
+            "glc" => "glc of a load",
+            _ => "dlc of a load",
         }
     }
 }

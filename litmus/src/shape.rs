@@ -140,6 +140,8 @@ pub struct Shape {
     pub allowed: Vec<Condition>,
     /// What LLVM's memory model forbids and comes out all the same: in some schedule of some case of each processor.
     pub gaps: Vec<Condition>,
+    /// Whether all must come to their end even if caches keep their lines for ever.
+    pub progress: bool,
     /// The work-group of each thread, if the shape says so.
     pub groups: Vec<u32>,
     /// Scopes that make sense; all if it is empty.
@@ -201,6 +203,7 @@ impl Shape {
             ["groups", ..] => {
                 self.groups = words[1..].iter().map(|word| number(word)).collect::<Result<_, _>>()?;
             }
+            ["progress"] => self.progress = true,
             ["thread"] if self.threads.len() < MAX => self.threads.push(Vec::new()),
             ["forbidden", ..] => {
                 let condition = self.condition(&words[1..])?;

@@ -82,12 +82,18 @@ fn no_forbidden_outcome() {
 
 /// Words of a machine's column.
 fn words(machine: &Machine) -> BTreeSet<Deletion> {
-    let word = |(token, deletion): (Token, Deletion)| matches!(token, Token::Word(_)).then_some(deletion);
+    let words = |(token, deletion): (Token, Deletion)| match token {
+        Token::Word(_) => vec![deletion],
+        Token::Op { glc, dlc } => {
+            let bits = [("glc", glc), ("dlc", dlc)].into_iter().filter(|(_, set)| *set);
+            bits.map(|(word, _)| Deletion { word, ..deletion }).collect()
+        }
+    };
     // GFX6 has no flat instructions.
     let flat = machine.target.generation != Generation::Gfx6;
     let there = |operation: &Operation| flat || operation.space != Some(Space::Generic);
     let operations = operations().into_iter().filter(there);
-    operations.flat_map(|operation| tokens(machine, operation)).filter_map(word).collect()
+    operations.flat_map(|operation| tokens(machine, operation)).flat_map(words).collect()
 }
 
 /// For each word of a machine's column that some shape needs, the case that shows it.

@@ -6,6 +6,9 @@
 //!   operations, and of vector memory operations by a wave that has its compute unit to itself and hits nothing. Issuing
 //!   early only adds choices: the request can stay in its queue as long as the instruction could have been delayed.
 //! * A state that has been seen is not visited again. States are told apart by a hash of 64 bits.
+//!
+//! With `keep_lines` nothing is evicted, and the search tells whether there is a state from which no end can be reached: then a
+//! wave may look at an old line for ever.
 
 use super::machine::{Machine, Next};
 use super::state::{Key, State};
@@ -26,10 +29,19 @@ pub(super) enum Action {
     Perform { key: Key, evicted: bool },
 }
 
+impl Action {
+    fn evicts(self) -> bool {
+        let (Action::Issue { evicted, .. } | Action::Perform { evicted, .. }) = self;
+        evicted
+    }
+}
+
 /// Words of memory that are not what they were at the start.
 type Words = Vec<(u64, u32)>;
 
 struct Frame {
+    /// Hash of the state.
+    number: u64,
     state: State,
     words: Words,
     actions: Vec<Action>,
@@ -53,6 +65,32 @@ pub(super) struct Searched {
     pub(super) transitions: u64,
     /// Not everything was visited.
     pub(super) bounded: bool,
+    /// From some state no end can be reached.
+    pub(super) endless: bool,
+}
+
+/// Which states follow one another, and which are ends.
+#[derive(Default)]
+struct Graph {
+    /// Later and earlier state.
+    edges: BTreeSet<(u64, u64)>,
+    states: BTreeSet<u64>,
+    ends: Vec<u64>,
+}
+
+impl Graph {
+    /// Whether some state cannot come to an end.
+    fn is_endless(mut self) -> bool {
+        let mut reaching: BTreeSet<u64> = self.ends.iter().copied().collect();
+        while let Some(state) = self.ends.pop() {
+            for &(_, earlier) in self.edges.range((state, 0)..=(state, u64::MAX)) {
+                if reaching.insert(earlier) {
+                    self.ends.push(earlier);
+                }
+            }
+        }
+        !self.states.is_subset(&reaching)
+    }
 }
 
 /// FxHash's step over 64-bit words: quick, and states are large.
@@ -97,15 +135,19 @@ pub(super) fn explore(
     machine: &mut Machine<'_>,
     mut start: State,
     max_states: u64,
+    keep_lines: bool,
     visitor: &mut dyn Visitor,
 ) -> Searched {
     let mut searched = Searched::default();
-    let mut seen: BTreeSet<u64> = BTreeSet::new();
+    let mut graph = Graph::default();
     let mut path: Vec<Action> = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
     machine.journal = Some(Default::default());
     if let Some(actions) = arrive(machine, &mut start, visitor, &path, &mut searched) {
-        stack.push(Frame { words: changed(machine), state: start, actions, next: 0 });
+        let words = changed(machine);
+        let number = number(&start, &words);
+        graph.states.insert(number);
+        stack.push(Frame { number, words, state: start, actions, next: 0 });
     }
     while let Some(frame) = stack.last_mut() {
         let Some(&action) = frame.actions.get(frame.next) else {
@@ -114,49 +156,49 @@ pub(super) fn explore(
             continue;
         };
         frame.next += 1;
+        if keep_lines && action.evicts() {
+            continue;
+        }
         restore(machine, &frame.words);
         let mut state = frame.state.clone();
         searched.transitions += 1;
         path.push(action);
-        if let Err((at, trap)) = act(machine, &mut state, action) {
+        let done = act(machine, &mut state, action).and_then(|()| settle(machine, &mut state, &mut searched));
+        if let Err((at, trap)) = done {
             visitor.trap(machine, &state, at, trap, &path);
             path.pop();
             continue;
         }
-        if let Some(actions) = arrive_new(machine, &mut state, visitor, &path, &mut searched, &mut seen) {
+        let words = changed(machine);
+        let number = number(&state, &words);
+        if keep_lines {
+            graph.edges.insert((number, frame.number));
+        }
+        if !graph.states.insert(number) {
+            path.pop();
+        } else if let Some(actions) = arrive(machine, &mut state, visitor, &path, &mut searched) {
             if searched.states >= max_states {
                 searched.bounded = true;
                 break;
             }
-            stack.push(Frame { words: changed(machine), state, actions, next: 0 });
+            stack.push(Frame { number, words, state, actions, next: 0 });
         } else {
+            graph.ends.push(number);
             path.pop();
         }
     }
     restore(machine, &[]);
     machine.journal = None;
+    searched.endless = keep_lines && graph.is_endless();
     searched
 }
 
-fn arrive_new(
-    machine: &mut Machine<'_>,
-    state: &mut State,
-    visitor: &mut dyn Visitor,
-    path: &[Action],
-    searched: &mut Searched,
-    seen: &mut BTreeSet<u64>,
-) -> Option<Vec<Action>> {
-    if let Err((at, trap)) = settle(machine, state, searched) {
-        visitor.trap(machine, state, at, trap, path);
-        return None;
-    }
+/// Hash of a state and of what memory holds.
+fn number(state: &State, words: &Words) -> u64 {
     let mut hasher = Mix::default();
     state.hash(&mut hasher);
-    changed(machine).hash(&mut hasher);
-    if !seen.insert(hasher.finish()) {
-        return None;
-    }
-    arrive(machine, state, visitor, path, searched)
+    words.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Does what needs no choice, and gives the choices that follow; none at an end.

@@ -61,6 +61,8 @@ pub struct Search {
     pub lanes: u32,
     /// Most states to visit; 0 for no limit.
     pub max_states: u64,
+    /// Whether caches keep their lines until they are told otherwise.
+    pub keep_lines: bool,
 }
 
 /// How a schedule ended.
@@ -98,6 +100,8 @@ pub struct Exploration {
     pub transitions: u64,
     /// Whether a limit was met: then there may be other outcomes.
     pub bounded: bool,
+    /// With [`Search::keep_lines`]: whether there is a state from which no end can be reached.
+    pub endless: bool,
 }
 
 /// A thread's first instruction, as range and index.
@@ -165,10 +169,10 @@ pub(crate) fn search(launch: &Launch<'_>, request: &Search, entries: &[Entry]) -
     };
     let limit = if request.max_states == 0 { u64::MAX } else { request.max_states };
     let mut collector = Collector { launch, request, groups, found: Exploration::default() };
-    let searched = explore(&mut machine, state, limit, &mut collector);
+    let searched = explore(&mut machine, state, limit, request.keep_lines, &mut collector);
     let mut found = collector.found;
-    (found.states, found.transitions, found.bounded) =
-        (searched.states, searched.transitions, searched.bounded);
+    (found.states, found.transitions) = (searched.states, searched.transitions);
+    (found.bounded, found.endless) = (searched.bounded, searched.endless);
     Ok(found)
 }
 
