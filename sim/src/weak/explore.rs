@@ -80,7 +80,7 @@ struct Graph {
 
 impl Graph {
     /// Whether some state cannot come to an end.
-    fn is_endless(mut self) -> bool {
+    fn has_no_end_somewhere(mut self) -> bool {
         let mut reaching: BTreeSet<u64> = self.ends.iter().copied().collect();
         while let Some(state) = self.ends.pop() {
             for &(_, earlier) in self.edges.range((state, 0)..=(state, u64::MAX)) {
@@ -189,7 +189,7 @@ pub(super) fn explore(
     }
     restore(machine, &[]);
     machine.journal = None;
-    searched.endless = keep_lines && graph.is_endless();
+    searched.endless = keep_lines && graph.has_no_end_somewhere();
     searched
 }
 
