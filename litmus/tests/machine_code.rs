@@ -33,10 +33,11 @@ fn program(machine: Machine) -> (String, usize) {
         // Directives and the names of threads are not code; labels within threads must differ.
         let code = threads.lines().filter(|line| line.starts_with("  "));
         for line in code {
-            text += &match line.contains("_lock") {
-                true => line.replace("_lock", &format!("_lock{number}")),
-                false => line.to_owned(),
-            };
+            match line.strip_suffix(':') {
+                Some(label) => text += &format!("{label}{number}:"),
+                None if line.trim_start().starts_with("s_cbranch") => text += &format!("{line}{number}"),
+                None => text += line,
+            }
             text.push('\n');
         }
     }
