@@ -39,6 +39,8 @@ mod vmem;
 #[cfg(test)]
 mod complete;
 #[cfg(test)]
+mod harness;
+#[cfg(test)]
 mod memory_tests;
 #[cfg(test)]
 mod scalar_tests;

@@ -1,6 +1,7 @@
 //! Single instructions: machine code as `llvm-mc` 19 assembles it, results worked out by hand from the manual.
 
-use super::{Cx, Flow, Scratch};
+use super::Flow;
+use super::harness::{Bench, processor};
 use crate::descriptor::Descriptor;
 use crate::memory::Memory;
 use crate::op::Code;
@@ -8,17 +9,9 @@ use crate::wave::{Wave, reg};
 use isa::Target;
 
 /// IEEE mode, DX10 clamp, all denormals, 8 VGPRs.
-const DESCRIPTOR: Descriptor = Descriptor {
-    rsrc1: 1 | 0xf0 << 12 | 1 << 21 | 1 << 23,
-    group_segment: 0,
-    private_segment: 0,
-    kernarg_size: 0,
-    entry_offset: 0,
-    rsrc3: 0,
-    rsrc2: 0,
-    properties: 0,
-    preload: (0, 0),
-};
+fn descriptor() -> Descriptor {
+    Descriptor { rsrc1: 1 | 0xf0 << 12 | 1 << 21 | 1 << 23, ..Descriptor::default() }
+}
 
 /// A wave and LDS to run instructions on.
 struct Machine {
@@ -33,10 +26,9 @@ impl Machine {
     }
 
     /// Machine code of another processor, with waves of so many lanes.
-    fn on(target: &str, lanes: u32) -> Machine {
-        let target = Target::by_name(target).and_then(|target| target.with_wave_size(lanes));
-        let target = target.expect("a known target");
-        let mut wave = Wave::new(0, &DESCRIPTOR, target);
+    fn on(name: &str, lanes: u32) -> Machine {
+        let target = processor(name, lanes);
+        let mut wave = Wave::new(0, &descriptor(), target);
         wave.set_exec(!0);
         Machine { wave, lds: vec![0; 256], target }
     }
@@ -56,31 +48,9 @@ impl Machine {
     }
 
     fn run(mut self, code: &[u32]) -> Machine {
-        let target = self.target;
-        let code = [Code::new(target, 0, 0, code.to_vec())];
-        let memory = Memory::new();
-        let mut scratch = Scratch::new();
-        let lds_bytes = self.lds.len() as u32 * 4;
-        self.wave.pc = 0;
-        while let Some(op) = code[0].ops.get(self.wave.pc as usize) {
-            self.wave.pc += u32::from(op.len);
-            let mut cx = Cx {
-                wave: &mut self.wave,
-                lds: &mut self.lds,
-                lds_bytes,
-                memory: &memory,
-                code: &code,
-                scratch: &mut scratch,
-                target,
-                arch: pulp::Arch::new(),
-                trap: None,
-                clock: 0,
-                locked64: false,
-                watch: None,
-            };
-            let flow = (op.run)(&mut cx, op);
-            assert_eq!(flow, Flow::Next, "{}: {:?}", code[0].text(target, 0), cx.trap);
-        }
+        let code = [Code::new(self.target, 0, 0, code.to_vec())];
+        let done = Bench::new(&mut self.wave, &mut self.lds, &Memory::new()).run(self.target, &code);
+        assert!(matches!(done, Ok(Flow::Next)), "{}: {done:?}", code[0].text(self.target, 0));
         self
     }
 

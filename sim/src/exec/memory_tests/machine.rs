@@ -1,27 +1,18 @@
 //! One wave, LDS, one buffer, and a few instructions.
 
 use crate::descriptor::Descriptor;
-use crate::exec::{Cx, Flow, Scratch};
+use crate::exec::harness::{self, Bench, assemble};
 use crate::fault::Trap;
 use crate::memory::Memory;
 use crate::op::Code;
 use crate::watch::Watch;
 use crate::wave::{SCRATCH_BASE, Wave, reg};
 use isa::Target;
-use object::{Object, ObjectSection};
 
 /// IEEE mode, DX10 clamp, all denormals, 32 VGPRs.
-const DESCRIPTOR: Descriptor = Descriptor {
-    rsrc1: 7 | 0xf0 << 12 | 1 << 21 | 1 << 23,
-    group_segment: 0,
-    private_segment: 0,
-    kernarg_size: 0,
-    entry_offset: 0,
-    rsrc3: 0,
-    rsrc2: 0,
-    properties: 0,
-    preload: (0, 0),
-};
+fn descriptor() -> Descriptor {
+    Descriptor { rsrc1: 7 | 0xf0 << 12 | 1 << 21 | 1 << 23, ..Descriptor::default() }
+}
 /// Bytes of the buffer.
 const BYTES: u64 = 4096;
 
@@ -42,9 +33,8 @@ impl Machine {
 
     /// The same with so many lanes.
     pub(super) fn of(processor: &str, lanes: u32) -> Machine {
-        let target = Target::by_name(processor).and_then(|target| target.with_wave_size(lanes));
-        let target = target.expect("a known processor");
-        let mut wave = Wave::new(0, &DESCRIPTOR, target);
+        let target = harness::processor(processor, lanes);
+        let mut wave = Wave::new(0, &descriptor(), target);
         wave.set_exec(!0);
         wave.scratch = vec![0; 16 * lanes as usize];
         wave.scratch_base = SCRATCH_BASE;
@@ -92,35 +82,14 @@ impl Machine {
     }
 
     /// Runs instructions; the trap of the one that fails.
-    pub(super) fn run_with(&mut self, text: &str, mut watch: Option<&mut dyn Watch>) -> Result<(), Trap> {
+    pub(super) fn run_with<'a>(
+        &'a mut self,
+        text: &str,
+        watch: Option<&'a mut dyn Watch>,
+    ) -> Result<(), Trap> {
         let code = [Code::new(self.target, 0, 0, assemble(self.target, text))];
-        let mut scratch = Scratch::new();
-        let lds_bytes = self.lds.len() as u32 * 4;
-        self.wave.pc = 0;
-        while let Some(op) = code[0].ops.get(self.wave.pc as usize) {
-            self.wave.pc += u32::from(op.len);
-            let mut cx = Cx {
-                wave: &mut self.wave,
-                lds: &mut self.lds,
-                lds_bytes,
-                memory: &self.memory,
-                code: &code,
-                scratch: &mut scratch,
-                target: self.target,
-                arch: pulp::Arch::new(),
-                trap: None,
-                clock: 0,
-                locked64: false,
-                watch: match &mut watch {
-                    Some(watch) => Some(&mut **watch),
-                    None => None,
-                },
-            };
-            if (op.run)(&mut cx, op) != Flow::Next {
-                return Err(cx.trap.unwrap_or(Trap::Unsupported));
-            }
-        }
-        Ok(())
+        let bench = Bench { watch, ..Bench::new(&mut self.wave, &mut self.lds, &self.memory) };
+        bench.run(self.target, &code).map(|_| ())
     }
 
     /// Runs words as a group does, which looks at register numbers first; `None` if they are no instruction or name
@@ -131,26 +100,7 @@ impl Machine {
         if usize::from(op.len) != words.len() || op.vgprs > self.wave.vgprs || op.agprs > self.wave.agprs {
             return None;
         }
-        let mut scratch = Scratch::new();
-        let lds_bytes = self.lds.len() as u32 * 4;
-        let mut cx = Cx {
-            wave: &mut self.wave,
-            lds: &mut self.lds,
-            lds_bytes,
-            memory: &self.memory,
-            code: &code,
-            scratch: &mut scratch,
-            target: self.target,
-            arch: pulp::Arch::new(),
-            trap: None,
-            clock: 0,
-            locked64: false,
-            watch: None,
-        };
-        match (op.run)(&mut cx, op) {
-            Flow::Next => Some(Ok(())),
-            _ => Some(Err(cx.trap.unwrap_or(Trap::Unsupported))),
-        }
+        Some(Bench::new(&mut self.wave, &mut self.lds, &self.memory).run(self.target, &code).map(|_| ()))
     }
 
     /// Runs instructions that do not fail.
@@ -159,14 +109,4 @@ impl Machine {
         assert!(done.is_ok(), "{text}: {done:?}");
         self
     }
-}
-
-/// The words of a text.
-pub(crate) fn assemble(target: &'static Target, text: &str) -> Vec<u32> {
-    let options =
-        asm::Options { target: Some(target), wave64: target.wave_size == 64, ..asm::Options::default() };
-    let file = asm::assemble(text, &options).unwrap_or_else(|wrong| panic!("{text}: {}", wrong[0].message));
-    let file = object::File::parse(&*file).expect("an ELF file");
-    let code = file.section_by_name(".text").expect("code").data().expect("bytes").to_vec();
-    code.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }

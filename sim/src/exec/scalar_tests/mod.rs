@@ -6,8 +6,8 @@ mod control;
 mod registers;
 
 use crate::descriptor::Descriptor;
-use crate::exec::memory_tests::machine::assemble;
-use crate::exec::{Cx, Flow, Scratch};
+use crate::exec::Flow;
+use crate::exec::harness::{self, Bench, assemble};
 use crate::fault::Trap;
 use crate::memory::Memory;
 use crate::op::Code;
@@ -32,8 +32,7 @@ struct Program {
 
 impl Program {
     fn new(processor: &str, lanes: u32, text: &str) -> Program {
-        let target = Target::by_name(processor).and_then(|target| target.with_wave_size(lanes));
-        let target = target.expect("a known processor");
+        let target = harness::processor(processor, lanes);
         let code = [Code::new(target, BASE, 0, assemble(target, text))];
         Program { code, target, text: format!("{processor}: {text}") }
     }
@@ -49,34 +48,10 @@ impl Program {
 
     /// Runs to the end of the code, or to what is not simply followed by the next instruction.
     fn run(&self, wave: &mut Wave) -> Result<Flow, Trap> {
-        let memory = Memory::new();
-        let mut scratch = Scratch::new();
         let mut lds = LDS;
-        wave.pc = 0;
-        for _ in 0..1000 {
-            let Some(op) = self.code[0].ops.get(wave.pc as usize) else { return Ok(Flow::Next) };
-            wave.pc += u32::from(op.len);
-            let mut cx = Cx {
-                wave,
-                lds: &mut lds,
-                lds_bytes: 4 * LDS.len() as u32,
-                memory: &memory,
-                code: &self.code,
-                scratch: &mut scratch,
-                target: self.target,
-                arch: pulp::Arch::new(),
-                trap: None,
-                clock: 0x1234_5678,
-                locked64: false,
-                watch: None,
-            };
-            match crate::group::execute(&mut cx, op) {
-                Flow::Next => {}
-                Flow::Trap => return Err(cx.trap.unwrap_or(Trap::Unsupported)),
-                other => return Ok(other),
-            }
-        }
-        panic!("{} does not end", self.text);
+        let memory = Memory::new();
+        let bench = Bench { clock: 0x1234_5678, ..Bench::new(wave, &mut lds, &memory) };
+        bench.run(self.target, &self.code)
     }
 
     /// Runs what has to go well.

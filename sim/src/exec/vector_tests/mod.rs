@@ -6,8 +6,8 @@ mod lanes;
 mod matrices;
 mod modifiers;
 
-use super::memory_tests::machine::assemble;
-use super::{Cx, Flow, Scratch};
+use super::Flow;
+use super::harness::{Bench, assemble, processor};
 use crate::descriptor::Descriptor;
 use crate::memory::Memory;
 use crate::op::Code;
@@ -32,9 +32,8 @@ struct Machine {
 }
 
 impl Machine {
-    fn of(processor: &str, lanes: u32) -> Machine {
-        let target = Target::by_name(processor).and_then(|target| target.with_wave_size(lanes));
-        let target = target.expect("a known processor");
+    fn of(name: &str, lanes: u32) -> Machine {
+        let target = processor(name, lanes);
         // 64 VGPRs at least, accumulation VGPRs behind them on gfx90a.
         let descriptor = Descriptor { rsrc1: 15 | 15 << 6, rsrc3: 3, ..Descriptor::default() };
         let mut wave = Wave::new(0, &descriptor, target);
@@ -83,28 +82,8 @@ impl Machine {
 
     fn run(mut self, text: &str) -> Machine {
         let code = [Code::new(self.target, 0, 0, assemble(self.target, text))];
-        let memory = Memory::new();
-        let mut scratch = Scratch::new();
-        self.wave.pc = 0;
-        while let Some(op) = code[0].ops.get(self.wave.pc as usize) {
-            self.wave.pc += u32::from(op.len);
-            let mut cx = Cx {
-                wave: &mut self.wave,
-                lds: &mut [],
-                lds_bytes: 0,
-                memory: &memory,
-                code: &code,
-                scratch: &mut scratch,
-                target: self.target,
-                arch: pulp::Arch::new(),
-                trap: None,
-                clock: 0,
-                locked64: false,
-                watch: None,
-            };
-            let flow = (op.run)(&mut cx, op);
-            assert_eq!(flow, Flow::Next, "{text}: {:?}", cx.trap);
-        }
+        let done = Bench::new(&mut self.wave, &mut [], &Memory::new()).run(self.target, &code);
+        assert!(matches!(done, Ok(Flow::Next)), "{text}: {done:?}");
         self
     }
 
