@@ -326,6 +326,7 @@ fn explore(stage: &mut Stage, kernel: &KernelInfo) -> Outcome {
         lds: vec![(0, 0), (1, u32::MAX)],
         lanes: kernel.reqd_group.map_or(2, |[lanes, ..]| lanes),
         max_states: 6,
+        ..Search::default()
     };
     let result = stage.device.explore(stage.module, search);
     stage.look();
