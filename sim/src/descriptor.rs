@@ -137,6 +137,11 @@ impl Descriptor {
         field(self.rsrc1, 26, 1) != 0
     }
 
+    /// Floating-point exceptions, and division of integers by zero, that are to trap (ENABLE_EXCEPTION_*).
+    pub fn exceptions(&self) -> u32 {
+        field(self.rsrc2, 24, 7)
+    }
+
     /// Whether waves of a group run on both compute units of a work-group processor (GFX10).
     pub fn wgp_mode(&self) -> bool {
         field(self.rsrc1, 29, 1) != 0

@@ -164,6 +164,10 @@ fn check_descriptor(descriptor: &Descriptor, stack: u32, target: &Target) -> Res
     if scratch > MAX_SCRATCH {
         return refuse(format!("{scratch} bytes of scratch for a wave"));
     }
+    // The same as when `s_setreg` asks for it.
+    if descriptor.exceptions() != 0 {
+        return refuse("floating-point exceptions do not trap".into());
+    }
     if descriptor.item_ids() > 2 {
         return refuse("enable_vgpr_workitem_id is 3".into());
     }

@@ -22,7 +22,8 @@ fidelity`); a test fails when it is stale, and another when an instruction has n
 How this is checked: `sim/tests/meanings.rs` and `scalars.rs` run vector and scalar instructions as machine code beside clang's
 CPU code for C expressions written from the manuals (all edge inputs and random ones), `modifiers.rs` the same with SDWA, DPP
 and modifiers; `lanes.rs` and `matrices.rs` hold moves between lanes and matrix instructions against models; the emulator's own
-unit tests hold memory and control flow against second formulas. What those tests do not reach rests on reading the manuals: no hardware
+unit tests hold memory and control flow against second formulas. `llvm_folds.rs` compares the C expressions with what LLVM
+folds its intrinsics to. What those tests do not reach rests on reading the manuals: no hardware
 was at hand.
 ";
 

@@ -279,7 +279,10 @@ fn two_places(target: &Target, all: &mut Vec<Snippet>) {
 #[test]
 fn between_lanes_and_registers() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
-    for target in targets() {
+    // Beside the usual ones: accumulation registers without gfx90a's ways, GFX10 in waves of 64.
+    let more = [("gfx908", 64), ("gfx1010", 64)];
+    let more = more.map(|(name, lanes)| Target::by_name(name).and_then(|t| t.with_wave_size(lanes)));
+    for target in targets().into_iter().chain(more.into_iter().flatten()) {
         let mut all = Vec::new();
         single_lanes(&mut all);
         swizzles(target, &mut all);

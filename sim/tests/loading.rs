@@ -161,3 +161,26 @@ fn refused() {
     let pal = refusal(&["-mcpu=gfx900", "-triple=amdgcn-amd-amdpal"], "s_endpgm");
     assert_eq!(pal, LoadError::Runtime("AMDGPU_PAL".into()));
 }
+
+/// A descriptor that asks for traps of floating-point exceptions.
+#[test]
+fn exceptions_are_refused() {
+    let kernel = |directive: &str| {
+        let source = format!(
+            ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\ns_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel k\n\
+             .amdhsa_next_free_vgpr 4\n.amdhsa_next_free_sgpr 8\n{directive}\n.end_amdhsa_kernel\n"
+        );
+        let target = isa::Target::by_name("gfx906");
+        let object = asm::assemble(&source, &asm::Options { target, ..asm::Options::default() });
+        let object = CodeObject::load(&object.expect("it assembles")).expect("it loads");
+        let mut device = Device::new();
+        let module = device.load(&object).expect("it loads");
+        let dispatch = Dispatch { kernel: "k", grid: [1, 1, 1], group: [1, 1, 1], ..Dispatch::default() };
+        device.run(module, &dispatch).map(|_| ()).map_err(|fault| fault.to_string())
+    };
+    assert_eq!(kernel(""), Ok(()));
+    for name in ["fp_ieee_invalid_op", "fp_denorm_src", "fp_ieee_inexact", "int_div_zero"] {
+        let why = kernel(&format!(".amdhsa_exception_{name} 1")).expect_err(name);
+        assert!(why.contains("floating-point exceptions do not trap"), "{name}: {why}");
+    }
+}

@@ -15,6 +15,7 @@ use oracle::kernel::Trial;
 use oracle::native::Native;
 use oracle::rows::{forms, meaning, targets, vector_rows, wants_all};
 use oracle::variant::Variant;
+use std::collections::HashSet;
 
 /// Alternate lanes, and others.
 const PARTIAL: u64 = 0x5a0f_33c9_8001_fffe;
@@ -56,19 +57,19 @@ fn every_vector_instruction() {
     differences.check("all edges");
 }
 
-/// Every edge of two sources with every other, and 2,048 triples of edges; by default each processor has a part of the rows.
+/// Every edge of two sources with every other, and 2,048 triples of edges; by default each row on one processor.
 #[test]
 fn every_pair_of_edges() {
     let Some(native) = Native::build() else { return };
     let mut differences = Differences::default();
     let targets = targets();
-    for (place, &target) in targets.iter().enumerate() {
-        let rows = vector_rows(target).enumerate().filter(|(at, row)| {
-            let chosen =
-                wants_all() || (place..place + 2).any(|place| place % targets.len() == at % targets.len());
+    let mut tried = HashSet::new();
+    for &target in targets.iter().rev() {
+        let rows = vector_rows(target).filter(|row| {
+            let chosen = tried.insert(std::ptr::from_ref(*row)) || wants_all();
             chosen && !row.name.starts_with("v_div_scale")
         });
-        let rows: Vec<_> = rows.map(|(_, row)| (row, combinations(row, target.wave_size))).collect();
+        let rows: Vec<_> = rows.map(|row| (row, combinations(row, target.wave_size))).collect();
         let trials: Vec<Trial<'_>> = rows
             .iter()
             .flat_map(|(row, parts)| parts.iter().map(move |inputs| (row, inputs)))

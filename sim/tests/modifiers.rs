@@ -53,11 +53,9 @@ fn signs(row: &Row, rng: &mut Rng) -> [Source; 3] {
 
 /// `clamp` and `omod`.
 fn outputs(row: &Row, target: &Target, variant: &mut Variant, rng: &mut Rng) {
-    // What `clamp` makes of two halves that are only put together the manuals do not say. VOP3 has no room for `clamp` beside
-    // a mask before GFX8.
+    // VOP3 has no room for `clamp` beside a mask before GFX8.
     let room = target.generation >= Generation::Gfx8 || !row.has_mask_out();
-    variant.clamp =
-        row.clamps(target.generation) && row.name != "v_pack_b32_f16" && room && rng.below(3) == 0;
+    variant.clamp = row.clamps(target.generation) && room && rng.below(3) == 0;
     if row.caps.contains(Caps::OMOD) && shape(row).is_float() && coin(rng) {
         variant.omod = rng.below(4) as u8;
     }
@@ -200,7 +198,7 @@ fn sweep(what: &str, names: &[&str], choose: Choose) {
             let mut rng = Rng::new(100 + number as u64);
             let mut trials = Vec::new();
             for (row, inputs) in &rows {
-                for _ in 0..2 {
+                for _ in 0..if wants_all() { 2 } else { 1 } {
                     let exec = if coin(&mut rng) { PARTIAL } else { !0 };
                     let variant = choose(row, target, &mut rng);
                     trials.extend(variant.map(|variant| Trial { row, variant, exec, inputs }));
