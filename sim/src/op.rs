@@ -152,7 +152,12 @@ impl Op {
                 }
                 let here = if tied { spec.role == Role::DefUse } else { spec.role == Role::Use };
                 if here && sources < op.src.len() {
-                    op.src[sources] = source(target, *operand, spec.num, spec.width);
+                    // Packed integers see float constants as f32, and `op_sel` takes the halves of it: clang 19 writes the
+                    // pair 0, 0x3f80 as `1.0`.
+                    let packed =
+                        row.family == Family::Vop3p && matches!(spec.num, Num::I16 | Num::U16 | Num::B16);
+                    let num = if packed { Num::B32 } else { spec.num };
+                    op.src[sources] = source(target, *operand, num, spec.width);
                     sources += 1;
                 }
             }

@@ -1,12 +1,12 @@
 //! Modifiers of vector instructions beside the same instruction without them: sources and results are changed by what the
 //! ISA manuals say (`oracle/variant.rs`, `shuffle.rs`, `output.rs`), between them stands clang's CPU code of `meanings/*.c`.
-//! SDWA, DPP, VOP3 and VOP3P, chosen at random for every row that has them.
+//! SDWA, DPP, VOP3, VOP3P and constants, chosen at random for every row that has them.
 //!
 //! `KERNC_MEANINGS=all` tries every processor.
 
 mod oracle;
 
-use isa::table::{Caps, Family, Flags, Row};
+use isa::table::{Caps, Family, Flags, Kind, Num, Row};
 use isa::{Feature, Form, Generation, SdwaSel, Target};
 use oracle::Mode;
 use oracle::cases::{inputs, sources};
@@ -16,7 +16,7 @@ use oracle::native::Native;
 use oracle::output::shape;
 use oracle::rows::{forms, targets, vector_rows, wants_all};
 use oracle::shuffle::{Control, Shuffle};
-use oracle::variant::{Source, Variant, is_pair};
+use oracle::variant::{Constant, Source, Variant, is_pair};
 use testkit::Rng;
 
 /// Alternate lanes, and others.
@@ -44,7 +44,7 @@ fn signs(row: &Row, rng: &mut Rng) -> [Source; 3] {
     let mut all = [Source::default(); 3];
     let abs = !row.has_mask_out();
     for (source, spec) in all.iter_mut().zip(sources(row)) {
-        if spec.num.is_float() && spec.num != isa::table::Num::V2F16 {
+        if spec.num.is_float() && spec.num != Num::V2F16 {
             (source.neg, source.abs) = (coin(rng), abs && coin(rng));
         }
     }
@@ -179,6 +179,87 @@ fn dpp8(row: &Row, target: &Target, rng: &mut Rng) -> Option<Variant> {
     Some(Variant { shuffle: Some(shuffle), ..Variant::plain(Form::Dpp) })
 }
 
+/// Inline constants by the source's type ("Scalar and vector operands" of the ISA manuals): integers are extended with their
+/// sign, floats have the type's format; integers of 32 bits see f32.
+fn inline_constants(num: Num) -> &'static [(&'static str, u64)] {
+    const MINUS_16: u64 = -16i64 as u64;
+    match num {
+        Num::F32 => &[
+            ("1.0", 0x3f80_0000),
+            ("-4.0", 0xc080_0000),
+            ("0.5", 0x3f00_0000),
+            ("0", 0),
+            ("64", 64),
+            ("-16", 0xffff_fff0),
+        ],
+        Num::F16 => {
+            &[("1.0", 0x3c00), ("-4.0", 0xc400), ("2.0", 0x4000), ("0", 0), ("17", 17), ("-16", 0xfff0)]
+        }
+        Num::F64 => &[
+            ("1.0", 0x3ff0_0000_0000_0000),
+            ("-4.0", 0xc010_0000_0000_0000),
+            ("-0.5", 0xbfe0_0000_0000_0000),
+            ("0", 0),
+            ("63", 63),
+            ("-16", MINUS_16),
+        ],
+        Num::I16 | Num::U16 | Num::B16 => &[("0", 0), ("64", 64), ("-16", 0xfff0), ("7", 7)],
+        Num::I32 | Num::U32 | Num::B32 => {
+            &[("64", 64), ("-16", 0xffff_fff0), ("2.0", 0x4000_0000), ("-0.5", 0xbf00_0000), ("0", 0)]
+        }
+        Num::I64 | Num::U64 | Num::B64 => &[("64", 64), ("-16", MINUS_16), ("0", 0), ("1", 1)],
+        _ => &[],
+    }
+}
+
+/// Literals: of f64 they are the upper half.
+fn literals(num: Num) -> &'static [(&'static str, u64)] {
+    match num {
+        Num::F32 | Num::B32 | Num::I32 | Num::U32 => {
+            &[("0x40490fdb", 0x4049_0fdb), ("0x80808081", 0x8080_8081)]
+        }
+        Num::F16 => &[("0x4248", 0x4248), ("0xabcd", 0xabcd)],
+        Num::F64 => &[("0x400921fb", 0x4009_21fb_0000_0000), ("0xc1234567", 0xc123_4567_0000_0000)],
+        _ => &[],
+    }
+}
+
+fn constants(row: &Row, _: &'static Target, rng: &mut Rng) -> Option<Variant> {
+    if row.family == Family::Vop3p || row.name.starts_with("v_div_scale") || row.has_kind(Kind::Lit) {
+        return None;
+    }
+    let sources: Vec<_> = sources(row).collect();
+    let full = forms(row).any(|form| form == Form::Full);
+    // A literal has room in the short encoding only.
+    let short = forms(row).any(|form| form == Form::E32) && (!full || coin(rng));
+    let source = if short { 0 } else { rng.below(sources.len().max(1) as u32) as usize };
+    let spec = sources.get(source).filter(|spec| spec.kind == Kind::Vsrc)?;
+    let all = if short && coin(rng) { literals(spec.num) } else { inline_constants(spec.num) };
+    let &(text, value) = all.get(rng.below(all.len().max(1) as u32) as usize)?;
+    let form = if short { Form::E32 } else { Form::Full };
+    let constant = Some(Constant { source, text, value });
+    Some(Variant { constant, ..Variant::plain(form) })
+}
+
+/// Constants of packed instructions are words of 32 bits, of which `op_sel` takes the halves: a float of a packed f16
+/// instruction stands in the low half, of packed integers it is an f32; integers are extended with their sign (as clang 19
+/// uses them: for the pair 0, 0x3f80 it writes `v_pk_add_u16 v1, v1, 1.0`).
+fn packed_constants(row: &Row, _: &'static Target, rng: &mut Rng) -> Option<Variant> {
+    let mut variant = packed(row, rng)?;
+    let sources: Vec<_> = sources(row).collect();
+    let source = rng.below(sources.len() as u32) as usize;
+    let spec = sources[source];
+    let all: &[(&str, u64)] = match spec.num {
+        _ if spec.width == 2 || row.caps.contains(Caps::MIX) => return None,
+        Num::F16 => &[("1.0", 0x3c00), ("-4.0", 0xc400), ("7", 7), ("-1", 0xffff_ffff)],
+        Num::F32 => &[("1.0", 0x3f80_0000), ("-1", 0xffff_ffff)],
+        _ => &[("1.0", 0x3f80_0000), ("7", 7), ("-1", 0xffff_ffff), ("-16", 0xffff_fff0)],
+    };
+    let (text, value) = all[rng.below(all.len() as u32) as usize];
+    variant.constant = Some(Constant { source, text, value });
+    Some(variant)
+}
+
 type Choose = fn(&Row, &'static Target, &mut Rng) -> Option<Variant>;
 
 /// So many variants of every row that has them, half of them with some lanes only.
@@ -213,6 +294,12 @@ fn sweep(what: &str, names: &[&str], choose: Choose) {
 #[test]
 fn signs_and_output_modifiers() {
     sweep("VOP3", &["gfx600", "gfx803", "gfx906", "gfx1030"], long);
+}
+
+#[test]
+fn constants_as_sources() {
+    sweep("constants", &["gfx600", "gfx803", "gfx90a", "gfx1030"], constants);
+    sweep("constants of VOP3P", &["gfx900", "gfx906", "gfx1030"], packed_constants);
 }
 
 #[test]

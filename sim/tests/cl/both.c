@@ -79,6 +79,7 @@ FN(byte_distance) { uint s = 0; for (int k = 0; k < 32; k += 8) { int d = (int)(
 FN(byte_product) { int s = 0; for (int k = 0; k < 32; k += 8) s += (int)(signed char)(a >> k) * (int)(signed char)(b >> k); return s; }
 FN(short_product) { return (uint)((int)(short)a * (short)b + (int)(short)(a >> 16) * (short)(b >> 16)); }
 FN(short_vectors) { vshort2 x = {(short)a, (short)(a >> 16)}, y = {(short)b, (short)(b >> 16)}; vshort2 z = x * y + (x >> (short)3) - (y << (short)2); return (ushort)z.x | (uint)(ushort)z.y << 16; }
+FN(short_constants) { vshort2 x = {(short)a, (short)(a >> 16)}, y = {(short)b, (short)(b >> 16)}; x = x + (vshort2){0, 0x3f80}; y = y - (vshort2){0x3f80, 0}; vshort2 z = x * (vshort2){0, 0x4000} + (y << (vshort2){3, 3}) + (vshort2){-16, -1}; return (ushort)z.x | (uint)(ushort)z.y << 16; }
 FN(middle_of_three) { int x = a, y = b, z = a ^ b << 3; int low = x < y ? x : y, high = x < y ? y : x; return z < low ? low : z > high ? high : z; }
 FN(byte_vectors) { vuchar4 x = {(uchar)a, (uchar)(a >> 8), (uchar)(a >> 16), (uchar)(a >> 24)}, y = {(uchar)b, (uchar)(b >> 9), (uchar)(b >> 18), (uchar)(b >> 23)}; vuchar4 z = x * y + x.wzyx; return z.x | z.y << 8 | z.z << 16 | (uint)z.w << 24; }
 FN(int_vectors) { vint4 x = {(int)a, (int)b, (int)(a ^ b), (int)(a & b)}, y = x.yzwx * 3 - x; vint4 c = x < y; y = (c & y) | (~c & x); return y.x ^ y.y * 3 ^ y.z * 5 ^ y.w * 7; }

@@ -45,6 +45,19 @@ pub struct Variant {
     pub unused: u8,
     /// DPP.
     pub shuffle: Option<Shuffle>,
+    /// A constant in place of a register.
+    pub constant: Option<Constant>,
+}
+
+/// A source that is a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constant {
+    /// Which source.
+    pub source: usize,
+    /// As it is written.
+    pub text: &'static str,
+    /// What the instruction sees.
+    pub value: u64,
 }
 
 /// What modifiers mean for a row.
@@ -83,6 +96,9 @@ impl Variant {
     /// A source with its modifiers.
     pub fn wrap(&self, row: &Row, number: usize, register: &str) -> String {
         let Source { neg, abs, sext, .. } = self.sources[number];
+        if let Some(constant) = self.constant.filter(|constant| constant.source == number) {
+            return constant.text.to_owned();
+        }
         if way(row) == Way::Packed {
             return register.to_owned();
         }
@@ -156,6 +172,10 @@ impl Variant {
         let lanes = target.wave_size as usize;
         let seen = inputs.iter().enumerate().map(|(at, &input)| {
             let mut seen = input;
+            if let Some(Constant { source, value, .. }) = self.constant {
+                seen.words[SOURCES[source]] = value as u32;
+                seen.words[SOURCES[source] + 1] = (value >> 32) as u32;
+            }
             if let Some(shuffle) = &self.shuffle {
                 let from = shuffle.readable(at % lanes, lanes, exec);
                 for word in 0..2 {
