@@ -14,6 +14,7 @@ mod assemble;
 mod check;
 mod compile;
 mod disasm;
+mod idle;
 mod inspect;
 mod litmus;
 mod observe;

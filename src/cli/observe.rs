@@ -23,13 +23,16 @@ pub struct ObserveArgs {
     /// Print how often each source line was executed, for objects with line tables.
     #[arg(long)]
     coverage: bool,
+    /// List the waits and invalidations that nothing needed: no register on any path, no order of memory in this run.
+    #[arg(long)]
+    idle_waits: bool,
 }
 
 impl ObserveArgs {
     /// What the emulator shall watch for.
     pub fn observe(&self) -> Result<sim::Observe, Failure> {
         let trace = self.trace.as_deref().map(parse_trace).transpose()?;
-        Ok(sim::Observe { profile: self.profile || self.coverage, trace, order: false })
+        Ok(sim::Observe { profile: self.profile || self.coverage, trace, order: self.idle_waits })
     }
 
     /// Whether a profile is wanted.
@@ -39,7 +42,7 @@ impl ObserveArgs {
 
     /// Whether there is anything to watch for.
     pub fn is_active(&self) -> bool {
-        self.profile || self.coverage || self.trace.is_some()
+        self.profile || self.coverage || self.trace.is_some() || self.idle_waits
     }
 
     /// Prints what was seen.
@@ -54,6 +57,9 @@ impl ObserveArgs {
                 Some(file) => write(file, device.trace().as_bytes())?,
                 None => eprint!("{}", device.trace()),
             }
+        }
+        if let Some(log) = device.log() {
+            super::idle::print(log);
         }
         if self.profile {
             print_profile(device.profile(), kernel);

@@ -202,7 +202,7 @@ fn mode(args: &RunArgs) -> Result<sim::Mode, Failure> {
         (Some("weak"), false) => Ok(sim::Mode::Weak { seed: args.weak.seed() }),
         (None, true) if !args.keep_going => Ok(sim::Mode::Fast),
         (_, true) => {
-            let why = "strict and weak mode do not go together with `--profile`, `--trace` and `--coverage`";
+            let why = "strict and weak mode do not go together with `--profile`, `--trace`, `--coverage` and `--idle-waits`";
             Err(Failure::Usage(why.to_owned()))
         }
         (_, false) => Ok(strict),

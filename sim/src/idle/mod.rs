@@ -19,19 +19,23 @@
 //! * A store of what another unordered store leaves, too, is no clash.
 //!
 //! It is written apart from strict mode, which finds the same clashes while a program runs but keeps less of its past: one
-//! is a check of the other (`sim/tests/deletion.rs`). Registers are not looked at: `kernc check` does that.
+//! is a check of the other (`sim/tests/deletion.rs`). What registers need is asked of
+//! `kernc check` ([`Log::needs`]).
 //!
 //! | file | |
 //! |---|---|
 //! | `record` | a watcher that writes the log |
 //! | `knowledge` | vector clocks |
 //! | `replay` | happens-before over a log |
+//! | `waits` | all waits of a log at once, with what registers need |
 
 mod knowledge;
 mod record;
 mod replay;
+mod waits;
 
 pub(crate) use record::Recorder;
+pub use waits::Need;
 
 use check::effects::Waits;
 use record::{Event, Facts, Touch};
@@ -96,6 +100,7 @@ pub struct Log {
     /// For each cell, whether a load may acquire what was written there.
     acquired: Vec<bool>,
     base: OnceLock<Option<Clash>>,
+    text: waits::Text,
 }
 
 impl Log {

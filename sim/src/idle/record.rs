@@ -1,5 +1,6 @@
 //! Writes down what the waves of a dispatch do to memory.
 
+use super::waits::Text;
 use super::{Log, Wave};
 use crate::exec::{Cx, Flow};
 use crate::fault::Access;
@@ -244,6 +245,7 @@ impl Recorder {
             touches: raw.touches,
             acquired: Vec::new(),
             base: OnceLock::new(),
+            text: Text::new(target, launch.code, launch.entry),
         };
         log.keep_shared();
         log

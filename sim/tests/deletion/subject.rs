@@ -42,7 +42,7 @@ pub enum Fate {
     Private,
     /// Another wait, barrier or the kernel's end keeps the order.
     Ordered,
-    /// An `s_nop` that puts code on a cache line, or is one longer than any rule asks.
+    /// An `s_nop` that puts code on a cache line, or more of it than any rule asks.
     Placement,
     Missed,
 }
@@ -247,8 +247,16 @@ impl<'a> Subject<'a> {
                 |site| program.code.effects(site).kinds.intersects(Kinds::FP_ATOMIC | Kinds::LONG_NSA);
             let placement =
                 self.target.generation == Generation::Gfx10 && !(0..program.code.len() as u32).any(counted);
+            // LLVM 14 takes SGPRs that `v_writelane_b32` reads for written by it, and pads scalar loads that read them.
+            let after = program.successors(site).next().map(|next| program.code.effects(next).reads);
+            let spilled = (1..=5).filter_map(|back| site.checked_sub(back)).any(|before| {
+                let effects = program.code.effects(before);
+                let common = after.map(|after| after.and(&effects.reads).and(&check::RegSet::SCALAR));
+                program.insts[before as usize].inst.op.row().name == "v_writelane_b32"
+                    && common.is_some_and(|common| !common.is_empty())
+            });
             let longer = mutation.kind == "s_nop one less" && self.checked_without(mutation.address);
-            if clause || placement || longer {
+            if clause || placement || spilled || longer {
                 return Fate::Placement;
             }
         }
