@@ -43,7 +43,7 @@ pub struct RunArgs {
     max_instructions: Option<u64>,
     /// What to look for: `strict` finds missing waits, hazards, races, stale caches and uninitialised data; `weak` lets
     /// caches go stale and memory operations complete out of order; `fast` runs as if everything were in order.
-    /// Default: `strict`; with `--profile`, `--trace` or `--coverage`: `fast`.
+    /// Default: `strict`; with `--profile`, `--trace`, `--coverage` or `--idle-waits`: `fast`.
     #[arg(long, value_name = "strict|weak|fast", value_parser = ["strict", "weak", "fast"])]
     mode: Option<String>,
     #[command(flatten)]
