@@ -267,6 +267,33 @@ global_store_dword v1, v11, s[4:5]",
     planted(&body, FaultClass::Uninitialised, "uninitialised-store");
 }
 
+/// A lane's undefined value reaches a row of the result, in other lanes too.
+#[test]
+fn a_matrix_of_nothing() {
+    let body = with_start(
+        "v_mov_b32 v2, 1.0
+v_mov_b32 v3, 0
+s_mov_b64 exec, 2
+!v_mov_b32 v10, 2.0
+s_mov_b64 exec, -3
+v_mov_b32 v10, 2.0
+s_mov_b64 exec, -1
+v_accvgpr_write_b32 a0, v3
+v_accvgpr_write_b32 a1, v3
+v_accvgpr_write_b32 a2, v3
+v_accvgpr_write_b32 a3, v3
+s_nop 7
+v_mfma_f32_4x4x1f32 a[0:3], v10, v2, a[0:3]
+s_nop 7
+s_nop 7
+v_accvgpr_read_b32 v4, a1
+s_nop 4
+global_store_dword v1, v4, s[4:5]",
+    );
+    let shape = Kernel { cpu: "gfx908", ..kernel(&body) };
+    planted_in(shape, FaultClass::Uninitialised, "uninitialised-store");
+}
+
 #[test]
 fn lds_that_nobody_has_written() {
     let body = with_start(

@@ -48,9 +48,9 @@ fn lay_out(file: &CodeObject<'_>, image: &mut Image) -> Result<Vec<Option<u64>>,
         if !section.is_zeros() {
             let size = section.data.len().min(section.size as usize);
             image.bytes[start as usize..start as usize + size].copy_from_slice(&section.data[..size]);
-        }
-        if section.is_code() {
-            image.code.push(CodeRange { start, end });
+            if section.is_code() {
+                image.code.push(CodeRange { start, end: start + size as u64 });
+            }
         }
     }
     Ok(addresses)

@@ -156,6 +156,14 @@ impl CodeObject {
             elf::ET_REL => (link::link(&file)?, Lines::default()),
             other => return Err(LoadError::NotLinked(other.0)),
         };
+        // All code is decoded: parts of a damaged file that lie on one another must not multiply.
+        let code: u64 = image.code.iter().map(|range| range.end - range.start).sum();
+        if code > bytes.len() as u64 {
+            return Err(LoadError::Segment(format!(
+                "{code:#x} bytes of code in a file of {:#x}",
+                bytes.len()
+            )));
+        }
         let metadata = kernels::metadata(&file, bytes)?;
         let kernels = kernels::find(&metadata, target, &image)?;
         Ok(CodeObject {

@@ -13,8 +13,8 @@ use crate::wave::{ActiveLanes, Lanes};
 
 /// Trials with other values in place of the undefined bits: see [`Filler`].
 const TRIALS: u32 = 6;
-/// Registers that are saved for a trial; instructions with more have their results taken as defined.
-const MAX_REGISTERS: usize = 24;
+/// Registers that are saved for a trial: as many as a matrix instruction has. With more, results are taken as defined.
+const MAX_REGISTERS: usize = 72;
 
 /// The definedness of a wave's registers.
 pub(super) struct Defined {

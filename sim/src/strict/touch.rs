@@ -271,12 +271,12 @@ impl Touch {
             }
         }
         self.writes_exec = self.scalar_writes & EXEC_BITS != 0;
-        self.ignores_exec = row.flags.contains(Flags::NO_EXEC);
+        let matrix = row.name.starts_with("v_mfma");
+        self.ignores_exec = row.flags.contains(Flags::NO_EXEC) || matrix;
         self.across = self.ignores_exec
             || !matches!(inst.mods.lane, isa::Lane::None | isa::Lane::Sdwa { .. })
             || row.family == Family::Ds
-            || row.name.contains("permlane")
-            || row.name.starts_with("v_mfma");
+            || row.name.contains("permlane");
     }
 
     fn memory(&mut self, target: &Target, row: &Row, inst: &MachInst) {
@@ -344,8 +344,6 @@ fn class(row: &Row, inst: &MachInst) -> Class {
                 false => Class::Pure,
             }
         }
-        // So wide that following each bit would not pay.
-        _ if name.starts_with("v_mfma") => Class::Other,
         Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p => Class::Pure,
         Family::Ds if !row.flags.contains(Flags::ORDERED) && !inst.mods.flags.contains(ModFlags::GDS) => {
             Class::Pure
