@@ -7,10 +7,15 @@
 //! # Guarantees
 //! No `FENCE` remains. `WAIT_POINT` pseudos say which counters must be empty where; [`crate::waits`] knows what is
 //! outstanding there, so that a wait for nothing costs nothing.
+//! # Beyond the table
+//! A release to the work-group waits for no global store: the group shares a cache. But a wave that acquires it and then
+//! releases to the agent waits for its own stores only, and the group's others may come after its flag. So in a function
+//! that releases to the agent or the system, releases to the group wait for `vmcnt` as well
+//! (`docs/memory-model.md`, "Releases in a chain").
 //! # Not here
 //! `s_barrier` itself is an execution barrier and orders no memory: `barrier()` is a fence and an `s_barrier`. A GFX9
 //! wave that waits at a barrier with accesses in flight cannot report their faults in time; LLVM waits for all of them
-//! there for that reason. We do as the table says.
+//! there for that reason. We do not.
 
 use crate::sequences::{self, Kind, Steps};
 use crate::{Context, Options, Stats, counters::Counter, edit};
@@ -21,13 +26,14 @@ use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, SyncOrder, Target
 /// Runs the pass.
 pub fn run(func: &mut MachFunc, target: &Target, opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
+    let pass = Pass { generation: target.generation, opts, in_chain: releases_beyond_the_group(func, opts) };
     for index in 0..func.blocks.len() {
         let block = isa::MBlock::from_u32(index as u32);
         if !func.blocks[block].insts.iter().any(|inst| concerns(func, inst)) {
             continue;
         }
         edit::rewrite(func, block, &mut ctx.insts, |func, inst, out| {
-            instruction(func, target.generation, opts, inst, out, &mut stats);
+            pass.instruction(func, inst, out, &mut stats);
         });
     }
     stats
@@ -44,43 +50,63 @@ fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
     }
 }
 
-/// Writes an instruction with what the table puts around it.
-fn instruction(
-    func: &mut MachFunc,
+/// What is the same for all instructions of a function.
+struct Pass<'a> {
     generation: Generation,
-    opts: &Options,
-    inst: &MachInst,
-    out: &mut Vec<MachInst>,
-    stats: &mut Stats,
-) {
-    if inst.op == op::S_BARRIER && opts.single_wave {
-        stats.barriers_dropped += 1;
-        return;
-    }
-    let mem = inst.mem.index().map(|mem| func.mems[mem]);
-    let Some((kind, mem)) = kind(inst).zip(mem) else {
-        if inst.op != op::FENCE {
-            out.push(*inst);
+    opts: &'a Options,
+    /// Whether a release to the group may be the first of two.
+    in_chain: bool,
+}
+
+/// What notes call the wait for the second release.
+const CHAIN: &str = "release to the group, before one to the agent";
+
+impl Pass<'_> {
+    /// Writes an instruction with what the table puts around it.
+    fn instruction(&self, func: &mut MachFunc, inst: &MachInst, out: &mut Vec<MachInst>, stats: &mut Stats) {
+        if inst.op == op::S_BARRIER && self.opts.single_wave {
+            stats.barriers_dropped += 1;
+            return;
         }
-        return;
-    };
-    let mut access = *inst;
-    hint(&mut access, kind, &mem);
-    let Some((row, ordered)) = sequences::lookup(kind, &mem, opts.single_wave) else {
+        let mem = inst.mem.index().map(|mem| func.mems[mem]);
+        let Some((kind, mem)) = kind(inst).zip(mem) else {
+            if inst.op != op::FENCE {
+                out.push(*inst);
+            }
+            return;
+        };
+        let mut access = *inst;
+        hint(&mut access, kind, &mem);
+        let Some((row, ordered)) = sequences::lookup(kind, &mem, self.opts.single_wave) else {
+            if kind != Kind::Fence {
+                out.push(access);
+            }
+            return;
+        };
+        let sequence = row.sequence(self.generation);
+        steps(func, row.name, ordered.resolve(sequence.before), inst.loc, out, stats);
+        if self.in_chain && row.releases_to_group() && ordered.global {
+            steps(func, CHAIN, Steps::VM, inst.loc, out, stats);
+        }
         if kind != Kind::Fence {
+            if sequence.glc && access.op.row().is_vmem() {
+                access.mods.flags |= ModFlags::GLC;
+            }
             out.push(access);
         }
-        return;
-    };
-    let sequence = row.sequence(generation);
-    steps(func, row.name, ordered.resolve(sequence.before), inst.loc, out, stats);
-    if kind != Kind::Fence {
-        if sequence.glc && access.op.row().is_vmem() {
-            access.mods.flags |= ModFlags::GLC;
-        }
-        out.push(access);
+        steps(func, row.name, ordered.resolve(sequence.after), inst.loc, out, stats);
     }
-    steps(func, row.name, ordered.resolve(sequence.after), inst.loc, out, stats);
+}
+
+/// Whether other groups may learn of what a function has written: it releases to the agent or the system.
+fn releases_beyond_the_group(func: &MachFunc, opts: &Options) -> bool {
+    // Of a group that is one wave nobody else writes.
+    !opts.single_wave
+        && func.blocks.values().flat_map(|block| &block.insts).any(|inst| {
+            let mem = inst.mem.index().map(|mem| func.mems[mem]);
+            let found = kind(inst).zip(mem).and_then(|(kind, mem)| sequences::lookup(kind, &mem, false));
+            found.is_some_and(|(row, _)| row.releases_beyond_the_group())
+        })
 }
 
 /// What an instruction is to the memory model.

@@ -93,6 +93,23 @@ impl Row {
     }
 }
 
+impl Row {
+    const fn releases(&self) -> bool {
+        !matches!(self.kind, Kind::Load)
+            && matches!(self.order, SyncOrder::Release | SyncOrder::AcqRel | SyncOrder::SeqCst)
+    }
+
+    /// Whether it releases to the work-group, and no further.
+    pub fn releases_to_group(&self) -> bool {
+        self.releases() && self.scopes == GROUP
+    }
+
+    /// Whether it releases to the agent or the system.
+    pub fn releases_beyond_the_group(&self) -> bool {
+        self.releases() && self.scopes == WIDE
+    }
+}
+
 const WAVE: &[SyncScope] = &[SyncScope::SingleThread, SyncScope::Wavefront];
 const GROUP: &[SyncScope] = &[SyncScope::Workgroup];
 const UP_TO_GROUP: &[SyncScope] = &[SyncScope::SingleThread, SyncScope::Wavefront, SyncScope::Workgroup];
@@ -245,7 +262,7 @@ pub fn lookup(kind: Kind, mem: &MemRef, wave_group: bool) -> Option<(&'static Ro
         Kind::Fence => spaces & SPACE_SHARED != 0 || order == SyncOrder::SeqCst,
         _ => !mem.one_as,
     };
-    Some((row, Ordered { across }))
+    Some((row, Ordered { across, global: !local_only || across && place == Place::Local }))
 }
 
 /// Which spaces an access orders with each other.
@@ -253,6 +270,8 @@ pub fn lookup(kind: Kind, mem: &MemRef, wave_group: bool) -> Option<(&'static Ro
 pub struct Ordered {
     /// LDS with the rest, so that [`Steps::LGKM_ACROSS`] applies.
     pub across: bool,
+    /// Global memory.
+    pub global: bool,
 }
 
 impl Ordered {

@@ -4,7 +4,7 @@ mod common;
 
 use common::build::*;
 use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
-use isa::{MachFunc, MachInst, ModFlags, Note, Operand, SyncOrder, SyncScope, op};
+use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, SyncOrder, SyncScope, op};
 use memmodel::{Context, Options, check};
 
 fn run_with(func: &mut MachFunc, opts: Options) -> memmodel::Stats {
@@ -191,6 +191,52 @@ fn barriers() {
         s_load_dword s0, s[60:61], 0x0
         s_barrier
         global_load_dword v1, v[100:101], off
+        s_endpgm",
+    );
+}
+
+/// Where a wave may release to the agent what others of its group have written, their stores are done at the barrier.
+#[test]
+fn barrier_before_a_release_to_the_agent() {
+    let group = mem(SyncOrder::AcqRel, SyncScope::Workgroup, SPACE_GLOBAL | SPACE_SHARED);
+    let flag = inst(op::GLOBAL_STORE_SHORT, &[vs(100, 2), v(6), Operand::None]);
+    let mut func = straight(&[store(4), lds_write(5), fence(), barrier(), flag, end()]);
+    with_mem(&mut func, group, is(op::FENCE));
+    with_mem(&mut func, mem(SyncOrder::Release, SyncScope::Agent, SPACE_GLOBAL), is(op::GLOBAL_STORE_SHORT));
+    let alone = func.clone();
+    run(
+        func,
+        "global_store_dword v[100:101], v4, off
+        ds_write_b32 v102, v5
+        s_waitcnt vmcnt(0) lgkmcnt(0)
+        s_barrier
+        global_store_short v[100:101], v6, off
+        s_endpgm",
+    );
+
+    // A fence of LDS alone promises nothing of global memory.
+    let mut func = alone.clone();
+    with_mem(&mut func, MemRef { spaces: SPACE_SHARED, ..group }, is(op::FENCE));
+    run(
+        func,
+        "global_store_dword v[100:101], v4, off
+        ds_write_b32 v102, v5
+        s_waitcnt lgkmcnt(0)
+        s_barrier
+        s_waitcnt vmcnt(0)
+        global_store_short v[100:101], v6, off
+        s_endpgm",
+    );
+
+    // One wave is all of the group.
+    let mut func = alone;
+    run_with(&mut func, Options { single_wave: true, ..Options::default() });
+    expect(
+        &func,
+        "global_store_dword v[100:101], v4, off
+        ds_write_b32 v102, v5
+        s_waitcnt vmcnt(0) lgkmcnt(0)
+        global_store_short v[100:101], v6, off
         s_endpgm",
     );
 }
