@@ -75,6 +75,12 @@ pub(crate) trait Watch {
     /// Before a read. `Some(value)` replaces what memory holds (a stale cache line, say).
     fn read(&mut self, memory: &Memory, access: &MemAccess) -> Result<Option<u32>, Trap>;
 
+    /// Before reads of LDS by all active lanes: of an aligned dword at each of the offsets from each address. `true`: they
+    /// may go on; `false`, and nothing has happened: they are announced one by one.
+    fn read_lds(&mut self, _addresses: &[u32; 64], _exec: u64, _offsets: &[u32]) -> bool {
+        false
+    }
+
     /// Before a write of the low bytes of `value`. `true`: the watcher keeps it (a write-back cache), memory does not change.
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap>;
 

@@ -370,13 +370,11 @@ impl<'a> Cx<'a> {
     }
 
     /// Whether all active lanes access LDS inside of it, up to `end` bytes after their address, which is a multiple of
-    /// `align`, and nobody watches. From GFX9 on dwords need be aligned, if at all.
+    /// `align`. From GFX9 on dwords need be aligned, if at all.
     #[inline(always)]
     pub(crate) fn all_in_lds(&self, addresses: &[u32; 64], exec: u64, end: u32, align: u32) -> bool {
         let bytes = self.lds_bytes.min(self.lds_limit());
-        let Some(last) = bytes.checked_sub(end).filter(|_| self.watch.is_none()) else {
-            return false;
-        };
+        let Some(last) = bytes.checked_sub(end) else { return false };
         let low_bits = if self.target.has(Feature::LDS_NO_M0) { 3 } else { align - 1 };
         let mut bad = false;
         if exec == !0 {
@@ -389,5 +387,24 @@ impl<'a> Cx<'a> {
             }
         }
         !bad
+    }
+
+    /// Whether reads of dwords, which lie inside of LDS, need not go to the watcher one by one: there is none, or it has
+    /// seen them all at once.
+    #[inline(always)]
+    pub(crate) fn reads_lds_at_once(
+        &mut self,
+        addresses: &[u32; 64],
+        exec: u64,
+        offsets: impl Iterator<Item = u32>,
+    ) -> bool {
+        match &mut self.watch {
+            None => true,
+            Some(watch) => {
+                let mut list = [0; 4];
+                let count = list.iter_mut().zip(offsets).map(|(place, offset)| *place = offset).count();
+                watch.read_lds(addresses, exec, &list[..count])
+            }
+        }
     }
 }

@@ -117,7 +117,11 @@ fn read_dwords(
     let end = offsets.clone().max().unwrap_or(0) + 4;
     let start = offsets.clone().next().unwrap_or(0);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
-    if start.is_multiple_of(align) && end.is_multiple_of(4) && cx.all_in_lds(addresses, exec, end, align) {
+    if start.is_multiple_of(align)
+        && end.is_multiple_of(4)
+        && cx.all_in_lds(addresses, exec, end, align)
+        && cx.reads_lds_at_once(addresses, exec, offsets.clone())
+    {
         for (dword, offset) in offsets.enumerate() {
             let lds = &cx.lds[(offset / 4) as usize..];
             let lanes = &mut cx.wave.vgpr[dst + dword];
@@ -181,7 +185,9 @@ fn write_dwords(
     let exec = cx.wave.exec();
     let bytes = dwords as u32 * 4;
     let align = bytes.next_power_of_two();
-    let simple = offset.is_multiple_of(align) && cx.all_in_lds(addresses, exec, offset + bytes, align);
+    let simple = cx.watch.is_none()
+        && offset.is_multiple_of(align)
+        && cx.all_in_lds(addresses, exec, offset + bytes, align);
     for lane in ActiveLanes(exec) {
         let address = addresses[lane].wrapping_add(offset);
         if simple {

@@ -270,6 +270,16 @@ impl Watch for Watcher<'_> {
         self.read_anything(access)
     }
 
+    fn read_lds(&mut self, addresses: &[u32; 64], exec: u64, offsets: &[u32]) -> bool {
+        let lane = exec.trailing_zeros() as usize & 63;
+        let first = u64::from(addresses[lane].wrapping_add(offsets.first().copied().unwrap_or(0)));
+        let whole = self.reads_whole_lds(addresses, exec, offsets);
+        if whole && exec != 0 {
+            self.group.now.first_read.get_or_insert(first);
+        }
+        whole
+    }
+
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
         self.check_access(access);
         self.note_stored(access);

@@ -11,6 +11,7 @@ use super::{FaultClass, Watcher};
 use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
+use crate::wave::ActiveLanes;
 use isa::{Generation, ModFlags};
 
 /// The dwords an access touches, with the bytes in each.
@@ -450,22 +451,7 @@ impl Watcher<'_> {
         if !aligned || access.lane == SCALAR || self.shared.target.generation < Generation::Gfx9 {
             return false;
         }
-        let word = (access.address / 4) as usize;
-        let (Some(&bits), Some(cell)) = (self.group.lds_bits.get(word), self.group.lds.get(word)) else {
-            return false;
-        };
-        let (read, write) = (cell.read, cell.write);
-        let now = &self.group.now;
-        // Another lane of the instruction may have been here already.
-        if read != now.stamp {
-            if write.is_sync() || !(write.is_none() || write == now.ordered || self.lds_ordered(write)) {
-                return false;
-            }
-            let now = &mut self.group.now;
-            now.ordered = write;
-            let cell = &mut self.group.lds[word];
-            (cell.read, cell.read_place) = (now.stamp, now.place);
-        }
+        let Some(bits) = self.read_lds_word((access.address / 4) as usize) else { return false };
         let now = &mut self.group.now;
         let cursor = &mut now.cursor[access.lane as usize & 63];
         if bits != 0 {
@@ -473,6 +459,44 @@ impl Watcher<'_> {
         }
         *cursor += 4;
         true
+    }
+
+    /// The same of all lanes of an instruction, if all that they read is defined.
+    pub(super) fn reads_whole_lds(&mut self, addresses: &[u32; 64], exec: u64, offsets: &[u32]) -> bool {
+        if self.shared.target.generation < Generation::Gfx9 {
+            return false;
+        }
+        for &offset in offsets {
+            // Lanes that read one dword are often neighbours.
+            let mut last = usize::MAX;
+            for lane in ActiveLanes(exec) {
+                let word = (addresses[lane].wrapping_add(offset) / 4) as usize;
+                if word != last && self.read_lds_word(word) != Some(0) {
+                    return false;
+                }
+                last = word;
+            }
+        }
+        true
+    }
+
+    /// A read of a dword of LDS whose last write is known to have happened before: its undefined bits. A dword that has
+    /// been looked at for this instruction is not looked at again.
+    #[inline(always)]
+    fn read_lds_word(&mut self, word: usize) -> Option<u32> {
+        let (&bits, cell) = (self.group.lds_bits.get(word)?, self.group.lds.get(word)?);
+        let (read, write) = (cell.read, cell.write);
+        let now = &self.group.now;
+        if read != now.stamp {
+            if write.is_sync() || !(write.is_none() || write == now.ordered || self.lds_ordered(write)) {
+                return None;
+            }
+            let now = &mut self.group.now;
+            now.ordered = write;
+            let cell = &mut self.group.lds[word];
+            (cell.read, cell.read_place) = (now.stamp, now.place);
+        }
+        Some(bits)
     }
 
     fn lds_read(&mut self, access: &MemAccess) {
