@@ -2,7 +2,7 @@
 
 use isa::Target;
 use sim::weak::{Place, Register, Search, Thread};
-use sim::{ArgKind, CodeObject, Device, Dispatch, Fault, FaultClass, KernelInfo, Limits, Mode, ModuleId};
+use sim::{ArgKind, CodeObject, Device, Dispatch, Fault, KernelInfo, Limits, Mode, ModuleId};
 use std::fmt;
 use std::time::Instant;
 use testkit::Rng;
@@ -138,20 +138,6 @@ impl Stage {
     }
 }
 
-/// The name of a class, for counting.
-fn class(fault: &Fault) -> &'static str {
-    match fault.class() {
-        FaultClass::Fault => "fault",
-        FaultClass::Hazard => "hazard",
-        FaultClass::Race => "race",
-        FaultClass::Uninitialised => "uninitialised",
-        FaultClass::Unsupported => "unsupported",
-        FaultClass::Resource => "resource",
-        FaultClass::Deadlock => "deadlock",
-        FaultClass::Budget => "budget",
-    }
-}
-
 impl Attempt<'_> {
     /// Checks, loads and dispatches.
     pub fn everything(mut self) -> Vec<Outcome> {
@@ -181,7 +167,7 @@ impl Attempt<'_> {
             for (name, mode) in MODES {
                 outcomes.push(match stage.run(mode, 1, &dispatch) {
                     Ok(()) => Outcome::Ran(name),
-                    Err(fault) => Outcome::Faulted(name, class(&fault)),
+                    Err(fault) => Outcome::Faulted(name, fault.class().name()),
                 });
             }
             outcomes.push(explore(&mut stage, kernel));
@@ -332,6 +318,6 @@ fn explore(stage: &mut Stage, kernel: &KernelInfo) -> Outcome {
     stage.look();
     match result {
         Ok(_) => Outcome::Ran("explored"),
-        Err(fault) => Outcome::Faulted("explored", class(&fault)),
+        Err(fault) => Outcome::Faulted("explored", fault.class().name()),
     }
 }
