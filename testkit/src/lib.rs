@@ -9,6 +9,7 @@ mod images;
 mod integers;
 mod matrices;
 mod run;
+pub mod shapes;
 
 pub use data::{Arg, Case, Data, Expected, Rng, Value};
 pub use run::{Prepared, check_case, check_kernel, check_kernel_on, prepare};

@@ -1,0 +1,165 @@
+//! How compile time grows with the size of a program: each shape of `testkit::shapes` at n, 2n, 4n and 8n.
+//!
+//! ```text
+//! cargo bench --bench scaling                     # all shapes
+//! cargo bench --bench scaling -- loops breaks     # some
+//! cargo bench --bench scaling -- loops --passes   # and the growth of each pass
+//! cargo bench --bench scaling -- --check          # exit code 1 if a bar is missed
+//! cargo bench --profile dev --bench scaling       # quick to build; growth is the same, times are not
+//! ```
+//!
+//! The bars: from n to 8n at most ten times the time, and at most 3 us an instruction.
+
+use kernc::{CodeObject, Compiler, Observer, Options, Target};
+use std::time::{Duration, Instant};
+use testkit::shapes::{SHAPES, Shape};
+
+/// Largest growth of time from n to 8n.
+const MAX_GROWTH: f64 = 10.0;
+/// Most microseconds an instruction.
+const MAX_MICROSECONDS: f64 = 3.0;
+/// A size is compiled again until it took this long, and the least time counts.
+const REPEAT_FOR: Duration = Duration::from_millis(150);
+const MAX_REPETITIONS: u32 = 20;
+/// After a size that took longer, the larger ones of the shape are left out.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(8);
+
+/// One size of a shape.
+struct Measured {
+    ms: f64,
+    instructions: u32,
+    passes: Vec<(&'static str, Duration)>,
+}
+
+/// Adds up the time between passes.
+struct Clock {
+    since: Instant,
+    passes: Vec<(&'static str, Duration)>,
+}
+
+impl Clock {
+    fn lap(&mut self, pass: &'static str) {
+        let spent = self.since.elapsed();
+        match self.passes.iter_mut().find(|(name, _)| *name == pass) {
+            Some((_, total)) => *total += spent,
+            None => self.passes.push((pass, spent)),
+        }
+        self.since = Instant::now();
+    }
+}
+
+impl Observer for Clock {
+    fn ir(&mut self, pass: &'static str, _module: &ir::Module) {
+        self.lap(pass);
+    }
+
+    fn mir(&mut self, pass: &'static str, _target: &Target, _func: &isa::MachFunc) {
+        self.lap(pass);
+    }
+
+    fn done(&mut self, pass: &'static str) {
+        self.lap(pass);
+    }
+}
+
+fn measure(compiler: &mut Compiler, source: &str) -> Result<Measured, String> {
+    let options = Options { verify: false, ..Options::default() };
+    let mut best: Option<Measured> = None;
+    let begin = Instant::now();
+    for _ in 0..MAX_REPETITIONS {
+        let start = Instant::now();
+        let mut clock = Clock { since: start, passes: Vec::new() };
+        let compiled = compiler.compile_observed(source, &options, &mut clock);
+        let ms = start.elapsed().as_secs_f64() * 1e3;
+        let object = compiled.map_err(|errors| match errors.list.first() {
+            Some(first) => format!("{}: {}", first.code, first.message),
+            None => "refused".to_owned(),
+        })?;
+        if best.as_ref().is_none_or(|best| ms < best.ms) {
+            best = Some(Measured { ms, instructions: instructions(&object), passes: clock.passes });
+        }
+        if begin.elapsed() > REPEAT_FOR {
+            break;
+        }
+    }
+    best.ok_or_else(|| "not measured".to_owned())
+}
+
+fn instructions(object: &CodeObject) -> u32 {
+    object.kernels().iter().map(|kernel| kernel.resources.instructions).sum()
+}
+
+/// Measures and prints a shape; whether it is within the bars.
+fn run(shape: &Shape, compiler: &mut Compiler, passes: bool) -> bool {
+    let mut sizes: Vec<Measured> = Vec::new();
+    let mut trouble = None;
+    for n in [1, 2, 4, 8].map(|times| shape.base * times) {
+        match measure(compiler, &(shape.source)(n)) {
+            Ok(measured) => sizes.push(measured),
+            Err(message) => trouble = Some(format!("n = {n} is refused: {message}")),
+        }
+        if sizes.last().is_some_and(|last| last.ms > GIVE_UP_AFTER.as_secs_f64() * 1e3) {
+            trouble = Some(format!("n = {n} takes too long"));
+        }
+        if trouble.is_some() {
+            break;
+        }
+    }
+    let columns: String = (0..4)
+        .map(|at| sizes.get(at).map_or(format!("{:>9}", "-"), |size| format!("{:>9.2}", size.ms)))
+        .collect();
+    let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else {
+        println!("{:14} {:>5} {columns}  MISSED: {}", shape.name, shape.base, trouble.unwrap_or_default());
+        return false;
+    };
+    let growth = last.ms / first.ms;
+    let each = last.ms * 1e3 / f64::from(last.instructions);
+    let misses = [
+        trouble,
+        (growth > MAX_GROWTH).then(|| format!("growth over {MAX_GROWTH}")),
+        (each > MAX_MICROSECONDS).then(|| format!("over {MAX_MICROSECONDS} us an instruction")),
+    ];
+    let misses: Vec<String> = misses.into_iter().flatten().collect();
+    let verdict = if misses.is_empty() { String::new() } else { format!("  MISSED: {}", misses.join("; ")) };
+    println!(
+        "{:14} {:>5} {columns} {:>8} {each:>8.2} {growth:>8.1}{verdict}",
+        shape.name, shape.base, last.instructions
+    );
+    if passes {
+        print_passes(first, last);
+    }
+    misses.is_empty()
+}
+
+/// The passes that take a hundredth of the time or more, by time.
+fn print_passes(first: &Measured, last: &Measured) {
+    let mut rows: Vec<_> = last.passes.iter().map(|&(name, time)| (name, time.as_secs_f64() * 1e3)).collect();
+    rows.sort_by(|left, right| right.1.total_cmp(&left.1));
+    for (name, ms) in rows.into_iter().filter(|(_, ms)| ms * 100.0 > last.ms) {
+        let before = first.passes.iter().find(|(other, _)| *other == name);
+        let before = before.map_or(f64::NAN, |(_, time)| time.as_secs_f64() * 1e3);
+        println!("    {name:16} {before:>9.3} ms  -> {ms:>9.3} ms  {:>6.1} times", ms / before);
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let flag = |name: &str| args.iter().any(|arg| arg == name);
+    let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with("--")).collect();
+    if let Some(unknown) = names.iter().find(|name| SHAPES.iter().all(|shape| shape.name != **name)) {
+        let known: Vec<_> = SHAPES.iter().map(|shape| shape.name).collect();
+        eprintln!("no shape `{unknown}`; there are: {}", known.join(", "));
+        std::process::exit(2);
+    }
+    let mut compiler = Compiler::new(Target::by_name("gfx906").expect("a known processor"));
+    println!(
+        "{:14} {:>5} {:>9}{:>9}{:>9}{:>9} {:>8} {:>8} {:>8}",
+        "shape", "n", "ms at n", "2n", "4n", "8n", "instrs", "us each", "growth"
+    );
+    let chosen =
+        SHAPES.iter().filter(|shape| names.is_empty() || names.iter().any(|name| *name == shape.name));
+    let missed = chosen.filter(|shape| !run(shape, &mut compiler, flag("--passes"))).count();
+    if flag("--check") && missed > 0 {
+        std::process::exit(1);
+    }
+}
