@@ -3,13 +3,13 @@
 use crate::occupancy::Occupancy;
 use emit::{EmitError, Program, ValueKind};
 use ir::{ParamKind, Space};
-use isa::{MachFunc, Target};
+use isa::{MachFunc, Subtarget};
 use std::fmt;
 
 /// A compiled translation unit.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
-    pub(crate) target: &'static Target,
+    pub(crate) target: Subtarget,
     pub(crate) bytes: Vec<u8>,
     pub(crate) kernels: Vec<KernelInfo>,
     pub(crate) module: ir::Module,
@@ -151,9 +151,9 @@ impl CodeObject {
         &self.bytes
     }
 
-    /// The processor it is for.
-    pub fn target(&self) -> &'static Target {
-        self.target
+    /// The processor it is for, and its modes.
+    pub fn target(&self) -> &Subtarget {
+        &self.target
     }
 
     /// Its kernels, in source order.
@@ -179,7 +179,7 @@ impl CodeObject {
 
     /// The final machine code as text.
     pub fn machine_code(&self) -> String {
-        self.code.iter().map(|func| func.dump(self.target)).collect()
+        self.code.iter().map(|func| func.dump(&self.target)).collect()
     }
 
     /// The optimised IR.
@@ -198,11 +198,7 @@ impl CodeObject {
 }
 
 /// The emitter's view of a module and its machine code (one function per kernel, in order).
-pub(crate) fn program<'a>(
-    target: &'static Target,
-    module: &'a ir::Module,
-    code: &'a [MachFunc],
-) -> Program<'a> {
+pub(crate) fn program<'a>(target: Subtarget, module: &'a ir::Module, code: &'a [MachFunc]) -> Program<'a> {
     let kernels = module.funcs.values().filter_map(|func| func.kernel.as_ref());
     let kernels = kernels.zip(code).map(|(info, func)| kernel(info, func)).collect();
     let variables = module
@@ -265,7 +261,7 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
 
 /// What the host gets to know of a kernel.
 pub(crate) fn kernel_info(
-    target: &Target,
+    target: &Subtarget,
     info: &ir::KernelInfo,
     func: &MachFunc,
     size: CodeSize,

@@ -50,7 +50,7 @@ mod pipeline;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Resources};
 pub use frontend::{Diagnostic, Diagnostics, Severity, explain};
-pub use isa::{PROCESSORS, TARGETS, Target};
+pub use isa::{CodeObjectVersion, Os, PROCESSORS, Setting, Subtarget, TARGETS, Target};
 pub use occupancy::{Limit, Occupancy};
 pub use options::{OptLevel, Options};
 pub use pipeline::{Compiler, Observer, PASSES};

@@ -6,7 +6,7 @@
 use crate::code_object::{self, CodeObject, CodeSize};
 use crate::options::Options;
 use frontend::{Diagnostic, Diagnostics, Severity};
-use isa::{MachFunc, Target};
+use isa::{MachFunc, Offsets, Subtarget};
 
 /// Names of the stages behind the optimiser, in order; the optimiser's own passes come before them.
 pub const PASSES: &[&str] =
@@ -17,7 +17,7 @@ pub trait Observer {
     /// After a pass over the IR.
     fn ir(&mut self, _pass: &'static str, _module: &ir::Module) {}
     /// After a pass over a kernel's machine code.
-    fn mir(&mut self, _pass: &'static str, _target: &Target, _func: &MachFunc) {}
+    fn mir(&mut self, _pass: &'static str, _target: &Subtarget, _func: &MachFunc) {}
     /// After the object has been written.
     fn done(&mut self, _pass: &'static str) {}
 }
@@ -26,7 +26,7 @@ impl Observer for () {}
 
 /// A compiler for one processor. It owns the passes' scratch memory: keep it and compile many kernels with it.
 pub struct Compiler {
-    target: &'static Target,
+    target: Subtarget,
     passes: ir::passes::PassContext,
     isel: isel::Context,
     regalloc: regalloc::Context,
@@ -34,10 +34,11 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler for the processor.
-    pub fn new(target: &'static Target) -> Compiler {
+    /// A compiler for a processor, in the modes that the [`Subtarget`] says; a [`Target`](isa::Target) alone stands
+    /// for its usual ones.
+    pub fn new(target: impl Into<Subtarget>) -> Compiler {
         Compiler {
-            target,
+            target: target.into(),
             passes: Default::default(),
             isel: Default::default(),
             regalloc: Default::default(),
@@ -45,9 +46,9 @@ impl Compiler {
         }
     }
 
-    /// The processor it compiles for.
-    pub fn target(&self) -> &'static Target {
-        self.target
+    /// The processor and the modes it compiles for.
+    pub fn target(&self) -> &Subtarget {
+        &self.target
     }
 
     /// Compiles a source text. The same input gives the same bytes, always.
@@ -73,7 +74,11 @@ impl Compiler {
         verify_ir("frontend", &module, options)?;
         observer.ir("frontend", &module);
 
-        let level = ir::passes::OptOptions { level: options.opt_level.number(), ..Default::default() };
+        let level = ir::passes::OptOptions {
+            level: options.opt_level.number(),
+            limits: offset_limits(&self.target),
+            ..Default::default()
+        };
         let mut broken = None;
         ir::passes::optimize(&mut module, &level, &mut self.passes, &mut |pass, module| {
             if broken.is_none() {
@@ -104,7 +109,7 @@ impl Compiler {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<MachFunc, Diagnostics> {
-        let target = self.target;
+        let target = &self.target;
         let opt_level = options.opt_level.number();
         let select = isel::Options { opt_level };
         let mut mach = isel::select(module, func, target, &select, &mut self.isel)
@@ -144,7 +149,7 @@ impl Compiler {
         let infos = module.funcs.values().filter_map(|func| func.kernel.as_ref());
         let kernels = infos
             .zip(&code)
-            .map(|(info, func)| code_object::kernel_info(self.target, info, func, self.size(func)))
+            .map(|(info, func)| code_object::kernel_info(&self.target, info, func, self.size(func)))
             .collect();
         Ok(CodeObject { target: self.target, bytes, kernels, module, code })
     }
@@ -152,14 +157,26 @@ impl Compiler {
     fn size(&self, func: &MachFunc) -> CodeSize {
         let insts = func.blocks.values().flat_map(|block| &block.insts);
         insts.fold(CodeSize::default(), |size, inst| CodeSize {
-            bytes: size.bytes + isa::size_in_words(self.target, inst) as u32 * 4,
+            bytes: size.bytes + isa::size_in_words(&self.target, inst) as u32 * 4,
             instructions: size.instructions + 1,
         })
     }
 }
 
+/// Offsets that the optimiser may fold into an access.
+fn offset_limits(target: &Subtarget) -> ir::passes::Limits {
+    let ends = |offsets: Offsets| (offsets.min as i32, offsets.max as i32);
+    let reach = &target.addressing;
+    ir::passes::Limits {
+        global: ends(reach.global.or(reach.flat).unwrap_or(reach.buffer)),
+        constant: ends(reach.scalar),
+        shared: ends(reach.lds),
+        private: ends(reach.buffer),
+    }
+}
+
 /// VGPRs a kernel may use: what was asked for, and few enough that a whole work-group fits on a compute unit.
-fn vgpr_budget(target: &Target, func: &ir::Function) -> Option<u32> {
+fn vgpr_budget(target: &Subtarget, func: &ir::Function) -> Option<u32> {
     let kernel = func.kernel.as_ref()?;
     let waves_per_group = kernel.max_flat_workgroup_size().div_ceil(target.wave_size);
     let mut waves = waves_per_group.div_ceil(target.simds_per_cu);
@@ -222,7 +239,7 @@ fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), D
 }
 
 /// Proves waits, hazards and coherence of final code by the checker, which shares no logic with the passes.
-fn verify_memory(target: &Target, func: &MachFunc, options: &Options) -> Result<(), Diagnostics> {
+fn verify_memory(target: &Subtarget, func: &MachFunc, options: &Options) -> Result<(), Diagnostics> {
     if !options.verify {
         return Ok(());
     }

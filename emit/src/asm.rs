@@ -82,9 +82,9 @@ fn write_code(
                     writeln!(out, "\t\t\t\t; {}:{number}: {shown}", source.map_or("", |source| source.name));
             }
             text.clear();
-            isa::write_inst(program.target, inst, Some(func), &mut text);
+            isa::write_inst(&program.target, inst, Some(func), &mut text);
             if let Some(reloc) = reloc_of(inst) {
-                let at = past_getpc + isa::size_in_words(program.target, inst) as i64 * 4 - 4;
+                let at = past_getpc + isa::size_in_words(&program.target, inst) as i64 * 4 - 4;
                 symbolic(program, func, reloc, at, &mut text)?;
             }
             out.push('\t');
@@ -95,7 +95,7 @@ fn write_code(
             out.push('\n');
             past_getpc = match inst.op {
                 op::S_GETPC_B64 => 0,
-                _ => past_getpc + isa::size_in_words(program.target, inst) as i64 * 4,
+                _ => past_getpc + isa::size_in_words(&program.target, inst) as i64 * 4,
             };
         }
     }

@@ -1,7 +1,7 @@
 //! Machine code to words: block offsets, branch distances, references to variables.
 
 use crate::EmitError;
-use isa::{MBlock, MachFunc, MachInst, Operand, Target, op};
+use isa::{MBlock, MachFunc, MachInst, Operand, Subtarget, op};
 
 /// Encoded code of one kernel.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Fixup {
 }
 
 /// Encodes a function. Blocks follow each other in index order.
-pub fn encode(target: &Target, func: &MachFunc) -> Result<Code, EmitError> {
+pub fn encode(target: &Subtarget, func: &MachFunc) -> Result<Code, EmitError> {
     let mut code = Code::default();
     let mut branches = Vec::new();
     let mut origin = 0;

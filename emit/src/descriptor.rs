@@ -3,7 +3,7 @@
 //! One table, [`directives`], names each field with its bit position, so that bytes and text cannot disagree.
 
 use crate::Kernel;
-use isa::Target;
+use isa::Subtarget;
 
 /// Size of a descriptor in bytes.
 pub const SIZE: usize = 64;
@@ -92,7 +92,7 @@ fn directives(kernel: &Kernel) -> Vec<Directive> {
 }
 
 /// Registers in allocation blocks, as `compute_pgm_rsrc1` wants them (seed 000, line 2640).
-fn granulated(target: &Target, kernel: &Kernel) -> u32 {
+fn granulated(target: &Subtarget, kernel: &Kernel) -> u32 {
     let vgprs = kernel.func.vgprs.max(1).div_ceil(target.vgpr_granule) - 1;
     let special = if kernel.func.abi.flat_scratch_init {
         target.extra_sgprs
@@ -108,7 +108,7 @@ fn granulated(target: &Target, kernel: &Kernel) -> u32 {
 }
 
 /// The descriptor of a kernel whose code begins `entry` bytes after the descriptor.
-pub fn bytes(target: &Target, kernel: &Kernel, entry: i64) -> [u8; SIZE] {
+pub fn bytes(target: &Subtarget, kernel: &Kernel, entry: i64) -> [u8; SIZE] {
     let mut out = [0; SIZE];
     let mut rsrc1 = granulated(target, kernel);
     let mut rsrc2 = user_sgprs(kernel) << 1;

@@ -63,7 +63,7 @@ impl Image {
     pub fn new(program: &Program) -> Result<Image, EmitError> {
         let mut image = Image::default();
         for kernel in &program.kernels {
-            let code = code::encode(program.target, kernel.func)?;
+            let code = code::encode(&program.target, kernel.func)?;
             image.add_kernel(program, kernel, &code)?;
         }
         image.add_variables(program);
@@ -101,7 +101,7 @@ impl Image {
             self.references.push(reference);
         }
         let at = self.rodata.len() as u64;
-        self.rodata.extend_from_slice(&descriptor::bytes(program.target, kernel, 0));
+        self.rodata.extend_from_slice(&descriptor::bytes(&program.target, kernel, 0));
         self.symbols.push(Symbol {
             name: format!("{name}.kd"),
             section: Section::Rodata,

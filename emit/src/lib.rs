@@ -13,7 +13,7 @@ pub mod elf;
 mod image;
 pub mod metadata;
 
-use isa::{MachFunc, Target};
+use isa::{MachFunc, Subtarget};
 use std::fmt;
 
 /// How a kernel argument is passed (seed 000, line 2450).
@@ -94,7 +94,7 @@ pub struct Variable<'a> {
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
     /// Processor.
-    pub target: &'static Target,
+    pub target: Subtarget,
     /// Kernels in order.
     pub kernels: Vec<Kernel<'a>>,
     /// Variables in order.

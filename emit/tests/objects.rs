@@ -1,7 +1,7 @@
 //! The object and the listing of a hand-made program, judged by LLVM's tools where they are installed.
 
 use emit::{Arg, Kernel, Program, ValueKind, Variable};
-use isa::{Abi, Edge, MachBlock, MachFunc, MachInst, Operand, Reg, RelocRef, Target, op};
+use isa::{Abi, Edge, MachBlock, MachFunc, MachInst, Operand, Reg, RelocRef, Subtarget, op};
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::process::Command;
 
@@ -76,7 +76,7 @@ fn program(funcs: &[MachFunc]) -> Program<'_> {
         max_flat_workgroup_size: 64,
     };
     Program {
-        target: Target::by_name("gfx906").unwrap(),
+        target: Subtarget::by_name("gfx906").unwrap(),
         kernels: funcs.iter().map(kernel).collect(),
         variables: vec![
             Variable { id: 7, name: "table", size: 40, align: 16, init: &[1, 2, 3, 250], writable: false },

@@ -1,6 +1,7 @@
 //! The machine: processors, registers, instruction table, encoder, decoder, assembler syntax.
 
 pub mod abi;
+pub mod addressing;
 pub mod decode;
 mod dump;
 pub mod encode;
@@ -19,12 +20,14 @@ pub mod regs;
 pub mod shrink;
 mod slots;
 pub mod special;
+pub mod subtarget;
 pub mod table;
 pub mod target;
 mod tolerant;
 pub mod wait;
 
 pub use abi::{AbiInput, AbiSlot};
+pub use addressing::{Addressing, Offsets};
 pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};
 pub use func::{
@@ -38,6 +41,7 @@ pub use operand::{Operand, RegRange, Scattered, Tuple};
 pub use print::{write_block_label, write_inst, write_inst_with};
 pub use reg::{Reg, RegClass, VReg};
 pub use shrink::choose_form;
+pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};
 pub use target::{Feature, Generation, PROCESSORS, TARGETS, Target};
 pub use wait::WaitCount;

@@ -4,7 +4,7 @@ use crate::class::Home;
 use crate::known;
 use crate::lower::Lower;
 use ir::{BinOp, CastOp, Global, Op, Type, Value};
-use isa::{MachInst, Operand, RelocRef, op};
+use isa::{MachInst, Offsets, Operand, RelocRef, op};
 
 /// Address operands of a GLOBAL or FLAT instruction.
 #[derive(Clone, Copy, Debug)]
@@ -64,12 +64,8 @@ impl Lower<'_> {
 
     /// A part that fits the instruction and the rest.
     fn split_offset(&self, offset: i64) -> (i64, i32) {
-        let half = 1i64 << (self.target.global_offset_bits - 1);
-        if (-half..half).contains(&offset) {
-            return (0, offset as i32);
-        }
-        let low = offset & (half - 1);
-        (offset - low, low as i32)
+        let (carried, rest) = self.target.addressing.global.unwrap_or(Offsets::NONE).split(offset);
+        (rest, carried as i32)
     }
 
     /// The offset register doubles as a place for constants.

@@ -16,7 +16,7 @@ use crate::shape::lay_out_shared;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value};
-use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Target};
+use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget};
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ pub(crate) struct Scratch {
 /// Selection of one function.
 pub(crate) struct Lower<'a> {
     pub func: &'a Function,
-    pub target: &'static Target,
+    pub target: &'a Subtarget,
     pub an: &'a Analyses,
     pub plan: &'a Plan,
     pub out: MachFunc,
@@ -121,7 +121,7 @@ pub(crate) struct Lower<'a> {
 pub fn select(
     module: &Module,
     func: &Function,
-    target: &'static Target,
+    target: &Subtarget,
     opts: &Options,
     ctx: &mut Context,
 ) -> Result<MachFunc, Unsupported> {
@@ -134,7 +134,7 @@ pub fn select(
 pub fn select_prepared(
     module: &Module,
     func: &Function,
-    target: &'static Target,
+    target: &Subtarget,
     opts: &Options,
     ctx: &mut Context,
 ) -> Result<MachFunc, Unsupported> {

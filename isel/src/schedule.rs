@@ -11,7 +11,7 @@
 //! order with all memory operations.
 
 use isa::table::{Family, Flags, Implicit, Role};
-use isa::{MBlock, MachFunc, MachInst, MemRef, Operand, Reg, RegClass, SyncOrder, Target, op};
+use isa::{MBlock, MachFunc, MachInst, MemRef, Operand, Reg, RegClass, Subtarget, SyncOrder, op};
 
 /// Bodies shorter than this are left alone.
 const MIN_BODY: usize = 6;
@@ -161,7 +161,7 @@ struct Accesses {
 }
 
 /// Reorders the bodies of a function.
-pub(crate) fn run(func: &mut MachFunc, target: &Target, s: &mut Scheduler) {
+pub(crate) fn run(func: &mut MachFunc, target: &Subtarget, s: &mut Scheduler) {
     let blocks: Vec<(MBlock, u32)> = func.blocks.keys().filter_map(|block| worthwhile(func, block)).collect();
     if blocks.is_empty() {
         return;
@@ -186,7 +186,7 @@ fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
 }
 
 /// As many VGPRs as leave the number of waves at what `peak` allows.
-fn limit(peak: u32, target: &Target) -> u32 {
+fn limit(peak: u32, target: &Subtarget) -> u32 {
     let granule = target.vgpr_granule;
     let waves = (target.addressable_vgprs / peak.max(1).next_multiple_of(granule)).clamp(1, target.max_waves);
     let same = target.addressable_vgprs / waves / granule * granule;

@@ -9,10 +9,10 @@
 //! * `prologue <= term <= insts.len()`; branches are in the terminator group, which ends where linear edges say.
 
 use isa::table::{Family, Flags, Kind, OpSpec, Role};
-use isa::{Edge, MBlock, MachFunc, MachInst, Operand, RegClass, Target, VReg, op};
+use isa::{Edge, MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget, VReg, op};
 
 /// Checks a function; the errors name block and instruction.
-pub fn verify(func: &MachFunc, target: &Target) -> Result<(), Vec<String>> {
+pub fn verify(func: &MachFunc, target: &Subtarget) -> Result<(), Vec<String>> {
     let mut check = Check { func, target, errors: Vec::new() };
     check.single_definitions();
     for block in func.blocks.keys() {
@@ -28,7 +28,7 @@ pub fn verify(func: &MachFunc, target: &Target) -> Result<(), Vec<String>> {
 }
 
 /// The machine function as text, for tests and dumps.
-pub fn dump(func: &MachFunc, target: &Target) -> String {
+pub fn dump(func: &MachFunc, target: &Subtarget) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let names = |regs: &[VReg]| regs.iter().map(|r| format!("{r}")).collect::<Vec<_>>().join(" ");
@@ -55,7 +55,7 @@ pub fn dump(func: &MachFunc, target: &Target) -> String {
 
 struct Check<'a> {
     func: &'a MachFunc,
-    target: &'a Target,
+    target: &'a Subtarget,
     errors: Vec<String>,
 }
 

@@ -1,19 +1,19 @@
 //! Selection of small kernels, judged by the verifier and by what must or must not appear.
 
 use ir::parse::parse_module;
-use isa::{MachFunc, Target};
+use isa::{MachFunc, Subtarget};
 
 /// Selects the only kernel of a module and checks the invariants.
 fn select(text: &str) -> (MachFunc, String) {
     let module = parse_module(text).unwrap_or_else(|error| panic!("{error}"));
     ir::verify::verify(&module).unwrap_or_else(|errors| panic!("{errors:?}"));
     let func = module.funcs.values().next().expect("a kernel");
-    let target = Target::by_name("gfx906").expect("a target");
+    let target = Subtarget::by_name("gfx906").expect("a target");
     let mut ctx = isel::Context::new();
-    let mach = isel::select(&module, func, target, &isel::Options::default(), &mut ctx)
+    let mach = isel::select(&module, func, &target, &isel::Options::default(), &mut ctx)
         .unwrap_or_else(|error| panic!("{error}"));
-    let text = isel::verify::dump(&mach, target);
-    if let Err(errors) = isel::verify::verify(&mach, target) {
+    let text = isel::verify::dump(&mach, &target);
+    if let Err(errors) = isel::verify::verify(&mach, &target) {
         panic!("{}\n{text}", errors.join("\n"));
     }
     (mach, text)

@@ -12,7 +12,7 @@ mod coherence;
 mod hazards;
 mod in_flight;
 
-use isa::{MBlock, MachFunc, MachInst, Reg, Target};
+use isa::{MBlock, MachFunc, MachInst, Reg, Subtarget};
 use std::fmt;
 
 pub use coherence::{barriers, coherence};
@@ -129,7 +129,7 @@ impl std::error::Error for Violation {}
 
 /// Everything that holds for final code of any origin; with memory attributes on the instructions, the memory model's
 /// rows too.
-pub fn check(func: &MachFunc, target: &Target) -> Vec<Violation> {
+pub fn check(func: &MachFunc, target: &Subtarget) -> Vec<Violation> {
     let mut faults = pseudos(func);
     in_flight(func, target, &mut faults);
     hazards(func, target, &mut faults);

@@ -21,10 +21,10 @@ use crate::sequences::{self, Kind, Steps};
 use crate::{Context, Options, Stats, counters::Counter, edit};
 use isa::table::{Family, Flags};
 use isa::target::Generation;
-use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, SyncOrder, Target, op};
+use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, Subtarget, SyncOrder, op};
 
 /// Runs the pass.
-pub fn run(func: &mut MachFunc, target: &Target, opts: &Options, ctx: &mut Context) -> Stats {
+pub fn run(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
     let pass = Pass { generation: target.generation, opts, in_chain: releases_beyond_the_group(func, opts) };
     for index in 0..func.blocks.len() {

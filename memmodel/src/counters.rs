@@ -14,7 +14,7 @@
 //! (SMEM may return out of order, a message is its own kind).
 
 use isa::table::{Family, Flags};
-use isa::{MachFunc, MachInst, ModFlags, Target, WaitCount, func::SPACE_PRIVATE};
+use isa::{MachFunc, MachInst, ModFlags, Subtarget, WaitCount, func::SPACE_PRIVATE};
 
 /// A counter of `s_waitcnt`, in the order in which the fields are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,7 @@ impl Counter {
     }
 
     /// Largest count the field expresses.
-    pub fn max(self, target: &Target) -> u8 {
+    pub fn max(self, target: &Subtarget) -> u8 {
         [target.max_vmcnt, target.max_expcnt, target.max_lgkmcnt][self as usize]
     }
 }
@@ -178,13 +178,13 @@ impl Wait {
     }
 
     /// The immediate of `s_waitcnt`.
-    pub fn pack(self, target: &Target) -> i32 {
+    pub fn pack(self, target: &Subtarget) -> i32 {
         let Wait([vm, exp, lgkm]) = self;
         i32::from(target.waitcnt(vm, exp, lgkm))
     }
 
     /// The demands of an immediate.
-    pub fn unpack(imm: i32, target: &Target) -> Wait {
+    pub fn unpack(imm: i32, target: &Subtarget) -> Wait {
         let WaitCount { vm, exp, lgkm } = target.unpack_waitcnt(imm as u16);
         let counts = [vm, exp, lgkm];
         Wait(Counter::ALL.map(|counter| {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn immediates_are_those_of_the_assembler() {
         // Judge: llvm-mc-19 -mcpu=gfx906 -show-encoding on the text in the comment.
-        let target = Target::by_name("gfx906").unwrap();
+        let target = Subtarget::by_name("gfx906").unwrap();
         let any = Wait::ANY;
         for (wait, imm) in [
             (Wait([0, any, any]), 0x0f70), // s_waitcnt vmcnt(0)
@@ -210,8 +210,8 @@ mod tests {
             (Wait([17, any, 3]), 0x4371),  // s_waitcnt vmcnt(17) lgkmcnt(3)
             (Wait([0, 0, 0]), 0x0000),     // s_waitcnt 0
         ] {
-            assert_eq!(wait.pack(target), imm, "{wait:?}");
-            assert_eq!(Wait::unpack(imm, target), wait);
+            assert_eq!(wait.pack(&target), imm, "{wait:?}");
+            assert_eq!(Wait::unpack(imm, &target), wait);
         }
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::rules::{self, MAX_STATES, Producer, Rule};
 use crate::{Context, Options, Stats, edit};
-use isa::{Form, MBlock, MachFunc, MachInst, Note, Operand, RegRange, Target, op};
+use isa::{Form, MBlock, MachFunc, MachInst, Note, Operand, RegRange, Subtarget, op};
 use smallvec::SmallVec;
 
 /// A register that is dangerous still.
@@ -102,7 +102,7 @@ impl Window {
 }
 
 /// Runs the pass.
-pub fn run(func: &mut MachFunc, target: &Target, _opts: &Options, ctx: &mut Context) -> Stats {
+pub fn run(func: &mut MachFunc, target: &Subtarget, _opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
     let mut scratch = std::mem::take(&mut ctx.hazards);
     let rules = rules::rules(target.generation);

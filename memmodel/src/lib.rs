@@ -25,7 +25,7 @@ pub mod rules;
 pub mod sequences;
 pub mod waits;
 
-use isa::{MachFunc, Target};
+use isa::{MachFunc, Subtarget};
 
 /// What the passes may be asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +69,7 @@ impl std::ops::AddAssign for Stats {
 }
 
 /// Runs the three passes.
-pub fn run(func: &mut MachFunc, target: &Target, opts: &Options, ctx: &mut Context) -> Stats {
+pub fn run(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = coherence::run(func, target, opts, ctx);
     stats += waits::run(func, target, opts, ctx);
     stats += hazards::run(func, target, opts, ctx);

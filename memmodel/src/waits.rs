@@ -22,7 +22,7 @@ use crate::counters::{self, CLASS_COUNT, CLASSES, Counter, VECTOR, Wait};
 use crate::effects::{self, Access, RegSet};
 use crate::{Context, Options, Stats, edit};
 use isa::table::Flags;
-use isa::{MBlock, MachFunc, MachInst, Note, Opcode, Operand, Reg, RegRange, Target, op};
+use isa::{MBlock, MachFunc, MachInst, Note, Opcode, Operand, Reg, RegRange, Subtarget, op};
 use smallvec::SmallVec;
 
 /// An operation that may not be complete.
@@ -167,7 +167,7 @@ impl State {
 
     /// After the issue of an instruction.
     #[inline]
-    fn issue(&mut self, func: &MachFunc, inst: &MachInst, target: &Target) {
+    fn issue(&mut self, func: &MachFunc, inst: &MachInst, target: &Subtarget) {
         let classes = counters::classes(inst);
         if classes != 0 {
             self.issue_memory(func, inst, classes, target);
@@ -179,7 +179,7 @@ impl State {
         func: &MachFunc,
         inst: &MachInst,
         classes: counters::ClassSet,
-        target: &Target,
+        target: &Subtarget,
     ) {
         let ordered = counters::ordered(func, inst);
         for index in counters::each(classes) {
@@ -252,7 +252,7 @@ fn harmless(pending: &Pending, inst: &MachInst, access: Access) -> bool {
 }
 
 /// Runs the pass.
-pub fn run(func: &mut MachFunc, target: &Target, opts: &Options, ctx: &mut Context) -> Stats {
+pub fn run(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
     let mut scratch = std::mem::take(&mut ctx.waits);
     if !opts.blunt {
@@ -278,7 +278,7 @@ pub fn run(func: &mut MachFunc, target: &Target, opts: &Options, ctx: &mut Conte
 }
 
 /// Finds the state at the head of every block.
-fn solve(func: &MachFunc, target: &Target, scratch: &mut Scratch) {
+fn solve(func: &MachFunc, target: &Subtarget, scratch: &mut Scratch) {
     let count = func.blocks.len();
     scratch.entry.clear();
     scratch.entry.resize_with(count, || None);
@@ -311,7 +311,7 @@ fn solve(func: &MachFunc, target: &Target, scratch: &mut Scratch) {
 }
 
 /// The state after a block: what [`Walk::rewrite`] does to it, without the writing.
-fn transfer(func: &MachFunc, target: &Target, insts: &[MachInst], state: &mut State) {
+fn transfer(func: &MachFunc, target: &Subtarget, insts: &[MachInst], state: &mut State) {
     let mut carried = Need::NONE;
     for inst in insts {
         if let Some(need) = step(func, target, state, inst, &mut carried)
@@ -343,7 +343,7 @@ fn absorbed(inst: &MachInst) -> bool {
 #[inline]
 fn step(
     func: &MachFunc,
-    target: &Target,
+    target: &Subtarget,
     state: &State,
     inst: &MachInst,
     carried: &mut Need,
@@ -379,7 +379,7 @@ fn step(
 
 /// Writes the instructions of a block.
 struct Walk<'a> {
-    target: &'a Target,
+    target: &'a Subtarget,
     blunt: bool,
     carried: Need,
     stats: &'a mut Stats,

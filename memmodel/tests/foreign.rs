@@ -6,11 +6,11 @@
 
 mod common;
 
-use isa::{MachFunc, Operand, Target, op};
+use isa::{MachFunc, Operand, Subtarget, op};
 use memmodel::check;
 
 /// (object and function, code)
-fn corpus(target: &Target) -> Vec<(String, MachFunc)> {
+fn corpus(target: &Subtarget) -> Vec<(String, MachFunc)> {
     let mut objects = Vec::new();
     match common::tool("clang-19") {
         Some(mut clang) => {
@@ -36,7 +36,7 @@ fn corpus(target: &Target) -> Vec<(String, MachFunc)> {
     functions.collect()
 }
 
-fn violations(func: &MachFunc, target: &Target) -> Vec<check::Violation> {
+fn violations(func: &MachFunc, target: &Subtarget) -> Vec<check::Violation> {
     let mut faults = check::check(func, target);
     check::barriers(func, target, &mut faults);
     faults
@@ -44,10 +44,10 @@ fn violations(func: &MachFunc, target: &Target) -> Vec<check::Violation> {
 
 #[test]
 fn foreign_code_has_no_violation() {
-    let target = Target::by_name("gfx906").unwrap();
+    let target = Subtarget::by_name("gfx906").unwrap();
     let mut text = String::new();
-    for (name, func) in corpus(target) {
-        for fault in violations(&func, target) {
+    for (name, func) in corpus(&target) {
+        for fault in violations(&func, &target) {
             text += &format!("{name}: {fault}\n");
         }
     }
@@ -56,13 +56,13 @@ fn foreign_code_has_no_violation() {
 
 #[test]
 fn a_deleted_wait_is_noticed() {
-    let target = Target::by_name("gfx906").unwrap();
+    let target = Subtarget::by_name("gfx906").unwrap();
     let (mut all, mut noticed) = (0, 0);
-    for (name, func) in corpus(target) {
+    for (name, func) in corpus(&target) {
         for (block, index) in places(&func, |op| op == op::S_WAITCNT || op == op::S_NOP) {
             let mut broken = func.clone();
             let removed = broken.blocks[block].insts.remove(index);
-            let found = !violations(&broken, target).is_empty();
+            let found = !violations(&broken, &target).is_empty();
             all += 1;
             noticed += usize::from(found);
             if !found {
@@ -80,10 +80,10 @@ fn a_deleted_wait_is_noticed() {
 /// of it is needed, and the foreign compiler needed no fewer.
 #[test]
 fn our_waits_for_foreign_code() {
-    let target = Target::by_name("gfx906").unwrap();
+    let target = Subtarget::by_name("gfx906").unwrap();
     let mut ctx = memmodel::Context::default();
     let (mut ours, mut theirs, mut text) = (0, 0, String::new());
-    for (name, mut func) in corpus(target) {
+    for (name, mut func) in corpus(&target) {
         let mut waits = 0;
         for block in func.blocks.values_mut() {
             let before = block.insts.len();
@@ -101,14 +101,14 @@ fn our_waits_for_foreign_code() {
                 })
                 .collect();
         }
-        let stats = memmodel::run(&mut func, target, &memmodel::Options::default(), &mut ctx);
-        for fault in violations(&func, target) {
+        let stats = memmodel::run(&mut func, &target, &memmodel::Options::default(), &mut ctx);
+        for fault in violations(&func, &target) {
             text += &format!("{name}: {fault}\n");
         }
         for (block, index) in places(&func, |op| op == op::S_WAITCNT || op == op::S_NOP) {
             let mut broken = func.clone();
             let removed = broken.blocks[block].insts.remove(index);
-            if violations(&broken, target).is_empty()
+            if violations(&broken, &target).is_empty()
                 && broken.blocks[block].insts[index].op != op::BUFFER_WBINVL1_VOL
             {
                 text +=

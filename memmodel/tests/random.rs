@@ -113,8 +113,8 @@ fn attributes(func: &mut MachFunc, r: &mut Random) {
 
 fn compile(seed: u64, fences: bool, loops: bool, ctx: &mut Context) -> MachFunc {
     let mut func = random(seed, fences, loops);
-    memmodel::run(&mut func, target(), &Options::default(), ctx);
-    let faults = check::check(&func, target());
+    memmodel::run(&mut func, &target(), &Options::default(), ctx);
+    let faults = check::check(&func, &target());
     assert!(faults.is_empty(), "seed {seed}: {}\n{}", faults[0], text(&func));
     func
 }
@@ -145,7 +145,7 @@ fn waits_and_nops_are_not_too_much() {
                         let mut broken = func.clone();
                         broken.blocks[block].insts[index] = other;
                         all += 1;
-                        if check::check(&broken, target()).is_empty() {
+                        if check::check(&broken, &target()).is_empty() {
                             example = format!("seed {seed}: {block}.{index}\n{}", text(&func));
                         } else {
                             noticed += 1;
@@ -162,14 +162,14 @@ fn waits_and_nops_are_not_too_much() {
 fn weaker(inst: &MachInst) -> Vec<MachInst> {
     match (inst.op, inst.ops[0]) {
         (op::S_WAITCNT, Operand::Imm(imm)) => {
-            let wait = Wait::unpack(imm, target());
+            let wait = Wait::unpack(imm, &target());
             let demanded = Counter::ALL.into_iter().filter(|counter| wait.count(*counter) != Wait::ANY);
             demanded
                 .map(|counter| {
                     let mut weaker = wait;
                     weaker.0[counter as usize] += 1;
                     MachInst {
-                        ops: MachInst::new(inst.op, &[Operand::Imm(weaker.pack(target()))]).ops,
+                        ops: MachInst::new(inst.op, &[Operand::Imm(weaker.pack(&target()))]).ops,
                         ..*inst
                     }
                 })

@@ -5,11 +5,11 @@ mod generate;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use generate::{Shape, generate};
-use isa::Target;
+use isa::Subtarget;
 use regalloc::{Context, Options};
 
 fn allocation(criterion: &mut Criterion) {
-    let Some(target) = Target::by_name("gfx906") else { return };
+    let Some(target) = Subtarget::by_name("gfx906") else { return };
     let mut group = criterion.benchmark_group("regalloc");
     let tight = Some(32);
     for (name, insts, depth, budget_vgprs) in [
@@ -27,7 +27,7 @@ fn allocation(criterion: &mut Criterion) {
             bencher.iter_batched(
                 || func.clone(),
                 |mut func| {
-                    let stats = regalloc::run(&mut func, target, &options, &mut ctx);
+                    let stats = regalloc::run(&mut func, &target, &options, &mut ctx);
                     (func, stats)
                 },
                 BatchSize::LargeInput,

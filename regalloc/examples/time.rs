@@ -4,12 +4,12 @@
 mod generate;
 
 use generate::{Shape, generate};
-use isa::Target;
+use isa::Subtarget;
 use regalloc::{Context, Options};
 use std::time::{Duration, Instant};
 
 fn main() {
-    let Some(target) = Target::by_name("gfx906") else { return };
+    let Some(target) = Subtarget::by_name("gfx906") else { return };
     println!("{:>8} {:>8} {:>8} {:>8} {:>9} {:>9}", "insts", "blocks", "VGPRs", "moves", "us", "ns/inst");
     let only: Option<usize> = std::env::args().nth(1).and_then(|count| count.parse().ok());
     for (insts, reach, depth) in [
@@ -33,7 +33,7 @@ fn main() {
         for _ in 0..(40_000 / insts).clamp(5, 500) {
             let mut func = original.clone();
             let start = Instant::now();
-            outcome = regalloc::run(&mut func, target, &Options::default(), &mut ctx);
+            outcome = regalloc::run(&mut func, &target, &Options::default(), &mut ctx);
             best = best.min(start.elapsed());
             vgprs = func.vgprs;
         }

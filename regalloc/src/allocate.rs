@@ -6,11 +6,11 @@ use crate::rewrite::Packed;
 use crate::scan::LOOP_FACTOR;
 use crate::stream::{SGPR, VGPR};
 use crate::{AllocError, Context, Stats, spill};
-use isa::{MachFunc, Note, Target};
+use isa::{MachFunc, Note, Subtarget};
 
 /// With how many registers the packer may stop looking for a better order. SGPRs only matter when there are so many
 /// that fewer waves fit.
-fn aim(class: usize, pressure: u32, target: &Target) -> u32 {
+fn aim(class: usize, pressure: u32, target: &Subtarget) -> u32 {
     if class == VGPR {
         return pressure;
     }
@@ -59,7 +59,7 @@ impl Context {
     pub(crate) fn allocate(
         &mut self,
         func: &mut MachFunc,
-        target: &Target,
+        target: &Subtarget,
         budget: [u32; 2],
         scan: bool,
         stats: &mut Stats,
@@ -89,7 +89,7 @@ impl Context {
     fn settle(
         &mut self,
         func: &mut MachFunc,
-        target: &Target,
+        target: &Subtarget,
         budget: [u32; 2],
         engine: Engine,
         stats: &mut Stats,
@@ -185,7 +185,7 @@ impl Context {
     fn pack(
         &mut self,
         func: &MachFunc,
-        target: &Target,
+        target: &Subtarget,
         mut file: File,
         coalesce: bool,
     ) -> Result<(bool, u32), AllocError> {
@@ -202,7 +202,7 @@ impl Context {
     }
 
     /// Plans all copies; names the class in which a cycle found no free register.
-    fn plan(&mut self, func: &MachFunc, target: &Target, files: [File; 2]) -> Result<(), usize> {
+    fn plan(&mut self, func: &MachFunc, target: &Subtarget, files: [File; 2]) -> Result<(), usize> {
         self.plan.clear();
         let phys_base = self.streams.phys_base;
         let [sgprs, vgprs] = &mut self.packers;

@@ -20,7 +20,7 @@ use crate::constrain;
 use crate::stream::{SGPR, VGPR, class_index, edges, params, sgpr_align};
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
-use isa::{AbiInput, Edge, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Target, op};
+use isa::{AbiInput, Edge, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -197,7 +197,7 @@ impl State {
 struct Checker<'a> {
     original: &'a MachFunc,
     final_: &'a MachFunc,
-    target: &'a Target,
+    target: &'a Subtarget,
     /// VGPRs that hold spilled SGPRs.
     lanes: FxHashSet<u16>,
     /// States at block entries, by class.
@@ -205,7 +205,7 @@ struct Checker<'a> {
 }
 
 /// Whether `final_` computes what `original` does, with hardware registers for virtual ones.
-pub fn check(original: &MachFunc, final_: &MachFunc, target: &Target) -> Result<(), CheckError> {
+pub fn check(original: &MachFunc, final_: &MachFunc, target: &Subtarget) -> Result<(), CheckError> {
     if original.blocks.len() != final_.blocks.len() {
         return Err(CheckError { block: MBlock::new(0), index: 0, problem: Problem::Different });
     }

@@ -8,7 +8,7 @@
 //! SSA over both graphs; an operand that is read and written (`Role::DefUse`) names one register that is modified in
 //! place. No edge with arguments is critical. `docs/regalloc.md` has the whole contract.
 
-use isa::{MBlock, MachFunc, MachInst, Target, VReg};
+use isa::{MBlock, MachFunc, MachInst, Subtarget, VReg};
 use std::fmt;
 
 mod allocate;
@@ -132,7 +132,7 @@ pub struct Context {
 /// Gives every virtual register of `func` a hardware register, and fills in what the function uses.
 pub fn run(
     func: &mut MachFunc,
-    target: &Target,
+    target: &Subtarget,
     options: &Options,
     ctx: &mut Context,
 ) -> Result<Stats, AllocError> {

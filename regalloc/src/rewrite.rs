@@ -7,7 +7,7 @@ use crate::pack::{File, Packer};
 use crate::stream::{ClassStream, Event, EventKind, SGPR, Streams, class_index, operand_class};
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
-use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, Target, op};
+use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, Subtarget, op};
 
 /// An instruction to be put before another.
 #[derive(Clone, Copy)]
@@ -70,7 +70,7 @@ impl Plan {
     pub fn class(
         &mut self,
         func: &MachFunc,
-        target: &Target,
+        target: &Subtarget,
         packed: &mut Packed,
         sgprs: &[Option<u16>],
         phys_base: u32,
@@ -155,7 +155,7 @@ impl Plan {
     /// Copies around an instruction whose operands have registers of their own.
     fn fixed(
         &mut self,
-        target: &Target,
+        target: &Subtarget,
         packed: &mut Packed,
         event: &Event,
         fixes: &[Fix],
@@ -194,7 +194,7 @@ impl Plan {
     /// Turns what was gathered into moves.
     fn flush(
         &mut self,
-        target: &Target,
+        target: &Subtarget,
         packed: &mut Packed,
         event: &Event,
         pos: u32,

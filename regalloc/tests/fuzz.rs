@@ -3,15 +3,15 @@
 mod generate;
 
 use generate::{Rng, Shape, generate};
-use isa::{MachFunc, Operand, Target};
+use isa::{MachFunc, Operand, Subtarget};
 use regalloc::{AllocError, Context, Options, Stats};
 
-fn target() -> &'static Target {
-    Target::by_name("gfx906").expect("gfx906 is a target")
+fn target() -> Subtarget {
+    Subtarget::by_name("gfx906").expect("gfx906 is a target")
 }
 
 fn allocate(func: &mut MachFunc, options: Options, ctx: &mut Context) -> Result<Stats, AllocError> {
-    regalloc::run(func, target(), &Options { check: true, ..options }, ctx)
+    regalloc::run(func, &target(), &Options { check: true, ..options }, ctx)
 }
 
 /// Runs seeds through the allocator; gives how many were refused for want of registers, and how many spilled.
@@ -127,7 +127,7 @@ fn checker_notices_sabotage() {
         let mut func = original.clone();
         allocate(&mut func, options, &mut Context::default()).expect("fits");
         sabotage(&mut func, &mut Rng(seed));
-        noticed += u32::from(regalloc::check::check(&original, &func, target()).is_err());
+        noticed += u32::from(regalloc::check::check(&original, &func, &target()).is_err());
     }
     // A few changes harm nothing: a result nobody reads in another free register.
     assert!(noticed >= 48, "the checker noticed {noticed} of 60");

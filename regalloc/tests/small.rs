@@ -1,7 +1,7 @@
 //! Small functions whose best allocation is known.
 
 use isa::{
-    Abi, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, RegRange, Target, VReg, op,
+    Abi, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, RegRange, Subtarget, VReg, op,
 };
 use regalloc::{AllocError, Context, Options};
 
@@ -43,9 +43,9 @@ impl Builder {
 }
 
 fn allocate(mut func: MachFunc, options: Options) -> Result<MachFunc, AllocError> {
-    let target = Target::by_name("gfx906").expect("gfx906 is a target");
+    let target = Subtarget::by_name("gfx906").expect("gfx906 is a target");
     let options = Options { check: true, ..options };
-    regalloc::run(&mut func, target, &options, &mut Context::default())?;
+    regalloc::run(&mut func, &target, &options, &mut Context::default())?;
     Ok(func)
 }
 

@@ -1,6 +1,6 @@
 //! `--time-passes` and `--dump-after`.
 
-use kernc::{Observer, Target};
+use kernc::{Observer, Subtarget};
 use std::time::{Duration, Instant};
 
 /// Records times and prints dumps between passes.
@@ -54,7 +54,7 @@ impl Observer for Watch {
         self.lap(pass, || module.to_string());
     }
 
-    fn mir(&mut self, pass: &'static str, target: &Target, func: &isa::MachFunc) {
+    fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &isa::MachFunc) {
         self.lap(pass, || func.dump(target));
     }
 

@@ -8,7 +8,7 @@ use super::{Fault, Place, Violation, places};
 use crate::coherence::kind;
 use crate::counters::{self, CLASSES, Class, Counter};
 use crate::sequences::{self, Kind, Steps};
-use isa::{MachFunc, MachInst, Target, op};
+use isa::{MachFunc, MachInst, Subtarget, op};
 
 /// Steps that a place asks for, resolved.
 struct Around {
@@ -18,7 +18,7 @@ struct Around {
 }
 
 /// The row of the access at a place.
-fn around(func: &MachFunc, target: &Target, single_wave: bool, inst: &MachInst) -> Option<Around> {
+fn around(func: &MachFunc, target: &Subtarget, single_wave: bool, inst: &MachInst) -> Option<Around> {
     let mem = &func.mems[inst.mem.index()?];
     let kind = kind(inst).filter(|kind| *kind != Kind::Fence)?;
     let (row, ordered) = sequences::lookup(kind, mem, single_wave)?;
@@ -46,7 +46,7 @@ fn fenced(func: &MachFunc, place: Place) -> impl Iterator<Item = (usize, &'stati
 }
 
 /// Checks the sequences around atomic accesses. `single_wave`: as in [`crate::Options`].
-pub fn coherence(func: &MachFunc, target: &Target, single_wave: bool, faults: &mut Vec<Violation>) {
+pub fn coherence(func: &MachFunc, target: &Subtarget, single_wave: bool, faults: &mut Vec<Violation>) {
     let rows: Vec<Option<Around>> =
         places(func).map(|place| around(func, target, single_wave, place.inst(func))).collect();
     if rows.iter().all(Option::is_none) {
@@ -83,7 +83,7 @@ pub fn coherence(func: &MachFunc, target: &Target, single_wave: bool, faults: &m
 /// After the access the cache is invalidated before memory is read again.
 fn stale(
     func: &MachFunc,
-    target: &Target,
+    target: &Subtarget,
     first: Place,
     row: &'static str,
     search: &mut Search,
@@ -107,7 +107,7 @@ fn stale(
 
 /// No LDS operation is incomplete at an `s_barrier`: what `barrier()` promises, and every compiler keeps. Not part of
 /// [`super::check`], because `barrier_only()` promises less.
-pub fn barriers(func: &MachFunc, target: &Target, faults: &mut Vec<Violation>) {
+pub fn barriers(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for first in places(func) {
         for (class, Class { counter, .. }) in fenced(func, first) {

@@ -2,10 +2,10 @@
 
 use super::{Fault, Place, Violation, places};
 use crate::rules::{self, Rule};
-use isa::{MBlock, MachFunc, RegRange, Target};
+use isa::{MBlock, MachFunc, RegRange, Subtarget};
 
 /// Goes back from every instruction that is the second of a rule.
-pub fn hazards(func: &MachFunc, target: &Target, faults: &mut Vec<Violation>) {
+pub fn hazards(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation>) {
     let mut preds = vec![Vec::new(); func.blocks.len()];
     for (block, data) in func.blocks.iter() {
         for edge in data.linear.iter().flatten() {

@@ -3,10 +3,10 @@
 use super::{Fault, Place, Violation, places};
 use crate::counters::{self, CLASSES, Wait};
 use crate::effects;
-use isa::{MBlock, MachFunc, MachInst, Operand, RegRange, Target, op};
+use isa::{MBlock, MachFunc, MachInst, Operand, RegRange, Subtarget, op};
 
 /// Follows every memory operation, once for each counter that it raises.
-pub fn in_flight(func: &MachFunc, target: &Target, faults: &mut Vec<Violation>) {
+pub fn in_flight(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for place in places(func) {
         let inst = place.inst(func);
@@ -29,7 +29,7 @@ pub fn in_flight(func: &MachFunc, target: &Target, faults: &mut Vec<Violation>) 
 /// An operation that is followed.
 pub(super) struct Query<'a> {
     pub(super) func: &'a MachFunc,
-    pub(super) target: &'a Target,
+    pub(super) target: &'a Subtarget,
     /// The class as which it is followed.
     pub(super) class: usize,
     /// Where it issues.

@@ -12,11 +12,11 @@ use super::{Scratch, State, transfer};
 use crate::counters::{CLASSES, Wait};
 use crate::effects::{self, RegSet};
 use isa::table::Flags;
-use isa::{MBlock, MachFunc, MachInst, Note, Operand, RegRange, Target, op};
+use isa::{MBlock, MachFunc, MachInst, Note, Operand, RegRange, Subtarget, op};
 use smallvec::SmallVec;
 
 /// Inserts waits before loops. Returns whether there were any; the states at block heads are then out of date.
-pub(super) fn run(func: &mut MachFunc, target: &Target, scratch: &Scratch) -> bool {
+pub(super) fn run(func: &mut MachFunc, target: &Subtarget, scratch: &Scratch) -> bool {
     let mut inserted = false;
     for head in 0..func.blocks.len() {
         let Some(entry) = scratch.entry[head].as_ref().filter(|entry| !entry.ops.is_empty()) else {
@@ -43,7 +43,7 @@ fn last_back_edge(func: &MachFunc, head: usize) -> Option<usize> {
 /// What is in flight at the head, used in the loop, and not in flight when the loop comes around.
 fn wanted(
     func: &MachFunc,
-    target: &Target,
+    target: &Subtarget,
     scratch: &Scratch,
     entry: &State,
     head: usize,
@@ -64,7 +64,7 @@ fn wanted(
 }
 
 /// The state at the end of a block.
-fn exit(func: &MachFunc, target: &Target, scratch: &Scratch, block: MBlock) -> State {
+fn exit(func: &MachFunc, target: &Subtarget, scratch: &Scratch, block: MBlock) -> State {
     let mut state = scratch.entry[block.as_u32() as usize].clone().unwrap_or_default();
     transfer(func, target, &func.blocks[block].insts, &mut state);
     state
@@ -79,7 +79,7 @@ fn touches(inst: &MachInst, range: RegRange) -> bool {
 /// Puts waits at the ends of the blocks that lead into the loop, if each leads nowhere else.
 fn insert(
     func: &mut MachFunc,
-    target: &Target,
+    target: &Subtarget,
     scratch: &Scratch,
     head: usize,
     last: usize,
@@ -113,7 +113,7 @@ fn insert(
 }
 
 /// Puts a wait before the branch of a block, or at its end.
-fn append(func: &mut MachFunc, target: &Target, block: MBlock, wait: Wait) {
+fn append(func: &mut MachFunc, target: &Subtarget, block: MBlock, wait: Wait) {
     let note = func.note(Note::Text("a use in the loop that follows"));
     let data = &mut func.blocks[block];
     let branches = data.insts.last().is_some_and(|inst| inst.op.row().flags.contains(Flags::BRANCH));

@@ -1,13 +1,13 @@
 //! Small functions by hand, and their text.
 
 use isa::{
-    ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, MemRef, ModFlags, Opcode, Operand, Reg, SyncOrder,
-    SyncScope, Target, op,
+    ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, MemRef, ModFlags, Opcode, Operand, Reg, Subtarget,
+    SyncOrder, SyncScope, op,
 };
 
 /// The processor of the tests.
-pub fn target() -> &'static Target {
-    Target::by_name("gfx906").unwrap()
+pub fn target() -> Subtarget {
+    Subtarget::by_name("gfx906").unwrap()
 }
 
 /// `v[n]`.
@@ -134,7 +134,7 @@ pub fn text(func: &MachFunc) -> String {
             text.push('\n');
         }
         for inst in &data.insts {
-            isa::write_inst(target(), inst, Some(func), &mut text);
+            isa::write_inst(&target(), inst, Some(func), &mut text);
             text.push('\n');
         }
     }

@@ -1,0 +1,147 @@
+//! How memory is reached: ranges of immediate offsets and what else an address must obey, a column a generation.
+//!
+//! # Source
+//! Offsets: the ISA manuals' memory instruction chapters, as the fields of `layout.rs` have their widths; what the
+//! encoder uses. Negative LDS bases and range-checked scratch: the manuals' notes on the GFX6 LDS
+//! clamp and on swizzled buffers; scratch set-up: seed 000, line 2902 ("Flat Scratch").
+
+use crate::target::{Feature, Generation, Target};
+
+/// Bytes an immediate offset can express, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offsets {
+    /// Smallest.
+    pub min: i64,
+    /// Largest.
+    pub max: i64,
+    /// Offsets are multiples of it, in bytes.
+    pub unit: u8,
+}
+
+impl Offsets {
+    /// Only 0.
+    pub const NONE: Offsets = Offsets { min: 0, max: 0, unit: 1 };
+
+    const fn unsigned(bits: u32) -> Offsets {
+        Offsets { min: 0, max: (1 << bits) - 1, unit: 1 }
+    }
+
+    const fn signed(bits: u32) -> Offsets {
+        Offsets { min: -(1 << (bits - 1)), max: (1 << (bits - 1)) - 1, unit: 1 }
+    }
+
+    const fn dwords(bits: u32) -> Offsets {
+        Offsets { min: 0, max: ((1 << bits) - 1) * 4, unit: 4 }
+    }
+
+    /// Whether an instruction can carry the offset.
+    pub const fn contains(&self, offset: i64) -> bool {
+        self.min <= offset && offset <= self.max && offset % self.unit as i64 == 0
+    }
+
+    /// A part that an instruction can carry, and the rest: `(carried, rest)`. The rest is the same for offsets that are
+    /// close to each other, so that it can be shared.
+    pub const fn split(&self, offset: i64) -> (i64, i64) {
+        if self.contains(offset) {
+            return (offset, 0);
+        }
+        let carried = offset & self.max & !(self.unit as i64 - 1);
+        (carried, offset.wrapping_sub(carried))
+    }
+}
+
+/// How a processor's instructions reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addressing {
+    /// `global_*`; `None` where there are no such instructions.
+    pub global: Option<Offsets>,
+    /// `flat_*`; `None` where there are no such instructions.
+    pub flat: Option<Offsets>,
+    /// `buffer_*`, scratch among them.
+    pub buffer: Offsets,
+    /// `s_load_*`, `s_buffer_load_*`.
+    pub scalar: Offsets,
+    /// A scalar load's offset may be a literal of 32 bits, in units of `scalar` (GFX7).
+    pub scalar_literal: bool,
+    /// `ds_*`.
+    pub lds: Offsets,
+    /// An LDS address may be negative as long as the sum with the offset is not.
+    pub lds_negative_base: bool,
+    /// LDS instructions take their limit from M0, which has to be set first.
+    pub lds_needs_m0: bool,
+    /// A scratch address must lie within the range by itself, without the offset: no negative parts.
+    pub scratch_checks_base: bool,
+}
+
+/// What features and field widths of the processor do not say, a column a generation.
+const GFX6: Addressing = Addressing {
+    global: None,
+    flat: None,
+    buffer: Offsets::unsigned(12),
+    scalar: Offsets::dwords(8),
+    scalar_literal: false,
+    lds: Offsets::unsigned(16),
+    lds_negative_base: false,
+    lds_needs_m0: true,
+    scratch_checks_base: true,
+};
+const GFX7: Addressing = Addressing { scalar_literal: true, lds_negative_base: true, ..GFX6 };
+const GFX8: Addressing = Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..GFX7 };
+/// Scalar offsets have a sign bit here, but a negative sum is an error where the base is 0: not used.
+const GFX9: Addressing = Addressing { scratch_checks_base: false, ..GFX8 };
+const GFX10: Addressing = GFX9;
+
+impl Addressing {
+    /// The facts of a processor.
+    pub const fn of(target: &Target) -> Addressing {
+        let column = match target.generation {
+            Generation::Gfx6 => GFX6,
+            Generation::Gfx7 => GFX7,
+            Generation::Gfx8 => GFX8,
+            Generation::Gfx9 => GFX9,
+            Generation::Gfx10 => GFX10,
+        };
+        Addressing {
+            global: match target.global_offset_bits {
+                0 => None,
+                bits => Some(Offsets::signed(bits)),
+            },
+            flat: if target.has(Feature::FLAT) {
+                Some(Offsets::unsigned(target.flat_offset_bits))
+            } else {
+                None
+            },
+            lds_needs_m0: !target.has(Feature::LDS_NO_M0),
+            ..column
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns() {
+        let of = |name| Addressing::of(Target::by_name(name).unwrap());
+        let (gfx600, gfx803, gfx906, gfx1010) = (of("gfx600"), of("gfx803"), of("gfx906"), of("gfx1010"));
+        assert_eq!((gfx600.global, gfx600.flat, gfx600.scalar.max), (None, None, 1020));
+        assert_eq!((gfx803.global, gfx803.flat), (None, Some(Offsets::NONE)));
+        assert_eq!(gfx906.global, Some(Offsets { min: -4096, max: 4095, unit: 1 }));
+        assert_eq!(gfx906.flat, Some(Offsets { min: 0, max: 4095, unit: 1 }));
+        assert_eq!(gfx1010.global, Some(Offsets { min: -2048, max: 2047, unit: 1 }));
+        assert!(gfx803.lds_needs_m0 && !gfx906.lds_needs_m0);
+    }
+
+    #[test]
+    fn split() {
+        let offsets = Offsets::signed(13);
+        assert_eq!(offsets.split(-4096), (-4096, 0));
+        assert_eq!(offsets.split(4096), (0, 4096));
+        assert_eq!(offsets.split(5000), (904, 4096));
+        assert_eq!(offsets.split(-5000), (3192, -8192));
+        let dwords = Offsets::dwords(8);
+        assert_eq!(dwords.split(1020), (1020, 0));
+        assert_eq!(dwords.split(1026), (0, 1026));
+    }
+}

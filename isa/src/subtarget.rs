@@ -1,0 +1,190 @@
+//! Everything that decides which code is right: the processor and the modes it runs in, in one value.
+//!
+//! Every pass of the compiler takes a [`Subtarget`]. It derefs to the [`Target`] (with the wave size that was chosen),
+//! so facts of the processor read `subtarget.max_vmcnt`; facts of addressing are in `subtarget.addressing`.
+//!
+//! # Source
+//! Features of target ids and their defaults: seed 000, lines 31 and 187. Code object versions: seed 000, line 387.
+
+use crate::addressing::Addressing;
+use crate::target::{Feature, Target};
+use std::fmt;
+use std::ops::Deref;
+
+/// Setting of a feature that a target id names: `xnack`, `sramecc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Setting {
+    /// The processor does not have it.
+    Unsupported,
+    /// Code runs with it on and off.
+    Any,
+    /// Off: `-`.
+    Off,
+    /// On: `+`.
+    On,
+}
+
+impl Setting {
+    /// Whether code must work with the feature on.
+    pub const fn may_be_on(self) -> bool {
+        matches!(self, Setting::Any | Setting::On)
+    }
+}
+
+/// The operating system part of the target triple: which runtime loads the object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Os {
+    /// `amdhsa`: ROCm and what follows the HSA rules.
+    #[default]
+    AmdHsa,
+    /// `amdpal`: the PAL runtime.
+    AmdPal,
+    /// `mesa3d`: Mesa.
+    Mesa3d,
+}
+
+impl Os {
+    /// Its name in a target triple.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Os::AmdHsa => "amdhsa",
+            Os::AmdPal => "amdpal",
+            Os::Mesa3d => "mesa3d",
+        }
+    }
+}
+
+/// Version of the code object format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum CodeObjectVersion {
+    V2,
+    #[default]
+    V3,
+    V4,
+    V5,
+    V6,
+}
+
+impl CodeObjectVersion {
+    /// 2 to 6.
+    pub const fn number(self) -> u8 {
+        self as u8 + 2
+    }
+}
+
+impl fmt::Display for CodeObjectVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "V{}", self.number())
+    }
+}
+
+/// A processor in the modes that code is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Subtarget {
+    /// The processor, with wavefronts of the size that was chosen.
+    pub target: &'static Target,
+    /// Replay of memory accesses that found no page.
+    pub xnack: Setting,
+    /// Error correction of registers and memories.
+    pub sramecc: Setting,
+    /// A work-group stays within a compute unit. Everywhere but on GFX10, where off means: within a work-group processor.
+    pub cumode: bool,
+    /// Waves of a work-group may run on several compute units (gfx90a).
+    pub tgsplit: bool,
+    /// Who loads the object.
+    pub os: Os,
+    /// The format of the object.
+    pub code_object: CodeObjectVersion,
+    /// Immediate offsets and how memory is reached.
+    pub addressing: Addressing,
+}
+
+impl Subtarget {
+    /// A processor in its usual modes: its default wave size, `xnack` and `sramecc` off where they exist.
+    pub const fn new(target: &'static Target) -> Subtarget {
+        Subtarget {
+            target,
+            xnack: off_if(target.has(Feature::XNACK)),
+            sramecc: off_if(target.has(Feature::SRAMECC)),
+            cumode: true,
+            tgsplit: false,
+            os: Os::AmdHsa,
+            code_object: CodeObjectVersion::V3,
+            addressing: Addressing::of(target),
+        }
+    }
+
+    /// The processor of that name in its usual modes.
+    pub fn by_name(name: &str) -> Option<Subtarget> {
+        Target::by_name(name).map(Subtarget::new)
+    }
+
+    /// The same with wavefronts of that many lanes, if the processor has such.
+    pub fn with_wave_size(self, lanes: u32) -> Option<Subtarget> {
+        Some(Subtarget { target: self.target.with_wave_size(lanes)?, ..self })
+    }
+}
+
+const fn off_if(exists: bool) -> Setting {
+    if exists { Setting::Off } else { Setting::Unsupported }
+}
+
+impl Deref for Subtarget {
+    type Target = Target;
+
+    fn deref(&self) -> &Target {
+        self.target
+    }
+}
+
+impl From<&'static Target> for Subtarget {
+    fn from(target: &'static Target) -> Subtarget {
+        Subtarget::new(target)
+    }
+}
+
+/// `gfx1010`, `gfx906:sramecc-:xnack-`, `gfx1030 (wave64)`.
+impl fmt::Display for Subtarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        for (name, setting) in [("sramecc", self.sramecc), ("xnack", self.xnack)] {
+            match setting {
+                Setting::On => write!(f, ":{name}+")?,
+                Setting::Off => write!(f, ":{name}-")?,
+                Setting::Any | Setting::Unsupported => {}
+            }
+        }
+        if self.has(Feature::WAVE32) && self.wave_size == 64 {
+            f.write_str(" (wave64)")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Subtarget {
+        Subtarget::by_name(name).unwrap()
+    }
+
+    #[test]
+    fn names() {
+        assert_eq!(named("gfx803").to_string(), "gfx803");
+        assert_eq!(named("gfx906").to_string(), "gfx906:sramecc-:xnack-");
+        assert_eq!(named("gfx1030").with_wave_size(64).unwrap().to_string(), "gfx1030 (wave64)");
+        assert!(named("gfx906").with_wave_size(32).is_none());
+    }
+
+    #[test]
+    fn wave_size_reaches_the_facts() {
+        let wave32 = named("gfx1010");
+        assert_eq!((wave32.wave_size, wave32.mask_dwords()), (32, 1));
+        let wave64 = wave32.with_wave_size(64).unwrap();
+        assert_eq!((wave64.wave_size, wave64.mask_dwords()), (64, 2));
+        assert!(wave64.vgpr_granule < wave32.vgpr_granule);
+    }
+}
