@@ -10,7 +10,7 @@ use isa::{MachFunc, Offsets, Subtarget};
 
 /// Names of the stages behind the optimiser, in order; the optimiser's own passes come before them.
 pub const PASSES: &[&str] =
-    &["frontend", "optimize", "isel", "regalloc", "forms", "coherence", "waits", "hazards", "emit"];
+    &["frontend", "optimize", "isel", "schedule", "regalloc", "forms", "coherence", "waits", "hazards", "emit"];
 
 /// Sees the program between passes. Every method has an empty default.
 pub trait Observer {
@@ -115,6 +115,9 @@ impl Compiler {
         let mut mach = isel::select(module, func, target, &select, &mut self.isel)
             .map_err(|error| internal(&format!("kernel `{}`: {error}", func.name)))?;
         observer.mir("isel", target, &mach);
+
+        isel::schedule(&mut mach, target, &select, &mut self.isel);
+        observer.mir("schedule", target, &mach);
 
         let allocate = regalloc::Options {
             budget_vgprs: vgpr_budget(target, func),

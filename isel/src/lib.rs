@@ -6,6 +6,7 @@
 //!   mask), decides for each value between SGPR, VGPR and lane mask (`class`), and then walks the blocks
 //!   backwards and each block bottom-up (`lower`): an instruction is only emitted if something below asked for
 //!   its result, so what a user folds into itself costs nothing.
+//! * [`schedule`](schedule()) moves loads up and together, a pass of its own behind selection.
 //!
 //! Not here: register assignment, waits, hazards, 32-bit encodings (but for instructions with a literal).
 
@@ -35,5 +36,5 @@ mod shape;
 pub mod verify;
 mod wide;
 
-pub use lower::{Context, Options, Unsupported, select, select_prepared};
+pub use lower::{Context, Options, Unsupported, schedule, select, select_prepared};
 pub use prepare::prepare;

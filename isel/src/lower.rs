@@ -145,7 +145,7 @@ pub fn select_prepared(
     );
     let mut out = MachFunc { name: func.name.clone(), ..MachFunc::default() };
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
-    let Context { analyses, plan, scratch, scheduler, .. } = ctx;
+    let Context { analyses, plan, scratch, .. } = ctx;
     plan.compute(func, analyses, &mut out);
     scratch.begin(module, func, analyses, plan, &mut out);
     let mut lower = Lower {
@@ -173,12 +173,16 @@ pub fn select_prepared(
     if plan.nodes.iter().any(|node| matches!(node.entry, Entry::Pending(_))) {
         linear_ssa::run(&mut lower.out);
     }
-    if opts.opt_level >= 2 {
-        schedule::run(&mut lower.out, target, scheduler);
-    }
     match lower.error.take() {
         Some(error) => Err(error),
         None => Ok(lower.out),
+    }
+}
+
+/// Schedules a function that [`select`] made: loads early and together, from level 2 on.
+pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) {
+    if opts.opt_level >= 2 {
+        schedule::run(func, target, &mut ctx.scheduler);
     }
 }
 

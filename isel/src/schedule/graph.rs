@@ -1,0 +1,371 @@
+//! What must stay in front of what in a stretch of code: through registers, through memory.
+//!
+//! The number of edges is linear in the number of instructions. Accesses that may alias an access are those of the same
+//! address space and alias class, or of no class: a handful of groups, whatever the number of accesses. Where several
+//! users would each need an edge from every access of a group, these meet once in a node of their own, the *join*.
+
+use super::{NONE, is_load};
+use isa::func::SpaceSet;
+use isa::table::{Family, Flags, Role};
+use isa::{MachFunc, MachInst, MemRef, Operand, Reg, RegRange, SyncOrder, op};
+use rustc_hash::FxHashMap;
+
+/// Dependences: lists of successors. Nodes are the instructions and, behind them, the joins.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    first: Vec<u32>,
+    edges: Vec<Dependence>,
+    /// Number of predecessors that have not been issued.
+    pub waiting: Vec<u32>,
+    /// A load needs the result.
+    pub feeds: Vec<bool>,
+    special: [Special; TRACKED.len()],
+    memory: Accesses,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Dependence {
+    to: u32,
+    next: u32,
+    /// A value is passed.
+    flows: bool,
+}
+
+/// Reads and the last write of a hardware register.
+#[derive(Debug, Default)]
+struct Special {
+    write: Option<u32>,
+    reads: Vec<u32>,
+}
+
+/// Hardware registers that instructions before allocation use.
+const TRACKED: [RegRange; 5] = [
+    RegRange { first: Reg::SCC, len: 1 },
+    RegRange { first: Reg::VCC, len: 2 },
+    RegRange { first: Reg::M0, len: 1 },
+    RegRange { first: Reg::EXEC, len: 2 },
+    RegRange { first: Reg::FLAT_SCRATCH, len: 2 },
+];
+
+/// Accesses to memory so far.
+#[derive(Debug, Default)]
+struct Accesses {
+    /// The last access that is ordered with all others, and those since.
+    fence: Option<u32>,
+    since: Vec<u32>,
+    /// The last `s_getpc_b64`, or instruction with a distance from one.
+    distance: Option<u32>,
+    /// Accesses since the fence by space and alias class.
+    groups: FxHashMap<(u32, u32), Group>,
+    links: Vec<Link>,
+}
+
+/// In place of an alias class: all of them.
+const ANY: u32 = 1 << 16;
+
+/// Two sets of accesses, as lists in `Accesses::links`. An access that others of the set are known to come before
+/// stands for them.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    stores: u32,
+    all: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    node: u32,
+    next: u32,
+}
+
+impl Graph {
+    /// For that many instructions.
+    pub fn begin(&mut self, count: usize) {
+        self.first.clear();
+        self.first.resize(count, NONE);
+        self.waiting.clear();
+        self.waiting.resize(count, 0);
+        self.feeds.clear();
+        self.feeds.resize(count, false);
+        self.edges.clear();
+        for special in &mut self.special {
+            special.write = None;
+            special.reads.clear();
+        }
+        self.memory.fence = None;
+        self.memory.distance = None;
+        self.memory.forget();
+    }
+
+    /// `to` uses a value of `from`.
+    pub fn flow(&mut self, from: u32, to: u32) {
+        self.add(from, to, true);
+    }
+
+    fn order(&mut self, from: u32, to: u32) {
+        self.add(from, to, false);
+    }
+
+    fn add(&mut self, from: u32, to: u32, flows: bool) {
+        if from != to {
+            self.edges.push(Dependence { to, next: self.first[from as usize], flows });
+            self.first[from as usize] = self.edges.len() as u32 - 1;
+            self.waiting[to as usize] += 1;
+        }
+    }
+
+    /// Dependences of the instruction other than those through virtual registers.
+    pub fn instruction(&mut self, func: &MachFunc, n: u32, inst: &MachInst) {
+        inst.for_each_hw_reg(|role, range| {
+            let Some(which) = TRACKED.iter().position(|reg| reg.overlaps(range)) else { return };
+            if role != Role::Def {
+                self.special(which, n, false);
+            }
+            if role != Role::Use {
+                self.special(which, n, true);
+            }
+        });
+        self.distance(n, inst);
+        self.access(func, n, inst);
+    }
+
+    fn special(&mut self, which: usize, n: u32, write: bool) {
+        let mut reads = std::mem::take(&mut self.special[which].reads);
+        if let Some(last) = self.special[which].write {
+            self.order(last, n);
+        }
+        if write {
+            reads.drain(..).for_each(|read| self.order(read, n));
+            self.special[which].write = Some(n);
+        } else {
+            reads.push(n);
+        }
+        self.special[which].reads = reads;
+    }
+
+    /// Distances count from the `s_getpc_b64` before: another one must not come between.
+    fn distance(&mut self, n: u32, inst: &MachInst) {
+        let counts = |operand: &Operand| matches!(operand, Operand::Reloc(_));
+        if (inst.op == op::S_GETPC_B64 || inst.operands().iter().any(counts))
+            && let Some(last) = self.memory.distance.replace(n)
+        {
+            self.order(last, n);
+        }
+    }
+
+    fn access(&mut self, func: &MachFunc, n: u32, inst: &MachInst) {
+        let row = inst.op.row();
+        let flags = row.flags;
+        // Loads through the scalar cache are of memory that nobody writes.
+        if row.family == Family::Smem && is_load(inst) {
+            return;
+        }
+        let mem = inst.mem.index().map(|n| func.mems[n]).unwrap_or_default();
+        let accesses = flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC);
+        let ordered = flags.contains(Flags::ORDERED) && inst.op != op::S_GETPC_B64
+            || flags.contains(Flags::ATOMIC)
+            || mem.order != SyncOrder::NotAtomic
+            || mem.volatile;
+        if !accesses && !ordered {
+            return;
+        }
+        if let Some(fence) = self.memory.fence {
+            self.order(fence, n);
+        }
+        if ordered {
+            let mut since = std::mem::take(&mut self.memory.since);
+            since.drain(..).for_each(|other| self.order(other, n));
+            self.memory.since = since;
+            self.memory.forget();
+            self.memory.fence = Some(n);
+        } else {
+            self.memory.since.push(n);
+            self.plain_access(n, &mem, flags.contains(Flags::STORE));
+        }
+    }
+
+    /// Orders an access behind those that it may alias: a load behind stores, a store behind all.
+    fn plain_access(&mut self, n: u32, mem: &MemRef, store: bool) {
+        let alias = u32::from(mem.alias);
+        for space in (0..SpaceSet::BITS).filter(|space| mem.spaces >> space & 1 != 0) {
+            // What it waits for, and whether it then stands for the whole group.
+            let groups: &[(u32, bool)] =
+                if alias == 0 { &[(ANY, true)] } else { &[(alias, true), (0, false)] };
+            for &(class, covers) in groups {
+                self.behind(n, (space, class), store, store && covers);
+            }
+            for class in [alias, ANY] {
+                // An access without a class comes behind all of the space, so behind those of no class too.
+                let covers = store && (class == alias || alias == 0);
+                self.memory.record(n, (space, class), store, covers);
+            }
+        }
+    }
+
+    /// `n` comes behind the stores or all accesses of a group.
+    fn behind(&mut self, n: u32, key: (u32, u32), all: bool, covers: bool) {
+        let Some(&group) = self.memory.groups.get(&key) else { return };
+        let list = if all { group.all } else { group.stores };
+        if list == NONE {
+            return;
+        }
+        let several = self.memory.links[list as usize].next != NONE;
+        if covers || !several {
+            return self.order_list(list, n);
+        }
+        let join = self.first.len() as u32;
+        self.first.push(NONE);
+        self.waiting.push(0);
+        self.order_list(list, join);
+        self.order(join, n);
+        let joined = self.memory.link(join, NONE);
+        if let Some(group) = self.memory.groups.get_mut(&key) {
+            *(if all { &mut group.all } else { &mut group.stores }) = joined;
+        }
+    }
+
+    fn order_list(&mut self, mut list: u32, to: u32) {
+        while list != NONE {
+            let Link { node, next } = self.memory.links[list as usize];
+            self.order(node, to);
+            list = next;
+        }
+    }
+
+    /// Finds what loads need, when all instructions are there.
+    pub fn finish(&mut self, body: &[MachInst]) {
+        for n in (0..body.len()).rev() {
+            let mut feeds = false;
+            let mut edge = self.first[n];
+            while edge != NONE {
+                let Dependence { to, next, flows } = self.edges[edge as usize];
+                feeds |= flows && (is_load(&body[to as usize]) || self.feeds[to as usize]);
+                edge = next;
+            }
+            self.feeds[n] = feeds;
+        }
+    }
+
+    /// Calls `ready` (with [`Graph::feeds`]) for each instruction that waited for nothing but `n`. `stack` is scratch
+    /// memory.
+    pub fn release(&mut self, n: u32, stack: &mut Vec<u32>, mut ready: impl FnMut(&[bool], u32)) {
+        let count = self.feeds.len() as u32;
+        stack.push(n);
+        while let Some(node) = stack.pop() {
+            let mut edge = self.first[node as usize];
+            while edge != NONE {
+                let Dependence { to, next, .. } = self.edges[edge as usize];
+                self.waiting[to as usize] -= 1;
+                if self.waiting[to as usize] == 0 {
+                    if to < count { ready(&self.feeds, to) } else { stack.push(to) }
+                }
+                edge = next;
+            }
+        }
+    }
+}
+
+impl Accesses {
+    /// What comes next is behind a fence.
+    fn forget(&mut self) {
+        self.since.clear();
+        self.groups.clear();
+        self.links.clear();
+    }
+
+    fn link(&mut self, node: u32, next: u32) -> u32 {
+        self.links.push(Link { node, next });
+        self.links.len() as u32 - 1
+    }
+
+    /// Enters an access; `covers`: it comes behind all others of the group.
+    fn record(&mut self, n: u32, key: (u32, u32), store: bool, covers: bool) {
+        let old = self.groups.get(&key).copied().unwrap_or(Group { stores: NONE, all: NONE });
+        let behind = |list| if covers { NONE } else { list };
+        let all = self.link(n, behind(old.all));
+        let stores = if store { self.link(n, behind(old.stores)) } else { old.stores };
+        self.groups.insert(key, Group { stores, all });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sequence of numbers that looks random.
+    fn next(seed: &mut u32) -> u32 {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *seed >> 16
+    }
+
+    fn accesses(count: u32, aliases: u32, mut seed: u32) -> Vec<(MemRef, bool)> {
+        let spaces = [1 << 1, 1 << 1, 1 << 3, 1 << 1 | 1 << 3 | 1 << 5];
+        let access = |_| {
+            let alias = (next(&mut seed) % aliases) as u16;
+            let spaces = spaces[next(&mut seed) as usize % spaces.len()];
+            (MemRef { spaces, alias, ..MemRef::default() }, next(&mut seed) % 3 == 0)
+        };
+        (0..count).map(access).collect()
+    }
+
+    fn graph(accesses: &[(MemRef, bool)]) -> Graph {
+        let mut graph = Graph::default();
+        graph.begin(accesses.len());
+        for (n, (mem, store)) in (0..).zip(accesses) {
+            graph.plain_access(n, mem, *store);
+        }
+        graph
+    }
+
+    /// For each instruction, those that come before it.
+    fn before(graph: &Graph) -> Vec<Vec<bool>> {
+        let nodes = graph.first.len();
+        let mut reach = vec![vec![false; nodes]; nodes];
+        for start in 0..nodes {
+            let mut work = vec![start];
+            while let Some(node) = work.pop() {
+                let mut edge = graph.first[node];
+                while edge != NONE {
+                    let Dependence { to, next, .. } = graph.edges[edge as usize];
+                    if !std::mem::replace(&mut reach[to as usize][start], true) {
+                        work.push(to as usize);
+                    }
+                    edge = next;
+                }
+            }
+        }
+        reach
+    }
+
+    /// The order is the transitive closure of "may alias, and one of them is a store".
+    #[test]
+    fn neither_more_nor_less_order_than_aliasing_asks_for() {
+        for seed in 0..60 {
+            let list = accesses(40, 1 + seed % 4, seed);
+            let reach = before(&graph(&list));
+            let mut expected = vec![vec![false; list.len()]; list.len()];
+            for (n, (mem, store)) in list.iter().enumerate() {
+                for (m, (other, stores)) in list[..n].iter().enumerate() {
+                    let apart = mem.spaces & other.spaces == 0
+                        || mem.alias != 0 && other.alias != 0 && mem.alias != other.alias;
+                    if !apart && (*store || *stores) {
+                        let above = expected[m].clone();
+                        expected[n][m] = true;
+                        expected[n].iter_mut().zip(above).for_each(|(have, more)| *have |= more);
+                    }
+                }
+            }
+            for n in 0..list.len() {
+                assert_eq!(reach[n][..list.len()], expected[n], "seed {seed}, access {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn edges_are_linear() {
+        for aliases in [1, 3, 1000] {
+            let list = accesses(4000, aliases, 7);
+            let graph = graph(&list);
+            assert!(graph.edges.len() < 24 * list.len(), "{} edges", graph.edges.len());
+        }
+    }
+}

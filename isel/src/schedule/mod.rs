@@ -1,0 +1,198 @@
+//! Moves loads up within their blocks, so that they are issued together and waited for together.
+//!
+//! List scheduling, top down, that keeps to the order of the source except for loads and what their addresses
+//! need: those go first as long as vector registers last. What "last" means is decided by occupancy: as many
+//! as keep the number of waves that the order of the source would allow.
+//!
+//! # Requires
+//! SSA form; blocks in three parts (prologue, body, terminator group); only bodies are touched.
+//! # Guarantees
+//! Every dependence through registers, SCC, VCC, M0 and memory is kept; fences, barriers and atomics stay in
+//! order with all memory operations.
+
+mod graph;
+mod pressure;
+
+use graph::Graph;
+use isa::table::Flags;
+use isa::{MBlock, MachFunc, MachInst, Subtarget};
+use pressure::{DEF, NUMBER, PARAM, Pressure};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Bodies shorter than this are left alone.
+const MIN_BODY: usize = 6;
+/// How far ahead of the order of the source a load may be taken.
+const WINDOW: u32 = 96;
+/// Registers that may be used beyond those of the order of the source.
+const EXTRA: u32 = 16;
+const NONE: u32 = u32::MAX;
+
+/// Memory of the pass.
+#[derive(Debug, Default)]
+pub(crate) struct Scheduler {
+    pressure: Pressure,
+    graph: Graph,
+    ready: Ready,
+    /// Blocks to reorder, and where the last load of each ends.
+    blocks: Vec<(MBlock, u32)>,
+    body: Vec<MachInst>,
+    order: Vec<u32>,
+    done: Vec<bool>,
+    stack: Vec<u32>,
+}
+
+/// Reorders the bodies of a function.
+pub(crate) fn run(func: &mut MachFunc, target: &Subtarget, s: &mut Scheduler) {
+    let mut blocks = std::mem::take(&mut s.blocks);
+    blocks.clear();
+    blocks.extend(func.blocks.keys().filter_map(|block| worthwhile(func, block)));
+    if !blocks.is_empty() {
+        let limit = limit(s.pressure.compute(func), target);
+        for &(block, end) in &blocks {
+            s.block(func, block, end, limit);
+        }
+    }
+    s.blocks = blocks;
+}
+
+/// The block and where its last load ends, counted from the prologue: what is behind keeps its order.
+fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
+    let data = &func.blocks[block];
+    let body = &data.insts[data.prologue as usize..data.term as usize];
+    let end = body.iter().rposition(is_load)? + 1;
+    let loads = body[..end].iter().filter(|inst| is_load(inst)).count();
+    (end >= MIN_BODY && loads >= 2).then_some((block, end as u32))
+}
+
+/// As many VGPRs as leave the number of waves at what `peak` allows.
+fn limit(peak: u32, target: &Subtarget) -> u32 {
+    let granule = target.vgpr_granule;
+    let waves = (target.total_vgprs / peak.max(1).next_multiple_of(granule)).clamp(1, target.max_waves);
+    let same = (target.total_vgprs / waves / granule * granule).min(target.addressable_vgprs);
+    // A little is lost in allocation.
+    same.saturating_sub(2).min(peak + EXTRA).max(peak)
+}
+
+fn is_load(inst: &MachInst) -> bool {
+    let flags = inst.op.row().flags;
+    flags.contains(Flags::LOAD) && !flags.intersects(Flags::STORE | Flags::ATOMIC)
+}
+
+impl Scheduler {
+    /// Reorders the first `end` instructions of the block's body.
+    fn block(&mut self, func: &mut MachFunc, block: MBlock, end: u32, limit: u32) {
+        let from = self.pressure.flat.first(block) + func.blocks[block].prologue;
+        let live = self.pressure.begin(func, block, from, from + end);
+        let start = func.blocks[block].prologue as usize;
+        let range = start..start + end as usize;
+        let mut body = std::mem::take(&mut self.body);
+        body.clear();
+        body.extend_from_slice(&func.blocks[block].insts[range.clone()]);
+        self.dependences(func, &body, from);
+        self.list(&body, from, live, limit as i32);
+        self.pressure.end(from, from + end);
+        let insts = &mut func.blocks[block].insts[range];
+        for (slot, &n) in insts.iter_mut().zip(&self.order) {
+            *slot = body[n as usize];
+        }
+        self.body = body;
+    }
+
+    fn dependences(&mut self, func: &MachFunc, body: &[MachInst], from: u32) {
+        let Scheduler { pressure: Pressure { flat, def, .. }, graph, .. } = self;
+        graph.begin(body.len());
+        for (n, inst) in (0..).zip(body) {
+            for &reg in flat.of(from + n) {
+                let place = &mut def[(reg & NUMBER) as usize];
+                if reg & DEF != 0 {
+                    *place = n;
+                } else if *place < PARAM {
+                    graph.flow(*place, n);
+                }
+            }
+            graph.instruction(func, n, inst);
+        }
+        graph.finish(body);
+    }
+
+    /// Chooses the order.
+    fn list(&mut self, body: &[MachInst], from: u32, mut live: i32, limit: i32) {
+        let Scheduler { pressure, graph, ready, order, done, stack, .. } = self;
+        order.clear();
+        ready.begin();
+        done.clear();
+        done.resize(body.len(), false);
+        for n in (0..body.len() as u32).filter(|&n| graph.waiting[n as usize] == 0) {
+            ready.insert(n, kind(body, &graph.feeds, n));
+        }
+        let mut first = 0;
+        while let Some(n) = ready.take(first, limit - live) {
+            done[n as usize] = true;
+            while done.get(first as usize) == Some(&true) {
+                first += 1;
+            }
+            order.push(n);
+            live += pressure.issue(from + n);
+            graph.release(n, stack, |feeds, to| ready.insert(to, kind(body, feeds, to)));
+        }
+    }
+}
+
+fn kind(body: &[MachInst], feeds: &[bool], n: u32) -> usize {
+    if is_load(&body[n as usize]) {
+        LOAD
+    } else if feeds[n as usize] {
+        FEEDER
+    } else {
+        OTHER
+    }
+}
+
+const LOAD: usize = 0;
+const FEEDER: usize = 1;
+const OTHER: usize = 2;
+
+/// Instructions that may be issued, by kind, the first in the order of the source on top.
+#[derive(Debug, Default)]
+struct Ready {
+    kinds: [BinaryHeap<Reverse<u32>>; 3],
+    /// Registers ran out: none is loaded early until half of them are free again.
+    drain: bool,
+}
+
+impl Ready {
+    fn begin(&mut self) {
+        self.kinds.iter_mut().for_each(BinaryHeap::clear);
+        self.drain = false;
+    }
+
+    fn insert(&mut self, n: u32, kind: usize) {
+        self.kinds[kind].push(Reverse(n));
+    }
+
+    /// The first of a kind.
+    fn first(&self, kind: usize) -> Option<u32> {
+        self.kinds[kind].peek().map(|&Reverse(n)| n)
+    }
+
+    /// A load if there is room, else something a load needs, else the next in the order of the source.
+    fn take(&mut self, first: u32, room: i32) -> Option<u32> {
+        self.drain &= room < EXTRA as i32 / 2;
+        for (kind, need) in [(LOAD, 4), (FEEDER, 6)] {
+            let near = self.first(kind).is_some_and(|n| n < first + WINDOW);
+            if near && !self.drain {
+                if need <= room {
+                    return self.pop(kind);
+                }
+                self.drain = true;
+            }
+        }
+        let next = (0..self.kinds.len()).filter(|&kind| self.first(kind).is_some());
+        self.pop(next.min_by_key(|&kind| self.first(kind))?)
+    }
+
+    fn pop(&mut self, kind: usize) -> Option<u32> {
+        self.kinds[kind].pop().map(|Reverse(n)| n)
+    }
+}

@@ -1,0 +1,328 @@
+//! How many VGPRs are live: at the beginning of each block, and how an instruction changes their number.
+//!
+//! Liveness between blocks is found by walking from every use up to the definition. Where many registers live through
+//! many blocks that is quadratic: after [`STEPS`] steps an instruction, the registers that are left count as live in an
+//! interval of the layout, from the definition to the last block that needs them. Loops are contiguous there, so that
+//! errs, upwards, only in blocks the uses cannot be reached from.
+
+use super::NONE;
+use isa::table::Role;
+use isa::{MBlock, MachFunc, Operand, RegClass};
+
+/// Steps of the walk, by instructions of the function.
+const STEPS: usize = 16;
+
+/// Counts of the function at hand.
+#[derive(Debug, Default)]
+pub(super) struct Pressure {
+    pub flat: Flat,
+    /// Uses of a register in the function that are not in the body at hand, and those left in it.
+    uses: Vec<u32>,
+    left: Vec<u32>,
+    /// Where in the body at hand a register is defined.
+    pub def: Vec<u32>,
+    touched: Vec<u32>,
+    live_in: Vec<i32>,
+    /// What is live in one block more than in the one before.
+    changes: Vec<i32>,
+    /// Block of a register's definition.
+    homes: Vec<u32>,
+    loops: Vec<Nest>,
+    /// Registers that a block uses but does not define.
+    used: Vec<(u32, u32)>,
+    /// Logical predecessors: the first by block, then lists.
+    preds: Vec<u32>,
+    pred_links: Vec<(u32, u32)>,
+    /// The register a block was last found to need.
+    seen: Vec<u32>,
+    stack: Vec<u32>,
+}
+
+/// What a block is to the loops of the layout.
+#[derive(Clone, Copy, Debug)]
+struct Nest {
+    /// Header of the innermost loop.
+    inner: u32,
+    /// For headers: header of the loop around, last block.
+    around: u32,
+    end: u32,
+}
+
+/// The virtual registers of every instruction in one list.
+#[derive(Debug, Default)]
+pub(super) struct Flat {
+    /// Number, [`DEF`] if written, [`VGPR`] if a vector register.
+    regs: Vec<u32>,
+    /// First register by instruction, and the end.
+    starts: Vec<u32>,
+    /// First instruction by block.
+    blocks: Vec<u32>,
+}
+
+pub(super) const DEF: u32 = 1 << 31;
+const VGPR: u32 = 1 << 30;
+/// The register's number.
+pub(super) const NUMBER: u32 = VGPR - 1;
+/// In `Pressure::def`: a parameter of the block.
+pub(super) const PARAM: u32 = NONE - 1;
+
+impl Flat {
+    fn compute(&mut self, func: &MachFunc) {
+        self.regs.clear();
+        self.starts.clear();
+        self.blocks.clear();
+        for data in func.blocks.values() {
+            self.blocks.push(self.starts.len() as u32);
+            for inst in &data.insts {
+                self.starts.push(self.regs.len() as u32);
+                inst.for_each_reg(|role, operand| {
+                    let Operand::Virt(tuple) = operand else { return };
+                    let def = if role == Role::Def { DEF } else { 0 };
+                    for &reg in func.regs(tuple) {
+                        let class = if func.vregs[reg] == RegClass::Vgpr { VGPR } else { 0 };
+                        self.regs.push(reg.as_u32() | def | class);
+                    }
+                });
+            }
+        }
+        self.blocks.push(self.starts.len() as u32);
+        self.starts.push(self.regs.len() as u32);
+    }
+
+    /// Registers of an instruction by its number in the function.
+    pub fn of(&self, inst: u32) -> &[u32] {
+        self.range(inst, inst + 1)
+    }
+
+    /// Registers of all instructions of a range.
+    fn range(&self, from: u32, to: u32) -> &[u32] {
+        &self.regs[self.starts[from as usize] as usize..self.starts[to as usize] as usize]
+    }
+
+    /// Number of the first instruction of a block.
+    pub fn first(&self, block: MBlock) -> u32 {
+        self.blocks[block.as_u32() as usize]
+    }
+
+    /// Registers of a block.
+    fn block(&self, block: MBlock) -> &[u32] {
+        self.range(self.first(block), self.blocks[block.as_u32() as usize + 1])
+    }
+}
+
+impl Pressure {
+    /// Counts for a function. Returns the most VGPRs live anywhere.
+    pub fn compute(&mut self, func: &MachFunc) -> u32 {
+        self.flat.compute(func);
+        self.count_uses(func);
+        self.find_loops(func);
+        self.count_live(func);
+        func.blocks.keys().map(|block| self.peak(func, block)).max().unwrap_or(0)
+    }
+
+    fn count_uses(&mut self, func: &MachFunc) {
+        let count = func.vregs.len();
+        self.touched.clear();
+        for list in [&mut self.uses, &mut self.left] {
+            list.clear();
+            list.resize(count, 0);
+        }
+        self.def.clear();
+        self.def.resize(count, NONE);
+        for &reg in &self.flat.regs {
+            self.uses[(reg & NUMBER) as usize] += u32::from(reg & DEF == 0);
+        }
+        for data in func.blocks.values() {
+            for edge in data.linear.iter().chain(&data.logical).flatten() {
+                func.edge_args(edge).iter().for_each(|&reg| self.uses[reg.as_u32() as usize] += 1);
+            }
+        }
+    }
+
+    /// Loops by their back edges.
+    fn find_loops(&mut self, func: &MachFunc) {
+        self.loops.clear();
+        self.loops.resize(func.blocks.len(), Nest { inner: NONE, around: NONE, end: NONE });
+        for (block, data) in func.blocks.iter() {
+            for edge in data.logical.iter().flatten().filter(|edge| edge.to <= block) {
+                self.loops[edge.to.as_u32() as usize].end = block.as_u32();
+            }
+        }
+        let open = &mut self.stack;
+        open.clear();
+        for at in 0..func.blocks.len() as u32 {
+            while open.last().is_some_and(|&header| self.loops[header as usize].end < at) {
+                open.pop();
+            }
+            let around = open.last().copied().unwrap_or(NONE);
+            let nest = &mut self.loops[at as usize];
+            (nest.inner, nest.around) = (around, around);
+            if nest.end != NONE {
+                nest.inner = at;
+                open.push(at);
+            }
+        }
+    }
+
+    /// Where registers come from and who needs them from another block.
+    fn find_uses(&mut self, func: &MachFunc) {
+        let Pressure { flat, homes, used, preds, pred_links, .. } = self;
+        homes.clear();
+        homes.resize(func.vregs.len(), 0);
+        preds.clear();
+        preds.resize(func.blocks.len(), NONE);
+        pred_links.clear();
+        for (block, data) in func.blocks.iter() {
+            let at = block.as_u32();
+            let defs = flat.block(block).iter().filter(|&&reg| reg & DEF != 0).map(|&reg| reg & NUMBER);
+            for reg in defs.chain(data.vgpr_params.iter().map(|reg| reg.as_u32())) {
+                homes[reg as usize] = at;
+            }
+            for edge in data.logical.iter().flatten() {
+                let list = &mut preds[edge.to.as_u32() as usize];
+                pred_links.push((at, *list));
+                *list = pred_links.len() as u32 - 1;
+            }
+        }
+        used.clear();
+        for (block, data) in func.blocks.iter() {
+            let at = block.as_u32();
+            let uses = flat.block(block).iter().filter(|&&reg| reg & (DEF | VGPR) == VGPR);
+            let args = data.logical.iter().flatten().flat_map(|edge| func.edge_args(edge));
+            let regs = uses.map(|&reg| reg & NUMBER).chain(args.map(|reg| reg.as_u32()));
+            used.extend(regs.filter(|&reg| homes[reg as usize] != at).map(|reg| (reg, at)));
+        }
+        used.sort_unstable();
+        used.dedup();
+    }
+
+    /// Number of VGPRs live at the beginning of each block.
+    fn count_live(&mut self, func: &MachFunc) {
+        self.find_uses(func);
+        let count = func.blocks.len();
+        for list in [&mut self.live_in, &mut self.changes] {
+            list.clear();
+            list.resize(count + 1, 0);
+        }
+        self.seen.clear();
+        self.seen.resize(count, NONE);
+        let mut steps = STEPS * self.flat.starts.len();
+        let used = std::mem::take(&mut self.used);
+        for uses in used.chunk_by(|a, b| a.0 == b.0) {
+            if steps > 0 {
+                steps = steps.saturating_sub(self.walk_up(uses));
+            } else {
+                self.span(uses);
+            }
+        }
+        self.used = used;
+        let mut live = 0;
+        for (exact, change) in self.live_in.iter_mut().zip(&self.changes) {
+            live += change;
+            *exact += live;
+        }
+    }
+
+    /// Counts a register live in the blocks between its uses and its definition. Returns the number of steps.
+    fn walk_up(&mut self, uses: &[(u32, u32)]) -> usize {
+        let Pressure { homes, live_in, seen, stack, preds, pred_links, .. } = self;
+        let mut steps = 0;
+        for &(reg, block) in uses {
+            stack.push(block);
+            while let Some(at) = stack.pop() {
+                steps += 1;
+                if at == homes[reg as usize] || seen[at as usize] == reg {
+                    continue;
+                }
+                seen[at as usize] = reg;
+                live_in[at as usize] += 1;
+                let mut pred = preds[at as usize];
+                while let Some(&(from, next)) = pred_links.get(pred as usize) {
+                    stack.push(from);
+                    pred = next;
+                }
+            }
+        }
+        steps
+    }
+
+    /// Counts a register live from its definition to the last block that needs it, in the order of the layout. A loop
+    /// needs what comes from outside to its end.
+    fn span(&mut self, uses: &[(u32, u32)]) {
+        let home = self.homes[uses[0].0 as usize];
+        let mut end = home;
+        for &(_, at) in uses {
+            let mut around = self.loops[at as usize].inner;
+            end = end.max(at);
+            while around != NONE && around > home {
+                end = end.max(self.loops[around as usize].end);
+                around = self.loops[around as usize].around;
+            }
+        }
+        self.changes[home as usize + 1] += 1;
+        self.changes[end as usize + 1] -= 1;
+    }
+
+    /// Takes the uses of a body out of the counts; returns how many VGPRs are live at its start.
+    pub fn begin(&mut self, func: &MachFunc, block: MBlock, from: u32, to: u32) -> i32 {
+        let Pressure { flat, uses, left, def, touched, .. } = self;
+        for &reg in flat.range(from, to) {
+            let n = (reg & NUMBER) as usize;
+            if reg & DEF == 0 {
+                left[n] += 1;
+                uses[n] -= 1;
+            } else {
+                def[n] = 0;
+                touched.push(reg & NUMBER);
+            }
+        }
+        let params = &func.blocks[block].vgpr_params;
+        for &reg in params {
+            def[reg.as_u32() as usize] = PARAM;
+            touched.push(reg.as_u32());
+        }
+        self.live_in[block.as_u32() as usize] + params.len() as i32
+    }
+
+    /// Undoes [`Pressure::begin`] when all uses have been counted off.
+    pub fn end(&mut self, from: u32, to: u32) {
+        let Pressure { flat, uses, def, touched, .. } = self;
+        for &reg in flat.range(from, to).iter().filter(|&&reg| reg & DEF == 0) {
+            uses[(reg & NUMBER) as usize] += 1;
+        }
+        touched.drain(..).for_each(|reg| def[reg as usize] = NONE);
+    }
+
+    /// Change of the number of live VGPRs when the instruction is issued; counts its uses off.
+    pub fn issue(&mut self, inst: u32) -> i32 {
+        let mut change = 0;
+        let Pressure { flat, left, uses, def, .. } = self;
+        for &reg in flat.of(inst) {
+            let n = (reg & NUMBER) as usize;
+            let vector = reg & VGPR != 0;
+            if reg & DEF != 0 {
+                change += i32::from(vector && left[n] + uses[n] > 0);
+                continue;
+            }
+            left[n] -= 1;
+            // Only registers of the block, used nowhere else, are known to end here.
+            change -= i32::from(vector && left[n] == 0 && uses[n] == 0 && def[n] != NONE);
+        }
+        change
+    }
+
+    /// Most VGPRs live in the block in the order of the source.
+    fn peak(&mut self, func: &MachFunc, block: MBlock) -> u32 {
+        let data = &func.blocks[block];
+        let first = self.flat.first(block);
+        let (from, to) = (first + data.prologue, first + data.term);
+        let mut live = self.begin(func, block, from, to);
+        let mut peak = live;
+        for inst in from..to {
+            live += self.issue(inst);
+            peak = peak.max(live);
+        }
+        self.end(from, to);
+        peak as u32
+    }
+}
