@@ -9,8 +9,18 @@ use frontend::{Diagnostic, Diagnostics, Severity};
 use isa::{MachFunc, Offsets, Subtarget};
 
 /// Names of the stages behind the optimiser, in order; the optimiser's own passes come before them.
-pub const PASSES: &[&str] =
-    &["frontend", "optimize", "isel", "schedule", "regalloc", "forms", "coherence", "waits", "hazards", "emit"];
+pub const PASSES: &[&str] = &[
+    "frontend",
+    "optimize",
+    "isel",
+    "schedule",
+    "regalloc",
+    "forms",
+    "coherence",
+    "waits",
+    "hazards",
+    "emit",
+];
 
 /// Sees the program between passes. Every method has an empty default.
 pub trait Observer {
