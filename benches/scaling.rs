@@ -10,7 +10,7 @@
 //!
 //! The bars: from n to 8n at most ten times the time, and at most 3 us an instruction.
 
-use kernc::{CodeObject, Compiler, Observer, Options, Target};
+use kernc::{CodeObject, Compiler, Observer, Options, Subtarget, Target};
 use std::time::{Duration, Instant};
 use testkit::shapes::{SHAPES, Shape};
 
@@ -53,7 +53,7 @@ impl Observer for Clock {
         self.lap(pass);
     }
 
-    fn mir(&mut self, pass: &'static str, _target: &Target, _func: &isa::MachFunc) {
+    fn mir(&mut self, pass: &'static str, _target: &Subtarget, _func: &isa::MachFunc) {
         self.lap(pass);
     }
 
