@@ -303,7 +303,7 @@ mod tests {
         let access = |_| {
             let alias = (next(&mut seed) % aliases) as u16;
             let spaces = spaces[next(&mut seed) as usize % spaces.len()];
-            (MemRef { spaces, alias, ..MemRef::default() }, next(&mut seed) % 3 == 0)
+            (MemRef { spaces, alias, ..MemRef::default() }, next(&mut seed).is_multiple_of(3))
         };
         (0..count).map(access).collect()
     }
