@@ -4,7 +4,7 @@ use crate::finding::{CALLER, Finding, Problem, Site};
 use crate::program::{Program, Root, Unknown};
 use crate::solve;
 use codeobj::disasm::Lines;
-use codeobj::identity::{OsAbi, Setting};
+use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
 use isa::{Feature, Target};
 use std::collections::HashSet;
@@ -162,7 +162,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         let identity = Identity::of(&object.header);
         let target = target.or(identity.target).ok_or(Refusal::UnknownProcessor(identity.mach))?;
         let entries = entries(object, identity.os_abi, target);
-        let xnack = matches!(identity.xnack, Setting::Any | Setting::On);
+        let xnack = identity.xnack.may_be_on();
         Ok(Entries { object, target, entries, xnack })
     }
 

@@ -3,7 +3,8 @@
 //! Bits of `e_flags`: seed 000, line 31 ff. for V3; those of V4 and later are what LLVM 14 and 19 write.
 
 use crate::elf::Header;
-use isa::Target;
+pub use isa::Setting;
+use isa::{CodeObjectVersion, Feature, Os, Subtarget, Target};
 use std::fmt::{self, Write};
 
 /// `EI_OSABI` of the runtimes that load AMD GPU code.
@@ -52,41 +53,6 @@ impl fmt::Display for OsAbi {
             OsAbi::Pal => f.write_str("AMDGPU_PAL"),
             OsAbi::Mesa3d => f.write_str("AMDGPU_MESA3D"),
             OsAbi::Other(byte) => write!(f, "{byte:#x}"),
-        }
-    }
-}
-
-/// Setting of a target feature (`xnack`, `sramecc`) that code was compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// The processor has no such feature, or the version cannot say.
-    Unsupported,
-    /// Code runs with either.
-    Any,
-    /// Code needs it off.
-    Off,
-    /// Code needs it on.
-    On,
-}
-
-impl Setting {
-    /// From the two bits of code object V4 and later.
-    fn from_bits(bits: u32) -> Setting {
-        match bits & 3 {
-            0 => Setting::Unsupported,
-            1 => Setting::Any,
-            2 => Setting::Off,
-            _ => Setting::On,
-        }
-    }
-
-    /// `unsupported`, `any`, `off`, `on`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Setting::Unsupported => "unsupported",
-            Setting::Any => "any",
-            Setting::Off => "off",
-            Setting::On => "on",
         }
     }
 }
@@ -160,6 +126,23 @@ impl Identity {
             Target::by_name(GENERIC.iter().find(|(generic, _)| *generic == name)?.1)
         });
         Identity { os_abi, version, mach, target, xnack, sramecc, generic_version, unknown_flags }
+    }
+
+    /// The processor in the modes that the header names, if kernc knows it; wave size and the modes of a kernel are in its
+    /// descriptor. What the header leaves open (another runtime, no version) is as [`Subtarget::new`] has it.
+    pub fn subtarget(&self) -> Option<Subtarget> {
+        let mut subtarget = Subtarget::new(self.target?);
+        let setting = |has: bool, setting| if has { setting } else { Setting::Unsupported };
+        subtarget.xnack = setting(subtarget.has(Feature::XNACK), self.xnack);
+        subtarget.sramecc = setting(subtarget.has(Feature::SRAMECC), self.sramecc);
+        subtarget.os = match self.os_abi {
+            OsAbi::Pal => Os::AmdPal,
+            OsAbi::Mesa3d => Os::Mesa3d,
+            OsAbi::Hsa | OsAbi::None | OsAbi::Other(_) => subtarget.os,
+        };
+        subtarget.code_object =
+            self.version.and_then(CodeObjectVersion::from_number).unwrap_or(subtarget.code_object);
+        Some(subtarget)
     }
 
     /// The processor's name, if the value has one.

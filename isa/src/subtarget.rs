@@ -11,20 +11,40 @@ use crate::target::{Feature, Target};
 use std::fmt;
 use std::ops::Deref;
 
-/// Setting of a feature that a target id names: `xnack`, `sramecc`.
+/// Setting of a feature that a target id names, `xnack` or `sramecc`, for which code was compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Setting {
-    /// The processor does not have it.
+    /// The processor has no such feature, or the version of the code object cannot say.
     Unsupported,
-    /// Code runs with it on and off.
+    /// Code runs with either.
     Any,
-    /// Off: `-`.
+    /// Code needs it off.
     Off,
-    /// On: `+`.
+    /// Code needs it on.
     On,
 }
 
 impl Setting {
+    /// From the two bits that code object V4 and later have for each.
+    pub const fn from_bits(bits: u32) -> Setting {
+        match bits & 3 {
+            0 => Setting::Unsupported,
+            1 => Setting::Any,
+            2 => Setting::Off,
+            _ => Setting::On,
+        }
+    }
+
+    /// `unsupported`, `any`, `off`, `on`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Setting::Unsupported => "unsupported",
+            Setting::Any => "any",
+            Setting::Off => "off",
+            Setting::On => "on",
+        }
+    }
+
     /// Whether code must work with the feature on.
     pub const fn may_be_on(self) -> bool {
         matches!(self, Setting::Any | Setting::On)
@@ -67,6 +87,19 @@ pub enum CodeObjectVersion {
 }
 
 impl CodeObjectVersion {
+    /// The version of that number.
+    pub const fn from_number(number: u8) -> Option<CodeObjectVersion> {
+        use CodeObjectVersion::*;
+        match number {
+            2 => Some(V2),
+            3 => Some(V3),
+            4 => Some(V4),
+            5 => Some(V5),
+            6 => Some(V6),
+            _ => None,
+        }
+    }
+
     /// 2 to 6.
     pub const fn number(self) -> u8 {
         self as u8 + 2

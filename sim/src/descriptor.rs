@@ -147,6 +147,11 @@ impl Descriptor {
         field(self.rsrc1, 29, 1) != 0
     }
 
+    /// Whether waves of a group may be on several compute units (TG_SPLIT of gfx90a).
+    pub fn splits_groups(&self) -> bool {
+        field(self.rsrc3, 16, 1) != 0
+    }
+
     /// Whether the scratch wave offset is wanted.
     pub fn scratch_enabled(&self) -> bool {
         field(self.rsrc2, 0, 1) != 0

@@ -18,7 +18,7 @@ use crate::stats::RunStats;
 use crate::strict::{Mode, Report};
 use crate::weak::{self, Entry, Exploration, Search};
 use codeobj::disasm::Lines;
-use isa::Target;
+use isa::{Subtarget, Target};
 use std::sync::Arc;
 
 /// An address in emulated memory.
@@ -32,7 +32,7 @@ pub struct ModuleId(usize);
 const KERNARG_SLACK: usize = 64;
 
 struct Module {
-    target: &'static Target,
+    subtarget: Subtarget,
     kernels: Vec<KernelInfo>,
     /// Formats of `printf`.
     printf: Vec<String>,
@@ -119,16 +119,16 @@ impl Device {
             return Err(Fault::Dispatch("a relocation lies outside of the image".into()));
         }
         self.write(base, &image)?;
-        let (target, kernels) = (object.target(), object.kernels().to_vec());
+        let (subtarget, kernels) = (*object.subtarget(), object.kernels().to_vec());
         let code = [32, 64].map(|lanes| {
             let wanted = kernels.iter().any(|kernel| kernel.wave_size == lanes);
-            let target = target.with_wave_size(lanes).filter(|_| wanted);
-            target.map_or(Vec::new(), |target| decode(object, target, base, &image))
+            let target = subtarget.with_wave_size(lanes).filter(|_| wanted);
+            target.map_or(Vec::new(), |target| decode(object, target.target, base, &image))
         });
         let symbols = object.symbols().to_vec();
         let printf = object.printf_formats().to_vec();
         self.modules.push(Module {
-            target,
+            subtarget,
             kernels,
             printf,
             symbols,
@@ -253,14 +253,14 @@ impl Device {
         let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
         let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
         let lanes = kernel.wave_size;
-        let target = module.target.with_wave_size(lanes).unwrap_or(module.target);
+        let target = kernel.subtarget(&module.subtarget);
         let code = &module.code[usize::from(lanes == 64)];
-        launch::check(kernel, dispatch, target)?;
+        launch::check(kernel, dispatch, &target)?;
         let entry = find_entry(module.base, code, kernel)?;
         let mode = if dispatch.observe.is_active() { Mode::Fast } else { self.mode };
         let number = self.dispatches;
         let private_bytes = (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4);
-        let placing = Placing { module, kernel, dispatch, target, number, private_bytes };
+        let placing = Placing { module, kernel, dispatch, target: target.target, number, private_bytes };
         let (segments, preload) = placing.place(&mut self.memory)?;
         let addresses = [segments.kernarg, segments.packet, segments.queue, segments.printf];
         let printf = segments.printf;
@@ -280,7 +280,7 @@ impl Device {
             arch: pulp::Arch::new(),
             locked64: self.threads > 1 && has_atomic64(code),
             strict: None,
-            observer: Observer::new(&dispatch.observe, target, code),
+            observer: Observer::new(&dispatch.observe, target.target, code),
             lines: &module.lines,
         };
         launch.strict = launch.shadow(mode);
@@ -303,7 +303,7 @@ impl Device {
         let recorder = launch.observer.as_mut().and_then(Observer::take_recorder);
         self.log = recorder.map(|recorder| recorder.finish(&launch));
         if let Some(observer) = launch.observer {
-            self.observed = observer.finish(code, target);
+            self.observed = observer.finish(code, target.target);
         }
         self.dispatches += 1;
         if printf != 0 {

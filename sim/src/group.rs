@@ -100,7 +100,7 @@ impl Group {
             memory: launch.memory,
             code: launch.code,
             scratch,
-            target: launch.target,
+            target: launch.target.target,
             arch: launch.arch,
             trap: None,
             clock: self.executed * 4,
@@ -165,7 +165,7 @@ impl Group {
             Trap::Unsupported => {
                 let wave = &self.waves[at];
                 let code = launch.code.get(wave.range as usize);
-                code.and_then(|code| code.refusal(launch.target, wave.last))
+                code.and_then(|code| code.refusal(launch.target.target, wave.last))
             }
             _ => None,
         };

@@ -12,8 +12,8 @@ use crate::scratch;
 use crate::strict::{self, GroupShadow, Mode};
 use crate::wave::Wave;
 use codeobj::disasm::Lines;
-use isa::Target;
 use isa::target::Feature;
+use isa::{Subtarget, Target};
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
@@ -94,7 +94,7 @@ pub(crate) struct Segments {
 pub(crate) struct Launch<'a> {
     pub(crate) memory: &'a Memory,
     pub(crate) code: &'a [Code],
-    pub(crate) target: &'static Target,
+    pub(crate) target: Subtarget,
     pub(crate) kernel: &'a KernelInfo,
     pub(crate) segments: Segments,
     pub(crate) entry: (u32, u32),
@@ -184,7 +184,7 @@ impl Launch<'_> {
     pub(crate) fn group_bytes(&self) -> u64 {
         let items: u64 = self.group.iter().map(|&n| u64::from(n)).product();
         let lanes = u64::from(self.target.wave_size);
-        let Registers { vgprs, agprs, .. } = self.kernel.descriptor.registers(self.target);
+        let Registers { vgprs, agprs, .. } = self.kernel.descriptor.registers(self.target.target);
         let registers = if agprs == 0 { vgprs } else { 256 + agprs };
         let wave = registers as u64 * 256 + u64::from(self.private_bytes) * lanes + 2048;
         items.div_ceil(lanes) * wave + u64::from(self.lds_bytes)
@@ -202,7 +202,7 @@ impl Launch<'_> {
         let Mode::Strict { keep_going } = mode else { return None };
         let items: u32 = self.group.iter().product();
         let shape = strict::Shape {
-            target: self.target,
+            target: self.target.target,
             groups: self.groups().iter().product(),
             waves_per_group: items.div_ceil(self.target.wave_size),
             split_group: self.kernel.descriptor.wgp_mode(),
@@ -231,7 +231,7 @@ impl Launch<'_> {
         Location {
             pc: code.map_or(0, |code| code.base + u64::from(pc) * 4),
             offset,
-            text: code.map_or_else(String::new, |code| code.text(self.target, pc)),
+            text: code.map_or_else(String::new, |code| code.text(self.target.target, pc)),
             kernel: self.kernel.name.clone(),
             group,
             wave,
@@ -268,7 +268,7 @@ impl Launch<'_> {
 
     fn wave(&self, number: u32, id: [u32; 3], size: [u32; 3]) -> Wave {
         let descriptor = &self.kernel.descriptor;
-        let mut wave = Wave::new(number, descriptor, self.target);
+        let mut wave = Wave::new(number, descriptor, self.target.target);
         (wave.range, wave.pc) = self.entry;
         wave.group_waves = (size[0] * size[1] * size[2]).div_ceil(self.target.wave_size);
         wave.sgpr = [POISON; 256];
@@ -293,7 +293,7 @@ impl Launch<'_> {
         // A wave's scratch does not start where the dispatch's does: code that forgets the wave offset shall fault.
         let wave_bytes = (self.private_bytes * lanes).next_multiple_of(1024);
         let wave_offset = wave_bytes * (number + 1);
-        wave.scratch_base = scratch::queue_base(self.target) + u64::from(wave_offset);
+        wave.scratch_base = scratch::queue_base(self.target.target) + u64::from(wave_offset);
         wave.scratch = vec![POISON; self.private_bytes.div_ceil(4) as usize * lanes as usize];
         self.set_sgprs(&mut wave, id, size, number, wave_offset);
         wave
@@ -326,13 +326,13 @@ impl Launch<'_> {
     fn user_sgprs(&self, kind: UserSgprs) -> [u32; 4] {
         let pair = |value: u64| [value as u32, (value >> 32) as u32, 0, 0];
         match kind {
-            UserSgprs::PrivateSegmentBuffer => scratch::resource(self.target),
+            UserSgprs::PrivateSegmentBuffer => scratch::resource(self.target.target),
             UserSgprs::DispatchPtr => pair(self.segments.packet),
             UserSgprs::QueuePtr => pair(self.segments.queue),
             UserSgprs::KernargPtr => pair(self.segments.kernarg),
             UserSgprs::DispatchId => pair(self.number),
             UserSgprs::FlatScratchInit => {
-                let [low, high] = scratch::flat_init(self.target, self.private_bytes);
+                let [low, high] = scratch::flat_init(self.target.target, self.private_bytes);
                 [low, high, 0, 0]
             }
             UserSgprs::PrivateSegmentSize => [self.private_bytes, 0, 0, 0],

@@ -6,7 +6,6 @@ use crate::descriptor::{Descriptor, ENTRY_OFFSET, SIZE};
 use crate::descriptor_fields::{
     ACCUM_OFFSET, FIELDS, Granules, Place, SGPR_BLOCKS, USER_SGPR_COUNT, VGPR_BLOCKS, extra_sgprs,
 };
-use crate::identity::Setting;
 use isa::{Feature, Target};
 use std::fmt::{self, Write};
 
@@ -161,7 +160,7 @@ impl Listing<'_, '_> {
     }
 
     fn sgprs(&self, bytes: &[u8; SIZE], target: &Target) -> Option<Sgprs> {
-        let xnack = matches!(self.identity.xnack, Setting::On | Setting::Any) && target.has(Feature::XNACK);
+        let xnack = self.identity.xnack.may_be_on() && target.has(Feature::XNACK);
         Sgprs::of(SGPR_BLOCKS.get(bytes), target, xnack)
     }
 

@@ -10,7 +10,7 @@ use crate::metadata::{ArgInfo, ArgKind};
 use codeobj::disasm::Lines;
 use codeobj::{Identity, OsAbi, ParseError};
 use image::Image;
-use isa::Target;
+use isa::{Feature, Subtarget, Target};
 use object::elf;
 use std::fmt;
 use std::sync::Arc;
@@ -113,6 +113,15 @@ impl KernelInfo {
     pub fn explicit_args(&self) -> impl Iterator<Item = &ArgInfo> {
         self.args.iter().filter(|arg| !matches!(arg.kind, ArgKind::Hidden(_)))
     }
+
+    /// `object`, the modes of the code object, with those that the kernel's descriptor chooses: wave size, CU or WGP mode,
+    /// split groups.
+    pub fn subtarget(&self, object: &Subtarget) -> Subtarget {
+        let mut subtarget = object.with_wave_size(self.wave_size).unwrap_or(*object);
+        subtarget.cumode = !(subtarget.has(Feature::WAVE32) && self.descriptor.wgp_mode());
+        subtarget.tgsplit = subtarget.has(Feature::GFX90A) && self.descriptor.splits_groups();
+        subtarget
+    }
 }
 
 /// A variable or function of a code object.
@@ -131,7 +140,7 @@ pub struct Symbol {
 /// A loaded, not yet placed code object.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
-    target: &'static Target,
+    subtarget: Subtarget,
     version: Option<u8>,
     metadata_version: Vec<u32>,
     kernels: Vec<KernelInfo>,
@@ -148,8 +157,9 @@ impl CodeObject {
         if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::None) {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
-        let target = identity.target.or_else(|| kernels::target_of_note(&file));
-        let target = target.ok_or(LoadError::Processor(file.header.flags))?;
+        let of_note = || kernels::target_of_note(&file).map(Subtarget::new);
+        let subtarget = identity.subtarget().or_else(of_note);
+        let subtarget = subtarget.ok_or(LoadError::Processor(file.header.flags))?;
         // Line tables of a file that is not linked speak of other addresses.
         let (image, lines) = match elf::FileType(file.header.file_type) {
             elf::ET_DYN => (image::map(&file, bytes)?, Lines::read(&file)),
@@ -165,9 +175,9 @@ impl CodeObject {
             )));
         }
         let metadata = kernels::metadata(&file, bytes)?;
-        let kernels = kernels::find(&metadata, target, &image)?;
+        let kernels = kernels::find(&metadata, subtarget.target, &image)?;
         Ok(CodeObject {
-            target,
+            subtarget,
             version: identity.version,
             metadata_version: metadata.version,
             kernels,
@@ -179,7 +189,12 @@ impl CodeObject {
 
     /// The processor it is for; for a generic one, the processor that stands for it.
     pub fn target(&self) -> &'static Target {
-        self.target
+        self.subtarget.target
+    }
+
+    /// The processor and the modes that the header names. Those of a kernel: [`KernelInfo::subtarget`].
+    pub fn subtarget(&self) -> &Subtarget {
+        &self.subtarget
     }
 
     /// Version of the code object, 2 to 6, as far as its header says it.

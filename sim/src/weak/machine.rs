@@ -91,7 +91,7 @@ impl<'a> Machine<'a> {
             memory: launch.memory,
             code: launch.code,
             scratch: &mut self.scratch,
-            target: launch.target,
+            target: launch.target.target,
             arch: launch.arch,
             trap: None,
             clock: self.clock,
@@ -112,7 +112,7 @@ impl<'a> Machine<'a> {
         }
         let launch = self.launch(at);
         let (range, pc) = (actor.wave.range, actor.wave.pc);
-        self.program.learn(launch.target, launch.code, range, pc);
+        self.program.learn(launch.target.target, launch.code, range, pc);
         match self.program.info(range, pc) {
             Some(info) if info.kind == Kind::Wait && !satisfied(&actor.pending, &info.waits) => Next::Waits,
             Some(info) if info.kind.is_memory() && is_full(&actor.pending) => Next::Waits,

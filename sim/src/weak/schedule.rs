@@ -12,7 +12,6 @@ use crate::launch::Launch;
 use crate::op::Class;
 use crate::stats::{Counts, RunStats};
 use crate::wave::WaveState;
-use isa::target::Generation;
 use std::collections::BTreeMap;
 
 /// Groups that run at the same time, at most.
@@ -113,8 +112,7 @@ impl Run<'_> {
         self.state.lds[place] = group.lds;
         let unit = self.random.below(UNITS as usize) as u32;
         // In WGP mode a group's waves run on two units.
-        let split =
-            self.launch.target.generation == Generation::Gfx10 && self.launch.kernel.descriptor.wgp_mode();
+        let split = !self.launch.target.cumode;
         for number in 0..self.waves {
             let unit = if split { unit & !1 | number as u32 & 1 } else { unit };
             let site = Site { unit, array: unit / ARRAY, scalar: unit / SCALAR, group: place as u32 };
