@@ -429,4 +429,15 @@ impl Op {
             _ => None,
         }
     }
+
+    /// [`Op::mem`], to be changed.
+    pub const fn mem_mut(&mut self) -> Option<&mut Mem> {
+        match self {
+            Op::Load { mem, .. }
+            | Op::Store { mem, .. }
+            | Op::AtomicRmw { mem, .. }
+            | Op::AtomicCas { mem, .. } => Some(mem),
+            _ => None,
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! Operations that no instruction computes, written out in the IR: integer division and remainder, high
-//! products of 64 bits, conversions between 64-bit integers and floats, `fmod`, and positions that need a
+//! products of 64 bits, conversions between 64-bit integers and floats, and positions that need a
 //! multiplication. Doing it here lets uniformity and selection see the parts.
 
 use crate::class::reqd;
@@ -28,7 +28,7 @@ fn needs(func: &Function, inst: Inst) -> bool {
     let data = &func.insts[inst];
     let wide = |n: usize| func.args(inst).get(n).is_some_and(|&arg| func.ty(arg) == Type::I64);
     match data.op {
-        Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem | BinOp::FRem) => true,
+        Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) => true,
         Op::Bin(BinOp::UMulHi | BinOp::SMulHi) => wide(0),
         Op::Cast(CastOp::SToF | CastOp::UToF) => wide(0),
         Op::Cast(CastOp::FToS | CastOp::FToU) => func.ty(data.first) == Type::I64,
@@ -115,7 +115,6 @@ impl Expander<'_> {
         let (op, args) = match op {
             Op::Pos(Pos::NumGroups(d)) => self.num_groups(d),
             Op::Pos(Pos::GlobalId(d)) => self.global_id(d),
-            Op::Bin(BinOp::FRem) => self.float_rem(args[0], args[1]),
             Op::Bin(bin @ (BinOp::UMulHi | BinOp::SMulHi)) => self.mul_high(bin, args[0], args[1]),
             Op::Bin(bin) => self.divide(bin, args[0], args[1]),
             Op::Cast(cast @ (CastOp::SToF | CastOp::UToF)) => self.wide_to_float(cast, args[0], ty),
@@ -151,14 +150,6 @@ impl Expander<'_> {
         let local = self.position(Pos::LocalId(d));
         let base = self.bin(BinOp::Mul, group, size);
         (Op::Bin(BinOp::Add), vec![base, local])
-    }
-
-    /// `a - trunc(a / b) * b`.
-    fn float_rem(&mut self, a: Value, b: Value) -> (Op, Vec<Value>) {
-        let quotient = self.bin(BinOp::FDiv, a, b);
-        let whole = self.un(UnOp::FTrunc, quotient);
-        let minus = self.un(UnOp::FNeg, whole);
-        (Op::Tern(TernOp::Fma), vec![minus, b, a])
     }
 
     /// High 64 bits of a product, from four 32-bit products.

@@ -82,7 +82,8 @@ impl Lower<'_, '_> {
 
     fn slot_place(&mut self, slot: u32, ty: Ty) -> MemPlace {
         let base = self.emit(Op::SlotAddr(ir::Slot::from_u32(slot)), &[], Type::Ptr(Space::Private));
-        let first = self.checked.statics.len() + self.checked.consts.len() + self.param_alias.len() + 2;
+        // Classes below belong to module variables and constants.
+        let first = self.checked.statics.len() + self.checked.consts.len() + 1;
         let alias = u16::try_from(first + slot as usize).unwrap_or(0);
         MemPlace {
             base,
@@ -115,13 +116,9 @@ impl Lower<'_, '_> {
 
     fn pointee(&self, base: Value, pointer: Pointer) -> MemPlace {
         let mut flags = MemFlags::empty();
-        let has = |flag| pointer.qualifiers.contains(flag);
-        let volatile = has(Qualifiers::VOLATILE);
-        // `const restrict` promises that nobody writes the memory while the kernel runs.
-        let invariant = pointer.space == Space::Constant
-            || (pointer.space == Space::Global && has(Qualifiers::CONST | Qualifiers::RESTRICT));
+        let volatile = pointer.qualifiers.contains(Qualifiers::VOLATILE);
         flags.set(MemFlags::VOLATILE, volatile);
-        flags.set(MemFlags::INVARIANT, invariant && !volatile);
+        flags.set(MemFlags::INVARIANT, pointer.space == Space::Constant && !volatile);
         MemPlace {
             base,
             dynamic: Dynamic::None,
@@ -147,9 +144,8 @@ impl Lower<'_, '_> {
         let mut place = self.pointee(base, pointer_ty);
         if let Res::Local(local) = self.checked.res[pointer.at()]
             && let Some(n) = local.checked_sub(self.first_param)
-            && let Some(&alias) = self.param_alias.get(n as usize)
+            && n < self.params
         {
-            place.alias = alias;
             place.small = self.small_buffers && pointer_ty.space.pointer_bits() == 64;
         }
         place

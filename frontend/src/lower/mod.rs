@@ -113,10 +113,9 @@ struct Lower<'l, 'a> {
     ssa: ssa::Env,
     /// First SSA variable, or slot, of each local.
     local_at: Vec<u32>,
-    /// Alias class of each parameter; parameters are the locals from `first_param` on.
-    param_alias: Vec<u16>,
+    /// Parameters are this many of the locals, from `first_param` on.
+    params: u32,
     first_param: u32,
-    next_alias: u32,
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
 }
@@ -148,10 +147,8 @@ fn lower_function(
         loc: SrcLoc(info.name.span.start + 1),
         ssa: ssa::Env::default(),
         local_at: vec![0; checked.locals.len()],
-        param_alias: Vec::new(),
+        params: info.params.len() as u32,
         first_param: info.params.first().copied().unwrap_or(0),
-        // Classes below belong to module variables and constants.
-        next_alias: (checked.statics.len() + checked.consts.len() + 1) as u32,
         loops: Vec::new(),
         returns: Vec::new(),
     };
@@ -187,7 +184,6 @@ impl Lower<'_, '_> {
             let mut types = Vec::new();
             leaf_types(self.checked, self.checked.locals[local as usize].ty, &mut types);
             let values: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
-            self.param_alias.push(0);
             self.define_local(local, values);
         }
     }
@@ -201,9 +197,6 @@ impl Lower<'_, '_> {
             let type_name = self.ast.type_node(written).span.text(source);
             let name = self.ast.name(local_info.name);
             let param = self.kernel_param(name, type_name, local_info.ty, &mut offset);
-            let restrict = param.is_restrict && param.kind == ParamKind::GlobalBuffer;
-            let alias = if restrict { self.new_alias() } else { 0 };
-            self.param_alias.push(alias);
             loads.push((local, local_info.ty, param.offset));
             kernel.params.push(param);
         }
@@ -253,12 +246,6 @@ impl Lower<'_, '_> {
             is_restrict: has(Qualifiers::RESTRICT),
             is_volatile: has(Qualifiers::VOLATILE),
         }
-    }
-
-    fn new_alias(&mut self) -> u16 {
-        self.next_alias += 1;
-        // A class too many is one that may overlap with everything.
-        u16::try_from(self.next_alias).unwrap_or(0)
     }
 
     fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {

@@ -8,6 +8,7 @@ pub mod align;
 pub mod cleanup;
 pub mod dce;
 mod forward;
+pub mod frem;
 pub mod ifconvert;
 pub mod inline;
 pub mod interval;
@@ -15,6 +16,7 @@ pub mod licm;
 pub mod loopform;
 pub mod merge_mem;
 pub mod ranges;
+pub mod restrict;
 mod rewrite;
 pub mod rotate;
 mod simplify;
@@ -95,6 +97,7 @@ pub struct PassContext {
     rotate: rotate::Scratch,
     licm: licm::Scratch,
     ranges: ranges::Scratch,
+    restrict: restrict::Scratch,
     merge: merge_mem::Scratch,
     align: align::Alignments,
     /// Counts changes to the function.
@@ -146,6 +149,8 @@ impl Repeat {
 
 /// Passes by name, with the lowest level that runs them.
 const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
+    // Promises of parameters become facts about accesses.
+    ("restrict", 0, Repeat::Always, restrict_pass),
     // Straighten what the frontend wrote, so that trip counts can be read off.
     ("gvn", 1, Repeat::Gvn, gvn_pass),
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
@@ -158,6 +163,7 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
     ("dce", 1, Repeat::Dce, dce_pass),
     // Fewer branches, then loops with one each, then less in the loops.
     ("ifconvert", 1, Repeat::Always, ifconvert_pass),
+    ("frem", 0, Repeat::Always, frem_pass),
     ("rotate", 1, Repeat::Always, rotate_pass),
     ("gvn", 2, Repeat::Gvn, gvn_pass),
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
@@ -266,6 +272,14 @@ fn sroa_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool
 fn ifconvert_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
     ifconvert::run(func, &ctx.cfg, &mut ctx.ifconvert)
+}
+
+fn restrict_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    restrict::run(func, &mut ctx.restrict)
+}
+
+fn frem_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {
+    frem::run(func)
 }
 
 fn rotate_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
