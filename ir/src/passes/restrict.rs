@@ -133,7 +133,9 @@ mod tests {
     /// Flags and classes of the accesses to global memory, in order: `i2` is an invariant one of class 2.
     fn accesses(body: &str) -> Vec<String> {
         let param = |name: &str, at: u32, word: &str| {
-            format!("param \"{name}\" \"p\" u32 x 1 buffer global at {at} size 8 align 8 pointee_align 4 {word}\n")
+            format!(
+                "param \"{name}\" \"p\" u32 x 1 buffer global at {at} size 8 align 8 pointee_align 4 {word}\n"
+            )
         };
         let params = param("a", 0, "const restrict") + &param("b", 8, "restrict") + &param("c", 16, "const");
         let text = format!(
