@@ -19,48 +19,15 @@
 //! (`vmemWriteNeedsExpWaitcnt`, `hasFlatLgkmVMemCountInOrder`).
 
 use crate::effects::{Effects, Kinds};
+pub use isa::Counter;
 use isa::Target;
 use isa::target::Generation;
 
-/// A wait counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Counter {
-    Vm,
-    Exp,
-    Lgkm,
-    Vs,
-}
-
-impl Counter {
-    /// How many there are.
-    pub const COUNT: usize = 4;
-    /// Each, in order.
-    pub const ALL: [Counter; Counter::COUNT] = [Counter::Vm, Counter::Exp, Counter::Lgkm, Counter::Vs];
-
-    /// The assembler's name.
-    pub const fn name(self) -> &'static str {
-        ["vmcnt", "expcnt", "lgkmcnt", "vscnt"][self as usize]
-    }
-
-    /// Largest count that can be waited for; a wait for it waits for nothing. 0 where there is no such counter.
-    pub const fn max(self, target: &Target) -> u8 {
-        match self {
-            Counter::Vm => target.max_vmcnt,
-            Counter::Exp => target.max_expcnt,
-            Counter::Lgkm => target.max_lgkmcnt,
-            Counter::Vs if target.generation as u8 == Generation::Gfx10 as u8 => 63,
-            Counter::Vs => 0,
-        }
-    }
-
-    /// The instruction that waits until the counter is at most that.
-    pub fn wait(self, count: u8) -> String {
-        match self {
-            Counter::Vs => format!("s_waitcnt_vscnt null, {count}"),
-            _ => format!("s_waitcnt {}({count})", self.name()),
-        }
+/// The instruction that waits until the counter is at most that.
+pub fn wait(counter: Counter, count: u8) -> String {
+    match counter {
+        Counter::Vs => format!("s_waitcnt_vscnt null, {count}"),
+        _ => format!("s_waitcnt {}({count})", counter.name()),
     }
 }
 

@@ -1,9 +1,10 @@
 //! What an instruction does that waits and hazards are about: worked out once for each instruction of a program.
 
-use crate::counters::{self, Classes, Counter, FlatPath};
+use crate::counters::{self, Classes, FlatPath};
 use crate::hazards::{self, Consumer, Producer};
 use crate::mai::Mai;
 use crate::regset::RegSet;
+pub use isa::Counts as Waits;
 use isa::table::{Family, Flags, Implicit, Role};
 use isa::target::Generation;
 use isa::{Form, Lane, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
@@ -71,19 +72,6 @@ bitflags::bitflags! {
         /// Scalar instruction that writes EXEC beside its destination.
         const SAVEEXEC = 1 << 28;
     }
-}
-
-/// Values of the counters that the instruction waits for; [`Waits::ANY`] where it does not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waits(pub [u8; Counter::COUNT]);
-
-impl Waits {
-    /// No demand.
-    pub const ANY: u8 = u8::MAX;
-    /// No demands.
-    pub const NONE: Waits = Waits([Waits::ANY; Counter::COUNT]);
-    /// Everything.
-    pub const ALL: Waits = Waits([0; Counter::COUNT]);
 }
 
 /// What an instruction does.
@@ -184,39 +172,7 @@ impl Effects {
     }
 
     fn registers(&mut self, target: &Target, inst: &MachInst) {
-        inst.for_each_reg(|role, operand| {
-            if let Operand::Reg(range) = operand {
-                self.touch(role, range);
-            }
-        });
-        // In wave32 the upper halves of the masks are registers like others.
-        let masks = target.mask_dwords();
-        for (flag, first, len, role) in [
-            (Implicit::READ_SCC, Reg::SCC, 1, Role::Use),
-            (Implicit::READ_VCC, Reg::VCC, masks, Role::Use),
-            (Implicit::READ_EXEC, Reg::EXEC, masks, Role::Use),
-            (Implicit::READ_M0, Reg::M0, 1, Role::Use),
-            (Implicit::WRITE_SCC, Reg::SCC, 1, Role::Def),
-            (Implicit::WRITE_VCC, Reg::VCC, masks, Role::Def),
-            (Implicit::WRITE_EXEC, Reg::EXEC, masks, Role::Def),
-            (Implicit::WRITE_M0, Reg::M0, 1, Role::Def),
-        ] {
-            if inst.implicit().contains(flag) {
-                self.touch(role, RegRange { first, len });
-            }
-        }
-        let flat_scratch = match target.generation {
-            Generation::Gfx7 => Some(Reg(104)),
-            Generation::Gfx8 | Generation::Gfx9 => Some(Reg::FLAT_SCRATCH),
-            // GFX6 has none; on GFX10 it is no SGPR.
-            Generation::Gfx6 | Generation::Gfx10 => None,
-        };
-        if let (true, Some(first)) = (inst.implicit().contains(Implicit::READ_FLAT_SCRATCH), flat_scratch) {
-            self.touch(Role::Use, RegRange { first, len: 2 });
-        }
-        if self.kinds.contains(Kinds::GDS) {
-            self.touch(Role::Use, RegRange { first: Reg::M0, len: 1 });
-        }
+        inst.for_each_hw_reg(target, |role, range| self.touch(role, range));
         if self.kinds.intersects(Kinds::GDS | Kinds::EXPORT) {
             self.held = self.reads.and(&RegSet::VECTOR);
         }
@@ -358,39 +314,8 @@ fn kinds(inst: &MachInst) -> Kinds {
 
 /// What the instruction waits for.
 fn waits(target: &Target, inst: &MachInst) -> Waits {
-    let mut waits = Waits::NONE;
-    let mut demand = |counter: Counter, count: i32| {
-        if count >= 0 && count < i32::from(counter.max(target)) {
-            waits.0[counter as usize] = count as u8;
-        }
-    };
-    let single = match inst.op {
-        op::S_WAITCNT => {
-            if let Operand::Imm(mask) = inst.ops[0] {
-                let counts = target.unpack_waitcnt(mask as u16);
-                demand(Counter::Vm, counts.vm.into());
-                demand(Counter::Exp, counts.exp.into());
-                demand(Counter::Lgkm, counts.lgkm.into());
-            }
-            None
-        }
-        op::S_WAIT_IDLE => return Waits::ALL,
-        op::S_WAITCNT_VSCNT => Some(Counter::Vs),
-        op::S_WAITCNT_VMCNT => Some(Counter::Vm),
-        op::S_WAITCNT_EXPCNT => Some(Counter::Exp),
-        op::S_WAITCNT_LGKMCNT => Some(Counter::Lgkm),
-        _ => None,
-    };
-    // The register is added to the constant; only `null` is known.
-    if let (Some(counter), [Operand::Reg(register), Operand::Imm(count)]) = (single, inst.operands())
-        && register.first == NULL
-    {
-        demand(counter, *count & 0x3f);
-    }
-    waits
+    if inst.op == op::S_WAIT_IDLE { Waits::ALL } else { target.waited(inst).unwrap_or(Waits::NONE) }
 }
-
-const NULL: Reg = Reg(125);
 
 /// Wait states that an instruction is worth.
 fn states(target: &Target, inst: &MachInst) -> u8 {

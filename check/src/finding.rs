@@ -1,6 +1,6 @@
 //! What is found.
 
-use crate::counters::{Class, Counter};
+use crate::counters::{self, Class, Counter};
 use crate::hazards::Rule;
 use isa::{Reg, RegRange};
 use std::fmt;
@@ -121,8 +121,10 @@ impl Finding {
     pub fn mend(&self) -> String {
         match self.problem {
             Problem::InFlight { class, also, count, .. } => match also {
-                Some(also) => format!("{} {}(0)", class.info().counter.wait(0), also.info().counter.name()),
-                None => class.info().counter.wait(count),
+                Some(also) => {
+                    format!("{} {}(0)", counters::wait(class.info().counter, 0), also.info().counter.name())
+                }
+                None => counters::wait(class.info().counter, count),
             },
             Problem::Hazard { rule, found } => nops(rule.states.saturating_sub(found)),
             Problem::Event { rule } => rule.mend.to_owned(),

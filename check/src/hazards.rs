@@ -16,7 +16,7 @@
 use crate::effects::{ANYTHING, Effects, Kinds, VSKIP, hw_reg};
 use crate::mai::MaiKind;
 use crate::regset::RegSet;
-use isa::table::{Family, Implicit};
+use isa::table::Family;
 use isa::target::Generation;
 use isa::{Feature, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
 
@@ -365,7 +365,7 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     let memory_or_export = memory || kinds.contains(Kinds::EXPORT);
     let reads_vector = effects.reads.intersects(&RegSet::VECTOR);
     let writes_vector = effects.writes.intersects(&RegSet::VECTOR);
-    let reads_m0 = inst.implicit().contains(Implicit::READ_M0);
+    let reads_m0 = effects.reads.contains(Reg::M0);
     let setreg = matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32);
     let message = kinds.contains(Kinds::MESSAGE) || row.name == "s_ttracedata" || kinds.contains(Kinds::GDS);
     let acc_write = mai.kind == MaiKind::AccWrite && !target.has(Feature::GFX90A);

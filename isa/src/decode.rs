@@ -5,7 +5,6 @@
 
 use crate::encode::{
     address_width, data_file, is_forbidden, is_inline, is_odd_gws, is_refused_sgpr, opcode_bits,
-    operand_width,
 };
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
@@ -277,7 +276,7 @@ impl Reader {
 
     fn operand(&mut self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
         let target = self.target;
-        let width = operand_width(target, spec);
+        let width = spec.dwords(target);
         let operand = match slot {
             Slot::Scalar(field) => match field.get(self.bits) as u16 {
                 // LLVM reads `s_cbranch_g_fork` with constants.
@@ -410,7 +409,7 @@ impl Reader {
 
     fn source(&mut self, field: Field, spec: &OpSpec) -> Result<Operand, DecodeError> {
         let code = self.get(field);
-        let width = operand_width(self.target, spec);
+        let width = spec.dwords(self.target);
         let constant = matches!(spec.kind, Kind::Vsrc | Kind::Ssrc);
         match code {
             256..

@@ -188,7 +188,7 @@ impl Writer<'_> {
             }
             _ => {}
         }
-        let width = operand_width(target, spec);
+        let width = spec.dwords(target);
         let is_vcc = || operand == Operand::regs(Reg::VCC, target.mask_dwords());
         let scalar = |written| scalar(target, operand, width, written, index);
         Ok(match slot {
@@ -293,7 +293,7 @@ impl Writer<'_> {
 
     /// The 9-bit code of a source.
     fn source(&mut self, spec: &OpSpec, index: u8, operand: Operand) -> Result<u32, Problem> {
-        let width = operand_width(self.target, spec);
+        let width = spec.dwords(self.target);
         let takes_constants = matches!(spec.kind, Kind::Vsrc | Kind::Ssrc);
         match operand {
             Operand::Reg(range) if range.first.is_vgpr() => {
@@ -398,11 +398,6 @@ impl Writer<'_> {
             _ => SADDR_OFF,
         }
     }
-}
-
-/// Dwords of an operand: masks have a bit for each lane of the wave.
-pub(crate) fn operand_width(target: &Target, spec: &OpSpec) -> u8 {
-    if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width }
 }
 
 /// gfx90a takes the operand of a global wave sync from a VGPR of even number only.

@@ -139,6 +139,8 @@ pub struct Target {
     pub max_lgkmcnt: u8,
     /// See `max_vmcnt`.
     pub max_expcnt: u8,
+    /// Largest `vscnt` that `s_waitcnt_vscnt` can express; 0 where there is no such counter.
+    pub max_vscnt: u8,
     /// SGPRs a kernel can use by number.
     pub addressable_sgprs: u32,
     /// SGPRs of a SIMD, and the unit in which a wave gets them. Waves of GFX10 always get the same number.

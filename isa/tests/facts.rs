@@ -52,22 +52,23 @@ fn partial_writes_read_their_destination() {
 
 #[test]
 fn implicit_registers_are_told() {
+    let target = Target::by_name("gfx906").expect("a processor");
     let scc = RegRange { first: Reg::SCC, len: 1 };
     let exec_hi = RegRange { first: Reg::EXEC.offset(1), len: 1 };
     let s = |n| Operand::regs(Reg::sgpr(n), 1);
     let add = MachInst::new(op::S_ADD_U32, &[s(0), s(1), s(2)]);
-    assert!(add.writes(scc) && !add.reads(scc));
+    assert!(add.writes(target, scc) && !add.reads(target, scc));
     let addc = MachInst::new(op::S_ADDC_U32, &[s(0), s(1), s(2)]);
-    assert!(addc.writes(scc) && addc.reads(scc));
+    assert!(addc.writes(target, scc) && addc.reads(target, scc));
     let mul = MachInst::new(op::S_MUL_I32, &[s(0), s(1), s(2)]);
-    assert!(!mul.writes(scc));
+    assert!(!mul.writes(target, scc));
     let save = MachInst::new(op::S_AND_SAVEEXEC_B64, &[Operand::regs(Reg(0), 2), Operand::VCC]);
-    assert!(save.writes(exec_hi) && save.reads(exec_hi) && save.writes(scc));
+    assert!(save.writes(target, exec_hi) && save.reads(target, exec_hi) && save.writes(target, scc));
     let load = MachInst::new(op::GLOBAL_LOAD_DWORD, &[v(0, 1), v(2, 2), Operand::None]);
-    assert!(load.reads(exec_hi) && !load.writes(exec_hi));
-    assert!(!MachInst::new(op::V_READLANE_B32, &[s(0), v(0, 1), s(1)]).reads(exec_hi));
+    assert!(load.reads(target, exec_hi) && !load.writes(target, exec_hi));
+    assert!(!MachInst::new(op::V_READLANE_B32, &[s(0), v(0, 1), s(1)]).reads(target, exec_hi));
     let div = MachInst::new(op::V_DIV_FMAS_F32, &[v(0, 1); 4]);
-    assert!(div.reads(RegRange { first: Reg::VCC, len: 1 }));
+    assert!(div.reads(target, RegRange { first: Reg::VCC, len: 1 }));
 }
 
 /// `vmcnt` is split: bits 3:0 and 15:14. The masks are those of `llvm-mc`.

@@ -1,7 +1,7 @@
 //! Which hardware registers an instruction touches, and sets of them.
 
 use isa::table::Role;
-use isa::{MachInst, Operand, Reg, RegRange};
+use isa::{MachInst, Operand, Reg, RegRange, Target};
 
 /// How an instruction touches a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub fn explicit(inst: &MachInst, mut f: impl FnMut(Access)) {
 
 /// Calls `f` for every register operand, explicit or not.
 #[inline]
-pub fn all(inst: &MachInst, mut f: impl FnMut(Access)) {
-    inst.for_each_hw_reg(|role, range| f(Access::new(role, range)));
+pub fn all(target: &Target, inst: &MachInst, mut f: impl FnMut(Access)) {
+    inst.for_each_hw_reg(target, |role, range| f(Access::new(role, range)));
 }
 
 /// The first register of `a` that is in `b` too; the ranges overlap.

@@ -43,7 +43,12 @@ pub(crate) struct Scratch {
 
 impl Window {
     /// The rule that asks for most wait states before an instruction, and how many are missing.
-    fn required(&self, inst: &MachInst, rules: &'static [Rule]) -> Option<(&'static Rule, u8)> {
+    fn required(
+        &self,
+        target: &Subtarget,
+        inst: &MachInst,
+        rules: &'static [Rule],
+    ) -> Option<(&'static Rule, u8)> {
         let mut worst: Option<(&'static Rule, u8)> = None;
         for rule in rules {
             for recent in &self.recent {
@@ -55,7 +60,7 @@ impl Window {
                     continue;
                 }
                 let mut hit = false;
-                rules::consumed(inst, rule.consumer, |range| hit |= range.overlaps(recent.range));
+                rules::consumed(target, inst, rule.consumer, |range| hit |= range.overlaps(recent.range));
                 if hit {
                     worst = Some((rule, missing));
                 }
@@ -75,8 +80,10 @@ impl Window {
     }
 
     /// After the issue of an instruction: its own wait state passes only with the next one.
-    fn issue(&mut self, inst: &MachInst, vgprs: bool) {
-        rules::produced(inst, vgprs, |producer, range| self.recent.push(Recent { producer, range, age: 0 }));
+    fn issue(&mut self, target: &Subtarget, inst: &MachInst, vgprs: bool) {
+        rules::produced(target, inst, vgprs, |producer, range| {
+            self.recent.push(Recent { producer, range, age: 0 })
+        });
     }
 
     /// Joins what comes along another edge. Returns whether anything was added.
@@ -107,7 +114,7 @@ pub fn run(func: &mut MachFunc, target: &Subtarget, _opts: &Options, ctx: &mut C
     let mut scratch = std::mem::take(&mut ctx.hazards);
     let rules = rules::rules(target.generation);
     let vgprs = func.blocks.values().any(|block| block.insts.iter().any(|inst| inst.form == Form::Dpp));
-    solve(func, rules, vgprs, &mut scratch);
+    solve(func, target, rules, vgprs, &mut scratch);
     for index in 0..func.blocks.len() {
         let block = MBlock::from_u32(index as u32);
         if !scratch.missing[index] {
@@ -115,12 +122,12 @@ pub fn run(func: &mut MachFunc, target: &Subtarget, _opts: &Options, ctx: &mut C
         }
         let mut window = scratch.entry[index].take().unwrap_or_default();
         edit::rewrite(func, block, &mut ctx.insts, |func, inst, out| {
-            if let Some((rule, missing)) = window.required(inst, rules) {
+            if let Some((rule, missing)) = window.required(target, inst, rules) {
                 nop(func, rule, missing, inst.loc, out, &mut stats);
                 window.pass(missing);
             }
             window.pass(rules::states(inst));
-            window.issue(inst, vgprs);
+            window.issue(target, inst, vgprs);
             out.push(*inst);
         });
     }
@@ -130,7 +137,7 @@ pub fn run(func: &mut MachFunc, target: &Subtarget, _opts: &Options, ctx: &mut C
 
 /// Finds the window at the head of every block, and the blocks that want an `s_nop`. A block that once wanted one wants
 /// it for good, as its head only gains entries.
-fn solve(func: &MachFunc, rules: &'static [Rule], vgprs: bool, scratch: &mut Scratch) {
+fn solve(func: &MachFunc, target: &Subtarget, rules: &'static [Rule], vgprs: bool, scratch: &mut Scratch) {
     let Scratch { entry, dirty, missing } = scratch;
     let count = func.blocks.len();
     entry.clear();
@@ -150,13 +157,13 @@ fn solve(func: &MachFunc, rules: &'static [Rule], vgprs: bool, scratch: &mut Scr
             let mut window = entry[index].clone().unwrap_or_default();
             for inst in &data.insts {
                 if !window.recent.is_empty()
-                    && let Some((_, states)) = window.required(inst, rules)
+                    && let Some((_, states)) = window.required(target, inst, rules)
                 {
                     missing[index] = true;
                     window.pass(states);
                 }
                 window.pass(rules::states(inst));
-                window.issue(inst, vgprs);
+                window.issue(target, inst, vgprs);
             }
             if window.recent.is_empty() {
                 continue;

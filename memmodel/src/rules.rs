@@ -11,7 +11,7 @@
 use crate::effects;
 use isa::table::{Family, Flags, Implicit, Kind};
 use isa::target::Generation;
-use isa::{Form, MachInst, ModFlags, Operand, Reg, RegRange, op};
+use isa::{Form, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
 
 /// What makes a register dangerous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,10 +127,10 @@ fn is_setreg(inst: &MachInst) -> bool {
 /// Calls `f` with what an instruction makes dangerous, and as which producer. `vgprs`: whether VALU results count,
 /// which only DPP asks for.
 #[inline]
-pub fn produced(inst: &MachInst, vgprs: bool, mut f: impl FnMut(Producer, RegRange)) {
+pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut(Producer, RegRange)) {
     let row = inst.op.row();
     if row.is_valu() {
-        effects::all(inst, |access| {
+        effects::all(target, inst, |access| {
             if access.write && !access.range.first.is_vgpr() {
                 f(Producer::ValuWritesScalar, access.range);
             } else if access.write && vgprs {
@@ -140,7 +140,7 @@ pub fn produced(inst: &MachInst, vgprs: bool, mut f: impl FnMut(Producer, RegRan
     } else if row.is_salu() {
         if is_setreg(inst) {
             set_reg(inst, f);
-        } else if inst.writes(M0) {
+        } else if inst.writes(target, M0) {
             f(Producer::SaluWritesM0, M0);
         }
     } else if row.is_vmem()
@@ -177,10 +177,10 @@ fn has_sgpr_offset(inst: &MachInst) -> bool {
 
 /// Calls `f` with what an instruction touches as that consumer.
 #[inline]
-pub fn consumed(inst: &MachInst, consumer: Consumer, mut f: impl FnMut(RegRange)) {
+pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: impl FnMut(RegRange)) {
     let row = inst.op.row();
     match consumer {
-        Consumer::VmemReadsScalar if row.is_vmem() => effects::all(inst, |access| {
+        Consumer::VmemReadsScalar if row.is_vmem() => effects::all(target, inst, |access| {
             if access.read && !access.range.first.is_vgpr() {
                 f(access.range);
             }

@@ -94,11 +94,11 @@ impl Need {
 impl State {
     /// What an instruction needs before it may issue.
     #[inline]
-    fn required(&self, inst: &MachInst, need: &mut Need) {
+    fn required(&self, target: &Subtarget, inst: &MachInst, need: &mut Need) {
         if self.regs.is_empty() {
             return;
         }
-        effects::all(inst, |access| {
+        effects::all(target, inst, |access| {
             if self.regs.hits(access.range) {
                 self.required_by(inst, access, need);
             }
@@ -360,7 +360,7 @@ fn step(
         _ => {}
     }
     let mut need = Need::NONE;
-    state.required(inst, &mut need);
+    state.required(target, inst, &mut need);
     if !carried.wait.is_none() {
         let flags = inst.op.row().flags;
         if inst.op == op::S_ENDPGM {

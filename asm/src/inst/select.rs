@@ -273,8 +273,7 @@ fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRang
     if !any_width {
         return range;
     }
-    let len = if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width.max(1) };
-    isa::RegRange { len, ..range }
+    isa::RegRange { len: spec.dwords(target).max(1), ..range }
 }
 
 fn immediate(value: i64) -> std::result::Result<i32, &'static str> {

@@ -212,7 +212,7 @@ pub struct OpSpec {
     pub role: Role,
     /// What may stand here.
     pub kind: Kind,
-    /// Dwords.
+    /// Dwords; of a lane mask, those for 64 lanes: [`OpSpec::dwords`].
     pub width: u8,
     /// Meaning of the bits.
     pub num: Num,

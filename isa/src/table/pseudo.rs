@@ -7,7 +7,7 @@ use super::{NOWHERE, rows};
 //   source (32-bit parts; lowered to `s_mov_b32`/`s_mov_b64`/`v_mov_b32`).
 // * `UNDEF dst`: any value.
 // * `FENCE`: `mem` says what it orders; lowered by the memory model to waits and cache operations.
-// * `WAIT_POINT imm`: all operations of the counters in the mask (1 vm, 2 lgkm, 4 exp) must be complete here; merged
+// * `WAIT_POINT imm`: all operations of the counters in the mask (1 vm, 2 lgkm, 4 exp, 8 vs) must be complete here; merged
 //   into the `s_waitcnt` that follows from data flow.
 rows! { ROWS, Pseudo;
     COPY "copy" NOWHERE, [];

@@ -71,12 +71,12 @@ operands! {
     saddr = Use Saddr;
 }
 
-/// A lane mask that is written.
+/// A lane mask that is written. The width is that of 64 lanes; [`OpSpec::dwords`] asks the processor.
 pub(crate) const fn mask_out() -> OpSpec {
     OpSpec { role: Role::Def, kind: Kind::Mask, width: 2, num: Num::B64 }
 }
 
-/// A lane mask that is read.
+/// A lane mask that is read; its width as in [`mask_out`].
 pub(crate) const fn mask_in() -> OpSpec {
     OpSpec { role: Role::Use, kind: Kind::Mask, width: 2, num: Num::B64 }
 }

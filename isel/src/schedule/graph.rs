@@ -7,7 +7,7 @@
 use super::{NONE, is_load};
 use isa::func::SpaceSet;
 use isa::table::{Family, Flags, Role};
-use isa::{MachFunc, MachInst, MemRef, Operand, Reg, RegRange, SyncOrder, op};
+use isa::{MachFunc, MachInst, MemRef, Operand, Reg, RegRange, SyncOrder, Target, op};
 use rustc_hash::FxHashMap;
 
 /// Dependences: lists of successors. Nodes are the instructions and, behind them, the joins.
@@ -114,8 +114,8 @@ impl Graph {
     }
 
     /// Dependences of the instruction other than those through virtual registers.
-    pub fn instruction(&mut self, func: &MachFunc, n: u32, inst: &MachInst) {
-        inst.for_each_hw_reg(|role, range| {
+    pub fn instruction(&mut self, func: &MachFunc, target: &Target, n: u32, inst: &MachInst) {
+        inst.for_each_hw_reg(target, |role, range| {
             let Some(which) = TRACKED.iter().position(|reg| reg.overlaps(range)) else { return };
             if role != Role::Def {
                 self.special(which, n, false);

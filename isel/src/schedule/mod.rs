@@ -50,7 +50,7 @@ pub(crate) fn run(func: &mut MachFunc, target: &Subtarget, s: &mut Scheduler) {
     if !blocks.is_empty() {
         let limit = limit(s.pressure.compute(func), target);
         for &(block, end) in &blocks {
-            s.block(func, block, end, limit);
+            s.block(func, target, block, end, limit);
         }
     }
     s.blocks = blocks;
@@ -81,7 +81,7 @@ fn is_load(inst: &MachInst) -> bool {
 
 impl Scheduler {
     /// Reorders the first `end` instructions of the block's body.
-    fn block(&mut self, func: &mut MachFunc, block: MBlock, end: u32, limit: u32) {
+    fn block(&mut self, func: &mut MachFunc, target: &Subtarget, block: MBlock, end: u32, limit: u32) {
         let from = self.pressure.flat.first(block) + func.blocks[block].prologue;
         let live = self.pressure.begin(func, block, from, from + end);
         let start = func.blocks[block].prologue as usize;
@@ -89,7 +89,7 @@ impl Scheduler {
         let mut body = std::mem::take(&mut self.body);
         body.clear();
         body.extend_from_slice(&func.blocks[block].insts[range.clone()]);
-        self.dependences(func, &body, from);
+        self.dependences(func, target, &body, from);
         self.list(&body, from, live, limit as i32);
         self.pressure.end(from, from + end);
         let insts = &mut func.blocks[block].insts[range];
@@ -99,7 +99,7 @@ impl Scheduler {
         self.body = body;
     }
 
-    fn dependences(&mut self, func: &MachFunc, body: &[MachInst], from: u32) {
+    fn dependences(&mut self, func: &MachFunc, target: &Subtarget, body: &[MachInst], from: u32) {
         let Scheduler { pressure: Pressure { flat, def, .. }, graph, .. } = self;
         graph.begin(body.len());
         for (n, inst) in (0..).zip(body) {
@@ -111,7 +111,7 @@ impl Scheduler {
                     graph.flow(*place, n);
                 }
             }
-            graph.instruction(func, n, inst);
+            graph.instruction(func, target, n, inst);
         }
         graph.finish(body);
     }

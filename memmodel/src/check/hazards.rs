@@ -15,9 +15,9 @@ pub fn hazards(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation>)
     for place in places(func) {
         for rule in rules::rules(target.generation) {
             let mut ranges = Vec::new();
-            rules::consumed(place.inst(func), rule.consumer, |range| ranges.push(range));
+            rules::consumed(target, place.inst(func), rule.consumer, |range| ranges.push(range));
             if !ranges.is_empty() {
-                let query = Query { func, preds: &preds, rule, ranges: &ranges, second: place };
+                let query = Query { target, func, preds: &preds, rule, ranges: &ranges, second: place };
                 // Blocks may be empty, so a path is also left when it has seen every block once.
                 query.back(place.block, place.index, 0, func.blocks.len(), faults);
             }
@@ -26,6 +26,7 @@ pub fn hazards(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation>)
 }
 
 struct Query<'a> {
+    target: &'a Subtarget,
     func: &'a MachFunc,
     preds: &'a [Vec<MBlock>],
     rule: &'static Rule,
@@ -42,7 +43,7 @@ impl Query<'_> {
             }
             let inst = &self.func.blocks[block].insts[index];
             let mut hit = false;
-            rules::produced(inst, true, |producer, range| {
+            rules::produced(self.target, inst, true, |producer, range| {
                 let same = self.ranges.iter().any(|wanted| wanted.overlaps(range));
                 hit |= producer == self.rule.producer && same;
             });

@@ -140,7 +140,7 @@ impl Search {
 fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) -> Found {
     let class = &CLASSES[query.class];
     let mut hit = None;
-    effects::all(inst, |access| {
+    effects::all(query.target, inst, |access| {
         let dangerous = if class.reads_sources {
             access.write
         } else {

@@ -1,0 +1,236 @@
+//! What is in flight at a point of the program.
+
+use super::{Cause, Need};
+use crate::Model;
+use crate::counters::{self, CLASS_COUNT, CLASSES, Class, ClassSet, Tells, VECTOR, Wait};
+use crate::effects::{self, Access, RegSet};
+use isa::table::{Family, Kind, OpSpec};
+use isa::{MachFunc, MachInst, Opcode, Operand, RegRange, Role};
+
+/// An operation that may not be complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pending {
+    /// Registers it writes (or reads, for a class that tells when they are read).
+    pub(super) range: RegRange,
+    /// Index in [`CLASSES`].
+    pub(super) class: u8,
+    /// The clock of its class when it was issued.
+    issued: u32,
+    /// What it is, for the notes.
+    op: Opcode,
+}
+
+/// What is in flight.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// Operations with registers. An operation gives way to a younger one of its class, in order, that has all of its registers,
+    /// so there are only so many.
+    pub(super) ops: Vec<Pending>,
+    /// The union of their registers: the quick answer to "does this instruction need anything".
+    pub(super) regs: RegSet,
+    /// By class: the youngest operation that fences order, as [`Pending::issued`].
+    fenced: [Option<(u32, Opcode)>; CLASS_COUNT],
+    /// By class: operations issued. Those of classes without order are all of the same age.
+    clock: [u32; CLASS_COUNT],
+}
+
+impl State {
+    pub(super) fn clear(&mut self) {
+        self.ops.clear();
+        (self.regs, self.fenced) = (RegSet::EMPTY, [None; CLASS_COUNT]);
+    }
+
+    pub(super) fn copy_from(&mut self, other: &State) {
+        let State { ops, regs, fenced, clock } = other;
+        self.ops.clear();
+        self.ops.extend_from_slice(ops);
+        (self.regs, self.fenced, self.clock) = (*regs, *fenced, *clock);
+    }
+
+    /// Younger operations of the class than the one issued then, up to the largest count that still waits.
+    fn age(&self, model: &Model, class: usize, issued: u32) -> u8 {
+        let younger = self.clock[class].wrapping_sub(issued);
+        younger.min(model.oldest(class).into()) as u8
+    }
+
+    pub(super) fn age_of(&self, model: &Model, pending: &Pending) -> u8 {
+        self.age(model, pending.class.into(), pending.issued)
+    }
+
+    /// What an instruction needs before it may issue.
+    #[inline]
+    pub(super) fn required(&self, model: &Model, inst: &MachInst, need: &mut Need) {
+        if self.regs.is_empty() {
+            return;
+        }
+        effects::all(model.subtarget(), inst, |access| {
+            if self.regs.hits(access.range) {
+                self.required_by(model, inst, access, need);
+            }
+        });
+    }
+
+    #[cold]
+    fn required_by(&self, model: &Model, inst: &MachInst, access: Access, need: &mut Need) {
+        for pending in &self.ops {
+            if !pending.range.overlaps(access.range) || harmless(model, pending, inst, access) {
+                continue;
+            }
+            need.demand(
+                CLASSES[usize::from(pending.class)].counter,
+                self.age_of(model, pending),
+                Cause {
+                    producer: pending.op,
+                    reg: Some(effects::first_common(pending.range, access.range)),
+                    consumer: inst.op.row().name,
+                },
+            );
+        }
+    }
+
+    /// What a wait point needs: all that fences order, on the counters of the mask.
+    pub(super) fn fence(&self, model: &Model, mask: i32, rule: &'static str, need: &mut Need) {
+        for (class, youngest) in self.fenced.iter().enumerate() {
+            let counter = CLASSES[class].counter;
+            if let Some((issued, producer)) = *youngest
+                && mask & counters::wait_point_bit(counter) != 0
+            {
+                let age = self.age(model, class, issued);
+                need.demand(counter, age, Cause { producer, reg: None, consumer: rule });
+            }
+        }
+    }
+
+    /// What of a wait of the input is not void.
+    pub(super) fn existing(&self, model: &Model, wait: Wait, consumer: &'static str, need: &mut Need) {
+        let registers = self.ops.iter().map(|pending| (usize::from(pending.class), pending.issued, pending.op));
+        let fenced = self.fenced.iter().enumerate();
+        let fenced = fenced.filter_map(|(class, youngest)| youngest.map(|(issued, op)| (class, issued, op)));
+        for (class, issued, producer) in registers.chain(fenced) {
+            let counter = CLASSES[class].counter;
+            if self.age(model, class, issued) >= wait.count(counter) {
+                need.demand(counter, wait.count(counter), Cause { producer, reg: None, consumer });
+            }
+        }
+    }
+
+    /// After a wait.
+    pub(super) fn retire(&mut self, model: &Model, wait: Wait) {
+        if wait.is_none() {
+            return;
+        }
+        let mut ages = [[0; 2]; CLASS_COUNT];
+        for (class, [oldest, count]) in ages.iter_mut().enumerate() {
+            (*oldest, *count) = (model.oldest(class), wait.count(CLASSES[class].counter));
+        }
+        let clock = self.clock;
+        let done = |class: usize, issued: u32| {
+            let [oldest, count] = ages[class];
+            clock[class].wrapping_sub(issued).min(oldest.into()) >= count.into()
+        };
+        let before = self.ops.len();
+        self.ops.retain(|pending| !done(pending.class.into(), pending.issued));
+        if self.ops.len() != before {
+            self.regs = RegSet::EMPTY;
+            self.ops.iter().for_each(|pending| self.regs.insert(pending.range));
+        }
+        for (class, youngest) in self.fenced.iter_mut().enumerate() {
+            if youngest.is_some_and(|(issued, _)| done(class, issued)) {
+                *youngest = None;
+            }
+        }
+    }
+
+    /// After the issue of an instruction.
+    #[inline]
+    pub(super) fn issue(&mut self, func: &MachFunc, model: &Model, inst: &MachInst) {
+        let classes = model.classes(inst);
+        if classes != 0 {
+            self.issue_memory(func, inst, classes);
+        }
+    }
+
+    fn issue_memory(&mut self, func: &MachFunc, inst: &MachInst, classes: ClassSet) {
+        let ordered = counters::ordered(func, inst);
+        for index in counters::each(classes) {
+            let class = &CLASSES[index];
+            if class.in_order {
+                self.clock[index] = self.clock[index].wrapping_add(1);
+            }
+            let issued = self.clock[index];
+            if class.ordered_by_fences && ordered {
+                self.fenced[index] = Some((issued, inst.op));
+            }
+            held(inst, class, |range| {
+                if class.in_order {
+                    let covers = |old: &Pending| usize::from(old.class) == index && range.covers(old.range);
+                    self.ops.retain(|old| !covers(old));
+                }
+                self.ops.push(Pending { range, class: index as u8, issued, op: inst.op });
+                self.regs.insert(range);
+            });
+        }
+    }
+
+    /// Joins what comes along another edge. Returns whether anything was added.
+    pub(super) fn join(&mut self, model: &Model, other: &State) -> bool {
+        let mut changed = false;
+        for new in &other.ops {
+            let (class, age) = (usize::from(new.class), other.age_of(model, new));
+            let issued = self.clock[class].wrapping_sub(age.into());
+            let same = |old: &&mut Pending| (old.range, old.class, old.op) == (new.range, new.class, new.op);
+            let clock = self.clock[class];
+            let oldest = model.oldest(class);
+            match self.ops.iter_mut().find(same) {
+                Some(old) if clock.wrapping_sub(old.issued).min(oldest.into()) <= age.into() => continue,
+                Some(old) => old.issued = issued,
+                None => self.ops.push(Pending { issued, ..*new }),
+            }
+            changed = true;
+        }
+        self.regs.union(&other.regs);
+        for class in 0..CLASS_COUNT {
+            let Some((issued, op)) = other.fenced[class] else { continue };
+            let age = other.age(model, class, issued);
+            if self.fenced[class].is_none_or(|(issued, _)| age < self.age(model, class, issued)) {
+                self.fenced[class] = Some((self.clock[class].wrapping_sub(age.into()), op));
+                changed = true;
+            }
+        }
+        changed
+    }
+}
+
+/// Calls `f` with the registers that are not free before the class of an instruction says so.
+pub(crate) fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
+    let specs = inst.op.row().ops;
+    for (index, &operand) in inst.operands().iter().enumerate() {
+        let Operand::Reg(range) = operand else { continue };
+        let role = inst.role(index);
+        let is_source = role != Role::Def && range.first.0 >= 256;
+        let is_address = |spec: &OpSpec| matches!(spec.kind, Kind::Vaddr | Kind::ImageAddress(_));
+        let held = match class.tells {
+            Tells::Done => role != Role::Use,
+            Tells::SourcesRead => is_source,
+            Tells::DataRead => is_source && !specs.get(index).is_some_and(is_address),
+        };
+        if held {
+            f(range);
+        }
+    }
+}
+
+/// Whether an access to a register of a pending operation cannot go wrong.
+fn harmless(model: &Model, pending: &Pending, inst: &MachInst, access: Access) -> bool {
+    let class = &CLASSES[usize::from(pending.class)];
+    if class.tells != Tells::Done {
+        return !access.write;
+    }
+    // Loads of one in-order class write their registers in that order, so a later one may have the same destination.
+    !access.read && writes_in_order(pending.op, 1 << pending.class) && writes_in_order(inst.op, model.classes(inst))
+}
+
+/// Whether an operation writes its registers in the order of all that do: image instructions have a path of their own.
+fn writes_in_order(op: Opcode, classes: ClassSet) -> bool {
+    classes & !counters::STORE_DATA == VECTOR && op.family() != Family::Mimg
+}
