@@ -71,9 +71,9 @@ fn measure(compiler: &mut Compiler, source: &str) -> Result<Measured, String> {
         let mut clock = Clock { since: start, passes: Vec::new() };
         let compiled = compiler.compile_observed(source, &options, &mut clock);
         let ms = start.elapsed().as_secs_f64() * 1e3;
-        let object = compiled.map_err(|errors| match errors.list.first() {
-            Some(first) => format!("{}: {}", first.code, first.message),
-            None => "refused".to_owned(),
+        let object = compiled.map_err(|error| {
+            let messages = error.diagnostics();
+            messages.list.first().map_or(String::new(), |first| format!("{}: {}", first.code, first.message))
         })?;
         if best.as_ref().is_none_or(|best| ms < best.ms) {
             best = Some(Measured { ms, instructions: instructions(&object), passes: clock.passes });

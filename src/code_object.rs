@@ -1,23 +1,29 @@
 //! The result of a compilation.
 
+use crate::error::Error;
 use crate::occupancy::Occupancy;
-use emit::{EmitError, Program, ValueKind};
+use emit::{Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{MachFunc, Subtarget};
 use std::fmt;
 
 /// A compiled translation unit.
+///
+/// Next to the object's bytes it keeps the machine code and what is to be said of kernels and variables, for the
+/// listing and the relocatable form; [`CodeObject::into_bytes`] drops all but the bytes.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
-    pub(crate) target: Subtarget,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) kernels: Vec<KernelInfo>,
-    pub(crate) module: ir::Module,
-    pub(crate) code: Vec<MachFunc>,
+    target: Subtarget,
+    bytes: Vec<u8>,
+    kernels: Vec<KernelInfo>,
+    signatures: Vec<ir::KernelInfo>,
+    variables: Vec<(ir::Global, ir::GlobalData)>,
+    code: Vec<MachFunc>,
 }
 
 /// One argument of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KernelArg {
     /// Name.
     pub name: String,
@@ -33,6 +39,7 @@ pub struct KernelArg {
 
 /// What a wave of the kernel occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Resources {
     /// Vector registers.
     pub vgprs: u32,
@@ -56,6 +63,7 @@ pub struct Resources {
 
 /// What a host needs to launch a kernel, and what an engineer wants to know of it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KernelInfo {
     /// Name; the descriptor's symbol is `NAME.kd`.
     pub name: String,
@@ -71,8 +79,13 @@ pub struct KernelInfo {
 
 /// A kernel argument's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 #[allow(missing_docs)]
-pub enum Arg {
+pub enum Arg<'a> {
+    I8(i8),
+    U8(u8),
+    I16(i16),
+    U16(u16),
     I32(i32),
     U32(u32),
     I64(i64),
@@ -81,10 +94,13 @@ pub enum Arg {
     F64(f64),
     /// A device address.
     Pointer(u64),
+    /// A struct or vector, laid out as the language does.
+    Bytes(&'a [u8]),
 }
 
 /// Arguments that do not fit the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PackError {
     /// The kernel takes another number of arguments.
     Count {
@@ -119,36 +135,76 @@ impl fmt::Display for PackError {
 
 impl std::error::Error for PackError {}
 
+impl<'a> Arg<'a> {
+    /// Its bytes in memory; `scalar` is room for those of a number.
+    fn bytes<'b>(self, scalar: &'b mut [u8; 8]) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        let (bits, size) = match self {
+            Arg::I8(value) => (value as u64, 1),
+            Arg::U8(value) => (u64::from(value), 1),
+            Arg::I16(value) => (value as u64, 2),
+            Arg::U16(value) => (u64::from(value), 2),
+            Arg::I32(value) => (value as u64, 4),
+            Arg::U32(value) => (u64::from(value), 4),
+            Arg::F32(value) => (u64::from(value.to_bits()), 4),
+            Arg::I64(value) => (value as u64, 8),
+            Arg::U64(value) | Arg::Pointer(value) => (value, 8),
+            Arg::F64(value) => (value.to_bits(), 8),
+            Arg::Bytes(bytes) => return bytes,
+        };
+        *scalar = bits.to_le_bytes();
+        &scalar[..size]
+    }
+}
+
 impl KernelInfo {
     /// The kernarg segment for the given arguments, in order.
-    pub fn pack(&self, args: &[Arg]) -> Result<Vec<u8>, PackError> {
+    pub fn pack(&self, args: &[Arg<'_>]) -> Result<Vec<u8>, PackError> {
         if args.len() != self.args.len() {
             return Err(PackError::Count { expected: self.args.len(), given: args.len() });
         }
         let mut out = vec![0; self.kernarg_size as usize];
         for (info, arg) in self.args.iter().zip(args) {
-            let (bits, given) = match *arg {
-                Arg::I32(value) => (u64::from(value as u32), 4),
-                Arg::U32(value) => (u64::from(value), 4),
-                Arg::F32(value) => (u64::from(value.to_bits()), 4),
-                Arg::I64(value) => (value as u64, 8),
-                Arg::U64(value) | Arg::Pointer(value) => (value, 8),
-                Arg::F64(value) => (value.to_bits(), 8),
-            };
-            if given != info.size {
-                return Err(PackError::Size { name: info.name.clone(), expected: info.size, given });
+            let mut scalar = [0; 8];
+            let bytes = arg.bytes(&mut scalar);
+            if bytes.len() != info.size as usize {
+                let (name, given) = (info.name.clone(), bytes.len() as u32);
+                return Err(PackError::Size { name, expected: info.size, given });
             }
             let at = info.offset as usize;
-            out[at..at + given as usize].copy_from_slice(&bits.to_le_bytes()[..given as usize]);
+            out[at..at + bytes.len()].copy_from_slice(bytes);
         }
         Ok(out)
     }
 }
 
 impl CodeObject {
+    /// Writes the object of a module and its final machine code, one function a kernel, in order.
+    pub(crate) fn new(
+        target: Subtarget,
+        module: ir::Module,
+        code: Vec<MachFunc>,
+    ) -> Result<CodeObject, Error> {
+        let signatures: Vec<_> = module.funcs.into_iter().filter_map(|(_, func)| func.kernel).collect();
+        let variables =
+            module.globals.into_iter().filter(|(id, global)| is_emitted(*id, global, &code)).collect();
+        let kernels =
+            signatures.iter().zip(&code).map(|(info, func)| kernel_info(&target, info, func)).collect();
+        let mut object = CodeObject { target, bytes: Vec::new(), kernels, signatures, variables, code };
+        object.bytes = emit::elf::loadable(&object.program()).map_err(Error::internal)?;
+        Ok(object)
+    }
+
     /// The loadable ELF file.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The loadable ELF file, and nothing else.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 
     /// The processor it is for, and its modes.
@@ -162,14 +218,15 @@ impl CodeObject {
     }
 
     /// A relocatable ELF file with the same code, for a linker.
-    pub fn relocatable(&self) -> Result<Vec<u8>, EmitError> {
-        emit::elf::relocatable(&self.program())
+    pub fn relocatable(&self) -> Result<Vec<u8>, Error> {
+        emit::elf::relocatable(&self.program()).map_err(Error::internal)
     }
 
     /// An assembler source of the same code. With the source text, it shows source lines and the reasons of inserted
     /// instructions as comments.
-    pub fn assembly(&self, source: Option<(&str, &str)>) -> Result<String, EmitError> {
-        emit::asm::listing(&self.program(), source.map(|(name, text)| emit::asm::Source { name, text }))
+    pub fn assembly(&self, source: Option<(&str, &str)>) -> Result<String, Error> {
+        let source = source.map(|(name, text)| emit::asm::Source { name, text });
+        emit::asm::listing(&self.program(), source).map_err(Error::internal)
     }
 
     /// The metadata note as YAML.
@@ -182,45 +239,31 @@ impl CodeObject {
         self.code.iter().map(|func| func.dump(&self.target)).collect()
     }
 
-    /// The optimised IR.
-    pub fn module(&self) -> &ir::Module {
-        &self.module
-    }
-
-    /// The optimised IR as text.
-    pub fn ir(&self) -> String {
-        self.module.to_string()
-    }
-
-    fn program(&self) -> Program<'_> {
-        program(self.target, &self.module, &self.code)
-    }
-}
-
-/// The emitter's view of a module and its machine code (one function per kernel, in order).
-pub(crate) fn program<'a>(target: Subtarget, module: &'a ir::Module, code: &'a [MachFunc]) -> Program<'a> {
-    let kernels = module.funcs.values().filter_map(|func| func.kernel.as_ref());
-    let kernels = kernels.zip(code).map(|(info, func)| kernel(info, func)).collect();
-    let variables = module
-        .globals
-        .iter()
-        .filter(|(_, global)| matches!(global.space, Space::Constant | Space::Global))
-        .map(|(id, global)| emit::Variable {
+    /// The emitter's view of it.
+    fn program<'a>(&'a self) -> Program<'a> {
+        let kernels = self.signatures.iter().zip(&self.code).map(|(info, func)| kernel(info, func)).collect();
+        let variable = |(id, global): &'a (ir::Global, ir::GlobalData)| emit::Variable {
             id: id.as_u32(),
             name: &global.name,
             size: global.size,
             align: global.align,
             init: &global.init,
             writable: global.space == Space::Global,
-        })
-        .filter(|variable| is_referenced(code, variable.id) || variable.writable)
-        .collect();
-    Program { target, kernels, variables }
+        };
+        let variables = self.variables.iter().map(variable).collect();
+        Program { target: self.target, kernels, variables }
+    }
 }
 
-/// A constant that was folded into the code needs no place in the object.
-fn is_referenced(code: &[MachFunc], id: u32) -> bool {
-    code.iter().any(|func| func.relocs.iter().any(|reloc| reloc.global == id))
+/// Whether a variable has a place in the object: a constant that was folded into the code needs none.
+fn is_emitted(id: ir::Global, global: &ir::GlobalData, code: &[MachFunc]) -> bool {
+    match global.space {
+        Space::Global => true,
+        Space::Constant => {
+            code.iter().any(|func| func.relocs.iter().any(|reloc| reloc.global == id.as_u32()))
+        }
+        _ => false,
+    }
 }
 
 fn kernel<'a>(info: &'a ir::KernelInfo, func: &'a MachFunc) -> emit::Kernel<'a> {
@@ -260,12 +303,9 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
 }
 
 /// What the host gets to know of a kernel.
-pub(crate) fn kernel_info(
-    target: &Subtarget,
-    info: &ir::KernelInfo,
-    func: &MachFunc,
-    size: CodeSize,
-) -> KernelInfo {
+fn kernel_info(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> KernelInfo {
+    let insts = || func.blocks.values().flat_map(|block| &block.insts);
+    let words: usize = insts().map(|inst| isa::size_in_words(target, inst)).sum();
     let sgprs = func.sgprs + if func.uses_vcc { 2 } else { 0 };
     let group = info.max_flat_workgroup_size();
     KernelInfo {
@@ -290,16 +330,9 @@ pub(crate) fn kernel_info(
             scratch: func.scratch_size,
             spilled_vgprs: func.spilled.vgprs,
             spilled_sgprs: func.spilled.sgprs,
-            code_bytes: size.bytes,
-            instructions: size.instructions,
+            code_bytes: words as u32 * 4,
+            instructions: insts().count() as u32,
             occupancy: Occupancy::new(target, func.vgprs, sgprs, func.lds_size, group),
         },
     }
-}
-
-/// Size of a kernel's code.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CodeSize {
-    pub bytes: u32,
-    pub instructions: u32,
 }

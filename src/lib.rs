@@ -44,15 +44,24 @@
 //! ```
 
 mod code_object;
+mod error;
+mod limits;
 mod occupancy;
 mod options;
 mod pipeline;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Resources};
-pub use frontend::{Diagnostic, Diagnostics, Severity, explain};
+pub use error::{Error, Place};
+pub use frontend::{Diagnostic, Diagnostics, Severity, SourceText, explain};
+/// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
+pub use ir;
+/// The machine: processors, instructions, machine code as an [`Observer`] sees it.
+pub use isa;
 pub use isa::{CodeObjectVersion, Os, PROCESSORS, Setting, Subtarget, TARGETS, Target};
+pub use limits::{Limits, Resource};
 pub use occupancy::{Limit, Occupancy};
 pub use options::{OptLevel, Options};
-pub use pipeline::{Compiler, Observer, PASSES};
+pub use pipeline::{Compiler, KeepIr, Observer, PASSES};
 /// The emulator.
+#[cfg(feature = "sim")]
 pub use sim;

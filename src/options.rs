@@ -1,5 +1,7 @@
 //! What a user can ask of the compiler.
 
+use crate::limits::Limits;
+
 /// How hard to optimise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OptLevel {
@@ -37,6 +39,8 @@ pub struct Options {
     pub waits_all: bool,
     /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
     pub verify: bool,
+    /// What the compilation may use: everything, if not told otherwise.
+    pub limits: Limits,
 }
 
 impl Default for Options {
@@ -48,6 +52,7 @@ impl Default for Options {
             fp_contract: true,
             waits_all: false,
             verify: cfg!(debug_assertions),
+            limits: Limits::default(),
         }
     }
 }

@@ -1,12 +1,15 @@
 //! The way a kernel goes, from source text to code object.
 //!
-//! Each stage is one line of [`Compiler::compile_observed`] and [`Compiler::machine_code`]; an [`Observer`] sees the
+//! Each stage is one line of [`Compiler::compile_observed`] and [`Scratch::kernel`]; an [`Observer`] sees the
 //! program after each of them, which is how `--dump-after` and `--time-passes` work.
 
-use crate::code_object::{self, CodeObject, CodeSize};
+use crate::code_object::CodeObject;
+use crate::error::{Error, Place};
+use crate::limits::Budget;
 use crate::options::Options;
-use frontend::{Diagnostic, Diagnostics, Severity};
+use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::{MachFunc, Offsets, Subtarget};
+use std::ops::ControlFlow;
 
 /// Names of the stages behind the optimiser, in order; the optimiser's own passes come before them.
 pub const PASSES: &[&str] = &[
@@ -34,26 +37,49 @@ pub trait Observer {
 
 impl Observer for () {}
 
+/// An observer that keeps the optimised IR.
+#[derive(Clone, Debug, Default)]
+pub struct KeepIr(pub ir::Module);
+
+impl Observer for KeepIr {
+    fn ir(&mut self, pass: &'static str, module: &ir::Module) {
+        if pass == "optimize" {
+            self.0 = module.clone();
+        }
+    }
+}
+
 /// A compiler for one processor. It owns the passes' scratch memory: keep it and compile many kernels with it.
+///
+/// It is `Send`: compile on as many threads as there are compilers.
 pub struct Compiler {
     target: Subtarget,
     passes: ir::passes::PassContext,
+    scratch: Scratch,
+}
+
+/// Scratch memory of the passes over machine code.
+#[derive(Default)]
+struct Scratch {
     isel: isel::Context,
     regalloc: regalloc::Context,
     memmodel: memmodel::Context,
+}
+
+/// What stays the same during one compilation.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    options: &'a Options,
+    /// The text that the IR points into, if it came from one.
+    source: Option<&'a str>,
+    budget: Budget,
 }
 
 impl Compiler {
     /// A compiler for a processor, in the modes that the [`Subtarget`] says; a [`Target`](isa::Target) alone stands
     /// for its usual ones.
     pub fn new(target: impl Into<Subtarget>) -> Compiler {
-        Compiler {
-            target: target.into(),
-            passes: Default::default(),
-            isel: Default::default(),
-            regalloc: Default::default(),
-            memmodel: Default::default(),
-        }
+        Compiler { target: target.into(), passes: Default::default(), scratch: Default::default() }
     }
 
     /// The processor and the modes it compiles for.
@@ -64,8 +90,8 @@ impl Compiler {
     /// Compiles a source text. The same input gives the same bytes, always.
     ///
     /// # Errors
-    /// What is wrong with the source, or that the processor is not compiled for: at least one diagnostic.
-    pub fn compile(&mut self, source: &str, options: &Options) -> Result<CodeObject, Diagnostics> {
+    /// What is wrong with the source, that something is not compiled for the processor, or that a limit is reached.
+    pub fn compile(&mut self, source: &str, options: &Options) -> Result<CodeObject, Error> {
         self.compile_observed(source, options, &mut ())
     }
 
@@ -75,56 +101,114 @@ impl Compiler {
         source: &str,
         options: &Options,
         observer: &mut dyn Observer,
-    ) -> Result<CodeObject, Diagnostics> {
-        if !self.target.compiles() {
-            return Err(internal(&format!("nothing is compiled for {}", self.target.name)));
-        }
+    ) -> Result<CodeObject, Error> {
+        self.is_compiled_for()?;
+        let job = Job { options, source: Some(source), budget: Budget::start(options.limits) };
+        job.budget.source(source.len())?;
         let frontend = frontend::Options { params: &options.params, fp_contract: options.fp_contract };
-        let mut module = frontend::compile(&options.file_name, source, &frontend)?;
-        verify_ir("frontend", &module, options)?;
+        let module = frontend::compile(&options.file_name, source, &frontend)?;
+        job.after_ir_pass("frontend", &module)?;
         observer.ir("frontend", &module);
+        self.module(module, &job, observer)
+    }
 
+    /// Compiles a module of IR, made by [`ir::build`] or read by [`ir::parse`]. Of the options, those of the language
+    /// have no effect.
+    ///
+    /// # Errors
+    /// [`Error::Ir`] if the verifier does not accept the module, and as [`Compiler::compile`].
+    pub fn compile_module(&mut self, module: ir::Module, options: &Options) -> Result<CodeObject, Error> {
+        self.compile_module_observed(module, options, &mut ())
+    }
+
+    /// [`Compiler::compile_module`], with an eye on the passes.
+    pub fn compile_module_observed(
+        &mut self,
+        module: ir::Module,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<CodeObject, Error> {
+        self.is_compiled_for()?;
+        let job = Job { options, source: None, budget: Budget::start(options.limits) };
+        job.budget.ir(&module)?;
+        ir::verify::verify(&module)
+            .map_err(|errors| Error::Ir { errors: errors.iter().map(ToString::to_string).collect() })?;
+        self.module(module, &job, observer)
+    }
+
+    fn is_compiled_for(&self) -> Result<(), Error> {
+        if self.target.compiles() {
+            return Ok(());
+        }
+        Err(Error::Unsupported { what: "nothing".to_owned(), target: self.target.to_string(), place: None })
+    }
+
+    /// Verified IR to a code object.
+    fn module(
+        &mut self,
+        mut module: ir::Module,
+        job: &Job<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<CodeObject, Error> {
         let level = ir::passes::OptOptions {
-            level: options.opt_level.number(),
+            level: job.options.opt_level.number(),
             limits: offset_limits(&self.target),
             ..Default::default()
         };
-        let mut broken = None;
-        ir::passes::optimize(&mut module, &level, &mut self.passes, &mut |pass, module| {
-            if broken.is_none() {
-                broken = verify_ir(pass, module, options).err();
-            }
+        let mut trouble = Ok(());
+        let _ = ir::passes::optimize(&mut module, &level, &mut self.passes, &mut |pass, module| {
             observer.ir(pass, module);
+            trouble = job.after_ir_pass(pass, module);
+            if trouble.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        if let Some(broken) = broken {
-            return Err(broken);
-        }
+        trouble?;
         observer.ir("optimize", &module);
 
         let mut code = Vec::new();
+        let mut instructions = 0;
         for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
-            code.push(self.machine_code(&module, func, source, options, observer)?);
+            let mach = self.scratch.kernel(&self.target, &module, func, job, observer)?;
+            instructions += mach.blocks.values().map(|block| block.insts.len()).sum::<usize>();
+            job.budget.machine(instructions)?;
+            code.push(mach);
         }
-        let object = self.emit(module, code)?;
+        let object = CodeObject::new(self.target, module, code)?;
         observer.done("emit");
         Ok(object)
     }
+}
 
+impl Job<'_> {
+    fn after_ir_pass(&self, pass: &str, module: &ir::Module) -> Result<(), Error> {
+        self.budget.ir(module)?;
+        verify_ir(pass, module, self.options)
+    }
+
+    /// A place of the source by the location in the IR: a byte offset plus one, 0 for nowhere.
+    fn place(&self, loc: u32, bytes: usize) -> Option<Place> {
+        let start = (loc as usize).checked_sub(1)?;
+        let source = self.source.filter(|text| start < text.len())?;
+        Some(Place { source: SourceText::new(&self.options.file_name, source), range: start..start + bytes })
+    }
+}
+
+impl Scratch {
     /// One kernel: IR to final machine code.
-    fn machine_code(
+    fn kernel(
         &mut self,
+        target: &Subtarget,
         module: &ir::Module,
         func: &ir::Function,
-        source: &str,
-        options: &Options,
+        job: &Job<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<MachFunc, Diagnostics> {
-        let target = &self.target;
+    ) -> Result<MachFunc, Error> {
+        let options = job.options;
         let opt_level = options.opt_level.number();
         let select = isel::Options { opt_level };
         let mut mach = isel::select(module, func, target, &select, &mut self.isel)
-            .map_err(|error| internal(&format!("kernel `{}`: {error}", func.name)))?;
+            .map_err(|error| unsupported(error, job))?;
         observer.mir("isel", target, &mach);
+        job.budget.time()?;
 
         isel::schedule(&mut mach, target, &select, &mut self.isel);
         observer.mir("schedule", target, &mach);
@@ -137,8 +221,9 @@ impl Compiler {
             ..Default::default()
         };
         regalloc::run(&mut mach, target, &allocate, &mut self.regalloc)
-            .map_err(|error| allocation_failed(&error, &func.name, source))?;
+            .map_err(|error| allocation_failed(&error, func, job))?;
         observer.mir("regalloc", target, &mach);
+        job.budget.time()?;
 
         for block in mach.blocks.values_mut() {
             block.insts.iter_mut().for_each(|inst| isa::choose_form(target, inst));
@@ -154,25 +239,6 @@ impl Compiler {
         observer.mir("hazards", target, &mach);
         verify_memory(target, &mach, options)?;
         Ok(mach)
-    }
-
-    fn emit(&self, module: ir::Module, code: Vec<MachFunc>) -> Result<CodeObject, Diagnostics> {
-        let program = code_object::program(self.target, &module, &code);
-        let bytes = emit::elf::loadable(&program).map_err(|error| internal(&error.to_string()))?;
-        let infos = module.funcs.values().filter_map(|func| func.kernel.as_ref());
-        let kernels = infos
-            .zip(&code)
-            .map(|(info, func)| code_object::kernel_info(&self.target, info, func, self.size(func)))
-            .collect();
-        Ok(CodeObject { target: self.target, bytes, kernels, module, code })
-    }
-
-    fn size(&self, func: &MachFunc) -> CodeSize {
-        let insts = func.blocks.values().flat_map(|block| &block.insts);
-        insts.fold(CodeSize::default(), |size, inst| CodeSize {
-            bytes: size.bytes + isa::size_in_words(&self.target, inst) as u32 * 4,
-            instructions: size.instructions + 1,
-        })
     }
 }
 
@@ -200,65 +266,50 @@ fn vgpr_budget(target: &Subtarget, func: &ir::Function) -> Option<u32> {
     Some(kernel.num_vgpr.map_or(fits, |asked| asked.min(fits)).max(target.vgpr_granule))
 }
 
+/// What instruction selection has no code for, with its place.
+fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
+    Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
+}
+
 /// A budget that the source or the work-group size sets and that nothing fits into is the user's; the rest is ours.
-fn allocation_failed(error: &regalloc::AllocError, kernel: &str, source: &str) -> Diagnostics {
+fn allocation_failed(error: &regalloc::AllocError, func: &ir::Function, job: &Job<'_>) -> Error {
+    let kernel = &func.name;
     let regalloc::AllocError::Registers { class, budget } = error else {
-        return internal(&format!("kernel `{kernel}`: {error}"));
+        return Error::internal(format_args!("kernel `{kernel}`: {error}"));
     };
+    let place = func.kernel.as_ref().and_then(|info| job.place(info.loc.0, kernel.len()));
     let diagnostic = Diagnostic {
         code: "E0110",
         severity: Severity::Error,
         message: format!("kernel `{kernel}` does not fit into {budget} {class}s, not even with spilling"),
-        labels: name_of_kernel(kernel, source).map(|at| (at, "this kernel".to_owned())).into_iter().collect(),
+        labels: place.iter().map(|place| (place.range.clone(), "this kernel".to_owned())).collect(),
         notes: Vec::new(),
         help: vec![
             "allow more with `#[num_sgpr(n)]` or `#[num_vgpr(n)]`, or leave the attribute out".to_owned(),
         ],
     };
-    Diagnostics { list: vec![diagnostic] }
+    let source = place.map_or_else(|| SourceText::new(&job.options.file_name, ""), |place| place.source);
+    Error::Source(Diagnostics { list: vec![diagnostic], source })
 }
 
-/// Where the source names the kernel, in bytes.
-fn name_of_kernel(kernel: &str, source: &str) -> Option<std::ops::Range<usize>> {
-    source.match_indices(kernel).find_map(|(at, _)| {
-        let after_keyword = source[..at].trim_end().ends_with("kernel");
-        let before_list = source[at + kernel.len()..].trim_start().starts_with('(');
-        (after_keyword && before_list).then_some(at..at + kernel.len())
-    })
-}
-
-/// A fault of ours, told as one diagnostic instead of a panic.
-fn internal(message: &str) -> Diagnostics {
-    Diagnostics {
-        list: vec![Diagnostic {
-            code: "E0900",
-            severity: Severity::Error,
-            message: message.to_owned(),
-            labels: Vec::new(),
-            notes: vec!["this is a fault of kernc, not of the source".to_owned()],
-            help: Vec::new(),
-        }],
-    }
-}
-
-fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), Diagnostics> {
+fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), Error> {
     if !options.verify {
         return Ok(());
     }
     ir::verify::verify(module).map_err(|errors| {
         let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        internal(&format!("the IR is invalid after pass `{pass}`: {}", list.join("; ")))
+        Error::internal(format_args!("the IR is invalid after pass `{pass}`: {}", list.join("; ")))
     })
 }
 
 /// Proves waits, hazards and coherence of final code by the checker, which shares no logic with the passes.
-fn verify_memory(target: &Subtarget, func: &MachFunc, options: &Options) -> Result<(), Diagnostics> {
+fn verify_memory(target: &Subtarget, func: &MachFunc, options: &Options) -> Result<(), Error> {
     if !options.verify {
         return Ok(());
     }
     let faults = memmodel::check::check(func, target);
     match faults.first() {
-        Some(fault) => Err(internal(&format!(
+        Some(fault) => Err(Error::internal(format_args!(
             "kernel `{}`: {fault} ({} faults in the final code)",
             func.name,
             faults.len()

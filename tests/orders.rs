@@ -138,7 +138,7 @@ fn compile(case: &Case) -> Vec<String> {
     let options = kernc::Options { verify: true, ..kernc::Options::default() };
     let object = kernc::Compiler::new(kernc::Target::by_name("gfx906").unwrap())
         .compile(&source, &options)
-        .unwrap_or_else(|list| panic!("{}", list.render("t.k", &source, false)));
+        .unwrap_or_else(|list| panic!("{}", list.render(false)));
     let text = object.assembly(Some(("t.k", &source))).unwrap();
     let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(';'));
     code.map(str::to_owned).collect()

@@ -12,11 +12,7 @@ fn every_shape_compiles() {
                 let options = Options { opt_level, verify: true, ..Options::default() };
                 let source = (shape.source)(n);
                 let object = compiler.compile(&source, &options).unwrap_or_else(|errors| {
-                    panic!(
-                        "{} {n} at {opt_level:?}: {}",
-                        shape.name,
-                        errors.render("shape.k", &source, false)
-                    )
+                    panic!("{} {n} at {opt_level:?}: {}", shape.name, errors.render(false))
                 });
                 let kernels = if shape.name == "kernels" { n } else { 1 };
                 assert_eq!(object.kernels().len(), kernels, "{} {n}", shape.name);

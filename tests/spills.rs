@@ -15,7 +15,7 @@ fn squeezed(kernel: &str, attributes: &str, opt_level: OptLevel) -> (u32, u32) {
     let options = Options { opt_level, verify: true, ..Options::default() };
     let object = Compiler::new(Target::by_name("gfx906").unwrap())
         .compile(&source, &options)
-        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(kernel, &source, false)));
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     if let Err(error) = testkit::check_kernel(object.bytes(), kernel) {
         panic!("{kernel} {attributes} {opt_level:?}: {error}");
     }

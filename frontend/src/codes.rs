@@ -254,6 +254,24 @@ const TABLE: &[(&str, &str, &str)] = &[
          work-group leaves to a wave, not even with spilling: some values must be in registers at the same time.",
     ),
     (
+        "E0111",
+        "not for this processor",
+        "The program is right, but uses what kernc does not compile for the processor, or does not compile for the \
+         processor at all. The message names it; `kernc targets` says what there is.",
+    ),
+    (
+        "E0112",
+        "limit reached",
+        "Whoever runs the compiler has set limits for what it may be given, such as the size of a source or the time \
+         it may take, and this program needs more.",
+    ),
+    (
+        "E0113",
+        "invalid IR",
+        "The compiler was given a module of IR that its verifier does not accept. The notes say which rules of \
+         docs/ir.md it breaks, and where.",
+    ),
+    (
         "E0900",
         "fault of the compiler",
         "The compiler found a mistake of its own: a check between two passes failed, or code came out that it cannot \

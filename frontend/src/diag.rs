@@ -2,8 +2,9 @@
 
 use crate::lexer::Span;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// More errors than this help nobody; the rest is dropped.
 const MAX_ERRORS: usize = 100;
@@ -94,9 +95,30 @@ impl Sink {
         !self.list.is_empty()
     }
 
-    pub fn finish(mut self) -> Diagnostics {
+    pub fn finish(mut self, name: &str, text: &str) -> Diagnostics {
         self.list.sort_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
-        Diagnostics { list: self.list }
+        Diagnostics { list: self.list, source: SourceText::new(name, text) }
+    }
+}
+
+/// A source text with its name, which diagnostics keep to show lines of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceText {
+    /// Name of the file.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl SourceText {
+    /// A text that several diagnostics can share.
+    pub fn new(name: &str, text: &str) -> Arc<SourceText> {
+        Arc::new(SourceText { name: name.to_owned(), text: text.to_owned() })
+    }
+
+    /// Line and column (in bytes) of a byte, both from 1.
+    pub fn position(&self, offset: usize) -> (usize, usize) {
+        LineIndex::new(&self.text).position(offset)
     }
 }
 
@@ -105,11 +127,23 @@ impl Sink {
 pub struct Diagnostics {
     /// The messages.
     pub list: Vec<Diagnostic>,
+    /// What they are about.
+    pub source: Arc<SourceText>,
 }
+
+/// [`Diagnostics::render`] without colours.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.render(false).trim_end())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
 
 impl Diagnostics {
     /// The text for people: source lines with carets, as `rustc` prints them.
-    pub fn render(&self, file_name: &str, source: &str, color: bool) -> String {
+    pub fn render(&self, color: bool) -> String {
+        let SourceText { name: file_name, text: source } = &*self.source;
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut out = String::new();
         for diagnostic in &self.list {
@@ -124,7 +158,8 @@ impl Diagnostics {
     }
 
     /// The text for tools: a JSON array, one object a diagnostic.
-    pub fn to_json(&self, file_name: &str, source: &str) -> String {
+    pub fn to_json(&self) -> String {
+        let SourceText { name: file_name, text: source } = &*self.source;
         let lines = LineIndex::new(source);
         let mut out = String::from("[");
         for (n, diagnostic) in self.list.iter().enumerate() {

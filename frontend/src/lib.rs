@@ -21,7 +21,7 @@ mod types;
 mod words;
 
 pub use codes::{codes, explain};
-pub use diag::{Diagnostic, Diagnostics, Severity};
+pub use diag::{Diagnostic, Diagnostics, Severity, SourceText};
 
 /// Names of the built-in functions.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
@@ -47,17 +47,17 @@ impl Default for Options<'_> {
 const MAX_SOURCE: usize = 1 << 28;
 
 /// Compiles a source file to IR.
-pub fn compile(_file_name: &str, source: &str, options: &Options<'_>) -> Result<ir::Module, Diagnostics> {
+pub fn compile(file_name: &str, source: &str, options: &Options<'_>) -> Result<ir::Module, Diagnostics> {
     let mut sink = diag::Sink::default();
     if source.len() > MAX_SOURCE {
         sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
-        return Err(sink.finish());
+        return Err(sink.finish(file_name, ""));
     }
     let tokens = lexer::lex(source, &mut sink);
     let ast = parser::parse(source, &tokens, &mut sink);
     let checked = check::check(&ast, options.params, &mut sink);
     if sink.has_errors() {
-        return Err(sink.finish());
+        return Err(sink.finish(file_name, source));
     }
     Ok(lower::lower(&ast, source, &checked, options.fp_contract))
 }

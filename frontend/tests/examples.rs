@@ -25,7 +25,7 @@ fn all_compile_to_valid_ir() {
         for fp_contract in [true, false] {
             let options = frontend::Options { params: &[], fp_contract };
             let module = frontend::compile(&name, &source, &options)
-                .unwrap_or_else(|list| panic!("{}", list.render(&format!("{name}.k"), &source, false)));
+                .unwrap_or_else(|list| panic!("{}", list.render(false)));
             if std::env::var("KERNC_SHOW").is_ok_and(|show| show == name) {
                 println!("{module}");
             }

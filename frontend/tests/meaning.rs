@@ -10,13 +10,14 @@ const ROOM: usize = 4096;
 /// Compiles `source` and runs its kernel `t(out)` on one group of `lanes`; the bytes of `out`.
 fn run(source: &str, lanes: u32, params: &[(String, String)]) -> Vec<u8> {
     let options = frontend::Options { params, fp_contract: true };
-    let mut module = frontend::compile("test.k", source, &options)
-        .unwrap_or_else(|list| panic!("{}", list.render("test.k", source, false)));
+    let mut module =
+        frontend::compile("test.k", source, &options).unwrap_or_else(|list| panic!("{}", list.render(false)));
     if let Err(errors) = ir::verify::verify(&module) {
         panic!("{errors:?}\n{module}");
     }
     let plain = interpret(&module, lanes);
-    optimize(&mut module, &OptOptions::default(), &mut PassContext::default(), &mut |_, _| {});
+    let go_on = &mut |_: &str, _: &ir::Module| std::ops::ControlFlow::Continue(());
+    let _ = optimize(&mut module, &OptOptions::default(), &mut PassContext::default(), go_on);
     let optimised = interpret(&module, lanes);
     assert_eq!(plain, optimised, "optimised code differs\n{module}");
     plain

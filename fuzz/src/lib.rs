@@ -79,22 +79,21 @@ pub fn run(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Re
 fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Result<(), String> {
     let frontend = frontend::Options { params: &[], fp_contract: true };
     let module = frontend::compile("test.k", source, &frontend)
-        .map_err(|diagnostics| format!("frontend: {}", diagnostics.render("test.k", source, false)))?;
+        .map_err(|diagnostics| format!("frontend: {}", diagnostics.render(false)))?;
     let mut expected = Vec::new();
     for kernel in kernels {
         expected.push(interpret(&module, kernel, shape).map_err(|error| format!("interpreter: {error}"))?);
     }
     for &level in &config.levels {
         let options = Options { opt_level: level, verify: config.verify, ..Options::default() };
-        let object = match Compiler::new(config.target).compile(source, &options) {
+        let mut optimised = kernc::KeepIr::default();
+        let object = match Compiler::new(config.target).compile_observed(source, &options, &mut optimised) {
             Ok(object) => object,
-            Err(diagnostics) if is_too_tight(&diagnostics, source) => continue,
-            Err(diagnostics) => {
-                return Err(format!("compiler {level:?}: {}", diagnostics.render("test.k", source, false)));
-            }
+            Err(error) if is_too_tight(&error, source) => continue,
+            Err(error) => return Err(format!("compiler {level:?}: {error}")),
         };
         for (kernel, expected) in kernels.iter().zip(&expected) {
-            let optimised = interpret(object.module(), kernel, shape)
+            let optimised = interpret(&optimised.0, kernel, shape)
                 .map_err(|error| format!("interpreter after {level:?}: {error}"))?;
             compare(expected, &optimised, &format!("optimiser {level:?}"))?;
             let emulated = emulate(object.bytes(), kernel, shape)
@@ -107,10 +106,10 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
 
 /// Whether the compiler refused a budget that may really be too small: inputs that the hardware puts into up to twelve SGPRs
 /// and the sixteen of a wide load leave nothing below 28.
-fn is_too_tight(diagnostics: &frontend::Diagnostics, source: &str) -> bool {
+fn is_too_tight(error: &kernc::Error, source: &str) -> bool {
     let budgets = source.split("num_sgpr(").skip(1).filter_map(|rest| rest.split(')').next()?.parse().ok());
     let least: u32 = budgets.min().unwrap_or(u32::MAX);
-    least < 28 && diagnostics.list.iter().all(|diagnostic| diagnostic.code == "E0110")
+    least < 28 && error.code() == "E0110"
 }
 
 fn compare(expected: &[u8], found: &[u8], what: &str) -> Result<(), String> {

@@ -149,6 +149,8 @@ pub struct KernelParam {
 /// What makes a function a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct KernelInfo {
+    /// Where the source names it. Not part of the text form: nothing that is compiled depends on it.
+    pub loc: SrcLoc,
     /// Parameters in order.
     pub params: Vec<KernelParam>,
     /// Bytes of explicit arguments.

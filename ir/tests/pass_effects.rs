@@ -4,13 +4,15 @@ use ir::parse::parse_module;
 use ir::passes::{OptOptions, PassContext, optimize};
 use ir::verify::verify;
 use ir::{Function, MemFlags, Module, Op, Space, Type};
+use std::ops::ControlFlow;
 
 fn optimized(text: &str, level: u8) -> Module {
     let mut module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     verify(&module).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
     let opts = OptOptions { level, ..OptOptions::default() };
-    optimize(&mut module, &opts, &mut PassContext::default(), &mut |pass, module| {
+    let _ = optimize(&mut module, &opts, &mut PassContext::default(), &mut |pass, module| {
         verify(module).unwrap_or_else(|e| panic!("after {pass}: {}\n{module}", e[0]));
+        ControlFlow::Continue(())
     });
     module
 }

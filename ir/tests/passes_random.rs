@@ -560,7 +560,7 @@ fn check(seed: u64, level: u8, ctx: &mut PassContext) {
     let mut module = original.clone();
     let opts = OptOptions { level, ..OptOptions::default() };
     let mut before = original.to_string();
-    optimize(&mut module, &opts, ctx, &mut |pass, module| {
+    let _ = optimize(&mut module, &opts, ctx, &mut |pass, module| {
         let context = |what: &str| {
             format!("seed {seed}, level {level}, after {pass}: {what}\n{before}\n--- became\n{module}")
         };
@@ -569,6 +569,7 @@ fn check(seed: u64, level: u8, ctx: &mut PassContext) {
         }
         assert!(run(module) == expected, "{}", context("other results"));
         before = module.to_string();
+        std::ops::ControlFlow::Continue(())
     });
 }
 

@@ -40,7 +40,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     let pretty = |tree: &Value| {
         serde_json::to_string_pretty(tree)
             .map(|text| text + "\n")
-            .map_err(|error| Failure::Internal(error.to_string()))
+            .map_err(|error| Failure::Internal(format!("error: {error}\n")))
     };
     let text = match (args.json, args.sarif) {
         (true, _) => pretty(&tree(&report, &name))?,

@@ -10,13 +10,13 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let target = args.common.target()?;
     let options = args.common.options(path)?;
     let source = read_source(path)?;
-    let mut watch = Watch::new(args.time_passes, args.dump_after.clone());
+    let mut watch = Watch::new(args.time_passes, args.dump_after.clone(), args.emit.contains(&Emit::Ir));
     let object = Compiler::new(target)
         .compile_observed(&source, &options, &mut watch)
-        .map_err(|diagnostics| args.common.render(&diagnostics, &options.file_name, &source))?;
-    watch.finish();
+        .map_err(|error| args.common.failure(&error))?;
+    let ir = watch.finish();
     for &emit in &args.emit {
-        let bytes = artefact(&object, emit, &options.file_name, &source)?;
+        let bytes = artefact(&object, emit, &ir, &options.file_name, &source)?;
         write(&output(&args, path, emit), &bytes)?;
     }
     match args.report {
@@ -27,13 +27,13 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn artefact(object: &CodeObject, emit: Emit, name: &str, source: &str) -> Result<Vec<u8>, Failure> {
-    let internal = |error: emit::EmitError| Failure::Internal(error.to_string());
+fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str) -> Result<Vec<u8>, Failure> {
+    let internal = |error: kernc::Error| Failure::Internal(error.render(false));
     Ok(match emit {
         Emit::Co => object.bytes().to_vec(),
         Emit::Obj => object.relocatable().map_err(internal)?,
         Emit::Asm => object.assembly(Some((name, source))).map_err(internal)?.into_bytes(),
-        Emit::Ir => object.ir().into_bytes(),
+        Emit::Ir => ir.as_bytes().to_vec(),
         Emit::Mir => object.machine_code().into_bytes(),
         Emit::Meta => object.metadata().into_bytes(),
     })

@@ -25,8 +25,8 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let text = if args.json {
         let tree = codeobj::inspect::json(&object, &name, target);
-        let text =
-            serde_json::to_string_pretty(&tree).map_err(|error| Failure::Internal(error.to_string()))?;
+        let text = serde_json::to_string_pretty(&tree)
+            .map_err(|error| Failure::Internal(format!("error: {error}\n")))?;
         text + "\n"
     } else {
         codeobj::inspect::text(&object, &name, target)

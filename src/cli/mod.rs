@@ -145,7 +145,7 @@ pub enum Failure {
     Fault(String),
     /// What strict mode has found.
     Found(String),
-    /// kernc itself.
+    /// kernc itself; rendered as `Source`.
     Internal(String),
     /// `kernc check` has something to report, and has.
     Reported,
@@ -167,8 +167,8 @@ impl Failure {
     /// Tells the user.
     pub fn report(&self) {
         match self {
-            Failure::Source(text) | Failure::Found(text) => complain(text),
-            Failure::Usage(text) | Failure::File(text) | Failure::Internal(text) => {
+            Failure::Source(text) | Failure::Found(text) | Failure::Internal(text) => complain(text),
+            Failure::Usage(text) | Failure::File(text) => {
                 complain(&format!("error: {text}\n"));
             }
             Failure::Fault(text) => complain(&format!("fault: {text}\n")),
@@ -242,16 +242,21 @@ impl CommonArgs {
             fp_contract: self.fp_contract == "on",
             waits_all: self.waits == "all",
             verify: self.verify || cfg!(debug_assertions),
+            ..kernc::Options::default()
         })
     }
 
-    /// Diagnostics as the user wants them.
-    fn render(&self, diagnostics: &kernc::Diagnostics, name: &str, source: &str) -> Failure {
+    /// An error of the compiler as the user wants to see it.
+    fn failure(&self, error: &kernc::Error) -> Failure {
         use std::io::IsTerminal;
-        Failure::Source(match self.error_format {
-            Format::Human => diagnostics.render(name, source, std::io::stderr().is_terminal()),
-            Format::Json => diagnostics.to_json(name, source),
-        })
+        let text = match self.error_format {
+            Format::Human => error.render(std::io::stderr().is_terminal()),
+            Format::Json => error.to_json(),
+        };
+        match error {
+            kernc::Error::Internal { .. } => Failure::Internal(text),
+            _ => Failure::Source(text),
+        }
     }
 }
 

@@ -236,7 +236,7 @@ fn load(args: &RunArgs) -> Result<sim::CodeObject, Failure> {
         .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
     let object = kernc::Compiler::new(target)
         .compile(&source, &options)
-        .map_err(|diagnostics| args.common.render(&diagnostics, &options.file_name, &source))?;
+        .map_err(|error| args.common.failure(&error))?;
     parse(object.bytes())
 }
 

@@ -9,12 +9,15 @@ pub struct Watch {
     dump_after: Vec<String>,
     since: Instant,
     times: Vec<(&'static str, Duration)>,
+    /// Whether the optimised IR is wanted, and what it is.
+    keep_ir: bool,
+    ir: String,
 }
 
 impl Watch {
     /// Starts the clock.
-    pub fn new(timing: bool, dump_after: Vec<String>) -> Watch {
-        Watch { timing, dump_after, since: Instant::now(), times: Vec::new() }
+    pub fn new(timing: bool, dump_after: Vec<String>, keep_ir: bool) -> Watch {
+        Watch { timing, dump_after, since: Instant::now(), times: Vec::new(), keep_ir, ir: String::new() }
     }
 
     fn lap(&mut self, pass: &'static str, dump: impl FnOnce() -> String) {
@@ -29,8 +32,8 @@ impl Watch {
         self.since = Instant::now();
     }
 
-    /// Prints the times, and names of passes to dump that did not run.
-    pub fn finish(self) {
+    /// Prints the times, and names of passes to dump that did not run. Returns the optimised IR if it was wanted.
+    pub fn finish(self) -> String {
         for wanted in self.dump_after.iter().filter(|wanted| *wanted != "all") {
             if !self.times.iter().any(|(name, _)| name == wanted) {
                 let names: Vec<_> = self.times.iter().map(|(name, _)| *name).collect();
@@ -38,7 +41,7 @@ impl Watch {
             }
         }
         if !self.timing {
-            return;
+            return self.ir;
         }
         let total: Duration = self.times.iter().map(|(_, time)| *time).sum();
         for (pass, time) in &self.times {
@@ -46,12 +49,16 @@ impl Watch {
             outln!("{:>10.1} us  {share:5.1} %  {pass}", time.as_secs_f64() * 1e6);
         }
         outln!("{:>10.1} us  100.0 %  total", total.as_secs_f64() * 1e6);
+        self.ir
     }
 }
 
 impl Observer for Watch {
     fn ir(&mut self, pass: &'static str, module: &ir::Module) {
         self.lap(pass, || module.to_string());
+        if self.keep_ir && pass == "optimize" {
+            self.ir = module.to_string();
+        }
     }
 
     fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &isa::MachFunc) {

@@ -56,7 +56,7 @@ pub fn compile_for(kernel: &str, opt_level: kernc::OptLevel, target: &str) -> ke
     };
     kernc::Compiler::new(kernc::Target::by_name(target).unwrap())
         .compile(&text, &options)
-        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&options.file_name, &text, false)))
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)))
 }
 
 /// Whether a tool is on the PATH. If not, says which test is left out.

@@ -32,11 +32,10 @@ const STEPS: u64 = 50_000_000;
 /// Runs a kernel in all ways.
 pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     let options = frontend::Options { params: launch.params, fp_contract: true };
-    let module = frontend::compile("test.k", launch.source, &options)
-        .map_err(|list| list.render("test.k", launch.source, false))?;
+    let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
     let mut outcomes = Vec::new();
     for level in [OptLevel::O0, OptLevel::O2] {
-        let object = compile(launch, level)?;
+        let (object, optimised) = compile(launch, level)?;
         let loaded = sim::CodeObject::load(object.bytes()).map_err(|error| error.to_string())?;
         let info = loaded.kernel(launch.kernel).ok_or("no such kernel")?;
         let values = sim::args::bind(info, launch.args, &[])?;
@@ -44,7 +43,7 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
             outcomes.push(interpret(launch, "interpreter", &module, info, &values)?);
         }
         let how = format!("interpreter after {level:?}");
-        outcomes.push(interpret(launch, &how, object.module(), info, &values)?);
+        outcomes.push(interpret(launch, &how, &optimised, info, &values)?);
         let buffers = emulate(launch, &loaded, info, &values)
             .map_err(|why| format!("{level:?}: {why}\n{}", object.machine_code()))?;
         outcomes.push(Outcome { how: format!("{level:?} code"), buffers });
@@ -52,12 +51,13 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     Ok(outcomes)
 }
 
-fn compile(launch: &Launch<'_>, opt_level: OptLevel) -> Result<kernc::CodeObject, String> {
+/// The code object, and the IR it was made of.
+fn compile(launch: &Launch<'_>, opt_level: OptLevel) -> Result<(kernc::CodeObject, ir::Module), String> {
     let options = Options { opt_level, verify: true, params: launch.params.to_vec(), ..Options::default() };
     let target = Target::by_name("gfx906").ok_or("no gfx906")?;
-    Compiler::new(target)
-        .compile(launch.source, &options)
-        .map_err(|list| list.render("test.k", launch.source, false))
+    let mut optimised = kernc::KeepIr::default();
+    let compiled = Compiler::new(target).compile_observed(launch.source, &options, &mut optimised);
+    Ok((compiled.map_err(|error| error.to_string())?, optimised.0))
 }
 
 fn emulate(
@@ -160,7 +160,7 @@ pub fn run_bytes(
     size: usize,
 ) -> Vec<(String, Vec<u8>)> {
     let module = frontend::compile("test.k", source, &frontend::Options::default())
-        .unwrap_or_else(|list| panic!("{}", list.render("test.k", source, false)));
+        .unwrap_or_else(|list| panic!("{}", list.render(false)));
     let launch = Launch {
         source,
         kernel: "t",
@@ -172,7 +172,8 @@ pub fn run_bytes(
     };
     let mut outcomes = Vec::new();
     for level in [OptLevel::O0, OptLevel::O2] {
-        let object = compile(&launch, level).unwrap_or_else(|why| panic!("{level:?}: {why}\n{source}"));
+        let (object, optimised) =
+            compile(&launch, level).unwrap_or_else(|why| panic!("{level:?}: {why}\n{source}"));
         let loaded = sim::CodeObject::load(object.bytes()).unwrap();
         let info = loaded.kernel("t").unwrap();
         let values: Vec<ArgValue> = info
@@ -201,7 +202,7 @@ pub fn run_bytes(
             );
         }
         let how = format!("interpreter after {level:?}");
-        add(how.clone(), interpret(&launch, &how, object.module(), info, &values).unwrap().buffers);
+        add(how.clone(), interpret(&launch, &how, &optimised, info, &values).unwrap().buffers);
         let buffers = emulate(&launch, &loaded, info, &values)
             .unwrap_or_else(|why| panic!("{level:?}: {why}\n{source}\n{}", object.machine_code()));
         add(format!("{level:?} code"), buffers);

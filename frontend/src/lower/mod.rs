@@ -153,8 +153,9 @@ fn lower_function(
         returns: Vec::new(),
     };
     if let Some(kernel) = &info.kernel {
+        let loc = lower.loc;
         let kernel = lower.kernel_params(source, info, kernel.clone());
-        lower.func.kernel = Some(kernel);
+        lower.func.kernel = Some(ir::KernelInfo { loc, ..kernel });
     } else {
         lower.function_params(info);
     }

@@ -31,6 +31,7 @@ pub mod unroll;
 use crate::analysis::{Cfg, DomTree, LoopForest};
 use crate::func::{Function, Module};
 use crate::types::Space;
+use std::ops::ControlFlow;
 
 /// How hard to try, and what is allowed.
 #[derive(Clone, Copy, Debug)]
@@ -182,16 +183,16 @@ pub fn pipeline(level: u8) -> impl Iterator<Item = &'static str> {
     PIPELINE.iter().filter(move |row| row.1 <= level).map(|row| row.0)
 }
 
-/// Optimises a module in place. `hook` is called after each pass over the module.
+/// Optimises a module in place. `hook` is called after each pass over the module, and may end it there.
 pub fn optimize(
     module: &mut Module,
     opts: &OptOptions,
     ctx: &mut PassContext,
-    hook: &mut dyn FnMut(&'static str, &Module),
-) {
+    hook: &mut dyn FnMut(&'static str, &Module) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     inline::run(module);
     ctx.align.prepare(module);
-    hook("inline", module);
+    hook("inline", module)?;
     let mut versions = vec![(1, [0; Repeat::COUNT]); module.funcs.len()];
     for &(name, level, repeat, pass) in PIPELINE {
         if level > opts.level {
@@ -204,8 +205,9 @@ pub fn optimize(
                 *versions = (ctx.version, ctx.seen);
             }
         }
-        hook(name, module);
+        hook(name, module)?;
     }
+    ControlFlow::Continue(())
 }
 
 impl PassContext {

@@ -3,6 +3,7 @@
 use super::{OptOptions, PassContext, optimize};
 use crate::func::Module;
 use crate::parse::parse_module;
+use std::ops::ControlFlow;
 
 /// The module of a text.
 pub fn parse(text: &str) -> Module {
@@ -13,7 +14,8 @@ pub fn parse(text: &str) -> Module {
 pub fn optimized(text: &str, level: u8) -> Module {
     let mut module = parse(text);
     let opts = OptOptions { level, ..OptOptions::default() };
-    optimize(&mut module, &opts, &mut PassContext::default(), &mut |_, _| {});
+    let go_on = &mut |_: &str, _: &Module| ControlFlow::Continue(());
+    let _ = optimize(&mut module, &opts, &mut PassContext::default(), go_on);
     module
 }
 
