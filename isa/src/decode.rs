@@ -275,9 +275,19 @@ impl Reader {
     }
 
     fn operand(&mut self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
+        let operand = self.slot(slot, spec)?;
+        match operand {
+            Operand::Reg(range) if self.is_refused(slot, spec, range) => Err(DecodeError::Reserved),
+            operand => Ok(operand),
+        }
+    }
+
+    /// What a slot's bits name, whether or not the instruction may have it.
+    #[inline]
+    fn slot(&mut self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
         let target = self.target;
         let width = spec.dwords(target);
-        let operand = match slot {
+        Ok(match slot {
             Slot::Scalar(field) => match field.get(self.bits) as u16 {
                 // LLVM reads `s_cbranch_g_fork` with constants.
                 code if self.rest == Meaningless::Ignored
@@ -356,29 +366,18 @@ impl Reader {
             Slot::Vcc => Operand::regs(Reg::VCC, width),
             Slot::Literal => Operand::Literal(self.literal()?),
             Slot::Nowhere => return Err(DecodeError::Unknown),
-        };
-        match operand {
-            Operand::Reg(range)
-                if is_forbidden(target, slot, spec, range) || is_odd_gws(target, self.row, range) =>
-            {
-                Err(DecodeError::Reserved)
-            }
-            Operand::Reg(range)
-                if is_refused_sgpr(target, self.row, range) && self.rest == Meaningless::Refused =>
-            {
-                Err(DecodeError::Reserved)
-            }
-            // Beyond EXEC come constants and status bits, which nothing can write; LLVM reads that.
-            Operand::Reg(range)
-                if spec.role != Role::Use
-                    && range.first.0 < 256
-                    && range.first.0 > Reg::EXEC.0 + 1
-                    && !(self.rest == Meaningless::Ignored && is_status(range.first.0)) =>
-            {
-                Err(DecodeError::Reserved)
-            }
-            operand => Ok(operand),
-        }
+        })
+    }
+
+    /// Registers that the fields can name and the instruction does not take.
+    fn is_refused(&self, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
+        let strict = self.rest == Meaningless::Refused;
+        // Beyond EXEC come constants and status bits, which nothing can write; LLVM reads that.
+        let constant = range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1;
+        is_forbidden(self.target, slot, spec, range)
+            || is_odd_gws(self.target, self.row, range)
+            || strict && is_refused_sgpr(self.target, self.row, range)
+            || spec.role != Role::Use && constant && (strict || !is_status(range.first.0))
     }
 
     /// Whether a matrix instruction may add a constant: gfx908 has a defect there.
