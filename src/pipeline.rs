@@ -22,6 +22,7 @@ pub const PASSES: &[&str] = &[
     "coherence",
     "waits",
     "hazards",
+    "branches",
     "emit",
 ];
 
@@ -237,6 +238,8 @@ impl Scratch {
         observer.mir("waits", target, &mach);
         memmodel::hazards::run(&mut mach, target, &memory, &mut self.memmodel);
         observer.mir("hazards", target, &mach);
+        emit::islands::run(&mut mach, target);
+        observer.mir("branches", target, &mach);
         verify_memory(target, &mach, options)?;
         Ok(mach)
     }

@@ -11,6 +11,7 @@ pub mod code;
 pub mod descriptor;
 pub mod elf;
 mod image;
+pub mod islands;
 pub mod metadata;
 
 use isa::{MachFunc, Subtarget};

@@ -87,10 +87,16 @@ pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape) -> Result<Vec
 
 /// What the kernel writes, by the emulator.
 pub fn emulate(object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
+    emulate_in(sim::Mode::Fast, object, kernel, shape)
+}
+
+/// [`emulate`] in a mode of the emulator.
+pub fn emulate_in(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
     let text = |error: &dyn fmt::Display| error.to_string();
     let output = Output::new(shape);
     let object = sim::CodeObject::load(object).map_err(|error| text(&error))?;
     let mut device = sim::Device::with_threads(1);
+    device.set_mode(mode);
     let module = device.load(&object).map_err(|error| text(&error))?;
     let out = device.alloc(output.size as u64).map_err(|error| text(&error))?;
     let buffer = device.alloc(u64::from(INPUTS) * 4).map_err(|error| text(&error))?;

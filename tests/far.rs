@@ -1,0 +1,123 @@
+//! Branches over more than `s_branch` reaches: right results, no report of strict mode, and the same bytes from LLVM's assembler.
+
+mod common;
+
+use common::{have, scratch, section, tool};
+use fuzz::launch::{emulate_in, interpret};
+use fuzz::program::{PARAMS, Shape};
+use kernc::{CodeObject, Compiler, OptLevel, Options, Target};
+use sim::Mode;
+use std::fmt::Write;
+
+const LEVELS: &[OptLevel] = &[OptLevel::O0, OptLevel::O2];
+
+/// A kernel `test0` with the given statements.
+fn kernel(body: &str) -> String {
+    format!(
+        "#[workgroup_size(64)]\nkernel test0({PARAMS}) {{\nlet g = global_id(0);\nlet mut a: u32 = input[g & 255];\n\
+         {body}\nout[g] = a;\n}}\n"
+    )
+}
+
+/// Statements that take about `bytes` bytes of code and change `a`; memory holds back what could be folded.
+fn long(bytes: usize) -> String {
+    let mut out = String::new();
+    for n in 0..bytes / 36 {
+        let _ = writeln!(out, "a = (a * {}) ^ (a >> {}) ^ input[a & 255];", 2 * n + 3, n % 31);
+    }
+    out
+}
+
+fn object(source: &str, opt_level: OptLevel) -> CodeObject {
+    // The checks of the passes take longer than everything else; strict mode sees the same code below.
+    let options = Options { opt_level, verify: source.len() < 1 << 20, ..Options::default() };
+    let compiled = Compiler::new(Target::by_name("gfx906").unwrap()).compile(source, &options);
+    compiled.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)))
+}
+
+/// Compiles with the final code verified, runs in strict mode against the interpreter, asks LLVM's assembler.
+fn check(name: &str, source: &str, levels: &[OptLevel], bytes: u32) {
+    let shape = Shape { grid: [70, 1, 1], group: [64, 1, 1] };
+    let options = frontend::Options { params: &[], fp_contract: true };
+    let module = frontend::compile("far", source, &options)
+        .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
+    let expected = interpret(&module, "test0", &shape).unwrap();
+    for &level in levels {
+        let object = object(source, level);
+        let results = emulate_in(Mode::Strict { keep_going: false }, object.bytes(), "test0", &shape);
+        assert!(results.unwrap() == expected, "{name} {level:?}: results differ");
+        let size = object.kernels()[0].resources.code_bytes;
+        assert!(size > bytes, "{name} {level:?}: only {size} bytes of code");
+        let listing = object.assembly(Some((name, source))).unwrap();
+        assert!(listing.contains("branch island"), "{name} {level:?}");
+        assembles(name, &object, &listing);
+    }
+}
+
+fn assembles(name: &str, object: &CodeObject, listing: &str) {
+    if !have(&["llvm-mc-14"], name) {
+        return;
+    }
+    let dir = scratch(name);
+    let (source, assembled) = (dir.join("far.s"), dir.join("far.o"));
+    std::fs::write(&source, listing).unwrap();
+    let [source, out] = [&source, &assembled].map(|path| path.to_str().unwrap());
+    let version = "--amdhsa-code-object-version=3";
+    let args = ["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx906", "-mattr=-xnack,-sramecc", version];
+    tool("llvm-mc-14", &[&args[..], &["-filetype=obj", source, "-o", out]].concat());
+    let theirs = std::fs::read(&assembled).unwrap();
+    let ours = object.relocatable().unwrap();
+    for part in [".text", ".rodata"] {
+        assert!(section(&ours, part) == section(&theirs, part), "{name}: {part} differs");
+    }
+}
+
+/// A divergent condition.
+#[test]
+fn forward() {
+    let source = kernel(&format!("if (a & 1) == 0 {{ {} }}", long(180 << 10)));
+    check("far-forward", &source, LEVELS, 128 << 10);
+}
+
+/// A loop of one block, then a loop with a `continue` and a `break`, whose ends lie far from their beginnings.
+#[test]
+fn backward() {
+    let body = long(150 << 10);
+    let one = format!("#[no_unroll] for i in 0..(g & 3) + 1 {{ {body} }}");
+    check("far-backward", &kernel(&one), LEVELS, 128 << 10);
+    let two = format!(
+        "#[no_unroll] for i in 0..3 {{ if (a & 7) == 1 {{ a = a + 5; continue; }} {body} if (a & 3) == i as u32 {{ break; }} }}"
+    );
+    check("far-loop", &kernel(&two), LEVELS, 128 << 10);
+}
+
+/// A condition that is the same in all lanes: a branch on SCC, both sides long.
+#[test]
+fn uniform() {
+    let side = long(140 << 10);
+    let body = format!("if group_id(0) == 0 {{ {side} }} else {{ a = a + 1; {side} }}");
+    check("far-uniform", &kernel(&body), LEVELS, 256 << 10);
+}
+
+/// More than a MiB between a branch and its target: islands in a chain, one for each condition around.
+#[test]
+fn mebibyte() {
+    let body = format!(
+        "#[no_unroll] for i in 0..2 {{ if (a & 1) == 0 {{ if group_id(0) == 0 {{ {} }} a = a + 3; }} }}",
+        long(1100 << 10)
+    );
+    check("far-mebibyte", &kernel(&body), &[OptLevel::O2], 1 << 20);
+}
+
+/// Many branches to one place share its islands.
+#[test]
+fn returns() {
+    let mut body = String::new();
+    for n in 0..1500 {
+        let _ = writeln!(body, "if (a & 0xffff) == {n} {{ out[g] = a; return; }} a = a * 3 + input[a & 63];");
+    }
+    let source = kernel(&body);
+    check("far-returns", &source, LEVELS, 128 << 10);
+    let listing = object(&source, OptLevel::O2).assembly(Some(("returns", &source))).unwrap();
+    assert!(listing.matches("branch island").count() < 12);
+}
