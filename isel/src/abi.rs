@@ -2,9 +2,10 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{Inst, Op, Pos, Value};
 use isa::abi::AbiInput;
-use isa::{Abi, MachInst, Operand, RegClass, op};
+use isa::{Abi, Operand, RegClass};
 
 /// Inputs that were asked for.
 #[derive(Debug, Default)]
@@ -101,13 +102,13 @@ impl Lower<'_> {
             Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
             Pos::LaneId => {
                 let (low, dst) = (self.vtemp(1), self.vgpr_of(result));
-                self.emit(op::V_MBCNT_LO_U32_B32, &[low, Operand::int(-1), Operand::int(0)]);
-                self.emit(op::V_MBCNT_HI_U32_B32, &[dst, Operand::int(-1), low]);
+                self.emit(Role::VMaskCountLow, &[low, Operand::int(-1), Operand::int(0)]);
+                self.emit(Role::VMaskCountHigh, &[dst, Operand::int(-1), low]);
             }
             Pos::Clock | Pos::Realtime => {
                 let dst = self.sgpr_of(result);
-                let op = if pos == Pos::Clock { op::S_MEMTIME } else { op::S_MEMREALTIME };
-                self.push(MachInst::new(op, &[dst]));
+                let op = if pos == Pos::Clock { Role::SMemtime } else { Role::SMemrealtime };
+                self.emit_raw(op, &[dst]);
             }
         }
     }
@@ -128,17 +129,17 @@ impl Lower<'_> {
         let dst = self.vgpr_of(result);
         if size.is_power_of_two() {
             let shift = Operand::int(size.trailing_zeros() as i32);
-            self.emit(op::V_LSHL_ADD_U32, &[dst, group, shift, local]);
+            self.emit(Role::VShlAddU32, &[dst, group, shift, local]);
         } else {
             let base = self.stemp(1);
-            self.emit(op::S_MUL_I32, &[base, group, Operand::int(size as i32)]);
-            self.emit(op::V_ADD_U32, &[dst, base, local]);
+            self.emit(Role::SMulI32, &[base, group, Operand::int(size as i32)]);
+            self.emit(Role::VAddU32, &[dst, base, local]);
         }
     }
 
     fn packet_dword(&mut self, dst: Operand, offset: i32) {
         let packet = self.abi_input(AbiInput::DispatchPtr);
-        self.push(MachInst::new(op::S_LOAD_DWORD, &[dst, packet, Operand::Imm(offset)]));
+        self.emit_raw(Role::ScalarLoadB32, &[dst, packet, Operand::Imm(offset)]);
     }
 
     /// 16-bit fields of the packet.
@@ -146,9 +147,9 @@ impl Lower<'_> {
         let (dword, dst) = (self.stemp(1), self.sgpr_of(result));
         self.packet_dword(dword, PACKET_WORKGROUP_SIZE + 4 * i32::from(d / 2));
         if d == 1 {
-            self.emit(op::S_LSHR_B32, &[dst, dword, Operand::int(16)]);
+            self.emit(Role::SShrB32, &[dst, dword, Operand::int(16)]);
         } else {
-            self.emit(op::S_AND_B32, &[dst, dword, Operand::int(0xffff)]);
+            self.emit(Role::SAndB32, &[dst, dword, Operand::int(0xffff)]);
         }
     }
 }

@@ -3,21 +3,19 @@
 use crate::class::Home;
 use crate::known;
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{BinOp, CastOp, Global, Op, Type, Value};
-use isa::{MachInst, Offsets, Operand, RelocRef, op};
+use isa::table::Kind;
+use isa::{MachInst, Offsets, Operand, RelocRef};
 
 /// Address operands of a GLOBAL or FLAT instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     pub vaddr: Operand,
-    pub saddr: Operand,
+    /// Of GLOBAL instructions: the base, or `Operand::None` for `off`.
+    pub saddr: Option<Operand>,
     pub offset: i32,
 }
-
-/// Largest offset of an LDS instruction.
-const DS_OFFSET_MAX: i64 = 0xffff;
-/// Largest offset of a FLAT or buffer instruction.
-const OFFSET12_MAX: i64 = 0xfff;
 
 impl Lower<'_> {
     /// Takes constant offsets off a pointer of any width.
@@ -39,8 +37,16 @@ impl Lower<'_> {
         (pointer, sum)
     }
 
+    /// Address for an instruction, as its row wants it.
+    pub fn device_address(&mut self, inst: &MachInst, pointer: Value, offset: i32) -> Address {
+        match inst.op.row().has_kind(Kind::Saddr) {
+            true => self.global_address(pointer, offset),
+            false => self.flat_address(pointer, offset),
+        }
+    }
+
     /// Address of global or constant memory.
-    pub fn global_address(&mut self, pointer: Value, offset: i32) -> Address {
+    fn global_address(&mut self, pointer: Value, offset: i32) -> Address {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
             return self.uniform_address(base, offset);
@@ -52,14 +58,14 @@ impl Lower<'_> {
                 saddr = self.scalar_offset(saddr, rest);
             }
             let vaddr = self.index_vgpr(index);
-            return Address { vaddr, saddr, offset };
+            return Address { vaddr, saddr: Some(saddr), offset };
         }
         let (rest, offset) = self.split_offset(offset);
         let mut vaddr = self.vgpr(base);
         if rest != 0 {
             vaddr = self.vector_offset(vaddr, rest);
         }
-        Address { vaddr, saddr: Operand::None, offset }
+        Address { vaddr, saddr: Some(Operand::None), offset }
     }
 
     /// A part that fits the instruction and the rest.
@@ -77,7 +83,7 @@ impl Lower<'_> {
             Ok(rest) => index = rest,
             Err(_) => saddr = self.scalar_offset(saddr, rest),
         }
-        Address { vaddr: self.vgpr_const(index), saddr, offset }
+        Address { vaddr: self.vgpr_const(index), saddr: Some(saddr), offset }
     }
 
     fn scalar_offset(&mut self, base: Operand, offset: i64) -> Operand {
@@ -114,7 +120,7 @@ impl Lower<'_> {
         {
             let terms = self.func.args(add);
             if let Some(bits) = self.const_bits(terms[1])
-                && bits <= 0xfff
+                && self.split_offset(bits as i64).0 == 0
                 && self.ty(index) == Type::I32
                 && known::max(self.func, terms[0], 8) + bits <= u64::from(u32::MAX)
             {
@@ -134,15 +140,14 @@ impl Lower<'_> {
     }
 
     /// Address of a generic pointer.
-    pub fn flat_address(&mut self, pointer: Value, offset: i32) -> Address {
+    fn flat_address(&mut self, pointer: Value, offset: i32) -> Address {
         let (base, offset) = self.strip_offsets(pointer, offset);
-        let mut vaddr = self.vgpr(base);
-        let mut field = offset;
-        if !(0..=OFFSET12_MAX).contains(&offset) {
-            vaddr = self.vector_offset(vaddr, offset);
-            field = 0;
+        let fits = self.target.addressing.flat.unwrap_or(Offsets::NONE).contains(offset);
+        let base = self.vgpr(base);
+        match fits {
+            true => Address { vaddr: base, saddr: None, offset: offset as i32 },
+            false => Address { vaddr: self.vector_offset(base, offset), saddr: None, offset: 0 },
         }
-        Address { vaddr, saddr: Operand::None, offset: field as i32 }
     }
 
     /// A 32-bit address as a value and a constant.
@@ -182,10 +187,11 @@ impl Lower<'_> {
     /// of which `span` more follow).
     pub fn lds_address(&mut self, pointer: Value, offset: i32, unit: i64, span: i64) -> (Operand, i64) {
         let (base, sum) = self.narrow_parts(pointer, offset);
-        let fits = match unit {
-            0 => (0..=DS_OFFSET_MAX).contains(&sum),
+        let in_range = match unit {
+            0 => self.target.addressing.lds.contains(sum),
             unit => sum % unit == 0 && (0..=255 - span).contains(&(sum / unit)),
         };
+        let fits = in_range && (self.target.addressing.lds_negative_base || self.never_negative(base, sum));
         let field = if fits { sum } else { 0 };
         let rest = sum - field;
         let vaddr = match base {
@@ -193,27 +199,34 @@ impl Lower<'_> {
             Some(base) if rest == 0 => self.vgpr(base),
             Some(base) => {
                 let (dst, x) = (self.vtemp(1), self.source(base));
-                self.emit(op::V_ADD_U32, &[dst, Operand::int(rest as i32), x]);
+                self.emit(Role::VAddU32, &[dst, Operand::int(rest as i32), x]);
                 dst
             }
         };
         (vaddr, field)
     }
 
+    /// Whether a base that `offset` is added to is in range without it: there is none, nothing is added, or it is known.
+    fn never_negative(&self, base: Option<Value>, offset: i64) -> bool {
+        offset == 0 || base.is_none_or(|base| self.max_bits(base) < 32)
+    }
+
     /// Offset in scratch: VGPR (if any) and immediate.
     pub fn scratch_address(&mut self, pointer: Value, offset: i32) -> (Option<Operand>, i32) {
         let (base, sum) = self.narrow_parts(pointer, offset);
-        let fits = (0..=OFFSET12_MAX).contains(&sum);
+        let addressing = self.target.addressing;
+        let fits = addressing.buffer.contains(sum)
+            && (!addressing.scratch_checks_base || self.never_negative(base, sum));
         match base {
             None if fits => (None, sum as i32),
             None => {
-                let low = sum & OFFSET12_MAX;
-                (Some(self.vgpr_const((sum - low) as u32)), low as i32)
+                let (low, rest) = addressing.buffer.split(sum);
+                (Some(self.vgpr_const(rest as u32)), low as i32)
             }
             Some(base) if fits => (Some(self.vgpr(base)), sum as i32),
             Some(base) => {
                 let (dst, x) = (self.vtemp(1), self.source(base));
-                self.emit(op::V_ADD_U32, &[dst, Operand::int(sum as i32), x]);
+                self.emit(Role::VAddU32, &[dst, Operand::int(sum as i32), x]);
                 (Some(dst), 0)
             }
         }
@@ -226,7 +239,7 @@ impl Lower<'_> {
             return;
         }
         let (pc, dst) = (self.stemp(2), self.sgpr_of(result));
-        self.push(MachInst::new(op::S_GETPC_B64, &[pc]));
+        self.emit_raw(Role::SGetpcB64, &[pc]);
         let first = self.out.relocs.len() as u32;
         for hi in [false, true] {
             self.out.relocs.push(RelocRef { global: global.as_u32(), hi, addend: 0 });

@@ -2,42 +2,43 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
-use isa::{Opcode, Operand, op};
+use isa::Operand;
 
 /// One instruction each.
-const DIRECT: &[(BinOp, Opcode)] = &[
-    (BinOp::Add, op::V_ADD_U32),
-    (BinOp::Sub, op::V_SUB_U32),
-    (BinOp::UMulHi, op::V_MUL_HI_U32),
-    (BinOp::SMulHi, op::V_MUL_HI_I32),
-    (BinOp::And, op::V_AND_B32),
-    (BinOp::Or, op::V_OR_B32),
-    (BinOp::Xor, op::V_XOR_B32),
-    (BinOp::UMin, op::V_MIN_U32),
-    (BinOp::UMax, op::V_MAX_U32),
-    (BinOp::SMin, op::V_MIN_I32),
-    (BinOp::SMax, op::V_MAX_I32),
-    (BinOp::UMul24, op::V_MUL_U32_U24),
-    (BinOp::SMul24, op::V_MUL_I32_I24),
+const DIRECT: &[(BinOp, Role)] = &[
+    (BinOp::Add, Role::VAddU32),
+    (BinOp::Sub, Role::VSubU32),
+    (BinOp::UMulHi, Role::VMulHiU32),
+    (BinOp::SMulHi, Role::VMulHiI32),
+    (BinOp::And, Role::VAndB32),
+    (BinOp::Or, Role::VOrB32),
+    (BinOp::Xor, Role::VXorB32),
+    (BinOp::UMin, Role::VMinU32),
+    (BinOp::UMax, Role::VMaxU32),
+    (BinOp::SMin, Role::VMinI32),
+    (BinOp::SMax, Role::VMaxI32),
+    (BinOp::UMul24, Role::VMulU32U24),
+    (BinOp::SMul24, Role::VMulI32I24),
 ];
 
 /// An operation whose operand is another one that only it uses.
 struct Fused {
     outer: BinOp,
     inner: BinOp,
-    op: Opcode,
+    op: Role,
     /// The inner operation's second operand must be a constant shift count.
     shift: bool,
 }
 
 const FUSED: &[Fused] = &[
-    Fused { outer: BinOp::Add, inner: BinOp::Shl, op: op::V_LSHL_ADD_U32, shift: true },
-    Fused { outer: BinOp::Add, inner: BinOp::Add, op: op::V_ADD3_U32, shift: false },
-    Fused { outer: BinOp::Add, inner: BinOp::Xor, op: op::V_XAD_U32, shift: false },
-    Fused { outer: BinOp::Or, inner: BinOp::Shl, op: op::V_LSHL_OR_B32, shift: true },
-    Fused { outer: BinOp::Or, inner: BinOp::And, op: op::V_AND_OR_B32, shift: false },
-    Fused { outer: BinOp::Or, inner: BinOp::Or, op: op::V_OR3_B32, shift: false },
+    Fused { outer: BinOp::Add, inner: BinOp::Shl, op: Role::VShlAddU32, shift: true },
+    Fused { outer: BinOp::Add, inner: BinOp::Add, op: Role::VAdd3U32, shift: false },
+    Fused { outer: BinOp::Add, inner: BinOp::Xor, op: Role::VXorAddU32, shift: false },
+    Fused { outer: BinOp::Or, inner: BinOp::Shl, op: Role::VShlOrB32, shift: true },
+    Fused { outer: BinOp::Or, inner: BinOp::And, op: Role::VAndOrB32, shift: false },
+    Fused { outer: BinOp::Or, inner: BinOp::Or, op: Role::VOr3B32, shift: false },
 ];
 
 impl Lower<'_> {
@@ -57,16 +58,16 @@ impl Lower<'_> {
     fn vector_un(&mut self, result: Value, un: UnOp, arg: Value) {
         let (dst, a) = (self.vgpr_of(result), self.source(arg));
         match un {
-            UnOp::Not => self.emit(op::V_NOT_B32, &[dst, a]),
-            UnOp::Neg => self.emit(op::V_SUB_U32, &[dst, Operand::int(0), a]),
-            UnOp::Popcount => self.emit(op::V_BCNT_U32_B32, &[dst, a, Operand::int(0)]),
-            UnOp::ReverseBits => self.emit(op::V_BFREV_B32, &[dst, a]),
+            UnOp::Not => self.emit(Role::VNotB32, &[dst, a]),
+            UnOp::Neg => self.emit(Role::VSubU32, &[dst, Operand::int(0), a]),
+            UnOp::Popcount => self.emit(Role::VBcntU32B32, &[dst, a, Operand::int(0)]),
+            UnOp::ReverseBits => self.emit(Role::VBfrevB32, &[dst, a]),
             UnOp::Clz | UnOp::Ctz => {
                 let raw = self.vtemp(1);
-                let find = if un == UnOp::Clz { op::V_FFBH_U32 } else { op::V_FFBL_B32 };
+                let find = if un == UnOp::Clz { Role::VFfbhU32 } else { Role::VFfblB32 };
                 self.emit(find, &[raw, a]);
                 // -1 for zero.
-                self.emit(op::V_MIN_U32, &[dst, raw, Operand::int(32)]);
+                self.emit(Role::VMinU32, &[dst, raw, Operand::int(32)]);
             }
             _ => self.unsupported("a vector operation"),
         }
@@ -79,14 +80,14 @@ impl Lower<'_> {
         let dst = self.vgpr_of(result);
         match bin {
             BinOp::Mul => self.vector_mul(dst, a, b),
-            BinOp::Shl => self.vector_shift(dst, op::V_LSHLREV_B32, a, b),
-            BinOp::LShr => self.vector_shift(dst, op::V_LSHRREV_B32, a, b),
-            BinOp::AShr => self.vector_shift(dst, op::V_ASHRREV_I32, a, b),
+            BinOp::Shl => self.vector_shift(dst, Role::VShlB32, a, b),
+            BinOp::LShr => self.vector_shift(dst, Role::VShrB32, a, b),
+            BinOp::AShr => self.vector_shift(dst, Role::VAshrI32, a, b),
             // Subtracting a literal would need a register for it.
             BinOp::Sub if self.const_u32(b).is_some() => {
                 let minus = self.const_u32(b).unwrap_or(0).wrapping_neg();
                 let x = self.source(a);
-                self.emit(op::V_ADD_U32, &[dst, Operand::int(minus as i32), x]);
+                self.emit(Role::VAddU32, &[dst, Operand::int(minus as i32), x]);
             }
             _ => {
                 let Some(&(_, op)) = DIRECT.iter().find(|(have, _)| *have == bin) else {
@@ -98,7 +99,7 @@ impl Lower<'_> {
         }
     }
 
-    fn vector_shift(&mut self, dst: Operand, op: Opcode, a: Value, count: Value) {
+    fn vector_shift(&mut self, dst: Operand, op: Role, a: Value, count: Value) {
         let (x, count) = (self.source(a), self.shift_count(count));
         self.emit(op, &[dst, count, x]);
     }
@@ -137,7 +138,7 @@ impl Lower<'_> {
 
     fn vector_mul(&mut self, dst: Operand, a: Value, b: Value) {
         let small = |v| self.max_bits(v) <= 24;
-        let op = if small(a) && small(b) { op::V_MUL_U32_U24 } else { op::V_MUL_LO_U32 };
+        let op = if small(a) && small(b) { Role::VMulU32U24 } else { Role::VMulLoU32 };
         let (x, y) = (self.source(a), self.source(b));
         self.emit(op, &[dst, x, y]);
     }
@@ -196,7 +197,7 @@ impl Lower<'_> {
             return false;
         }
         let (x, y, dst) = (self.source(p), self.source(q), self.vgpr_of(result));
-        self.emit(op::V_ADD_LSHL_U32, &[dst, x, y, Operand::int((count & 31) as i32)]);
+        self.emit(Role::VAddShlU32, &[dst, x, y, Operand::int((count & 31) as i32)]);
         true
     }
 
@@ -206,7 +207,7 @@ impl Lower<'_> {
             return false;
         }
         let (a, b, c, dst) = (self.source(p), self.source(q), self.source(y), self.vgpr_of(result));
-        self.emit(op::V_MAD_U32_U24, &[dst, a, b, c]);
+        self.emit(Role::VMadU32U24, &[dst, a, b, c]);
         true
     }
 
@@ -225,10 +226,10 @@ impl Lower<'_> {
 
     fn vector_tern(&mut self, result: Value, tern: TernOp, [a, b, c]: [Value; 3]) {
         let op = match tern {
-            TernOp::Fshr => op::V_ALIGNBIT_B32,
-            TernOp::Bfi => op::V_BFI_B32,
-            TernOp::Ubfe => op::V_BFE_U32,
-            TernOp::Sbfe => op::V_BFE_I32,
+            TernOp::Fshr => Role::VAlignbitB32,
+            TernOp::Bfi => Role::VBfiB32,
+            TernOp::Ubfe => Role::VBfeU32,
+            TernOp::Sbfe => Role::VBfeI32,
             TernOp::Fma => return self.unsupported("a vector operation"),
         };
         let (x, y, dst) = (self.source(a), self.source(b), self.vgpr_of(result));

@@ -6,9 +6,10 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{Space, Type, Value};
 use isa::abi::AbiInput;
-use isa::{MachInst, Operand, Reg, op};
+use isa::{Operand, Reg};
 
 /// `src_shared_base` and `src_private_base`: 64 bits, of which the high half is the aperture.
 const SHARED_BASE: Reg = Reg(235);
@@ -38,34 +39,34 @@ impl Lower<'_> {
             _ => return self.unsupported("global data share"),
         };
         let aperture = self.stemp(2);
-        self.emit(op::S_MOV_B64, &[aperture, Operand::regs(base, 2)]);
+        self.emit(Role::SMovB64, &[aperture, Operand::regs(base, 2)]);
         let high = self.dword(aperture, 1);
         let (null, zero) = (Operand::int(-1), Operand::int(0));
         if self.home(result) == Home::Sgpr {
             let (x, dst) = (self.scalar(arg), self.sgpr_of(result));
             let halves = [self.dword(dst, 0), self.dword(dst, 1)];
-            self.emit(op::S_CMP_LG_U32, &[x, null]);
-            self.emit(op::S_CSELECT_B32, &[halves[0], x, zero]);
-            return self.emit(op::S_CSELECT_B32, &[halves[1], high, zero]);
+            self.emit(Role::SCmpLgU32, &[x, null]);
+            self.emit(Role::SCselectB32, &[halves[0], x, zero]);
+            return self.emit(Role::SCselectB32, &[halves[1], high, zero]);
         }
         let (x, dst, some) = (self.source(arg), self.vgpr_of(result), self.stemp(2));
         let halves = [self.dword(dst, 0), self.dword(dst, 1)];
-        self.emit(op::V_CMP_NE_U32, &[some, null, x]);
-        self.emit(op::V_CNDMASK_B32, &[halves[0], zero, x, some]);
-        self.emit(op::V_CNDMASK_B32, &[halves[1], zero, high, some]);
+        self.emit(Role::VCmpNeU32, &[some, null, x]);
+        self.emit(Role::VCndmaskB32, &[halves[0], zero, x, some]);
+        self.emit(Role::VCndmaskB32, &[halves[1], zero, high, some]);
     }
 
     fn narrow(&mut self, result: Value, arg: Value) {
         let (null, zero) = (Operand::int(-1), Operand::int(0));
         if self.home(result) == Home::Sgpr {
             let (x, whole, dst) = (self.scalar_halves(arg), self.scalar(arg), self.sgpr_of(result));
-            self.emit(op::S_CMP_LG_U64, &[whole, zero]);
-            return self.emit(op::S_CSELECT_B32, &[dst, x[0], null]);
+            self.emit(Role::SCmpLgU64, &[whole, zero]);
+            return self.emit(Role::SCselectB32, &[dst, x[0], null]);
         }
         let (x, whole, dst) = (self.halves(arg), self.vgpr(arg), self.vgpr_of(result));
         let some = self.stemp(2);
-        self.emit(op::V_CMP_NE_U64, &[some, zero, whole]);
-        self.emit(op::V_CNDMASK_B32, &[dst, null, x[0], some]);
+        self.emit(Role::VCmpNeU64, &[some, zero, whole]);
+        self.emit(Role::VCndmaskB32, &[dst, null, x[0], some]);
     }
 
     /// FLAT_SCRATCH = where the queue's scratch memory is + where the wave's part of it is; at the beginning
@@ -78,7 +79,7 @@ impl Lower<'_> {
         let wave = self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         let parts = [self.dword(init, 0), self.dword(init, 1)];
         let (lo, hi) = (Operand::reg(Reg::FLAT_SCRATCH), Operand::reg(Reg::FLAT_SCRATCH.offset(1)));
-        self.push(MachInst::new(op::S_ADD_U32, &[lo, parts[0], wave]));
-        self.push(MachInst::new(op::S_ADDC_U32, &[hi, parts[1], Operand::int(0)]));
+        self.emit_raw(Role::SAddU32, &[lo, parts[0], wave]);
+        self.emit_raw(Role::SAddcU32, &[hi, parts[1], Operand::int(0)]);
     }
 }

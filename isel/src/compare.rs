@@ -3,50 +3,51 @@
 use crate::class::Home;
 use crate::control::Scc;
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{BinOp, FloatCc, Inst, IntCc, Op, Type, UnOp, Value};
-use isa::{MachInst, Opcode, Operand, op};
+use isa::Operand;
 
-/// Opcodes of an integer comparison.
+/// Roles of an integer comparison.
 struct IntRow {
     cc: IntCc,
-    scalar: Opcode,
+    scalar: Role,
     /// On 32 and 64 bits.
-    vector: [Opcode; 2],
+    vector: [Role; 2],
 }
 
-const fn int_row(cc: IntCc, scalar: Opcode, narrow: Opcode, wide: Opcode) -> IntRow {
+const fn int_row(cc: IntCc, scalar: Role, narrow: Role, wide: Role) -> IntRow {
     IntRow { cc, scalar, vector: [narrow, wide] }
 }
 
 const INT: &[IntRow] = &[
-    int_row(IntCc::Eq, op::S_CMP_EQ_U32, op::V_CMP_EQ_U32, op::V_CMP_EQ_U64),
-    int_row(IntCc::Ne, op::S_CMP_LG_U32, op::V_CMP_NE_U32, op::V_CMP_NE_U64),
-    int_row(IntCc::Ult, op::S_CMP_LT_U32, op::V_CMP_LT_U32, op::V_CMP_LT_U64),
-    int_row(IntCc::Ule, op::S_CMP_LE_U32, op::V_CMP_LE_U32, op::V_CMP_LE_U64),
-    int_row(IntCc::Ugt, op::S_CMP_GT_U32, op::V_CMP_GT_U32, op::V_CMP_GT_U64),
-    int_row(IntCc::Uge, op::S_CMP_GE_U32, op::V_CMP_GE_U32, op::V_CMP_GE_U64),
-    int_row(IntCc::Slt, op::S_CMP_LT_I32, op::V_CMP_LT_I32, op::V_CMP_LT_I64),
-    int_row(IntCc::Sle, op::S_CMP_LE_I32, op::V_CMP_LE_I32, op::V_CMP_LE_I64),
-    int_row(IntCc::Sgt, op::S_CMP_GT_I32, op::V_CMP_GT_I32, op::V_CMP_GT_I64),
-    int_row(IntCc::Sge, op::S_CMP_GE_I32, op::V_CMP_GE_I32, op::V_CMP_GE_I64),
+    int_row(IntCc::Eq, Role::SCmpEqU32, Role::VCmpEqU32, Role::VCmpEqU64),
+    int_row(IntCc::Ne, Role::SCmpLgU32, Role::VCmpNeU32, Role::VCmpNeU64),
+    int_row(IntCc::Ult, Role::SCmpLtU32, Role::VCmpLtU32, Role::VCmpLtU64),
+    int_row(IntCc::Ule, Role::SCmpLeU32, Role::VCmpLeU32, Role::VCmpLeU64),
+    int_row(IntCc::Ugt, Role::SCmpGtU32, Role::VCmpGtU32, Role::VCmpGtU64),
+    int_row(IntCc::Uge, Role::SCmpGeU32, Role::VCmpGeU32, Role::VCmpGeU64),
+    int_row(IntCc::Slt, Role::SCmpLtI32, Role::VCmpLtI32, Role::VCmpLtI64),
+    int_row(IntCc::Sle, Role::SCmpLeI32, Role::VCmpLeI32, Role::VCmpLeI64),
+    int_row(IntCc::Sgt, Role::SCmpGtI32, Role::VCmpGtI32, Role::VCmpGtI64),
+    int_row(IntCc::Sge, Role::SCmpGeI32, Role::VCmpGeI32, Role::VCmpGeI64),
 ];
 
-/// Opcodes of a float comparison on f32 and f64; the `N` forms are true on NaN.
-const FLOAT: &[(FloatCc, [Opcode; 2])] = &[
-    (FloatCc::Oeq, [op::V_CMP_EQ_F32, op::V_CMP_EQ_F64]),
-    (FloatCc::One, [op::V_CMP_LG_F32, op::V_CMP_LG_F64]),
-    (FloatCc::Olt, [op::V_CMP_LT_F32, op::V_CMP_LT_F64]),
-    (FloatCc::Ole, [op::V_CMP_LE_F32, op::V_CMP_LE_F64]),
-    (FloatCc::Ogt, [op::V_CMP_GT_F32, op::V_CMP_GT_F64]),
-    (FloatCc::Oge, [op::V_CMP_GE_F32, op::V_CMP_GE_F64]),
-    (FloatCc::Ord, [op::V_CMP_O_F32, op::V_CMP_O_F64]),
-    (FloatCc::Ueq, [op::V_CMP_NLG_F32, op::V_CMP_NLG_F64]),
-    (FloatCc::Une, [op::V_CMP_NEQ_F32, op::V_CMP_NEQ_F64]),
-    (FloatCc::Ult, [op::V_CMP_NGE_F32, op::V_CMP_NGE_F64]),
-    (FloatCc::Ule, [op::V_CMP_NGT_F32, op::V_CMP_NGT_F64]),
-    (FloatCc::Ugt, [op::V_CMP_NLE_F32, op::V_CMP_NLE_F64]),
-    (FloatCc::Uge, [op::V_CMP_NLT_F32, op::V_CMP_NLT_F64]),
-    (FloatCc::Uno, [op::V_CMP_U_F32, op::V_CMP_U_F64]),
+/// Roles of a float comparison on f32 and f64; the `N` forms are true on NaN.
+const FLOAT: &[(FloatCc, [Role; 2])] = &[
+    (FloatCc::Oeq, [Role::VCmpEqF32, Role::VCmpEqF64]),
+    (FloatCc::One, [Role::VCmpLgF32, Role::VCmpLgF64]),
+    (FloatCc::Olt, [Role::VCmpLtF32, Role::VCmpLtF64]),
+    (FloatCc::Ole, [Role::VCmpLeF32, Role::VCmpLeF64]),
+    (FloatCc::Ogt, [Role::VCmpGtF32, Role::VCmpGtF64]),
+    (FloatCc::Oge, [Role::VCmpGeF32, Role::VCmpGeF64]),
+    (FloatCc::Ord, [Role::VCmpOF32, Role::VCmpOF64]),
+    (FloatCc::Ueq, [Role::VCmpNlgF32, Role::VCmpNlgF64]),
+    (FloatCc::Une, [Role::VCmpNeqF32, Role::VCmpNeqF64]),
+    (FloatCc::Ult, [Role::VCmpNgeF32, Role::VCmpNgeF64]),
+    (FloatCc::Ule, [Role::VCmpNgtF32, Role::VCmpNgtF64]),
+    (FloatCc::Ugt, [Role::VCmpNleF32, Role::VCmpNleF64]),
+    (FloatCc::Uge, [Role::VCmpNltF32, Role::VCmpNltF64]),
+    (FloatCc::Uno, [Role::VCmpUF32, Role::VCmpUF64]),
 ];
 
 impl Lower<'_> {
@@ -74,20 +75,20 @@ impl Lower<'_> {
         let equal = cc == IntCc::Eq;
         if self.home(result) == Home::Scc {
             let (x, y) = (self.sgpr(a), self.sgpr(b));
-            self.emit(if equal { op::S_CMP_EQ_U32 } else { op::S_CMP_LG_U32 }, &[x, y]);
+            self.emit(if equal { Role::SCmpEqU32 } else { Role::SCmpLgU32 }, &[x, y]);
             self.keep_scc(result);
             return;
         }
         let (dst, x, y) = (self.mask_of(result), self.mask(a), self.mask(b));
-        self.emit(if equal { op::S_XNOR_B64 } else { op::S_XOR_B64 }, &[dst, x, y]);
+        self.emit(if equal { Role::SXnorB64 } else { Role::SXorB64 }, &[dst, x, y]);
     }
 
     fn scalar_compare(&mut self, cc: IntCc, a: Value, b: Value) {
         let (x, y) = (self.scalar(a), self.scalar(b));
         let op = match (self.ty(a).bits(), cc) {
-            (64, IntCc::Eq) => op::S_CMP_EQ_U64,
-            (64, _) => op::S_CMP_LG_U64,
-            _ => INT.iter().find(|row| row.cc == cc).map_or(op::S_CMP_EQ_U32, |row| row.scalar),
+            (64, IntCc::Eq) => Role::SCmpEqU64,
+            (64, _) => Role::SCmpLgU64,
+            _ => INT.iter().find(|row| row.cc == cc).map_or(Role::SCmpEqU32, |row| row.scalar),
         };
         self.emit(op, &[x, y]);
     }
@@ -96,11 +97,11 @@ impl Lower<'_> {
     fn keep_scc(&mut self, value: Value) {
         if self.wants_sgpr(value) {
             let bit = self.sgpr_of(value);
-            self.emit(op::S_CSELECT_B32, &[bit, Operand::int(1), Operand::int(0)]);
+            self.emit(Role::SCselectB32, &[bit, Operand::int(1), Operand::int(0)]);
         }
         if self.wants_mask(value) {
             let mask = self.mask_of(value);
-            self.emit(op::S_CSELECT_B64, &[mask, Operand::int(-1), Operand::int(0)]);
+            self.emit(Role::SCselectB64, &[mask, Operand::int(-1), Operand::int(0)]);
         }
     }
 
@@ -108,11 +109,11 @@ impl Lower<'_> {
     pub fn scc(&mut self, value: Value) -> Scc {
         if self.home(value) == Home::Mask {
             let (mask, live) = (self.mask(value), self.stemp(2));
-            self.emit(op::S_AND_B64, &[live, mask, Operand::EXEC]);
+            self.emit(Role::SAndB64, &[live, mask, Operand::EXEC]);
             return Scc { negated: false };
         }
         if let Some(bits) = self.const_bits(value) {
-            self.emit(op::S_CMP_LG_U32, &[Operand::int(i32::from(bits != 0)), Operand::int(0)]);
+            self.emit(Role::SCmpLgU32, &[Operand::int(i32::from(bits != 0)), Operand::int(0)]);
             return Scc { negated: false };
         }
         if let Some(inst) = self.func.def_inst(value) {
@@ -137,7 +138,7 @@ impl Lower<'_> {
             }
         }
         let bit = self.sgpr_of(value);
-        self.emit(op::S_CMP_LG_U32, &[bit, Operand::int(0)]);
+        self.emit(Role::SCmpLgU32, &[bit, Operand::int(0)]);
         Scc { negated: false }
     }
 
@@ -149,7 +150,7 @@ impl Lower<'_> {
         let Some((_, ops)) = FLOAT.iter().find(|(have, _)| *have == cc) else { return };
         let (x, y) = (self.float_source(args[0]), self.float_source(args[1]));
         let mask = self.mask_of(result);
-        let mut cmp = MachInst::new(ops[wide], &[mask, x.operand, y.operand]);
+        let mut cmp = self.instruction(ops[wide], &[mask, x.operand, y.operand]);
         cmp.mods.neg = u8::from(x.neg) | u8::from(y.neg) << 1;
         cmp.mods.abs = u8::from(x.abs) | u8::from(y.abs) << 1;
         self.emit_inst(cmp);
@@ -170,21 +171,21 @@ impl Lower<'_> {
         let a = self.scalar_bit(args[0]);
         let dst = if self.wants_sgpr(result) { self.sgpr_of(result) } else { self.stemp(1) };
         match op {
-            Op::Un(_) => self.emit(op::S_XOR_B32, &[dst, a, Operand::int(1)]),
+            Op::Un(_) => self.emit(Role::SXorB32, &[dst, a, Operand::int(1)]),
             Op::Bin(bin) => {
                 let b = self.scalar_bit(args[1]);
                 self.emit(bit_op(bin, false), &[dst, a, b]);
             }
             _ => {
                 let (b, c) = (self.scalar_bit(args[1]), self.scalar_bit(args[2]));
-                self.emit(op::S_CMP_LG_U32, &[a, Operand::int(0)]);
-                self.emit(op::S_CSELECT_B32, &[dst, b, c]);
-                self.emit(op::S_CMP_LG_U32, &[dst, Operand::int(0)]);
+                self.emit(Role::SCmpLgU32, &[a, Operand::int(0)]);
+                self.emit(Role::SCselectB32, &[dst, b, c]);
+                self.emit(Role::SCmpLgU32, &[dst, Operand::int(0)]);
             }
         }
         if self.wants_mask(result) {
             let mask = self.mask_of(result);
-            self.emit(op::S_CSELECT_B64, &[mask, Operand::int(-1), Operand::int(0)]);
+            self.emit(Role::SCselectB64, &[mask, Operand::int(-1), Operand::int(0)]);
         }
     }
 
@@ -201,14 +202,14 @@ impl Lower<'_> {
         match op {
             Op::Un(_) => {
                 let a = self.mask(args[0]);
-                self.emit(op::S_NOT_B64, &[dst, a]);
+                self.emit(Role::SNotB64, &[dst, a]);
             }
             Op::Bin(bin) => {
                 let (a, b) = (args[0], args[1]);
                 for (x, y) in [(a, b), (b, a)] {
                     if let (Some(inner), BinOp::And | BinOp::Or) = (self.folded_not(y), bin) {
                         let (x, y) = (self.mask(x), self.mask(inner));
-                        let op = if bin == BinOp::And { op::S_ANDN2_B64 } else { op::S_ORN2_B64 };
+                        let op = if bin == BinOp::And { Role::SAndn2B64 } else { Role::SOrn2B64 };
                         return self.emit(op, &[dst, x, y]);
                     }
                 }
@@ -218,9 +219,9 @@ impl Lower<'_> {
             _ => {
                 let (c, a, b) = (self.mask(args[0]), self.mask(args[1]), self.mask(args[2]));
                 let (yes, no) = (self.stemp(2), self.stemp(2));
-                self.emit(op::S_AND_B64, &[yes, a, c]);
-                self.emit(op::S_ANDN2_B64, &[no, b, c]);
-                self.emit(op::S_OR_B64, &[dst, yes, no]);
+                self.emit(Role::SAndB64, &[yes, a, c]);
+                self.emit(Role::SAndn2B64, &[no, b, c]);
+                self.emit(Role::SOrB64, &[dst, yes, no]);
             }
         }
     }
@@ -243,7 +244,7 @@ impl Lower<'_> {
             let (x, y, dst) = (self.scalar(a), self.scalar(b), self.sgpr_of(result));
             let scc = self.scc(cond);
             let (x, y) = if scc.negated { (y, x) } else { (x, y) };
-            let op = if self.ty(result).bits() == 64 { op::S_CSELECT_B64 } else { op::S_CSELECT_B32 };
+            let op = if self.ty(result).bits() == 64 { Role::SCselectB64 } else { Role::SCselectB32 };
             return self.emit(op, &[dst, x, y]);
         }
         let mask = match self.mask(cond) {
@@ -255,23 +256,23 @@ impl Lower<'_> {
             let dst = self.vgpr_of(result);
             for n in 0..2 {
                 let to = self.dword(dst, n as u8);
-                self.emit(op::V_CNDMASK_B32, &[to, y[n], x[n], mask]);
+                self.emit(Role::VCndmaskB32, &[to, y[n], x[n], mask]);
             }
             return;
         }
         let (x, y, dst) = (self.source(a), self.source(b), self.vgpr_of(result));
-        self.emit(op::V_CNDMASK_B32, &[dst, y, x, mask]);
+        self.emit(Role::VCndmaskB32, &[dst, y, x, mask]);
     }
 }
 
 /// Scalar bitwise operations.
-pub(crate) fn bit_op(bin: BinOp, wide: bool) -> Opcode {
+pub(crate) fn bit_op(bin: BinOp, wide: bool) -> Role {
     match (bin, wide) {
-        (BinOp::And, false) => op::S_AND_B32,
-        (BinOp::And, true) => op::S_AND_B64,
-        (BinOp::Or, false) => op::S_OR_B32,
-        (BinOp::Or, true) => op::S_OR_B64,
-        (_, false) => op::S_XOR_B32,
-        (_, true) => op::S_XOR_B64,
+        (BinOp::And, false) => Role::SAndB32,
+        (BinOp::And, true) => Role::SAndB64,
+        (BinOp::Or, false) => Role::SOrB32,
+        (BinOp::Or, true) => Role::SOrB64,
+        (_, false) => Role::SXorB32,
+        (_, true) => Role::SXorB64,
     }
 }

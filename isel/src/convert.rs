@@ -3,22 +3,23 @@
 use crate::class::Home;
 use crate::float::FloatSource;
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{CastOp, Inst, Type, Value};
-use isa::{Opcode, Operand, op};
+use isa::Operand;
 
 /// Conversions between numbers: operation, from, to.
-const NUMERIC: &[(CastOp, Type, Type, Opcode)] = &[
-    (CastOp::SToF, Type::I32, Type::F32, op::V_CVT_F32_I32),
-    (CastOp::SToF, Type::I32, Type::F64, op::V_CVT_F64_I32),
-    (CastOp::UToF, Type::I32, Type::F32, op::V_CVT_F32_U32),
-    (CastOp::UToF, Type::I32, Type::F64, op::V_CVT_F64_U32),
+const NUMERIC: &[(CastOp, Type, Type, Role)] = &[
+    (CastOp::SToF, Type::I32, Type::F32, Role::VCvtF32I32),
+    (CastOp::SToF, Type::I32, Type::F64, Role::VCvtF64I32),
+    (CastOp::UToF, Type::I32, Type::F32, Role::VCvtF32U32),
+    (CastOp::UToF, Type::I32, Type::F64, Role::VCvtF64U32),
     // The conversions to integers saturate and give 0 for NaN (Vega ISA, V_CVT_U32_F32).
-    (CastOp::FToS, Type::F32, Type::I32, op::V_CVT_I32_F32),
-    (CastOp::FToS, Type::F64, Type::I32, op::V_CVT_I32_F64),
-    (CastOp::FToU, Type::F32, Type::I32, op::V_CVT_U32_F32),
-    (CastOp::FToU, Type::F64, Type::I32, op::V_CVT_U32_F64),
-    (CastOp::FExt, Type::F32, Type::F64, op::V_CVT_F64_F32),
-    (CastOp::FTrunc, Type::F64, Type::F32, op::V_CVT_F32_F64),
+    (CastOp::FToS, Type::F32, Type::I32, Role::VCvtI32F32),
+    (CastOp::FToS, Type::F64, Type::I32, Role::VCvtI32F64),
+    (CastOp::FToU, Type::F32, Type::I32, Role::VCvtU32F32),
+    (CastOp::FToU, Type::F64, Type::I32, Role::VCvtU32F64),
+    (CastOp::FExt, Type::F32, Type::F64, Role::VCvtF64F32),
+    (CastOp::FTrunc, Type::F64, Type::F32, Role::VCvtF32F64),
 ];
 
 impl Lower<'_> {
@@ -57,7 +58,7 @@ impl Lower<'_> {
                 let x = self.scalar(arg);
                 let bool_sext = self.is_bool(arg) && op == CastOp::Sext;
                 if bool_sext {
-                    self.emit(op::S_SUB_U32, &[low, Operand::int(0), x]);
+                    self.emit(Role::SSubU32, &[low, Operand::int(0), x]);
                 } else {
                     self.copy(low, x);
                 }
@@ -66,21 +67,21 @@ impl Lower<'_> {
                     self.copy(high, Operand::int(0));
                 } else if wide {
                     let high = self.dword(dst, 1);
-                    self.emit(op::S_ASHR_I32, &[high, low, Operand::int(31)]);
+                    self.emit(Role::SAshrI32, &[high, low, Operand::int(31)]);
                 }
             }
             CastOp::Zext8 | CastOp::Zext16 => {
                 let bits = if op == CastOp::Zext8 { 0xff } else { 0xffff };
                 let x = self.scalar(arg);
-                self.emit(op::S_AND_B32, &[dst, x, Operand::int(bits)]);
+                self.emit(Role::SAndB32, &[dst, x, Operand::int(bits)]);
             }
             CastOp::Sext8 => {
                 let x = self.scalar(arg);
-                self.emit(op::S_SEXT_I32_I8, &[dst, x]);
+                self.emit(Role::SSextI32I8, &[dst, x]);
             }
             CastOp::Sext16 => {
                 let x = self.scalar(arg);
-                self.emit(op::S_SEXT_I32_I16, &[dst, x]);
+                self.emit(Role::SSextI32I16, &[dst, x]);
             }
             CastOp::Trunc => {
                 let x = self.scalar_halves(arg);
@@ -108,12 +109,12 @@ impl Lower<'_> {
             CastOp::Zext8 | CastOp::Zext16 => {
                 let bits = if op == CastOp::Zext8 { 0xff } else { 0xffff };
                 let (x, dst) = (self.source(arg), self.vgpr_of(result));
-                self.emit(op::V_AND_B32, &[dst, Operand::int(bits), x]);
+                self.emit(Role::VAndB32, &[dst, Operand::int(bits), x]);
             }
             CastOp::Sext8 | CastOp::Sext16 => {
                 let bits = if op == CastOp::Sext8 { 8 } else { 16 };
                 let (x, dst) = (self.source(arg), self.vgpr_of(result));
-                self.emit(op::V_BFE_I32, &[dst, x, Operand::int(0), Operand::int(bits)]);
+                self.emit(Role::VBfeI32, &[dst, x, Operand::int(0), Operand::int(bits)]);
             }
             CastOp::Trunc => {
                 let (x, dst) = (self.low_source(arg), self.vgpr_of(result));
@@ -140,7 +141,7 @@ impl Lower<'_> {
         let (dst, mask) = (self.vgpr_of(result), self.mask(arg));
         let low = self.dword(dst, 0);
         let one = Operand::int(if op == CastOp::Sext { -1 } else { 1 });
-        self.emit(op::V_CNDMASK_B32, &[low, Operand::int(0), one, mask]);
+        self.emit(Role::VCndmaskB32, &[low, Operand::int(0), one, mask]);
         if self.ty(result).bits() == 64 {
             let high = self.dword(dst, 1);
             let from = if op == CastOp::Sext { low } else { Operand::int(0) };
@@ -160,7 +161,7 @@ impl Lower<'_> {
         if op == CastOp::Zext {
             self.copy(high, Operand::int(0));
         } else {
-            self.emit(op::V_ASHRREV_I32, &[high, Operand::int(31), x]);
+            self.emit(Role::VAshrI32, &[high, Operand::int(31), x]);
         }
     }
 }

@@ -2,42 +2,43 @@
 
 use crate::float::FloatSource;
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{Type, Value};
-use isa::{MachInst, Opcode, Operand, op};
+use isa::Operand;
 
 /// `v_cmp_class`: zeros and +infinity.
 const CLASS_SQRT_IS_SELF: i32 = 1 << 5 | 1 << 6 | 1 << 9;
 
-/// Opcodes of one width.
+/// Roles of one width.
 struct Ops {
-    scale: Opcode,
-    rcp: Opcode,
-    fma: Opcode,
-    mul: Opcode,
-    fmas: Opcode,
-    fixup: Opcode,
+    scale: Role,
+    rcp: Role,
+    fma: Role,
+    mul: Role,
+    fmas: Role,
+    fixup: Role,
 }
 
 const SINGLE: Ops = Ops {
-    scale: op::V_DIV_SCALE_F32,
-    rcp: op::V_RCP_F32,
-    fma: op::V_FMA_F32,
-    mul: op::V_MUL_F32,
-    fmas: op::V_DIV_FMAS_F32,
-    fixup: op::V_DIV_FIXUP_F32,
+    scale: Role::VDivScaleF32,
+    rcp: Role::VRcpF32,
+    fma: Role::VFmaF32,
+    mul: Role::VMulF32,
+    fmas: Role::VDivFmasF32,
+    fixup: Role::VDivFixupF32,
 };
 
 const DOUBLE: Ops = Ops {
-    scale: op::V_DIV_SCALE_F64,
-    rcp: op::V_RCP_F64,
-    fma: op::V_FMA_F64,
-    mul: op::V_MUL_F64,
-    fmas: op::V_DIV_FMAS_F64,
-    fixup: op::V_DIV_FIXUP_F64,
+    scale: Role::VDivScaleF64,
+    rcp: Role::VRcpF64,
+    fma: Role::VFmaF64,
+    mul: Role::VMulF64,
+    fmas: Role::VDivFmasF64,
+    fixup: Role::VDivFixupF64,
 };
 
 impl Lower<'_> {
-    fn fma(&mut self, op: Opcode, len: u8, a: FloatSource, b: Operand, c: Operand) -> Operand {
+    fn fma(&mut self, op: Role, len: u8, a: FloatSource, b: Operand, c: Operand) -> Operand {
         let dst = self.vtemp(len);
         self.emit_float(op, dst, &[a, FloatSource::plain(b), FloatSource::plain(c)]);
         dst
@@ -64,7 +65,7 @@ impl Lower<'_> {
             r = self.fma(ops.fma, len, FloatSource::plain(e), r, r);
         }
         // VCC is live from here to `v_div_fmas`.
-        self.push(MachInst::new(ops.scale, &[n, Operand::VCC, num, den, num]));
+        self.emit_raw(ops.scale, &[n, Operand::VCC, num, den, num]);
         let mut q = self.vtemp(len);
         self.emit(ops.mul, &[q, n, r]);
         if !double {
@@ -83,27 +84,27 @@ impl Lower<'_> {
         let x = self.vgpr(arg);
         let (small, scaled, y) = (self.stemp(2), self.vtemp(1), self.vtemp(1));
         let tiny = self.sgpr_const(0x0f80_0000); // 2^-96
-        self.emit(op::V_CMP_GT_F32, &[small, tiny, x]);
-        self.emit(op::V_MUL_F32, &[scaled, Operand::Literal(0x4f80_0000), x]); // 2^32
-        self.emit(op::V_CNDMASK_B32, &[y, x, scaled, small]);
+        self.emit(Role::VCmpGtF32, &[small, tiny, x]);
+        self.emit(Role::VMulF32, &[scaled, Operand::Literal(0x4f80_0000), x]); // 2^32
+        self.emit(Role::VCndmaskB32, &[y, x, scaled, small]);
         let (s, down, up) = (self.vtemp(1), self.vtemp(1), self.vtemp(1));
-        self.emit(op::V_SQRT_F32, &[s, y]);
-        self.emit(op::V_ADD_U32, &[down, Operand::int(-1), s]);
-        self.emit(op::V_ADD_U32, &[up, Operand::int(1), s]);
-        let below = self.fma(op::V_FMA_F32, 1, FloatSource::negated(down), s, y);
-        let above = self.fma(op::V_FMA_F32, 1, FloatSource::negated(up), s, y);
+        self.emit(Role::VSqrtF32, &[s, y]);
+        self.emit(Role::VAddU32, &[down, Operand::int(-1), s]);
+        self.emit(Role::VAddU32, &[up, Operand::int(1), s]);
+        let below = self.fma(Role::VFmaF32, 1, FloatSource::negated(down), s, y);
+        let above = self.fma(Role::VFmaF32, 1, FloatSource::negated(up), s, y);
         let (take_down, take_up) = (self.stemp(2), self.stemp(2));
         let (r0, r1, back, r2) = (self.vtemp(1), self.vtemp(1), self.vtemp(1), self.vtemp(1));
-        self.emit(op::V_CMP_LE_F32, &[take_down, below, Operand::int(0)]);
-        self.emit(op::V_CNDMASK_B32, &[r0, s, down, take_down]);
-        self.emit(op::V_CMP_GT_F32, &[take_up, above, Operand::int(0)]);
-        self.emit(op::V_CNDMASK_B32, &[r1, r0, up, take_up]);
-        self.emit(op::V_MUL_F32, &[back, Operand::Literal(0x3780_0000), r1]); // 2^-16
-        self.emit(op::V_CNDMASK_B32, &[r2, r1, back, small]);
+        self.emit(Role::VCmpLeF32, &[take_down, below, Operand::int(0)]);
+        self.emit(Role::VCndmaskB32, &[r0, s, down, take_down]);
+        self.emit(Role::VCmpGtF32, &[take_up, above, Operand::int(0)]);
+        self.emit(Role::VCndmaskB32, &[r1, r0, up, take_up]);
+        self.emit(Role::VMulF32, &[back, Operand::Literal(0x3780_0000), r1]); // 2^-16
+        self.emit(Role::VCndmaskB32, &[r2, r1, back, small]);
         let (keep, dst) = (self.stemp(2), self.vgpr_of(result));
         let class = self.vgpr_const(CLASS_SQRT_IS_SELF as u32);
-        self.emit(op::V_CMP_CLASS_F32, &[keep, y, class]);
-        self.emit(op::V_CNDMASK_B32, &[dst, r2, y, keep]);
+        self.emit(Role::VCmpClassF32, &[keep, y, class]);
+        self.emit(Role::VCndmaskB32, &[dst, r2, y, keep]);
     }
 
     /// Goldschmidt's iteration from the reciprocal root.
@@ -111,18 +112,18 @@ impl Lower<'_> {
         let x = self.vgpr(arg);
         let small = self.stemp(2);
         let tiny = self.sgpr_const64(0x1000_0000_0000_0000); // 2^-767
-        self.emit(op::V_CMP_GT_F64, &[small, tiny, x]);
+        self.emit(Role::VCmpGtF64, &[small, tiny, x]);
         let (grow, y, root) = (self.vtemp(1), self.vtemp(2), self.vtemp(2));
         let up = self.vgpr_const(256);
-        self.emit(op::V_CNDMASK_B32, &[grow, Operand::int(0), up, small]);
-        self.emit(op::V_LDEXP_F64, &[y, x, grow]);
-        self.emit(op::V_RSQ_F64, &[root, y]);
+        self.emit(Role::VCndmaskB32, &[grow, Operand::int(0), up, small]);
+        self.emit(Role::VLdexpF64, &[y, x, grow]);
+        self.emit(Role::VRsqF64, &[root, y]);
         let half = Operand::f64(0.5f64.to_bits()).unwrap_or(Operand::None);
         let (g0, h0) = (self.vtemp(2), self.vtemp(2));
-        self.emit(op::V_MUL_F64, &[g0, y, root]);
-        self.emit(op::V_MUL_F64, &[h0, root, half]);
+        self.emit(Role::VMulF64, &[g0, y, root]);
+        self.emit(Role::VMulF64, &[h0, root, half]);
         let plain = FloatSource::plain;
-        let op = op::V_FMA_F64;
+        let op = Role::VFmaF64;
         let r = self.fma(op, 2, FloatSource::negated(h0), g0, half);
         let g1 = self.fma(op, 2, plain(g0), r, g0);
         let h1 = self.fma(op, 2, plain(h0), r, h0);
@@ -132,14 +133,14 @@ impl Lower<'_> {
         let g3 = self.fma(op, 2, plain(d1), h1, g2);
         let (shrink, out, keep) = (self.vtemp(1), self.vtemp(2), self.stemp(2));
         let down = self.vgpr_const(-128i32 as u32);
-        self.emit(op::V_CNDMASK_B32, &[shrink, Operand::int(0), down, small]);
-        self.emit(op::V_LDEXP_F64, &[out, g3, shrink]);
+        self.emit(Role::VCndmaskB32, &[shrink, Operand::int(0), down, small]);
+        self.emit(Role::VLdexpF64, &[out, g3, shrink]);
         let class = self.vgpr_const(CLASS_SQRT_IS_SELF as u32);
-        self.emit(op::V_CMP_CLASS_F64, &[keep, y, class]);
+        self.emit(Role::VCmpClassF64, &[keep, y, class]);
         let dst = self.vgpr_of(result);
         for n in 0..2 {
             let ops = [self.dword(dst, n), self.dword(out, n), self.dword(y, n)];
-            self.emit(op::V_CNDMASK_B32, &[ops[0], ops[1], ops[2], keep]);
+            self.emit(Role::VCndmaskB32, &[ops[0], ops[1], ops[2], keep]);
         }
     }
 }

@@ -6,8 +6,9 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
+use crate::roles::{Resolution, Role, Selected};
 use ir::{Block, Value};
-use isa::table::{Family, Flags, Kind, Role};
+use isa::table::{Family, Flags, Kind};
 use isa::{Form, MachInst, Opcode, Operand, RegClass, Tuple, VReg, op};
 use rustc_hash::FxHashMap;
 
@@ -80,6 +81,8 @@ const REVERSED: &[(Opcode, Opcode)] = &[
     (op::V_SUBREV_F32, op::V_SUB_F32),
     (op::V_SUB_U32, op::V_SUBREV_U32),
     (op::V_SUBREV_U32, op::V_SUB_U32),
+    (op::V_SUB_NC_U32, op::V_SUBREV_NC_U32),
+    (op::V_SUBREV_NC_U32, op::V_SUB_NC_U32),
 ];
 
 impl Lower<'_> {
@@ -170,9 +173,41 @@ impl Lower<'_> {
         self.s.seq.push(inst);
     }
 
-    /// Appends an instruction, making its operands legal.
-    pub fn emit(&mut self, op: Opcode, operands: &[Operand]) {
-        self.emit_inst(MachInst::new(op, operands));
+    /// Appends what plays a role, making its operands legal.
+    pub fn emit(&mut self, role: impl Selected, operands: &[Operand]) {
+        match role.resolve(&self.s.roles) {
+            Resolution::Opcode(op) => self.emit_inst(MachInst::new(op, operands)),
+            Resolution::Expansion(expansion) => self.expand(expansion, operands),
+            Resolution::Refused(reason) => self.refuse(role.words(), reason),
+        }
+    }
+
+    /// Appends what plays a role with operands that are legal as they are.
+    pub fn emit_raw(&mut self, role: impl Selected, operands: &[Operand]) {
+        match role.resolve(&self.s.roles) {
+            Resolution::Opcode(op) => self.push(MachInst::new(op, operands)),
+            _ => self.emit(role, operands),
+        }
+    }
+
+    /// The instruction that plays a role, to be given modifiers or attributes; only an instruction has those.
+    pub fn instruction(&mut self, role: impl Selected, operands: &[Operand]) -> MachInst {
+        let op = match role.resolve(&self.s.roles) {
+            Resolution::Opcode(op) => op,
+            Resolution::Refused(reason) => {
+                self.refuse(role.words(), reason);
+                op::UNDEF
+            }
+            Resolution::Expansion(_) => {
+                self.refuse(role.words(), "it takes an instruction with modifiers or attributes: not filled in yet");
+                op::UNDEF
+            }
+        };
+        MachInst::new(op, operands)
+    }
+
+    fn refuse(&mut self, role: &str, reason: &str) {
+        self.unsupported(&format!("`{role}` ({reason})"));
     }
 
     /// As [`Lower::emit`], for an instruction with modifiers.
@@ -213,7 +248,7 @@ impl Lower<'_> {
             bus = Some(Operand::VCC);
         }
         for (n, spec) in specs.iter().enumerate() {
-            if spec.kind == Kind::Mask && spec.role == Role::Use {
+            if spec.kind == Kind::Mask && spec.role == isa::table::Role::Use {
                 bus = Some(inst.ops[n]);
             }
         }
@@ -221,7 +256,7 @@ impl Lower<'_> {
             return;
         }
         for (n, spec) in specs.iter().enumerate() {
-            if spec.role == Role::Def {
+            if spec.role == isa::table::Role::Def {
                 continue;
             }
             let operand = inst.ops[n];
@@ -330,6 +365,11 @@ impl Lower<'_> {
     /// A VGPR plus a constant.
     pub fn vgpr_plus(&mut self, base: Operand, bits: u32) -> Operand {
         let Operand::Virt(src) = base else { return base };
+        if self.s.roles.opcode(Role::VAddU32).is_none() {
+            let dst = self.vtemp(1);
+            self.emit(Role::VAddU32, &[dst, Operand::int(bits as i32), base]);
+            return dst;
+        }
         let first = self.out.regs(src)[0];
         self.shared(Key::Plus(first, bits), RegClass::Vgpr, src)
     }
@@ -460,9 +500,11 @@ impl Lower<'_> {
     fn expand_copy(&self, copy: &SharedCopy, insts: &mut Vec<MachInst>) {
         if let Key::Plus(_, bits) = copy.key {
             let (dst, src) = (Operand::Virt(copy.dst), Operand::Virt(copy.src));
-            let mut add = MachInst::new(op::V_ADD_U32, &[dst, Operand::int(bits as i32), src]);
-            add.form = Form::E32;
-            insts.push(add);
+            if let Some(add) = self.s.roles.opcode(Role::VAddU32) {
+                let mut add = MachInst::new(add, &[dst, Operand::int(bits as i32), src]);
+                add.form = Form::E32;
+                insts.push(add);
+            }
             return;
         }
         let (bits, len) = match copy.key {
@@ -565,7 +607,7 @@ impl Lower<'_> {
             Home::Mask if !self.is_param(value) => {
                 let mask = self.mask(value);
                 let dst = self.vtemp(1);
-                self.emit(op::V_CNDMASK_B32, &[dst, Operand::int(0), Operand::int(1), mask]);
+                self.emit(Role::VCndmaskB32, &[dst, Operand::int(0), Operand::int(1), mask]);
                 dst
             }
             _ => self.vgpr_of(value),
@@ -630,9 +672,9 @@ impl Lower<'_> {
             Home::Mask if self.wants_sgpr(value) => {
                 let mask = self.mask_of(value);
                 let live = self.stemp(2);
-                self.emit(op::S_AND_B64, &[live, mask, Operand::EXEC]);
+                self.emit(Role::SAndB64, &[live, mask, Operand::EXEC]);
                 let to = self.sgpr_of(value);
-                self.emit(op::S_CSELECT_B32, &[to, Operand::int(1), Operand::int(0)]);
+                self.emit(Role::SCselectB32, &[to, Operand::int(1), Operand::int(0)]);
             }
             _ => {}
         }
@@ -640,7 +682,7 @@ impl Lower<'_> {
 
     /// `v_readfirstlane_b32`.
     pub fn read_first_lane(&mut self, to: Operand, from: Operand) {
-        let mut inst = MachInst::new(op::V_READFIRSTLANE_B32, &[to, from]);
+        let mut inst = self.instruction(Role::VReadfirstlaneB32, &[to, from]);
         inst.form = Form::E32;
         self.push(inst);
     }

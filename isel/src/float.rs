@@ -1,8 +1,9 @@
 //! Float arithmetic. Negation and absolute value are modifiers of the operations that use them.
 
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
-use isa::{MachInst, Opcode, Operand, op};
+use isa::Operand;
 
 /// A float operand with its modifiers: `neg` applies to `abs`.
 #[derive(Clone, Copy, Debug)]
@@ -24,29 +25,29 @@ impl FloatSource {
     }
 }
 
-const UNARY: &[(UnOp, Opcode, Option<Opcode>)] = &[
-    (UnOp::FFloor, op::V_FLOOR_F32, Some(op::V_FLOOR_F64)),
-    (UnOp::FCeil, op::V_CEIL_F32, Some(op::V_CEIL_F64)),
-    (UnOp::FTrunc, op::V_TRUNC_F32, Some(op::V_TRUNC_F64)),
-    (UnOp::FRound, op::V_RNDNE_F32, Some(op::V_RNDNE_F64)),
-    (UnOp::FFract, op::V_FRACT_F32, Some(op::V_FRACT_F64)),
-    (UnOp::NativeRcp, op::V_RCP_F32, Some(op::V_RCP_F64)),
-    (UnOp::NativeRsq, op::V_RSQ_F32, Some(op::V_RSQ_F64)),
-    (UnOp::NativeSqrt, op::V_SQRT_F32, Some(op::V_SQRT_F64)),
-    (UnOp::NativeExp2, op::V_EXP_F32, None),
-    (UnOp::NativeLog2, op::V_LOG_F32, None),
-    (UnOp::NativeSin, op::V_SIN_F32, None),
-    (UnOp::NativeCos, op::V_COS_F32, None),
-    (UnOp::FrexpExp, op::V_FREXP_EXP_I32_F32, Some(op::V_FREXP_EXP_I32_F64)),
-    (UnOp::FrexpMant, op::V_FREXP_MANT_F32, Some(op::V_FREXP_MANT_F64)),
+const UNARY: &[(UnOp, Role, Option<Role>)] = &[
+    (UnOp::FFloor, Role::VFloorF32, Some(Role::VFloorF64)),
+    (UnOp::FCeil, Role::VCeilF32, Some(Role::VCeilF64)),
+    (UnOp::FTrunc, Role::VTruncF32, Some(Role::VTruncF64)),
+    (UnOp::FRound, Role::VRndneF32, Some(Role::VRndneF64)),
+    (UnOp::FFract, Role::VFractF32, Some(Role::VFractF64)),
+    (UnOp::NativeRcp, Role::VRcpF32, Some(Role::VRcpF64)),
+    (UnOp::NativeRsq, Role::VRsqF32, Some(Role::VRsqF64)),
+    (UnOp::NativeSqrt, Role::VSqrtF32, Some(Role::VSqrtF64)),
+    (UnOp::NativeExp2, Role::VExpF32, None),
+    (UnOp::NativeLog2, Role::VLogF32, None),
+    (UnOp::NativeSin, Role::VSinF32, None),
+    (UnOp::NativeCos, Role::VCosF32, None),
+    (UnOp::FrexpExp, Role::VFrexpExpI32F32, Some(Role::VFrexpExpI32F64)),
+    (UnOp::FrexpMant, Role::VFrexpMantF32, Some(Role::VFrexpMantF64)),
 ];
 
-const BINARY: &[(BinOp, Opcode, Opcode)] = &[
-    (BinOp::FAdd, op::V_ADD_F32, op::V_ADD_F64),
-    (BinOp::FSub, op::V_SUB_F32, op::V_ADD_F64),
-    (BinOp::FMul, op::V_MUL_F32, op::V_MUL_F64),
-    (BinOp::FMin, op::V_MIN_F32, op::V_MIN_F64),
-    (BinOp::FMax, op::V_MAX_F32, op::V_MAX_F64),
+const BINARY: &[(BinOp, Role, Role)] = &[
+    (BinOp::FAdd, Role::VAddF32, Role::VAddF64),
+    (BinOp::FSub, Role::VSubF32, Role::VAddF64),
+    (BinOp::FMul, Role::VMulF32, Role::VMulF64),
+    (BinOp::FMin, Role::VMinF32, Role::VMinF64),
+    (BinOp::FMax, Role::VMaxF32, Role::VMaxF64),
 ];
 
 impl Lower<'_> {
@@ -65,8 +66,8 @@ impl Lower<'_> {
     }
 
     /// An instruction on float operands.
-    pub fn emit_float(&mut self, op: Opcode, dst: Operand, sources: &[FloatSource]) {
-        let mut inst = MachInst::new(op, &[dst]);
+    pub fn emit_float(&mut self, op: Role, dst: Operand, sources: &[FloatSource]) {
+        let mut inst = self.instruction(op, &[dst]);
         for (n, source) in sources.iter().enumerate() {
             inst.ops[n + 1] = source.operand;
             inst.mods.neg |= u8::from(source.neg) << n;
@@ -86,7 +87,7 @@ impl Lower<'_> {
             Op::Bin(BinOp::Ldexp) => {
                 let (x, n, dst) = (self.float_source(args[0]), self.source(args[1]), self.vgpr_of(result));
                 let double = self.ty(result) == Type::F64;
-                let op = if double { op::V_LDEXP_F64 } else { op::V_LDEXP_F32 };
+                let op = if double { Role::VLdexpF64 } else { Role::VLdexpF32 };
                 self.emit_float(op, dst, &[x, FloatSource::plain(n)]);
             }
             Op::Bin(bin) => self.float_bin(result, bin, args[0], args[1]),
@@ -94,7 +95,7 @@ impl Lower<'_> {
                 let sources = [args[0], args[1], args[2]].map(|arg| self.float_source(arg));
                 let double = self.ty(result) == Type::F64;
                 let dst = self.vgpr_of(result);
-                self.emit_float(if double { op::V_FMA_F64 } else { op::V_FMA_F32 }, dst, &sources);
+                self.emit_float(if double { Role::VFmaF64 } else { Role::VFmaF32 }, dst, &sources);
             }
             _ => self.unsupported("a float operation"),
         }
@@ -130,8 +131,8 @@ impl Lower<'_> {
     fn sign_bit(&mut self, result: Value, un: UnOp, arg: Value, double: bool) {
         let dst = self.vgpr_of(result);
         let (op, bits) = match un {
-            UnOp::FNeg => (op::V_XOR_B32, i32::MIN),
-            _ => (op::V_AND_B32, i32::MAX),
+            UnOp::FNeg => (Role::VXorB32, i32::MIN),
+            _ => (Role::VAndB32, i32::MAX),
         };
         if double {
             let x = self.halves(arg);

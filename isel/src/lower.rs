@@ -8,9 +8,10 @@ use crate::abi::Inputs;
 use crate::class::{Home, classify};
 use crate::emit::Copies;
 use crate::linear_ssa;
-use crate::memory::LoadGroup;
 use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
+use crate::roles::Roles;
+use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::lay_out_shared;
 use cranelift_entity::SecondaryMap;
@@ -59,12 +60,29 @@ pub struct Context {
     plan: Plan,
     scratch: Scratch,
     scheduler: Scheduler,
+    /// The processor that `scratch.roles` is for.
+    target: Option<Subtarget>,
 }
 
 impl Context {
     /// Nothing allotted yet.
     pub fn new() -> Self {
         Context::default()
+    }
+
+    /// For a processor as if it lacked some of its instructions, to try what others do for want of them.
+    pub fn lacking(target: &Subtarget, lacks: &[isa::Opcode]) -> Self {
+        let roles = Roles::lacking(target, lacks);
+        let scratch = Scratch { roles, ..Scratch::default() };
+        Context { scratch, target: Some(*target), ..Context::default() }
+    }
+
+    /// Resolves the roles unless that was done for this processor.
+    fn resolve_roles(&mut self, target: &Subtarget) {
+        if self.target.as_ref() != Some(target) {
+            self.scratch.roles = Roles::new(target);
+            self.target = Some(*target);
+        }
     }
 }
 
@@ -74,6 +92,7 @@ const NONE: u32 = u32::MAX;
 /// Tables of one selection.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    pub roles: Roles,
     /// Number of places that use a value.
     pub uses: SecondaryMap<Value, u32>,
     pub homes: SecondaryMap<Value, Home>,
@@ -143,6 +162,7 @@ pub fn select_prepared(
         func.values.len() as u32,
         "select_prepared() needs prepare() with the same context"
     );
+    ctx.resolve_roles(target);
     let mut out = MachFunc { name: func.name.clone(), ..MachFunc::default() };
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
     let Context { analyses, plan, scratch, .. } = ctx;

@@ -1,10 +1,11 @@
 //! LDS loads of two places in one instruction (`ds_read2_b32`, `ds_read2_b64`).
 
 use crate::lower::Lower;
+use crate::roles::Role;
 use crate::memory::spaces_of;
 use ir::{Inst, MemFlags, Op, Order, Space, Value};
 use isa::func::SPACE_SHARED;
-use isa::{MachInst, Opcode, Operand, op};
+use isa::Operand;
 
 /// Loads this many instructions apart are not brought together: their results would have to wait in registers.
 const REACH: usize = 24;
@@ -109,8 +110,8 @@ impl Lower<'_> {
             }
         }
         let dst = self.concat(&parts);
-        let (addr, [a, b], code) = self.pair_address(pair);
-        let mut inst = MachInst::new(code, &[dst, addr]);
+        let (addr, [a, b], role) = self.pair_address(pair);
+        let mut inst = self.instruction(role, &[dst, addr]);
         inst.mods.offset = (a | b << 8) as i32;
         if let Op::Load { mem, .. } = self.func.insts[pair.first].op {
             inst.mem = self.mem_id(&mem, Order::NotAtomic);
@@ -119,10 +120,10 @@ impl Lower<'_> {
     }
 
     /// Address register, element offsets, opcode.
-    fn pair_address(&mut self, pair: &LoadPair) -> (Operand, [i64; 2], Opcode) {
+    fn pair_address(&mut self, pair: &LoadPair) -> (Operand, [i64; 2], Role) {
         let wide = pair.dwords == 2;
-        let plain = if wide { op::DS_READ2_B64 } else { op::DS_READ2_B32 };
-        let strided = if wide { op::DS_READ2ST64_B64 } else { op::DS_READ2ST64_B32 };
+        let plain = if wide { Role::LdsRead2B64 } else { Role::LdsRead2B32 };
+        let strided = if wide { Role::LdsRead2st64B64 } else { Role::LdsRead2st64B32 };
         for (unit, code) in [(pair.unit(), plain), (64 * pair.unit(), strided)] {
             if pair.offsets.iter().all(|&o| o >= 0 && o % unit == 0 && o / unit <= 255) {
                 let base = self.lds_base(pair.base, 0);

@@ -1,26 +1,27 @@
 //! Integer arithmetic of uniform values on the scalar unit.
 
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{BinOp, Inst, Op, TernOp, UnOp, Value};
-use isa::{Opcode, Operand, op};
+use isa::Operand;
 
 /// 32- and 64-bit operations that are one instruction with the operands as they are.
-const DIRECT: &[(BinOp, Option<Opcode>, Option<Opcode>)] = &[
-    (BinOp::Add, Some(op::S_ADD_U32), None),
-    (BinOp::Sub, Some(op::S_SUB_U32), None),
-    (BinOp::Mul, Some(op::S_MUL_I32), None),
-    (BinOp::UMulHi, Some(op::S_MUL_HI_U32), None),
-    (BinOp::SMulHi, Some(op::S_MUL_HI_I32), None),
-    (BinOp::And, Some(op::S_AND_B32), Some(op::S_AND_B64)),
-    (BinOp::Or, Some(op::S_OR_B32), Some(op::S_OR_B64)),
-    (BinOp::Xor, Some(op::S_XOR_B32), Some(op::S_XOR_B64)),
-    (BinOp::Shl, Some(op::S_LSHL_B32), Some(op::S_LSHL_B64)),
-    (BinOp::LShr, Some(op::S_LSHR_B32), Some(op::S_LSHR_B64)),
-    (BinOp::AShr, Some(op::S_ASHR_I32), Some(op::S_ASHR_I64)),
-    (BinOp::UMin, Some(op::S_MIN_U32), None),
-    (BinOp::UMax, Some(op::S_MAX_U32), None),
-    (BinOp::SMin, Some(op::S_MIN_I32), None),
-    (BinOp::SMax, Some(op::S_MAX_I32), None),
+const DIRECT: &[(BinOp, Option<Role>, Option<Role>)] = &[
+    (BinOp::Add, Some(Role::SAddU32), None),
+    (BinOp::Sub, Some(Role::SSubU32), None),
+    (BinOp::Mul, Some(Role::SMulI32), None),
+    (BinOp::UMulHi, Some(Role::SMulHiU32), None),
+    (BinOp::SMulHi, Some(Role::SMulHiI32), None),
+    (BinOp::And, Some(Role::SAndB32), Some(Role::SAndB64)),
+    (BinOp::Or, Some(Role::SOrB32), Some(Role::SOrB64)),
+    (BinOp::Xor, Some(Role::SXorB32), Some(Role::SXorB64)),
+    (BinOp::Shl, Some(Role::SShlB32), Some(Role::SShlB64)),
+    (BinOp::LShr, Some(Role::SShrB32), Some(Role::SShrB64)),
+    (BinOp::AShr, Some(Role::SAshrI32), Some(Role::SAshrI64)),
+    (BinOp::UMin, Some(Role::SMinU32), None),
+    (BinOp::UMax, Some(Role::SMaxU32), None),
+    (BinOp::SMin, Some(Role::SMinI32), None),
+    (BinOp::SMax, Some(Role::SMaxI32), None),
 ];
 
 impl Lower<'_> {
@@ -45,8 +46,8 @@ impl Lower<'_> {
     /// `dst = a + b` on 64 bits.
     pub fn scalar_add64(&mut self, dst: Operand, a: [Operand; 2], b: [Operand; 2]) {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
-        self.emit(op::S_ADD_U32, &[lo, a[0], b[0]]);
-        self.emit(op::S_ADDC_U32, &[hi, a[1], b[1]]);
+        self.emit(Role::SAddU32, &[lo, a[0], b[0]]);
+        self.emit(Role::SAddcU32, &[hi, a[1], b[1]]);
     }
 
     fn scalar_un(&mut self, result: Value, un: UnOp, arg: Value) {
@@ -55,36 +56,36 @@ impl Lower<'_> {
         match un {
             UnOp::Not => {
                 let a = self.scalar(arg);
-                self.emit(if wide { op::S_NOT_B64 } else { op::S_NOT_B32 }, &[dst, a]);
+                self.emit(if wide { Role::SNotB64 } else { Role::SNotB32 }, &[dst, a]);
             }
             UnOp::Neg if wide => {
                 let a = self.scalar_halves(arg);
                 let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
-                self.emit(op::S_SUB_U32, &[lo, Operand::int(0), a[0]]);
-                self.emit(op::S_SUBB_U32, &[hi, Operand::int(0), a[1]]);
+                self.emit(Role::SSubU32, &[lo, Operand::int(0), a[0]]);
+                self.emit(Role::SSubbU32, &[hi, Operand::int(0), a[1]]);
             }
             UnOp::Neg => {
                 let a = self.scalar(arg);
-                self.emit(op::S_SUB_U32, &[dst, Operand::int(0), a]);
+                self.emit(Role::SSubU32, &[dst, Operand::int(0), a]);
             }
             UnOp::ReverseBits => {
                 let a = self.scalar(arg);
-                self.emit(if wide { op::S_BREV_B64 } else { op::S_BREV_B32 }, &[dst, a]);
+                self.emit(if wide { Role::SBrevB64 } else { Role::SBrevB32 }, &[dst, a]);
             }
             UnOp::Popcount => {
                 let a = self.scalar(arg);
-                let count = if wide { op::S_BCNT1_I32_B64 } else { op::S_BCNT1_I32_B32 };
+                let count = if wide { Role::SBcnt1I32B64 } else { Role::SBcnt1I32B32 };
                 self.scalar_count(dst, count, a, wide, None);
             }
             // -1 for a zero operand; as an unsigned number that is above the width.
             UnOp::Clz => {
                 let a = self.scalar(arg);
-                let count = if wide { op::S_FLBIT_I32_B64 } else { op::S_FLBIT_I32_B32 };
+                let count = if wide { Role::SFlbitI32B64 } else { Role::SFlbitI32B32 };
                 self.scalar_count(dst, count, a, wide, Some(if wide { 64 } else { 32 }));
             }
             UnOp::Ctz => {
                 let a = self.scalar(arg);
-                let count = if wide { op::S_FF1_I32_B64 } else { op::S_FF1_I32_B32 };
+                let count = if wide { Role::SFf1I32B64 } else { Role::SFf1I32B32 };
                 self.scalar_count(dst, count, a, wide, Some(if wide { 64 } else { 32 }));
             }
             _ => self.unsupported("a scalar operation"),
@@ -92,13 +93,13 @@ impl Lower<'_> {
     }
 
     /// A count, limited to `limit`; the result has the operand's width.
-    fn scalar_count(&mut self, dst: Operand, count: Opcode, a: Operand, wide: bool, limit: Option<i32>) {
+    fn scalar_count(&mut self, dst: Operand, count: Role, a: Operand, wide: bool, limit: Option<i32>) {
         let low = self.dword(dst, 0);
         match limit {
             Some(limit) => {
                 let raw = self.stemp(1);
                 self.emit(count, &[raw, a]);
-                self.emit(op::S_MIN_U32, &[low, raw, Operand::int(limit)]);
+                self.emit(Role::SMinU32, &[low, raw, Operand::int(limit)]);
             }
             None => self.emit(count, &[low, a]),
         }
@@ -127,8 +128,8 @@ impl Lower<'_> {
                 let (x, y) = (self.scalar_halves(a), self.scalar_halves(b));
                 let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
                 let ops = match bin {
-                    BinOp::Add => [op::S_ADD_U32, op::S_ADDC_U32],
-                    _ => [op::S_SUB_U32, op::S_SUBB_U32],
+                    BinOp::Add => [Role::SAddU32, Role::SAddcU32],
+                    _ => [Role::SSubU32, Role::SSubbU32],
                 };
                 self.emit(ops[0], &[lo, x[0], y[0]]);
                 self.emit(ops[1], &[hi, x[1], y[1]]);
@@ -139,10 +140,10 @@ impl Lower<'_> {
                 let (s, t) = (self.stemp(1), self.stemp(1));
                 // Offset 0, width 24.
                 let field = Operand::int(24 << 16);
-                let op = if bin == BinOp::UMul24 { op::S_BFE_U32 } else { op::S_BFE_I32 };
+                let op = if bin == BinOp::UMul24 { Role::SBfeU32 } else { Role::SBfeI32 };
                 self.emit(op, &[s, x, field]);
                 self.emit(op, &[t, y, field]);
-                self.emit(op::S_MUL_I32, &[dst, s, t]);
+                self.emit(Role::SMulI32, &[dst, s, t]);
             }
             _ => self.unsupported("a scalar operation"),
         }
@@ -164,17 +165,17 @@ impl Lower<'_> {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
         let zero = Operand::int(0);
         let mut high = self.stemp(1);
-        self.emit(op::S_MUL_HI_U32, &[high, x[0], y[0]]);
+        self.emit(Role::SMulHiU32, &[high, x[0], y[0]]);
         for (p, q) in [(x[0], y[1]), (x[1], y[0])] {
             if p == zero || q == zero {
                 continue;
             }
             let (t, sum) = (self.stemp(1), self.stemp(1));
-            self.emit(op::S_MUL_I32, &[t, p, q]);
-            self.emit(op::S_ADD_U32, &[sum, high, t]);
+            self.emit(Role::SMulI32, &[t, p, q]);
+            self.emit(Role::SAddU32, &[sum, high, t]);
             high = sum;
         }
-        self.emit(op::S_MUL_I32, &[lo, x[0], y[0]]);
+        self.emit(Role::SMulI32, &[lo, x[0], y[0]]);
         self.copy(hi, high);
     }
 
@@ -187,7 +188,7 @@ impl Lower<'_> {
                     Some(bits) => Operand::int((bits & 31) as i32),
                     None => {
                         let (c, t) = (self.scalar(c), self.stemp(1));
-                        self.emit(op::S_AND_B32, &[t, c, Operand::int(31)]);
+                        self.emit(Role::SAndB32, &[t, c, Operand::int(31)]);
                         t
                     }
                 };
@@ -195,20 +196,20 @@ impl Lower<'_> {
                 let (lo, hi) = (self.dword(pair, 0), self.dword(pair, 1));
                 self.copy(lo, y);
                 self.copy(hi, x);
-                self.emit(op::S_LSHR_B64, &[shifted, pair, count]);
+                self.emit(Role::SShrB64, &[shifted, pair, count]);
                 let low = self.dword(shifted, 0);
                 self.copy(dst, low);
             }
             TernOp::Bfi => {
                 let z = self.scalar(c);
                 let (s, t) = (self.stemp(1), self.stemp(1));
-                self.emit(op::S_AND_B32, &[s, x, y]);
-                self.emit(op::S_ANDN2_B32, &[t, z, x]);
-                self.emit(op::S_OR_B32, &[dst, s, t]);
+                self.emit(Role::SAndB32, &[s, x, y]);
+                self.emit(Role::SAndn2B32, &[t, z, x]);
+                self.emit(Role::SOrB32, &[dst, s, t]);
             }
             TernOp::Ubfe | TernOp::Sbfe => {
                 let field = self.bit_field(b, c);
-                let op = if tern == TernOp::Ubfe { op::S_BFE_U32 } else { op::S_BFE_I32 };
+                let op = if tern == TernOp::Ubfe { Role::SBfeU32 } else { Role::SBfeI32 };
                 self.emit(op, &[dst, x, field]);
             }
             TernOp::Fma => self.unsupported("a scalar operation"),
@@ -222,10 +223,10 @@ impl Lower<'_> {
         }
         let (o, w) = (self.scalar(offset), self.scalar(width));
         let [a, b, c, d] = [(); 4].map(|()| self.stemp(1));
-        self.emit(op::S_AND_B32, &[a, w, Operand::int(31)]);
-        self.emit(op::S_LSHL_B32, &[b, a, Operand::int(16)]);
-        self.emit(op::S_AND_B32, &[c, o, Operand::int(31)]);
-        self.emit(op::S_OR_B32, &[d, b, c]);
+        self.emit(Role::SAndB32, &[a, w, Operand::int(31)]);
+        self.emit(Role::SShlB32, &[b, a, Operand::int(16)]);
+        self.emit(Role::SAndB32, &[c, o, Operand::int(31)]);
+        self.emit(Role::SOrB32, &[d, b, c]);
         d
     }
 }

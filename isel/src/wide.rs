@@ -1,8 +1,9 @@
 //! 64-bit integer arithmetic on the vector unit, in halves; only the low half where no more is asked for.
 
 use crate::lower::Lower;
+use crate::roles::Role;
 use ir::{BinOp, CastOp, Inst, Op, Type, UnOp, Value};
-use isa::{Opcode, Operand, op};
+use isa::Operand;
 
 /// `base + (zext or sext)(index) * scale`: one `v_mad_*64_*32`.
 struct Scaled {
@@ -35,15 +36,15 @@ impl Lower<'_> {
     pub fn add64(&mut self, dst: Operand, a: [Operand; 2], b: [Operand; 2]) {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
         let (carry, last) = (self.stemp(2), self.stemp(2));
-        self.emit(op::V_ADD_CO_U32, &[lo, carry, a[0], b[0]]);
-        self.emit(op::V_ADDC_CO_U32, &[hi, last, a[1], b[1], carry]);
+        self.emit(Role::VAddCarryOut, &[lo, carry, a[0], b[0]]);
+        self.emit(Role::VAddCarryInOut, &[hi, last, a[1], b[1], carry]);
     }
 
     fn sub64(&mut self, dst: Operand, a: [Operand; 2], b: [Operand; 2]) {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
         let (carry, last) = (self.stemp(2), self.stemp(2));
-        self.emit(op::V_SUB_CO_U32, &[lo, carry, a[0], b[0]]);
-        self.emit(op::V_SUBB_CO_U32, &[hi, last, a[1], b[1], carry]);
+        self.emit(Role::VSubCarryOut, &[lo, carry, a[0], b[0]]);
+        self.emit(Role::VSubCarryInOut, &[hi, last, a[1], b[1], carry]);
     }
 
     fn wide_un(&mut self, result: Value, un: UnOp, arg: Value) {
@@ -54,24 +55,24 @@ impl Lower<'_> {
         match un {
             UnOp::Not => {
                 let hi = self.dword(dst, 1);
-                self.emit(op::V_NOT_B32, &[lo, a[0]]);
-                self.emit(op::V_NOT_B32, &[hi, a[1]]);
+                self.emit(Role::VNotB32, &[lo, a[0]]);
+                self.emit(Role::VNotB32, &[hi, a[1]]);
                 return;
             }
             UnOp::Neg => return self.sub64(dst, [Operand::int(0); 2], a),
             UnOp::ReverseBits => {
                 let hi = self.dword(dst, 1);
-                self.emit(op::V_BFREV_B32, &[lo, a[1]]);
-                self.emit(op::V_BFREV_B32, &[hi, a[0]]);
+                self.emit(Role::VBfrevB32, &[lo, a[1]]);
+                self.emit(Role::VBfrevB32, &[hi, a[0]]);
                 return;
             }
             UnOp::Popcount => {
                 let t = self.vtemp(1);
-                self.emit(op::V_BCNT_U32_B32, &[t, a[0], Operand::int(0)]);
-                self.emit(op::V_BCNT_U32_B32, &[lo, a[1], t]);
+                self.emit(Role::VBcntU32B32, &[t, a[0], Operand::int(0)]);
+                self.emit(Role::VBcntU32B32, &[lo, a[1], t]);
             }
-            UnOp::Clz => self.find64(lo, op::V_FFBH_U32, a[1], a[0]),
-            UnOp::Ctz => self.find64(lo, op::V_FFBL_B32, a[0], a[1]),
+            UnOp::Clz => self.find64(lo, Role::VFfbhU32, a[1], a[0]),
+            UnOp::Ctz => self.find64(lo, Role::VFfblB32, a[0], a[1]),
             _ => return self.unsupported("a 64-bit vector operation"),
         }
         if whole {
@@ -81,25 +82,25 @@ impl Lower<'_> {
     }
 
     /// Distance to the first set bit of `near`, or behind 32 zeros of `far`; `find` gives -1 for zero.
-    fn find64(&mut self, dst: Operand, find: Opcode, near: Operand, far: Operand) {
+    fn find64(&mut self, dst: Operand, find: Role, near: Operand, far: Operand) {
         let [a, b, c, d] = [(); 4].map(|()| self.vtemp(1));
         self.emit(find, &[a, far]);
-        self.emit(op::V_MIN_U32, &[b, a, Operand::int(32)]);
-        self.emit(op::V_ADD_U32, &[c, b, Operand::int(32)]);
+        self.emit(Role::VMinU32, &[b, a, Operand::int(32)]);
+        self.emit(Role::VAddU32, &[c, b, Operand::int(32)]);
         self.emit(find, &[d, near]);
-        self.emit(op::V_MIN_U32, &[dst, d, c]);
+        self.emit(Role::VMinU32, &[dst, d, c]);
     }
 
     /// Only the low half of the result is used.
     fn low_bin(&mut self, result: Value, bin: BinOp, a: Value, b: Value) {
         let narrow = match bin {
-            BinOp::Add => op::V_ADD_U32,
-            BinOp::Sub => op::V_SUB_U32,
-            BinOp::Mul => op::V_MUL_LO_U32,
-            BinOp::And => op::V_AND_B32,
-            BinOp::Or => op::V_OR_B32,
-            BinOp::Xor => op::V_XOR_B32,
-            BinOp::Shl if self.const_bits(b).is_some_and(|n| n & 63 < 32) => op::V_LSHLREV_B32,
+            BinOp::Add => Role::VAddU32,
+            BinOp::Sub => Role::VSubU32,
+            BinOp::Mul => Role::VMulLoU32,
+            BinOp::And => Role::VAndB32,
+            BinOp::Or => Role::VOrB32,
+            BinOp::Xor => Role::VXorB32,
+            BinOp::Shl if self.const_bits(b).is_some_and(|n| n & 63 < 32) => Role::VShlB32,
             _ => {
                 self.wide_bin(result, bin, a, b);
                 return;
@@ -132,21 +133,21 @@ impl Lower<'_> {
             BinOp::Mul => self.mul64(dst, a, b),
             BinOp::And | BinOp::Or | BinOp::Xor => self.bitwise64(dst, bin, a, b),
             BinOp::Shl | BinOp::LShr | BinOp::AShr => self.shift64(dst, bin, a, b),
-            BinOp::UMin => self.choose64(dst, op::V_CMP_LT_U64, a, b),
-            BinOp::UMax => self.choose64(dst, op::V_CMP_GT_U64, a, b),
-            BinOp::SMin => self.choose64(dst, op::V_CMP_LT_I64, a, b),
-            BinOp::SMax => self.choose64(dst, op::V_CMP_GT_I64, a, b),
+            BinOp::UMin => self.choose64(dst, Role::VCmpLtU64, a, b),
+            BinOp::UMax => self.choose64(dst, Role::VCmpGtU64, a, b),
+            BinOp::SMin => self.choose64(dst, Role::VCmpLtI64, a, b),
+            BinOp::SMax => self.choose64(dst, Role::VCmpGtI64, a, b),
             _ => self.unsupported("a 64-bit vector operation"),
         }
     }
 
-    fn choose64(&mut self, dst: Operand, compare: Opcode, a: Value, b: Value) {
+    fn choose64(&mut self, dst: Operand, compare: Role, a: Value, b: Value) {
         let (x, y, mask) = (self.source(a), self.source(b), self.stemp(2));
         self.emit(compare, &[mask, x, y]);
         let (p, q) = (self.halves(a), self.halves(b));
         for n in 0..2 {
             let to = self.dword(dst, n as u8);
-            self.emit(op::V_CNDMASK_B32, &[to, q[n], p[n], mask]);
+            self.emit(Role::VCndmaskB32, &[to, q[n], p[n], mask]);
         }
     }
 
@@ -155,7 +156,7 @@ impl Lower<'_> {
         let Some(scaled) = self.scaled(offset) else { return false };
         let (index, base) = (self.source(scaled.index), self.source(base));
         let scale = Operand::int(scaled.scale as i32);
-        let op = if scaled.signed { op::V_MAD_I64_I32 } else { op::V_MAD_U64_U32 };
+        let op = if scaled.signed { Role::VMadI64I32 } else { Role::VMadU64U32 };
         let carry = self.stemp(2);
         self.emit(op, &[dst, carry, index, scale, base]);
         true
@@ -195,18 +196,18 @@ impl Lower<'_> {
         let zero = Operand::int(0);
         let carry = self.stemp(2);
         if x[1] == zero && y[1] == zero {
-            return self.emit(op::V_MAD_U64_U32, &[dst, carry, x[0], y[0], zero]);
+            return self.emit(Role::VMadU64U32, &[dst, carry, x[0], y[0], zero]);
         }
         let product = self.vtemp(2);
-        self.emit(op::V_MAD_U64_U32, &[product, carry, x[0], y[0], zero]);
+        self.emit(Role::VMadU64U32, &[product, carry, x[0], y[0], zero]);
         let mut high = self.dword(product, 1);
         for (p, q) in [(x[0], y[1]), (x[1], y[0])] {
             if p == zero || q == zero {
                 continue;
             }
             let (t, sum) = (self.vtemp(1), self.vtemp(1));
-            self.emit(op::V_MUL_LO_U32, &[t, p, q]);
-            self.emit(op::V_ADD_U32, &[sum, high, t]);
+            self.emit(Role::VMulLoU32, &[t, p, q]);
+            self.emit(Role::VAddU32, &[sum, high, t]);
             high = sum;
         }
         let (lo, hi, low) = (self.dword(dst, 0), self.dword(dst, 1), self.dword(product, 0));
@@ -216,9 +217,9 @@ impl Lower<'_> {
 
     fn bitwise64(&mut self, dst: Operand, bin: BinOp, a: Value, b: Value) {
         let op = match bin {
-            BinOp::And => op::V_AND_B32,
-            BinOp::Or => op::V_OR_B32,
-            _ => op::V_XOR_B32,
+            BinOp::And => Role::VAndB32,
+            BinOp::Or => Role::VOrB32,
+            _ => Role::VXorB32,
         };
         let (x, y) = (self.halves(a), self.halves(b));
         for n in 0..2 {
@@ -247,23 +248,23 @@ impl Lower<'_> {
             let n = Operand::int(n - 32);
             return match bin {
                 BinOp::Shl => {
-                    self.emit(op::V_LSHLREV_B32, &[hi, n, x[0]]);
+                    self.emit(Role::VShlB32, &[hi, n, x[0]]);
                     self.copy(lo, Operand::int(0));
                 }
                 BinOp::LShr => {
-                    self.emit(op::V_LSHRREV_B32, &[lo, n, x[1]]);
+                    self.emit(Role::VShrB32, &[lo, n, x[1]]);
                     self.copy(hi, Operand::int(0));
                 }
                 _ => {
-                    self.emit(op::V_ASHRREV_I32, &[lo, n, x[1]]);
-                    self.emit(op::V_ASHRREV_I32, &[hi, Operand::int(31), x[1]]);
+                    self.emit(Role::VAshrI32, &[lo, n, x[1]]);
+                    self.emit(Role::VAshrI32, &[hi, Operand::int(31), x[1]]);
                 }
             };
         }
         let op = match bin {
-            BinOp::Shl => op::V_LSHLREV_B64,
-            BinOp::LShr => op::V_LSHRREV_B64,
-            _ => op::V_ASHRREV_I64,
+            BinOp::Shl => Role::VShlB64,
+            BinOp::LShr => Role::VShrB64,
+            _ => Role::VAshrI64,
         };
         let (x, n) = (self.source(a), self.shift_count(count));
         self.emit(op, &[dst, n, x]);

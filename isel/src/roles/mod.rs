@@ -1,0 +1,154 @@
+//! Roles: what selection asks for, apart from what a processor calls it.
+//!
+//! Selection never asks which processor it works for. It emits a [`Role`]: "vector add without carry", "global load of
+//! b128". Which instruction that is, or which sequence of other roles if there is none, follows from the rows of the
+//! instruction table alone, is found once for a processor and kept in a flat array ([`Roles`]). Who fills in a
+//! processor adds instructions to the lines of `table.rs`, or an expansion to `expansions.rs`.
+
+mod expansions;
+mod table;
+
+pub use expansions::Expansion;
+use isa::{Opcode, Subtarget};
+pub use table::Role;
+
+/// How a processor plays a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// By one instruction.
+    Opcode(Opcode),
+    /// By several, of other roles.
+    Expansion(Expansion),
+    /// Not at all, and why.
+    Refused(&'static str),
+}
+
+/// One line of the table.
+pub(crate) struct Line {
+    /// The role in words; empty for what the first instruction's name says.
+    words: &'static str,
+    /// Instructions, best first.
+    ops: &'static [Opcode],
+    /// What else.
+    otherwise: Otherwise,
+}
+
+/// Without any of the instructions.
+pub(crate) enum Otherwise {
+    Expansion(Expansion),
+    Lacking(&'static str),
+}
+
+/// Declares the enum [`Role`] and its lines.
+macro_rules! roles {
+    ($($name:ident $($words:literal)? = $($op:ident)+ $(, or $expansion:ident)? $(, lacking $reason:expr)?;)*) => {
+        /// What selection asks for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum Role { $($name),* }
+
+        impl Role {
+            /// Each of them.
+            pub const ALL: &[Role] = &[$(Role::$name),*];
+        }
+
+        pub(super) static LINES: &[$crate::roles::Line] = &[$($crate::roles::Line {
+            words: concat!($($words)?),
+            ops: &[$(isa::op::$op),+],
+            otherwise: roles!(@otherwise $($expansion)? $($reason)?),
+        }),*];
+    };
+    (@otherwise) => { $crate::roles::Otherwise::Lacking("no instruction does it, and no expansion is filled in yet") };
+    (@otherwise $expansion:ident) => { $crate::roles::Otherwise::Expansion($crate::roles::Expansion::$expansion) };
+    (@otherwise $reason:expr) => { $crate::roles::Otherwise::Lacking($reason) };
+}
+pub(crate) use roles;
+
+impl Role {
+    /// The role in words.
+    pub fn name(self) -> &'static str {
+        let line = &table::LINES[self as usize];
+        if line.words.is_empty() { line.ops[0].row().name } else { line.words }
+    }
+
+    /// Instructions that play it on one processor or another.
+    pub fn candidates(self) -> &'static [Opcode] {
+        table::LINES[self as usize].ops
+    }
+}
+
+/// How a processor plays each role.
+#[derive(Clone, Debug, Default)]
+pub struct Roles {
+    list: Vec<Resolution>,
+}
+
+impl Roles {
+    /// Resolves every role for a processor.
+    pub fn new(target: &Subtarget) -> Roles {
+        Roles::lacking(target, &[])
+    }
+
+    /// As if the processor lacked some of its instructions: what other processors do for want of them can be tried.
+    pub fn lacking(target: &Subtarget, lacks: &[Opcode]) -> Roles {
+        let has = |op: &Opcode| op.row().code(target).is_some() && !lacks.contains(op);
+        Roles { list: Role::ALL.iter().map(|&role| resolve(role, &has)).collect() }
+    }
+
+    /// How the processor plays a role.
+    pub fn get(&self, role: Role) -> Resolution {
+        self.list.get(role as usize).copied().unwrap_or(Resolution::Refused("no processor"))
+    }
+
+    /// The instruction, if one plays the role.
+    pub fn opcode(&self, role: Role) -> Option<Opcode> {
+        match self.get(role) {
+            Resolution::Opcode(op) => Some(op),
+            _ => None,
+        }
+    }
+}
+
+/// The first instruction there is, or the expansion if all that it needs is there.
+fn resolve(role: Role, has: &impl Fn(&Opcode) -> bool) -> Resolution {
+    let line = &table::LINES[role as usize];
+    if let Some(&op) = line.ops.iter().find(|op| has(op)) {
+        return Resolution::Opcode(op);
+    }
+    match line.otherwise {
+        Otherwise::Lacking(reason) => Resolution::Refused(reason),
+        Otherwise::Expansion(expansion) => {
+            let refused = expansion.needs().iter().find_map(|&part| match resolve(part, has) {
+                Resolution::Refused(reason) => Some(reason),
+                _ => None,
+            });
+            refused.map_or(Resolution::Expansion(expansion), Resolution::Refused)
+        }
+    }
+}
+
+/// What can be emitted: a role, or an instruction that is the same wherever it is used.
+pub(crate) trait Selected: Copy {
+    fn resolve(self, roles: &Roles) -> Resolution;
+    fn words(self) -> &'static str;
+}
+
+impl Selected for Role {
+    fn resolve(self, roles: &Roles) -> Resolution {
+        roles.get(self)
+    }
+
+    fn words(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Selected for Opcode {
+    fn resolve(self, _: &Roles) -> Resolution {
+        Resolution::Opcode(self)
+    }
+
+    fn words(self) -> &'static str {
+        self.row().name
+    }
+}

@@ -1,0 +1,149 @@
+//! Scalar loads: those of a block from one base in one or a few instructions.
+
+use crate::class::Home;
+use crate::lower::Lower;
+use crate::roles::Role;
+use ir::{Inst, Op, Order, Value};
+use isa::{MemId, ModFlags, Operand, VReg};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+impl Lower<'_> {
+    /// Finds scalar loads that can be made together: of kernel arguments anywhere, of others in the same block
+    /// from the same base.
+    pub fn plan_loads(&mut self) {
+        self.s.groups.clear();
+        let func = self.func;
+        let an = self.an;
+        let mut known: FxHashMap<Value, usize> = FxHashMap::default();
+        let mut kernarg_group = None;
+        for &block in an.cfg.rpo() {
+            for &inst in &func.blocks[block].insts {
+                let Op::Load { mem, .. } = func.insts[inst].op else { continue };
+                if self.home(func.insts[inst].first) != Home::Sgpr {
+                    continue;
+                }
+                let (base, offset) = self.strip_offsets(func.args(inst)[0], mem.offset);
+                let kernarg = func.def_op(base) == Some(Op::Pos(ir::Pos::KernargPtr));
+                self.s.merged[inst.as_u32() as usize] |= kernarg;
+                let groups = &mut self.s.groups;
+                let group = if kernarg { kernarg_group } else { known.get(&base).copied() };
+                let index = group.unwrap_or(groups.len());
+                match group {
+                    Some(n) => {
+                        groups[n].members.push((offset, inst));
+                        self.s.merged[inst.as_u32() as usize] = true;
+                    }
+                    None => {
+                        let leader = (!kernarg).then_some(inst);
+                        groups.push(LoadGroup { base, leader, members: vec![(offset, inst)] });
+                    }
+                }
+                if kernarg {
+                    kernarg_group = Some(index);
+                } else {
+                    known.insert(base, index);
+                }
+            }
+            known.clear();
+        }
+        self.s.leaders.clear();
+        let leaders = self.s.groups.iter().enumerate();
+        self.s.leaders.extend(leaders.filter_map(|(n, group)| group.leader.map(|inst| (inst, n as u32))));
+        self.s.leaders.sort_unstable();
+    }
+
+    /// Loads of kernel arguments, for the beginning of the entry.
+    pub fn kernarg_loads(&mut self) {
+        if let Some(n) = self.s.groups.iter().position(|group| group.leader.is_none()) {
+            self.group_loads(n);
+        }
+    }
+
+    /// The loads of the group that `inst` leads.
+    pub fn scalar_loads(&mut self, inst: Inst) {
+        if let Ok(n) = self.s.leaders.binary_search_by_key(&inst, |&(leader, _)| leader) {
+            self.group_loads(self.s.leaders[n].1 as usize);
+        }
+    }
+
+    /// Loads what is used of a group, in as few instructions as its gaps allow. A run of several dwords begins
+    /// at a multiple of 8 bytes, so that 64-bit values get aligned pairs.
+    fn group_loads(&mut self, n: usize) {
+        let mut dwords: Vec<(i64, VReg)> = Vec::new();
+        let base = self.s.groups[n].base;
+        let mut mem = None;
+        for m in 0..self.s.groups[n].members.len() {
+            let (mut offset, member) = self.s.groups[n].members[m];
+            mem = mem.or(self.func.insts[member].op.mem().copied());
+            for result in self.func.results_of(member) {
+                if self.wanted(result) {
+                    let regs = self.sgpr_of(result);
+                    for (k, &reg) in self.regs(regs).iter().enumerate() {
+                        dwords.push((offset + 4 * k as i64, reg));
+                    }
+                }
+                offset += 4 * i64::from(self.ty(result).dwords());
+            }
+        }
+        let Some(mem) = mem.filter(|_| !dwords.is_empty()) else { return };
+        dwords.sort_by_key(|&(offset, _)| offset);
+        let id = self.mem_id(&mem, Order::NotAtomic);
+        let mut at = 0;
+        let mut copies: Vec<(VReg, VReg)> = Vec::new();
+        dwords.dedup_by(|b, a| {
+            let same = a.0 == b.0;
+            if same {
+                copies.push((b.1, a.1));
+            }
+            same
+        });
+        while at < dwords.len() {
+            let mut run = 1;
+            while at + run < dwords.len() && dwords[at + run].0 == dwords[at].0 + 4 * run as i64 {
+                run += 1;
+            }
+            let take = if dwords[at].0 % 8 != 0 { 1 } else { 1 << run.ilog2().min(4) };
+            self.scalar_load(base, &dwords[at..at + take], id);
+            at += take;
+        }
+        for (to, from) in copies {
+            let (to, from) = (self.out.tuple(&[to]), self.out.tuple(&[from]));
+            self.copy(to, from);
+        }
+    }
+
+    fn scalar_load(&mut self, base: Value, dwords: &[(i64, VReg)], id: MemId) {
+        let role = match dwords.len() {
+            1 => Role::ScalarLoadB32,
+            2 => Role::ScalarLoadB64,
+            4 => Role::ScalarLoadB128,
+            8 => Role::ScalarLoadB256,
+            _ => Role::ScalarLoadB512,
+        };
+        let regs: SmallVec<[VReg; 16]> = dwords.iter().map(|&(_, reg)| reg).collect();
+        let dst = self.out.tuple(&regs);
+        let mut pointer = self.sgpr(base);
+        let mut offset = dwords[0].0;
+        if !self.target.addressing.scalar.contains(offset) {
+            let sum = self.stemp(2);
+            let parts = [Operand::int(offset as i32), Operand::int((offset >> 32) as i32)];
+            let halves = [self.dword(pointer, 0), self.dword(pointer, 1)];
+            self.scalar_add64(sum, halves, parts);
+            pointer = sum;
+            offset = 0;
+        }
+        self.push_mem(role, &[dst, pointer, Operand::Imm(offset as i32)], 0, ModFlags::empty(), id);
+    }
+}
+
+/// Scalar loads of one block from one base.
+#[derive(Debug)]
+pub(crate) struct LoadGroup {
+    pub base: Value,
+    /// The first of them, where all are made; the loads of kernel arguments have none, they are made at the
+    /// beginning of the entry.
+    pub leader: Option<Inst>,
+    /// Offsets from the base.
+    pub members: Vec<(i64, Inst)>,
+}

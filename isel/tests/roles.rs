@@ -1,0 +1,115 @@
+//! Every role on every processor: an instruction the processor has, an expansion, or a reason.
+//!
+//! `cargo test -p kernc-isel --test roles -- --nocapture` prints the table.
+
+use isa::table::OpSpec;
+use isa::{PROCESSORS, Subtarget, op};
+use isel::roles::{Expansion, Resolution, Role, Roles};
+use std::collections::BTreeMap;
+
+/// Each processor in each of its wave sizes.
+fn subtargets() -> impl Iterator<Item = Subtarget> {
+    let sizes = |target| [32, 64].map(|lanes| Subtarget::new(target).with_wave_size(lanes));
+    PROCESSORS.iter().flat_map(sizes).flatten()
+}
+
+fn word(resolution: Resolution) -> String {
+    match resolution {
+        Resolution::Opcode(op) => op.row().name.to_owned(),
+        Resolution::Expansion(expansion) => format!("expansion {expansion:?}"),
+        Resolution::Refused(reason) => format!("refused: {reason}"),
+    }
+}
+
+/// Bar: 33 processors in their wave sizes; nothing but an instruction of the processor, an expansion or a reason.
+#[test]
+fn every_role_is_played_or_refused_with_a_reason() {
+    let all: Vec<(Subtarget, Roles)> =
+        subtargets().map(|subtarget| (subtarget, Roles::new(&subtarget))).collect();
+    assert_eq!(all.len(), 33 + 11, "GFX10 has both wave sizes");
+    for &role in Role::ALL {
+        let mut by_word: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (subtarget, roles) in &all {
+            let resolution = roles.get(role);
+            match resolution {
+                Resolution::Opcode(op) => assert!(op.row().code(subtarget).is_some(), "{role:?} {subtarget}"),
+                Resolution::Expansion(expansion) => {
+                    for &part in expansion.needs() {
+                        let refused = matches!(roles.get(part), Resolution::Refused(_));
+                        assert!(!refused, "{role:?} on {subtarget} needs {part:?}");
+                    }
+                }
+                Resolution::Refused(reason) => assert!(reason.len() > 10, "{role:?}: {reason:?}"),
+            }
+            by_word.entry(word(resolution)).or_default().push(subtarget.to_string());
+        }
+        for (word, names) in by_word {
+            let names = if names.len() == all.len() { "all".to_owned() } else { names.join(" ") };
+            println!("{:48} {word:40} {names}", role.name());
+        }
+    }
+}
+
+/// What the compiler compiles for lacks nothing.
+#[test]
+fn compiled_processors_play_every_role_by_an_instruction() {
+    for target in isa::TARGETS {
+        let roles = Roles::new(&Subtarget::new(target));
+        for &role in Role::ALL {
+            assert!(roles.opcode(role).is_some() || old(role), "{role:?} on {}", target.name);
+        }
+    }
+}
+
+/// Roles of older processors' expansions only.
+fn old(role: Role) -> bool {
+    matches!(role, Role::VShlCountLastB64 | Role::VShrCountLastB64 | Role::VAshrCountLastI64)
+}
+
+/// One role, one list of operands: who emits a role need not know which instruction it becomes. For device memory FLAT
+/// stands in for GLOBAL, whose base there is no operand for.
+#[test]
+fn instructions_of_a_role_take_the_same_operands() {
+    let shape = |specs: &[OpSpec]| {
+        let shape = |spec: &OpSpec| (spec.role, spec.width);
+        specs.iter().filter(|spec| spec.kind != isa::table::Kind::Saddr).map(shape).collect::<Vec<_>>()
+    };
+    for &role in Role::ALL {
+        let first = role.candidates()[0].row();
+        for other in role.candidates() {
+            assert_eq!(shape(first.ops), shape(other.row().ops), "{role:?}: {other:?}");
+        }
+    }
+}
+
+/// No two roles are the same thing under two names, and every expansion is some role's.
+#[test]
+fn roles_and_expansions_are_distinct() {
+    let mut names: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    let mut used: Vec<Expansion> = Vec::new();
+    for subtarget in subtargets() {
+        let roles = Roles::new(&subtarget);
+        used.extend(Role::ALL.iter().filter_map(|&role| match roles.get(role) {
+            Resolution::Expansion(expansion) => Some(expansion),
+            _ => None,
+        }));
+    }
+    for expansion in Expansion::ALL {
+        assert!(used.contains(expansion), "{expansion:?} is nobody's");
+    }
+}
+
+#[test]
+fn what_generations_lack_is_expanded() {
+    let on = |name: &str, role| Roles::new(&Subtarget::by_name(name).unwrap()).get(role);
+    assert_eq!(on("gfx906", Role::VAddU32), Resolution::Opcode(op::V_ADD_U32));
+    assert_eq!(on("gfx1010", Role::VAddU32), Resolution::Opcode(op::V_ADD_NC_U32));
+    assert_eq!(on("gfx803", Role::VAddU32), Resolution::Expansion(Expansion::DropCarryOfAdd));
+    assert_eq!(on("gfx803", Role::GlobalLoadB64), Resolution::Opcode(op::FLAT_LOAD_DWORDX2));
+    assert!(matches!(on("gfx600", Role::GlobalLoadB64), Resolution::Refused(reason) if reason.contains("addr64")));
+    assert_eq!(on("gfx600", Role::LdsReadB128), Resolution::Expansion(Expansion::Split));
+}
