@@ -55,6 +55,7 @@ impl Observer for KeepIr {
 /// It is `Send`: compile on as many threads as there are compilers.
 pub struct Compiler {
     target: Subtarget,
+    lacks: &'static [isa::Opcode],
     passes: ir::passes::PassContext,
     scratch: Scratch,
 }
@@ -74,13 +75,25 @@ struct Job<'a> {
     /// The text that the IR points into, if it came from one.
     source: Option<&'a str>,
     budget: Budget,
+    lacks: &'static [isa::Opcode],
 }
 
 impl Compiler {
     /// A compiler for a processor, in the modes that the [`Subtarget`] says; a [`Target`](isa::Target) alone stands
     /// for its usual ones.
     pub fn new(target: impl Into<Subtarget>) -> Compiler {
-        Compiler { target: target.into(), passes: Default::default(), scratch: Default::default() }
+        Compiler {
+            target: target.into(),
+            lacks: &[],
+            passes: Default::default(),
+            scratch: Default::default(),
+        }
+    }
+
+    /// The same without some of the processor's instructions, to try what others do for want of them.
+    #[doc(hidden)]
+    pub fn lacking(self, lacks: &'static [isa::Opcode]) -> Compiler {
+        Compiler { lacks, ..self }
     }
 
     /// The processor and the modes it compiles for.
@@ -104,7 +117,7 @@ impl Compiler {
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Error> {
         self.is_compiled_for()?;
-        let job = Job { options, source: Some(source), budget: Budget::start(options.limits) };
+        let job = Job { options, source: Some(source), budget: Budget::start(options.limits), lacks: self.lacks };
         job.budget.source(source.len())?;
         let frontend = frontend::Options { params: &options.params, fp_contract: options.fp_contract };
         let module = frontend::compile(&options.file_name, source, &frontend)?;
@@ -130,7 +143,7 @@ impl Compiler {
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Error> {
         self.is_compiled_for()?;
-        let job = Job { options, source: None, budget: Budget::start(options.limits) };
+        let job = Job { options, source: None, budget: Budget::start(options.limits), lacks: self.lacks };
         job.budget.ir(&module)?;
         ir::verify::verify(&module)
             .map_err(|errors| Error::Ir { errors: errors.iter().map(ToString::to_string).collect() })?;
@@ -205,7 +218,7 @@ impl Scratch {
     ) -> Result<MachFunc, Error> {
         let options = job.options;
         let opt_level = options.opt_level.number();
-        let select = isel::Options { opt_level };
+        let select = isel::Options { opt_level, lacks: job.lacks };
         let mut mach = isel::select(module, func, target, &select, &mut self.isel)
             .map_err(|error| unsupported(error, job))?;
         observer.mir("isel", target, &mach);

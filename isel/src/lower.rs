@@ -17,18 +17,20 @@ use crate::shape::lay_out_shared;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value};
-use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget};
+use isa::{MBlock, MachFunc, MachInst, Opcode, Operand, RegClass, Subtarget};
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// 0 to 3.
     pub opt_level: u8,
+    /// Instructions that are not used, as if the processor lacked them: what others do for want of them can be tried.
+    pub lacks: &'static [Opcode],
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { opt_level: 2 }
+        Options { opt_level: 2, lacks: &[] }
     }
 }
 
@@ -60,8 +62,8 @@ pub struct Context {
     plan: Plan,
     scratch: Scratch,
     scheduler: Scheduler,
-    /// The processor that `scratch.roles` is for.
-    target: Option<Subtarget>,
+    /// What `scratch.roles` is for.
+    resolved: Option<(Subtarget, &'static [Opcode])>,
 }
 
 impl Context {
@@ -70,18 +72,12 @@ impl Context {
         Context::default()
     }
 
-    /// For a processor as if it lacked some of its instructions, to try what others do for want of them.
-    pub fn lacking(target: &Subtarget, lacks: &[isa::Opcode]) -> Self {
-        let roles = Roles::lacking(target, lacks);
-        let scratch = Scratch { roles, ..Scratch::default() };
-        Context { scratch, target: Some(*target), ..Context::default() }
-    }
-
     /// Resolves the roles unless that was done for this processor.
-    fn resolve_roles(&mut self, target: &Subtarget) {
-        if self.target.as_ref() != Some(target) {
-            self.scratch.roles = Roles::new(target);
-            self.target = Some(*target);
+    fn resolve_roles(&mut self, target: &Subtarget, opts: &Options) {
+        let wanted = Some((*target, opts.lacks));
+        if self.resolved != wanted {
+            self.scratch.roles = Roles::lacking(target, opts.lacks);
+            self.resolved = wanted;
         }
     }
 }
@@ -162,7 +158,7 @@ pub fn select_prepared(
         func.values.len() as u32,
         "select_prepared() needs prepare() with the same context"
     );
-    ctx.resolve_roles(target);
+    ctx.resolve_roles(target, opts);
     let mut out = MachFunc { name: func.name.clone(), ..MachFunc::default() };
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
     let Context { analyses, plan, scratch, .. } = ctx;

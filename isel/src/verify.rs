@@ -8,12 +8,20 @@
 //!   with arguments is not critical.
 //! * `prologue <= term <= insts.len()`; branches are in the terminator group, which ends where linear edges say.
 
+use ir::analysis::dominance::Tree;
 use isa::table::{Family, Flags, Kind, OpSpec, Role};
-use isa::{Edge, MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget, VReg, op};
+use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget, VReg};
 
-/// Checks a function; the errors name block and instruction.
+/// Checks a function; the errors name block and instruction. Takes time linear in the size of the function, but for
+/// dominators, which take a second round over irreducible control flow.
 pub fn verify(func: &MachFunc, target: &Subtarget) -> Result<(), Vec<String>> {
-    let mut check = Check { func, target, errors: Vec::new() };
+    let mut check = Check {
+        func,
+        target,
+        defs: Vec::new(),
+        graphs: [Graph::new(func, RegClass::Sgpr), Graph::new(func, RegClass::Vgpr)],
+        errors: Vec::new(),
+    };
     check.single_definitions();
     for block in func.blocks.keys() {
         check.shape(block);
@@ -21,9 +29,8 @@ pub fn verify(func: &MachFunc, target: &Subtarget) -> Result<(), Vec<String>> {
         for (n, inst) in func.blocks[block].insts.iter().enumerate() {
             check.inst(block, n, inst);
         }
+        check.uses(block);
     }
-    check.reaching(RegClass::Sgpr);
-    check.reaching(RegClass::Vgpr);
     if check.errors.is_empty() { Ok(()) } else { Err(check.errors) }
 }
 
@@ -56,7 +63,67 @@ pub fn dump(func: &MachFunc, target: &Subtarget) -> String {
 struct Check<'a> {
     func: &'a MachFunc,
     target: &'a Subtarget,
+    /// Where each register is defined: block, and one more than the number of the instruction.
+    defs: Vec<Option<(MBlock, u32)>>,
+    /// The graphs on which SGPRs and VGPRs live.
+    graphs: [Graph; 2],
     errors: Vec<String>,
+}
+
+/// What is asked of one of the graphs.
+struct Graph {
+    /// Place of each block in reverse postorder; `None` where no path leads to.
+    position: Vec<Option<u32>>,
+    dominators: Tree,
+    /// Number of predecessors.
+    preds: Vec<u32>,
+}
+
+impl Graph {
+    fn new(func: &MachFunc, class: RegClass) -> Graph {
+        let count = func.blocks.len();
+        let succ = |block: u32, n: usize| graph(&func.blocks[MBlock::from_u32(block)], class)[n].map(|e| e.to);
+        let mut preds: Vec<Vec<u32>> = vec![Vec::new(); count];
+        let mut seen = vec![false; count];
+        let mut order = Vec::with_capacity(count);
+        let mut stack: Vec<(u32, usize)> = Vec::new();
+        if count > 0 {
+            stack.push((0, 0));
+            seen[0] = true;
+        }
+        while let Some(top) = stack.last_mut() {
+            let (block, n) = *top;
+            top.1 += 1;
+            if n == 2 {
+                order.push(block);
+                stack.pop();
+            } else if let Some(to) = succ(block, n).map(MBlock::as_u32) {
+                preds[to as usize].push(block);
+                if !std::mem::replace(&mut seen[to as usize], true) {
+                    stack.push((to, 0));
+                }
+            }
+        }
+        order.reverse();
+        let mut position = vec![None; count];
+        for (n, &block) in (0..).zip(&order) {
+            position[block as usize] = Some(n);
+        }
+        let mut dominators = Tree::default();
+        dominators.compute(order.len(), |n| {
+            preds[order[n as usize] as usize].iter().filter_map(|&pred| position[pred as usize])
+        });
+        Graph { position, dominators, preds: preds.iter().map(|list| list.len() as u32).collect() }
+    }
+
+    /// Whether every path to `b` passes `a`.
+    fn dominates(&self, a: MBlock, b: MBlock) -> bool {
+        match (self.position[a.as_u32() as usize], self.position[b.as_u32() as usize]) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(a), Some(b)) => self.dominators.contains(a, b),
+        }
+    }
 }
 
 impl Check<'_> {
@@ -74,23 +141,64 @@ impl Check<'_> {
 
     fn single_definitions(&mut self) {
         let func = self.func;
-        let mut defined = vec![0u32; func.vregs.len()];
-        let mut all: Vec<VReg> = func.inputs.iter().map(|&(reg, _)| reg).collect();
-        for data in func.blocks.values() {
-            all.extend(data.sgpr_params.iter().chain(&data.vgpr_params));
-            for inst in &data.insts {
-                visit(func, inst, |reg, role| {
-                    if role != Role::Use {
-                        all.push(reg);
+        self.defs = vec![None; func.vregs.len()];
+        for &(reg, _) in &func.inputs {
+            self.define(reg, MBlock::from_u32(0), 0);
+        }
+        for (block, data) in func.blocks.iter() {
+            for &reg in data.sgpr_params.iter().chain(&data.vgpr_params) {
+                self.define(reg, block, 0);
+            }
+            for (n, inst) in (1..).zip(&data.insts) {
+                inst.for_each_reg(|role, operand| {
+                    if let Operand::Virt(tuple) = operand
+                        && role != Role::Use
+                    {
+                        func.regs(tuple).iter().for_each(|&reg| self.define(reg, block, n));
                     }
                 });
             }
         }
-        for reg in all {
-            defined[reg.as_u32() as usize] += 1;
-            if defined[reg.as_u32() as usize] == 2 {
-                self.errors.push(format!("{reg} is defined twice"));
+    }
+
+    fn define(&mut self, reg: VReg, block: MBlock, at: u32) {
+        if self.defs[reg.as_u32() as usize].replace((block, at)).is_some() {
+            self.errors.push(format!("{reg} is defined twice"));
+        }
+    }
+
+    /// Every use comes behind its definition on all paths of the graph of the register's class.
+    fn uses(&mut self, block: MBlock) {
+        let func = self.func;
+        let data = &func.blocks[block];
+        for (n, inst) in data.insts.iter().enumerate() {
+            let mut missing = None;
+            inst.for_each_reg(|role, operand| {
+                if let Operand::Virt(tuple) = operand
+                    && role != Role::Def
+                {
+                    missing = missing.or(func.regs(tuple).iter().copied().find(|&reg| !self.is_there(reg, block, n)));
+                }
+            });
+            if let Some(reg) = missing {
+                self.error(block, n, &format!("{reg} may be undefined"));
             }
+        }
+        for edge in data.linear.iter().chain(&data.logical).flatten() {
+            let missing = func.edge_args(edge).iter().find(|&&reg| !self.is_there(reg, block, data.insts.len()));
+            if let Some(reg) = missing {
+                self.error(block, usize::MAX, &format!("argument {reg} for {} may be undefined", edge.to));
+            }
+        }
+    }
+
+    /// Whether a register has its value in front of an instruction.
+    fn is_there(&self, reg: VReg, block: MBlock, n: usize) -> bool {
+        let graph = &self.graphs[usize::from(self.func.vregs[reg] == RegClass::Vgpr)];
+        match self.defs[reg.as_u32() as usize] {
+            Some((home, at)) if home == block => at as usize <= n,
+            Some((home, _)) => graph.dominates(home, block),
+            None => graph.position[block.as_u32() as usize].is_none(),
         }
     }
 
@@ -154,10 +262,8 @@ impl Check<'_> {
         }
     }
 
-    fn preds(&self, to: MBlock, class: RegClass) -> usize {
-        let count =
-            |data: &isa::MachBlock| graph(data, class).iter().flatten().filter(|e| e.to == to).count();
-        self.func.blocks.values().map(count).sum()
+    fn preds(&self, to: MBlock, class: RegClass) -> u32 {
+        self.graphs[usize::from(class == RegClass::Vgpr)].preds[to.as_u32() as usize]
     }
 
     fn inst(&mut self, block: MBlock, n: usize, inst: &MachInst) {
@@ -177,72 +283,6 @@ impl Check<'_> {
             }
         }
     }
-
-    /// Every use is defined on all paths of the class's graph.
-    fn reaching(&mut self, class: RegClass) {
-        let func = self.func;
-        let words = func.vregs.len().div_ceil(64);
-        let count = func.blocks.len();
-        let mut starts = vec![vec![!0u64; words]; count];
-        starts[0] = vec![0; words];
-        for &(reg, _) in &func.inputs {
-            set(&mut starts[0], reg);
-        }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in func.blocks.keys() {
-                let mut state = starts[block.as_u32() as usize].clone();
-                self.walk(block, &mut state, class, false);
-                for edge in graph(&func.blocks[block], class).iter().flatten() {
-                    let into = &mut starts[edge.to.as_u32() as usize];
-                    for (have, &more) in into.iter_mut().zip(&state) {
-                        changed |= *have & more != *have;
-                        *have &= more;
-                    }
-                }
-            }
-        }
-        for block in func.blocks.keys() {
-            let mut state = starts[block.as_u32() as usize].clone();
-            self.walk(block, &mut state, class, true);
-        }
-    }
-
-    fn walk(&mut self, block: MBlock, state: &mut [u64], class: RegClass, report: bool) {
-        let func = self.func;
-        for &reg in params(func, block, class) {
-            set(state, reg);
-        }
-        for (n, inst) in func.blocks[block].insts.iter().enumerate() {
-            let mut missing = None;
-            visit(func, inst, |reg, role| {
-                if role != Role::Def && func.vregs[reg] == class && !get(state, reg) {
-                    missing = Some(reg);
-                }
-            });
-            visit(func, inst, |reg, role| {
-                if role != Role::Use {
-                    set(state, reg);
-                }
-            });
-            if let (Some(reg), true) = (missing, report) {
-                self.error(block, n, &format!("{reg} may be undefined"));
-            }
-        }
-        if report {
-            let edges: Vec<&Edge> = graph(&func.blocks[block], class).iter().flatten().collect();
-            for edge in edges {
-                if let Some(reg) = func.edge_args(edge).iter().find(|&&reg| !get(state, reg)) {
-                    self.error(
-                        block,
-                        usize::MAX,
-                        &format!("argument {reg} for {} may be undefined", edge.to),
-                    );
-                }
-            }
-        }
-    }
 }
 
 fn graph(data: &isa::MachBlock, class: RegClass) -> &isa::Edges {
@@ -252,32 +292,6 @@ fn graph(data: &isa::MachBlock, class: RegClass) -> &isa::Edges {
 fn params(func: &MachFunc, block: MBlock, class: RegClass) -> &[VReg] {
     let data = &func.blocks[block];
     if class == RegClass::Sgpr { &data.sgpr_params } else { &data.vgpr_params }
-}
-
-fn set(state: &mut [u64], reg: VReg) {
-    state[reg.as_u32() as usize / 64] |= 1 << (reg.as_u32() % 64);
-}
-
-fn get(state: &[u64], reg: VReg) -> bool {
-    state[reg.as_u32() as usize / 64] >> (reg.as_u32() % 64) & 1 != 0
-}
-
-/// Registers of the virtual operands; pseudos define their first operand and use the others.
-fn visit(func: &MachFunc, inst: &MachInst, mut f: impl FnMut(VReg, Role)) {
-    let row = inst.op.row();
-    let pseudo = inst.op == op::COPY || inst.op == op::UNDEF;
-    for (n, &operand) in inst.operands().iter().enumerate() {
-        let role = match row.ops.get(n) {
-            Some(spec) => spec.role,
-            None if pseudo && n == 0 => Role::Def,
-            None => Role::Use,
-        };
-        if let Operand::Virt(tuple) = operand {
-            for &reg in func.regs(tuple) {
-                f(reg, role);
-            }
-        }
-    }
 }
 
 fn operand_problem(func: &MachFunc, spec: &OpSpec, operand: Operand) -> Option<&'static str> {

@@ -11,9 +11,10 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 /// Not computed yet, and the parent of a root.
 const NONE: u32 = u32::MAX;
 
-/// Nodes are numbered so that every one but the root (0) comes after at least one predecessor.
+/// The dominator tree of any graph, by the numbers of its nodes. They are numbered so that every one but the root (0)
+/// comes after at least one predecessor.
 #[derive(Clone, Debug, Default)]
-struct Tree {
+pub struct Tree {
     idom: Vec<u32>,
     /// Preorder number and the last one of the subtree: `a` dominates `b` iff `pre[a] <= pre[b] <= last[a]`.
     pre: Vec<u32>,
@@ -23,8 +24,8 @@ struct Tree {
 }
 
 impl Tree {
-    /// `preds(n)` yields the predecessors of node `n`.
-    fn compute<I: Iterator<Item = u32>>(&mut self, count: usize, preds: impl Fn(u32) -> I) {
+    /// Computes the tree of `count` nodes; `preds(n)` yields the predecessors of node `n`.
+    pub fn compute<I: Iterator<Item = u32>>(&mut self, count: usize, preds: impl Fn(u32) -> I) {
         self.idom.clear();
         self.idom.resize(count, NONE);
         if count == 0 {
@@ -90,7 +91,8 @@ impl Tree {
         }
     }
 
-    fn contains(&self, a: u32, b: u32) -> bool {
+    /// Whether every path from the root to `b` passes `a`; true for `a == b`.
+    pub fn contains(&self, a: u32, b: u32) -> bool {
         let (a, b) = (a as usize, b as usize);
         self.pre[a] <= self.pre[b] && self.pre[b] <= self.last[a]
     }
