@@ -13,7 +13,7 @@ fn diamond() -> (MachFunc, VReg) {
         (vec![jump(op::S_CBRANCH_SCC0, 2)], [to(1), to(2)]),
         (vec![jump(op::S_BRANCH, 3)], [to(3), None]),
         (vec![], [to(3), None]),
-        (vec![MachInst::new(op::S_ENDPGM, &[])], [None, None]),
+        (vec![MachInst::new(op::S_ENDPGM, &[Operand::Imm(0)])], [None, None]),
     ];
     for (insts, edges) in ends {
         func.blocks.push(MachBlock { insts, linear: edges, logical: edges, ..MachBlock::default() });
