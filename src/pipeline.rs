@@ -117,7 +117,8 @@ impl Compiler {
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Error> {
         self.is_compiled_for()?;
-        let job = Job { options, source: Some(source), budget: Budget::start(options.limits), lacks: self.lacks };
+        let job =
+            Job { options, source: Some(source), budget: Budget::start(options.limits), lacks: self.lacks };
         job.budget.source(source.len())?;
         let frontend = frontend::Options { params: &options.params, fp_contract: options.fp_contract };
         let module = frontend::compile(&options.file_name, source, &frontend)?;

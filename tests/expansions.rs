@@ -35,7 +35,9 @@ fn without(lacks: &'static [Opcode], level: OptLevel) {
     for kernel in KERNELS {
         let source = source(kernel);
         let options = Options { opt_level: level, verify: true, ..Options::default() };
-        let object = compiler.compile(&source, &options).unwrap_or_else(|error| panic!("{kernel}: {}", error.render(false)));
+        let object = compiler
+            .compile(&source, &options)
+            .unwrap_or_else(|error| panic!("{kernel}: {}", error.render(false)));
         let text = object.assembly(None).unwrap();
         let used = lacks.iter().find(|op| text.split_whitespace().any(|word| names(word, op.row().name)));
         assert_eq!(used, None, "{kernel}");

@@ -199,7 +199,10 @@ impl Lower<'_> {
                 op::UNDEF
             }
             Resolution::Expansion(_) => {
-                self.refuse(role.words(), "it takes an instruction with modifiers or attributes: not filled in yet");
+                self.refuse(
+                    role.words(),
+                    "it takes an instruction with modifiers or attributes: not filled in yet",
+                );
                 op::UNDEF
             }
         };

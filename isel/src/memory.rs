@@ -124,14 +124,7 @@ impl Lower<'_> {
     }
 
     /// Appends an access to memory.
-    pub fn push_mem(
-        &mut self,
-        role: Role,
-        operands: &[Operand],
-        offset: i64,
-        flags: ModFlags,
-        mem: MemId,
-    ) {
+    pub fn push_mem(&mut self, role: Role, operands: &[Operand], offset: i64, flags: ModFlags, mem: MemId) {
         let mut inst = self.instruction(role, operands);
         inst.mods.offset = offset as i32;
         inst.mods.flags = flags;

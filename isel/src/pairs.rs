@@ -1,11 +1,11 @@
 //! LDS loads of two places in one instruction (`ds_read2_b32`, `ds_read2_b64`).
 
 use crate::lower::Lower;
-use crate::roles::Role;
 use crate::memory::spaces_of;
+use crate::roles::Role;
 use ir::{Inst, MemFlags, Op, Order, Space, Value};
-use isa::func::SPACE_SHARED;
 use isa::Operand;
+use isa::func::SPACE_SHARED;
 
 /// Loads this many instructions apart are not brought together: their results would have to wait in registers.
 const REACH: usize = 24;

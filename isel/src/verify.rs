@@ -82,7 +82,8 @@ struct Graph {
 impl Graph {
     fn new(func: &MachFunc, class: RegClass) -> Graph {
         let count = func.blocks.len();
-        let succ = |block: u32, n: usize| graph(&func.blocks[MBlock::from_u32(block)], class)[n].map(|e| e.to);
+        let succ =
+            |block: u32, n: usize| graph(&func.blocks[MBlock::from_u32(block)], class)[n].map(|e| e.to);
         let mut preds: Vec<Vec<u32>> = vec![Vec::new(); count];
         let mut seen = vec![false; count];
         let mut order = Vec::with_capacity(count);
@@ -177,7 +178,11 @@ impl Check<'_> {
                 if let Operand::Virt(tuple) = operand
                     && role != Role::Def
                 {
-                    missing = missing.or(func.regs(tuple).iter().copied().find(|&reg| !self.is_there(reg, block, n)));
+                    missing = missing.or(func
+                        .regs(tuple)
+                        .iter()
+                        .copied()
+                        .find(|&reg| !self.is_there(reg, block, n)));
                 }
             });
             if let Some(reg) = missing {
@@ -185,7 +190,8 @@ impl Check<'_> {
             }
         }
         for edge in data.linear.iter().chain(&data.logical).flatten() {
-            let missing = func.edge_args(edge).iter().find(|&&reg| !self.is_there(reg, block, data.insts.len()));
+            let missing =
+                func.edge_args(edge).iter().find(|&&reg| !self.is_there(reg, block, data.insts.len()));
             if let Some(reg) = missing {
                 self.error(block, usize::MAX, &format!("argument {reg} for {} may be undefined", edge.to));
             }

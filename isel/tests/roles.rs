@@ -110,6 +110,8 @@ fn what_generations_lack_is_expanded() {
     assert_eq!(on("gfx1010", Role::VAddU32), Resolution::Opcode(op::V_ADD_NC_U32));
     assert_eq!(on("gfx803", Role::VAddU32), Resolution::Expansion(Expansion::DropCarryOfAdd));
     assert_eq!(on("gfx803", Role::GlobalLoadB64), Resolution::Opcode(op::FLAT_LOAD_DWORDX2));
-    assert!(matches!(on("gfx600", Role::GlobalLoadB64), Resolution::Refused(reason) if reason.contains("addr64")));
+    assert!(
+        matches!(on("gfx600", Role::GlobalLoadB64), Resolution::Refused(reason) if reason.contains("addr64"))
+    );
     assert_eq!(on("gfx600", Role::LdsReadB128), Resolution::Expansion(Expansion::Split));
 }

@@ -9,7 +9,8 @@ use super::roles;
 /// Without `global_*` and `flat_*`, the address goes to MUBUF.
 const NO_ADDR64: &str = "device memory is reached by MUBUF with `addr64`: not filled in yet";
 /// Generic pointers need a choice at run time.
-const NO_FLAT: &str = "without FLAT instructions the space of a generic pointer is found at run time: not filled in yet";
+const NO_FLAT: &str =
+    "without FLAT instructions the space of a generic pointer is found at run time: not filled in yet";
 
 #[rustfmt::skip]
 roles! {
