@@ -45,13 +45,16 @@
 
 mod code_object;
 mod error;
+mod fingerprint;
 mod limits;
 mod occupancy;
 mod options;
+mod parallel;
 mod pipeline;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Resources};
 pub use error::{Error, Place};
+pub use fingerprint::Fingerprint;
 pub use frontend::{Diagnostic, Diagnostics, Severity, SourceText, explain};
 /// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
 pub use ir;

@@ -7,6 +7,7 @@ use crate::code_object::CodeObject;
 use crate::error::{Error, Place};
 use crate::limits::Budget;
 use crate::options::Options;
+use crate::parallel;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::{MachFunc, Offsets, Subtarget};
 use std::ops::ControlFlow;
@@ -34,9 +35,18 @@ pub trait Observer {
     fn mir(&mut self, _pass: &'static str, _target: &Subtarget, _func: &MachFunc) {}
     /// After the object has been written.
     fn done(&mut self, _pass: &'static str) {}
+    /// Whether it looks at machine code. If not, kernels may be compiled side by side.
+    fn looks_at_machine_code(&self) -> bool {
+        true
+    }
 }
 
-impl Observer for () {}
+/// Sees nothing.
+impl Observer for () {
+    fn looks_at_machine_code(&self) -> bool {
+        false
+    }
+}
 
 /// An observer that keeps the optimised IR.
 #[derive(Clone, Debug, Default)]
@@ -48,21 +58,27 @@ impl Observer for KeepIr {
             self.0 = module.clone();
         }
     }
+
+    fn looks_at_machine_code(&self) -> bool {
+        false
+    }
 }
 
 /// A compiler for one processor. It owns the passes' scratch memory: keep it and compile many kernels with it.
 ///
-/// It is `Send`: compile on as many threads as there are compilers.
+/// It is `Send`: compile on as many threads as there are compilers. A module of several kernels is compiled on several
+/// threads by itself: see [`Compiler::set_threads`].
 pub struct Compiler {
     target: Subtarget,
     lacks: &'static [isa::Opcode],
     passes: ir::passes::PassContext,
-    scratch: Scratch,
+    /// One a thread.
+    scratch: Vec<Scratch>,
 }
 
 /// Scratch memory of the passes over machine code.
 #[derive(Default)]
-struct Scratch {
+pub(crate) struct Scratch {
     isel: isel::Context,
     regalloc: regalloc::Context,
     memmodel: memmodel::Context,
@@ -70,11 +86,11 @@ struct Scratch {
 
 /// What stays the same during one compilation.
 #[derive(Clone, Copy)]
-struct Job<'a> {
+pub(crate) struct Job<'a> {
     options: &'a Options,
     /// The text that the IR points into, if it came from one.
     source: Option<&'a str>,
-    budget: Budget,
+    pub budget: Budget,
     lacks: &'static [isa::Opcode],
 }
 
@@ -82,18 +98,23 @@ impl Compiler {
     /// A compiler for a processor, in the modes that the [`Subtarget`] says; a [`Target`](isa::Target) alone stands
     /// for its usual ones.
     pub fn new(target: impl Into<Subtarget>) -> Compiler {
-        Compiler {
-            target: target.into(),
-            lacks: &[],
-            passes: Default::default(),
-            scratch: Default::default(),
-        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut compiler =
+            Compiler { target: target.into(), lacks: &[], passes: Default::default(), scratch: Vec::new() };
+        compiler.set_threads(threads);
+        compiler
     }
 
     /// The same without some of the processor's instructions, to try what others do for want of them.
     #[doc(hidden)]
     pub fn lacking(self, lacks: &'static [isa::Opcode]) -> Compiler {
         Compiler { lacks, ..self }
+    }
+
+    /// How many threads may work on a module of several kernels: by default as many as the machine runs at a time. The
+    /// bytes do not depend on it. Small modules never take more than one.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.scratch.resize_with(threads.max(1), Scratch::default);
     }
 
     /// The processor and the modes it compiles for.
@@ -129,6 +150,38 @@ impl Compiler {
 
     /// Compiles a module of IR, made by [`ir::build`] or read by [`ir::parse`]. Of the options, those of the language
     /// have no effect.
+    ///
+    /// ```
+    /// use kernc::ir::build::{Elem, KernelBuilder};
+    /// use kernc::ir::{BinOp, IntCc, Module, Pos};
+    ///
+    /// // y[i] = a * x[i], for i < n
+    /// let mut b = KernelBuilder::new("scale");
+    /// b.workgroup_size([256, 1, 1]);
+    /// let (x, y) = (b.buffer("x", Elem::F32), b.buffer("y", Elem::F32));
+    /// let (a, n) = (b.value("a", Elem::F32), b.value("n", Elem::U32));
+    /// let i = b.position(Pos::GlobalId(0));
+    /// let (body, end) = (b.block(&[]), b.block(&[]));
+    /// let inside = b.compare(IntCc::Ult, i, n);
+    /// b.branch(inside, (body, &[]), (end, &[]));
+    /// b.switch_to(body);
+    /// let from = b.element(x, Elem::F32, i);
+    /// let number = b.load(Elem::F32, from);
+    /// let product = b.binary(BinOp::FMul, a, number);
+    /// let to = b.element(y, Elem::F32, i);
+    /// b.store(Elem::F32, to, product);
+    /// b.jump(end, &[]);
+    /// b.switch_to(end);
+    /// b.ret();
+    /// let mut module = Module::default();
+    /// module.funcs.push(b.finish());
+    ///
+    /// let target = kernc::Target::by_name("gfx906").ok_or("no such processor")?;
+    /// let object = kernc::Compiler::new(target).compile_module(module, &kernc::Options::default())?;
+    /// let kernel = &object.kernels()[0];
+    /// assert_eq!((kernel.name.as_str(), kernel.kernarg_size), ("scale", 24));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Ir`] if the verifier does not accept the module, and as [`Compiler::compile`].
@@ -179,14 +232,7 @@ impl Compiler {
         trouble?;
         observer.ir("optimize", &module);
 
-        let mut code = Vec::new();
-        let mut instructions = 0;
-        for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
-            let mach = self.scratch.kernel(&self.target, &module, func, job, observer)?;
-            instructions += mach.blocks.values().map(|block| block.insts.len()).sum::<usize>();
-            job.budget.machine(instructions)?;
-            code.push(mach);
-        }
+        let code = parallel::kernels(&mut self.scratch, &self.target, &module, job, observer)?;
         let object = CodeObject::new(self.target, module, code)?;
         observer.done("emit");
         Ok(object)
@@ -209,7 +255,7 @@ impl Job<'_> {
 
 impl Scratch {
     /// One kernel: IR to final machine code.
-    fn kernel(
+    pub fn kernel(
         &mut self,
         target: &Subtarget,
         module: &ir::Module,

@@ -1,6 +1,7 @@
 //! SSA intermediate representation: entities, types, text form, verifier, analyses, passes, interpreter.
 
 pub mod analysis;
+pub mod build;
 pub mod edit;
 pub mod entity;
 pub mod func;

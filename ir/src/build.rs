@@ -1,0 +1,393 @@
+//! Making kernels without a source text.
+//!
+//! A [`KernelBuilder`] appends to its current block. It knows the layout of arguments and the types of results; what
+//! it has no method for, [`KernelBuilder::op`] and [`KernelBuilder::effect`] append as it stands in [`Op`]. The
+//! verifier says whether the outcome is well-formed.
+
+use crate::entity::{Block, Global, Value};
+use crate::func::{Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, SrcLoc};
+use crate::op::{BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, Scope, TernOp, UnOp};
+use crate::types::{MemTy, Space, Type};
+
+/// A number as it lies in memory: the types of arguments and of elements of buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Elem {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl Elem {
+    /// Its name in the kernel language and in metadata.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Elem::I8 => "i8",
+            Elem::U8 => "u8",
+            Elem::I16 => "i16",
+            Elem::U16 => "u16",
+            Elem::I32 => "i32",
+            Elem::U32 => "u32",
+            Elem::I64 => "i64",
+            Elem::U64 => "u64",
+            Elem::F32 => "f32",
+            Elem::F64 => "f64",
+        }
+    }
+
+    /// How memory holds it.
+    pub const fn memory(self) -> MemTy {
+        match self {
+            Elem::I8 => MemTy::S8,
+            Elem::U8 => MemTy::U8,
+            Elem::I16 => MemTy::S16,
+            Elem::U16 => MemTy::U16,
+            Elem::I32 | Elem::U32 | Elem::F32 => MemTy::B32,
+            Elem::I64 | Elem::U64 | Elem::F64 => MemTy::B64,
+        }
+    }
+
+    /// What it is as a value: integers of 8 and 16 bits are extended to 32.
+    pub const fn value(self) -> Type {
+        match self {
+            Elem::I64 | Elem::U64 => Type::I64,
+            Elem::F32 => Type::F32,
+            Elem::F64 => Type::F64,
+            _ => Type::I32,
+        }
+    }
+
+    /// Bytes in memory.
+    pub const fn bytes(self) -> u32 {
+        self.memory().bytes()
+    }
+}
+
+/// Builds one kernel, block by block.
+#[derive(Clone, Debug)]
+pub struct KernelBuilder {
+    func: Function,
+    info: KernelInfo,
+    /// Where instructions go.
+    block: Block,
+    kernarg: Option<Value>,
+}
+
+impl KernelBuilder {
+    /// A kernel without arguments, and its entry block as the current one.
+    pub fn new(name: impl Into<String>) -> KernelBuilder {
+        let mut func = Function::new(name);
+        let block = func.add_block();
+        KernelBuilder { func, info: KernelInfo::default(), block, kernarg: None }
+    }
+
+    /// The size of work-group that every dispatch must have.
+    pub fn workgroup_size(&mut self, size: [u32; 3]) {
+        self.info.reqd_workgroup_size = Some(size);
+    }
+
+    /// What else a kernel may say of itself.
+    pub fn info(&mut self) -> &mut KernelInfo {
+        &mut self.info
+    }
+
+    /// The next argument: a number. Arguments are read in the entry block, before any other is begun.
+    pub fn value(&mut self, name: &str, elem: Elem) -> Value {
+        let param = KernelParam {
+            elem: elem.name(),
+            size: elem.bytes(),
+            align: elem.bytes(),
+            ..parameter(name, elem.name().to_owned(), ParamKind::ByValue)
+        };
+        self.argument(param, elem.memory(), elem.value())
+    }
+
+    /// The next argument: a pointer to numbers in device memory.
+    pub fn buffer(&mut self, name: &str, elem: Elem) -> Value {
+        let param = KernelParam {
+            elem: elem.name(),
+            space: Some(Space::Global),
+            size: 8,
+            align: 8,
+            pointee_align: elem.bytes(),
+            ..parameter(name, format!("*global {}", elem.name()), ParamKind::GlobalBuffer)
+        };
+        self.argument(param, MemTy::B64, Type::Ptr(Space::Global))
+    }
+
+    fn argument(&mut self, mut param: KernelParam, memory: MemTy, ty: Type) -> Value {
+        param.offset = self.info.kernarg_size.next_multiple_of(param.align);
+        self.info.kernarg_size = param.offset + param.size;
+        let base = match self.kernarg {
+            Some(base) => base,
+            None => self.op(Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant)),
+        };
+        self.kernarg = Some(base);
+        let mem = Mem {
+            offset: param.offset as i32,
+            flags: MemFlags::INVARIANT,
+            ..plain(memory, Space::Constant, param.align)
+        };
+        self.info.params.push(param);
+        self.op(Op::Load { mem, count: 1 }, &[base], ty)
+    }
+
+    /// A new block with parameters of these types; it is filled after [`KernelBuilder::switch_to`].
+    pub fn block(&mut self, params: &[Type]) -> Block {
+        let block = self.func.add_block();
+        for &ty in params {
+            self.func.add_param(block, ty);
+        }
+        block
+    }
+
+    /// The parameters of a block.
+    pub fn params(&self, block: Block) -> &[Value] {
+        self.func.params(block)
+    }
+
+    /// Makes a block the current one.
+    pub fn switch_to(&mut self, block: Block) {
+        self.block = block;
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.func.ty(value)
+    }
+
+    /// Any operation with one result.
+    pub fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        self.func.push1(self.block, op, args, ty, SrcLoc::default())
+    }
+
+    /// Any operation without a result.
+    pub fn effect(&mut self, op: Op, args: &[Value]) {
+        self.func.push(self.block, op, args, SrcLoc::default());
+    }
+
+    /// A constant of an integer type, or the bits of any other.
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        self.op(Op::Const(bits), &[], ty)
+    }
+
+    /// A constant of 32 bits.
+    pub fn i32(&mut self, number: i32) -> Value {
+        self.constant(Type::I32, u64::from(number as u32))
+    }
+
+    /// A constant.
+    pub fn f32(&mut self, number: f32) -> Value {
+        self.constant(Type::F32, u64::from(number.to_bits()))
+    }
+
+    /// Where the work-item is: 32-bit positions and sizes.
+    pub fn position(&mut self, pos: Pos) -> Value {
+        self.op(Op::Pos(pos), &[], Type::I32)
+    }
+
+    /// One operand, and a result of its type.
+    pub fn unary(&mut self, op: UnOp, value: Value) -> Value {
+        self.op(Op::Un(op), &[value], self.ty(value))
+    }
+
+    /// Two operands, and a result of the first's type.
+    pub fn binary(&mut self, op: BinOp, left: Value, right: Value) -> Value {
+        self.op(Op::Bin(op), &[left, right], self.ty(left))
+    }
+
+    /// Three operands, and a result of the first's type.
+    pub fn ternary(&mut self, op: TernOp, a: Value, b: Value, c: Value) -> Value {
+        self.op(Op::Tern(op), &[a, b, c], self.ty(a))
+    }
+
+    /// Compares integers.
+    pub fn compare(&mut self, cc: IntCc, left: Value, right: Value) -> Value {
+        self.op(Op::Icmp(cc), &[left, right], Type::Bool)
+    }
+
+    /// Compares floats.
+    pub fn compare_floats(&mut self, cc: FloatCc, left: Value, right: Value) -> Value {
+        self.op(Op::Fcmp(cc), &[left, right], Type::Bool)
+    }
+
+    /// `then` where the condition holds, else `otherwise`.
+    pub fn select(&mut self, condition: Value, then: Value, otherwise: Value) -> Value {
+        self.op(Op::Select, &[condition, then, otherwise], self.ty(then))
+    }
+
+    /// A conversion.
+    pub fn cast(&mut self, op: CastOp, value: Value, ty: Type) -> Value {
+        self.op(Op::Cast(op), &[value], ty)
+    }
+
+    /// The address of a variable of the module.
+    pub fn address(&mut self, variable: Global, space: Space) -> Value {
+        self.op(Op::GlobalAddr(variable), &[], Type::Ptr(space))
+    }
+
+    /// The address of element `index`, an unsigned number of 32 bits.
+    pub fn element(&mut self, pointer: Value, elem: Elem, index: Value) -> Value {
+        let ty = self.ty(pointer);
+        let wide = ty.bits() == 64;
+        let index = if wide { self.cast(CastOp::Zext, index, Type::I64) } else { index };
+        let shift = self.i32(elem.bytes().trailing_zeros() as i32);
+        let offset = self.binary(BinOp::Shl, index, shift);
+        self.op(Op::PtrAdd, &[pointer, offset], ty)
+    }
+
+    /// The number at an address that is aligned to its size.
+    pub fn load(&mut self, elem: Elem, address: Value) -> Value {
+        let mem = self.access(elem, address);
+        self.op(Op::Load { mem, count: 1 }, &[address], elem.value())
+    }
+
+    /// Stores a number at an address that is aligned to its size.
+    pub fn store(&mut self, elem: Elem, address: Value, value: Value) {
+        let mem = self.access(elem, address);
+        self.effect(Op::Store { mem, count: 1 }, &[address, value]);
+    }
+
+    /// What a plain access to an element says: the start of any other access.
+    pub fn access(&self, elem: Elem, address: Value) -> Mem {
+        let space = match self.ty(address) {
+            Type::Ptr(space) => space,
+            _ => Space::Generic,
+        };
+        plain(elem.memory(), space, elem.bytes())
+    }
+
+    /// All work-items of the group arrive before any goes on, and see each other's memory.
+    pub fn barrier(&mut self) {
+        self.effect(Op::Barrier { fence: true }, &[]);
+    }
+
+    /// Ends the block: goes to another.
+    pub fn jump(&mut self, to: Block, args: &[Value]) {
+        self.effect(Op::Jump(to), args);
+    }
+
+    /// Ends the block: goes to one of two.
+    pub fn branch(&mut self, condition: Value, then: (Block, &[Value]), otherwise: (Block, &[Value])) {
+        let op = Op::Br { then: then.0, otherwise: otherwise.0, then_args: then.1.len() as u16 };
+        let args: Vec<Value> = [&[condition], then.1, otherwise.1].concat();
+        self.effect(op, &args);
+    }
+
+    /// Ends the block and the work-item.
+    pub fn ret(&mut self) {
+        self.effect(Op::Ret, &[]);
+    }
+
+    /// The kernel, to be put among the functions of a [`Module`].
+    pub fn finish(self) -> Function {
+        Function { kernel: Some(self.info), ..self.func }
+    }
+}
+
+/// A plain access.
+fn plain(ty: MemTy, space: Space, align: u32) -> Mem {
+    Mem {
+        ty,
+        space,
+        align: align as u8,
+        flags: MemFlags::empty(),
+        order: Order::NotAtomic,
+        scope: Scope::System,
+        offset: 0,
+        alias: 0,
+    }
+}
+
+/// A parameter without size and place.
+fn parameter(name: &str, type_name: String, kind: ParamKind) -> KernelParam {
+    KernelParam {
+        name: name.to_owned(),
+        type_name,
+        elem: "",
+        lanes: 1,
+        kind,
+        space: None,
+        offset: 0,
+        size: 0,
+        align: 1,
+        pointee_align: 0,
+        is_const: false,
+        is_restrict: false,
+        is_volatile: false,
+    }
+}
+
+impl Module {
+    /// A variable in LDS, of `count` elements.
+    pub fn shared(&mut self, name: impl Into<String>, elem: Elem, count: u32) -> Global {
+        self.globals.push(GlobalData {
+            name: name.into(),
+            space: Space::Shared,
+            size: elem.bytes().saturating_mul(count),
+            align: elem.bytes(),
+            init: Vec::new(),
+            dynamic: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::parse_module;
+    use crate::verify::verify;
+
+    /// `out[i] = number in LDS at lane 63 - i`, in a loop over `n`, with arguments of every size.
+    #[test]
+    fn what_is_built_is_valid_and_prints_and_reads_back() {
+        let mut module = Module::default();
+        let tile = module.shared("tile", Elem::U16, 64);
+        let mut b = KernelBuilder::new("k");
+        b.workgroup_size([64, 1, 1]);
+        let small = b.value("small", Elem::I8);
+        let out = b.buffer("out", Elem::I64);
+        let n = b.value("n", Elem::U32);
+        let scale = b.value("scale", Elem::F64);
+        let i = b.position(Pos::LocalId(0));
+        let tile = b.address(tile, Space::Shared);
+        let own = b.element(tile, Elem::U16, i);
+        b.store(Elem::U16, own, small);
+        b.barrier();
+        let (head, body, end) = (b.block(&[Type::I32, Type::F64]), b.block(&[]), b.block(&[]));
+        let zero = b.i32(0);
+        b.jump(head, &[zero, scale]);
+        b.switch_to(head);
+        let &[count, sum] = b.params(head) else { panic!("two parameters") };
+        let more = b.compare(IntCc::Ult, count, n);
+        b.branch(more, (body, &[]), (end, &[]));
+        b.switch_to(body);
+        let one = b.i32(1);
+        let next = b.binary(BinOp::Add, count, one);
+        let sum_next = b.ternary(TernOp::Fma, sum, scale, sum);
+        b.jump(head, &[next, sum_next]);
+        b.switch_to(end);
+        let read = b.load(Elem::U16, own);
+        let wide = b.cast(CastOp::Zext, read, Type::I64);
+        let whole = b.cast(CastOp::FToS, sum, Type::I64);
+        let result = b.binary(BinOp::Add, wide, whole);
+        let at = b.element(out, Elem::I64, i);
+        b.store(Elem::I64, at, result);
+        b.ret();
+        module.funcs.push(b.finish());
+        verify(&module).unwrap_or_else(|errors| panic!("{}\n{module}", errors[0]));
+        let text = module.to_string();
+        let again = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(again.to_string(), text);
+        let info = module.funcs.values().next().and_then(|func| func.kernel.as_ref()).expect("a kernel");
+        let offsets: Vec<u32> = info.params.iter().map(|param| param.offset).collect();
+        assert_eq!((offsets, info.kernarg_size), (vec![0, 8, 16, 24], 32));
+    }
+}

@@ -1,0 +1,149 @@
+//! Keys for caches of compiled objects.
+
+use crate::options::Options;
+use isa::Subtarget;
+use std::fmt::{self, Write};
+
+/// A key of 128 bits: equal keys mean equal bytes of the object, for one source.
+///
+/// It is the same in every process, on every machine and on any number of threads. [`Options::fingerprint`] says what it
+/// covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint(u128);
+
+impl Fingerprint {
+    /// The key with something else in it, such as the source text.
+    #[must_use]
+    pub fn with(self, bytes: &[u8]) -> Fingerprint {
+        let mut hash = Fnv(self.0);
+        hash.field(bytes);
+        Fingerprint(hash.0)
+    }
+
+    /// As a number.
+    pub const fn to_u128(self) -> u128 {
+        self.0
+    }
+}
+
+/// 32 hexadecimal digits: a name for a file.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl Options {
+    /// A key over everything that decides the bytes of an object but its source: the version of kernc, the processor
+    /// with all its modes and facts, and those options that change code.
+    ///
+    /// Not in it is what cannot change the bytes: the file's name, verification, limits. Two builds of kernc from
+    /// different sources that call themselves the same version have the same keys.
+    ///
+    /// ```
+    /// # let (source, options) = ("kernel k() {}", kernc::Options::default());
+    /// let target = kernc::Target::by_name("gfx906").unwrap();
+    /// let name = format!("{}.co", options.fingerprint(target).with(source.as_bytes()));
+    /// # assert_eq!(name.len(), 35);
+    /// ```
+    pub fn fingerprint(&self, target: impl Into<Subtarget>) -> Fingerprint {
+        let Options { opt_level, params, fp_contract, waits_all, file_name: _, verify: _, limits: _ } = self;
+        let mut hash = Fnv(Fnv::BASIS);
+        hash.field(env!("CARGO_PKG_VERSION").as_bytes());
+        // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
+        let _ = write!(hash, "{:?}", target.into());
+        hash.field(&[opt_level.number(), u8::from(*fp_contract), u8::from(*waits_all)]);
+        for (name, value) in params {
+            hash.field(name.as_bytes());
+            hash.field(value.as_bytes());
+        }
+        Fingerprint(hash.0)
+    }
+}
+
+/// FNV-1a of 128 bits.
+struct Fnv(u128);
+
+impl Fnv {
+    const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = (1 << 88) + 0x13b;
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(Self::PRIME);
+        }
+    }
+
+    /// Bytes with their number, so that the end of one field is not the start of the next.
+    fn field(&mut self, bytes: &[u8]) {
+        self.bytes(&(bytes.len() as u64).to_le_bytes());
+        self.bytes(bytes);
+    }
+}
+
+impl Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.bytes(text.as_bytes());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::options::OptLevel;
+    use std::collections::HashSet;
+
+    #[test]
+    fn fnv_of_known_texts() {
+        let of = |text: &str| {
+            let mut hash = Fnv(Fnv::BASIS);
+            hash.bytes(text.as_bytes());
+            hash.0
+        };
+        assert_eq!(of("a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+        assert_eq!(of("foobar"), 0x343e_1662_793c_64bf_6f0d_3597_ba44_6f18);
+    }
+
+    #[test]
+    fn what_changes_code_changes_the_key() {
+        let target = Subtarget::by_name("gfx906").expect("known");
+        let base = Options::default();
+        let param = |name: &str, value: &str| Options {
+            params: vec![(name.to_owned(), value.to_owned())],
+            ..Options::default()
+        };
+        let mut keys: Vec<Fingerprint> = [
+            base.clone(),
+            Options { opt_level: OptLevel::O0, ..base.clone() },
+            Options { opt_level: OptLevel::O1, ..base.clone() },
+            Options { opt_level: OptLevel::O3, ..base.clone() },
+            Options { fp_contract: false, ..base.clone() },
+            Options { waits_all: true, ..base.clone() },
+            param("A", "1"),
+            param("A", "11"),
+            param("A1", "1"),
+        ]
+        .iter()
+        .map(|options| options.fingerprint(target))
+        .collect();
+        keys.push(base.fingerprint(Subtarget::by_name("gfx900").expect("known")));
+        let (mut other_mode, mut other_version) = (target, target);
+        other_mode.cumode = false;
+        other_version.code_object = isa::CodeObjectVersion::V5;
+        keys.push(base.fingerprint(other_mode));
+        keys.push(base.fingerprint(other_version));
+        keys.push(base.fingerprint(target).with(b""));
+        keys.push(base.fingerprint(target).with(b"kernel"));
+        assert_eq!(keys.iter().collect::<HashSet<_>>().len(), keys.len());
+
+        let same = Options {
+            file_name: "other.k".to_owned(),
+            verify: !base.verify,
+            limits: Limits::service(),
+            ..base.clone()
+        };
+        assert_eq!(same.fingerprint(target), base.fingerprint(target));
+    }
+}

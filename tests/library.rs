@@ -1,0 +1,227 @@
+//! The library as an embedder meets it: what it pulls in, its errors, limits, threads, and IR instead of a source.
+
+mod common;
+
+use kernc::ir::build::{Elem, KernelBuilder};
+use kernc::{Arg, Compiler, Error, Limits, Options, Resource, Target};
+use std::process::Command;
+use std::time::Duration;
+use testkit::shapes::{SHAPES, shape};
+
+fn compiler() -> Compiler {
+    Compiler::new(Target::by_name("gfx906").expect("a known processor"))
+}
+
+/// The packages that the program of `tests/embedder` is built from: none of the command line's or the tools'.
+#[test]
+fn embedders_get_the_compiler_and_no_more() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--offline", "-p", "kernc-embedder", "-e", "normal", "--prefix", "none", "-f", "{p}"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8_lossy(&output.stdout);
+    let names: Vec<&str> = tree.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for needed in ["kernc", "kernc-frontend", "kernc-isel", "kernc-regalloc", "kernc-emit"] {
+        assert!(names.contains(&needed), "{needed} is missing in\n{tree}");
+    }
+    for unwanted in [
+        "clap",
+        "rayon",
+        "npyz",
+        "pulp",
+        "serde_json",
+        "gimli",
+        "kernc-sim",
+        "kernc-litmus",
+        "kernc-asm",
+        "kernc-check",
+        "kernc-codeobj",
+    ] {
+        assert!(!names.contains(&unwanted), "{unwanted} in\n{tree}");
+    }
+}
+
+/// The program in README.md is the one of `tests/embedder`, which is built with the workspace.
+#[test]
+fn readme_shows_the_embedder() {
+    let read = |path: &str| {
+        std::fs::read_to_string(common::root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let (readme, program) = (read("README.md"), read("tests/embedder/src/main.rs"));
+    let code = program.split_once("\n\n").expect("a comment, then code").1;
+    assert!(readme.contains(&format!("```rust\n{code}```")), "README.md shows another program than\n{code}");
+}
+
+#[test]
+fn errors_have_kinds_and_places() {
+    let mut compiler = compiler();
+    let options = Options { file_name: "bad.k".to_owned(), ..Options::default() };
+    let error =
+        compiler.compile("kernel k(x: *global u32) {\n    x[0] = y;\n}", &options).expect_err("unknown name");
+    assert_eq!(error.code(), "E0020");
+    let text = error.to_string();
+    assert!(text.contains("bad.k:2:12") && text.contains("x[0] = y;"), "{text}");
+    let boxed: Box<dyn std::error::Error> = error.clone().into();
+    assert_eq!(boxed.to_string(), text);
+    let Error::Source(diagnostics) = error else { panic!("{error:?}") };
+    assert_eq!(diagnostics.list.len(), 1);
+
+    let error = Compiler::new(Target::by_name("gfx1030").expect("known"))
+        .compile("kernel k() {}", &options)
+        .expect_err("not compiled for");
+    let Error::Unsupported { target, .. } = &error else { panic!("{error:?}") };
+    assert!(target.contains("gfx1030") && error.to_string().contains("gfx1030"), "{error}");
+}
+
+#[test]
+fn limits_are_kept() {
+    let mut compiler = compiler();
+    let source = (shape("ifs").expect("a shape").source)(300);
+    let mut limited = |change: &dyn Fn(&mut Limits)| {
+        let mut options = Options::default();
+        change(&mut options.limits);
+        match compiler.compile(&source, &options) {
+            Ok(_) => None,
+            Err(Error::Limit { resource, allowed }) => Some((resource, allowed)),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert_eq!(limited(&|_| ()), None);
+    assert_eq!(limited(&|limits| *limits = Limits::service()), None);
+    assert_eq!(limited(&|limits| limits.source_bytes = Some(1000)), Some((Resource::SourceBytes, 1000)));
+    assert_eq!(limited(&|limits| limits.ir_instructions = Some(500)), Some((Resource::IrInstructions, 500)));
+    assert_eq!(
+        limited(&|limits| limits.machine_instructions = Some(500)),
+        Some((Resource::MachineInstructions, 500))
+    );
+    assert_eq!(limited(&|limits| limits.time = Some(Duration::ZERO)), Some((Resource::Milliseconds, 0)));
+}
+
+/// Functions that double at each call: 2^40 additions, if nothing stopped it.
+#[test]
+fn limits_stop_what_explodes() {
+    let mut source = "fn f0(a: u32) -> u32 { a + 1 }\n".to_owned();
+    for n in 1..40 {
+        source += &format!("fn f{n}(a: u32) -> u32 {{ f{0}(f{0}(a)) * 3 }}\n", n - 1);
+    }
+    source = source.replace("f32(", "g32(").replace("fn f32", "fn g32");
+    source += "kernel k(x: *global u32) { x[0] = f39(x[1]); }";
+    let options = Options { limits: Limits::service(), verify: false, ..Options::default() };
+    let error = compiler().compile(&source, &options).expect_err("too large");
+    assert!(matches!(error, Error::Limit { resource: Resource::IrInstructions, .. }), "{error}");
+}
+
+#[test]
+fn bytes_do_not_depend_on_threads() {
+    let mut compiler = compiler();
+    let kernels = (shape("kernels").expect("a shape").source)(600);
+    let sources = kernels.replace("x[i] * 5 +", "x[i] % n +");
+    let mut objects = [1, 2, 3, 8].map(|threads| {
+        compiler.set_threads(threads);
+        compiler.compile(&sources, &Options::default()).expect("compiles").into_bytes()
+    });
+    objects.iter_mut().reduce(|first, other| {
+        assert!(first == other, "other bytes on more threads");
+        first
+    });
+}
+
+/// Of several kernels that are wrong, the first is told, on any number of threads.
+#[test]
+fn errors_do_not_depend_on_threads() {
+    let mut compiler = compiler();
+    let mut source = String::new();
+    for n in 0..600 {
+        let registers = if [311, 312, 598].contains(&n) { 3 } else { 40 };
+        let tight = std::fs::read_to_string(common::root().join("tests/data/cli/tight.k")).expect("a kernel");
+        source += &tight
+            .replace("num_sgpr(3)", &format!("num_sgpr({registers})"))
+            .replace("kernel tight", &format!("kernel k{n}"));
+    }
+    let errors = [1, 2, 8].map(|threads| {
+        compiler.set_threads(threads);
+        compiler.compile(&source, &Options::default()).expect_err("too few registers")
+    });
+    assert!(errors[0].to_string().contains("kernel `k311`"), "{}", errors[0]);
+    assert!(errors.iter().all(|error| *error == errors[0]));
+}
+
+#[test]
+fn compilers_go_to_other_threads() {
+    fn is_send<T: Send>(value: T) -> T {
+        value
+    }
+    let mut compiler = is_send(compiler());
+    let source = (SHAPES[0].source)(20);
+    let here = compiler.compile(&source, &Options::default()).expect("compiles").into_bytes();
+    let there = std::thread::spawn(move || {
+        compiler.compile(&source, &Options::default()).map(kernc::CodeObject::into_bytes)
+    });
+    assert_eq!(there.join().expect("no panic").expect("compiles"), here);
+}
+
+#[test]
+fn invalid_ir_is_refused_with_reasons() {
+    let mut b = KernelBuilder::new("k");
+    let x = b.buffer("x", Elem::F32);
+    let one = b.i32(1);
+    // An integer is stored as a double, and the block has no end.
+    b.store(Elem::F64, x, one);
+    let mut module = kernc::ir::Module::default();
+    module.funcs.push(b.finish());
+    let error = compiler().compile_module(module, &Options::default()).expect_err("invalid");
+    let Error::Ir { errors } = &error else { panic!("{error:?}") };
+    assert!(!errors.is_empty() && error.to_string().contains(&errors[0]), "{error}");
+}
+
+/// IR that is printed, read and compiled as a module gives the code that the source gave.
+#[test]
+fn ir_compiles_to_the_same_code() {
+    let mut compiler = compiler();
+    for name in common::KERNELS {
+        let source = common::source(name);
+        let options = Options { opt_level: kernc::OptLevel::O0, ..Options::default() };
+        let mut ir = FrontendIr::default();
+        let object = compiler.compile_observed(&source, &options, &mut ir).expect("compiles");
+        let module = kernc::ir::parse::parse_module(&ir.0).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let again =
+            compiler.compile_module(module, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(object.bytes() == again.bytes(), "{name}: other bytes");
+    }
+}
+
+/// Keeps the frontend's IR as text.
+#[derive(Default)]
+struct FrontendIr(String);
+
+impl kernc::Observer for FrontendIr {
+    fn ir(&mut self, pass: &'static str, module: &kernc::ir::Module) {
+        if pass == "frontend" {
+            self.0 = module.to_string();
+        }
+    }
+}
+
+#[test]
+fn arguments_of_all_sizes_are_packed() {
+    let source = "struct P { a: u32, b: f32 }\n\
+                  kernel k(a: u8, b: i16, c: f64, p: P, v: f32x2, x: *global u32) { x[0] = u32(a) + p.a; }";
+    let source = source.replace("u32(a)", "(a as u32)");
+    let object = compiler().compile(&source, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let kernel = &object.kernels()[0];
+    let (p, v) = ([1, 2, 3, 4, 5, 6, 7, 8], [9; 8]);
+    let args =
+        [Arg::U8(0xaa), Arg::I16(-2), Arg::F64(1.0), Arg::Bytes(&p), Arg::Bytes(&v), Arg::Pointer(0x1234)];
+    let packed = kernel.pack(&args).expect("fits");
+    let mut expected = vec![0xaa, 0, 0xfe, 0xff, 0, 0, 0, 0];
+    expected.extend(1f64.to_le_bytes());
+    expected.extend(p);
+    expected.extend(v);
+    expected.extend(0x1234u64.to_le_bytes());
+    assert_eq!(packed, expected);
+    assert!(kernel.pack(&args[..5]).is_err());
+    assert!(kernel.pack(&[Arg::U16(1), args[1], args[2], args[3], args[4], args[5]]).is_err());
+}
