@@ -74,6 +74,8 @@ pub enum Note {
     Alloc(&'static str),
     /// Anything else.
     Text(&'static str),
+    /// A reason that was read from a text.
+    Read(String),
 }
 
 /// Orders, as `ir::Order`.

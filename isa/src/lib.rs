@@ -24,6 +24,7 @@ pub mod special;
 pub mod subtarget;
 pub mod table;
 pub mod target;
+pub mod text;
 mod tolerant;
 pub mod wait;
 

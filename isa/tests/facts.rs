@@ -107,16 +107,16 @@ fn dumps_show_blocks_edges_and_reasons() {
     func.blocks[entry].linear = [Some(Edge { to: exit, args: ArgRange::default() }), None];
     func.blocks[entry].logical = [Some(Edge { to: exit, args }), None];
     let expected = "\
-function k
-; lds 0, scratch 0, kernarg 0
+machine @k {
 
 bb0:
-    global_load_dwordx2 %[0,1], %[0,1], off
-    s_waitcnt vmcnt(0)                                   ; vmcnt: v_add_f32 needs v3 of global_load_dword
-  ; linear -> bb1
-  ; logical -> bb1(%0)
+    global_load_dwordx2 %v[0,1], %v[0,1], off
+    s_waitcnt vmcnt(0)                                   \"vmcnt: v_add_f32 needs v3 of global_load_dword\"
+  linear -> bb1
+  logical -> bb1(%v0)
 
-bb1: vgpr(%1)  ; depth 1
+bb1(%v1) depth 1:
+}
 ";
     assert_eq!(func.dump(target), expected);
 }

@@ -1,0 +1,170 @@
+//! A place in the text, and what may be read there.
+
+use std::fmt;
+
+/// Where and why a text is not machine IR.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
+
+/// A line that is being read. Blanks before what is asked for are skipped; a `;` ends the line.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    line: u32,
+    text: &'a str,
+    at: usize,
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
+}
+
+impl<'a> Cursor<'a> {
+    /// The beginning of a line; lines count from 1.
+    pub fn new(line: u32, text: &'a str) -> Cursor<'a> {
+        Cursor { line, text, at: 0 }
+    }
+
+    fn rest(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        &self.text[self.at..]
+    }
+
+    /// An error at the next token.
+    pub fn error<T>(&self, message: impl Into<String>) -> Result<T> {
+        let mut here = *self;
+        here.rest();
+        let column = here.text[..here.at].chars().count() as u32 + 1;
+        Err(ParseError { line: self.line, column, message: message.into() })
+    }
+
+    /// Whether nothing but a comment is left.
+    pub fn at_end(&mut self) -> bool {
+        let rest = self.rest();
+        rest.is_empty() || rest.starts_with(';')
+    }
+
+    /// Refuses what is left.
+    pub fn end(&mut self) -> Result<()> {
+        if self.at_end() { Ok(()) } else { self.error("this was not expected here") }
+    }
+
+    /// The next character.
+    pub fn peek(&mut self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Skips a text if it comes next.
+    pub fn accept(&mut self, text: &str) -> bool {
+        let found = self.rest().starts_with(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Skips a text that must come next.
+    pub fn expect(&mut self, text: &str) -> Result<()> {
+        if self.accept(text) { Ok(()) } else { self.error(format!("expected `{text}`")) }
+    }
+
+    /// The word that comes next, not skipped; empty if there is none.
+    pub fn peek_word(&mut self) -> &'a str {
+        let rest = self.rest();
+        &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]
+    }
+
+    /// Skips a word if it comes next.
+    pub fn accept_word(&mut self, word: &str) -> bool {
+        let found = self.peek_word() == word;
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    /// Any word; `what` says which kind is expected.
+    pub fn word(&mut self, what: &str) -> Result<&'a str> {
+        let word = self.peek_word();
+        if word.is_empty() {
+            return self.error(format!("expected {what}"));
+        }
+        self.at += word.len();
+        Ok(word)
+    }
+
+    /// An integer that fits, decimal or hexadecimal.
+    pub fn number<T: TryFrom<i64>>(&mut self) -> Result<T> {
+        let before = *self;
+        let negative = self.accept("-");
+        let digits = self.peek_word();
+        let value = match digits.strip_prefix("0x") {
+            Some(hex) => i64::from_str_radix(hex, 16).ok(),
+            None => digits.parse().ok(),
+        };
+        let value = value.map(|value: i64| if negative { -value } else { value });
+        match value.and_then(|value| T::try_from(value).ok()) {
+            Some(value) => {
+                self.at += digits.len();
+                Ok(value)
+            }
+            None => before.error("expected a number that fits here"),
+        }
+    }
+
+    /// A text between double quotes, with the escapes of Rust's `{:?}`.
+    pub fn quoted(&mut self) -> Result<String> {
+        let before = *self;
+        self.expect("\"")?;
+        let mut out = String::new();
+        let mut chars = self.text[self.at..].char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.at += at + 1;
+                    return Ok(out);
+                }
+                '\\' => match chars.next() {
+                    Some((_, 'n')) => out.push('\n'),
+                    Some((_, 't')) => out.push('\t'),
+                    Some((_, c @ ('\\' | '"' | '\''))) => out.push(c),
+                    _ => return before.error("unknown escape in this text"),
+                },
+                c => out.push(c),
+            }
+        }
+        before.error("this text has no closing quote")
+    }
+
+    /// `(A, B)` or nothing; each item is read by the function.
+    pub fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = Vec::new();
+        if !self.accept("(") {
+            return Ok(items);
+        }
+        while !self.accept(")") {
+            if !items.is_empty() {
+                self.expect(",")?;
+            }
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+}

@@ -1,0 +1,104 @@
+//! Words of the text, one table for writing and reading.
+
+use crate::func::{Abi, MachFunc, SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet, SyncOrder, SyncScope};
+use crate::inst::ModFlags;
+
+/// Modifier bits, named as LLVM's assembler does where it writes them.
+pub(super) const FLAGS: &[(ModFlags, &str)] = &[
+    (ModFlags::IDXEN, "idxen"),
+    (ModFlags::OFFEN, "offen"),
+    (ModFlags::ADDR64, "addr64"),
+    (ModFlags::GLC, "glc"),
+    (ModFlags::SLC, "slc"),
+    (ModFlags::DLC, "dlc"),
+    (ModFlags::SCC, "scc"),
+    (ModFlags::GDS, "gds"),
+    (ModFlags::LDS, "lds"),
+    (ModFlags::TFE, "tfe"),
+    (ModFlags::CLAMP, "clamp"),
+    (ModFlags::BOUND_CTRL, "bound_ctrl"),
+    (ModFlags::FETCH_INACTIVE, "fi"),
+    (ModFlags::UNORM, "unorm"),
+    (ModFlags::DA, "da"),
+    (ModFlags::R128, "r128"),
+    (ModFlags::A16, "a16"),
+    (ModFlags::D16, "d16"),
+    (ModFlags::LWE, "lwe"),
+    (ModFlags::DONE, "done"),
+    (ModFlags::VM, "vm"),
+    (ModFlags::COMPR, "compr"),
+    (ModFlags::HIGH, "high"),
+];
+
+/// Output modifiers 1 to 3.
+pub(super) const OMODS: [&str; 3] = ["mul:2", "mul:4", "div:2"];
+
+/// Selections of SDWA by their number.
+pub(super) const SDWA_SELS: [&str; 7] = ["byte0", "byte1", "byte2", "byte3", "word0", "word1", "dword"];
+
+/// Names as in the IR's text.
+pub(super) const ORDERS: &[(SyncOrder, &str)] = &[
+    (SyncOrder::NotAtomic, "not_atomic"),
+    (SyncOrder::Unordered, "unordered"),
+    (SyncOrder::Relaxed, "relaxed"),
+    (SyncOrder::Acquire, "acquire"),
+    (SyncOrder::Release, "release"),
+    (SyncOrder::AcqRel, "acq_rel"),
+    (SyncOrder::SeqCst, "seq_cst"),
+];
+
+/// Names as in the IR's text.
+pub(super) const SCOPES: &[(SyncScope, &str)] = &[
+    (SyncScope::SingleThread, "singlethread"),
+    (SyncScope::Wavefront, "wavefront"),
+    (SyncScope::Workgroup, "workgroup"),
+    (SyncScope::Agent, "agent"),
+    (SyncScope::System, "system"),
+];
+
+/// Sets of one space that have a name.
+pub(super) const SPACES: &[(SpaceSet, &str)] = &[
+    (SPACE_GLOBAL, "global"),
+    (1 << 2, "region"),
+    (SPACE_SHARED, "shared"),
+    (1 << 4, "constant"),
+    (SPACE_PRIVATE, "private"),
+];
+
+/// A field, by a function that lends it for reading and writing.
+type Place<T, U> = fn(&mut T) -> &mut U;
+
+/// What the descriptor is asked for.
+pub(super) const ABI: &[(&str, Place<Abi, bool>)] = &[
+    ("private_segment_buffer", |abi| &mut abi.private_segment_buffer),
+    ("dispatch_ptr", |abi| &mut abi.dispatch_ptr),
+    ("queue_ptr", |abi| &mut abi.queue_ptr),
+    ("kernarg_ptr", |abi| &mut abi.kernarg_ptr),
+    ("dispatch_id", |abi| &mut abi.dispatch_id),
+    ("flat_scratch_init", |abi| &mut abi.flat_scratch_init),
+    ("workgroup_id_x", |abi| &mut abi.workgroup_id[0]),
+    ("workgroup_id_y", |abi| &mut abi.workgroup_id[1]),
+    ("workgroup_id_z", |abi| &mut abi.workgroup_id[2]),
+    ("private_segment_wave_offset", |abi| &mut abi.private_segment_wave_offset),
+];
+
+/// Numbers of a function; the allocator fills the last five.
+pub(super) const SIZES: &[(&str, Place<MachFunc, u32>)] = &[
+    ("lds_size", |func| &mut func.lds_size),
+    ("scratch_size", |func| &mut func.scratch_size),
+    ("kernarg_size", |func| &mut func.kernarg_size),
+    ("vgprs", |func| &mut func.vgprs),
+    ("sgprs", |func| &mut func.sgprs),
+    ("spilled_vgprs", |func| &mut func.spilled.vgprs),
+    ("spilled_sgprs", |func| &mut func.spilled.sgprs),
+];
+
+/// The name that stands beside a key.
+pub(super) fn name_of<K: PartialEq>(table: &[(K, &'static str)], key: &K) -> Option<&'static str> {
+    table.iter().find(|(k, _)| k == key).map(|&(_, name)| name)
+}
+
+/// The key that has a name.
+pub(super) fn by_name<K: Copy>(table: &[(K, &str)], name: &str) -> Option<K> {
+    table.iter().find(|(_, n)| *n == name).map(|&(key, _)| key)
+}

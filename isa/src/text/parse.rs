@@ -1,0 +1,496 @@
+//! Reads a machine function.
+
+use super::cursor::{Cursor, Result};
+use super::names::{ABI, FLAGS, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, by_name};
+use super::operand::{Reading, entity};
+use crate::func::{Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note};
+use crate::inst::{Form, Lane, MAX_OPERANDS, MachInst, Mods, SdwaSel};
+use crate::operand::Operand;
+use crate::reg::{RegClass, VReg};
+use crate::table::{self, Family, Flags, Opcode};
+use crate::target::Target;
+use cranelift_entity::EntityRef;
+use std::collections::HashMap;
+use std::iter::Enumerate;
+use std::str::Lines;
+
+/// Highest number a virtual register or a block may have in a text.
+const MAX_NUMBER: u32 = 1 << 22;
+
+/// Reads the machine functions of a text; whatever else it has is not looked at. `globals` names the module's variables
+/// by index.
+///
+/// # Errors
+/// The first place that is not machine IR of the processor.
+pub fn read_functions(text: &str, target: &Target, globals: &[&str]) -> Result<Vec<MachFunc>> {
+    let globals = globals.iter().enumerate().map(|(index, &name)| (name, index as u32)).collect();
+    let mut lines = text.lines().enumerate();
+    let mut funcs = Vec::new();
+    while let Some((number, line)) = lines.next() {
+        if line.starts_with(BEGIN) {
+            let body = Body {
+                target,
+                globals: &globals,
+                func: MachFunc::default(),
+                classes: Vec::new(),
+                used: Vec::new(),
+            };
+            funcs.push(body.read(&mut Cursor::new(number as u32 + 1, line), &mut lines)?);
+        }
+    }
+    Ok(funcs)
+}
+
+/// What a function begins with, at the beginning of a line; it ends with the next line that begins with `}`.
+const BEGIN: &str = "machine ";
+
+/// A text without its machine functions, whose lines become empty: what is left is the module's text.
+pub fn without_functions(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut inside = false;
+    for line in text.lines() {
+        inside |= line.starts_with(BEGIN);
+        out.push_str(if inside { "" } else { line });
+        out.push('\n');
+        inside &= !line.starts_with('}');
+    }
+    out
+}
+
+/// A part of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Prologue,
+    Body,
+    Terminators,
+}
+
+/// A function that is being read.
+pub(super) struct Body<'a> {
+    pub target: &'a Target,
+    /// Index of each variable of the module.
+    pub globals: &'a HashMap<&'a str, u32>,
+    pub func: MachFunc,
+    /// By number of a virtual register, if something names it.
+    classes: Vec<Option<RegClass>>,
+    /// Blocks that something names.
+    used: Vec<(u32, Cursor<'a>)>,
+}
+
+impl<'a> Body<'a> {
+    fn read(mut self, at: &mut Cursor<'a>, lines: &mut Enumerate<Lines<'a>>) -> Result<MachFunc> {
+        at.expect("machine")?;
+        at.expect("@")?;
+        self.func.name = at.word("a name")?.to_owned();
+        at.expect("{")?;
+        at.end()?;
+        let mut block: Option<(MBlock, Part)> = None;
+        for (number, line) in lines {
+            let mut at = Cursor::new(number as u32 + 1, line);
+            if at.at_end() {
+                continue;
+            }
+            if at.accept("}") {
+                at.end()?;
+                close(&mut self.func, block);
+                return self.finish();
+            }
+            if entity(at.peek_word(), "bb").is_some() {
+                close(&mut self.func, block);
+                block = Some((self.block_head(&mut at)?, Part::Body));
+            } else {
+                match &mut block {
+                    None => self.head(&mut at)?,
+                    Some((id, part)) => self.line(&mut at, *id, part)?,
+                }
+            }
+            at.end()?;
+        }
+        at.error("this function has no closing `}`")
+    }
+
+    /// A line before the first block.
+    fn head(&mut self, at: &mut Cursor<'a>) -> Result<()> {
+        let before = *at;
+        let word = at.word("an attribute of the function")?;
+        if let Some((_, place)) = SIZES.iter().find(|(name, _)| *name == word) {
+            *place(&mut self.func) = at.number()?;
+            return Ok(());
+        }
+        match word {
+            "abi" => {
+                while !at.at_end() {
+                    let before = *at;
+                    let word = at.word("what a kernel is given")?;
+                    match ABI.iter().find(|(name, _)| *name == word) {
+                        Some((_, place)) => *place(&mut self.func.abi) = true,
+                        None => return before.error(format!("`{word}` is nothing that a kernel is given")),
+                    }
+                }
+            }
+            "workitem_ids" => self.func.abi.workitem_ids = at.number()?,
+            "uses_vcc" => self.func.uses_vcc = true,
+            "input" => {
+                at.expect("%")?;
+                let vreg = self.vreg_name(at)?;
+                at.expect("=")?;
+                let reg = self.regs(at)?.first;
+                self.func.inputs.push((vreg, reg));
+            }
+            _ => return before.error(format!("`{word}` is no attribute of a function, and no block")),
+        }
+        Ok(())
+    }
+
+    /// `bb3(%s4, %v5) depth 1:`
+    fn block_head(&mut self, at: &mut Cursor<'a>) -> Result<MBlock> {
+        let before = *at;
+        let number = entity(at.word("a block")?, "bb").unwrap_or(0);
+        if number as usize != self.func.blocks.len() {
+            return before.error("blocks are numbered in order, from 0");
+        }
+        let params = at.list(|at| {
+            at.expect("%")?;
+            self.vreg_name(at)
+        })?;
+        let of = |class| -> Vec<VReg> {
+            params.iter().copied().filter(|param| self.classes[param.index()] == Some(class)).collect()
+        };
+        let mut block = MachBlock {
+            sgpr_params: of(RegClass::Sgpr),
+            vgpr_params: of(RegClass::Vgpr),
+            term: u32::MAX,
+            ..MachBlock::default()
+        };
+        if at.accept_word("depth") {
+            block.depth = at.number()?;
+        }
+        at.expect(":")?;
+        Ok(self.func.blocks.push(block))
+    }
+
+    /// A line of a block.
+    fn line(&mut self, at: &mut Cursor<'a>, id: MBlock, part: &mut Part) -> Result<()> {
+        let block = &mut self.func.blocks[id];
+        let count = block.insts.len() as u32;
+        match at.peek_word() {
+            "prologue" if count == 0 => {
+                *part = Part::Prologue;
+                at.expect("prologue:")
+            }
+            "body" if *part == Part::Prologue => {
+                block.prologue = count;
+                *part = Part::Body;
+                at.expect("body:")
+            }
+            "terminators" if *part != Part::Terminators => {
+                if *part == Part::Prologue {
+                    block.prologue = count;
+                }
+                block.term = count;
+                *part = Part::Terminators;
+                at.expect("terminators:")
+            }
+            "prologue" | "body" | "terminators" => at.error("this part cannot begin here"),
+            "linear" => {
+                at.expect("linear")?;
+                let edges = self.edges(at)?;
+                self.func.blocks[id].linear = edges;
+                Ok(())
+            }
+            "logical" => {
+                at.expect("logical")?;
+                let edges = self.edges(at)?;
+                self.func.blocks[id].logical = edges;
+                Ok(())
+            }
+            _ => {
+                let inst = self.inst(at)?;
+                self.func.blocks[id].insts.push(inst);
+                Ok(())
+            }
+        }
+    }
+
+    fn edges(&mut self, at: &mut Cursor<'a>) -> Result<Edges> {
+        at.expect("->")?;
+        let mut edges = [None; 2];
+        for (n, edge) in edges.iter_mut().enumerate() {
+            if n > 0 && !at.accept(",") {
+                break;
+            }
+            if at.accept_word("none") {
+                continue;
+            }
+            let before = *at;
+            let Some(number) = entity(at.word("a block")?, "bb") else {
+                return before.error("expected a block or `none`");
+            };
+            self.use_block(number, before);
+            let args = at.list(|at| {
+                at.expect("%")?;
+                self.vreg_name(at)
+            })?;
+            *edge = Some(Edge { to: MBlock::from_u32(number), args: self.func.arg_range(&args) });
+        }
+        Ok(edges)
+    }
+
+    /// Notes that a block is named, to be checked at the end.
+    pub fn use_block(&mut self, number: u32, at: Cursor<'a>) {
+        self.used.push((number, at));
+    }
+
+    /// `s5` or `v5` behind the `%`.
+    pub fn vreg_name(&mut self, at: &mut Cursor<'a>) -> Result<VReg> {
+        let before = *at;
+        let word = at.word("a virtual register")?;
+        match (entity(word, "s"), entity(word, "v")) {
+            (Some(number), _) => self.vreg_number(number, RegClass::Sgpr, before),
+            (_, Some(number)) => self.vreg_number(number, RegClass::Vgpr, before),
+            _ => before.error("expected a virtual register, like `%s1` or `%v2`"),
+        }
+    }
+
+    pub fn vreg_number(&mut self, number: u32, class: RegClass, at: Cursor<'a>) -> Result<VReg> {
+        if number >= MAX_NUMBER {
+            return at.error("the number of this register is too large");
+        }
+        let index = number as usize;
+        if self.classes.len() <= index {
+            self.classes.resize(index + 1, None);
+        }
+        match self.classes[index].replace(class) {
+            Some(other) if other != class => {
+                at.error(format!("register {number} is of the other class elsewhere"))
+            }
+            _ => Ok(VReg::new(index)),
+        }
+    }
+
+    fn inst(&mut self, at: &mut Cursor<'a>) -> Result<MachInst> {
+        let before = *at;
+        let name = at.word("an instruction")?;
+        let mut operands = Vec::new();
+        let Some((candidates, form)) = opcodes(self.target, name) else {
+            return before.error(format!("{} has no instruction `{name}`", self.target.name));
+        };
+        let first = candidates[0];
+        let no_operands = at.at_end() || is_modifier(at) || matches!(at.peek(), Some('"' | '!'));
+        while !no_operands && (operands.is_empty() || at.accept(",")) {
+            operands.push(self.operand(at, Reading::of(first, operands.len()))?);
+        }
+        if operands.len() > MAX_OPERANDS {
+            return before.error("too many operands");
+        }
+        let op = self.choose(&candidates, &operands);
+        if op.family() != Family::Pseudo && operands.len() < op.row().ops.len() {
+            return before.error(format!("`{name}` has {} operands", op.row().ops.len()));
+        }
+        let mut inst = MachInst::new(op, &operands);
+        inst.form = form;
+        self.modifiers(at, &mut inst)?;
+        Ok(inst)
+    }
+
+    /// The row that is meant, where several have the name: the first that the operands fit.
+    fn choose(&self, candidates: &[Opcode], operands: &[Operand]) -> Opcode {
+        let fits = |op: &&Opcode| op.row().ops.len() == operands.len();
+        *candidates.iter().find(fits).unwrap_or(&candidates[0])
+    }
+
+    fn modifiers(&mut self, at: &mut Cursor<'a>, inst: &mut MachInst) -> Result<()> {
+        let two_offsets = inst.op.row().flags.contains(Flags::OFFSET2);
+        while !at.at_end() {
+            if at.peek() == Some('"') {
+                let note = Note::Read(at.quoted()?);
+                inst.note = self.func.note(note);
+            } else if at.accept("!") {
+                inst.loc = at.number()?;
+            } else if at.peek_word() == "mem" {
+                inst.mem = self.mem(at)?;
+            } else {
+                modifier(at, &mut inst.mods, two_offsets)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn mem(&mut self, at: &mut Cursor<'a>) -> Result<MemId> {
+        at.expect("mem")?;
+        at.expect("(")?;
+        let mut mem = MemRef::default();
+        while !at.accept(")") {
+            let before = *at;
+            let word = at.word("an attribute of the access")?;
+            if let Some(order) = by_name(ORDERS, word) {
+                mem.order = order;
+            } else if let Some(scope) = by_name(SCOPES, word) {
+                mem.scope = scope;
+            } else if let Some(space) = by_name(SPACES, word) {
+                mem.spaces |= space;
+            } else {
+                match word {
+                    "one_as" => mem.one_as = true,
+                    "volatile" => mem.volatile = true,
+                    "nontemporal" => mem.nontemporal = true,
+                    "spaces" => mem.spaces |= value::<u8>(at)?,
+                    "alias" => mem.alias = value(at)?,
+                    "fail" => {
+                        at.expect(":")?;
+                        mem.fail = named(at, ORDERS, "an order")?;
+                    }
+                    _ => return before.error(format!("`{word}` is no attribute of an access")),
+                }
+            }
+        }
+        Ok(self.func.mem_ref(mem))
+    }
+
+    fn finish(mut self) -> Result<MachFunc> {
+        for (number, at) in &self.used {
+            if *number as usize >= self.func.blocks.len() {
+                return at.error(format!("bb{number} is not defined"));
+            }
+        }
+        for class in self.classes {
+            // A number that the text skips belongs to nothing.
+            self.func.vregs.push(class.unwrap_or(RegClass::Sgpr));
+        }
+        Ok(self.func)
+    }
+}
+
+/// Where the parts of a block end that the text does not end.
+fn close(func: &mut MachFunc, block: Option<(MBlock, Part)>) {
+    let Some((id, part)) = block else { return };
+    let block = &mut func.blocks[id];
+    let count = block.insts.len() as u32;
+    block.term = block.term.min(count);
+    if part == Part::Prologue {
+        block.prologue = count;
+    }
+}
+
+/// The rows that a mnemonic means, and the encoding that its ending asks for.
+fn opcodes(target: &Target, name: &str) -> Option<(Vec<Opcode>, Form)> {
+    let rows = |name: &str| -> Vec<Opcode> {
+        let known = |op: &Opcode| op.family() == Family::Pseudo || table::available(*op, target);
+        table::by_name_anywhere(name).filter(known).collect()
+    };
+    let endings =
+        [("_e64", Form::Full), ("_e32", Form::E32), ("_sdwa", Form::Sdwa), ("_dpp", Form::Dpp), ("", Form::Full)];
+    endings.into_iter().find_map(|(ending, form)| {
+        let rows = rows(name.strip_suffix(ending)?);
+        (!rows.is_empty()).then_some((rows, form))
+    })
+}
+
+/// Whether a modifier comes next, for instructions without operands.
+fn is_modifier(at: &mut Cursor<'_>) -> bool {
+    let word = at.peek_word();
+    word == "mem" || by_name(FLAGS, word).is_some()
+}
+
+fn value<T: TryFrom<i64>>(at: &mut Cursor<'_>) -> Result<T> {
+    at.expect(":")?;
+    at.number()
+}
+
+fn named<K: Copy>(at: &mut Cursor<'_>, table: &[(K, &str)], what: &str) -> Result<K> {
+    let before = *at;
+    match by_name(table, at.word(what)?) {
+        Some(key) => Ok(key),
+        None => before.error(format!("expected {what}")),
+    }
+}
+
+fn modifier(at: &mut Cursor<'_>, mods: &mut Mods, two_offsets: bool) -> Result<()> {
+    if let Some(n) = OMODS.iter().position(|text| at.accept(text)) {
+        mods.omod = n as u8 + 1;
+        return Ok(());
+    }
+    let before = *at;
+    let word = at.word("a modifier")?;
+    if let Some(flag) = by_name(FLAGS, word) {
+        mods.flags |= flag;
+        return Ok(());
+    }
+    match word {
+        "neg" => mods.neg = bits(at)?,
+        "abs" => mods.abs = bits(at)?,
+        "op_sel" => mods.op_sel = bits(at)?,
+        "op_sel_hi" => mods.op_sel_hi = bits(at)?,
+        "omod" => mods.omod = value(at)?,
+        "offset" => mods.offset = value(at)?,
+        "offset0" if two_offsets => mods.offset = mods.offset & !255 | i32::from(value::<u8>(at)?),
+        "offset1" if two_offsets => mods.offset = mods.offset & 255 | i32::from(value::<u8>(at)?) << 8,
+        "sdwa" | "dpp" | "format" | "dpp8" | "image" => mods.lane = lane(at, word)?,
+        _ => return before.error(format!("`{word}` is no modifier")),
+    }
+    Ok(())
+}
+
+/// `:[0,1]`: bit 0 first.
+fn bits(at: &mut Cursor<'_>) -> Result<u8> {
+    at.expect(":")?;
+    bit_list(at)
+}
+
+fn bit_list(at: &mut Cursor<'_>) -> Result<u8> {
+    at.expect("[")?;
+    let mut all = 0u8;
+    for n in 0..8 {
+        match at.number::<u8>()? {
+            bit @ 0..=1 => all |= bit << n,
+            _ => return at.error("expected 0 or 1 before this"),
+        }
+        if !at.accept(",") {
+            break;
+        }
+    }
+    at.expect("]")?;
+    Ok(all)
+}
+
+fn lane(at: &mut Cursor<'_>, kind: &str) -> Result<Lane> {
+    at.expect("(")?;
+    let lane = match kind {
+        "sdwa" => Lane::Sdwa {
+            dst: sdwa_sel(at, "dst:")?,
+            unused: field(at, "unused:")?,
+            src0: sdwa_sel(at, "src0:")?,
+            src1: sdwa_sel(at, "src1:")?,
+            sext: {
+                at.expect("sext:")?;
+                bit_list(at)?
+            },
+        },
+        "dpp" => Lane::Dpp {
+            ctrl: field(at, "ctrl:")?,
+            row_mask: field(at, "row_mask:")?,
+            bank_mask: field(at, "bank_mask:")?,
+        },
+        "format" => Lane::Format(at.number()?),
+        "dpp8" => Lane::Dpp8 { lanes: at.number()? },
+        _ => Lane::Image { dmask: field(at, "dmask:")?, dim: field(at, "dim:")? },
+    };
+    at.expect(")")?;
+    Ok(lane)
+}
+
+fn field<T: TryFrom<i64>>(at: &mut Cursor<'_>, name: &str) -> Result<T> {
+    at.expect(name)?;
+    at.number()
+}
+
+fn sdwa_sel(at: &mut Cursor<'_>, name: &str) -> Result<SdwaSel> {
+    at.expect(name)?;
+    let before = *at;
+    let word = at.word("a part of a dword")?;
+    let code = SDWA_SELS.iter().position(|name| *name == word);
+    match code.and_then(|code| SdwaSel::from_code(code as u8)) {
+        Some(sel) => Ok(sel),
+        None => before.error("expected a part of a dword"),
+    }
+}

@@ -1,0 +1,295 @@
+//! Writes a machine function.
+
+use super::names::{ABI, FLAGS, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, name_of};
+use super::operand::Reading;
+use crate::func::{Edges, MBlock, MachBlock, MachFunc, MemRef, SyncOrder, SyncScope};
+use crate::inst::{Form, Lane, MachInst, Mods};
+use crate::operand::RegRange;
+use crate::reg::{RegClass, VReg};
+use crate::table::{Family, Flags};
+use crate::target::Target;
+use std::fmt::{self, Write};
+
+/// What to write.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// Names of the module's variables by index; one that has none is written as `global7`.
+    pub globals: &'a [&'a str],
+    /// `!offset` behind instructions that have a place in the source.
+    pub locations: bool,
+}
+
+/// Appends a function.
+pub fn write_function(func: &MachFunc, target: &Target, options: &Options<'_>, out: &mut String) {
+    // Writing to a string does not fail.
+    let _ = Printer { func, target, options, out }.function();
+}
+
+pub(super) struct Printer<'a> {
+    pub func: &'a MachFunc,
+    pub target: &'a Target,
+    pub options: &'a Options<'a>,
+    pub out: &'a mut String,
+}
+
+impl Printer<'_> {
+    fn function(&mut self) -> fmt::Result {
+        let func = self.func;
+        writeln!(self.out, "machine @{} {{", func.name)?;
+        self.head()?;
+        for &(vreg, reg) in &func.inputs {
+            self.out.push_str("    input ");
+            self.vreg(vreg)?;
+            self.out.push_str(" = ");
+            self.regs(RegRange { first: reg, len: 1 })?;
+            self.out.push('\n');
+        }
+        for (id, block) in func.blocks.iter() {
+            self.block(id, block)?;
+        }
+        self.out.push_str("}\n");
+        Ok(())
+    }
+
+    /// Entry state and sizes, as far as they are not 0.
+    fn head(&mut self) -> fmt::Result {
+        // The tables lend fields for writing.
+        let mut sizes = MachFunc {
+            lds_size: self.func.lds_size,
+            scratch_size: self.func.scratch_size,
+            kernarg_size: self.func.kernarg_size,
+            vgprs: self.func.vgprs,
+            sgprs: self.func.sgprs,
+            spilled: self.func.spilled,
+            ..MachFunc::default()
+        };
+        let mut abi = self.func.abi;
+        let asked: Vec<&str> =
+            ABI.iter().filter(|(_, place)| *place(&mut abi)).map(|(name, _)| *name).collect();
+        if !asked.is_empty() {
+            writeln!(self.out, "    abi {}", asked.join(" "))?;
+        }
+        if abi.workitem_ids != 0 {
+            writeln!(self.out, "    workitem_ids {}", abi.workitem_ids)?;
+        }
+        for (name, place) in SIZES {
+            match *place(&mut sizes) {
+                0 => {}
+                size => writeln!(self.out, "    {name} {size}")?,
+            }
+        }
+        if self.func.uses_vcc {
+            self.out.push_str("    uses_vcc\n");
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, id: MBlock, block: &MachBlock) -> fmt::Result {
+        write!(self.out, "\n{id}")?;
+        if !block.sgpr_params.is_empty() || !block.vgpr_params.is_empty() {
+            self.list(block.sgpr_params.iter().chain(&block.vgpr_params))?;
+        }
+        if block.depth > 0 {
+            write!(self.out, " depth {}", block.depth)?;
+        }
+        self.out.push_str(":\n");
+        let term = block.term as usize;
+        let prologue = (block.prologue as usize).min(term);
+        if prologue > 0 {
+            self.out.push_str("  prologue:\n");
+        }
+        for (index, inst) in block.insts.iter().enumerate() {
+            self.mark(index, prologue, term, block.insts.len());
+            self.inst(inst)?;
+        }
+        self.mark(block.insts.len(), prologue, term, block.insts.len());
+        self.edges("linear", &block.linear)?;
+        self.edges("logical", &block.logical)
+    }
+
+    /// The name of the part that begins before an instruction.
+    fn mark(&mut self, index: usize, prologue: usize, term: usize, len: usize) {
+        // Where the terminators follow the prologue at once, there is no body to name.
+        if index == term && term < len {
+            self.out.push_str("  terminators:\n");
+        } else if index == prologue && prologue > 0 {
+            self.out.push_str("  body:\n");
+        }
+    }
+
+    fn edges(&mut self, graph: &str, edges: &Edges) -> fmt::Result {
+        let last = match edges {
+            [None, None] => return Ok(()),
+            [Some(_), None] => 1,
+            [_, Some(_)] => 2,
+        };
+        write!(self.out, "  {graph} ->")?;
+        for (n, edge) in edges[..last].iter().enumerate() {
+            self.out.push_str(if n == 0 { " " } else { ", " });
+            match edge {
+                None => self.out.push_str("none"),
+                Some(edge) => {
+                    write!(self.out, "{}", edge.to)?;
+                    let args = self.func.edge_args(edge);
+                    if !args.is_empty() {
+                        self.list(args.iter())?;
+                    }
+                }
+            }
+        }
+        self.out.push('\n');
+        Ok(())
+    }
+
+    fn list<'r>(&mut self, regs: impl Iterator<Item = &'r VReg>) -> fmt::Result {
+        self.out.push('(');
+        for (n, &reg) in regs.enumerate() {
+            self.out.push_str(if n == 0 { "" } else { ", " });
+            self.vreg(reg)?;
+        }
+        self.out.push(')');
+        Ok(())
+    }
+
+    /// `%s5`: the class is part of the name.
+    pub fn vreg(&mut self, reg: VReg) -> fmt::Result {
+        write!(self.out, "%{}{}", self.class(reg), reg.as_u32())
+    }
+
+    pub fn class(&self, reg: VReg) -> char {
+        match self.func.vregs.get(reg) {
+            Some(RegClass::Vgpr) => 'v',
+            _ => 's',
+        }
+    }
+
+    fn inst(&mut self, inst: &MachInst) -> fmt::Result {
+        let row = inst.op.row();
+        let start = self.out.len();
+        write!(self.out, "    {}{}", row.name, suffix(row.family, inst.form))?;
+        for (index, &operand) in inst.operands().iter().enumerate() {
+            self.out.push_str(if index == 0 { " " } else { ", " });
+            self.operand(operand, Reading::of(inst.op, index))?;
+        }
+        self.mods(&inst.mods, row.flags.contains(Flags::OFFSET2))?;
+        if let Some(index) = inst.mem.index() {
+            self.mem(&self.func.mems[index])?;
+        }
+        if let Some(note) = self.func.note_of(inst.note) {
+            let width = 56usize.saturating_sub(self.out.len() - start);
+            write!(self.out, "{:width$} {:?}", "", note.to_string())?;
+        }
+        if self.options.locations && inst.loc != 0 {
+            write!(self.out, " !{}", inst.loc)?;
+        }
+        self.out.push('\n');
+        Ok(())
+    }
+
+    fn mods(&mut self, mods: &Mods, two_offsets: bool) -> fmt::Result {
+        for (flag, name) in FLAGS {
+            if mods.flags.contains(*flag) {
+                write!(self.out, " {name}")?;
+            }
+        }
+        for (name, bits) in
+            [("neg", mods.neg), ("abs", mods.abs), ("op_sel", mods.op_sel), ("op_sel_hi", mods.op_sel_hi)]
+        {
+            if bits != 0 {
+                write!(self.out, " {name}:")?;
+                self.bits(bits)?;
+            }
+        }
+        match mods.omod {
+            0 => {}
+            omod @ 1..=3 => write!(self.out, " {}", OMODS[usize::from(omod) - 1])?,
+            omod => write!(self.out, " omod:{omod}")?,
+        }
+        match mods.offset {
+            0 => {}
+            offset @ 0..=0xffff if two_offsets => {
+                write!(self.out, " offset0:{} offset1:{}", offset & 255, offset >> 8)?;
+            }
+            offset => write!(self.out, " offset:{offset}")?,
+        }
+        self.lane(mods.lane)
+    }
+
+    fn lane(&mut self, lane: Lane) -> fmt::Result {
+        match lane {
+            Lane::None => Ok(()),
+            Lane::Sdwa { dst, unused, src0, src1, sext } => {
+                let name = |sel| SDWA_SELS[sel as usize];
+                let (dst, src0, src1) = (name(dst), name(src0), name(src1));
+                write!(self.out, " sdwa(dst:{dst} unused:{unused} src0:{src0} src1:{src1} sext:")?;
+                self.bits(sext)?;
+                self.out.push(')');
+                Ok(())
+            }
+            Lane::Dpp { ctrl, row_mask, bank_mask } => {
+                write!(self.out, " dpp(ctrl:{ctrl:#x} row_mask:{row_mask:#x} bank_mask:{bank_mask:#x})")
+            }
+            Lane::Format(format) => write!(self.out, " format({format})"),
+            Lane::Dpp8 { lanes } => write!(self.out, " dpp8({lanes:#x})"),
+            Lane::Image { dmask, dim } => write!(self.out, " image(dmask:{dmask:#x} dim:{dim})"),
+        }
+    }
+
+    /// `[0,1]`: bit 0 first, up to the highest that is set.
+    fn bits(&mut self, bits: u8) -> fmt::Result {
+        for n in 0..(8 - bits.leading_zeros()).max(1) {
+            write!(self.out, "{}{}", if n == 0 { "[" } else { "," }, bits >> n & 1)?;
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    /// `mem(acquire agent global alias:3)`: what differs from an access that means nothing to other lanes.
+    fn mem(&mut self, mem: &MemRef) -> fmt::Result {
+        let mut words = Vec::new();
+        let default = MemRef::default();
+        if mem.order != default.order {
+            words.extend(name_of(ORDERS, &mem.order));
+        }
+        if mem.scope != default.scope {
+            words.extend(name_of(SCOPES, &mem.scope));
+        }
+        words.extend(SPACES.iter().filter(|(set, _)| mem.spaces & set != 0).map(|&(_, name)| name));
+        for (flag, name) in
+            [(mem.one_as, "one_as"), (mem.volatile, "volatile"), (mem.nontemporal, "nontemporal")]
+        {
+            words.extend(flag.then_some(name));
+        }
+        write!(self.out, " mem({}", words.join(" "))?;
+        let named = SPACES.iter().fold(0, |all, (set, _)| all | set);
+        let mut blank = if words.is_empty() { "" } else { " " };
+        let mut field = |out: &mut String, name: &str, value: &dyn fmt::Display| {
+            write!(out, "{}{name}:{value}", std::mem::replace(&mut blank, " "))
+        };
+        if mem.spaces & !named != 0 {
+            field(self.out, "spaces", &(mem.spaces & !named))?;
+        }
+        if mem.alias != 0 {
+            field(self.out, "alias", &mem.alias)?;
+        }
+        if mem.fail != SyncOrder::NotAtomic {
+            field(self.out, "fail", &name_of(ORDERS, &mem.fail).unwrap_or_default())?;
+        }
+        self.out.push(')');
+        Ok(())
+    }
+}
+
+const _: () = assert!(SyncScope::SingleThread as u8 == 0, "the default is not written");
+
+/// Which encoding is meant, where a family has several.
+fn suffix(family: Family, form: Form) -> &'static str {
+    let several = matches!(family, Family::Vop1 | Family::Vop2 | Family::Vopc);
+    match form {
+        Form::Full if several => "_e64",
+        Form::Full => "",
+        Form::E32 => "_e32",
+        Form::Sdwa => "_sdwa",
+        Form::Dpp => "_dpp",
+    }
+}
