@@ -50,7 +50,9 @@ mod limits;
 mod occupancy;
 mod options;
 mod parallel;
+mod passes;
 mod pipeline;
+mod program;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Resources};
 pub use error::{Error, Place};
@@ -64,7 +66,9 @@ pub use isa::{CodeObjectVersion, Os, PROCESSORS, Setting, Subtarget, TARGETS, Ta
 pub use limits::{Limits, Resource};
 pub use occupancy::{Limit, Occupancy};
 pub use options::{OptLevel, Options};
-pub use pipeline::{Compiler, KeepIr, Observer, PASSES};
+pub use passes::{Form, PassRange, passes};
+pub use pipeline::{Compiler, KeepIr, Observer};
+pub use program::{Program, TextOptions};
 /// The emulator.
 #[cfg(feature = "sim")]
 pub use sim;

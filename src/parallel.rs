@@ -77,7 +77,7 @@ impl Work<'_> {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(func) = self.funcs.get(index) else { return done };
-            let compiled = self.kernel(func, scratch, observer);
+            let compiled = self.kernel((index, func), scratch, observer);
             let failed = compiled.is_err();
             done.push((index, compiled));
             if failed {
@@ -89,7 +89,7 @@ impl Work<'_> {
 
     fn kernel(
         &self,
-        func: &ir::Function,
+        func: (usize, &ir::Function),
         scratch: &mut Scratch,
         observer: &mut dyn Observer,
     ) -> Result<MachFunc, Error> {

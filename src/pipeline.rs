@@ -1,31 +1,18 @@
 //! The way a kernel goes, from source text to code object.
 //!
-//! Each stage is one line of [`Compiler::compile_observed`] and [`Scratch::kernel`]; an [`Observer`] sees the
-//! program after each of them, which is how `--dump-after` and `--time-passes` work.
+//! The passes are data: the optimiser's in `ir::passes`, those on machine IR in [`MACHINE`]; [`PassRange`] says which of
+//! them run. An [`Observer`] sees the program after each of them, which is how `--dump-after` and `--time-passes` work.
 
 use crate::code_object::CodeObject;
 use crate::error::{Error, Place};
 use crate::limits::Budget;
 use crate::options::Options;
 use crate::parallel;
+use crate::passes::{Form, PassRange};
+use crate::program::{Program, read_machine, read_module};
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
-use isa::{MachFunc, Offsets, Subtarget};
+use isa::{MachFunc, Offsets, Operand, Subtarget};
 use std::ops::ControlFlow;
-
-/// Names of the stages behind the optimiser, in order; the optimiser's own passes come before them.
-pub const PASSES: &[&str] = &[
-    "frontend",
-    "optimize",
-    "isel",
-    "schedule",
-    "regalloc",
-    "forms",
-    "coherence",
-    "waits",
-    "hazards",
-    "branches",
-    "emit",
-];
 
 /// Sees the program between passes. Every method has an empty default.
 pub trait Observer {
@@ -92,6 +79,9 @@ pub(crate) struct Job<'a> {
     source: Option<&'a str>,
     pub budget: Budget,
     lacks: &'static [isa::Opcode],
+    range: &'a PassRange,
+    /// Machine IR of the kernels in order, where it is there before the passes.
+    read: Option<&'a [MachFunc]>,
 }
 
 impl Compiler {
@@ -137,15 +127,45 @@ impl Compiler {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Error> {
+        self.compile_passes(source, &PassRange::all(options.opt_level), options, observer)?.object()
+    }
+
+    /// Runs some of the passes on a text, which is what the first of them works on: source, IR, or machine IR below the
+    /// declarations of its module.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and as [`Compiler::compile`].
+    pub fn compile_passes(
+        &mut self,
+        text: &str,
+        range: &PassRange,
+        options: &Options,
+        observer: &mut dyn Observer,
+    ) -> Result<Program, Error> {
         self.is_compiled_for()?;
-        let job =
-            Job { options, source: Some(source), budget: Budget::start(options.limits), lacks: self.lacks };
-        job.budget.source(source.len())?;
-        let frontend = frontend::Options { params: &options.params, fp_contract: options.fp_contract };
-        let module = frontend::compile(&options.file_name, source, &frontend)?;
-        job.after_ir_pass("frontend", &module)?;
-        observer.ir("frontend", &module);
-        self.module(module, &job, observer)
+        let job = self.job(options, range);
+        job.budget.source(text.len())?;
+        match range.input() {
+            Form::Source => {
+                let job = Job { source: Some(text), ..job };
+                let module = job.frontend(text, observer)?;
+                self.module(module, &job, observer)
+            }
+            Form::Ir => {
+                let module = read_module(text, &options.file_name)?;
+                job.budget.ir(&module)?;
+                self.module(module, &job, observer)
+            }
+            Form::MachineIr => {
+                let (module, code) = read_machine(text, &options.file_name, &self.target)?;
+                self.machine_code(module, &Job { read: Some(&code), ..job }, observer)
+            }
+        }
+    }
+
+    fn job<'a>(&self, options: &'a Options, range: &'a PassRange) -> Job<'a> {
+        let budget = Budget::start(options.limits);
+        Job { options, source: None, budget, lacks: self.lacks, range, read: None }
     }
 
     /// Compiles a module of IR, made by [`ir::build`] or read by [`ir::parse`]. Of the options, those of the language
@@ -197,11 +217,12 @@ impl Compiler {
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Error> {
         self.is_compiled_for()?;
-        let job = Job { options, source: None, budget: Budget::start(options.limits), lacks: self.lacks };
+        let range = PassRange::all(options.opt_level);
+        let job = self.job(options, &range);
         job.budget.ir(&module)?;
         ir::verify::verify(&module)
             .map_err(|errors| Error::Ir { errors: errors.iter().map(ToString::to_string).collect() })?;
-        self.module(module, &job, observer)
+        self.module(module, &job, observer)?.object()
     }
 
     fn is_compiled_for(&self) -> Result<(), Error> {
@@ -211,35 +232,62 @@ impl Compiler {
         Err(Error::Unsupported { what: "nothing".to_owned(), target: self.target.to_string(), place: None })
     }
 
-    /// Verified IR to a code object.
+    /// The passes from verified IR on.
     fn module(
         &mut self,
         mut module: ir::Module,
         job: &Job<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<CodeObject, Error> {
+    ) -> Result<Program, Error> {
         let level = ir::passes::OptOptions {
             level: job.options.opt_level.number(),
             limits: offset_limits(&self.target),
             ..Default::default()
         };
         let mut trouble = Ok(());
-        let _ = ir::passes::optimize(&mut module, &level, &mut self.passes, &mut |pass, module| {
+        let mut hook = |pass, module: &ir::Module| {
             observer.ir(pass, module);
             trouble = job.after_ir_pass(pass, module);
             if trouble.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
+        };
+        let passes = job.range.optimiser();
+        let _ = ir::passes::optimize_range(&mut module, &level, passes, &mut self.passes, &mut hook);
         trouble?;
+        if job.range.machine().is_empty() {
+            return Ok(Program::Ir(module));
+        }
         observer.ir("optimize", &module);
+        self.machine_code(module, job, observer)
+    }
 
+    /// The passes on machine IR.
+    fn machine_code(
+        &mut self,
+        module: ir::Module,
+        job: &Job<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Program, Error> {
         let code = parallel::kernels(&mut self.scratch, &self.target, &module, job, observer)?;
+        if !job.range.has_emit() {
+            return Ok(Program::MachineIr(module, code));
+        }
         let object = CodeObject::new(self.target, module, code)?;
         observer.done("emit");
-        Ok(object)
+        Ok(Program::Object(Box::new(object)))
     }
 }
 
 impl Job<'_> {
+    /// Source text to IR.
+    fn frontend(&self, text: &str, observer: &mut dyn Observer) -> Result<ir::Module, Error> {
+        let Options { params, fp_contract, .. } = self.options;
+        let frontend = frontend::Options { params, fp_contract: *fp_contract };
+        let module = frontend::compile(&self.options.file_name, text, &frontend)?;
+        self.after_ir_pass("frontend", &module)?;
+        observer.ir("frontend", &module);
+        Ok(module)
+    }
+
     fn after_ir_pass(&self, pass: &str, module: &ir::Module) -> Result<(), Error> {
         self.budget.ir(module)?;
         verify_ir(pass, module, self.options)
@@ -254,54 +302,109 @@ impl Job<'_> {
 }
 
 impl Scratch {
-    /// One kernel: IR to final machine code.
+    /// One kernel: IR, or machine IR that was read, to final machine code.
     pub fn kernel(
         &mut self,
         target: &Subtarget,
         module: &ir::Module,
-        func: &ir::Function,
+        (index, func): (usize, &ir::Function),
         job: &Job<'_>,
         observer: &mut dyn Observer,
     ) -> Result<MachFunc, Error> {
-        let options = job.options;
-        let opt_level = options.opt_level.number();
-        let select = isel::Options { opt_level, lacks: job.lacks };
-        let mut mach = isel::select(module, func, target, &select, &mut self.isel)
-            .map_err(|error| unsupported(error, job))?;
-        observer.mir("isel", target, &mach);
-        job.budget.time()?;
-
-        isel::schedule(&mut mach, target, &select, &mut self.isel);
-        observer.mir("schedule", target, &mach);
-
-        let allocate = regalloc::Options {
-            budget_vgprs: vgpr_budget(target, func),
-            budget_sgprs: func.kernel.as_ref().and_then(|kernel| kernel.num_sgpr),
-            check: options.verify,
-            opt_level,
-            ..Default::default()
-        };
-        regalloc::run(&mut mach, target, &allocate, &mut self.regalloc)
-            .map_err(|error| allocation_failed(&error, func, job))?;
-        observer.mir("regalloc", target, &mach);
-        job.budget.time()?;
-
-        for block in mach.blocks.values_mut() {
-            block.insts.iter_mut().for_each(|inst| isa::choose_form(target, inst));
+        let mut mach = MachFunc::default();
+        if let Some(read) = job.read.and_then(|code| code.get(index)) {
+            check_read(read, target, job.range)?;
+            mach = read.clone();
         }
-        observer.mir("forms", target, &mach);
-
-        let memory = memmodel::Options { blunt: options.waits_all, ..Default::default() };
-        memmodel::coherence::run(&mut mach, target, &memory, &mut self.memmodel);
-        observer.mir("coherence", target, &mach);
-        memmodel::waits::run(&mut mach, target, &memory, &mut self.memmodel);
-        observer.mir("waits", target, &mach);
-        memmodel::hazards::run(&mut mach, target, &memory, &mut self.memmodel);
-        observer.mir("hazards", target, &mach);
-        emit::islands::run(&mut mach, target);
-        observer.mir("branches", target, &mach);
-        verify_memory(target, &mach, options)?;
+        let kernel = Kernel { target, module, func, job };
+        for (name, pass) in &MACHINE[job.range.machine()] {
+            pass(self, &kernel, &mut mach)?;
+            observer.mir(name, target, &mach);
+            job.budget.time()?;
+        }
         Ok(mach)
+    }
+}
+
+/// What a pass over a kernel's machine IR may look at.
+pub(crate) struct Kernel<'a> {
+    target: &'a Subtarget,
+    module: &'a ir::Module,
+    func: &'a ir::Function,
+    job: &'a Job<'a>,
+}
+
+/// A pass over a kernel's machine IR.
+type MachinePass = fn(&mut Scratch, &Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
+
+/// The passes between the optimiser and the writer of the object.
+pub(crate) const MACHINE: [(&str, MachinePass); 8] = [
+    ("isel", select),
+    ("schedule", schedule),
+    ("regalloc", allocate),
+    ("forms", choose_forms),
+    ("coherence", |scratch, kernel, mach| {
+        memmodel::coherence::run(mach, kernel.target, &kernel.memory(), &mut scratch.memmodel);
+        Ok(())
+    }),
+    ("waits", |scratch, kernel, mach| {
+        memmodel::waits::run(mach, kernel.target, &kernel.memory(), &mut scratch.memmodel);
+        Ok(())
+    }),
+    ("hazards", |scratch, kernel, mach| {
+        memmodel::hazards::run(mach, kernel.target, &kernel.memory(), &mut scratch.memmodel);
+        Ok(())
+    }),
+    ("branches", |_, kernel, mach| {
+        emit::islands::run(mach, kernel.target);
+        verify_memory(kernel.target, mach, kernel.job.options)
+    }),
+];
+
+/// The last pass of [`MACHINE`] that takes virtual registers.
+const ALLOCATION: usize = 2;
+const _: () = assert!(matches!(MACHINE[ALLOCATION].0.as_bytes(), b"regalloc"));
+
+fn select(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    let Kernel { target, module, func, job } = kernel;
+    *mach = isel::select(module, func, target, &kernel.selection(), &mut scratch.isel)
+        .map_err(|error| unsupported(error, job))?;
+    verify_machine("isel", kernel, mach)
+}
+
+fn schedule(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    isel::schedule(mach, kernel.target, &kernel.selection(), &mut scratch.isel);
+    verify_machine("schedule", kernel, mach)
+}
+
+fn allocate(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    let Kernel { target, func, job, .. } = kernel;
+    let options = regalloc::Options {
+        budget_vgprs: vgpr_budget(target, func),
+        budget_sgprs: func.kernel.as_ref().and_then(|kernel| kernel.num_sgpr),
+        check: job.options.verify,
+        opt_level: job.options.opt_level.number(),
+        ..Default::default()
+    };
+    regalloc::run(mach, target, &options, &mut scratch.regalloc)
+        .map_err(|error| allocation_failed(&error, func, job))?;
+    Ok(())
+}
+
+fn choose_forms(_: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    for block in mach.blocks.values_mut() {
+        block.insts.iter_mut().for_each(|inst| isa::choose_form(kernel.target, inst));
+    }
+    Ok(())
+}
+
+impl Kernel<'_> {
+    fn selection(&self) -> isel::Options {
+        isel::Options { opt_level: self.job.options.opt_level.number(), lacks: self.job.lacks }
+    }
+
+    fn memory(&self) -> memmodel::Options {
+        memmodel::Options { blunt: self.job.options.waits_all, ..Default::default() }
     }
 }
 
@@ -363,6 +466,34 @@ fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), E
         let list: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Error::internal(format_args!("the IR is invalid after pass `{pass}`: {}", list.join("; ")))
     })
+}
+
+/// Checks the invariants that allocation relies on; what it makes itself, it checks itself.
+fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc) -> Result<(), Error> {
+    if !kernel.job.options.verify {
+        return Ok(());
+    }
+    isel::verify::verify(mach, kernel.target).map_err(|errors| {
+        let (name, errors) = (&kernel.func.name, errors.join("; "));
+        Error::internal(format_args!(
+            "kernel `{name}`: the machine IR is invalid after pass `{pass}`: {errors}"
+        ))
+    })
+}
+
+/// Whether machine IR that was read is what the next pass may rely on.
+fn check_read(mach: &MachFunc, target: &Subtarget, range: &PassRange) -> Result<(), Error> {
+    if range.machine().start <= ALLOCATION {
+        return isel::verify::verify(mach, target).map_err(|errors| Error::Ir { errors });
+    }
+    let is_virtual = |operand: &Operand| matches!(operand, Operand::Virt(_));
+    for (id, block) in mach.blocks.iter() {
+        if block.insts.iter().any(|inst| inst.operands().iter().any(is_virtual)) {
+            let why = format!("{id} has virtual registers, which passes behind `regalloc` do not take");
+            return Err(Error::Ir { errors: vec![why] });
+        }
+    }
+    Ok(())
 }
 
 /// Proves waits, hazards and coherence of final code by the checker, which shares no logic with the passes.

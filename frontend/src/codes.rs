@@ -272,6 +272,11 @@ const TABLE: &[(&str, &str, &str)] = &[
          docs/ir.md it breaks, and where.",
     ),
     (
+        "E0114",
+        "no text of IR",
+        "A text of IR (`.kir`, docs/ir.md) or of machine IR (`.mir`, docs/machine-ir.md) does not follow the syntax.",
+    ),
+    (
         "E0900",
         "fault of the compiler",
         "The compiler found a mistake of its own: a check between two passes failed, or code came out that it cannot \

@@ -17,6 +17,23 @@ pub fn with_locations(module: &Module) -> String {
     out
 }
 
+/// Text of what a module declares: variables and the signatures of kernels, as kernels without a body.
+pub fn declarations(module: &Module) -> String {
+    let mut out = String::new();
+    for global in module.globals.values() {
+        let _ = write_global(&mut out, global);
+    }
+    for func in module.funcs.values() {
+        if let Some(kernel) = &func.kernel {
+            let blank = if out.is_empty() { "" } else { "\n" };
+            let _ = writeln!(out, "{blank}kernel @{} {{", func.name);
+            let _ = write_kernel(&mut out, kernel);
+            out.push_str("}\n");
+        }
+    }
+    out
+}
+
 /// Text of one function with the names of what it calls and refers to.
 pub fn function(func: &Function, module: &Module) -> String {
     let mut out = String::new();

@@ -1,7 +1,7 @@
 //! `kernc FILE`: source to code object.
 
 use super::{CompileArgs, Emit, Failure, Format, read_source, report, watch::Watch, write};
-use kernc::{CodeObject, Compiler};
+use kernc::{CodeObject, Compiler, Program, TextOptions};
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -9,12 +9,19 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let path = args.source.as_deref().ok_or_else(|| Failure::Usage("no source file given".to_owned()))?;
     let target = args.common.target()?;
     let options = args.common.options(path)?;
+    let range = args.common.passes(path, &options)?;
     let source = read_source(path)?;
     let mut watch = Watch::new(args.time_passes, args.dump_after.clone(), args.emit.contains(&Emit::Ir));
-    let object = Compiler::new(target)
-        .compile_observed(&source, &options, &mut watch)
+    let program = Compiler::new(target)
+        .compile_passes(&source, &range, &options, &mut watch)
         .map_err(|error| args.common.failure(&error))?;
     let ir = watch.finish();
+    let Program::Object(object) = program else {
+        let options =
+            TextOptions { locations: args.common.locations, declarations: !args.common.no_declarations };
+        let output = args.output.as_deref().unwrap_or("-".as_ref());
+        return write(output, program.text(&target.into(), options).as_bytes());
+    };
     for &emit in &args.emit {
         let bytes = artefact(&object, emit, &ir, &options.file_name, &source)?;
         write(&output(&args, path, emit), &bytes)?;

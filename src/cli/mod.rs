@@ -11,6 +11,7 @@ macro_rules! outln {
 }
 
 mod assemble;
+mod capture;
 mod check;
 mod compile;
 mod disasm;
@@ -22,10 +23,11 @@ mod report;
 mod run;
 mod schedules;
 mod targets;
+mod test;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kernc::{OptLevel, Target};
+use kernc::{OptLevel, PassRange, Target};
 use std::path::{Path, PathBuf};
 
 /// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
@@ -52,6 +54,8 @@ enum Command {
     Litmus(litmus::LitmusArgs),
     /// Assemble a source in LLVM's syntax.
     As(assemble::AsArgs),
+    /// Run text tests: files that say what to run on them and what comes out.
+    Test(test::TestArgs),
     /// List the processors, and what kernc does for each.
     Targets,
     /// Explain a diagnostic code, like `kernc explain E0012`.
@@ -85,11 +89,24 @@ pub struct CommonArgs {
     /// Verify the program between passes and check the register allocation.
     #[arg(long)]
     verify: bool,
+    /// Begin with this pass; the file holds what it works on, as `--stop-after` writes it.
+    #[arg(long, value_name = "PASS")]
+    start_at: Option<String>,
+    /// End with this pass, and write the IR or machine IR that it leaves. A pass that runs several times is the first of
+    /// them, PASS.2 is the second.
+    #[arg(long, value_name = "PASS")]
+    stop_after: Option<String>,
+    /// With `--stop-after`: write `!OFFSET` behind instructions that have a place in the source.
+    #[arg(long)]
+    locations: bool,
+    /// With `--stop-after`: leave out what the module declares, which `--start-at` would need.
+    #[arg(long)]
+    no_declarations: bool,
 }
 
 #[derive(Args)]
 struct CompileArgs {
-    /// Kernel source (`-` reads standard input).
+    /// Kernel source, IR (`.kir`) or machine IR (`.mir`, with `--start-at`); `-` reads standard input.
     #[arg(required = true)]
     source: Option<PathBuf>,
     /// Where the output goes (`-` is standard output). With several `--emit`, the extension is replaced.
@@ -149,6 +166,8 @@ pub enum Failure {
     Internal(String),
     /// `kernc check` has something to report, and has.
     Reported,
+    /// `kernc test` has told which tests did not pass.
+    Tests,
 }
 
 impl Failure {
@@ -161,6 +180,7 @@ impl Failure {
             Failure::Fault(_) => 4,
             Failure::Internal(_) => 5,
             Failure::Reported | Failure::Found(_) => 6,
+            Failure::Tests => 7,
         }
     }
 
@@ -172,13 +192,16 @@ impl Failure {
                 complain(&format!("error: {text}\n"));
             }
             Failure::Fault(text) => complain(&format!("fault: {text}\n")),
-            Failure::Reported => {}
+            Failure::Reported | Failure::Tests => {}
         }
     }
 }
 
 /// Prints to standard error, if anyone listens.
 fn complain(text: &str) {
+    if capture::take_up(text.as_bytes()) {
+        return;
+    }
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }
 
@@ -191,6 +214,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Litmus(args)) => litmus::run(&args),
         Some(Command::As(args)) => assemble::run(args),
+        Some(Command::Test(args)) => test::run(&args),
         Some(Command::Targets) => {
             targets::run();
             Ok(())
@@ -246,6 +270,21 @@ impl CommonArgs {
         })
     }
 
+    /// The passes that are asked for. What a file holds is known by its extension, or by the pass to begin with.
+    fn passes(&self, path: &Path, options: &kernc::Options) -> Result<PassRange, Failure> {
+        let (start, stop) = (self.start_at.as_deref(), self.stop_after.as_deref());
+        let range = PassRange::new(options.opt_level, start, stop).map_err(Failure::Usage)?;
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("kir") if start.is_none() => range
+                .from_ir()
+                .ok_or_else(|| Failure::Usage("a `.kir` file is behind the frontend".to_owned())),
+            Some("mir") if start.is_none() => {
+                Err(Failure::Usage("a `.mir` file needs `--start-at` with the pass to go on with".to_owned()))
+            }
+            _ => Ok(range),
+        }
+    }
+
     /// An error of the compiler as the user wants to see it.
     fn failure(&self, error: &kernc::Error) -> Failure {
         use std::io::IsTerminal;
@@ -279,6 +318,10 @@ fn read_source(path: &Path) -> Result<String, Failure> {
 
 /// Prints to standard output. Where that is closed there is nothing left to do.
 fn print(text: std::fmt::Arguments<'_>) {
+    if capture::is_on() {
+        capture::take_up(text.to_string().as_bytes());
+        return;
+    }
     if let Err(error) = std::io::Write::write_fmt(&mut std::io::stdout(), text) {
         let failure = Failure::File(format!("cannot write standard output: {error}"));
         failure.report();
@@ -288,7 +331,11 @@ fn print(text: std::fmt::Arguments<'_>) {
 
 /// Writes a file, or standard output for `-`.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = if path.as_os_str() == "-" {
+    let to_output = path.as_os_str() == "-";
+    if to_output && capture::take_up(bytes) {
+        return Ok(());
+    }
+    let written = if to_output {
         std::io::Write::write_all(&mut std::io::stdout(), bytes)
     } else {
         std::fs::write(path, bytes)

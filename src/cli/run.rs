@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
                         :TYPE, or @FILE.npy. Dynamic shared memory: lds:BYTES."
 )]
 pub struct RunArgs {
-    /// Kernel source or code object.
+    /// Kernel source, IR (`.kir`), machine IR (`.mir`) or code object.
     file: PathBuf,
     /// Arguments in the order of the signature.
     positional: Vec<String>,
@@ -234,10 +234,14 @@ fn load(args: &RunArgs) -> Result<sim::CodeObject, Failure> {
     let options = args.common.options(&args.file)?;
     let source = String::from_utf8(bytes)
         .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
-    let object = kernc::Compiler::new(target)
-        .compile(&source, &options)
+    let range = args.common.passes(&args.file, &options)?;
+    let program = kernc::Compiler::new(target)
+        .compile_passes(&source, &range, &options, &mut ())
         .map_err(|error| args.common.failure(&error))?;
-    parse(object.bytes())
+    match program {
+        kernc::Program::Object(object) => parse(object.bytes()),
+        _ => Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned())),
+    }
 }
 
 fn choose<'a>(object: &'a sim::CodeObject, name: Option<&str>) -> Result<&'a sim::KernelInfo, Failure> {

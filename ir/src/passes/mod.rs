@@ -31,7 +31,7 @@ pub mod unroll;
 use crate::analysis::{Cfg, DomTree, LoopForest};
 use crate::func::{Function, Module};
 use crate::types::Space;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// How hard to try, and what is allowed.
 #[derive(Clone, Copy, Debug)]
@@ -178,9 +178,10 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
     ("dce", 0, Repeat::Dce, dce_pass),
 ];
 
-/// Names of the passes that run on each function at a level, in order.
+/// Names of the passes that run at a level, in order.
 pub fn pipeline(level: u8) -> impl Iterator<Item = &'static str> {
-    PIPELINE.iter().filter(move |row| row.1 <= level).map(|row| row.0)
+    let on_functions = PIPELINE.iter().filter(move |row| row.1 <= level).map(|row| row.0);
+    std::iter::once("inline").chain(on_functions)
 }
 
 /// Optimises a module in place. `hook` is called after each pass over the module, and may end it there.
@@ -190,14 +191,29 @@ pub fn optimize(
     ctx: &mut PassContext,
     hook: &mut dyn FnMut(&'static str, &Module) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    inline::run(module);
+    optimize_range(module, opts, 0..usize::MAX, ctx, hook)
+}
+
+/// [`optimize`] with some of the passes, which `range` counts as [`pipeline`] does.
+pub fn optimize_range(
+    module: &mut Module,
+    opts: &OptOptions,
+    range: Range<usize>,
+    ctx: &mut PassContext,
+    hook: &mut dyn FnMut(&'static str, &Module) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let inlines = range.contains(&0);
+    if inlines {
+        inline::run(module);
+    }
     ctx.align.prepare(module);
-    hook("inline", module)?;
+    if inlines {
+        hook("inline", module)?;
+    }
     let mut versions = vec![(1, [0; Repeat::COUNT]); module.funcs.len()];
-    for &(name, level, repeat, pass) in PIPELINE {
-        if level > opts.level {
-            continue;
-        }
+    let rows = PIPELINE.iter().filter(|row| row.1 <= opts.level);
+    let (skipped, end) = (range.start.saturating_sub(1), range.end.saturating_sub(1));
+    for &(name, _, repeat, pass) in rows.take(end).skip(skipped) {
         for (func, versions) in module.funcs.values_mut().zip(&mut versions) {
             if !func.layout.is_empty() {
                 (ctx.version, ctx.seen) = *versions;

@@ -1,0 +1,131 @@
+//! Tells the result: to people, and as JSON or JUnit's XML to tools.
+
+use crate::run::{Failure, Result, Summary};
+use similar::TextDiff;
+use std::fmt::Write;
+
+/// What happened, in one line, and what belongs to it.
+fn explain(failure: &Failure) -> (&str, String) {
+    match failure {
+        Failure::File(why) => (why.as_str(), String::new()),
+        Failure::Failed(output) => ("the command failed", output.clone()),
+        Failure::Succeeded(output) => ("the command should fail, but succeeded", output.clone()),
+        Failure::NotBlessed => ("no output is expected yet; `--bless` writes what there is", String::new()),
+        Failure::Differs(expected, actual) => ("the output differs", diff(expected, actual)),
+    }
+}
+
+/// What is expected and is not there with `-`, what is there and is not expected with `+`.
+fn diff(expected: &str, actual: &str) -> String {
+    TextDiff::from_lines(&format!("{expected}\n"), &format!("{actual}\n"))
+        .unified_diff()
+        .context_radius(4)
+        .header("expected", "actual")
+        .to_string()
+}
+
+/// Where a test stands, as editors and terminals understand it.
+fn place(result: &Result) -> String {
+    format!("{}:{}", result.path.display(), result.line)
+}
+
+/// For people: what did not pass, and a line of figures.
+pub fn human(summary: &Summary) -> String {
+    let mut out = String::new();
+    for result in &summary.results {
+        let Some(failure) = &result.failure else { continue };
+        let (what, details) = explain(failure);
+        let _ = writeln!(out, "{}: {what}", place(result));
+        if !result.command.is_empty() {
+            let _ = writeln!(out, "    {}", result.command);
+        }
+        for line in details.lines() {
+            let _ = writeln!(out, "    {line}");
+        }
+        out.push('\n');
+    }
+    let failures = summary.failures();
+    let _ = write!(out, "{} passed, {failures} failed", summary.results.len() - failures);
+    if summary.blessed > 0 {
+        let _ = write!(out, "; {} files rewritten", summary.blessed);
+    }
+    if summary.without_tests > 0 {
+        let _ = write!(out, "; {} files without a test", summary.without_tests);
+    }
+    out.push('\n');
+    out
+}
+
+/// For tools.
+pub fn json(summary: &Summary) -> String {
+    let test = |result: &Result| {
+        let failure = result.failure.as_ref().map(explain);
+        serde_json::json!({
+            "file": result.path.display().to_string(),
+            "line": result.line,
+            "command": result.command,
+            "seconds": result.time.as_secs_f64(),
+            "passed": failure.is_none(),
+            "message": failure.as_ref().map(|(what, _)| what),
+            "details": failure.as_ref().map(|(_, details)| details),
+        })
+    };
+    let tree = serde_json::json!({
+        "passed": summary.results.len() - summary.failures(),
+        "failed": summary.failures(),
+        "rewritten": summary.blessed,
+        "without_tests": summary.without_tests,
+        "tests": summary.results.iter().map(test).collect::<Vec<_>>(),
+    });
+    format!("{tree:#}\n")
+}
+
+/// For tools that know JUnit.
+pub fn junit(summary: &Summary) -> String {
+    let seconds: f64 = summary.results.iter().map(|result| result.time.as_secs_f64()).sum();
+    let counts = format!("tests=\"{}\" failures=\"{}\"", summary.results.len(), summary.failures());
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(out, "<testsuites {counts} time=\"{seconds:.3}\">");
+    let _ = writeln!(out, "  <testsuite name=\"kernc test\" {counts} time=\"{seconds:.3}\">");
+    for result in &summary.results {
+        let (path, name) = (escape(&result.path.display().to_string()), escape(&result.command));
+        let _ = write!(
+            out,
+            "    <testcase classname=\"{path}\" name=\"{name}\" file=\"{path}\" line=\"{}\" time=\"{:.3}\"",
+            result.line,
+            result.time.as_secs_f64()
+        );
+        match &result.failure {
+            None => out.push_str("/>\n"),
+            Some(failure) => {
+                let (what, details) = explain(failure);
+                let _ = writeln!(
+                    out,
+                    ">\n      <failure message=\"{}\">{}</failure>",
+                    escape(what),
+                    escape(&details)
+                );
+                out.push_str("    </testcase>\n");
+            }
+        }
+    }
+    out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}
+
+/// XML 1.0 has no place for control characters but tab and line ends.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push(c),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

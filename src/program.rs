@@ -1,0 +1,136 @@
+//! A program between two passes, and its text.
+
+use crate::code_object::CodeObject;
+use crate::error::Error;
+use crate::passes::Form;
+use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
+use isa::text::{Options, read_functions, without_functions, write_function};
+use isa::{MachFunc, Subtarget};
+
+/// What passes have left.
+#[derive(Clone, Debug)]
+pub enum Program {
+    /// After the frontend or a pass of the optimiser.
+    Ir(ir::Module),
+    /// After instruction selection or a pass behind it: what the module declares, and a function for each of its
+    /// kernels in order.
+    MachineIr(ir::Module, Vec<MachFunc>),
+    /// After the last pass.
+    Object(Box<CodeObject>),
+}
+
+/// What [`Program::text`] writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextOptions {
+    /// `!OFFSET` behind instructions that have a place in the source.
+    pub locations: bool,
+    /// What the module declares, above machine functions; without it the text cannot be gone on from.
+    pub declarations: bool,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        TextOptions { locations: false, declarations: true }
+    }
+}
+
+impl Program {
+    /// The text that [`Compiler::compile_passes`](crate::Compiler::compile_passes) goes on from: of IR, or of machine IR
+    /// below the declarations of its module. Of an object it is the final machine IR, which is only for reading.
+    pub fn text(&self, target: &Subtarget, options: TextOptions) -> String {
+        match self {
+            Program::Ir(module) if options.locations => ir::text::with_locations(module),
+            Program::Ir(module) => module.to_string(),
+            Program::MachineIr(module, code) => machine_text(module, code, target, options),
+            Program::Object(object) => object.machine_code(),
+        }
+    }
+
+    /// Reads a text of IR or machine IR back; source text is the frontend's business, and taken for IR.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn read(text: &str, name: &str, form: Form, target: &Subtarget) -> Result<Program, Error> {
+        if form != Form::MachineIr {
+            return read_module(text, name).map(Program::Ir);
+        }
+        let (module, code) = read_machine(text, name, target)?;
+        Ok(Program::MachineIr(module, code))
+    }
+
+    pub(crate) fn object(self) -> Result<CodeObject, Error> {
+        match self {
+            Program::Object(object) => Ok(*object),
+            _ => Err(Error::internal("the last pass has left no object")),
+        }
+    }
+}
+
+/// IR that the verifier accepts.
+pub(crate) fn read_module(text: &str, name: &str) -> Result<ir::Module, Error> {
+    let module = parse_module(text, text, name)?;
+    ir::verify::verify(&module)
+        .map_err(|errors| Error::Ir { errors: errors.iter().map(ToString::to_string).collect() })?;
+    Ok(module)
+}
+
+/// What a module declares, and a machine function for each of its kernels.
+pub(crate) fn read_machine(
+    text: &str,
+    name: &str,
+    target: &Subtarget,
+) -> Result<(ir::Module, Vec<MachFunc>), Error> {
+    let module = parse_module(&without_functions(text), text, name)?;
+    let code = read_functions(text, target, &globals(&module))
+        .map_err(|error| malformed(text, name, (error.line, error.column), error.message))?;
+    let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
+    let declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
+    let defined: Vec<&str> = code.iter().map(|func| func.name.as_str()).collect();
+    if declared != defined {
+        let (declared, defined) = (declared.join(", "), defined.join(", "));
+        let why = format!("the kernels are [{declared}], the machine functions are [{defined}]");
+        return Err(Error::Ir { errors: vec![why] });
+    }
+    Ok((module, code))
+}
+
+/// `whole` is the text that the lines of `text` are counted in.
+fn parse_module(text: &str, whole: &str, name: &str) -> Result<ir::Module, Error> {
+    ir::parse::parse_module(text)
+        .map_err(|error| malformed(whole, name, (error.line, error.column), error.message))
+}
+
+/// Names of the variables by index.
+fn globals(module: &ir::Module) -> Vec<&str> {
+    module.globals.values().map(|global| global.name.as_str()).collect()
+}
+
+/// Declarations and machine functions.
+fn machine_text(module: &ir::Module, code: &[MachFunc], target: &Subtarget, options: TextOptions) -> String {
+    let mut out = if options.declarations { ir::text::declarations(module) } else { String::new() };
+    let options = Options { globals: &globals(module), locations: options.locations };
+    for func in code {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        write_function(func, target, &options, &mut out);
+    }
+    out
+}
+
+/// A text that does not follow the syntax at a line and column, both from 1.
+fn malformed(text: &str, name: &str, (line, column): (u32, u32), message: String) -> Error {
+    let start: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
+    let in_line = text[start..].char_indices().nth(column as usize - 1);
+    let at = in_line.map_or(text.len(), |(at, _)| start + at);
+    let end = text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
+    let diagnostic = Diagnostic {
+        code: "E0114",
+        severity: Severity::Error,
+        message: "this is no text of IR".to_owned(),
+        labels: vec![(at..end, message)],
+        notes: Vec::new(),
+        help: Vec::new(),
+    };
+    Error::Source(Diagnostics { list: vec![diagnostic], source: SourceText::new(name, text) })
+}

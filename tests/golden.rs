@@ -1,0 +1,35 @@
+//! `kernc test tests/golden`: KERNC_BLESS=1 rewrites what the files expect.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+#[test]
+fn golden_files_pass() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kernc"));
+    command.arg("test").arg("tests/golden").current_dir(env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("KERNC_BLESS").is_some() {
+        command.arg("--bless");
+    }
+    let output = command.output().expect("kernc runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    assert!(!text.contains("without a test"), "{text}");
+}
+
+/// Each file says first what it shows.
+#[test]
+fn golden_files_say_what_they_show() {
+    let files = golden::find(&[folder()], golden::KINDS).expect("a folder");
+    for (path, kind) in &files {
+        let text = std::fs::read_to_string(path).expect("readable");
+        let first = text.lines().next().and_then(|line| line.strip_prefix(kind.comment)).unwrap_or_default();
+        let says = first.trim_start();
+        let sentence = says.starts_with(|c: char| c.is_uppercase() || c == '`');
+        assert!(sentence && says.len() > 20, "{}: the first line says what it shows", path.display());
+    }
+}
