@@ -2,6 +2,7 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
+use crate::mask::ALL_LANES;
 use crate::roles::Role;
 use ir::{Inst, Op, Pos, Value};
 use isa::abi::AbiInput;
@@ -101,9 +102,8 @@ impl Lower<'_> {
             }
             Pos::NumGroups(_) => self.unsupported("num_groups that was not expanded"),
             Pos::LaneId => {
-                let (low, dst) = (self.vtemp(1), self.vgpr_of(result));
-                self.emit(Role::VMaskCountLow, &[low, Operand::int(-1), Operand::int(0)]);
-                self.emit(Role::VMaskCountHigh, &[dst, Operand::int(-1), low]);
+                let dst = self.vgpr_of(result);
+                self.lanes_before(dst, [ALL_LANES; 2]);
             }
             Pos::Clock | Pos::Realtime => {
                 let dst = self.sgpr_of(result);

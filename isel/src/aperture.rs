@@ -49,7 +49,7 @@ impl Lower<'_> {
             self.emit(Role::SCselectB32, &[halves[0], x, zero]);
             return self.emit(Role::SCselectB32, &[halves[1], high, zero]);
         }
-        let (x, dst, some) = (self.source(arg), self.vgpr_of(result), self.stemp(2));
+        let (x, dst, some) = (self.source(arg), self.vgpr_of(result), self.mask_temp());
         let halves = [self.dword(dst, 0), self.dword(dst, 1)];
         self.emit(Role::VCmpNeU32, &[some, null, x]);
         self.emit(Role::VCndmaskB32, &[halves[0], zero, x, some]);
@@ -64,7 +64,7 @@ impl Lower<'_> {
             return self.emit(Role::SCselectB32, &[dst, x[0], null]);
         }
         let (x, whole, dst) = (self.halves(arg), self.vgpr(arg), self.vgpr_of(result));
-        let some = self.stemp(2);
+        let some = self.mask_temp();
         self.emit(Role::VCmpNeU64, &[some, zero, whole]);
         self.emit(Role::VCndmaskB32, &[dst, null, x[0], some]);
     }

@@ -136,7 +136,7 @@ impl Lower<'_> {
         match wave {
             WaveOp::Ballot => {
                 let (mask, dst) = (self.mask(args[0]), self.sgpr_of(result));
-                self.emit(Role::SAndB64, &[dst, mask, Operand::EXEC]);
+                self.ballot(dst, mask);
             }
             WaveOp::ReadFirstLane => self.read_lanes(result, args[0], None),
             WaveOp::ReadLane => self.read_lanes(result, args[0], Some(args[1])),
@@ -150,9 +150,8 @@ impl Lower<'_> {
                 }
             }
             WaveOp::Mbcnt => {
-                let (mask, dst, low) = (self.halves(args[0]), self.vgpr_of(result), self.vtemp(1));
-                self.emit(Role::VMaskCountLow, &[low, mask[0], Operand::int(0)]);
-                self.emit(Role::VMaskCountHigh, &[dst, mask[1], low]);
+                let (mask, dst) = (self.halves(args[0]), self.vgpr_of(result));
+                self.lanes_before(dst, mask);
             }
         }
     }

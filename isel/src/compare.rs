@@ -3,6 +3,7 @@
 use crate::class::Home;
 use crate::control::Scc;
 use crate::lower::Lower;
+use crate::mask::{ALL_LANES, MaskOp, NO_LANES};
 use crate::roles::Role;
 use ir::{BinOp, FloatCc, Inst, IntCc, Op, Type, UnOp, Value};
 use isa::Operand;
@@ -80,7 +81,7 @@ impl Lower<'_> {
             return;
         }
         let (dst, x, y) = (self.mask_of(result), self.mask(a), self.mask(b));
-        self.emit(if equal { Role::SXnorB64 } else { Role::SXorB64 }, &[dst, x, y]);
+        self.emit_mask(if equal { MaskOp::Xnor } else { MaskOp::Xor }, &[dst, x, y]);
     }
 
     fn scalar_compare(&mut self, cc: IntCc, a: Value, b: Value) {
@@ -101,15 +102,15 @@ impl Lower<'_> {
         }
         if self.wants_mask(value) {
             let mask = self.mask_of(value);
-            self.emit(Role::SCselectB64, &[mask, Operand::int(-1), Operand::int(0)]);
+            self.emit_mask(MaskOp::Select, &[mask, ALL_LANES, NO_LANES]);
         }
     }
 
     /// Puts a uniform condition into SCC.
     pub fn scc(&mut self, value: Value) -> Scc {
         if self.home(value) == Home::Mask {
-            let (mask, live) = (self.mask(value), self.stemp(2));
-            self.emit(Role::SAndB64, &[live, mask, Operand::EXEC]);
+            let mask = self.mask(value);
+            self.test_mask(mask);
             return Scc { negated: false };
         }
         if let Some(bits) = self.const_bits(value) {
@@ -131,7 +132,7 @@ impl Lower<'_> {
                 }
                 Op::Bin(bin @ (BinOp::And | BinOp::Or | BinOp::Xor)) if self.foldable(value).is_some() => {
                     let (a, b, t) = (self.scalar(args[0]), self.scalar(args[1]), self.stemp(1));
-                    self.emit(bit_op(bin, false), &[t, a, b]);
+                    self.emit(bit_op(bin), &[t, a, b]);
                     return Scc { negated: false };
                 }
                 _ => {}
@@ -174,7 +175,7 @@ impl Lower<'_> {
             Op::Un(_) => self.emit(Role::SXorB32, &[dst, a, Operand::int(1)]),
             Op::Bin(bin) => {
                 let b = self.scalar_bit(args[1]);
-                self.emit(bit_op(bin, false), &[dst, a, b]);
+                self.emit(bit_op(bin), &[dst, a, b]);
             }
             _ => {
                 let (b, c) = (self.scalar_bit(args[1]), self.scalar_bit(args[2]));
@@ -185,7 +186,7 @@ impl Lower<'_> {
         }
         if self.wants_mask(result) {
             let mask = self.mask_of(result);
-            self.emit(Role::SCselectB64, &[mask, Operand::int(-1), Operand::int(0)]);
+            self.emit_mask(MaskOp::Select, &[mask, ALL_LANES, NO_LANES]);
         }
     }
 
@@ -202,26 +203,31 @@ impl Lower<'_> {
         match op {
             Op::Un(_) => {
                 let a = self.mask(args[0]);
-                self.emit(Role::SNotB64, &[dst, a]);
+                self.emit_mask(MaskOp::Not, &[dst, a]);
             }
             Op::Bin(bin) => {
                 let (a, b) = (args[0], args[1]);
                 for (x, y) in [(a, b), (b, a)] {
                     if let (Some(inner), BinOp::And | BinOp::Or) = (self.folded_not(y), bin) {
                         let (x, y) = (self.mask(x), self.mask(inner));
-                        let op = if bin == BinOp::And { Role::SAndn2B64 } else { Role::SOrn2B64 };
-                        return self.emit(op, &[dst, x, y]);
+                        let op = if bin == BinOp::And { MaskOp::AndNot } else { MaskOp::OrNot };
+                        return self.emit_mask(op, &[dst, x, y]);
                     }
                 }
                 let (x, y) = (self.mask(a), self.mask(b));
-                self.emit(bit_op(bin, true), &[dst, x, y]);
+                let op = match bin {
+                    BinOp::And => MaskOp::And,
+                    BinOp::Or => MaskOp::Or,
+                    _ => MaskOp::Xor,
+                };
+                self.emit_mask(op, &[dst, x, y]);
             }
             _ => {
                 let (c, a, b) = (self.mask(args[0]), self.mask(args[1]), self.mask(args[2]));
-                let (yes, no) = (self.stemp(2), self.stemp(2));
-                self.emit(Role::SAndB64, &[yes, a, c]);
-                self.emit(Role::SAndn2B64, &[no, b, c]);
-                self.emit(Role::SOrB64, &[dst, yes, no]);
+                let (yes, no) = (self.mask_temp(), self.mask_temp());
+                self.emit_mask(MaskOp::And, &[yes, a, c]);
+                self.emit_mask(MaskOp::AndNot, &[no, b, c]);
+                self.emit_mask(MaskOp::Or, &[dst, yes, no]);
             }
         }
     }
@@ -248,7 +254,7 @@ impl Lower<'_> {
             return self.emit(op, &[dst, x, y]);
         }
         let mask = match self.mask(cond) {
-            Operand::Inline(code) => self.sgpr_const64(if code == 128 { 0 } else { !0 }),
+            constant @ Operand::Inline(_) => self.constant_mask(constant == ALL_LANES),
             mask => mask,
         };
         if self.ty(result).bits() == 64 {
@@ -266,13 +272,10 @@ impl Lower<'_> {
 }
 
 /// Scalar bitwise operations.
-pub(crate) fn bit_op(bin: BinOp, wide: bool) -> Role {
-    match (bin, wide) {
-        (BinOp::And, false) => Role::SAndB32,
-        (BinOp::And, true) => Role::SAndB64,
-        (BinOp::Or, false) => Role::SOrB32,
-        (BinOp::Or, true) => Role::SOrB64,
-        (_, false) => Role::SXorB32,
-        (_, true) => Role::SXorB64,
+fn bit_op(bin: BinOp) -> Role {
+    match bin {
+        BinOp::And => Role::SAndB32,
+        BinOp::Or => Role::SOrB32,
+        _ => Role::SXorB32,
     }
 }

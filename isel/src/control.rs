@@ -2,7 +2,8 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
-use crate::plan::{Entry, Exit, GATE, NOWHERE, Node, Pair, Pos};
+use crate::mask::{ALL_LANES, LaneMask, MaskOp, NO_LANES};
+use crate::plan::{Entry, Exit, GATE, NOWHERE, Node, Parking, Pos};
 use ir::{Op, Type, UnOp, Value};
 use isa::{ArgRange, Edge, MBlock, MachBlock, MachInst, Opcode, Operand, VReg, op};
 
@@ -10,6 +11,13 @@ use isa::{ArgRange, Edge, MBlock, MachBlock, MachInst, Opcode, Operand, VReg, op
 pub(crate) struct Scc {
     /// The condition is the opposite of SCC.
     pub negated: bool,
+}
+
+/// Arguments of the edges at hand: for vector parameters, and by successor for scalar ones.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    vectors: Vec<VReg>,
+    scalars: [Vec<VReg>; 2],
 }
 
 impl Lower<'_> {
@@ -40,8 +48,12 @@ impl Lower<'_> {
         &self.plan.nodes[at as usize]
     }
 
-    fn pair(&mut self, pair: Pair) -> Operand {
-        self.out.tuple(&pair)
+    fn lanes(&mut self, mask: LaneMask) -> Operand {
+        mask.operand(&mut self.out)
+    }
+
+    fn push_mask(&mut self, op: MaskOp, operands: &[Operand]) {
+        self.push(self.masks.inst(op, operands));
     }
 
     /// Code that ends the block, and its edges. Returns the size of the terminator group.
@@ -52,13 +64,13 @@ impl Lower<'_> {
         let body = self.body(at);
         let targets = node.linear.map(|to| (to != NOWHERE).then(|| self.linear_target(at, to)));
         if let Some(zero) = node.zero {
-            let zero = self.pair(zero);
-            self.push(MachInst::new(op::S_MOV_B64, &[zero, Operand::int(0)]));
+            let zero = self.lanes(zero);
+            self.push_mask(MaskOp::Mov, &[zero, NO_LANES]);
         }
         let splits = matches!(node.exit, Exit::Split { .. });
         if let (Some(save), false) = (node.save, splits) {
-            let save = self.pair(save);
-            self.push(MachInst::new(op::S_MOV_B64, &[save, Operand::EXEC]));
+            let save = self.lanes(save);
+            self.push_mask(MaskOp::Mov, &[save, self.masks.exec()]);
         }
         let group = match node.exit {
             Exit::End => {
@@ -91,8 +103,9 @@ impl Lower<'_> {
 
     /// Lanes that are parked elsewhere must not run into a block that adds to `exec`.
     fn clear_exec(&mut self, resume: Pos) -> u32 {
-        if matches!(self.node(resume).entry, Entry::Pending(_)) {
-            self.push(MachInst::new(op::S_MOV_B64, &[Operand::EXEC, Operand::int(0)]));
+        let node = self.node(resume);
+        if node.accompanied && matches!(node.entry, Entry::Pending(_)) {
+            self.push_mask(MaskOp::Mov, &[self.masks.exec(), NO_LANES]);
             return 1;
         }
         0
@@ -100,23 +113,25 @@ impl Lower<'_> {
 
     /// Adds lanes to the mask of the block they wait for: all, or those where `cond` is as given.
     fn park(&mut self, node: &Node, target: Pos, cond: Option<(Operand, bool)>) {
-        let Some(&(_, new, old)) = node.parks.iter().find(|(to, ..)| *to == target) else { return };
-        let new = self.pair(new);
-        let dst = if old.is_some() && cond.is_some() { self.stemp(2) } else { new };
+        let mut parks = node.parks.iter().flatten();
+        let Some(&Parking { new, old, .. }) = parks.find(|parking| parking.target == target) else { return };
+        let new = self.lanes(new);
+        let exec = self.masks.exec();
         let lanes = match cond {
             Some((mask, when)) => {
-                let op = if when { op::S_AND_B64 } else { op::S_ANDN2_B64 };
-                self.push(MachInst::new(op, &[dst, Operand::EXEC, mask]));
+                let dst = if old.is_some() { self.mask_temp() } else { new };
+                let op = if when { MaskOp::And } else { MaskOp::AndNot };
+                self.push_mask(op, &[dst, exec, mask]);
                 dst
             }
-            None => Operand::EXEC,
+            None => exec,
         };
         match old {
             Some(old) => {
-                let old = self.pair(old);
-                self.push(MachInst::new(op::S_OR_B64, &[new, old, lanes]));
+                let old = self.lanes(old);
+                self.push_mask(MaskOp::Or, &[new, old, lanes]);
             }
-            None if cond.is_none() => self.push(MachInst::new(op::S_MOV_B64, &[new, lanes])),
+            None if cond.is_none() => self.push_mask(MaskOp::Mov, &[new, lanes]),
             None => {}
         }
     }
@@ -157,13 +172,13 @@ impl Lower<'_> {
         let keep = (near == then) != flip;
         match node.save {
             Some(save) => {
-                let save = self.pair(save);
-                let op = if keep { op::S_AND_SAVEEXEC_B64 } else { op::S_ANDN1_SAVEEXEC_B64 };
-                self.push(MachInst::new(op, &[save, mask]));
+                let save = self.lanes(save);
+                let op = if keep { MaskOp::AndSaveExec } else { MaskOp::AndNotSaveExec };
+                self.push_mask(op, &[save, mask]);
             }
             None => {
-                let op = if keep { op::S_AND_B64 } else { op::S_ANDN2_B64 };
-                self.push(MachInst::new(op, &[Operand::EXEC, Operand::EXEC, mask]));
+                let (op, exec) = (if keep { MaskOp::And } else { MaskOp::AndNot }, self.masks.exec());
+                self.push_mask(op, &[exec, exec, mask]);
             }
         }
         let mut group = 1;
@@ -187,18 +202,24 @@ impl Lower<'_> {
         (value, odd)
     }
 
-    /// Instructions that set `exec` on entry.
+    /// The instruction that sets `exec` on entry.
     fn entry_code(&mut self, at: Pos) -> Option<MachInst> {
         let plan = self.plan;
-        match plan.nodes[at as usize].entry {
-            Entry::Plain | Entry::Sink | Entry::Pending(None) => None,
+        let node = &plan.nodes[at as usize];
+        let exec = self.masks.exec();
+        match node.entry {
+            Entry::Plain | Entry::Sink => None,
             Entry::Restore(d) => {
-                let save = self.pair(self.node(d).save?);
-                Some(MachInst::new(op::S_MOV_B64, &[Operand::EXEC, save]))
+                let save = self.lanes(self.node(d).save?);
+                Some(self.masks.inst(MaskOp::Mov, &[exec, save]))
             }
-            Entry::Pending(Some(mask)) => {
-                let mask = self.pair(mask);
-                Some(MachInst::new(op::S_OR_B64, &[Operand::EXEC, Operand::EXEC, mask]))
+            Entry::Pending(mask) if !node.accompanied => {
+                let mask = mask.map_or(NO_LANES, |mask| self.lanes(mask));
+                Some(self.masks.inst(MaskOp::Mov, &[exec, mask]))
+            }
+            Entry::Pending(mask) => {
+                let mask = self.lanes(mask?);
+                Some(self.masks.inst(MaskOp::Or, &[exec, exec, mask]))
             }
             Entry::Other(branch) => {
                 let node = &plan.nodes[branch as usize];
@@ -206,10 +227,10 @@ impl Lower<'_> {
                 let last = self.func.terminator(node.block)?;
                 let (cond, flip) = self.strip_not(self.func.args(last)[0]);
                 let mask = self.mask(cond);
-                let save = self.pair(node.save?);
+                let save = self.lanes(node.save?);
                 // Those that did not go near.
-                let op = if (near == then) != flip { op::S_ANDN2_B64 } else { op::S_AND_B64 };
-                Some(MachInst::new(op, &[Operand::EXEC, save, mask]))
+                let op = if (near == then) != flip { MaskOp::AndNot } else { MaskOp::And };
+                Some(self.masks.inst(op, &[exec, save, mask]))
             }
         }
     }
@@ -228,7 +249,7 @@ impl Lower<'_> {
             if self.home(param) == Home::Scc && self.wants_mask(param) {
                 let (bit, mask) = (self.sgpr_of(param), self.mask_of(param));
                 self.emit(op::S_CMP_LG_U32, &[bit, Operand::int(0)]);
-                self.emit(op::S_CSELECT_B64, &[mask, Operand::int(-1), Operand::int(0)]);
+                self.emit_mask(MaskOp::Select, &[mask, ALL_LANES, NO_LANES]);
             }
             self.convert_result(param);
         }
@@ -249,11 +270,13 @@ impl Lower<'_> {
         let body = self.body(at);
         let func = self.func;
         let Some(last) = func.terminator(node.block) else { return };
-        let mut scalars: [(Pos, Vec<VReg>); 2] = [(NOWHERE, Vec::new()), (NOWHERE, Vec::new())];
+        let Edges { mut vectors, mut scalars } = std::mem::take(&mut self.s.edges);
+        let mut targets = [NOWHERE; 2];
         for (which, to) in func.succs(node.block).enumerate() {
             let to_pos = plan.at(to);
-            let mut vectors: Vec<VReg> = Vec::new();
-            scalars[which].0 = to_pos;
+            vectors.clear();
+            scalars[which].clear();
+            targets[which] = to_pos;
             for (&param, &arg) in func.params(to).iter().zip(func.branch_args(last, which)) {
                 // Behind a back edge nothing is known about the uses yet.
                 if to_pos > at && !self.wanted(param) {
@@ -262,13 +285,13 @@ impl Lower<'_> {
                 let (scalar, _) = self.param_regs(param);
                 if scalar {
                     let regs = self.sgpr(arg);
-                    scalars[which].1.extend_from_slice(self.regs(regs));
+                    scalars[which].extend_from_slice(self.regs(regs));
                 } else {
                     let regs = self.vgpr(arg);
                     vectors.extend_from_slice(self.regs(regs));
                 }
             }
-            if which == 1 && scalars[0].0 == to_pos {
+            if which == 1 && targets[0] == to_pos {
                 continue;
             }
             let args = self.out.arg_range(&vectors);
@@ -279,28 +302,24 @@ impl Lower<'_> {
             if to == NOWHERE {
                 continue;
             }
-            let mut regs = match scalars.iter().position(|(pos, _)| *pos == to) {
-                Some(n) => std::mem::take(&mut scalars[n].1),
-                None => Vec::new(),
+            let regs = match targets.iter().position(|&target| target == to) {
+                Some(n) => &mut scalars[n],
+                None => {
+                    vectors.clear();
+                    &mut vectors
+                }
             };
-            self.mask_args(at, to, &mut regs);
-            self.linear_edge(body, k, to, &regs);
+            regs.extend(plan.pending.args(at, to).flat_map(LaneMask::regs));
+            self.linear_edge(body, node.linear[1] != NOWHERE, k, to, regs);
         }
-    }
-
-    fn mask_args(&self, from: Pos, to: Pos, regs: &mut Vec<VReg>) {
-        for &(pred, succ, pair) in &self.plan.mask_args {
-            if pred == from && succ == to {
-                regs.extend_from_slice(&pair);
-            }
-        }
+        self.s.edges = Edges { vectors, scalars };
     }
 
     /// Adds a linear edge, with a block of its own if it would be critical and carries arguments.
-    fn linear_edge(&mut self, from: MBlock, k: usize, to: Pos, regs: &[VReg]) {
+    fn linear_edge(&mut self, from: MBlock, branches: bool, k: usize, to: Pos, regs: &[VReg]) {
         let target = self.enter(to);
         let args = self.out.arg_range(regs);
-        let critical = !regs.is_empty() && self.branches(from) && self.joined(to);
+        let critical = !regs.is_empty() && branches && self.node(to).joins > 1;
         if !critical {
             self.out.blocks[from].linear[k] = Some(Edge { to: target, args });
             return;
@@ -313,23 +332,6 @@ impl Lower<'_> {
         self.out.blocks[from].linear[k] = Some(Edge { to: between, args: ArgRange::default() });
     }
 
-    /// Whether the block has two linear successors.
-    fn branches(&self, from: MBlock) -> bool {
-        let position = self.s.mblocks.iter().position(|blocks| blocks.contains(&from));
-        let Some(at) = position else { return false };
-        let gate = self.s.mblocks[at][0] == from && self.s.mblocks[at][1] != from;
-        gate || self.plan.nodes[at].linear[1] != NOWHERE
-    }
-
-    /// Whether several linear edges lead to the node.
-    fn joined(&self, to: Pos) -> bool {
-        let edges = self.plan.nodes.iter().map(|node| {
-            let plain = node.linear.iter().filter(|&&t| t == to).count();
-            plain + usize::from(node.gate == to)
-        });
-        edges.sum::<usize>() > 1
-    }
-
     /// The block the edge to `to` leads to.
     fn linear_target(&self, at: Pos, to: Pos) -> MBlock {
         let body = self.body(at);
@@ -339,8 +341,6 @@ impl Lower<'_> {
 
     /// Puts the block together: entry code, copies and instructions; the gate if there is one.
     pub fn finish_block(&mut self, at: Pos, group: u32) {
-        let plan = self.plan;
-        let node = &plan.nodes[at as usize];
         let [gate, body] = self.s.mblocks[at as usize];
         let entry = self.entry_code(at);
         debug_assert!(self.s.seq.is_empty());
@@ -354,7 +354,7 @@ impl Lower<'_> {
         block.insts = insts;
         block.prologue = prologue;
         block.term = term;
-        let (sgprs, vgprs) = self.param_lists(node);
+        let (sgprs, vgprs) = self.param_lists(at);
         let first = &mut self.out.blocks[gate];
         first.sgpr_params = sgprs;
         first.vgpr_params = vgprs;
@@ -363,17 +363,17 @@ impl Lower<'_> {
         }
     }
 
-    fn param_lists(&mut self, node: &Node) -> (Vec<VReg>, Vec<VReg>) {
+    fn param_lists(&mut self, at: Pos) -> (Vec<VReg>, Vec<VReg>) {
         let func = self.func;
         let (mut sgprs, mut vgprs) = (Vec::new(), Vec::new());
-        for &param in func.params(node.block) {
+        for &param in func.params(self.node(at).block) {
             if self.wanted(param) {
                 let (scalar, regs) = self.param_regs(param);
                 let list = if scalar { &mut sgprs } else { &mut vgprs };
                 list.extend_from_slice(self.regs(regs));
             }
         }
-        sgprs.extend(node.params.iter().flatten());
+        sgprs.extend(self.plan.pending.params(at).flat_map(LaneMask::regs));
         (sgprs, vgprs)
     }
 
@@ -381,16 +381,18 @@ impl Lower<'_> {
         let plan = self.plan;
         let node = &plan.nodes[at as usize];
         let [gate, body] = self.s.mblocks[at as usize];
-        let mut regs = Vec::new();
-        self.mask_args(at | GATE, node.gate, &mut regs);
+        let mut edges = std::mem::take(&mut self.s.edges);
+        edges.vectors.clear();
+        edges.vectors.extend(plan.pending.args(at | GATE, node.gate).flat_map(LaneMask::regs));
         self.out.blocks[gate].linear[0] = Some(Edge { to: body, args: ArgRange::default() });
-        self.linear_edge(gate, 1, node.gate, &regs);
+        self.linear_edge(gate, true, 1, node.gate, &edges.vectors);
+        self.s.edges = edges;
         let target = self.out.blocks[gate].linear[1].map_or(body, |edge| edge.to);
         let mut insts: Vec<MachInst> = entry.into_iter().collect();
         let prologue = insts.len() as u32;
         if let Some(zero) = node.gate_zero {
-            let zero = self.pair(zero);
-            insts.push(MachInst::new(op::S_MOV_B64, &[zero, Operand::int(0)]));
+            let zero = self.lanes(zero);
+            insts.push(self.masks.inst(MaskOp::Mov, &[zero, NO_LANES]));
         }
         let term = insts.len() as u32;
         insts.push(MachInst::new(op::S_CBRANCH_EXECZ, &[Operand::Block(target)]));

@@ -53,7 +53,7 @@ impl Lower<'_> {
         // No modifiers: the scaling looks at the bits. VGPRs, because the bus allows one SGPR only.
         let (num, den) = (self.vgpr(a), self.vgpr(b));
         let (d, n, r0) = (self.vtemp(len), self.vtemp(len), self.vtemp(len));
-        let unused = self.stemp(2);
+        let unused = self.mask_temp();
         let one = if double { Operand::f64(1f64.to_bits()) } else { Some(Operand::f32(1f32.to_bits())) };
         let one = one.unwrap_or(Operand::None);
         let minus = FloatSource::negated(d);
@@ -65,7 +65,7 @@ impl Lower<'_> {
             r = self.fma(ops.fma, len, FloatSource::plain(e), r, r);
         }
         // VCC is live from here to `v_div_fmas`.
-        self.emit_raw(ops.scale, &[n, Operand::VCC, num, den, num]);
+        self.emit_raw(ops.scale, &[n, self.masks.vcc(), num, den, num]);
         let mut q = self.vtemp(len);
         self.emit(ops.mul, &[q, n, r]);
         if !double {
@@ -82,7 +82,7 @@ impl Lower<'_> {
     /// operands are scaled, since the residuals of theirs would be denormal.
     pub fn sqrt32(&mut self, result: Value, arg: Value) {
         let x = self.vgpr(arg);
-        let (small, scaled, y) = (self.stemp(2), self.vtemp(1), self.vtemp(1));
+        let (small, scaled, y) = (self.mask_temp(), self.vtemp(1), self.vtemp(1));
         let tiny = self.sgpr_const(0x0f80_0000); // 2^-96
         self.emit(Role::VCmpGtF32, &[small, tiny, x]);
         self.emit(Role::VMulF32, &[scaled, Operand::Literal(0x4f80_0000), x]); // 2^32
@@ -93,7 +93,7 @@ impl Lower<'_> {
         self.emit(Role::VAddU32, &[up, Operand::int(1), s]);
         let below = self.fma(Role::VFmaF32, 1, FloatSource::negated(down), s, y);
         let above = self.fma(Role::VFmaF32, 1, FloatSource::negated(up), s, y);
-        let (take_down, take_up) = (self.stemp(2), self.stemp(2));
+        let (take_down, take_up) = (self.mask_temp(), self.mask_temp());
         let (r0, r1, back, r2) = (self.vtemp(1), self.vtemp(1), self.vtemp(1), self.vtemp(1));
         self.emit(Role::VCmpLeF32, &[take_down, below, Operand::int(0)]);
         self.emit(Role::VCndmaskB32, &[r0, s, down, take_down]);
@@ -101,7 +101,7 @@ impl Lower<'_> {
         self.emit(Role::VCndmaskB32, &[r1, r0, up, take_up]);
         self.emit(Role::VMulF32, &[back, Operand::Literal(0x3780_0000), r1]); // 2^-16
         self.emit(Role::VCndmaskB32, &[r2, r1, back, small]);
-        let (keep, dst) = (self.stemp(2), self.vgpr_of(result));
+        let (keep, dst) = (self.mask_temp(), self.vgpr_of(result));
         let class = self.vgpr_const(CLASS_SQRT_IS_SELF as u32);
         self.emit(Role::VCmpClassF32, &[keep, y, class]);
         self.emit(Role::VCndmaskB32, &[dst, r2, y, keep]);
@@ -110,7 +110,7 @@ impl Lower<'_> {
     /// Goldschmidt's iteration from the reciprocal root.
     pub fn sqrt64(&mut self, result: Value, arg: Value) {
         let x = self.vgpr(arg);
-        let small = self.stemp(2);
+        let small = self.mask_temp();
         let tiny = self.sgpr_const64(0x1000_0000_0000_0000); // 2^-767
         self.emit(Role::VCmpGtF64, &[small, tiny, x]);
         let (grow, y, root) = (self.vtemp(1), self.vtemp(2), self.vtemp(2));
@@ -131,7 +131,7 @@ impl Lower<'_> {
         let g2 = self.fma(op, 2, plain(d0), h1, g1);
         let d1 = self.fma(op, 2, FloatSource::negated(g2), g2, y);
         let g3 = self.fma(op, 2, plain(d1), h1, g2);
-        let (shrink, out, keep) = (self.vtemp(1), self.vtemp(2), self.stemp(2));
+        let (shrink, out, keep) = (self.vtemp(1), self.vtemp(2), self.mask_temp());
         let down = self.vgpr_const(-128i32 as u32);
         self.emit(Role::VCndmaskB32, &[shrink, Operand::int(0), down, small]);
         self.emit(Role::VLdexpF64, &[out, g3, shrink]);

@@ -248,7 +248,7 @@ impl Lower<'_> {
         // The mask operands and VCC come first: they cannot be moved.
         let mut bus: Option<Operand> = None;
         if row.implicit.contains(isa::table::Implicit::READ_VCC) {
-            bus = Some(Operand::VCC);
+            bus = Some(self.masks.vcc());
         }
         for (n, spec) in specs.iter().enumerate() {
             if spec.kind == Kind::Mask && spec.role == isa::table::Role::Use {
@@ -674,8 +674,7 @@ impl Lower<'_> {
             }
             Home::Mask if self.wants_sgpr(value) => {
                 let mask = self.mask_of(value);
-                let live = self.stemp(2);
-                self.emit(Role::SAndB64, &[live, mask, Operand::EXEC]);
+                self.test_mask(mask);
                 let to = self.sgpr_of(value);
                 self.emit(Role::SCselectB32, &[to, Operand::int(1), Operand::int(0)]);
             }

@@ -6,8 +6,10 @@
 
 use crate::abi::Inputs;
 use crate::class::{Home, classify};
+use crate::control::Edges;
 use crate::emit::Copies;
 use crate::linear_ssa;
+use crate::mask::Masks;
 use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
 use crate::roles::Roles;
@@ -114,12 +116,14 @@ pub(crate) struct Scratch {
     /// LDS loads made two at a time, by the first.
     pub pairs: Vec<LoadPair>,
     pub mblocks: Vec<[MBlock; 2]>,
+    pub edges: Edges,
 }
 
 /// Selection of one function.
 pub(crate) struct Lower<'a> {
     pub func: &'a Function,
     pub target: &'a Subtarget,
+    pub masks: Masks,
     pub an: &'a Analyses,
     pub plan: &'a Plan,
     pub out: MachFunc,
@@ -162,11 +166,13 @@ pub fn select_prepared(
     let mut out = MachFunc { name: func.name.clone(), ..MachFunc::default() };
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
     let Context { analyses, plan, scratch, .. } = ctx;
-    plan.compute(func, analyses, &mut out);
+    let masks = Masks::of(target);
+    plan.compute(func, analyses, masks, &mut out);
     scratch.begin(module, func, analyses, plan, &mut out);
     let mut lower = Lower {
         func,
         target,
+        masks,
         an: analyses,
         plan,
         out,
@@ -258,7 +264,7 @@ impl Lower<'_> {
 
     fn registers(&mut self, value: Value, form: Form) -> Operand {
         let len = match form {
-            Form::Mask => 2,
+            Form::Mask => self.masks.dwords(),
             Form::Low => 1,
             _ => self.func.ty(value).dwords() as u8,
         };

@@ -10,18 +10,27 @@
 //! What a block does on entry ([`Entry`]):
 //! * `Restore`: if the block post-dominates its closest dominator `d` of the same loop, every lane that left
 //!   `d` arrives, so `exec` is what it was at the end of `d`. Nothing need be recorded where lanes are parked.
-//! * `Other`: the far side of a branch whose join is restored: the lanes at the branch but for those that
+//! * `Other`: the far side of a branch that no other way leads to: the lanes at the branch but for those that
 //!   went the near way.
 //! * `Pending`: in all other cases a mask variable collects the lanes parked here; it is in SSA form over the
-//!   linear graph (`pending`).
+//!   linear graph ([`crate::pending`]). The lanes join those that come with the program counter, if any may.
 //! * `Sink`: the block only ends the program; no lane need be woken.
 //!
 //! A block that would run with `exec` = 0 is harmless if it only computes. Blocks that are not ([`Cost`]) get
 //! an `s_cbranch_execz` in front: at the branch, or in a *gate*, a block of its own for the entry code.
+//!
+//! # Leaving a loop
+//! What an edge out of a divergent loop passes to a block with other ways in is moved in a block on that edge. It
+//! is laid out where it is left, inside the span of the loop: lanes pass it in the iteration in which they leave,
+//! and park at the one block behind the loop. Had it its place behind the loop, each such edge would want a mask
+//! of its own through the whole loop.
 
+use crate::mask::{LaneMask, Masks};
+use crate::parked::{Set, Sets};
+use crate::pending::Pending;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Op};
-use isa::{MachFunc, RegClass, VReg};
+use isa::MachFunc;
 
 /// Position in the layout.
 pub(crate) type Pos = u32;
@@ -29,8 +38,6 @@ pub(crate) type Pos = u32;
 pub(crate) const NOWHERE: Pos = u32::MAX;
 /// Added to a position: the gate of that block.
 pub(crate) const GATE: Pos = 1 << 31;
-/// Two SGPRs that hold a lane mask.
-pub(crate) type Pair = [VReg; 2];
 
 /// How lanes leave a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +65,18 @@ pub(crate) enum Entry {
     Restore(Pos),
     /// Lanes that left the node and did not go to its `near` side.
     Other(Pos),
-    /// `exec |= mask`.
-    Pending(Option<Pair>),
+    /// `exec |= mask`; `None` is no lane.
+    Pending(Option<LaneMask>),
+}
+
+/// Lanes that a block parks: all, or those that its branch sends there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parking {
+    /// Where they wait.
+    pub target: Pos,
+    /// The mask of those who wait there, after and before.
+    pub new: LaneMask,
+    pub old: Option<LaneMask>,
 }
 
 /// A block and how it is entered and left.
@@ -77,19 +94,61 @@ pub(crate) struct Node {
     /// The entry code is a block of its own that skips to `gate`.
     pub gate: Pos,
     /// `exec` at the end of the block is kept here.
-    pub save: Option<Pair>,
+    pub save: Option<LaneMask>,
     /// `exec` may be zero in the body.
     pub may_be_empty: bool,
+    /// Lanes may come with the program counter; where none can, `exec` on entry means nothing.
+    pub accompanied: bool,
     /// Successors of the program counter.
     pub linear: [Pos; 2],
-    /// Parks: target, new mask, mask before.
-    pub parks: Vec<(Pos, Pair, Option<Pair>)>,
-    /// Mask parameters.
-    pub params: Vec<Pair>,
+    /// Number of linear edges that lead here, and the earliest block they come from.
+    pub joins: u32,
+    pub earliest: Pos,
+    /// What is noted of lanes that are parked, for targets that are [`Entry::Pending`].
+    pub parks: [Option<Parking>; 2],
     /// A zero mask some successor's parameter wants, made in the body or in the gate.
-    pub zero: Option<Pair>,
-    pub gate_zero: Option<Pair>,
+    pub zero: Option<LaneMask>,
+    pub gate_zero: Option<LaneMask>,
+    /// Where lanes may be parked when the block begins.
+    pub waiting: Set,
     cost: Cost,
+}
+
+impl Node {
+    fn new(block: Block, cost: Cost) -> Node {
+        Node {
+            block,
+            exit: Exit::End,
+            entry: Entry::Plain,
+            parked: false,
+            resume: NOWHERE,
+            skip: false,
+            gate: NOWHERE,
+            save: None,
+            may_be_empty: false,
+            accompanied: false,
+            linear: [NOWHERE; 2],
+            joins: 0,
+            earliest: NOWHERE,
+            parks: [None; 2],
+            zero: None,
+            gate_zero: None,
+            waiting: Set::default(),
+            cost,
+        }
+    }
+
+    /// Where lanes are parked at the end.
+    pub fn parked_at(&self) -> impl Iterator<Item = Pos> + use<> {
+        let pair = match self.exit {
+            Exit::Park(to) => [to, NOWHERE],
+            Exit::Split { then, otherwise, near } => {
+                [then, otherwise].map(|to| if to == near { NOWHERE } else { to })
+            }
+            _ => [NOWHERE; 2],
+        };
+        pair.into_iter().filter(|&to| to != NOWHERE)
+    }
 }
 
 /// Whether a block is worth or in need of being skipped when no lane is active.
@@ -108,28 +167,29 @@ const SKIP_INSTS: u32 = 8;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub nodes: Vec<Node>,
-    /// Arguments of mask parameters: predecessor ([`GATE`] added if it is a gate), successor, mask; in the
-    /// order of the parameters.
-    pub mask_args: Vec<(Pos, Pos, Pair)>,
-    /// Sets of blocks at which lanes may be parked when a block begins: rows of bits.
-    parked: Vec<u64>,
-    words: usize,
+    pub sets: Sets,
+    /// The masks of [`Entry::Pending`] blocks in SSA form.
+    pub pending: Pending,
     position: Vec<Pos>,
+    /// Sums of the costs of the nodes before each.
+    sums: Vec<(u32, u32)>,
 }
 
 impl Plan {
     /// Plans `func`, which is prepared.
-    pub fn compute(&mut self, func: &Function, an: &Analyses, out: &mut MachFunc) {
+    pub fn compute(&mut self, func: &Function, an: &Analyses, masks: Masks, out: &mut MachFunc) {
         self.order(func, an);
-        let count = self.nodes.len();
-        self.words = count.div_ceil(64);
-        self.parked.clear();
-        self.parked.resize(self.words * count, 0);
-        self.mask_args.clear();
-        while self.sweep(func, an) {}
-        self.entries(func, an, out);
+        self.sets.clear();
+        let mut at = 0;
+        while (at as usize) < self.nodes.len() {
+            at = self.settle(func, an, at);
+        }
+        self.edges();
+        self.entries(func, an, masks, out);
         self.skips();
-        self.pending(an, out);
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.compute(self, an, masks, out);
+        self.pending = pending;
     }
 
     /// Position of a block.
@@ -145,23 +205,13 @@ impl Plan {
         let rpo = an.cfg.rpo();
         let ends = rpo.iter().copied().filter(is_end);
         for block in rpo.iter().copied().filter(|b| !is_end(b)).chain(ends) {
-            self.nodes.push(Node {
-                block,
-                exit: Exit::End,
-                entry: Entry::Plain,
-                parked: false,
-                resume: NOWHERE,
-                skip: false,
-                gate: NOWHERE,
-                save: None,
-                may_be_empty: false,
-                linear: [NOWHERE; 2],
-                parks: Vec::new(),
-                params: Vec::new(),
-                zero: None,
-                gate_zero: None,
-                cost: cost(func, an, block),
-            });
+            if leaves_loop(func, an, block) {
+                continue;
+            }
+            self.nodes.push(Node::new(block, cost(func, an, block)));
+            for succ in an.cfg.succs(block).filter(|&succ| leaves_loop(func, an, succ)) {
+                self.nodes.push(Node::new(succ, cost(func, an, succ)));
+            }
         }
         self.place_detours(func, an);
         for (at, node) in self.nodes.iter().enumerate() {
@@ -189,95 +239,101 @@ impl Plan {
         }
     }
 
-    /// One pass over the layout that settles exits and propagates the sets of parked lanes. Both only grow
-    /// (an exit from a jump to a split or park), so it ends. Returns whether another pass is needed.
-    fn sweep(&mut self, func: &Function, an: &Analyses) -> bool {
-        let mut again = false;
-        let mut set = vec![0u64; self.words];
-        for at in 0..self.nodes.len() as Pos {
-            set.copy_from_slice(self.row(at));
-            remove(&mut set, at);
-            let block = self.nodes[at as usize].block;
-            let (exit, linear) = self.exit(func, an, at, &mut set);
-            let resume = first(&set, at);
-            let mut parked_at = [NOWHERE; 2];
-            match exit {
-                Exit::Park(to) => parked_at[0] = to,
-                Exit::Split { then, otherwise, near } => {
-                    parked_at = [then, otherwise].map(|to| if to == near { NOWHERE } else { to });
-                }
-                _ => {}
-            }
-            for to in parked_at.into_iter().filter(|&to| to != NOWHERE) {
-                self.nodes[to as usize].parked = true;
-            }
-            let node = &mut self.nodes[at as usize];
-            node.exit = exit;
-            node.resume = resume;
-            node.linear = linear;
-            for to in linear.into_iter().filter(|&to| to != NOWHERE) {
-                let back = to <= at;
-                debug_assert!(!back || an.cfg.is_back_edge(block, self.nodes[to as usize].block));
-                let row = &mut self.parked[to as usize * self.words..][..self.words];
-                for (have, &more) in row.iter_mut().zip(&set) {
-                    again |= back && *have | more != *have;
-                    *have |= more;
-                }
+    /// Settles how the block at a position is left and tells its successors who is parked. Both only grow (an
+    /// exit from a jump to a split or park). Returns the position to go on with: back at the header of a loop
+    /// if more lanes may be parked when it begins again.
+    fn settle(&mut self, func: &Function, an: &Analyses, at: Pos) -> Pos {
+        let before = self.sets.without(self.nodes[at as usize].waiting, at);
+        let block = self.nodes[at as usize].block;
+        let (exit, linear, set) = self.exit(func, an, at, before);
+        let node = &mut self.nodes[at as usize];
+        node.exit = exit;
+        node.resume = self.sets.first(set);
+        node.linear = linear;
+        for to in self.nodes[at as usize].parked_at() {
+            self.nodes[to as usize].parked = true;
+        }
+        // A gate in front of the block, if it gets one, leads on to the nearest of those who wait.
+        let on = self.sets.first(before);
+        if self.nodes[at as usize].parked && on != NOWHERE {
+            let old = self.nodes[on as usize].waiting;
+            self.nodes[on as usize].waiting = self.sets.union(old, before);
+        }
+        let mut next = at + 1;
+        for to in linear.into_iter().filter(|&to| to != NOWHERE) {
+            debug_assert!(to > at || an.cfg.is_back_edge(block, self.nodes[to as usize].block));
+            let old = self.nodes[to as usize].waiting;
+            let new = self.sets.union(old, set);
+            self.nodes[to as usize].waiting = new;
+            if to <= at && new != old {
+                next = to;
             }
         }
-        again
+        next
     }
 
-    /// How a block is left given the lanes parked below; adds those it parks to `set`.
-    fn exit(&self, func: &Function, an: &Analyses, at: Pos, set: &mut [u64]) -> (Exit, [Pos; 2]) {
+    /// How a block is left given the lanes parked below; the set has those it parks too.
+    fn exit(&mut self, func: &Function, an: &Analyses, at: Pos, set: Set) -> (Exit, [Pos; 2], Set) {
         let block = self.nodes[at as usize].block;
-        let wall = first(set, at);
+        let wall = self.sets.first(set);
         // No lane may be waiting on the way.
-        let open = |to: Pos| to <= at || wall == NOWHERE || to <= wall;
+        let open = |to: Pos| to <= at || to <= wall;
         match end_op(func, block) {
             Op::Jump(to) => {
                 let to = self.at(to);
                 if open(to) {
-                    return (Exit::Jump(to), [to, NOWHERE]);
+                    return (Exit::Jump(to), [to, NOWHERE], set);
                 }
-                add(set, to);
-                (Exit::Park(to), [wall, NOWHERE])
+                (Exit::Park(to), [wall, NOWHERE], self.sets.with(set, to))
             }
             Op::Br { then, otherwise, .. } => {
                 let (then, otherwise) = (self.at(then), self.at(otherwise));
                 if then == otherwise && open(then) {
-                    return (Exit::Jump(then), [then, NOWHERE]);
+                    return (Exit::Jump(then), [then, NOWHERE], set);
                 }
                 let together = !an.uniformity.is_branch_divergent(block);
                 if together && open(then) && open(otherwise) {
-                    return (Exit::Uniform { then, otherwise }, [then, otherwise]);
+                    return (Exit::Uniform { then, otherwise }, [then, otherwise], set);
                 }
                 let (near, far) = (then.min(otherwise), then.max(otherwise));
                 debug_assert!(near > at, "latches end in jumps");
-                add(set, far);
+                let mut set = self.sets.with(set, far);
                 if open(near) {
-                    let resume = first(set, at);
+                    let resume = self.sets.first(set);
                     let skip = if resume == near { NOWHERE } else { resume };
-                    return (Exit::Split { then, otherwise, near }, [near, skip]);
+                    return (Exit::Split { then, otherwise, near }, [near, skip], set);
                 }
-                add(set, near);
-                (Exit::Split { then, otherwise, near: NOWHERE }, [wall, NOWHERE])
+                set = self.sets.with(set, near);
+                (Exit::Split { then, otherwise, near: NOWHERE }, [wall, NOWHERE], set)
             }
-            _ => (Exit::End, [NOWHERE; 2]),
+            _ => (Exit::End, [NOWHERE; 2], set),
         }
     }
 
-    fn row(&self, at: Pos) -> &[u64] {
-        &self.parked[at as usize * self.words..][..self.words]
+    /// Whether lanes may be parked at `target` when block `at` begins.
+    pub fn waits(&self, target: Pos, at: Pos) -> bool {
+        self.sets.contains(self.nodes[at as usize].waiting, target)
     }
 
-    /// Whether lanes may be parked at `target` when block `at` begins.
-    fn waits(&self, target: Pos, at: Pos) -> bool {
-        self.row(at)[target as usize / 64] >> (target % 64) & 1 != 0
+    /// Says of each node how the program counter comes to it.
+    fn edges(&mut self) {
+        for at in 0..self.nodes.len() {
+            let Node { exit, linear, .. } = self.nodes[at];
+            for to in linear.into_iter().filter(|&to| to != NOWHERE) {
+                let with_lanes = match exit {
+                    Exit::Jump(_) | Exit::Uniform { .. } => true,
+                    Exit::Split { near, .. } => near == to,
+                    Exit::Park(_) | Exit::End => false,
+                };
+                let target = &mut self.nodes[to as usize];
+                target.accompanied |= with_lanes;
+                target.earliest = target.earliest.min(at as Pos);
+            }
+        }
     }
 
     /// Decides how parked lanes come back.
-    fn entries(&mut self, func: &Function, an: &Analyses, out: &mut MachFunc) {
+    fn entries(&mut self, func: &Function, an: &Analyses, masks: Masks, out: &mut MachFunc) {
         for at in 0..self.nodes.len() as Pos {
             let block = self.nodes[at as usize].block;
             if !self.nodes[at as usize].parked {
@@ -292,12 +348,13 @@ impl Plan {
             };
             self.nodes[at as usize].entry = entry;
             if let Entry::Restore(d) = entry {
-                self.save(d, out);
+                self.save(d, masks, out);
             }
         }
         for at in 0..self.nodes.len() as Pos {
             if let Some(branch) = self.other_side(an, at) {
                 self.nodes[at as usize].entry = Entry::Other(branch);
+                self.save(branch, masks, out);
             }
         }
     }
@@ -312,38 +369,42 @@ impl Plan {
         an.postdom.post_dominates(block, d).then(|| self.at(d))
     }
 
-    /// The branch of which `at` is the far side, if `exec` of that branch is kept anyway.
+    /// The branch of which `at` is the far side, if what `exec` and the condition were there is known here.
     fn other_side(&self, an: &Analyses, at: Pos) -> Option<Pos> {
         let node = &self.nodes[at as usize];
         let [pred] = *an.cfg.preds(node.block) else { return None };
-        if node.entry != Entry::Pending(None) || !an.uniformity.is_branch_divergent(pred) {
+        if node.entry != Entry::Pending(None) || an.loops.innermost(pred) != an.loops.innermost(node.block) {
             return None;
         }
         let branch = self.at(pred);
-        // Inside the span from the branch to the block that restores, all paths come from the branch.
-        let restores = |n: Pos| n > at && self.nodes[n as usize].entry == Entry::Restore(branch);
-        let join = an.postdom.ipdom(pred).map(|b| self.at(b))?;
-        let near = match self.nodes[branch as usize].exit {
-            Exit::Split { near, .. } => near,
-            _ => NOWHERE,
-        };
-        let same_loop = an.loops.innermost(pred) == an.loops.innermost(node.block);
-        (near != NOWHERE && near != at && same_loop && restores(join)).then_some(branch)
+        let Exit::Split { near, .. } = self.nodes[branch as usize].exit else { return None };
+        (near != NOWHERE && near != at && self.enclosed(branch, at)).then_some(branch)
     }
 
-    fn save(&mut self, at: Pos, out: &mut MachFunc) {
-        if self.nodes[at as usize].save.is_none() {
-            self.nodes[at as usize].save = Some(pair(out));
+    /// Whether every way of the program counter to the end of a span comes from its beginning: neither does an
+    /// edge lead into it, nor does anyone wait there.
+    fn enclosed(&self, begin: Pos, end: Pos) -> bool {
+        let waiting = self.sets.without(self.nodes[begin as usize].waiting, begin);
+        self.sets.first(waiting) > end
+            && (begin + 1..=end).rev().all(|at| self.nodes[at as usize].earliest >= begin)
+    }
+
+    fn save(&mut self, at: Pos, masks: Masks, out: &mut MachFunc) {
+        let save = &mut self.nodes[at as usize].save;
+        if save.is_none() {
+            *save = Some(masks.new(out));
         }
     }
 
     /// Decides where `exec` is tested.
     fn skips(&mut self) {
         let count = self.nodes.len();
-        let mut sums = vec![(0u32, 0u32); count + 1];
-        for (n, node) in self.nodes.iter().enumerate() {
-            let (insts, fragile) = sums[n];
-            sums[n + 1] = (insts + node.cost.insts, fragile + u32::from(node.cost.fragile));
+        let mut sums = std::mem::take(&mut self.sums);
+        sums.clear();
+        sums.push((0, 0));
+        for node in &self.nodes {
+            let (insts, fragile) = sums[sums.len() - 1];
+            sums.push((insts + node.cost.insts, fragile + u32::from(node.cost.fragile)));
         }
         let worth = |from: Pos, to: Pos| {
             let (a, b) = (sums[from as usize], sums[to as usize]);
@@ -357,9 +418,7 @@ impl Plan {
                 Entry::Other(_) | Entry::Pending(_) => empty = true,
             }
             if empty && self.nodes[at as usize].parked {
-                let mut set = self.row(at).to_vec();
-                remove(&mut set, at);
-                let target = first(&set, at);
+                let target = self.sets.first(self.sets.without(self.nodes[at as usize].waiting, at));
                 if target != NOWHERE && worth(at, target) {
                     self.nodes[at as usize].gate = target;
                     empty = false;
@@ -384,39 +443,31 @@ impl Plan {
                 }
             }
         }
+        self.sums = sums;
     }
 }
 
-/// A new pair of SGPRs.
-pub(crate) fn pair(out: &mut MachFunc) -> Pair {
-    [out.new_vreg(RegClass::Sgpr), out.new_vreg(RegClass::Sgpr)]
+/// Whether the block does nothing but pass values on, on an edge by which some lanes leave a loop in which others
+/// stay, or which they leave by another edge.
+fn leaves_loop(func: &Function, an: &Analyses, block: Block) -> bool {
+    let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
+    let Some(mut l) = an.loops.innermost(*pred) else { return false };
+    // Lanes do not wait at headers, which run in every iteration.
+    if func.blocks[block].insts.len() != 1 || an.cfg.is_loop_header(to) {
+        return false;
+    }
+    while !an.loops.contains(l, block) {
+        if an.uniformity.is_loop_divergent(l) && an.loops.exits(l).len() > 1 {
+            return true;
+        }
+        let Some(parent) = an.loops.parent(l) else { return false };
+        l = parent;
+    }
+    false
 }
 
 fn end_op(func: &Function, block: Block) -> Op {
     func.terminator(block).map_or(Op::Unreachable, |inst| func.insts[inst].op)
-}
-
-fn add(set: &mut [u64], at: Pos) {
-    set[at as usize / 64] |= 1 << (at % 64);
-}
-
-fn remove(set: &mut [u64], at: Pos) {
-    set[at as usize / 64] &= !(1 << (at % 64));
-}
-
-/// The first member after `at`.
-fn first(set: &[u64], at: Pos) -> Pos {
-    let start = at as usize + 1;
-    for (word, &bits) in set.iter().enumerate().skip(start / 64) {
-        let mut bits = bits;
-        if word == start / 64 {
-            bits &= !0 << (start % 64);
-        }
-        if bits != 0 {
-            return (word * 64) as Pos + bits.trailing_zeros();
-        }
-    }
-    NOWHERE
 }
 
 fn cost(func: &Function, an: &Analyses, block: Block) -> Cost {
@@ -440,105 +491,4 @@ fn cost(func: &Function, an: &Analyses, block: Block) -> Cost {
         cost.fragile |= an.loops.header(l) == block || an.loops.latches(l).contains(&block);
     }
     cost
-}
-
-impl Plan {
-    /// Puts the masks of `Pending` blocks into SSA form over the linear graph.
-    fn pending(&mut self, an: &Analyses, out: &mut MachFunc) {
-        let targets: Vec<Pos> = (0..self.nodes.len() as Pos)
-            .filter(|&at| self.nodes[at as usize].entry == Entry::Pending(None))
-            .collect();
-        if targets.is_empty() {
-            return;
-        }
-        let preds = self.linear_preds();
-        let mut values: Vec<[Option<Pair>; 2]> = Vec::new();
-        for target in targets {
-            values.clear();
-            values.resize(self.nodes.len(), [None; 2]);
-            self.pending_mask(an, out, target, &preds, &mut values);
-        }
-    }
-
-    fn linear_preds(&self) -> Vec<Vec<Pos>> {
-        let mut preds = vec![Vec::new(); self.nodes.len()];
-        for (at, node) in self.nodes.iter().enumerate() {
-            let at = at as Pos;
-            for to in node.linear.into_iter().filter(|&to| to != NOWHERE) {
-                preds[to as usize].push(at);
-            }
-            // The gate in front of the block is another way on.
-            if node.gate != NOWHERE {
-                preds[node.gate as usize].push(at | GATE);
-            }
-        }
-        for list in &mut preds {
-            list.dedup();
-        }
-        preds
-    }
-
-    /// One mask. `values` has it at the beginning and the end of each block; `None` is zero.
-    fn pending_mask(
-        &mut self,
-        an: &Analyses,
-        out: &mut MachFunc,
-        target: Pos,
-        preds: &[Vec<Pos>],
-        values: &mut [[Option<Pair>; 2]],
-    ) {
-        let index = |pred: Pos| (pred & !GATE) as usize;
-        let leaving =
-            |values: &[[Option<Pair>; 2]], pred: Pos| values[index(pred)][usize::from(pred & GATE == 0)];
-        let parks = |node: &Node| match node.exit {
-            Exit::Park(to) => to == target,
-            Exit::Split { then, otherwise, near } => {
-                near != target && (then == target || otherwise == target)
-            }
-            _ => false,
-        };
-        let mut params: Vec<(Pos, Pair)> = Vec::new();
-        for at in 0..=target {
-            let block = self.nodes[at as usize].block;
-            let mut value = None;
-            if self.waits(target, at) {
-                let carried =
-                    an.loops.innermost(block).filter(|&l| an.loops.header(l) == block).is_some_and(|l| {
-                        let end = at as usize + an.loops.blocks(l).len();
-                        self.nodes[at as usize..end].iter().any(parks)
-                    });
-                let first = preds[at as usize].first().and_then(|&p| leaving(values, p));
-                let same = preds[at as usize]
-                    .iter()
-                    .all(|&p| index(p) >= at as usize || leaving(values, p) == first);
-                value = first;
-                if carried || !same {
-                    let param = pair(out);
-                    params.push((at, param));
-                    value = Some(param);
-                }
-            }
-            values[at as usize][0] = value;
-            if at == target {
-                self.nodes[at as usize].entry = Entry::Pending(value);
-            } else if parks(&self.nodes[at as usize]) {
-                let new = pair(out);
-                self.nodes[at as usize].parks.push((target, new, value));
-                value = Some(new);
-            }
-            values[at as usize][1] = value;
-        }
-        for (at, param) in params {
-            self.nodes[at as usize].params.push(param);
-            for &pred in &preds[at as usize] {
-                let node = &mut self.nodes[index(pred)];
-                let zero = if pred & GATE == 0 { &mut node.zero } else { &mut node.gate_zero };
-                let arg = match leaving(values, pred) {
-                    Some(arg) => arg,
-                    None => *zero.get_or_insert_with(|| pair(out)),
-                };
-                self.mask_args.push((pred, at, arg));
-            }
-        }
-    }
 }

@@ -4,7 +4,7 @@
 //! * One block returns, and nothing is `unreachable`: such blocks go to the return too.
 //! * A loop has one latch, which is a block of that loop alone (not of a loop inside it) and ends in a jump,
 //!   and a preheader.
-//! * An edge that carries arguments is not critical, nor is one that leaves a loop.
+//! * An edge that carries arguments is not critical.
 //! * No scalar or mask leaves a divergent loop but through parameters of the exit block.
 //! * Only operations that selection knows remain (see [`crate::expand`]).
 
@@ -113,9 +113,9 @@ fn new_block_before(func: &mut Function, to: Block) -> Block {
     between
 }
 
-/// Splits critical edges that carry arguments or leave a loop.
+/// Splits critical edges that carry arguments.
 fn split_edges(func: &mut Function, ctx: &Context) -> bool {
-    let (cfg, loops) = (&ctx.analyses.cfg, &ctx.analyses.loops);
+    let cfg = &ctx.analyses.cfg;
     let mut changed = false;
     for &block in cfg.rpo() {
         let Some(branch) = func.terminator(block) else { continue };
@@ -124,8 +124,7 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
             if cfg.preds(to).len() < 2 {
                 continue;
             }
-            let leaves = loops.innermost(block).is_some_and(|l| !loops.contains(l, to));
-            if leaves || !func.branch_args(branch, which).is_empty() {
+            if !func.branch_args(branch, which).is_empty() {
                 split_edge(func, branch, which, to);
                 changed = true;
             }

@@ -35,14 +35,14 @@ impl Lower<'_> {
     /// `dst = a + b`.
     pub fn add64(&mut self, dst: Operand, a: [Operand; 2], b: [Operand; 2]) {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
-        let (carry, last) = (self.stemp(2), self.stemp(2));
+        let (carry, last) = (self.mask_temp(), self.mask_temp());
         self.emit(Role::VAddCarryOut, &[lo, carry, a[0], b[0]]);
         self.emit(Role::VAddCarryInOut, &[hi, last, a[1], b[1], carry]);
     }
 
     fn sub64(&mut self, dst: Operand, a: [Operand; 2], b: [Operand; 2]) {
         let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
-        let (carry, last) = (self.stemp(2), self.stemp(2));
+        let (carry, last) = (self.mask_temp(), self.mask_temp());
         self.emit(Role::VSubCarryOut, &[lo, carry, a[0], b[0]]);
         self.emit(Role::VSubCarryInOut, &[hi, last, a[1], b[1], carry]);
     }
@@ -142,7 +142,7 @@ impl Lower<'_> {
     }
 
     fn choose64(&mut self, dst: Operand, compare: Role, a: Value, b: Value) {
-        let (x, y, mask) = (self.source(a), self.source(b), self.stemp(2));
+        let (x, y, mask) = (self.source(a), self.source(b), self.mask_temp());
         self.emit(compare, &[mask, x, y]);
         let (p, q) = (self.halves(a), self.halves(b));
         for n in 0..2 {
@@ -157,7 +157,7 @@ impl Lower<'_> {
         let (index, base) = (self.source(scaled.index), self.source(base));
         let scale = Operand::int(scaled.scale as i32);
         let op = if scaled.signed { Role::VMadI64I32 } else { Role::VMadU64U32 };
-        let carry = self.stemp(2);
+        let carry = self.mask_temp();
         self.emit(op, &[dst, carry, index, scale, base]);
         true
     }
@@ -194,7 +194,7 @@ impl Lower<'_> {
     fn mul64(&mut self, dst: Operand, a: Value, b: Value) {
         let (x, y) = (self.halves(a), self.halves(b));
         let zero = Operand::int(0);
-        let carry = self.stemp(2);
+        let carry = self.mask_temp();
         if x[1] == zero && y[1] == zero {
             return self.emit(Role::VMadU64U32, &[dst, carry, x[0], y[0], zero]);
         }

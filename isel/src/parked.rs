@@ -1,0 +1,134 @@
+//! Sets of positions at which lanes may be parked.
+//!
+//! Lanes park at blocks further down, and most of them soon wake. So the set at one block is the set at the block
+//! before but for a few members at the front: kept as lists, nearest member first, whose tails are shared, all
+//! sets of a function together take room in proportion to its size, where rows of bits take its square. Equal
+//! lists are one list, so that comparing sets is comparing numbers.
+
+use crate::plan::{NOWHERE, Pos};
+use rustc_hash::FxHashMap;
+
+/// A set of positions; the default is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Set(u32);
+
+impl Set {
+    const EMPTY: Set = Set(0);
+}
+
+/// The storage of sets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sets {
+    /// First member and the set of the others; the empty set is cell 0.
+    cells: Vec<(Pos, Set)>,
+    known: FxHashMap<(Pos, Set), Set>,
+    /// Members in front of what is shared.
+    front: Vec<Pos>,
+}
+
+impl Sets {
+    /// Forgets all sets.
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        self.cells.push((NOWHERE, Set::EMPTY));
+        self.known.clear();
+    }
+
+    /// The nearest member, [`NOWHERE`] if there is none.
+    pub fn first(&self, set: Set) -> Pos {
+        self.cells[set.0 as usize].0
+    }
+
+    /// The set without `at`, which comes before all other members.
+    pub fn without(&self, set: Set, at: Pos) -> Set {
+        let (first, rest) = self.cells[set.0 as usize];
+        if first == at { rest } else { set }
+    }
+
+    /// Whether the position is a member.
+    pub fn contains(&self, mut set: Set, at: Pos) -> bool {
+        while self.first(set) < at {
+            set = self.cells[set.0 as usize].1;
+        }
+        self.first(set) == at
+    }
+
+    /// The set and one more member.
+    pub fn with(&mut self, set: Set, at: Pos) -> Set {
+        let alone = self.cell(at, Set::EMPTY);
+        self.union(set, alone)
+    }
+
+    /// The members of both.
+    pub fn union(&mut self, mut a: Set, mut b: Set) -> Set {
+        self.front.clear();
+        while a != b && a != Set::EMPTY && b != Set::EMPTY {
+            let ((first_a, rest_a), (first_b, rest_b)) = (self.cells[a.0 as usize], self.cells[b.0 as usize]);
+            self.front.push(first_a.min(first_b));
+            if first_a <= first_b {
+                a = rest_a;
+            }
+            if first_b <= first_a {
+                b = rest_b;
+            }
+        }
+        let mut set = if a == Set::EMPTY { b } else { a };
+        while let Some(at) = self.front.pop() {
+            set = self.cell(at, set);
+        }
+        set
+    }
+
+    fn cell(&mut self, first: Pos, rest: Set) -> Set {
+        *self.known.entry((first, rest)).or_insert_with(|| {
+            self.cells.push((first, rest));
+            Set(self.cells.len() as u32 - 1)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(sets: &Sets, mut set: Set) -> Vec<Pos> {
+        let mut all = Vec::new();
+        while set != Set::EMPTY {
+            all.push(sets.first(set));
+            set = sets.without(set, sets.first(set));
+        }
+        all
+    }
+
+    #[test]
+    fn lists_behave_like_sets() {
+        let mut sets = Sets::default();
+        sets.clear();
+        let build =
+            |sets: &mut Sets, list: &[Pos]| list.iter().fold(Set::default(), |set, &at| sets.with(set, at));
+        let a = build(&mut sets, &[9, 3, 5, 3]);
+        let b = build(&mut sets, &[5, 7, 9]);
+        assert_eq!(members(&sets, a), [3, 5, 9]);
+        let both = sets.union(a, b);
+        assert_eq!(members(&sets, both), [3, 5, 7, 9]);
+        assert_eq!(both, sets.union(b, a), "one list for one set");
+        assert_eq!(sets.union(both, a), both);
+        assert_eq!(sets.union(Set::default(), a), a);
+        assert!(sets.contains(both, 7) && !sets.contains(a, 7) && !sets.contains(a, 10));
+        assert_eq!((sets.first(a), sets.first(Set::default())), (3, NOWHERE));
+        assert_eq!(sets.without(a, 4), a);
+    }
+
+    #[test]
+    fn a_set_that_grows_at_the_front_shares_its_tail() {
+        let mut sets = Sets::default();
+        sets.clear();
+        let mut set = Set::default();
+        for at in (0..10_000).rev() {
+            set = sets.with(set, at);
+        }
+        // One cell a member, and one for the member alone.
+        assert!(sets.cells.len() <= 20_001);
+        assert_eq!(sets.first(set), 0);
+    }
+}

@@ -1,0 +1,184 @@
+//! The masks of lanes that wait at [`Entry::Pending`] blocks, in SSA form over the linear graph.
+//!
+//! Each mask is looked at from the first block that adds to it, or where lanes may be waiting already (the header
+//! of a loop in which they wait for others to leave it), to the block where it is used.
+
+use crate::mask::{LaneMask, Masks};
+use crate::plan::{Entry, GATE, NOWHERE, Parking, Plan, Pos};
+use ir::analysis::Analyses;
+use isa::MachFunc;
+
+/// A mask that a block takes from its linear predecessors.
+#[derive(Clone, Copy, Debug)]
+struct Param {
+    at: Pos,
+    mask: LaneMask,
+}
+
+/// Argument of a mask parameter.
+#[derive(Clone, Copy, Debug)]
+struct Arg {
+    /// Predecessor, [`GATE`] added if it is a gate, and successor.
+    edge: (Pos, Pos),
+    mask: LaneMask,
+}
+
+/// Parameters of blocks and what edges pass to them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pending {
+    params: Vec<Param>,
+    args: Vec<Arg>,
+    /// Linear predecessors by position.
+    preds: Lists,
+    /// Blocks that park lanes, by the position of the target.
+    parkers: Lists,
+    /// The mask at hand at the beginning and the end of each block; `None` is no lane.
+    values: Vec<[Option<LaneMask>; 2]>,
+}
+
+impl Pending {
+    /// Makes the masks of all pending blocks of the plan.
+    pub fn compute(&mut self, plan: &mut Plan, an: &Analyses, masks: Masks, out: &mut MachFunc) {
+        self.params.clear();
+        self.args.clear();
+        self.preds.fill(plan.nodes.len(), |add| {
+            for (at, node) in plan.nodes.iter().enumerate() {
+                node.linear.into_iter().filter(|&to| to != NOWHERE).for_each(|to| add(to, at as Pos));
+                // The gate in front of the block is another way on.
+                if node.gate != NOWHERE {
+                    add(node.gate, at as Pos | GATE);
+                }
+            }
+        });
+        for (at, node) in plan.nodes.iter_mut().enumerate() {
+            node.joins = self.preds.of(at as Pos).len() as u32;
+        }
+        self.parkers.fill(plan.nodes.len(), |add| {
+            for (at, node) in plan.nodes.iter().enumerate() {
+                node.parked_at().for_each(|to| add(to, at as Pos));
+            }
+        });
+        self.values.clear();
+        self.values.resize(plan.nodes.len(), [None; 2]);
+        for target in 0..plan.nodes.len() as Pos {
+            if plan.nodes[target as usize].entry == Entry::Pending(None) {
+                self.mask(plan, an, masks, out, target);
+            }
+        }
+        // Each block's in the order in which they were made, which is also that of the arguments.
+        self.params.sort_by_key(|param| param.at);
+        self.args.sort_by_key(|arg| arg.edge);
+    }
+
+    /// The mask parameters of a block.
+    pub fn params(&self, at: Pos) -> impl Iterator<Item = LaneMask> {
+        let first = self.params.partition_point(|param| param.at < at);
+        self.params[first..].iter().take_while(move |param| param.at == at).map(|param| param.mask)
+    }
+
+    /// The masks that the edge from `from` ([`GATE`] added if it is a gate) passes to `to`.
+    pub fn args(&self, from: Pos, to: Pos) -> impl Iterator<Item = LaneMask> {
+        let first = self.args.partition_point(|arg| arg.edge < (from, to));
+        self.args[first..].iter().take_while(move |arg| arg.edge == (from, to)).map(|arg| arg.mask)
+    }
+
+    /// The first block where lanes may wait for the target, or that sends them there.
+    fn begin(&self, plan: &Plan, target: Pos) -> Pos {
+        let mut begin = self.parkers.of(target).first().map_or(target, |&first| first);
+        while begin > 0 && plan.waits(target, begin) {
+            begin -= 1;
+        }
+        begin
+    }
+
+    /// The mask at the end of a predecessor.
+    fn leaving(&self, pred: Pos) -> Option<LaneMask> {
+        self.values[(pred & !GATE) as usize][usize::from(pred & GATE == 0)]
+    }
+
+    /// Whether the block begins a loop in which lanes are sent to the target.
+    fn carried(&self, plan: &Plan, an: &Analyses, target: Pos, at: Pos) -> bool {
+        let block = plan.nodes[at as usize].block;
+        let Some(l) = an.loops.innermost(block).filter(|&l| an.loops.header(l) == block) else {
+            return false;
+        };
+        let end = an.loops.latches(l).iter().map(|&latch| plan.at(latch)).max().unwrap_or(at);
+        let parkers = self.parkers.of(target);
+        parkers.get(parkers.partition_point(|&p| p < at)).is_some_and(|&p| p <= end)
+    }
+
+    fn mask(&mut self, plan: &mut Plan, an: &Analyses, masks: Masks, out: &mut MachFunc, target: Pos) {
+        let begin = self.begin(plan, target);
+        let first_param = self.params.len();
+        for at in begin..=target {
+            let mut value = None;
+            if plan.waits(target, at) {
+                let preds = self.preds.of(at);
+                let first = preds.first().and_then(|&p| self.leaving(p));
+                let same = preds.iter().all(|&p| p & !GATE >= at || self.leaving(p) == first);
+                value = first;
+                if !same || self.carried(plan, an, target, at) {
+                    let mask = masks.new(out);
+                    self.params.push(Param { at, mask });
+                    value = Some(mask);
+                }
+            }
+            self.values[at as usize][0] = value;
+            let node = &mut plan.nodes[at as usize];
+            if at == target {
+                node.entry = Entry::Pending(value);
+            } else if node.parked_at().any(|to| to == target) {
+                let new = masks.new(out);
+                let free = usize::from(node.parks[0].is_some());
+                node.parks[free] = Some(Parking { target, new, old: value });
+                value = Some(new);
+            }
+            self.values[at as usize][1] = value;
+        }
+        for n in first_param..self.params.len() {
+            self.pass_arguments(plan, masks, out, self.params[n].at);
+        }
+        self.values[begin as usize..=target as usize].fill([None; 2]);
+    }
+
+    /// Passes the mask at hand to the parameter for it that the block at a position has.
+    fn pass_arguments(&mut self, plan: &mut Plan, masks: Masks, out: &mut MachFunc, at: Pos) {
+        for n in 0..self.preds.of(at).len() {
+            let pred = self.preds.of(at)[n];
+            let node = &mut plan.nodes[(pred & !GATE) as usize];
+            let zero = if pred & GATE == 0 { &mut node.zero } else { &mut node.gate_zero };
+            let mask = self.leaving(pred).unwrap_or_else(|| *zero.get_or_insert_with(|| masks.new(out)));
+            self.args.push(Arg { edge: (pred, at), mask });
+        }
+    }
+}
+
+/// A list of positions for each position, all in one piece of memory.
+#[derive(Clone, Debug, Default)]
+struct Lists {
+    starts: Vec<u32>,
+    items: Vec<Pos>,
+}
+
+impl Lists {
+    /// Fills the lists; `each` calls its argument with the position whose list an item joins, and does so twice.
+    fn fill(&mut self, count: usize, each: impl Fn(&mut dyn FnMut(Pos, Pos))) {
+        self.starts.clear();
+        self.starts.resize(count + 2, 0);
+        each(&mut |list, _| self.starts[list as usize + 2] += 1);
+        for n in 2..self.starts.len() {
+            self.starts[n] += self.starts[n - 1];
+        }
+        self.items.clear();
+        self.items.resize(self.starts[count + 1] as usize, NOWHERE);
+        each(&mut |list, item| {
+            let next = &mut self.starts[list as usize + 1];
+            self.items[*next as usize] = item;
+            *next += 1;
+        });
+    }
+
+    fn of(&self, list: Pos) -> &[Pos] {
+        &self.items[self.starts[list as usize] as usize..self.starts[list as usize + 1] as usize]
+    }
+}
