@@ -34,7 +34,7 @@ pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};
 pub use func::{
     Abi, ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef, SpaceSet,
-    SyncOrder, SyncScope,
+    SpillCount, SyncOrder, SyncScope,
 };
 pub use graphics::names as graphics_names;
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};

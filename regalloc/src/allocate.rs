@@ -4,8 +4,10 @@
 use crate::pack::File;
 use crate::rewrite::Packed;
 use crate::scan::LOOP_FACTOR;
+use crate::snapshot::Snapshot;
+use crate::spill::Scene;
 use crate::stream::{SGPR, VGPR};
-use crate::{AllocError, Context, Stats, spill};
+use crate::{AllocError, Context, Stats};
 use isa::{MachFunc, Note, Subtarget};
 
 /// With how many registers the packer may stop looking for a better order. SGPRs only matter when there are so many
@@ -24,12 +26,16 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
 /// How many registers fewer than there are regalloc2 is asked to do with, one question after the other.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
+/// Most operands of a class, times questions, that regalloc2 is asked about in one function: it takes more than a
+/// microsecond for each, and more than linear time where very many are live.
+const MOST_ASKED: usize = 1 << 14;
+
 /// Who chooses what to spill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Engine {
-    /// Nobody: running out of registers is an error.
+    /// Linear scan, and only what can be made again: that needing more is an error.
     #[default]
-    None,
+    Remake,
     /// Linear scan ([`crate::scan`]).
     Scan,
     /// regalloc2 ([`crate::budget`]), and linear scan when it has no answer that fits.
@@ -37,7 +43,7 @@ enum Engine {
 }
 
 /// What has been tried to make a class fit.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Try {
     /// Registers kept back for breaking cycles.
     reserved: u32,
@@ -45,17 +51,29 @@ struct Try {
     scattered: bool,
     /// Questions put to regalloc2.
     asked: usize,
-    /// The state before its last answer was tried.
-    before: Option<Box<(MachFunc, spill::State)>>,
+    /// Whether its last answer is being tried; `Snapshots::before` has the state before.
+    answered: bool,
     /// Who chooses.
     engine: Engine,
     /// Registers kept free for reloads when scanning.
     slack: u32,
 }
 
+/// States of the function to go back to.
+#[derive(Default)]
+pub(crate) struct Snapshots {
+    /// Before anything was spilled.
+    start: Snapshot,
+    /// After spilling as regalloc2 says.
+    asked: Snapshot,
+    /// Before an answer of regalloc2 was tried, by class.
+    before: [Snapshot; 2],
+}
+
 impl Context {
-    /// Finds places for everything and plans the copies. If that takes spilling, both ways of choosing what to spill are
-    /// tried, and the one whose code costs less is kept; with `scan`, only linear scan.
+    /// Finds places for everything and plans the copies. Where there are too few registers, values that can be made again
+    /// are; if that is not enough, both ways of choosing what to spill are tried, and the one whose code costs less is
+    /// kept; with `scan`, only linear scan.
     pub(crate) fn allocate(
         &mut self,
         func: &mut MachFunc,
@@ -64,25 +82,38 @@ impl Context {
         scan: bool,
         stats: &mut Stats,
     ) -> Result<(), AllocError> {
-        match self.settle(func, target, budget, Engine::None, stats) {
+        self.changed = false;
+        self.spiller.clear();
+        let mut tries = [Try::default(); 2];
+        match self.settle(func, target, budget, &mut tries, stats) {
             Err(AllocError::Registers { .. }) => {}
             other => return other,
         }
-        if scan {
-            return self.settle(func, target, budget, Engine::Scan, stats);
+        let mut asked = None;
+        if !scan {
+            let mut tries = self.restart(func, Engine::Ask);
+            if self.settle(func, target, budget, &mut tries, stats).is_ok() {
+                self.snapshots.asked.save(func, &self.spiller.state);
+                asked = Some((spill_cost(func), tries));
+            }
         }
-        let mut scanned = func.clone();
-        let limit = match self.settle(&mut scanned, target, budget, Engine::Scan, stats) {
-            Ok(()) => spill_cost(&scanned),
-            Err(_) => f32::INFINITY,
-        };
-        let mut asked = func.clone();
-        if self.settle(&mut asked, target, budget, Engine::Ask, stats).is_ok() && spill_cost(&asked) <= limit
-        {
-            *func = asked;
-            return Ok(());
+        let mut tries = self.restart(func, Engine::Scan);
+        let scanned = self.settle(func, target, budget, &mut tries, stats);
+        match asked {
+            Some((cost, mut tries)) if scanned.is_err() || cost <= spill_cost(func) => {
+                self.snapshots.asked.restore(func, &mut self.spiller.state);
+                self.settle(func, target, budget, &mut tries, stats)
+            }
+            _ => scanned,
         }
-        self.settle(func, target, budget, Engine::Scan, stats)
+    }
+
+    /// Goes back to the function as it was.
+    fn restart(&mut self, func: &mut MachFunc, engine: Engine) -> [Try; 2] {
+        if self.changed {
+            self.snapshots.start.restore(func, &mut self.spiller.state);
+        }
+        [Try { engine, ..Try::default() }; 2]
     }
 
     /// Finds places for everything and plans the copies; spills until that succeeds.
@@ -91,11 +122,9 @@ impl Context {
         func: &mut MachFunc,
         target: &Subtarget,
         budget: [u32; 2],
-        engine: Engine,
+        tries: &mut [Try; 2],
         stats: &mut Stats,
     ) -> Result<(), AllocError> {
-        self.spiller.clear();
-        let mut tries = [Try { engine, ..Try::default() }, Try { engine, ..Try::default() }];
         'again: loop {
             stats.rounds += 1;
             self.streams.build(func)?;
@@ -111,7 +140,7 @@ impl Context {
                     stats.pressure[class] = pressure;
                 }
                 if !fits {
-                    self.make_room(func, file, pressure, &mut tries)?;
+                    self.make_room(func, target, file, pressure, tries)?;
                     continue 'again;
                 }
             }
@@ -129,18 +158,23 @@ impl Context {
     fn make_room(
         &mut self,
         func: &mut MachFunc,
+        target: &Subtarget,
         file: File,
         pressure: u32,
         tries: &mut [Try; 2],
     ) -> Result<(), AllocError> {
         let class = file.class;
+        if !self.changed {
+            self.changed = true;
+            self.snapshots.start.save(func, &self.spiller.state);
+        }
         let attempt = &mut tries[class];
-        if pressure <= file.limit && !attempt.scattered && attempt.before.is_none() {
+        if pressure <= file.limit && !attempt.scattered && !attempt.answered {
             attempt.scattered = true;
             return Ok(());
         }
-        if let Some(before) = attempt.before.take() {
-            (*func, self.spiller.state) = *before;
+        if std::mem::take(&mut attempt.answered) {
+            self.snapshots.before[class].restore(func, &mut self.spiller.state);
             // The other class is allocated anew from here too.
             let Try { asked, engine, .. } = tries[1 - class];
             tries[1 - class] = Try { asked, engine, ..Try::default() };
@@ -148,37 +182,55 @@ impl Context {
         }
         let groups = &self.groups[class];
         groups.restore(&mut self.streams.class[class]);
-        if attempt.engine == Engine::None {
-            return Err(no_registers(class, file.limit));
+        if attempt.engine == Engine::Ask && self.ask(func, target, file, attempt) {
+            return Ok(());
         }
-        while attempt.engine == Engine::Ask && attempt.asked < QUESTIONS.len() {
-            let room = file.limit.checked_sub(QUESTIONS[attempt.asked]);
-            attempt.asked += 1;
-            let fixed = self.spiller.fix(func, &self.streams, class);
-            let answered =
-                room.is_some_and(|room| self.budget.run(func, &self.streams, groups, class, fixed, room));
-            if answered {
-                let before = Box::new((func.clone(), self.spiller.state.clone()));
-                let (streams, flow) = (&self.streams, &self.live.flow);
-                if self.spiller.reside(func, streams, groups, flow, class, &self.budget) {
-                    attempt.before = Some(before);
-                    return Ok(());
-                }
-                (*func, self.spiller.state) = *before;
-            }
+        if attempt.engine == Engine::Ask {
+            attempt.engine = Engine::Scan;
         }
-        attempt.engine = Engine::Scan;
+        let (groups, streams) = (&self.groups[class], &self.streams);
         // Reloads need registers too: leave ever more room for them.
         loop {
-            attempt.slack += 4;
+            attempt.slack += 4 + attempt.slack / 2;
             let most = file.limit.min(pressure);
             let Some(room) = most.checked_sub(attempt.slack) else {
                 return Err(no_registers(class, file.limit));
             };
-            if self.spiller.scan(func, &self.streams, groups, class, room) {
+            let scene = Scene { class, target, streams, groups, budget: None };
+            let only_made = attempt.engine == Engine::Remake;
+            if self.spiller.scan(func, scene, room, only_made) {
                 return Ok(());
             }
+            if only_made {
+                return Err(no_registers(class, file.limit));
+            }
         }
+    }
+
+    /// Has regalloc2 say what resides where; `false` if it has no answer.
+    fn ask(&mut self, func: &mut MachFunc, target: &Subtarget, file: File, attempt: &mut Try) -> bool {
+        let class = file.class;
+        let (streams, groups) = (&self.streams, &self.groups[class]);
+        let operands = streams.class[class].regs.len();
+        while let Some(fewer) = QUESTIONS.get(attempt.asked) {
+            attempt.asked += 1;
+            if operands * attempt.asked > MOST_ASKED {
+                break;
+            }
+            let fixed = self.spiller.fix(func, streams, class);
+            let room = file.limit.checked_sub(*fewer);
+            if !room.is_some_and(|room| self.budget.run(func, streams, groups, class, fixed, room)) {
+                continue;
+            }
+            self.snapshots.before[class].save(func, &self.spiller.state);
+            let scene = Scene { class, target, streams, groups, budget: None };
+            if self.spiller.reside(func, scene, &self.live.flow, &self.budget) {
+                attempt.answered = true;
+                return true;
+            }
+            self.snapshots.before[class].restore(func, &mut self.spiller.state);
+        }
+        false
     }
 
     /// Ranges, groups and places of a class; whether it fits, and the pressure.
@@ -222,14 +274,16 @@ impl Context {
     }
 }
 
-/// Stores and reloads, weighted by loop depth.
+/// Stores and reloads, weighted by loop depth; what is made again counts half.
 fn spill_cost(func: &MachFunc) -> f32 {
-    let is_spill = |inst: &isa::MachInst| {
-        inst.note.index().is_some_and(|i| matches!(func.notes[i], Note::Alloc("spill" | "reload")))
+    let cost = |inst: &isa::MachInst| match inst.note.index().map(|i| &func.notes[i]) {
+        Some(Note::Alloc("spill" | "reload")) => 1.0,
+        Some(Note::Alloc("remake")) => 0.5,
+        _ => 0.0,
     };
     let weighted = func.blocks.values().map(|block| {
-        let count = block.insts.iter().filter(|inst| is_spill(inst)).count();
-        count as f32 * LOOP_FACTOR.powi(i32::from(block.depth.min(8)))
+        let sum: f32 = block.insts.iter().map(cost).sum();
+        sum * LOOP_FACTOR.powi(i32::from(block.depth.min(8)))
     });
     weighted.sum()
 }

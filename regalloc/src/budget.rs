@@ -263,8 +263,7 @@ impl Budget {
         }
         let mut changes: Vec<(u32, i32)> = Vec::new();
         for reg in (0..registers).filter(|&reg| self.bank[reg as usize] == NONE) {
-            let (start, len) = groups.range[reg as usize];
-            for &(from, to) in &groups.intervals[start as usize..][..len as usize] {
+            for &(from, to) in groups.range_of(reg) {
                 changes.extend([(from, 1), (to, -1)]);
             }
         }
@@ -300,8 +299,7 @@ impl Budget {
                 bank_of[root] = least as u8;
             }
             self.bank[reg as usize] = bank_of[root];
-            let (start, len) = groups.range[reg as usize];
-            let range = &groups.intervals[start as usize..][..len as usize];
+            let range = groups.range_of(reg);
             load[usize::from(bank_of[root])] +=
                 range.iter().map(|&(from, to)| u64::from(to - from)).sum::<u64>();
         }

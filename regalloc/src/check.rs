@@ -8,15 +8,22 @@
 //! * An original instruction reads: each dword read must be in the register the final one names.
 //! * It writes value `v` to register `r`: `v` is nowhere else any more, and `r` holds `{v}`.
 //! * An original `COPY d, s`: wherever `s` is, `d` is too. An edge assigns parameters in the same way, all at once.
-//! * An inserted move, swap, lane access or scratch access moves sets between places; anything else inserted is wrong.
+//! * An inserted move, swap, lane access or scratch access moves sets between places.
+//! * What always holds the same (see `facts`) is one value, which may be made anywhere: by an inserted move of the
+//!   constant, load of the argument, sum of program counter and distance. The original's instruction may be missing
+//!   (`rewrite::is_dropped`).
+//! * Anything else inserted is wrong.
 //!
 //! SGPRs and lanes flow along linear edges, VGPRs and scratch slots along logical ones. Requires that blocks are still
 //! those of the original: it runs before clean-up.
 
+mod facts;
 mod live;
 
+use self::facts::{Fact, Facts};
 use self::live::Live;
 use crate::constrain;
+use crate::rewrite;
 use crate::stream::{SGPR, VGPR, class_index, edges, params, sgpr_align};
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
@@ -55,13 +62,19 @@ pub enum Problem {
 
 /// A dword of the original program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
 pub enum Value {
     /// A virtual register.
     Virtual(u32),
     /// What a hardware register holds by name, written by an original instruction or before the first one.
     Hardware(u16),
-    /// Where the wave's spill slots begin.
-    ScratchBase,
+    /// Something that registers of the original always hold: a number of `facts`.
+    Fact(u32),
+    /// The wave's scratch offset plus so many bytes.
+    ScratchBase(u32),
+    /// Half of the program counter as an inserted instruction read it last, and the carry of adding to the low one.
+    Counter(u8),
+    Carry,
 }
 
 /// Where a value can be.
@@ -90,7 +103,13 @@ impl fmt::Display for CheckError {
             Problem::Missing { value: Value::Hardware(code), reg } => {
                 write!(f, "{reg:?} does not hold what was put into register {code}")
             }
-            Problem::Missing { value: Value::ScratchBase, reg } => write!(f, "{reg:?} is no scratch offset"),
+            Problem::Missing { value: Value::Fact(_), reg } => write!(f, "{reg:?} is not what it always is"),
+            Problem::Missing { value: Value::ScratchBase(_), reg } => {
+                write!(f, "{reg:?} is no scratch offset")
+            }
+            Problem::Missing { value: Value::Counter(_) | Value::Carry, reg } => {
+                write!(f, "{reg:?} is no part of an address")
+            }
             Problem::Different => f.write_str("differs from the original instruction"),
             Problem::Inserted => f.write_str("an allocator does not insert this"),
             Problem::Register { reg, len } => write!(f, "{len} registers cannot begin at {reg:?}"),
@@ -121,7 +140,8 @@ impl State {
         }
     }
 
-    /// The value is made anew: copies of an older one are not it.
+    /// The value is made anew: copies of an older one are not it. Looks at every place, so not for values of which there
+    /// are no older ones ([`Facts::is_new`]).
     fn forget(&mut self, value: Value) {
         self.undef.remove(&value);
         self.places.retain(|_, values| {
@@ -130,8 +150,10 @@ impl State {
         });
     }
 
-    fn define(&mut self, reg: Reg, value: Value) {
-        self.forget(value);
+    fn define(&mut self, reg: Reg, value: Value, facts: &Facts) {
+        if !facts.is_new(value) {
+            self.forget(value);
+        }
         self.set(Place::Reg(reg.0), SmallVec::from_slice(&[value]));
     }
 
@@ -144,9 +166,20 @@ impl State {
         if pairs.is_empty() {
             return;
         }
+        let mut written: SmallVec<[Value; 16]> = pairs.iter().map(|&(dst, _)| dst).collect();
+        let mut by_source: SmallVec<[(Value, Value); 16]> =
+            pairs.iter().map(|&(dst, src)| (src, dst)).collect();
+        written.sort_unstable();
+        by_source.sort_unstable();
         let renamed = |values: &[Value]| -> Values {
-            let kept = values.iter().filter(|v| !pairs.iter().any(|(dst, _)| dst == *v)).copied();
-            kept.chain(pairs.iter().filter(|(_, src)| values.contains(src)).map(|(dst, _)| *dst)).collect()
+            let mut out: Values =
+                values.iter().copied().filter(|value| written.binary_search(value).is_err()).collect();
+            for value in values {
+                let from = by_source.partition_point(|(src, _)| src < value);
+                let same = by_source[from..].iter().take_while(|(src, _)| src == value);
+                out.extend(same.map(|&(_, dst)| dst));
+            }
+            out
         };
         for values in self.places.values_mut() {
             *values = renamed(values);
@@ -193,11 +226,54 @@ impl State {
     }
 }
 
+/// Copies of the original whose moves are still to come: they are made before the next instruction, or not at all.
+#[derive(Default)]
+struct Pending {
+    /// Constants that go to values.
+    constants: Vec<(Operand, Value)>,
+    /// Values in VGPRs that get those in SGPRs.
+    from_sgprs: Vec<(Value, Value)>,
+    /// Values that get facts, which may be made only now.
+    facts: Vec<(Value, Value)>,
+}
+
+impl Pending {
+    fn clear(&mut self) {
+        self.constants.clear();
+        self.from_sgprs.clear();
+        self.facts.clear();
+    }
+
+    /// Copies within a class, perhaps of what is itself on its way.
+    fn copy(&mut self, pairs: &[(Value, Value)]) {
+        for &(dst, src) in pairs {
+            if matches!(src, Value::Fact(_)) {
+                self.facts.push((dst, src));
+            }
+            let more = self.constants.iter().filter(|(_, to)| *to == src).map(|&(from, _)| (from, dst));
+            let more: SmallVec<[(Operand, Value); 2]> = more.collect();
+            self.constants.extend(more);
+            for list in [&mut self.from_sgprs, &mut self.facts] {
+                let more = list.iter().filter(|(to, _)| *to == src).map(|&(_, from)| (dst, from));
+                let more: SmallVec<[(Value, Value); 2]> = more.collect();
+                list.extend(more);
+            }
+        }
+    }
+
+    /// A fact, and what else it is called from here on.
+    fn names(&self, fact: Value) -> impl Iterator<Item = Value> {
+        let copies = self.facts.iter().filter(move |(_, src)| *src == fact).map(|(dst, _)| *dst);
+        std::iter::once(fact).chain(copies)
+    }
+}
+
 /// A check in progress.
 struct Checker<'a> {
     original: &'a MachFunc,
     final_: &'a MachFunc,
     target: &'a Subtarget,
+    facts: Facts,
     /// VGPRs that hold spilled SGPRs.
     lanes: FxHashSet<u16>,
     /// States at block entries, by class.
@@ -215,6 +291,7 @@ pub fn check(original: &MachFunc, final_: &MachFunc, target: &Subtarget) -> Resu
         original: &original,
         final_,
         target,
+        facts: Facts::new(&original),
         lanes: FxHashSet::default(),
         entry: vec![[None, None]; final_.blocks.len()],
     };
@@ -272,7 +349,7 @@ impl Checker<'_> {
             })
         });
         let inputs = self.final_.abi.layout().into_iter().map(|slot| (slot.reg.0, slot.len));
-        for (first, len) in ranges.chain(inputs).chain([(Reg::VCC.0, 2)]) {
+        for (first, len) in ranges.chain(inputs).chain([(Reg::VCC.0, 2), (Reg::SCC.0, 1)]) {
             for code in first..first + u16::from(len) {
                 state.set(Place::Reg(code), SmallVec::from_slice(&[Value::Hardware(code)]));
             }
@@ -294,10 +371,12 @@ impl Checker<'_> {
     }
 
     fn solve(&mut self) -> Result<(), CheckError> {
-        let class_of = |original: &MachFunc, value: Value| match value {
+        let class_of = |original: &MachFunc, value: Value, class: usize| match value {
             Value::Virtual(v) => class_index(original.vregs[isa::VReg::from_u32(v)]),
             Value::Hardware(code) => usize::from(code >= 256),
-            Value::ScratchBase => SGPR,
+            Value::ScratchBase(_) | Value::Counter(_) | Value::Carry => SGPR,
+            // Neither flows from anywhere: a register's contents of that kind are where the register is.
+            Value::Fact(_) => class,
         };
         let live = Live::new(self.original);
         let initial = self.initial();
@@ -317,11 +396,14 @@ impl Checker<'_> {
                     let mut out = state.clone();
                     out.assign(&self.edge(edge, class));
                     let needed = |value| match value {
-                        Value::Virtual(vreg) => live.at_entry(edge.to, vreg),
+                        Value::Virtual(vreg) => {
+                            self.facts.pointers[vreg as usize] || live.at_entry(edge.to, vreg)
+                        }
                         _ => true,
                     };
-                    let out =
-                        out.part(class, |value| class_of(self.original, value) == class && needed(value));
+                    let out = out.part(class, |value| {
+                        class_of(self.original, value, class) == class && needed(value)
+                    });
                     let entry = &mut self.entry[edge.to.index()][class];
                     let changed = match entry {
                         Some(entry) => entry.join(&out),
@@ -362,8 +444,9 @@ impl Checker<'_> {
 
     fn edge(&self, edge: &Edge, class: usize) -> Vec<(Value, Value)> {
         let params = params(&self.original.blocks[edge.to], class).iter();
-        let value = |v: &isa::VReg| Value::Virtual(v.index() as u32);
-        params.zip(self.original.edge_args(edge)).map(|(dst, src)| (value(dst), value(src))).collect()
+        let pairs = params.zip(self.original.edge_args(edge));
+        let values = pairs.map(|(&dst, &src)| (self.facts.value(dst), self.facts.value(src)));
+        values.filter(|(dst, src)| dst != src).collect()
     }
 
     /// Executes a block. On an error goes on, so that the states below are those of a program without it.
@@ -372,22 +455,23 @@ impl Checker<'_> {
         let final_ = &self.final_.blocks[block].insts;
         let mut first_error = Ok(());
         let mut next = 0;
-        let mut constants: Vec<(Operand, Value)> = Vec::new();
-        let mut from_sgprs: Vec<(Value, Value)> = Vec::new();
+        let mut pending = Pending::default();
         for index in 0..=final_.len() {
             // Original pseudos that come before this instruction.
             while let Some(inst) = original.get(next)
                 && (inst.op == op::COPY || inst.op == op::UNDEF)
             {
-                self.pseudo(inst, state, &mut constants, &mut from_sgprs);
+                self.pseudo(inst, state, &mut pending);
                 next += 1;
             }
             let Some(inst) = final_.get(index) else { break };
             let result = if self.inserted(inst) {
-                self.insertion(inst, state, &constants, &from_sgprs)
+                self.insertion(inst, state, &pending)
             } else {
+                pending.clear();
                 next += 1;
                 match original.get(next - 1) {
+                    Some(source) if rewrite::is_dropped(inst) => self.dropped(source, state),
                     Some(source) => self.instruction(source, inst, state),
                     None => Err(Problem::Different),
                 }
@@ -402,10 +486,18 @@ impl Checker<'_> {
         first_error
     }
 
+    /// The final code does without an instruction of the original.
+    fn dropped(&self, source: &MachInst, state: &mut State) -> Result<(), Problem> {
+        if source.op.row().implicit.contains(Implicit::WRITE_SCC) {
+            state.forget(Value::Hardware(Reg::SCC.0));
+        }
+        if self.facts.is_dispensable(self.original, source) { Ok(()) } else { Err(Problem::Different) }
+    }
+
     fn values(&self, operand: Operand) -> SmallVec<[Value; 4]> {
         match operand {
             Operand::Virt(tuple) => {
-                self.original.regs(tuple).iter().map(|reg| Value::Virtual(reg.index() as u32)).collect()
+                self.original.regs(tuple).iter().map(|&reg| self.facts.value(reg)).collect()
             }
             Operand::Reg(RegRange { first, len }) => {
                 (first.0..first.0 + u16::from(len)).map(Value::Hardware).collect()
@@ -418,13 +510,14 @@ impl Checker<'_> {
         &self,
         inst: &MachInst,
         state: &mut State,
-        constants: &mut Vec<(Operand, Value)>,
-        from_sgprs: &mut Vec<(Value, Value)>,
+        pending: &mut Pending,
     ) {
         let dst = self.values(inst.ops[0]);
         if inst.op == op::UNDEF {
             for value in dst {
-                state.forget(value);
+                if !self.facts.is_new(value) {
+                    state.forget(value);
+                }
                 state.undef.insert(value);
             }
             return;
@@ -433,35 +526,26 @@ impl Checker<'_> {
         if src.is_empty() {
             let parts = 0..dst.len() as u8;
             for (&value, i) in dst.iter().zip(parts) {
+                if matches!(value, Value::Fact(_)) {
+                    continue;
+                }
                 state.forget(value);
-                constants.push((crate::rewrite::constant_part(inst.ops[1], i, dst.len() as u8), value));
+                pending.constants.push((rewrite::constant_part(inst.ops[1], i, dst.len() as u8), value));
             }
             return;
         }
         let pairs: SmallVec<[(Value, Value); 4]> = dst.iter().copied().zip(src.iter().copied()).collect();
-        if self.is_vgpr(dst[0]) && !self.is_vgpr(src[0]) {
-            pairs.iter().for_each(|&(dst, _)| state.forget(dst));
-            from_sgprs.extend(pairs);
+        if self.is_vgpr(inst.ops[0]) && !self.is_vgpr(inst.ops[1]) {
+            pairs.iter().filter(|pair| !self.facts.is_new(pair.0)).for_each(|&(dst, _)| state.forget(dst));
+            pending.from_sgprs.extend(pairs);
         } else {
             state.assign(&pairs);
-            // What comes from outside the class may still be on its way: several copies can stand in a row.
-            for &(dst, src) in &pairs {
-                let more: Vec<_> =
-                    constants.iter().filter(|(_, v)| *v == src).map(|&(c, _)| (c, dst)).collect();
-                constants.extend(more);
-                let more: Vec<_> =
-                    from_sgprs.iter().filter(|(v, _)| *v == src).map(|&(_, s)| (dst, s)).collect();
-                from_sgprs.extend(more);
-            }
+            pending.copy(&pairs);
         }
     }
 
-    fn is_vgpr(&self, value: Value) -> bool {
-        match value {
-            Value::Virtual(v) => class_index(self.original.vregs[isa::VReg::from_u32(v)]) == VGPR,
-            Value::Hardware(code) => code >= 256,
-            Value::ScratchBase => false,
-        }
+    fn is_vgpr(&self, operand: Operand) -> bool {
+        crate::stream::operand_class(self.original, operand) == Some(VGPR)
     }
 
     /// An instruction of the original.
@@ -496,17 +580,19 @@ impl Checker<'_> {
                 }
             }
         }
-        for code in [106, 107] {
-            let value = Value::Hardware(code);
-            if row.implicit.contains(Implicit::READ_VCC) && !state.holds(Reg(code), value) {
-                problem = problem.and(Err(Problem::Missing { value, reg: Reg(code) }));
+        let vcc = (Implicit::READ_VCC, Implicit::WRITE_VCC);
+        let scc = (Implicit::READ_SCC, Implicit::WRITE_SCC);
+        for (reg, (read, write)) in [(Reg::VCC, vcc), (Reg::VCC.offset(1), vcc), (Reg::SCC, scc)] {
+            let value = Value::Hardware(reg.0);
+            if row.implicit.contains(read) && !state.holds(reg, value) {
+                problem = problem.and(Err(Problem::Missing { value, reg }));
             }
-            if row.implicit.contains(Implicit::WRITE_VCC) {
-                defs.push((Reg(code), value));
+            if row.implicit.contains(write) {
+                defs.push((reg, value));
             }
         }
         for (reg, value) in defs {
-            state.define(reg, value);
+            state.define(reg, value, &self.facts);
         }
         problem
     }
@@ -527,8 +613,7 @@ impl Checker<'_> {
         &self,
         inst: &MachInst,
         state: &mut State,
-        constants: &[(Operand, Value)],
-        from_sgprs: &[(Value, Value)],
+        pending: &Pending,
     ) -> Result<(), Problem> {
         let range = |i: usize| match inst.ops[i] {
             Operand::Reg(range) => Ok(range),
@@ -544,7 +629,7 @@ impl Checker<'_> {
                             let values = state.get(Place::Reg(src.first.0 + u16::from(i)));
                             if dst.first.is_vgpr() && !src.first.is_vgpr() {
                                 let mut copies = Values::new();
-                                for &(to, from) in from_sgprs {
+                                for &(to, from) in &pending.from_sgprs {
                                     if state.undef.contains(&from) || values.contains(&from) {
                                         copies.push(to);
                                     }
@@ -555,8 +640,11 @@ impl Checker<'_> {
                             }
                         }
                         constant => {
-                            let part = crate::rewrite::constant_part(constant, i, dst.len);
-                            constants.iter().filter(|(c, _)| *c == part).map(|(_, v)| *v).collect()
+                            let part = rewrite::constant_part(constant, i, dst.len);
+                            let same = pending.constants.iter().filter(|(c, _)| *c == part);
+                            let values = same.map(|(_, value)| *value);
+                            let fact = self.facts.known(Fact::Const(part));
+                            values.chain(fact.into_iter().flat_map(|fact| pending.names(fact))).collect()
                         }
                     })
                     .collect();
@@ -583,14 +671,87 @@ impl Checker<'_> {
                 state.set(Place::Reg(range(0)?.first.0), values);
                 Ok(())
             }
-            op::S_ADD_U32 => {
+            op::S_GETPC_B64 => {
                 let dst = range(0)?.first;
-                state.define(dst, Value::ScratchBase);
+                self.facts.counters.iter().for_each(|&counter| state.forget(counter));
+                for half in 0..2 {
+                    state.define(dst.offset(u16::from(half)), Value::Counter(half), &self.facts);
+                }
                 Ok(())
+            }
+            op::S_ADD_U32 | op::S_ADDC_U32 if matches!(inst.ops[2], Operand::Reloc(_)) => {
+                self.address(inst, range(0)?.first, range(1)?.first, state, pending)
+            }
+            op::S_ADD_U32 => {
+                let (dst, src) = (range(0)?.first, range(1)?.first);
+                let value = self.wave_offset().ok_or(Problem::Inserted)?;
+                if !state.holds(src, value) {
+                    return Err(Problem::Missing { value, reg: src });
+                }
+                state.forget(Value::Hardware(Reg::SCC.0));
+                let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
+                state.define(dst, Value::ScratchBase(bytes), &self.facts);
+                Ok(())
+            }
+            op::S_LOAD_DWORD | op::S_LOAD_DWORDX2 | op::S_LOAD_DWORDX4 => {
+                self.argument(inst, range(0)?, range(1)?.first, state, pending)
             }
             op::BUFFER_STORE_DWORD | op::BUFFER_LOAD_DWORD => self.scratch(inst, range(0)?, range(2)?, state),
             _ => Err(Problem::Inserted),
         }
+    }
+
+    /// A step of computing the address of a module variable.
+    fn address(
+        &self,
+        inst: &MachInst,
+        dst: Reg,
+        src: Reg,
+        state: &mut State,
+        pending: &Pending,
+    ) -> Result<(), Problem> {
+        let high = inst.op == op::S_ADDC_U32;
+        let needed = [(src, Value::Counter(high.into())), (Reg::SCC, Value::Carry)];
+        for (reg, value) in needed.into_iter().take(1 + usize::from(high)) {
+            if !state.holds(reg, value) {
+                return Err(Problem::Missing { value, reg });
+            }
+        }
+        let value = self.facts.known(Fact::Address(inst.ops[2])).ok_or(Problem::Inserted)?;
+        state.forget(Value::Hardware(Reg::SCC.0));
+        state.forget(Value::Carry);
+        state.set(Place::Reg(dst.0), pending.names(value).collect());
+        if !high {
+            state.define(Reg::SCC, Value::Carry, &self.facts);
+        }
+        Ok(())
+    }
+
+    /// A load of dwords that the original loads too, from the same pointer.
+    fn argument(
+        &self,
+        inst: &MachInst,
+        dst: RegRange,
+        pointer: Reg,
+        state: &mut State,
+        pending: &Pending,
+    ) -> Result<(), Problem> {
+        let Operand::Imm(offset) = inst.ops[2] else { return Err(Problem::Inserted) };
+        let (low, high) = (state.get(Place::Reg(pointer.0)), state.get(Place::Reg(pointer.0 + 1)));
+        for i in 0..dst.len {
+            let pairs = low.iter().flat_map(|&low| high.iter().map(move |&high| [low, high]));
+            let facts = pairs.map(|pointer| Fact::Load(pointer, offset + 4 * i32::from(i)));
+            let known = facts.filter_map(|fact| self.facts.known(fact));
+            let known: Values = known.flat_map(|fact| pending.names(fact)).collect();
+            state.set(Place::Reg(dst.first.0 + u16::from(i)), known);
+        }
+        Ok(())
+    }
+
+    /// The wave's scratch offset as the hardware gives it.
+    fn wave_offset(&self) -> Option<Value> {
+        let slot = self.final_.abi.find(AbiInput::PrivateSegmentWaveOffset)?;
+        Some(Value::Hardware(slot.reg.0))
     }
 
     /// A spill to scratch memory or a reload from it.
@@ -601,7 +762,6 @@ impl Checker<'_> {
         rsrc: RegRange,
         state: &mut State,
     ) -> Result<(), Problem> {
-        let slot = Place::Slot(crate::spill::slot_offset(inst).ok_or(Problem::Inserted)?);
         let input = |what| self.final_.abi.find(what).map(|slot: isa::AbiSlot| slot.reg.0);
         let first = input(AbiInput::PrivateSegmentBuffer).ok_or(Problem::Inserted)?;
         for i in 0..u16::from(rsrc.len) {
@@ -610,12 +770,17 @@ impl Checker<'_> {
                 return Err(Problem::Missing { value, reg });
             }
         }
-        let wave_offset = input(AbiInput::PrivateSegmentWaveOffset).ok_or(Problem::Inserted)?;
         let Operand::Reg(base) = inst.ops[3] else { return Err(Problem::Inserted) };
-        let value = Value::Hardware(wave_offset);
-        if rsrc.len != 4 || !(state.holds(base.first, value) || state.holds(base.first, Value::ScratchBase)) {
+        let value = self.wave_offset().ok_or(Problem::Inserted)?;
+        let offset = |held: &Value| match *held {
+            Value::ScratchBase(bytes) => Some(bytes / self.target.wave_size),
+            _ => (*held == value).then_some(0),
+        };
+        let from = state.get(Place::Reg(base.first.0)).iter().find_map(offset);
+        let Some(from) = from.filter(|_| rsrc.len == 4) else {
             return Err(Problem::Missing { value, reg: base.first });
-        }
+        };
+        let slot = Place::Slot(from + u32::try_from(inst.mods.offset).map_err(|_| Problem::Inserted)?);
         if inst.op == op::BUFFER_STORE_DWORD {
             let values = state.get(Place::Reg(data.first.0));
             state.set(slot, values);

@@ -52,7 +52,8 @@ pub(crate) struct Flow {
     /// Last block that wrote, and that read from above, each register.
     written: Vec<u32>,
     read: Vec<u32>,
-    /// Register for which a block was visited last.
+    /// Register for which a block was visited last, and which it writes.
+    def_mark: Vec<u32>,
     in_mark: Vec<u32>,
     out_mark: Vec<u32>,
     work: Vec<u32>,
@@ -75,7 +76,7 @@ impl Flow {
                 self.preds.push(edge.to.as_u32(), from.index() as u32);
             }
         }
-        for mark in [&mut self.in_mark, &mut self.out_mark] {
+        for mark in [&mut self.def_mark, &mut self.in_mark, &mut self.out_mark] {
             mark.clear();
             mark.resize(blocks, NONE);
         }
@@ -134,7 +135,8 @@ impl Flow {
 
     /// Marks the blocks through which a register lives.
     fn spread(&mut self, reg: u32) {
-        let Flow { live_in, live_out, preds, exposed, defs, in_mark, out_mark, work, .. } = self;
+        let Flow { live_in, live_out, preds, exposed, defs, def_mark, in_mark, out_mark, work, .. } = self;
+        defs.iter(reg).for_each(|block| def_mark[block as usize] = reg);
         work.extend(exposed.iter(reg));
         while let Some(block) = work.pop() {
             if std::mem::replace(&mut in_mark[block as usize], reg) == reg {
@@ -144,7 +146,7 @@ impl Flow {
             for pred in preds.iter(block) {
                 if std::mem::replace(&mut out_mark[pred as usize], reg) != reg {
                     live_out.push(pred, reg);
-                    if defs.iter(reg).all(|def| def != pred) {
+                    if def_mark[pred as usize] != reg {
                         work.push(pred);
                     }
                 }

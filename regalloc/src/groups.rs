@@ -6,6 +6,7 @@
 //! ranges collide, the operand gets registers of its own and copies (a [`Fix`]).
 
 use crate::live::{Interval, Liveness, Slice};
+use crate::ranges::{Ranges, intersects};
 use crate::stream::{Affinity, ClassStream, EventKind, Op};
 use isa::table::Role;
 
@@ -57,39 +58,19 @@ pub(crate) struct Groups {
     info: Vec<Info>,
     columns: Vec<Slice>,
     /// Ranges of registers and columns.
-    pub intervals: Vec<Interval>,
+    pub ranges: Ranges,
     /// Range of each register, own registers of fixed operands included.
     pub range: Vec<Slice>,
     /// Operands that need copies, in event order.
     pub fixes: Vec<Fix>,
     order: Vec<u32>,
-    merged: Vec<Interval>,
-}
-
-/// Whether two sorted lists of disjoint intervals meet.
-pub(crate) fn intersects(a: &[Interval], b: &[Interval]) -> bool {
-    let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else { return false };
-    if a[a.len() - 1].1 <= first_b.0 || b[b.len() - 1].1 <= first_a.0 {
-        return false;
-    }
-    let mut i = if a.len() > 8 { a.partition_point(|x| x.1 <= first_b.0) } else { 0 };
-    let mut j = if b.len() > 8 { b.partition_point(|x| x.1 <= first_a.0) } else { 0 };
-    while i < a.len() && j < b.len() {
-        if a[i].1 <= b[j].0 {
-            i += 1;
-        } else if b[j].1 <= a[i].0 {
-            j += 1;
-        } else {
-            return true;
-        }
-    }
-    false
 }
 
 impl Groups {
     /// Takes over the ranges: every register is a group.
     fn reset(&mut self, live: &mut Liveness) {
-        std::mem::swap(&mut self.intervals, &mut live.intervals);
+        std::mem::swap(&mut self.ranges.intervals, &mut live.intervals);
+        self.ranges.share();
         std::mem::swap(&mut self.range, &mut live.range);
         self.parent.clear();
         self.offset.clear();
@@ -111,10 +92,15 @@ impl Groups {
     /// A register that exists at one instruction only.
     fn new_register(&mut self, interval: Interval) -> u32 {
         let register = self.range.len() as u32;
-        self.range.push((self.intervals.len() as u32, 1));
-        self.intervals.push(interval);
+        let slice = self.ranges.single(interval);
+        self.range.push(slice);
         self.add(register);
         register
+    }
+
+    /// Where a register of the function is live.
+    pub fn range_of(&self, register: u32) -> &[Interval] {
+        self.ranges.get(self.range[register as usize])
     }
 
     /// The root of a register's group, and the register's offset from it.
@@ -157,10 +143,6 @@ impl Groups {
         Shape { lo, phase, align, columns }
     }
 
-    fn slice(&self, (start, len): Slice) -> &[Interval] {
-        &self.intervals[start as usize..][..len as usize]
-    }
-
     /// Demands `reg(b) = reg(a) + distance`; says whether that was possible.
     pub fn glue(&mut self, a: u32, b: u32, distance: i32, max_width: i32) -> bool {
         let ((mut root, offset_a), (mut other, offset_b)) = (self.find(a), self.find(b));
@@ -184,7 +166,7 @@ impl Groups {
         };
         for at in big.lo.max(small.lo + shift)..=big.hi.min(small.hi + shift) {
             if let (Some(x), Some(y)) = (column(&big, at), column(&small, at - shift))
-                && intersects(self.slice(x), self.slice(y))
+                && intersects(self.ranges.get(x), self.ranges.get(y))
             {
                 return false;
             }
@@ -203,7 +185,7 @@ impl Groups {
                 if there { self.columns[(info.columns as i32 + at - info.lo) as usize] } else { (0, 0) }
             };
             let (x, y) = (from(&big, at), from(&small, at - shift));
-            let slice = self.union(x, y);
+            let slice = self.ranges.union(x, y);
             if in_place {
                 self.columns[(columns as i32 + at - lo) as usize] = slice;
             } else {
@@ -218,35 +200,6 @@ impl Groups {
         self.info[root as usize] = Info { lo, hi, align, phase, columns };
         self.parent[other as usize] = root;
         self.offset[other as usize] = shift;
-    }
-
-    /// The union of two disjoint ranges.
-    fn union(&mut self, x: Slice, y: Slice) -> Slice {
-        if x.1 == 0 || y.1 == 0 {
-            return if x.1 == 0 { y } else { x };
-        }
-        let mut merged = std::mem::take(&mut self.merged);
-        merged.clear();
-        {
-            let (mut a, mut b) = (self.slice(x), self.slice(y));
-            while let (Some(&i), Some(&j)) = (a.first(), b.first()) {
-                let next = if i.0 < j.0 {
-                    a = &a[1..];
-                    i
-                } else {
-                    b = &b[1..];
-                    j
-                };
-                push_interval(&mut merged, next);
-            }
-            for &interval in a.iter().chain(b) {
-                push_interval(&mut merged, interval);
-            }
-        }
-        let start = self.intervals.len() as u32;
-        self.intervals.extend_from_slice(&merged);
-        self.merged = merged;
-        (start, self.intervals.len() as u32 - start)
     }
 
     /// Demands that the place `distance` from the register be a multiple of `align`.
@@ -383,13 +336,5 @@ impl Groups {
         self.range[register as usize] = (0, 0);
         let columns = self.info[register as usize].columns;
         self.columns[columns as usize] = (0, 0);
-    }
-}
-
-/// Appends to a sorted list; intervals that touch become one.
-pub(crate) fn push_interval(list: &mut Vec<Interval>, interval: Interval) {
-    match list.last_mut() {
-        Some(last) if last.1 == interval.0 => last.1 = interval.1,
-        _ => list.push(interval),
     }
 }

@@ -22,11 +22,16 @@ mod groups;
 mod live;
 mod moves;
 mod pack;
+mod ranges;
+mod remake;
 mod rewrite;
 mod scan;
+mod slots;
+mod snapshot;
 mod spill;
 mod stream;
 
+use allocate::Snapshots;
 use budget::Budget;
 use cleanup::Cleanup;
 use groups::Groups;
@@ -126,6 +131,9 @@ pub struct Context {
     spiller: Spiller,
     budget: Budget,
     cleanup: Cleanup,
+    snapshots: Snapshots,
+    /// Whether the function is not what it was: `snapshots` knows.
+    changed: bool,
     body: Vec<MachInst>,
 }
 
@@ -147,7 +155,7 @@ pub fn run(
     stats.moves = ctx.plan.moves;
     func.uses_vcc = false;
     let assigned = [&*ctx.packers[SGPR].assigned, &*ctx.packers[VGPR].assigned];
-    ctx.plan.commit(func, assigned, &ctx.streams);
+    ctx.plan.commit(func, assigned, &ctx.streams, options.check || options.keep_blocks);
     let named = |class: usize| {
         ctx.streams.class[class].blocked.iter().map(|reg| u32::from(reg.number()) + 1).max().unwrap_or(0)
     };
@@ -157,6 +165,9 @@ pub fn run(
         check::check(&original, func, target).map_err(AllocError::Check)?;
     }
     if !options.keep_blocks {
+        if options.check {
+            rewrite::remove_dropped(func);
+        }
         cleanup::run(func, &mut ctx.cleanup);
     }
     Ok(stats)

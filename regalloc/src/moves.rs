@@ -15,6 +15,8 @@ pub(crate) enum From {
     Reg(VReg),
     /// Another slot.
     Slot(u32),
+    /// Nowhere: the value of this register is made again.
+    Made(VReg),
 }
 
 /// A value that goes to a slot.
@@ -35,58 +37,82 @@ pub(crate) enum Step {
     Save(usize),
 }
 
-/// The order of moves; `slots` is more than any slot's number. Linear in both.
-pub(crate) fn order(moves: &[Move], slots: u32) -> Vec<Step> {
-    let mut readers = vec![0u32; slots as usize];
-    let mut writer = vec![NONE; slots as usize];
-    for (n, step) in moves.iter().enumerate() {
-        writer[step.to as usize] = n as u32;
-        if let From::Slot(slot) = step.from {
-            readers[slot as usize] += 1;
-        }
-    }
-    let mut steps = Vec::with_capacity(moves.len());
-    let mut ready: Vec<usize> =
-        (0..moves.len()).rev().filter(|&n| readers[moves[n].to as usize] == 0).collect();
-    let mut done = vec![false; moves.len()];
-    let mut first = 0;
-    loop {
-        while let Some(n) = ready.pop() {
-            steps.push(Step::Do(n));
-            done[n] = true;
-            release(moves[n].from, &mut readers, &writer, &done, &mut ready);
-        }
-        // What is left are cycles.
-        while done.get(first) == Some(&true) {
-            first += 1;
-        }
-        if first == moves.len() {
-            return steps;
-        }
-        // This slot's old value is saved, so that its writer may go on: the saved move comes last of its cycle.
-        let Some(reader) = (first..moves.len()).find(|&n| !done[n] && matches!(moves[n].from, From::Slot(_)))
-        else {
-            return steps;
-        };
-        steps.push(Step::Save(reader));
-        release(moves[reader].from, &mut readers, &writer, &done, &mut ready);
-    }
+/// Scratch memory for finding orders.
+#[derive(Default)]
+pub(crate) struct Order {
+    /// By slot: moves that read it, and the one that writes it. Empty between orders.
+    readers: Vec<u32>,
+    writer: Vec<u32>,
+    ready: Vec<usize>,
+    done: Vec<bool>,
+    /// The result.
+    pub steps: Vec<Step>,
 }
 
-/// One reader of the source less: with the last one, the move that writes it can be done.
-fn release(from: From, readers: &mut [u32], writer: &[u32], done: &[bool], ready: &mut Vec<usize>) {
-    let From::Slot(slot) = from else { return };
-    let left = &mut readers[slot as usize];
-    *left = left.saturating_sub(1);
-    let writer = writer[slot as usize];
-    if *left == 0 && writer != NONE && !done[writer as usize] {
-        ready.push(writer as usize);
+impl Order {
+    /// Finds the order of moves, into `steps`; `slots` is more than any slot's number. Linear in the moves.
+    pub fn find(&mut self, moves: &[Move], slots: u32) {
+        self.steps.clear();
+        self.done.clear();
+        self.done.resize(moves.len(), false);
+        self.readers.resize(slots as usize, 0);
+        self.writer.resize(slots as usize, NONE);
+        for (n, step) in moves.iter().enumerate() {
+            self.writer[step.to as usize] = n as u32;
+            if let From::Slot(slot) = step.from {
+                self.readers[slot as usize] += 1;
+            }
+        }
+        let readers = &self.readers;
+        self.ready.extend((0..moves.len()).rev().filter(|&n| readers[moves[n].to as usize] == 0));
+        self.order(moves);
+        for step in moves {
+            self.writer[step.to as usize] = NONE;
+            if let From::Slot(slot) = step.from {
+                self.readers[slot as usize] = 0;
+            }
+        }
+    }
+
+    fn order(&mut self, moves: &[Move]) {
+        let mut first = 0;
+        loop {
+            while let Some(n) = self.ready.pop() {
+                self.steps.push(Step::Do(n));
+                self.done[n] = true;
+                self.release(moves[n].from);
+            }
+            // What is left are cycles. A slot's old value is saved, so that its writer may go on: the saved move comes
+            // last of its cycle.
+            while self.done.get(first) == Some(&true) {
+                first += 1;
+            }
+            if first == moves.len() {
+                return;
+            }
+            self.steps.push(Step::Save(first));
+            self.release(moves[first].from);
+            if self.ready.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// One reader of the source less: with the last one, the move that writes it can be done.
+    fn release(&mut self, from: From) {
+        let From::Slot(slot) = from else { return };
+        let left = &mut self.readers[slot as usize];
+        *left = left.saturating_sub(1);
+        let writer = self.writer[slot as usize];
+        if *left == 0 && writer != NONE && !self.done[writer as usize] {
+            self.ready.push(writer as usize);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{From, Move, Step, order};
+    use super::{From, Move, Order, Step};
 
     /// Executes the steps on slots that hold their own numbers.
     fn run(pairs: &[(u32, u32)], slots: u32) -> (Vec<u32>, usize) {
@@ -94,7 +120,9 @@ mod tests {
         let mut held: Vec<u32> = (0..slots).collect();
         let mut saved = vec![None; moves.len()];
         let mut saves = 0;
-        for step in order(&moves, slots) {
+        let mut order = Order::default();
+        order.find(&moves, slots);
+        for &step in &order.steps {
             match step {
                 Step::Save(n) => {
                     saves += 1;

@@ -1,7 +1,8 @@
 //! First-fit packing of rigid groups into a register file, in a few orders of which the best is kept.
 
-use crate::groups::{Groups, Shape, intersects, push_interval};
+use crate::groups::{Groups, Shape};
 use crate::live::Interval;
+use crate::ranges::{intersects, push_interval};
 use crate::stream::{ClassStream, SGPR};
 use isa::Reg;
 
@@ -139,7 +140,7 @@ impl Packer {
             let shape = groups.shape(root);
             let ranges = || {
                 let slices = shape.columns.iter().filter(|slice| slice.1 > 0);
-                slices.map(|&(start, len)| &groups.intervals[start as usize..][..len as usize])
+                slices.map(|&slice| groups.ranges.get(slice))
             };
             let Some(start) = ranges().map(|range| range[0].0).min() else { continue };
             let key = match order {
@@ -170,9 +171,7 @@ impl Packer {
         }
         if file.class == SGPR {
             for half in 0..2 {
-                let (start, len) = groups.range[(phys_base + half) as usize];
-                let range = &groups.intervals[start as usize..][..len as usize];
-                self.occupy(VCC as u16 + half as u16, range);
+                self.occupy(VCC as u16 + half as u16, groups.range_of(phys_base + half));
             }
         }
     }
@@ -185,8 +184,8 @@ impl Packer {
             let place = self.best[root as usize];
             if place != NONE {
                 let shape = groups.shape(root);
-                for (&(start, len), reg) in shape.columns.iter().zip(place + shape.lo..) {
-                    self.occupy(reg as u16, &groups.intervals[start as usize..][..len as usize]);
+                for (&slice, reg) in shape.columns.iter().zip(place + shape.lo..) {
+                    self.occupy(reg as u16, groups.ranges.get(slice));
                 }
             }
         }
@@ -222,11 +221,10 @@ impl Packer {
                 break;
             };
             self.place[root as usize] = place;
-            for (i, &(start, len)) in shape.columns.iter().enumerate() {
-                if len > 0 {
+            for (i, &slice) in shape.columns.iter().enumerate() {
+                if slice.1 > 0 {
                     let reg = place + shape.lo + i as i32;
-                    let range = &groups.intervals[start as usize..][..len as usize];
-                    self.occupy(reg as u16, range);
+                    self.occupy(reg as u16, groups.ranges.get(slice));
                     if file.class != SGPR || reg < VCC {
                         peak = peak.max(reg as u32 + 1);
                     }
@@ -276,8 +274,8 @@ impl Packer {
         if !(numbered || in_vcc) || (place - shape.phase) % shape.align != 0 {
             return false;
         }
-        shape.columns.iter().zip(first as usize..).all(|(&(start, len), reg)| {
-            let range = &groups.intervals[start as usize..][..len as usize];
+        shape.columns.iter().zip(first as usize..).all(|(&slice, reg)| {
+            let range = groups.ranges.get(slice);
             match range.first() {
                 None => true,
                 Some(first) => {

@@ -227,7 +227,13 @@ impl Plan {
     }
 
     /// Rewrites the function.
-    pub fn commit(&mut self, func: &mut MachFunc, assigned: [&[Option<u16>]; 2], streams: &Streams) {
+    pub fn commit(
+        &mut self,
+        func: &mut MachFunc,
+        assigned: [&[Option<u16>]; 2],
+        streams: &Streams,
+        keep_dropped: bool,
+    ) {
         self.inserts.sort_by_key(|insert| (insert.block, insert.index, insert.pos));
         self.overrides.sort_by_key(|fix| (fix.block, fix.index, fix.slot));
         let note = if self.inserts.is_empty() { isa::NoteId::NONE } else { func.note(Note::Alloc("copy")) };
@@ -261,10 +267,31 @@ impl Plan {
             let (these, rest) = inserts.split_at(here);
             inserts = rest;
             if pseudos || !these.is_empty() {
-                splice(data, these, &mut self.body);
+                splice(data, these, keep_dropped, &mut self.body);
             }
             *uses_vcc |= data.insts.iter().any(mentions_vcc);
         }
+    }
+}
+
+/// Stands where an instruction was of which every result is made again where it is needed. The checker wants to know.
+pub(crate) fn dropped() -> MachInst {
+    MachInst::new(op::UNDEF, &[])
+}
+
+/// Whether it is that.
+pub(crate) fn is_dropped(inst: &MachInst) -> bool {
+    inst.op == op::UNDEF && inst.len == 0
+}
+
+/// Takes out what the checker wanted to know.
+pub(crate) fn remove_dropped(func: &mut MachFunc) {
+    for data in func.blocks.values_mut() {
+        for bound in [&mut data.prologue, &mut data.term] {
+            let before = data.insts[..*bound as usize].iter();
+            *bound -= before.filter(|inst| is_dropped(inst)).count() as u32;
+        }
+        data.insts.retain(|inst| !is_dropped(inst));
     }
 }
 
@@ -284,7 +311,7 @@ fn place(
 }
 
 /// Builds a block's body anew: copies in, pseudos out.
-fn splice(data: &mut isa::MachBlock, inserts: &[Insert], body: &mut Vec<MachInst>) {
+fn splice(data: &mut isa::MachBlock, inserts: &[Insert], keep_dropped: bool, body: &mut Vec<MachInst>) {
     body.clear();
     let (mut prologue, mut term) = (data.prologue, data.term);
     let mut rest = inserts;
@@ -299,8 +326,7 @@ fn splice(data: &mut isa::MachBlock, inserts: &[Insert], body: &mut Vec<MachInst
             term = body.len() as u32;
         }
         if let Some(inst) = data.insts.get(index as usize)
-            && inst.op != op::COPY
-            && inst.op != op::UNDEF
+            && ((inst.op != op::COPY && inst.op != op::UNDEF) || (keep_dropped && is_dropped(inst)))
         {
             body.push(*inst);
         }

@@ -1,11 +1,19 @@
 //! Linear scan: which registers give way where too many are live.
 
-use crate::groups::Groups;
-use crate::spill::range_of;
+use crate::remake::{Recipe, Recipes};
+use crate::spill::Scene;
 use crate::stream::Streams;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// A use in a loop counts this much more than one outside, per level.
 pub(crate) const LOOP_FACTOR: f32 = 8.0;
+
+/// How much a reload counts that makes the value again, where one from a slot counts 1 and wants a store too: constants
+/// are moves that run beside the vector unit.
+fn remake_cost(recipe: Recipe) -> f32 {
+    if matches!(recipe, Recipe::Const(_)) { 0.25 } else { 1.0 }
+}
 
 /// Scratch memory of the scan.
 #[derive(Default)]
@@ -14,8 +22,11 @@ pub(crate) struct Scan {
     weight: Vec<f32>,
     /// Beginning, end and register of each interval.
     starts: Vec<(u32, u32, u32)>,
-    /// End and register of what is live.
-    active: Vec<(u32, u32)>,
+    /// End of the interval in which a register is live now; 0 if it is not.
+    live_until: Vec<u32>,
+    /// What is live, by end and by weight. What has ended or been evicted since is left in them.
+    by_end: BinaryHeap<Reverse<(u32, u32)>>,
+    by_weight: BinaryHeap<Reverse<(u32, u32)>>,
     evicted: Vec<bool>,
 }
 
@@ -23,43 +34,60 @@ impl Scan {
     /// Chooses registers without which no more than `room` are live anywhere; `fixed` ones are never chosen.
     pub fn run(
         &mut self,
-        streams: &Streams,
-        groups: &Groups,
-        class: usize,
+        Scene { streams, groups, class, .. }: Scene,
         fixed: &[bool],
+        recipes: &Recipes,
         room: u32,
         chosen: &mut Vec<u32>,
     ) {
         self.weigh(streams, class);
         self.starts.clear();
-        self.active.clear();
+        self.by_end.clear();
+        self.by_weight.clear();
         self.evicted.clear();
         self.evicted.resize(streams.phys_base as usize, false);
+        self.live_until.clear();
+        self.live_until.resize(streams.phys_base as usize, 0);
         chosen.clear();
         for reg in 0..streams.phys_base {
-            let range = range_of(groups, reg);
+            let range = groups.range_of(reg);
             let length: u32 = range.iter().map(|&(from, to)| to - from).sum();
             let weight = &mut self.weight[reg as usize];
-            *weight = if fixed[reg as usize] { f32::INFINITY } else { *weight / length.max(1) as f32 };
+            *weight *= recipes.get(reg).map_or(1.0, remake_cost) / length.max(1) as f32;
+            if fixed[reg as usize] {
+                *weight = f32::INFINITY;
+            }
             self.starts.extend(range.iter().map(|&(from, to)| (from, to, reg)));
         }
         self.starts.sort_unstable();
-        for &(from, to, reg) in &self.starts {
+        let mut live = 0;
+        for i in 0..self.starts.len() {
+            let (from, to, reg) = self.starts[i];
+            while let Some(&Reverse((end, reg))) = self.by_end.peek().filter(|top| top.0.0 <= from) {
+                self.by_end.pop();
+                if self.live_until[reg as usize] == end {
+                    self.live_until[reg as usize] = 0;
+                    live -= 1;
+                }
+            }
             if self.evicted[reg as usize] {
                 continue;
             }
-            self.active.retain(|&(end, _)| end > from);
-            self.active.push((to, reg));
-            while self.active.len() > room as usize {
-                let weights =
-                    self.active.iter().enumerate().map(|(i, &(_, reg))| (i, self.weight[reg as usize]));
-                let Some((i, weight)) = weights.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
-                if weight == f32::INFINITY {
-                    break;
+            self.live_until[reg as usize] = to;
+            self.by_end.push(Reverse((to, reg)));
+            let weight = self.weight[reg as usize];
+            if weight < f32::INFINITY {
+                // Numbers that are not negative are in the order of their bits.
+                self.by_weight.push(Reverse((weight.to_bits(), reg)));
+            }
+            live += 1;
+            while live > room {
+                let Some(Reverse((_, reg))) = self.by_weight.pop() else { break };
+                if std::mem::take(&mut self.live_until[reg as usize]) != 0 {
+                    self.evicted[reg as usize] = true;
+                    live -= 1;
+                    chosen.push(reg);
                 }
-                let (_, reg) = self.active.swap_remove(i);
-                self.evicted[reg as usize] = true;
-                chosen.push(reg);
             }
         }
         chosen.sort_unstable();

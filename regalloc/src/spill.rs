@@ -7,28 +7,56 @@
 
 use crate::budget::Budget;
 use crate::flow::Flow;
-use crate::groups::{Groups, intersects};
-use crate::live::Interval;
-use crate::moves::{self, From, Move, Step};
+use crate::groups::Groups;
+use crate::moves::{From as Source, Move, Order, Step};
+use crate::remake::{AddressPart, Recipe, Recipes, places_for_addresses};
+use crate::rewrite::dropped;
 use crate::scan::Scan;
+use crate::slots::Slots;
 use crate::stream::{Op, SGPR, Streams, VGPR, class_index, edges, end_places, head_places, params, role};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{
-    Abi, AbiInput, Edge, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Operand, Reg, RegClass, VReg, op,
+    Abi, AbiInput, ArgRange, Edge, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Operand, Reg, RegClass, Subtarget,
+    VReg, op,
 };
+use smallvec::SmallVec;
 
+/// Not spilled.
 const NONE: u32 = u32::MAX;
 
-/// Largest offset of a buffer instruction.
-const MAX_OFFSET: u32 = 4095;
+/// Spilled, and made again where it is needed.
+const MADE: u32 = u32::MAX - 1;
 
-/// Lanes of a VGPR.
-const LANES: u32 = 64;
+/// Where a spilled register is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Slot(u32),
+    /// Nowhere: see [`crate::remake`].
+    Made,
+}
 
-/// Offset of a scratch slot in an inserted load or store.
-pub(crate) fn slot_offset(inst: &MachInst) -> Option<u32> {
-    u32::try_from(inst.mods.offset).ok()
+/// How scratch memory is reached. An instruction's offset goes as far as a page; the further pages have bases of their
+/// own, SGPRs like any others, computed where the function begins.
+#[derive(Clone, Debug)]
+struct Scratch {
+    rsrc: [VReg; 4],
+    wave_offset: VReg,
+    /// Bytes of scratch before the slots.
+    private: u32,
+    /// Where pages begin to be counted: 0, or behind private variables that leave no room on the first page.
+    origin: u32,
+    /// Bytes that an instruction's offset reaches.
+    page: u32,
+    bases: Vec<VReg>,
+}
+
+impl Scratch {
+    /// Page of a slot, and the offset in it.
+    fn place(&self, slot: u32) -> (usize, u32) {
+        let at = self.private - self.origin + 4 * slot;
+        ((at / self.page) as usize, at % self.page)
+    }
 }
 
 /// What has been spilled so far, over all rounds of one function.
@@ -38,36 +66,48 @@ pub(crate) struct State {
     fixed: Vec<bool>,
     /// Slots in use, by class.
     slots: [u32; 2],
-    /// VGPRs whose lanes hold SGPRs.
+    /// VGPRs whose lanes hold SGPRs, and how many each.
     lanes: Vec<VReg>,
-    /// Descriptor and offset of scratch memory.
-    scratch: Option<([VReg; 4], VReg)>,
-    /// Bytes of scratch before the slots.
-    private: u32,
-    /// Added to slot offsets.
-    offset: u32,
-    notes: Option<[NoteId; 2]>,
+    lanes_each: u32,
+    scratch: Option<Scratch>,
+    notes: Option<[NoteId; 3]>,
 }
+
+/// Why an inserted instruction is there: index into `State::notes`.
+const SPILL: usize = 0;
+const RELOAD: usize = 1;
+const REMAKE: usize = 2;
 
 /// Spills, and remembers what it has spilled.
 #[derive(Default)]
 pub(crate) struct Spiller {
     /// All that outlives a round.
     pub state: State,
-    /// Slot of each register being spilled in this round.
+    recipes: Recipes,
+    /// Slot of each register being spilled in this round, or `MADE`.
     slot: Vec<u32>,
+    slots: Slots,
     scan: Scan,
+    order: Order,
     chosen: Vec<u32>,
     at_entry: Vec<MachInst>,
     body: Vec<MachInst>,
+    /// Beginning of body and terminator group in `body`.
+    bounds: [u32; 2],
     after: Vec<MachInst>,
     temps: Vec<(VReg, VReg)>,
+    /// Registers to be reloaded here, and into which.
+    wanted: Vec<(VReg, VReg)>,
+    moves: Vec<Move>,
     head_edge: Vec<Option<(MBlock, usize)>>,
-    /// Parameters that are loaded instead of passed.
-    dropped: Vec<VReg>,
+    /// Parameters that are loaded instead of passed, by number.
+    dropped: Vec<bool>,
     /// Reloads where a stay in hardware begins, in the order of blocks and places.
     reloads: Vec<Reload>,
     next_reload: usize,
+    /// Before which instructions of the block at hand an address can be made, and the last such place in `body`.
+    address_places: Vec<bool>,
+    address_place: usize,
 }
 
 /// A reload at the beginning of a stay.
@@ -88,18 +128,19 @@ enum Place {
 
 /// What a rewrite needs to know.
 #[derive(Clone, Copy)]
-struct Scene<'a> {
-    class: usize,
-    streams: &'a Streams,
-    groups: &'a Groups,
+pub(crate) struct Scene<'a> {
+    pub class: usize,
+    pub target: &'a Subtarget,
+    pub streams: &'a Streams,
+    pub groups: &'a Groups,
     /// Where registers reside; nowhere but at their uses if nothing is said.
-    budget: Option<&'a Budget>,
+    pub budget: Option<&'a Budget>,
 }
 
 impl Scene<'_> {
     /// Whether nobody reads a parameter. It needs no argument then, and keeping one would keep it alive.
     fn is_dead(&self, param: VReg) -> bool {
-        range_of(self.groups, param.as_u32()).is_empty()
+        self.groups.range_of(param.as_u32()).is_empty()
     }
 }
 
@@ -110,19 +151,17 @@ impl Spiller {
     }
 
     /// Spills until no more than `room` registers of the class are live anywhere, not counting reloads: every use
-    /// reloads. `false` if there is nothing left to spill.
-    pub fn scan(
-        &mut self,
-        func: &mut MachFunc,
-        streams: &Streams,
-        groups: &Groups,
-        class: usize,
-        room: u32,
-    ) -> bool {
-        self.fix(func, streams, class);
-        self.scan.run(streams, groups, class, &self.state.fixed, room, &mut self.chosen);
-        self.mark_chosen(streams);
-        self.apply(func, Scene { class, streams, groups, budget: None })
+    /// reloads. `false` if there is nothing left to spill; with `only_made`, if that would take a slot.
+    pub fn scan(&mut self, func: &mut MachFunc, scene: Scene, room: u32, only_made: bool) -> bool {
+        self.fix(func, scene.streams, scene.class);
+        self.recipes.find(func);
+        let (fixed, recipes) = (&self.state.fixed, &self.recipes);
+        self.scan.run(scene, fixed, recipes, room, &mut self.chosen);
+        if only_made && self.chosen.iter().any(|&reg| self.recipes.get(reg).is_none()) {
+            return false;
+        }
+        self.mark_chosen(scene);
+        self.apply(func, scene)
     }
 
     /// Marks what cannot be spilled; the answer is by register.
@@ -134,28 +173,57 @@ impl Spiller {
     }
 
     /// Spills what does not always reside in hardware.
-    pub fn reside(
-        &mut self,
-        func: &mut MachFunc,
-        streams: &Streams,
-        groups: &Groups,
-        flow: &Flow,
-        class: usize,
-        budget: &Budget,
-    ) -> bool {
+    pub fn reside(&mut self, func: &mut MachFunc, scene: Scene, flow: &Flow, budget: &Budget) -> bool {
+        self.recipes.find(func);
         self.chosen.clear();
         // A parameter that nobody reads has no range, so it must not have a slot.
-        let chosen = |reg: &u32| budget.is_spilled(*reg) && !range_of(groups, *reg).is_empty();
-        self.chosen.extend((0..streams.phys_base).filter(chosen));
-        self.mark_chosen(streams);
-        self.find_reloads(func, streams, flow, class, budget);
-        self.apply(func, Scene { class, streams, groups, budget: Some(budget) })
+        let chosen = |reg: &u32| budget.is_spilled(*reg) && !scene.groups.range_of(*reg).is_empty();
+        self.chosen.extend((0..scene.streams.phys_base).filter(chosen));
+        let scene = Scene { budget: Some(budget), ..scene };
+        self.mark_chosen(scene);
+        self.find_reloads(func, scene.streams, flow, scene.class, budget);
+        self.apply(func, scene)
     }
 
-    fn mark_chosen(&mut self, streams: &Streams) {
+    /// Says of each chosen register whether it is made again; those of them that others are made from stay.
+    fn mark_chosen(&mut self, scene: Scene) {
         self.slot.clear();
-        self.slot.resize(streams.phys_base as usize, NONE);
-        self.chosen.iter().for_each(|&reg| self.slot[reg as usize] = 0);
+        self.slot.resize(scene.streams.phys_base as usize, NONE);
+        for i in 0..self.chosen.len() {
+            let reg = self.chosen[i];
+            match self.recipes.get(reg) {
+                Some(Recipe::Address { index, part }) => self.mark_address(index, part, reg, scene),
+                Some(_) => self.slot[reg as usize] = MADE,
+                None => self.slot[reg as usize] = 0,
+            }
+        }
+        for &reg in &self.chosen {
+            if let (MADE, Some(Recipe::Load { pointer, .. })) =
+                (self.slot[reg as usize], self.recipes.get(reg))
+            {
+                for half in pointer {
+                    self.slot[half.index()] = NONE;
+                    self.state.fixed[half.index()] = true;
+                }
+            }
+        }
+        self.chosen.retain(|&reg| self.slot[reg as usize] != NONE);
+    }
+
+    /// Where uses make it, the address and what it is made from go altogether; else each part that is spilled is made
+    /// again, but for the program counter.
+    fn mark_address(&mut self, index: u32, part: AddressPart, reg: u32, scene: Scene) {
+        if scene.budget.is_some() {
+            self.slot[reg as usize] = if part == AddressPart::Counter { 0 } else { MADE };
+            return;
+        }
+        let address = self.recipes.addresses[index as usize];
+        for part in address.counter.into_iter().chain(address.result.into_iter().flatten()) {
+            if self.slot[part.index()] == NONE {
+                self.slot[part.index()] = MADE;
+                self.chosen.push(part.as_u32());
+            }
+        }
     }
 
     fn apply(&mut self, func: &mut MachFunc, scene: Scene) -> bool {
@@ -163,11 +231,16 @@ impl Spiller {
         if self.chosen.is_empty() {
             return false;
         }
-        self.assign_slots(scene.streams, scene.groups, class);
-        self.prepare(func, class);
-        if class == VGPR && self.state.offset + 4 * self.state.slots[VGPR] > MAX_OFFSET + 1 {
-            return false;
-        }
+        let (chosen, slot) = (self.chosen.iter().copied(), &mut self.slot);
+        let kept: SmallVec<[u32; 64]> = chosen.filter(|&reg| slot[reg as usize] != MADE).collect();
+        self.state.slots[class] = self.slots.assign(
+            &kept,
+            &scene.streams.class[class].affinities,
+            scene.groups,
+            self.state.slots[class],
+            slot,
+        );
+        self.prepare(func, scene, !kept.is_empty());
         self.rewrite(func, scene);
         // Before the stores of spilled inputs.
         let entry = &mut func.blocks[MBlock::new(0)];
@@ -247,56 +320,11 @@ impl Spiller {
             }
             self.next_reload += 1;
             let vreg = VReg::from_u32(reg);
-            if let Some(slot) = self.slot_of(vreg) {
-                let load = self.access(func, class, slot, vreg, true);
-                self.body.push(load);
+            if self.home(vreg).is_some() {
+                self.wanted.push((vreg, vreg));
             }
         }
-    }
-
-    /// Gives each chosen register a slot; registers that an edge connects share one if their ranges are disjoint.
-    fn assign_slots(&mut self, streams: &Streams, groups: &Groups, class: usize) {
-        let mut ranges: Vec<Vec<Interval>> = Vec::new();
-        let mut web = vec![NONE; streams.phys_base as usize];
-        for &reg in &self.chosen {
-            web[reg as usize] = ranges.len() as u32;
-            ranges.push(range_of(groups, reg).to_vec());
-        }
-        for affinity in &streams.class[class].affinities {
-            let (a, b) = (affinity.a as usize, affinity.b as usize);
-            if self.slot[a] == NONE || self.slot[b] == NONE || web[a] == web[b] {
-                continue;
-            }
-            let (to, from) = (web[a], web[b]);
-            if intersects(&ranges[to as usize], &ranges[from as usize]) {
-                continue;
-            }
-            let moved = std::mem::take(&mut ranges[from as usize]);
-            ranges[to as usize].extend(moved);
-            ranges[to as usize].sort_unstable();
-            self.chosen.iter().for_each(|&reg| {
-                if web[reg as usize] == from {
-                    web[reg as usize] = to;
-                }
-            });
-        }
-        // Slots of this round are shared by webs whose ranges are disjoint.
-        let first = self.state.slots[class];
-        let mut in_slot: Vec<Vec<Interval>> = Vec::new();
-        let mut slot_of = vec![NONE; ranges.len()];
-        for &reg in &self.chosen {
-            let web = web[reg as usize] as usize;
-            if slot_of[web] == NONE {
-                let free = in_slot.iter().position(|slot| !intersects(slot, &ranges[web]));
-                let slot = free.unwrap_or(in_slot.len());
-                in_slot.resize_with(in_slot.len().max(slot + 1), Vec::new);
-                in_slot[slot].extend_from_slice(&ranges[web]);
-                in_slot[slot].sort_unstable();
-                slot_of[web] = first + slot as u32;
-            }
-            self.slot[reg as usize] = slot_of[web];
-        }
-        self.state.slots[class] = first + in_slot.len() as u32;
+        self.load_wanted(func, class);
     }
 
     /// A register that is never spilled.
@@ -308,45 +336,54 @@ impl Spiller {
     }
 
     /// Provides what stores and reloads of the class need.
-    fn prepare(&mut self, func: &mut MachFunc, class: usize) {
+    fn prepare(&mut self, func: &mut MachFunc, scene: Scene, slots: bool) {
         if self.state.notes.is_none() {
-            self.state.notes = Some([func.note(Note::Alloc("spill")), func.note(Note::Alloc("reload"))]);
+            let notes = ["spill", "reload", "remake"].map(|text| func.note(Note::Alloc(text)));
+            self.state.notes = Some(notes);
         }
-        if class == SGPR {
-            func.spilled.sgprs = self.state.slots[SGPR];
-            while (self.state.lanes.len() as u32) * LANES < self.state.slots[SGPR] {
+        if !slots {
+            return;
+        }
+        let count = self.state.slots[scene.class];
+        if scene.class == SGPR {
+            func.spilled.sgprs = count;
+            self.state.lanes_each = scene.target.wave_size;
+            while (self.state.lanes.len() as u32) * self.state.lanes_each < count {
                 let lanes = self.new_vreg(func, VGPR);
                 self.state.lanes.push(lanes);
             }
             return;
         }
-        func.spilled.vgprs = self.state.slots[VGPR];
-        if self.state.scratch.is_none() {
-            self.state.private = func.scratch_size.next_multiple_of(4);
-            let (rsrc, wave_offset) = self.scratch_inputs(func);
-            // Slots are reached by a 12-bit offset; behind large private arrays they get a base of their own.
-            let far = self.state.private > MAX_OFFSET / 4;
-            self.state.offset = if far { 0 } else { self.state.private };
-            let base = if far { self.far_base(func, wave_offset) } else { wave_offset };
-            self.state.scratch = Some((rsrc, base));
+        func.spilled.vgprs = count;
+        let mut scratch = match self.state.scratch.take() {
+            Some(scratch) => scratch,
+            None => self.scratch_inputs(func, scene.target),
+        };
+        func.scratch_size = scratch.private + 4 * count;
+        let (last, _) = scratch.place(count.saturating_sub(1));
+        while scratch.bases.len() <= last {
+            let base = self.page_base(func, &scratch, scene.target);
+            scratch.bases.push(base);
         }
-        func.scratch_size = self.state.private + 4 * self.state.slots[VGPR];
+        self.state.scratch = Some(scratch);
     }
 
-    /// An SGPR with the offset of the wave's spill slots. Nothing needs SCC at the function's entry.
-    fn far_base(&mut self, func: &mut MachFunc, wave_offset: VReg) -> VReg {
-        let base = self.new_vreg(func, SGPR);
-        let (dst, src) = (func.tuple(&[base]), func.tuple(&[wave_offset]));
+    /// The SGPR with the offset of the next page. Nothing needs SCC at the function's entry.
+    fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, target: &Subtarget) -> VReg {
+        let distance = scratch.origin + scratch.bases.len() as u32 * scratch.page;
+        if distance == 0 {
+            return scratch.wave_offset;
+        }
+        let base = func.new_vreg(RegClass::Sgpr);
+        let (dst, src) = (func.tuple(&[base]), func.tuple(&[scratch.wave_offset]));
         // An SGPR offset is not swizzled: it counts the bytes of all lanes.
-        let distance = Operand::int((self.state.private * LANES) as i32);
-        let mut add = MachInst::new(op::S_ADD_U32, &[dst, src, distance]);
-        add.note = self.state.notes.map_or(NoteId::NONE, |notes| notes[0]);
-        self.at_entry.push(add);
+        let bytes = Operand::int((distance * target.wave_size) as i32);
+        self.at_entry.push(self.noted(MachInst::new(op::S_ADD_U32, &[dst, src, bytes]), SPILL));
         base
     }
 
     /// The scratch descriptor and the wave's offset, as inputs.
-    fn scratch_inputs(&mut self, func: &mut MachFunc) -> ([VReg; 4], VReg) {
+    fn scratch_inputs(&mut self, func: &mut MachFunc, target: &Subtarget) -> Scratch {
         func.set_abi(Abi { private_segment_buffer: true, private_segment_wave_offset: true, ..func.abi });
         let mut input = |func: &mut MachFunc, what: AbiInput, i: u16| {
             let reg = func.abi.find(what).map_or(Reg(0), |slot| slot.reg.offset(i));
@@ -360,44 +397,150 @@ impl Spiller {
             vreg
         };
         let rsrc = [0, 1, 2, 3].map(|i| input(func, AbiInput::PrivateSegmentBuffer, i));
-        (rsrc, input(func, AbiInput::PrivateSegmentWaveOffset, 0))
+        let wave_offset = input(func, AbiInput::PrivateSegmentWaveOffset, 0);
+        let page = (target.addressing.buffer.max as u32 + 1) & !3;
+        let private = func.scratch_size.next_multiple_of(4);
+        let origin = if private > page / 4 { private } else { 0 };
+        Scratch { rsrc, wave_offset, private, origin, page, bases: Vec::new() }
     }
 
-    fn slot_of(&self, vreg: VReg) -> Option<u32> {
-        self.slot.get(vreg.index()).copied().filter(|&slot| slot != NONE)
+    fn home(&self, vreg: VReg) -> Option<Home> {
+        match *self.slot.get(vreg.index())? {
+            NONE => None,
+            MADE => Some(Home::Made),
+            slot => Some(Home::Slot(slot)),
+        }
+    }
+
+    fn noted(&self, inst: MachInst, why: usize) -> MachInst {
+        MachInst { note: self.state.notes.map_or(NoteId::NONE, |notes| notes[why]), ..inst }
     }
 
     /// `slot = vreg`, or `vreg = slot`.
     fn access(&self, func: &mut MachFunc, class: usize, slot: u32, vreg: VReg, load: bool) -> MachInst {
         let data = func.tuple(&[vreg]);
-        let mut inst = if class == SGPR {
-            let lanes = func.tuple(&[self.state.lanes[(slot / LANES) as usize]]);
-            let lane = Operand::int((slot % LANES) as i32);
+        let inst = if class == SGPR {
+            let each = self.state.lanes_each;
+            let lanes = func.tuple(&[self.state.lanes[(slot / each) as usize]]);
+            let lane = Operand::int((slot % each) as i32);
             if load {
                 MachInst::new(op::V_READLANE_B32, &[data, lanes, lane])
             } else {
                 MachInst::new(op::V_WRITELANE_B32, &[lanes, data, lane])
             }
         } else {
-            let Some((rsrc, base)) = self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
-            let (rsrc, base) = (func.tuple(&rsrc), func.tuple(&[base]));
+            let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
+            let (page, offset) = scratch.place(slot);
+            let (rsrc, base) = (func.tuple(&scratch.rsrc), func.tuple(&[scratch.bases[page]]));
             let opcode = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
-            let offset = (self.state.offset + 4 * slot) as i32;
             MachInst {
-                mods: Mods { offset, ..Mods::default() },
+                mods: Mods { offset: offset as i32, ..Mods::default() },
                 ..MachInst::new(opcode, &[data, Operand::None, rsrc, base])
             }
         };
-        inst.note = self.state.notes.map_or(NoteId::NONE, |notes| notes[usize::from(load)]);
-        inst
+        self.noted(inst, if load { RELOAD } else { SPILL })
+    }
+
+    /// Keeps a value in the home of a register, if it has to be kept.
+    fn store(&self, func: &mut MachFunc, class: usize, of: VReg, value: VReg) -> Option<MachInst> {
+        match self.home(of)? {
+            Home::Slot(slot) => Some(self.access(func, class, slot, value, false)),
+            Home::Made => None,
+        }
+    }
+
+    /// Reloads what is wanted, in as few instructions as recipes allow.
+    fn load_wanted(&mut self, func: &mut MachFunc, class: usize) {
+        let wanted = std::mem::take(&mut self.wanted);
+        let mut rest = wanted.as_slice();
+        while let Some((&(of, into), others)) = rest.split_first() {
+            rest = match self.home(of) {
+                Some(Home::Made) => &rest[self.remake(func, rest)..],
+                Some(Home::Slot(slot)) => {
+                    let load = self.access(func, class, slot, into, true);
+                    self.body.push(load);
+                    others
+                }
+                None => others,
+            };
+        }
+        self.wanted = wanted;
+        self.wanted.clear();
+    }
+
+    /// Makes the first of the registers again, and those after it that come with it; says how many.
+    fn remake(&mut self, func: &mut MachFunc, wanted: &[(VReg, VReg)]) -> usize {
+        let (of, into) = wanted[0];
+        match self.recipes.get(of.as_u32()) {
+            Some(Recipe::Const(constant)) => {
+                let dst = func.tuple(&[into]);
+                self.body.push(self.noted(MachInst::new(op::COPY, &[dst, constant]), REMAKE));
+                1
+            }
+            Some(Recipe::Load { pointer, offset, mem }) => {
+                let next = |n: usize| Recipe::Load { pointer, offset: offset + 4 * n as i32, mem };
+                let same = |n: &usize| {
+                    wanted.get(*n).is_some_and(|(of, _)| self.recipes.get(of.as_u32()) == Some(next(*n)))
+                };
+                let (opcode, count) = match (1..4).take_while(same).count() {
+                    3 if offset % 8 == 0 => (op::S_LOAD_DWORDX4, 4),
+                    1.. if offset % 8 == 0 => (op::S_LOAD_DWORDX2, 2),
+                    _ => (op::S_LOAD_DWORD, 1),
+                };
+                let regs: SmallVec<[VReg; 4]> = wanted[..count].iter().map(|&(_, into)| into).collect();
+                let (dst, pointer) = (func.tuple(&regs), func.tuple(&pointer));
+                let load = MachInst::new(opcode, &[dst, pointer, Operand::Imm(offset)]);
+                self.body.push(self.noted(MachInst { mem, ..load }, REMAKE));
+                count
+            }
+            Some(Recipe::Address { index, part }) => self.remake_address(func, wanted, index, part),
+            _ => 1,
+        }
+    }
+
+    /// The whole sequence, where SCC is free: at this place or a little before it.
+    fn remake_address(
+        &mut self,
+        func: &mut MachFunc,
+        wanted: &[(VReg, VReg)],
+        index: u32,
+        part: AddressPart,
+    ) -> usize {
+        let other = |(of, _): &(VReg, VReg)| {
+            let high = Recipe::Address { index, part: AddressPart::High };
+            part == AddressPart::Low && self.recipes.get(of.as_u32()) == Some(high)
+        };
+        let both = wanted.get(1).is_some_and(other);
+        let [low, high] = match (part, wanted) {
+            (_, [(_, low), (_, high), ..]) if both => [*low, *high],
+            (AddressPart::Low, [(_, low), ..]) => [*low, self.new_vreg(func, SGPR)],
+            (_, [(_, high), ..]) => [self.new_vreg(func, SGPR), *high],
+            _ => return 1,
+        };
+        let counter = [self.new_vreg(func, SGPR), self.new_vreg(func, SGPR)];
+        let distance = self.recipes.addresses[index as usize].distance;
+        let [pc, pc_low, pc_high] = [&counter[..], &counter[..1], &counter[1..]].map(|regs| func.tuple(regs));
+        let [low, high] = [low, high].map(|reg| func.tuple(&[reg]));
+        let sequence = [
+            MachInst::new(op::S_GETPC_B64, &[pc]),
+            MachInst::new(op::S_ADD_U32, &[low, pc_low, distance[0]]),
+            MachInst::new(op::S_ADDC_U32, &[high, pc_high, distance[1]]),
+        ]
+        .map(|inst| self.noted(inst, REMAKE));
+        let at = self.address_place;
+        self.body.splice(at..at, sequence);
+        self.bounds.iter_mut().filter(|bound| **bound as usize > at).for_each(|bound| *bound += 3);
+        self.address_place += 3;
+        1 + usize::from(both)
     }
 
     /// Puts stores and reloads in place.
     fn rewrite(&mut self, func: &mut MachFunc, scene: Scene) {
         let class = scene.class;
         self.head_edge.clear();
-        self.dropped.clear();
         self.head_edge.resize(func.blocks.len(), None);
+        self.dropped.clear();
+        self.dropped.resize(scene.streams.phys_base as usize, false);
         for (from, block) in func.blocks.iter() {
             let edges = edges(block, class);
             if edges.iter().flatten().count() > 1 {
@@ -416,7 +559,7 @@ impl Spiller {
             params.retain(|&param| {
                 !scene.is_dead(param)
                     && !self.in_memory(scene, param, block)
-                    && !self.dropped.contains(&param)
+                    && !self.dropped[param.index()]
             });
         }
     }
@@ -428,11 +571,17 @@ impl Spiller {
         let old = std::mem::take(&mut func.blocks[block].insts);
         let (old_prologue, old_term) =
             (func.blocks[block].prologue as usize, func.blocks[block].term as usize);
-        let (mut prologue, mut term) = (0, 0);
+        let has_addresses = class == SGPR && !self.recipes.addresses.is_empty();
+        if has_addresses {
+            places_for_addresses(&old, &mut self.address_places);
+        }
         self.body.clear();
         for index in 0..=old.len() {
+            if has_addresses && self.address_places[index] {
+                self.address_place = self.body.len();
+            }
             if index == old_prologue {
-                prologue = self.body.len() as u32;
+                self.bounds[0] = self.body.len() as u32;
             }
             if index == head {
                 self.head(func, block, scene);
@@ -443,7 +592,7 @@ impl Spiller {
                 self.end(func, block, scene);
             }
             if index == old_term {
-                term = self.body.len() as u32;
+                self.bounds[1] = self.body.len() as u32;
             }
             if index >= head {
                 self.reload(func, block, Place::Before(index as u32), class);
@@ -455,7 +604,7 @@ impl Spiller {
         let body = std::mem::replace(&mut self.body, old);
         let data = &mut func.blocks[block];
         data.insts = body;
-        (data.prologue, data.term) = (prologue, term);
+        [data.prologue, data.term] = self.bounds;
     }
 
     fn head(&mut self, func: &mut MachFunc, block: MBlock, scene: Scene) {
@@ -464,9 +613,8 @@ impl Spiller {
             for i in 0..func.inputs.len() {
                 let (vreg, _) = func.inputs[i];
                 if class_index(func.vregs[vreg]) == class
-                    && let Some(slot) = self.slot_of(vreg)
+                    && let Some(store) = self.store(func, class, vreg, vreg)
                 {
-                    let store = self.access(func, class, slot, vreg, false);
                     self.body.push(store);
                     self.state.fixed[vreg.index()] = true;
                 }
@@ -479,10 +627,9 @@ impl Spiller {
         if scene.budget.is_some() {
             for i in 0..params(&func.blocks[block], class).len() {
                 let param = params(&func.blocks[block], class)[i];
-                if let Some(slot) = self.slot_of(param)
-                    && !self.in_memory(scene, param, block)
+                if !self.in_memory(scene, param, block)
+                    && let Some(store) = self.store(func, class, param, param)
                 {
-                    let store = self.access(func, class, slot, param, false);
                     self.body.push(store);
                 }
             }
@@ -505,66 +652,85 @@ impl Spiller {
     fn edge(&mut self, func: &mut MachFunc, from: MBlock, i: usize, scene: Scene, at_head: bool) {
         let class = scene.class;
         let Some(Edge { to, args }) = edges(&func.blocks[from], class)[i] else { return };
-        let args = func.args[args.start as usize..][..args.len as usize].to_vec();
-        let params = params(&func.blocks[to], class).to_vec();
-        let mut kept = Vec::with_capacity(args.len());
-        let mut moves = Vec::new();
-        for (&param, &arg) in params.iter().zip(&args) {
+        let kept = func.args.len() as u32;
+        for n in 0..args.len {
+            let param = params(&func.blocks[to], class)[n as usize];
+            let arg = func.args[(args.start + n) as usize];
             if scene.is_dead(param) {
                 continue;
             }
-            let target = self.slot_of(param).filter(|_| self.in_memory(scene, param, to));
-            let source = self.slot_of(arg).filter(|_| !at_end(scene, arg, from));
+            let target = self.home(param).filter(|_| self.in_memory(scene, param, to));
+            let source = self.home(arg).filter(|_| !at_end(scene, arg, from));
             match (target, source) {
-                (Some(_), _) if target == self.slot_of(arg) => {}
-                (Some(to), Some(slot)) => moves.push(Move { to, from: From::Slot(slot) }),
-                (Some(to), None) => moves.push(Move { to, from: From::Reg(arg) }),
-                (None, None) => kept.push(arg),
-                (None, Some(slot)) => {
+                (Some(Home::Slot(to)), source) => {
+                    let from = match source {
+                        None => Source::Reg(arg),
+                        Some(Home::Slot(slot)) => Source::Slot(slot),
+                        Some(Home::Made) => Source::Made(arg),
+                    };
+                    if self.home(arg) != target {
+                        self.moves.push(Move { to, from });
+                    }
+                }
+                (_, None) => func.args.push(arg),
+                (_, Some(_)) => {
                     let temp = if at_head { param } else { self.new_vreg(func, class) };
-                    let load = self.access(func, class, slot, temp, true);
-                    self.body.push(load);
-                    if at_head { self.dropped.push(param) } else { kept.push(temp) }
+                    self.wanted.push((arg, temp));
+                    if at_head { self.dropped[param.index()] = true } else { func.args.push(temp) }
                 }
             }
         }
-        self.move_slots(func, class, &mut moves);
-        let kept = func.arg_range(&kept);
+        self.load_wanted(func, class);
+        self.move_slots(func, class);
+        let kept = ArgRange { start: kept, len: func.args.len() as u32 - kept };
         let block = &mut func.blocks[from];
         let edges = if class == SGPR { &mut block.linear } else { &mut block.logical };
         edges[i] = Some(Edge { to, args: kept });
     }
 
-    fn move_slots(&mut self, func: &mut MachFunc, class: usize, moves: &mut [Move]) {
-        for step in moves::order(moves, self.state.slots[class]) {
+    fn move_slots(&mut self, func: &mut MachFunc, class: usize) {
+        if self.moves.is_empty() {
+            return;
+        }
+        let (mut moves, mut order) = (std::mem::take(&mut self.moves), std::mem::take(&mut self.order));
+        order.find(&moves, self.state.slots[class]);
+        for &step in &order.steps {
             let (Step::Do(n) | Step::Save(n)) = step;
             let value = match moves[n].from {
-                From::Reg(value) => value,
-                From::Slot(slot) => {
+                Source::Reg(value) => value,
+                Source::Slot(slot) => {
                     let temp = self.new_vreg(func, class);
                     let load = self.access(func, class, slot, temp, true);
                     self.body.push(load);
                     temp
                 }
+                Source::Made(of) => {
+                    let temp = self.new_vreg(func, class);
+                    self.wanted.push((of, temp));
+                    self.load_wanted(func, class);
+                    temp
+                }
             };
             match step {
-                Step::Save(_) => moves[n].from = From::Reg(value),
+                Step::Save(_) => moves[n].from = Source::Reg(value),
                 Step::Do(_) => {
                     let store = self.access(func, class, moves[n].to, value, false);
                     self.body.push(store);
                 }
             }
         }
+        moves.clear();
+        (self.moves, self.order) = (moves, order);
     }
 
     /// An instruction with its reloads before and its stores after it.
     fn inst(&mut self, func: &mut MachFunc, mut inst: MachInst, scene: Scene) {
         let class = scene.class;
-        let spilled = |func: &MachFunc, operand: &Operand| match *operand {
-            Operand::Virt(tuple) => func.regs(tuple).iter().any(|&reg| self.slot_of(reg).is_some()),
+        let spilled = |operand: &Operand| match *operand {
+            Operand::Virt(tuple) => func.regs(tuple).iter().any(|&reg| self.home(reg).is_some()),
             _ => false,
         };
-        if !inst.operands().iter().any(|operand| spilled(func, operand)) {
+        if !inst.operands().iter().any(spilled) {
             self.body.push(inst);
             return;
         }
@@ -573,36 +739,55 @@ impl Spiller {
             self.store_results(func, &inst, class);
             return;
         }
-        if inst.op == op::UNDEF {
-            // An undefined value needs no store.
-            if let Operand::Virt(tuple) = inst.ops[0] {
-                let regs: Vec<VReg> = func.regs(tuple).to_vec();
-                let kept: Vec<VReg> = regs.into_iter().filter(|&reg| self.slot_of(reg).is_none()).collect();
-                if !kept.is_empty() {
-                    inst.ops[0] = func.tuple(&kept);
-                    self.body.push(inst);
-                }
+        if self.only_makes(func, &inst) {
+            if inst.op != op::COPY {
+                self.body.push(dropped());
             }
             return;
         }
+        if inst.op == op::UNDEF {
+            self.undefined(func, inst);
+            return;
+        }
         self.temps.clear();
-        self.after.clear();
         for i in 0..usize::from(inst.len) {
             let Operand::Virt(tuple) = inst.ops[i] else { continue };
-            if !spilled_tuple(self, func, tuple) {
+            if !func.regs(tuple).iter().any(|&reg| self.home(reg).is_some()) {
                 continue;
             }
             let role = role(&inst, i);
-            let mut regs = func.regs(tuple).to_vec();
+            let mut regs = SmallVec::<[VReg; 16]>::from_slice(func.regs(tuple));
             for reg in &mut regs {
-                if let Some(slot) = self.slot_of(*reg) {
-                    *reg = self.temp(func, class, *reg, slot, role);
+                if self.home(*reg).is_some() {
+                    *reg = self.temp(func, class, *reg, role);
                 }
             }
             inst.ops[i] = func.tuple(&regs);
         }
+        self.load_wanted(func, class);
         self.body.push(inst);
         self.body.append(&mut self.after);
+    }
+
+    /// Whether an instruction writes only what is made where it is needed.
+    fn only_makes(&self, func: &MachFunc, inst: &MachInst) -> bool {
+        let mut results = inst.operands().iter().enumerate().filter(|(i, _)| role(inst, *i) != Role::Use);
+        let made = |operand: &Operand| match *operand {
+            Operand::Virt(tuple) => func.regs(tuple).iter().all(|&reg| self.home(reg) == Some(Home::Made)),
+            _ => false,
+        };
+        results.clone().next().is_some() && results.all(|(_, operand)| made(operand))
+    }
+
+    /// An undefined value needs no store.
+    fn undefined(&mut self, func: &mut MachFunc, mut inst: MachInst) {
+        let Operand::Virt(tuple) = inst.ops[0] else { return };
+        let regs = func.regs(tuple).iter().copied();
+        let kept: SmallVec<[VReg; 16]> = regs.filter(|&reg| self.home(reg).is_none()).collect();
+        if !kept.is_empty() {
+            inst.ops[0] = func.tuple(&kept);
+            self.body.push(inst);
+        }
     }
 
     /// Results go to their slots too.
@@ -614,8 +799,7 @@ impl Spiller {
             }
             for at in tuple.start..tuple.start + u32::from(tuple.len) {
                 let vreg = func.tuples[at as usize];
-                if let Some(slot) = self.slot_of(vreg) {
-                    let store = self.access(func, class, slot, vreg, false);
+                if let Some(store) = self.store(func, class, vreg, vreg) {
                     self.body.push(store);
                 }
             }
@@ -625,24 +809,24 @@ impl Spiller {
     /// Whether a parameter arrives in its slot.
     fn in_memory(&self, scene: Scene, param: VReg, block: MBlock) -> bool {
         let start = scene.streams.block_pos[block.index()].0;
-        self.slot_of(param).is_some()
+        self.home(param).is_some()
             && scene.budget.is_none_or(|budget| !budget.resides(param.as_u32(), start))
     }
 
     /// The register that stands for a spilled one at this instruction.
-    fn temp(&mut self, func: &mut MachFunc, class: usize, reg: VReg, slot: u32, role: Role) -> VReg {
+    fn temp(&mut self, func: &mut MachFunc, class: usize, reg: VReg, role: Role) -> VReg {
         let known = self.temps.iter().find(|(spilled, _)| *spilled == reg && role != Role::Def);
         if let (Some(&(_, temp)), Role::Use) = (known, role) {
             return temp;
         }
         let temp = self.new_vreg(func, class);
         if role != Role::Def {
-            let load = self.access(func, class, slot, temp, true);
-            self.body.push(load);
+            self.wanted.push((reg, temp));
             self.temps.push((reg, temp));
         }
-        if role != Role::Use {
-            let store = self.access(func, class, slot, temp, false);
+        if role != Role::Use
+            && let Some(store) = self.store(func, class, reg, temp)
+        {
             self.after.push(store);
         }
         temp
@@ -653,13 +837,4 @@ impl Spiller {
 fn at_end(scene: Scene, reg: VReg, block: MBlock) -> bool {
     let end = scene.streams.block_pos[block.index()].1;
     scene.budget.is_some_and(|budget| budget.resides(reg.as_u32(), end - 1))
-}
-
-fn spilled_tuple(spiller: &Spiller, func: &MachFunc, tuple: isa::Tuple) -> bool {
-    func.regs(tuple).iter().any(|&reg| spiller.slot_of(reg).is_some())
-}
-
-pub(crate) fn range_of(groups: &Groups, reg: u32) -> &[Interval] {
-    let (start, len) = groups.range[reg as usize];
-    &groups.intervals[start as usize..][..len as usize]
 }

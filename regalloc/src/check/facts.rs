@@ -1,0 +1,174 @@
+//! What registers of the original program hold whenever they hold anything, so that the final code may make it anew
+//! wherever it likes: constants, dwords of constant memory behind an input, addresses of module variables.
+//!
+//! Written for the checker alone, from the instructions of the original program.
+
+use super::Value;
+use crate::stream::{SGPR, VGPR, edges, params, role};
+use cranelift_entity::EntityRef;
+use isa::table::Role;
+use isa::{MachFunc, MachInst, Mods, Operand, SyncOrder, op};
+use rustc_hash::FxHashMap;
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Fact {
+    /// A constant dword.
+    Const(Operand),
+    /// A dword at an offset from a pointer, low and high half.
+    Load([Value; 2], i32),
+    /// Half of a 64-bit address: a distance added to the program counter.
+    Address(Operand),
+}
+
+/// The facts of a program.
+pub(super) struct Facts {
+    numbers: FxHashMap<Fact, u32>,
+    /// By register: number of its fact.
+    of: Vec<Option<u32>>,
+    /// By register: whether it is written more than once, or modified in place.
+    varies: Vec<bool>,
+    /// Registers that hold a program counter, and those behind which constants are loaded.
+    pub counters: Vec<Value>,
+    pub pointers: Vec<bool>,
+}
+
+impl Facts {
+    pub fn new(func: &MachFunc) -> Facts {
+        let count = func.vregs.len();
+        let mut facts = Facts {
+            numbers: FxHashMap::default(),
+            of: vec![None; count],
+            varies: vec![false; count],
+            counters: Vec::new(),
+            pointers: vec![false; count],
+        };
+        let mut is_input = vec![false; count];
+        func.inputs.iter().for_each(|&(vreg, _)| is_input[vreg.index()] = true);
+        let mut written = is_input.clone();
+        for inst in func.blocks.values().flat_map(|block| &block.insts) {
+            for (i, operand) in inst.operands().iter().enumerate() {
+                let Operand::Virt(tuple) = *operand else { continue };
+                let role = role(inst, i);
+                for (n, reg) in func.regs(tuple).iter().enumerate().filter(|_| role != Role::Use) {
+                    let again = std::mem::replace(&mut written[reg.index()], true);
+                    facts.varies[reg.index()] |= again || role != Role::Def;
+                    let fact = facts.fact(func, inst, n as u8, tuple.len, &is_input);
+                    let number = fact.map(|fact| {
+                        let next = facts.numbers.len() as u32;
+                        *facts.numbers.entry(fact).or_insert(next)
+                    });
+                    facts.of[reg.index()] = number;
+                    if inst.op == op::S_GETPC_B64 {
+                        facts.counters.push(Value::Virtual(reg.as_u32()));
+                    }
+                }
+            }
+        }
+        facts.params(func);
+        facts
+    }
+
+    /// A parameter that only one edge passes is what its argument is.
+    fn params(&mut self, func: &MachFunc) {
+        let mut preds = vec![[0u32; 2]; func.blocks.len()];
+        for block in func.blocks.values() {
+            for class in [SGPR, VGPR] {
+                edges(block, class).iter().flatten().for_each(|edge| preds[edge.to.index()][class] += 1);
+            }
+        }
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for block in func.blocks.values() {
+                for class in [SGPR, VGPR] {
+                    for edge in edges(block, class).iter().flatten() {
+                        if preds[edge.to.index()][class] > 1 {
+                            continue;
+                        }
+                        let params = params(&func.blocks[edge.to], class).iter();
+                        for (&param, &arg) in params.zip(func.edge_args(edge)) {
+                            if let (Value::Fact(fact), None) = (self.value(arg), self.of[param.index()]) {
+                                self.of[param.index()] = Some(fact);
+                                changed = true;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What dword `n` of an instruction's result of `len` is.
+    fn fact(
+        &mut self,
+        func: &MachFunc,
+        inst: &MachInst,
+        n: u8,
+        len: u8,
+        is_input: &[bool],
+    ) -> Option<Fact> {
+        let source = inst.ops[1];
+        match (inst.op, inst.ops[2]) {
+            (op::COPY, _) if source.is_const() => {
+                Some(Fact::Const(crate::rewrite::constant_part(source, n, len)))
+            }
+            (op::S_ADD_U32 | op::S_ADDC_U32, distance @ Operand::Reloc(_)) => Some(Fact::Address(distance)),
+            (
+                op::S_LOAD_DWORD
+                | op::S_LOAD_DWORDX2
+                | op::S_LOAD_DWORDX4
+                | op::S_LOAD_DWORDX8
+                | op::S_LOAD_DWORDX16,
+                Operand::Imm(offset),
+            ) if inst.mods == Mods::default() => {
+                let mem = inst.mem.index().map(|mem| func.mems[mem]).unwrap_or_default();
+                let Operand::Virt(tuple) = source else { return None };
+                let &[low, high] = func.regs(tuple) else { return None };
+                let fixed = is_input[low.index()] && is_input[high.index()];
+                if !fixed || mem.order != SyncOrder::NotAtomic || mem.volatile {
+                    return None;
+                }
+                [low, high].iter().for_each(|half| self.pointers[half.index()] = true);
+                let pointer = [low, high].map(|half| Value::Virtual(half.as_u32()));
+                Some(Fact::Load(pointer, offset + 4 * i32::from(n)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of a register: registers with one fact are one value.
+    pub fn value(&self, vreg: isa::VReg) -> Value {
+        match self.of[vreg.index()] {
+            Some(fact) if !self.varies[vreg.index()] => Value::Fact(fact),
+            _ => Value::Virtual(vreg.as_u32()),
+        }
+    }
+
+    /// The value that a fact describes, if the program has it.
+    pub fn known(&self, fact: Fact) -> Option<Value> {
+        self.numbers.get(&fact).map(|&number| Value::Fact(number))
+    }
+
+    /// Whether a value is written at one place only, so that nothing holds an older one there.
+    pub fn is_new(&self, value: Value) -> bool {
+        match value {
+            Value::Virtual(vreg) => !self.varies[vreg as usize],
+            Value::Fact(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether an instruction of the original need not be in the final code: its results are made where they are
+    /// needed. A program counter is needed by nothing but addresses then.
+    pub fn is_dispensable(&self, func: &MachFunc, inst: &MachInst) -> bool {
+        let mut results = inst.operands().iter().enumerate().filter(|&(i, _)| role(inst, i) != Role::Use);
+        let dispensable = |operand: &Operand| match *operand {
+            Operand::Virt(tuple) => {
+                let known = |&reg: &isa::VReg| matches!(self.value(reg), Value::Fact(_));
+                inst.op == op::S_GETPC_B64 || func.regs(tuple).iter().all(known)
+            }
+            _ => false,
+        };
+        results.clone().next().is_some() && results.all(|(_, operand)| dispensable(operand))
+    }
+}

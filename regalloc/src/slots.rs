@@ -1,0 +1,111 @@
+//! Which slot a spilled register has. There is no end of slots, and those whose registers live one after the other are
+//! one.
+//!
+//! Registers that an edge connects share a slot if their ranges are disjoint, so that the edge needs no code. These webs
+//! are coloured in the order in which they begin, by the interval from their beginning to their end: holes are not
+//! looked for, which keeps it at O(n log n) whatever the number of slots.
+
+use crate::groups::Groups;
+use crate::live::Slice;
+use crate::ranges::{Ranges, intersects};
+use crate::stream::Affinity;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const NONE: u32 = u32::MAX;
+
+/// Scratch memory of the colouring.
+#[derive(Default)]
+pub(crate) struct Slots {
+    ranges: Ranges,
+    /// By register: parent in its web, itself at the root.
+    web: Vec<u32>,
+    /// Range of a web, at its root.
+    range: Vec<Slice>,
+    /// Beginning, end and root of each web.
+    order: Vec<(u32, u32, u32)>,
+    /// End and number of slots that were in use.
+    used: BinaryHeap<Reverse<(u32, u32)>>,
+}
+
+impl Slots {
+    /// Gives each chosen register a slot from `first` on, in `slot` by register; says how many there are then.
+    pub fn assign(
+        &mut self,
+        chosen: &[u32],
+        affinities: &[Affinity],
+        groups: &Groups,
+        first: u32,
+        slot: &mut [u32],
+    ) -> u32 {
+        self.ranges.intervals.clear();
+        self.web.clear();
+        self.web.resize(slot.len(), NONE);
+        self.range.clear();
+        self.range.resize(slot.len(), (0, 0));
+        for &reg in chosen {
+            let start = self.ranges.intervals.len() as u32;
+            self.ranges.intervals.extend_from_slice(groups.range_of(reg));
+            self.range[reg as usize] = (start, self.ranges.intervals.len() as u32 - start);
+            self.web[reg as usize] = reg;
+        }
+        self.ranges.share();
+        for affinity in affinities {
+            self.join(affinity.a, affinity.b);
+        }
+        self.colour(chosen, first, slot)
+    }
+
+    fn root(&mut self, reg: u32) -> u32 {
+        let mut reg = reg as usize;
+        while self.web[reg] as usize != reg {
+            let up = self.web[self.web[reg] as usize];
+            self.web[reg] = up;
+            reg = up as usize;
+        }
+        reg as u32
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let known = |reg: u32| self.web.get(reg as usize).is_some_and(|&web| web != NONE);
+        if !known(a) || !known(b) {
+            return;
+        }
+        let (a, b) = (self.root(a), self.root(b));
+        let (x, y) = (self.range[a as usize], self.range[b as usize]);
+        if a != b && !intersects(self.ranges.get(x), self.ranges.get(y)) {
+            self.web[b as usize] = a;
+            self.range[a as usize] = self.ranges.union(x, y);
+        }
+    }
+
+    fn colour(&mut self, chosen: &[u32], first: u32, slot: &mut [u32]) -> u32 {
+        self.order.clear();
+        for &reg in chosen {
+            let range = self.ranges.get(self.range[reg as usize]);
+            if let (true, Some(&(from, _)), Some(&(_, to))) =
+                (self.web[reg as usize] == reg, range.first(), range.last())
+            {
+                self.order.push((from, to, reg));
+            }
+        }
+        self.order.sort_unstable();
+        self.used.clear();
+        let mut count = first;
+        for &(from, to, root) in &self.order {
+            let free = self.used.peek().filter(|Reverse((end, _))| *end <= from).map(|free| free.0.1);
+            if free.is_some() {
+                self.used.pop();
+            }
+            let number = free.unwrap_or(count);
+            count = count.max(number + 1);
+            self.used.push(Reverse((to, number)));
+            slot[root as usize] = number;
+        }
+        for &reg in chosen {
+            let root = self.root(reg);
+            slot[reg as usize] = slot[root as usize];
+        }
+        count
+    }
+}
