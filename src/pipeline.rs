@@ -387,7 +387,7 @@ fn allocate(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> 
         ..Default::default()
     };
     regalloc::run(mach, target, &options, &mut scratch.regalloc)
-        .map_err(|error| allocation_failed(&error, func, job))?;
+        .map_err(|error| allocation_failed(&error, target, func, job))?;
     Ok(())
 }
 
@@ -437,22 +437,46 @@ fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
 }
 
-/// A budget that the source or the work-group size sets and that nothing fits into is the user's; the rest is ours.
-fn allocation_failed(error: &regalloc::AllocError, func: &ir::Function, job: &Job<'_>) -> Error {
+/// Limits of the hardware, of the work-group's size and of the kernel's own attributes are told as what they are.
+fn allocation_failed(
+    error: &regalloc::AllocError,
+    target: &Subtarget,
+    func: &ir::Function,
+    job: &Job<'_>,
+) -> Error {
     let kernel = &func.name;
-    let regalloc::AllocError::Registers { class, budget } = error else {
-        return Error::internal(format_args!("kernel `{kernel}`: {error}"));
+    let info = func.kernel.as_ref();
+    let (message, help) = match error {
+        regalloc::AllocError::Registers { class, budget } => {
+            let asked = info.and_then(|info| if *class == "VGPR" { info.num_vgpr } else { info.num_sgpr });
+            let attribute = if *class == "VGPR" { "num_vgpr" } else { "num_sgpr" };
+            let help = if asked.is_some() {
+                format!("allow more with `#[{attribute}(n)]`, or leave the attribute out")
+            } else if *class == "VGPR" && *budget < target.addressable_vgprs {
+                "a smaller work-group, or fewer `#[waves_per_eu(n)]`, leave more registers to each wave"
+                    .to_owned()
+            } else {
+                format!("{} has no more", target.name)
+            };
+            (format!("kernel `{kernel}` does not fit into {budget} {class}s, not even with spilling"), help)
+        }
+        regalloc::AllocError::Scratch { needed, limit } => (
+            format!("kernel `{kernel}` needs {needed} bytes of scratch memory a work-item"),
+            format!(
+                "{} gives a work-item {limit} bytes at most, for private variables and spilling",
+                target.name
+            ),
+        ),
+        _ => return Error::internal(format_args!("kernel `{kernel}`: {error}")),
     };
-    let place = func.kernel.as_ref().and_then(|info| job.place(info.loc.0, kernel.len()));
+    let place = info.and_then(|info| job.place(info.loc.0, kernel.len()));
     let diagnostic = Diagnostic {
         code: "E0110",
         severity: Severity::Error,
-        message: format!("kernel `{kernel}` does not fit into {budget} {class}s, not even with spilling"),
+        message,
         labels: place.iter().map(|place| (place.range.clone(), "this kernel".to_owned())).collect(),
         notes: Vec::new(),
-        help: vec![
-            "allow more with `#[num_sgpr(n)]` or `#[num_vgpr(n)]`, or leave the attribute out".to_owned(),
-        ],
+        help: vec![help],
     };
     let source = place.map_or_else(|| SourceText::new(&job.options.file_name, ""), |place| place.source);
     Error::Source(Diagnostics { list: vec![diagnostic], source })

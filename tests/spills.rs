@@ -66,3 +66,52 @@ fn more_values_than_registers() {
     let shape = Shape { grid: [100, 1, 1], group: [64, 1, 1] };
     run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{what}"));
 }
+
+/// As many values as scratch offsets reach, and far beyond: strict mode sees each slot written before it is read.
+#[test]
+fn more_values_than_an_offset_reaches() {
+    let count = 1500;
+    let mut source = format!("#[workgroup_size(64)]\nkernel test0({PARAMS}) {{\nlet g = global_id(0);\n");
+    for n in 0..count {
+        let _ = writeln!(source, "let v{n} = input[(g * 13 + {n}) & 255] * {};", 2 * n + 1);
+    }
+    source.push_str("barrier();\nlet mut a: u32 = g;\n");
+    for n in 0..count {
+        let _ = writeln!(source, "a = (a << 1 | a >> 31) + (v{n} ^ v{});", (n * 7 + 1) % count);
+    }
+    source.push_str("out[g] = a;\n}\n");
+    let levels = vec![OptLevel::O0, OptLevel::O2];
+    let config =
+        Config { target: Target::by_name("gfx906").unwrap(), levels, verify: true, shrink: false };
+    let shape = Shape { grid: [64, 1, 1], group: [64, 1, 1] };
+    run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{what}"));
+    let options = Options::default();
+    let object = Compiler::new(Target::by_name("gfx906").unwrap()).compile(&source, &options).unwrap();
+    assert!(object.kernels()[0].resources.spilled_vgprs > 1024);
+}
+
+/// Constants that are used again far away are made again: nothing is spilled for them.
+#[test]
+fn constants_are_not_spilled() {
+    let mut source = format!("#[workgroup_size(64)]\nkernel test0({PARAMS}) {{\nlet g = global_id(0);\n");
+    source.push_str("let mut a = input[g & 255];\nlet mut b = a ^ 5;\n");
+    for n in 0..1000 {
+        let _ = writeln!(source, "a = (a * {}) ^ (b >> {}); b = b + a * {};", 2 * n + 3, n % 31, n + 1);
+    }
+    source.push_str("out[g] = a + b;\n}\n");
+    let options = Options { verify: true, ..Options::default() };
+    let object = Compiler::new(Target::by_name("gfx906").unwrap()).compile(&source, &options).unwrap();
+    let resources = &object.kernels()[0].resources;
+    assert_eq!((resources.spilled_sgprs, resources.spilled_vgprs), (0, 0));
+}
+
+/// Scratch memory ends where the hardware's field for it does, and the message says so.
+#[test]
+fn too_much_scratch_is_told() {
+    let source = "#[workgroup_size(64)]\nkernel k(x: *global u32) {\n\
+         let mut a: [u32; 40000];\nlet i = global_id(0);\n\
+         a[x[i] % 40000] = i;\nx[i] = a[x[i + 64] % 40000];\n}\n";
+    let error = Compiler::new(Target::by_name("gfx906").unwrap()).compile(source, &Options::default());
+    let text = error.err().unwrap().to_string();
+    assert!(text.contains("E0110") && text.contains("131056 bytes"), "{text}");
+}

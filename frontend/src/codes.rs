@@ -251,7 +251,9 @@ const TABLE: &[(&str, &str, &str)] = &[
         "E0110",
         "registers too few",
         "The kernel does not fit into the registers that `num_sgpr` or `num_vgpr` allows, or that its largest \
-         work-group leaves to a wave, not even with spilling: some values must be in registers at the same time.",
+         work-group leaves to a wave, not even with spilling: some values must be in registers at the same time. Or \
+         private variables and what is spilled need more scratch memory than the processor gives. The help says which \
+         limit it is.",
     ),
     (
         "E0111",

@@ -71,6 +71,8 @@ pub struct Addressing {
     pub lds_needs_m0: bool,
     /// A scratch address must lie within the range by itself, without the offset: no negative parts.
     pub scratch_checks_base: bool,
+    /// Most bytes of scratch that a wave can have.
+    pub scratch_per_wave: u32,
 }
 
 /// What features and field widths of the processor do not say, a column a generation.
@@ -84,6 +86,8 @@ const GFX6: Addressing = Addressing {
     lds_negative_base: false,
     lds_needs_m0: true,
     scratch_checks_base: true,
+    // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits, in units of 256 dwords.
+    scratch_per_wave: ((1 << 13) - 1) * 1024,
 };
 const GFX7: Addressing = Addressing { scalar_literal: true, lds_negative_base: true, ..GFX6 };
 const GFX8: Addressing = Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..GFX7 };

@@ -401,9 +401,8 @@ impl Checker<'_> {
                         }
                         _ => true,
                     };
-                    let out = out.part(class, |value| {
-                        class_of(self.original, value, class) == class && needed(value)
-                    });
+                    let out = out
+                        .part(class, |value| class_of(self.original, value, class) == class && needed(value));
                     let entry = &mut self.entry[edge.to.index()][class];
                     let changed = match entry {
                         Some(entry) => entry.join(&out),
@@ -506,12 +505,7 @@ impl Checker<'_> {
         }
     }
 
-    fn pseudo(
-        &self,
-        inst: &MachInst,
-        state: &mut State,
-        pending: &mut Pending,
-    ) {
+    fn pseudo(&self, inst: &MachInst, state: &mut State, pending: &mut Pending) {
         let dst = self.values(inst.ops[0]);
         if inst.op == op::UNDEF {
             for value in dst {
@@ -609,12 +603,7 @@ impl Checker<'_> {
     }
 
     /// An instruction of the allocator.
-    fn insertion(
-        &self,
-        inst: &MachInst,
-        state: &mut State,
-        pending: &Pending,
-    ) -> Result<(), Problem> {
+    fn insertion(&self, inst: &MachInst, state: &mut State, pending: &Pending) -> Result<(), Problem> {
         let range = |i: usize| match inst.ops[i] {
             Operand::Reg(range) => Ok(range),
             _ => Err(Problem::Inserted),

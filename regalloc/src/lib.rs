@@ -69,7 +69,7 @@ pub struct Stats {
     pub rounds: u32,
 }
 
-/// Why a function cannot be allocated. All but `Registers` mean a bug in an earlier pass.
+/// Why a function cannot be allocated. All but `Registers` and `Scratch` mean a bug in an earlier pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllocError {
     /// An edge passes a different number of arguments than its target has parameters.
@@ -98,6 +98,13 @@ pub enum AllocError {
         /// What was allowed.
         budget: u32,
     },
+    /// Private variables and spill slots need more scratch memory than the hardware gives.
+    Scratch {
+        /// Bytes a lane that are needed.
+        needed: u32,
+        /// Bytes a lane that there are.
+        limit: u32,
+    },
     /// The checker found the result wrong.
     Check(check::CheckError),
 }
@@ -113,6 +120,9 @@ impl fmt::Display for AllocError {
             }
             AllocError::Undefined { vreg } => write!(f, "{vreg} is read before it is written"),
             AllocError::Registers { class, budget } => write!(f, "{budget} {class}s are not enough"),
+            AllocError::Scratch { needed, limit } => {
+                write!(f, "{needed} bytes of scratch memory a lane are needed, and there are {limit} at most")
+            }
             AllocError::Check(error) => write!(f, "register allocation is wrong: {error}"),
         }
     }
@@ -152,6 +162,10 @@ pub fn run(
     let original = options.check.then(|| func.clone());
     constrain::run(func, &mut ctx.body);
     ctx.allocate(func, target, budget, options.scan, &mut stats)?;
+    let limit = target.addressing.scratch_per_wave / target.wave_size;
+    if func.scratch_size > limit {
+        return Err(AllocError::Scratch { needed: func.scratch_size, limit });
+    }
     stats.moves = ctx.plan.moves;
     func.uses_vcc = false;
     let assigned = [&*ctx.packers[SGPR].assigned, &*ctx.packers[VGPR].assigned];

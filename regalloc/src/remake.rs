@@ -152,7 +152,8 @@ impl Recipes {
 
     /// An addition to half of the counter that was read last.
     fn sum(&mut self, func: &MachFunc, inst: &MachInst, half: usize) -> Recipe {
-        let (Operand::Virt(dst), Operand::Virt(src), Operand::Reloc(_)) = (inst.ops[0], inst.ops[1], inst.ops[2])
+        let (Operand::Virt(dst), Operand::Virt(src), Operand::Reloc(_)) =
+            (inst.ops[0], inst.ops[1], inst.ops[2])
         else {
             return Recipe::Varies;
         };

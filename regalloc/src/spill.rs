@@ -17,8 +17,8 @@ use crate::stream::{Op, SGPR, Streams, VGPR, class_index, edges, end_places, hea
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{
-    Abi, AbiInput, ArgRange, Edge, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Operand, Reg, RegClass, Subtarget,
-    VReg, op,
+    Abi, AbiInput, ArgRange, Edge, MBlock, MachFunc, MachInst, Mods, Note, NoteId, Operand, Reg, RegClass,
+    Subtarget, VReg, op,
 };
 use smallvec::SmallVec;
 
@@ -557,9 +557,7 @@ impl Spiller {
         for (block, data) in func.blocks.iter_mut() {
             let params = if class == SGPR { &mut data.sgpr_params } else { &mut data.vgpr_params };
             params.retain(|&param| {
-                !scene.is_dead(param)
-                    && !self.in_memory(scene, param, block)
-                    && !self.dropped[param.index()]
+                !scene.is_dead(param) && !self.in_memory(scene, param, block) && !self.dropped[param.index()]
             });
         }
     }
@@ -809,8 +807,7 @@ impl Spiller {
     /// Whether a parameter arrives in its slot.
     fn in_memory(&self, scene: Scene, param: VReg, block: MBlock) -> bool {
         let start = scene.streams.block_pos[block.index()].0;
-        self.home(param).is_some()
-            && scene.budget.is_none_or(|budget| !budget.resides(param.as_u32(), start))
+        self.home(param).is_some() && scene.budget.is_none_or(|budget| !budget.resides(param.as_u32(), start))
     }
 
     /// The register that stands for a spilled one at this instruction.

@@ -99,14 +99,7 @@ impl Facts {
     }
 
     /// What dword `n` of an instruction's result of `len` is.
-    fn fact(
-        &mut self,
-        func: &MachFunc,
-        inst: &MachInst,
-        n: u8,
-        len: u8,
-        is_input: &[bool],
-    ) -> Option<Fact> {
+    fn fact(&mut self, func: &MachFunc, inst: &MachInst, n: u8, len: u8, is_input: &[bool]) -> Option<Fact> {
         let source = inst.ops[1];
         match (inst.op, inst.ops[2]) {
             (op::COPY, _) if source.is_const() => {
