@@ -4,6 +4,7 @@ use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
 use crate::op::Op;
 use crate::types::{Space, Type};
 use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap};
+use smallvec::SmallVec;
 
 /// A list of values in the function's pool.
 pub type ValueList = EntityList<Value>;
@@ -47,13 +48,16 @@ pub struct InstData {
     pub loc: SrcLoc,
 }
 
+/// The instructions of a block. Most blocks are short, and then the list needs no memory of its own.
+pub type InstList = SmallVec<[Inst; 12]>;
+
 /// Parameters and instructions of a block; the last instruction is its terminator.
 #[derive(Clone, Debug, Default)]
 pub struct BlockData {
     /// Block parameters.
     pub params: ValueList,
     /// Instructions in order.
-    pub insts: Vec<Inst>,
+    pub insts: InstList,
 }
 
 /// A private variable.
@@ -217,8 +221,9 @@ impl Function {
             kernel: None,
             layout: Vec::new(),
             blocks: PrimaryMap::new(),
-            insts: PrimaryMap::new(),
-            values: PrimaryMap::new(),
+            // Room for a small kernel, instead of growing from nothing.
+            insts: PrimaryMap::with_capacity(64),
+            values: PrimaryMap::with_capacity(64),
             slots: PrimaryMap::new(),
             pool: ListPool::new(),
             unroll: SecondaryMap::new(),

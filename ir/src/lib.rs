@@ -17,8 +17,8 @@ pub mod verify;
 
 pub use entity::{Block, FuncId, Global, Inst, Slot, Value};
 pub use func::{
-    BlockData, Function, GlobalData, InstData, KernelInfo, KernelParam, Module, ParamKind, SlotData, SrcLoc,
-    UnrollHint, ValueData, ValueDef, ValueList,
+    BlockData, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module, ParamKind,
+    SlotData, SrcLoc, UnrollHint, ValueData, ValueDef, ValueList,
 };
 pub use op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,

@@ -4,7 +4,7 @@
 
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
-use crate::func::{Function, Module};
+use crate::func::{Function, InstList, Module};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
@@ -63,7 +63,7 @@ fn split_and_copy(
     layout: &mut Vec<Block>,
 ) -> Block {
     let rest = func.make_block();
-    let mut tail = func.blocks[block].insts.split_off(at);
+    let mut tail: InstList = func.blocks[block].insts.drain(at..).collect();
     let call = tail.remove(0);
     for &inst in &tail {
         func.insts[inst].block = rest;

@@ -38,15 +38,13 @@ use std::ops::{ControlFlow, Range};
 pub struct OptOptions {
     /// 0: only what code generation needs; 1: cheap; 2: the default; 3: more code for more speed.
     pub level: u8,
-    /// `a*b + c` may become one rounding (within what the source wrote as one expression).
-    pub fp_contract: bool,
     /// Which constant offsets an access can take.
     pub limits: Limits,
 }
 
 impl Default for OptOptions {
     fn default() -> Self {
-        OptOptions { level: 2, fp_contract: true, limits: Limits::default() }
+        OptOptions { level: 2, limits: Limits::default() }
     }
 }
 

@@ -67,7 +67,7 @@ pub fn drop_assumes(func: &mut Function) -> bool {
         let insts = &func.insts;
         let block = &mut func.blocks[block];
         let before = block.insts.len();
-        block.insts.retain(|&inst| insts[inst].op != Op::Assume);
+        block.insts.retain(|inst| insts[*inst].op != Op::Assume);
         changed |= block.insts.len() != before;
     }
     changed
@@ -112,12 +112,14 @@ impl Walker<'_> {
             let cond = self.func.args(last)[0];
             self.learn(cond, then == block, MAX_DEPTH);
         }
-        let insts = std::mem::take(&mut self.func.blocks[block].insts);
+        let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
         self.s.out.clear();
         for &inst in &insts {
             self.visit(inst);
         }
-        self.func.blocks[block].insts.clone_from(&self.s.out);
+        insts.clear();
+        insts.extend_from_slice(&self.s.out);
+        self.func.blocks[block].insts = insts;
     }
 
     /// Parameters of a join are what comes in, all of it from blocks done already.

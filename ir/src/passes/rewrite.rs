@@ -87,7 +87,7 @@ pub(super) fn run(
     for &leaf in &s.leaves {
         func.insts[leaf].block = entry;
     }
-    func.blocks[entry].insts.splice(0..0, s.leaves.drain(..));
+    func.blocks[entry].insts.insert_many(0, s.leaves.drain(..));
 }
 
 fn count_uses(func: &Function, uses: &mut Vec<u32>) {
@@ -327,7 +327,7 @@ impl Rewriter<'_> {
         if to == from || to == self.block || !args_reach || !self.in_loop_of(self.block, to) {
             return false;
         }
-        self.func.blocks[from].insts.retain(|&i| i != twin);
+        self.func.blocks[from].insts.retain(|i| *i != twin);
         let target = &mut self.func.blocks[to].insts;
         let end = target.len().saturating_sub(1);
         target.insert(end, twin);
