@@ -316,7 +316,8 @@ impl Scratch {
             check_read(read, target, job.range)?;
             mach = read.clone();
         }
-        let kernel = Kernel { target, module, func, job };
+        let model = memmodel::Model::of(target).map_err(|missing| lacking(&missing, target))?;
+        let kernel = Kernel { target, model, module, func, job };
         for (name, pass) in &MACHINE[job.range.machine()] {
             pass(self, &kernel, &mut mach)?;
             observer.mir(name, target, &mach);
@@ -329,6 +330,7 @@ impl Scratch {
 /// What a pass over a kernel's machine IR may look at.
 pub(crate) struct Kernel<'a> {
     target: &'a Subtarget,
+    model: memmodel::Model,
     module: &'a ir::Module,
     func: &'a ir::Function,
     job: &'a Job<'a>,
@@ -344,20 +346,20 @@ pub(crate) const MACHINE: [(&str, MachinePass); 8] = [
     ("regalloc", allocate),
     ("forms", choose_forms),
     ("coherence", |scratch, kernel, mach| {
-        memmodel::coherence::run(mach, kernel.target, &kernel.memory(), &mut scratch.memmodel);
+        memmodel::coherence::run(mach, &kernel.model, &kernel.memory(), &mut scratch.memmodel);
         Ok(())
     }),
     ("waits", |scratch, kernel, mach| {
-        memmodel::waits::run(mach, kernel.target, &kernel.memory(), &mut scratch.memmodel);
+        memmodel::waits::run(mach, &kernel.model, &kernel.memory(), &mut scratch.memmodel);
         Ok(())
     }),
     ("hazards", |scratch, kernel, mach| {
-        memmodel::hazards::run(mach, kernel.target, &kernel.memory(), &mut scratch.memmodel);
+        memmodel::hazards::run(mach, &kernel.model, &kernel.memory(), &mut scratch.memmodel);
         Ok(())
     }),
     ("branches", |_, kernel, mach| {
         emit::islands::run(mach, kernel.target);
-        verify_memory(kernel.target, mach, kernel.job.options)
+        verify_memory(&kernel.model, mach, kernel.job.options)
     }),
 ];
 
@@ -366,7 +368,7 @@ const ALLOCATION: usize = 2;
 const _: () = assert!(matches!(MACHINE[ALLOCATION].0.as_bytes(), b"regalloc"));
 
 fn select(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
-    let Kernel { target, module, func, job } = kernel;
+    let Kernel { target, module, func, job, .. } = kernel;
     *mach = isel::select(module, func, target, &kernel.selection(), &mut scratch.isel)
         .map_err(|error| unsupported(error, job))?;
     verify_machine("isel", kernel, mach)
@@ -435,6 +437,12 @@ fn vgpr_budget(target: &Subtarget, func: &ir::Function) -> Option<u32> {
 /// What instruction selection has no code for, with its place.
 fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
+}
+
+/// A table of the memory model that has no column for the processor.
+fn lacking(missing: &memmodel::Missing, target: &Subtarget) -> Error {
+    let what = format!("anything, for want of {},", missing.column());
+    Error::Unsupported { what, target: target.to_string(), place: None }
 }
 
 /// Limits of the hardware, of the work-group's size and of the kernel's own attributes are told as what they are.
@@ -521,11 +529,11 @@ fn check_read(mach: &MachFunc, target: &Subtarget, range: &PassRange) -> Result<
 }
 
 /// Proves waits, hazards and coherence of final code by the checker, which shares no logic with the passes.
-fn verify_memory(target: &Subtarget, func: &MachFunc, options: &Options) -> Result<(), Error> {
+fn verify_memory(model: &memmodel::Model, func: &MachFunc, options: &Options) -> Result<(), Error> {
     if !options.verify {
         return Ok(());
     }
-    let faults = memmodel::check::check(func, target);
+    let faults = memmodel::proof::check(func, model);
     match faults.first() {
         Some(fault) => Err(Error::internal(format_args!(
             "kernel `{}`: {fault} ({} faults in the final code)",

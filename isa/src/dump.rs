@@ -19,6 +19,7 @@ impl fmt::Display for Note {
             Note::Wait { counter, producer, reg: None, consumer } => {
                 write!(f, "{counter}: {consumer} waits for {producer}")
             }
+            Note::Hazard { rule, states: 0 } => write!(f, "hazard: {rule}"),
             Note::Hazard { rule, states } => write!(f, "hazard: {rule}, {states} wait states"),
             Note::Coherence(row) => write!(f, "memory model: {row}"),
             Note::Alloc(what) => write!(f, "allocation: {what}"),

@@ -61,7 +61,7 @@ pub enum Note {
         /// Mnemonic of the instruction that needs it, or the rule ("release at agent scope").
         consumer: &'static str,
     },
-    /// `s_nop`: the hazard's name and the wait states it asks for.
+    /// What keeps two instructions apart: the hazard's name and the wait states it asks for; 0 where an instruction mends it.
     Hazard {
         /// Name of the rule.
         rule: &'static str,

@@ -131,7 +131,7 @@ impl Target {
         self.wait_instructions().iter().any(|wait| wait.op == op)
     }
 
-    /// What an instruction waits for; `None` if it is none of those that only wait.
+    /// What an instruction waits for; `None` if it is none of those that only wait, or waits for a count in a register.
     pub fn waited(&self, inst: &MachInst) -> Option<Counts> {
         let wait = self.wait_instructions().iter().find(|wait| wait.op == inst.op)?;
         let mut counts = Counts::NONE;
@@ -151,7 +151,7 @@ impl Target {
                     .into_iter()
                     .for_each(|(counter, count)| demand(counter, count));
             }
-            _ => {}
+            _ => return None,
         }
         Some(counts)
     }

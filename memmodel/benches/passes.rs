@@ -46,14 +46,14 @@ fn bench(c: &mut Criterion) {
         group.bench_function("passes", |b| {
             b.iter_batched_ref(
                 || func.clone(),
-                |func| memmodel::run(func, &target(), &opts, &mut ctx),
+                |func| memmodel::run(func, &model(), &opts, &mut ctx),
                 BatchSize::SmallInput,
             );
         });
         let mut done = func.clone();
-        memmodel::run(&mut done, &target(), &opts, &mut ctx);
+        memmodel::run(&mut done, &model(), &opts, &mut ctx);
         group.sample_size(10);
-        group.bench_function("checker", |b| b.iter(|| memmodel::check::check(&done, &target())));
+        group.bench_function("checker", |b| b.iter(|| memmodel::proof::check(&done, &model())));
         group.finish();
     }
 }

@@ -17,16 +17,15 @@
 //! wave that waits at a barrier with accesses in flight cannot report their faults in time; LLVM waits for all of them
 //! there for that reason. We do not.
 
-use crate::sequences::{self, Kind, Steps};
-use crate::{Context, Options, Stats, counters::Counter, edit};
+use crate::sequences::{self, Kind, Steps, When};
+use crate::{Context, Model, Options, Stats, counters, counters::Counter, edit};
 use isa::table::{Family, Flags};
-use isa::target::Generation;
-use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, Subtarget, SyncOrder, op};
+use isa::{MachFunc, MachInst, MemRef, Note, Opcode, Operand, SyncOrder, op};
 
 /// Runs the pass.
-pub fn run(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) -> Stats {
+pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
-    let pass = Pass { generation: target.generation, opts, in_chain: releases_beyond_the_group(func, opts) };
+    let pass = Pass { model, opts, in_chain: releases_beyond_the_group(func, opts) };
     for index in 0..func.blocks.len() {
         let block = isa::MBlock::from_u32(index as u32);
         if !func.blocks[block].insts.iter().any(|inst| concerns(func, inst)) {
@@ -52,7 +51,7 @@ fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
 
 /// What is the same for all instructions of a function.
 struct Pass<'a> {
-    generation: Generation,
+    model: &'a Model,
     opts: &'a Options,
     /// Whether a release to the group may be the first of two.
     in_chain: bool,
@@ -76,25 +75,81 @@ impl Pass<'_> {
             return;
         };
         let mut access = *inst;
-        hint(&mut access, kind, &mem);
-        let Some((row, ordered)) = sequences::lookup(kind, &mem, self.opts.single_wave) else {
+        self.hint(&mut access, kind, &mem);
+        let Some((row, case)) = sequences::lookup(kind, &mem, self.opts.single_wave) else {
             if kind != Kind::Fence {
                 out.push(access);
             }
             return;
         };
-        let sequence = row.sequence(self.generation);
-        steps(func, row.name, ordered.resolve(sequence.before), inst.loc, out, stats);
-        if self.in_chain && row.releases_to_group() && ordered.global {
-            steps(func, CHAIN, Steps::VM, inst.loc, out, stats);
+        let around = self.model.around(row, case, inst);
+        self.steps(func, row.name, around.before, inst.loc, out, stats);
+        if self.in_chain && row.releases_to_group() && case.contains(When::GLOBAL) {
+            self.steps(func, CHAIN, Steps::VM | Steps::VS, inst.loc, out, stats);
         }
         if kind != Kind::Fence {
-            if sequence.glc && access.op.row().is_vmem() {
-                access.mods.flags |= ModFlags::GLC;
+            if access.op.row().is_vmem() {
+                access.mods.flags |= around.bits;
             }
             out.push(access);
         }
-        steps(func, row.name, ordered.resolve(sequence.after), inst.loc, out, stats);
+        self.steps(func, row.name, around.after, inst.loc, out, stats);
+    }
+
+    /// Sets the cache bits that `volatile` and `nontemporal` ask for; LDS has none.
+    fn hint(&self, inst: &mut MachInst, kind: Kind, mem: &MemRef) {
+        if !inst.op.row().is_vmem() {
+            return;
+        }
+        let hints = &self.model.column().hints;
+        for (asked, of, bits) in [
+            (mem.volatile, Kind::Load, hints.volatile_load),
+            (mem.nontemporal, Kind::Load, hints.nontemporal_load),
+            (mem.nontemporal, Kind::Store, hints.nontemporal_store),
+        ] {
+            if asked && of == kind {
+                inst.mods.flags |= bits;
+            }
+        }
+    }
+
+    /// Writes steps: the write-back, one wait point, the invalidations.
+    fn steps(
+        &self,
+        func: &mut MachFunc,
+        name: &'static str,
+        steps: Steps,
+        loc: u32,
+        out: &mut Vec<MachInst>,
+        stats: &mut Stats,
+    ) {
+        if steps.is_empty() {
+            return;
+        }
+        let note = func.note(Note::Coherence(name));
+        let mut push = |op: Opcode, operands: &[Operand]| {
+            out.push(MachInst { note, loc, ..MachInst::new(op, operands) });
+        };
+        let caches = &self.model.column().caches;
+        if let (true, Some(op)) = (steps.contains(Steps::WRITE_BACK), caches.write_back) {
+            push(op, &[]);
+        }
+        let counters = [(Steps::VM, Counter::Vm), (Steps::VS, Counter::Vs), (Steps::LGKM, Counter::Lgkm)];
+        let mask = counters
+            .iter()
+            .filter(|(step, _)| steps.contains(*step))
+            .fold(0, |mask, (_, counter)| mask | counters::wait_point_bit(*counter));
+        if mask != 0 {
+            push(op::WAIT_POINT, &[Operand::Imm(mask)]);
+        }
+        if let (true, Some(op)) = (steps.contains(Steps::INVALIDATE_OUTER), caches.outer) {
+            push(op, &[]);
+            stats.invalidates += 1;
+        }
+        if steps.contains(Steps::INVALIDATE) {
+            push(caches.invalidate, &[]);
+            stats.invalidates += 1;
+        }
     }
 }
 
@@ -122,45 +177,4 @@ pub(crate) fn kind(inst: &MachInst) -> Option<Kind> {
     [(Flags::ATOMIC, Kind::Rmw), (Flags::LOAD, Kind::Load), (Flags::STORE, Kind::Store)]
         .into_iter()
         .find_map(|(flag, kind)| row.flags.contains(flag).then_some(kind))
-}
-
-/// Sets the cache bits that `volatile` and `nontemporal` ask for; LDS has none.
-fn hint(inst: &mut MachInst, kind: Kind, mem: &MemRef) {
-    if !inst.op.row().is_vmem() {
-        return;
-    }
-    for (of, name, glc, slc) in sequences::HINTS {
-        let asked = if name == "volatile" { mem.volatile } else { mem.nontemporal };
-        if asked && of == kind {
-            inst.mods.flags.set(ModFlags::GLC, glc || inst.mods.flags.contains(ModFlags::GLC));
-            inst.mods.flags.set(ModFlags::SLC, slc || inst.mods.flags.contains(ModFlags::SLC));
-        }
-    }
-}
-
-/// Writes steps: one wait point, then the invalidation.
-fn steps(
-    func: &mut MachFunc,
-    name: &'static str,
-    steps: Steps,
-    loc: u32,
-    out: &mut Vec<MachInst>,
-    stats: &mut Stats,
-) {
-    if steps.is_empty() {
-        return;
-    }
-    let note = func.note(Note::Coherence(name));
-    let counters = [(Steps::VM, Counter::Vm), (Steps::LGKM, Counter::Lgkm)];
-    let mask = counters
-        .iter()
-        .filter(|(step, _)| steps.contains(*step))
-        .fold(0, |mask, (_, counter)| mask | counter.wait_point_bit());
-    if mask != 0 {
-        out.push(MachInst { note, loc, ..MachInst::new(op::WAIT_POINT, &[Operand::Imm(mask)]) });
-    }
-    if steps.contains(Steps::INVALIDATE) {
-        out.push(MachInst { note, loc, ..MachInst::new(op::BUFFER_WBINVL1_VOL, &[]) });
-        stats.invalidates += 1;
-    }
 }

@@ -1,6 +1,6 @@
-//! The wait counters as data: which operations raise which counter, and who returns in which order.
+//! Which operations raise which wait counter, and who completes in which order: the columns to fill for a generation.
 //!
-//! A counter counts operations that are not complete. `s_waitcnt` says "go on when the counter is at most n". What n
+//! A counter counts operations that are not complete. A wait says "go on when the counter is at most n". What n
 //! promises depends on order. Operations of one *class* complete in the order of their issue or they do not; between
 //! classes of one counter nothing is known. So for an operation P of an in-order class, with k younger ones *of its
 //! class* issued since: as long as P is incomplete, so are those k, and the counter is above k. Hence
@@ -10,40 +10,28 @@
 //! where k is 0 for a class without order. [`crate::waits`] calls k the age of P. The rule needs no special case for
 //! mixed classes: LDS, SMEM, LDS with the first wanted is `lgkmcnt(1)`.
 //!
-//! Source: seed 000, lines 3090-3110 (order of vector memory, LDS and flat); Vega ISA, "Data Dependency Resolution"
-//! (SMEM may return out of order, a message is its own kind).
+//! The counters themselves, their widths and the instructions that wait are facts of [`isa::wait`].
+//!
+//! # Source
+//! Seed 000, lines 3077-3110 (order of vector memory, LDS and flat; stores of GFX10 on `vscnt`); Southern Islands ISA
+//! 4.4 (stores raise `expcnt` until their data is read); Vega ISA, "Data Dependency Resolution" (SMEM may return out of
+//! order, a message is its own kind); RDNA ISA 4.4.
 
-use isa::table::{Family, Flags};
-use isa::{MachFunc, MachInst, ModFlags, Subtarget, WaitCount, func::SPACE_PRIVATE};
+use crate::Missing;
+use isa::table::{Family, Flags, Kind, OpSpec};
+use isa::target::Generation;
+pub use isa::{Counter, Counts as Wait};
+use isa::{MachFunc, MachInst, ModFlags, Opcode, Operand, RegRange, Role, Target, func::SPACE_PRIVATE};
 
-/// A counter of `s_waitcnt`, in the order in which the fields are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs)]
-pub enum Counter {
-    Vm = 0,
-    Exp = 1,
-    Lgkm = 2,
-}
-
-impl Counter {
-    /// All of them.
-    pub const ALL: [Counter; 3] = [Counter::Vm, Counter::Exp, Counter::Lgkm];
-
-    /// The assembler's name.
-    pub const fn name(self) -> &'static str {
-        ["vmcnt", "expcnt", "lgkmcnt"][self as usize]
-    }
-
-    /// Its bit in the operand of a `WAIT_POINT`.
-    pub const fn wait_point_bit(self) -> i32 {
-        [1, 4, 2][self as usize]
-    }
-
-    /// Largest count the field expresses.
-    pub fn max(self, target: &Subtarget) -> u8 {
-        [target.max_vmcnt, target.max_expcnt, target.max_lgkmcnt][self as usize]
-    }
+/// What a counter says of an operation when it has counted it down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// It is complete: its results are in their registers, or in memory.
+    Done,
+    /// It has read its vector sources.
+    SourcesRead,
+    /// It has read the data that it stores; addresses are read at issue.
+    DataRead,
 }
 
 /// A class of operations on one counter.
@@ -58,71 +46,178 @@ pub struct Class {
     /// Whether fences order it: SMEM reads memory that does not change while a kernel runs (seed 000, line 3127), and a
     /// message touches none.
     pub ordered_by_fences: bool,
-    /// Whether the counter says when the operation has *read* its sources, not written its destination.
-    pub reads_sources: bool,
+    /// What the count says.
+    pub tells: Tells,
 }
 
 /// Number of classes.
-pub const CLASS_COUNT: usize = 8;
+pub const CLASS_COUNT: usize = 11;
 
 const fn class(counter: Counter, name: &'static str, in_order: bool, ordered_by_fences: bool) -> Class {
-    Class { counter, name, in_order, ordered_by_fences, reads_sources: false }
+    Class { counter, name, in_order, ordered_by_fences, tells: Tells::Done }
 }
 
-/// The classes of GFX6-GFX9. A generation with other counters is another table of this shape.
+const fn reading(name: &'static str, in_order: bool, tells: Tells) -> Class {
+    Class { counter: Counter::Exp, name, in_order, ordered_by_fences: false, tells }
+}
+
+/// The classes of every generation; [`EVENTS`] says which of them a generation uses.
 pub static CLASSES: [Class; CLASS_COUNT] = [
-    // Loads, stores and atomics of the buffer, global and scratch kinds share one order.
+    // Loads, stores and atomics of the buffer, global and scratch kinds share one order; on GFX10 those that return
+    // something.
     class(Counter::Vm, "vector memory", true, true),
-    // A flat access goes to memory or to LDS by its address, so it is in neither order (seed 000, line 3093).
+    // A flat access of GFX7 to GFX9 goes to memory or to LDS by its address, so it is in neither order (seed 000, line
+    // 3093). On GFX10 it is in both.
     class(Counter::Vm, "flat", false, true),
     class(Counter::Lgkm, "flat", false, true),
     class(Counter::Lgkm, "LDS", true, true),
     class(Counter::Lgkm, "GDS", true, true),
     class(Counter::Lgkm, "scalar memory", false, false),
     class(Counter::Lgkm, "message", false, false),
-    // The source registers of a GDS operation or an export are free when expcnt says so.
-    Class {
-        counter: Counter::Exp,
-        name: "GDS data",
-        in_order: true,
-        ordered_by_fences: false,
-        reads_sources: true,
-    },
+    // The source registers of a GDS operation or an export are free when expcnt says so. Exports go to places that
+    // differ in their pace.
+    reading("GDS data", true, Tells::SourcesRead),
+    reading("export", false, Tells::SourcesRead),
+    reading("store data", true, Tells::DataRead),
+    class(Counter::Vs, "vector memory store", true, true),
 ];
 
 /// A set of classes: bit `1 << index` of [`CLASSES`].
-pub type ClassSet = u8;
+pub type ClassSet = u16;
 
 /// Vector memory.
 pub const VECTOR: ClassSet = 1;
-/// Flat, on both counters.
+/// Flat before GFX10, on both counters.
 pub const FLAT: ClassSet = 1 << 1 | 1 << 2;
 /// LDS.
 pub const LDS: ClassSet = 1 << 3;
 /// GDS, on both counters.
-pub const GDS: ClassSet = 1 << 4 | 1 << 7;
+pub const GDS: ClassSet = 1 << 4 | GDS_DATA;
+/// Sources of GDS.
+pub const GDS_DATA: ClassSet = 1 << 7;
 /// Scalar memory.
 pub const SCALAR: ClassSet = 1 << 5;
 /// `s_sendmsg`.
 pub const MESSAGE: ClassSet = 1 << 6;
+/// Exports.
+pub const EXPORT: ClassSet = 1 << 8;
+/// GFX6: data of vector memory stores.
+pub const STORE_DATA: ClassSet = 1 << 9;
+/// GFX10: vector memory that returns nothing.
+pub const VECTOR_STORE: ClassSet = 1 << 10;
 
-/// The classes in which the instruction counts; empty for all that is no memory operation.
+/// A kind of operation, as the counters of some generation tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Event {
+    /// Vector memory that only brings something.
+    Load,
+    /// Vector memory that returns nothing: stores, atomics without the old value.
+    Store,
+    /// An atomic that returns the old value.
+    Exchange,
+    /// The same by a flat address.
+    FlatLoad,
+    /// As [`Event::Store`].
+    FlatStore,
+    /// As [`Event::Exchange`].
+    FlatExchange,
+    /// LDS.
+    Lds,
+    /// GDS.
+    Gds,
+    /// Global wave sync, which raises `expcnt` alone.
+    WaveSync,
+    /// Scalar memory and what goes the same way.
+    Scalar,
+    /// `s_sendmsg`.
+    Message,
+    /// An export.
+    Export,
+}
+
+const EVENT_COUNT: usize = Event::Export as usize + 1;
+/// Classes of the events of a generation, by [`Event`].
+pub type Events = [ClassSet; EVENT_COUNT];
+
+/// No such instruction there.
+const NO: ClassSet = 0;
+const BOTH: ClassSet = VECTOR | STORE_DATA;
+const FLAT10: ClassSet = VECTOR | LDS;
+const FLAT10S: ClassSet = VECTOR_STORE | LDS;
+
+/// The column of a generation: what each event counts as.
+#[rustfmt::skip]
+pub static EVENTS: [Option<Events>; Generation::COUNT] = [
+    //   Load    Store         Exchange FlatLoad FlatStore FlatExchange Lds  Gds  WaveSync  Scalar  Message  Export
+    Some([VECTOR, BOTH,         BOTH,    NO,      NO,       NO,          LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
+    Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
+    Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
+    Some([VECTOR, VECTOR,       VECTOR,  FLAT,    FLAT,     FLAT,        LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
+    Some([VECTOR, VECTOR_STORE, VECTOR,  FLAT10,  FLAT10S,  FLAT10,      LDS, GDS, GDS_DATA, SCALAR, MESSAGE, EXPORT]),
+];
+
+/// The column of a processor.
+pub(crate) fn events(target: &Target) -> Result<Events, Missing> {
+    EVENTS[target.generation as usize].ok_or(Missing::of(target, "wait counters"))
+}
+
+/// What an instruction is to the counters; `None` for all that is no memory operation.
 #[inline]
-pub fn classes(inst: &MachInst) -> ClassSet {
+pub fn event(inst: &MachInst) -> Option<Event> {
     let row = inst.op.row();
     if !row.flags.intersects(Flags::VM.union(Flags::LGKM).union(Flags::EXP)) {
-        return 0;
+        return None;
     }
-    match row.family {
-        Family::Flat => FLAT,
-        Family::Mubuf | Family::Global | Family::Scratch => VECTOR,
-        // GWS operations raise expcnt alone.
-        Family::Ds if !row.flags.contains(Flags::LGKM) => GDS & !(1 << 4),
-        Family::Ds if inst.mods.flags.contains(ModFlags::GDS) || row.flags.contains(Flags::GDS_ONLY) => GDS,
-        Family::Ds => LDS,
-        Family::Smem => SCALAR,
-        _ => MESSAGE,
+    Some(match row.family {
+        Family::Flat => [Event::FlatLoad, Event::FlatStore, Event::FlatExchange][manner(inst)],
+        Family::Mubuf | Family::Mtbuf | Family::Mimg | Family::Global | Family::Scratch => {
+            [Event::Load, Event::Store, Event::Exchange][manner(inst)]
+        }
+        Family::Ds if !row.flags.contains(Flags::LGKM) => Event::WaveSync,
+        Family::Ds if inst.mods.flags.contains(ModFlags::GDS) || row.flags.contains(Flags::GDS_ONLY) => {
+            Event::Gds
+        }
+        Family::Ds => Event::Lds,
+        Family::Smem => Event::Scalar,
+        Family::Exp => Event::Export,
+        _ => Event::Message,
+    })
+}
+
+/// 0 load, 1 store and whatever returns nothing, 2 exchange.
+fn manner(inst: &MachInst) -> usize {
+    let flags = inst.op.row().flags;
+    match flags.contains(Flags::ATOMIC) {
+        true if inst.mods.flags.contains(ModFlags::GLC) => 2,
+        true => 1,
+        false => usize::from(flags.contains(Flags::STORE)),
     }
+}
+
+/// Calls `f` with the registers that are not free before the class of an instruction says so.
+pub fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
+    let specs = inst.op.row().ops;
+    for (index, &operand) in inst.operands().iter().enumerate() {
+        let Operand::Reg(range) = operand else { continue };
+        let role = inst.role(index);
+        let is_source = role != Role::Def && range.first.0 >= 256;
+        let is_address = |spec: &OpSpec| matches!(spec.kind, Kind::Vaddr | Kind::ImageAddress(_));
+        let held = match class.tells {
+            Tells::Done => role != Role::Use,
+            Tells::SourcesRead => is_source,
+            Tells::DataRead => is_source && !specs.get(index).is_some_and(is_address),
+        };
+        if held {
+            f(range);
+        }
+    }
+}
+
+/// Whether an operation of those classes writes its registers in the order of all vector memory: image instructions have a
+/// path of their own.
+pub fn writes_in_order(op: Opcode, classes: ClassSet) -> bool {
+    classes & !STORE_DATA == VECTOR && op.family() != Family::Mimg
 }
 
 /// The indices in a set.
@@ -144,74 +239,55 @@ pub fn ordered(func: &MachFunc, inst: &MachInst) -> bool {
     !private
 }
 
-/// Counts to wait for; `Wait::ANY` in a field is no demand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait(pub [u8; 3]);
-
-impl Wait {
-    /// A field without demand.
-    pub const ANY: u8 = u8::MAX;
-    /// No demand.
-    pub const NONE: Wait = Wait([Wait::ANY; 3]);
-
-    /// Whether it demands nothing.
-    #[inline]
-    pub fn is_none(self) -> bool {
-        self == Wait::NONE
-    }
-
-    /// Lowers one field. Returns whether it changed.
-    #[inline]
-    pub fn demand(&mut self, counter: Counter, count: u8) -> bool {
-        let field = &mut self.0[counter as usize];
-        let lower = count < *field;
-        if lower {
-            *field = count;
-        }
-        lower
-    }
-
-    /// The demand on a counter.
-    #[inline]
-    pub fn count(self, counter: Counter) -> u8 {
-        self.0[counter as usize]
-    }
-
-    /// The immediate of `s_waitcnt`.
-    pub fn pack(self, target: &Subtarget) -> i32 {
-        let Wait([vm, exp, lgkm]) = self;
-        i32::from(target.waitcnt(vm, exp, lgkm))
-    }
-
-    /// The demands of an immediate.
-    pub fn unpack(imm: i32, target: &Subtarget) -> Wait {
-        let WaitCount { vm, exp, lgkm } = target.unpack_waitcnt(imm as u16);
-        let counts = [vm, exp, lgkm];
-        Wait(Counter::ALL.map(|counter| {
-            let count = counts[counter as usize];
-            if count >= counter.max(target) { Wait::ANY } else { count }
-        }))
-    }
+/// Bit of a counter in the operand of a `WAIT_POINT`.
+pub const fn wait_point_bit(counter: Counter) -> i32 {
+    [1, 4, 2, 8][counter as usize]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use isa::{Operand, op};
+
+    fn imm(target: &Target, wait: Wait) -> Operand {
+        target.wait_instructions()[0].inst(target, wait).unwrap().ops[0]
+    }
 
     #[test]
     fn immediates_are_those_of_the_assembler() {
         // Judge: llvm-mc-19 -mcpu=gfx906 -show-encoding on the text in the comment.
-        let target = Subtarget::by_name("gfx906").unwrap();
+        let target = Target::by_name("gfx906").unwrap();
         let any = Wait::ANY;
-        for (wait, imm) in [
-            (Wait([0, any, any]), 0x0f70), // s_waitcnt vmcnt(0)
-            (Wait([any, any, 0]), 0xc07f), // s_waitcnt lgkmcnt(0)
-            (Wait([any, 0, any]), 0xcf0f), // s_waitcnt expcnt(0)
-            (Wait([17, any, 3]), 0x4371),  // s_waitcnt vmcnt(17) lgkmcnt(3)
-            (Wait([0, 0, 0]), 0x0000),     // s_waitcnt 0
+        for (wait, mask) in [
+            (Wait([0, any, any, any]), 0x0f70), // s_waitcnt vmcnt(0)
+            (Wait([any, any, 0, any]), 0xc07f), // s_waitcnt lgkmcnt(0)
+            (Wait([any, 0, any, any]), 0xcf0f), // s_waitcnt expcnt(0)
+            (Wait([17, any, 3, any]), 0x4371),  // s_waitcnt vmcnt(17) lgkmcnt(3)
+            (Wait([0, 0, 0, any]), 0x0000),     // s_waitcnt 0
         ] {
-            assert_eq!(wait.pack(&target), imm, "{wait:?}");
-            assert_eq!(Wait::unpack(imm, &target), wait);
+            assert_eq!(imm(target, wait), Operand::Imm(mask), "{wait:?}");
+            let inst = MachInst::new(op::S_WAITCNT, &[Operand::Imm(mask)]);
+            assert_eq!(target.waited(&inst), Some(wait));
         }
+    }
+
+    /// Every class is used by some generation, and nothing counts on a counter that the processor has not.
+    #[test]
+    fn columns_fit_the_processors() {
+        let mut used = 0;
+        for target in &isa::PROCESSORS {
+            for set in events(target).unwrap() {
+                used |= set;
+                for class in each(set) {
+                    assert!(
+                        CLASSES[class].counter.max(target) > 0,
+                        "{}: {}",
+                        target.name,
+                        CLASSES[class].name
+                    );
+                }
+            }
+        }
+        assert_eq!(used, (1 << CLASS_COUNT) - 1);
     }
 }

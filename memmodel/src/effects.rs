@@ -41,19 +41,23 @@ pub fn first_common(a: RegRange, b: RegRange) -> Reg {
     a.first.max(b.first)
 }
 
-/// A set of hardware registers: the scalar ones in two words, the vector ones in four.
+const WORDS: usize = 12;
+
+/// A set of hardware registers: the scalar ones in two words, VGPRs and accumulation VGPRs in four each, the
+/// pretended ones of [`crate::rules`] in two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RegSet([u64; 6]);
+pub struct RegSet([u64; WORDS]);
 
 impl RegSet {
     /// The empty set.
-    pub const EMPTY: RegSet = RegSet([0; 6]);
+    pub const EMPTY: RegSet = RegSet([0; WORDS]);
 
     #[inline]
     fn bit(reg: u16) -> Option<usize> {
         match reg {
             0..128 => Some(usize::from(reg)),
-            256..512 => Some(usize::from(reg) - 128),
+            256..768 => Some(usize::from(reg) - 128),
+            1024..1152 => Some(usize::from(reg) - 384),
             _ => None, // SCC and kin: no memory operation writes them
         }
     }
@@ -85,6 +89,6 @@ impl RegSet {
     /// Whether it has no element.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0 == [0; 6]
+        self.0 == [0; WORDS]
     }
 }

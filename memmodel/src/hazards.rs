@@ -1,19 +1,22 @@
-//! Inserts `s_nop` where an instruction would come too soon after another.
+//! Keeps apart what the hardware does not: `s_nop` where an instruction would come too soon after another, or the
+//! instruction that mends it.
 //!
 //! # Source
 //! The rows of [`crate::rules`].
 //! # Requires
 //! Code with its waits, which count as wait states.
 //! # Guarantees
-//! [`crate::check::hazards`] finds nothing.
+//! [`crate::proof::hazards`] finds nothing.
 //! # Lattice
-//! (producer, registers) -> wait states since; union, the lower number. Entries older than any row asks for are
-//! forgotten. A block's head only ever gains entries, so it terminates although `s_nop` adds wait states on the way.
+//! Of rules that wait states mend: (producer, registers) -> wait states since; union, the lower number; entries older than any
+//! row asks for are forgotten. Of a rule that an instruction mends: the set of its registers; union. A block's head only ever
+//! gains entries, so it terminates although what is put in mends things on the way.
 
-use crate::rules::{self, MAX_STATES, Producer, Rule};
-use crate::{Context, Options, Stats, edit};
-use isa::{Form, MBlock, MachFunc, MachInst, Note, Operand, RegRange, Subtarget, op};
-use smallvec::SmallVec;
+use crate::effects::RegSet;
+use crate::rules::{self, MAX_STATES, Mend, Producer, Rule};
+use crate::{Context, Model, Options, Stats, edit};
+use isa::table::{Family, Flags};
+use isa::{Counter, Form, MBlock, MachFunc, MachInst, Note, Operand, RegRange, op};
 
 /// A register that is dangerous still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,124 +27,301 @@ struct Recent {
     age: u8,
 }
 
-/// What was done within the last few wait states.
-#[derive(Clone, Debug, Default)]
+/// What is dangerous by a rule that an instruction mends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    /// Registers.
+    armed: RegSet,
+    /// There was a first instruction, and no branch since: for a rule that needs one.
+    seen: bool,
+}
+
+/// What was done a short while ago.
+#[derive(Debug, Default)]
 struct Window {
-    recent: SmallVec<[Recent; 6]>,
+    /// Within the last few wait states.
+    recent: Vec<Recent>,
+    /// By rule that an instruction mends.
+    marks: Vec<Marks>,
+    /// Scalar memory instructions are under way.
+    scalar_pending: bool,
+    /// Kinds of the clause so far.
+    clause: u8,
 }
 
 /// Memory of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// Window at the head of each block.
-    entry: Vec<Option<Window>>,
+    entry: Vec<Window>,
     /// Blocks whose head changed since they were walked.
     dirty: Vec<bool>,
     /// Blocks in which something is missing.
     missing: Vec<bool>,
+    /// The window that walks.
+    window: Window,
+}
+
+/// What of the rules matters to a function.
+struct View<'a> {
+    model: &'a Model,
+    /// There are DPP instructions, for which the results of VALU count.
+    vgprs: bool,
+    /// By rule that an instruction mends: whether it has work here.
+    active: u32,
+}
+
+impl<'a> View<'a> {
+    fn of(func: &MachFunc, model: &'a Model) -> View<'a> {
+        let (mut vgprs, mut vccz) = (false, false);
+        for inst in func.blocks.values().flat_map(|block| &block.insts) {
+            vgprs |= inst.form == Form::Dpp;
+            vccz |= rules::reads_vccz(inst);
+        }
+        let mut active = 0;
+        for (index, rule) in model.rules.mended().iter().enumerate() {
+            let has_work = rule.second != rules::Consumer::Vccz || vccz;
+            active |= u32::from(has_work) << index;
+        }
+        View { model, vgprs, active }
+    }
+
+    /// The rules that an instruction mends, with their numbers.
+    fn mended(&self) -> impl Iterator<Item = (usize, &'a Rule)> + use<'a> {
+        let active = self.active;
+        let rules = self.model.rules.mended().iter().enumerate();
+        rules.filter(move |(index, _)| active >> index & 1 != 0)
+    }
 }
 
 impl Window {
+    fn clear(&mut self, marks: usize) {
+        self.recent.clear();
+        self.marks.clear();
+        self.marks.resize(marks, Marks::default());
+        (self.scalar_pending, self.clause) = (false, 0);
+    }
+
+    fn copy_from(&mut self, other: &Window) {
+        let Window { recent, marks, scalar_pending, clause } = other;
+        self.recent.clear();
+        self.recent.extend_from_slice(recent);
+        self.marks.clear();
+        self.marks.extend_from_slice(marks);
+        (self.scalar_pending, self.clause) = (*scalar_pending, *clause);
+    }
+
     /// The rule that asks for most wait states before an instruction, and how many are missing.
-    fn required(
-        &self,
-        target: &Subtarget,
-        inst: &MachInst,
-        rules: &'static [Rule],
-    ) -> Option<(&'static Rule, u8)> {
-        let mut worst: Option<(&'static Rule, u8)> = None;
-        for rule in rules {
+    fn required(&self, view: &View<'_>, inst: &MachInst) -> Option<(&'static str, u8, u8)> {
+        if self.recent.is_empty() {
+            return None;
+        }
+        let mut worst: Option<(&'static str, u8, u8)> = None;
+        for rule in view.model.rules.timed() {
             for recent in &self.recent {
-                if recent.producer != rule.producer || recent.age >= rule.states {
+                if recent.producer != rule.first || recent.age >= rule.states {
                     continue;
                 }
                 let missing = rule.states - recent.age;
-                if worst.is_some_and(|(_, most)| most >= missing) {
+                if worst.is_some_and(|(_, _, most)| most >= missing) {
                     continue;
                 }
                 let mut hit = false;
-                rules::consumed(target, inst, rule.consumer, |range| hit |= range.overlaps(recent.range));
+                rules::consumed(view.model.subtarget(), inst, rule.second, |range| {
+                    hit |= range.overlaps(recent.range);
+                });
                 if hit {
-                    worst = Some((rule, missing));
+                    worst = Some((rule.name, rule.states, missing));
                 }
             }
         }
         worst
     }
 
+    /// The first rule that wants an instruction before this one.
+    fn unmended<'a>(&self, view: &View<'a>, inst: &MachInst) -> Option<(&'a Rule, rules::Insert)> {
+        for (index, rule) in view.mended() {
+            let armed = &self.marks[index].armed;
+            let Mend::Instruction { insert, breaks, .. } = rule.mend else { continue };
+            if armed.is_empty() {
+                continue;
+            }
+            // What ends a clause is no part of it.
+            if breaks == rules::Breaks::ClauseEnds && self.breaks(view, inst, breaks) {
+                continue;
+            }
+            let mut hit = false;
+            rules::consumed(view.model.subtarget(), inst, rule.second, |range| hit |= armed.hits(range));
+            if hit {
+                return Some((rule, insert));
+            }
+        }
+        None
+    }
+
+    fn breaks(&self, view: &View<'_>, inst: &MachInst, breaks: rules::Breaks) -> bool {
+        let model = view.model;
+        rules::breaks(&model.rules, model.subtarget(), inst, breaks, self.scalar_pending, self.clause)
+    }
+
     /// Lets wait states pass.
     fn pass(&mut self, states: u8) {
         if states != 0 && !self.recent.is_empty() {
-            self.recent.retain(|recent| {
+            self.recent.retain_mut(|recent| {
                 recent.age += states;
                 recent.age < MAX_STATES
             });
         }
     }
 
-    /// After the issue of an instruction: its own wait state passes only with the next one.
-    fn issue(&mut self, target: &Subtarget, inst: &MachInst, vgprs: bool) {
-        rules::produced(target, inst, vgprs, |producer, range| {
-            self.recent.push(Recent { producer, range, age: 0 })
+    /// Issues an instruction: its own wait state passes only with the next one.
+    fn issue(&mut self, view: &View<'_>, inst: &MachInst) {
+        let model = view.model;
+        self.pass(rules::states(model.subtarget(), inst));
+        rules::produced(model.subtarget(), inst, view.vgprs, |producer, range| {
+            if model.rules.counts(producer) {
+                self.recent.push(Recent { producer, range, age: 0 });
+            }
         });
+        if view.active != 0 {
+            self.mark(view, inst);
+        }
+    }
+
+    /// What an instruction makes dangerous, and what it mends, by rules that an instruction mends.
+    fn mark(&mut self, view: &View<'_>, inst: &MachInst) {
+        let model = view.model;
+        let subtarget = model.subtarget();
+        let branches = inst.op.row().flags.contains(Flags::BRANCH);
+        for (index, rule) in view.mended() {
+            let Mend::Instruction { breaks, branch, .. } = rule.mend else { continue };
+            let Marks { armed, seen } = self.marks[index];
+            let mut marks = Marks { armed, seen };
+            if (seen || !armed.is_empty()) && self.breaks(view, inst, breaks) {
+                marks = Marks::default();
+            }
+            if branch && branches && marks.seen {
+                rules::anything(|range| marks.armed.insert(range));
+            }
+            rules::marked(&model.rules, subtarget, inst, rule.first, |range| match branch {
+                true => marks.seen = true,
+                false => marks.armed.insert(range),
+            });
+            self.marks[index] = marks;
+        }
+        self.clause = model.rules.clause(inst);
+        match inst.op.family() {
+            Family::Smem => self.scalar_pending = true,
+            _ if subtarget.waited(inst).is_some_and(|wait| wait.count(Counter::Lgkm) == 0) => {
+                self.scalar_pending = false;
+            }
+            _ => {}
+        }
     }
 
     /// Joins what comes along another edge. Returns whether anything was added.
     fn join(&mut self, other: &Window) -> bool {
-        let Window { recent } = other;
         let mut changed = false;
-        for new in recent {
+        for new in &other.recent {
             let same = |old: &&mut Recent| (old.producer, old.range) == (new.producer, new.range);
             match self.recent.iter_mut().find(same) {
-                Some(old) if old.age <= new.age => {}
-                Some(old) => {
-                    old.age = new.age;
-                    changed = true;
-                }
-                None => {
-                    self.recent.push(*new);
-                    changed = true;
-                }
+                Some(old) if old.age <= new.age => continue,
+                Some(old) => old.age = new.age,
+                None => self.recent.push(*new),
             }
+            changed = true;
         }
-        changed
+        for (marks, new) in self.marks.iter_mut().zip(&other.marks) {
+            let before = *marks;
+            marks.armed.union(&new.armed);
+            marks.seen |= new.seen;
+            changed |= marks.armed != before.armed || marks.seen != before.seen;
+        }
+        let flags = (self.scalar_pending, self.clause);
+        self.scalar_pending |= other.scalar_pending;
+        self.clause |= other.clause;
+        changed | (flags != (self.scalar_pending, self.clause))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.recent.is_empty()
+            && !self.scalar_pending
+            && self.marks.iter().all(|marks| marks.armed.is_empty() && !marks.seen)
     }
 }
 
 /// Runs the pass.
-pub fn run(func: &mut MachFunc, target: &Subtarget, _opts: &Options, ctx: &mut Context) -> Stats {
+pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
-    let mut scratch = std::mem::take(&mut ctx.hazards);
-    let rules = rules::rules(target.generation);
-    let vgprs = func.blocks.values().any(|block| block.insts.iter().any(|inst| inst.form == Form::Dpp));
-    solve(func, target, rules, vgprs, &mut scratch);
+    let scratch = &mut ctx.hazards;
+    let view = View::of(func, model);
+    solve(func, &view, scratch);
     for index in 0..func.blocks.len() {
         let block = MBlock::from_u32(index as u32);
         if !scratch.missing[index] {
             continue;
         }
-        let mut window = scratch.entry[index].take().unwrap_or_default();
+        let window = &mut scratch.window;
+        window.copy_from(&scratch.entry[index]);
         edit::rewrite(func, block, &mut ctx.insts, |func, inst, out| {
-            if let Some((rule, missing)) = window.required(target, inst, rules) {
-                nop(func, rule, missing, inst.loc, out, &mut stats);
-                window.pass(missing);
-            }
-            window.pass(rules::states(inst));
-            window.issue(target, inst, vgprs);
+            apart(&view, window, inst, |name, states, mend| match mend {
+                Keep::States(missing) => {
+                    let longest = rules::longest_nop(model.subtarget());
+                    nop(
+                        func,
+                        Note::Hazard { rule: name, states },
+                        missing,
+                        longest,
+                        inst.loc,
+                        out,
+                        &mut stats,
+                    );
+                }
+                Keep::Instruction(mend) => {
+                    let note = func.note(Note::Hazard { rule: name, states: 0 });
+                    out.push(MachInst { note, loc: inst.loc, ..mend });
+                    stats.mends += 1;
+                }
+            });
+            window.issue(&view, inst);
             out.push(*inst);
         });
     }
-    ctx.hazards = scratch;
     stats
 }
 
-/// Finds the window at the head of every block, and the blocks that want an `s_nop`. A block that once wanted one wants
+/// What is put before an instruction.
+enum Keep {
+    /// So many wait states.
+    States(u8),
+    Instruction(MachInst),
+}
+
+/// Tells `put` what has to stand before an instruction, and lets it pass: (rule, wait states that it asks for, what).
+fn apart(view: &View<'_>, window: &mut Window, inst: &MachInst, mut put: impl FnMut(&'static str, u8, Keep)) {
+    if view.active != 0 {
+        // Each of them breaks its own rule, so this ends.
+        while let Some((rule, insert)) = window.unmended(view, inst) {
+            for mend in rules::inserted(view.model.subtarget(), insert, inst).into_iter().flatten() {
+                window.issue(view, &mend);
+                put(rule.name, 0, Keep::Instruction(mend));
+            }
+        }
+    }
+    if let Some((name, states, missing)) = window.required(view, inst) {
+        window.pass(missing);
+        put(name, states, Keep::States(missing));
+    }
+}
+
+/// Finds the window at the head of every block, and the blocks that want something. A block that once wanted something wants
 /// it for good, as its head only gains entries.
-fn solve(func: &MachFunc, target: &Subtarget, rules: &'static [Rule], vgprs: bool, scratch: &mut Scratch) {
-    let Scratch { entry, dirty, missing } = scratch;
+fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
+    let Scratch { entry, dirty, missing, window } = scratch;
     let count = func.blocks.len();
-    entry.clear();
-    entry.resize_with(count, || None);
+    let marks = if view.active != 0 { view.model.rules.mended().len() } else { 0 };
+    entry.resize_with(entry.len().max(count), Window::default);
+    entry[..count].iter_mut().for_each(|window| window.clear(marks));
     dirty.clear();
     // Blocks out of reach are walked too: their insides obey the rules like any others.
     dirty.resize(count, true);
@@ -154,23 +334,17 @@ fn solve(func: &MachFunc, target: &Subtarget, rules: &'static [Rule], vgprs: boo
             if !std::mem::take(&mut dirty[index]) {
                 continue;
             }
-            let mut window = entry[index].clone().unwrap_or_default();
+            window.copy_from(&entry[index]);
             for inst in &data.insts {
-                if !window.recent.is_empty()
-                    && let Some((_, states)) = window.required(target, inst, rules)
-                {
-                    missing[index] = true;
-                    window.pass(states);
-                }
-                window.pass(rules::states(inst));
-                window.issue(target, inst, vgprs);
+                apart(view, window, inst, |_, _, _| missing[index] = true);
+                window.issue(view, inst);
             }
-            if window.recent.is_empty() {
+            if window.is_empty() {
                 continue;
             }
             for edge in data.linear.iter().flatten() {
                 let to = edge.to.as_u32() as usize;
-                let changed = entry[to].get_or_insert_default().join(&window);
+                let changed = entry[to].join(window);
                 dirty[to] |= changed;
                 again |= changed && to <= index;
             }
@@ -179,13 +353,20 @@ fn solve(func: &MachFunc, target: &Subtarget, rules: &'static [Rule], vgprs: boo
 }
 
 /// Writes an `s_nop` of so many wait states, or lengthens the one that is there.
-fn nop(func: &mut MachFunc, rule: &Rule, states: u8, loc: u32, out: &mut Vec<MachInst>, stats: &mut Stats) {
-    const LONGEST: i32 = 15;
+fn nop(
+    func: &mut MachFunc,
+    note: Note,
+    states: u8,
+    longest: u8,
+    loc: u32,
+    out: &mut Vec<MachInst>,
+    stats: &mut Stats,
+) {
     let states = i32::from(states);
-    let note = func.note(Note::Hazard { rule: rule.name, states: rule.states });
+    let note = func.note(note);
     if let Some(last) = out.last_mut()
         && let (op::S_NOP, Operand::Imm(count)) = (last.op, last.ops[0])
-        && count + states <= LONGEST
+        && count + states <= i32::from(longest)
     {
         last.ops[0] = Operand::Imm(count + states);
         last.note = note;

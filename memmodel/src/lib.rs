@@ -1,13 +1,17 @@
-//! Memory coherence, waits, hazards and the checkers of them.
+//! Memory coherence, waits, hazards and a proof of them.
 //!
 //! Three passes run over a [`MachFunc`] with hardware registers, in this order:
 //!
 //! 1. [`coherence`] turns orders and scopes into cache bits, cache invalidations and *wait points*;
-//! 2. [`waits`] turns wait points and data flow into as few `s_waitcnt` as it can;
-//! 3. [`hazards`] puts `s_nop` where the hardware does not interlock.
+//! 2. [`waits`] turns wait points and data flow into as few waits as it can;
+//! 3. [`hazards`] puts `s_nop`, or what else mends it, where the hardware does not interlock.
 //!
-//! [`check`] proves the result over the final code, ours or anybody's: it shares the tables ([`sequences`],
+//! [`proof`] proves the result over the final code, ours or anybody's: it shares the tables ([`sequences`],
 //! [`counters`], [`rules`]) with the passes and none of their logic. [`mod@cfg`] makes a function of decoded code for it.
+//!
+//! # A new processor
+//! The tables have a column a generation: [`counters::EVENTS`], [`sequences::COLUMNS`] with a cell of each of
+//! [`sequences::ROWS`], [`rules::RULES`]. [`Model::of`] gathers them for a subtarget, and names the one that lacks its column.
 //!
 //! Every inserted instruction carries an [`isa::Note`] that says what it is there for.
 //!
@@ -15,17 +19,19 @@
 //! Scheduling; deciding orders and scopes (the language and instruction selection do); encoding.
 
 pub mod cfg;
-pub mod check;
 pub mod coherence;
 pub mod counters;
 mod edit;
 pub mod effects;
 pub mod hazards;
+mod model;
+pub mod proof;
 pub mod rules;
 pub mod sequences;
 pub mod waits;
 
-use isa::{MachFunc, Subtarget};
+use isa::MachFunc;
+pub use model::{Missing, Model};
 
 /// What the passes may be asked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,30 +54,33 @@ pub struct Context {
 /// What was inserted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// `s_waitcnt`.
+    /// `s_waitcnt` and its like.
     pub waits: u32,
     /// Cache invalidations.
     pub invalidates: u32,
     /// `s_nop`.
     pub nops: u32,
+    /// Other instructions that mend hazards.
+    pub mends: u32,
     /// Barriers that one wave does not need.
     pub barriers_dropped: u32,
 }
 
 impl std::ops::AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
-        let Stats { waits, invalidates, nops, barriers_dropped } = other;
+        let Stats { waits, invalidates, nops, mends, barriers_dropped } = other;
         self.waits += waits;
         self.invalidates += invalidates;
         self.nops += nops;
+        self.mends += mends;
         self.barriers_dropped += barriers_dropped;
     }
 }
 
 /// Runs the three passes.
-pub fn run(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) -> Stats {
-    let mut stats = coherence::run(func, target, opts, ctx);
-    stats += waits::run(func, target, opts, ctx);
-    stats += hazards::run(func, target, opts, ctx);
+pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context) -> Stats {
+    let mut stats = coherence::run(func, model, opts, ctx);
+    stats += waits::run(func, model, opts, ctx);
+    stats += hazards::run(func, model, opts, ctx);
     stats
 }

@@ -1,38 +1,82 @@
-//! Hazards as data: pairs of instructions that the hardware does not keep apart.
+//! Hazards as data: pairs of instructions that the hardware does not keep apart, and what does.
 //!
-//! Source: Vega ISA, chapter "Manually Inserted Wait States (NOPs)"; where its wording leaves a choice, the numbers LLVM
-//! uses for GFX9, and `docs/memory-model.md` says which. A wait state is one issued instruction, or one of the `n + 1`
-//! of an `s_nop n`.
+//! A rule is *detection*: as what the first instruction counts ([`Producer`]), as what the second ([`Consumer`]), which
+//! processors have it; and *mitigation* ([`Mend`]): so many wait states between the two, a column a generation, or an
+//! instruction, with what else would have done ([`Breaks`]). A wait state is one issued instruction, or one of the `n + 1` of
+//! an `s_nop n`.
 //!
-//! Rows of the manual that are absent on purpose:
+//! # Source
+//! The chapters "Manually Inserted Wait States (NOPs)" of the manuals: Southern Islands, Sea Islands, GCN3, Vega ISA; where
+//! their wording leaves a choice, the numbers LLVM uses, and `docs/memory-model.md` says which. RDNA's are in no manual: what
+//! LLVM mends on gfx1010 to gfx1013, by behaviour.
+//!
+//! # Absent on purpose
 //! * "mixed use of VCC: alias and SGPR number": `vcc` has one name here, so there is no alias to mix with;
-//! * clauses of SMEM or VMEM under XNACK replay: code objects are marked as running without XNACK.
+//! * matrix instructions, accumulation registers and dot products of gfx908 and gfx90a: nothing here emits them. Who
+//!   does brings their rows;
+//! * what is wrong wherever it stands (a branch over 63 dwords on gfx101x): nothing between two instructions mends it.
 
-use crate::effects;
-use isa::table::{Family, Flags, Implicit, Kind};
+mod detect;
+
+use crate::Missing;
+use isa::table::Family;
 use isa::target::Generation;
-use isa::{Form, MachInst, ModFlags, Operand, Reg, RegRange, Target, op};
+use isa::{Feature, MachInst, Subtarget};
 
-/// What makes a register dangerous.
+pub(crate) use detect::{anything, breaks, inserted, label, longest_nop, marked, reads_vccz};
+pub use detect::{consumed, produced, states};
+
+/// As what the first instruction counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Producer {
     /// A VALU instruction writes a scalar register, VCC or EXEC.
     ValuWritesScalar,
     /// A VALU instruction writes a VGPR.
     ValuWritesVgpr,
+    /// A SALU instruction writes a scalar register.
+    SaluWritesScalar,
     /// A SALU instruction writes M0.
     SaluWritesM0,
     /// A vector memory instruction stores more than 64 bits, still to be fetched from its VGPRs.
     WideStore,
     /// `s_setreg` writes a hardware register.
     SetReg,
+    /// `s_setvskip`.
+    SetVskip,
+    /// An image instruction with an address of a third dword and more.
+    LongImageAddress,
+    /// A float atomic in memory.
+    FloatAtomic,
+    /// A vector memory or LDS instruction reads a scalar register, at its leisure.
+    MemoryReadsScalar,
+    /// A scalar memory instruction reads a scalar register.
+    SmemReadsScalar,
+    /// Anything but VALU reads EXEC.
+    ReadsExec,
+    /// `v_cmpx`.
+    Cmpx,
+    /// An LDS instruction.
+    Lds,
+    /// A vector memory instruction other than flat.
+    Vmem,
+    /// Half of VCC is written, which `vccz` does not follow.
+    HalfOfVcc,
+    /// A scalar memory instruction, whose return spoils `vccz`.
+    Smem,
+    /// Scalar or vector memory instructions of one clause read registers, and may do so again.
+    Clause,
 }
 
-/// Who must not touch it too soon.
+/// As what the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consumer {
     /// A vector memory instruction reads a scalar register.
     VmemReadsScalar,
+    /// A scalar memory instruction reads one.
+    SmemReadsScalar,
+    /// The same by a descriptor.
+    BufferSmemReadsScalar,
     /// `v_readlane`, `v_writelane` take their lane from it.
     LaneSelect,
     /// `v_div_fmas` reads VCC.
@@ -45,12 +89,90 @@ pub enum Consumer {
     ReadsM0,
     /// A VALU instruction overwrites it.
     ValuWrites,
-    /// `s_getreg` or `s_setreg` of the same hardware register.
-    HwRegAgain,
+    /// `s_getreg` of the same hardware register.
+    GetReg,
+    /// `s_setreg` of the same hardware register.
+    SetRegAgain,
     /// A vector instruction while `vskip` may have changed.
     Vector,
     /// Return from an exception.
     Rfe,
+    /// A buffer access whose offset has bits 1 or 2 set.
+    OddBuffer,
+    /// `s_denorm_mode`.
+    DenormMode,
+    /// SALU or scalar memory writes a scalar register.
+    ScalarWrite,
+    /// VALU writes a scalar register.
+    ValuWritesScalar,
+    /// VALU writes EXEC.
+    ValuWritesExec,
+    /// `v_permlane`.
+    Permlane,
+    /// An LDS instruction.
+    Lds,
+    /// A vector memory instruction other than flat.
+    Vmem,
+    /// A branch, or an operand, that is `vccz`.
+    Vccz,
+    /// A memory instruction of the same clause overwrites the register.
+    ClauseWrites,
+}
+
+/// What keeps the two apart, other than what is put there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breaks {
+    /// VALU, or `s_waitcnt 0`: vector memory has read its registers.
+    MemoryHasRead,
+    /// SALU, or a wait for `lgkmcnt(0)`.
+    SmemHasRead,
+    /// VALU writes a scalar register.
+    ExecHasBeenRead,
+    /// VALU other than `v_nop`.
+    Valu,
+    /// LDS or vector memory on either side, or a wait for `vscnt(0)`.
+    OtherMemory,
+    /// All of VCC is written.
+    VccWritten,
+    /// The same while no scalar memory instruction is under way.
+    VccWrittenInPeace,
+    /// Anything that is not of the clause, and a store.
+    ClauseEnds,
+}
+
+/// An instruction that mends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Insert {
+    /// `s_waitcnt_depctr` of a mask.
+    Depctr(u16),
+    /// `s_mov_b32 null, 0`.
+    MoveNull,
+    /// `v_mov_b32` of the second instruction's own destination to itself: nothing else is under way with it.
+    MoveOwn,
+    /// `s_waitcnt_vscnt null, 0`.
+    WaitVs,
+    /// `s_mov_b64 vcc, vcc`.
+    MoveVcc,
+    /// The same after `s_waitcnt lgkmcnt(0)`.
+    WaitAndMoveVcc,
+    /// `s_nop 0`.
+    Nop,
+}
+
+/// What mends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mend {
+    /// Wait states.
+    States,
+    /// An instruction. `branch`: the two are dangerous with a branch between them.
+    Instruction {
+        /// Which.
+        insert: Insert,
+        /// What does as well.
+        breaks: Breaks,
+        /// See above.
+        branch: bool,
+    },
 }
 
 /// A row.
@@ -59,195 +181,184 @@ pub struct Rule {
     /// Name, for notes and messages.
     pub name: &'static str,
     /// The first instruction.
-    pub producer: Producer,
+    pub first: Producer,
     /// The second; it concerns the same register.
-    pub consumer: Consumer,
-    /// Wait states between the two.
+    pub second: Consumer,
+    /// What mends it.
+    pub mend: Mend,
+    /// By generation: wait states between the two; 0 where there is no such hazard. For a rule that an instruction mends, 1.
+    columns: [u8; Generation::COUNT],
+    requires: Feature,
+    lacks: Feature,
+    /// Only where memory instructions may be replayed (XNACK).
+    replay: bool,
+    /// Wait states on the processor, in the rows of [`Rules`].
     pub states: u8,
 }
 
 /// The most wait states that any row asks for.
 pub const MAX_STATES: u8 = 5;
 
-const fn rule(name: &'static str, producer: Producer, consumer: Consumer, states: u8) -> Rule {
-    assert!(states <= MAX_STATES);
-    Rule { name, producer, consumer, states }
+const fn timed(
+    name: &'static str,
+    first: Producer,
+    second: Consumer,
+    columns: [u8; Generation::COUNT],
+) -> Rule {
+    let mut column = 0;
+    while column < columns.len() {
+        assert!(columns[column] <= MAX_STATES);
+        column += 1;
+    }
+    let (requires, lacks) = (Feature::empty(), Feature::empty());
+    Rule { name, first, second, mend: Mend::States, columns, requires, lacks, replay: false, states: 0 }
 }
 
-/// GFX9's rows.
-static GFX9: [Rule; 11] = [
-    rule("VALU writes SGPR, VMEM reads it", Producer::ValuWritesScalar, Consumer::VmemReadsScalar, 5),
-    rule("VALU writes SGPR, lane select reads it", Producer::ValuWritesScalar, Consumer::LaneSelect, 4),
-    rule("VALU writes VCC, v_div_fmas reads it", Producer::ValuWritesScalar, Consumer::DivFmas, 4),
-    rule(
-        "VALU writes VCC or EXEC, VALU reads vccz or execz",
-        Producer::ValuWritesScalar,
-        Consumer::ZeroFlagAsData,
-        5,
-    ),
-    rule("VALU writes EXEC, DPP", Producer::ValuWritesScalar, Consumer::Dpp, 5),
-    rule("VALU writes VGPR, DPP reads it", Producer::ValuWritesVgpr, Consumer::Dpp, 2),
-    rule("SALU writes M0, user of M0", Producer::SaluWritesM0, Consumer::ReadsM0, 1),
-    rule("wide store, VALU overwrites its data", Producer::WideStore, Consumer::ValuWrites, 1),
-    rule("s_setreg, same register again", Producer::SetReg, Consumer::HwRegAgain, 2),
-    rule("s_setreg of vskip, vector instruction", Producer::SetReg, Consumer::Vector, 2),
-    rule("s_setreg of TRAPSTS, s_rfe", Producer::SetReg, Consumer::Rfe, 1),
+const fn mended(
+    name: &'static str,
+    first: Producer,
+    second: Consumer,
+    insert: Insert,
+    breaks: Breaks,
+    columns: [u8; Generation::COUNT],
+) -> Rule {
+    let mend = Mend::Instruction { insert, breaks, branch: false };
+    Rule { mend, ..timed(name, first, second, columns) }
+}
+
+const fn lacking(rule: Rule, lacks: Feature) -> Rule {
+    Rule { lacks, ..rule }
+}
+
+const fn across_branch(rule: Rule) -> Rule {
+    match rule.mend {
+        Mend::Instruction { insert, breaks, .. } => {
+            Rule { mend: Mend::Instruction { insert, breaks, branch: true }, ..rule }
+        }
+        Mend::States => rule,
+    }
+}
+
+const RDNA1: [u8; Generation::COUNT] = [0, 0, 0, 0, 1];
+
+use Consumer as C;
+use Feature as F;
+use Producer as P;
+
+/// Every row. The numbers are the columns of GFX6, GFX7, GFX8, GFX9, GFX10.
+#[rustfmt::skip]
+pub static RULES: [Rule; 26] = [
+    timed("VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar, [5, 5, 5, 5, 0]),
+    timed("VALU writes SGPR, SMEM reads it", P::ValuWritesScalar, C::SmemReadsScalar, [4, 0, 0, 0, 0]),
+    timed("SALU writes SGPR, s_buffer_load reads it", P::SaluWritesScalar, C::BufferSmemReadsScalar, [4, 0, 0, 0, 0]),
+    timed("VALU writes SGPR, lane select reads it", P::ValuWritesScalar, C::LaneSelect, [4, 4, 4, 4, 0]),
+    timed("VALU writes VCC, v_div_fmas reads it", P::ValuWritesScalar, C::DivFmas, [4, 4, 4, 4, 0]),
+    timed("VALU writes VCC or EXEC, VALU reads vccz or execz", P::ValuWritesScalar, C::ZeroFlagAsData, [5, 5, 5, 5, 0]),
+    timed("VALU writes EXEC, DPP", P::ValuWritesScalar, C::Dpp, [0, 0, 5, 5, 0]),
+    timed("VALU writes VGPR, DPP reads it", P::ValuWritesVgpr, C::Dpp, [0, 0, 2, 2, 0]),
+    timed("SALU writes M0, user of M0", P::SaluWritesM0, C::ReadsM0, [1, 1, 1, 1, 0]),
+    timed("wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, [0, 1, 1, 1, 0]),
+    timed("s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, [2, 2, 2, 2, 0]),
+    timed("s_setreg, same register again", P::SetReg, C::SetRegAgain, [1, 1, 2, 2, 0]),
+    timed("s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, [2, 2, 2, 2, 0]),
+    timed("s_setreg of vskip, vector instruction", P::SetReg, C::Vector, [2, 2, 2, 2, 0]),
+    timed("s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, [0, 0, 1, 1, 0]),
+    lacking(timed("image of scattered address, buffer access with an odd offset", P::LongImageAddress, C::OddBuffer, RDNA1), F::GFX10_3),
+    timed("float atomic, s_denorm_mode", P::FloatAtomic, C::DenormMode, [0, 0, 0, 0, 3]),
+    mended("half of VCC is written, vccz is read", P::HalfOfVcc, C::Vccz, Insert::MoveVcc, Breaks::VccWritten, [1, 1, 1, 1, 0]),
+    mended("SMEM, vccz is read", P::Smem, C::Vccz, Insert::WaitAndMoveVcc, Breaks::VccWrittenInPeace, [1, 1, 0, 0, 0]),
+    Rule { replay: true, ..mended("clause that may be replayed, its source is overwritten", P::Clause, C::ClauseWrites, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1]) },
+    lacking(mended("memory instruction reads SGPR, scalar instruction overwrites it", P::MemoryReadsScalar, C::ScalarWrite, Insert::Depctr(0xffe3), Breaks::MemoryHasRead, RDNA1), F::GFX10_3),
+    lacking(mended("SMEM reads SGPR, VALU overwrites it", P::SmemReadsScalar, C::ValuWritesScalar, Insert::MoveNull, Breaks::SmemHasRead, RDNA1), F::GFX10_3),
+    lacking(mended("EXEC is read, VALU overwrites it", P::ReadsExec, C::ValuWritesExec, Insert::Depctr(0xfffe), Breaks::ExecHasBeenRead, RDNA1), F::GFX10_3),
+    lacking(mended("v_cmpx, v_permlane", P::Cmpx, C::Permlane, Insert::MoveOwn, Breaks::Valu, RDNA1), F::GFX10_3),
+    lacking(across_branch(mended("LDS, branch, vector memory", P::Lds, C::Vmem, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
+    lacking(across_branch(mended("vector memory, branch, LDS", P::Vmem, C::Lds, Insert::WaitVs, Breaks::OtherMemory, RDNA1)), F::GFX10_3),
 ];
 
-/// The rows of a generation; only those that are compiled for have some.
-pub fn rules(generation: Generation) -> &'static [Rule] {
-    match generation {
-        Generation::Gfx9 => &GFX9,
-        Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx10 => &[],
-    }
+/// The rows that a processor has, with their wait states.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    rows: Vec<Rule>,
+    /// How many of them wait states mend; they come first.
+    timed: usize,
+    /// First instructions of those rules: bits of [`Producer`].
+    counted: u32,
+    /// Whether vector memory instructions form clauses, too.
+    vector_clauses: bool,
 }
 
-/// Hardware register `id` of `s_setreg`, as a pretended register behind all real ones.
-const fn hw_reg(id: u16) -> RegRange {
-    RegRange { first: Reg(1024 + id), len: 1 }
-}
-const HW_REG_MODE: u16 = 1;
-const HW_REG_TRAPSTS: u16 = 3;
-/// Stands for the bit `vskip` of MODE, number 28.
-const VSKIP: RegRange = hw_reg(64);
-const VSKIP_BIT: i32 = 28;
+/// Generations whose columns of [`RULES`] are filled in.
+const KNOWN: [bool; Generation::COUNT] = [true; Generation::COUNT];
+/// Generations whose vector memory instructions form clauses that may be replayed.
+const VECTOR_CLAUSES: [bool; Generation::COUNT] = [false, false, true, true, false];
 
-/// The fields of a `hwreg` operand: register, first bit, number of bits.
-fn hwreg_fields(inst: &MachInst) -> Option<(u16, i32, i32)> {
-    inst.operands().iter().find_map(|operand| match *operand {
-        Operand::Imm(imm) => Some(((imm & 63) as u16, imm >> 6 & 31, (imm >> 11 & 31) + 1)),
-        _ => None,
-    })
-}
-
-fn is_setreg(inst: &MachInst) -> bool {
-    inst.op == op::S_SETREG_B32 || inst.op == op::S_SETREG_IMM32_B32
-}
-
-/// Calls `f` with what an instruction makes dangerous, and as which producer. `vgprs`: whether VALU results count,
-/// which only DPP asks for.
-#[inline]
-pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut(Producer, RegRange)) {
-    let row = inst.op.row();
-    if row.is_valu() {
-        effects::all(target, inst, |access| {
-            if access.write && !access.range.first.is_vgpr() {
-                f(Producer::ValuWritesScalar, access.range);
-            } else if access.write && vgprs {
-                f(Producer::ValuWritesVgpr, access.range);
-            }
-        });
-    } else if row.is_salu() {
-        if is_setreg(inst) {
-            set_reg(inst, f);
-        } else if inst.writes(target, M0) {
-            f(Producer::SaluWritesM0, M0);
+impl Rules {
+    /// The rows of a subtarget.
+    pub(crate) fn of(subtarget: &Subtarget) -> Result<Rules, Missing> {
+        let generation = subtarget.generation as usize;
+        if !KNOWN[generation] {
+            return Err(Missing::of(subtarget, "hazard rules"));
         }
-    } else if row.is_vmem()
-        && row.flags.intersects(Flags::STORE.union(Flags::ATOMIC))
-        && !has_sgpr_offset(inst)
-    {
-        effects::explicit(inst, |access| {
-            // Addresses are one or two dwords, so three and more are data.
-            if access.read && access.range.first.is_vgpr() && access.range.len > 2 {
-                f(Producer::WideStore, access.range);
-            }
-        });
-    } else if row.implicit.contains(Implicit::WRITE_M0) {
-        f(Producer::SaluWritesM0, M0);
+        let has = |rule: &&Rule| {
+            rule.columns[generation] > 0
+                && subtarget.has(rule.requires)
+                && !subtarget.features.intersects(rule.lacks)
+                && (!rule.replay || subtarget.xnack.may_be_on())
+        };
+        let mut rows: Vec<Rule> =
+            RULES.iter().filter(has).map(|rule| Rule { states: rule.columns[generation], ..*rule }).collect();
+        rows.sort_by_key(|rule| rule.mend != Mend::States);
+        let timed = rows.iter().filter(|rule| rule.mend == Mend::States).count();
+        let counted = rows[..timed].iter().fold(0, |counted, rule| counted | 1 << rule.first as u32);
+        Ok(Rules { rows, timed, counted, vector_clauses: VECTOR_CLAUSES[generation] })
     }
-}
 
-const M0: RegRange = RegRange { first: Reg::M0, len: 1 };
+    /// Every row.
+    pub fn rows(&self) -> &[Rule] {
+        &self.rows
+    }
 
-fn set_reg(inst: &MachInst, mut f: impl FnMut(Producer, RegRange)) {
-    if let Some((id, first, bits)) = hwreg_fields(inst) {
-        f(Producer::SetReg, hw_reg(id));
-        if id == HW_REG_MODE && (first..first + bits).contains(&VSKIP_BIT) {
-            f(Producer::SetReg, VSKIP);
+    /// The rows that wait states mend.
+    pub fn timed(&self) -> &[Rule] {
+        &self.rows[..self.timed]
+    }
+
+    /// The rows that an instruction mends.
+    pub fn mended(&self) -> &[Rule] {
+        &self.rows[self.timed..]
+    }
+
+    /// Whether a rule that wait states mend begins with it.
+    #[inline]
+    pub(crate) fn counts(&self, first: Producer) -> bool {
+        self.counted >> first as u32 & 1 != 0
+    }
+
+    /// The kind of clause that an instruction may be part of, as a bit: 1 of scalar, 2 of vector memory; 0 none.
+    pub(crate) fn clause(&self, inst: &MachInst) -> u8 {
+        let row = inst.op.row();
+        match row.family {
+            Family::Smem => 1,
+            _ if row.is_vmem() && self.vector_clauses => 2,
+            _ => 0,
         }
     }
 }
 
-/// A buffer store whose `soffset` is a register takes a cycle more to issue and is safe.
-fn has_sgpr_offset(inst: &MachInst) -> bool {
-    inst.op.row().family == Family::Mubuf
-        && matches!(inst.operands().last(), Some(Operand::Reg(range)) if !range.first.is_vgpr())
-}
-
-/// Calls `f` with what an instruction touches as that consumer.
-#[inline]
-pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: impl FnMut(RegRange)) {
-    let row = inst.op.row();
-    match consumer {
-        Consumer::VmemReadsScalar if row.is_vmem() => effects::all(target, inst, |access| {
-            if access.read && !access.range.first.is_vgpr() {
-                f(access.range);
-            }
-        }),
-        Consumer::LaneSelect if inst.op == op::V_READLANE_B32 || inst.op == op::V_WRITELANE_B32 => {
-            if let Some(Operand::Reg(lane)) = inst.operands().get(2) {
-                f(*lane);
-            }
-        }
-        Consumer::DivFmas if inst.op == op::V_DIV_FMAS_F32 || inst.op == op::V_DIV_FMAS_F64 => f(VCC),
-        Consumer::Dpp if inst.form == Form::Dpp => {
-            f(EXEC);
-            effects::explicit(inst, |access| {
-                if access.read && access.range.first.is_vgpr() {
-                    f(access.range);
-                }
-            });
-        }
-        Consumer::ZeroFlagAsData if row.is_valu() => {
-            effects::explicit(inst, |access| match access.range.first {
-                Reg::VCCZ => f(VCC),
-                Reg::EXECZ => f(EXEC),
-                _ => {}
-            })
-        }
-        Consumer::ReadsM0 if reads_m0(inst) => f(M0),
-        Consumer::ValuWrites if row.is_valu() => effects::explicit(inst, |access| {
-            if access.write && access.range.first.is_vgpr() {
-                f(access.range);
-            }
-        }),
-        Consumer::HwRegAgain if is_setreg(inst) || inst.op == op::S_GETREG_B32 => {
-            if let Some((id, _, _)) = hwreg_fields(inst) {
-                f(hw_reg(id));
-            }
-        }
-        Consumer::Vector if row.is_valu() || row.is_vmem() || row.family == Family::Ds => f(VSKIP),
-        Consumer::Rfe if inst.op == op::S_RFE_B64 || inst.op == op::S_RFE_RESTORE_B64 => {
-            f(hw_reg(HW_REG_TRAPSTS))
-        }
-        _ => {}
+impl Rule {
+    /// By generation: wait states between the two, 0 where there is no such hazard; 1 for a rule that an instruction mends.
+    pub fn columns(&self) -> [u8; Generation::COUNT] {
+        self.columns
     }
-}
 
-const VCC: RegRange = RegRange { first: Reg::VCC, len: 2 };
-const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
-
-/// Whether the instruction reads M0 without naming it: `s_movrel`, `s_sendmsg`, GDS, add-TID, loads to LDS.
-fn reads_m0(inst: &MachInst) -> bool {
-    let row = inst.op.row();
-    inst.implicit().contains(Implicit::READ_M0)
-        || row.family == Family::Ds && inst.mods.flags.contains(ModFlags::GDS)
-}
-
-/// Wait states that an instruction is worth.
-#[inline]
-pub fn states(inst: &MachInst) -> u8 {
-    match (inst.op, inst.ops[0]) {
-        (op::S_NOP, Operand::Imm(count)) => (count & 15) as u8 + 1,
-        _ if inst.op.row().family == Family::Pseudo => 0,
-        _ => 1,
+    /// Features of processors that do not have the hazard.
+    pub fn lacks(&self) -> Feature {
+        self.lacks
     }
-}
 
-/// Whether any operand of a row may be a label: such an instruction may leave the block.
-pub(crate) fn label(inst: &MachInst) -> Option<Operand> {
-    let specs = inst.op.row().ops;
-    let index = specs.iter().position(|spec| spec.kind == Kind::Label)?;
-    inst.operands().get(index).copied()
+    /// What the rule asks for when its instructions are dangerous with a branch between them.
+    pub(crate) fn needs_branch(&self) -> bool {
+        matches!(self.mend, Mend::Instruction { branch: true, .. })
+    }
 }

@@ -1,11 +1,34 @@
-//! The memory model as data: what an order at a scope on an address space costs around the access.
+//! The memory model as data: what an order at a scope on an address space costs around the access, a cell a column.
 //!
-//! Source: seed 000, lines 3144-4020 (GFX6-GFX9 half), cross-checked with seed 001, lines 6134-7130, where the columns are
-//! intact. The rules before the table (lines 3113-3123) are [`normalise`]. `docs/memory-model.md` prints [`ROWS`].
+//! A cell is a list of words in the order of the code:
+//!
+//! | word | stands for |
+//! |---|---|
+//! | `op`, then `glc`, `dlc` | the access, with these bits; a fence has none |
+//! | `vm`, `vs`, `lgkm` | a wait until the counter is 0 |
+//! | `own` | `vm` after an access that returns something, `vs` after one that does not (the guide's `vm/vscnt`) |
+//! | `wb` | write back what other agents shall see (gfx90a: `buffer_wbl2`) |
+//! | `out`, `inv` | invalidate the outer caches (GFX10's GL1, gfx90a's L2 for lines of other agents), the innermost one |
+//!
+//! and a word may have conditions before it:
+//!
+//! | mark | the word is there |
+//! |---|---|
+//! | `?` | where address spaces are ordered with each other: the guide's "If OpenCL, omit". It goes for a `_one_as` access and for a fence that does not name LDS |
+//! | `@` | where a fence orders global memory: "If OpenCL and address space is local, omit" |
+//! | `~` | where the waves of a work-group do not share their first cache: GFX10 in WGP mode, gfx90a in `tgsplit` mode ("If CU wavefront execution mode, omit") |
+//! | `!` | at system scope |
+//!
+//! # Source
+//! Seed 000, lines 3144-4020, cross-checked with seed 001, lines 6134-7130, where the columns are intact. The rules before the
+//! table (lines 3113-3123) are [`normalise`]. gfx90a is younger than our guides: its column is what LLVM 19 emits
+//! (`tests/llvm_sequences.rs`), word for word that of GFX10 but for the names of caches and counters.
+//! `docs/memory-model.md` prints [`ROWS`] and says where we leave the guide.
 
+use crate::Missing;
 use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
 use isa::target::Generation;
-use isa::{MemRef, SyncOrder, SyncScope};
+use isa::{Feature, MemRef, ModFlags, Opcode, SyncOrder, SyncScope, Target, op};
 
 /// What is done to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,30 +60,166 @@ pub enum Place {
 }
 
 bitflags::bitflags! {
-    /// Steps of a sequence before or after the access, in this order.
+    /// Steps before or after the access; they come in this order.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Steps: u8 {
-        /// `s_waitcnt vmcnt(0)`.
-        const VM = 1;
-        /// `s_waitcnt lgkmcnt(0)`.
-        const LGKM = 1 << 1;
-        /// The same, but only where address spaces are ordered with each other: the table's "If OpenCL, omit". It goes
-        /// for a `_one_as` access and for a fence that does not name LDS.
-        const LGKM_ACROSS = 1 << 2;
-        /// `buffer_wbinvl1_vol`.
-        const INVALIDATE = 1 << 3;
+        /// Write back.
+        const WRITE_BACK = 1;
+        /// A wait for `vmcnt(0)`.
+        const VM = 1 << 1;
+        /// A wait for `vscnt(0)`.
+        const VS = 1 << 2;
+        /// A wait for `lgkmcnt(0)`.
+        const LGKM = 1 << 3;
+        /// Invalidate the outer caches. They come first: between the two another wave may load from the outer one into
+        /// the inner one, so the guide's order leaves a stale line (`docs/litmus.md`, `mp-bystander`); LLVM 19 has ours.
+        const INVALIDATE_OUTER = 1 << 4;
+        /// Invalidate the innermost cache.
+        const INVALIDATE = 1 << 5;
+    }
+
+    /// Conditions of a word; it is there where all of them hold.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct When: u8 {
+        /// `?`
+        const ACROSS = 1;
+        /// `@`
+        const GLOBAL = 1 << 1;
+        /// `~`
+        const SPLIT = 1 << 2;
+        /// `!`
+        const SYSTEM = 1 << 3;
+        /// The access returns something.
+        const RETURNS = 1 << 4;
     }
 }
 
-/// A code sequence: the access with its cache bits, and what stands around it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum What {
+    /// The access.
+    Access,
+    Glc,
+    Dlc,
+    /// A step, before or after the access.
+    Step(Steps),
+    /// A wait for the access itself.
+    Own,
+}
+
+/// A word with its conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// What.
+    pub what: What,
+    /// Where.
+    pub when: When,
+}
+
+/// Most words of a cell.
+const MAX_WORDS: usize = 11;
+
+/// A cell of the table.
+#[derive(Clone, Copy, Debug)]
 pub struct Sequence {
-    /// Steps before the access (the whole sequence of a fence).
+    words: [Word; MAX_WORDS],
+    len: usize,
+}
+
+/// What of a cell is there in a case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// Steps before the access (the whole of a fence).
     pub before: Steps,
-    /// Whether the access is `glc=1`. Never of a read-modify-write: there the bit asks for the old value.
-    pub glc: bool,
+    /// `glc`, `dlc`. Never of a read-modify-write: there `glc` asks for the old value.
+    pub bits: ModFlags,
     /// Steps after the access.
     pub after: Steps,
+}
+
+const WORDS: [(&str, What); 10] = [
+    ("op", What::Access),
+    ("glc", What::Glc),
+    ("dlc", What::Dlc),
+    ("vm", What::Step(Steps::VM)),
+    ("vs", What::Step(Steps::VS)),
+    ("lgkm", What::Step(Steps::LGKM)),
+    ("own", What::Own),
+    ("wb", What::Step(Steps::WRITE_BACK)),
+    ("out", What::Step(Steps::INVALIDATE_OUTER)),
+    ("inv", What::Step(Steps::INVALIDATE)),
+];
+
+impl Sequence {
+    /// Reads a cell, when the crate is compiled; a word that there is not ends that.
+    const fn parse(text: &str) -> Sequence {
+        let bytes = text.as_bytes();
+        let mut sequence =
+            Sequence { words: [Word { what: What::Access, when: When::empty() }; MAX_WORDS], len: 0 };
+        let mut at = 0;
+        while at < bytes.len() {
+            let mut when = When::empty();
+            loop {
+                when = when.union(match bytes[at] {
+                    b'?' => When::ACROSS,
+                    b'@' => When::GLOBAL,
+                    b'~' => When::SPLIT,
+                    b'!' => When::SYSTEM,
+                    _ => break,
+                });
+                at += 1;
+            }
+            let start = at;
+            while at < bytes.len() && bytes[at] != b' ' {
+                at += 1;
+            }
+            sequence.words[sequence.len] = Word { what: word(bytes, start, at), when };
+            sequence.len += 1;
+            at += 1;
+        }
+        sequence
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[Word] {
+        &self.words[..self.len]
+    }
+
+    /// What is there in a case.
+    pub fn resolve(&self, case: When) -> Around {
+        let mut around = Around::default();
+        let mut past = false;
+        for word in self.words().iter().filter(|word| case.contains(word.when)) {
+            let side = if past { &mut around.after } else { &mut around.before };
+            match word.what {
+                What::Access => past = true,
+                What::Glc => around.bits |= ModFlags::GLC,
+                What::Dlc => around.bits |= ModFlags::DLC,
+                What::Step(step) => *side |= step,
+                What::Own if case.contains(When::RETURNS) => *side |= Steps::VM,
+                What::Own => *side |= Steps::VS,
+            }
+        }
+        around
+    }
+}
+
+/// The word at those bytes of a cell.
+const fn word(text: &[u8], start: usize, end: usize) -> What {
+    let mut row = 0;
+    while row < WORDS.len() {
+        let name = WORDS[row].0.as_bytes();
+        let mut at = 0;
+        while at < name.len() && start + at < end && name[at] == text[start + at] {
+            at += 1;
+        }
+        if at == name.len() && start + at == end {
+            return WORDS[row].1;
+        }
+        row += 1;
+    }
+    panic!("no word of a sequence")
 }
 
 /// A row of the table.
@@ -76,21 +235,10 @@ pub struct Row {
     pub scopes: &'static [SyncScope],
     /// The address spaces of the row.
     pub places: &'static [Place],
-    /// The sequence of GFX6-GFX9.
-    pub gfx6_9: Sequence,
+    /// The cells, by [`Column::cell`].
+    pub cells: [Sequence; CELLS],
     /// The line of seed 000 where the row begins.
     pub line: u32,
-}
-
-impl Row {
-    /// The sequence of a generation. GFX10's column is not here yet, as nothing is compiled for it; the older ones
-    /// share theirs.
-    pub const fn sequence(&self, generation: Generation) -> Sequence {
-        match generation {
-            Generation::Gfx6 | Generation::Gfx7 | Generation::Gfx8 | Generation::Gfx9 => self.gfx6_9,
-            Generation::Gfx10 => self.gfx6_9,
-        }
-    }
 }
 
 impl Row {
@@ -110,9 +258,118 @@ impl Row {
     }
 }
 
+/// The instructions that keep caches coherent.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheOps {
+    /// For [`Steps::INVALIDATE`].
+    pub invalidate: Opcode,
+    /// For [`Steps::INVALIDATE_OUTER`], where the column has it.
+    pub outer: Option<Opcode>,
+    /// For [`Steps::WRITE_BACK`], where the column has it.
+    pub write_back: Option<Opcode>,
+}
+
+/// Cache bits of plain accesses by hint (seed 000, lines 3147-3187).
+#[derive(Clone, Copy, Debug)]
+pub struct Hints {
+    /// A volatile load.
+    pub volatile_load: ModFlags,
+    /// A nontemporal load.
+    pub nontemporal_load: ModFlags,
+    /// A nontemporal store.
+    pub nontemporal_store: ModFlags,
+}
+
+/// Who has which column of the table, and what its words stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Name for people.
+    pub name: &'static str,
+    generations: &'static [Generation],
+    requires: Feature,
+    lacks: Feature,
+    /// Which cell of each row.
+    pub cell: usize,
+    /// Its cache operations.
+    pub caches: CacheOps,
+    /// Its cache bits.
+    pub hints: Hints,
+}
+
+/// Cells of a row: GFX6 to GFX9, gfx90a, GFX10.
+pub const CELLS: usize = 3;
+
+const ONLY_L1: CacheOps = CacheOps { invalidate: op::BUFFER_WBINVL1_VOL, outer: None, write_back: None };
+const GCN_HINTS: Hints = Hints {
+    volatile_load: ModFlags::GLC,
+    nontemporal_load: ModFlags::GLC.union(ModFlags::SLC),
+    nontemporal_store: ModFlags::GLC.union(ModFlags::SLC),
+};
+const NO_FEATURE: Feature = Feature::empty();
+
+/// The columns: a processor has the first one that names its generation and fits its features.
+pub static COLUMNS: [Column; 4] = [
+    Column {
+        name: "GFX6",
+        generations: &[Generation::Gfx6],
+        requires: NO_FEATURE,
+        lacks: NO_FEATURE,
+        cell: 0,
+        // There are no lines to keep.
+        caches: CacheOps { invalidate: op::BUFFER_WBINVL1, ..ONLY_L1 },
+        hints: GCN_HINTS,
+    },
+    Column {
+        name: "GFX7-GFX9",
+        generations: &[Generation::Gfx7, Generation::Gfx8, Generation::Gfx9],
+        requires: NO_FEATURE,
+        lacks: Feature::GFX90A,
+        cell: 0,
+        caches: ONLY_L1,
+        hints: GCN_HINTS,
+    },
+    Column {
+        name: "gfx90a",
+        generations: &[Generation::Gfx9],
+        requires: Feature::GFX90A,
+        lacks: NO_FEATURE,
+        cell: 1,
+        caches: CacheOps { outer: Some(op::BUFFER_INVL2), write_back: Some(op::BUFFER_WBL2), ..ONLY_L1 },
+        hints: GCN_HINTS,
+    },
+    Column {
+        name: "GFX10",
+        generations: &[Generation::Gfx10],
+        requires: NO_FEATURE,
+        lacks: NO_FEATURE,
+        cell: 2,
+        caches: CacheOps {
+            invalidate: op::BUFFER_GL0_INV,
+            outer: Some(op::BUFFER_GL1_INV),
+            write_back: None,
+        },
+        hints: Hints {
+            volatile_load: ModFlags::GLC.union(ModFlags::DLC),
+            nontemporal_load: ModFlags::SLC,
+            nontemporal_store: ModFlags::SLC,
+        },
+    },
+];
+
+impl Column {
+    /// The column of a processor.
+    pub(crate) fn of(target: &Target) -> Result<&'static Column, Missing> {
+        let fits = |column: &&Column| {
+            column.generations.contains(&target.generation)
+                && target.has(column.requires)
+                && !target.features.intersects(column.lacks)
+        };
+        COLUMNS.iter().find(fits).ok_or(Missing::of(target, "order sequences"))
+    }
+}
+
 const WAVE: &[SyncScope] = &[SyncScope::SingleThread, SyncScope::Wavefront];
 const GROUP: &[SyncScope] = &[SyncScope::Workgroup];
-const UP_TO_GROUP: &[SyncScope] = &[SyncScope::SingleThread, SyncScope::Wavefront, SyncScope::Workgroup];
 const WIDE: &[SyncScope] = &[SyncScope::Agent, SyncScope::System];
 const ANY_SCOPE: &[SyncScope] = &[
     SyncScope::SingleThread,
@@ -129,27 +386,8 @@ const MEMORY: &[Place] = &[Place::Global, Place::Generic];
 const ANYWHERE: &[Place] = &[Place::Global, Place::Local, Place::Generic];
 const NOWHERE: &[Place] = &[Place::None];
 
-/// Nothing around the access.
-const PLAIN: Sequence = seq(Steps::empty(), Steps::empty());
-const NO_STEP: Steps = Steps::empty();
-const ACROSS: Steps = Steps::LGKM_ACROSS;
-const LGKM: Steps = Steps::LGKM;
-const VM_ACROSS: Steps = Steps::VM.union(Steps::LGKM_ACROSS);
-const VM_LGKM: Steps = Steps::VM.union(Steps::LGKM);
-const VM_INV: Steps = Steps::VM.union(Steps::INVALIDATE);
-const VM_ACROSS_INV: Steps = VM_ACROSS.union(Steps::INVALIDATE);
-const VM_LGKM_INV: Steps = VM_LGKM.union(Steps::INVALIDATE);
-
-const fn seq(before: Steps, after: Steps) -> Sequence {
-    Sequence { before, glc: false, after }
-}
-
-const fn glc(before: Steps, after: Steps) -> Sequence {
-    Sequence { before, glc: true, after }
-}
-
 macro_rules! table {
-    ($($kind:ident $order:ident $scopes:ident $places:ident, $name:literal, $gfx6_9:expr, $line:literal;)*) => {
+    ($($kind:ident $order:ident $scopes:ident $places:ident, $name:literal, $gfx6:literal, $gfx90a:literal, $gfx10:literal, $line:literal;)*) => {
         /// The table. Rows that the source words as "same as" are written out; a `seq_cst` row keeps the steps that
         /// OpenCL may omit, as the source asks.
         pub static ROWS: &[Row] = &[$(Row {
@@ -158,91 +396,87 @@ macro_rules! table {
             order: SyncOrder::$order,
             scopes: $scopes,
             places: $places,
-            gfx6_9: $gfx6_9,
+            cells: [Sequence::parse($gfx6), Sequence::parse($gfx90a), Sequence::parse($gfx10)],
             line: $line,
         }),*];
     };
 }
 
+// Kind, order, scopes, places, name; the cells of GFX6-GFX9, gfx90a, GFX10; the line.
+#[rustfmt::skip]
 table! {
-    Load Relaxed UP_TO_GROUP MEMORY, "load atomic monotonic workgroup global", PLAIN, 3192;
-    Load Relaxed ANY_SCOPE LOCAL, "load atomic monotonic local", PLAIN, 3206;
-    Load Relaxed WIDE MEMORY, "load atomic monotonic agent global", glc(NO_STEP, NO_STEP), 3213;
-    Store Relaxed ANY_SCOPE ANYWHERE, "store atomic monotonic", PLAIN, 3220;
-    Rmw Relaxed ANY_SCOPE ANYWHERE, "atomicrmw monotonic", PLAIN, 3237;
+    Load Relaxed WAVE MEMORY, "load atomic monotonic wavefront global", "op", "op", "op", 3192;
+    Load Relaxed GROUP MEMORY, "load atomic monotonic workgroup global", "op", "op ~glc", "op ~glc", 3199;
+    Load Relaxed ANY_SCOPE LOCAL, "load atomic monotonic local", "op", "op", "op", 3206;
+    Load Relaxed WIDE MEMORY, "load atomic monotonic agent global", "op glc", "op glc", "op glc dlc", 3213;
+    Store Relaxed ANY_SCOPE ANYWHERE, "store atomic monotonic", "op", "op", "op", 3220;
+    Rmw Relaxed ANY_SCOPE ANYWHERE, "atomicrmw monotonic", "op", "op", "op", 3237;
 
-    Load Acquire WAVE ANYWHERE, "load atomic acquire wavefront", PLAIN, 3255;
-    Load Acquire GROUP GLOBAL, "load atomic acquire workgroup global", PLAIN, 3263;
-    Load Acquire GROUP LOCAL, "load atomic acquire workgroup local", seq(NO_STEP, ACROSS), 3275;
-    Load Acquire GROUP GENERIC, "load atomic acquire workgroup generic", seq(NO_STEP, ACROSS), 3292;
-    Load Acquire WIDE GLOBAL, "load atomic acquire agent global", glc(NO_STEP, VM_INV), 3310;
-    Load Acquire WIDE GENERIC, "load atomic acquire agent generic", glc(NO_STEP, VM_ACROSS_INV), 3328;
-    Rmw Acquire WAVE ANYWHERE, "atomicrmw acquire wavefront", PLAIN, 3348;
-    Rmw Acquire GROUP GLOBAL, "atomicrmw acquire workgroup global", PLAIN, 3356;
-    Rmw Acquire GROUP LOCAL, "atomicrmw acquire workgroup local", seq(NO_STEP, ACROSS), 3368;
-    Rmw Acquire GROUP GENERIC, "atomicrmw acquire workgroup generic", seq(NO_STEP, ACROSS), 3384;
-    Rmw Acquire WIDE GLOBAL, "atomicrmw acquire agent global", seq(NO_STEP, VM_INV), 3402;
-    Rmw Acquire WIDE GENERIC, "atomicrmw acquire agent generic", seq(NO_STEP, VM_ACROSS_INV), 3421;
-    Fence Acquire WAVE NOWHERE, "fence acquire wavefront", PLAIN, 3442;
-    Fence Acquire GROUP NOWHERE, "fence acquire workgroup", seq(ACROSS, NO_STEP), 3446;
-    Fence Acquire WIDE NOWHERE, "fence acquire agent", seq(VM_ACROSS_INV, NO_STEP), 3469;
+    Load Acquire WAVE ANYWHERE, "load atomic acquire wavefront", "op", "op", "op", 3255;
+    Load Acquire GROUP GLOBAL, "load atomic acquire workgroup global", "op", "op ~glc ~vm ~inv", "op ~glc ~vm ~inv", 3263;
+    Load Acquire GROUP LOCAL, "load atomic acquire workgroup local", "op ?lgkm", "op ?lgkm", "op ?lgkm ~?vm ~?inv", 3275;
+    Load Acquire GROUP GENERIC, "load atomic acquire workgroup generic", "op ?lgkm", "op ~glc ?lgkm ~vm ~inv", "op ~glc ?lgkm ~vm ~inv", 3292;
+    Load Acquire WIDE GLOBAL, "load atomic acquire agent global", "op glc vm inv", "op glc vm !out inv", "op glc dlc vm out inv", 3310;
+    Load Acquire WIDE GENERIC, "load atomic acquire agent generic", "op glc vm ?lgkm inv", "op glc vm ?lgkm !out inv", "op glc dlc vm ?lgkm out inv", 3328;
+    Rmw Acquire WAVE ANYWHERE, "atomicrmw acquire wavefront", "op", "op", "op", 3348;
+    Rmw Acquire GROUP GLOBAL, "atomicrmw acquire workgroup global", "op", "op ~vm ~inv", "op ~own ~inv", 3356;
+    Rmw Acquire GROUP LOCAL, "atomicrmw acquire workgroup local", "op ?lgkm", "op ?lgkm", "op ?lgkm ~?vm ~?inv", 3368;
+    Rmw Acquire GROUP GENERIC, "atomicrmw acquire workgroup generic", "op ?lgkm", "op ?lgkm ~vm ~inv", "op ?lgkm ~own ~inv", 3384;
+    Rmw Acquire WIDE GLOBAL, "atomicrmw acquire agent global", "op vm inv", "op vm !out inv", "op own out inv", 3402;
+    Rmw Acquire WIDE GENERIC, "atomicrmw acquire agent generic", "op vm ?lgkm inv", "op vm ?lgkm !out inv", "op own ?lgkm out inv", 3421;
+    Fence Acquire WAVE NOWHERE, "fence acquire wavefront", "", "", "", 3442;
+    Fence Acquire GROUP NOWHERE, "fence acquire workgroup", "?lgkm", "?lgkm ~@vm ~inv", "?lgkm ~@vm ~@vs ~inv", 3446;
+    Fence Acquire WIDE NOWHERE, "fence acquire agent", "vm ?lgkm inv", "vm ?lgkm !out inv", "vm vs ?lgkm out inv", 3469;
 
-    Store Release WAVE ANYWHERE, "store atomic release wavefront", PLAIN, 3498;
-    Store Release GROUP GLOBAL, "store atomic release workgroup global", seq(ACROSS, NO_STEP), 3506;
-    Store Release GROUP LOCAL, "store atomic release workgroup local", PLAIN, 3525;
-    Store Release GROUP GENERIC, "store atomic release workgroup generic", seq(ACROSS, NO_STEP), 3538;
-    Store Release WIDE MEMORY, "store atomic release agent", seq(VM_ACROSS, NO_STEP), 3557;
-    Rmw Release WAVE ANYWHERE, "atomicrmw release wavefront", PLAIN, 3579;
-    Rmw Release GROUP GLOBAL, "atomicrmw release workgroup global", seq(ACROSS, NO_STEP), 3587;
-    Rmw Release GROUP LOCAL, "atomicrmw release workgroup local", PLAIN, 3605;
-    Rmw Release GROUP GENERIC, "atomicrmw release workgroup generic", seq(ACROSS, NO_STEP), 3618;
-    Rmw Release WIDE MEMORY, "atomicrmw release agent", seq(VM_ACROSS, NO_STEP), 3637;
-    Fence Release WAVE NOWHERE, "fence release wavefront", PLAIN, 3660;
-    Fence Release GROUP NOWHERE, "fence release workgroup", seq(ACROSS, NO_STEP), 3664;
-    Fence Release WIDE NOWHERE, "fence release agent", seq(VM_ACROSS, NO_STEP), 3684;
+    Store Release WAVE ANYWHERE, "store atomic release wavefront", "op", "op", "op", 3498;
+    Store Release GROUP GLOBAL, "store atomic release workgroup global", "?lgkm op", "?lgkm ~vm op", "?lgkm ~vm ~vs op", 3506;
+    Store Release GROUP LOCAL, "store atomic release workgroup local", "op", "op", "~?vm ~?vs op", 3525;
+    Store Release GROUP GENERIC, "store atomic release workgroup generic", "?lgkm op", "?lgkm ~vm op", "?lgkm ~vm ~vs op", 3538;
+    Store Release WIDE MEMORY, "store atomic release agent", "vm ?lgkm op", "!wb vm ?lgkm op", "vm vs ?lgkm op", 3557;
+    Rmw Release WAVE ANYWHERE, "atomicrmw release wavefront", "op", "op", "op", 3579;
+    Rmw Release GROUP GLOBAL, "atomicrmw release workgroup global", "?lgkm op", "?lgkm ~vm op", "?lgkm ~vm ~vs op", 3587;
+    Rmw Release GROUP LOCAL, "atomicrmw release workgroup local", "op", "op", "~?vm ~?vs op", 3605;
+    Rmw Release GROUP GENERIC, "atomicrmw release workgroup generic", "?lgkm op", "?lgkm ~vm op", "?lgkm ~vm ~vs op", 3618;
+    Rmw Release WIDE MEMORY, "atomicrmw release agent", "vm ?lgkm op", "!wb vm ?lgkm op", "vm vs ?lgkm op", 3637;
+    Fence Release WAVE NOWHERE, "fence release wavefront", "", "", "", 3660;
+    Fence Release GROUP NOWHERE, "fence release workgroup", "?lgkm", "?lgkm ~@vm", "?lgkm ~@vm ~@vs", 3664;
+    Fence Release WIDE NOWHERE, "fence release agent", "vm ?lgkm", "!wb vm ?lgkm", "vm vs ?lgkm", 3684;
 
-    Rmw AcqRel WAVE ANYWHERE, "atomicrmw acq_rel wavefront", PLAIN, 3708;
-    Rmw AcqRel GROUP GLOBAL, "atomicrmw acq_rel workgroup global", seq(ACROSS, NO_STEP), 3716;
-    Rmw AcqRel GROUP LOCAL, "atomicrmw acq_rel workgroup local", seq(NO_STEP, ACROSS), 3744;
-    Rmw AcqRel GROUP GENERIC, "atomicrmw acq_rel workgroup generic", seq(ACROSS, ACROSS), 3769;
-    Rmw AcqRel WIDE GLOBAL, "atomicrmw acq_rel agent global", seq(VM_ACROSS, VM_INV), 3800;
-    Rmw AcqRel WIDE GENERIC, "atomicrmw acq_rel agent generic", seq(VM_ACROSS, VM_ACROSS_INV), 3834;
-    Fence AcqRel WAVE NOWHERE, "fence acq_rel wavefront", PLAIN, 3870;
-    Fence AcqRel GROUP NOWHERE, "fence acq_rel workgroup", seq(ACROSS, NO_STEP), 3874;
-    Fence AcqRel WIDE NOWHERE, "fence acq_rel agent", seq(VM_ACROSS_INV, NO_STEP), 3903;
+    Rmw AcqRel WAVE ANYWHERE, "atomicrmw acq_rel wavefront", "op", "op", "op", 3708;
+    Rmw AcqRel GROUP GLOBAL, "atomicrmw acq_rel workgroup global", "?lgkm op", "?lgkm ~vm op ~vm ~inv", "?lgkm ~vm ~vs op ~own ~inv", 3716;
+    Rmw AcqRel GROUP LOCAL, "atomicrmw acq_rel workgroup local", "op ?lgkm", "op ?lgkm", "~?vm ~?vs op ?lgkm ~?inv", 3744;
+    Rmw AcqRel GROUP GENERIC, "atomicrmw acq_rel workgroup generic", "?lgkm op ?lgkm", "?lgkm ~vm op ?lgkm ~vm ~inv", "?lgkm ~vm ~vs op ?lgkm ~own ~inv", 3769;
+    Rmw AcqRel WIDE GLOBAL, "atomicrmw acq_rel agent global", "vm ?lgkm op vm inv", "!wb vm ?lgkm op vm !out inv", "vm vs ?lgkm op own out inv", 3800;
+    Rmw AcqRel WIDE GENERIC, "atomicrmw acq_rel agent generic", "vm ?lgkm op vm ?lgkm inv", "!wb vm ?lgkm op vm ?lgkm !out inv", "vm vs ?lgkm op own ?lgkm out inv", 3834;
+    Fence AcqRel WAVE NOWHERE, "fence acq_rel wavefront", "", "", "", 3870;
+    Fence AcqRel GROUP NOWHERE, "fence acq_rel workgroup", "?lgkm", "?lgkm ~@vm ~inv", "?lgkm ~@vm ~@vs ~inv", 3874;
+    Fence AcqRel WIDE NOWHERE, "fence acq_rel agent", "vm ?lgkm inv", "!wb vm ?lgkm !out inv", "vm vs ?lgkm out inv", 3903;
 
-    Load SeqCst WAVE ANYWHERE, "load atomic seq_cst wavefront", PLAIN, 3934;
-    Load SeqCst GROUP GLOBAL, "load atomic seq_cst workgroup global", seq(LGKM, NO_STEP), 3941;
-    Load SeqCst GROUP GENERIC, "load atomic seq_cst workgroup generic", seq(LGKM, LGKM), 3941;
-    Load SeqCst GROUP LOCAL, "load atomic seq_cst workgroup local", seq(NO_STEP, LGKM), 3957;
-    Load SeqCst WIDE GLOBAL, "load atomic seq_cst agent global", glc(VM_LGKM, VM_INV), 3968;
-    Load SeqCst WIDE GENERIC, "load atomic seq_cst agent generic", glc(VM_LGKM, VM_LGKM_INV), 3968;
-    Store SeqCst WAVE ANYWHERE, "store atomic seq_cst wavefront", PLAIN, 3986;
-    Store SeqCst GROUP MEMORY, "store atomic seq_cst workgroup global", seq(LGKM, NO_STEP), 3986;
-    Store SeqCst GROUP LOCAL, "store atomic seq_cst workgroup local", PLAIN, 3986;
-    Store SeqCst WIDE MEMORY, "store atomic seq_cst agent", seq(VM_LGKM, NO_STEP), 3994;
-    Rmw SeqCst WAVE ANYWHERE, "atomicrmw seq_cst wavefront", PLAIN, 4000;
-    Rmw SeqCst GROUP GLOBAL, "atomicrmw seq_cst workgroup global", seq(LGKM, NO_STEP), 4000;
-    Rmw SeqCst GROUP LOCAL, "atomicrmw seq_cst workgroup local", seq(NO_STEP, LGKM), 4000;
-    Rmw SeqCst GROUP GENERIC, "atomicrmw seq_cst workgroup generic", seq(LGKM, LGKM), 4000;
-    Rmw SeqCst WIDE GLOBAL, "atomicrmw seq_cst agent global", seq(VM_LGKM, VM_INV), 4008;
-    Rmw SeqCst WIDE GENERIC, "atomicrmw seq_cst agent generic", seq(VM_LGKM, VM_LGKM_INV), 4008;
-    Fence SeqCst WAVE NOWHERE, "fence seq_cst wavefront", PLAIN, 4014;
-    Fence SeqCst GROUP NOWHERE, "fence seq_cst workgroup", seq(ACROSS, NO_STEP), 4014;
-    Fence SeqCst WIDE NOWHERE, "fence seq_cst agent", seq(VM_ACROSS_INV, NO_STEP), 4014;
+    Load SeqCst WAVE ANYWHERE, "load atomic seq_cst wavefront", "op", "op", "op", 3934;
+    Load SeqCst GROUP GLOBAL, "load atomic seq_cst workgroup global", "lgkm op", "lgkm ~vm op ~glc ~vm ~inv", "lgkm ~vm ~vs op ~glc ~vm ~inv", 3941;
+    Load SeqCst GROUP GENERIC, "load atomic seq_cst workgroup generic", "lgkm op lgkm", "lgkm ~vm op ~glc lgkm ~vm ~inv", "lgkm ~vm ~vs op ~glc lgkm ~vm ~inv", 3941;
+    Load SeqCst GROUP LOCAL, "load atomic seq_cst workgroup local", "op lgkm", "op lgkm", "~vm ~vs op lgkm ~inv", 3957;
+    Load SeqCst WIDE GLOBAL, "load atomic seq_cst agent global", "vm lgkm op glc vm inv", "vm lgkm op glc vm !out inv", "vm vs lgkm op glc dlc vm out inv", 3968;
+    Load SeqCst WIDE GENERIC, "load atomic seq_cst agent generic", "vm lgkm op glc vm lgkm inv", "vm lgkm op glc vm lgkm !out inv", "vm vs lgkm op glc dlc vm lgkm out inv", 3968;
+    Store SeqCst WAVE ANYWHERE, "store atomic seq_cst wavefront", "op", "op", "op", 3986;
+    Store SeqCst GROUP MEMORY, "store atomic seq_cst workgroup global", "lgkm op", "lgkm ~vm op", "lgkm ~vm ~vs op", 3986;
+    Store SeqCst GROUP LOCAL, "store atomic seq_cst workgroup local", "op", "op", "~vm ~vs op", 3986;
+    Store SeqCst WIDE MEMORY, "store atomic seq_cst agent", "vm lgkm op", "!wb vm lgkm op", "vm vs lgkm op", 3994;
+    Rmw SeqCst WAVE ANYWHERE, "atomicrmw seq_cst wavefront", "op", "op", "op", 4000;
+    Rmw SeqCst GROUP GLOBAL, "atomicrmw seq_cst workgroup global", "lgkm op", "lgkm ~vm op ~vm ~inv", "lgkm ~vm ~vs op ~own ~inv", 4000;
+    Rmw SeqCst GROUP LOCAL, "atomicrmw seq_cst workgroup local", "op lgkm", "op lgkm", "~vm ~vs op lgkm ~inv", 4000;
+    Rmw SeqCst GROUP GENERIC, "atomicrmw seq_cst workgroup generic", "lgkm op lgkm", "lgkm ~vm op lgkm ~vm ~inv", "lgkm ~vm ~vs op lgkm ~own ~inv", 4000;
+    Rmw SeqCst WIDE GLOBAL, "atomicrmw seq_cst agent global", "vm lgkm op vm inv", "!wb vm lgkm op vm !out inv", "vm vs lgkm op own out inv", 4008;
+    Rmw SeqCst WIDE GENERIC, "atomicrmw seq_cst agent generic", "vm lgkm op vm lgkm inv", "!wb vm lgkm op vm lgkm !out inv", "vm vs lgkm op own lgkm out inv", 4008;
+    Fence SeqCst WAVE NOWHERE, "fence seq_cst wavefront", "", "", "", 4014;
+    Fence SeqCst GROUP NOWHERE, "fence seq_cst workgroup", "?lgkm", "?lgkm ~@vm ~inv", "?lgkm ~@vm ~@vs ~inv", 4014;
+    Fence SeqCst WIDE NOWHERE, "fence seq_cst agent", "vm ?lgkm inv", "!wb vm ?lgkm !out inv", "vm vs ?lgkm out inv", 4014;
 }
 
-/// Cache bits of plain accesses by hint: (kind, volatile or nontemporal, glc, slc). Seed 000, lines 3147-3187.
-pub static HINTS: [(Kind, &str, bool, bool); 3] = [
-    (Kind::Load, "volatile", true, false),
-    (Kind::Load, "nontemporal", true, true),
-    (Kind::Store, "nontemporal", true, true),
-];
-
-/// The row of an access or fence, and the steps of it that apply. `None`: the access is not atomic, or private.
+/// The row of an access or fence, and the conditions that it meets. `None`: the access is not atomic, or private.
 ///
 /// `wave_group`: the work-group is one wavefront, so its scope is the wavefront's.
-pub fn lookup(kind: Kind, mem: &MemRef, wave_group: bool) -> Option<(&'static Row, Ordered)> {
+pub fn lookup(kind: Kind, mem: &MemRef, wave_group: bool) -> Option<(&'static Row, When)> {
     let place = match kind {
         Kind::Fence => Place::None,
         _ => place(mem)?,
@@ -262,26 +496,11 @@ pub fn lookup(kind: Kind, mem: &MemRef, wave_group: bool) -> Option<(&'static Ro
         Kind::Fence => spaces & SPACE_SHARED != 0 || order == SyncOrder::SeqCst,
         _ => !mem.one_as,
     };
-    Some((row, Ordered { across, global: !local_only || across && place == Place::Local }))
-}
-
-/// Which spaces an access orders with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ordered {
-    /// LDS with the rest, so that [`Steps::LGKM_ACROSS`] applies.
-    pub across: bool,
-    /// Global memory.
-    pub global: bool,
-}
-
-impl Ordered {
-    /// The steps without their conditions.
-    pub fn resolve(self, steps: Steps) -> Steps {
-        let wanted = steps.contains(Steps::LGKM) || self.across && steps.contains(Steps::LGKM_ACROSS);
-        let mut plain = steps.difference(Steps::LGKM_ACROSS | Steps::LGKM);
-        plain.set(Steps::LGKM, wanted);
-        plain
-    }
+    let mut case = When::empty();
+    case.set(When::ACROSS, across);
+    case.set(When::GLOBAL, !local_only || across && place == Place::Local);
+    case.set(When::SYSTEM, scope == SyncScope::System);
+    Some((row, case))
 }
 
 /// The table's place of an access; `None` for private memory, whose accesses are never atomic (seed 000, line 3109).

@@ -5,17 +5,17 @@ mod common;
 use common::build::*;
 use isa::func::{SPACE_GLOBAL, SPACE_SHARED};
 use isa::{MachFunc, MachInst, MemRef, ModFlags, Note, Operand, SyncOrder, SyncScope, op};
-use memmodel::{Context, Options, check};
+use memmodel::{Context, Options, proof};
 
 fn run_with(func: &mut MachFunc, opts: Options) -> memmodel::Stats {
-    memmodel::run(func, &target(), &opts, &mut Context::default())
+    memmodel::run(func, &model(), &opts, &mut Context::default())
 }
 
 #[track_caller]
 fn run(mut func: MachFunc, expected: &str) -> MachFunc {
     run_with(&mut func, Options::default());
     expect(&func, expected);
-    let faults = check::check(&func, &target());
+    let faults = proof::check(&func, &model());
     assert!(faults.is_empty(), "{}", faults[0]);
     func
 }
@@ -29,7 +29,7 @@ fn each_needed(func: &MachFunc) {
                 let mut broken = func.clone();
                 broken.blocks[block].insts.remove(index);
                 assert!(
-                    !check::check(&broken, &target()).is_empty(),
+                    !proof::check(&broken, &model()).is_empty(),
                     "{block}.{index} {}",
                     inst.op.row().name
                 );
@@ -180,7 +180,7 @@ fn barriers() {
         s_endpgm",
     );
     let mut faults = Vec::new();
-    check::barriers(&func, &target(), &mut faults);
+    proof::barriers(&func, &model(), &mut faults);
     assert!(faults.is_empty());
 
     let mut func = straight(&[store(4), s_load(0), fence(), barrier(), load(1), end()]);

@@ -1,23 +1,57 @@
 //! The tables of `docs/memory-model.md` are the tables of the code.
 
 use isa::target::Generation;
-use memmodel::counters::CLASSES;
-use memmodel::rules;
-use memmodel::sequences::{HINTS, Place, ROWS, Sequence, Steps};
+use isa::{Counter, ModFlags};
+use memmodel::counters::{CLASSES, EVENTS, Event, Tells, each};
+use memmodel::rules::{Insert, Mend, RULES};
+use memmodel::sequences::{COLUMNS, Place, ROWS, Sequence, Steps, What, When};
 use std::fmt::Write as _;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/memory-model.md");
 
-fn steps(steps: Steps) -> String {
-    let words = [
+/// A word as the page has it: `(x)` if address spaces are ordered with each other, `[x]` where a group is split, `{x}` at
+/// system scope.
+fn word(what: &str, when: When) -> String {
+    let mut text = what.to_owned();
+    let marks = [(When::ACROSS | When::GLOBAL, '(', ')'), (When::SPLIT, '[', ']'), (When::SYSTEM, '{', '}')];
+    for (mark, open, close) in marks {
+        if when.intersects(mark) {
+            text = format!("{open}{text}{close}");
+        }
+    }
+    text
+}
+
+/// The three cells of a sequence: before, bits, after.
+fn cells(sequence: &Sequence) -> [String; 3] {
+    let mut cells: [Vec<String>; 3] = Default::default();
+    let mut past = false;
+    for &memmodel::sequences::Word { what, when } in sequence.words() {
+        let (cell, text) = match what {
+            What::Access => {
+                past = true;
+                continue;
+            }
+            What::Glc => (1, "glc"),
+            What::Dlc => (1, "dlc"),
+            What::Own => (2 * usize::from(past), "own"),
+            What::Step(step) => (2 * usize::from(past), step_name(step)),
+        };
+        cells[cell].push(word(text, when));
+    }
+    cells.map(|words| if words.is_empty() { "-".into() } else { words.join(", ") })
+}
+
+fn step_name(step: Steps) -> &'static str {
+    let names = [
+        (Steps::WRITE_BACK, "write back"),
         (Steps::VM, "vmcnt"),
+        (Steps::VS, "vscnt"),
         (Steps::LGKM, "lgkmcnt"),
-        (Steps::LGKM_ACROSS, "(lgkmcnt)"),
+        (Steps::INVALIDATE_OUTER, "invalidate outer"),
         (Steps::INVALIDATE, "invalidate"),
     ];
-    let words: Vec<&str> =
-        words.iter().filter(|(step, _)| steps.contains(*step)).map(|(_, word)| *word).collect();
-    if words.is_empty() { "-".into() } else { words.join(", ") }
+    names.iter().find(|(other, _)| *other == step).expect("one step").1
 }
 
 fn place(place: &Place) -> &'static str {
@@ -29,21 +63,20 @@ fn place(place: &Place) -> &'static str {
     }
 }
 
-fn sequences() -> String {
+fn sequences(cell: usize) -> String {
     let mut text = String::from(
         "| | order | scopes | spaces | before | access | after | line |\n|---|---|---|---|---|---|---|---|\n",
     );
     for row in ROWS {
-        let Sequence { before, glc, after } = row.sequence(Generation::Gfx9);
+        let [before, bits, after] = cells(&row.cells[cell]);
         let scopes: Vec<String> =
             row.scopes.iter().map(|scope| format!("{scope:?}").to_lowercase()).collect();
         let scopes = if scopes.len() == 5 { "any".into() } else { scopes.join(", ") };
         let places: Vec<&str> = row.places.iter().map(place).collect();
         let order = row.name.strip_prefix(row.kind.name()).unwrap().split_whitespace().next().unwrap();
-        let (before, after, glc) = (steps(before), steps(after), if glc { "glc" } else { "-" });
         writeln!(
             text,
-            "| {} | {order} | {scopes} | {} | {before} | {glc} | {after} | {} |",
+            "| {} | {order} | {scopes} | {} | {before} | {bits} | {after} | {} |",
             row.kind.name(),
             places.join(", "),
             row.line
@@ -53,26 +86,48 @@ fn sequences() -> String {
     text
 }
 
-fn hints() -> String {
-    let mut text = String::from("| access | hint | bits |\n|---|---|---|\n");
-    for (kind, hint, glc, slc) in HINTS {
-        let bits = [(glc, "glc"), (slc, "slc")];
-        let bits: Vec<&str> = bits.iter().filter(|(set, _)| *set).map(|(_, bit)| *bit).collect();
-        let kind = kind.name().split_whitespace().next().unwrap();
-        writeln!(text, "| {kind} | {hint} | {} |", bits.join(" ")).unwrap();
+fn caches() -> String {
+    let mut text = String::from(
+        "| column | invalidate | invalidate outer | write back | volatile load | nontemporal load | nontemporal store |\n|---|---|---|---|---|---|---|\n",
+    );
+    for column in &COLUMNS {
+        let name = |op: Option<isa::Opcode>| op.map_or("-".into(), |op| format!("`{}`", op.row().name));
+        let bits = |flags: ModFlags| {
+            let bits = [(ModFlags::GLC, "glc"), (ModFlags::SLC, "slc"), (ModFlags::DLC, "dlc")];
+            let bits: Vec<&str> =
+                bits.iter().filter(|(bit, _)| flags.contains(*bit)).map(|(_, bit)| *bit).collect();
+            bits.join(" ")
+        };
+        let (caches, hints) = (column.caches, column.hints);
+        writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            column.name,
+            name(Some(caches.invalidate)),
+            name(caches.outer),
+            name(caches.write_back),
+            bits(hints.volatile_load),
+            bits(hints.nontemporal_load),
+            bits(hints.nontemporal_store)
+        )
+        .unwrap();
     }
     text
 }
 
 fn classes() -> String {
     let mut text =
-        String::from("| counter | class | in order | ordered by fences | counts |\n|---|---|---|---|---|\n");
+        String::from("| counter | class | in order | ordered by fences | tells |\n|---|---|---|---|---|\n");
     for class in &CLASSES {
         let yes = |value| if value { "yes" } else { "no" };
-        let counts = if class.reads_sources { "sources read" } else { "completion" };
+        let tells = match class.tells {
+            Tells::Done => "completion",
+            Tells::SourcesRead => "sources read",
+            Tells::DataRead => "data read",
+        };
         writeln!(
             text,
-            "| {} | {} | {} | {} | {counts} |",
+            "| {} | {} | {} | {} | {tells} |",
             class.counter.name(),
             class.name,
             yes(class.in_order),
@@ -83,21 +138,101 @@ fn classes() -> String {
     text
 }
 
-fn hazards() -> String {
-    let mut text = String::from("| first, then second | wait states |\n|---|---|\n");
-    for rule in rules::rules(Generation::Gfx9) {
-        writeln!(text, "| {} | {} |", rule.name, rule.states).unwrap();
+/// Events by generation, and how far each counter counts.
+fn events() -> String {
+    let names: Vec<String> =
+        Generation::ALL.iter().map(|generation| format!("{generation:?}").to_uppercase()).collect();
+    let mut text = format!("| | {} |\n|---|---|---|---|---|---|\n", names.join(" | "));
+    const ALL: [Event; 12] = [
+        Event::Load,
+        Event::Store,
+        Event::Exchange,
+        Event::FlatLoad,
+        Event::FlatStore,
+        Event::FlatExchange,
+        Event::Lds,
+        Event::Gds,
+        Event::WaveSync,
+        Event::Scalar,
+        Event::Message,
+        Event::Export,
+    ];
+    for event in ALL {
+        let mut name = String::new();
+        for (index, letter) in format!("{event:?}").chars().enumerate() {
+            if letter.is_uppercase() && index > 0 {
+                name.push(' ');
+            }
+            name.extend(letter.to_lowercase());
+        }
+        let cells: Vec<String> = EVENTS
+            .iter()
+            .map(|column| {
+                let classes = each(column.expect("filled in")[event as usize]);
+                let names: Vec<String> = classes
+                    .map(|class| format!("{} ({})", CLASSES[class].counter.name(), CLASSES[class].name))
+                    .collect();
+                if names.is_empty() { "-".into() } else { names.join(", ") }
+            })
+            .collect();
+        writeln!(text, "| {name} | {} |", cells.join(" | ")).unwrap();
+    }
+    for counter in Counter::ALL {
+        let max = Generation::ALL.map(|generation| {
+            let target = isa::PROCESSORS.iter().find(|target| target.generation == generation).unwrap();
+            match counter.max(target) {
+                0 => "-".into(),
+                max => format!("up to {max}"),
+            }
+        });
+        writeln!(text, "| `{}` | {} |", counter.name(), max.join(" | ")).unwrap();
     }
     text
+}
+
+fn hazards() -> String {
+    let mut text = String::from(
+        "| first, then second | GFX6 | GFX7 | GFX8 | GFX9 | GFX10 | but for | mended by |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for rule in &RULES {
+        let columns = rule.columns().map(|states| if states == 0 { "-".into() } else { states.to_string() });
+        let mend = match rule.mend {
+            Mend::States => "wait states".to_owned(),
+            Mend::Instruction { insert, .. } => insert_name(insert),
+        };
+        let lacks: Vec<String> =
+            rule.lacks().iter_names().map(|(name, _)| name.to_lowercase().replace('_', ".")).collect();
+        let but = if lacks.is_empty() { "-".to_owned() } else { lacks.join(", ") };
+        writeln!(text, "| {} | {} | {but} | {mend} |", rule.name, columns.join(" | ")).unwrap();
+    }
+    text
+}
+
+fn insert_name(insert: Insert) -> String {
+    match insert {
+        Insert::Depctr(mask) => format!("`s_waitcnt_depctr {mask:#x}`"),
+        Insert::MoveNull => "`s_mov_b32 null, 0`".into(),
+        Insert::MoveOwn => "`v_mov_b32` of its destination to itself".into(),
+        Insert::WaitVs => "`s_waitcnt_vscnt null, 0`".into(),
+        Insert::MoveVcc => "`s_mov_b64 vcc, vcc`".into(),
+        Insert::WaitAndMoveVcc => "`s_waitcnt lgkmcnt(0)`, `s_mov_b64 vcc, vcc`".into(),
+        Insert::Nop => "`s_nop 0`".into(),
+    }
 }
 
 #[test]
 fn tables_are_up_to_date() {
     let old = std::fs::read_to_string(PATH).unwrap();
     let mut new = old.clone();
-    for (name, table) in
-        [("sequences", sequences()), ("hints", hints()), ("classes", classes()), ("hazards", hazards())]
-    {
+    for (name, table) in [
+        ("sequences", sequences(0)),
+        ("sequences of gfx90a", sequences(1)),
+        ("sequences of GFX10", sequences(2)),
+        ("caches", caches()),
+        ("classes", classes()),
+        ("events", events()),
+        ("hazards", hazards()),
+    ] {
         let begin = format!("<!-- begin {name} -->\n");
         let start = new.find(&begin).unwrap() + begin.len();
         let end = start + new[start..].find(&format!("<!-- end {name} -->")).unwrap();

@@ -7,7 +7,7 @@
 mod common;
 
 use isa::{MachFunc, Operand, Subtarget, op};
-use memmodel::check;
+use memmodel::{Model, proof};
 
 /// (object and function, code)
 fn corpus(target: &Subtarget) -> Vec<(String, MachFunc)> {
@@ -36,18 +36,19 @@ fn corpus(target: &Subtarget) -> Vec<(String, MachFunc)> {
     functions.collect()
 }
 
-fn violations(func: &MachFunc, target: &Subtarget) -> Vec<check::Violation> {
-    let mut faults = check::check(func, target);
-    check::barriers(func, target, &mut faults);
+fn violations(func: &MachFunc, model: &Model) -> Vec<proof::Violation> {
+    let mut faults = proof::check(func, model);
+    proof::barriers(func, model, &mut faults);
     faults
 }
 
 #[test]
 fn foreign_code_has_no_violation() {
     let target = Subtarget::by_name("gfx906").unwrap();
+    let model = Model::of(&target).unwrap();
     let mut text = String::new();
     for (name, func) in corpus(&target) {
-        for fault in violations(&func, &target) {
+        for fault in violations(&func, &model) {
             text += &format!("{name}: {fault}\n");
         }
     }
@@ -57,12 +58,13 @@ fn foreign_code_has_no_violation() {
 #[test]
 fn a_deleted_wait_is_noticed() {
     let target = Subtarget::by_name("gfx906").unwrap();
+    let model = Model::of(&target).unwrap();
     let (mut all, mut noticed) = (0, 0);
     for (name, func) in corpus(&target) {
         for (block, index) in places(&func, |op| op == op::S_WAITCNT || op == op::S_NOP) {
             let mut broken = func.clone();
             let removed = broken.blocks[block].insts.remove(index);
-            let found = !violations(&broken, &target).is_empty();
+            let found = !violations(&broken, &model).is_empty();
             all += 1;
             noticed += usize::from(found);
             if !found {
@@ -81,6 +83,7 @@ fn a_deleted_wait_is_noticed() {
 #[test]
 fn our_waits_for_foreign_code() {
     let target = Subtarget::by_name("gfx906").unwrap();
+    let model = Model::of(&target).unwrap();
     let mut ctx = memmodel::Context::default();
     let (mut ours, mut theirs, mut text) = (0, 0, String::new());
     for (name, mut func) in corpus(&target) {
@@ -101,14 +104,14 @@ fn our_waits_for_foreign_code() {
                 })
                 .collect();
         }
-        let stats = memmodel::run(&mut func, &target, &memmodel::Options::default(), &mut ctx);
-        for fault in violations(&func, &target) {
+        let stats = memmodel::run(&mut func, &model, &memmodel::Options::default(), &mut ctx);
+        for fault in violations(&func, &model) {
             text += &format!("{name}: {fault}\n");
         }
         for (block, index) in places(&func, |op| op == op::S_WAITCNT || op == op::S_NOP) {
             let mut broken = func.clone();
             let removed = broken.blocks[block].insts.remove(index);
-            if violations(&broken, &target).is_empty()
+            if violations(&broken, &model).is_empty()
                 && broken.blocks[block].insts[index].op != op::BUFFER_WBINVL1_VOL
             {
                 text +=

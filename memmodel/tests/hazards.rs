@@ -7,7 +7,7 @@ mod common;
 use common::build::*;
 use common::pairs::*;
 use isa::{MachInst, op};
-use memmodel::{Context, Options, check, hazards};
+use memmodel::{Context, Options, hazards, proof};
 
 /// An instruction that concerns no rule, so many times.
 fn filler(count: u8) -> Vec<MachInst> {
@@ -23,16 +23,16 @@ fn every_rule() {
             insts.extend([second, end()]);
             let mut func = straight(&insts);
             let mut faults = Vec::new();
-            check::hazards(&func, &target(), &mut faults);
+            proof::hazards(&func, &model(), &mut faults);
             let missing = states - between;
             assert_eq!(faults.is_empty(), missing == 0, "{what}, {between} between");
-            hazards::run(&mut func, &target(), &Options::default(), &mut Context::default());
+            hazards::run(&mut func, &model(), &Options::default(), &mut Context::default());
             if missing != 0 {
                 insts.insert(insts.len() - 2, nop(i32::from(missing) - 1));
             }
             assert_eq!(text(&func), text(&straight(&insts)), "{what}, {between} between");
             let mut faults = Vec::new();
-            check::hazards(&func, &target(), &mut faults);
+            proof::hazards(&func, &model(), &mut faults);
             assert!(faults.is_empty(), "{what}: {}", faults[0]);
         }
     }
@@ -47,7 +47,7 @@ fn across_blocks() {
         (&[], &[3]),
         (&[based_load(20), end()], &[]),
     ]);
-    hazards::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    hazards::run(&mut func, &model(), &Options::default(), &mut Context::default());
     expect(
         &func,
         "v_readfirstlane_b32 s20, v0
@@ -62,7 +62,7 @@ fn across_blocks() {
         s_endpgm",
     );
     let mut faults = Vec::new();
-    check::hazards(&func, &target(), &mut faults);
+    proof::hazards(&func, &model(), &mut faults);
     assert!(faults.is_empty());
 }
 
@@ -74,7 +74,7 @@ fn around_a_loop() {
         (&[based_load(20), read_first_lane(s(20)), branch(op::S_CBRANCH_SCC0, 1)], &[1, 2]),
         (&[end()], &[]),
     ]);
-    hazards::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    hazards::run(&mut func, &model(), &Options::default(), &mut Context::default());
     expect(
         &func,
         "s_nop 0
@@ -91,7 +91,7 @@ fn around_a_loop() {
 #[test]
 fn a_nop_grows() {
     let mut func = straight(&[read_first_lane(s(20)), nop(1), based_load(20), end()]);
-    let stats = hazards::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    let stats = hazards::run(&mut func, &model(), &Options::default(), &mut Context::default());
     expect(
         &func,
         "v_readfirstlane_b32 s20, v0
@@ -105,7 +105,7 @@ fn a_nop_grows() {
 #[test]
 fn nops_say_why() {
     let mut func = straight(&[read_first_lane(s(20)), based_load(20), end()]);
-    hazards::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    hazards::run(&mut func, &model(), &Options::default(), &mut Context::default());
     let rule = "VALU writes SGPR, VMEM reads it";
     assert_eq!(func.notes, [isa::Note::Hazard { rule, states: 5 }]);
 }

@@ -7,7 +7,7 @@ use common::build::*;
 use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED};
 use isa::{Form, Lane, MachFunc, MachInst, ModFlags, Operand, SyncOrder, SyncScope, op};
 use memmodel::counters::{Counter, Wait};
-use memmodel::{Context, Options, check};
+use memmodel::{Context, Options, proof};
 
 /// SplitMix64.
 struct Random(u64);
@@ -113,8 +113,8 @@ fn attributes(func: &mut MachFunc, r: &mut Random) {
 
 fn compile(seed: u64, fences: bool, loops: bool, ctx: &mut Context) -> MachFunc {
     let mut func = random(seed, fences, loops);
-    memmodel::run(&mut func, &target(), &Options::default(), ctx);
-    let faults = check::check(&func, &target());
+    memmodel::run(&mut func, &model(), &Options::default(), ctx);
+    let faults = proof::check(&func, &model());
     assert!(faults.is_empty(), "seed {seed}: {}\n{}", faults[0], text(&func));
     func
 }
@@ -145,7 +145,7 @@ fn waits_and_nops_are_not_too_much() {
                         let mut broken = func.clone();
                         broken.blocks[block].insts[index] = other;
                         all += 1;
-                        if check::check(&broken, &target()).is_empty() {
+                        if proof::check(&broken, &model()).is_empty() {
                             example = format!("seed {seed}: {block}.{index}\n{}", text(&func));
                         } else {
                             noticed += 1;
@@ -161,15 +161,19 @@ fn waits_and_nops_are_not_too_much() {
 
 fn weaker(inst: &MachInst) -> Vec<MachInst> {
     match (inst.op, inst.ops[0]) {
-        (op::S_WAITCNT, Operand::Imm(imm)) => {
-            let wait = Wait::unpack(imm, &target());
+        (op::S_WAITCNT, Operand::Imm(_)) => {
+            let wait = target().waited(inst).unwrap();
             let demanded = Counter::ALL.into_iter().filter(|counter| wait.count(*counter) != Wait::ANY);
             demanded
                 .map(|counter| {
                     let mut weaker = wait;
                     weaker.0[counter as usize] += 1;
                     MachInst {
-                        ops: MachInst::new(inst.op, &[Operand::Imm(weaker.pack(&target()))]).ops,
+                        ops: MachInst::new(
+                            inst.op,
+                            &[Operand::Imm(target().waitcnt(weaker.0[0], weaker.0[1], weaker.0[2]).into())],
+                        )
+                        .ops,
                         ..*inst
                     }
                 })

@@ -5,7 +5,7 @@ mod common;
 use common::build::*;
 use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE};
 use isa::{MachFunc, ModFlags, Note, Operand, SyncOrder, SyncScope, op};
-use memmodel::{Context, Options, check, waits};
+use memmodel::{Context, Options, proof, waits};
 
 fn point(mask: i32) -> isa::MachInst {
     inst(op::WAIT_POINT, &[Operand::Imm(mask)])
@@ -13,9 +13,9 @@ fn point(mask: i32) -> isa::MachInst {
 
 #[track_caller]
 fn run(mut func: MachFunc, expected: &str) -> MachFunc {
-    waits::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    waits::run(&mut func, &model(), &Options::default(), &mut Context::default());
     expect(&func, expected);
-    let faults = check::check(&func, &target());
+    let faults = proof::check(&func, &model());
     assert!(faults.is_empty(), "{}", faults[0]);
     func
 }
@@ -27,7 +27,7 @@ fn each_needed(func: &MachFunc) {
         for (index, inst) in data.insts.iter().enumerate().filter(|(_, inst)| inst.op == op::S_WAITCNT) {
             let mut broken = func.clone();
             broken.blocks[block].insts.remove(index);
-            assert!(!check::check(&broken, &target()).is_empty(), "{block}.{index} {:?}", inst.ops[0]);
+            assert!(!proof::check(&broken, &model()).is_empty(), "{block}.{index} {:?}", inst.ops[0]);
         }
     }
 }
@@ -150,10 +150,10 @@ fn a_counter_saturates() {
     insts.push(mov(200, v(0)));
     insts.push(end());
     let mut func = straight(&insts);
-    waits::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    waits::run(&mut func, &model(), &Options::default(), &mut Context::default());
     let text = text(&func);
     assert!(text.contains("s_waitcnt vmcnt(62)\nv_mov_b32_e32 v200, v0"), "{text}");
-    assert!(check::check(&func, &target()).is_empty());
+    assert!(proof::check(&func, &model()).is_empty());
 }
 
 /// GDS reads its data registers until expcnt says so.
@@ -331,7 +331,7 @@ fn a_wait_stays_in_a_loop() {
 fn blunt_waits() {
     let mut func = straight(&[load(0), point(1), lds_read(1), mov(10, v(50)), end()]);
     let opts = Options { blunt: true, ..Options::default() };
-    waits::run(&mut func, &target(), &opts, &mut Context::default());
+    waits::run(&mut func, &model(), &opts, &mut Context::default());
     expect(
         &func,
         "global_load_dword v0, v[100:101], off
@@ -347,7 +347,7 @@ fn blunt_waits() {
 #[test]
 fn waits_say_why() {
     let mut func = straight(&[load(0), lds_read(1), inst(op::V_ADD_F32, &[v(2), v(0), v(1)]), end()]);
-    waits::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    waits::run(&mut func, &model(), &Options::default(), &mut Context::default());
     let wait =
         func.blocks.values().flat_map(|block| &block.insts).find(|inst| inst.op == op::S_WAITCNT).unwrap();
     let first = wait.note.index().unwrap();
@@ -369,7 +369,7 @@ fn terminator_groups_stay() {
     let entry = isa::MBlock::from_u32(0);
     func.blocks[entry].term = 2;
     func.blocks[entry].prologue = 1;
-    waits::run(&mut func, &target(), &Options::default(), &mut Context::default());
+    waits::run(&mut func, &model(), &Options::default(), &mut Context::default());
     let block = &func.blocks[entry];
     assert_eq!(block.insts.len(), 4);
     assert_eq!(block.insts[block.term as usize].op, op::S_CBRANCH_SCC1);

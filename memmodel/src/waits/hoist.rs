@@ -8,118 +8,178 @@
 //! Where a loop lies is guessed from layout: from the target of a backward branch to that branch. A wrong guess costs
 //! speed only, because what is inserted here is a wait.
 
-use super::{Scratch, State, transfer};
-use crate::counters::{CLASSES, Wait};
+use super::{State, transfer};
+use crate::Model;
+use crate::counters::{CLASSES, Tells, Wait};
 use crate::effects::{self, RegSet};
 use isa::table::Flags;
-use isa::{MBlock, MachFunc, MachInst, Note, Operand, RegRange, Subtarget, op};
-use smallvec::SmallVec;
+use isa::{MBlock, MachFunc, MachInst, Note, RegRange};
+
+/// Memory of the search.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Per block: the predecessors are `preds[starts[block]..starts[block + 1]]`, in order of layout.
+    starts: Vec<u32>,
+    preds: Vec<MBlock>,
+    /// Per block: the registers that its instructions name.
+    named: Vec<RegSet>,
+    /// What is worth a wait before a loop.
+    wanted: Vec<RegRange>,
+    /// State at the end of a block.
+    exit: State,
+}
+
+/// A loop as layout shows it.
+#[derive(Clone, Copy)]
+struct Loop {
+    head: usize,
+    last: usize,
+}
+
+impl Loop {
+    fn has(self, block: MBlock) -> bool {
+        (self.head..=self.last).contains(&(block.as_u32() as usize))
+    }
+}
 
 /// Inserts waits before loops. Returns whether there were any; the states at block heads are then out of date.
-pub(super) fn run(func: &mut MachFunc, target: &Subtarget, scratch: &Scratch) -> bool {
-    let mut inserted = false;
-    for head in 0..func.blocks.len() {
-        let Some(entry) = scratch.entry[head].as_ref().filter(|entry| !entry.ops.is_empty()) else {
-            continue;
-        };
-        let Some(last) = last_back_edge(func, head) else { continue };
-        let wanted = wanted(func, target, scratch, entry, head, last);
-        if !wanted.is_empty() {
-            inserted |= insert(func, target, scratch, head, last, &wanted);
-        }
-    }
-    inserted
-}
-
-/// The last block from which a branch goes back to `head`.
-fn last_back_edge(func: &MachFunc, head: usize) -> Option<usize> {
-    let to = MBlock::from_u32(head as u32);
-    (head..func.blocks.len()).rev().find(|&block| {
-        let data = &func.blocks[MBlock::from_u32(block as u32)];
-        data.linear.iter().flatten().any(|edge| edge.to == to)
-    })
-}
-
-/// What is in flight at the head, used in the loop, and not in flight when the loop comes around.
-fn wanted(
-    func: &MachFunc,
-    target: &Subtarget,
-    scratch: &Scratch,
-    entry: &State,
-    head: usize,
-    last: usize,
-) -> SmallVec<[RegRange; 8]> {
-    let to = MBlock::from_u32(head as u32);
-    let blocks = || (head..=last).map(|block| MBlock::from_u32(block as u32));
-    let mut around = RegSet::EMPTY;
-    for block in
-        blocks().filter(|block| func.blocks[*block].linear.iter().flatten().any(|edge| edge.to == to))
-    {
-        around.union(&exit(func, target, scratch, block).regs);
-    }
-    let used = |range| blocks().any(|block| func.blocks[block].insts.iter().any(|inst| touches(inst, range)));
-    let outside = entry.ops.iter().filter(|pending| !around.hits(pending.range));
-    let results = outside.filter(|pending| !CLASSES[usize::from(pending.class)].reads_sources);
-    results.map(|pending| pending.range).filter(|range| used(*range)).collect()
-}
-
-/// The state at the end of a block.
-fn exit(func: &MachFunc, target: &Subtarget, scratch: &Scratch, block: MBlock) -> State {
-    let mut state = scratch.entry[block.as_u32() as usize].clone().unwrap_or_default();
-    transfer(func, target, &func.blocks[block].insts, &mut state);
-    state
-}
-
-fn touches(inst: &MachInst, range: RegRange) -> bool {
-    let mut found = false;
-    effects::explicit(inst, |access| found |= access.range.overlaps(range));
-    found
-}
-
-/// Puts waits at the ends of the blocks that lead into the loop, if each leads nowhere else.
-fn insert(
-    func: &mut MachFunc,
-    target: &Subtarget,
-    scratch: &Scratch,
-    head: usize,
-    last: usize,
-    wanted: &[RegRange],
-) -> bool {
-    let to = MBlock::from_u32(head as u32);
-    let outside: SmallVec<[MBlock; 4]> = func
-        .blocks
-        .iter()
-        .filter(|(block, _)| !(head..=last).contains(&(block.as_u32() as usize)))
-        .filter(|(_, data)| data.linear.iter().flatten().any(|edge| edge.to == to))
-        .map(|(block, _)| block)
-        .collect();
-    if outside.iter().any(|block| func.blocks[*block].linear.iter().flatten().count() != 1) {
+pub(super) fn run(func: &mut MachFunc, model: &Model, scratch: &mut super::Scratch) -> bool {
+    let backward = |(block, data): (MBlock, &isa::MachBlock)| {
+        data.linear.iter().flatten().any(|edge| edge.to.as_u32() <= block.as_u32())
+    };
+    if !func.blocks.iter().any(backward) {
         return false;
     }
+    let super::Scratch { entry, reached, hoist, .. } = scratch;
+    hoist.read(func);
     let mut inserted = false;
-    for block in outside {
-        let mut wait = Wait::NONE;
-        for pending in exit(func, target, scratch, block).ops {
-            if wanted.contains(&pending.range) {
-                wait.demand(CLASSES[usize::from(pending.class)].counter, pending.age);
-            }
+    for head in 0..func.blocks.len() {
+        if !reached[head] || entry[head].ops.is_empty() {
+            continue;
         }
-        if !wait.is_none() {
-            append(func, target, block, wait);
-            inserted = true;
+        let last = hoist.preds_of(head).last().map_or(0, |block| block.as_u32() as usize);
+        if last < head || hoist.preds_of(head).is_empty() {
+            continue;
+        }
+        let within = Loop { head, last };
+        let states = Entries { entry, reached };
+        hoist.want(func, model, &states, within);
+        if !hoist.wanted.is_empty() {
+            inserted |= hoist.insert(func, model, &states, within);
         }
     }
     inserted
 }
 
-/// Puts a wait before the branch of a block, or at its end.
-fn append(func: &mut MachFunc, target: &Subtarget, block: MBlock, wait: Wait) {
+/// The states at block heads.
+struct Entries<'a> {
+    entry: &'a [State],
+    reached: &'a [bool],
+}
+
+impl Entries<'_> {
+    /// The state at the end of a block.
+    fn exit(&self, func: &MachFunc, model: &Model, block: MBlock, state: &mut State) {
+        let index = block.as_u32() as usize;
+        state.clear();
+        if self.reached[index] {
+            state.copy_from(&self.entry[index]);
+        }
+        transfer(func, model, &func.blocks[block].insts, state);
+    }
+}
+
+impl Scratch {
+    /// Reads predecessors and registers of all blocks.
+    fn read(&mut self, func: &MachFunc) {
+        let count = func.blocks.len();
+        self.starts.clear();
+        self.starts.resize(count + 2, 0);
+        // Counts, two places on; then where each block's begin, one place on, which filling moves to where they end.
+        for edge in func.blocks.values().flat_map(|data| data.linear.iter().flatten()) {
+            self.starts[edge.to.as_u32() as usize + 2] += 1;
+        }
+        (2..count + 2).for_each(|index| self.starts[index] += self.starts[index - 1]);
+        self.preds.clear();
+        self.preds.resize(self.starts[count + 1] as usize, MBlock::from_u32(0));
+        self.named.clear();
+        for (block, data) in func.blocks.iter() {
+            for edge in data.linear.iter().flatten() {
+                let place = &mut self.starts[edge.to.as_u32() as usize + 1];
+                self.preds[*place as usize] = block;
+                *place += 1;
+            }
+            let mut named = RegSet::EMPTY;
+            data.insts.iter().for_each(|inst| effects::explicit(inst, |access| named.insert(access.range)));
+            self.named.push(named);
+        }
+    }
+
+    fn preds_of(&self, block: usize) -> &[MBlock] {
+        &self.preds[self.starts[block] as usize..self.starts[block + 1] as usize]
+    }
+
+    /// What is in flight at the head, used in the loop, and not in flight when the loop comes around.
+    fn want(&mut self, func: &MachFunc, model: &Model, states: &Entries<'_>, within: Loop) {
+        let mut around = RegSet::EMPTY;
+        let mut exit = std::mem::take(&mut self.exit);
+        for &block in self.preds_of(within.head).iter().filter(|block| within.has(**block)) {
+            states.exit(func, model, block, &mut exit);
+            around.union(&exit.regs);
+        }
+        self.exit = exit;
+        self.wanted.clear();
+        let results = states.entry[within.head].ops.iter();
+        let results = results.filter(|pending| CLASSES[usize::from(pending.class)].tells == Tells::Done);
+        self.wanted.extend(results.map(|pending| pending.range).filter(|range| !around.hits(*range)));
+        if !self.wanted.is_empty() {
+            let mut named = RegSet::EMPTY;
+            self.named[within.head..=within.last].iter().for_each(|block| named.union(block));
+            self.wanted.retain(|range| named.hits(*range));
+        }
+    }
+
+    /// Puts waits at the ends of the blocks that lead into the loop, if each leads nowhere else.
+    fn insert(&mut self, func: &mut MachFunc, model: &Model, states: &Entries<'_>, within: Loop) -> bool {
+        let range = self.starts[within.head] as usize..self.starts[within.head + 1] as usize;
+        let outside = |preds: &[MBlock], index: usize| Some(preds[index]).filter(|block| !within.has(*block));
+        let leads_nowhere_else = |block: MBlock| func.blocks[block].linear.iter().flatten().count() == 1;
+        if !range.clone().filter_map(|index| outside(&self.preds, index)).all(leads_nowhere_else) {
+            return false;
+        }
+        let mut inserted = false;
+        for block in range.filter_map(|index| outside(&self.preds, index)) {
+            states.exit(func, model, block, &mut self.exit);
+            let mut wait = Wait::NONE;
+            for pending in &self.exit.ops {
+                if self.wanted.contains(&pending.range) {
+                    wait.demand(
+                        CLASSES[usize::from(pending.class)].counter,
+                        self.exit.age_of(model, pending),
+                    );
+                }
+            }
+            if !wait.is_none() {
+                append(func, model, block, wait);
+                inserted = true;
+            }
+        }
+        inserted
+    }
+}
+
+/// Puts waits before the branch of a block, or at its end.
+fn append(func: &mut MachFunc, model: &Model, block: MBlock, wait: Wait) {
     let note = func.note(Note::Text("a use in the loop that follows"));
     let data = &mut func.blocks[block];
     let branches = data.insts.last().is_some_and(|inst| inst.op.row().flags.contains(Flags::BRANCH));
-    let at = data.insts.len() - usize::from(branches);
-    let imm = Operand::Imm(wait.pack(target));
     let loc = data.insts.last().map_or(0, |inst| inst.loc);
-    data.insts.insert(at, MachInst { note, loc, ..MachInst::new(op::S_WAITCNT, &[imm]) });
-    data.term += u32::from(data.term as usize > at);
+    let mut left = wait;
+    for wait in model.subtarget().wait_instructions() {
+        let Some(inst) = wait.inst(model.subtarget(), left) else { continue };
+        wait.counters.iter().for_each(|&counter| left.0[counter as usize] = Wait::ANY);
+        let at = data.insts.len() - usize::from(branches);
+        data.insts.insert(at, MachInst { note, loc, ..inst });
+        data.term += u32::from(data.term as usize > at);
+    }
 }

@@ -2,10 +2,9 @@
 
 use super::{Cause, Need};
 use crate::Model;
-use crate::counters::{self, CLASS_COUNT, CLASSES, Class, ClassSet, Tells, VECTOR, Wait};
+use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Tells, Wait};
 use crate::effects::{self, Access, RegSet};
-use isa::table::{Family, Kind, OpSpec};
-use isa::{MachFunc, MachInst, Opcode, Operand, RegRange, Role};
+use isa::{MachFunc, MachInst, Opcode, RegRange};
 
 /// An operation that may not be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +102,8 @@ impl State {
 
     /// What of a wait of the input is not void.
     pub(super) fn existing(&self, model: &Model, wait: Wait, consumer: &'static str, need: &mut Need) {
-        let registers = self.ops.iter().map(|pending| (usize::from(pending.class), pending.issued, pending.op));
+        let registers =
+            self.ops.iter().map(|pending| (usize::from(pending.class), pending.issued, pending.op));
         let fenced = self.fenced.iter().enumerate();
         let fenced = fenced.filter_map(|(class, youngest)| youngest.map(|(issued, op)| (class, issued, op)));
         for (class, issued, producer) in registers.chain(fenced) {
@@ -161,7 +161,7 @@ impl State {
             if class.ordered_by_fences && ordered {
                 self.fenced[index] = Some((issued, inst.op));
             }
-            held(inst, class, |range| {
+            counters::held(inst, class, |range| {
                 if class.in_order {
                     let covers = |old: &Pending| usize::from(old.class) == index && range.covers(old.range);
                     self.ops.retain(|old| !covers(old));
@@ -201,25 +201,6 @@ impl State {
     }
 }
 
-/// Calls `f` with the registers that are not free before the class of an instruction says so.
-pub(crate) fn held(inst: &MachInst, class: &Class, mut f: impl FnMut(RegRange)) {
-    let specs = inst.op.row().ops;
-    for (index, &operand) in inst.operands().iter().enumerate() {
-        let Operand::Reg(range) = operand else { continue };
-        let role = inst.role(index);
-        let is_source = role != Role::Def && range.first.0 >= 256;
-        let is_address = |spec: &OpSpec| matches!(spec.kind, Kind::Vaddr | Kind::ImageAddress(_));
-        let held = match class.tells {
-            Tells::Done => role != Role::Use,
-            Tells::SourcesRead => is_source,
-            Tells::DataRead => is_source && !specs.get(index).is_some_and(is_address),
-        };
-        if held {
-            f(range);
-        }
-    }
-}
-
 /// Whether an access to a register of a pending operation cannot go wrong.
 fn harmless(model: &Model, pending: &Pending, inst: &MachInst, access: Access) -> bool {
     let class = &CLASSES[usize::from(pending.class)];
@@ -227,10 +208,7 @@ fn harmless(model: &Model, pending: &Pending, inst: &MachInst, access: Access) -
         return !access.write;
     }
     // Loads of one in-order class write their registers in that order, so a later one may have the same destination.
-    !access.read && writes_in_order(pending.op, 1 << pending.class) && writes_in_order(inst.op, model.classes(inst))
-}
-
-/// Whether an operation writes its registers in the order of all that do: image instructions have a path of their own.
-fn writes_in_order(op: Opcode, classes: ClassSet) -> bool {
-    classes & !counters::STORE_DATA == VECTOR && op.family() != Family::Mimg
+    !access.read
+        && counters::writes_in_order(pending.op, 1 << pending.class)
+        && counters::writes_in_order(inst.op, model.classes(inst))
 }

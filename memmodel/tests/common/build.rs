@@ -4,10 +4,16 @@ use isa::{
     ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, MemRef, ModFlags, Opcode, Operand, Reg, Subtarget,
     SyncOrder, SyncScope, op,
 };
+use memmodel::Model;
 
 /// The processor of the tests.
 pub fn target() -> Subtarget {
     Subtarget::by_name("gfx906").unwrap()
+}
+
+/// Its memory model.
+pub fn model() -> Model {
+    Model::of(&target()).unwrap()
 }
 
 /// `v[n]`.

@@ -1,25 +1,21 @@
 //! No instruction touches a register that an operation before it may still write.
 
 use super::{Fault, Place, Violation, places};
-use crate::counters::{self, CLASSES, Wait};
+use crate::Model;
+use crate::counters::{self, CLASSES, Tells};
 use crate::effects;
-use isa::{MBlock, MachFunc, MachInst, Operand, RegRange, Subtarget, op};
+use isa::{MBlock, MachFunc, MachInst, RegRange};
 
 /// Follows every memory operation, once for each counter that it raises.
-pub fn in_flight(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation>) {
+pub fn in_flight(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for place in places(func) {
         let inst = place.inst(func);
-        for class in counters::each(counters::classes(inst)) {
-            let reads = CLASSES[class].reads_sources;
+        for class in counters::each(model.classes(inst)) {
             let mut ranges = Vec::new();
-            effects::explicit(inst, |access| {
-                if if reads { access.read && access.range.first.is_vgpr() } else { access.write } {
-                    ranges.push(access.range);
-                }
-            });
+            counters::held(inst, &CLASSES[class], |range| ranges.push(range));
             if !ranges.is_empty() {
-                let query = Query { func, target, class, first: place };
+                let query = Query { func, model, class, first: place };
                 search.follow(&query, |place, inst| touch(&query, &ranges, place, inst), faults);
             }
         }
@@ -29,7 +25,7 @@ pub fn in_flight(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation
 /// An operation that is followed.
 pub(super) struct Query<'a> {
     pub(super) func: &'a MachFunc,
-    pub(super) target: &'a Subtarget,
+    pub(super) model: &'a Model,
     /// The class as which it is followed.
     pub(super) class: usize,
     /// Where it issues.
@@ -110,20 +106,19 @@ impl Search {
         let class = &CLASSES[query.class];
         let data = &query.func.blocks[block];
         for (index, inst) in data.insts.iter().enumerate().skip(from) {
-            if let (op::S_WAITCNT, Operand::Imm(imm)) = (inst.op, inst.ops[0]) {
-                // With so many younger ones of its class incomplete too, the counter would be above that number.
-                if Wait::unpack(imm, query.target).count(class.counter) <= younger {
-                    return;
-                }
+            // With so many younger ones of its class incomplete too, the counter would be above that number.
+            let wait = query.model.subtarget().waited(inst);
+            if wait.is_some_and(|wait| wait.count(class.counter) <= younger) {
+                return;
             }
             match visit(Place { block, index }, inst) {
                 Found::Nothing => {}
                 Found::Stop => return,
                 Found::Fault(fault) => faults.push(fault),
             }
-            if class.in_order && counters::classes(inst) & 1 << query.class != 0 {
+            if class.in_order && query.model.classes(inst) & 1 << query.class != 0 {
                 // A counter cannot exceed its width; counting further would only lower the demand.
-                younger = (younger + 1).min(class.counter.max(query.target));
+                younger = (younger + 1).min(class.counter.max(query.model.subtarget()));
             }
         }
         for edge in data.linear.iter().flatten() {
@@ -139,15 +134,13 @@ impl Search {
 /// Whether an instruction touches what is in flight.
 fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) -> Found {
     let class = &CLASSES[query.class];
+    let first = query.first.inst(query.func).op;
+    // Vector memory operations write their registers in order: seed 000, line 3093.
+    let in_order = counters::writes_in_order(first, 1 << query.class)
+        && counters::writes_in_order(inst.op, query.model.classes(inst));
     let mut hit = None;
-    effects::all(query.target, inst, |access| {
-        let dangerous = if class.reads_sources {
-            access.write
-        } else {
-            // Vector memory operations write their registers in order: seed 000, line 3093.
-            access.read
-                || !(counters::classes(inst) == counters::VECTOR && 1 << query.class == counters::VECTOR)
-        };
+    effects::all(query.model.subtarget(), inst, |access| {
+        let dangerous = if class.tells == Tells::Done { access.read || !in_order } else { access.write };
         let common = ranges.iter().find(|range| range.overlaps(access.range));
         if let (true, Some(range)) = (dangerous, common) {
             hit = hit.or(Some(effects::first_common(*range, access.range)));

@@ -5,50 +5,49 @@
 
 use super::in_flight::{Found, Query, Search};
 use super::{Fault, Place, Violation, places};
+use crate::Model;
 use crate::coherence::kind;
 use crate::counters::{self, CLASSES, Class, Counter};
-use crate::sequences::{self, Kind, Steps};
-use isa::{MachFunc, MachInst, Subtarget, op};
+use crate::sequences::{self, Around, Kind, Steps};
+use isa::{MachFunc, MachInst, Opcode, op};
 
-/// Steps that a place asks for, resolved.
-struct Around {
+/// What a place asks for.
+struct Asked {
     row: &'static str,
-    before: Steps,
-    after: Steps,
+    around: Around,
 }
 
-/// The row of the access at a place.
-fn around(func: &MachFunc, target: &Subtarget, single_wave: bool, inst: &MachInst) -> Option<Around> {
+/// What the row of the access at a place asks for.
+fn asked(func: &MachFunc, model: &Model, single_wave: bool, inst: &MachInst) -> Option<Asked> {
     let mem = &func.mems[inst.mem.index()?];
     let kind = kind(inst).filter(|kind| *kind != Kind::Fence)?;
-    let (row, ordered) = sequences::lookup(kind, mem, single_wave)?;
-    let sequence = row.sequence(target.generation);
-    let [before, after] = [sequence.before, sequence.after].map(|steps| ordered.resolve(steps));
-    Some(Around { row: row.name, before, after })
+    let (row, case) = sequences::lookup(kind, mem, single_wave)?;
+    Some(Asked { row: row.name, around: model.around(row, case, inst) })
 }
 
 /// Whether steps contain a wait on the counter.
 fn waits(steps: Steps, counter: Counter) -> bool {
     match counter {
         Counter::Vm => steps.contains(Steps::VM),
+        Counter::Vs => steps.contains(Steps::VS),
         Counter::Lgkm => steps.contains(Steps::LGKM),
         Counter::Exp => false,
     }
 }
 
 /// The classes of a place that fences order.
-fn fenced(func: &MachFunc, place: Place) -> impl Iterator<Item = (usize, &'static Class)> {
+fn fenced(func: &MachFunc, model: &Model, place: Place) -> impl Iterator<Item = (usize, &'static Class)> {
     let inst = place.inst(func);
     let ordered = counters::ordered(func, inst);
-    counters::each(counters::classes(inst))
+    counters::each(model.classes(inst))
         .map(|class| (class, &CLASSES[class]))
         .filter(move |(_, class)| ordered && class.ordered_by_fences)
 }
 
 /// Checks the sequences around atomic accesses. `single_wave`: as in [`crate::Options`].
-pub fn coherence(func: &MachFunc, target: &Subtarget, single_wave: bool, faults: &mut Vec<Violation>) {
-    let rows: Vec<Option<Around>> =
-        places(func).map(|place| around(func, target, single_wave, place.inst(func))).collect();
+pub fn coherence(func: &MachFunc, model: &Model, single_wave: bool, faults: &mut Vec<Violation>) {
+    let rows: Vec<Option<Asked>> =
+        places(func).map(|place| asked(func, model, single_wave, place.inst(func))).collect();
     if rows.iter().all(Option::is_none) {
         return;
     }
@@ -60,44 +59,48 @@ pub fn coherence(func: &MachFunc, target: &Subtarget, single_wave: bool, faults:
     let row = |place: Place| rows[starts[place.block.as_u32() as usize] + place.index].as_ref();
     let mut search = Search::default();
     for first in places(func) {
-        for (class, Class { counter, .. }) in fenced(func, first) {
-            let own = row(first).filter(|own| waits(own.after, *counter));
-            let query = Query { func, target, class, first };
+        for (class, Class { counter, .. }) in fenced(func, model, first) {
+            let own = row(first).filter(|own| waits(own.around.after, *counter));
+            let query = Query { func, model, class, first };
             let visit = |second: Place, inst: &MachInst| {
                 let order = |row| Fault::Order { row, counter: counter.name() };
                 let fault = match (row(second), own) {
-                    (Some(other), _) if waits(other.before, *counter) => order(other.row),
-                    (_, Some(own)) if counters::classes(inst) & !counters::SCALAR != 0 => order(own.row),
+                    (Some(other), _) if waits(other.around.before, *counter) => order(other.row),
+                    (_, Some(own)) if model.classes(inst) & !counters::SCALAR != 0 => order(own.row),
                     _ => return Found::Nothing,
                 };
                 Found::Fault(Violation::new(func, first, second, fault))
             };
             search.follow(&query, visit, faults);
         }
-        if let Some(own) = row(first).filter(|own| own.after.contains(Steps::INVALIDATE)) {
-            stale(func, target, first, own.row, &mut search, faults);
+        let Some(own) = row(first) else { continue };
+        let caches = &model.column().caches;
+        for (step, op) in
+            [(Steps::INVALIDATE, Some(caches.invalidate)), (Steps::INVALIDATE_OUTER, caches.outer)]
+        {
+            if let (true, Some(op)) = (own.around.after.contains(step), op) {
+                stale(&Query { func, model, class: 0, first }, op, own.row, &mut search, faults);
+            }
         }
     }
 }
 
 /// After the access the cache is invalidated before memory is read again.
 fn stale(
-    func: &MachFunc,
-    target: &Subtarget,
-    first: Place,
+    query: &Query<'_>,
+    invalidation: Opcode,
     row: &'static str,
     search: &mut Search,
     faults: &mut Vec<Violation>,
 ) {
-    let query = Query { func, target, class: 0, first };
     let mut found = Vec::new();
-    search.follow_through_waits(&query, |second, inst| {
-        if inst.op == op::BUFFER_WBINVL1_VOL {
+    search.follow_through_waits(query, |second, inst| {
+        if inst.op == invalidation {
             return Found::Stop;
         }
         let reads = matches!(kind(inst), Some(Kind::Load | Kind::Rmw));
-        if reads && counters::classes(inst) & (counters::VECTOR | counters::FLAT) != 0 {
-            found.push(Violation::new(func, first, second, Fault::Stale { row }));
+        if reads && inst.op.row().is_vmem() {
+            found.push(Violation::new(query.func, query.first, second, Fault::Stale { row }));
             return Found::Stop;
         }
         Found::Nothing
@@ -107,14 +110,14 @@ fn stale(
 
 /// No LDS operation is incomplete at an `s_barrier`: what `barrier()` promises, and every compiler keeps. Not part of
 /// [`super::check`], because `barrier_only()` promises less.
-pub fn barriers(func: &MachFunc, target: &Subtarget, faults: &mut Vec<Violation>) {
+pub fn barriers(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut search = Search::default();
     for first in places(func) {
-        for (class, Class { counter, .. }) in fenced(func, first) {
+        for (class, Class { counter, .. }) in fenced(func, model, first) {
             if *counter != Counter::Lgkm {
                 continue;
             }
-            let query = Query { func, target, class, first };
+            let query = Query { func, model, class, first };
             let visit = |second: Place, inst: &MachInst| {
                 if inst.op != op::S_BARRIER {
                     return Found::Nothing;

@@ -12,7 +12,8 @@ mod coherence;
 mod hazards;
 mod in_flight;
 
-use isa::{MBlock, MachFunc, MachInst, Reg, Subtarget};
+use crate::Model;
+use isa::{MBlock, MachFunc, MachInst, Reg};
 use std::fmt;
 
 pub use coherence::{barriers, coherence};
@@ -51,7 +52,7 @@ pub enum Fault {
         /// The counter that was to be waited for.
         counter: &'static str,
     },
-    /// Too few wait states between the two.
+    /// Too few wait states between the two; where an instruction mends it, none of those.
     Hazard {
         /// The rule.
         rule: &'static str,
@@ -105,6 +106,9 @@ impl fmt::Display for Violation {
                     "{second}: {two} touches {reg:?}, which {one} at {first} still has in flight ({counter})"
                 )
             }
+            Fault::Hazard { rule, wanted: 0, .. } => {
+                write!(f, "{second}: {two} comes after {one} at {first} with nothing that mends it: {rule}")
+            }
             Fault::Hazard { rule, found, wanted } => {
                 write!(
                     f,
@@ -129,11 +133,11 @@ impl std::error::Error for Violation {}
 
 /// Everything that holds for final code of any origin; with memory attributes on the instructions, the memory model's
 /// rows too.
-pub fn check(func: &MachFunc, target: &Subtarget) -> Vec<Violation> {
+pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     let mut faults = pseudos(func);
-    in_flight(func, target, &mut faults);
-    hazards(func, target, &mut faults);
-    coherence(func, target, false, &mut faults);
+    in_flight(func, model, &mut faults);
+    hazards(func, model, &mut faults);
+    coherence(func, model, false, &mut faults);
     faults.sort();
     faults.dedup();
     faults

@@ -1,0 +1,105 @@
+//! What the passes know of a subtarget, worked out once.
+
+use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Events};
+use crate::rules::{self, Rules};
+use crate::sequences::{Around, Column, Row, When};
+use isa::table::Flags;
+use isa::{MachInst, ModFlags, Subtarget, Target};
+use std::fmt;
+
+/// A table of this crate has no column for the processor: nothing is compiled for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    processor: &'static str,
+    generation: isa::Generation,
+    table: &'static str,
+}
+
+impl Missing {
+    pub(crate) fn of(target: &Target, table: &'static str) -> Missing {
+        Missing { processor: target.name, generation: target.generation, table }
+    }
+
+    /// What is missing: "the GFX11 column of the hazard rules".
+    pub fn column(&self) -> String {
+        format!("the {} column of the {}", format!("{:?}", self.generation).to_uppercase(), self.table)
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: not compiled for yet: lacks {}", self.processor, self.column())
+    }
+}
+
+impl std::error::Error for Missing {}
+
+/// The memory model of a subtarget: counters, order sequences, hazards. Every table has a column for it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    subtarget: Subtarget,
+    events: Events,
+    oldest: [u8; CLASS_COUNT],
+    column: &'static Column,
+    /// [`When::SPLIT`], if the waves of a work-group do not share their first cache.
+    split: When,
+    pub(crate) rules: Rules,
+}
+
+impl Model {
+    /// The model of a subtarget.
+    ///
+    /// # Errors
+    /// A table that has no column for it.
+    pub fn of(subtarget: &Subtarget) -> Result<Model, Missing> {
+        let mut oldest = [0; CLASS_COUNT];
+        for (oldest, class) in oldest.iter_mut().zip(&CLASSES) {
+            // The largest count that is a wait at all: a full field waits for nothing.
+            *oldest = class.counter.max(subtarget).saturating_sub(1);
+        }
+        Ok(Model {
+            events: counters::events(subtarget)?,
+            oldest,
+            column: Column::of(subtarget)?,
+            split: if subtarget.tgsplit || !subtarget.cumode { When::SPLIT } else { When::empty() },
+            rules: Rules::of(subtarget)?,
+            subtarget: *subtarget,
+        })
+    }
+
+    /// The subtarget.
+    #[inline]
+    pub fn subtarget(&self) -> &Subtarget {
+        &self.subtarget
+    }
+
+    /// The classes in which an instruction counts; empty for all that is no memory operation.
+    #[inline]
+    pub fn classes(&self, inst: &MachInst) -> ClassSet {
+        counters::event(inst).map_or(0, |event| self.events[event as usize])
+    }
+
+    /// The largest age that operations of a class can be told apart by.
+    #[inline]
+    pub(crate) fn oldest(&self, class: usize) -> u8 {
+        self.oldest[class]
+    }
+
+    /// The column of order sequences.
+    pub fn column(&self) -> &'static Column {
+        self.column
+    }
+
+    /// What stands around an access or fence of a row, in a case of [`crate::sequences::lookup`].
+    pub fn around(&self, row: &Row, case: When, inst: &MachInst) -> Around {
+        let flags = inst.op.row().flags;
+        let returns = flags.contains(Flags::LOAD) || inst.mods.flags.contains(ModFlags::GLC);
+        let returns = if returns { When::RETURNS } else { When::empty() };
+        row.cells[self.column.cell].resolve(case | self.split | returns)
+    }
+
+    /// The rows about hazards that the processor has.
+    pub fn rules(&self) -> &[rules::Rule] {
+        self.rules.rows()
+    }
+}

@@ -1,0 +1,146 @@
+//! The two instructions of every rule are far enough apart, or something that mends it lies between.
+
+use super::{Fault, Place, Violation, places};
+use crate::Model;
+use crate::rules::{self, Breaks, Mend, Rule};
+use isa::table::Flags;
+use isa::{Counter, MBlock, MachFunc, MachInst, RegRange};
+
+/// Goes back from every instruction that is the second of a rule.
+pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
+    let mut preds = vec![Vec::new(); func.blocks.len()];
+    for (block, data) in func.blocks.iter() {
+        for edge in data.linear.iter().flatten() {
+            preds[edge.to.as_u32() as usize].push(block);
+        }
+    }
+    let mut seen = Vec::new();
+    for place in places(func) {
+        for rule in model.rules() {
+            let mut ranges = Vec::new();
+            rules::consumed(model.subtarget(), place.inst(func), rule.second, |range| ranges.push(range));
+            if ranges.is_empty() {
+                continue;
+            }
+            let query = Query { func, model, preds: &preds, rule, ranges: &ranges, second: place };
+            match rule.mend {
+                // Blocks may be empty, so a path is also left when it has seen every block once.
+                Mend::States => query.back(place.block, place.index, 0, func.blocks.len(), faults),
+                Mend::Instruction { breaks, .. } => query.unmended(breaks, &mut seen, faults),
+            }
+        }
+    }
+}
+
+struct Query<'a> {
+    func: &'a MachFunc,
+    model: &'a Model,
+    preds: &'a [Vec<MBlock>],
+    rule: &'a Rule,
+    ranges: &'a [RegRange],
+    second: Place,
+}
+
+/// What a path backwards has met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Met {
+    /// A branch.
+    branch: bool,
+    /// A write of all of VCC.
+    vcc: bool,
+}
+
+impl Query<'_> {
+    /// Looks at the instructions of a block before `end`, `states` wait states before the second instruction.
+    fn back(&self, block: MBlock, end: usize, mut states: u8, fuel: usize, faults: &mut Vec<Violation>) {
+        let subtarget = self.model.subtarget();
+        for index in (0..end).rev() {
+            if states >= self.rule.states {
+                return;
+            }
+            let inst = &self.func.blocks[block].insts[index];
+            let mut hit = false;
+            rules::produced(subtarget, inst, true, |producer, range| {
+                let same = self.ranges.iter().any(|wanted| wanted.overlaps(range));
+                hit |= producer == self.rule.first && same;
+            });
+            if hit {
+                self.fault(Place { block, index }, states, self.rule.states, faults);
+            }
+            states += rules::states(subtarget, inst);
+        }
+        if states < self.rule.states && fuel > 0 {
+            for &pred in &self.preds[block.as_u32() as usize] {
+                self.back(pred, self.func.blocks[pred].insts.len(), states, fuel - 1, faults);
+            }
+        }
+    }
+
+    /// Looks for a first instruction on every path backwards that meets nothing that mends.
+    fn unmended(&self, breaks: Breaks, seen: &mut Vec<[bool; 4]>, faults: &mut Vec<Violation>) {
+        if breaks == Breaks::ClauseEnds && self.mends(breaks, self.second.inst(self.func)) {
+            return;
+        }
+        seen.clear();
+        seen.resize(self.func.blocks.len(), [false; 4]);
+        let mut todo = vec![(self.second.block, self.second.index, Met::default())];
+        while let Some((block, end, met)) = todo.pop() {
+            let Some(met) = self.block(breaks, block, end, met, faults) else { continue };
+            for &pred in &self.preds[block.as_u32() as usize] {
+                let state = usize::from(met.branch) | usize::from(met.vcc) << 1;
+                if !std::mem::replace(&mut seen[pred.as_u32() as usize][state], true) {
+                    todo.push((pred, self.func.blocks[pred].insts.len(), met));
+                }
+            }
+        }
+    }
+
+    /// One block of such a path; `None` if it ends there.
+    fn block(
+        &self,
+        breaks: Breaks,
+        block: MBlock,
+        end: usize,
+        mut met: Met,
+        faults: &mut Vec<Violation>,
+    ) -> Option<Met> {
+        let subtarget = self.model.subtarget();
+        for (index, inst) in self.func.blocks[block].insts[..end].iter().enumerate().rev() {
+            // What is of no clause with the second instruction is no first one.
+            if breaks == Breaks::ClauseEnds && self.mends(breaks, inst) {
+                return None;
+            }
+            let mut hit = false;
+            if met.branch || !self.rule.needs_branch() {
+                rules::marked(&self.model.rules, subtarget, inst, self.rule.first, |range| {
+                    hit |= self.ranges.iter().any(|wanted| wanted.overlaps(range));
+                });
+            }
+            if hit {
+                self.fault(Place { block, index }, 0, 0, faults);
+                return None;
+            }
+            let waits = subtarget.waited(inst).is_some_and(|wait| wait.count(Counter::Lgkm) == 0);
+            match breaks {
+                // Only what was written with nothing under way lasts.
+                Breaks::VccWrittenInPeace if met.vcc && waits => return None,
+                Breaks::VccWrittenInPeace => met.vcc |= self.mends(breaks, inst),
+                _ if self.mends(breaks, inst) => return None,
+                _ => {}
+            }
+            met.branch |= inst.op.row().flags.contains(Flags::BRANCH);
+        }
+        Some(met)
+    }
+
+    fn mends(&self, breaks: Breaks, inst: &MachInst) -> bool {
+        let rules = &self.model.rules;
+        let clause = rules.clause(self.second.inst(self.func));
+        rules::breaks(rules, self.model.subtarget(), inst, breaks, false, clause)
+    }
+
+    fn fault(&self, first: Place, found: u8, wanted: u8, faults: &mut Vec<Violation>) {
+        let fault = Fault::Hazard { rule: self.rule.name, found, wanted };
+        faults.push(Violation::new(self.func, first, self.second, fault));
+    }
+}
