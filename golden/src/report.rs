@@ -17,7 +17,7 @@ fn explain(failure: &Failure) -> (&str, String) {
 
 /// What is expected and is not there with `-`, what is there and is not expected with `+`.
 fn diff(expected: &str, actual: &str) -> String {
-    TextDiff::from_lines(&format!("{expected}\n"), &format!("{actual}\n"))
+    TextDiff::from_lines(format!("{expected}\n"), format!("{actual}\n"))
         .unified_diff()
         .context_radius(4)
         .header("expected", "actual")

@@ -94,7 +94,7 @@ impl Masks {
     }
 
     /// Registers for a mask.
-    pub fn new(self, out: &mut MachFunc) -> LaneMask {
+    pub fn registers(self, out: &mut MachFunc) -> LaneMask {
         let first = out.new_vreg(RegClass::Sgpr);
         for _ in 1..self.dwords {
             out.new_vreg(RegClass::Sgpr);

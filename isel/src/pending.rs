@@ -118,7 +118,7 @@ impl Pending {
                 let same = preds.iter().all(|&p| p & !GATE >= at || self.leaving(p) == first);
                 value = first;
                 if !same || self.carried(plan, an, target, at) {
-                    let mask = masks.new(out);
+                    let mask = masks.registers(out);
                     self.params.push(Param { at, mask });
                     value = Some(mask);
                 }
@@ -128,7 +128,7 @@ impl Pending {
             if at == target {
                 node.entry = Entry::Pending(value);
             } else if node.parked_at().any(|to| to == target) {
-                let new = masks.new(out);
+                let new = masks.registers(out);
                 let free = usize::from(node.parks[0].is_some());
                 node.parks[free] = Some(Parking { target, new, old: value });
                 value = Some(new);
@@ -147,7 +147,8 @@ impl Pending {
             let pred = self.preds.of(at)[n];
             let node = &mut plan.nodes[(pred & !GATE) as usize];
             let zero = if pred & GATE == 0 { &mut node.zero } else { &mut node.gate_zero };
-            let mask = self.leaving(pred).unwrap_or_else(|| *zero.get_or_insert_with(|| masks.new(out)));
+            let mask =
+                self.leaving(pred).unwrap_or_else(|| *zero.get_or_insert_with(|| masks.registers(out)));
             self.args.push(Arg { edge: (pred, at), mask });
         }
     }

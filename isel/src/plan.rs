@@ -392,7 +392,7 @@ impl Plan {
     fn save(&mut self, at: Pos, masks: Masks, out: &mut MachFunc) {
         let save = &mut self.nodes[at as usize].save;
         if save.is_none() {
-            *save = Some(masks.new(out));
+            *save = Some(masks.registers(out));
         }
     }
 
