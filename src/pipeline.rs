@@ -242,7 +242,6 @@ impl Compiler {
         let level = ir::passes::OptOptions {
             level: job.options.opt_level.number(),
             limits: offset_limits(&self.target),
-            ..Default::default()
         };
         let mut trouble = Ok(());
         let mut hook = |pass, module: &ir::Module| {
