@@ -1,12 +1,188 @@
-//! What the hardware lets stand together in one instruction.
+//! What the hardware lets stand in an instruction, and together in one.
+//!
+//! [`problem`] judges an instruction before registers are assigned, by the specs of its row and the facts of
+//! the subtarget; `encode` refuses the same things, and more, when hardware registers are there.
 
+use crate::addressing::Offsets;
 use crate::func::MachFunc;
 use crate::inst::MachInst;
 use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange};
 use crate::reg::{Reg, RegClass};
-use crate::table::{Flags, Implicit, Kind, Role, Row, op};
-use crate::target::{Generation, Target};
+use crate::subtarget::Subtarget;
+use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
+use crate::target::{Feature, Generation, Target};
+
+/// Why an instruction cannot be encoded as it is. Operands are told by their index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Illegal {
+    /// Wrong number of operands.
+    Count,
+    /// The operand is of a kind or class that cannot stand there.
+    Kind(u8),
+    /// The operand has the wrong number of dwords, or registers of both classes.
+    Width(u8),
+    /// A literal where there is no room for one, or a second one; also an inline constant that the processor does not
+    /// have.
+    Literal(u8),
+    /// The operand is one value too many for the constant bus.
+    ConstantBus(u8),
+    /// The immediate offset does not fit.
+    Offset,
+}
+
+impl std::fmt::Display for Illegal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Illegal::Count => write!(f, "wrong number of operands"),
+            Illegal::Kind(n) => write!(f, "operand {n} is of the wrong kind"),
+            Illegal::Width(n) => write!(f, "operand {n} has the wrong width"),
+            Illegal::Literal(n) => write!(f, "operand {n}: no room for a literal"),
+            Illegal::ConstantBus(n) => write!(f, "operand {n} is too many for the constant bus"),
+            Illegal::Offset => write!(f, "the offset does not fit"),
+        }
+    }
+}
+
+/// The first reason why an instruction with virtual or hardware registers cannot be encoded, if there is one. Pseudos
+/// have no encoding and are not judged.
+pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
+    let row = inst.op.row();
+    if row.family == Family::Pseudo {
+        return None;
+    }
+    if usize::from(inst.len) != row.ops.len() {
+        return Some(Illegal::Count);
+    }
+    // Literals and values that may come over the constant bus: most instructions have one at most.
+    let (mut literals, mut scalars) = (0, 0);
+    for (n, (spec, &operand)) in (0..).zip(row.ops.iter().zip(inst.operands())) {
+        let regs = registers(func, operand);
+        if let Some(problem) = operand_problem(target, func, spec, operand, regs, n) {
+            return Some(problem);
+        }
+        match operand {
+            Operand::Literal(_) | Operand::Reloc(_) | Operand::Inline(INV_2PI) => literals += 1,
+            Operand::Imm(bytes) if spec.kind == Kind::SmemOffset => {
+                if !target.addressing.scalar.contains(bytes.into()) {
+                    return Some(Illegal::Offset);
+                }
+            }
+            _ => scalars += u32::from(matches!(regs, Some((RegClass::Sgpr, _)))),
+        }
+    }
+    if literals > 0
+        && let Some(problem) = literal_problem(target, inst, row)
+    {
+        return Some(problem);
+    }
+    let implied = row.implicit.intersects(Implicit::READ_VCC.union(Implicit::READ_M0));
+    if row.is_valu()
+        && (implied || literals + scalars > 1)
+        && let Some(problem) = bus_problem(target, inst, func)
+    {
+        return Some(problem);
+    }
+    let offset = i64::from(inst.mods.offset);
+    let fits = offset == 0 || offsets(target, row).is_none_or(|offsets| offsets.contains(offset));
+    (!fits).then_some(Illegal::Offset)
+}
+
+/// 1/(2*pi) as an inline constant.
+const INV_2PI: u16 = 248;
+
+/// Offsets that an instruction has room for, in `Mods::offset`; `None` if the field holds something else.
+pub fn offsets(target: &Subtarget, row: &Row) -> Option<Offsets> {
+    let addressing = &target.addressing;
+    match row.family {
+        Family::Ds if row.flags.contains(Flags::OFFSET2) => None,
+        Family::Ds => Some(addressing.lds),
+        Family::Mubuf => Some(addressing.buffer),
+        Family::Flat => addressing.flat,
+        Family::Global => addressing.global,
+        _ => None,
+    }
+}
+
+/// Whether an instruction, in the form that it has, may be followed by a literal.
+pub fn takes_literal(target: &Target, inst: &MachInst) -> bool {
+    Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane)
+        .is_some_and(|encoding| encoding.has_literals(target.generation))
+}
+
+/// Class and width of a register operand.
+fn registers(func: &MachFunc, operand: Operand) -> Option<(RegClass, u8)> {
+    match operand {
+        Operand::Virt(tuple) => Some((func.vregs[*func.regs(tuple).first()?], tuple.len)),
+        Operand::Reg(range) if range.first.is_vgpr() => Some((RegClass::Vgpr, range.len)),
+        Operand::Reg(range) => Some((RegClass::Sgpr, range.len)),
+        _ => None,
+    }
+}
+
+fn operand_problem(
+    target: &Target,
+    func: &MachFunc,
+    spec: &OpSpec,
+    operand: Operand,
+    regs: Option<(RegClass, u8)>,
+    n: u8,
+) -> Option<Illegal> {
+    let class = regs.map(|(class, _)| class);
+    let is_absent = operand == Operand::None;
+    let wrong = match spec.kind {
+        Kind::Sgpr | Kind::Mask => class != Some(RegClass::Sgpr),
+        Kind::Ssrc => class == Some(RegClass::Vgpr),
+        Kind::Vgpr => class != Some(RegClass::Vgpr) && !(spec.role == Role::Def && is_absent),
+        Kind::Vsrc | Kind::Label | Kind::Lit | Kind::SmemOffset => false,
+        Kind::Imm => !matches!(operand, Operand::Imm(_)),
+        Kind::Vaddr => class != Some(RegClass::Vgpr) && !is_absent,
+        Kind::Saddr => class != Some(RegClass::Sgpr) && !is_absent,
+        // Nothing that is compiled uses accumulation registers or graphics instructions.
+        Kind::Agpr | Kind::Avgpr | Kind::Acc => true,
+        Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
+        Kind::Texels | Kind::ImageAddress(_) => true,
+    };
+    if wrong {
+        return Some(Illegal::Kind(n));
+    }
+    let (class, len) = regs?;
+    let both = |tuple| func.regs(tuple).iter().any(|&reg| func.vregs[reg] != class);
+    let mixed = matches!(operand, Operand::Virt(tuple) if both(tuple));
+    let any_width = matches!(spec.kind, Kind::Vaddr | Kind::Saddr);
+    let width = if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width };
+    (mixed || len != width && !any_width).then_some(Illegal::Width(n))
+}
+
+fn literal_problem(target: &Target, inst: &MachInst, row: &Row) -> Option<Illegal> {
+    let mut first = None;
+    for (n, &operand) in (0..).zip(inst.operands()) {
+        match operand {
+            Operand::Inline(INV_2PI) if !target.has(Feature::INV_2PI) => return Some(Illegal::Literal(n)),
+            Operand::Literal(_) | Operand::Reloc(_) => {
+                let other = *first.get_or_insert(operand);
+                let its_own = row.ops[usize::from(n)].kind == Kind::Lit;
+                if other != operand || !its_own && !takes_literal(target, inst) {
+                    return Some(Illegal::Literal(n));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The last operand that uses the constant bus, if they are too many: those in front keep their place on it.
+fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Illegal> {
+    let row = inst.op.row();
+    if constant_bus_ok(target, inst, Some(func)) {
+        return None;
+    }
+    let uses = |&operand: &Operand| bus_value(target, operand, Some(func)).is_some();
+    let movable = |spec: &OpSpec| spec.role != Role::Def && spec.kind == Kind::Vsrc;
+    let last = row.ops.iter().zip(inst.operands()).rposition(|(spec, operand)| movable(spec) && uses(operand));
+    last.map(|n| Illegal::ConstantBus(n as u8))
+}
 
 /// A value that a vector instruction takes over the constant bus.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -136,6 +136,15 @@ impl Operand {
         Some(Operand::Inline(code))
     }
 
+    /// Dword `n` of a register operand; others are what they are.
+    pub const fn dword(self, n: u8) -> Operand {
+        match self {
+            Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + n as u32, len: 1 }),
+            Operand::Reg(range) => Operand::reg(range.first.offset(n as u16)),
+            other => other,
+        }
+    }
+
     /// Whether it is a constant source (inline or literal).
     pub const fn is_const(self) -> bool {
         matches!(self, Operand::Inline(_) | Operand::Literal(_) | Operand::Reloc(_))

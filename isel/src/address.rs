@@ -141,6 +141,7 @@ impl Lower<'_> {
 
     /// Address of a generic pointer.
     fn flat_address(&mut self, pointer: Value, offset: i32) -> Address {
+        self.reaches_lds = true;
         let (base, offset) = self.strip_offsets(pointer, offset);
         let fits = self.target.addressing.flat.unwrap_or(Offsets::NONE).contains(offset);
         let base = self.vgpr(base);
@@ -186,6 +187,7 @@ impl Lower<'_> {
     /// Address of LDS; `unit` is the step of the offset field (0: bytes, else elements of two-offset forms,
     /// of which `span` more follow).
     pub fn lds_address(&mut self, pointer: Value, offset: i32, unit: i64, span: i64) -> (Operand, i64) {
+        self.reaches_lds = true;
         let (base, sum) = self.narrow_parts(pointer, offset);
         let in_range = match unit {
             0 => self.target.addressing.lds.contains(sum),

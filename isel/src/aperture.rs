@@ -69,6 +69,13 @@ impl Lower<'_> {
         self.emit(Role::VCndmaskB32, &[dst, null, x[0], some]);
     }
 
+    /// M0 is the limit of LDS accesses on processors that have one: none is meant. At the beginning of the entry.
+    pub fn init_lds_limit(&mut self) {
+        if self.reaches_lds && self.target.addressing.lds_needs_m0 {
+            self.emit_raw(Role::SMovB32, &[Operand::reg(Reg::M0), Operand::int(-1)]);
+        }
+    }
+
     /// FLAT_SCRATCH = where the queue's scratch memory is + where the wave's part of it is; at the beginning
     /// of the entry.
     pub fn init_flat_scratch(&mut self) {

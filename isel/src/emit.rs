@@ -1,15 +1,13 @@
-//! Emitting instructions with legal operands.
+//! Emitting instructions, and the copies they share.
 //!
-//! What the encodings refuse is made good with copies: a VALU instruction reads at most one SGPR (a lane
-//! mask counts), VOP3 has no literal, some operands must be VGPRs. Copies of one source are shared within a
-//! block and placed before the first of their users; [`Lower::flush`] and [`Lower::finish_block`] see to that.
+//! What the encodings refuse is made good with copies (`operands.rs` says which). Copies of one source are shared
+//! within a block and placed before the first of their users; [`Lower::flush`] and [`Lower::finish_block`] see to that.
 
 use crate::class::Home;
 use crate::lower::Lower;
 use crate::roles::{Resolution, Role, Selected};
 use ir::{Block, Value};
-use isa::table::{Family, Flags, Kind};
-use isa::{Form, MachInst, Opcode, Operand, RegClass, Tuple, VReg, op};
+use isa::{Form, MachInst, Operand, RegClass, Tuple, VReg, op};
 use rustc_hash::FxHashMap;
 
 /// What a shared copy holds.
@@ -75,16 +73,6 @@ impl Copies {
     }
 }
 
-/// Operands that read the other way round.
-const REVERSED: &[(Opcode, Opcode)] = &[
-    (op::V_SUB_F32, op::V_SUBREV_F32),
-    (op::V_SUBREV_F32, op::V_SUB_F32),
-    (op::V_SUB_U32, op::V_SUBREV_U32),
-    (op::V_SUBREV_U32, op::V_SUB_U32),
-    (op::V_SUB_NC_U32, op::V_SUBREV_NC_U32),
-    (op::V_SUBREV_NC_U32, op::V_SUB_NC_U32),
-];
-
 impl Lower<'_> {
     /// New registers as one operand.
     pub fn temp(&mut self, class: RegClass, len: u8) -> Operand {
@@ -132,11 +120,7 @@ impl Lower<'_> {
 
     /// Dword `n` of a register operand.
     pub fn dword(&self, operand: Operand, n: u8) -> Operand {
-        match operand {
-            Operand::Virt(tuple) => Operand::Virt(Tuple { start: tuple.start + u32::from(n), len: 1 }),
-            Operand::Reg(range) => Operand::reg(range.first.offset(u16::from(n))),
-            other => other,
-        }
+        operand.dword(n)
     }
 
     /// `len` dwords of a register operand from dword `n` on.
@@ -227,103 +211,6 @@ impl Lower<'_> {
     /// `dst = src`, any classes but VGPR to SGPR.
     pub fn copy(&mut self, dst: Operand, src: Operand) {
         self.push(MachInst::new(op::COPY, &[dst, src]));
-    }
-
-    /// At most one literal.
-    fn legalize_salu(&mut self, inst: &mut MachInst) {
-        let mut literal = None;
-        for n in 0..usize::from(inst.len) {
-            if let Operand::Literal(bits) = inst.ops[n] {
-                match literal {
-                    Some(have) if have != bits => inst.ops[n] = self.sgpr_const(bits),
-                    _ => literal = Some(bits),
-                }
-            }
-        }
-    }
-
-    fn legalize_valu(&mut self, inst: &mut MachInst) {
-        let row = inst.op.row();
-        let specs = row.ops;
-        // The mask operands and VCC come first: they cannot be moved.
-        let mut bus: Option<Operand> = None;
-        if row.implicit.contains(isa::table::Implicit::READ_VCC) {
-            bus = Some(self.masks.vcc());
-        }
-        for (n, spec) in specs.iter().enumerate() {
-            if spec.kind == Kind::Mask && spec.role == isa::table::Role::Use {
-                bus = Some(inst.ops[n]);
-            }
-        }
-        if bus.is_none() && self.literal_form(inst) {
-            return;
-        }
-        for (n, spec) in specs.iter().enumerate() {
-            if spec.role == isa::table::Role::Def {
-                continue;
-            }
-            let operand = inst.ops[n];
-            match spec.kind {
-                Kind::Vgpr => inst.ops[n] = self.in_vgpr(operand, spec.width),
-                Kind::Vsrc => {
-                    let scalar = self.is_sgpr(operand);
-                    let literal = matches!(operand, Operand::Literal(_));
-                    let free = bus.is_none_or(|have| self.same(have, operand));
-                    if literal {
-                        let Operand::Literal(bits) = operand else { continue };
-                        // `v_mov_b32` and conversions of constants: the 32-bit form has room.
-                        inst.ops[n] = if free && bus.is_none() && spec.width == 1 {
-                            self.sgpr_const(bits)
-                        } else {
-                            self.in_vgpr(operand, spec.width)
-                        };
-                        bus = bus.or(Some(inst.ops[n]).filter(|&o| self.is_sgpr(o)));
-                    } else if scalar && free {
-                        bus = Some(operand);
-                    } else if scalar {
-                        inst.ops[n] = self.in_vgpr(operand, spec.width);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Turns the instruction into its 32-bit form if that is what a literal needs and the rest fits.
-    fn literal_form(&mut self, inst: &mut MachInst) -> bool {
-        let row = inst.op.row();
-        let flags = row.flags;
-        let plain = inst.mods == isa::Mods::default();
-        if !plain || flags.contains(Flags::NO_E32) || !matches!(row.family, Family::Vop1 | Family::Vop2) {
-            return false;
-        }
-        let is_literal = |o: Operand| matches!(o, Operand::Literal(_) | Operand::Reloc(_));
-        let count = inst.operands()[1..].iter().filter(|&&o| is_literal(o)).count();
-        if count != 1 || row.ops.iter().any(|spec| spec.kind == Kind::Mask) || row.ops[1].width != 1 {
-            return false;
-        }
-        if row.family == Family::Vop2 {
-            if is_literal(inst.ops[2]) {
-                let reversed = REVERSED.iter().find(|(from, _)| *from == inst.op).map(|&(_, to)| to);
-                let commutes = flags.contains(Flags::COMMUTES).then_some(inst.op);
-                let Some(swapped) = reversed.or(commutes) else { return false };
-                inst.op = swapped;
-                inst.ops.swap(1, 2);
-            }
-            if !self.is_vgpr(inst.ops[2]) {
-                inst.ops[2] = self.in_vgpr(inst.ops[2], 1);
-            }
-        }
-        inst.form = Form::E32;
-        true
-    }
-
-    fn same(&self, a: Operand, b: Operand) -> bool {
-        a == b
-            || match (a, b) {
-                (Operand::Virt(a), Operand::Virt(b)) => self.out.regs(a) == self.out.regs(b),
-                _ => false,
-            }
     }
 
     /// The operand, or a copy of it, in VGPRs.

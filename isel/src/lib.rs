@@ -6,6 +6,7 @@
 //!   mask), decides for each value between SGPR, VGPR and lane mask (`class`), and then walks the blocks
 //!   backwards and each block bottom-up (`lower`): an instruction is only emitted if something below asked for
 //!   its result, so what a user folds into itself costs nothing.
+//! * [`legalize`](legalize()) sees to it that the processor can encode every instruction.
 //! * [`schedule`](schedule()) moves loads up and together, a pass of its own behind selection.
 //!
 //! Not here: register assignment, waits, hazards, 32-bit encodings (but for instructions with a literal).
@@ -24,10 +25,12 @@ mod emit;
 mod expand;
 mod float;
 mod known;
+mod legalize;
 mod linear_ssa;
 mod lower;
 mod mask;
 mod memory;
+mod operands;
 mod pairs;
 mod parked;
 mod pending;
@@ -41,5 +44,6 @@ mod shape;
 pub mod verify;
 mod wide;
 
+pub use legalize::legalize;
 pub use lower::{Context, Options, Unsupported, schedule, select, select_prepared};
 pub use prepare::prepare;

@@ -74,13 +74,14 @@ impl Context {
         Context::default()
     }
 
-    /// Resolves the roles unless that was done for this processor.
-    fn resolve_roles(&mut self, target: &Subtarget, opts: &Options) {
+    /// The roles of a processor, resolved unless that was done for it already.
+    pub(crate) fn roles(&mut self, target: &Subtarget, opts: &Options) -> &Roles {
         let wanted = Some((*target, opts.lacks));
         if self.resolved != wanted {
             self.scratch.roles = Roles::lacking(target, opts.lacks);
             self.resolved = wanted;
         }
+        &self.scratch.roles
     }
 }
 
@@ -132,6 +133,8 @@ pub(crate) struct Lower<'a> {
     pub block: Block,
     /// Copies of what a loop does not change go before it.
     pub hoist: bool,
+    /// Something reaches LDS, or may through a generic pointer.
+    pub reaches_lds: bool,
     pub loc: u32,
     pub error: Option<Unsupported>,
 }
@@ -162,7 +165,7 @@ pub fn select_prepared(
         func.values.len() as u32,
         "select_prepared() needs prepare() with the same context"
     );
-    ctx.resolve_roles(target, opts);
+    ctx.roles(target, opts);
     let mut out = MachFunc { name: func.name.clone(), ..MachFunc::default() };
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
     let Context { analyses, plan, scratch, .. } = ctx;
@@ -180,6 +183,7 @@ pub fn select_prepared(
         inputs: Inputs::default(),
         block: func.entry(),
         hoist: opts.opt_level >= 2,
+        reaches_lds: false,
         loc: 0,
         error: None,
     };
@@ -381,6 +385,7 @@ impl Lower<'_> {
         if at == 0 {
             self.kernarg_loads();
             self.init_flat_scratch();
+            self.init_lds_limit();
             self.flush();
         }
         self.finish_block(at, group);

@@ -142,6 +142,7 @@ impl Lower<'_> {
     }
 
     fn lds_base(&mut self, base: Option<Value>, shift: i64) -> Operand {
+        self.reaches_lds = true;
         match base {
             None => self.vgpr_const(shift as u32),
             Some(base) => {

@@ -2,14 +2,13 @@
 //!
 //! * A virtual register has one definition: an instruction, a block parameter or an input.
 //! * A use is reached by its definition on every path: SGPRs on the linear graph, VGPRs on the logical one.
-//! * Operands have the class and the width that the instruction's row asks for, and a vector instruction
-//!   stays within the constant bus.
+//! * Operands are what the instruction's row and the processor allow (`isa::legal`).
 //! * An edge passes as many arguments as its target has parameters of that class, and of that class; an edge
 //!   with arguments is not critical.
 //! * `prologue <= term <= insts.len()`; branches are in the terminator group, which ends where linear edges say.
 
 use ir::analysis::dominance::Tree;
-use isa::table::{Family, Flags, Kind, OpSpec, Role};
+use isa::table::{Flags, Role};
 use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget, VReg};
 
 /// Checks a function; the errors name block and instruction. Takes time linear in the size of the function, but for
@@ -273,20 +272,8 @@ impl Check<'_> {
     }
 
     fn inst(&mut self, block: MBlock, n: usize, inst: &MachInst) {
-        if inst.op.family() == Family::Pseudo {
-            return;
-        }
-        let row = inst.op.row();
-        if usize::from(inst.len) != row.ops.len() {
-            return self.error(block, n, "wrong number of operands");
-        }
-        if !isa::constant_bus_ok(self.target, inst, Some(self.func)) {
-            self.error(block, n, "constant bus");
-        }
-        for (spec, &operand) in row.ops.iter().zip(inst.operands()) {
-            if let Some(problem) = operand_problem(self.func, spec, operand) {
-                self.error(block, n, problem);
-            }
+        if let Some(problem) = isa::legal::problem(self.target, inst, self.func) {
+            self.error(block, n, &problem.to_string());
         }
     }
 }
@@ -298,38 +285,4 @@ fn graph(data: &isa::MachBlock, class: RegClass) -> &isa::Edges {
 fn params(func: &MachFunc, block: MBlock, class: RegClass) -> &[VReg] {
     let data = &func.blocks[block];
     if class == RegClass::Sgpr { &data.sgpr_params } else { &data.vgpr_params }
-}
-
-fn operand_problem(func: &MachFunc, spec: &OpSpec, operand: Operand) -> Option<&'static str> {
-    let (class, len) = match operand {
-        Operand::Virt(tuple) => (func.regs(tuple).first().map(|&reg| func.vregs[reg]), tuple.len),
-        Operand::Reg(range) if range.first.is_vgpr() => (Some(RegClass::Vgpr), range.len),
-        Operand::Reg(range) => (Some(RegClass::Sgpr), range.len),
-        _ => (None, spec.width),
-    };
-    if let Operand::Virt(tuple) = operand
-        && func.regs(tuple).iter().any(|&reg| Some(func.vregs[reg]) != class)
-    {
-        return Some("a tuple of both classes");
-    }
-    let wrong_class = match spec.kind {
-        Kind::Sgpr | Kind::Mask => class != Some(RegClass::Sgpr),
-        Kind::Ssrc => class == Some(RegClass::Vgpr),
-        Kind::Vgpr => class != Some(RegClass::Vgpr) && !(spec.role == Role::Def && operand == Operand::None),
-        Kind::Vsrc => false,
-        Kind::Imm => !matches!(operand, Operand::Imm(_)),
-        Kind::Vaddr => class == Some(RegClass::Sgpr),
-        Kind::Saddr => class == Some(RegClass::Vgpr),
-        Kind::Label | Kind::Lit | Kind::SmemOffset => false,
-        // No processor that we compile for has accumulation registers.
-        Kind::Agpr | Kind::Avgpr | Kind::Acc => true,
-        // Nor do we write graphics instructions.
-        Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
-        Kind::Texels | Kind::ImageAddress(_) => true,
-    };
-    if wrong_class {
-        return Some("wrong kind of operand");
-    }
-    let any_width = matches!(spec.kind, Kind::Vaddr | Kind::Saddr);
-    (class.is_some() && len != spec.width && !any_width).then_some("wrong width")
 }

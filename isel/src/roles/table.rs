@@ -222,6 +222,7 @@ roles! {
     SMemtime = S_MEMTIME;
     SMinI32 = S_MIN_I32;
     SMinU32 = S_MIN_U32;
+    SMovB32 = S_MOV_B32;
     SMovB64 = S_MOV_B64;
     SMulHiI32 "scalar multiply high i32" = S_MUL_HI_I32, or VectorMulHiI32;
     SMulHiU32 "scalar multiply high u32" = S_MUL_HI_U32, or VectorMulHiU32;

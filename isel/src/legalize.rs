@@ -1,0 +1,241 @@
+//! Brings operands into the form that the processor's encodings take.
+//!
+//! Selection proposes operands that are legal on the processors it is tuned for, with copies that users share
+//! (`operands.rs`); this pass sees to it that they are legal everywhere. It asks [`isa::legal::problem`] about each
+//! instruction and mends what that names with moves and additions in front of the instruction; what cannot be mended is
+//! an error, not a guess. Code that is legal is not touched.
+//!
+//! # Requires
+//! SSA form.
+//! # Guarantees
+//! SSA form; no instruction has a problem; SCC and VCC are not written by what is inserted.
+
+use crate::lower::{Context, Options, Unsupported};
+use crate::roles::{Expansion, Resolution, Role, Roles};
+use isa::legal::{Illegal, problem};
+use isa::table::{self, Family, Kind, Num, OpSpec};
+use isa::{MBlock, MachFunc, MachInst, ModFlags, Operand, RegClass, Subtarget, op};
+
+/// More than there are operands: repairs that go round in circles end.
+const MOST_REPAIRS: usize = 12;
+
+/// Makes every instruction of a function legal.
+///
+/// # Errors
+/// An instruction that no repair makes legal.
+pub fn legalize(
+    func: &mut MachFunc,
+    target: &Subtarget,
+    opts: &Options,
+    ctx: &mut Context,
+) -> Result<(), Unsupported> {
+    let roles = ctx.roles(target, opts);
+    let blocks = func.blocks.len() as u32;
+    let mut legalizer = Legalizer { func, target, roles, out: Vec::new(), loc: 0 };
+    (0..blocks).try_for_each(|block| legalizer.block(MBlock::from_u32(block)))
+}
+
+struct Legalizer<'a> {
+    func: &'a mut MachFunc,
+    target: &'a Subtarget,
+    roles: &'a Roles,
+    /// The block at hand so far, once it had a problem.
+    out: Vec<MachInst>,
+    loc: u32,
+}
+
+impl Legalizer<'_> {
+    fn block(&mut self, block: MBlock) -> Result<(), Unsupported> {
+        let data = &self.func.blocks[block];
+        let legal = |inst: &MachInst| problem(self.target, inst, self.func).is_none();
+        let Some(first) = data.insts.iter().position(|inst| !legal(inst)) else { return Ok(()) };
+        let (prologue, term) = (data.prologue as usize, data.term as usize);
+        let old = std::mem::take(&mut self.func.blocks[block].insts);
+        self.out.clear();
+        self.out.extend_from_slice(&old[..first]);
+        let mut parts = [prologue, term];
+        for (n, &inst) in old.iter().enumerate().skip(first) {
+            // What is inserted belongs to the part of the instruction that it is for.
+            for (part, start) in parts.iter_mut().zip([prologue, term]) {
+                if n == start {
+                    *part = self.out.len();
+                }
+            }
+            self.loc = inst.loc;
+            self.put(inst)?;
+        }
+        for (part, start) in parts.iter_mut().zip([prologue, term]) {
+            if start == old.len() {
+                *part = self.out.len();
+            }
+        }
+        let data = &mut self.func.blocks[block];
+        data.insts.extend_from_slice(&self.out);
+        [data.prologue, data.term] = parts.map(|part| part as u32);
+        Ok(())
+    }
+
+    /// Appends an instruction behind what makes it legal.
+    fn put(&mut self, mut inst: MachInst) -> Result<(), Unsupported> {
+        for _ in 0..MOST_REPAIRS {
+            let Some(problem) = problem(self.target, &inst, self.func) else {
+                self.out.push(inst);
+                return Ok(());
+            };
+            let mended = match problem {
+                Illegal::Kind(n) | Illegal::Literal(n) | Illegal::ConstantBus(n) => {
+                    self.move_operand(&mut inst, usize::from(n))?
+                }
+                Illegal::Offset => self.take_offset_out(&mut inst)?,
+                Illegal::Count | Illegal::Width(_) => false,
+            };
+            if !mended {
+                return Err(self.refuse(&inst, &problem.to_string()));
+            }
+        }
+        Err(self.refuse(&inst, "its operands cannot be made legal"))
+    }
+
+    fn refuse(&self, inst: &MachInst, why: &str) -> Unsupported {
+        let what = format!("`{}` with these operands ({why})", inst.op.row().name);
+        Unsupported { what, target: self.target.name, loc: inst.loc }
+    }
+
+    /// Puts an operand into registers of the class that can stand there. Returns whether there is such a class.
+    fn move_operand(&mut self, inst: &mut MachInst, n: usize) -> Result<bool, Unsupported> {
+        let spec = &inst.op.row().ops[n];
+        let class = match spec.kind {
+            _ if spec.role != table::Role::Use => return Ok(false),
+            Kind::Vgpr | Kind::Vsrc | Kind::Vaddr => RegClass::Vgpr,
+            Kind::Ssrc | Kind::Sgpr | Kind::Saddr => RegClass::Sgpr,
+            _ => return Ok(false),
+        };
+        let operand = inst.ops[n];
+        if class == RegClass::Sgpr && self.is_vgpr(operand) {
+            return Ok(false);
+        }
+        let Some(dwords) = self.dwords(spec, operand) else { return Ok(false) };
+        let copy = self.temp(class, dwords.len() as u8);
+        for (n, dword) in (0..).zip(dwords) {
+            let to = copy.dword(n);
+            self.put(MachInst { loc: self.loc, ..MachInst::new(op::COPY, &[to, dword]) })?;
+        }
+        inst.ops[n] = copy;
+        Ok(true)
+    }
+
+    /// An operand's dwords, each an operand.
+    fn dwords(&self, spec: &OpSpec, operand: Operand) -> Option<Vec<Operand>> {
+        let parts = |bits: u64| [bits as u32, (bits >> 32) as u32].map(|half| Operand::int(half as i32)).to_vec();
+        match operand {
+            Operand::Virt(tuple) => Some((0..tuple.len).map(|n| operand.dword(n)).collect()),
+            Operand::Reg(range) => Some((0..range.len).map(|n| operand.dword(n)).collect()),
+            // 1/(2*pi) where it is no inline constant.
+            Operand::Inline(code @ 248) if spec.width == 1 => {
+                Some(vec![Operand::Literal(isa::operand::inline_value(code)?)])
+            }
+            Operand::Inline(_) | Operand::Literal(_) if spec.width == 1 => Some(vec![operand]),
+            Operand::Inline(code @ 128..=208) if spec.width == 2 && spec.num != Num::F64 => {
+                let value = isa::operand::inline_value(code)? as i32;
+                Some(parts(i64::from(value) as u64))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds the offset to the address instead. Returns whether that is possible.
+    fn take_offset_out(&mut self, inst: &mut MachInst) -> Result<bool, Unsupported> {
+        let row = inst.op.row();
+        let find = |kind| row.ops.iter().position(|spec: &OpSpec| spec.kind == kind && spec.role == table::Role::Use);
+        let offset = inst.mods.offset;
+        match row.family {
+            Family::Smem => {
+                let Some(n) = find(Kind::SmemOffset) else { return Ok(false) };
+                let Operand::Imm(bytes @ 0..) = inst.ops[n] else { return Ok(false) };
+                inst.ops[n] = self.temp(RegClass::Sgpr, 1);
+                let copy = MachInst::new(op::COPY, &[inst.ops[n], Operand::int(bytes)]);
+                self.put(MachInst { loc: self.loc, ..copy })?;
+                return Ok(true);
+            }
+            Family::Ds => {
+                let Some(n) = find(Kind::Vgpr) else { return Ok(false) };
+                inst.ops[n] = self.add(inst.ops[n], Operand::int(offset))?;
+            }
+            Family::Mubuf => {
+                let Some(n) = find(Kind::Vaddr) else { return Ok(false) };
+                if inst.mods.flags.intersects(ModFlags::IDXEN | ModFlags::ADDR64) {
+                    return Ok(false);
+                }
+                let base = if inst.ops[n] == Operand::None { Operand::int(0) } else { inst.ops[n] };
+                inst.ops[n] = self.add(base, Operand::int(offset))?;
+                inst.mods.flags |= ModFlags::OFFEN;
+            }
+            Family::Flat | Family::Global => {
+                let Some(n) = find(Kind::Vaddr) else { return Ok(false) };
+                let bytes = [Operand::int(offset), Operand::int(offset >> 31)];
+                let mut address = [inst.ops[n].dword(0), inst.ops[n].dword(1)];
+                if let Some(s) = find(Kind::Saddr).filter(|&s| inst.ops[s] != Operand::None) {
+                    // The VGPR is an offset of 32 bits to the base.
+                    let base = [inst.ops[s].dword(0), inst.ops[s].dword(1)];
+                    let sum = self.add64(base, [address[0], Operand::int(0)])?;
+                    address = [sum.dword(0), sum.dword(1)];
+                    inst.ops[s] = Operand::None;
+                }
+                inst.ops[n] = self.add64(address, bytes)?;
+            }
+            _ => return Ok(false),
+        }
+        inst.mods.offset = 0;
+        Ok(true)
+    }
+
+    /// `a + b` in a VGPR.
+    fn add(&mut self, a: Operand, b: Operand) -> Result<Operand, Unsupported> {
+        let sum = self.temp(RegClass::Vgpr, 1);
+        match self.roles.get(Role::VAddU32) {
+            Resolution::Expansion(Expansion::DropCarryOfAdd) => {
+                let carry = self.temp(RegClass::Sgpr, self.target.mask_dwords());
+                self.play(Role::VAddCarryOut, &[sum, carry, a, b])?;
+            }
+            _ => self.play(Role::VAddU32, &[sum, a, b])?,
+        }
+        Ok(sum)
+    }
+
+    /// `a + b` on 64 bits in VGPRs.
+    fn add64(&mut self, a: [Operand; 2], b: [Operand; 2]) -> Result<Operand, Unsupported> {
+        let sum = self.temp(RegClass::Vgpr, 2);
+        let [carry, last] = [(); 2].map(|()| self.temp(RegClass::Sgpr, self.target.mask_dwords()));
+        let halves = [sum.dword(0), sum.dword(1)];
+        self.play(Role::VAddCarryOut, &[halves[0], carry, a[0], b[0]])?;
+        self.play(Role::VAddCarryInOut, &[halves[1], last, a[1], b[1], carry])?;
+        Ok(sum)
+    }
+
+    /// Appends the instruction that plays a role.
+    fn play(&mut self, role: Role, operands: &[Operand]) -> Result<(), Unsupported> {
+        match self.roles.get(role) {
+            Resolution::Opcode(op) => self.put(MachInst { loc: self.loc, ..MachInst::new(op, operands) }),
+            _ => Err(Unsupported {
+                what: format!("`{}` in place of an offset", role.name()),
+                target: self.target.name,
+                loc: self.loc,
+            }),
+        }
+    }
+
+    fn temp(&mut self, class: RegClass, len: u8) -> Operand {
+        let regs: smallvec::SmallVec<[isa::VReg; 4]> = (0..len).map(|_| self.func.new_vreg(class)).collect();
+        self.func.tuple(&regs)
+    }
+
+    fn is_vgpr(&self, operand: Operand) -> bool {
+        match operand {
+            Operand::Virt(tuple) => {
+                self.func.regs(tuple).iter().any(|&reg| self.func.vregs[reg] == RegClass::Vgpr)
+            }
+            Operand::Reg(range) => range.first.is_vgpr(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Legal operands while instructions are emitted, with copies that users share.
+//!
+//! What is legal is said by `isa::legal`; this chooses among the ways to comply, so that code gets small. What is
+//! left, `legalize` mends.
+
+use crate::lower::Lower;
+use isa::legal::{constant_bus_limit, takes_literal};
+use isa::table::{self, Family, Flags, Kind};
+use isa::{Form, MachInst, Opcode, Operand, op};
+use smallvec::SmallVec;
+
+/// Operands that read the other way round.
+const REVERSED: &[(Opcode, Opcode)] = &[
+    (op::V_SUB_F32, op::V_SUBREV_F32),
+    (op::V_SUBREV_F32, op::V_SUB_F32),
+    (op::V_SUB_U32, op::V_SUBREV_U32),
+    (op::V_SUBREV_U32, op::V_SUB_U32),
+    (op::V_SUB_NC_U32, op::V_SUBREV_NC_U32),
+    (op::V_SUBREV_NC_U32, op::V_SUB_NC_U32),
+];
+
+impl Lower<'_> {
+    /// At most one literal.
+    pub fn legalize_salu(&mut self, inst: &mut MachInst) {
+        let mut literal = None;
+        for n in 0..usize::from(inst.len) {
+            if let Operand::Literal(bits) = inst.ops[n] {
+                match literal {
+                    Some(have) if have != bits => inst.ops[n] = self.sgpr_const(bits),
+                    _ => literal = Some(bits),
+                }
+            }
+        }
+    }
+
+    pub fn legalize_valu(&mut self, inst: &mut MachInst) {
+        let row = inst.op.row();
+        // Mask operands and VCC come first: they cannot be moved.
+        let mut bus: SmallVec<[Operand; 2]> = SmallVec::new();
+        let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
+        bus.extend(masks.filter(|(spec, _)| spec.role == table::Role::Use).map(|(_, &mask)| mask));
+        if bus.is_empty() && row.implicit.contains(table::Implicit::READ_VCC) {
+            bus.push(self.masks.vcc());
+        }
+        if bus.is_empty() && self.literal_form(inst) {
+            return;
+        }
+        let limit = constant_bus_limit(self.target, row);
+        let literals = takes_literal(self.target, inst);
+        for (n, spec) in row.ops.iter().enumerate().filter(|(_, spec)| spec.role != table::Role::Def) {
+            let operand = inst.ops[n];
+            let room = bus.len() < limit;
+            match (spec.kind, operand) {
+                (Kind::Vgpr, _) => inst.ops[n] = self.in_vgpr(operand, spec.width),
+                (Kind::Vsrc, Operand::Literal(bits)) => {
+                    let other = bus.iter().any(|have| matches!(have, Operand::Literal(_)));
+                    if bus.contains(&operand) {
+                        continue;
+                    }
+                    inst.ops[n] = match room && spec.width == 1 {
+                        true if literals && !other => operand,
+                        true => self.sgpr_const(bits),
+                        false => self.in_vgpr(operand, spec.width),
+                    };
+                    if room && spec.width == 1 {
+                        bus.push(inst.ops[n]);
+                    }
+                }
+                (Kind::Vsrc, _) if self.is_sgpr(operand) => {
+                    if bus.iter().any(|&have| self.same(have, operand)) {
+                        continue;
+                    }
+                    match room {
+                        true => bus.push(operand),
+                        false => inst.ops[n] = self.in_vgpr(operand, spec.width),
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Turns the instruction into its 32-bit form if that is what a literal needs and the rest fits.
+    fn literal_form(&mut self, inst: &mut MachInst) -> bool {
+        let row = inst.op.row();
+        let flags = row.flags;
+        let plain = inst.mods == isa::Mods::default();
+        if !plain || flags.contains(Flags::NO_E32) || !matches!(row.family, Family::Vop1 | Family::Vop2) {
+            return false;
+        }
+        let is_literal = |o: Operand| matches!(o, Operand::Literal(_) | Operand::Reloc(_));
+        let count = inst.operands()[1..].iter().filter(|&&o| is_literal(o)).count();
+        if count != 1 || row.ops.iter().any(|spec| spec.kind == Kind::Mask) || row.ops[1].width != 1 {
+            return false;
+        }
+        if row.family == Family::Vop2 {
+            if is_literal(inst.ops[2]) {
+                let reversed = REVERSED.iter().find(|(from, _)| *from == inst.op).map(|&(_, to)| to);
+                let commutes = flags.contains(Flags::COMMUTES).then_some(inst.op);
+                let Some(swapped) = reversed.or(commutes) else { return false };
+                inst.op = swapped;
+                inst.ops.swap(1, 2);
+            }
+            if !self.is_vgpr(inst.ops[2]) {
+                inst.ops[2] = self.in_vgpr(inst.ops[2], 1);
+            }
+        }
+        inst.form = Form::E32;
+        true
+    }
+
+    fn same(&self, a: Operand, b: Operand) -> bool {
+        a == b
+            || match (a, b) {
+                (Operand::Virt(a), Operand::Virt(b)) => self.out.regs(a) == self.out.regs(b),
+                _ => false,
+            }
+    }
+}
