@@ -339,8 +339,9 @@ pub(crate) struct Kernel<'a> {
 type MachinePass = fn(&mut Scratch, &Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
 
 /// The passes between the optimiser and the writer of the object.
-pub(crate) const MACHINE: [(&str, MachinePass); 8] = [
+pub(crate) const MACHINE: [(&str, MachinePass); 9] = [
     ("isel", select),
+    ("legalize", legalize),
     ("schedule", schedule),
     ("regalloc", allocate),
     ("forms", choose_forms),
@@ -362,20 +363,30 @@ pub(crate) const MACHINE: [(&str, MachinePass); 8] = [
     }),
 ];
 
+/// The pass of [`MACHINE`] that makes operands legal.
+const LEGALIZATION: usize = 1;
+const _: () = assert!(matches!(MACHINE[LEGALIZATION].0.as_bytes(), b"legalize"));
+
 /// The last pass of [`MACHINE`] that takes virtual registers.
-const ALLOCATION: usize = 2;
+const ALLOCATION: usize = 3;
 const _: () = assert!(matches!(MACHINE[ALLOCATION].0.as_bytes(), b"regalloc"));
 
 fn select(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, module, func, job, .. } = kernel;
     *mach = isel::select(module, func, target, &kernel.selection(), &mut scratch.isel)
         .map_err(|error| unsupported(error, job))?;
-    verify_machine("isel", kernel, mach)
+    verify_machine("isel", kernel, mach, isel::verify::verify_selected)
+}
+
+fn legalize(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel)
+        .map_err(|error| unsupported(error, kernel.job))?;
+    verify_machine("legalize", kernel, mach, isel::verify::verify)
 }
 
 fn schedule(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::schedule(mach, kernel.target, &kernel.selection(), &mut scratch.isel);
-    verify_machine("schedule", kernel, mach)
+    verify_machine("schedule", kernel, mach, isel::verify::verify)
 }
 
 fn allocate(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
@@ -499,12 +510,20 @@ fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), E
     })
 }
 
+/// Judges machine IR in SSA form.
+type Verifier = fn(&MachFunc, &Subtarget) -> Result<(), Vec<String>>;
+
 /// Checks the invariants that allocation relies on; what it makes itself, it checks itself.
-fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc) -> Result<(), Error> {
+fn verify_machine(
+    pass: &str,
+    kernel: &Kernel<'_>,
+    mach: &MachFunc,
+    verify: Verifier,
+) -> Result<(), Error> {
     if !kernel.job.options.verify {
         return Ok(());
     }
-    isel::verify::verify(mach, kernel.target).map_err(|errors| {
+    verify(mach, kernel.target).map_err(|errors| {
         let (name, errors) = (&kernel.func.name, errors.join("; "));
         Error::internal(format_args!(
             "kernel `{name}`: the machine IR is invalid after pass `{pass}`: {errors}"
@@ -514,8 +533,11 @@ fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc) -> Result<()
 
 /// Whether machine IR that was read is what the next pass may rely on.
 fn check_read(mach: &MachFunc, target: &Subtarget, range: &PassRange) -> Result<(), Error> {
-    if range.machine().start <= ALLOCATION {
-        return isel::verify::verify(mach, target).map_err(|errors| Error::Ir { errors });
+    let start = range.machine().start;
+    if start <= ALLOCATION {
+        let verify: Verifier =
+            if start <= LEGALIZATION { isel::verify::verify_selected } else { isel::verify::verify };
+        return verify(mach, target).map_err(|errors| Error::Ir { errors });
     }
     let is_virtual = |operand: &Operand| matches!(operand, Operand::Virt(_));
     for (id, block) in mach.blocks.iter() {

@@ -1,7 +1,7 @@
 //! What selection does on processors that lack an instruction, tried on one that has it: the kernels compile without,
 //! and compute the same.
 
-use kernc::{Compiler, OptLevel, Options, Target};
+use kernc::{Compiler, Observer, OptLevel, Options, Subtarget, Target};
 
 mod common;
 
@@ -29,6 +29,18 @@ static SCALAR: [Opcode; 4] = [op::S_MUL_HI_U32, op::S_MUL_HI_I32, op::S_CMP_EQ_U
 /// Wide LDS accesses.
 static WIDE_LDS: [Opcode; 4] = [op::DS_READ_B96, op::DS_READ_B128, op::DS_WRITE_B96, op::DS_WRITE_B128];
 
+/// Machine code is well formed and legal behind each pass that selection consists of.
+struct Verified;
+
+impl Observer for Verified {
+    fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &isa::MachFunc) {
+        if matches!(pass, "isel" | "legalize" | "schedule") {
+            let errors = isel::verify::verify(func, target).err().unwrap_or_default();
+            assert!(errors.is_empty(), "{} after {pass}: {}", func.name, errors.join("\n"));
+        }
+    }
+}
+
 fn without(lacks: &'static [Opcode], level: OptLevel) {
     let mut compiler = Compiler::new(Target::by_name("gfx906").unwrap()).lacking(lacks);
     let mut failures = Vec::new();
@@ -36,7 +48,7 @@ fn without(lacks: &'static [Opcode], level: OptLevel) {
         let source = source(kernel);
         let options = Options { opt_level: level, verify: true, ..Options::default() };
         let object = compiler
-            .compile(&source, &options)
+            .compile_observed(&source, &options, &mut Verified)
             .unwrap_or_else(|error| panic!("{kernel}: {}", error.render(false)));
         let text = object.assembly(None).unwrap();
         let used = lacks.iter().find(|op| text.split_whitespace().any(|word| names(word, op.row().name)));
@@ -51,6 +63,13 @@ fn without(lacks: &'static [Opcode], level: OptLevel) {
 /// Whether a word of the assembly is that mnemonic, with or without its encoding.
 fn names(word: &str, mnemonic: &str) -> bool {
     word.strip_prefix(mnemonic).is_some_and(|rest| matches!(rest, "" | "_e32" | "_e64"))
+}
+
+#[test]
+fn nothing_is_lacking() {
+    for level in [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3] {
+        without(&[], level);
+    }
 }
 
 #[test]
