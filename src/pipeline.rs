@@ -514,12 +514,7 @@ fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), E
 type Verifier = fn(&MachFunc, &Subtarget) -> Result<(), Vec<String>>;
 
 /// Checks the invariants that allocation relies on; what it makes itself, it checks itself.
-fn verify_machine(
-    pass: &str,
-    kernel: &Kernel<'_>,
-    mach: &MachFunc,
-    verify: Verifier,
-) -> Result<(), Error> {
+fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, verify: Verifier) -> Result<(), Error> {
     if !kernel.job.options.verify {
         return Ok(());
     }

@@ -180,7 +180,8 @@ fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Ille
     }
     let uses = |&operand: &Operand| bus_value(target, operand, Some(func)).is_some();
     let movable = |spec: &OpSpec| spec.role != Role::Def && spec.kind == Kind::Vsrc;
-    let last = row.ops.iter().zip(inst.operands()).rposition(|(spec, operand)| movable(spec) && uses(operand));
+    let last =
+        row.ops.iter().zip(inst.operands()).rposition(|(spec, operand)| movable(spec) && uses(operand));
     last.map(|n| Illegal::ConstantBus(n as u8))
 }
 

@@ -126,7 +126,8 @@ impl Legalizer<'_> {
 
     /// An operand's dwords, each an operand.
     fn dwords(&self, spec: &OpSpec, operand: Operand) -> Option<Vec<Operand>> {
-        let parts = |bits: u64| [bits as u32, (bits >> 32) as u32].map(|half| Operand::int(half as i32)).to_vec();
+        let parts =
+            |bits: u64| [bits as u32, (bits >> 32) as u32].map(|half| Operand::int(half as i32)).to_vec();
         match operand {
             Operand::Virt(tuple) => Some((0..tuple.len).map(|n| operand.dword(n)).collect()),
             Operand::Reg(range) => Some((0..range.len).map(|n| operand.dword(n)).collect()),
@@ -146,7 +147,9 @@ impl Legalizer<'_> {
     /// Adds the offset to the address instead. Returns whether that is possible.
     fn take_offset_out(&mut self, inst: &mut MachInst) -> Result<bool, Unsupported> {
         let row = inst.op.row();
-        let find = |kind| row.ops.iter().position(|spec: &OpSpec| spec.kind == kind && spec.role == table::Role::Use);
+        let find = |kind| {
+            row.ops.iter().position(|spec: &OpSpec| spec.kind == kind && spec.role == table::Role::Use)
+        };
         let offset = inst.mods.offset;
         match row.family {
             Family::Smem => {

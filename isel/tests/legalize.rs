@@ -1,7 +1,10 @@
 //! Operands that no encoding takes, made legal: one instruction at a time, on every processor.
 
 use isa::legal::problem;
-use isa::{MBlock, MachBlock, MachFunc, MachInst, ModFlags, Opcode, Operand, PROCESSORS, Reg, RegClass, Subtarget, op};
+use isa::{
+    MBlock, MachBlock, MachFunc, MachInst, ModFlags, Opcode, Operand, PROCESSORS, Reg, RegClass, Subtarget,
+    op,
+};
 use isel::roles::{Role, Roles};
 use isel::{Context, Options, legalize};
 
@@ -23,7 +26,10 @@ impl Sample {
             }
             regs.push(func.tuple(&group));
         }
-        func.blocks.push(MachBlock { insts: vec![MachInst::new(op::S_ENDPGM, &[Operand::Imm(0)])], ..MachBlock::default() });
+        func.blocks.push(MachBlock {
+            insts: vec![MachInst::new(op::S_ENDPGM, &[Operand::Imm(0)])],
+            ..MachBlock::default()
+        });
         Sample { func, regs }
     }
 
@@ -31,7 +37,8 @@ impl Sample {
     fn legalize(&mut self, name: &str, inst: MachInst) -> Result<String, String> {
         let target = Subtarget::by_name(name).unwrap();
         self.func.blocks[MBlock::from_u32(0)].insts.insert(0, inst);
-        legalize(&mut self.func, &target, &Options::default(), &mut Context::new()).map_err(|e| e.to_string())?;
+        legalize(&mut self.func, &target, &Options::default(), &mut Context::new())
+            .map_err(|e| e.to_string())?;
         let insts = &self.func.blocks[MBlock::from_u32(0)].insts;
         for inst in insts {
             assert_eq!(problem(&target, inst, &self.func), None, "{inst:?}");
@@ -84,14 +91,17 @@ fn one_over_two_pi_is_no_constant_before_gfx8() {
     for (name, copies) in [("gfx701", 1), ("gfx803", 0)] {
         let mut sample = Sample::new();
         let [dst, a] = [0, 1].map(|n| sample.class(RegClass::Vgpr, 1, n));
-        let text = sample.legalize(name, MachInst::new(op::V_MUL_F32, &[dst, Operand::Inline(248), a])).unwrap();
+        let text =
+            sample.legalize(name, MachInst::new(op::V_MUL_F32, &[dst, Operand::Inline(248), a])).unwrap();
         assert_eq!(count(&text, "copy"), copies, "{name}:\n{text}");
     }
 }
 
 #[test]
 fn scalar_offsets_out_of_range_go_to_an_sgpr() {
-    for (name, bytes, copies) in [("gfx600", 1020, 0), ("gfx600", 1024, 1), ("gfx803", 1024, 0), ("gfx803", 1 << 20, 1)] {
+    for (name, bytes, copies) in
+        [("gfx600", 1020, 0), ("gfx600", 1024, 1), ("gfx803", 1024, 0), ("gfx803", 1 << 20, 1)]
+    {
         let mut sample = Sample::new();
         let (dst, base) = (sample.class(RegClass::Sgpr, 1, 0), sample.class(RegClass::Sgpr, 2, 0));
         let inst = MachInst::new(op::S_LOAD_DWORD, &[dst, base, Operand::Imm(bytes)]);
@@ -133,7 +143,9 @@ fn vector_offsets_out_of_range_are_added() {
     load.mods.offset = 4096;
     let text = sample.legalize("gfx906", load).unwrap();
     assert!(text.contains("offen"), "{text}");
-    assert!(sample.func.blocks[MBlock::from_u32(0)].insts.iter().any(|i| i.mods.flags.contains(ModFlags::OFFEN)));
+    assert!(
+        sample.func.blocks[MBlock::from_u32(0)].insts.iter().any(|i| i.mods.flags.contains(ModFlags::OFFEN))
+    );
 }
 
 /// A source of every kind in every place of every instruction that selection uses, on every processor: legal
@@ -149,7 +161,11 @@ fn whatever_stands_there_becomes_legal_or_is_refused() {
                 let mut sample = Sample::new();
                 let operands = sources(&mut sample, target.mask_dwords(), op, seed);
                 let mut inst = MachInst::new(op, &operands);
-                inst.mods.offset = if op.row().flags.intersects(isa::table::Flags::LOAD) { [0, 8, 5000, 0][seed] } else { 0 };
+                inst.mods.offset = if op.row().flags.intersects(isa::table::Flags::LOAD) {
+                    [0, 8, 5000, 0][seed]
+                } else {
+                    0
+                };
                 match sample.legalize(target.name, inst) {
                     Ok(_) => legal += 1,
                     Err(error) => {
