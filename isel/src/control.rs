@@ -344,28 +344,30 @@ impl Lower<'_> {
         let [gate, body] = self.s.mblocks[at as usize];
         let entry = self.entry_code(at);
         debug_assert!(self.s.seq.is_empty());
-        let mut insts = Vec::new();
+        let mut insts = std::mem::take(&mut self.s.whole);
+        insts.clear();
         if gate == body {
             insts.extend(entry);
         }
         let prologue = insts.len() as u32;
         let term = self.assemble(&mut insts, group);
         let block = &mut self.out.blocks[body];
-        block.insts = insts;
+        block.insts.clone_from(&insts);
         block.prologue = prologue;
         block.term = term;
-        let (sgprs, vgprs) = self.param_lists(at);
-        let first = &mut self.out.blocks[gate];
-        first.sgpr_params = sgprs;
-        first.vgpr_params = vgprs;
+        self.s.whole = insts;
+        self.param_lists(at, gate);
         if gate != body {
             self.gate(at, entry);
         }
     }
 
-    fn param_lists(&mut self, at: Pos) -> (Vec<VReg>, Vec<VReg>) {
+    /// Tells `block` the registers of its parameters.
+    fn param_lists(&mut self, at: Pos, block: MBlock) {
         let func = self.func;
-        let (mut sgprs, mut vgprs) = (Vec::new(), Vec::new());
+        let [mut sgprs, mut vgprs] = std::mem::take(&mut self.s.params);
+        sgprs.clear();
+        vgprs.clear();
         for &param in func.params(self.node(at).block) {
             if self.wanted(param) {
                 let (scalar, regs) = self.param_regs(param);
@@ -374,7 +376,10 @@ impl Lower<'_> {
             }
         }
         sgprs.extend(self.plan.pending.params(at).flat_map(LaneMask::regs));
-        (sgprs, vgprs)
+        let block = &mut self.out.blocks[block];
+        block.sgpr_params.clone_from(&sgprs);
+        block.vgpr_params.clone_from(&vgprs);
+        self.s.params = [sgprs, vgprs];
     }
 
     fn gate(&mut self, at: Pos, entry: Option<MachInst>) {

@@ -19,7 +19,7 @@ use crate::shape::lay_out_shared;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value};
-use isa::{MBlock, MachFunc, MachInst, Opcode, Operand, RegClass, Subtarget};
+use isa::{MBlock, MachFunc, MachInst, Opcode, Operand, RegClass, Subtarget, VReg};
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +105,9 @@ pub(crate) struct Scratch {
     pub seq: Vec<MachInst>,
     /// Instructions of the block so far, last first.
     pub rev: Vec<MachInst>,
+    /// The block as it is put together, and registers of its parameters, by class: kept exactly as long as they are.
+    pub whole: Vec<MachInst>,
+    pub params: [Vec<VReg>; 2],
     pub copies: Copies,
     /// LDS offsets by module variable, scratch offsets by slot.
     pub shared: Vec<u32>,

@@ -11,6 +11,7 @@ use crate::entity::{Block, Inst, Value};
 use crate::func::Function;
 use crate::op::{CastOp, Mem, MemFlags, Op, Order, Pos};
 use crate::types::{MemTy, Space, Type};
+use smallvec::SmallVec;
 
 /// Accesses held back at a time; more are merged in batches.
 const WINDOW: usize = 128;
@@ -314,7 +315,7 @@ fn take_groups(from: &mut Vec<Access>, batch: &mut Vec<Access>, affected: impl F
     }
     let same = |a: &Access, b: &Access| a.ptr == b.ptr && a.mem.ty == b.mem.ty && a.mem.alias == b.mem.alias;
     let hit = |a: &Access| affected(a) || from.iter().any(|b| same(a, b) && affected(b));
-    let taken: Vec<bool> = from.iter().map(hit).collect();
+    let taken: SmallVec<[bool; WINDOW]> = from.iter().map(hit).collect();
     let mut at = 0;
     from.retain(|a| {
         let take = taken[at];
