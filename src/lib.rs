@@ -64,7 +64,7 @@ pub use ir;
 pub use isa;
 pub use isa::{CodeObjectVersion, Os, PROCESSORS, Setting, Subtarget, TARGETS, Target};
 pub use limits::{Limits, Resource};
-pub use occupancy::{Limit, Occupancy};
+pub use occupancy::{Occupancy, OccupancyLimit};
 pub use options::{OptLevel, Options};
 pub use passes::{Form, PassRange, passes};
 pub use pipeline::{Compiler, KeepIr, Observer};

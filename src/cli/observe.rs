@@ -125,8 +125,8 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
 /// Waves of a kernel that a compute unit holds at a time, as far as VGPRs decide.
 fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
     // What the metadata says may be anything.
-    let vgprs = kernel.vgprs.clamp(1, target.total_vgprs).next_multiple_of(target.vgpr_granule);
-    let waves = (target.total_vgprs / vgprs).clamp(1, target.max_waves);
+    let vgprs = kernel.vgprs.min(target.total_vgprs);
+    let waves = kernc::Occupancy::new(target, vgprs, 0, 0, target.wave_size).waves.max(1);
     u64::from(waves * target.simds_per_cu)
 }
 
