@@ -26,7 +26,7 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
 /// How many registers fewer than there are regalloc2 is asked to do with, one question after the other.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
-/// Most operands of a class, times questions, that regalloc2 is asked about in one function: it takes more than a
+/// Most registers in operands, times questions, that regalloc2 is asked about in one function: it takes about a
 /// microsecond for each, and more than linear time where very many are live.
 const MOST_ASKED: usize = 1 << 14;
 
@@ -73,7 +73,7 @@ pub(crate) struct Snapshots {
 impl Context {
     /// Finds places for everything and plans the copies. Where there are too few registers, values that can be made again
     /// are; if that is not enough, both ways of choosing what to spill are tried, and the one whose code costs less is
-    /// kept; with `scan`, only linear scan.
+    /// kept; with `scan`, and in large functions, only linear scan.
     pub(crate) fn allocate(
         &mut self,
         func: &mut MachFunc,
@@ -84,18 +84,18 @@ impl Context {
     ) -> Result<(), AllocError> {
         self.changed = false;
         self.spiller.clear();
-        let mut tries = [Try::default(); 2];
+        let scan = scan || func.tuples.len() > MOST_ASKED;
+        let engine = if scan { Engine::Scan } else { Engine::Remake };
+        let mut tries = self.restart(func, engine);
         match self.settle(func, target, budget, &mut tries, stats) {
-            Err(AllocError::Registers { .. }) => {}
+            Err(AllocError::Registers { .. }) if !scan => {}
             other => return other,
         }
         let mut asked = None;
-        if !scan {
-            let mut tries = self.restart(func, Engine::Ask);
-            if self.settle(func, target, budget, &mut tries, stats).is_ok() {
-                self.snapshots.asked.save(func, &self.spiller.state);
-                asked = Some((spill_cost(func), tries));
-            }
+        let mut tries = self.restart(func, Engine::Ask);
+        if self.settle(func, target, budget, &mut tries, stats).is_ok() {
+            self.snapshots.asked.save(func, &self.spiller.state);
+            asked = Some((spill_cost(func), tries));
         }
         let mut tries = self.restart(func, Engine::Scan);
         let scanned = self.settle(func, target, budget, &mut tries, stats);
@@ -191,11 +191,12 @@ impl Context {
         let (groups, streams) = (&self.groups[class], &self.streams);
         // Reloads need registers too: leave ever more room for them.
         loop {
-            attempt.slack += 4 + attempt.slack / 2;
             let most = file.limit.min(pressure);
-            let Some(room) = most.checked_sub(attempt.slack) else {
+            if attempt.slack >= most {
                 return Err(no_registers(class, file.limit));
-            };
+            }
+            attempt.slack += 4 + attempt.slack / 2;
+            let room = most.saturating_sub(attempt.slack);
             let scene = Scene { class, target, streams, groups, budget: None };
             let only_made = attempt.engine == Engine::Remake;
             if self.spiller.scan(func, scene, room, only_made) {

@@ -383,8 +383,17 @@ impl Checker<'_> {
         for class in [SGPR, VGPR] {
             self.entry[0][class] = Some(initial.part(class, |_| true));
         }
-        let mut work = BTreeSet::from([MBlock::new(0)]);
-        while let Some(block) = work.pop_first() {
+        // Sweeps in layout order: what goes backwards waits for the next one, so that a nest of loops takes about as many
+        // sweeps as it is deep.
+        let (mut work, mut later) = (BTreeSet::from([MBlock::new(0)]), BTreeSet::new());
+        loop {
+            let Some(block) = work.pop_first() else {
+                if later.is_empty() {
+                    break;
+                }
+                std::mem::swap(&mut work, &mut later);
+                continue;
+            };
             // A graph on which nothing has arrived yet carries nothing on; VGPRs also need the SGPRs they copy.
             let known = self.entry[block.index()].each_ref().map(Option::is_some);
             let carries = [known[SGPR], known[SGPR] && known[VGPR]];
@@ -412,7 +421,8 @@ impl Checker<'_> {
                         }
                     };
                     if changed {
-                        work.insert(edge.to);
+                        let sweep = if edge.to > block { &mut work } else { &mut later };
+                        sweep.insert(edge.to);
                     }
                 }
             }

@@ -14,7 +14,12 @@ pub(crate) struct Cleanup {
     kept: Vec<bool>,
     number: Vec<u32>,
     live: Vec<State>,
+    /// Dead instructions of the block at hand, last first.
+    dead: Vec<u32>,
     work: Vec<u32>,
+    /// Where control gets to from each block that only passes it on; the block itself elsewhere.
+    forward: Vec<MBlock>,
+    spare: PrimaryMap<MBlock, MachBlock>,
 }
 
 /// How a block ends.
@@ -134,15 +139,26 @@ impl Cleanup {
             }
             let mut state = self.live_out(func, block);
             let data = &mut func.blocks[block];
-            for index in (0..data.insts.len()).rev() {
-                if is_dead(&data.insts[index], state) {
-                    data.insts.remove(index);
-                    data.prologue -= u32::from(index < data.prologue as usize);
-                    data.term -= u32::from(index < data.term as usize);
+            self.dead.clear();
+            for (index, inst) in data.insts.iter().enumerate().rev() {
+                if is_dead(inst, state) {
+                    self.dead.push(index as u32);
                 } else {
-                    state = before(&data.insts[index], state);
+                    state = before(inst, state);
                 }
             }
+            for bound in [&mut data.prologue, &mut data.term] {
+                *bound -= self.dead.iter().filter(|&&index| index < *bound).count() as u32;
+            }
+            let mut index = 0;
+            data.insts.retain(|_| {
+                let dead = self.dead.last() == Some(&index);
+                if dead {
+                    self.dead.pop();
+                }
+                index += 1;
+                !dead
+            });
         }
     }
 
@@ -194,24 +210,31 @@ impl Cleanup {
         true
     }
 
-    /// Follows blocks that only pass control on.
-    fn target(&self, func: &MachFunc, mut to: MBlock) -> MBlock {
-        for _ in 0..func.blocks.len() {
-            let (end, data) = (&self.ends[to.index()], &func.blocks[to]);
-            let branches = usize::from(end.jump.is_some());
-            match end.next {
-                Some(next) if end.cond.is_none() && data.insts.len() == branches => to = next,
-                _ => break,
-            }
+    /// Follows blocks that only pass control on. A block is asked about after those behind it, so only a chain that goes
+    /// backwards has more than one step.
+    fn target(&self, mut to: MBlock) -> MBlock {
+        for _ in 0..4 {
+            to = self.forward[to.index()];
         }
         to
     }
 
     fn thread(&mut self, func: &MachFunc) {
+        self.forward.clear();
+        self.forward.extend(func.blocks.keys());
+        for (block, data) in func.blocks.iter().rev() {
+            let end = &self.ends[block.index()];
+            let branches = usize::from(end.jump.is_some());
+            if let (Some(next), None) = (end.next, end.cond)
+                && data.insts.len() == branches
+            {
+                self.forward[block.index()] = self.forward[next.index()];
+            }
+        }
         for block in 0..self.ends.len() {
             let mut end = self.ends[block];
-            end.next = end.next.map(|next| self.target(func, next));
-            end.cond = end.cond.map(|(inst, to)| (inst, self.target(func, to)));
+            end.next = end.next.map(|next| self.target(next));
+            end.cond = end.cond.map(|(inst, to)| (inst, self.target(to)));
             if end.cond.map(|(_, to)| to) == end.next {
                 end.cond = None;
             }
@@ -247,21 +270,22 @@ impl Cleanup {
 
     /// Writes branches and edges anew, and drops the blocks that are not kept.
     fn write(&mut self, func: &mut MachFunc) {
-        let all_kept = self.kept.iter().all(|kept| *kept);
-        for block in 0..self.ends.len() {
+        let mut following = None;
+        for block in (0..self.ends.len()).rev() {
             if self.kept[block] {
-                let following = (block + 1..self.ends.len()).find(|&other| self.kept[other]).map(MBlock::new);
                 self.write_end(func, MBlock::new(block), following);
                 self.logical_edges(func, MBlock::new(block));
+                following = Some(MBlock::new(block));
             }
         }
-        if !all_kept {
-            let blocks = std::mem::replace(&mut func.blocks, PrimaryMap::with_capacity(self.ends.len()));
-            for (block, data) in blocks.into_iter() {
+        if self.kept.iter().any(|kept| !kept) {
+            for (block, data) in func.blocks.iter_mut() {
                 if self.kept[block.index()] {
-                    func.blocks.push(data);
+                    self.spare.push(std::mem::take(data));
                 }
             }
+            std::mem::swap(&mut func.blocks, &mut self.spare);
+            self.spare.clear();
         }
     }
 

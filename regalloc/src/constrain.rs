@@ -50,6 +50,7 @@ fn rewrite(block: &mut MachBlock, body: &mut Vec<MachInst>) {
     if block.term as usize == block.insts.len() {
         term = body.len() as u32;
     }
-    std::mem::swap(&mut block.insts, body);
+    block.insts.clear();
+    block.insts.extend_from_slice(body);
     (block.prologue, block.term) = (prologue, term);
 }

@@ -189,7 +189,6 @@ pub fn run(
 
 /// SGPRs that the hardware fills.
 fn entry_sgprs(func: &MachFunc) -> u32 {
-    let slots = func.abi.layout();
-    let ends = slots.iter().filter(|slot| !slot.reg.is_vgpr());
-    ends.map(|slot| u32::from(slot.reg.number()) + u32::from(slot.len)).max().unwrap_or(0)
+    let workgroup_ids = func.abi.workgroup_id.iter().filter(|&&present| present).count() as u32;
+    func.abi.user_sgpr_count() + workgroup_ids + u32::from(func.abi.private_segment_wave_offset)
 }

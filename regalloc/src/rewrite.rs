@@ -15,6 +15,8 @@ struct Insert {
     pos: u32,
     block: u32,
     index: u32,
+    /// Which it is of all.
+    number: u32,
     inst: MachInst,
 }
 
@@ -221,7 +223,7 @@ impl Plan {
         let (inserts, moves) = (&mut self.inserts, &mut self.moves);
         self.copies.resolve(class, breaker, &mut |inst| {
             *moves += 1;
-            inserts.push(Insert { pos, block: event.block, index, inst });
+            inserts.push(Insert { pos, block: event.block, index, number: inserts.len() as u32, inst });
         });
         true
     }
@@ -234,8 +236,8 @@ impl Plan {
         streams: &Streams,
         keep_dropped: bool,
     ) {
-        self.inserts.sort_by_key(|insert| (insert.block, insert.index, insert.pos));
-        self.overrides.sort_by_key(|fix| (fix.block, fix.index, fix.slot));
+        self.inserts.sort_unstable_by_key(|insert| (insert.block, insert.index, insert.pos, insert.number));
+        self.overrides.sort_unstable_by_key(|fix| (fix.block, fix.index, fix.slot));
         let note = if self.inserts.is_empty() { isa::NoteId::NONE } else { func.note(Note::Alloc("copy")) };
         for insert in &mut self.inserts {
             insert.inst.note = note;
@@ -331,7 +333,8 @@ fn splice(data: &mut isa::MachBlock, inserts: &[Insert], keep_dropped: bool, bod
             body.push(*inst);
         }
     }
-    std::mem::swap(&mut data.insts, body);
+    data.insts.clear();
+    data.insts.extend_from_slice(body);
     (data.prologue, data.term) = (prologue, term);
 }
 

@@ -599,9 +599,10 @@ impl Spiller {
                 self.inst(func, inst, scene);
             }
         }
-        let body = std::mem::replace(&mut self.body, old);
         let data = &mut func.blocks[block];
-        data.insts = body;
+        data.insts = old;
+        data.insts.clear();
+        data.insts.extend_from_slice(&self.body);
         [data.prologue, data.term] = self.bounds;
     }
 

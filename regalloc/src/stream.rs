@@ -101,6 +101,8 @@ pub(crate) struct Op {
 pub(crate) struct Affinity {
     pub a: u32,
     pub b: u32,
+    /// Which it is, in program order.
+    pub number: u32,
     pub depth: u8,
 }
 
@@ -168,6 +170,11 @@ impl ClassStream {
     /// The registers of an operand.
     pub fn regs_of(&self, op: &Op) -> &[u32] {
         &self.regs[op.start as usize..][..usize::from(op.len)]
+    }
+
+    fn push_affinity(&mut self, a: u32, b: u32, depth: u8) {
+        let number = self.affinities.len() as u32;
+        self.affinities.push(Affinity { a, b, number, depth });
     }
 
     fn push_op(&mut self, regs: impl IntoIterator<Item = u32>, role: Role, align: u8, slot: u8) {
@@ -336,7 +343,7 @@ impl Streams {
             let (a, b) = (param.index() as u32, arg.index() as u32);
             stream.push_op([a], Role::Def, 1, 0);
             stream.push_op([b], Role::Use, 1, 0);
-            stream.affinities.push(Affinity { a, b, depth });
+            stream.push_affinity(a, b, depth);
         }
         stream.close_event(event, false);
     }
@@ -418,7 +425,7 @@ impl Streams {
             let class = func.vregs[dst];
             if class == func.vregs[src] {
                 let (a, b) = (dst.index() as u32, src.index() as u32);
-                self.class[class_index(class)].affinities.push(Affinity { a, b, depth });
+                self.class[class_index(class)].push_affinity(a, b, depth);
             }
         }
     }

@@ -81,6 +81,33 @@ fn linear_scan() {
     }
 }
 
+/// Far more values than registers, tuples of up to sixteen dwords among them, in straight and in branching code.
+#[test]
+fn many_live_values() {
+    for (insts, depth) in [(1500, 0), (1500, 3)] {
+        let shape = Shape { insts, reach: insts, depth };
+        assert_eq!(sweep(0..2, shape, Options::default()), (0, 2));
+    }
+}
+
+/// More slots than one offset of a scratch access reaches.
+#[test]
+fn thousands_of_slots() {
+    let mut func = generate(5, Shape { insts: 4000, reach: 4000, depth: 1 });
+    allocate(&mut func, Options::default(), &mut Context::default()).expect("fits");
+    assert!(func.spilled.vgprs > 1024, "{:?}", func.spilled);
+}
+
+/// What a work-group of 1024 leaves to a wave, and less than all of the SGPRs.
+#[test]
+fn large_work_groups() {
+    let options = Options { budget_vgprs: Some(64), budget_sgprs: Some(80), ..Options::default() };
+    for seeds in [0..6, 50..56] {
+        let shape = Shape { insts: 400, reach: 150, depth: 3 };
+        assert_eq!(sweep(seeds, shape, options), (0, 6));
+    }
+}
+
 #[test]
 fn same_input_same_output() {
     let shape = Shape { insts: 200, reach: 24, depth: 4 };

@@ -199,3 +199,91 @@ fn too_small_a_budget_is_an_error() {
     let error = allocate(b.func, options).err();
     assert_eq!(error, Some(AllocError::Registers { class: "VGPR", budget: 3 }));
 }
+
+/// A builder with the pointer to the kernel arguments, and 24 SGPRs to allocate.
+fn with_arguments() -> (Builder, [VReg; 2]) {
+    let mut b = Builder::new();
+    b.func.abi = Abi { kernarg_ptr: true, ..Abi::default() };
+    let pointer = [b.input(RegClass::Sgpr, Reg(0)), b.input(RegClass::Sgpr, Reg(1))];
+    (b, pointer)
+}
+
+fn in_24_sgprs(mut b: Builder) -> (MachFunc, Vec<isa::Opcode>) {
+    let block = b.func.blocks.last_mut().expect("one block").1;
+    block.term = block.insts.len() as u32;
+    b.push(op::S_ENDPGM, &[Operand::Imm(0)]);
+    let func = allocate(b.func, Options { budget_sgprs: Some(24), ..Options::default() }).expect("fits");
+    let opcodes = func.blocks.values().flat_map(|block| &block.insts).map(|inst| inst.op).collect();
+    (func, opcodes)
+}
+
+/// Arguments that do not stay in registers are loaded again, as many at once as are wanted together.
+#[test]
+fn arguments_are_loaded_again() {
+    let (mut b, pointer) = with_arguments();
+    let quads: Vec<Vec<VReg>> = (0..8).map(|_| b.regs(RegClass::Sgpr, 4)).collect();
+    for (n, quad) in quads.iter().enumerate() {
+        let ops = [b.op(quad), b.op(&pointer), Operand::Imm(16 * n as i32)];
+        b.push(op::S_LOAD_DWORDX4, &ops);
+    }
+    for quad in &quads {
+        let sum = b.regs(RegClass::Sgpr, 2);
+        let ops = [b.op(&sum), b.op(&quad[..2]), b.op(&quad[2..])];
+        b.push(op::S_OR_B64, &ops);
+    }
+    let (func, opcodes) = in_24_sgprs(b);
+    assert_eq!(func.spilled.sgprs, 0);
+    // One quad may stay by half.
+    let quads = opcodes.iter().filter(|&&opcode| opcode == op::S_LOAD_DWORDX4).count();
+    assert!((7..=8).contains(&quads) && opcodes.len() <= 8 + 8 + 1 + 2, "{opcodes:?}");
+}
+
+/// Constants are made again; none is kept in lanes, nor made where nobody wants it.
+#[test]
+fn constants_are_made_again() {
+    let (mut b, _) = with_arguments();
+    let constants = b.regs(RegClass::Sgpr, 60);
+    for (n, &reg) in constants.iter().enumerate() {
+        let dst = b.op(&[reg]);
+        b.push(op::COPY, &[dst, Operand::int(1000 + n as i32)]);
+    }
+    for pair in constants.chunks_exact(2) {
+        let sum = b.regs(RegClass::Sgpr, 1);
+        let ops = [b.op(&sum), b.op(&pair[..1]), b.op(&pair[1..])];
+        b.push(op::S_ADD_U32, &ops);
+    }
+    let (func, opcodes) = in_24_sgprs(b);
+    assert_eq!(func.spilled.sgprs, 0);
+    assert_eq!(opcodes.iter().filter(|&&opcode| opcode == op::S_MOV_B32).count(), 60, "{opcodes:?}");
+}
+
+/// Addresses are computed again where SCC is free: before the comparison whose result is still to be read.
+#[test]
+fn addresses_are_made_again() {
+    let (mut b, pointer) = with_arguments();
+    let mut addresses = Vec::new();
+    for global in 0..14 {
+        let (pc, address) = (b.regs(RegClass::Sgpr, 2), b.regs(RegClass::Sgpr, 2));
+        let dst = b.op(&pc);
+        b.push(op::S_GETPC_B64, &[dst]);
+        for (half, opcode) in [(0, op::S_ADD_U32), (1, op::S_ADDC_U32)] {
+            let distance = Operand::Reloc(b.func.relocs.len() as u32);
+            b.func.relocs.push(isa::RelocRef { global, hi: half == 1, addend: 0 });
+            let ops = [b.op(&address[half..half + 1]), b.op(&pc[half..half + 1]), distance];
+            b.push(opcode, &ops);
+        }
+        addresses.push(address);
+    }
+    for address in &addresses {
+        let (x, y) = (b.regs(RegClass::Sgpr, 1), b.regs(RegClass::Sgpr, 1));
+        let low = b.op(&pointer[..1]);
+        b.push(op::S_CMP_LT_U32, &[low, Operand::int(3)]);
+        let ops = [b.op(&x), b.op(address), Operand::Imm(0)];
+        b.push(op::S_LOAD_DWORD, &ops);
+        let ops = [b.op(&y), b.op(&x), Operand::int(1)];
+        b.push(op::S_CSELECT_B32, &ops);
+    }
+    let (func, opcodes) = in_24_sgprs(b);
+    assert_eq!(func.spilled.sgprs, 0);
+    assert_eq!(opcodes.iter().filter(|&&opcode| opcode == op::S_GETPC_B64).count(), 14, "{opcodes:?}");
+}
