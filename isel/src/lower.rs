@@ -109,6 +109,8 @@ pub(crate) struct Scratch {
     pub whole: Vec<MachInst>,
     pub params: [Vec<VReg>; 2],
     pub copies: Copies,
+    /// Module variables that the function names.
+    used: Vec<bool>,
     /// LDS offsets by module variable, scratch offsets by slot.
     pub shared: Vec<u32>,
     pub slots: Vec<u32>,
@@ -228,18 +230,19 @@ impl Scratch {
         self.copies.reset();
         self.merged.clear();
         self.merged.resize(func.insts.len(), false);
-        let mut used = vec![false; module.globals.len()];
+        self.used.clear();
+        self.used.resize(module.globals.len(), false);
         for &block in an.cfg.rpo() {
             for &inst in &func.blocks[block].insts {
                 for &arg in func.args(inst) {
                     self.uses[arg] += 1;
                 }
                 if let Op::GlobalAddr(global) = func.insts[inst].op {
-                    used[global.as_u32() as usize] = true;
+                    self.used[global.as_u32() as usize] = true;
                 }
             }
         }
-        out.lds_size = lay_out_shared(module, |g| used[g.as_u32() as usize], &mut self.shared);
+        out.lds_size = lay_out_shared(module, |g| self.used[g.as_u32() as usize], &mut self.shared);
         self.slots.clear();
         for slot in func.slots.values() {
             out.scratch_size = out.scratch_size.next_multiple_of(slot.align.max(4));

@@ -5,6 +5,7 @@ use crate::memory::spaces_of;
 use crate::roles::Role;
 use ir::{Inst, MemFlags, Op, Order, Space, Value};
 use isa::Operand;
+use smallvec::SmallVec;
 use isa::func::SPACE_SHARED;
 
 /// Loads this many instructions apart are not brought together: their results would have to wait in registers.
@@ -40,7 +41,7 @@ impl Lower<'_> {
     pub fn plan_pairs(&mut self) {
         self.s.pairs.clear();
         let (func, an) = (self.func, self.an);
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: SmallVec<[Open; REACH]> = SmallVec::new();
         for &block in an.cfg.rpo() {
             open.clear();
             for (at, &inst) in func.blocks[block].insts.iter().enumerate() {
@@ -103,7 +104,7 @@ impl Lower<'_> {
     }
 
     fn both(&mut self, pair: &LoadPair) {
-        let mut parts = Vec::with_capacity(4);
+        let mut parts: SmallVec<[Operand; 4]> = SmallVec::new();
         for inst in [pair.first, pair.second] {
             for result in self.func.results_of(inst) {
                 parts.push(self.vgpr_of(result));

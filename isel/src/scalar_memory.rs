@@ -36,7 +36,7 @@ impl Lower<'_> {
                     }
                     None => {
                         let leader = (!kernarg).then_some(inst);
-                        groups.push(LoadGroup { base, leader, members: vec![(offset, inst)] });
+                        groups.push(LoadGroup { base, leader, members: SmallVec::from_slice(&[(offset, inst)]) });
                     }
                 }
                 if kernarg {
@@ -70,7 +70,7 @@ impl Lower<'_> {
     /// Loads what is used of a group, in as few instructions as its gaps allow. A run of several dwords begins
     /// at a multiple of 8 bytes, so that 64-bit values get aligned pairs.
     fn group_loads(&mut self, n: usize) {
-        let mut dwords: Vec<(i64, VReg)> = Vec::new();
+        let mut dwords: SmallVec<[(i64, VReg); 16]> = SmallVec::new();
         let base = self.s.groups[n].base;
         let mut mem = None;
         for m in 0..self.s.groups[n].members.len() {
@@ -90,7 +90,7 @@ impl Lower<'_> {
         dwords.sort_by_key(|&(offset, _)| offset);
         let id = self.mem_id(&mem, Order::NotAtomic);
         let mut at = 0;
-        let mut copies: Vec<(VReg, VReg)> = Vec::new();
+        let mut copies: SmallVec<[(VReg, VReg); 4]> = SmallVec::new();
         dwords.dedup_by(|b, a| {
             let same = a.0 == b.0;
             if same {
@@ -145,5 +145,5 @@ pub(crate) struct LoadGroup {
     /// beginning of the entry.
     pub leader: Option<Inst>,
     /// Offsets from the base.
-    pub members: Vec<(i64, Inst)>,
+    pub members: SmallVec<[(i64, Inst); 4]>,
 }
