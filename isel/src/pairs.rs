@@ -5,8 +5,8 @@ use crate::memory::spaces_of;
 use crate::roles::Role;
 use ir::{Inst, MemFlags, Op, Order, Space, Value};
 use isa::Operand;
-use smallvec::SmallVec;
 use isa::func::SPACE_SHARED;
+use smallvec::SmallVec;
 
 /// Loads this many instructions apart are not brought together: their results would have to wait in registers.
 const REACH: usize = 24;

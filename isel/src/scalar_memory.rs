@@ -36,7 +36,11 @@ impl Lower<'_> {
                     }
                     None => {
                         let leader = (!kernarg).then_some(inst);
-                        groups.push(LoadGroup { base, leader, members: SmallVec::from_slice(&[(offset, inst)]) });
+                        groups.push(LoadGroup {
+                            base,
+                            leader,
+                            members: SmallVec::from_slice(&[(offset, inst)]),
+                        });
                     }
                 }
                 if kernarg {
