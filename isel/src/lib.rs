@@ -24,6 +24,7 @@ mod divide;
 mod emit;
 mod expand;
 mod float;
+mod graph;
 mod known;
 mod legalize;
 mod linear_ssa;

@@ -6,45 +6,25 @@
 //! parameters where those paths meet the others, with undefined arguments, so that all registers are in SSA
 //! form over the linear graph.
 
-use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, VReg, op};
-use rustc_hash::FxHashMap;
+use crate::graph::Graph;
+use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, Tuple, VReg, op};
 
 /// Repairs the function.
 pub(crate) fn run(func: &mut MachFunc) {
-    let preds = linear_preds(func);
-    let bad = undefined_uses(func, &preds);
-    for reg in bad {
-        Repair { func, preds: &preds, reg, values: Vec::new() }.run();
+    let graph = Graph::new(func, RegClass::Sgpr);
+    let homes = homes(func);
+    let uses = undefined_uses(func, &graph, &homes);
+    let mut values = vec![Reaching::default(); func.blocks.len()];
+    for uses in uses.chunk_by(|a, b| a.0 == b.0) {
+        let reg = uses[0].0;
+        let home = homes[reg.as_u32() as usize].unwrap_or(MBlock::from_u32(0));
+        Repair { func, graph: &graph, reg, home, values: &mut values, region: Vec::new() }.run(uses);
     }
-    split_critical(func);
-}
-
-fn linear_preds(func: &MachFunc) -> Vec<Vec<MBlock>> {
-    let mut preds = vec![Vec::new(); func.blocks.len()];
-    for (block, data) in func.blocks.iter() {
-        for edge in data.linear.iter().flatten() {
-            preds[edge.to.as_u32() as usize].push(block);
-        }
-    }
-    preds
+    split_critical(func, &graph);
 }
 
 fn index(block: MBlock) -> usize {
     block.as_u32() as usize
-}
-
-/// Set of registers.
-#[derive(Clone, PartialEq)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn insert(&mut self, reg: VReg) {
-        self.0[reg.as_u32() as usize / 64] |= 1 << (reg.as_u32() % 64);
-    }
-
-    fn contains(&self, reg: VReg) -> bool {
-        self.0[reg.as_u32() as usize / 64] >> (reg.as_u32() % 64) & 1 != 0
-    }
 }
 
 /// Whether operand `n` is written.
@@ -66,195 +46,178 @@ fn registers(func: &MachFunc, inst: &MachInst, mut f: impl FnMut(usize, VReg, bo
     }
 }
 
-/// Scalar registers with a use that some path reaches without a definition, in ascending order.
-fn undefined_uses(func: &MachFunc, preds: &[Vec<MBlock>]) -> Vec<VReg> {
-    let words = func.vregs.len().div_ceil(64);
-    let mut gens = vec![Set(vec![0; words]); func.blocks.len()];
+/// The block that defines each scalar register.
+fn homes(func: &MachFunc) -> Vec<Option<MBlock>> {
+    let mut homes = vec![None; func.vregs.len()];
+    for &(reg, _) in &func.inputs {
+        homes[reg.as_u32() as usize] = Some(MBlock::from_u32(0));
+    }
     for (block, data) in func.blocks.iter() {
-        let set = &mut gens[index(block)];
-        data.sgpr_params.iter().for_each(|&reg| set.insert(reg));
+        data.sgpr_params.iter().for_each(|reg| homes[reg.as_u32() as usize] = Some(block));
         for inst in &data.insts {
             registers(func, inst, |_, reg, def| {
                 if def {
-                    set.insert(reg);
+                    homes[reg.as_u32() as usize] = Some(block);
                 }
             });
         }
     }
-    func.inputs.iter().for_each(|&(reg, _)| gens[0].insert(reg));
-    let mut starts = vec![Set(vec![!0; words]); func.blocks.len()];
-    starts[0] = Set(vec![0; words]);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in func.blocks.keys().skip(1) {
-            let mut all = Set(vec![!0; words]);
-            for &pred in &preds[index(block)] {
-                for n in 0..words {
-                    all.0[n] &= starts[index(pred)].0[n] | gens[index(pred)].0[n];
-                }
-            }
-            changed |= all != starts[index(block)];
-            starts[index(block)] = all;
-        }
-    }
-    let mut bad = Vec::new();
+    homes
+}
+
+/// Calls `f` for each scalar register that a block uses, but for those it defines itself.
+fn outside_uses(func: &MachFunc, homes: &[Option<MBlock>], mut f: impl FnMut(VReg, MBlock, Option<MBlock>)) {
     for (block, data) in func.blocks.iter() {
-        let mut here = starts[index(block)].clone();
-        data.sgpr_params.iter().for_each(|&reg| here.insert(reg));
-        if block.as_u32() == 0 {
-            func.inputs.iter().for_each(|&(reg, _)| here.insert(reg));
-        }
-        let mut check = |reg: VReg, here: &Set| {
-            if func.vregs[reg] == RegClass::Sgpr && !here.contains(reg) {
-                bad.push(reg);
+        let mut visit = |reg: VReg| {
+            let home = homes[reg.as_u32() as usize];
+            if func.vregs[reg] == RegClass::Sgpr && home != Some(block) {
+                f(reg, block, home);
             }
         };
         for inst in &data.insts {
             registers(func, inst, |_, reg, def| {
                 if !def {
-                    check(reg, &here);
-                }
-            });
-            registers(func, inst, |_, reg, def| {
-                if def {
-                    here.insert(reg);
+                    visit(reg);
                 }
             });
         }
-        for edge in data.linear.iter().flatten() {
-            func.edge_args(edge).iter().for_each(|&reg| check(reg, &here));
-        }
+        data.linear.iter().flatten().for_each(|edge| func.edge_args(edge).iter().for_each(|&reg| visit(reg)));
     }
-    bad.sort_unstable();
-    bad.dedup();
-    bad
+}
+
+/// All uses of the registers with a use that some path reaches without a definition, in ascending order.
+fn undefined_uses(func: &MachFunc, graph: &Graph, homes: &[Option<MBlock>]) -> Vec<(VReg, MBlock)> {
+    let mut bad = vec![false; func.vregs.len()];
+    outside_uses(func, homes, |reg, block, home| {
+        bad[reg.as_u32() as usize] |= !home.is_some_and(|home| graph.dominates(home, block));
+    });
+    let mut uses = Vec::new();
+    outside_uses(func, homes, |reg, block, _| {
+        if bad[reg.as_u32() as usize] {
+            uses.push((reg, block));
+        }
+    });
+    uses.sort_unstable();
+    uses.dedup();
+    uses
 }
 
 /// What holds a scalar at the beginning and the end of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reaching {
+    /// The block was looked at.
+    known: bool,
+    /// The block has a parameter for it.
+    param: bool,
     start: Option<VReg>,
     end: Option<VReg>,
 }
 
 struct Repair<'a> {
     func: &'a mut MachFunc,
-    preds: &'a [Vec<MBlock>],
+    graph: &'a Graph,
     reg: VReg,
-    values: Vec<Reaching>,
+    /// The block that defines the register.
+    home: MBlock,
+    /// By block; as it was made outside of the region and the home.
+    values: &'a mut [Reaching],
+    /// Blocks at whose beginning the register is live, in reverse postorder.
+    region: Vec<MBlock>,
 }
 
 impl Repair<'_> {
-    fn run(mut self) {
-        let live = self.live_at_start();
-        let (home, params) = self.place_params(&live);
-        self.rewrite(home);
-        self.pass_arguments(&params);
+    fn run(mut self, uses: &[(VReg, MBlock)]) {
+        self.find_region(uses);
+        self.place_params();
+        for &(_, block) in uses {
+            self.rewrite(block);
+        }
+        self.pass_arguments();
+        for &block in self.region.iter().chain([&self.home]) {
+            self.values[index(block)] = Reaching::default();
+        }
     }
 
-    /// The block that defines the register, and blocks at whose beginning it is live.
-    fn live_at_start(&self) -> (MBlock, Vec<bool>) {
-        let func = &*self.func;
-        let mut home = MBlock::from_u32(0);
-        let mut live = vec![false; func.blocks.len()];
-        let mut work = Vec::new();
-        for (block, data) in func.blocks.iter() {
-            let (mut used, mut defined) = (false, data.sgpr_params.contains(&self.reg));
-            for inst in &data.insts {
-                registers(func, inst, |_, reg, def| {
-                    used |= reg == self.reg && !def && !defined;
-                    defined |= reg == self.reg && def;
-                });
-            }
-            let passed = data.linear.iter().flatten().any(|edge| func.edge_args(edge).contains(&self.reg));
-            if defined {
-                home = block;
-            } else if used || passed {
-                work.push(block);
-            }
-        }
+    fn find_region(&mut self, uses: &[(VReg, MBlock)]) {
+        let mut work: Vec<MBlock> = uses.iter().map(|&(_, block)| block).collect();
         while let Some(block) = work.pop() {
-            if block == home || std::mem::replace(&mut live[index(block)], true) {
-                continue;
+            if block != self.home && !std::mem::replace(&mut self.values[index(block)].known, true) {
+                self.region.push(block);
+                work.extend_from_slice(self.graph.preds(block));
             }
-            work.extend(&self.preds[index(block)]);
         }
-        (home, live)
+        self.region.sort_unstable_by_key(|&block| self.graph.position(block));
+        for &block in &self.region {
+            self.values[index(block)] = Reaching::default();
+        }
     }
 
     /// Gives every block where different values meet a parameter.
-    fn place_params(&mut self, (home, live): &(MBlock, Vec<bool>)) -> (MBlock, Vec<(MBlock, VReg)>) {
-        let count = self.func.blocks.len();
-        let mut params: FxHashMap<MBlock, VReg> = FxHashMap::default();
-        self.values.resize(count, Reaching::default());
+    fn place_params(&mut self) {
+        let reg = Some(self.reg);
+        self.values[index(self.home)] = Reaching { known: true, param: false, start: None, end: reg };
         let mut changed = true;
         while changed {
             changed = false;
-            for block in self.func.blocks.keys() {
-                let mut value = params.get(&block).copied();
-                if live[index(block)] && value.is_none() {
-                    let preds = &self.preds[index(block)];
-                    value = preds.first().and_then(|&p| self.values[index(p)].end);
-                    if preds.iter().any(|&p| self.values[index(p)].end != value) {
-                        let param = self.func.vregs.push(RegClass::Sgpr);
-                        params.insert(block, param);
-                        value = Some(param);
-                    }
+            for &block in &self.region {
+                let old = self.values[index(block)];
+                if old.param {
+                    continue;
                 }
-                let end = if block == *home { Some(self.reg) } else { value };
-                let new = Reaching { start: value, end };
-                changed |= new != self.values[index(block)];
+                let mut arriving = self
+                    .graph
+                    .preds(block)
+                    .iter()
+                    .map(|&p| self.values[index(p)])
+                    .filter(|value| value.known);
+                let first = arriving.next().and_then(|value| value.end);
+                let param = arriving.any(|value| value.end != first);
+                let value = if param { Some(self.func.vregs.push(RegClass::Sgpr)) } else { first };
+                let new = Reaching { known: true, param, start: value, end: value };
+                changed |= new != old;
                 self.values[index(block)] = new;
             }
         }
-        let mut params: Vec<(MBlock, VReg)> = params.into_iter().collect();
-        params.sort_unstable();
-        for &(block, param) in &params {
+    }
+
+    /// Makes the uses of a block read what reaches them.
+    fn rewrite(&mut self, block: MBlock) {
+        let from = self.reg;
+        let Some(to) = self.values[index(block)].start else { return };
+        for n in 0..self.func.blocks[block].insts.len() {
+            let mut inst = self.func.blocks[block].insts[n];
+            let mut which = [false; isa::inst::MAX_OPERANDS];
+            registers(self.func, &inst, |operand, reg, def| which[operand] |= reg == from && !def);
+            for (operand, _) in which.iter().enumerate().filter(|(_, uses)| **uses) {
+                let Operand::Virt(tuple) = inst.ops[operand] else { continue };
+                let start = self.func.tuples.len();
+                self.func
+                    .tuples
+                    .extend_from_within(tuple.start as usize..tuple.start as usize + usize::from(tuple.len));
+                self.func.tuples[start..].iter_mut().filter(|reg| **reg == from).for_each(|reg| *reg = to);
+                inst.ops[operand] = Operand::Virt(Tuple { start: start as u32, len: tuple.len });
+            }
+            self.func.blocks[block].insts[n] = inst;
+        }
+        for edge in self.func.blocks[block].linear.into_iter().flatten() {
+            let range = edge.args.start as usize..(edge.args.start + edge.args.len) as usize;
+            self.func.args[range].iter_mut().filter(|reg| **reg == from).for_each(|reg| *reg = to);
+        }
+    }
+
+    /// Adds the new parameters and their arguments.
+    fn pass_arguments(&mut self) {
+        for n in 0..self.region.len() {
+            let block = self.region[n];
+            let Reaching { param: true, start: Some(param), .. } = self.values[index(block)] else {
+                continue;
+            };
             self.func.blocks[block].sgpr_params.push(param);
-        }
-        (*home, params)
-    }
-
-    /// Makes uses read what reaches them.
-    fn rewrite(&mut self, home: MBlock) {
-        let blocks: Vec<MBlock> = self.func.blocks.keys().filter(|&block| block != home).collect();
-        for block in blocks {
-            let Some(to) = self.values[index(block)].start.filter(|&to| to != self.reg) else { continue };
-            for n in 0..self.func.blocks[block].insts.len() {
-                let mut inst = self.func.blocks[block].insts[n];
-                let mut which = Vec::new();
-                registers(self.func, &inst, |operand, reg, def| {
-                    if reg == self.reg && !def {
-                        which.push(operand);
-                    }
-                });
-                for operand in which {
-                    let Operand::Virt(tuple) = inst.ops[operand] else { continue };
-                    let from = self.reg;
-                    let regs: Vec<VReg> =
-                        self.func.regs(tuple).iter().map(|&reg| if reg == from { to } else { reg }).collect();
-                    inst.ops[operand] = self.func.tuple(&regs);
+            let preds = self.graph.preds(block);
+            for (n, &pred) in preds.iter().enumerate() {
+                if n > 0 && preds[n - 1] == pred {
+                    continue;
                 }
-                self.func.blocks[block].insts[n] = inst;
-            }
-            for edge in self.func.blocks[block].linear.into_iter().flatten() {
-                let range = edge.args.start as usize..(edge.args.start + edge.args.len) as usize;
-                for reg in &mut self.func.args[range] {
-                    if *reg == self.reg {
-                        *reg = to;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds the arguments of the new parameters.
-    fn pass_arguments(&mut self, params: &[(MBlock, VReg)]) {
-        for &(block, _) in params {
-            let mut preds = self.preds[index(block)].clone();
-            preds.dedup();
-            for pred in preds {
                 let arg = match self.values[index(pred)].end {
                     Some(arg) => arg,
                     None => undefined(self.func, pred),
@@ -263,9 +226,11 @@ impl Repair<'_> {
                     if let Some(edge) = self.func.blocks[pred].linear[k]
                         && edge.to == block
                     {
-                        let mut args = self.func.edge_args(&edge).to_vec();
-                        args.push(arg);
-                        let args = self.func.arg_range(&args);
+                        let start = self.func.args.len();
+                        let old = edge.args.start as usize..(edge.args.start + edge.args.len) as usize;
+                        self.func.args.extend_from_within(old);
+                        self.func.args.push(arg);
+                        let args = ArgRange { start: start as u32, len: edge.args.len + 1 };
                         self.func.blocks[pred].linear[k] = Some(Edge { to: block, args });
                     }
                 }
@@ -285,8 +250,7 @@ fn undefined(func: &mut MachFunc, block: MBlock) -> VReg {
 }
 
 /// Puts blocks on critical edges that carry arguments now.
-fn split_critical(func: &mut MachFunc) {
-    let preds = linear_preds(func);
+fn split_critical(func: &mut MachFunc, graph: &Graph) {
     let blocks: Vec<MBlock> = func.blocks.keys().collect();
     for block in blocks {
         let data = &func.blocks[block];
@@ -295,7 +259,7 @@ fn split_critical(func: &mut MachFunc) {
         }
         for k in 0..2 {
             let Some(edge) = func.blocks[block].linear[k] else { continue };
-            if edge.args.len > 0 && preds[index(edge.to)].len() > 1 {
+            if edge.args.len > 0 && graph.preds(edge.to).len() > 1 {
                 split(func, block, k, edge);
             }
         }

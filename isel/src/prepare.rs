@@ -89,7 +89,7 @@ fn has_plain_latch(func: &Function, ctx: &Context, l: Loop) -> bool {
 
 /// Sends the edges from `from` to `to` through one new block.
 fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
-    let between = new_block_before(func, to);
+    let between = new_block_on_the_way(func, to);
     for &pred in from {
         if let Some(branch) = func.terminator(pred) {
             func.retarget(branch, to, between);
@@ -98,11 +98,9 @@ fn merge_edges(func: &mut Function, to: Block, from: &[Block]) {
 }
 
 /// A new block that has the parameters of `to` and passes them on.
-fn new_block_before(func: &mut Function, to: Block) -> Block {
+fn new_block_on_the_way(func: &mut Function, to: Block) -> Block {
     let between = func.make_block();
-    let at = func.layout.iter().position(|&b| b == to).unwrap_or(func.layout.len());
-    // The entry stays first.
-    func.layout.insert(at.max(1), between);
+    func.layout.push(between);
     let count = func.params(to).len();
     let mut params: Vec<Value> = Vec::with_capacity(count);
     for n in 0..count {
@@ -140,8 +138,7 @@ fn split_edge(func: &mut Function, branch: Inst, which: usize, to: Block) {
     let cond = func.args(branch)[0];
     let loc = func.insts[branch].loc;
     let between = func.make_block();
-    let at = func.layout.iter().position(|&b| b == to).unwrap_or(func.layout.len());
-    func.layout.insert(at.max(1), between);
+    func.layout.push(between);
     func.push(between, Op::Jump(to), &args, loc);
     let mut list: Vec<Value> = vec![cond];
     list.extend_from_slice(&other);

@@ -7,7 +7,7 @@
 //!   with arguments is not critical.
 //! * `prologue <= term <= insts.len()`; branches are in the terminator group, which ends where linear edges say.
 
-use ir::analysis::dominance::Tree;
+use crate::graph::Graph;
 use isa::legal::Illegal;
 use isa::table::{Flags, Role};
 use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget, VReg};
@@ -80,63 +80,6 @@ struct Check<'a> {
     /// The graphs on which SGPRs and VGPRs live.
     graphs: [Graph; 2],
     errors: Vec<String>,
-}
-
-/// What is asked of one of the graphs.
-struct Graph {
-    /// Place of each block in reverse postorder; `None` where no path leads to.
-    position: Vec<Option<u32>>,
-    dominators: Tree,
-    /// Number of predecessors.
-    preds: Vec<u32>,
-}
-
-impl Graph {
-    fn new(func: &MachFunc, class: RegClass) -> Graph {
-        let count = func.blocks.len();
-        let succ =
-            |block: u32, n: usize| graph(&func.blocks[MBlock::from_u32(block)], class)[n].map(|e| e.to);
-        let mut preds: Vec<Vec<u32>> = vec![Vec::new(); count];
-        let mut seen = vec![false; count];
-        let mut order = Vec::with_capacity(count);
-        let mut stack: Vec<(u32, usize)> = Vec::new();
-        if count > 0 {
-            stack.push((0, 0));
-            seen[0] = true;
-        }
-        while let Some(top) = stack.last_mut() {
-            let (block, n) = *top;
-            top.1 += 1;
-            if n == 2 {
-                order.push(block);
-                stack.pop();
-            } else if let Some(to) = succ(block, n).map(MBlock::as_u32) {
-                preds[to as usize].push(block);
-                if !std::mem::replace(&mut seen[to as usize], true) {
-                    stack.push((to, 0));
-                }
-            }
-        }
-        order.reverse();
-        let mut position = vec![None; count];
-        for (n, &block) in (0..).zip(&order) {
-            position[block as usize] = Some(n);
-        }
-        let mut dominators = Tree::default();
-        dominators.compute(order.len(), |n| {
-            preds[order[n as usize] as usize].iter().filter_map(|&pred| position[pred as usize])
-        });
-        Graph { position, dominators, preds: preds.iter().map(|list| list.len() as u32).collect() }
-    }
-
-    /// Whether every path to `b` passes `a`.
-    fn dominates(&self, a: MBlock, b: MBlock) -> bool {
-        match (self.position[a.as_u32() as usize], self.position[b.as_u32() as usize]) {
-            (_, None) => true,
-            (None, Some(_)) => false,
-            (Some(a), Some(b)) => self.dominators.contains(a, b),
-        }
-    }
 }
 
 impl Check<'_> {
@@ -216,7 +159,7 @@ impl Check<'_> {
         match self.defs[reg.as_u32() as usize] {
             Some((home, at)) if home == block => at as usize <= n,
             Some((home, _)) => graph.dominates(home, block),
-            None => graph.position[block.as_u32() as usize].is_none(),
+            None => graph.position(block).is_none(),
         }
     }
 
@@ -280,8 +223,8 @@ impl Check<'_> {
         }
     }
 
-    fn preds(&self, to: MBlock, class: RegClass) -> u32 {
-        self.graphs[usize::from(class == RegClass::Vgpr)].preds[to.as_u32() as usize]
+    fn preds(&self, to: MBlock, class: RegClass) -> usize {
+        self.graphs[usize::from(class == RegClass::Vgpr)].preds(to).len()
     }
 
     fn inst(&mut self, block: MBlock, n: usize, inst: &MachInst) {
@@ -290,10 +233,6 @@ impl Check<'_> {
             self.error(block, n, &problem.to_string());
         }
     }
-}
-
-fn graph(data: &isa::MachBlock, class: RegClass) -> &isa::Edges {
-    if class == RegClass::Sgpr { &data.linear } else { &data.logical }
 }
 
 fn params(func: &MachFunc, block: MBlock, class: RegClass) -> &[VReg] {

@@ -15,11 +15,12 @@ use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc};
 use crate::op::Op;
 use crate::types::Type;
+use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
 /// An instruction outside the loop with the value among its operands. (Their positions change when
 /// arguments are added to a branch, so they are not kept.)
-#[derive(PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Use {
     value: Value,
     inst: Inst,
@@ -30,48 +31,89 @@ pub fn lcssa_divergent_exits(func: &mut Function, analyses: &mut Analyses) -> bo
     if !analyses.uniformity.has_divergent_loop() {
         return false;
     }
-    // A new parameter may itself lie in a loop around this one or further on: those come later. Loops are
-    // renumbered when an edge is split; headers stay.
-    let Analyses { cfg, loops, uniformity, .. } = &*analyses;
-    let mut order: Vec<Loop> = loops.loops().rev().filter(|&l| uniformity.is_loop_divergent(l)).collect();
-    order.sort_by_key(|&l| cfg.position(loops.header(l)) as usize + loops.blocks(l).len());
-    let headers: Vec<Block> = order.into_iter().map(|l| loops.header(l)).collect();
-    let mut changed = false;
-    for header in headers {
-        let Some(l) = analyses.loops.innermost(header) else { continue };
-        let uses = outside_uses(func, analyses, l);
-        if uses.is_empty() {
-            continue;
-        }
-        changed = true;
-        if dedicate_exits(func, analyses, l) {
-            analyses.compute(func);
-        }
-        let Some(l) = analyses.loops.innermost(header) else { continue };
-        Router { analyses, l, known: FxHashMap::default(), open: Vec::new() }.route(func, &uses);
+    let mut uses = Uses { old: func.values.len(), of: FxHashMap::default() };
+    let leaving = uses.find(func, analyses);
+    if leaving.is_empty() {
+        return false;
+    }
+    // Loops are renumbered when edges are split; headers stay.
+    let headers: Vec<Block> = leaving.iter().map(|&l| analyses.loops.header(l)).collect();
+    let mut split = false;
+    for &l in &leaving {
+        split |= dedicate_exits(func, analyses, l);
+    }
+    if split {
         analyses.compute(func);
     }
-    changed
+    let loops = &analyses.loops;
+    let mut order: Vec<Loop> = headers.into_iter().filter_map(|header| loops.innermost(header)).collect();
+    // A new parameter may itself lie in a loop around this one or further on: those come later.
+    order.sort_by_key(|&l| {
+        let first = analyses.cfg.position(loops.header(l)) as usize;
+        (first + loops.blocks(l).len(), std::cmp::Reverse(first))
+    });
+    for l in order {
+        let list = uses.of.remove(&loops.header(l)).unwrap_or_default();
+        let mut exits: Vec<Block> = loops.exits(l).iter().map(|&(_, to)| to).collect();
+        exits.sort_unstable();
+        exits.dedup();
+        let router =
+            Router { analyses, l, exits, known: FxHashMap::default(), open: Vec::new(), uses: &mut uses };
+        router.route(func, &list);
+    }
+    analyses.compute(func);
+    // What was routed through a loop that nothing left before.
+    if !uses.of.is_empty() {
+        lcssa_divergent_exits(func, analyses);
+    }
+    true
 }
 
-fn outside_uses(func: &Function, analyses: &Analyses, l: Loop) -> Vec<Use> {
-    let Analyses { cfg, loops, uniformity, .. } = analyses;
-    let mut uses = Vec::new();
-    for &block in cfg.rpo().iter().filter(|&&block| !loops.contains(l, block)) {
-        for &inst in &func.blocks[block].insts {
-            for &value in func.args(inst) {
-                let scalar = func.ty(value) == Type::Bool || uniformity.is_uniform(value);
-                if scalar
-                    && loops.contains(l, func.block_of(value))
-                    && uniformity.leaves_divergent_loop(func, loops, value, block)
-                    && uses.last() != Some(&Use { value, inst })
-                {
-                    uses.push(Use { value, inst });
+/// Uses of scalars outside a divergent loop in which they are defined, by the header of the innermost such loop.
+struct Uses {
+    /// Number of values that the analyses know.
+    old: usize,
+    of: FxHashMap<Block, Vec<Use>>,
+}
+
+impl Uses {
+    /// Finds them all. Returns the loops that values leave, or may leave when inner loops are closed.
+    fn find(&mut self, func: &Function, analyses: &Analyses) -> Vec<Loop> {
+        let mut leaving = vec![false; analyses.loops.len()];
+        for &block in analyses.cfg.rpo() {
+            for &inst in &func.blocks[block].insts {
+                for &value in func.args(inst) {
+                    let mut l = self.note(func, analyses, value, inst);
+                    // A mask is one behind the inner loop too.
+                    while let Some(left) = l.filter(|&l| !analyses.loops.contains(l, block)) {
+                        leaving[left.index()] |= analyses.uniformity.is_loop_divergent(left);
+                        l = if func.ty(value) == Type::Bool { analyses.loops.parent(left) } else { None };
+                    }
                 }
             }
         }
+        analyses.loops.loops().filter(|l| leaving[l.index()]).collect()
     }
-    uses
+
+    /// Notes a use if it is one, and returns the loop.
+    fn note(&mut self, func: &Function, analyses: &Analyses, value: Value, inst: Inst) -> Option<Loop> {
+        let Analyses { loops, uniformity, .. } = analyses;
+        let known = value.index() < self.old;
+        let scalar = func.ty(value) == Type::Bool || known && uniformity.is_uniform(value);
+        let block = func.insts[inst].block;
+        if !scalar || !uniformity.leaves_divergent_loop(func, loops, value, block) {
+            return None;
+        }
+        let mut around = loops.innermost(func.block_of(value));
+        while let Some(l) = around.filter(|&l| !uniformity.is_loop_divergent(l)) {
+            around = loops.parent(l);
+        }
+        let list = self.of.entry(loops.header(around?)).or_default();
+        if list.last() != Some(&Use { value, inst }) {
+            list.push(Use { value, inst });
+        }
+        around
+    }
 }
 
 /// Gives every exit block that can also be reached from outside the loop a block before it that cannot.
@@ -83,8 +125,7 @@ fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
     shared.retain(|&to| cfg.preds(to).iter().any(|&pred| !loops.contains(l, pred)));
     for &to in &shared {
         let between = func.make_block();
-        let at = func.layout.iter().position(|&b| b == to).unwrap_or(func.layout.len());
-        func.layout.insert(at, between);
+        func.layout.push(between);
         let types: Vec<Type> = func.params(to).iter().map(|&p| func.ty(p)).collect();
         let params: Vec<Value> = types.into_iter().map(|ty| func.add_param(between, ty)).collect();
         func.push(between, Op::Jump(to), &params, SrcLoc::default());
@@ -103,10 +144,12 @@ fn dedicate_exits(func: &mut Function, analyses: &Analyses, l: Loop) -> bool {
 struct Router<'a> {
     analyses: &'a Analyses,
     l: Loop,
+    exits: Vec<Block>,
     /// The parameter of a block that carries a value of the loop.
     known: FxHashMap<(Value, Block), Value>,
     /// Parameters whose arguments are still to be passed.
     open: Vec<(Value, Block)>,
+    uses: &'a mut Uses,
 }
 
 impl Router<'_> {
@@ -121,6 +164,7 @@ impl Router<'_> {
                     *arg = carried;
                 }
             }
+            self.uses.note(func, self.analyses, carried, u.inst);
         }
     }
 
@@ -129,15 +173,7 @@ impl Router<'_> {
         // An exit that dominates the block is the only way to it. Otherwise paths from several exits
         // merge at the first join upwards.
         let Analyses { cfg, dom, .. } = self.analyses;
-        let mut place = None;
-        let mut up = Some(block);
-        while let Some(b) = up {
-            if self.is_exit(b) {
-                place = Some(b);
-                break;
-            }
-            up = dom.idom(b);
-        }
+        let mut place = self.exits.iter().copied().find(|&exit| dom.dominates(exit, block));
         let mut join = block;
         while place.is_none() {
             match *cfg.preds(join) {
@@ -174,6 +210,9 @@ impl Router<'_> {
                 if func.succs(pred).nth(which) == Some(block) {
                     func.push_branch_arg(branch, which, arg);
                 }
+            }
+            if !inside {
+                self.uses.note(func, self.analyses, arg, branch);
             }
         }
     }

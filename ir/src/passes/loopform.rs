@@ -5,9 +5,10 @@
 //! blocks the loop exits to, so that the loop can be copied or changed without touching their uses.
 
 use crate::analysis::{Cfg, Loop, LoopForest};
-use crate::entity::{Block, Value};
+use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc};
 use crate::op::Op;
+use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
 /// Gives every loop a preheader and a single latch. Returns whether the control flow changed; the
@@ -65,25 +66,56 @@ pub fn edge_args(func: &Function, pred: Block, to: Block) -> Option<&[Value]> {
     edges.next().is_none().then(|| func.branch_args(last, which))
 }
 
-/// Makes every use, behind the loop, of a value the loop defines go through block parameters.
-pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop) {
-    let Some(&last) = loops.blocks(l).last() else { return };
-    let mut closer = Closer { cfg, loops, l, known: FxHashMap::default(), open: Vec::new() };
-    // What the loop dominates comes after it in the order.
-    for at in cfg.position(last) as usize + 1..cfg.rpo().len() {
-        let block = cfg.rpo()[at];
-        for n in 0..func.blocks[block].insts.len() {
-            let inst = func.blocks[block].insts[n];
-            for operand in 0..func.args(inst).len() {
-                let value = func.args(inst)[operand];
-                if loops.contains(l, func.block_of(value)) {
-                    let outside = closer.read(func, value, block);
-                    func.set_arg(inst, operand, outside);
-                }
+/// Uses of values outside the loop that defines them, by loop.
+#[derive(Debug, Default)]
+pub struct OutsideUses {
+    of: Vec<Vec<(Value, Inst)>>,
+    /// By block: the wanted loop that holds it.
+    home: Vec<Option<Loop>>,
+}
+
+impl OutsideUses {
+    /// Finds those of the loops for which `wanted` holds, no one of which may hold another.
+    pub fn find(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest, wanted: impl Fn(Loop) -> bool) {
+        self.of.iter_mut().for_each(Vec::clear);
+        self.of.resize(loops.len(), Vec::new());
+        self.home.clear();
+        self.home.resize(func.blocks.len(), None);
+        let mut first = None;
+        for l in loops.loops().filter(|&l| wanted(l)) {
+            first = first.or(Some(cfg.position(loops.header(l))));
+            loops.blocks(l).iter().for_each(|&block| self.home[block.index()] = Some(l));
+        }
+        // What a loop dominates comes after it in the order.
+        for &block in &cfg.rpo()[first.map_or(cfg.rpo().len(), |at| at as usize)..] {
+            for &inst in &func.blocks[block].insts {
+                func.args(inst).iter().for_each(|&value| self.note(func, value, inst));
             }
         }
     }
-    closer.pass_to_params(func);
+
+    fn note(&mut self, func: &Function, value: Value, inst: Inst) {
+        let home = |block: Block| self.home.get(block.index()).copied().flatten();
+        if let Some(l) = home(func.block_of(value))
+            && home(func.insts[inst].block) != Some(l)
+            && self.of[l.index()].last() != Some(&(value, inst))
+        {
+            self.of[l.index()].push((value, inst));
+        }
+    }
+}
+
+/// Makes every use, behind the loop, of a value the loop defines go through block parameters. `uses` are up to date
+/// and remain so for the loops that come later in the order.
+pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop, uses: &mut OutsideUses) {
+    let list = std::mem::take(&mut uses.of[l.index()]);
+    let mut closer = Closer { cfg, loops, l, known: FxHashMap::default(), open: Vec::new() };
+    for &(value, inst) in &list {
+        let outside = closer.read(func, value, func.insts[inst].block);
+        func.args_mut(inst).iter_mut().filter(|arg| **arg == value).for_each(|arg| *arg = outside);
+        uses.note(func, outside, inst);
+    }
+    closer.pass_to_params(func, uses);
 }
 
 struct Closer<'a> {
@@ -122,7 +154,7 @@ impl Closer<'_> {
         found
     }
 
-    fn pass_to_params(&mut self, func: &mut Function) {
+    fn pass_to_params(&mut self, func: &mut Function, uses: &mut OutsideUses) {
         // In the order they were made in, which is the order of each block's parameters.
         let mut next = 0;
         while let Some(&(value, block)) = self.open.get(next) {
@@ -139,6 +171,7 @@ impl Closer<'_> {
                         func.push_branch_arg(last, which, arg);
                     }
                 }
+                uses.note(func, arg, last);
             }
         }
     }

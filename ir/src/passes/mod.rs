@@ -23,6 +23,7 @@ mod simplify;
 pub mod sroa;
 mod strength;
 mod table;
+pub mod tails;
 #[cfg(test)]
 mod testing;
 pub mod tripcount;
@@ -98,6 +99,7 @@ pub struct PassContext {
     ranges: ranges::Scratch,
     restrict: restrict::Scratch,
     merge: merge_mem::Scratch,
+    tails: tails::Scratch,
     align: align::Alignments,
     /// Counts changes to the function.
     version: u32,
@@ -173,6 +175,7 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
     ("dce", 1, Repeat::Dce, dce_pass),
     ("merge_mem", 1, Repeat::Always, merge_pass),
+    ("tails", 2, Repeat::Always, tails_pass),
     ("dce", 0, Repeat::Dce, dce_pass),
 ];
 
@@ -320,6 +323,11 @@ fn ranges_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
 
 fn assumes_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {
     ranges::drop_assumes(func)
+}
+
+fn tails_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    ctx.compute_loops(func);
+    tails::run(func, &ctx.cfg, &ctx.loops, &mut ctx.tails)
 }
 
 fn merge_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {

@@ -3,7 +3,7 @@
 //! The header, which tests, is copied to the end of the preheader; the original stays as the new latch.
 //! A new header takes the values that the rest of the loop uses of the test block as parameters.
 
-use super::loopform::{close, edge_args};
+use super::loopform::{OutsideUses, close, edge_args};
 use crate::analysis::{Cfg, Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, UnrollHint};
@@ -21,13 +21,21 @@ pub struct Scratch {
     entering: Vec<Option<Value>>,
     inside: Vec<Option<Value>>,
     tried: Vec<bool>,
-    /// By loop: it or one around it was rotated in this round.
+    /// Values whose entries in `entering` and `inside` are to be forgotten.
+    touched: Vec<Value>,
+    /// By loop: it or one around it is rotated in this round.
     stale: Vec<bool>,
+    /// The loops to rotate in this round.
+    chosen: Vec<(Loop, Shape)>,
+    uses: OutsideUses,
 }
 
 /// Forgets which loops were looked at; call before the first [`round`] on a function.
 pub fn begin(s: &mut Scratch) {
     s.tried.clear();
+    s.touched.clear();
+    s.entering.clear();
+    s.inside.clear();
 }
 
 /// Rotates the loops that should be, were not looked at since [`begin`], and are in no loop rotated in this
@@ -37,8 +45,7 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
     s.tried.resize(func.blocks.len().max(s.tried.len()), false);
     s.stale.clear();
     s.stale.resize(loops.len(), false);
-    let mut changed = false;
-    // In the order of the blocks: what a loop defines is used behind it, where nothing has changed yet.
+    s.chosen.clear();
     for l in loops.loops() {
         if loops.parent(l).is_some_and(|parent| s.stale[parent.index()]) {
             s.stale[l.index()] = true;
@@ -48,15 +55,27 @@ pub fn round(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch
             continue;
         }
         if let Some(shape) = shape(func, loops, l) {
-            close(func, cfg, loops, l);
-            rotate(func, loops, l, shape, s);
+            s.chosen.push((l, shape));
             s.stale[l.index()] = true;
-            changed = true;
         }
     }
-    changed
+    if s.chosen.is_empty() {
+        return false;
+    }
+    let chosen = std::mem::take(&mut s.chosen);
+    let mut uses = std::mem::take(&mut s.uses);
+    let is_chosen = |l: Loop| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok();
+    uses.find(func, cfg, loops, is_chosen);
+    // In the order of the blocks: what a loop defines is used behind it, where nothing has changed yet.
+    for &(l, shape) in &chosen {
+        close(func, cfg, loops, l, &mut uses);
+        rotate(func, loops, l, shape, s);
+    }
+    (s.chosen, s.uses) = (chosen, uses);
+    true
 }
 
+#[derive(Clone, Copy, Debug)]
 struct Shape {
     preheader: Block,
     header: Block,
@@ -95,9 +114,11 @@ fn cheap(func: &Function, header: Block) -> bool {
 
 fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mut Scratch) {
     let Shape { preheader, header, stay } = shape;
+    for value in s.touched.drain(..) {
+        (s.entering[value.index()], s.inside[value.index()]) = (None, None);
+    }
     for map in [&mut s.entering, &mut s.inside] {
-        map.clear();
-        map.resize(func.values.len(), None);
+        map.resize(func.values.len().max(map.len()), None);
     }
     let (Some(enter), Some(test)) = (func.terminator(preheader), func.terminator(header)) else { return };
     copy_test(func, preheader, header, enter, test, s);
@@ -134,6 +155,7 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     for n in 0..func.params(header).len() {
         let incoming = edge_args(func, preheader, header).map(|args| args[n]);
         s.entering[func.params(header)[n].index()] = incoming;
+        s.touched.push(func.params(header)[n]);
     }
     let loc = func.insts[enter].loc;
     func.blocks[preheader].insts.pop();
@@ -146,6 +168,7 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
         let copy = func.push_n(preheader, func.insts[inst].op, &args, ty, results, loc);
         for n in 0..results {
             s.entering[func.result(inst, n).index()] = Some(func.result(copy, n));
+            s.touched.push(func.result(inst, n));
         }
     }
 }
@@ -175,6 +198,7 @@ impl Carry<'_> {
         }
         let param = self.func.add_param(self.head, self.func.ty(value));
         self.s.inside[value.index()] = Some(param);
+        self.s.touched.push(value);
         let entering = self.s.entering[value.index()].unwrap_or(value);
         self.func.push_branch_arg(self.guard, self.stay, entering);
         self.func.push_branch_arg(self.test, self.stay, value);

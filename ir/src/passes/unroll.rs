@@ -5,7 +5,7 @@
 //! way, operations on constants are folded and decided branches followed, so that what a constant counter
 //! makes unreachable is never copied, and the copying ends by itself when the way back is.
 
-use super::loopform::{close, edge_args};
+use super::loopform::{OutsideUses, close, edge_args};
 use super::simplify::fold;
 use super::tripcount::{TripCount, trip_count};
 use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
@@ -36,6 +36,7 @@ pub struct Scratch {
     tried: Vec<bool>,
     /// By loop: a loop in it has not been looked at.
     waiting: Vec<bool>,
+    uses: OutsideUses,
 }
 
 /// What to do with a loop.
@@ -227,7 +228,8 @@ impl<'a> Copier<'a> {
         let preheader = loops.preheader(l)?;
         let [latch] = *loops.latches(l) else { return None };
         edge_args(func, latch, header)?;
-        close(func, cfg, loops, l);
+        s.uses.find(func, cfg, loops, |other| other == l);
+        close(func, cfg, loops, l, &mut s.uses);
         s.values.clear();
         s.values.resize(func.values.len(), None);
         s.consts.clear();

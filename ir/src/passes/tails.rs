@@ -1,0 +1,243 @@
+//! Tail merging: blocks that do the same with different values and then go on to the same place become one block,
+//! which takes the values in which they differ as parameters.
+//!
+//! The typical case is a row of early exits, `if (a == 1) { out[i] = x; return; } … if (a == 2) { out[j] = y; return; }`.
+//! Lanes that took different exits then run the common block together, and a loop with a hundred such exits has one
+//! place that lanes leave it for.
+
+use crate::analysis::{Cfg, LoopForest};
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, ValueDef};
+use crate::op::{BinOp, MemFlags, Op, Order};
+use crate::types::Type;
+use cranelift_entity::EntityRef;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// Fewer blocks are left as they are: two are what if-conversion is for.
+const MIN_BLOCKS: usize = 3;
+/// Instructions of a block that is looked at; in long blocks the branch matters little.
+const MAX_INSTS: usize = 24;
+/// Most values in which merged blocks may differ.
+const MAX_PARAMS: usize = 6;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Groups of like blocks by the hash of what they do.
+    groups: FxHashMap<u64, Vec<Vec<Block>>>,
+    /// The hashes in the order in which they were first seen.
+    order: Vec<u64>,
+    operands: [Vec<Operand>; 2],
+}
+
+/// What an instruction takes an argument from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Operand {
+    /// Result of an instruction of the block.
+    Local(u32, u16),
+    /// Parameter of the block.
+    Param(u16),
+    /// A value that must be the same in all blocks.
+    Same(Value),
+    /// A value from outside that may differ.
+    Outside(Type),
+}
+
+/// Runs the pass; `cfg` and `loops` are stale afterwards if the result is true.
+pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
+    s.groups.clear();
+    s.order.clear();
+    for &block in &cfg.rpo()[1..] {
+        if mergeable(func, cfg, block) {
+            sort_in(func, loops, block, s);
+        }
+    }
+    let mut changed = false;
+    for n in 0..s.order.len() {
+        for group in s.groups.remove(&s.order[n]).unwrap_or_default() {
+            changed |= group.len() >= MIN_BLOCKS && merge(func, cfg, &group);
+        }
+    }
+    if changed {
+        // Blocks that were merged into others have no edges to them any more.
+        let entry = func.entry();
+        let mut used = vec![false; func.blocks.len()];
+        for &block in &func.layout {
+            func.succs(block).for_each(|to| used[to.index()] = true);
+        }
+        func.layout.retain(|&b| b == entry || used[b.index()]);
+    }
+    changed
+}
+
+/// Whether lanes from elsewhere may take part in what the block does.
+fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
+    // A branch has not two edges to one block.
+    let sole_side = |&pred: &Block| cfg.succs(pred).filter(|&to| to != block).all(|to| !ends(func, to));
+    if !cfg.preds(block).iter().all(sole_side) {
+        return false;
+    }
+    let Some(last) = func.terminator(block) else { return false };
+    let onward = match func.insts[last].op {
+        Op::Jump(to) => !cfg.is_loop_header(to),
+        Op::Ret => true,
+        _ => false,
+    };
+    onward
+        && !cfg.is_loop_header(block)
+        && func.blocks[block].insts.len() <= MAX_INSTS
+        && func.blocks[block].insts.iter().all(|&inst| match func.insts[inst].op {
+            Op::Load { mem, .. } | Op::Store { mem, .. } => {
+                mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE)
+            }
+            op => op.is_pure() || inst == last,
+        })
+}
+
+/// Whether nothing but the end or one block follows.
+fn ends(func: &Function, block: Block) -> bool {
+    func.terminator(block).is_some_and(|last| matches!(func.insts[last].op, Op::Jump(_) | Op::Ret))
+}
+
+/// Puts the block into the group of those like it.
+fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
+    let mut hasher = FxHasher::default();
+    let [own, other] = &mut s.operands;
+    operands(func, block, own);
+    own.hash(&mut hasher);
+    loops.innermost(block).hash(&mut hasher);
+    for &inst in &func.blocks[block].insts {
+        func.insts[inst].op.hash(&mut hasher);
+    }
+    let hash = hasher.finish();
+    let groups = s.groups.entry(hash).or_insert_with(|| {
+        s.order.push(hash);
+        Vec::new()
+    });
+    for group in groups.iter_mut() {
+        operands(func, group[0], other);
+        if own == other && like(func, loops, block, group[0]) {
+            return group.push(block);
+        }
+    }
+    groups.push(vec![block]);
+}
+
+fn like(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
+    let (x, y) = (&func.blocks[a].insts, &func.blocks[b].insts);
+    let types = |block: Block| func.params(block).iter().map(|&p| func.ty(p));
+    loops.innermost(a) == loops.innermost(b)
+        && types(a).eq(types(b))
+        && x.len() == y.len()
+        && x.iter().zip(y).all(|(&i, &j)| {
+            let result = |inst: Inst| func.results_of(inst).next().map(|v| func.ty(v));
+            func.insts[i].op == func.insts[j].op && result(i) == result(j)
+        })
+}
+
+/// The arguments of the block's instructions in order.
+fn operands(func: &Function, block: Block, list: &mut Vec<Operand>) {
+    list.clear();
+    let insts = &func.blocks[block].insts;
+    let local = |inst: Inst| insts.iter().position(|&i| i == inst).unwrap_or(insts.len()) as u32;
+    for &inst in insts {
+        for (n, &arg) in func.args(inst).iter().enumerate() {
+            list.push(match func.values[arg].def {
+                ValueDef::Param(home, index) if home == block => Operand::Param(index),
+                ValueDef::Result(def, index) if func.insts[def].block == block => {
+                    Operand::Local(local(def), index)
+                }
+                _ if may_differ(func.insts[inst].op, n) => Operand::Outside(func.ty(arg)),
+                _ => Operand::Same(arg),
+            });
+        }
+    }
+}
+
+/// Whether argument `n` of the operation costs no more as a variable than as a constant.
+fn may_differ(op: Op, n: usize) -> bool {
+    match op {
+        Op::Bin(BinOp::Add | BinOp::Sub | BinOp::And | BinOp::Or | BinOp::Xor) => true,
+        Op::Bin(BinOp::FAdd | BinOp::FSub | BinOp::FMul) | Op::Cast(_) | Op::Select | Op::Jump(_) => true,
+        Op::PtrAdd | Op::PtrAddZ => n == 1,
+        Op::Store { .. } => n > 0,
+        _ => false,
+    }
+}
+
+/// An argument in which blocks of a group differ.
+struct Column {
+    /// Which argument of which instruction.
+    place: (usize, usize),
+    /// Its value in each block.
+    values: Vec<Value>,
+}
+
+fn columns(func: &Function, group: &[Block]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (at, &inst) in func.blocks[group[0]].insts.iter().enumerate() {
+        let argument = |block: Block, n: usize| func.args(func.blocks[block].insts[at])[n];
+        for (n, &first) in func.args(inst).iter().enumerate() {
+            let outside = func.block_of(first) != group[0];
+            if outside && group.iter().any(|&block| argument(block, n) != first) {
+                let values = group.iter().map(|&block| argument(block, n)).collect();
+                columns.push(Column { place: (at, n), values });
+            }
+        }
+    }
+    columns
+}
+
+/// Makes the blocks of a group one, if that pays.
+fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
+    let saved: u32 = func.blocks[group[0]].insts.iter().map(|&inst| price(func, inst)).sum();
+    let columns = columns(func, group);
+    let mut distinct: Vec<&[Value]> = Vec::new();
+    for column in &columns {
+        if !distinct.contains(&&column.values[..]) {
+            distinct.push(&column.values);
+        }
+        if distinct.len() > MAX_PARAMS {
+            return false;
+        }
+    }
+    let types: Vec<Type> = distinct.iter().map(|values| func.ty(values[0])).collect();
+    if saved <= types.iter().map(|ty| ty.dwords()).sum() {
+        return false;
+    }
+    let params: Vec<Value> = types.into_iter().map(|ty| func.add_param(group[0], ty)).collect();
+    for Column { place: (at, n), values } in &columns {
+        let inst = func.blocks[group[0]].insts[*at];
+        if let Some(same) = distinct.iter().position(|known| known == values) {
+            func.set_arg(inst, *n, params[same]);
+        }
+    }
+    for (member, &block) in group.iter().enumerate() {
+        let values: Vec<Value> = distinct.iter().map(|values| values[member]).collect();
+        redirect(func, cfg, block, group[0], &values);
+    }
+    true
+}
+
+/// Sends the edges to `from` to `to`, with more arguments.
+fn redirect(func: &mut Function, cfg: &Cfg, from: Block, to: Block, values: &[Value]) {
+    let preds = cfg.preds(from);
+    for (n, &pred) in preds.iter().enumerate() {
+        let Some(last) = func.terminator(pred).filter(|_| !preds[..n].contains(&pred)) else { continue };
+        for which in 0..func.branch_count(last) {
+            if func.branch_target(last, which) == Some(from) {
+                values.iter().for_each(|&value| func.push_branch_arg(last, which, value));
+                func.set_target(last, which, to);
+            }
+        }
+    }
+}
+
+/// Instructions that running the block once less saves.
+fn price(func: &Function, inst: Inst) -> u32 {
+    match func.insts[inst].op {
+        Op::Const(_) | Op::Jump(_) | Op::Ret | Op::Cast(_) | Op::Pos(_) => 0,
+        _ => 1,
+    }
+}
