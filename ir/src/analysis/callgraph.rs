@@ -4,8 +4,6 @@ use crate::entity::FuncId;
 use crate::func::Module;
 use crate::op::Op;
 use cranelift_entity::{EntityRef, EntitySet};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 
 /// The call graph of a module.
 #[derive(Clone, Debug, Default)]
@@ -17,31 +15,16 @@ pub struct CallGraph {
 impl CallGraph {
     /// The graph of a module.
     pub fn new(module: &Module) -> Self {
-        let mut graph = DiGraph::<FuncId, ()>::with_capacity(module.funcs.len(), 0);
-        for id in module.funcs.keys() {
-            graph.add_node(id);
-        }
-        for (id, func) in module.funcs.iter() {
-            let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
-            for &inst in insts {
-                if let Op::Call(callee) = func.insts[inst].op
-                    && module.funcs.is_valid(callee)
-                {
-                    graph.update_edge(NodeIndex::new(id.index()), NodeIndex::new(callee.index()), ());
-                }
-            }
-        }
+        let callees = Callees::of(module);
         let mut result = CallGraph::default();
-        // Components come callees first.
-        for component in tarjan_scc(&graph) {
-            let cyclic = component.len() > 1 || graph.contains_edge(component[0], component[0]);
-            for node in component {
-                result.bottom_up.push(graph[node]);
-                if cyclic {
-                    result.recursive.insert(graph[node]);
+        callees.components(|component| {
+            for &func in component {
+                result.bottom_up.push(func);
+                if component.len() > 1 || callees.of_func(func).contains(&func) {
+                    result.recursive.insert(func);
                 }
             }
-        }
+        });
         result
     }
 
@@ -53,6 +36,74 @@ impl CallGraph {
     /// Whether a function may call itself, directly or through others.
     pub fn is_recursive(&self, func: FuncId) -> bool {
         self.recursive.contains(func)
+    }
+}
+
+/// Whom each function calls, one function after the other.
+struct Callees {
+    list: Vec<FuncId>,
+    /// Where in `list` a function begins, and where the last one ends.
+    begin: Vec<usize>,
+}
+
+impl Callees {
+    fn of(module: &Module) -> Callees {
+        let mut callees = Callees { list: Vec::new(), begin: vec![0] };
+        for func in module.funcs.values() {
+            let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+            callees.list.extend(insts.filter_map(|&inst| match func.insts[inst].op {
+                Op::Call(callee) if module.funcs.is_valid(callee) => Some(callee),
+                _ => None,
+            }));
+            callees.begin.push(callees.list.len());
+        }
+        callees
+    }
+
+    fn of_func(&self, func: FuncId) -> &[FuncId] {
+        &self.list[self.begin[func.index()]..self.begin[func.index() + 1]]
+    }
+
+    /// The strongly connected components, callees first: Tarjan's algorithm, with a stack of its own, as chains of calls
+    /// may be long.
+    fn components(&self, mut each: impl FnMut(&[FuncId])) {
+        const DONE: usize = usize::MAX;
+        let count = self.begin.len() - 1;
+        // By function: 0 before it is seen, then its number, counted from 1; the least number it can go back to.
+        let (mut number, mut low) = (vec![0; count], vec![0; count]);
+        let (mut open, mut path) = (Vec::new(), Vec::new());
+        let mut seen = 0;
+        for root in 0..count {
+            if number[root] == 0 {
+                path.push((root, self.begin[root]));
+            }
+            while let Some((func, at)) = path.pop() {
+                if number[func] == 0 {
+                    seen += 1;
+                    number[func] = seen;
+                    low[func] = seen;
+                    open.push(FuncId::new(func));
+                }
+                if at < self.begin[func + 1] {
+                    path.push((func, at + 1));
+                    let callee = self.list[at].index();
+                    match number[callee] {
+                        0 => path.push((callee, self.begin[callee])),
+                        DONE => {}
+                        earlier => low[func] = low[func].min(earlier),
+                    }
+                    continue;
+                }
+                if low[func] == number[func] {
+                    let start = open.iter().rposition(|other| other.index() == func).unwrap_or(0);
+                    each(&open[start..]);
+                    open.drain(start..).for_each(|other| number[other.index()] = DONE);
+                }
+                if let Some(&(caller, _)) = path.last() {
+                    low[caller] = low[caller].min(low[func]);
+                }
+            }
+        }
     }
 }
 
@@ -89,5 +140,22 @@ mod tests {
             .map(|(_, f)| f.name.as_str())
             .collect();
         assert_eq!(recursive, ["even", "odd", "own"]);
+    }
+
+    #[test]
+    fn long_chains_of_calls() {
+        let mut text = "func @f0 {\nb0:\n ret\n}\n".to_owned();
+        for n in 1..20_000 {
+            text += &format!("func @f{n} {{\nb0:\n call @f{}()\n ret\n}}\n", n - 1);
+        }
+        let module = parse_module(&text).unwrap();
+        let graph = CallGraph::new(&module);
+        assert!(graph.bottom_up().iter().enumerate().all(|(at, func)| at == func.index()));
+        // And from above, in one dive.
+        let chain: String = (0..20_000)
+            .map(|n| format!("func @f{n} {{\nb0:\n call @f{}()\n ret\n}}\n", (n + 1) % 20_000))
+            .collect();
+        let graph = CallGraph::new(&parse_module(&chain).unwrap());
+        assert!((0..20_000).all(|n| graph.is_recursive(FuncId::new(n))));
     }
 }
