@@ -1,10 +1,9 @@
 //! The result of a compilation.
 
 use crate::error::Error;
-use crate::occupancy::Occupancy;
-use emit::{Program, ValueKind};
+use emit::{EmitError, Program, ValueKind};
 use ir::{ParamKind, Space};
-use isa::{MachFunc, Subtarget};
+use isa::{MachFunc, Occupancy, Subtarget, Usage};
 use std::fmt;
 
 /// A compiled translation unit.
@@ -199,12 +198,18 @@ impl CodeObject {
         code: Vec<MachFunc>,
     ) -> Result<CodeObject, Error> {
         let signatures: Vec<_> = module.funcs.into_iter().filter_map(|(_, func)| func.kernel).collect();
-        let variables =
-            module.globals.into_iter().filter(|(id, global)| is_emitted(*id, global, &code)).collect();
+        let referenced = referenced(module.globals.len(), &code);
+        let is_emitted = |(id, global): &(ir::Global, ir::GlobalData)| match global.space {
+            Space::Global => true,
+            Space::Constant => referenced[id.as_u32() as usize],
+            _ => false,
+        };
+        let variables = module.globals.into_iter().filter(is_emitted).collect();
         let kernels =
             signatures.iter().zip(&code).map(|(info, func)| kernel_info(&target, info, func)).collect();
         let mut object = CodeObject { target, bytes: Vec::new(), kernels, signatures, variables, code };
-        object.bytes = emit::elf::loadable(&object.program()).map_err(Error::internal)?;
+        object.bytes =
+            emit::elf::loadable(&object.program()).map_err(|error| not_written(error, &object.target))?;
         Ok(object)
     }
 
@@ -230,14 +235,14 @@ impl CodeObject {
 
     /// A relocatable ELF file with the same code, for a linker.
     pub fn relocatable(&self) -> Result<Vec<u8>, Error> {
-        emit::elf::relocatable(&self.program()).map_err(Error::internal)
+        emit::elf::relocatable(&self.program()).map_err(|error| not_written(error, &self.target))
     }
 
     /// An assembler source of the same code. With the source text, it shows source lines and the reasons of inserted
     /// instructions as comments.
     pub fn assembly(&self, source: Option<(&str, &str)>) -> Result<String, Error> {
         let source = source.map(|(name, text)| emit::asm::Source { name, text });
-        emit::asm::listing(&self.program(), source).map_err(Error::internal)
+        emit::asm::listing(&self.program(), source).map_err(|error| not_written(error, &self.target))
     }
 
     /// The metadata note as YAML.
@@ -266,15 +271,23 @@ impl CodeObject {
     }
 }
 
-/// Whether a variable has a place in the object: a constant that was folded into the code needs none.
-fn is_emitted(id: ir::Global, global: &ir::GlobalData, code: &[MachFunc]) -> bool {
-    match global.space {
-        Space::Global => true,
-        Space::Constant => {
-            code.iter().any(|func| func.relocs.iter().any(|reloc| reloc.global == id.as_u32()))
-        }
-        _ => false,
+/// What the object asks of the writer and does not get; anything else is a fault of ours.
+fn not_written(error: EmitError, target: &Subtarget) -> Error {
+    match error {
+        EmitError::Unsupported(what) => Error::Unsupported { what, target: target.to_string(), place: None },
+        error => Error::internal(error),
     }
+}
+
+/// Which constants the code refers to, by their ids; one that was folded into the code needs no place in the object.
+fn referenced(globals: usize, code: &[MachFunc]) -> Vec<bool> {
+    let mut referenced = vec![false; globals];
+    for reloc in code.iter().flat_map(|func| &func.relocs) {
+        if let Some(entry) = referenced.get_mut(reloc.global as usize) {
+            *entry = true;
+        }
+    }
+    referenced
 }
 
 fn kernel<'a>(info: &'a ir::KernelInfo, func: &'a MachFunc) -> emit::Kernel<'a> {
@@ -317,7 +330,7 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
 fn kernel_info(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> KernelInfo {
     let insts = || func.blocks.values().flat_map(|block| &block.insts);
     let words: usize = insts().map(|inst| isa::size_in_words(target, inst)).sum();
-    let sgprs = func.sgprs + if func.uses_vcc { 2 } else { 0 };
+    let sgprs = emit::descriptor::registers(target, func).total_sgprs(target);
     let group = info.max_flat_workgroup_size();
     KernelInfo {
         name: func.name.clone(),
@@ -343,7 +356,7 @@ fn kernel_info(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> Ke
             spilled_sgprs: func.spilled.sgprs,
             code_bytes: words as u32 * 4,
             instructions: insts().count() as u32,
-            occupancy: Occupancy::new(target, func.vgprs, sgprs, func.lds_size, group),
+            occupancy: Occupancy::new(target, &Usage { vgprs: func.vgprs, sgprs, lds: func.lds_size, group }),
         },
     }
 }

@@ -47,7 +47,6 @@ mod code_object;
 mod error;
 mod fingerprint;
 mod limits;
-mod occupancy;
 mod options;
 mod parallel;
 mod passes;
@@ -63,8 +62,8 @@ pub use ir;
 /// The machine: processors, instructions, machine code as an [`Observer`] sees it.
 pub use isa;
 pub use isa::{CodeObjectVersion, Os, PROCESSORS, Setting, Subtarget, TARGETS, Target};
+pub use isa::{Occupancy, OccupancyLimit};
 pub use limits::{Limits, Resource};
-pub use occupancy::{Occupancy, OccupancyLimit};
 pub use options::{OptLevel, Options};
 pub use passes::{Form, PassRange, passes};
 pub use pipeline::{Compiler, KeepIr, Observer};

@@ -440,7 +440,7 @@ fn vgpr_budget(target: &Subtarget, func: &ir::Function) -> Option<u32> {
     if let Some((min, _)) = kernel.waves_per_eu {
         waves = waves.max(min);
     }
-    let fits = target.addressable_vgprs / waves.max(1) / target.vgpr_granule * target.vgpr_granule;
+    let fits = target.vgprs_for_waves(waves);
     Some(kernel.num_vgpr.map_or(fits, |asked| asked.min(fits)).max(target.vgpr_granule))
 }
 

@@ -5,7 +5,7 @@
 //! an object (`object`).
 //!
 //! Deliberately not here: what instructions look like (the table of `isa`), which bits of a kernel descriptor mean what
-//! (`codeobj::descriptor_fields`).
+//! (`objwriter::descriptor`).
 
 mod assembler;
 mod cursor;
@@ -25,7 +25,7 @@ mod symbol;
 pub use diag::{Diagnostic, render};
 pub use files::{File, Included, Loader};
 
-use isa::{Feature, Target};
+use isa::Target;
 
 /// What kind of file to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,14 +105,16 @@ fn run(source: &str, options: &Options, loader: Option<Box<dyn Loader>>) -> Resu
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    match options.kind {
-        Kind::Relocatable => object::relocatable(&assembler, &resolved),
-        Kind::Loadable => object::loadable(&assembler, &resolved),
-    }
-    .map_err(|message| {
-        let (span, label, notes) = (0..0, String::new(), Vec::new());
-        vec![Diagnostic { message, span, label, notes, file: None }]
-    })
+    let object = assembler.object(&resolved);
+    object
+        .and_then(|object| match options.kind {
+            Kind::Relocatable => objwriter::elf::relocatable(&object),
+            Kind::Loadable => objwriter::elf::loadable(&object),
+        })
+        .map_err(|message| {
+            let (span, label, notes) = (0..0, String::new(), Vec::new());
+            vec![Diagnostic { message, span, label, notes, file: None }]
+        })
 }
 
 /// What options and directives together say.
@@ -153,22 +155,5 @@ impl Settings {
     /// Code object version.
     pub fn version(&self) -> u8 {
         self.version.or(self.metadata_version).unwrap_or(5)
-    }
-
-    /// `e_flags`.
-    pub fn elf_flags(&self) -> u32 {
-        let Some(target) = self.target else { return 0 };
-        let setting =
-            |feature: Feature, value: Option<bool>| target.has(feature).then_some(self.feature(value));
-        let xnack = setting(Feature::XNACK, self.xnack);
-        let sramecc = setting(Feature::SRAMECC, self.sramecc);
-        // Up to V3 a bit says that the feature is on or may be; later two bits tell any, off and on.
-        let bits = |setting: Option<Option<bool>>, shift: u32, old: u32| match (setting, self.version()) {
-            (None, _) => 0,
-            (Some(value), ..=3) => u32::from(value != Some(false)) * old,
-            (Some(None), _) => 1 << shift,
-            (Some(Some(on)), _) => (2 + u32::from(on)) << shift,
-        };
-        target.elf_mach | bits(xnack, 8, 0x100) | bits(sramecc, 10, 0x200)
     }
 }

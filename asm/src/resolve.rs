@@ -5,21 +5,8 @@ use crate::directive::symbols::sym;
 use crate::expr::{Node, Reduced, Specifier, Term, Value};
 use crate::section::{Fixup, FixupKind};
 use crate::symbol::{Definition, SymbolId};
-
-/// Relocation types (seed 000, line 531).
-pub(crate) mod reloc {
-    pub const ABS32_LO: u32 = 1;
-    pub const ABS32_HI: u32 = 2;
-    pub const ABS64: u32 = 3;
-    pub const REL32: u32 = 4;
-    pub const REL64: u32 = 5;
-    pub const ABS32: u32 = 6;
-    pub const GOTPCREL: u32 = 7;
-    pub const GOTPCREL32_LO: u32 = 8;
-    pub const GOTPCREL32_HI: u32 = 9;
-    pub const REL32_LO: u32 = 10;
-    pub const REL32_HI: u32 = 11;
-}
+use objwriter::descriptor::ENTRY_OFFSET;
+use objwriter::elf::reloc;
 
 /// What a relocation refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +123,7 @@ impl Assembler {
         let Some(term @ Term::Symbol(id)) = reduced.plus else {
             return Err("a kernel's name must be a label".into());
         };
-        let addend = codeobj::descriptor_fields::ENTRY_OFFSET as i64;
+        let addend = ENTRY_OFFSET as i64;
         let (target, base) = self.relocation_target(term);
         let _ = id;
         Ok(Some(Relocation { offset: fixup.offset, target, kind: reloc::REL64, addend: addend + base }))

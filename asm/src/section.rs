@@ -2,20 +2,7 @@
 
 use crate::expr::Value;
 
-/// `sh_type` and `sh_flags` values that sections of AMD code objects have.
-pub(crate) mod elf {
-    pub const SHT_PROGBITS: u32 = 1;
-    pub const SHT_NOTE: u32 = 7;
-    pub const SHT_NOBITS: u32 = 8;
-    pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
-    pub const SHF_WRITE: u64 = 1;
-    pub const SHF_ALLOC: u64 = 2;
-    pub const SHF_EXECINSTR: u64 = 4;
-    pub const SHF_MERGE: u64 = 0x10;
-    pub const SHF_STRINGS: u64 = 0x20;
-    pub const SHF_TLS: u64 = 0x400;
-    pub const SHF_EXCLUDE: u64 = 0x8000_0000;
-}
+pub(crate) use objwriter::elf;
 
 /// A field whose value is not known before the end.
 #[derive(Clone, Copy, Debug)]
@@ -78,10 +65,6 @@ impl Section {
     #[inline]
     pub fn size(&self) -> u64 {
         self.data.len() as u64 + self.virtual_size
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.size() == 0
     }
 
     pub fn is_code(&self) -> bool {

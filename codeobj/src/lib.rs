@@ -1,6 +1,6 @@
 //! AMD GPU code objects of every version: what their headers, notes, metadata and kernel descriptors say.
 //!
-//! The tables of this crate name each field once; the reader here and the assembler share them, so that what one
+//! The tables of `objwriter` name each field once; the reader here and those who write share them, so that what one
 //! prints the other understands.
 //!
 //! ```no_run
@@ -12,7 +12,6 @@
 //! Not here: how code objects are written (`emit`, `asm`), how they are loaded and run (`sim`).
 
 pub mod descriptor;
-pub mod descriptor_fields;
 pub mod disasm;
 pub mod elf;
 pub mod identity;

@@ -1,23 +1,11 @@
 //! Note records: seed 000, line 429 for the layout and V3's; `NT_AMD_*` of V2 as LLVM 14 writes them.
 
 use crate::elf::CodeObject;
-use crate::value::Value;
+use crate::value::{self, Value};
 use object::elf::SHT_NOTE;
-
-/// `NT_AMD_HSA_CODE_OBJECT_VERSION`.
-pub const NT_VERSION: u32 = 1;
-/// `NT_AMD_HSA_HSAIL`.
-pub const NT_HSAIL: u32 = 2;
-/// `NT_AMD_HSA_ISA_VERSION`.
-pub const NT_ISA_VERSION: u32 = 3;
-/// `NT_AMD_HSA_METADATA`.
-pub const NT_METADATA_V2: u32 = 10;
-/// `NT_AMD_HSA_ISA_NAME`.
-pub const NT_ISA_NAME: u32 = 11;
-/// `NT_AMD_PAL_METADATA`.
-pub const NT_PAL_METADATA: u32 = 12;
-/// `NT_AMDGPU_METADATA`.
-pub const NT_METADATA: u32 = 32;
+pub use objwriter::note::{
+    NT_HSAIL, NT_ISA_NAME, NT_ISA_VERSION, NT_METADATA, NT_METADATA_V2, NT_PAL_METADATA, NT_VERSION,
+};
 
 /// A note record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +102,7 @@ impl<'data> Note<'data> {
                     .filter_map(|n| Some((word(self.desc, n * 8)?, word(self.desc, n * 8 + 4)?)))
                     .collect(),
             ),
-            Some(NT_METADATA) => match Value::from_message_pack(self.desc) {
+            Some(NT_METADATA) => match value::from_message_pack(self.desc) {
                 Ok(value) => Meaning::Metadata(value),
                 Err(why) => Meaning::Damaged(why),
             },

@@ -1,5 +1,5 @@
 //! The part of YAML that metadata is written in: block and flow sequences and mappings, plain and quoted scalars, literal
-//! blocks. No anchors, no tags, no several documents.
+//! blocks. No anchors, no tag but `!str`, no several documents.
 //!
 //! The assembler reads `.amdgpu_metadata` with it, the inspector the notes of code object V2.
 
@@ -11,6 +11,8 @@ use std::collections::HashSet;
 pub enum Node {
     /// A number, a word, a text; without its quotes.
     Scalar(String),
+    /// A scalar with the tag `!str`: a text, whatever it looks like.
+    Text(String),
     /// A sequence.
     Seq(Vec<Node>),
     /// A mapping, in the order of the text.
@@ -31,7 +33,7 @@ impl Node {
     /// The text of a scalar.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Node::Scalar(text) => Some(text),
+            Node::Scalar(text) | Node::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -80,20 +82,19 @@ const TEXTS: [&str; 12] = [
     "Printf",
 ];
 
-impl Value {
-    /// Code object V2's metadata as a tree, like the one of later versions. `None` if the text cannot be read.
-    pub fn from_v2_yaml(text: &str) -> Option<Value> {
-        Some(typed(&parse(text).ok()?, false))
-    }
+/// Code object V2's metadata as a tree, like the one of later versions. `None` if the text cannot be read.
+pub fn v2_metadata(text: &str) -> Option<Value> {
+    Some(typed(&parse(text).ok()?, false))
 }
 
 fn typed(node: &Node, is_text: bool) -> Value {
     match node {
         Node::Empty => Value::Nil,
+        Node::Text(text) => Value::from(text.clone()),
         Node::Seq(items) => Value::Seq(items.iter().map(|item| typed(item, is_text)).collect()),
         Node::Map(entries) => {
             let entry = |(key, value): &(String, Node)| {
-                (Value::Str(key.clone()), typed(value, TEXTS.contains(&key.as_str())))
+                (Value::from(key.clone()), typed(value, TEXTS.contains(&key.as_str())))
             };
             Value::Map(entries.iter().map(entry).collect())
         }
@@ -101,7 +102,7 @@ fn typed(node: &Node, is_text: bool) -> Value {
             ("true", _) if !is_text => Value::Bool(true),
             ("false", _) if !is_text => Value::Bool(false),
             (_, Ok(number)) if !is_text => Value::Uint(number),
-            _ => Value::Str(text.clone()),
+            _ => Value::from(text.clone()),
         },
     }
 }
@@ -294,6 +295,13 @@ fn key_end(text: &str) -> Option<usize> {
 
 /// A scalar without its quotes.
 fn scalar(text: &str) -> Node {
+    let tagged = ["!str ", "!!str "].iter().find_map(|tag| text.strip_prefix(tag));
+    if let Some(text) = tagged {
+        return match scalar(text.trim_start()) {
+            Node::Scalar(text) => Node::Text(text),
+            other => other,
+        };
+    }
     let inside = |quote: char| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
     if let Some(text) = inside('\'').filter(|_| text.len() > 1) {
         return Node::Scalar(text.replace("''", "'"));

@@ -5,7 +5,7 @@
 
 mod common;
 
-use codeobj::{CodeObject, Value, disasm, inspect};
+use codeobj::{CodeObject, Value, disasm, inspect, yaml};
 use common::RECORDED;
 use std::path::Path;
 
@@ -73,9 +73,9 @@ fn json_has_the_metadata_of_v2() {
     assert_eq!(arguments[0].get("IsConst"), Some(&Value::Bool(true)));
     assert_eq!(kernel.get("CodeProps").unwrap().get("NumSGPRs"), Some(&Value::Uint(9)));
     // A kernel may be called like a number, and a text that is no YAML stays a text.
-    let named = Value::from_v2_yaml("Kernels:\n  - Name: '12'\n").unwrap();
+    let named = yaml::v2_metadata("Kernels:\n  - Name: '12'\n").unwrap();
     assert_eq!(named.get("Kernels").unwrap().items()[0].get("Name").unwrap().as_str(), Some("12"));
-    assert_eq!(Value::from_v2_yaml("a: [1, 2"), None);
+    assert_eq!(yaml::v2_metadata("a: [1, 2"), None);
 }
 
 /// A processor given by the caller wins over the header's.

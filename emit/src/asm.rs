@@ -3,8 +3,8 @@
 //! With a [`Source`], the source line is printed above the instructions it became, and inserted instructions carry
 //! their reason behind `;`.
 
-use crate::{EmitError, Program, Variable, descriptor, metadata};
-use isa::{MachFunc, Operand, op};
+use crate::{EmitError, Program, Variable, by_id, descriptor, metadata};
+use isa::{MachFunc, Operand, RelocRef, op};
 use std::fmt::Write;
 
 /// The source text that `MachInst::loc` points into.
@@ -16,29 +16,60 @@ pub struct Source<'a> {
     pub text: &'a str,
 }
 
-impl<'a> Source<'a> {
-    /// Line number (from 1) and text of the line at byte `loc - 1`.
-    fn line(self, loc: u32) -> Option<(usize, &'a str)> {
-        let at = (loc as usize).checked_sub(1).filter(|&at| at < self.text.len())?;
-        let start = self.text.as_bytes()[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |n| n + 1);
-        let number = self.text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        let text = self.text.get(start..)?.lines().next()?;
-        Some((number, text.trim()))
+/// Lines of a source text.
+struct Lines<'a> {
+    source: Source<'a>,
+    /// Byte at which each line begins.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(source: Source<'a>) -> Lines<'a> {
+        let ends = source.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Lines { source, starts: std::iter::once(0).chain(ends).collect() }
     }
+
+    /// Number (from 1) of the line at byte `loc - 1`.
+    fn number(&self, loc: u32) -> Option<usize> {
+        let at = (loc as usize).checked_sub(1).filter(|&at| at < self.source.text.len())?;
+        Some(self.starts.partition_point(|&start| start <= at))
+    }
+
+    /// Text of a line.
+    fn text(&self, number: usize) -> &'a str {
+        let start = self.starts.get(number - 1).copied().unwrap_or(self.source.text.len());
+        self.source.text.get(start..).and_then(|text| text.lines().next()).unwrap_or_default().trim()
+    }
+}
+
+/// What the whole listing needs.
+struct Listing<'p> {
+    program: &'p Program<'p>,
+    lines: Option<Lines<'p>>,
+    /// Name of the variable of each id.
+    variables: Vec<Option<&'p str>>,
+    out: String,
 }
 
 /// The listing of a program.
 pub fn listing(program: &Program, source: Option<Source>) -> Result<String, EmitError> {
-    let mut out = String::new();
-    let _ = writeln!(out, "\t.amdgcn_target \"amdgcn-amd-amdhsa--{}\"", program.target.name);
-    out.push_str("\t.text\n");
+    program.check()?;
+    let mut listing = Listing {
+        program,
+        lines: source.map(Lines::new),
+        variables: by_id(&program.variables, |_, variable| variable.name),
+        out: String::new(),
+    };
+    let _ = writeln!(listing.out, "\t.amdgcn_target \"amdgcn-amd-amdhsa--{}\"", program.target.name);
+    listing.out.push_str("\t.text\n");
     for kernel in &program.kernels {
-        write_code(program, kernel.func, source, &mut out)?;
+        listing.code(kernel.func)?;
     }
+    let mut out = listing.out;
     out.push_str("\t.section\t.rodata,\"a\",@progbits\n");
     for kernel in &program.kernels {
         out.push_str("\t.p2align\t6\n");
-        descriptor::text(kernel, &mut out);
+        descriptor::text(&program.target, kernel, &mut out)?;
     }
     for writable in [false, true] {
         let mut variables =
@@ -54,53 +85,58 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     Ok(out)
 }
 
-fn write_code(
-    program: &Program,
-    func: &MachFunc,
-    source: Option<Source>,
-    out: &mut String,
-) -> Result<(), EmitError> {
-    let name = &func.name;
-    let _ = write!(
-        out,
-        "\t.globl\t{name}\n\t.protected\t{name}\n\t.p2align\t8\n\t.type\t{name},@function\n{name}:\n"
-    );
-    let targets = branch_targets(func);
-    let mut line = 0;
-    let mut text = String::new();
-    for (block, data) in func.blocks.iter() {
-        if targets[block.as_u32() as usize] {
-            let _ = writeln!(out, ".L{name}_{block}:");
+impl Listing<'_> {
+    fn code(&mut self, func: &MachFunc) -> Result<(), EmitError> {
+        let name = &func.name;
+        let _ = write!(
+            self.out,
+            "\t.globl\t{name}\n\t.protected\t{name}\n\t.p2align\t8\n\t.type\t{name},@function\n{name}:\n"
+        );
+        let targets = branch_targets(func);
+        let mut line = 0;
+        for (block, data) in func.blocks.iter() {
+            if targets[block.as_u32() as usize] {
+                let _ = writeln!(self.out, ".L{name}_{block}:");
+            }
+            let mut past_getpc = 0;
+            for inst in &data.insts {
+                self.source_line(inst.loc, &mut line);
+                self.out.push('\t');
+                let start = self.out.len();
+                isa::write_inst(&self.program.target, inst, Some(func), &mut self.out);
+                let size = isa::size_in_words(&self.program.target, inst) as i64 * 4;
+                if let Some(reloc) = reloc_of(inst) {
+                    self.symbolic(func.relocs[reloc as usize], past_getpc + size - 4, start)?;
+                }
+                if let Some(note) = inst.note.index().filter(|_| self.lines.is_some()) {
+                    let _ = write!(self.out, "\t; {}", func.notes[note]);
+                }
+                self.out.push('\n');
+                past_getpc = if inst.op == op::S_GETPC_B64 { 0 } else { past_getpc + size };
+            }
         }
-        let mut past_getpc = 0;
-        for inst in &data.insts {
-            if let Some((number, shown)) =
-                source.and_then(|source| source.line(inst.loc)).filter(|l| l.0 != line)
-            {
-                line = number;
-                let _ =
-                    writeln!(out, "\t\t\t\t; {}:{number}: {shown}", source.map_or("", |source| source.name));
-            }
-            text.clear();
-            isa::write_inst(&program.target, inst, Some(func), &mut text);
-            if let Some(reloc) = reloc_of(inst) {
-                let at = past_getpc + isa::size_in_words(&program.target, inst) as i64 * 4 - 4;
-                symbolic(program, func, reloc, at, &mut text)?;
-            }
-            out.push('\t');
-            out.push_str(&text);
-            if let Some(note) = inst.note.index().filter(|_| source.is_some()) {
-                let _ = write!(out, "\t; {}", func.notes[note]);
-            }
-            out.push('\n');
-            past_getpc = match inst.op {
-                op::S_GETPC_B64 => 0,
-                _ => past_getpc + isa::size_in_words(&program.target, inst) as i64 * 4,
-            };
-        }
+        let _ = write!(self.out, ".L{name}_end:\n\t.size\t{name}, .L{name}_end-{name}\n");
+        Ok(())
     }
-    let _ = write!(out, ".L{name}_end:\n\t.size\t{name}, .L{name}_end-{name}\n");
-    Ok(())
+
+    /// The source line as a comment, where it is another than `line`.
+    fn source_line(&mut self, loc: u32, line: &mut usize) {
+        let Some(lines) = &self.lines else { return };
+        let Some(number) = lines.number(loc).filter(|number| number != line) else { return };
+        *line = number;
+        let _ = writeln!(self.out, "\t\t\t\t; {}:{number}: {}", lines.source.name, lines.text(number));
+    }
+
+    /// Replaces the printer's placeholder (the last operand of what begins at `start`) by `symbol@rel32@lo+addend`.
+    fn symbolic(&mut self, reloc: RelocRef, at: i64, start: usize) -> Result<(), EmitError> {
+        let name = self.variables.get(reloc.global as usize).copied().flatten();
+        let name = name.ok_or(EmitError::UnknownVariable(reloc.global))?;
+        let cut = self.out[start..].rfind(", ").map_or(self.out.len(), |at| start + at + 2);
+        self.out.truncate(cut);
+        let half = if reloc.hi { "hi" } else { "lo" };
+        let _ = write!(self.out, "{name}@rel32@{half}{:+}", at + reloc.addend);
+        Ok(())
+    }
 }
 
 fn reloc_of(inst: &isa::MachInst) -> Option<u32> {
@@ -108,27 +144,6 @@ fn reloc_of(inst: &isa::MachInst) -> Option<u32> {
         Operand::Reloc(reloc) => Some(*reloc),
         _ => None,
     })
-}
-
-/// Replaces the printer's placeholder (the last operand) by `symbol@rel32@lo+addend`.
-fn symbolic(
-    program: &Program,
-    func: &MachFunc,
-    reloc: u32,
-    at: i64,
-    text: &mut String,
-) -> Result<(), EmitError> {
-    let reloc = func.relocs[reloc as usize];
-    let variable = program
-        .variables
-        .iter()
-        .find(|variable| variable.id == reloc.global)
-        .ok_or(EmitError::UnknownVariable(reloc.global))?;
-    let cut = text.rfind(", ").map_or(text.len(), |at| at + 2);
-    text.truncate(cut);
-    let half = if reloc.hi { "hi" } else { "lo" };
-    let _ = write!(text, "{}@rel32@{half}{:+}", variable.name, at + reloc.addend);
-    Ok(())
 }
 
 fn branch_targets(func: &MachFunc) -> Vec<bool> {
@@ -148,8 +163,11 @@ fn write_variable(variable: &Variable, out: &mut String) {
     let _ = write!(out, "\t.globl\t{name}\n\t.protected\t{name}\n\t.type\t{name},@object\n");
     let _ = write!(out, "\t.p2align\t{}\n{name}:\n", align.max(&1).trailing_zeros());
     for chunk in init.chunks(16) {
-        let bytes: Vec<String> = chunk.iter().map(|byte| format!("{byte:#04x}")).collect();
-        let _ = writeln!(out, "\t.byte\t{}", bytes.join(", "));
+        out.push_str("\t.byte\t");
+        for (n, byte) in chunk.iter().enumerate() {
+            let _ = write!(out, "{}{byte:#04x}", if n == 0 { "" } else { ", " });
+        }
+        out.push('\n');
     }
     if (init.len() as u32) < *size {
         let _ = writeln!(out, "\t.zero\t{}", size - init.len() as u32);

@@ -1,142 +1,86 @@
-//! The 64-byte kernel descriptor (seed 000, line 2567), as bytes and as `.amdhsa_` directives.
-//!
-//! One table, [`directives`], names each field with its bit position, so that bytes and text cannot disagree.
+//! The kernel descriptor of a kernel, as bytes and as `.amdhsa_` directives. [`objwriter::descriptor`] knows the fields.
 
-use crate::Kernel;
-use isa::Subtarget;
+use crate::{EmitError, Kernel};
+use isa::{MachFunc, Subtarget};
+use objwriter::descriptor::{self as fields, Field, Registers};
+pub use objwriter::descriptor::{ENTRY_OFFSET, SIZE};
+use std::fmt::Write;
 
-/// Size of a descriptor in bytes.
-pub const SIZE: usize = 64;
-/// Byte offset of the 64-bit distance from descriptor to entry point.
-pub const ENTRY_OFFSET: usize = 16;
+/// The command processor reads descriptors from multiples of this.
+pub const ALIGN: u64 = 64;
 
-/// Unit of the SGPR field of `compute_pgm_rsrc1`.
-const SGPR_BLOCK: u32 = 8;
-
-/// Where the bits of a field live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// Whole 32-bit word at a byte offset.
-    Word(usize),
-    /// Bit of `compute_pgm_rsrc1`.
-    Rsrc1(u32),
-    /// Bit of `compute_pgm_rsrc2`.
-    Rsrc2(u32),
-    /// Bit of the kernel code properties.
-    Property(u32),
-    /// Text only: the bits are derived from several directives.
-    Text,
+/// The symbol of a kernel's descriptor.
+pub fn symbol(kernel: &str) -> String {
+    format!("{kernel}.kd")
 }
 
-/// A directive: its name without `.amdhsa_`, its value, its bits, and the value an assembler assumes.
-struct Directive {
-    name: &'static str,
-    value: u32,
-    default: Option<u32>,
-    place: Place,
+/// Registers that a kernel occupies. Our code never touches XNACK_MASK; where accesses are replayed, the hardware does.
+pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
+    Registers {
+        vgprs: func.vgprs,
+        sgprs: func.sgprs,
+        vcc: func.uses_vcc,
+        flat_scratch: func.abi.flat_scratch_init,
+        xnack_mask: target.xnack.may_be_on(),
+    }
 }
 
-/// SGPRs that a wave occupies, VCC included, as `.sgpr_count` counts them (seed 000, line 2437).
-pub fn sgpr_count(kernel: &Kernel) -> u32 {
-    kernel.func.sgprs + if kernel.func.uses_vcc { 2 } else { 0 }
-}
-
-/// Number of user SGPRs.
-fn user_sgprs(kernel: &Kernel) -> u32 {
-    let abi = &kernel.func.abi;
-    let sizes = [
-        (abi.private_segment_buffer, 4),
-        (abi.dispatch_ptr, 2),
-        (abi.queue_ptr, 2),
-        (abi.kernarg_ptr, 2),
-        (abi.dispatch_id, 2),
-        (abi.flat_scratch_init, 2),
-    ];
-    sizes.iter().map(|&(on, size)| if on { size } else { 0 }).sum()
-}
-
-fn directives(kernel: &Kernel) -> Vec<Directive> {
+/// What a kernel asks for.
+fn settings(kernel: &Kernel) -> [(Field, u32); 17] {
     let func = kernel.func;
     let abi = &func.abi;
-    let entry = |name, value, default, place| Directive { name, value, default, place };
-    let flag = |name, on: bool, default, place| entry(name, u32::from(on), Some(default), place);
-    vec![
-        entry("group_segment_fixed_size", func.lds_size, Some(0), Place::Word(0)),
-        entry("private_segment_fixed_size", func.scratch_size, Some(0), Place::Word(4)),
-        flag("user_sgpr_private_segment_buffer", abi.private_segment_buffer, 0, Place::Property(0)),
-        flag("user_sgpr_dispatch_ptr", abi.dispatch_ptr, 0, Place::Property(1)),
-        flag("user_sgpr_queue_ptr", abi.queue_ptr, 0, Place::Property(2)),
-        flag("user_sgpr_kernarg_segment_ptr", abi.kernarg_ptr, 0, Place::Property(3)),
-        flag("user_sgpr_dispatch_id", abi.dispatch_id, 0, Place::Property(4)),
-        flag("user_sgpr_flat_scratch_init", abi.flat_scratch_init, 0, Place::Property(5)),
-        flag(
-            "system_sgpr_private_segment_wavefront_offset",
-            abi.private_segment_wave_offset,
-            0,
-            Place::Rsrc2(0),
-        ),
-        flag("system_sgpr_workgroup_id_x", abi.workgroup_id[0], 1, Place::Rsrc2(7)),
-        flag("system_sgpr_workgroup_id_y", abi.workgroup_id[1], 0, Place::Rsrc2(8)),
-        flag("system_sgpr_workgroup_id_z", abi.workgroup_id[2], 0, Place::Rsrc2(9)),
-        entry("system_vgpr_workitem_id", u32::from(abi.workitem_ids), Some(0), Place::Rsrc2(11)),
-        entry("next_free_vgpr", func.vgprs, None, Place::Text),
-        entry("next_free_sgpr", func.sgprs, None, Place::Text),
-        flag("reserve_vcc", func.uses_vcc, 1, Place::Text),
-        flag("reserve_flat_scratch", abi.flat_scratch_init, 1, Place::Text),
+    let flag = |field, on: bool| (field, u32::from(on));
+    [
+        (fields::GROUP_SEGMENT_FIXED_SIZE, func.lds_size),
+        (fields::PRIVATE_SEGMENT_FIXED_SIZE, func.scratch_size),
+        flag(fields::PRIVATE_SEGMENT_BUFFER, abi.private_segment_buffer),
+        flag(fields::DISPATCH_PTR, abi.dispatch_ptr),
+        flag(fields::QUEUE_PTR, abi.queue_ptr),
+        flag(fields::KERNARG_SEGMENT_PTR, abi.kernarg_ptr),
+        flag(fields::DISPATCH_ID, abi.dispatch_id),
+        flag(fields::FLAT_SCRATCH_INIT, abi.flat_scratch_init),
+        flag(fields::PRIVATE_SEGMENT_WAVEFRONT_OFFSET, abi.private_segment_wave_offset),
+        flag(fields::WORKGROUP_ID_X, abi.workgroup_id[0]),
+        flag(fields::WORKGROUP_ID_Y, abi.workgroup_id[1]),
+        flag(fields::WORKGROUP_ID_Z, abi.workgroup_id[2]),
+        (fields::WORKITEM_ID, u32::from(abi.workitem_ids)),
+        (fields::USER_SGPR_COUNT, abi.user_sgpr_count()),
         // IEEE arithmetic with denormals in every precision: full speed on these processors.
-        entry("float_denorm_mode_32", 3, Some(0), Place::Rsrc1(16)),
-        entry("float_denorm_mode_16_64", 3, Some(3), Place::Rsrc1(18)),
-        entry("dx10_clamp", 1, Some(1), Place::Rsrc1(21)),
-        entry("ieee_mode", 1, Some(1), Place::Rsrc1(23)),
+        (fields::FLOAT_DENORM_MODE_32, 3),
+        (fields::DX10_CLAMP, 1),
+        (fields::IEEE_MODE, 1),
     ]
 }
 
-/// Registers in allocation blocks, as `compute_pgm_rsrc1` wants them (seed 000, line 2640).
-fn granulated(target: &Subtarget, kernel: &Kernel) -> u32 {
-    let vgprs = kernel.func.vgprs.max(1).div_ceil(target.vgpr_granule) - 1;
-    let special = if kernel.func.abi.flat_scratch_init {
-        target.extra_sgprs
-    } else if kernel.func.uses_vcc {
-        2
-    } else {
-        0
-    };
-    // LLVM counts blocks of 8 SGPRs; seed 000, line 2660 gives 2 * (ceil(n / 16) - 1). The hardware allots 16 at a
-    // time, so both reserve the same registers; we write what the assembler writes.
-    let sgprs = (kernel.func.sgprs + special).max(1).div_ceil(SGPR_BLOCK) - 1;
-    vgprs | sgprs << 6
-}
-
-/// The descriptor of a kernel whose code begins `entry` bytes after the descriptor.
-pub fn bytes(target: &Subtarget, kernel: &Kernel, entry: i64) -> [u8; SIZE] {
-    let mut out = [0; SIZE];
-    let mut rsrc1 = granulated(target, kernel);
-    let mut rsrc2 = user_sgprs(kernel) << 1;
-    let mut properties = 0;
-    for directive in directives(kernel) {
-        match directive.place {
-            Place::Word(at) => out[at..at + 4].copy_from_slice(&directive.value.to_le_bytes()),
-            Place::Rsrc1(bit) => rsrc1 |= directive.value << bit,
-            Place::Rsrc2(bit) => rsrc2 |= directive.value << bit,
-            Place::Property(bit) => properties |= directive.value << bit,
-            Place::Text => {}
-        }
+/// The descriptor, its entry left to a relocation.
+pub fn bytes(target: &Subtarget, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
+    let mut out = fields::defaults(target, target.cumode);
+    for (field, value) in settings(kernel) {
+        field.set(&mut out, value.into());
     }
-    out[ENTRY_OFFSET..ENTRY_OFFSET + 8].copy_from_slice(&entry.to_le_bytes());
-    out[48..52].copy_from_slice(&rsrc1.to_le_bytes());
-    out[52..56].copy_from_slice(&rsrc2.to_le_bytes());
-    out[56..60].copy_from_slice(&properties.to_le_bytes());
-    out
+    let too_many = |error: fields::TooMany| EmitError::Container(format!("{}: {error}", kernel.func.name));
+    registers(target, kernel.func).set(target, &mut out).map_err(too_many)?;
+    Ok(out)
 }
 
 /// The descriptor as the `.amdhsa_kernel` block of an assembler source; values an assembler assumes are left out.
-pub fn text(kernel: &Kernel, out: &mut String) {
-    use std::fmt::Write;
-    let name = &kernel.func.name;
-    let _ = writeln!(out, "\t.amdhsa_kernel {name}");
-    for directive in directives(kernel).iter().filter(|directive| directive.default != Some(directive.value))
-    {
-        let _ = writeln!(out, "\t\t.amdhsa_{} {}", directive.name, directive.value);
+pub fn text(target: &Subtarget, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
+    let bytes = bytes(target, kernel)?;
+    let Registers { vgprs, sgprs, vcc, flat_scratch, .. } = registers(target, kernel.func);
+    let _ = writeln!(out, "\t.amdhsa_kernel {}", kernel.func.name);
+    for (name, field) in fields::directives(target) {
+        let value = field.get(&bytes);
+        if value != field.default_for(target, target.cumode) {
+            let _ = writeln!(out, "\t\t.amdhsa_{name} {value}");
+        }
+    }
+    let _ = writeln!(out, "\t\t.amdhsa_next_free_vgpr {vgprs}\n\t\t.amdhsa_next_free_sgpr {sgprs}");
+    // Both are reserved unless the source says otherwise.
+    for (name, reserved) in [("vcc", vcc), ("flat_scratch", flat_scratch)] {
+        if !reserved {
+            let _ = writeln!(out, "\t\t.amdhsa_reserve_{name} 0");
+        }
     }
     out.push_str("\t.end_amdhsa_kernel\n");
+    Ok(())
 }

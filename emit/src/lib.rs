@@ -10,11 +10,10 @@ pub mod asm;
 pub mod code;
 pub mod descriptor;
 pub mod elf;
-mod image;
 pub mod islands;
 pub mod metadata;
 
-use isa::{MachFunc, Subtarget};
+use isa::{CodeObjectVersion, MachFunc, Os, Subtarget};
 use std::fmt;
 
 /// How a kernel argument is passed (seed 000, line 2450).
@@ -91,6 +90,28 @@ pub struct Variable<'a> {
     pub writable: bool,
 }
 
+impl Program<'_> {
+    /// Refuses what metadata is not written for: V2 has another tree, V4 and V5 name the target and hidden arguments too, and
+    /// other systems than HSA have none of these.
+    fn check(&self) -> Result<(), EmitError> {
+        let Subtarget { os, code_object, .. } = self.target;
+        match (os, code_object) {
+            (Os::AmdHsa, CodeObjectVersion::V3) => Ok(()),
+            _ => Err(EmitError::Unsupported(format!("code object {code_object} for {}", os.name()))),
+        }
+    }
+}
+
+/// Something of each variable, where its id says.
+fn by_id<'a, T: Clone>(variables: &'a [Variable], of: impl Fn(usize, &'a Variable) -> T) -> Vec<Option<T>> {
+    let ids = variables.iter().map(|variable| variable.id as usize + 1).max().unwrap_or(0);
+    let mut list = vec![None; ids];
+    for (number, variable) in variables.iter().enumerate() {
+        list[variable.id as usize] = Some(of(number, variable));
+    }
+    list
+}
+
 /// Everything that goes into one code object.
 #[derive(Clone, Debug)]
 pub struct Program<'a> {
@@ -102,7 +123,7 @@ pub struct Program<'a> {
     pub variables: Vec<Variable<'a>>,
 }
 
-/// Why a program could not be written: always a fault of an earlier pass, never of the user.
+/// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmitError {
     /// An instruction without an encoding.
@@ -121,6 +142,8 @@ pub enum EmitError {
         /// Byte offset from its start.
         offset: usize,
     },
+    /// What the subtarget asks for and the compiler does not write.
+    Unsupported(String),
     /// A reference to a variable the program does not have.
     UnknownVariable(u32),
     /// The ELF or MessagePack writer refused.
@@ -136,6 +159,7 @@ impl fmt::Display for EmitError {
             EmitError::BranchRange { kernel, offset } => {
                 write!(f, "the branch at {kernel}+{offset:#x} is out of range")
             }
+            EmitError::Unsupported(what) => f.write_str(what),
             EmitError::UnknownVariable(id) => write!(f, "reference to unknown module variable {id}"),
             EmitError::Container(message) => write!(f, "cannot write the code object: {message}"),
         }

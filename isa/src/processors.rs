@@ -80,6 +80,7 @@ const GFX6_BASE: Target = Target {
     max_waves: 10,
     simds_per_cu: 4,
     lds_bytes: 65536,
+    lds_granule: 256,
     max_lds_per_group: 32768,
     wave_size: 64,
     global_offset_bits: 0,
@@ -88,6 +89,7 @@ const GFX6_BASE: Target = Target {
 const GFX7_BASE: Target = Target {
     generation: Generation::Gfx7,
     features: GFX7,
+    lds_granule: 512,
     extra_sgprs: 4,
     max_lds_per_group: 65536,
     ..GFX6_BASE

@@ -165,6 +165,8 @@ pub struct Target {
     pub simds_per_cu: u32,
     /// Bytes of LDS of a compute unit.
     pub lds_bytes: u32,
+    /// Unit in which LDS is allotted, bytes (seed 000, line 2859).
+    pub lds_granule: u32,
     /// Bytes of LDS a work-group may use.
     pub max_lds_per_group: u32,
     /// Lanes of a wavefront. Processors with both sizes appear in [`PROCESSORS`] with 32, which is the default.

@@ -125,9 +125,7 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
 /// Waves of a kernel that a compute unit holds at a time, as far as VGPRs decide.
 fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
     // What the metadata says may be anything.
-    let vgprs = kernel.vgprs.min(target.total_vgprs);
-    let waves = kernc::Occupancy::new(target, vgprs, 0, 0, target.wave_size).waves.max(1);
-    u64::from(waves * target.simds_per_cu)
+    u64::from(target.waves_by_vgprs(kernel.vgprs).max(1) * target.simds_per_cu)
 }
 
 fn print_coverage(profile: &Profile, lines: &codeobj::disasm::Lines) -> Result<(), Failure> {

@@ -6,12 +6,9 @@ use crate::directive::symbols::sym;
 use crate::error::{Result, error};
 use crate::expr::{Specifier, Value};
 use crate::section::{Fixup, FixupKind};
-use codeobj::descriptor_fields::{self as fields, Default, FIELDS, Granules};
 use isa::{Feature, Target};
+use objwriter::descriptor::{self as fields, FIELDS, Registers};
 use std::ops::Range;
-
-/// What a wave gets where the initialisation of SGPRs has its defect.
-const SGPRS_OF_INIT_BUG: u32 = 96;
 
 /// What the directives of a block said.
 #[derive(Default)]
@@ -24,10 +21,7 @@ struct Block {
     reserve_flat_scratch: Option<bool>,
     reserve_xnack_mask: Option<bool>,
     accum_offset: Option<u32>,
-    implied_user_sgprs: u32,
-    preload_sgprs: u32,
     wave32: Option<bool>,
-    shared_vgprs: u32,
 }
 
 impl Assembler {
@@ -38,7 +32,7 @@ impl Assembler {
         let name = cur.expect_name("the name of the kernel")?.to_string();
         cur.expect_end()?;
         cur.skip_line();
-        let mut descriptor = self.default_descriptor(target);
+        let mut descriptor = fields::defaults(target, self.settings.cumode.unwrap_or(false));
         let mut block = Block::default();
         loop {
             cur.blank();
@@ -68,19 +62,6 @@ impl Assembler {
         }
         self.finish_descriptor(target, &block, &mut descriptor, span)?;
         self.write_descriptor(&name, &descriptor, span)
-    }
-
-    fn default_descriptor(&self, target: &Target) -> [u8; fields::SIZE] {
-        let mut descriptor = [0; fields::SIZE];
-        for field in FIELDS.iter().filter(|field| field.exists_on(target)) {
-            let value = match field.default {
-                Default::Is(value) => value,
-                Default::Wave32 => u32::from(target.wave_size == 32),
-                Default::WgpMode => u32::from(!self.settings.cumode.unwrap_or(false)),
-            };
-            field.place.set(&mut descriptor, value);
-        }
-        descriptor
     }
 
     fn kernel_directive(
@@ -120,16 +101,12 @@ impl Assembler {
                 offset if offset >= 4 && offset.is_multiple_of(4) => block.accum_offset = Some(offset),
                 _ => return Err(error(value_span, "the offset is a multiple of 4 from 4 to 256")),
             },
-            _ => match FIELDS.iter().find(|field| field.name == name) {
-                Some(field) if field.exists_on(target) => {
+            _ => match FIELDS.iter().find(|field| field.directive == Some(name)) {
+                Some(field) if field.on.has(target) => {
                     let value = limit(field.max())?;
-                    field.place.set(descriptor, value);
-                    block.implied_user_sgprs += if value != 0 { field.user_sgprs } else { 0 };
-                    match name {
-                        "wavefront_size32" => block.wave32 = Some(value != 0),
-                        "user_sgpr_kernarg_preload_length" => block.preload_sgprs = value,
-                        "shared_vgpr_count" => block.shared_vgprs = value,
-                        _ => {}
+                    field.set(descriptor, value.into());
+                    if *field == fields::WAVEFRONT_SIZE32 {
+                        block.wave32 = Some(value != 0);
                     }
                 }
                 known => {
@@ -153,65 +130,46 @@ impl Assembler {
         descriptor: &mut [u8; fields::SIZE],
         span: &Range<usize>,
     ) -> Result<()> {
+        let fault = |message: String| error(span.clone(), message);
         let required = |value: Option<u32>, name: &str| {
             value.ok_or_else(|| error(span.clone(), format!("`.amdhsa_{name}` is required")))
         };
         let vgprs = required(block.next_free_vgpr, "next_free_vgpr")?;
         let sgprs = required(block.next_free_sgpr, "next_free_sgpr")?;
         let lanes = block.wave32.map_or(target.wave_size, |wave32| if wave32 { 32 } else { 64 });
-        let granules = Granules::of(target.with_wave_size(lanes).unwrap_or(target));
-        let blocks = Granules::blocks(vgprs, granules.vgpr);
-        if blocks > 63 {
-            return Err(error(span.clone(), format!("{vgprs} VGPRs are more than a descriptor can say")));
+        let target = target.with_wave_size(lanes).unwrap_or(target);
+        let xnack = target.has(Feature::XNACK) && self.settings.feature(self.settings.xnack) != Some(false);
+        let registers = Registers {
+            vgprs,
+            sgprs,
+            vcc: block.reserve_vcc.unwrap_or(true),
+            flat_scratch: block.reserve_flat_scratch.unwrap_or(true),
+            xnack_mask: block.reserve_xnack_mask.unwrap_or(xnack),
+        };
+        registers.set(target, descriptor).map_err(|error| fault(error.to_string()))?;
+        let shared = match fields::SHARED_VGPR_COUNT.on.has(target) {
+            true => fields::SHARED_VGPR_COUNT.get(descriptor),
+            false => 0,
+        };
+        if shared > 0 && block.wave32 == Some(true) {
+            return Err(fault("`.amdhsa_shared_vgpr_count` is for wavefronts of 64 lanes".to_owned()));
         }
-        fields::VGPR_BLOCKS.set(descriptor, blocks);
-        if block.shared_vgprs > 0 && block.wave32 == Some(true) {
-            return Err(error(span.clone(), "`.amdhsa_shared_vgpr_count` is for wavefronts of 64 lanes"));
+        if fields::VGPR_BLOCKS.get(descriptor) + 2 * shared > fields::VGPR_BLOCKS.max() {
+            return Err(fault("`.amdhsa_shared_vgpr_count` and the VGPRs are too many together".to_owned()));
         }
-        if blocks + 2 * block.shared_vgprs > 63 {
-            return Err(error(
-                span.clone(),
-                "`.amdhsa_shared_vgpr_count` and the VGPRs are too many together",
-            ));
-        }
-        if let Some(granule) = granules.sgpr {
-            let xnack =
-                target.has(Feature::XNACK) && self.settings.feature(self.settings.xnack) != Some(false);
-            let extra = fields::extra_sgprs(
-                target.version.0,
-                block.reserve_vcc.unwrap_or(true),
-                block.reserve_flat_scratch.unwrap_or(true),
-                block.reserve_xnack_mask.unwrap_or(xnack),
-            );
-            // Up to GFX7 and with the defect, VCC and the others lie among the addressable registers.
-            let has_bug = target.has(Feature::SGPR_INIT_BUG);
-            let total = sgprs.saturating_add(extra);
-            let most = if has_bug { SGPRS_OF_INIT_BUG } else { target.addressable_sgprs };
-            let used = if target.version.0 < 8 || has_bug { total } else { sgprs };
-            if used > most {
-                let message = format!("{used} SGPRs are more than the {most} of {}", target.name);
-                return Err(error(span.clone(), message));
-            }
-            let sgprs = if has_bug { SGPRS_OF_INIT_BUG } else { total };
-            let blocks = Granules::blocks(sgprs, granule);
-            if blocks > 15 {
-                return Err(error(span.clone(), format!("{sgprs} SGPRs are more than a descriptor can say")));
-            }
-            fields::SGPR_BLOCKS.set(descriptor, blocks);
-        }
-        let implied = block.implied_user_sgprs + block.preload_sgprs;
+        let implied = fields::user_sgprs(descriptor, target);
         let count = block.user_sgpr_count.unwrap_or(implied);
         if count < implied || count > 31 {
             let message = format!("the enabled user SGPRs are {implied}, more than the {count} there are");
-            return Err(error(span.clone(), message));
+            return Err(fault(message));
         }
-        fields::USER_SGPR_COUNT.set(descriptor, count);
+        fields::USER_SGPR_COUNT.set(descriptor, count.into());
         if target.version == (9, 0, 10) {
             let offset = required(block.accum_offset, "accum_offset")?;
             if offset > vgprs.max(1).next_multiple_of(4) {
                 return Err(error(span.clone(), "`.amdhsa_accum_offset` exceeds the VGPRs"));
             }
-            fields::ACCUM_OFFSET.set(descriptor, offset / 4 - 1);
+            fields::ACCUM_OFFSET.set(descriptor, u64::from(offset / 4 - 1));
         }
         Ok(())
     }
@@ -238,7 +196,7 @@ impl Assembler {
         if visibility == 0 {
             self.symbols[kernel].visibility = sym::STV_PROTECTED;
         }
-        let offset = self.here().1 + fields::ENTRY_OFFSET as u64;
+        let offset = self.here().1 + fields::ENTRY_OFFSET;
         self.emit(descriptor, span)?;
         let value = self.symbol_node(kernel, Specifier::None);
         self.register_used(value);

@@ -4,26 +4,11 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::{Node, Value};
-use crate::section::elf;
 use crate::symbol::{Definition, SymbolId};
+use objwriter::elf::{self, *};
 use std::ops::Range;
 
-/// `STB_*`, `STV_*` and `STT_*` of the ELF specification, and AMD's own kinds.
-pub(crate) mod sym {
-    pub const STB_LOCAL: u8 = 0;
-    pub const STB_GLOBAL: u8 = 1;
-    pub const STB_WEAK: u8 = 2;
-    pub const STV_INTERNAL: u8 = 1;
-    pub const STV_HIDDEN: u8 = 2;
-    pub const STV_PROTECTED: u8 = 3;
-    pub const STT_OBJECT: u8 = 1;
-    pub const STT_FUNC: u8 = 2;
-    pub const STT_COMMON: u8 = 5;
-    pub const STT_TLS: u8 = 6;
-    /// `STT_AMDGPU_HSA_KERNEL` of code object V2.
-    pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
-}
-use sym::*;
+pub(crate) use objwriter::elf as sym;
 
 const KINDS: [(&str, u8); 6] = [
     ("function", STT_FUNC),

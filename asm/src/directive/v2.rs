@@ -2,18 +2,14 @@
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
-use crate::directive::symbols::sym::STT_AMDGPU_HSA_KERNEL;
 use crate::error::{Result, error};
 use crate::expr::Value;
 use crate::symbol::Definition;
-use codeobj::kernel_code::{self, KEYS, Key};
 use isa::{Feature, Generation, PROCESSORS};
+use objwriter::elf::STT_AMDGPU_HSA_KERNEL;
+use objwriter::kernel_code::{self, KEYS, Key};
+use objwriter::note::{NT_ISA_NAME, NT_ISA_VERSION, NT_VERSION};
 use std::ops::Range;
-
-/// Note types of code object V2 (seed 000, line 444).
-const NT_AMD_HSA_CODE_OBJECT_VERSION: u32 = 1;
-const NT_AMD_HSA_ISA_VERSION: u32 = 3;
-const NT_AMD_HSA_ISA_NAME: u32 = 11;
 
 impl Assembler {
     pub(super) fn v2_directive(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
@@ -25,7 +21,7 @@ impl Assembler {
             ".amd_amdgpu_isa" => {
                 let text = cur.string()?;
                 self.settings.version.get_or_insert(2);
-                self.note("AMD", NT_AMD_HSA_ISA_NAME, &text, span)?;
+                self.note("AMD", NT_ISA_NAME, &text, span)?;
             }
             ".amd_amdgpu_hsa_metadata" => self.hsa_metadata(cur, span)?,
             ".end_amd_kernel_code_t" => {
@@ -44,7 +40,7 @@ impl Assembler {
         self.settings.version.get_or_insert(2);
         let mut desc = Vec::new();
         [major, minor].iter().for_each(|number| desc.extend_from_slice(&number.to_le_bytes()));
-        self.note("AMD", NT_AMD_HSA_CODE_OBJECT_VERSION, &desc, span)
+        self.note("AMD", NT_VERSION, &desc, span)
     }
 
     /// `.hsa_code_object_isa [major, minor, stepping, "vendor", "arch"]`
@@ -91,7 +87,7 @@ impl Assembler {
             desc.extend_from_slice(&text);
             desc.push(0);
         }
-        self.note("AMD", NT_AMD_HSA_ISA_VERSION, &desc, span)
+        self.note("AMD", NT_ISA_VERSION, &desc, span)
     }
 
     /// Without `--mcpu` the numbers name the processor, and an odd stepping says that XNACK replay is on.

@@ -1,6 +1,6 @@
 //! Metadata: YAML in the source becomes a note record of the object.
 
-mod message_pack;
+mod scalar;
 mod v2;
 
 use crate::assembler::Assembler;
@@ -8,12 +8,8 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::section::elf::{SHF_ALLOC, SHT_NOTE};
 use codeobj::yaml::{self, Node};
+use objwriter::note::{self, NT_METADATA, NT_METADATA_V2};
 use std::ops::Range;
-
-/// `NT_AMDGPU_METADATA` (seed 000, line 458).
-const NT_AMDGPU_METADATA: u32 = 32;
-/// `NT_AMD_AMDGPU_HSA_METADATA` of code object V2.
-const NT_AMD_HSA_METADATA: u32 = 10;
 
 impl Assembler {
     /// `.amdgpu_metadata`: MessagePack in a note of code object V3 and later.
@@ -27,8 +23,8 @@ impl Assembler {
         }
         self.settings.metadata_version = version(&tree);
         let mut bytes = Vec::new();
-        message_pack::write(&tree, &mut bytes);
-        self.note("AMDGPU", NT_AMDGPU_METADATA, &bytes, span)
+        scalar::value(&tree).write_message_pack(&mut bytes);
+        self.note("AMDGPU", NT_METADATA, &bytes, span)
     }
 
     /// `.amd_amdgpu_hsa_metadata`: YAML in a note of code object V2.
@@ -37,7 +33,7 @@ impl Assembler {
         let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
         let text = v2::text(&tree).map_err(|message| error(span.clone(), message))?;
         self.settings.version.get_or_insert(2);
-        self.note("AMD", NT_AMD_HSA_METADATA, text.as_bytes(), span)
+        self.note("AMD", NT_METADATA_V2, text.as_bytes(), span)
     }
 
     /// Appends a record to `.note`.
@@ -47,16 +43,7 @@ impl Assembler {
         self.enter(id);
         let section = self.current();
         section.align = section.align.max(4);
-        let mut bytes = Vec::with_capacity(desc.len() + 32);
-        for number in [owner.len() as u32 + 1, desc.len() as u32, kind] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        bytes.extend_from_slice(owner.as_bytes());
-        bytes.push(0);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes.extend_from_slice(desc);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        let done = self.emit(&bytes, span);
+        let done = self.emit(&note::record(owner, kind, desc), span);
         (self.section, self.previous_section) = back;
         done
     }

@@ -1,6 +1,6 @@
 //! Code object V2's metadata (seed 000, line 2193): read as YAML and written as YAML again, in LLVM's order and spacing.
 
-use super::message_pack::unsigned;
+use super::scalar::unsigned;
 use codeobj::yaml::Node;
 use std::fmt::Write;
 
@@ -139,7 +139,7 @@ fn entry(key: &Key, value: &Node, indent: usize, out: &mut String) -> Result<(),
     };
     match (key.kind, value) {
         (Dropped, _) => {}
-        (Text, Node::Scalar(text)) => {
+        (Text, Node::Scalar(text) | Node::Text(text)) => {
             if !text.is_empty() {
                 line(&quoted(text));
             }

@@ -3,10 +3,11 @@
 use super::marks::{Mark, Marks, Relocations};
 use super::{Listing, data, expr, waves};
 use crate::descriptor::{Descriptor, ENTRY_OFFSET, SIZE};
-use crate::descriptor_fields::{
-    ACCUM_OFFSET, FIELDS, Granules, Place, SGPR_BLOCKS, USER_SGPR_COUNT, VGPR_BLOCKS, extra_sgprs,
-};
 use isa::{Feature, Target};
+use objwriter::descriptor::{
+    ACCUM_OFFSET, Field, Granules, Registers, SGPR_BLOCKS, SHARED_VGPR_COUNT, USER_SGPR_COUNT, VGPR_BLOCKS,
+    directives, user_sgprs,
+};
 use std::fmt::{self, Write};
 
 const R_AMDGPU_REL64: u32 = 5;
@@ -37,7 +38,8 @@ impl Sgprs {
         reserves.into_iter().find_map(|(vcc, flat_scratch)| {
             // GFX6 has no such registers; assemblers count them all the same, and no directive stops them.
             let flat_scratch = flat_scratch || major < 7;
-            let next_free = count.checked_sub(extra_sgprs(major, vcc, flat_scratch, xnack_mask))?;
+            let none = Registers { vgprs: 0, sgprs: 0, vcc, flat_scratch, xnack_mask };
+            let next_free = count.checked_sub(none.extra_sgprs(target))?;
             let fits = next_free <= target.addressable_sgprs || target.has(Feature::SGPR_INIT_BUG);
             let next_free = next_free.min(target.addressable_sgprs);
             fits.then_some(Sgprs { next_free, vcc, flat_scratch })
@@ -127,33 +129,29 @@ impl Listing<'_, '_> {
         let bytes = &descriptor.bytes;
         let mut said = [0; SIZE];
         said[ENTRY].copy_from_slice(&bytes[ENTRY]);
-        let mut places: Vec<Place> =
-            FIELDS.iter().filter(|field| field.exists_on(target)).map(|field| field.place).collect();
-        places.extend([VGPR_BLOCKS, SGPR_BLOCKS, USER_SGPR_COUNT]);
-        if target.has(Feature::GFX90A) {
-            places.push(ACCUM_OFFSET);
-        }
-        for place in places {
-            place.set(&mut said, place.get(bytes));
+        let others = [&VGPR_BLOCKS, &SGPR_BLOCKS, &USER_SGPR_COUNT, &ACCUM_OFFSET];
+        let others = others.into_iter().filter(|field| field.on.has(target));
+        for field in directives(target).map(|(_, field)| field).chain(others) {
+            field.set(&mut said, field.get(bytes));
         }
         if let Some(byte) = (0..SIZE).find(|&byte| said[byte] != bytes[byte]) {
             return Some(format!("bits {:#04x} of byte {byte} are reserved", said[byte] ^ bytes[byte]));
         }
-        let sgprs = SGPR_BLOCKS.get(bytes);
+        let number = |field: Field| field.get(bytes) as u32;
+        let sgprs = number(SGPR_BLOCKS);
         if self.sgprs(bytes, target).is_none() {
             return Some(format!("granulated_wavefront_sgpr_count is {sgprs}"));
         }
-        let (count, needed) = (USER_SGPR_COUNT.get(bytes), user_sgprs(bytes, target));
+        let (count, needed) = (number(USER_SGPR_COUNT), user_sgprs(bytes, target));
         if count < needed {
             return Some(format!("user_sgpr_count is {count}, and {needed} are enabled"));
         }
         let vgprs = next_free_vgpr(bytes, target);
-        let shared = FIELDS.iter().find(|field| field.name == "shared_vgpr_count" && field.exists_on(target));
-        let shared = shared.map_or(0, |field| field.place.get(bytes));
-        if shared > 0 && (descriptor.is_wave32() || VGPR_BLOCKS.get(bytes) + 2 * shared > 63) {
+        let shared = if SHARED_VGPR_COUNT.on.has(target) { number(SHARED_VGPR_COUNT) } else { 0 };
+        if shared > 0 && (descriptor.is_wave32() || number(VGPR_BLOCKS) + 2 * shared > 63) {
             return Some(format!("shared_vgpr_count is {shared}"));
         }
-        if target.has(Feature::GFX90A) && (ACCUM_OFFSET.get(bytes) + 1) * 4 > vgprs {
+        if target.has(Feature::GFX90A) && (number(ACCUM_OFFSET) + 1) * 4 > vgprs {
             return Some("accum_offset is beyond the VGPRs".to_owned());
         }
         None
@@ -161,7 +159,7 @@ impl Listing<'_, '_> {
 
     fn sgprs(&self, bytes: &[u8; SIZE], target: &Target) -> Option<Sgprs> {
         let xnack = self.identity.xnack.may_be_on() && target.has(Feature::XNACK);
-        Sgprs::of(SGPR_BLOCKS.get(bytes), target, xnack)
+        Sgprs::of(SGPR_BLOCKS.get(bytes) as u32, target, xnack)
     }
 
     fn descriptor_block(&self, descriptor: &Descriptor<'_>, out: &mut String) -> fmt::Result {
@@ -169,21 +167,21 @@ impl Listing<'_, '_> {
         out.push_str("\n\t.amdhsa_kernel ");
         expr::name(descriptor.kernel, out);
         out.push('\n');
-        for field in FIELDS.iter().filter(|field| field.exists_on(target)) {
-            let value = field.place.get(bytes);
+        for (name, field) in directives(target) {
+            let value = field.get(bytes);
             // Older assemblers do not know these; they are 0 without the directive.
             let is_recent = matches!(
-                field.name,
+                name,
                 "uses_dynamic_stack"
                     | "user_sgpr_kernarg_preload_length"
                     | "user_sgpr_kernarg_preload_offset"
                     | "shared_vgpr_count"
             );
             if value != 0 || !is_recent {
-                writeln!(out, "\t\t.amdhsa_{} {value}", field.name)?;
+                writeln!(out, "\t\t.amdhsa_{name} {value}")?;
             }
         }
-        let count = USER_SGPR_COUNT.get(bytes);
+        let count = USER_SGPR_COUNT.get(bytes) as u32;
         if count != user_sgprs(bytes, target) {
             writeln!(out, "\t\t.amdhsa_user_sgpr_count {count}")?;
         }
@@ -206,13 +204,5 @@ impl Listing<'_, '_> {
 
 /// The most registers that make the same number of blocks.
 fn next_free_vgpr(bytes: &[u8; SIZE], target: &Target) -> u32 {
-    (VGPR_BLOCKS.get(bytes) + 1) * Granules::of(target).vgpr
-}
-
-/// User SGPRs that the enabled inputs take.
-fn user_sgprs(bytes: &[u8; SIZE], target: &Target) -> u32 {
-    let enabled = FIELDS.iter().filter(|field| field.exists_on(target) && field.user_sgprs > 0);
-    let inputs: u32 = enabled.map(|field| field.place.get(bytes) * field.user_sgprs).sum();
-    let preload = FIELDS.iter().find(|field| field.name == "user_sgpr_kernarg_preload_length");
-    inputs + preload.filter(|field| field.exists_on(target)).map_or(0, |field| field.place.get(bytes))
+    (VGPR_BLOCKS.get(bytes) as u32 + 1) * Granules::of(target).vgpr
 }

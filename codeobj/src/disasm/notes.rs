@@ -80,7 +80,11 @@ fn is_expressible(note: &Note<'_>, is_v2: bool) -> bool {
         }
         Meaning::IsaName(name) => is_v2 && is_quotable(name) && note.desc.len() == name.len(),
         Meaning::Yaml(text) => is_v2 && !text.contains(".end_amd_amdgpu_hsa_metadata"),
-        Meaning::Metadata(value) => value.is_plain() && value.to_message_pack().as_deref() == Some(note.desc),
+        Meaning::Metadata(value) => {
+            let mut bytes = Vec::new();
+            value.write_message_pack(&mut bytes);
+            value.is_plain() && bytes == note.desc
+        }
         _ => false,
     }
 }

@@ -1,17 +1,18 @@
 //! The report for programs: the same facts as a tree.
 
 use super::{display_name, kernel, place, role};
-use crate::descriptor::{Descriptor, FIELDS, Unit};
+use crate::descriptor::{Descriptor, Unit, fields_by_place};
 use crate::elf::CodeObject;
 use crate::identity::Identity;
 use crate::kernel_code::{KEYS, KernelCode};
 use crate::names;
 use crate::note::{Meaning, Note};
 use crate::value::Value;
+use crate::yaml;
 use isa::Target;
 
 fn string(text: impl Into<String>) -> Value {
-    Value::Str(text.into())
+    Value::from(text.into())
 }
 
 fn uint(value: impl Into<u64>) -> Value {
@@ -113,7 +114,7 @@ fn one_note(object: &CodeObject<'_>, note: &Note<'_>) -> Value {
         ]),
         Meaning::IsaName(name) => string(name),
         // A text that cannot be read stays one.
-        Meaning::Yaml(text) => Value::from_v2_yaml(text).unwrap_or_else(|| string(text)),
+        Meaning::Yaml(text) => yaml::v2_metadata(text).unwrap_or_else(|| string(text)),
         Meaning::Metadata(value) => value,
         Meaning::Registers(registers) => seq(registers
             .iter()
@@ -156,8 +157,8 @@ fn kernel_header(object: &CodeObject<'_>, header: &KernelCode<'_>) -> Value {
 }
 
 fn kernel_descriptor(object: &CodeObject<'_>, descriptor: &Descriptor<'_>, target: Option<&Target>) -> Value {
-    let fields = FIELDS
-        .iter()
+    let fields = fields_by_place()
+        .into_iter()
         .filter(|field| field.unit == Unit::Register || target.is_none_or(|target| field.on.has(target)));
     let fields = fields.map(|field| {
         let value = field.get(&descriptor.bytes);

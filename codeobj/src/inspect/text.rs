@@ -1,7 +1,7 @@
 //! The report for people.
 
 use super::{display_name, kernel, place, role};
-use crate::descriptor::{Descriptor, FIELDS, Unit};
+use crate::descriptor::{Descriptor, Unit, explain, fields_by_place};
 use crate::elf::CodeObject;
 use crate::identity::Identity;
 use crate::kernel_code::{self, KEYS, KernelCode};
@@ -213,13 +213,14 @@ fn kernel_descriptor(
     writeln!(out, "  descriptor at {:#x} in {section}", descriptor.address)?;
     writeln!(out, "  entry {}", kernel::entry(object, descriptor))?;
     let mut heading = None;
-    for field in FIELDS {
+    let fields = fields_by_place();
+    for &field in &fields {
         let value = field.get(&descriptor.bytes);
         let is_there = target.is_none_or(|target| field.on.has(target));
         match field.unit {
             Unit::Register => {
                 heading = Some(field.byte);
-                let has_fields = FIELDS.iter().any(|other| {
+                let has_fields = fields.iter().any(|other| {
                     other.byte == field.byte
                         && other.unit != Unit::Register
                         && target.is_none_or(|target| other.on.has(target))
@@ -238,7 +239,7 @@ fn kernel_descriptor(
                     Unit::Offset => write!(out, "{}", value as i64)?,
                     _ => write!(out, "{value}")?,
                 }
-                match field.explain(value, target, descriptor.is_wave32()) {
+                match explain(field, value, target, descriptor.is_wave32()) {
                     Some(meaning) => writeln!(out, "  {meaning}")?,
                     None => writeln!(out)?,
                 }

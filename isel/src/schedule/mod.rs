@@ -67,9 +67,7 @@ fn worthwhile(func: &MachFunc, block: MBlock) -> Option<(MBlock, u32)> {
 
 /// As many VGPRs as leave the number of waves at what `peak` allows.
 fn limit(peak: u32, target: &Subtarget) -> u32 {
-    let granule = target.vgpr_granule;
-    let waves = (target.total_vgprs / peak.max(1).next_multiple_of(granule)).clamp(1, target.max_waves);
-    let same = (target.total_vgprs / waves / granule * granule).min(target.addressable_vgprs);
+    let same = target.vgprs_for_waves(target.waves_by_vgprs(peak));
     // A little is lost in allocation.
     same.saturating_sub(2).min(peak + EXTRA).max(peak)
 }

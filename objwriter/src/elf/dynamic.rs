@@ -1,28 +1,27 @@
 //! The tables a loader reads: dynamic symbols, their two hash tables, `.dynamic`.
 
-use super::Places;
+use super::format::*;
+use super::loadable::Places;
 use super::relocate::Plan;
-use crate::assembler::Assembler;
-use crate::directive::symbols::sym::{STB_LOCAL, STV_HIDDEN, STV_INTERNAL};
-use crate::object::elf::*;
-use crate::object::symtab::{Entry, Table};
-use crate::symbol::{Definition, SymbolId};
-use rustc_hash::FxHashMap;
+use super::strings::Strings;
+use super::symtab::{Entry, Table};
+use super::{Object, Place, STB_LOCAL, STV_HIDDEN, STV_INTERNAL};
 
-/// Symbols that other objects may see.
-pub(in crate::object) struct Dynamic {
+/// Symbols that other objects may see, and what a linker allots.
+pub(super) struct Dynamic<'a> {
     /// Number in the full table, in the order of the dynamic one.
-    symbols: Vec<usize>,
-    names: Vec<String>,
+    entries: Vec<usize>,
+    names: Vec<&'a str>,
     /// How many of the first are undefined, which hash tables leave out.
     undefined: usize,
-    by_id: FxHashMap<u32, u32>,
+    /// Number in the dynamic table of each symbol; 0 if it has none.
+    of_symbol: Vec<u32>,
     pub strings: Vec<u8>,
     name_offsets: Vec<u32>,
     pub common_size: u64,
     pub common_align: u64,
-    /// Offset of each common symbol.
-    pub commons: FxHashMap<u32, u64>,
+    /// Offset of each common symbol among them.
+    commons: Vec<u64>,
 }
 
 /// Whether a symbol keeps its name beyond the object.
@@ -31,45 +30,50 @@ fn is_exported(entry: &Entry) -> bool {
     binding != STB_LOCAL && !matches!(entry.sym.other & 3, STV_HIDDEN | STV_INTERNAL)
 }
 
-impl Dynamic {
-    pub fn new(asm: &Assembler, table: &Table) -> Result<Dynamic, String> {
-        let mut symbols: Vec<usize> =
+impl<'a> Dynamic<'a> {
+    pub fn new(object: &Object<'a>, table: &Table<'a>) -> Result<Dynamic<'a>, String> {
+        let mut entries: Vec<usize> =
             (0..table.entries.len()).filter(|&n| is_exported(&table.entries[n])).collect();
         let is_defined = |n: usize| table.entries[n].sym.section != 0;
-        let defined = symbols.iter().filter(|&&n| is_defined(n)).count();
+        let defined = entries.iter().filter(|&&n| is_defined(n)).count();
         let buckets = bucket_count(defined);
-        symbols.sort_by_key(|&n| match is_defined(n) {
+        entries.sort_by_cached_key(|&n| match is_defined(n) {
             false => (0, 0),
-            true => (1, gnu_hash(&table.entries[n].name) % buckets),
+            true => (1, gnu_hash(table.entries[n].name) % buckets),
         });
         let mut dynamic = Dynamic {
-            undefined: symbols.len() - defined,
-            names: symbols.iter().map(|&n| table.entries[n].name.clone()).collect(),
-            by_id: FxHashMap::default(),
+            undefined: entries.len() - defined,
+            names: entries.iter().map(|&n| table.entries[n].name).collect(),
+            of_symbol: vec![0; object.symbols.len()],
             strings: vec![0],
             name_offsets: Vec::new(),
             common_size: 0,
             common_align: 1,
-            commons: FxHashMap::default(),
-            symbols,
+            commons: vec![0; object.symbols.len()],
+            entries,
         };
         for (n, name) in dynamic.names.iter().enumerate() {
             dynamic.name_offsets.push(dynamic.strings.len() as u32);
             dynamic.strings.extend_from_slice(name.as_bytes());
             dynamic.strings.push(0);
-            if let Some(id) = table.entries[dynamic.symbols[n]].id {
-                dynamic.by_id.insert(id.0, n as u32 + 1);
+            if let Some(symbol) = table.entries[dynamic.entries[n]].symbol {
+                dynamic.of_symbol[symbol as usize] = n as u32 + 1;
             }
         }
-        for (id, symbol) in asm.symbols.iter() {
-            match symbol.definition {
-                Definition::Common { size, align } => {
-                    let offset = dynamic.common_size.next_multiple_of(align);
-                    dynamic.commons.insert(id.0, offset);
-                    dynamic.common_size = offset + size;
-                    dynamic.common_align = dynamic.common_align.max(align);
+        dynamic.allot(object)?;
+        Ok(dynamic)
+    }
+
+    /// Places the common symbols one after another.
+    fn allot(&mut self, object: &Object) -> Result<(), String> {
+        for (symbol, offset) in object.symbols.iter().zip(&mut self.commons) {
+            match symbol.place {
+                Place::Common(align) => {
+                    *offset = self.common_size.next_multiple_of(align);
+                    self.common_size = *offset + symbol.size;
+                    self.common_align = self.common_align.max(align);
                 }
-                Definition::Lds { .. } => {
+                Place::Lds(_) => {
                     return Err(format!(
                         "`{}` is an LDS symbol: write an object (`--obj`) and link it",
                         symbol.name
@@ -78,35 +82,41 @@ impl Dynamic {
                 _ => {}
             }
         }
-        Ok(dynamic)
+        Ok(())
+    }
+
+    /// Offset of a common symbol.
+    pub fn common(&self, symbol: u32) -> u64 {
+        self.commons[symbol as usize]
     }
 
     /// Number in the dynamic table.
-    pub fn index(&self, id: SymbolId) -> Option<u32> {
-        self.by_id.get(&id.0).copied()
+    pub fn index(&self, symbol: u32) -> Option<u32> {
+        Some(self.of_symbol[symbol as usize]).filter(|&number| number != 0)
     }
 
     /// Room for the table.
     pub fn symbol_bytes(&self) -> Vec<u8> {
-        vec![0; (self.symbols.len() + 1) * SYMBOL as usize]
+        vec![0; (self.entries.len() + 1) * SYMBOL as usize]
     }
 
-    pub fn resolved_bytes(&self, table: &Table, places: &Places) -> Result<Vec<u8>, String> {
+    /// `.dynsym`.
+    pub fn resolved_bytes(&self, table: &Table, places: &Places) -> Vec<u8> {
         let mut out = Vec::new();
         Sym::default().write(&mut out);
-        for (&n, &name) in self.symbols.iter().zip(&self.name_offsets) {
-            Sym { name, ..resolved(&table.entries[n], places, self)? }.write(&mut out);
+        for (&n, &name) in self.entries.iter().zip(&self.name_offsets) {
+            Sym { name, ..resolved(&table.entries[n], places, self) }.write(&mut out);
         }
-        Ok(out)
+        out
     }
 
     /// System V hash table: as many buckets as symbols.
     pub fn hash(&self) -> Vec<u8> {
-        let count = self.symbols.len() as u32 + 1;
+        let count = self.entries.len() as u32 + 1;
         let mut buckets = vec![0u32; count as usize];
         let mut chains = vec![0u32; count as usize];
         for (n, name) in self.names.iter().enumerate() {
-            let bucket = object::elf::hash(name.as_bytes()) % count;
+            let bucket = sysv_hash(name) % count;
             chains[n + 1] = buckets[bucket as usize];
             buckets[bucket as usize] = n as u32 + 1;
         }
@@ -149,6 +159,15 @@ impl Dynamic {
     }
 }
 
+/// The hash of the System V ABI.
+fn sysv_hash(name: &str) -> u32 {
+    name.bytes().fold(0, |hash: u32, byte| {
+        let hash = hash.wrapping_shl(4).wrapping_add(byte.into());
+        let high = hash & 0xf000_0000;
+        (hash ^ high >> 24) & !high
+    })
+}
+
 fn bucket_count(symbols: usize) -> u32 {
     (symbols / 4).max(1) as u32
 }
@@ -158,56 +177,47 @@ fn gnu_hash(name: &str) -> u32 {
 }
 
 /// An entry with the address and section number of the output.
-fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Result<Sym, String> {
+fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     let mut sym = entry.sym;
     if sym.section == SHN_COMMON {
-        let offset = entry.id.and_then(|id| dynamic.commons.get(&id.0)).copied().unwrap_or(0);
-        return Ok(Sym { section: places.common_number, value: places.common + offset, ..sym });
+        let offset = entry.symbol.map_or(0, |symbol| dynamic.common(symbol));
+        return Sym { section: places.common_number, value: places.common + offset, ..sym };
     }
     if sym.section == 0 || sym.section >= 0xff00 {
-        return Ok(sym);
+        return sym;
     }
-    // The table was made with numbers of our own sections, from 1.
+    // The table was made with numbers of the object's sections, from 1.
     let section = usize::from(sym.section - 1);
     sym.value = sym.value.wrapping_add(places.sections.get(section).copied().unwrap_or(0));
     sym.section = places.numbers.get(section).copied().unwrap_or(0);
-    Ok(sym)
+    sym
 }
 
 /// `.symtab`, `.strtab`, and the number of local symbols: what is hidden becomes local.
-pub(super) fn full_table(
-    asm: &Assembler,
-    table: &Table,
-    places: &Places,
-) -> Result<(Vec<u8>, Vec<u8>, u32), String> {
-    let dynamic = Dynamic::new(asm, table)?;
-    let named = |entry: &&Entry| entry.id.is_some() || entry.sym.section == SHN_ABS;
+pub(super) fn full_table(table: &Table, dynamic: &Dynamic, places: &Places) -> (Vec<u8>, Vec<u8>, u32) {
+    let named = |entry: &&Entry| entry.symbol.is_some() || entry.sym.section == SHN_ABS;
     let is_local = |entry: &&Entry| entry.sym.info >> 4 == STB_LOCAL;
     let entries = &table.entries[1..];
     let locals = entries.iter().filter(named).filter(is_local);
     let hidden = entries.iter().filter(named).filter(|entry| !is_local(entry) && !is_exported(entry));
     let global = entries.iter().filter(named).filter(|entry| is_exported(entry));
-    let mut syms = vec![(String::new(), Sym::default())];
-    for entry in locals {
-        syms.push((entry.name.clone(), resolved(entry, places, &dynamic)?));
-    }
+    let mut syms = vec![("", Sym::default())];
+    syms.extend(locals.map(|entry| (entry.name, resolved(entry, places, dynamic))));
     for entry in hidden {
-        let sym = resolved(entry, places, &dynamic)?;
-        syms.push((entry.name.clone(), Sym { info: sym.info & 15, ..sym }));
+        let sym = resolved(entry, places, dynamic);
+        syms.push((entry.name, Sym { info: sym.info & 15, ..sym }));
     }
     let own =
         Sym { other: STV_HIDDEN, section: places.dynamic_number, value: places.dynamic, ..Sym::default() };
-    syms.push(("_DYNAMIC".into(), own));
+    syms.push(("_DYNAMIC", own));
     let locals = syms.len() as u32;
-    for entry in global {
-        syms.push((entry.name.clone(), resolved(entry, places, &dynamic)?));
-    }
-    let mut strings = crate::object::strings::Strings::default();
+    syms.extend(global.map(|entry| (entry.name, resolved(entry, places, dynamic))));
+    let mut strings = Strings::default();
     syms.iter().for_each(|(name, _)| strings.add(name));
     strings.finish();
     let mut out = Vec::new();
     syms.iter().for_each(|(name, sym)| Sym { name: strings.offset(name), ..*sym }.write(&mut out));
-    Ok((out, strings.bytes, locals))
+    (out, strings.bytes, locals)
 }
 
 /// `.dynamic`.

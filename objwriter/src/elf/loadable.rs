@@ -5,20 +5,19 @@
 //! among them; code; what is read-only after relocation (`.dynamic`, `.got`); data; zeroed data. Each group begins a page
 //! further in memory but directly behind the one before in the file.
 
-mod dynamic;
-mod relocate;
-
-use super::elf::*;
+use super::dynamic::{self, Dynamic};
+use super::format::*;
+use super::relocate::{self, Plan};
 use super::strings::Strings;
 use super::symtab::Table;
-use crate::assembler::Assembler;
-use crate::resolve::Resolved;
-use crate::section::elf::*;
-use dynamic::Dynamic;
-use relocate::Plan;
+use super::{
+    Object, SHF_ALLOC, SHF_EXCLUDE, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS, Section,
+};
+use std::borrow::Cow;
 
-const ET_DYN: u16 = 3;
 const PAGE: u64 = 0x1000;
+/// Headers beyond `0xff00` mean something else; a dozen sections are made here.
+const MAX_SECTIONS: usize = 0xff00 - 16;
 
 /// Groups of sections that share a segment, in the order of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +32,7 @@ enum Group {
 
 /// Contents of an output section.
 enum Body {
-    /// A section of the source.
+    /// A section of the object.
     Source(usize),
     /// Bytes made here.
     Made(Vec<u8>),
@@ -41,8 +40,8 @@ enum Body {
     Zeros(u64),
 }
 
-struct Output {
-    name: String,
+struct Output<'a> {
+    name: &'a str,
     group: Group,
     header: SectionHeader,
     body: Body,
@@ -51,17 +50,32 @@ struct Output {
 }
 
 /// A loadable object.
-pub(crate) fn loadable(asm: &Assembler, resolved: &Resolved) -> Result<Vec<u8>, String> {
-    let table = Table::new(asm, |section| section as u16 + 1)?;
-    let dynamic = Dynamic::new(asm, &table)?;
-    let plan = Plan::new(asm, resolved, &dynamic)?;
-    let mut outputs = outputs(asm, &dynamic, &plan);
+///
+/// # Errors
+/// What a linker would have to do more: symbols of other objects at a distance, LDS, addresses in read-only memory.
+pub fn loadable(object: &Object) -> Result<Vec<u8>, String> {
+    if object.sections.len() >= MAX_SECTIONS {
+        return Err("too many sections".into());
+    }
+    let table = Table::new(object, |section| section as u16 + 1);
+    let dynamic = Dynamic::new(object, &table)?;
+    let plan = Plan::new(object, &dynamic)?;
+    let mut outputs = outputs(object, &dynamic, &plan);
     let segments = count_segments(&outputs);
-    lay_out(asm, &mut outputs, HEADER + segments * PROGRAM_HEADER);
-    let places = Places::new(asm, &outputs);
-    let sections = relocate::apply(asm, resolved, &dynamic, &plan, &places)?;
-    fill(asm, &mut outputs, &table, &dynamic, &plan, &places)?;
-    write(asm, &mut outputs, sections, &table, &places, segments)
+    lay_out(object, &mut outputs, HEADER + segments * PROGRAM_HEADER);
+    let places = Places::new(object, &outputs);
+    let contents = relocate::apply(object, &dynamic, &plan, &places)?;
+    fill(object, &mut outputs, &table, &dynamic, &plan, &places)?;
+    let (symbols, strings, locals) = dynamic::full_table(&table, &dynamic, &places);
+    for output in &mut outputs {
+        match output.name {
+            ".symtab" => (output.body, output.header.info) = (Body::Made(symbols.clone()), locals),
+            ".strtab" => output.body = Body::Made(strings.clone()),
+            ".dynsym" => output.header.info = 1,
+            _ => {}
+        }
+    }
+    Ok(write(object, &mut outputs, &contents, segments))
 }
 
 /// Addresses of everything that other parts refer to.
@@ -80,9 +94,9 @@ pub(super) struct Places {
 }
 
 impl Places {
-    fn new(asm: &Assembler, outputs: &[Output]) -> Places {
-        let mut sections = vec![0; asm.sections.len()];
-        let mut numbers = vec![0; asm.sections.len()];
+    fn new(object: &Object, outputs: &[Output]) -> Places {
+        let mut sections = vec![0; object.sections.len()];
+        let mut numbers = vec![0; object.sections.len()];
         for (n, output) in outputs.iter().enumerate() {
             if let Body::Source(section) = output.body {
                 sections[section] = output.header.address;
@@ -105,38 +119,29 @@ impl Places {
 }
 
 /// The sections of the output, in order, without addresses.
-fn outputs(asm: &Assembler, dynamic: &Dynamic, plan: &Plan) -> Vec<Output> {
-    let mut list = Vec::new();
-    let made = |name: &str, group, kind, flags, align, entry_size, bytes: Vec<u8>, link| Output {
-        name: name.to_owned(),
+fn outputs<'a>(object: &Object<'a>, dynamic: &Dynamic, plan: &Plan) -> Vec<Output<'a>> {
+    let mut list = Vec::with_capacity(object.sections.len() + 12);
+    let made = |name, group, kind, flags, align, entry_size, bytes: Vec<u8>, link| Output {
+        name,
         group,
         header: SectionHeader { kind, flags, align, entry_size, ..SectionHeader::default() },
         body: Body::Made(bytes),
         link,
     };
-    let source = |wanted: &dyn Fn(&crate::section::Section) -> bool, group, list: &mut Vec<Output>| {
-        for (n, section) in asm.sections.iter().enumerate().filter(|(_, section)| wanted(section)) {
-            list.push(Output {
-                name: section.name.to_string(),
-                group,
-                header: SectionHeader {
-                    kind: section.kind,
-                    flags: section.flags,
-                    align: section.align,
-                    entry_size: section.entry_size,
-                    ..SectionHeader::default()
-                },
-                body: Body::Source(n),
-                link: "",
-            });
+    let source = |wanted: &dyn Fn(&Section) -> bool, group, list: &mut Vec<Output<'a>>| {
+        for (n, section) in object.sections.iter().enumerate().filter(|(_, section)| wanted(section)) {
+            let Section { name, kind, flags, align, entry_size, .. } = *section;
+            let header = SectionHeader { kind, flags, align, entry_size, ..SectionHeader::default() };
+            list.push(Output { name, group, header, body: Body::Source(n), link: "" });
         }
     };
-    let alloc = |section: &crate::section::Section| section.flags & SHF_ALLOC != 0;
-    let readable = |section: &crate::section::Section| {
-        alloc(section) && section.flags & (SHF_WRITE | SHF_EXECINSTR) == 0 && !section.is_empty()
+    let is_code = |section: &Section| section.has(SHF_ALLOC | SHF_EXECINSTR) && !section.has(SHF_WRITE);
+    let is_read = |section: &Section| {
+        section.flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR) == SHF_ALLOC && !section.is_empty()
     };
-    source(&|section| readable(section) && section.kind == SHT_NOTE, Group::ReadOnly, &mut list);
+    let is_written = |section: &Section| section.has(SHF_ALLOC | SHF_WRITE) && !section.is_empty();
     let ro = Group::ReadOnly;
+    source(&|section| is_read(section) && section.kind == SHT_NOTE, ro, &mut list);
     list.push(made(".dynsym", ro, SHT_DYNSYM, SHF_ALLOC, 8, SYMBOL, dynamic.symbol_bytes(), ".dynstr"));
     list.push(made(".gnu.hash", ro, SHT_GNU_HASH, SHF_ALLOC, 8, 0, dynamic.gnu_hash(), ".dynsym"));
     list.push(made(".hash", ro, SHT_HASH, SHF_ALLOC, 4, 4, dynamic.hash(), ".dynsym"));
@@ -145,46 +150,35 @@ fn outputs(asm: &Assembler, dynamic: &Dynamic, plan: &Plan) -> Vec<Output> {
         let bytes = vec![0; plan.relocations.len() * RELA as usize];
         list.push(made(".rela.dyn", ro, SHT_RELA, SHF_ALLOC, 8, RELA, bytes, ".dynsym"));
     }
-    source(&|section| readable(section) && section.kind != SHT_NOTE, Group::ReadOnly, &mut list);
-    source(
-        &|section| alloc(section) && section.is_code() && section.flags & SHF_WRITE == 0,
-        Group::Code,
-        &mut list,
-    );
+    source(&|section| is_read(section) && section.kind != SHT_NOTE, ro, &mut list);
+    source(&is_code, Group::Code, &mut list);
     let rw = SHF_ALLOC | SHF_WRITE;
     let entries = vec![0; plan.dynamic_entries() * 16];
     list.push(made(".dynamic", Group::Relro, SHT_DYNAMIC, rw, 8, 16, entries, ".dynstr"));
     if !plan.got.is_empty() {
         list.push(made(".got", Group::Relro, SHT_PROGBITS, rw, 8, 0, vec![0; plan.got.len() * 8], ""));
     }
-    let writable = |section: &crate::section::Section| {
-        alloc(section) && section.flags & SHF_WRITE != 0 && !section.is_empty()
-    };
-    source(&|section| writable(section) && section.has_contents(), Group::Data, &mut list);
-    source(&|section| writable(section) && !section.has_contents(), Group::Data, &mut list);
+    source(&|section| is_written(section) && section.has_contents(), Group::Data, &mut list);
+    source(&|section| is_written(section) && !section.has_contents(), Group::Data, &mut list);
     if dynamic.common_size > 0 {
-        let header = SectionHeader {
-            kind: SHT_NOBITS,
-            flags: rw,
-            align: dynamic.common_align,
-            ..SectionHeader::default()
-        };
+        let (kind, align) = (SHT_NOBITS, dynamic.common_align);
+        let header = SectionHeader { kind, flags: rw, align, ..SectionHeader::default() };
         let body = Body::Zeros(dynamic.common_size);
-        list.push(Output { name: "COMMON".into(), group: Group::Data, header, body, link: "" });
+        list.push(Output { name: "COMMON", group: Group::Data, header, body, link: "" });
     }
-    let kept = |section: &crate::section::Section| {
-        !alloc(section) && section.flags & SHF_EXCLUDE == 0 && &*section.name != ".note.GNU-stack"
+    let is_kept = |section: &Section| {
+        section.flags & (SHF_ALLOC | SHF_EXCLUDE) == 0 && section.name != ".note.GNU-stack"
     };
-    source(&kept, Group::Rest, &mut list);
+    source(&is_kept, Group::Rest, &mut list);
     list.push(made(".symtab", Group::Rest, SHT_SYMTAB, 0, 8, SYMBOL, Vec::new(), ".strtab"));
     list.push(made(".shstrtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Vec::new(), ""));
     list.push(made(".strtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Vec::new(), ""));
     list
 }
 
-fn size_of(asm: &Assembler, output: &Output) -> u64 {
+fn size_of(object: &Object, output: &Output) -> u64 {
     match &output.body {
-        Body::Source(section) => asm.sections[*section].size(),
+        Body::Source(section) => object.sections[*section].size(),
         Body::Made(bytes) => bytes.len() as u64,
         Body::Zeros(size) => *size,
     }
@@ -205,7 +199,7 @@ fn is_loaded_note(output: &Output) -> bool {
 }
 
 /// Gives the loaded sections addresses and file offsets.
-fn lay_out(asm: &Assembler, outputs: &mut [Output], start: u64) {
+fn lay_out(object: &Object, outputs: &mut [Output], start: u64) {
     let (mut address, mut offset) = (start, start);
     let mut group = Group::ReadOnly;
     for output in outputs.iter_mut().filter(|output| output.group != Group::Rest) {
@@ -223,7 +217,7 @@ fn lay_out(asm: &Assembler, outputs: &mut [Output], start: u64) {
         // Address and offset stay equal modulo the page.
         offset += aligned - address;
         address = aligned;
-        let size = size_of(asm, output);
+        let size = size_of(object, output);
         output.header.address = address;
         output.header.offset = offset;
         output.header.size = size;
@@ -232,97 +226,77 @@ fn lay_out(asm: &Assembler, outputs: &mut [Output], start: u64) {
     }
 }
 
-/// Puts the bytes into the sections made here.
+/// Puts the bytes that depend on addresses into the sections made here.
 fn fill(
-    asm: &Assembler,
+    object: &Object,
     outputs: &mut [Output],
     table: &Table,
     dynamic: &Dynamic,
     plan: &Plan,
     places: &Places,
 ) -> Result<(), String> {
-    let at = |name: &str, outputs: &[Output]| {
-        outputs.iter().find(|output| output.name == name).map(|output| output.header).unwrap_or_default()
-    };
-    let entries = dynamic::entries(|name| at(name, outputs), plan);
-    let dynsym = dynamic.resolved_bytes(table, places)?;
-    let relocations = plan.bytes(asm, dynamic, places)?;
-    for output in outputs {
-        match (output.name.as_str(), &output.body) {
-            (_, Body::Source(_) | Body::Zeros(_)) => {}
-            (".dynamic", _) => output.body = Body::Made(entries.clone()),
-            (".dynsym", _) => output.body = Body::Made(dynsym.clone()),
-            (".rela.dyn", _) => output.body = Body::Made(relocations.clone()),
-            _ => {}
+    let find = |name: &str| outputs.iter().find(|output| output.name == name);
+    let entries =
+        dynamic::entries(|name| find(name).map_or(Default::default(), |output| output.header), plan);
+    let dynsym = dynamic.resolved_bytes(table, places);
+    let relocations = plan.bytes(object, dynamic, places)?;
+    for (name, bytes) in [(".dynamic", entries), (".dynsym", dynsym), (".rela.dyn", relocations)] {
+        let made = |output: &&mut Output| output.name == name && matches!(output.body, Body::Made(_));
+        if let Some(output) = outputs.iter_mut().find(made) {
+            output.body = Body::Made(bytes);
         }
     }
     Ok(())
 }
 
-fn write(
-    asm: &Assembler,
-    outputs: &mut [Output],
-    sections: Vec<Vec<u8>>,
-    table: &Table,
-    places: &Places,
-    segments: u64,
-) -> Result<Vec<u8>, String> {
-    let (symbols, strings, locals) = dynamic::full_table(asm, table, places)?;
+fn write(object: &Object, outputs: &mut [Output], contents: &[Cow<[u8]>], segments: u64) -> Vec<u8> {
     let mut names = Strings::default();
-    outputs.iter().for_each(|output| names.add(&output.name));
+    outputs.iter().for_each(|output| names.add(output.name));
     names.finish();
+    let number = |outputs: &[Output], name: &str| {
+        outputs.iter().position(|output| output.name == name).map_or(0, |n| n as u16 + 1)
+    };
     let mut out = vec![0; (HEADER + segments * PROGRAM_HEADER) as usize];
-    let numbers: Vec<(String, u32)> =
-        outputs.iter().enumerate().map(|(n, output)| (output.name.clone(), n as u32 + 1)).collect();
-    for output in outputs.iter_mut() {
-        let made;
-        let bytes: &[u8] = match (output.name.as_str(), &output.body) {
-            (".symtab", _) => &symbols,
-            (".shstrtab", _) => &names.bytes,
-            (".strtab", _) => &strings,
-            (_, Body::Source(section)) => &sections[*section],
-            (_, Body::Made(bytes)) => {
-                made = bytes.clone();
-                &made
-            }
-            (_, Body::Zeros(_)) => &[],
+    for n in 0..outputs.len() {
+        let link = number(outputs, outputs[n].link);
+        let output = &mut outputs[n];
+        let bytes: &[u8] = match (&output.body, output.name) {
+            (Body::Source(section), _) => &contents[*section],
+            (Body::Made(_), ".shstrtab") => &names.bytes,
+            (Body::Made(bytes), _) => bytes,
+            (Body::Zeros(_), _) => &[],
         };
+        let header = &mut output.header;
         if output.group == Group::Rest {
-            pad(&mut out, output.header.align);
-            output.header.offset = out.len() as u64;
-            output.header.size = bytes.len() as u64;
-        } else if output.header.kind != SHT_NOBITS {
-            out.resize(output.header.offset as usize, 0);
+            pad(&mut out, header.align);
+            header.offset = out.len() as u64;
+            header.size = bytes.len() as u64;
+        } else if header.kind != SHT_NOBITS {
+            out.resize(header.offset as usize, 0);
         }
-        if output.header.kind != SHT_NOBITS {
+        if header.kind != SHT_NOBITS {
             out.extend_from_slice(bytes);
         }
-        output.header.name = names.offset(&output.name);
-        output.header.link = numbers.iter().find(|(name, _)| name == output.link).map_or(0, |(_, n)| *n);
-        output.header.info = match output.name.as_str() {
-            ".symtab" => locals,
-            ".dynsym" => 1,
-            _ => 0,
-        };
+        header.name = names.offset(output.name);
+        header.link = link.into();
     }
     pad(&mut out, 8);
     let start = out.len() as u64;
     SectionHeader::default().write(&mut out);
     outputs.iter().for_each(|output| output.header.write(&mut out));
-    let shstrtab = numbers.iter().find(|(name, _)| name == ".shstrtab").map_or(0, |(_, n)| *n as u16);
-    let mut head = Vec::new();
+    let mut head = Vec::with_capacity((HEADER + segments * PROGRAM_HEADER) as usize);
     Header {
         kind: ET_DYN,
-        abi_version: asm.settings.version() - 2,
-        flags: asm.settings.elf_flags(),
+        abi: [object.identity.os_abi, object.identity.abi_version],
+        flags: object.identity.flags,
         program_headers: (HEADER, segments as u16),
         section_headers: (start, outputs.len() as u16 + 1),
-        names: shstrtab,
+        names: number(outputs, ".shstrtab"),
     }
     .write(&mut head);
     program_headers(outputs, segments, &mut head);
     out[..head.len()].copy_from_slice(&head);
-    Ok(out)
+    out
 }
 
 fn program_headers(outputs: &[Output], segments: u64, out: &mut Vec<u8>) {
@@ -335,7 +309,7 @@ fn program_headers(outputs: &[Output], segments: u64, out: &mut Vec<u8>) {
         }
     };
     /// Offset, address, size in the file, size in memory.
-    fn span<'a>(outputs: impl Iterator<Item = &'a Output>) -> (u64, u64, u64, u64) {
+    fn span<'o, 'a: 'o>(outputs: impl Iterator<Item = &'o Output<'a>>) -> (u64, u64, u64, u64) {
         let mut at: Option<(u64, u64, u64, u64)> = None;
         for header in outputs.map(|output| output.header) {
             let (offset, address, file, memory) = at.unwrap_or((header.offset, header.address, 0, 0));

@@ -1,52 +1,53 @@
-//! The structures of a 64-bit ELF file, as bytes.
+//! The structures of a 64-bit ELF file, as bytes; numbers that only writers need.
 
-/// `ELFOSABI_AMDGPU_HSA`.
-const OS_ABI: u8 = 64;
 /// `EM_AMDGPU`.
 const MACHINE: u16 = 224;
 
-pub(super) const HEADER: u64 = 64;
-pub(super) const SECTION_HEADER: u64 = 64;
-pub(super) const PROGRAM_HEADER: u64 = 56;
-pub(super) const SYMBOL: u64 = 24;
-pub(super) const RELA: u64 = 24;
+pub(crate) const HEADER: u64 = 64;
+pub(crate) const SECTION_HEADER: u64 = 64;
+pub(crate) const PROGRAM_HEADER: u64 = 56;
+pub(crate) const SYMBOL: u64 = 24;
+pub(crate) const RELA: u64 = 24;
 
-pub(super) const SHT_SYMTAB: u32 = 2;
-pub(super) const SHT_STRTAB: u32 = 3;
-pub(super) const SHT_RELA: u32 = 4;
-pub(super) const SHT_HASH: u32 = 5;
-pub(super) const SHT_DYNAMIC: u32 = 6;
-pub(super) const SHT_DYNSYM: u32 = 11;
-pub(super) const SHT_GNU_HASH: u32 = 0x6fff_fff6;
-pub(super) const PT_LOAD: u32 = 1;
-pub(super) const PT_DYNAMIC: u32 = 2;
-pub(super) const PT_NOTE: u32 = 4;
-pub(super) const PT_PHDR: u32 = 6;
-pub(super) const PT_GNU_STACK: u32 = 0x6474_e551;
-pub(super) const PT_GNU_RELRO: u32 = 0x6474_e552;
-pub(super) const DT_NULL: u64 = 0;
-pub(super) const DT_HASH: u64 = 4;
-pub(super) const DT_STRTAB: u64 = 5;
-pub(super) const DT_SYMTAB: u64 = 6;
-pub(super) const DT_RELA: u64 = 7;
-pub(super) const DT_RELASZ: u64 = 8;
-pub(super) const DT_RELAENT: u64 = 9;
-pub(super) const DT_STRSZ: u64 = 10;
-pub(super) const DT_SYMENT: u64 = 11;
-pub(super) const DT_GNU_HASH: u64 = 0x6fff_fef5;
-pub(super) const DT_RELACOUNT: u64 = 0x6fff_fff9;
-pub(super) const SHF_INFO_LINK: u64 = 0x40;
-pub(super) const SHN_ABS: u16 = 0xfff1;
-pub(super) const SHN_COMMON: u16 = 0xfff2;
+pub(crate) const ET_REL: u16 = 1;
+pub(crate) const ET_DYN: u16 = 3;
+pub(crate) const SHT_SYMTAB: u32 = 2;
+pub(crate) const SHT_STRTAB: u32 = 3;
+pub(crate) const SHT_RELA: u32 = 4;
+pub(crate) const SHT_HASH: u32 = 5;
+pub(crate) const SHT_DYNAMIC: u32 = 6;
+pub(crate) const SHT_DYNSYM: u32 = 11;
+pub(crate) const SHT_GNU_HASH: u32 = 0x6fff_fff6;
+pub(crate) const PT_LOAD: u32 = 1;
+pub(crate) const PT_DYNAMIC: u32 = 2;
+pub(crate) const PT_NOTE: u32 = 4;
+pub(crate) const PT_PHDR: u32 = 6;
+pub(crate) const PT_GNU_STACK: u32 = 0x6474_e551;
+pub(crate) const PT_GNU_RELRO: u32 = 0x6474_e552;
+pub(crate) const DT_NULL: u64 = 0;
+pub(crate) const DT_HASH: u64 = 4;
+pub(crate) const DT_STRTAB: u64 = 5;
+pub(crate) const DT_SYMTAB: u64 = 6;
+pub(crate) const DT_RELA: u64 = 7;
+pub(crate) const DT_RELASZ: u64 = 8;
+pub(crate) const DT_RELAENT: u64 = 9;
+pub(crate) const DT_STRSZ: u64 = 10;
+pub(crate) const DT_SYMENT: u64 = 11;
+pub(crate) const DT_GNU_HASH: u64 = 0x6fff_fef5;
+pub(crate) const DT_RELACOUNT: u64 = 0x6fff_fff9;
+pub(crate) const SHF_INFO_LINK: u64 = 0x40;
+pub(crate) const SHN_ABS: u16 = 0xfff1;
+pub(crate) const SHN_COMMON: u16 = 0xfff2;
 /// `SHN_AMDGPU_LDS` (seed 000, line 490).
-pub(super) const SHN_AMDGPU_LDS: u16 = 0xff00;
+pub(crate) const SHN_AMDGPU_LDS: u16 = 0xff00;
 
 /// The file header.
 #[derive(Default)]
-pub(super) struct Header {
+pub(crate) struct Header {
     /// `ET_REL` or `ET_DYN`.
     pub kind: u16,
-    pub abi_version: u8,
+    /// `EI_OSABI`, `EI_ABIVERSION`.
+    pub abi: [u8; 2],
     pub flags: u32,
     pub program_headers: (u64, u16),
     pub section_headers: (u64, u16),
@@ -57,7 +58,7 @@ impl Header {
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\x7fELF");
         // 64 bits, little-endian, version 1.
-        out.extend_from_slice(&[2, 1, 1, OS_ABI, self.abi_version]);
+        out.extend_from_slice(&[2, 1, 1, self.abi[0], self.abi[1]]);
         out.extend_from_slice(&[0; 7]);
         half(out, self.kind);
         half(out, MACHINE);
@@ -77,7 +78,7 @@ impl Header {
 
 /// A section header.
 #[derive(Clone, Copy, Default)]
-pub(super) struct SectionHeader {
+pub(crate) struct SectionHeader {
     pub name: u32,
     pub kind: u32,
     pub flags: u64,
@@ -107,7 +108,7 @@ impl SectionHeader {
 
 /// A symbol table entry.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Sym {
+pub(crate) struct Sym {
     pub name: u32,
     pub info: u8,
     pub other: u8,
@@ -127,25 +128,25 @@ impl Sym {
 }
 
 /// A relocation entry.
-pub(super) fn rela(out: &mut Vec<u8>, offset: u64, symbol: u32, kind: u32, addend: i64) {
+pub(crate) fn rela(out: &mut Vec<u8>, offset: u64, symbol: u32, kind: u32, addend: i64) {
     long(out, offset);
     long(out, u64::from(symbol) << 32 | u64::from(kind));
     long(out, addend as u64);
 }
 
-pub(super) fn half(out: &mut Vec<u8>, value: u16) {
+pub(crate) fn half(out: &mut Vec<u8>, value: u16) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-pub(super) fn word(out: &mut Vec<u8>, value: u32) {
+pub(crate) fn word(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-pub(super) fn long(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn long(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
 /// Zeros up to a multiple of `align`.
-pub(super) fn pad(out: &mut Vec<u8>, align: u64) {
+pub(crate) fn pad(out: &mut Vec<u8>, align: u64) {
     out.resize(out.len().next_multiple_of(align.max(1) as usize), 0);
 }

@@ -1,0 +1,160 @@
+//! What the source made, as sections, symbols and relocations that [`objwriter`] writes.
+
+use crate::Settings;
+use crate::assembler::Assembler;
+use crate::expr::{Reduced, Term, Value};
+use crate::resolve::{Resolved, Target};
+use crate::symbol::{Definition, Symbol, SymbolId};
+use isa::{CodeObjectVersion, Feature, Setting};
+use objwriter::elf::{
+    self, Identity, Object, Place, Relocation, STB_GLOBAL, STB_LOCAL, STT_COMMON, Section, e_flags,
+};
+use std::borrow::Cow;
+
+impl Assembler {
+    /// The object, for either kind of file.
+    pub(crate) fn object<'a>(&'a self, resolved: &Resolved) -> Result<Object<'a>, String> {
+        let mut object = Object {
+            identity: self.settings.identity(),
+            files: self.files.iter().map(String::as_str).collect(),
+            ..Object::default()
+        };
+        let mut numbers = vec![u32::MAX; self.symbols.iter().count()];
+        for (id, symbol) in self.symbols.iter() {
+            let is_allotted = matches!(symbol.definition, Definition::Common { .. } | Definition::Lds { .. });
+            if is_shown(symbol) || is_allotted {
+                numbers[id.0 as usize] = object.symbols.len() as u32;
+                object.symbols.push(self.object_symbol(symbol)?);
+            }
+        }
+        let number = |id: SymbolId| numbers[id.0 as usize];
+        let target = |target: Target| match target {
+            Target::Symbol(id) => elf::Target::Symbol(number(id)),
+            Target::Section(section) => elf::Target::Section(section),
+        };
+        for &item in &self.symbols.order {
+            match item {
+                Ok(id) if is_shown(&self.symbols[id]) => object.order.push(elf::Target::Symbol(number(id))),
+                Err(section) if self.sections[section as usize].relocated => {
+                    object.order.push(elf::Target::Section(section));
+                }
+                _ => {}
+            }
+        }
+        for (section, relocations) in self.sections.iter().zip(&resolved.relocations) {
+            let relocation = |from: &crate::resolve::Relocation| Relocation {
+                offset: from.offset,
+                target: target(from.target),
+                kind: from.kind,
+                addend: from.addend,
+            };
+            object.sections.push(Section {
+                name: &section.name,
+                kind: section.kind,
+                flags: section.flags,
+                entry_size: section.entry_size,
+                align: section.align,
+                data: Cow::Borrowed(&section.data),
+                virtual_size: section.virtual_size,
+                relocations: relocations.iter().map(relocation).collect(),
+            });
+        }
+        object.addrsig = self.addrsig.as_ref().map(|list| list.iter().map(|&id| number(id)).collect());
+        Ok(object)
+    }
+
+    fn object_symbol<'a>(&'a self, symbol: &'a Symbol) -> Result<elf::Symbol<'a>, String> {
+        let (place, kind) = self.place(symbol)?;
+        let size = match (symbol.definition, symbol.size) {
+            (Definition::Common { size, .. } | Definition::Lds { size, .. }, _) => size,
+            (_, None) => {
+                let size = self.aliased(symbol).and_then(|symbol| symbol.size);
+                size.and_then(|size| self.known(size)).unwrap_or(0) as u64
+            }
+            (_, Some(size)) => {
+                self.known(size).ok_or_else(|| format!("the size of `{}` is not known", symbol.name))? as u64
+            }
+        };
+        let (name, visibility) = (&*symbol.name, symbol.visibility);
+        Ok(elf::Symbol { name, binding: binding(symbol), visibility, kind, size, place })
+    }
+
+    /// The symbol that `.set` makes another name of.
+    fn aliased<'a>(&'a self, symbol: &Symbol) -> Option<&'a Symbol> {
+        let Definition::Value { value, .. } = symbol.definition else { return None };
+        match self.reduce(value) {
+            Ok(Reduced { plus: Some(Term::Symbol(id)), minus: None, constant: 0, .. }) => {
+                Some(&self.symbols[id])
+            }
+            _ => None,
+        }
+    }
+
+    /// What a symbol stands for, and its type.
+    fn place(&self, symbol: &Symbol) -> Result<(Place, u8), String> {
+        let kind = symbol.kind;
+        Ok(match symbol.definition {
+            Definition::None => (Place::Undefined, kind),
+            Definition::Label { section, offset } => (Place::Section(section, offset), kind),
+            Definition::Common { align, .. } => {
+                (Place::Common(align), if kind == 0 { STT_COMMON } else { kind })
+            }
+            Definition::Lds { align, .. } => (Place::Lds(align), kind),
+            Definition::Value { value: Value::Abs(number), .. } => (Place::Absolute(number as u64), kind),
+            Definition::Value { value, .. } => match self.reduce(value)? {
+                Reduced { plus: None, minus: None, constant, .. } => (Place::Absolute(constant as u64), kind),
+                Reduced { plus: Some(term), minus: None, constant, .. } => match self.locate(term) {
+                    Some((section, offset)) => {
+                        let kind = match term {
+                            Term::Symbol(other) if kind == 0 => self.symbols[other].kind,
+                            _ => kind,
+                        };
+                        (Place::Section(section, offset.wrapping_add(constant as u64)), kind)
+                    }
+                    None => return Err(format!("`{}` is set to something that is not defined", symbol.name)),
+                },
+                _ => return Err(format!("`{}` is set to a distance that is not known", symbol.name)),
+            },
+        })
+    }
+}
+
+/// Labels that begin with `.L` are private; what is neither defined nor declared counts only where it is used.
+fn is_shown(symbol: &Symbol) -> bool {
+    let is_wanted =
+        symbol.relocated || !symbol.is_temporary() && (symbol.is_defined() || symbol.binding.is_some());
+    symbol.registered && is_wanted
+}
+
+/// Defined symbols are local and undefined ones global unless a directive says otherwise.
+fn binding(symbol: &Symbol) -> u8 {
+    symbol.binding.unwrap_or(if symbol.is_defined() { STB_LOCAL } else { STB_GLOBAL })
+}
+
+impl Settings {
+    /// What the file header says.
+    fn identity(&self) -> Identity {
+        const VERSIONS: [CodeObjectVersion; 5] = [
+            CodeObjectVersion::V2,
+            CodeObjectVersion::V3,
+            CodeObjectVersion::V4,
+            CodeObjectVersion::V5,
+            CodeObjectVersion::V6,
+        ];
+        let version = VERSIONS[usize::from(self.version().clamp(2, 6)) - 2];
+        let setting = |feature: Feature, value: Option<bool>| match self.target {
+            Some(target) if target.has(feature) => match self.feature(value) {
+                None => Setting::Any,
+                Some(false) => Setting::Off,
+                Some(true) => Setting::On,
+            },
+            _ => Setting::Unsupported,
+        };
+        let (xnack, sramecc) = (setting(Feature::XNACK, self.xnack), setting(Feature::SRAMECC, self.sramecc));
+        let identity = Identity::of_version(isa::Os::AmdHsa, version);
+        Identity {
+            flags: self.target.map_or(0, |target| e_flags(target, xnack, sramecc, version)),
+            ..identity
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The program as sections, symbols and relocations that [`objwriter`] writes.
+//!
+//! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
+
+use crate::{EmitError, Program, by_id, code, descriptor, metadata};
+use isa::RelocRef;
+use objwriter::elf::{
+    Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
+    STB_GLOBAL, STT_FUNC, STT_OBJECT, STV_PROTECTED, Section, Symbol, Target, reloc,
+};
+use objwriter::note::{self, NT_METADATA};
+
+/// A loadable object: no linker is needed.
+pub fn loadable(program: &Program) -> Result<Vec<u8>, EmitError> {
+    write(program, objwriter::elf::loadable)
+}
+
+/// A relocatable object.
+pub fn relocatable(program: &Program) -> Result<Vec<u8>, EmitError> {
+    write(program, objwriter::elf::relocatable)
+}
+
+fn write(program: &Program, file: fn(&Object) -> Result<Vec<u8>, String>) -> Result<Vec<u8>, EmitError> {
+    program.check()?;
+    let names: Vec<String> =
+        program.kernels.iter().map(|kernel| descriptor::symbol(&kernel.func.name)).collect();
+    let mut image = Image::new(program, &names);
+    for (number, _) in program.kernels.iter().enumerate() {
+        image.code(number)?;
+    }
+    image.rodata.align = if program.kernels.is_empty() { 1 } else { descriptor::ALIGN };
+    for number in 0..program.kernels.len() {
+        image.descriptor(number)?;
+    }
+    for number in 0..program.variables.len() {
+        image.variable(number);
+    }
+    file(&image.finish()).map_err(EmitError::Container)
+}
+
+/// Kernels begin at multiples of this (seed 000, line 2567: the entry must be 256-byte aligned).
+const KERNEL_ALIGN: u64 = 256;
+/// `s_nop 0`, which assemblers pad code with.
+const PADDING: u32 = 0xbf80_0000;
+
+/// Numbers of the sections; `.data` is there if there are writable variables.
+const TEXT: u32 = 0;
+const RODATA: u32 = 1;
+const DATA: u32 = 2;
+
+/// An object under construction. Symbol `n` is kernel `n`; their descriptors follow, then the variables.
+struct Image<'a> {
+    program: &'a Program<'a>,
+    text: Section<'a>,
+    rodata: Section<'a>,
+    data: Section<'a>,
+    symbols: Vec<Symbol<'a>>,
+    /// In the order in which the text names them.
+    order: Vec<Target>,
+    /// Whether a variable is in `order`.
+    is_named: Vec<bool>,
+    /// Number of the variable of each id.
+    variables: Vec<Option<u32>>,
+}
+
+fn section(name: &str, flags: u64) -> Section<'_> {
+    Section { name, kind: SHT_PROGBITS, flags: SHF_ALLOC | flags, align: 1, ..Section::default() }
+}
+
+impl<'a> Image<'a> {
+    fn new(program: &'a Program<'a>, descriptors: &'a [String]) -> Image<'a> {
+        let symbol = |name, visibility, kind| {
+            let place = Place::Undefined;
+            Symbol { name, binding: STB_GLOBAL, visibility, kind, size: 0, place }
+        };
+        let kernels = program.kernels.iter().map(|kernel| &*kernel.func.name);
+        let mut symbols: Vec<Symbol> = kernels.map(|name| symbol(name, STV_PROTECTED, STT_FUNC)).collect();
+        // A descriptor is as visible as its kernel was when the assembler wrote it.
+        symbols.extend(descriptors.iter().map(|name| symbol(name, STV_PROTECTED, STT_OBJECT)));
+        symbols.extend(program.variables.iter().map(|v| symbol(v.name, STV_PROTECTED, STT_OBJECT)));
+        let variables = by_id(&program.variables, |number, _| number as u32);
+        Image {
+            program,
+            text: section(".text", SHF_EXECINSTR),
+            rodata: section(".rodata", 0),
+            data: section(".data", SHF_WRITE),
+            order: Vec::with_capacity(symbols.len()),
+            is_named: vec![false; program.variables.len()],
+            symbols,
+            variables,
+        }
+    }
+
+    /// Code of a kernel, and what it refers to.
+    fn code(&mut self, number: usize) -> Result<(), EmitError> {
+        let func = self.program.kernels[number].func;
+        let code = code::encode(&self.program.target, func)?;
+        self.text.align = KERNEL_ALIGN;
+        let text = self.text.data.to_mut();
+        while !(text.len() as u64).is_multiple_of(KERNEL_ALIGN) {
+            text.extend_from_slice(&PADDING.to_le_bytes());
+        }
+        let start = text.len() as u64;
+        text.reserve(code.words.len() * 4);
+        code.words.iter().for_each(|word| text.extend_from_slice(&word.to_le_bytes()));
+        let symbol = &mut self.symbols[number];
+        symbol.place = Place::Section(TEXT, start);
+        symbol.size = code.words.len() as u64 * 4;
+        self.order.push(Target::Symbol(number as u32));
+        for fixup in &code.fixups {
+            let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
+            self.text.relocations.push(relocation);
+        }
+        Ok(())
+    }
+
+    /// The distance counts from the end of `s_getpc_b64`, the literal lies further on.
+    fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
+        let number = self.variables.get(to.global as usize).copied().flatten();
+        let variable = number.ok_or(EmitError::UnknownVariable(to.global))?;
+        let target = self.variable_symbol(variable as usize);
+        Ok(Relocation {
+            offset: start + u64::from(fixup.at) * 4,
+            target,
+            kind: if to.hi { reloc::REL32_HI } else { reloc::REL32_LO },
+            addend: i64::from(fixup.at - fixup.origin) * 4 + to.addend,
+        })
+    }
+
+    /// The symbol of a variable, which has its place in the symbol table from here on.
+    fn variable_symbol(&mut self, variable: usize) -> Target {
+        let target = Target::Symbol((self.program.kernels.len() * 2 + variable) as u32);
+        if !std::mem::replace(&mut self.is_named[variable], true) {
+            self.order.push(target);
+        }
+        target
+    }
+
+    fn descriptor(&mut self, number: usize) -> Result<(), EmitError> {
+        let kernel = &self.program.kernels[number];
+        let bytes = descriptor::bytes(&self.program.target, kernel)?;
+        let rodata = self.rodata.data.to_mut();
+        let at = rodata.len() as u64;
+        rodata.extend_from_slice(&bytes);
+        // The distance counts from the descriptor, the field lies 16 bytes into it.
+        self.rodata.relocations.push(Relocation {
+            offset: at + descriptor::ENTRY_OFFSET,
+            target: Target::Symbol(number as u32),
+            kind: reloc::REL64,
+            addend: descriptor::ENTRY_OFFSET as i64,
+        });
+        let own = self.program.kernels.len() + number;
+        self.symbols[own].place = Place::Section(RODATA, at);
+        self.symbols[own].size = descriptor::SIZE as u64;
+        self.order.push(Target::Symbol(own as u32));
+        Ok(())
+    }
+
+    fn variable(&mut self, number: usize) {
+        let variable = &self.program.variables[number];
+        let (section, place) =
+            if variable.writable { (&mut self.data, DATA) } else { (&mut self.rodata, RODATA) };
+        let align = u64::from(variable.align.max(1));
+        section.align = section.align.max(align);
+        let bytes = section.data.to_mut();
+        let offset = (bytes.len() as u64).next_multiple_of(align);
+        bytes.resize(offset as usize, 0);
+        bytes.extend_from_slice(variable.init);
+        bytes.resize(offset as usize + variable.size as usize, 0);
+        let symbol = &mut self.symbols[self.program.kernels.len() * 2 + number];
+        symbol.place = Place::Section(place, offset);
+        symbol.size = variable.size.into();
+        self.variable_symbol(number);
+    }
+
+    fn finish(self) -> Object<'a> {
+        let mut tree = Vec::new();
+        metadata::tree(self.program).write_message_pack(&mut tree);
+        let note = Section {
+            name: ".note",
+            kind: SHT_NOTE,
+            flags: SHF_ALLOC,
+            align: 4,
+            data: note::record("AMDGPU", NT_METADATA, &tree).into(),
+            ..Section::default()
+        };
+        let has_data = self.program.variables.iter().any(|variable| variable.writable);
+        let data = has_data.then_some(self.data);
+        Object {
+            identity: Identity::of(&self.program.target),
+            sections: [self.text, self.rodata].into_iter().chain(data).chain([note]).collect(),
+            symbols: self.symbols,
+            order: self.order,
+            ..Object::default()
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `ET_REL`, laid out as LLVM's assembler lays it out: contents, symbols, relocations, strings, headers.
+
+use super::format::*;
+use super::strings::Strings;
+use super::symtab::Table;
+use super::{Object, SHF_EXCLUDE, SHT_LLVM_ADDRSIG, Section, Target};
+
+/// `.strtab` holds all names, those of sections too.
+const STRTAB: u16 = 1;
+
+/// A relocatable object.
+///
+/// # Errors
+/// More sections than the format counts.
+pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
+    let (numbers, symtab) = numbers(object)?;
+    let table = Table::new(object, |section| numbers[section as usize]);
+    let tables: Vec<String> =
+        object.sections.iter().map(|section| format!(".rela{}", section.name)).collect();
+    let strings = names(object, &tables, &table);
+
+    let mut out = vec![0; HEADER as usize];
+    let mut headers = vec![SectionHeader::default(); usize::from(symtab) + 1];
+    for (section, &number) in object.sections.iter().zip(&numbers) {
+        headers[usize::from(number)] = contents(section, &strings, &mut out);
+    }
+    pad(&mut out, 8);
+    headers[usize::from(symtab)] = SectionHeader {
+        name: strings.offset(".symtab"),
+        kind: SHT_SYMTAB,
+        offset: out.len() as u64,
+        size: table.entries.len() as u64 * SYMBOL,
+        link: STRTAB.into(),
+        info: table.locals,
+        align: 8,
+        entry_size: SYMBOL,
+        ..SectionHeader::default()
+    };
+    table.write(&strings, &mut out);
+    for (n, section) in object.sections.iter().enumerate().filter(|(_, section)| is_relocated(section)) {
+        let header = SectionHeader {
+            name: strings.offset(&tables[n]),
+            link: symtab.into(),
+            info: numbers[n].into(),
+            ..relocations(section, &table, &mut out)
+        };
+        headers[usize::from(numbers[n]) + 1] = header;
+    }
+    if let Some(symbols) = &object.addrsig {
+        let header = addrsig(symbols, &table, &mut out);
+        let name = strings.offset(".llvm_addrsig");
+        headers[usize::from(symtab) - 1] = SectionHeader { name, link: symtab.into(), ..header };
+    }
+    headers[usize::from(STRTAB)] = SectionHeader {
+        name: strings.offset(".strtab"),
+        kind: SHT_STRTAB,
+        offset: out.len() as u64,
+        size: strings.bytes.len() as u64,
+        align: 1,
+        ..SectionHeader::default()
+    };
+    out.extend_from_slice(&strings.bytes);
+    finish(object, &headers, &mut out);
+    Ok(out)
+}
+
+fn is_relocated(section: &Section) -> bool {
+    !section.relocations.is_empty()
+}
+
+/// Number of each section's header, and of `.symtab`'s, the last. The null section and `.strtab` come first; each section is
+/// followed by its relocations.
+fn numbers(object: &Object) -> Result<(Vec<u16>, u16), String> {
+    let mut numbers = Vec::with_capacity(object.sections.len());
+    let mut next = u32::from(STRTAB) + 1;
+    for section in &object.sections {
+        numbers.push(next as u16);
+        next += 1 + u32::from(is_relocated(section));
+    }
+    next += u32::from(object.addrsig.is_some());
+    match u16::try_from(next) {
+        Ok(last) if last < 0xff00 => Ok((numbers, last)),
+        _ => Err("too many sections".into()),
+    }
+}
+
+/// Appends what a section holds; its header.
+fn contents(section: &Section, strings: &Strings, out: &mut Vec<u8>) -> SectionHeader {
+    pad(out, section.align);
+    let offset = out.len() as u64;
+    if section.has_contents() {
+        out.extend_from_slice(&section.data);
+    }
+    SectionHeader {
+        name: strings.offset(section.name),
+        kind: section.kind,
+        flags: section.flags,
+        offset,
+        size: section.size(),
+        align: section.align,
+        entry_size: section.entry_size,
+        ..SectionHeader::default()
+    }
+}
+
+/// Appends a section's relocations; their header, less its name and its links.
+fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHeader {
+    let offset = out.len() as u64;
+    for relocation in &section.relocations {
+        let symbol = table.index(relocation.target);
+        rela(out, relocation.offset, symbol, relocation.kind, relocation.addend);
+    }
+    let size = out.len() as u64 - offset;
+    let (kind, flags) = (SHT_RELA, SHF_INFO_LINK);
+    SectionHeader { kind, flags, offset, size, align: 8, entry_size: RELA, ..SectionHeader::default() }
+}
+
+/// Appends the symbols whose addresses matter; the header, less its name and its link.
+fn addrsig(symbols: &[u32], table: &Table, out: &mut Vec<u8>) -> SectionHeader {
+    let offset = out.len() as u64;
+    symbols.iter().for_each(|&symbol| leb128(out, table.index(Target::Symbol(symbol))));
+    let size = out.len() as u64 - offset;
+    let (kind, flags) = (SHT_LLVM_ADDRSIG, SHF_EXCLUDE);
+    SectionHeader { kind, flags, offset, size, align: 1, ..SectionHeader::default() }
+}
+
+/// Appends the section headers, and fills in the file's.
+fn finish(object: &Object, headers: &[SectionHeader], out: &mut Vec<u8>) {
+    pad(out, 8);
+    let header = Header {
+        kind: ET_REL,
+        abi: [object.identity.os_abi, object.identity.abi_version],
+        flags: object.identity.flags,
+        section_headers: (out.len() as u64, headers.len() as u16),
+        names: STRTAB,
+        ..Header::default()
+    };
+    headers.iter().for_each(|header| header.write(out));
+    let mut start = Vec::with_capacity(HEADER as usize);
+    header.write(&mut start);
+    out[..HEADER as usize].copy_from_slice(&start);
+}
+/// One table for all names. `tables`: the name of each section's relocations.
+fn names<'a>(object: &Object<'a>, tables: &'a [String], table: &Table<'a>) -> Strings<'a> {
+    let mut strings = Strings::default();
+    for (section, relocations) in object.sections.iter().zip(tables) {
+        strings.add(section.name);
+        if !section.relocations.is_empty() {
+            strings.add(relocations);
+        }
+    }
+    if object.addrsig.is_some() {
+        strings.add(".llvm_addrsig");
+    }
+    strings.add(".strtab");
+    strings.add(".symtab");
+    table.add_names(&mut strings);
+    strings.finish();
+    strings
+}
+
+fn leb128(out: &mut Vec<u8>, mut value: u32) {
+    loop {
+        let low = (value & 0x7f) as u8;
+        value >>= 7;
+        if value == 0 {
+            out.push(low);
+            return;
+        }
+        out.push(low | 0x80);
+    }
+}

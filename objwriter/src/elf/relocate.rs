@@ -1,0 +1,247 @@
+//! Relocations: what is known now is filled in; what depends on where the object is loaded, or on other objects, becomes
+//! a dynamic relocation.
+
+use super::dynamic::Dynamic;
+use super::format::{RELA, rela};
+use super::loadable::Places;
+use super::{
+    Object, Place, Relocation, SHF_ALLOC, SHF_WRITE, STB_LOCAL, STB_WEAK, STV_DEFAULT, Target, reloc,
+};
+use std::borrow::Cow;
+
+/// Where a dynamic relocation applies.
+#[derive(Clone, Copy, Debug)]
+enum Site {
+    Section(usize, u64),
+    Got(usize),
+}
+
+/// A dynamic relocation: of a symbol, or of the load address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    site: Site,
+    target: Target,
+    addend: i64,
+    symbolic: bool,
+}
+
+/// What a loader has to do, and the global offset table.
+pub(super) struct Plan {
+    pub relocations: Vec<Pending>,
+    /// Symbols with an entry, in order.
+    pub got: Vec<u32>,
+    /// Entry of each symbol in the table.
+    got_of: Vec<Option<u32>>,
+}
+
+impl Plan {
+    pub fn new(object: &Object, dynamic: &Dynamic) -> Result<Plan, String> {
+        let got_of = vec![None; object.symbols.len()];
+        let mut plan = Plan { relocations: Vec::new(), got: Vec::new(), got_of };
+        for (n, section) in object.sections.iter().enumerate() {
+            for relocation in &section.relocations {
+                plan.add(object, dynamic, n, relocation)?;
+            }
+        }
+        for (n, &symbol) in plan.got.iter().enumerate() {
+            let target = Target::Symbol(symbol);
+            if is_absolute(object, target).is_none() {
+                let symbolic = is_preemptible(object, dynamic, target);
+                plan.relocations.push(Pending { site: Site::Got(n), target, addend: 0, symbolic });
+            }
+        }
+        // Loaders apply those of the load address in one go: they come first.
+        plan.relocations.sort_by_key(|pending| {
+            let symbol = match pending.target {
+                Target::Symbol(symbol) if pending.symbolic => dynamic.index(symbol).unwrap_or(0),
+                _ => 0,
+            };
+            let site = match pending.site {
+                Site::Got(n) => (0, n as u64, 0),
+                Site::Section(n, offset) => (1, n as u64, offset),
+            };
+            (pending.symbolic, symbol, if pending.symbolic { site } else { (0, 0, 0) })
+        });
+        Ok(plan)
+    }
+
+    fn add(
+        &mut self,
+        object: &Object,
+        dynamic: &Dynamic,
+        section: usize,
+        relocation: &Relocation,
+    ) -> Result<(), String> {
+        let flags = object.sections[section].flags;
+        if flags & SHF_ALLOC == 0 {
+            return Ok(());
+        }
+        match relocation.kind {
+            reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI => {
+                if let Target::Symbol(symbol) = relocation.target
+                    && self.got_of[symbol as usize].is_none()
+                {
+                    self.got_of[symbol as usize] = Some(self.got.len() as u32);
+                    self.got.push(symbol);
+                }
+                Ok(())
+            }
+            reloc::ABS64 if is_absolute(object, relocation.target).is_none() => {
+                if flags & SHF_WRITE == 0 {
+                    return Err(format!(
+                        "an address of `{}` in read-only memory",
+                        name(object, relocation.target)
+                    ));
+                }
+                let symbolic = is_preemptible(object, dynamic, relocation.target);
+                let site = Site::Section(section, relocation.offset);
+                let (target, addend) = (relocation.target, relocation.addend);
+                self.relocations.push(Pending { site, target, addend, symbolic });
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn relative_count(&self) -> usize {
+        self.relocations.iter().filter(|pending| !pending.symbolic).count()
+    }
+
+    pub fn dynamic_entries(&self) -> usize {
+        let rela = if self.relocations.is_empty() { 0 } else { 3 + usize::from(self.relative_count() > 0) };
+        7 + rela
+    }
+
+    /// `.rela.dyn`.
+    pub fn bytes(&self, object: &Object, dynamic: &Dynamic, places: &Places) -> Result<Vec<u8>, String> {
+        let mut out = Vec::with_capacity(self.relocations.len() * RELA as usize);
+        for pending in &self.relocations {
+            let offset = match pending.site {
+                Site::Section(n, offset) => places.sections[n] + offset,
+                Site::Got(n) => places.got + n as u64 * 8,
+            };
+            match (pending.symbolic, pending.target) {
+                (true, Target::Symbol(symbol)) => {
+                    rela(&mut out, offset, dynamic.index(symbol).unwrap_or(0), reloc::ABS64, pending.addend);
+                }
+                (_, target) => {
+                    let address = address(object, dynamic, places, target)?;
+                    rela(&mut out, offset, 0, reloc::RELATIVE64, pending.addend.wrapping_add(address as i64));
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Contents of every section with its relocations applied.
+pub(super) fn apply<'o>(
+    object: &'o Object,
+    dynamic: &Dynamic,
+    plan: &Plan,
+    places: &Places,
+) -> Result<Vec<Cow<'o, [u8]>>, String> {
+    let mut contents: Vec<Cow<[u8]>> =
+        object.sections.iter().map(|section| Cow::Borrowed(&*section.data)).collect();
+    for (n, section) in object.sections.iter().enumerate() {
+        for relocation in &section.relocations {
+            apply_one(object, dynamic, plan, places, n, relocation, &mut contents[n])?;
+        }
+    }
+    Ok(contents)
+}
+
+fn apply_one(
+    object: &Object,
+    dynamic: &Dynamic,
+    plan: &Plan,
+    places: &Places,
+    section: usize,
+    relocation: &Relocation,
+    data: &mut Cow<[u8]>,
+) -> Result<(), String> {
+    let Relocation { offset, target, kind, addend } = *relocation;
+    let place = places.sections[section].wrapping_add(offset) as i64;
+    let value = match kind {
+        reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI => {
+            let Target::Symbol(symbol) = target else { return Err("a GOT entry needs a symbol".into()) };
+            let entry = u64::from(plan.got_of[symbol as usize].unwrap_or(0));
+            (places.got + entry * 8) as i64 + addend - place
+        }
+        reloc::REL32 | reloc::REL64 | reloc::REL32_LO | reloc::REL32_HI => {
+            if is_preemptible(object, dynamic, target) {
+                return Err(format!(
+                    "the distance to `{}`, which other objects may replace, is not known: make it hidden or protected, \
+                     or go through `@gotpcrel32`",
+                    name(object, target)
+                ));
+            }
+            (address(object, dynamic, places, target)? as i64).wrapping_add(addend).wrapping_sub(place)
+        }
+        _ => match is_absolute(object, target) {
+            Some(number) => number.wrapping_add(addend),
+            // A loader fills it in.
+            None if kind == reloc::ABS64 => return Ok(()),
+            None if object.sections[section].flags & SHF_ALLOC == 0 => {
+                (address(object, dynamic, places, target)? as i64).wrapping_add(addend)
+            }
+            None => {
+                return Err(format!(
+                    "the 32-bit address of `{}` depends on where the object is loaded",
+                    name(object, target)
+                ));
+            }
+        },
+    };
+    let bytes = match kind {
+        reloc::GOTPCREL32_HI | reloc::REL32_HI | reloc::ABS32_HI => value >> 32,
+        _ => value,
+    }
+    .to_le_bytes();
+    let size = if matches!(kind, reloc::ABS64 | reloc::REL64) { 8 } else { 4 };
+    let at = offset as usize;
+    let field = data.to_mut().get_mut(at..at + size).ok_or("a relocation lies beyond its section")?;
+    field.copy_from_slice(&bytes[..size]);
+    Ok(())
+}
+
+fn name<'a>(object: &Object<'a>, target: Target) -> &'a str {
+    match target {
+        Target::Symbol(symbol) => object.symbols[symbol as usize].name,
+        Target::Section(section) => object.sections[section as usize].name,
+    }
+}
+
+/// Whether another object's symbol of the same name would be taken instead.
+fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
+    let Target::Symbol(number) = target else { return false };
+    let symbol = &object.symbols[number as usize];
+    let is_replaceable = symbol.visibility == STV_DEFAULT || symbol.place == Place::Undefined;
+    symbol.binding != STB_LOCAL && is_replaceable && dynamic.index(number).is_some()
+}
+
+/// The value of a symbol that is a plain number, or of an undefined weak one.
+fn is_absolute(object: &Object, target: Target) -> Option<i64> {
+    let Target::Symbol(symbol) = target else { return None };
+    let symbol = &object.symbols[symbol as usize];
+    match symbol.place {
+        Place::Absolute(number) => Some(number as i64),
+        Place::Undefined if symbol.binding == STB_WEAK && symbol.visibility != STV_DEFAULT => Some(0),
+        _ => None,
+    }
+}
+
+fn address(object: &Object, dynamic: &Dynamic, places: &Places, target: Target) -> Result<u64, String> {
+    let number = match target {
+        Target::Section(section) => return Ok(places.sections[section as usize]),
+        Target::Symbol(number) => number,
+    };
+    let symbol = &object.symbols[number as usize];
+    match symbol.place {
+        Place::Section(section, offset) => Ok(places.sections[section as usize].wrapping_add(offset)),
+        Place::Common(_) => Ok(places.common + dynamic.common(number)),
+        Place::Absolute(number) => Ok(number),
+        Place::Undefined if symbol.binding == STB_WEAK => Ok(0),
+        Place::Undefined | Place::Lds(_) => Err(format!("`{}` is not defined in this source", symbol.name)),
+    }
+}

@@ -1,0 +1,104 @@
+//! The symbol table: its entries in order, and what they say.
+
+use super::format::{SHN_ABS, SHN_AMDGPU_LDS, SHN_COMMON, Sym};
+use super::strings::Strings;
+use super::{Object, Place, STB_LOCAL, Symbol, Target};
+
+const STT_SECTION: u8 = 3;
+const STT_FILE: u8 = 4;
+
+/// Entries in order, local ones first.
+pub(super) struct Table<'a> {
+    pub entries: Vec<Entry<'a>>,
+    /// Number of local entries, the null symbol included.
+    pub locals: u32,
+    /// Entry of each symbol and of each section; 0 if it has none.
+    of_symbol: Vec<u32>,
+    of_section: Vec<u32>,
+}
+
+/// An entry and its name.
+pub(super) struct Entry<'a> {
+    pub name: &'a str,
+    pub sym: Sym,
+    /// The symbol, unless it stands for a section or a file.
+    pub symbol: Option<u32>,
+}
+
+impl<'a> Table<'a> {
+    /// Collects the symbols. `section_number` tells the number of a section's header.
+    pub fn new(object: &Object<'a>, section_number: impl Fn(u32) -> u16) -> Table<'a> {
+        let mut table = Table {
+            entries: vec![Entry { name: "", sym: Sym::default(), symbol: None }],
+            locals: 0,
+            of_symbol: vec![0; object.symbols.len()],
+            of_section: vec![0; object.sections.len()],
+        };
+        for name in &object.files {
+            let sym = Sym { info: STT_FILE, section: SHN_ABS, ..Sym::default() };
+            table.entries.push(Entry { name, sym, symbol: None });
+        }
+        let is_local = |number: u32| object.symbols[number as usize].binding == STB_LOCAL;
+        for &shown in &object.order {
+            match shown {
+                Target::Section(number) => {
+                    let section = section_number(number);
+                    table.of_section[number as usize] = table.entries.len() as u32;
+                    let sym = Sym { info: STT_SECTION, section, ..Sym::default() };
+                    table.entries.push(Entry { name: "", sym, symbol: None });
+                }
+                Target::Symbol(number) if is_local(number) => table.add(object, number, &section_number),
+                Target::Symbol(_) => {}
+            }
+        }
+        table.locals = table.entries.len() as u32;
+        for &shown in &object.order {
+            if let Target::Symbol(number) = shown
+                && !is_local(number)
+            {
+                table.add(object, number, &section_number);
+            }
+        }
+        table
+    }
+
+    fn add(&mut self, object: &Object<'a>, number: u32, section_number: &impl Fn(u32) -> u16) {
+        self.of_symbol[number as usize] = self.entries.len() as u32;
+        let symbol = object.symbols[number as usize];
+        self.entries.push(Entry {
+            name: symbol.name,
+            sym: entry(&symbol, section_number),
+            symbol: Some(number),
+        });
+    }
+
+    /// The number of what a relocation refers to.
+    pub fn index(&self, target: Target) -> u32 {
+        match target {
+            Target::Symbol(number) => self.of_symbol.get(number as usize).copied().unwrap_or(0),
+            Target::Section(number) => self.of_section[number as usize],
+        }
+    }
+
+    pub fn add_names(&self, strings: &mut Strings<'a>) {
+        self.entries.iter().for_each(|entry| strings.add(entry.name));
+    }
+
+    pub fn write(&self, strings: &Strings<'a>, out: &mut Vec<u8>) {
+        for entry in &self.entries {
+            Sym { name: strings.offset(entry.name), ..entry.sym }.write(out);
+        }
+    }
+}
+
+fn entry(symbol: &Symbol, section_number: &impl Fn(u32) -> u16) -> Sym {
+    let (section, value) = match symbol.place {
+        Place::Undefined => (0, 0),
+        Place::Section(section, offset) => (section_number(section), offset),
+        Place::Absolute(number) => (SHN_ABS, number),
+        Place::Common(align) => (SHN_COMMON, align),
+        Place::Lds(align) => (SHN_AMDGPU_LDS, align),
+    };
+    let info = symbol.binding << 4 | symbol.kind;
+    Sym { name: 0, info, other: symbol.visibility, section, value, size: symbol.size }
+}

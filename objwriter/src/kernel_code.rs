@@ -1,0 +1,213 @@
+//! `amd_kernel_code_t`: the 256 bytes before a kernel's code in code objects V2.
+//!
+//! One table for both directions, like [`crate::descriptor`]: the assembler puts the numbers of
+//! `.amd_kernel_code_t` blocks where [`KEYS`] says, the disassembler and the inspector read them there.
+//!
+//! # Source
+//! seed 002, lines 807-1210 for the layout, seed 000, lines 4591-4640 for the defaults; the keys, their order and their
+//! second names as LLVM 14 writes and reads them.
+
+use isa::{Feature, Target};
+
+/// Bytes of the structure.
+pub const SIZE: usize = 256;
+
+/// What a key is if nothing is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// This number.
+    Is(u64),
+    /// The processor's major version, minor version, stepping.
+    Version(u8),
+    /// The exponent of the wave size.
+    WaveSize,
+    /// 1 for wave32.
+    Wave32,
+    /// 1 on GFX10 in work-group-processor mode.
+    WgpMode,
+    /// 1 on GFX10.
+    Gfx10,
+}
+
+/// A key of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// Its other name, that of the register's field; the same if it has one only.
+    pub alternative: &'static str,
+    /// First byte of the number that it is in.
+    pub byte: usize,
+    /// Bytes of that number.
+    pub size: usize,
+    /// Its lowest bit there.
+    pub low: u32,
+    /// Its bits.
+    pub bits: u32,
+    /// Without the key.
+    pub default: Default,
+}
+
+const fn whole(name: &'static str, byte: usize, size: usize) -> Key {
+    Key { name, alternative: name, byte, size, low: 0, bits: size as u32 * 8, default: Default::Is(0) }
+}
+
+const fn bits(word: usize, low: u32, bits: u32, name: &'static str, alternative: &'static str) -> Key {
+    Key { name, alternative, byte: word, size: 4, low, bits, default: Default::Is(0) }
+}
+
+const fn property(low: u32, bits: u32, name: &'static str) -> Key {
+    Key { name, alternative: name, byte: PROPERTIES, size: 4, low, bits, default: Default::Is(0) }
+}
+
+impl Key {
+    const fn default(mut self, default: Default) -> Key {
+        self.default = default;
+        self
+    }
+
+    const fn also(mut self, name: &'static str) -> Key {
+        self.alternative = name;
+        self
+    }
+
+    /// Its number, not extended: see [`Key::is_signed`].
+    pub fn get(&self, bytes: &[u8; SIZE]) -> u64 {
+        self.number(bytes) >> self.low & self.mask()
+    }
+
+    /// Puts a number, cut to the key's bits.
+    pub fn set(&self, bytes: &mut [u8; SIZE], value: u64) {
+        let number = self.number(bytes) & !(self.mask() << self.low) | (value & self.mask()) << self.low;
+        bytes[self.byte..self.byte + self.size].copy_from_slice(&number.to_le_bytes()[..self.size]);
+    }
+
+    /// Whether the number has a sign.
+    pub fn is_signed(&self) -> bool {
+        matches!(
+            self.name,
+            "call_convention" | "kernel_code_entry_byte_offset" | "kernel_code_prefetch_byte_offset"
+        )
+    }
+
+    /// Its number with its sign.
+    pub fn get_signed(&self, bytes: &[u8; SIZE]) -> i64 {
+        let shift = 64 - self.bits;
+        (self.get(bytes) << shift) as i64 >> shift
+    }
+
+    /// What it is for a processor if nothing is said. `wgp`: work-group-processor mode.
+    pub fn default_for(&self, target: &Target, wgp: bool) -> u64 {
+        let is_gfx10 = target.has(Feature::WAVE32);
+        match self.default {
+            Default::Is(value) => value,
+            Default::Version(part) => {
+                let (major, minor, stepping) = target.version;
+                u64::from([major, minor, stepping][usize::from(part)])
+            }
+            Default::WaveSize => u64::from(target.wave_size.trailing_zeros()),
+            Default::Wave32 => u64::from(target.wave_size == 32),
+            Default::WgpMode => u64::from(is_gfx10 && wgp),
+            Default::Gfx10 => u64::from(is_gfx10),
+        }
+    }
+
+    /// The key of that name.
+    pub fn by_name(name: &str) -> Option<&'static Key> {
+        KEYS.iter().find(|key| key.name == name || key.alternative == name)
+    }
+
+    const fn mask(&self) -> u64 {
+        u64::MAX >> (64 - self.bits)
+    }
+
+    fn number(&self, bytes: &[u8; SIZE]) -> u64 {
+        let mut number = [0; 8];
+        number[..self.size].copy_from_slice(&bytes[self.byte..self.byte + self.size]);
+        u64::from_le_bytes(number)
+    }
+}
+
+const RSRC1: usize = 48;
+const RSRC2: usize = 52;
+const PROPERTIES: usize = 56;
+
+/// Every key, in the order in which LLVM 14 prints them.
+pub static KEYS: &[Key] = &[
+    whole("amd_code_version_major", 0, 4).also("kernel_code_version_major").default(Default::Is(1)),
+    whole("amd_code_version_minor", 4, 4).also("kernel_code_version_minor").default(Default::Is(2)),
+    whole("amd_machine_kind", 8, 2).also("machine_kind").default(Default::Is(1)),
+    whole("amd_machine_version_major", 10, 2).also("machine_version_major").default(Default::Version(0)),
+    whole("amd_machine_version_minor", 12, 2).also("machine_version_minor").default(Default::Version(1)),
+    whole("amd_machine_version_stepping", 14, 2)
+        .also("machine_version_stepping")
+        .default(Default::Version(2)),
+    whole("kernel_code_entry_byte_offset", 16, 8).default(Default::Is(256)),
+    whole("kernel_code_prefetch_byte_size", 32, 8),
+    whole("max_scratch_backing_memory_byte_size", 40, 8),
+    bits(RSRC1, 0, 6, "granulated_workitem_vgpr_count", "compute_pgm_rsrc1_vgprs"),
+    bits(RSRC1, 6, 4, "granulated_wavefront_sgpr_count", "compute_pgm_rsrc1_sgprs"),
+    bits(RSRC1, 10, 2, "priority", "compute_pgm_rsrc1_priority"),
+    bits(RSRC1, 12, 8, "float_mode", "compute_pgm_rsrc1_float_mode"),
+    bits(RSRC1, 20, 1, "priv", "compute_pgm_rsrc1_priv"),
+    bits(RSRC1, 21, 1, "enable_dx10_clamp", "compute_pgm_rsrc1_dx10_clamp"),
+    bits(RSRC1, 22, 1, "debug_mode", "compute_pgm_rsrc1_debug_mode"),
+    bits(RSRC1, 23, 1, "enable_ieee_mode", "compute_pgm_rsrc1_ieee_mode"),
+    bits(RSRC1, 29, 1, "enable_wgp_mode", "compute_pgm_rsrc1_wgp_mode").default(Default::WgpMode),
+    bits(RSRC1, 30, 1, "enable_mem_ordered", "compute_pgm_rsrc1_mem_ordered").default(Default::Gfx10),
+    bits(RSRC1, 31, 1, "enable_fwd_progress", "compute_pgm_rsrc1_fwd_progress"),
+    bits(RSRC2, 0, 1, "enable_sgpr_private_segment_wave_byte_offset", "compute_pgm_rsrc2_scratch_en"),
+    bits(RSRC2, 1, 5, "user_sgpr_count", "compute_pgm_rsrc2_user_sgpr"),
+    bits(RSRC2, 6, 1, "enable_trap_handler", "compute_pgm_rsrc2_trap_handler"),
+    bits(RSRC2, 7, 1, "enable_sgpr_workgroup_id_x", "compute_pgm_rsrc2_tgid_x_en"),
+    bits(RSRC2, 8, 1, "enable_sgpr_workgroup_id_y", "compute_pgm_rsrc2_tgid_y_en"),
+    bits(RSRC2, 9, 1, "enable_sgpr_workgroup_id_z", "compute_pgm_rsrc2_tgid_z_en"),
+    bits(RSRC2, 10, 1, "enable_sgpr_workgroup_info", "compute_pgm_rsrc2_tg_size_en"),
+    bits(RSRC2, 11, 2, "enable_vgpr_workitem_id", "compute_pgm_rsrc2_tidig_comp_cnt"),
+    bits(RSRC2, 13, 2, "enable_exception_msb", "compute_pgm_rsrc2_excp_en_msb"),
+    bits(RSRC2, 15, 9, "granulated_lds_size", "compute_pgm_rsrc2_lds_size"),
+    bits(RSRC2, 24, 7, "enable_exception", "compute_pgm_rsrc2_excp_en"),
+    property(0, 1, "enable_sgpr_private_segment_buffer"),
+    property(1, 1, "enable_sgpr_dispatch_ptr"),
+    property(2, 1, "enable_sgpr_queue_ptr"),
+    property(3, 1, "enable_sgpr_kernarg_segment_ptr"),
+    property(4, 1, "enable_sgpr_dispatch_id"),
+    property(5, 1, "enable_sgpr_flat_scratch_init"),
+    property(6, 1, "enable_sgpr_private_segment_size"),
+    property(7, 1, "enable_sgpr_grid_workgroup_count_x"),
+    property(8, 1, "enable_sgpr_grid_workgroup_count_y"),
+    property(9, 1, "enable_sgpr_grid_workgroup_count_z"),
+    property(10, 1, "enable_wavefront_size32").default(Default::Wave32),
+    property(16, 1, "enable_ordered_append_gds"),
+    property(17, 2, "private_element_size"),
+    property(19, 1, "is_ptr64"),
+    property(20, 1, "is_dynamic_callstack"),
+    property(21, 1, "is_debug_enabled"),
+    property(22, 1, "is_xnack_enabled"),
+    whole("workitem_private_segment_byte_size", 60, 4),
+    whole("workgroup_group_segment_byte_size", 64, 4),
+    whole("gds_segment_byte_size", 68, 4),
+    whole("kernarg_segment_byte_size", 72, 8),
+    whole("workgroup_fbarrier_count", 80, 4),
+    whole("wavefront_sgpr_count", 84, 2),
+    whole("workitem_vgpr_count", 86, 2),
+    whole("reserved_vgpr_first", 88, 2),
+    whole("reserved_vgpr_count", 90, 2),
+    whole("reserved_sgpr_first", 92, 2),
+    whole("reserved_sgpr_count", 94, 2),
+    whole("debug_wavefront_private_segment_offset_sgpr", 96, 2),
+    whole("debug_private_segment_buffer_sgpr", 98, 2),
+    whole("kernarg_segment_alignment", 100, 1).default(Default::Is(4)),
+    whole("group_segment_alignment", 101, 1).default(Default::Is(4)),
+    whole("private_segment_alignment", 102, 1).default(Default::Is(4)),
+    whole("wavefront_size", 103, 1).default(Default::WaveSize),
+    whole("call_convention", 104, 4).default(Default::Is(u32::MAX as u64)),
+    whole("runtime_loader_kernel_symbol", 120, 8),
+];
+
+/// Bytes that are set although no key covers them: `(byte, bits)`.
+pub fn unnamed(bytes: &[u8; SIZE]) -> impl Iterator<Item = (usize, u8)> {
+    let mut rest = *bytes;
+    KEYS.iter().for_each(|key| key.set(&mut rest, 0));
+    rest.into_iter().enumerate().filter(|(_, bits)| *bits != 0)
+}

@@ -1,0 +1,101 @@
+//! Metadata as MessagePack, as LLVM writes it: keys sorted, everything in the fewest bytes.
+
+use crate::value::Value;
+
+/// Appends a tree.
+pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Nil => out.push(0xc0),
+        Value::Bool(value) => out.push(0xc2 + u8::from(*value)),
+        Value::Uint(value) => uint(*value, out),
+        Value::Int(value) => int(*value, out),
+        Value::Float(value) => prefixed(0xcb, &value.to_be_bytes(), out),
+        Value::Str(text) => string(text, out),
+        Value::Bytes(bytes) => {
+            match bytes.len() {
+                len @ 0..=0xff => out.extend_from_slice(&[0xc4, len as u8]),
+                len @ 0x100..=0xffff => prefixed(0xc5, &(len as u16).to_be_bytes(), out),
+                len => prefixed(0xc6, &(len as u32).to_be_bytes(), out),
+            }
+            out.extend_from_slice(bytes);
+        }
+        Value::Seq(items) => {
+            length(items.len(), [0x90, 0xdc, 0xdd], out);
+            items.iter().for_each(|item| write(item, out));
+        }
+        Value::Map(entries) => {
+            length(entries.len(), [0x80, 0xde, 0xdf], out);
+            let mut entry = |(key, value): &(Value, Value)| {
+                write(key, out);
+                write(value, out);
+            };
+            if entries.is_sorted_by_key(|(key, _)| key.as_str()) {
+                entries.iter().for_each(entry);
+            } else {
+                let mut sorted: Vec<&(Value, Value)> = entries.iter().collect();
+                sorted.sort_by_key(|(key, _)| key.as_str());
+                sorted.into_iter().for_each(&mut entry);
+            }
+        }
+    }
+}
+
+/// Codes for up to 15 entries, for 16 and for 32 bits of length.
+fn length(len: usize, [fix, two, four]: [u8; 3], out: &mut Vec<u8>) {
+    match len {
+        0..=15 => out.push(fix | len as u8),
+        16..=0xffff => {
+            out.push(two);
+            out.extend_from_slice(&(len as u16).to_be_bytes());
+        }
+        _ => {
+            out.push(four);
+            out.extend_from_slice(&(len as u32).to_be_bytes());
+        }
+    }
+}
+
+fn string(text: &str, out: &mut Vec<u8>) {
+    match text.len() {
+        len @ 0..=31 => out.push(0xa0 | len as u8),
+        len @ 32..=0xff => out.extend_from_slice(&[0xd9, len as u8]),
+        len @ 0x100..=0xffff => {
+            out.push(0xda);
+            out.extend_from_slice(&(len as u16).to_be_bytes());
+        }
+        len => {
+            out.push(0xdb);
+            out.extend_from_slice(&(len as u32).to_be_bytes());
+        }
+    }
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn uint(value: u64, out: &mut Vec<u8>) {
+    let bytes = value.to_be_bytes();
+    match value {
+        0..=0x7f => out.push(value as u8),
+        0x80..=0xff => out.extend_from_slice(&[0xcc, bytes[7]]),
+        0x100..=0xffff => prefixed(0xcd, &bytes[6..], out),
+        0x1_0000..=0xffff_ffff => prefixed(0xce, &bytes[4..], out),
+        _ => prefixed(0xcf, &bytes, out),
+    }
+}
+
+/// A negative number.
+fn int(value: i64, out: &mut Vec<u8>) {
+    let bytes = value.to_be_bytes();
+    match value {
+        0.. => uint(value as u64, out),
+        -32..=-1 => out.push(value as u8),
+        -0x80..=-33 => prefixed(0xd0, &bytes[7..], out),
+        -0x8000..=-0x81 => prefixed(0xd1, &bytes[6..], out),
+        -0x8000_0000..=-0x8001 => prefixed(0xd2, &bytes[4..], out),
+        _ => prefixed(0xd3, &bytes, out),
+    }
+}
+
+fn prefixed(code: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(code);
+    out.extend_from_slice(bytes);
+}

@@ -1,0 +1,40 @@
+//! Note records: seed 000, line 429 for the layout and V3's; `NT_AMD_*` of V2 as LLVM 14 writes them.
+
+/// `NT_AMD_HSA_CODE_OBJECT_VERSION`, of owner `AMD`.
+pub const NT_VERSION: u32 = 1;
+/// `NT_AMD_HSA_HSAIL`.
+pub const NT_HSAIL: u32 = 2;
+/// `NT_AMD_HSA_ISA_VERSION`.
+pub const NT_ISA_VERSION: u32 = 3;
+/// `NT_AMD_HSA_METADATA`.
+pub const NT_METADATA_V2: u32 = 10;
+/// `NT_AMD_HSA_ISA_NAME`.
+pub const NT_ISA_NAME: u32 = 11;
+/// `NT_AMD_PAL_METADATA`.
+pub const NT_PAL_METADATA: u32 = 12;
+/// `NT_AMDGPU_METADATA`, of owner `AMDGPU`.
+pub const NT_METADATA: u32 = 32;
+
+/// A record: lengths and type, the owner's name with a zero, the contents; each of the two fills up dwords.
+pub fn record(owner: &str, kind: u32, desc: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(24 + owner.len() + desc.len());
+    for number in [owner.len() as u32 + 1, desc.len() as u32, kind] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    out.extend_from_slice(owner.as_bytes());
+    out.push(0);
+    out.resize(out.len().next_multiple_of(4), 0);
+    out.extend_from_slice(desc);
+    out.resize(out.len().next_multiple_of(4), 0);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn both_parts_fill_dwords() {
+        let record = super::record("AMDGPU", super::NT_METADATA, &[1, 2, 3, 4, 5]);
+        let expected = b"\x07\0\0\0\x05\0\0\0\x20\0\0\0AMDGPU\0\0\x01\x02\x03\x04\x05\0\0\0";
+        assert_eq!(record, expected);
+    }
+}
