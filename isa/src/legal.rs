@@ -16,6 +16,8 @@ use crate::target::{Feature, Generation, Target};
 /// Why an instruction cannot be encoded as it is. Operands are told by their index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Illegal {
+    /// The processor does not have the instruction.
+    Unavailable,
     /// Wrong number of operands.
     Count,
     /// The operand is of a kind or class that cannot stand there.
@@ -34,6 +36,7 @@ pub enum Illegal {
 impl std::fmt::Display for Illegal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Illegal::Unavailable => write!(f, "the processor has no such instruction"),
             Illegal::Count => write!(f, "wrong number of operands"),
             Illegal::Kind(n) => write!(f, "operand {n} is of the wrong kind"),
             Illegal::Width(n) => write!(f, "operand {n} has the wrong width"),
@@ -50,6 +53,9 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     let row = inst.op.row();
     if row.family == Family::Pseudo {
         return None;
+    }
+    if row.code(target).is_none() {
+        return Some(Illegal::Unavailable);
     }
     if usize::from(inst.len) != row.ops.len() {
         return Some(Illegal::Count);

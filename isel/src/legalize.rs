@@ -87,7 +87,7 @@ impl Legalizer<'_> {
                     self.move_operand(&mut inst, usize::from(n))?
                 }
                 Illegal::Offset => self.take_offset_out(&mut inst)?,
-                Illegal::Count | Illegal::Width(_) => false,
+                Illegal::Unavailable | Illegal::Count | Illegal::Width(_) => false,
             };
             if !mended {
                 return Err(self.refuse(&inst, &problem.to_string()));
@@ -97,7 +97,7 @@ impl Legalizer<'_> {
     }
 
     fn refuse(&self, inst: &MachInst, why: &str) -> Unsupported {
-        let what = format!("`{}` with these operands ({why})", inst.op.row().name);
+        let what = format!("`{}` as it stands here ({why})", inst.op.row().name);
         Unsupported { what, target: self.target.name, loc: inst.loc }
     }
 

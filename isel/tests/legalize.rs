@@ -148,6 +148,17 @@ fn vector_offsets_out_of_range_are_added() {
     );
 }
 
+/// An instruction that a processor lacks is never silently encoded as another one.
+#[test]
+fn what_a_processor_lacks_is_refused() {
+    let mut sample = Sample::new();
+    let [a, b] = [0, 1].map(|n| sample.class(RegClass::Sgpr, 2, n));
+    let save = MachInst::new(op::S_ANDN1_SAVEEXEC_B64, &[a, b]);
+    let error = sample.legalize("gfx803", save).unwrap_err();
+    assert!(error.contains("s_andn1_saveexec_b64") && error.contains("no such instruction"), "{error}");
+    assert!(Sample::new().legalize("gfx906", save).is_ok());
+}
+
 /// A source of every kind in every place of every instruction that selection uses, on every processor: legal
 /// afterwards, or refused with the instruction's name.
 #[test]

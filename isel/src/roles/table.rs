@@ -181,7 +181,6 @@ roles! {
     SAddcU32 = S_ADDC_U32;
     SAddU32 = S_ADD_U32;
     SAndn2B32 = S_ANDN2_B32;
-    SAndn2B64 = S_ANDN2_B64;
     SAndB32 = S_AND_B32;
     SAndB64 = S_AND_B64;
     SAshrI32 = S_ASHR_I32;
@@ -229,14 +228,12 @@ roles! {
     SMulI32 = S_MUL_I32;
     SNotB32 = S_NOT_B32;
     SNotB64 = S_NOT_B64;
-    SOrn2B64 = S_ORN2_B64;
     SOrB32 = S_OR_B32;
     SOrB64 = S_OR_B64;
     SSextI32I16 = S_SEXT_I32_I16;
     SSextI32I8 = S_SEXT_I32_I8;
     SSubbU32 = S_SUBB_U32;
     SSubU32 = S_SUB_U32;
-    SXnorB64 = S_XNOR_B64;
     SXorB32 = S_XOR_B32;
     SXorB64 = S_XOR_B64;
 
