@@ -229,7 +229,9 @@ impl Check<'_> {
 
     fn inst(&mut self, block: MBlock, n: usize, inst: &MachInst) {
         let problem = isa::legal::problem(self.target, inst, self.func);
-        if let Some(problem) = problem.filter(|&problem| self.legal || matches!(problem, Illegal::Count | Illegal::Unavailable)) {
+        if let Some(problem) =
+            problem.filter(|&problem| self.legal || matches!(problem, Illegal::Count | Illegal::Unavailable))
+        {
             self.error(block, n, &problem.to_string());
         }
     }
