@@ -108,13 +108,14 @@ fn run_file(path: &Path, kind: Kind, runner: &dyn Runner, bless: bool) -> FileRe
     for (n, case) in file.cases().iter().enumerate() {
         let begin = Instant::now();
         let outcome = runner.run(path, case);
-        let output = case.filter(&plain_path(&outcome.output, path));
+        let whole = plain_path(&outcome.output, path);
+        let output = case.filter(&whole);
         results.push(Result {
             path: path.to_owned(),
             line: case.line,
             command: case.to_string(),
             time: begin.elapsed(),
-            failure: judge(case, outcome.failed, &output, file.expected(n), bless),
+            failure: judge(case, outcome.failed, (&whole, &output), file.expected(n), bless),
         });
         outputs.push(output);
     }
@@ -138,10 +139,17 @@ fn plain_path(output: &str, path: &Path) -> String {
     }
 }
 
-fn judge(case: &Case, failed: bool, output: &str, expected: Option<&str>, bless: bool) -> Option<Failure> {
+/// `whole` is all output, `output` what is compared of it.
+fn judge(
+    case: &Case,
+    failed: bool,
+    (whole, output): (&str, &str),
+    expected: Option<&str>,
+    bless: bool,
+) -> Option<Failure> {
     match (case.fails, failed, expected) {
-        (false, true, _) => Some(Failure::Failed(output.to_owned())),
-        (true, false, _) => Some(Failure::Succeeded(output.to_owned())),
+        (false, true, _) => Some(Failure::Failed(whole.to_owned())),
+        (true, false, _) => Some(Failure::Succeeded(whole.to_owned())),
         _ if bless => None,
         (_, _, None) => Some(Failure::NotBlessed),
         (_, _, Some(expected)) if expected != output => {
