@@ -80,7 +80,10 @@ fn what_differs_is_shown() {
 #[test]
 fn what_must_fail_is_told_apart() {
     let folder = Folder::new("fails");
-    folder.write("a.s", "; fails: other --only other\n\n; expected: other --only other\n; a.s: no command `other`\n");
+    folder.write(
+        "a.s",
+        "; fails: other --only other\n\n; expected: other --only other\n; a.s: no command `other`\n",
+    );
     folder.write("b.s", "; test: other --only nothing\n");
     folder.write("c.s", "; fails: reverse\n");
     folder.write("d.s", "; A comment only.\n");
