@@ -416,7 +416,7 @@ impl Kernel<'_> {
     }
 
     fn memory(&self) -> memmodel::Options {
-        memmodel::Options { blunt: self.job.options.waits_all, ..Default::default() }
+        memmodel::Options { blunt: self.job.options.waits_all }
     }
 }
 

@@ -23,9 +23,9 @@ use isa::table::{Family, Flags};
 use isa::{MachFunc, MachInst, MemRef, Note, Opcode, Operand, SyncOrder, op};
 
 /// Runs the pass.
-pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context) -> Stats {
+pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
-    let pass = Pass { model, opts, in_chain: releases_beyond_the_group(func, opts) };
+    let pass = Pass { model, in_chain: releases_beyond_the_group(func) };
     for index in 0..func.blocks.len() {
         let block = isa::MBlock::from_u32(index as u32);
         if !func.blocks[block].insts.iter().any(|inst| concerns(func, inst)) {
@@ -45,14 +45,13 @@ fn concerns(func: &MachFunc, inst: &MachInst) -> bool {
             let mem = &func.mems[mem];
             inst.op == op::FENCE || mem.order != SyncOrder::NotAtomic || mem.volatile || mem.nontemporal
         }
-        None => inst.op == op::FENCE || inst.op == op::S_BARRIER,
+        None => inst.op == op::FENCE,
     }
 }
 
 /// What is the same for all instructions of a function.
 struct Pass<'a> {
     model: &'a Model,
-    opts: &'a Options,
     /// Whether a release to the group may be the first of two.
     in_chain: bool,
 }
@@ -63,10 +62,6 @@ const CHAIN: &str = "release to the group, before one to the agent";
 impl Pass<'_> {
     /// Writes an instruction with what the table puts around it.
     fn instruction(&self, func: &mut MachFunc, inst: &MachInst, out: &mut Vec<MachInst>, stats: &mut Stats) {
-        if inst.op == op::S_BARRIER && self.opts.single_wave {
-            stats.barriers_dropped += 1;
-            return;
-        }
         let mem = inst.mem.index().map(|mem| func.mems[mem]);
         let Some((kind, mem)) = kind(inst).zip(mem) else {
             if inst.op != op::FENCE {
@@ -76,7 +71,7 @@ impl Pass<'_> {
         };
         let mut access = *inst;
         self.hint(&mut access, kind, &mem);
-        let Some((row, case)) = sequences::lookup(kind, &mem, self.opts.single_wave) else {
+        let Some((row, case)) = sequences::lookup(kind, &mem) else {
             if kind != Kind::Fence {
                 out.push(access);
             }
@@ -154,14 +149,12 @@ impl Pass<'_> {
 }
 
 /// Whether other groups may learn of what a function has written: it releases to the agent or the system.
-fn releases_beyond_the_group(func: &MachFunc, opts: &Options) -> bool {
-    // Of a group that is one wave nobody else writes.
-    !opts.single_wave
-        && func.blocks.values().flat_map(|block| &block.insts).any(|inst| {
-            let mem = inst.mem.index().map(|mem| func.mems[mem]);
-            let found = kind(inst).zip(mem).and_then(|(kind, mem)| sequences::lookup(kind, &mem, false));
-            found.is_some_and(|(row, _)| row.releases_beyond_the_group())
-        })
+fn releases_beyond_the_group(func: &MachFunc) -> bool {
+    func.blocks.values().flat_map(|block| &block.insts).any(|inst| {
+        let mem = inst.mem.index().map(|mem| func.mems[mem]);
+        let found = kind(inst).zip(mem).and_then(|(kind, mem)| sequences::lookup(kind, &mem));
+        found.is_some_and(|(row, _)| row.releases_beyond_the_group())
+    })
 }
 
 /// What an instruction is to the memory model.

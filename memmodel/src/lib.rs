@@ -38,9 +38,6 @@ pub use model::{Missing, Model};
 pub struct Options {
     /// Wait for everything after every memory operation: the first step of a bisection.
     pub blunt: bool,
-    /// The whole work-group is one wavefront (its largest flat size is at most the wave size). Work-group scope then is
-    /// wavefront scope, and `s_barrier` has nobody to wait for.
-    pub single_wave: bool,
 }
 
 /// Scratch memory of the passes, to be reused from function to function.
@@ -62,18 +59,15 @@ pub struct Stats {
     pub nops: u32,
     /// Other instructions that mend hazards.
     pub mends: u32,
-    /// Barriers that one wave does not need.
-    pub barriers_dropped: u32,
 }
 
 impl std::ops::AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
-        let Stats { waits, invalidates, nops, mends, barriers_dropped } = other;
+        let Stats { waits, invalidates, nops, mends } = other;
         self.waits += waits;
         self.invalidates += invalidates;
         self.nops += nops;
         self.mends += mends;
-        self.barriers_dropped += barriers_dropped;
     }
 }
 

@@ -137,7 +137,7 @@ pub fn check(func: &MachFunc, model: &Model) -> Vec<Violation> {
     let mut faults = pseudos(func);
     in_flight(func, model, &mut faults);
     hazards(func, model, &mut faults);
-    coherence(func, model, false, &mut faults);
+    coherence(func, model, &mut faults);
     faults.sort();
     faults.dedup();
     faults

@@ -474,9 +474,7 @@ table! {
 }
 
 /// The row of an access or fence, and the conditions that it meets. `None`: the access is not atomic, or private.
-///
-/// `wave_group`: the work-group is one wavefront, so its scope is the wavefront's.
-pub fn lookup(kind: Kind, mem: &MemRef, wave_group: bool) -> Option<(&'static Row, When)> {
+pub fn lookup(kind: Kind, mem: &MemRef) -> Option<(&'static Row, When)> {
     let place = match kind {
         Kind::Fence => Place::None,
         _ => place(mem)?,
@@ -485,10 +483,7 @@ pub fn lookup(kind: Kind, mem: &MemRef, wave_group: bool) -> Option<(&'static Ro
     let spaces = if mem.spaces == 0 { SPACE_GLOBAL | SPACE_SHARED } else { mem.spaces };
     // A scope wider than the work-group means nothing for LDS (seed 000, line 3115).
     let local_only = place == Place::Local || place == Place::None && spaces & SPACE_GLOBAL == 0;
-    let mut scope = if local_only { mem.scope.min(SyncScope::Workgroup) } else { mem.scope };
-    if wave_group && scope == SyncScope::Workgroup {
-        scope = SyncScope::Wavefront;
-    }
+    let scope = if local_only { mem.scope.min(SyncScope::Workgroup) } else { mem.scope };
     let row = ROWS.iter().find(|row| {
         row.kind == kind && row.order == order && row.scopes.contains(&scope) && row.places.contains(&place)
     })?;

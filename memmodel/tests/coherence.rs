@@ -227,49 +227,6 @@ fn barrier_before_a_release_to_the_agent() {
         global_store_short v[100:101], v6, off
         s_endpgm",
     );
-
-    // One wave is all of the group.
-    let mut func = alone;
-    run_with(&mut func, Options { single_wave: true, ..Options::default() });
-    expect(
-        &func,
-        "global_store_dword v[100:101], v4, off
-        ds_write_b32 v102, v5
-        s_waitcnt vmcnt(0) lgkmcnt(0)
-        global_store_short v[100:101], v6, off
-        s_endpgm",
-    );
-}
-
-/// A work-group of one wave has nobody to wait for.
-#[test]
-fn barrier_of_one_wave() {
-    let mut func = straight(&[lds_write(5), fence(), barrier(), lds_read(0), end()]);
-    with_mem(
-        &mut func,
-        mem(SyncOrder::AcqRel, SyncScope::Workgroup, SPACE_GLOBAL | SPACE_SHARED),
-        is(op::FENCE),
-    );
-    let stats = run_with(&mut func, Options { single_wave: true, ..Options::default() });
-    expect(&func, "ds_write_b32 v102, v5\nds_read_b32 v0, v102\ns_endpgm");
-    assert_eq!(stats.barriers_dropped, 1);
-}
-
-/// Wider fences stay in a work-group of one wave.
-#[test]
-fn agent_fence_of_one_wave() {
-    let mut func = straight(&[store(5), fence(), load(0), end()]);
-    with_mem(&mut func, mem(SyncOrder::AcqRel, SyncScope::Agent, SPACE_GLOBAL), is(op::FENCE));
-    let stats = run_with(&mut func, Options { single_wave: true, ..Options::default() });
-    expect(
-        &func,
-        "global_store_dword v[100:101], v5, off
-        s_waitcnt vmcnt(0)
-        buffer_wbinvl1_vol
-        global_load_dword v0, v[100:101], off
-        s_endpgm",
-    );
-    assert_eq!((stats.waits, stats.invalidates), (1, 1));
 }
 
 /// A fence orders the spaces it names.

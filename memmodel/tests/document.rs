@@ -291,7 +291,7 @@ fn rows_cover_all_and_do_not_overlap() {
                 for spaces in [2u8, 8, 10, 42] {
                     let mem = MemRef { order, scope, spaces, ..MemRef::default() };
                     let wanted = sequences::normalise(kind, order).is_some();
-                    assert_eq!(sequences::lookup(kind, &mem, false).is_some(), wanted, "{kind:?} {mem:?}");
+                    assert_eq!(sequences::lookup(kind, &mem).is_some(), wanted, "{kind:?} {mem:?}");
                 }
             }
         }

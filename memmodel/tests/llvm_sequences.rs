@@ -214,7 +214,7 @@ fn read(text: &str, case: &Case) -> Around {
 }
 
 fn ours(model: &Model, case: &Case) -> Around {
-    let Some((row, when)) = sequences::lookup(case.kind, &case.mem, false) else { return Around::default() };
+    let Some((row, when)) = sequences::lookup(case.kind, &case.mem) else { return Around::default() };
     let op = match case.kind {
         Kind::Load => op::GLOBAL_LOAD_DWORD,
         Kind::Store => op::GLOBAL_STORE_DWORD,

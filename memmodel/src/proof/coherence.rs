@@ -18,10 +18,10 @@ struct Asked {
 }
 
 /// What the row of the access at a place asks for.
-fn asked(func: &MachFunc, model: &Model, single_wave: bool, inst: &MachInst) -> Option<Asked> {
+fn asked(func: &MachFunc, model: &Model, inst: &MachInst) -> Option<Asked> {
     let mem = &func.mems[inst.mem.index()?];
     let kind = kind(inst).filter(|kind| *kind != Kind::Fence)?;
-    let (row, case) = sequences::lookup(kind, mem, single_wave)?;
+    let (row, case) = sequences::lookup(kind, mem)?;
     Some(Asked { row: row.name, around: model.around(row, case, inst) })
 }
 
@@ -44,10 +44,9 @@ fn fenced(func: &MachFunc, model: &Model, place: Place) -> impl Iterator<Item = 
         .filter(move |(_, class)| ordered && class.ordered_by_fences)
 }
 
-/// Checks the sequences around atomic accesses. `single_wave`: as in [`crate::Options`].
-pub fn coherence(func: &MachFunc, model: &Model, single_wave: bool, faults: &mut Vec<Violation>) {
-    let rows: Vec<Option<Asked>> =
-        places(func).map(|place| asked(func, model, single_wave, place.inst(func))).collect();
+/// Checks the sequences around atomic accesses.
+pub fn coherence(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
+    let rows: Vec<Option<Asked>> = places(func).map(|place| asked(func, model, place.inst(func))).collect();
     if rows.iter().all(Option::is_none) {
         return;
     }
