@@ -57,6 +57,8 @@ struct Try {
     engine: Engine,
     /// Registers kept free for reloads when scanning.
     slack: u32,
+    /// Whether it has been seen if there are far too many.
+    thinned: bool,
 }
 
 /// States of the function to go back to.
@@ -135,8 +137,14 @@ impl Context {
             });
             for file in files {
                 let class = file.class;
+                if tries[class].engine == Engine::Scan
+                    && !std::mem::replace(&mut tries[class].thinned, true)
+                    && self.thin_out(func, target, file)
+                {
+                    continue 'again;
+                }
                 let (fits, pressure) = self.pack(func, target, file, !tries[class].scattered)?;
-                if stats.rounds == 1 {
+                if stats.pressure[class] == 0 {
                     stats.pressure[class] = pressure;
                 }
                 if !fits {
@@ -152,6 +160,28 @@ impl Context {
         }
     }
 
+    /// Where very many more are live than there are registers, spills until twice as many are, by outlines: so that exact
+    /// ranges are found in time linear in the blocks.
+    fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) -> bool {
+        let class = file.class;
+        let most = 2 * file.limit;
+        if self.streams.phys_base < 4 * most || self.outline.run(func, &self.streams, class) <= most {
+            return false;
+        }
+        self.remember(func);
+        self.groups[class].outline(&self.outline.range);
+        let (streams, groups) = (&self.streams, &self.groups[class]);
+        let scene = Scene { class, target, streams, groups, budget: None };
+        self.spiller.scan(func, scene, most, false)
+    }
+
+    /// Takes down the function before it is changed.
+    fn remember(&mut self, func: &MachFunc) {
+        if !std::mem::replace(&mut self.changed, true) {
+            self.snapshots.start.save(func, &self.spiller.state);
+        }
+    }
+
     /// After a failure to pack: small groups if only fragmentation is to blame, else spilling. regalloc2 is asked to
     /// do with fewer and fewer registers, always from the same state; when it has no answer, linear scan spills more
     /// and more.
@@ -164,10 +194,7 @@ impl Context {
         tries: &mut [Try; 2],
     ) -> Result<(), AllocError> {
         let class = file.class;
-        if !self.changed {
-            self.changed = true;
-            self.snapshots.start.save(func, &self.spiller.state);
-        }
+        self.remember(func);
         let attempt = &mut tries[class];
         if pressure <= file.limit && !attempt.scattered && !attempt.answered {
             attempt.scattered = true;

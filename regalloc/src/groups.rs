@@ -82,6 +82,14 @@ impl Groups {
         }
     }
 
+    /// Takes over outlines in place of ranges. They say what is live where; there are no groups to pack.
+    pub fn outline(&mut self, outlines: &[Interval]) {
+        self.ranges.intervals.clear();
+        self.ranges.intervals.extend_from_slice(outlines);
+        self.range.clear();
+        self.range.extend((0..).zip(outlines).map(|(at, &(from, to))| (at, u32::from(from < to))));
+    }
+
     fn add(&mut self, register: u32) {
         self.parent.push(register);
         self.offset.push(0);

@@ -21,6 +21,7 @@ mod flow;
 mod groups;
 mod live;
 mod moves;
+mod outline;
 mod pack;
 mod ranges;
 mod remake;
@@ -36,6 +37,7 @@ use budget::Budget;
 use cleanup::Cleanup;
 use groups::Groups;
 use live::Liveness;
+use outline::Outline;
 use pack::Packer;
 use rewrite::Plan;
 use spill::Spiller;
@@ -135,6 +137,7 @@ impl std::error::Error for AllocError {}
 pub struct Context {
     streams: Streams,
     live: Liveness,
+    outline: Outline,
     groups: [Groups; 2],
     packers: [Packer; 2],
     plan: Plan,

@@ -98,6 +98,14 @@ fn thousands_of_slots() {
     assert!(func.spilled.vgprs > 1024, "{:?}", func.spilled);
 }
 
+/// So few registers that the first choice is made on ranges without holes, through loops and branches.
+#[test]
+fn far_too_few_registers() {
+    let options =
+        Options { budget_vgprs: Some(32), budget_sgprs: Some(48), scan: true, ..Options::default() };
+    assert_eq!(sweep(0..8, Shape { insts: 1500, reach: 1500, depth: 4 }, options), (0, 8));
+}
+
 /// What a work-group of 1024 leaves to a wave, and less than all of the SGPRs.
 #[test]
 fn large_work_groups() {

@@ -1,0 +1,112 @@
+//! Live ranges without holes, in linear time: where exact ones would be mostly of registers that have to go.
+//!
+//! Exact ranges take time for each block through which each register lives. Where thousands live through thousands of
+//! blocks that is quadratic, and to no purpose: most of them must be spilled whatever the holes. An outline reaches from
+//! the first mention of a register to the last, and on to the end of each loop that contains a mention but not the first;
+//! so it covers the exact range.
+
+use crate::live::Interval;
+use crate::stream::{Streams, edges};
+use cranelift_entity::EntityRef;
+use isa::MachFunc;
+use isa::table::Role;
+
+const NONE: u32 = u32::MAX;
+
+/// A loop as the blocks from its header to its last branch back.
+#[derive(Clone, Copy)]
+struct Loop {
+    first: u32,
+    last: u32,
+    parent: u32,
+}
+
+/// Outlines and what it takes to find them.
+#[derive(Default)]
+pub(crate) struct Outline {
+    /// By register; empty if nobody mentions it.
+    pub range: Vec<Interval>,
+    loops: Vec<Loop>,
+    /// Innermost loop of each block.
+    innermost: Vec<u32>,
+    /// By block: the last block that branches back to it.
+    back: Vec<u32>,
+    /// Block of each register's first mention.
+    home: Vec<u32>,
+}
+
+impl Outline {
+    /// Finds the outlines of a class; gives how many registers are live at a point, on average.
+    pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> u32 {
+        self.find_loops(func, class);
+        let registers = streams.phys_base as usize + 2;
+        self.range.clear();
+        self.range.resize(registers, (0, 0));
+        self.home.clear();
+        self.home.resize(registers, NONE);
+        let stream = &streams.class[class];
+        let end = streams.block_pos.last().map_or(0, |&(_, end)| end);
+        for event in &stream.events {
+            for op in stream.ops_of(event) {
+                for &reg in stream.regs_of(op) {
+                    // What is not written first in layout order may be live anywhere.
+                    if self.home[reg as usize] == NONE && op.role != Role::Def {
+                        (self.home[reg as usize], self.range[reg as usize]) = (0, (0, end));
+                    }
+                    self.mention(reg as usize, event.pos, event.block, streams);
+                }
+            }
+        }
+        stream.whole.iter().for_each(|&reg| self.range[reg as usize] = (0, end));
+        let sum: u64 = self.range.iter().map(|&(from, to)| u64::from(to - from)).sum();
+        (sum / u64::from(end.max(1))) as u32
+    }
+
+    fn mention(&mut self, reg: usize, pos: u32, block: u32, streams: &Streams) {
+        if self.home[reg] == NONE {
+            self.home[reg] = block;
+            self.range[reg] = (pos, pos + 4);
+        }
+        let mut end = pos + 4;
+        let mut around = self.innermost[block as usize];
+        while let Some(Loop { first, last, parent }) = self.loops.get(around as usize).copied()
+            && first > self.home[reg]
+        {
+            end = streams.block_pos[last as usize].1;
+            around = parent;
+        }
+        self.range[reg].1 = self.range[reg].1.max(end);
+    }
+
+    /// Loops by their backward edges; those that overlap without one containing the other count as nested.
+    fn find_loops(&mut self, func: &MachFunc, class: usize) {
+        self.back.clear();
+        self.back.resize(func.blocks.len(), NONE);
+        for (from, block) in func.blocks.iter() {
+            for edge in edges(block, class).iter().flatten().filter(|edge| edge.to <= from) {
+                self.back[edge.to.index()] = from.as_u32();
+            }
+        }
+        self.loops.clear();
+        self.innermost.clear();
+        let mut open = NONE;
+        for block in 0..func.blocks.len() as u32 {
+            while let Some(&Loop { last, parent, .. }) = self.loops.get(open as usize)
+                && last < block
+            {
+                open = parent;
+            }
+            let last = self.back[block as usize];
+            if last != NONE {
+                let mut around = open;
+                while let Some(outer) = self.loops.get_mut(around as usize) {
+                    outer.last = outer.last.max(last);
+                    around = outer.parent;
+                }
+                self.loops.push(Loop { first: block, last, parent: open });
+                open = self.loops.len() as u32 - 1;
+            }
+            self.innermost.push(open);
+        }
+    }
+}
