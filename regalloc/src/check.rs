@@ -622,31 +622,8 @@ impl Checker<'_> {
         match inst.op {
             op::S_MOV_B32 | op::S_MOV_B64 | op::V_MOV_B32 => {
                 let dst = range(0)?;
-                let moved: SmallVec<[Values; 2]> = (0..dst.len)
-                    .map(|i| match inst.ops[1] {
-                        Operand::Reg(src) => {
-                            let values = state.get(Place::Reg(src.first.0 + u16::from(i)));
-                            if dst.first.is_vgpr() && !src.first.is_vgpr() {
-                                let mut copies = Values::new();
-                                for &(to, from) in &pending.from_sgprs {
-                                    if state.undef.contains(&from) || values.contains(&from) {
-                                        copies.push(to);
-                                    }
-                                }
-                                copies
-                            } else {
-                                values
-                            }
-                        }
-                        constant => {
-                            let part = rewrite::constant_part(constant, i, dst.len);
-                            let same = pending.constants.iter().filter(|(c, _)| *c == part);
-                            let values = same.map(|(_, value)| *value);
-                            let fact = self.facts.known(Fact::Const(part));
-                            values.chain(fact.into_iter().flat_map(|fact| pending.names(fact))).collect()
-                        }
-                    })
-                    .collect();
+                let moved: SmallVec<[Values; 2]> =
+                    (0..dst.len).map(|i| self.moved(dst, inst.ops[1], i, state, pending)).collect();
                 for (values, code) in moved.into_iter().zip(dst.first.0..) {
                     state.set(Place::Reg(code), values);
                 }
@@ -698,6 +675,23 @@ impl Checker<'_> {
             op::BUFFER_STORE_DWORD | op::BUFFER_LOAD_DWORD => self.scratch(inst, range(0)?, range(2)?, state),
             _ => Err(Problem::Inserted),
         }
+    }
+
+    /// What dword `i` of a move's source is, as contents of its destination.
+    fn moved(&self, dst: RegRange, source: Operand, i: u8, state: &State, pending: &Pending) -> Values {
+        let Operand::Reg(src) = source else {
+            let part = rewrite::constant_part(source, i, dst.len);
+            let same = pending.constants.iter().filter(|(constant, _)| *constant == part);
+            let values = same.map(|(_, value)| *value);
+            let fact = self.facts.known(Fact::Const(part));
+            return values.chain(fact.into_iter().flat_map(|fact| pending.names(fact))).collect();
+        };
+        let values = state.get(Place::Reg(src.first.0 + u16::from(i)));
+        if !dst.first.is_vgpr() || src.first.is_vgpr() {
+            return values;
+        }
+        let held = |from: &Value| state.undef.contains(from) || values.contains(from);
+        pending.from_sgprs.iter().filter(|(_, from)| held(from)).map(|(to, _)| *to).collect()
     }
 
     /// A step of computing the address of a module variable.
