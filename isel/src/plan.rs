@@ -23,13 +23,13 @@
 //! What an edge out of a divergent loop passes to a block with other ways in is moved in a block on that edge. It
 //! is laid out where it is left, inside the span of the loop: lanes pass it in the iteration in which they leave,
 //! and park at the one block behind the loop. Had it its place behind the loop, each such edge would want a mask
-//! of its own through the whole loop.
+//! of its own through the whole loop. Where a loop has many exits, the same is done with short blocks behind them.
 
 use crate::mask::{LaneMask, Masks};
 use crate::parked::{Set, Sets};
 use crate::pending::Pending;
 use ir::analysis::Analyses;
-use ir::{Block, Function, Op};
+use ir::{Block, Function, Op, Order};
 use isa::MachFunc;
 
 /// Position in the layout.
@@ -447,23 +447,43 @@ impl Plan {
     }
 }
 
-/// Whether the block does nothing but pass values on, on an edge by which some lanes leave a loop in which others
-/// stay, or which they leave by another edge.
+/// Exits of a loop beyond which what is behind them, if it is short, is done where the loop is left.
+const MANY_EXITS: usize = 4;
+/// What is short: so many instructions an exit. Lanes that leave in different iterations do it one after the other, but
+/// the more exits there are, the fewer lanes meet behind each.
+const SHORT: usize = 3;
+
+/// Whether the block is on an edge by which some lanes leave a loop in which others stay, or which they leave by
+/// another edge, and its place is there: it does nothing but pass values on, or the loop has so many exits that a
+/// mask for each would not do.
 fn leaves_loop(func: &Function, an: &Analyses, block: Block) -> bool {
     let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
     let Some(mut l) = an.loops.innermost(*pred) else { return false };
     // Lanes do not wait at headers, which run in every iteration.
-    if func.blocks[block].insts.len() != 1 || an.cfg.is_loop_header(to) {
+    if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
         return false;
     }
+    let insts = &func.blocks[block].insts;
+    let empty = insts.len() == 1;
+    let movable = insts.iter().all(|&inst| is_own_business(func.insts[inst].op));
     while !an.loops.contains(l, block) {
-        if an.uniformity.is_loop_divergent(l) && an.loops.exits(l).len() > 1 {
+        let exits = an.loops.exits(l).len();
+        let short = movable && exits > MANY_EXITS && insts.len() <= SHORT * exits;
+        if an.uniformity.is_loop_divergent(l) && (empty && exits > 1 || short) {
             return true;
         }
         let Some(parent) = an.loops.parent(l) else { return false };
         l = parent;
     }
     false
+}
+
+/// Whether it does not matter to the operation which other lanes take part.
+fn is_own_business(op: Op) -> bool {
+    match op {
+        Op::Load { mem, .. } | Op::Store { mem, .. } => mem.order == Order::NotAtomic,
+        op => op.is_pure() || matches!(op, Op::Jump(_)),
+    }
 }
 
 fn end_op(func: &Function, block: Block) -> Op {
