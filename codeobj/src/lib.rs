@@ -9,7 +9,7 @@
 //! print!("{}", codeobj::inspect::text(&object, "saxpy.co", None));
 //! ```
 //!
-//! Not here: how code objects are written (`emit`, `asm`), how they are loaded and run (`sim`).
+//! Not here: how code objects are written (`objwriter`), how they are loaded and run (`sim`).
 
 pub mod descriptor;
 pub mod disasm;

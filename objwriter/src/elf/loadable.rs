@@ -258,7 +258,8 @@ fn write(object: &Object, outputs: &mut [Output], contents: &[Cow<[u8]>], segmen
     };
     let mut out = vec![0; (HEADER + segments * PROGRAM_HEADER) as usize];
     for n in 0..outputs.len() {
-        let link = number(outputs, outputs[n].link);
+        // Only tables that are made here have a link.
+        let link = if outputs[n].link.is_empty() { 0 } else { number(outputs, outputs[n].link) };
         let output = &mut outputs[n];
         let bytes: &[u8] = match (&output.body, output.name) {
             (Body::Source(section), _) => &contents[*section],
