@@ -156,19 +156,49 @@ pub enum ExprKind {
     Repeat(ExprId, ExprId),
     /// Fields are a range of [`Ast::inits`].
     Struct(Name, List),
+    /// `if … else if … else …`: the arms, a range of [`Ast::if_arms`], and what the last `else` has.
     If {
-        cond: ExprId,
-        then: BlockId,
-        otherwise: Option<ExprId>,
+        arms: List,
+        otherwise: Option<BlockId>,
+    },
+    /// Arms are a range of [`Ast::match_arms`]; the last one has no patterns and takes what is left.
+    Match {
+        value: ExprId,
+        arms: List,
     },
     Block(BlockId),
+}
+
+/// `if cond then`, the one at the head or one behind `else`.
+#[derive(Clone, Copy, Debug)]
+pub struct IfArm {
+    /// Of the `if`.
+    pub span: Span,
+    pub cond: ExprId,
+    pub then: BlockId,
+}
+
+/// `patterns => body`.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchArm {
+    /// A range of [`Ast::patterns`].
+    pub patterns: List,
+    pub body: BlockId,
+}
+
+/// `first` or `first..=last`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    pub first: ExprId,
+    pub last: Option<ExprId>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
-    /// Height of the tree under it, so that recursion over it is bounded.
+    /// Height of the tree under it, so that recursion over it is bounded. A chain of binary operators (the left
+    /// operands of left operands) counts as one level, as do the arms of an `if`: these are walked in loops.
     pub height: u16,
 }
 
@@ -328,6 +358,9 @@ pub struct Ast<'a> {
     pub attrs: Vec<Attr>,
     pub params: Vec<Param>,
     pub inits: Vec<FieldInit>,
+    pub if_arms: Vec<IfArm>,
+    pub match_arms: Vec<MatchArm>,
+    pub patterns: Vec<Pattern>,
     /// Argument lists.
     pub exprs_pool: Vec<ExprId>,
     /// Text of each [`Sym`].

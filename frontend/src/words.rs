@@ -53,11 +53,16 @@ pub fn hint(word: &str) -> Option<MemFlags> {
 
 /// The flags of a hint argument: `volatile`, `nontemporal` or both joined by `|`.
 pub fn hints(ast: &Ast<'_>, arg: ExprId) -> Result<MemFlags, ExprId> {
-    match ast.expr(arg).kind {
+    let one = |arg: ExprId| match ast.expr(arg).kind {
         ExprKind::Name(sym) => hint(ast.name(sym)).ok_or(arg),
-        ExprKind::Binary(BinaryOp::Or, left, right) => Ok(hints(ast, left)? | hints(ast, right)?),
         _ => Err(arg),
+    };
+    let (mut all, mut first) = (MemFlags::empty(), arg);
+    while let ExprKind::Binary(BinaryOp::Or, left, right) = ast.expr(first).kind {
+        all |= one(right)?;
+        first = left;
     }
+    Ok(all | one(first)?)
 }
 
 /// The text of an argument that is a bare word.

@@ -45,6 +45,10 @@ impl Function {
             Op::Jump(_) => 0..total,
             Op::Br { then_args, .. } if which == 0 => 1..1 + usize::from(then_args),
             Op::Br { then_args, .. } => 1 + usize::from(then_args)..total,
+            Op::Switch(switch) => {
+                let end = |which: usize| self.switches[switch].edges[which].args_end as usize;
+                which.checked_sub(1).map_or(1, end)..end(which)
+            }
             _ => 0..0,
         }
     }
@@ -54,16 +58,18 @@ impl Function {
         match self.insts[terminator].op {
             Op::Jump(_) => 1,
             Op::Br { .. } => 2,
+            Op::Switch(switch) => self.switches[switch].edges.len(),
             _ => 0,
         }
     }
 
-    /// Successor number `which` of a terminator (0 = jump target or `then`).
+    /// Successor number `which` of a terminator (0 = jump target, `then` or the default).
     pub fn branch_target(&self, terminator: Inst, which: usize) -> Option<Block> {
         match self.insts[terminator].op {
             Op::Jump(to) if which == 0 => Some(to),
             Op::Br { then, .. } if which == 0 => Some(then),
             Op::Br { otherwise, .. } if which == 1 => Some(otherwise),
+            Op::Switch(switch) => self.switches[switch].edges.get(which).map(|edge| edge.to),
             _ => None,
         }
     }
@@ -73,6 +79,7 @@ impl Function {
         match &mut self.insts[terminator].op {
             Op::Jump(target) => *target = to,
             Op::Br { then, otherwise, .. } => *(if which == 0 { then } else { otherwise }) = to,
+            Op::Switch(switch) => self.switches[*switch].edges[which].to = to,
             _ => {}
         }
     }
@@ -84,13 +91,18 @@ impl Function {
             self.args_mut(terminator)[range].copy_from_slice(args);
             return;
         }
+        let more = args.len() as isize - range.len() as isize;
         let mut all = self.args(terminator).to_vec();
         all.splice(range, args.iter().copied());
         self.set_args(terminator, &all);
-        if let Op::Br { then_args, .. } = &mut self.insts[terminator].op
-            && which == 0
-        {
-            *then_args = args.len() as u16;
+        self.move_arg_ends(terminator, which, more);
+    }
+
+    /// The operand that decides where a terminator goes, if there is one.
+    pub fn branch_operand(&self, terminator: Inst) -> Option<Value> {
+        match self.insts[terminator].op {
+            Op::Br { .. } | Op::Switch(_) => self.args(terminator).first().copied(),
+            _ => None,
         }
     }
 

@@ -27,6 +27,11 @@ entity_impl!(FuncId, "fn");
 pub struct Global(u32);
 entity_impl!(Global, "g");
 
+/// The cases of a `switch`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Switch(u32);
+entity_impl!(Switch, "switch");
+
 /// A private variable of a function, in scratch memory until a pass promotes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(u32);

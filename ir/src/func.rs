@@ -1,6 +1,6 @@
 //! Modules and functions, and the only ways to edit them.
 
-use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
+use crate::entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
 use crate::op::Op;
 use crate::types::{Space, Type};
 use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap};
@@ -69,6 +69,44 @@ pub struct SlotData {
     pub align: u32,
 }
 
+/// Values of a switch that go one way: `lo..=hi`, as unsigned numbers of the operand's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Smallest value.
+    pub lo: u64,
+    /// Largest value.
+    pub hi: u64,
+    /// Number of the successor.
+    pub edge: u32,
+}
+
+/// A successor of a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchEdge {
+    /// The block.
+    pub to: Block,
+    /// Where the arguments for it end in the instruction's list; they begin where those of the edge before end.
+    pub args_end: u32,
+}
+
+/// Where a switch goes.
+#[derive(Clone, Debug, Default)]
+pub struct SwitchData {
+    /// Successors; the first takes all values that no case has.
+    pub edges: Vec<SwitchEdge>,
+    /// Cases in ascending order; no value is in two.
+    pub cases: Vec<Case>,
+}
+
+impl SwitchData {
+    /// The successor a value goes to.
+    pub fn edge_of(&self, value: u64) -> usize {
+        let after = self.cases.partition_point(|case| case.lo <= value);
+        let case = after.checked_sub(1).map(|n| &self.cases[n]).filter(|case| value <= case.hi);
+        case.map_or(0, |case| case.edge as usize)
+    }
+}
+
 /// Unrolling asked for by `#[unroll]` and its kin, kept on the loop's header block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnrollHint {
@@ -102,6 +140,8 @@ pub struct Function {
     pub values: PrimaryMap<Value, ValueData>,
     /// Private variables.
     pub slots: PrimaryMap<Slot, SlotData>,
+    /// Cases of switches, each of one instruction.
+    pub switches: PrimaryMap<Switch, SwitchData>,
     /// Storage of every `ValueList`.
     pub pool: ListPool<Value>,
     /// Unrolling hints by loop header.
@@ -225,6 +265,7 @@ impl Function {
             insts: PrimaryMap::with_capacity(64),
             values: PrimaryMap::with_capacity(64),
             slots: PrimaryMap::new(),
+            switches: PrimaryMap::new(),
             pool: ListPool::new(),
             unroll: SecondaryMap::new(),
         }
@@ -348,27 +389,16 @@ impl Function {
         self.blocks[block].insts.last().copied().filter(|&inst| self.insts[inst].op.is_terminator())
     }
 
-    /// Successors of a block in branch order (`then` first).
-    pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + use<> {
-        let pair = match self.terminator(block).map(|inst| self.insts[inst].op) {
-            Some(Op::Jump(to)) => [Some(to), None],
-            Some(Op::Br { then, otherwise, .. }) => [Some(then), Some(otherwise)],
-            _ => [None, None],
-        };
-        pair.into_iter().flatten()
+    /// Successors of a block in branch order (`then` or the default first).
+    pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        let last = self.terminator(block);
+        let count = last.map_or(0, |inst| self.branch_count(inst));
+        (0..count).filter_map(move |which| self.branch_target(last?, which))
     }
 
-    /// Arguments a terminator passes to its successor number `which` (0 = jump target or `then`).
+    /// Arguments a terminator passes to its successor number `which` (0 = jump target, `then` or the default).
     pub fn branch_args(&self, terminator: Inst, which: usize) -> &[Value] {
-        let args = self.args(terminator);
-        match self.insts[terminator].op {
-            Op::Jump(_) => args,
-            Op::Br { then_args, .. } => {
-                let (then, otherwise) = args[1..].split_at(usize::from(then_args));
-                if which == 0 { then } else { otherwise }
-            }
-            _ => &[],
-        }
+        &self.args(terminator)[self.branch_arg_range(terminator, which)]
     }
 
     /// The block that defines a value.
@@ -386,16 +416,21 @@ impl Function {
 
     /// Adds an argument for the successor number `which` of a terminator, after those it passes already.
     pub fn push_branch_arg(&mut self, terminator: Inst, which: usize, value: Value) {
-        let data = &mut self.insts[terminator];
-        match &mut data.op {
-            Op::Br { then_args, .. } if which == 0 => {
-                let at = 1 + usize::from(*then_args);
-                *then_args += 1;
-                data.args.insert(at, value, &mut self.pool);
+        let at = self.branch_arg_range(terminator, which).end;
+        self.insts[terminator].args.insert(at, value, &mut self.pool);
+        self.move_arg_ends(terminator, which, 1);
+    }
+
+    /// Notes that the successor number `which` has got `more` arguments.
+    pub(crate) fn move_arg_ends(&mut self, terminator: Inst, which: usize, more: isize) {
+        match &mut self.insts[terminator].op {
+            Op::Br { then_args, .. } if which == 0 => *then_args = then_args.wrapping_add_signed(more as i16),
+            Op::Switch(switch) => {
+                for edge in &mut self.switches[*switch].edges[which..] {
+                    edge.args_end = edge.args_end.wrapping_add_signed(more as i32);
+                }
             }
-            _ => {
-                data.args.push(value, &mut self.pool);
-            }
+            _ => {}
         }
     }
 
@@ -411,6 +446,9 @@ impl Function {
             Op::Br { then, otherwise, .. } => {
                 change(then);
                 change(otherwise);
+            }
+            Op::Switch(switch) => {
+                self.switches[*switch].edges.iter_mut().for_each(|edge| change(&mut edge.to));
             }
             _ => {}
         }

@@ -15,10 +15,10 @@ pub mod text;
 pub mod types;
 pub mod verify;
 
-pub use entity::{Block, FuncId, Global, Inst, Slot, Value};
+pub use entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
 pub use func::{
-    BlockData, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module, ParamKind,
-    SlotData, SrcLoc, UnrollHint, ValueData, ValueDef, ValueList,
+    BlockData, Case, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module, ParamKind,
+    SlotData, SrcLoc, SwitchData, SwitchEdge, UnrollHint, ValueData, ValueDef, ValueList,
 };
 pub use op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,

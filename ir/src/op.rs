@@ -21,10 +21,11 @@
 //! | `Assume` | a bool | - |
 //! | `Jump` | the target's parameters | - |
 //! | `Br` | bool, `then`'s parameters, `otherwise`'s parameters | - |
+//! | `Switch` | an integer or bool, the parameters of each successor, the default's first | - |
 //! | `Ret` | the function's results | - |
 //! | `Unreachable` | - | - |
 
-use crate::entity::{Block, FuncId, Global, Slot};
+use crate::entity::{Block, FuncId, Global, Slot, Switch};
 use crate::types::{MemTy, Space};
 
 /// One-operand arithmetic.
@@ -371,6 +372,8 @@ pub enum Op {
         otherwise: Block,
         then_args: u16,
     },
+    /// Goes where the case that holds the value says; see [`SwitchData`](crate::SwitchData).
+    Switch(Switch),
     Ret,
     Unreachable,
 }
@@ -378,7 +381,7 @@ pub enum Op {
 impl Op {
     /// Ends a block.
     pub const fn is_terminator(self) -> bool {
-        matches!(self, Op::Jump(_) | Op::Br { .. } | Op::Ret | Op::Unreachable)
+        matches!(self, Op::Jump(_) | Op::Br { .. } | Op::Switch(_) | Op::Ret | Op::Unreachable)
     }
 
     /// Writes memory, synchronises, or otherwise may not be removed when its results are unused.

@@ -3,8 +3,8 @@
 //! Values and blocks keep their numbers, so a dump can be compared with what a pass reports.
 //! `Display` of [`Module`] and [`Function`] leave source positions out; [`with_locations`] writes them.
 
-use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
+use crate::entity::{Block, Inst, Switch, Value};
+use crate::func::{Case, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::types::Type;
 use std::fmt::{self, Display, Formatter, Write};
@@ -311,8 +311,34 @@ impl Writer<'_> {
                 write!(self.out, ", ")?;
                 self.target(otherwise, b)
             }
+            Op::Switch(switch) => self.switch(switch, args),
             _ => write!(self.out, "unreachable"),
         }
+    }
+
+    /// `switch v, default [ 1, 3 to 5 -> b1(args), … ]`.
+    fn switch(&mut self, switch: Switch, args: &[Value]) -> fmt::Result {
+        self.plain("switch", &args[..args.len().min(1)])?;
+        let Some(data) = self.func.switches.get(switch) else { return write!(self.out, ", {switch}") };
+        let mut cases = data.cases.clone();
+        cases.sort_by_key(|case| case.edge);
+        let (mut cases, mut start) = (cases.into_iter().peekable(), 1);
+        for (n, edge) in data.edges.iter().enumerate() {
+            write!(self.out, "{}", if n == 1 { " [ " } else { ", " })?;
+            let mut first = true;
+            while let Some(Case { lo, hi, .. }) = cases.next_if(|case| case.edge == n as u32) {
+                write!(self.out, "{}{lo}", if first { "" } else { ", " })?;
+                if hi > lo {
+                    write!(self.out, " to {hi}")?;
+                }
+                first = false;
+            }
+            write!(self.out, "{}", if n > 0 { " -> " } else { "" })?;
+            let end = (edge.args_end as usize).clamp(start, args.len().max(start));
+            self.target(edge.to, args.get(start..end).unwrap_or_default())?;
+            start = end;
+        }
+        write!(self.out, "{}", if data.edges.len() > 1 { " ]" } else { "" })
     }
 
     fn plain(&mut self, name: &str, args: &[Value]) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! Evaluation of constant expressions, after they have been checked.
 
 use super::{Checker, Res};
-use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
+use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, UnaryOp};
 use crate::builtins::{Builtin, Lane};
 use crate::diag::Diagnostic;
 use crate::scalar::Scalar;
@@ -45,7 +45,7 @@ impl Checker<'_, '_> {
                 _ => return Err(Some(self.not_constant(id))),
             },
             ExprKind::Unary(op, inner) => self.eval_unary(op, inner, ty, out)?,
-            ExprKind::Binary(op, left, right) => self.eval_binary(id, op, left, right, out)?,
+            ExprKind::Binary(..) => self.eval_chain(id, out)?,
             ExprKind::Cast(inner, _) => {
                 let from = self.scalar_of(self.out.expr_ty[inner.at()]);
                 let to = self.scalar_of(ty);
@@ -72,23 +72,19 @@ impl Checker<'_, '_> {
             ExprKind::Call { args, .. } => self.eval_call(id, ty, args, out)?,
             ExprKind::Index(base, index) => self.eval_index(base, index, ty, out)?,
             ExprKind::Field(base, field) => self.eval_field(base, field, ty, out)?,
-            ExprKind::If { cond, then, otherwise: Some(otherwise) } => {
-                let mut chosen = Vec::with_capacity(1);
-                self.eval_into(cond, &mut chosen)?;
-                let block = self.ast.block(then);
-                match (chosen.first(), block.tail) {
-                    (Some(0), _) => self.eval_into(otherwise, out)?,
-                    (Some(_), Some(tail)) if block.stmts.len == 0 => self.eval_into(tail, out)?,
-                    _ => return Err(Some(self.not_constant(id))),
+            ExprKind::If { arms, otherwise: Some(otherwise) } => {
+                let mut chosen = otherwise;
+                for arm in &self.ast.if_arms[arms.range()] {
+                    let mut cond = Vec::with_capacity(1);
+                    self.eval_into(arm.cond, &mut cond)?;
+                    if cond.first() != Some(&0) {
+                        chosen = arm.then;
+                        break;
+                    }
                 }
+                self.eval_block(id, chosen, out)?;
             }
-            ExprKind::Block(block) => {
-                let block = self.ast.block(block);
-                match block.tail {
-                    Some(tail) if block.stmts.len == 0 => self.eval_into(tail, out)?,
-                    _ => return Err(Some(self.not_constant(id))),
-                }
-            }
+            ExprKind::Block(block) => self.eval_block(id, block, out)?,
             _ => return Err(Some(self.not_constant(id))),
         }
         Ok(())
@@ -131,18 +127,45 @@ impl Checker<'_, '_> {
         Ok(())
     }
 
+    /// A block that is only its value.
+    fn eval_block(&self, id: ExprId, block: BlockId, out: &mut Vec<u64>) -> Result<(), Option<Diagnostic>> {
+        let block = self.ast.block(block);
+        match block.tail {
+            Some(tail) if block.stmts.len == 0 => self.eval_into(tail, out),
+            _ => Err(Some(self.not_constant(id))),
+        }
+    }
+
+    /// A chain of operators, from its first operand on.
+    fn eval_chain(&self, id: ExprId, out: &mut Vec<u64>) -> Result<(), Option<Diagnostic>> {
+        let (mut links, mut first) = (Vec::with_capacity(4), id);
+        while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
+            if self.out.expr_ty[first.at()] == Ty::ERROR {
+                return Err(None);
+            }
+            links.push((first, op, left, right));
+            first = left;
+        }
+        let mut value = Vec::with_capacity(1);
+        self.eval_into(first, &mut value)?;
+        for (id, op, left, right) in links.into_iter().rev() {
+            let mut b = Vec::with_capacity(1);
+            self.eval_into(right, &mut b)?;
+            value = self.eval_binary(id, op, (left, &value), (right, &b))?;
+        }
+        out.append(&mut value);
+        Ok(())
+    }
+
     fn eval_binary(
         &self,
         id: ExprId,
         op: BinaryOp,
-        left: ExprId,
-        right: ExprId,
-        out: &mut Vec<u64>,
-    ) -> Result<(), Option<Diagnostic>> {
+        (left, a): (ExprId, &[u64]),
+        (right, b): (ExprId, &[u64]),
+    ) -> Result<Vec<u64>, Option<Diagnostic>> {
         let scalar = self.scalar_of(self.out.expr_ty[left.at()]);
-        let (mut a, mut b) = (Vec::with_capacity(1), Vec::with_capacity(1));
-        self.eval_into(left, &mut a)?;
-        self.eval_into(right, &mut b)?;
+        let mut out = Vec::with_capacity(a.len().max(b.len()));
         if a.is_empty() || b.is_empty() {
             return Err(Some(self.not_constant(id)));
         }
@@ -162,7 +185,7 @@ impl Checker<'_, '_> {
                 Err(Undefined::NotConstant) => return Err(Some(self.not_constant(id))),
             }
         }
-        Ok(())
+        Ok(out)
     }
 
     fn eval_struct(

@@ -2,13 +2,41 @@
 
 use super::item::Literal;
 use super::{Binding, Checker, Res};
-use crate::ast::{BinaryOp, ExprId, ExprKind, List, Name, Sym, TypeId, UnaryOp};
+use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, List, Name, Sym, TypeId, UnaryOp};
 use crate::builtins;
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, swizzle};
 use ir::Space;
+
+/// One operator of a chain.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    id: ExprId,
+    op: BinaryOp,
+    left: ExprId,
+    right: ExprId,
+    /// Whether all in the left operand are literals.
+    literal: Option<Literal>,
+    /// Type of the right operand, if that was checked first.
+    right_is: Ty,
+    /// What literal operands are expected to be.
+    expect: Ty,
+}
+
+/// Whether `left op right` is a literal that takes the type it needs.
+pub(super) fn untyped_binary(
+    op: BinaryOp,
+    left: Option<Literal>,
+    right: impl FnOnce() -> Option<Literal>,
+) -> Option<Literal> {
+    match op {
+        _ if op.is_shift() => left,
+        _ if op.is_comparison() || op.is_logic() => None,
+        _ => Some(left?.max(right()?)),
+    }
+}
 
 impl Checker<'_, '_> {
     /// Checks an expression. `expect` is what the surroundings would like: literals take it.
@@ -29,7 +57,7 @@ impl Checker<'_, '_> {
             }
             ExprKind::Name(sym) => self.name(id, sym, expr.span),
             ExprKind::Unary(op, inner) => self.unary(op, inner, expr.span, expect),
-            ExprKind::Binary(op, left, right) => self.binary(op, left, right, expr.span, expect),
+            ExprKind::Binary(..) => self.binary(id, expect),
             ExprKind::Deref(inner) => self.deref(inner, expr.span),
             ExprKind::AddrOf(inner) => self.address_of(id, inner),
             ExprKind::Cast(inner, ty) => self.cast(inner, ty, expr.span),
@@ -39,29 +67,37 @@ impl Checker<'_, '_> {
             ExprKind::Array(list) => self.array(list, expr.span, expect),
             ExprKind::Repeat(value, count) => self.repeat(value, count, expect),
             ExprKind::Struct(name, inits) => self.struct_literal(name, inits, expr.span),
-            ExprKind::If { cond, then, otherwise } => {
-                self.condition(cond);
-                let first = self.block(then, expect);
-                match otherwise {
-                    Some(otherwise) => {
-                        let wanted = if first == Ty::NEVER || first == Ty::ERROR { expect } else { first };
-                        let second = self.expr(otherwise, wanted);
-                        self.join(otherwise, first, second)
-                    }
-                    None => self.if_alone(then, first),
-                }
-            }
+            ExprKind::If { arms, otherwise } => self.if_chain(arms, otherwise, expect),
+            ExprKind::Match { value, arms } => self.match_expr(value, arms, expect),
             ExprKind::Block(block) => self.block(block, expect),
         };
         self.set(id, ty)
     }
 
-    /// Type of an `if` without `else`.
-    fn if_alone(&mut self, then: crate::ast::BlockId, first: Ty) -> Ty {
+    fn if_chain(&mut self, arms: List, otherwise: Option<BlockId>, expect: Ty) -> Ty {
+        let mut ty = Ty::NEVER;
+        for n in arms.range() {
+            let arm = self.ast.if_arms[n];
+            self.condition(arm.cond);
+            if otherwise.is_some() {
+                ty = self.arm(arm.then, ty, expect);
+            } else {
+                let found = self.block(arm.then, expect);
+                self.if_alone(arm.then, found);
+            }
+        }
+        match otherwise {
+            Some(block) => self.arm(block, ty, expect),
+            None => Ty::UNIT,
+        }
+    }
+
+    /// An `if` without `else` has no value.
+    fn if_alone(&mut self, then: BlockId, found: Ty) {
         if let (Some(tail), false) =
-            (self.ast.block(then).tail, matches!(first, Ty::UNIT | Ty::NEVER | Ty::ERROR))
+            (self.ast.block(then).tail, matches!(found, Ty::UNIT | Ty::NEVER | Ty::ERROR))
         {
-            let name = self.type_name(first);
+            let name = self.type_name(found);
             self.sink.push(
                 Diagnostic::error(
                     "E0040",
@@ -70,19 +106,21 @@ impl Checker<'_, '_> {
                 .label(self.ast.span(tail), "this value")
                 .help("add `else`, or end it with `;`"),
             );
-            return Ty::ERROR;
         }
-        Ty::UNIT
     }
 
-    /// Type of an `if` whose arms have these types.
-    fn join(&mut self, otherwise: ExprId, first: Ty, second: Ty) -> Ty {
-        match (first, second) {
+    /// Checks an arm behind others of type `before`; returns the type of all of them.
+    pub(super) fn arm(&mut self, block: BlockId, before: Ty, expect: Ty) -> Ty {
+        let wanted = if before == Ty::NEVER || before == Ty::ERROR { expect } else { before };
+        let found = self.block(block, wanted);
+        match (before, found) {
             (Ty::NEVER, other) | (other, Ty::NEVER) => other,
             (Ty::ERROR, other) | (other, Ty::ERROR) => other,
             _ => {
-                self.require(otherwise, second, first);
-                first
+                let block = self.ast.block(block);
+                let span = block.tail.map_or(block.span, |tail| self.ast.span(tail));
+                self.require_at(block.tail, span, found, before);
+                before
             }
         }
     }
@@ -209,20 +247,73 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId, span: Span, expect: Ty) -> Ty {
+    /// A chain of operators, `a + b * c - d`: down to the first operand, telling each what is expected of it, then up.
+    fn binary(&mut self, id: ExprId, expect: Ty) -> Ty {
+        let mark = self.chain.len();
+        let mut first = id;
+        while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
+            self.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
+            first = left;
+        }
+        let end = self.chain.len();
+        let mut literal = self.untyped(first);
+        for n in (mark..end).rev() {
+            let Link { op, right, .. } = self.chain[n];
+            self.chain[n].literal = literal;
+            literal = untyped_binary(op, literal, || self.untyped(right));
+        }
+        let mut expect = expect;
+        for n in mark..end {
+            expect = self.expected_of_left(n, expect);
+        }
+        let mut ty = self.expr(first, expect);
+        while self.chain.len() > mark {
+            if let Some(link) = self.chain.pop() {
+                ty = self.apply_link(link, ty);
+                self.set(link.id, ty);
+            }
+        }
+        ty
+    }
+
+    /// What the left operand of a link is expected to be; as in [`Checker::pair`], a literal takes the type of the right one.
+    fn expected_of_left(&mut self, n: usize, expect: Ty) -> Ty {
+        let Link { op, right, literal, .. } = self.chain[n];
         if op.is_logic() {
-            self.condition(left);
-            self.condition(right);
             return Ty::BOOL;
         }
         if op.is_shift() {
-            let a = self.expr(left, expect);
-            let b = self.operand_after(op, a, right);
-            return self.binary_type(op, a, b, (left, right), span);
+            return expect;
         }
         let expect = if op.is_comparison() { Ty::NONE } else { expect };
-        let (a, b) = self.pair(left, right, expect);
-        self.binary_type(op, a, b, (left, right), span)
+        let expect = match (literal, self.untyped(right)) {
+            (Some(_), None) => {
+                let found = self.expr(right, expect);
+                self.chain[n].right_is = found;
+                found
+            }
+            (Some(a), Some(b)) if a.max(b) == Literal::Float && expect == Ty::NONE => Ty::F32,
+            _ => expect,
+        };
+        self.chain[n].expect = expect;
+        expect
+    }
+
+    /// The type of a link whose left operand has the type `a`.
+    fn apply_link(&mut self, link: Link, a: Ty) -> Ty {
+        let Link { id, op, left, right, literal, right_is, expect } = link;
+        if op.is_logic() {
+            self.is_condition(left, a);
+            self.condition(right);
+            return Ty::BOOL;
+        }
+        let b = match (right_is, literal) {
+            _ if op.is_shift() => self.operand_after(op, a, right),
+            (Ty::NONE, None) => self.expr(right, a),
+            (Ty::NONE, Some(_)) => self.expr(right, expect),
+            (found, _) => found,
+        };
+        self.binary_type(op, a, b, (left, right), self.ast.span(id))
     }
 
     /// Checks the right operand of `op` when the left one has the type `left`.

@@ -1,5 +1,6 @@
 //! Items: collects names, lays out structs, evaluates constants, reads signatures, checks bodies.
 
+use super::expr::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
@@ -467,16 +468,19 @@ impl Checker<'_, '_> {
     }
 
     /// Whether the expression is a literal that takes the type it needs.
-    pub(super) fn untyped(&self, id: ExprId) -> Option<Literal> {
-        match self.ast.expr(id).kind {
-            ExprKind::Int { suffix: None, .. } => Some(Literal::Int),
-            ExprKind::Float { suffix: None, .. } => Some(Literal::Float),
-            ExprKind::Unary(_, inner) => self.untyped(inner),
-            ExprKind::Binary(op, left, _) if op.is_shift() => self.untyped(left),
-            ExprKind::Binary(op, left, right) if !op.is_comparison() && !op.is_logic() => {
-                Some(self.untyped(left)?.max(self.untyped(right)?))
+    pub(super) fn untyped(&self, mut id: ExprId) -> Option<Literal> {
+        let mut kind = Literal::Int;
+        loop {
+            match self.ast.expr(id).kind {
+                ExprKind::Int { suffix: None, .. } => return Some(kind),
+                ExprKind::Float { suffix: None, .. } => return Some(Literal::Float),
+                ExprKind::Unary(_, inner) => id = inner,
+                ExprKind::Binary(op, left, right) => {
+                    kind = untyped_binary(op, Some(kind), || self.untyped(right))?;
+                    id = left;
+                }
+                _ => return None,
             }
-            _ => None,
         }
     }
 }

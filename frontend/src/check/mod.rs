@@ -9,6 +9,7 @@ mod call;
 mod eval;
 mod expr;
 mod item;
+mod matching;
 mod place;
 mod stmt;
 
@@ -19,6 +20,7 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, Types};
 use ir::{KernelInfo, Space};
+use rustc_hash::FxHashSet;
 
 /// What a name or a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +94,8 @@ pub struct Checked {
     /// Locals assigned in each loop and declared outside of it, a range of `loop_locals`.
     pub loop_assigned: Vec<List>,
     pub loop_locals: Vec<u32>,
+    /// First and last value of each pattern of a `match`, as those of [`ConstItem`].
+    pub patterns: Vec<(u64, u64)>,
     pub locals: Vec<Local>,
     pub consts: Vec<ConstItem>,
     pub statics: Vec<StaticItem>,
@@ -138,6 +142,10 @@ struct Checker<'c, 'a> {
     /// Items being evaluated on behalf of one another.
     lazy_depth: u32,
     body: Body,
+    /// Names of the `shared` variables of bodies.
+    static_names: FxHashSet<String>,
+    /// Operators of the chains being checked.
+    chain: Vec<expr::Link>,
     /// Calls between functions, to find recursion.
     calls: Vec<(u32, u32, Span)>,
 }
@@ -163,6 +171,7 @@ pub fn check(ast: &Ast<'_>, params: &[(String, String)], sink: &mut Sink) -> Che
         res: vec![Res::None; ast.exprs.len()],
         stmt_decl: vec![0; ast.stmts.len()],
         loop_assigned: vec![List::default(); ast.stmts.len()],
+        patterns: vec![(0, 0); ast.patterns.len()],
         loop_locals: Vec::new(),
         locals: Vec::new(),
         consts: Vec::new(),
@@ -183,6 +192,8 @@ pub fn check(ast: &Ast<'_>, params: &[(String, String)], sink: &mut Sink) -> Che
         item_of_const: Vec::new(),
         lazy_depth: 0,
         body: Body::default(),
+        static_names: FxHashSet::default(),
+        chain: Vec::new(),
         calls: Vec::new(),
     };
     checker.items();
@@ -262,14 +273,22 @@ impl Checker<'_, '_> {
 
     /// Reports a value of the wrong type; returns whether it fits.
     fn require(&mut self, id: ExprId, found: Ty, wanted: Ty) -> bool {
+        self.require_at(Some(id), self.ast.span(id), found, wanted)
+    }
+
+    /// [`Checker::require`] of something at `span`, the value of `id` if there is one.
+    fn require_at(&mut self, id: Option<ExprId>, span: Span, found: Ty, wanted: Ty) -> bool {
         if self.out.types.fits(found, wanted) {
             return true;
         }
         let (found_name, wanted_name) = (self.type_name(found), self.type_name(wanted));
         let diagnostic =
             Diagnostic::error("E0040", format!("expected `{wanted_name}`, found `{found_name}`"))
-                .label(self.ast.span(id), format!("this is `{found_name}`"))
-                .help_opt(self.literal_help(id, wanted).or_else(|| self.conversion_help(found, wanted)));
+                .label(span, format!("this is `{found_name}`"))
+                .help_opt(
+                    id.and_then(|id| self.literal_help(id, wanted))
+                        .or_else(|| self.conversion_help(found, wanted)),
+                );
         self.sink.push(diagnostic);
         false
     }

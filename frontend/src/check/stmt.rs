@@ -192,7 +192,7 @@ impl Checker<'_, '_> {
         }
         let func = self.ast.name(self.out.funcs[self.body.func as usize].name.sym);
         let mut full = format!("{func}.{text}");
-        if self.out.statics.iter().any(|other| other.name == full) {
+        if !self.static_names.insert(full.clone()) {
             full = format!("{full}.{}", self.out.statics.len());
         }
         let index = self.out.statics.len() as u32;
@@ -208,7 +208,7 @@ impl Checker<'_, '_> {
         match kind {
             _ if ty == Ty::UNIT || ty == Ty::ERROR || ty == Ty::NEVER => {}
             ExprKind::Call { .. } => {}
-            ExprKind::If { .. } | ExprKind::Block(_) => {
+            ExprKind::If { .. } | ExprKind::Match { .. } | ExprKind::Block(_) => {
                 let name = self.type_name(ty);
                 self.sink.push(
                     Diagnostic::error("E0056", format!("the value, of type `{name}`, is not used"))
@@ -255,6 +255,11 @@ impl Checker<'_, '_> {
 
     pub(super) fn condition(&mut self, cond: ExprId) {
         let found = self.expr(cond, Ty::BOOL);
+        self.is_condition(cond, found);
+    }
+
+    /// Checks the type of a condition.
+    pub(super) fn is_condition(&mut self, cond: ExprId, found: Ty) {
         if self.out.types.fits(found, Ty::BOOL) {
             return;
         }

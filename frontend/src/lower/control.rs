@@ -1,12 +1,15 @@
 //! Statements and control flow.
 
-use super::ssa::{Edge, pick};
+use super::ssa::{Arm, Edge, pick};
 use super::{Lower, Val};
-use crate::ast::{BlockId, ExprId, ExprKind, StmtId, StmtKind, Sym};
+use crate::ast::{BlockId, ExprId, ExprKind, List, StmtId, StmtKind, Sym};
 use crate::check::Res;
 use crate::types::Ty;
 use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
 use smallvec::SmallVec;
+
+/// Operators that are computed rather than branched around.
+const MAX_CHEAP: u16 = 12;
 
 /// A loop being lowered.
 pub struct Loop {
@@ -121,68 +124,67 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// `if`, with or without `else`; also `&&` and `||`.
+    /// `if cond { then } else if … else { otherwise }`, all arms meeting in one block.
+    pub(super) fn if_chain(&mut self, id: ExprId, arms: List, otherwise: Option<BlockId>) -> Val {
+        let start = self.ssa.mark();
+        let outer = self.loc;
+        let mut ends = Vec::with_capacity(arms.len as usize + 1);
+        for n in arms.range() {
+            let arm = self.ast.if_arms[n];
+            self.loc = SrcLoc(arm.span.start + 1);
+            let cond = self.one(arm.cond);
+            if self.dead {
+                break; // the condition never comes back
+            }
+            let (head, here) = (self.block, self.ssa.mark());
+            let then = self.new_block();
+            self.block = then;
+            let result = self.block(arm.then);
+            ends.push(self.end_arm(start, here, result));
+            self.dead = false;
+            self.block = head;
+            if n + 1 == arms.range().end && otherwise.is_none() {
+                let past = self.end_arm(start, here, Val::new());
+                ends.push(Arm { past: Some((cond, then)), ..past });
+                break;
+            }
+            self.block = self.new_block();
+            let op = Op::Br { then, otherwise: self.block, then_args: 0 };
+            self.func.push(head, op, &[cond], self.loc);
+        }
+        if let Some(otherwise) = otherwise
+            && !self.dead
+        {
+            let result = self.block(otherwise);
+            ends.push(self.end_arm(start, start, result));
+        }
+        self.ssa.rewind(start);
+        self.loc = outer;
+        self.merge(ends, self.ty_of(id))
+    }
+
+    /// A branch with two arms, the second of which may be left out, whose value is of type `ty`.
     pub(super) fn branch(
         &mut self,
         cond: Value,
+        ty: Ty,
         then: impl FnOnce(&mut Self) -> Val,
-        otherwise: Option<&mut dyn FnMut(&mut Self) -> Val>,
+        otherwise: impl FnOnce(&mut Self) -> Val,
     ) -> Val {
-        let (head, loc, was_dead) = (self.block, self.loc, self.dead);
-        let mark = self.ssa.mark();
+        let (head, loc, start) = (self.block, self.loc, self.ssa.mark());
         let then_block = self.new_block();
         self.block = then_block;
         let result = then(self);
-        let a = self.end_arm(mark, result);
-        self.dead = was_dead;
-        let Some(otherwise) = otherwise else {
-            return self.finish_if(head, cond, then_block, a, loc);
-        };
+        let a = self.end_arm(start, start, result);
+        self.dead = false;
         let else_block = self.new_block();
         self.block = else_block;
         let result = otherwise(self);
-        let b = self.end_arm(mark, result);
+        let b = self.end_arm(start, start, result);
         self.loc = loc;
         let op = Op::Br { then: then_block, otherwise: else_block, then_args: 0 };
         self.func.push(head, op, &[cond], loc);
-        self.dead = was_dead;
-        match (a.dead, b.dead) {
-            (true, true) => {
-                self.kill();
-                a.result
-            }
-            // One arm goes elsewhere: the other simply continues.
-            (true, false) | (false, true) => {
-                let live = if a.dead { b } else { a };
-                self.block = live.block;
-                self.apply(&live.changes);
-                live.result
-            }
-            (false, false) => {
-                let join = self.new_block();
-                let (result, args_a, args_b) = self.reconcile(join, &a, &b);
-                self.jump(a.block, join, &args_a);
-                self.jump(b.block, join, &args_b);
-                self.block = join;
-                result
-            }
-        }
-    }
-
-    /// The join of an `if` without `else`.
-    fn finish_if(&mut self, head: Block, cond: Value, then: Block, a: super::ssa::Arm, loc: SrcLoc) -> Val {
-        self.loc = loc;
-        let join = self.new_block();
-        let mut args = SmallVec::<[Value; 8]>::from_slice(&[cond]);
-        if !a.dead {
-            let skip = super::ssa::Arm { block: head, dead: false, changes: Vec::new(), result: Val::new() };
-            let (_, args_a, args_b) = self.reconcile(join, &a, &skip);
-            self.jump(a.block, join, &args_a);
-            args.extend_from_slice(&args_b);
-        }
-        self.func.push(head, Op::Br { then, otherwise: join, then_args: 0 }, &args, loc);
-        self.block = join;
-        Val::new()
+        self.merge(vec![a, b], ty)
     }
 
     /// Opens a loop: jumps to a header with a parameter for each variable assigned in the loop, and
@@ -361,47 +363,59 @@ impl Lower<'_, '_> {
         self.block = next;
     }
 
-    /// `a && b`, `a || b`.
-    pub(super) fn logic(&mut self, is_and: bool, left: ExprId, right: ExprId) -> Value {
-        let a = self.one(left);
-        if self.is_cheap(right) {
+    /// `a && right`, `a || right`.
+    pub(super) fn logic(&mut self, is_and: bool, a: Value, right: ExprId) -> Value {
+        if self.is_cheap(right) || self.dead {
             let b = self.one(right);
             let op = if is_and { BinOp::And } else { BinOp::Or };
             return self.emit(Op::Bin(op), &[a, b], ir::Type::Bool);
         }
         let constant = self.constant(ir::Type::Bool, u64::from(!is_and));
-        let mut short = |_: &mut Self| Val::from_slice(&[constant]);
+        let short = |_: &mut Self| Val::from_slice(&[constant]);
+        let long = |lower: &mut Self| lower.expr(right);
         let result = if is_and {
-            self.branch(a, |lower| lower.expr(right), Some(&mut short))
+            self.branch(a, Ty::BOOL, long, short)
         } else {
-            self.branch(a, short, Some(&mut |lower: &mut Self| lower.expr(right)))
+            self.branch(a, Ty::BOOL, short, long)
         };
-        result[0]
+        result.first().copied().unwrap_or(constant)
     }
 
     /// Pure and about as cheap as a branch, so that it may as well always be computed: no memory, no
     /// division, no calls.
     fn is_cheap(&self, id: ExprId) -> bool {
-        let expr = self.ast.expr(id);
-        if expr.height > 12 {
-            return false;
-        }
-        match expr.kind {
-            ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) => true,
-            ExprKind::Name(_) => match self.checked.res[id.at()] {
-                Res::Local(local) => !self.checked.locals[local as usize].in_memory,
-                Res::Const(_) => true,
-                _ => false,
-            },
-            ExprKind::Unary(_, inner) | ExprKind::Cast(inner, _) | ExprKind::Field(inner, _) => {
-                self.is_cheap(inner)
+        self.ast.expr(id).height <= MAX_CHEAP && self.cheap_within(id, &mut u32::from(MAX_CHEAP))
+    }
+
+    /// [`Lower::is_cheap`] with at most `left` more operators.
+    fn cheap_within(&self, mut id: ExprId, left: &mut u32) -> bool {
+        loop {
+            match self.ast.expr(id).kind {
+                ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) => return true,
+                ExprKind::Name(_) => {
+                    return match self.checked.res[id.at()] {
+                        Res::Local(local) => !self.checked.locals[local as usize].in_memory,
+                        Res::Const(_) => true,
+                        _ => false,
+                    };
+                }
+                ExprKind::Unary(_, inner) | ExprKind::Cast(inner, _) | ExprKind::Field(inner, _) => {
+                    id = inner
+                }
+                ExprKind::Binary(op, first, right) => {
+                    use crate::ast::BinaryOp::{Div, Rem};
+                    if matches!(op, Div | Rem) || *left == 0 {
+                        return false;
+                    }
+                    *left -= 1;
+                    if !self.cheap_within(right, left) {
+                        return false;
+                    }
+                    id = first;
+                }
+                ExprKind::Call { .. } => return matches!(self.checked.res[id.at()], Res::Dim(..)),
+                _ => return false,
             }
-            ExprKind::Binary(op, left, right) => {
-                use crate::ast::BinaryOp::{Div, Rem};
-                !matches!(op, Div | Rem) && self.is_cheap(left) && self.is_cheap(right)
-            }
-            ExprKind::Call { .. } => matches!(self.checked.res[id.at()], Res::Dim(..)),
-            _ => false,
         }
     }
 }

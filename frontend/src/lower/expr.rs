@@ -53,7 +53,7 @@ impl Lower<'_, '_> {
             },
             ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Field(..) => self.read_place(id),
             ExprKind::Unary(op, inner) => self.unary(op, inner, ty),
-            ExprKind::Binary(op, left, right) => self.binary(op, left, right, ty),
+            ExprKind::Binary(..) => self.binary(id),
             ExprKind::AddrOf(inner) => self.address_of(inner),
             ExprKind::Cast(inner, _) => self.cast(inner, ty),
             ExprKind::Call { args, .. } => self.call(id, args, ty),
@@ -72,17 +72,8 @@ impl Lower<'_, '_> {
                 }
             }
             ExprKind::Struct(_, inits) => self.struct_literal(ty, inits),
-            ExprKind::If { cond, then, otherwise } => {
-                let cond = self.one(cond);
-                match otherwise {
-                    Some(otherwise) => self.branch(
-                        cond,
-                        |lower| lower.block(then),
-                        Some(&mut |lower: &mut Self| lower.expr(otherwise)),
-                    ),
-                    None => self.branch(cond, |lower| lower.block(then), None),
-                }
-            }
+            ExprKind::If { arms, otherwise } => self.if_chain(id, arms, otherwise),
+            ExprKind::Match { value, arms } => self.match_expr(id, value, arms),
             ExprKind::Block(block) => self.block(block),
             ExprKind::Error | ExprKind::Str => self.zeros(ty),
         }

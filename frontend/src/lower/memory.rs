@@ -133,8 +133,13 @@ impl Lower<'_, '_> {
 
     /// What a pointer expression points to.
     pub(super) fn pointee_of(&mut self, pointer: ExprId) -> MemPlace {
-        let ty = self.ty_of(pointer);
         let base = self.one(pointer);
+        self.pointee_at(base, pointer)
+    }
+
+    /// [`Lower::pointee_of`] where the pointer has been computed.
+    pub(super) fn pointee_at(&mut self, base: Value, pointer: ExprId) -> MemPlace {
+        let ty = self.ty_of(pointer);
         // The checker lets nothing but pointers through.
         let pointer_ty = self.checked.types.as_pointer(ty).unwrap_or(Pointer {
             to: Ty::U32,

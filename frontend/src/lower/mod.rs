@@ -7,6 +7,7 @@
 mod builtin;
 mod control;
 mod expr;
+mod matching;
 mod math;
 mod memory;
 mod ops;
@@ -34,8 +35,10 @@ pub fn lower(ast: &Ast<'_>, source: &str, checked: &Checked, fp_contract: bool) 
         module.globals.push(static_data(checked, item));
     }
     let mut globals = ConstGlobals { of: vec![None; checked.consts.len()] };
+    let mut locals = vec![0; checked.locals.len()];
     for func in &checked.funcs {
-        let function = lower_function(ast, source, checked, fp_contract, func, &mut module, &mut globals);
+        let shared = (&mut module, &mut globals, &mut locals);
+        let function = lower_function(ast, source, checked, fp_contract, func, shared);
         module.funcs.push(function);
     }
     module
@@ -112,7 +115,7 @@ struct Lower<'l, 'a> {
     loc: SrcLoc,
     ssa: ssa::Env,
     /// First SSA variable, or slot, of each local.
-    local_at: Vec<u32>,
+    local_at: &'l mut Vec<u32>,
     /// Parameters are this many of the locals, from `first_param` on.
     params: u32,
     first_param: u32,
@@ -126,8 +129,7 @@ fn lower_function(
     checked: &Checked,
     fp_contract: bool,
     info: &Func,
-    module: &mut Module,
-    const_globals: &mut ConstGlobals,
+    (module, const_globals, local_at): (&mut Module, &mut ConstGlobals, &mut Vec<u32>),
 ) -> Function {
     let mut func = Function::new(ast.name(info.name.sym));
     let block = func.add_block();
@@ -146,7 +148,7 @@ fn lower_function(
         dead: false,
         loc: SrcLoc(info.name.span.start + 1),
         ssa: ssa::Env::default(),
-        local_at: vec![0; checked.locals.len()],
+        local_at,
         params: info.params.len() as u32,
         first_param: info.params.first().copied().unwrap_or(0),
         loops: Vec::new(),

@@ -4,7 +4,8 @@ use super::{Lower, Val};
 use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
-use ir::{BinOp, CastOp, FloatCc, IntCc, Op, TernOp, Type, UnOp, Value};
+use ir::{BinOp, CastOp, FloatCc, IntCc, Op, SrcLoc, TernOp, Type, UnOp, Value};
+use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
     pub(super) fn constant(&mut self, ty: Type, bits: u64) -> Value {
@@ -140,34 +141,65 @@ impl Lower<'_, '_> {
         values
     }
 
-    pub(super) fn binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId, ty: Ty) -> Val {
-        match op {
-            BinaryOp::AndAnd | BinaryOp::OrOr => {
-                let value = self.logic(op == BinaryOp::AndAnd, left, right);
-                return Val::from_slice(&[value]);
+    /// A chain of operators, from its first operand on: `a + b * c - d` is `a`, then `+ b * c`, then `- d`.
+    pub(super) fn binary(&mut self, id: ExprId) -> Val {
+        let mut links: SmallVec<[(ExprId, BinaryOp, ExprId, ExprId); 4]> = SmallVec::new();
+        let mut first = id;
+        while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
+            links.push((first, op, left, right));
+            first = left;
+        }
+        let outer = self.loc;
+        let mut value = self.expr(first);
+        // The other factor, if `value` is the first one of a product that is rounded together with what comes next.
+        let mut factor: Option<Val> = None;
+        for n in (0..links.len()).rev() {
+            let (link, op, left, right) = links[n];
+            self.loc = SrcLoc(self.ast.span(link).start + 1);
+            if op == BinaryOp::Mul && n > 0 && self.contracts(links[n - 1].1, links[n - 1].2) {
+                factor = Some(self.expr(right));
+                continue;
             }
-            _ => {}
+            let ty = self.ty_of(link);
+            value = match factor.take() {
+                Some(factor) => {
+                    let c = self.expr(right);
+                    self.fused(op, (value, factor), c, true, ty)
+                }
+                None => self.operate(op, left, value, right, ty),
+            };
+        }
+        self.loc = outer;
+        value
+    }
+
+    /// Whether `op`, with this left operand, may be rounded together with a product.
+    fn contracts(&self, op: BinaryOp, left: ExprId) -> bool {
+        let is_float =
+            self.checked.types.lanes(self.ty_of(left)).is_some_and(|(scalar, _)| scalar.is_float());
+        self.fp_contract && is_float && matches!(op, BinaryOp::Add | BinaryOp::Sub)
+    }
+
+    /// `left op right`, where `left` has been computed.
+    fn operate(&mut self, op: BinaryOp, left: ExprId, a: Val, right: ExprId, ty: Ty) -> Val {
+        let one = |a: &Val, lower: &mut Self| a.first().copied().unwrap_or_else(|| lower.zero(Type::I32));
+        if op.is_logic() {
+            let a = one(&a, self);
+            return Val::from_slice(&[self.logic(op == BinaryOp::AndAnd, a, right)]);
         }
         let left_ty = self.ty_of(left);
         if let TyKind::Pointer(_) = self.checked.types.kind(left_ty) {
-            return self.pointer_binary(op, left, right, left_ty);
+            let a = one(&a, self);
+            return self.pointer_binary(op, left, a, right, left_ty);
         }
-        let scalar = self.scalar_of(left_ty);
-        if self.fp_contract && scalar.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Sub) {
-            if let Some((a, b)) = self.product(left) {
-                let (a, b) = (self.expr(a), self.expr(b));
-                let c = self.expr(right);
-                return self.fused(op, (a, b), c, true, ty);
-            }
-            if let Some((a, b)) = self.product(right) {
-                let c = self.expr(left);
-                let (a, b) = (self.expr(a), self.expr(b));
-                return self.fused(op, (a, b), c, false, ty);
-            }
+        if self.contracts(op, left)
+            && let Some((x, y)) = self.product(right)
+        {
+            let (x, y) = (self.expr(x), self.expr(y));
+            return self.fused(op, (x, y), a, false, ty);
         }
-        let a = self.expr(left);
         let b = self.expr(right);
-        self.lanewise(op, scalar, &a, &b)
+        self.lanewise(op, self.scalar_of(left_ty), &a, &b)
     }
 
     /// `place op= value`.
@@ -295,24 +327,21 @@ impl Lower<'_, '_> {
         self.emit(op, &[a, b], Type::Bool)
     }
 
-    fn pointer_binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId, ty: Ty) -> Val {
+    fn pointer_binary(&mut self, op: BinaryOp, left: ExprId, a: Value, right: ExprId, ty: Ty) -> Val {
         if !op.is_comparison() {
             let value = match op {
                 // `p + i` as the address of `p[i]`, with all that is known of parameters.
                 BinaryOp::Add => {
-                    let place = self.pointee_of(left);
+                    let place = self.pointee_at(a, left);
                     let to = place.ty;
                     let place = self.offset_by(place, right, to);
                     self.address(&place)
                 }
-                _ => {
-                    let pointer = self.one(left);
-                    self.pointer_step(op, pointer, right, ty)
-                }
+                _ => self.pointer_step(op, a, right, ty),
             };
             return Val::from_slice(&[value]);
         }
-        let (a, b) = (self.one(left), self.one(right));
+        let b = self.one(right);
         let width = match self.checked.types.as_pointer(ty) {
             Some(pointer) if pointer.space.pointer_bits() == 32 => Type::I32,
             _ => Type::I64,

@@ -13,6 +13,7 @@
 //! Pruning of parameters nobody reads: dead-code elimination does that.
 
 use super::{Lower, Val};
+use crate::types::Ty;
 use ir::{Block, Op, Type, Value};
 use smallvec::SmallVec;
 
@@ -42,6 +43,8 @@ pub struct Mark {
 pub struct Arm {
     pub block: Block,
     pub dead: bool,
+    /// The branch that goes past the last arm of an `if`, for want of an `else`: its condition and where else it goes.
+    pub past: Option<(Value, Block)>,
     /// Variables assigned and their values, by variable.
     pub changes: Vec<(u32, Value)>,
     pub result: Val,
@@ -68,20 +71,29 @@ impl Env {
         Mark { log: self.log.len(), limit: self.values.len() as u32 }
     }
 
-    /// Undoes everything since `mark` and returns what had been assigned.
-    pub fn undo(&mut self, mark: Mark) -> Vec<(u32, Value)> {
-        let mut changes: Vec<(u32, Value)> = self.log[mark.log..]
-            .iter()
-            .filter(|(var, _)| *var < mark.limit)
-            .map(|&(var, _)| (var, self.values[var as usize]))
-            .collect();
+    /// What has been assigned since `mark`, by variable.
+    pub fn changes(&self, mark: Mark) -> Vec<(u32, Value)> {
+        let assigned = self.log[mark.log..].iter().filter(|(var, _)| *var < mark.limit);
+        let mut changes: Vec<(u32, Value)> =
+            assigned.map(|&(var, _)| (var, self.values[var as usize])).collect();
         changes.sort_unstable_by_key(|&(var, _)| var);
         changes.dedup_by_key(|change| change.0);
+        changes
+    }
+
+    /// Undoes everything since `mark`.
+    pub fn rewind(&mut self, mark: Mark) {
         while self.log.len() > mark.log {
             if let Some((var, old)) = self.log.pop() {
                 self.values[var as usize] = old;
             }
         }
+    }
+
+    /// Undoes everything since `mark` and returns what had been assigned.
+    pub fn undo(&mut self, mark: Mark) -> Vec<(u32, Value)> {
+        let changes = self.changes(mark);
+        self.rewind(mark);
         changes
     }
 
@@ -107,10 +119,11 @@ impl Lower<'_, '_> {
         self.func.push(from, Op::Jump(to), args, self.loc);
     }
 
-    /// Ends the arm being lowered.
-    pub(super) fn end_arm(&mut self, mark: Mark, result: Val) -> Arm {
-        let changes = self.ssa.undo(mark);
-        Arm { block: self.block, dead: self.dead, changes, result }
+    /// Ends an arm that began at `arm`, of a branch that began at `start`.
+    pub(super) fn end_arm(&mut self, start: Mark, arm: Mark, result: Val) -> Arm {
+        let changes = self.ssa.changes(start);
+        self.ssa.rewind(arm);
+        Arm { block: self.block, dead: self.dead, past: None, changes, result }
     }
 
     pub(super) fn apply(&mut self, changes: &[(u32, Value)]) {
@@ -119,48 +132,78 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Brings two live arms together in `join`: gives it parameters where they differ, sets the
-    /// variables, and returns the result and what each arm passes.
-    pub(super) fn reconcile(&mut self, join: Block, a: &Arm, b: &Arm) -> (Val, Val, Val) {
-        let (mut args_a, mut args_b) = (Val::new(), Val::new());
-        let mut merged: SmallVec<[(u32, Value); 8]> = SmallVec::new();
-        let (mut i, mut j) = (0, 0);
-        while i < a.changes.len() || j < b.changes.len() {
-            let var_a = a.changes.get(i).map_or(u32::MAX, |change| change.0);
-            let var_b = b.changes.get(j).map_or(u32::MAX, |change| change.0);
-            let var = var_a.min(var_b);
-            let before = self.ssa.get(var);
-            let take = |matches: bool, changes: &[(u32, Value)], at: &mut usize| {
-                if matches {
-                    *at += 1;
-                    changes[*at - 1].1
-                } else {
-                    before
+    /// Brings the arms of a branch together, the variables being as they were in front of it: where several can be left at
+    /// their end, in a new block with a parameter for each variable they differ on. Returns their value, of type `ty`.
+    pub(super) fn merge(&mut self, mut arms: Vec<Arm>, ty: Ty) -> Val {
+        arms.retain(|arm| !arm.dead);
+        self.dead = false;
+        match arms.as_mut_slice() {
+            [] => {
+                self.kill();
+                self.zeros(ty)
+            }
+            // The others go elsewhere: this one simply continues.
+            [Arm { block, past: None, changes, result, .. }] => {
+                self.block = *block;
+                let (changes, result) = (std::mem::take(changes), std::mem::take(result));
+                self.apply(&changes);
+                result
+            }
+            _ => {
+                let join = self.new_block();
+                let (result, args) = self.reconcile(join, &arms);
+                for (arm, args) in arms.iter().zip(args) {
+                    self.enter(join, arm, &args);
                 }
-            };
-            let x = take(var_a == var, &a.changes, &mut i);
-            let y = take(var_b == var, &b.changes, &mut j);
-            merged.push((var, self.phi(join, x, y, &mut args_a, &mut args_b)));
+                self.block = join;
+                result
+            }
         }
-        for (var, value) in merged {
-            self.ssa.set(var, value);
-        }
-        let mut result = Val::new();
-        for (&x, &y) in a.result.iter().zip(&b.result) {
-            result.push(self.phi(join, x, y, &mut args_a, &mut args_b));
-        }
-        (result, args_a, args_b)
     }
 
-    /// The value that is `x` or `y` in `join`.
-    fn phi(&mut self, join: Block, x: Value, y: Value, args_x: &mut Val, args_y: &mut Val) -> Value {
-        if x == y {
-            return x;
+    /// The end of an arm that goes to `join`.
+    fn enter(&mut self, join: Block, arm: &Arm, args: &[Value]) {
+        let Some((cond, then)) = arm.past else { return self.jump(arm.block, join, args) };
+        let mut all = Val::from_slice(&[cond]);
+        all.extend_from_slice(args);
+        self.func.push(arm.block, Op::Br { then, otherwise: join, then_args: 0 }, &all, self.loc);
+    }
+
+    /// Gives `join` parameters for what the arms differ on and sets the variables. Returns the result and what each arm
+    /// passes.
+    fn reconcile(&mut self, join: Block, arms: &[Arm]) -> (Val, Vec<Val>) {
+        let mut args: Vec<Val> = vec![Val::new(); arms.len()];
+        let mut changes: Vec<(u32, u32, Value)> = Vec::new();
+        for (arm, n) in arms.iter().zip(0..) {
+            changes.extend(arm.changes.iter().map(|&(var, value)| (var, n, value)));
         }
-        args_x.push(x);
-        args_y.push(y);
-        let ty = self.func.ty(x);
-        self.func.add_param(join, ty)
+        changes.sort_unstable_by_key(|&(var, arm, _)| (var, arm));
+        let mut row: Val = Val::new();
+        for of_var in changes.chunk_by(|a, b| a.0 == b.0) {
+            let var = of_var[0].0;
+            row.clear();
+            row.resize(arms.len(), self.ssa.get(var));
+            of_var.iter().for_each(|&(_, arm, value)| row[arm as usize] = value);
+            let value = self.phi(join, &row, &mut args);
+            self.ssa.set(var, value);
+        }
+        let leaves = arms.iter().map(|arm| arm.result.len()).min().unwrap_or(0);
+        let mut result = Val::new();
+        for leaf in 0..leaves {
+            row.clear();
+            row.extend(arms.iter().map(|arm| arm.result[leaf]));
+            result.push(self.phi(join, &row, &mut args));
+        }
+        (result, args)
+    }
+
+    /// The value in `join` that is `row[n]` on the edge of arm number `n`.
+    fn phi(&mut self, join: Block, row: &[Value], args: &mut [Val]) -> Value {
+        if row.iter().all(|&value| value == row[0]) {
+            return row[0];
+        }
+        args.iter_mut().zip(row).for_each(|(args, &value)| args.push(value));
+        self.func.add_param(join, self.func.ty(row[0]))
     }
 
     /// Continues where several edges meet, with `vars` as they bring them.

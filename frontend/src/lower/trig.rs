@@ -6,6 +6,7 @@
 //! functions of what remains are Taylor series, short as it is small.
 
 use super::{Lower, Val};
+use crate::types::Ty;
 use ir::{BinOp, CastOp, FloatCc, IntCc, Op, TernOp, Type, UnOp, Value};
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI, FRAC_PI_2, LN_2};
 
@@ -66,8 +67,9 @@ impl Lower<'_, '_> {
         let large = self.emit(Op::Fcmp(FloatCc::Oge), &[size, limit], Type::Bool);
         let parts = self.branch(
             large,
+            Ty::UNIT,
             |lower| lower.reduced_large(x, size),
-            Some(&mut |lower: &mut Self| lower.reduced_small(x)),
+            |lower| lower.reduced_small(x),
         );
         let rest = self.emit(Op::Cast(CastOp::FTrunc), &[parts[0]], Type::F32);
         (rest, parts[1])

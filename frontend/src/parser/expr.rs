@@ -1,10 +1,11 @@
 //! Expressions, by operator precedence.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{BinaryOp, ExprId, ExprKind, FieldInit, List, Name, UnaryOp};
+use crate::ast::{BinaryOp, ExprId, ExprKind, FieldInit, IfArm, List, Name, UnaryOp};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use crate::scalar::Scalar;
+use smallvec::SmallVec;
 
 /// Binding power of the comparison operators, which do not chain.
 const COMPARISON: u8 = 3;
@@ -59,7 +60,9 @@ impl Parser<'_, '_> {
                 p.binary_from(first, power)
             })?;
             let span = self.ast.span(left).to(self.ast.span(right));
-            let below = self.height(left).max(self.height(right));
+            // A chain of operators is one level: who walks it does so in a loop.
+            let is_chain = matches!(self.ast.expr(left).kind, ExprKind::Binary(..));
+            let below = (self.height(left) - u16::from(is_chain)).max(self.height(right));
             left = self.make(ExprKind::Binary(op, left, right), span, below)?;
             if power == COMPARISON && binary_op(self.peek()).is_some_and(|(_, next)| next == COMPARISON) {
                 self.sink.push(
@@ -201,23 +204,33 @@ impl Parser<'_, '_> {
     }
 
     fn if_expr(&mut self) -> Parsed<ExprId> {
-        let start = self.bump();
-        let cond = self.head_expr()?;
-        let then = self.block()?;
-        let mut below = self.height(cond).max(self.ast.block(then).height);
-        let mut end = self.ast.block(then).span;
-        let mut otherwise = None;
-        if self.eat(Tok::Else) {
-            let value = match self.peek() {
-                Tok::If => self.nested(|p| p.if_expr())?,
-                Tok::LBrace => self.primary()?,
+        let start = self.span();
+        // Arms nest, so these are gathered aside first.
+        let mut arms: SmallVec<[IfArm; 4]> = SmallVec::new();
+        let (mut otherwise, mut below) = (None, 0);
+        let end = loop {
+            let span = self.bump();
+            let cond = self.head_expr()?;
+            let then = self.block()?;
+            below = below.max(self.height(cond)).max(self.ast.block(then).height);
+            arms.push(IfArm { span, cond, then });
+            if !self.eat(Tok::Else) {
+                break self.ast.block(then).span;
+            }
+            match self.peek() {
+                Tok::If => {}
+                Tok::LBrace => {
+                    let block = self.block()?;
+                    below = below.max(self.ast.block(block).height);
+                    otherwise = Some(block);
+                    break self.ast.block(block).span;
+                }
                 _ => return Err(self.unexpected("`{` or `if`")),
-            };
-            below = below.max(self.height(value));
-            end = self.ast.span(value);
-            otherwise = Some(value);
-        }
-        self.make(ExprKind::If { cond, then, otherwise }, start.to(end), below)
+            }
+        };
+        let list = List { start: self.ast.if_arms.len() as u32, len: arms.len() as u32 };
+        self.ast.if_arms.extend(arms);
+        self.make(ExprKind::If { arms: list, otherwise }, start.to(end), below)
     }
 
     /// A name, a call or a struct literal.

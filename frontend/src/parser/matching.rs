@@ -1,50 +1,43 @@
-//! `match` on integers: written out as `if`s over a variable that holds the value.
+//! `match` on integers and `bool`.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{BinaryOp, Block, BlockId, ExprId, ExprKind, List, Name, Stmt, StmtKind};
+use crate::ast::{Block, BlockId, ExprId, ExprKind, List, MatchArm, Pattern};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 
 /// Binding power of `|` between patterns.
 const ALTERNATIVES: u8 = 4;
 
-impl<'a> Parser<'a, '_> {
+impl Parser<'_, '_> {
     pub(super) fn match_expr(&mut self) -> Parsed<ExprId> {
         let start = self.bump();
         let value = self.head_expr()?;
         let open = self.expect(Tok::LBrace, "`{`")?;
-        // No source can spell this name, and the innermost one is the one that is seen.
-        let name = Name { sym: self.intern("match value"), span: self.ast.span(value) };
-        let mut arms: Vec<(ExprId, BlockId)> = Vec::new();
-        let default = loop {
+        let mut below = self.height(value);
+        // Arms nest, so these are gathered aside first.
+        let mut arms: Vec<MatchArm> = Vec::new();
+        loop {
             if self.peek() == Tok::RBrace {
                 return Err(self.no_default(open.to(self.span())));
             }
-            let default = self.peek() == Tok::Ident && self.span().text(self.source) == "_";
-            let pattern = if default { None } else { Some(self.patterns(name)?) };
-            if default {
-                self.bump();
+            let is_default = self.peek() == Tok::Ident && self.span().text(self.source) == "_";
+            let patterns = if is_default { self.default_pattern() } else { self.patterns()? };
+            for n in patterns.range() {
+                let Pattern { first, last } = self.ast.patterns[n];
+                below = below.max(self.height(first)).max(last.map_or(0, |last| self.height(last)));
             }
             self.expect(Tok::FatArrow, "`=>`")?;
             let body = self.arm()?;
-            match pattern {
-                Some(pattern) => arms.push((pattern, body)),
-                None => break body,
+            below = below.max(self.ast.block(body).height);
+            arms.push(MatchArm { patterns, body });
+            if is_default {
+                break;
             }
-        };
-        let span = start.to(self.close(Tok::RBrace, "`}`, as `_` is the last arm", open)?);
-        let below = self.ast.block(default).height;
-        let mut chain = self.make(ExprKind::Block(default), span, below)?;
-        for (cond, then) in arms.into_iter().rev() {
-            let below = self.height(cond).max(self.ast.block(then).height).max(self.height(chain));
-            chain = self.make(ExprKind::If { cond, then, otherwise: Some(chain) }, span, below)?;
         }
-        let kind = StmtKind::Let { mutable: false, name, ty: None, init: Some(value) };
-        let stmts = List { start: self.ast.stmts.len() as u32, len: 1 };
-        self.ast.stmts.push(Stmt { kind, span: name.span });
-        let height = self.height(value).max(self.height(chain)) + 1;
-        let block = self.make_block(Block { stmts, tail: Some(chain), span, height });
-        self.make(ExprKind::Block(block), span, height)
+        let span = start.to(self.close(Tok::RBrace, "`}`, as `_` is the last arm", open)?);
+        let list = List { start: self.ast.match_arms.len() as u32, len: arms.len() as u32 };
+        self.ast.match_arms.extend(arms);
+        self.make(ExprKind::Match { value, arms: list }, span, below)
     }
 
     fn no_default(&mut self, span: Span) -> Failed {
@@ -55,39 +48,31 @@ impl<'a> Parser<'a, '_> {
         Failed
     }
 
-    /// `a | b..=c`, as a condition on the variable.
-    fn patterns(&mut self, name: Name) -> Parsed<ExprId> {
-        let mut all = self.pattern(name)?;
-        while self.eat(Tok::Pipe) {
-            let next = self.pattern(name)?;
-            all = self.joined(BinaryOp::OrOr, all, next)?;
-        }
-        Ok(all)
+    /// `_`: no patterns.
+    fn default_pattern(&mut self) -> List {
+        self.bump();
+        List { start: self.ast.patterns.len() as u32, len: 0 }
     }
 
-    fn pattern(&mut self, name: Name) -> Parsed<ExprId> {
-        let first = self.pattern_value()?;
-        let variable = self.make(ExprKind::Name(name.sym), name.span, 0)?;
-        if !self.eat(Tok::DotDotEq) {
-            return self.joined(BinaryOp::Eq, variable, first);
+    /// `a | b..=c`.
+    fn patterns(&mut self) -> Parsed<List> {
+        let mark = self.pending_patterns.len();
+        loop {
+            let first = self.pattern_value()?;
+            let last = if self.eat(Tok::DotDotEq) { Some(self.pattern_value()?) } else { None };
+            self.pending_patterns.push(Pattern { first, last });
+            if !self.eat(Tok::Pipe) {
+                break;
+            }
         }
-        let last = self.pattern_value()?;
-        let again = self.make(ExprKind::Name(name.sym), name.span, 0)?;
-        let low = self.joined(BinaryOp::Ge, variable, first)?;
-        let high = self.joined(BinaryOp::Le, again, last)?;
-        self.joined(BinaryOp::AndAnd, low, high)
+        let start = self.ast.patterns.len() as u32;
+        self.ast.patterns.extend(self.pending_patterns.drain(mark..));
+        Ok(List { start, len: self.ast.patterns.len() as u32 - start })
     }
 
     fn pattern_value(&mut self) -> Parsed<ExprId> {
         let first = self.unary()?;
         self.binary_from(first, ALTERNATIVES)
-    }
-
-    fn joined(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Parsed<ExprId> {
-        // The variable stands elsewhere; the code belongs to the pattern.
-        let span = self.ast.span(right);
-        let below = self.height(left).max(self.height(right));
-        self.make(ExprKind::Binary(op, left, right), span, below)
     }
 
     /// A block, with or without a comma, or an expression and a comma unless it is the last.

@@ -10,7 +10,9 @@ mod matching;
 mod stmt;
 mod ty;
 
-use crate::ast::{Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Sym, TypeId, TypeKind, TypeNode};
+use crate::ast::{
+    Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Pattern, Sym, TypeId, TypeKind, TypeNode,
+};
 use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
 use rustc_hash::FxHashMap;
@@ -35,6 +37,7 @@ pub fn parse<'a>(source: &'a str, tokens: &Tokens, sink: &mut Sink) -> Ast<'a> {
         ast: Ast::default(),
         pending_exprs: Vec::new(),
         pending_stmts: Vec::new(),
+        pending_patterns: Vec::new(),
         struct_allowed: true,
         sink,
     };
@@ -55,6 +58,7 @@ struct Parser<'a, 't> {
     /// Lists under construction; they nest, so each user remembers where its own part starts.
     pending_exprs: Vec<ExprId>,
     pending_stmts: Vec<(crate::ast::Stmt, u16)>,
+    pending_patterns: Vec<Pattern>,
     /// Whether `Name {` may be a struct literal here (not in the head of `if`, `while`, `for`).
     struct_allowed: bool,
     sink: &'t mut Sink,

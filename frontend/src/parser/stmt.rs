@@ -60,6 +60,7 @@ impl Parser<'_, '_> {
             let start = self.span();
             let (before, exprs, stmts, depth) =
                 (self.at, self.pending_exprs.len(), self.pending_stmts.len(), self.depth);
+            let patterns = self.pending_patterns.len();
             match self.stmt() {
                 Ok(Parsed1::Stmt(kind, height)) => {
                     let span = start.to(self.last_span());
@@ -72,6 +73,7 @@ impl Parser<'_, '_> {
                 Err(Failed) => {
                     self.pending_exprs.truncate(exprs);
                     self.pending_stmts.truncate(stmts);
+                    self.pending_patterns.truncate(patterns);
                     self.depth = depth;
                     self.struct_allowed = true;
                     self.skip_statement(before);

@@ -8,7 +8,6 @@
 
 use crate::entity::Block;
 use crate::func::Function;
-use crate::op::Op;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
@@ -17,7 +16,9 @@ pub const UNREACHABLE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    succs: [PackedOption<Block>; 2],
+    /// Its successors in `Cfg::succs`.
+    succ_start: u32,
+    succ_end: u32,
     /// First of the block's predecessors in `Cfg::preds`.
     pred_start: u32,
     pred_end: u32,
@@ -30,6 +31,7 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct Cfg {
     nodes: Vec<Node>,
+    succs: Vec<Block>,
     preds: Vec<Block>,
     rpo: Vec<Block>,
     position: SecondaryMap<Block, u32>,
@@ -40,7 +42,8 @@ pub struct Cfg {
 /// Storage of the walk, kept for the next one.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    stack: Vec<(Block, u8)>,
+    /// A block and how many of its successors have been walked.
+    stack: Vec<(Block, u32)>,
     /// Depth on the current path plus one; 0 when not on it.
     path: Vec<u32>,
     visited: Vec<bool>,
@@ -69,8 +72,12 @@ impl Cfg {
         if func.layout.is_empty() {
             return;
         }
+        self.succs.clear();
         for &block in &func.layout {
-            self.nodes[block.index()].succs = successors(func, block);
+            let start = self.succs.len() as u32;
+            self.succs.extend(func.succs(block));
+            let node = &mut self.nodes[block.index()];
+            (node.succ_start, node.succ_end) = (start, self.succs.len() as u32);
         }
         self.walk(func.entry());
         self.order();
@@ -92,7 +99,8 @@ impl Cfg {
         s.visited[entry.index()] = true;
         while let Some(top) = s.stack.last_mut() {
             let block = top.0;
-            if top.1 == 2 {
+            let Node { succ_start, succ_end, .. } = self.nodes[block.index()];
+            if top.1 == succ_end - succ_start {
                 s.stack.pop();
                 s.post.push(block);
                 s.path[block.index()] = 0;
@@ -104,10 +112,8 @@ impl Cfg {
                 continue;
             }
             top.1 += 1;
-            // The second successor is walked first, so that the first one follows its branch in the order.
-            let Some(succ) = self.nodes[block.index()].succs[2 - usize::from(top.1)].expand() else {
-                continue;
-            };
+            // The last successor is walked first, so that the first one follows its branch in the order.
+            let succ = self.succs[(succ_end - top.1) as usize];
             if !s.visited[succ.index()] {
                 s.visited[succ.index()] = true;
                 s.path[succ.index()] = s.stack.len() as u32 + 1;
@@ -172,7 +178,8 @@ impl Cfg {
             }
         }
         for &block in &self.rpo {
-            for succ in self.nodes[block.index()].succs.into_iter().filter_map(|s| s.expand()) {
+            let Node { succ_start, succ_end, .. } = self.nodes[block.index()];
+            for succ in &self.succs[succ_start as usize..succ_end as usize] {
                 self.nodes[succ.index()].pred_end += 1;
             }
         }
@@ -186,12 +193,11 @@ impl Cfg {
         self.preds.clear();
         self.preds.resize(total as usize, Block::new(0));
         for &block in &self.rpo {
-            for which in 0..2 {
-                if let Some(succ) = self.nodes[block.index()].succs[which].expand() {
-                    let node = &mut self.nodes[succ.index()];
-                    self.preds[node.pred_end as usize] = block;
-                    node.pred_end += 1;
-                }
+            let Node { succ_start, succ_end, .. } = self.nodes[block.index()];
+            for succ in &self.succs[succ_start as usize..succ_end as usize] {
+                let node = &mut self.nodes[succ.index()];
+                self.preds[node.pred_end as usize] = block;
+                node.pred_end += 1;
             }
         }
     }
@@ -211,15 +217,16 @@ impl Cfg {
         block.index() < self.nodes.len() && self.position[block] != UNREACHABLE
     }
 
-    /// Predecessors in the order of [`Cfg::rpo`]; a block whose branch goes here both ways is listed twice.
+    /// Predecessors in the order of [`Cfg::rpo`]; a block whose branch goes here several ways is listed as often.
     pub fn preds(&self, block: Block) -> &[Block] {
         let node = &self.nodes[block.index()];
         &self.preds[node.pred_start as usize..node.pred_end as usize]
     }
 
     /// Successors in branch order.
-    pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + use<> {
-        self.nodes[block.index()].succs.into_iter().filter_map(|s| s.expand())
+    pub fn succs(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        let Node { succ_start, succ_end, .. } = self.nodes[block.index()];
+        self.succs[succ_start as usize..succ_end as usize].iter().copied()
     }
 
     /// Header of the innermost loop around the block; for a header, of the loop around its own.
@@ -245,14 +252,6 @@ impl Cfg {
     /// Number of block entities the graph was computed for, reachable or not.
     pub fn block_count(&self) -> usize {
         self.nodes.len()
-    }
-}
-
-fn successors(func: &Function, block: Block) -> [PackedOption<Block>; 2] {
-    match func.terminator(block).map(|inst| func.insts[inst].op) {
-        Some(Op::Jump(to)) => [to.into(), None.into()],
-        Some(Op::Br { then, otherwise, .. }) => [then.into(), otherwise.into()],
-        _ => [None.into(); 2],
     }
 }
 

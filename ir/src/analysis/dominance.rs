@@ -118,7 +118,8 @@ impl DomTree {
     pub fn compute(&mut self, cfg: &Cfg) {
         copy_order(cfg.rpo(), cfg.block_count(), &mut self.order, &mut self.position);
         let order = &self.order;
-        self.tree.compute(order.len(), |n| cfg.preds(order[n as usize]).iter().map(|&b| cfg.position(b)));
+        // The last one first: climbing from one to the next is short then, however many there are.
+        self.tree.compute(order.len(), |n| cfg.preds(order[n as usize]).iter().rev().map(|&b| cfg.position(b)));
     }
 
     /// The closest block, other than the block itself, that dominates it.

@@ -206,8 +206,8 @@ impl Router<'_> {
             let inside = loops.contains(self.l, pred);
             let arg = if inside { value } else { self.at_start(func, value, pred) };
             let Some(branch) = func.terminator(pred) else { continue };
-            for which in 0..2 {
-                if func.succs(pred).nth(which) == Some(block) {
+            for which in 0..func.branch_count(branch) {
+                if func.branch_target(branch, which) == Some(block) {
                     func.push_branch_arg(branch, which, arg);
                 }
             }

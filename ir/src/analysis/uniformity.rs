@@ -151,8 +151,7 @@ impl Uniformity {
         }
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
-            if let Op::Br { .. } = data.op {
-                let cond = func.args(inst)[0];
+            if let Some(cond) = func.branch_operand(inst) {
                 if !self.branches[block] && self.is_divergent_at_use(func, loops, cond, block) {
                     self.branches[block] = true;
                     self.changed = true;

@@ -151,7 +151,7 @@ impl Wave {
             let stop = |kind| (kind, id, inst);
             match func.insts[inst].op {
                 Op::Call(callee) => self.call(interp, func, inst, callee).map_err(stop)?,
-                Op::Jump(_) | Op::Br { .. } => {
+                Op::Jump(_) | Op::Br { .. } | Op::Switch(_) => {
                     self.branch(interp, func, inst);
                     self.pick(interp);
                 }
@@ -197,17 +197,21 @@ impl Wave {
     fn branch(&mut self, interp: &Interp<'_>, func: &Function, inst: Inst) {
         let Some(frame) = self.frames.last_mut() else { return };
         let order = &interp.orders[frame.func];
-        let mut taken = frame.active;
-        if let Op::Br { .. } = func.insts[inst].op {
-            let cond = func.args(inst)[0];
+        let operand = func.branch_operand(inst);
+        let way = |frame: &Frame, lane: usize| match (func.insts[inst].op, operand) {
+            (Op::Br { .. }, Some(cond)) => usize::from(frame.get(cond, lane) == 0),
+            (Op::Switch(switch), Some(value)) => func.switches[switch].edge_of(frame.get(value, lane)),
+            _ => 0,
+        };
+        let mut ways = [0; MAX_LANES as usize];
+        for_lanes!(lane in frame.active => { ways[lane] = way(frame, lane); });
+        for (which, to) in func.succs(frame.block).enumerate() {
+            let mut mask = frame.active;
             for_lanes!(lane in frame.active => {
-                if frame.get(cond, lane) == 0 {
-                    taken &= !(1 << lane);
+                if ways[lane] != which {
+                    mask &= !(1 << lane);
                 }
             });
-        }
-        for (which, to) in func.succs(frame.block).enumerate() {
-            let mask = if which == 0 { taken } else { frame.active & !taken };
             let args = func.branch_args(inst, which);
             let rank = order.rank(frame.block, to);
             for_lanes!(lane in mask => {

@@ -3,7 +3,7 @@
 use super::lexer::Token;
 use super::{Body, CallSite, Parser, Result, entity_number, integer};
 use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
-use crate::func::{InstData, SrcLoc, ValueData, ValueDef, ValueList};
+use crate::func::{Case, InstData, SrcLoc, SwitchData, SwitchEdge, ValueData, ValueDef, ValueList};
 use crate::op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,
 };
@@ -163,9 +163,42 @@ impl<'a> Parser<'a> {
                 self.expect(',')?;
                 Op::Br { then, otherwise: self.target(body, args)?, then_args }
             }
+            "switch" => self.switch(body, args)?,
             "unreachable" => Op::Unreachable,
             _ => return Ok(None),
         }))
+    }
+
+    /// `v, default [ 1, 3 to 5 -> b1(args), … ]`
+    fn switch(&mut self, body: &mut Body, args: &mut Vec<Value>) -> Result<Op> {
+        let operand = self.value(body)?;
+        args.push(operand);
+        self.expect(',')?;
+        let mut data = SwitchData::default();
+        let to = self.target(body, args)?;
+        data.edges.push(SwitchEdge { to, args_end: args.len() as u32 });
+        let mut more = self.accept('[')?;
+        while more {
+            let edge = data.edges.len() as u32;
+            while matches!(self.lexer.token, Token::Number(_)) {
+                let lo = self.number()?;
+                let hi = if self.accept_word("to")? { self.number()? } else { lo };
+                data.cases.push(Case { lo, hi, edge });
+                self.accept(',')?;
+            }
+            if self.lexer.token != Token::Arrow {
+                return self.error("expected `->`");
+            }
+            self.advance()?;
+            let to = self.target(body, args)?;
+            data.edges.push(SwitchEdge { to, args_end: args.len() as u32 });
+            more = self.accept(',')?;
+            if !more {
+                self.expect(']')?;
+            }
+        }
+        data.cases.sort_by_key(|case| case.lo);
+        Ok(Op::Switch(body.func.switches.push(data)))
     }
 
     fn value(&mut self, body: &mut Body) -> Result<Value> {

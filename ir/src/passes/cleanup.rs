@@ -100,7 +100,7 @@ fn skippable(
         return None;
     }
     let enters_loop = cfg.is_loop_header(to) && !cfg.is_back_edge(empty, to);
-    if enters_loop && func.branch_count(last) == 2 {
+    if enters_loop && func.branch_count(last) > 1 {
         return None;
     }
     // Several ways back to the header would be several latches: keep the block that joins them.
@@ -112,11 +112,12 @@ fn skippable(
     if func.params(empty).iter().any(|&p| s.uses[p.index()] > in_jump(p)) {
         return None;
     }
-    if func.branch_count(last) == 2 && func.branch_target(last, 1 - which) == Some(to) {
-        let other = func.branch_args(last, 1 - which);
-        let passed = func.branch_args(only, 0).iter().map(|&v| through(func, last, which, empty, v));
-        if !passed.eq(other.iter().copied()) {
-            return None;
+    for other in (0..func.branch_count(last)).filter(|&n| n != which) {
+        if func.branch_target(last, other) == Some(to) {
+            let passed = func.branch_args(only, 0).iter().map(|&v| through(func, last, which, empty, v));
+            if !passed.eq(func.branch_args(last, other).iter().copied()) {
+                return None;
+            }
         }
     }
     Some((empty, to))

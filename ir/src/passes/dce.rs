@@ -64,7 +64,7 @@ fn mark_inst(func: &Function, inst: Inst, s: &mut Scratch) {
     let args = func.args(inst);
     let own = match func.insts[inst].op {
         Op::Jump(_) => &args[..0],
-        Op::Br { .. } => &args[..1],
+        Op::Br { .. } | Op::Switch(_) => &args[..1],
         _ => args,
     };
     for &arg in own {

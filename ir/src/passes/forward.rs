@@ -84,7 +84,7 @@ impl Memory {
                 self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (args[0], &mem, 1)));
             }
             Op::Call(_) => self.clear(),
-            Op::Assume | Op::Unreachable | Op::Ret | Op::Jump(_) => {}
+            Op::Assume | Op::Unreachable | Op::Ret | Op::Jump(_) | Op::Switch(_) => {}
             _ => self.synchronise(),
         }
     }

@@ -110,6 +110,11 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, layout: &mut V
                 Op::Br { then, otherwise, then_args } => {
                     Op::Br { then: block_of(then), otherwise: block_of(otherwise), then_args }
                 }
+                Op::Switch(switch) => {
+                    let mut data = callee.switches[switch].clone();
+                    data.edges.iter_mut().for_each(|edge| edge.to = block_of(edge.to));
+                    Op::Switch(func.switches.push(data))
+                }
                 Op::Ret => Op::Jump(rest),
                 Op::SlotAddr(slot) => Op::SlotAddr(slots[slot].unwrap_or(slot)),
                 op => op,

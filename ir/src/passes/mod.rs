@@ -22,6 +22,7 @@ pub mod rotate;
 mod simplify;
 pub mod sroa;
 mod strength;
+pub mod switch;
 mod table;
 pub mod tails;
 #[cfg(test)]
@@ -150,6 +151,7 @@ impl Repeat {
 
 /// Passes by name, with the lowest level that runs them.
 const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
+    ("switch", 0, Repeat::Always, switch_pass),
     // Promises of parameters become facts about accesses.
     ("restrict", 0, Repeat::Always, restrict_pass),
     // Straighten what the frontend wrote, so that trip counts can be read off.
@@ -285,12 +287,16 @@ fn unroll_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) ->
 
 fn sroa_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
-    sroa::run(func, &ctx.cfg, &mut ctx.sroa)
+    sroa::run(func, &ctx.cfg, &mut ctx.dom, &mut ctx.sroa)
 }
 
 fn ifconvert_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
     ifconvert::run(func, &ctx.cfg, &mut ctx.ifconvert)
+}
+
+fn switch_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {
+    switch::run(func)
 }
 
 fn restrict_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {

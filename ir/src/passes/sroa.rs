@@ -1,12 +1,13 @@
 //! Promotion of private variables to SSA values.
 //!
 //! A slot is promoted if it is only loaded and stored, plainly and at constant offsets, in pieces that
-//! overlap completely or not at all. Each piece becomes a variable, and each read of it the value that
-//! reaches it: found on demand from predecessors, with a block parameter where several values meet
-//! (M. Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", CC 2013, with
-//! the control flow known from the start). A variable read before it was written is zero.
+//! overlap completely or not at all. Each piece becomes a variable: it gets block parameters in the iterated dominance
+//! frontier of its stores, unless each block that reads it writes it first, and the reads become what a walk down the
+//! dominator tree has seen last (R. Cytron et al., "Efficiently Computing Static Single Assignment Form and the Control
+//! Dependence Graph", TOPLAS 1991; "semi-pruned": P. Briggs et al., 1998). Parameters that nobody needs are left to dead
+//! code elimination. A variable read before it was written is zero.
 
-use crate::analysis::Cfg;
+use crate::analysis::{Cfg, DomTree};
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc};
@@ -15,19 +16,32 @@ use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
 
-/// Block-variable pairs the pass is willing to keep track of.
-const MAX_STATE: usize = 1 << 22;
-
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pointers: Vec<Option<(Slot, i64)>>,
     bad: Vec<bool>,
     pieces: Vec<Piece>,
-    start: Vec<PackedOption<Value>>,
-    end: Vec<PackedOption<Value>>,
-    params: Vec<(Block, u32, Value)>,
+    /// Pieces and the positions of the blocks that store to them, in order.
+    stores: Vec<(u32, u32)>,
+    /// Whether some block reads the piece before it writes it.
+    exposed: Vec<bool>,
+    /// By piece: the last block that was seen to store to it.
+    stored_in: Vec<u32>,
+    frontiers: Frontiers,
+    /// Positions of blocks and the pieces they have parameters for, in order; first the parameters' values are unknown.
+    params: Vec<(u32, u32, PackedOption<Value>)>,
+    work: Vec<u32>,
+    mark: Vec<u32>,
+    current: Vec<PackedOption<Value>>,
+    /// What `current` was, to be restored.
+    log: Vec<(u32, PackedOption<Value>)>,
+    open: Vec<(Block, usize)>,
+    order: Vec<Block>,
+    args: Vec<Value>,
+    zeros: Vec<(Type, Inst)>,
     subst: Subst,
+    out: Vec<Inst>,
 }
 
 /// A part of a slot that is always accessed as a whole.
@@ -39,29 +53,147 @@ struct Piece {
     ty: Type,
 }
 
+/// Dominance frontiers: where the dominance of each block ends. By position.
+#[derive(Debug, Default)]
+struct Frontiers {
+    pairs: Vec<(u32, u32)>,
+    start: Vec<u32>,
+    list: Vec<u32>,
+    last: Vec<u32>,
+}
+
+impl Frontiers {
+    fn compute(&mut self, cfg: &Cfg, dom: &DomTree) {
+        let count = cfg.rpo().len();
+        self.pairs.clear();
+        self.last.clear();
+        self.last.resize(count, u32::MAX);
+        for (at, &block) in cfg.rpo().iter().enumerate() {
+            let (preds, top) = (cfg.preds(block), dom.idom(block));
+            if preds.len() < 2 {
+                continue;
+            }
+            for &pred in preds {
+                let mut runner = Some(pred);
+                // What has it has it all the way up.
+                while let Some(up) = runner.filter(|&r| Some(r) != top) {
+                    let up_at = cfg.position(up) as usize;
+                    if std::mem::replace(&mut self.last[up_at], at as u32) == at as u32 {
+                        break;
+                    }
+                    self.pairs.push((up_at as u32, at as u32));
+                    runner = dom.idom(up);
+                }
+            }
+        }
+        self.start.clear();
+        self.start.resize(count + 1, 0);
+        self.pairs.iter().for_each(|pair| self.start[pair.0 as usize + 1] += 1);
+        for at in 0..count {
+            self.start[at + 1] += self.start[at];
+        }
+        self.list.clear();
+        self.list.resize(self.pairs.len(), 0);
+        // Filled from the back of each part: the starts end where they began.
+        for &(from, to) in self.pairs.iter().rev() {
+            self.start[from as usize + 1] -= 1;
+            self.list[self.start[from as usize + 1] as usize] = to;
+        }
+        self.start.push(self.list.len() as u32);
+    }
+
+    fn of(&self, at: u32) -> std::ops::Range<usize> {
+        self.start[at as usize + 1] as usize..self.start[at as usize + 2] as usize
+    }
+}
+
 /// Promotes what can be promoted. Returns whether anything changed.
-pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) -> bool {
+pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -> bool {
     if func.slots.is_empty() {
         return false;
     }
     find_pieces(func, cfg, s);
-    if s.pieces.is_empty() || s.pieces.len().saturating_mul(cfg.rpo().len()) > MAX_STATE {
+    if s.pieces.is_empty() {
         return false;
     }
-    let state = s.pieces.len() * cfg.rpo().len();
-    for list in [&mut s.start, &mut s.end] {
-        list.clear();
-        list.resize(state, None.into());
-    }
-    s.params.clear();
+    dom.compute(cfg);
+    find_stores(func, cfg, s);
+    place_params(cfg, dom, s);
+    s.order.clear();
+    s.order.extend_from_slice(cfg.rpo());
+    s.order.sort_unstable_by_key(|&block| dom.preorder(block));
+    s.current.clear();
+    s.current.resize(s.pieces.len(), None.into());
+    s.log.clear();
+    s.open.clear();
+    s.zeros.clear();
     s.subst.reset(func);
-    let mut promoter = Promoter { func, cfg, s, block: cfg.rpo()[0], out: Vec::new() };
-    for &block in cfg.rpo() {
+    let mut promoter = Promoter { func, cfg, dom, s, block: cfg.rpo()[0] };
+    promoter.add_params();
+    for n in 0..promoter.s.order.len() {
+        let block = promoter.s.order[n];
         promoter.block(block);
     }
-    promoter.fill_params();
+    let entry = func.entry();
+    func.blocks[entry].insts.splice(0..0, s.zeros.drain(..).map(|(_, inst)| inst));
     s.subst.apply(func);
     true
+}
+
+/// The blocks that store to each piece, and which pieces some block reads before it writes them.
+fn find_stores(func: &Function, cfg: &Cfg, s: &mut Scratch) {
+    s.stores.clear();
+    s.exposed.clear();
+    s.exposed.resize(s.pieces.len(), false);
+    s.stored_in.clear();
+    s.stored_in.resize(s.pieces.len(), u32::MAX);
+    for (at, &block) in cfg.rpo().iter().enumerate() {
+        for &inst in &func.blocks[block].insts {
+            let (Op::Load { mem, count } | Op::Store { mem, count }) = func.insts[inst].op else { continue };
+            let is_store = matches!(func.insts[inst].op, Op::Store { .. });
+            let Some(place) = promoted(func, inst, s) else { continue };
+            for n in 0..count {
+                let piece = piece_at(&s.pieces, place, &mem, n);
+                let seen = &mut s.stored_in[piece as usize];
+                if *seen == at as u32 {
+                    continue;
+                }
+                if is_store {
+                    *seen = at as u32;
+                    s.stores.push((piece, at as u32));
+                } else {
+                    s.exposed[piece as usize] = true;
+                }
+            }
+        }
+    }
+    s.stores.sort_unstable();
+}
+
+/// Chooses the blocks that get a parameter for each piece.
+fn place_params(cfg: &Cfg, dom: &DomTree, s: &mut Scratch) {
+    s.frontiers.compute(cfg, dom);
+    s.params.clear();
+    s.mark.clear();
+    s.mark.resize(cfg.rpo().len(), u32::MAX);
+    for stores in s.stores.chunk_by(|a, b| a.0 == b.0) {
+        let piece = stores[0].0;
+        if !s.exposed[piece as usize] {
+            continue;
+        }
+        s.work.clear();
+        s.work.extend(stores.iter().map(|store| store.1));
+        while let Some(at) = s.work.pop() {
+            for n in s.frontiers.of(at) {
+                let to = s.frontiers.list[n];
+                if std::mem::replace(&mut s.mark[to as usize], piece) != piece {
+                    s.params.push((to, piece, None.into()));
+                    s.work.push(to);
+                }
+            }
+        }
+    }
+    s.params.sort_unstable_by_key(|&(at, piece, _)| (at, piece));
 }
 
 /// Where each pointer into a slot points, which slots are used otherwise, and the pieces of the rest.
@@ -146,63 +278,145 @@ fn add_pieces(
     true
 }
 
+/// Offset in which slot an access of a promoted slot is at.
+fn promoted(func: &Function, inst: Inst, s: &Scratch) -> Option<(Slot, i64)> {
+    let ptr = *func.args(inst).first()?;
+    // Pointers that were made meanwhile are not into slots.
+    let found = s.pointers.get(ptr.index()).copied().flatten();
+    found.filter(|(slot, _)| !s.bad[slot.index()])
+}
+
+/// The piece that part `n` of an access is.
+fn piece_at(pieces: &[Piece], (slot, offset): (Slot, i64), mem: &Mem, n: u8) -> u32 {
+    let at = offset + i64::from(mem.offset) + i64::from(mem.ty.bytes()) * i64::from(n);
+    pieces.partition_point(|p| (p.slot, p.offset) < (slot, at)) as u32
+}
+
 struct Promoter<'a> {
     func: &'a mut Function,
     cfg: &'a Cfg,
+    dom: &'a DomTree,
     s: &'a mut Scratch,
     block: Block,
-    out: Vec<Inst>,
 }
 
 impl Promoter<'_> {
-    fn index(&self, block: Block, piece: u32) -> usize {
-        self.cfg.position(block) as usize * self.s.pieces.len() + piece as usize
+    fn add_params(&mut self) {
+        for n in 0..self.s.params.len() {
+            let (at, piece, _) = self.s.params[n];
+            let block = self.cfg.rpo()[at as usize];
+            let param = self.func.add_param(block, self.s.pieces[piece as usize].ty);
+            self.s.params[n].2 = param.into();
+        }
+    }
+
+    /// The parameters of a block, as places in `params`.
+    fn params_of(&self, block: Block) -> std::ops::Range<usize> {
+        let at = self.cfg.position(block);
+        let start = self.s.params.partition_point(|param| param.0 < at);
+        let count = self.s.params[start..].iter().take_while(|param| param.0 == at).count();
+        start..start + count
+    }
+
+    /// The variables as they are where the walk down the tree goes on.
+    fn restore(&mut self, block: Block) {
+        while let Some(&(above, mark)) = self.s.open.last()
+            && !self.dom.dominates(above, block)
+        {
+            self.s.open.pop();
+            for (piece, old) in self.s.log.drain(mark..).rev() {
+                self.s.current[piece as usize] = old;
+            }
+        }
+        self.s.open.push((block, self.s.log.len()));
+    }
+
+    fn set(&mut self, piece: u32, value: Value) {
+        let old = std::mem::replace(&mut self.s.current[piece as usize], value.into());
+        self.s.log.push((piece, old));
     }
 
     fn block(&mut self, block: Block) {
+        self.restore(block);
         self.block = block;
+        for n in self.params_of(block) {
+            let (_, piece, param) = self.s.params[n];
+            if let Some(param) = param.expand() {
+                self.set(piece, param);
+            }
+        }
         let mut insts = std::mem::take(&mut self.func.blocks[block].insts);
-        self.out.clear();
+        self.s.out.clear();
         for &inst in &insts {
             match self.func.insts[inst].op {
-                Op::Load { mem, count } if self.promoted(inst).is_some() => self.load(inst, mem, count),
-                Op::Store { mem, count } if self.promoted(inst).is_some() => self.store(inst, mem, count),
-                _ => self.out.push(inst),
+                Op::Load { mem, count } if promoted(self.func, inst, self.s).is_some() => {
+                    self.load(inst, mem, count);
+                }
+                Op::Store { mem, count } if promoted(self.func, inst, self.s).is_some() => {
+                    self.store(inst, mem, count);
+                }
+                _ => self.s.out.push(inst),
             }
         }
         insts.clear();
-        insts.extend_from_slice(&self.out);
+        insts.extend_from_slice(&self.s.out);
         self.func.blocks[block].insts = insts;
+        self.pass_on(block);
     }
 
-    /// Offset in which slot an access of a promoted slot is at.
-    fn promoted(&self, inst: Inst) -> Option<(Slot, i64)> {
-        let ptr = *self.func.args(inst).first()?;
-        // Pointers that were made meanwhile are not into slots.
-        let found = self.s.pointers.get(ptr.index()).copied().flatten();
-        found.filter(|(slot, _)| !self.s.bad[slot.index()])
+    /// Passes the variables to the parameters of the blocks that come next.
+    fn pass_on(&mut self, block: Block) {
+        let Some(last) = self.func.terminator(block) else { return };
+        for which in 0..self.func.branch_count(last) {
+            let Some(to) = self.func.branch_target(last, which) else { continue };
+            let params = self.params_of(to);
+            if params.is_empty() {
+                continue;
+            }
+            let mut args = std::mem::take(&mut self.s.args);
+            args.clear();
+            args.extend_from_slice(self.func.branch_args(last, which));
+            for n in params {
+                let value = self.read(self.s.params[n].1);
+                args.push(value);
+            }
+            self.func.set_branch_args(last, which, &args);
+            self.s.args = args;
+        }
     }
 
-    fn piece(&self, inst: Inst, mem: &Mem, n: u8) -> u32 {
-        let (slot, offset) = self.promoted(inst).unwrap_or((Slot::new(0), 0));
-        let at = offset + i64::from(mem.offset) + i64::from(mem.ty.bytes()) * i64::from(n);
-        self.s.pieces.partition_point(|p| (p.slot, p.offset) < (slot, at)) as u32
+    fn read(&mut self, piece: u32) -> Value {
+        let ty = self.s.pieces[piece as usize].ty;
+        self.s.current[piece as usize].expand().unwrap_or_else(|| self.zero(ty))
+    }
+
+    /// What a variable is that was not written.
+    fn zero(&mut self, ty: Type) -> Value {
+        let known = self.s.zeros.iter().find(|zero| zero.0 == ty).map(|zero| zero.1);
+        let inst = known.unwrap_or_else(|| {
+            let entry = self.func.entry();
+            let inst = self.func.make_inst(entry, Op::Const(0), &[], ty, 1, SrcLoc(0));
+            self.s.zeros.push((ty, inst));
+            inst
+        });
+        self.func.insts[inst].first
     }
 
     fn store(&mut self, inst: Inst, mem: Mem, count: u8) {
+        let Some(place) = promoted(self.func, inst, self.s) else { return };
         for n in 0..count {
-            let piece = self.piece(inst, &mem, n);
+            let piece = piece_at(&self.s.pieces, place, &mem, n);
             let value = self.s.subst.get(self.func.args(inst)[1 + usize::from(n)]);
             let value = self.convert(value, self.s.pieces[piece as usize].ty);
-            let at = self.index(self.block, piece);
-            self.s.end[at] = value.into();
+            self.set(piece, value);
         }
     }
 
     fn load(&mut self, inst: Inst, mem: Mem, count: u8) {
+        let Some(place) = promoted(self.func, inst, self.s) else { return };
         for n in 0..count {
-            let piece = self.piece(inst, &mem, n);
-            let found = self.read(self.block, piece);
+            let piece = piece_at(&self.s.pieces, place, &mem, n);
+            let found = self.read(piece);
             let result = self.func.result(inst, n.into());
             let value = match mem.ty {
                 MemTy::U8 => self.extend(CastOp::Zext8, found),
@@ -221,7 +435,7 @@ impl Promoter<'_> {
 
     fn push(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         let inst = self.func.make_inst(self.block, op, args, ty, 1, SrcLoc(0));
-        self.out.push(inst);
+        self.s.out.push(inst);
         self.func.insts[inst].first
     }
 
@@ -241,80 +455,5 @@ impl Promoter<'_> {
             }
             _ => self.push(Op::Cast(CastOp::Bitcast), &[value], to),
         }
-    }
-
-    /// The value of a variable at the end of a block, as far as the block has been looked at.
-    fn read(&mut self, block: Block, piece: u32) -> Value {
-        let mut at = block;
-        let found = loop {
-            let end = self.index(at, piece);
-            if let Some(value) = self.s.end[end].expand().or(self.s.start[end].expand()) {
-                break value;
-            }
-            match *self.cfg.preds(at) {
-                [] => break self.undefined(at, piece),
-                [pred] if pred != at => at = pred,
-                _ => {
-                    let ty = self.s.pieces[piece as usize].ty;
-                    let param = self.func.add_param(at, ty);
-                    self.s.params.push((at, piece, param));
-                    self.s.start[end] = param.into();
-                    break param;
-                }
-            }
-        };
-        // The next read from here is short.
-        let here = self.index(block, piece);
-        if self.s.end[here].is_none() && self.s.start[here].is_none() {
-            self.s.start[here] = found.into();
-        }
-        found
-    }
-
-    fn undefined(&mut self, entry: Block, piece: u32) -> Value {
-        let ty = self.s.pieces[piece as usize].ty;
-        let inst = self.func.make_inst(entry, Op::Const(0), &[], ty, 1, SrcLoc(0));
-        if self.block == entry {
-            self.out.insert(0, inst);
-        } else {
-            self.func.blocks[entry].insts.insert(0, inst);
-        }
-        let value = self.func.insts[inst].first;
-        let at = self.index(entry, piece);
-        self.s.start[at] = value.into();
-        value
-    }
-
-    /// Passes values to the parameters, which may need more parameters.
-    fn fill_params(&mut self) {
-        let mut next = 0;
-        while let Some(&(block, piece, _)) = self.s.params.get(next) {
-            next += 1;
-            for n in 0..self.cfg.preds(block).len() {
-                let pred = self.cfg.preds(block)[n];
-                if self.cfg.preds(block)[..n].contains(&pred) {
-                    continue;
-                }
-                let arg = self.read_filled(pred, piece);
-                let Some(last) = self.func.terminator(pred) else { continue };
-                for which in 0..self.func.branch_count(last) {
-                    if self.func.branch_target(last, which) == Some(block) {
-                        self.func.push_branch_arg(last, which, arg);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Like [`Promoter::read`], when all blocks have been done.
-    fn read_filled(&mut self, block: Block, piece: u32) -> Value {
-        self.block = block;
-        self.out.clear();
-        let value = self.read(block, piece);
-        // `undefined` may have put its constant where the block's instructions were being collected.
-        for inst in self.out.drain(..).rev() {
-            self.func.blocks[block].insts.insert(0, inst);
-        }
-        value
     }
 }

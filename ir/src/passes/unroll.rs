@@ -9,7 +9,7 @@ use super::loopform::{OutsideUses, close, edge_args};
 use super::simplify::fold;
 use super::tripcount::{TripCount, trip_count};
 use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
-use crate::entity::{Block, Inst, Value};
+use crate::entity::{Block, Inst, Switch, Value};
 use crate::func::{Function, UnrollHint};
 use crate::op::Op;
 use crate::types::Type;
@@ -184,6 +184,7 @@ fn size(func: &Function, loops: &LoopForest, l: Loop) -> usize {
                 Op::Const(_)
                     | Op::Jump(_)
                     | Op::Br { .. }
+                    | Op::Switch(_)
                     | Op::PtrAdd
                     | Op::PtrAddZ
                     | Op::Assume
@@ -311,6 +312,7 @@ impl<'a> Copier<'a> {
                 let inst = self.func.blocks[old].insts[n];
                 match self.func.insts[inst].op {
                     Op::Jump(_) | Op::Br { .. } => self.branch(old, new, inst, &mut back),
+                    Op::Switch(switch) => self.switch(new, inst, switch, &mut back),
                     _ => self.copy(new, inst),
                 }
             }
@@ -392,6 +394,18 @@ impl<'a> Copier<'a> {
         let then_args = (args.len() - 1) as u16;
         let otherwise = self.edge(inst, 1, back, &mut args);
         self.func.push(new, Op::Br { then, otherwise, then_args }, &args, loc);
+    }
+
+    fn switch(&mut self, new: Block, inst: Inst, switch: Switch, back: &mut Option<Block>) {
+        let mut data = self.func.switches[switch].clone();
+        let mut args = vec![self.value(self.func.args(inst)[0])];
+        for (which, edge) in data.edges.iter_mut().enumerate() {
+            edge.to = self.edge(inst, which, back, &mut args);
+            edge.args_end = args.len() as u32;
+        }
+        let op = Op::Switch(self.func.switches.push(data));
+        let loc = self.func.insts[inst].loc;
+        self.func.push(new, op, &args, loc);
     }
 
     /// Target and arguments of an edge in the copy.

@@ -27,9 +27,10 @@
 mod ops;
 
 use crate::analysis::{Cfg, DomTree};
-use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
-use crate::func::{Function, Module, ValueDef};
+use crate::entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
+use crate::func::{Case, Function, Module, ValueDef};
 use crate::op::Op;
+use crate::semantics::mask;
 use crate::text;
 use crate::types::Space;
 use cranelift_entity::SecondaryMap;
@@ -261,19 +262,43 @@ impl<'a> Checker<'a> {
             (false, true) => self.error(place, "the block does not end in a terminator"),
             _ => {}
         }
-        let targets = match data.op {
-            Op::Jump(to) => [Some(to), None],
-            Op::Br { then, otherwise, .. } => [Some(then), Some(otherwise)],
-            _ => [None; 2],
-        };
-        for to in targets.into_iter().flatten() {
-            let ok = func.blocks.is_valid(to) && self.in_layout[to];
+        if let Op::Switch(switch) = data.op
+            && !self.switch(inst, switch)
+        {
+            return;
+        }
+        for which in 0..func.branch_count(inst) {
+            let ok = func
+                .branch_target(inst, which)
+                .is_some_and(|to| func.blocks.is_valid(to) && self.in_layout[to]);
             self.check(ok, place, "the target is not in the layout");
         }
         if let Op::Br { then_args, .. } = data.op {
             let ok = func.args(inst).len() > usize::from(then_args);
             self.check(ok, place, "the branch has fewer arguments than it says");
         }
+    }
+
+    /// The parts of a switch fit each other: what else is looked at relies on it.
+    fn switch(&mut self, inst: Inst, switch: Switch) -> bool {
+        let func = self.func;
+        let place = Place::Inst(inst);
+        let Some(data) = func.switches.get(switch) else {
+            self.error(place, "the switch has no cases");
+            return false;
+        };
+        let count = func.args(inst).len() as u32;
+        let ok = data.edges.first().is_some_and(|first| first.args_end >= 1)
+            && data.edges.is_sorted_by_key(|edge| edge.args_end)
+            && data.edges.last().is_some_and(|last| last.args_end == count);
+        self.check(ok, place, "the arguments are not those of the successors");
+        let max = func.args(inst).first().and_then(|&v| func.values.get(v)).map_or(0, |v| mask(v.ty));
+        let ordered = data.cases.is_sorted_by(|a, b| a.hi < b.lo);
+        let sound =
+            |case: &Case| case.lo <= case.hi && case.hi <= max && (case.edge as usize) < data.edges.len();
+        let ok = ordered && data.cases.iter().all(sound);
+        self.check(ok, place, "the cases are not in order, overlap, or do not fit the operand");
+        true
     }
 
     fn uses(&mut self, cfg: &Cfg) {

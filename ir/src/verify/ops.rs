@@ -159,6 +159,7 @@ impl Checker<'_> {
                 WaveOp::Mbcnt => ty(0) == Type::I64 && result == Type::I32,
             },
             Op::Assume | Op::Br { .. } => ty(0) == Type::Bool,
+            Op::Switch(_) => Class::Bits.has(ty(0)),
             _ => true,
         };
         self.check(ok, Place::Inst(inst), "the types do not fit the operation");
@@ -182,7 +183,7 @@ impl Checker<'_> {
             Op::AtomicCas { .. } => (3, 1),
             Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Unreachable => (0, 0),
             Op::Assume => (1, 0),
-            Op::Jump(_) | Op::Br { .. } | Op::Ret => (usize::MAX, 0),
+            Op::Jump(_) | Op::Br { .. } | Op::Switch(_) | Op::Ret => (usize::MAX, 0),
             Op::Call(callee) => {
                 if let Some(callee) = self.callee(inst, callee) {
                     self.call(inst, callee);
@@ -223,10 +224,12 @@ impl Checker<'_> {
         let func = self.func;
         let place = Place::Inst(inst);
         match func.insts[inst].op {
-            Op::Jump(to) => self.edge(inst, to, args),
-            Op::Br { then, otherwise, .. } => {
-                self.edge(inst, then, func.branch_args(inst, 0));
-                self.edge(inst, otherwise, func.branch_args(inst, 1));
+            Op::Jump(_) | Op::Br { .. } | Op::Switch(_) => {
+                for which in 0..func.branch_count(inst) {
+                    if let Some(to) = func.branch_target(inst, which) {
+                        self.edge(inst, to, func.branch_args(inst, which));
+                    }
+                }
             }
             Op::Ret => {
                 let types = args.iter().map(|&a| func.ty(a));

@@ -1,0 +1,138 @@
+//! `match`: one switch of the IR, its arms meeting behind it.
+
+use super::{Lower, Val};
+use crate::ast::{ExprId, List};
+use crate::scalar::Scalar;
+use ir::{Block, Case, Op, SwitchData, SwitchEdge};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Values `lo..=hi`, unsigned, that an arm asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wanted {
+    lo: u64,
+    hi: u64,
+    arm: u32,
+}
+
+impl Lower<'_, '_> {
+    pub(super) fn match_expr(&mut self, id: ExprId, value: ExprId, arms: List) -> Val {
+        let value_ty = self.ty_of(value);
+        let value = self.one(value);
+        let cases = first_wins(self.wanted(arms, self.scalar_of(value_ty)));
+        let default = arms.len - 1;
+        if cases.is_empty() || self.dead {
+            return self.block(self.ast.match_arms[arms.range()][default as usize].body);
+        }
+        let (head, mark) = (self.block, self.ssa.mark());
+        // Arms that no value gets to have no place in the code.
+        let mut blocks: Vec<Option<Block>> = vec![None; arms.len as usize];
+        cases.iter().map(|case| case.arm).chain([default]).for_each(|arm| blocks[arm as usize] = Some(head));
+        let mut ends = Vec::with_capacity(blocks.len());
+        for (arm, at) in arms.range().zip(&mut blocks) {
+            if at.is_none() {
+                continue;
+            }
+            self.block = self.new_block();
+            *at = Some(self.block);
+            let result = self.block(self.ast.match_arms[arm].body);
+            ends.push(self.end_arm(mark, mark, result));
+            self.dead = false;
+        }
+        let op = Op::Switch(self.func.switches.push(switch(&cases, &blocks)));
+        self.func.push(head, op, &[value], self.loc);
+        self.merge(ends, self.ty_of(id))
+    }
+
+    /// What the arms ask for, as unsigned numbers of the IR's type.
+    fn wanted(&self, arms: List, scalar: Scalar) -> Vec<Wanted> {
+        let max = u64::MAX >> (64 - scalar.ir().bits());
+        let mut all = Vec::with_capacity(arms.len as usize);
+        for (arm, n) in arms.range().zip(0..) {
+            for &(lo, hi) in &self.checked.patterns[self.ast.match_arms[arm].patterns.range()] {
+                let mut add = |lo: u64, hi: u64| all.push(Wanted { lo: lo & max, hi: hi & max, arm: n });
+                let (first, last) = (lo as i64, hi as i64);
+                match scalar.is_signed() {
+                    true if first < 0 && last >= 0 => {
+                        add(0, hi);
+                        add(lo, u64::MAX);
+                    }
+                    true if first <= last => add(lo, hi),
+                    false if lo <= hi => add(lo, hi),
+                    _ => {}
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The switch for these cases; the last arm is the default.
+fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
+    let mut data = SwitchData::default();
+    let mut edge_of = vec![0; blocks.len()];
+    let default_first = [blocks.len() - 1].into_iter().chain(0..blocks.len() - 1);
+    for arm in default_first {
+        if let Some(to) = blocks[arm] {
+            edge_of[arm] = data.edges.len() as u32;
+            data.edges.push(SwitchEdge { to, args_end: 1 });
+        }
+    }
+    data.cases.extend(cases.iter().map(|case| Case {
+        lo: case.lo,
+        hi: case.hi,
+        edge: edge_of[case.arm as usize],
+    }));
+    data
+}
+
+/// Each value goes to the first arm that asks for it: ranges in ascending order, none of which overlap.
+///
+/// A sweep over the ends of all ranges, with a heap of the arms that ask for the values in between.
+fn first_wins(mut wanted: Vec<Wanted>) -> Vec<Wanted> {
+    wanted.sort_by_key(|range| range.lo);
+    let mut ends: Vec<u128> =
+        wanted.iter().flat_map(|range| [u128::from(range.lo), u128::from(range.hi) + 1]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let mut out: Vec<Wanted> = Vec::with_capacity(wanted.len());
+    let mut open: BinaryHeap<Reverse<(u32, u64)>> = BinaryHeap::new();
+    let mut next = wanted.into_iter().peekable();
+    for piece in ends.windows(2) {
+        let (lo, hi) = (piece[0] as u64, (piece[1] - 1) as u64);
+        while let Some(range) = next.next_if(|range| range.lo == lo) {
+            open.push(Reverse((range.arm, range.hi)));
+        }
+        while open.peek().is_some_and(|&Reverse((_, end))| end < lo) {
+            open.pop();
+        }
+        let Some(&Reverse((arm, _))) = open.peek() else { continue };
+        match out.last_mut() {
+            Some(last) if last.arm == arm && last.hi + 1 == lo => last.hi = hi,
+            _ => out.push(Wanted { lo, hi, arm }),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn earlier_arms_win() {
+        let wanted = |list: &[(u64, u64)]| {
+            list.iter().zip(0..).map(|(&(lo, hi), arm)| Wanted { lo, hi, arm }).collect::<Vec<_>>()
+        };
+        let found = |list: &[(u64, u64)]| {
+            first_wins(wanted(list)).iter().map(|w| (w.lo, w.hi, w.arm)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[(5, 5), (0, 9), (3, 20)]), [(0, 4, 1), (5, 5, 0), (6, 9, 1), (10, 20, 2)]);
+        assert_eq!(found(&[(0, u64::MAX), (7, 7)]), [(0, u64::MAX, 0)]);
+        assert_eq!(
+            found(&[(9, 9), (u64::MAX, u64::MAX), (9, 10)]),
+            [(9, 9, 0), (10, 10, 2), (u64::MAX, u64::MAX, 1)]
+        );
+        assert_eq!(found(&[]), []);
+    }
+}

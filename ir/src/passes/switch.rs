@@ -1,0 +1,240 @@
+//! Switches become balanced trees of comparisons.
+//!
+//! Cases that touch and go the same way are one. A node of the tree halves the cases with `value < case`, and knows from the
+//! comparisons above what values are left to it; the last few cases are asked for one by one, each by the comparison that
+//! those bounds allow: equality, one side of the range, or `value - lo <= hi - lo` for both. (R. Sayle, "A Superoptimizer
+//! Analysis of Multiway Branch Code Generation", GCC Developers' Summit 2008, has more ways than pay on lanes.)
+//!
+//! It runs first: no other pass needs to know what a switch is good for, though none is wrong where there is one.
+
+use crate::entity::{Block, Inst, Switch, Value};
+use crate::func::{Case, Function, SrcLoc};
+use crate::op::{BinOp, IntCc, Op, UnOp};
+use crate::semantics::mask;
+use crate::types::Type;
+
+/// As many cases are asked for one by one.
+const LINEAR: usize = 3;
+
+/// Replaces every switch. Returns whether there was one.
+pub fn run(func: &mut Function) -> bool {
+    if func.switches.is_empty() {
+        return false;
+    }
+    let mut changed = false;
+    for block in std::mem::take(&mut func.layout) {
+        func.layout.push(block);
+        let Some(inst) = func.terminator(block) else { continue };
+        if let Op::Switch(switch) = func.insts[inst].op {
+            func.blocks[block].insts.pop();
+            lower(func, block, inst, switch);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Values that are left at a node, and the cases among them.
+#[derive(Clone, Copy)]
+struct Node<'c> {
+    cases: &'c [Case],
+    lo: u64,
+    hi: u64,
+}
+
+impl Node<'_> {
+    /// The edge that all values take, if they do.
+    fn only_edge(&self) -> Option<u32> {
+        match *self.cases {
+            [] => Some(0),
+            [Case { lo, hi, edge }, ..] if lo <= self.lo && self.hi <= hi => Some(edge),
+            _ => None,
+        }
+    }
+}
+
+fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch) {
+    let value = func.args(inst)[0];
+    let (ty, loc) = (func.ty(value), func.insts[inst].loc);
+    let cases = merged(func, inst, switch);
+    let root = Node { cases: &cases, lo: 0, hi: mask(ty) };
+    Tree { func, inst, value, ty, loc }.fill(block, root);
+}
+
+/// The cases without those that go where all others go, neighbours joined.
+fn merged(func: &Function, inst: Inst, switch: Switch) -> Vec<Case> {
+    let data = &func.switches[switch];
+    let is_default = |edge: u32| {
+        let plain = |which: usize| func.branch_args(inst, which).is_empty();
+        edge == 0 || (data.edges[edge as usize].to == data.edges[0].to && plain(0) && plain(edge as usize))
+    };
+    let mut cases: Vec<Case> = Vec::with_capacity(data.cases.len());
+    for &case in data.cases.iter().filter(|case| !is_default(case.edge)) {
+        match cases.last_mut() {
+            Some(last) if last.edge == case.edge && last.hi + 1 == case.lo => last.hi = case.hi,
+            _ => cases.push(case),
+        }
+    }
+    cases
+}
+
+struct Tree<'f> {
+    func: &'f mut Function,
+    inst: Inst,
+    value: Value,
+    ty: Type,
+    loc: SrcLoc,
+}
+
+impl Tree<'_> {
+    /// Ends `block` with what decides the node.
+    fn fill(&mut self, block: Block, node: Node<'_>) {
+        if let Some(edge) = node.only_edge() {
+            return self.jump(block, edge);
+        }
+        let Node { cases, lo, hi } = node;
+        if let [first, rest @ ..] = cases
+            && cases.len() <= LINEAR
+        {
+            let cond = self.is_in(block, *first, node);
+            let hit = Node { cases: &cases[..1], lo: first.lo, hi: first.hi };
+            let lo = if first.lo <= lo { first.hi + 1 } else { lo };
+            let hi = if first.hi >= hi { first.lo - 1 } else { hi };
+            return self.branch(block, cond, [hit, Node { cases: rest, lo, hi }]);
+        }
+        let (below, above) = cases.split_at(cases.len() / 2);
+        let middle = above[0].lo;
+        let cond = self.compare(block, IntCc::Ult, self.value, middle);
+        self.branch(
+            block,
+            cond,
+            [Node { cases: below, lo, hi: middle - 1 }, Node { cases: above, lo: middle, hi }],
+        );
+    }
+
+    fn branch(&mut self, block: Block, cond: Value, ways: [Node<'_>; 2]) {
+        let [then, otherwise] = ways.map(|node| self.target(node));
+        let op = Op::Br { then: then.0, otherwise: otherwise.0, then_args: 0 };
+        self.func.push(block, op, &[cond], self.loc);
+        for ((to, is_new), node) in [then, otherwise].into_iter().zip(ways) {
+            if is_new {
+                self.fill(to, node);
+            }
+        }
+    }
+
+    /// The block a node is decided in: where its only edge goes, or a new one.
+    fn target(&mut self, node: Node<'_>) -> (Block, bool) {
+        let edge = node.only_edge().map(|edge| edge as usize);
+        let plain = edge.filter(|&edge| self.func.branch_args(self.inst, edge).is_empty());
+        match plain.and_then(|edge| self.func.branch_target(self.inst, edge)) {
+            Some(to) => (to, false),
+            None => (self.func.add_block(), true),
+        }
+    }
+
+    fn jump(&mut self, block: Block, edge: u32) {
+        let args = self.func.branch_args(self.inst, edge as usize).to_vec();
+        if let Some(to) = self.func.branch_target(self.inst, edge as usize) {
+            self.func.push(block, Op::Jump(to), &args, self.loc);
+        }
+    }
+
+    /// Whether the value, one of the node's, is one of the case's.
+    fn is_in(&mut self, block: Block, case: Case, node: Node<'_>) -> Value {
+        match case {
+            Case { lo: 1, .. } if self.ty == Type::Bool => self.value,
+            _ if self.ty == Type::Bool => {
+                self.func.push1(block, Op::Un(UnOp::Not), &[self.value], Type::Bool, self.loc)
+            }
+            Case { lo, hi, .. } if lo == hi => self.compare(block, IntCc::Eq, self.value, lo),
+            Case { lo, hi, .. } if lo <= node.lo => self.compare(block, IntCc::Ule, self.value, hi),
+            Case { lo, hi, .. } if hi >= node.hi => self.compare(block, IntCc::Uge, self.value, lo),
+            Case { lo, hi, .. } => {
+                let lo_value = self.func.push1(block, Op::Const(lo), &[], self.ty, self.loc);
+                let args = [self.value, lo_value];
+                let above = self.func.push1(block, Op::Bin(BinOp::Sub), &args, self.ty, self.loc);
+                self.compare(block, IntCc::Ule, above, hi - lo)
+            }
+        }
+    }
+
+    fn compare(&mut self, block: Block, cc: IntCc, value: Value, with: u64) -> Value {
+        let with = self.func.push1(block, Op::Const(with), &[], self.ty, self.loc);
+        self.func.push1(block, Op::Icmp(cc), &[value, with], Type::Bool, self.loc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::parse;
+    use super::*;
+    use crate::interp::{Dispatch, Interp, Memory};
+
+    /// What the function of a value `v2` computes for each of the 64 lane numbers, shifted and multiplied.
+    fn results(module: &crate::Module) -> Vec<u8> {
+        let mut memory = Memory::new();
+        let out = memory.alloc_bytes(vec![0; 64 * 4]);
+        let kernarg = out.to_le_bytes().to_vec();
+        let dispatch =
+            Dispatch { kernel: "k", grid: [64, 1, 1], group: [64, 1, 1], kernarg, dynamic_shared: 0 };
+        Interp::new(module, &mut memory).run(&dispatch, &mut memory).unwrap();
+        memory.bytes(out, 256).unwrap().to_vec()
+    }
+
+    /// A kernel that stores what the switch passes to `b9`, of `lane - 8` times `step`.
+    fn kernel(switch: &str, step: i32) -> String {
+        format!(
+            "kernel @k {{ param \"o\" \"p\" u32 x 1 buffer global at 0 size 8 align 8 pointee_align 4\n kernarg_size 8\n\
+             b0:\n v0 = kernarg_ptr.ptr.constant\n v1 = load.ptr.global b64 constant [v0] align 8 invariant\n \
+             v20 = local_id.i32 0\n v21 = const.i32 8\n v22 = sub.i32 v20, v21\n v23 = const.i32 {step}\n \
+             v2 = mul.i32 v22, v23\n v3 = const.i32 1\n v4 = const.i32 2\n v5 = const.i32 3\n v6 = const.i32 2\n \
+             v7 = shl.i32 v20, v6\n v8 = ptr_add_z.ptr.global v1, v7\n {switch}\n\
+             b1:\n jump b9(v3)\nb2:\n jump b9(v4)\nb9(v9: i32):\n store b32 global [v8], v9 align 4\n ret }}"
+        )
+    }
+
+    fn check(switch: &str) {
+        for step in [1, 3, 0x0400_0000] {
+            let text = kernel(switch, step);
+            let mut module = parse(&text);
+            crate::verify::verify(&module).unwrap();
+            assert_eq!(parse(&module.to_string()).to_string(), module.to_string());
+            let before = results(&module);
+            let func = module.funcs.values_mut().next().unwrap();
+            assert!(run(func));
+            crate::verify::verify(&module).unwrap_or_else(|e| panic!("{e:?}\n{module}"));
+            assert_eq!(before, results(&module), "{module}");
+            assert!(before.chunks(4).any(|c| c != &before[..4]) || step > 3, "nothing depends on the value");
+        }
+    }
+
+    #[test]
+    fn trees_decide_as_switches_do() {
+        check("switch v2, b1 [ 6 -> b2 ]");
+        check("switch v2, b1 [ 0, 3 to 5, 9 -> b2, 6 to 8, 4294967290 to 4294967295 -> b9(v5) ]");
+        check(
+            "switch v2, b9(v5) [ 1 -> b1, 2 -> b2, 3 -> b9(v4), 4 -> b9(v3), 5 -> b1, 7 to 1000 -> b2, 2000 -> b1 ]",
+        );
+        let many: Vec<String> = (0..25).map(|n| format!("{} -> b{}", n * 2, 1 + n % 2)).collect();
+        check(&format!("switch v2, b9(v5) [ {} ]", many.join(", ")));
+        check("switch v2, b1 [ 0 to 2147483647 -> b2, 2147483648 to 4294967295 -> b9(v5) ]");
+    }
+
+    #[test]
+    fn depth_is_logarithmic() {
+        let many: Vec<String> = (0..1024).map(|n| format!("{} -> b{}", n * 3, 1 + n % 2)).collect();
+        let mut module = parse(&kernel(&format!("switch v2, b9(v5) [ {} ]", many.join(", ")), 1));
+        let func = module.funcs.values_mut().next().unwrap();
+        run(func);
+        let mut depth = vec![0; func.blocks.len()];
+        for &block in crate::analysis::Cfg::new(func).rpo() {
+            for to in func.succs(block) {
+                let below = depth[block.as_u32() as usize] + 1;
+                let depth = &mut depth[to.as_u32() as usize];
+                *depth = below.max(*depth);
+            }
+        }
+        assert!(depth.iter().max() <= Some(&14), "{depth:?}");
+    }
+}
