@@ -1,6 +1,7 @@
 //! A short, fixed run of the differential fuzzer; the long one is `cargo run --release -p kernc-fuzz`.
 
 use fuzz::garbage::{self, Kind};
+use fuzz::generate::Size;
 use fuzz::{Config, check};
 use kernc::{OptLevel, Target};
 use rayon::prelude::*;
@@ -11,6 +12,8 @@ fn run(target: &str, seeds: std::ops::Range<u64>) {
         levels: vec![OptLevel::O0, OptLevel::O2],
         verify: true,
         shrink: true,
+        size: Size::Small,
+        mode: kernc::sim::Mode::Fast,
     };
     let failures: Vec<String> = seeds
         .into_par_iter()
@@ -28,6 +31,22 @@ fn gfx906() {
 #[test]
 fn gfx900() {
     run("gfx900", 300..341);
+}
+
+/// Thousands of instructions, all shapes mixed, without a report of strict mode.
+#[test]
+fn large() {
+    let config = Config {
+        target: Target::by_name("gfx906").unwrap(),
+        levels: vec![OptLevel::O0, OptLevel::O2],
+        verify: true,
+        shrink: false,
+        size: Size::Large,
+        mode: kernc::sim::Mode::STRICT,
+    };
+    let failures: Vec<String> =
+        (1..7u64).into_par_iter().filter_map(|seed| check(seed, &config).err()).map(|f| f.what).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! They have the signature of the fuzzer's kernels. A comment `// grid X Y Z` gives the size of the dispatch; the group is
 //! what `// group X Y Z` or else `#[workgroup_size]` says.
 
-use fuzz::{Config, program::Shape, run};
+use fuzz::{Config, generate::Size, program::Shape, run};
 use kernc::{OptLevel, Target};
 
 /// The numbers behind `start` on the first line that has it.
@@ -15,7 +15,7 @@ fn numbers(source: &str, start: &str) -> [u32; 3] {
 
 fn check(target: &str) {
     let levels = vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3];
-    let config = Config { target: Target::by_name(target).unwrap(), levels, verify: true, shrink: false };
+    let config = Config { target: Target::by_name(target).unwrap(), levels, verify: true, shrink: false, size: Size::Small, mode: kernc::sim::Mode::Fast };
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/regress");
     let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

@@ -3,6 +3,7 @@
 mod common;
 
 use fuzz::program::{PARAMS, Shape};
+use fuzz::generate::Size;
 use fuzz::{Config, run};
 use kernc::{Compiler, OptLevel, Options, Target};
 use std::fmt::Write;
@@ -62,6 +63,8 @@ fn more_values_than_registers() {
         levels: LEVELS.to_vec(),
         verify: true,
         shrink: false,
+        size: Size::Small,
+        mode: kernc::sim::Mode::Fast,
     };
     let shape = Shape { grid: [100, 1, 1], group: [64, 1, 1] };
     run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{what}"));

@@ -11,9 +11,9 @@ pub mod rng;
 mod shrink;
 pub mod types;
 
-use generate::generate;
+use generate::{Size, generate};
 use kernc::{Compiler, OptLevel, Options, Target};
-use launch::{emulate, interpret};
+use launch::{emulate_in, interpret};
 use program::{Program, Shape};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,11 +49,15 @@ pub struct Config {
     pub verify: bool,
     /// Make failing programs smaller.
     pub shrink: bool,
+    /// How large the programs are.
+    pub size: Size,
+    /// How the emulator runs: in strict mode a report is a failure too.
+    pub mode: kernc::sim::Mode,
 }
 
 /// Generates the program of a seed and compares every way of running it. A failing program is made smaller.
 pub fn check(seed: u64, config: &Config) -> Result<(), Box<Failure>> {
-    let program = generate(seed);
+    let program = generate(seed, config.size);
     let Err(what) = run_program(&program, config) else { return Ok(()) };
     let shape = program.shape;
     let (what, source) = match config.shrink {
@@ -96,7 +100,7 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
             let optimised = interpret(&optimised.0, kernel, shape)
                 .map_err(|error| format!("interpreter after {level:?}: {error}"))?;
             compare(expected, &optimised, &format!("optimiser {level:?}"))?;
-            let emulated = emulate(object.bytes(), kernel, shape)
+            let emulated = emulate_in(config.mode, object.bytes(), kernel, shape)
                 .map_err(|error| format!("emulator {level:?}: {error}"))?;
             compare(expected, &emulated, &format!("code {level:?}"))?;
         }

@@ -2,6 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
+use fuzz::generate::Size;
 use fuzz::{Config, check};
 use kernc::{OptLevel, Target};
 use rayon::prelude::*;
@@ -22,7 +23,7 @@ struct Args {
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
-    /// What to run: random kernels, or damaged input that must not panic.
+    /// What to run: random kernels, large ones (two levels, strict mode), or damaged input that must not panic.
     #[arg(long, value_enum, default_value = "kernels")]
     what: What,
     /// Stop after this many failures.
@@ -36,6 +37,7 @@ struct Args {
 #[derive(Clone, Copy, ValueEnum)]
 enum What {
     Kernels,
+    Large,
     Source,
     Object,
     Npy,
@@ -44,7 +46,7 @@ enum What {
 fn main() -> ExitCode {
     let args = Args::parse();
     let damaged = match args.what {
-        What::Kernels => None,
+        What::Kernels | What::Large => None,
         What::Source => Some(Kind::Source),
         What::Object => Some(Kind::Object),
         What::Npy => Some(Kind::Npy),
@@ -54,8 +56,10 @@ fn main() -> ExitCode {
         println!("{} damaged inputs, {passed} still good", args.count);
         return ExitCode::SUCCESS;
     }
+    let large = matches!(args.what, What::Large);
+    let size = if large { Size::Large } else { Size::Small };
     if args.show {
-        let program = fuzz::generate::generate(args.seed);
+        let program = fuzz::generate::generate(args.seed, size);
         let [x, y, z] = program.shape.grid;
         print!("// grid {x} {y} {z}\n{}", program.source());
         return ExitCode::SUCCESS;
@@ -66,9 +70,14 @@ fn main() -> ExitCode {
     };
     let config = Config {
         target,
-        levels: vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
+        levels: match large {
+            true => vec![OptLevel::O0, OptLevel::O2],
+            false => vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
+        },
         verify: true,
         shrink: !args.no_shrink,
+        size,
+        mode: if large { kernc::sim::Mode::STRICT } else { kernc::sim::Mode::Fast },
     };
     let mut failures = 0;
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();

@@ -21,8 +21,8 @@ pub enum Stmt {
     Line(String),
     /// Header line and body, closed by `}`.
     Block(String, Vec<Stmt>),
-    /// `if` with both sides.
-    IfElse(String, Vec<Stmt>, Vec<Stmt>),
+    /// Several headers with bodies, `if … {`, `} else if … {`, `} else {`, closed by `}`.
+    Arms(Vec<(String, Vec<Stmt>)>),
 }
 
 /// Sizes of the dispatch.
@@ -182,7 +182,7 @@ fn count(stmts: &[Stmt]) -> usize {
     let below = |stmt: &Stmt| match stmt {
         Stmt::Line(_) => 0,
         Stmt::Block(_, body) => count(body),
-        Stmt::IfElse(_, then, otherwise) => count(then) + count(otherwise),
+        Stmt::Arms(arms) => arms.iter().map(|arm| count(&arm.1)).sum(),
     };
     stmts.iter().map(|stmt| 1 + below(stmt)).sum()
 }
@@ -194,10 +194,7 @@ fn edit(stmts: &mut Vec<Stmt>, n: &mut usize, keep_body: bool) -> bool {
             let inner = match stmts.remove(at) {
                 Stmt::Line(_) => Vec::new(),
                 Stmt::Block(_, body) => body,
-                Stmt::IfElse(_, mut then, otherwise) => {
-                    then.extend(otherwise);
-                    then
-                }
+                Stmt::Arms(arms) => arms.into_iter().flat_map(|arm| arm.1).collect(),
             };
             if keep_body {
                 stmts.splice(at..at, inner);
@@ -208,7 +205,7 @@ fn edit(stmts: &mut Vec<Stmt>, n: &mut usize, keep_body: bool) -> bool {
         let found = match &mut stmts[at] {
             Stmt::Line(_) => false,
             Stmt::Block(_, body) => edit(body, n, keep_body),
-            Stmt::IfElse(_, then, otherwise) => edit(then, n, keep_body) || edit(otherwise, n, keep_body),
+            Stmt::Arms(arms) => arms.iter_mut().any(|arm| edit(&mut arm.1, n, keep_body)),
         };
         if found {
             return true;
@@ -229,11 +226,11 @@ fn write_stmts(stmts: &[Stmt], depth: usize, out: &mut String) {
                 write_stmts(body, depth + 1, out);
                 let _ = writeln!(out, "{pad}}}");
             }
-            Stmt::IfElse(head, then, otherwise) => {
-                let _ = writeln!(out, "{pad}{head}");
-                write_stmts(then, depth + 1, out);
-                let _ = writeln!(out, "{pad}}} else {{");
-                write_stmts(otherwise, depth + 1, out);
+            Stmt::Arms(arms) => {
+                for (head, body) in arms {
+                    let _ = writeln!(out, "{pad}{head}");
+                    write_stmts(body, depth + 1, out);
+                }
                 let _ = writeln!(out, "{pad}}}");
             }
         }

@@ -51,6 +51,9 @@ impl Generator {
         if depth == 0 || self.rng.one_in(5) {
             return self.leaf(ty);
         }
+        if self.rng.one_in(40) {
+            return self.match_expr(ty, depth);
+        }
         if self.rng.one_in(10) {
             let condition = self.condition(1);
             let (a, b) = (self.expr(ty, depth - 1), self.expr(ty, depth - 1));
@@ -72,6 +75,44 @@ impl Generator {
             return self.lane(ty, depth);
         }
         if ty.is_float() { self.float_expr(ty, depth) } else { self.int_expr(ty, depth) }
+    }
+
+    fn match_expr(&mut self, ty: Ty, depth: usize) -> String {
+        let (head, patterns) = self.matched();
+        let constants = self.rng.one_in(2);
+        let mut arms = String::new();
+        for pattern in patterns {
+            let value = if constants { self.literal(ty) } else { self.expr(ty, depth - 1) };
+            arms += &format!("{pattern} => {value}, ");
+        }
+        format!("({head} {{ {arms}_ => {} }})", self.leaf(ty))
+    }
+
+    /// `match x`, and patterns that may overlap, near each other or far apart, for some of the values it has.
+    pub(super) fn matched(&mut self) -> (String, Vec<String>) {
+        let ty = if self.rng.one_in(3) { self.scalar() } else { Ty::U32 };
+        let ty = if ty.is_float() { Ty::U32 } else { ty };
+        let value = self.expr(ty, 1);
+        let (head, signed) = match self.rng.below(4) {
+            0 => (format!("match {value}"), matches!(ty, Ty::I16 | Ty::I32 | Ty::I64)),
+            1 => ("match (uni_0 & 15)".to_owned(), false),
+            _ => (format!("match ({value} & {})", [7, 15, 31, 100][self.rng.below(4)]), false),
+        };
+        let step = *self.rng.pick(&[1, 1, 1, 3]);
+        let mut patterns = Vec::new();
+        for _ in 0..1 + self.rng.below(12) {
+            let alternatives: Vec<String> = (0..1 + self.rng.below(3))
+                .map(|_| {
+                    let first = (self.rng.below(32) * step) as i32 - if signed { 16 } else { 0 };
+                    match self.rng.one_in(3) {
+                        true => format!("{first}..={}", first + self.rng.below(8) as i32),
+                        false => first.to_string(),
+                    }
+                })
+                .collect();
+            patterns.push(alternatives.join(" | "));
+        }
+        (head, patterns)
     }
 
     fn call(&mut self, ty: Ty, depth: usize) -> String {
@@ -182,8 +223,9 @@ impl Generator {
     fn float_expr(&mut self, ty: Ty, depth: usize) -> String {
         let a = self.expr(ty, depth - 1);
         let b = self.expr(ty, depth - 1);
-        match self.rng.below(13) {
+        match self.rng.below(14) {
             0..=4 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*"])),
+            12 => format!("({a} % {b})"),
             5 => format!("fma({a}, {b}, {})", self.leaf(ty)),
             6 => format!("{}({a})", self.rng.pick(&["floor", "ceil", "trunc", "abs", "round"])),
             7 => format!("(-{a})"),

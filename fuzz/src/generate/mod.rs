@@ -30,7 +30,21 @@ struct Features {
     own: bool,
     /// The large private array.
     big: bool,
+    /// Many ways out of one loop.
+    exits: bool,
 }
+
+/// How large a program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Some hundred machine instructions, loops three deep.
+    Small,
+    /// 5,000 to 50,000 machine instructions, all shapes mixed, loops two deep.
+    Large,
+}
+
+/// Statements of the smallest large program.
+const LARGE_FUEL: usize = 500;
 
 struct Generator {
     rng: Rng,
@@ -47,10 +61,11 @@ struct Generator {
     open: Vec<usize>,
     /// Statements left.
     fuel: usize,
+    size: Size,
 }
 
 /// The program of a seed.
-pub fn generate(seed: u64) -> Program {
+pub fn generate(seed: u64, size: Size) -> Program {
     let mut rng = Rng::new(seed);
     let mut types = vec![Ty::U32];
     types.extend(TYPES[1..].iter().filter(|_| rng.one_in(2)));
@@ -62,8 +77,12 @@ pub fn generate(seed: u64) -> Program {
         atomics: rng.one_in(3),
         own: rng.one_in(2),
         big: rng.one_in(3),
+        exits: rng.one_in(3),
     };
-    let shape = *rng.pick(&SHAPES);
+    let shape = match size {
+        Size::Small => *rng.pick(&SHAPES),
+        Size::Large => SHAPES[2 + rng.below(2)],
+    };
     let each = 1 + rng.below(3);
     let vars = Vars { types: types.clone(), each };
     let mut generator = Generator {
@@ -77,12 +96,13 @@ pub fn generate(seed: u64) -> Program {
         loops: 0,
         open: Vec::new(),
         fuel: 0,
+        size,
     };
     let mut bodies = Vec::new();
     for _ in 0..generator.rng.below(6).saturating_sub(3) {
         bodies.push(generator.function());
     }
-    let kernels = if generator.rng.one_in(8) { 2 } else { 1 };
+    let kernels = if size == Size::Small && generator.rng.one_in(8) { 2 } else { 1 };
     for n in 0..kernels {
         bodies.push(generator.kernel(n));
     }
@@ -107,7 +127,10 @@ impl Generator {
 
     fn kernel(&mut self, n: usize) -> Body {
         self.result = None;
-        self.fuel = 4 + self.rng.below(28);
+        self.fuel = match self.size {
+            Size::Small => 4 + self.rng.below(28),
+            Size::Large => LARGE_FUEL << self.rng.below(4),
+        };
         let stmts = self.block(0, true);
         Body { name: format!("test{n}"), result: None, attrs: self.budgets(), stmts }
     }
@@ -115,6 +138,9 @@ impl Generator {
     /// Few registers, sometimes.
     fn budgets(&mut self) -> Vec<String> {
         let mut attrs = Vec::new();
+        if self.size == Size::Large {
+            return attrs;
+        }
         if self.rng.one_in(3) {
             attrs.push(format!("#[num_vgpr({})]", 12 + self.rng.below(40)));
         }

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::Generator;
+use super::{Generator, Size};
 use crate::program::{ARRAYS, COUNTS, OWN, Stmt};
 use crate::types::Ty;
 
@@ -11,7 +11,11 @@ fn line(text: String) -> Stmt {
 impl Generator {
     pub(super) fn block(&mut self, depth: usize, uniform: bool) -> Vec<Stmt> {
         let mut out = Vec::new();
-        let count = 1 + self.rng.below(if depth == 0 { 12 } else { 4 });
+        let count = match (depth, self.size) {
+            (0, Size::Large) => usize::MAX,
+            (0, Size::Small) => 1 + self.rng.below(12),
+            _ => 1 + self.rng.below(4),
+        };
         for _ in 0..count {
             if self.fuel == 0 {
                 break;
@@ -24,7 +28,8 @@ impl Generator {
 
     /// `uniform`: all work-items of the group come here together.
     fn stmt(&mut self, depth: usize, uniform: bool) -> Stmt {
-        match self.rng.below(if depth < 3 { 24 } else { 14 }) {
+        let deepest = if self.size == Size::Large { 2 } else { 3 };
+        match self.rng.below(if depth < deepest { 29 } else { 15 }) {
             0..=4 => self.assign(),
             5 => self.array_store(),
             6 => self.compound(),
@@ -36,26 +41,53 @@ impl Generator {
             12 if !self.open.is_empty() => self.jump(),
             13 if uniform && self.features.barriers => self.exchange(),
             13 if self.result.is_some() || self.features.returns => self.early_return(),
-            10..=13 => self.assign(),
-            14..=16 => {
-                let condition = self.condition(2);
-                let then = self.block(depth + 1, false);
-                if self.rng.one_in(2) {
-                    Stmt::Block(format!("if {condition} {{"), then)
-                } else {
-                    Stmt::IfElse(format!("if {condition} {{"), then, self.block(depth + 1, false))
-                }
-            }
-            17..=18 => self.for_loop(depth, uniform),
-            19 => self.stepped_loop(depth),
-            20 => self.while_loop(depth),
-            21 => self.endless_loop(depth),
-            22 if uniform && self.features.barriers => self.uniform_loop(depth),
+            14 if self.features.exits && !self.open.is_empty() => self.exits(),
+            10..=14 => self.assign(),
+            15..=17 => self.if_chain(depth),
+            18..=19 => self.for_loop(depth, uniform),
+            20 => self.stepped_loop(depth),
+            21 => self.while_loop(depth),
+            22 => self.endless_loop(depth),
+            23 if uniform && self.features.barriers => self.uniform_loop(depth),
+            24..=25 => self.match_stmt(depth),
             _ => {
                 let condition = self.uniform_condition();
                 Stmt::Block(format!("if {condition} {{"), self.block(depth + 1, uniform))
             }
         }
+    }
+
+    /// `if`, alone, with `else`, or with some `else if`.
+    fn if_chain(&mut self, depth: usize) -> Stmt {
+        let mut arms = vec![(format!("if {} {{", self.condition(2)), self.block(depth + 1, false))];
+        if self.rng.one_in(4) {
+            for _ in 0..1 + self.rng.below(6) {
+                arms.push((format!("}} else if {} {{", self.condition(1)), self.block(depth + 1, false)));
+            }
+        }
+        if self.rng.one_in(2) {
+            arms.push(("} else {".to_owned(), self.block(depth + 1, false)));
+        }
+        Stmt::Arms(arms)
+    }
+
+    fn match_stmt(&mut self, depth: usize) -> Stmt {
+        let (head, patterns) = self.matched();
+        let mut arms: Vec<Stmt> =
+            patterns.into_iter().map(|p| Stmt::Block(format!("{p} => {{"), self.block(depth + 1, false))).collect();
+        arms.push(Stmt::Block("_ => {".to_owned(), self.block(depth + 1, false)));
+        Stmt::Block(format!("{head} {{"), arms)
+    }
+
+    /// Several ways out of the loops around, with something done before each.
+    fn exits(&mut self) -> Stmt {
+        let mut body = Vec::new();
+        for _ in 0..2 + self.rng.below(8) {
+            body.push(self.assign());
+            let returns = self.result.is_some() || self.features.returns;
+            body.push(if returns && self.rng.one_in(4) { self.early_return() } else { self.jump() });
+        }
+        Stmt::Block("if true {".to_owned(), body)
     }
 
     fn assign(&mut self) -> Stmt {

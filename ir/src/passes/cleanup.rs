@@ -4,7 +4,7 @@
 use crate::analysis::Cfg;
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Value};
-use crate::func::Function;
+use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
@@ -108,8 +108,9 @@ fn skippable(
         return None;
     }
     // Parameters used elsewhere need the block to exist.
-    let in_jump = |p: Value| func.branch_args(only, 0).iter().filter(|&&v| v == p).count() as u32;
-    if func.params(empty).iter().any(|&p| s.uses[p.index()] > in_jump(p)) {
+    let uses: u32 = func.params(empty).iter().map(|p| s.uses[p.index()]).sum();
+    let in_jump = func.branch_args(only, 0).iter().filter(|&&v| param_of(func, empty, v).is_some()).count();
+    if uses > in_jump as u32 {
         return None;
     }
     for other in (0..func.branch_count(last)).filter(|&n| n != which) {
@@ -125,9 +126,14 @@ fn skippable(
 
 /// What `value`, passed on by the jump of `empty`, is when `empty` is reached by this edge.
 fn through(func: &Function, last: Inst, which: usize, empty: Block, value: Value) -> Value {
-    match func.params(empty).iter().position(|&p| p == value) {
-        Some(index) => func.branch_args(last, which)[index],
-        None => value,
+    param_of(func, empty, value).map_or(value, |index| func.branch_args(last, which)[index])
+}
+
+/// The number of a parameter of the block.
+fn param_of(func: &Function, block: Block, value: Value) -> Option<usize> {
+    match func.values[value].def {
+        ValueDef::Param(home, index) if home == block => Some(usize::from(index)),
+        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
-use crate::func::{Function, InstList, Module};
+use crate::func::{Function, Module};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 
@@ -38,53 +38,38 @@ fn inline_calls(module: &mut Module, id: FuncId, graph: &CallGraph) {
     }
     // The caller is taken out so that callees can be read meanwhile.
     let mut func = std::mem::replace(&mut module.funcs[id], Function::new(""));
-    let mut layout = std::mem::take(&mut func.layout);
-    let mut work: Vec<Block> = layout.drain(..).rev().collect();
-    while let Some(block) = work.pop() {
-        layout.push(block);
-        let insts = &func.blocks[block].insts;
-        let found = insts.iter().enumerate().find_map(|(at, &i)| Some((at, callee_of(&func, i)?)));
-        if let Some((at, callee)) = found.filter(|_| func.insts.len() < MAX_INSTS) {
-            let rest = split_and_copy(&mut func, &module.funcs[callee], block, at, &mut layout);
-            work.push(rest);
+    for block in std::mem::take(&mut func.layout) {
+        func.layout.push(block);
+        let mut at = block;
+        for inst in std::mem::take(&mut func.blocks[block].insts) {
+            match callee_of(&func, inst).filter(|_| func.insts.len() < MAX_INSTS) {
+                Some(callee) => at = replace_call(&mut func, &module.funcs[callee], at, inst),
+                None => func.append(at, inst),
+            }
         }
     }
-    func.layout = layout;
     module.funcs[id] = func;
 }
 
-/// Replaces the call at place `at` of `block` by the callee's blocks, which are appended to `layout`.
-/// Returns the block that holds what came after the call.
-fn split_and_copy(
-    func: &mut Function,
-    callee: &Function,
-    block: Block,
-    at: usize,
-    layout: &mut Vec<Block>,
-) -> Block {
+/// Ends `block` with the callee's blocks in place of the call, and returns the block that goes on behind it.
+fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst) -> Block {
     let rest = func.make_block();
-    let mut tail: InstList = func.blocks[block].insts.drain(at..).collect();
-    let call = tail.remove(0);
-    for &inst in &tail {
-        func.insts[inst].block = rest;
-    }
-    func.blocks[rest].insts = tail;
     // The call's results become the parameters of what follows.
-    let results: Vec<Value> = func.results_of(call).collect();
-    for (index, &value) in results.iter().enumerate() {
+    for (index, value) in func.results_of(call).enumerate() {
         func.values[value].def = crate::func::ValueDef::Param(rest, index as u16);
         func.blocks[rest].params.push(value, &mut func.pool);
     }
     func.insts[call].results = 0;
     let args = func.args(call).to_vec();
     let loc = func.insts[call].loc;
-    let entry = copy_body(func, callee, rest, layout);
+    let entry = copy_body(func, callee, rest);
     func.push(block, Op::Jump(entry), &args, loc);
+    func.layout.push(rest);
     rest
 }
 
 /// Copies the callee's blocks into `func`, returns going to `rest`; the result is the copy of the entry.
-fn copy_body(func: &mut Function, callee: &Function, rest: Block, layout: &mut Vec<Block>) -> Block {
+fn copy_body(func: &mut Function, callee: &Function, rest: Block) -> Block {
     let mut blocks: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
     let mut values: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
     let mut slots: SecondaryMap<Slot, Option<Slot>> = SecondaryMap::new();
@@ -94,7 +79,7 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, layout: &mut V
     for &old in &callee.layout {
         let new = func.make_block();
         blocks[old] = Some(new);
-        layout.push(new);
+        func.layout.push(new);
         func.unroll[new] = callee.unroll[old];
         for &param in callee.params(old) {
             values[param] = Some(func.add_param(new, callee.ty(param)));

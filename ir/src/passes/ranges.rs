@@ -18,6 +18,7 @@ use crate::func::{Function, SrcLoc};
 use crate::op::{BinOp, CastOp, IntCc, Op, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
+use std::cell::Cell;
 
 /// Conditions are taken apart, and offsets rebuilt, to this depth.
 const MAX_DEPTH: u32 = 6;
@@ -31,12 +32,14 @@ pub struct Scratch {
     /// Interval of each value where it is defined.
     base: Vec<Interval>,
     facts: Vec<Fact>,
-    /// Newest fact about each value.
-    newest: Vec<u32>,
+    /// Newest fact about each value that may still hold somewhere.
+    newest: Vec<Cell<u32>>,
+    /// By position of a block: that of the last block that one it dominates goes to (its values are looked at there, too).
+    last_below: Vec<u32>,
     out: Vec<Inst>,
 }
 
-/// In the blocks that `block` dominates, a value is in `interval`.
+/// In the blocks that `block` dominates, a value is in `interval`: by itself, and by the older facts that held there.
 #[derive(Clone, Copy, Debug)]
 struct Fact {
     block: Block,
@@ -50,7 +53,16 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     s.base.extend(func.values.values().map(|v| Interval::full(v.ty)));
     s.facts.clear();
     s.newest.clear();
-    s.newest.resize(func.values.len(), NONE);
+    s.newest.resize(func.values.len(), Cell::new(NONE));
+    s.last_below.clear();
+    let next = |&block: &Block| cfg.succs(block).map(|to| cfg.position(to)).max();
+    s.last_below.extend(cfg.rpo().iter().map(|block| next(block).max(Some(cfg.position(*block))).unwrap_or(0)));
+    for (at, &block) in cfg.rpo().iter().enumerate().rev() {
+        if let Some(up) = dom.idom(block) {
+            let up = cfg.position(up) as usize;
+            s.last_below[up] = s.last_below[up].max(s.last_below[at]);
+        }
+    }
     let entry = func.entry();
     let mut walker = Walker { func, cfg, dom, loops, s, block: entry, changed: false };
     for &block in cfg.rpo() {
@@ -84,18 +96,23 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// What is known about a value here.
+    /// What is known about a value here: the newest fact that holds includes the older ones.
     fn range(&self, value: Value) -> Interval {
         let Some(&base) = self.s.base.get(value.index()) else { return Interval::full(self.func.ty(value)) };
-        let mut interval = base;
-        let mut at = self.s.newest.get(value.index()).copied().unwrap_or(NONE);
+        let Some(newest) = self.s.newest.get(value.index()) else { return base };
+        let here = self.cfg.position(self.block);
+        let mut at = newest.get();
         while let Some(fact) = self.s.facts.get(at as usize) {
             if self.dom.dominates(fact.block, self.block) {
-                interval = interval.meet(fact.interval);
+                return fact.interval;
+            }
+            // Blocks are looked at in order: what holds nowhere from here on is forgotten.
+            if at == newest.get() && self.s.last_below[self.cfg.position(fact.block) as usize] < here {
+                newest.set(fact.older);
             }
             at = fact.older;
         }
-        interval
+        base
     }
 
     fn block(&mut self, block: Block) {
@@ -295,8 +312,9 @@ impl Walker<'_> {
         if narrower == self.range(value) || depth == 0 {
             return;
         }
-        self.s.facts.push(Fact { block: self.block, interval, older: self.s.newest[value.index()] });
-        self.s.newest[value.index()] = self.s.facts.len() as u32 - 1;
+        let newest = &self.s.newest[value.index()];
+        self.s.facts.push(Fact { block: self.block, interval: narrower, older: newest.get() });
+        newest.set(self.s.facts.len() as u32 - 1);
         let Some(inst) = self.func.def_inst(value) else { return };
         let args = self.func.args(inst);
         match self.func.insts[inst].op {
@@ -354,7 +372,7 @@ impl Walker<'_> {
             while self.s.base.len() <= value.index() {
                 let ty = self.func.ty(Value::new(self.s.base.len()));
                 self.s.base.push(Interval::full(ty));
-                self.s.newest.push(NONE);
+                self.s.newest.push(Cell::new(NONE));
             }
             self.s.base[value.index()] = interval;
         }

@@ -34,7 +34,12 @@ pub struct Scratch {
     reached: Vec<bool>,
     pub(super) memory: Memory,
     incoming: Vec<Value>,
+    /// Blocks that instructions were moved out of.
+    hoisted_from: Vec<Block>,
 }
+
+/// Steps up the dominator tree that a move out of a block is worth.
+const MAX_CLIMB: usize = 32;
 
 /// A pure operation with one result, and its arguments (the unused ones are arbitrary).
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +76,7 @@ pub(super) fn run(
     s.reached.clear();
     s.reached.resize(func.blocks.len(), false);
     s.memory.clear();
+    s.hoisted_from.clear();
     count_uses(func, &mut s.uses);
     let entry = func.entry();
     s.reached[entry.index()] = true;
@@ -88,6 +94,12 @@ pub(super) fn run(
         func.insts[leaf].block = entry;
     }
     func.blocks[entry].insts.insert_many(0, s.leaves.drain(..));
+    s.hoisted_from.sort_unstable();
+    s.hoisted_from.dedup();
+    for &from in &s.hoisted_from {
+        let Function { blocks, insts, .. } = func;
+        blocks[from].insts.retain(|inst| insts[*inst].block == from);
+    }
 }
 
 fn count_uses(func: &Function, uses: &mut Vec<u32>) {
@@ -318,16 +330,14 @@ impl Rewriter<'_> {
     /// to where it dominates both. Worth it for what is slow: it runs even where neither is reached.
     fn hoist(&mut self, twin: Inst) -> bool {
         let from = self.func.insts[twin].block;
-        let mut to = self.block;
-        while !self.dom.dominates(to, from) {
-            let Some(up) = self.dom.idom(to) else { return false };
-            to = up;
-        }
+        let up = std::iter::successors(Some(self.block), |&block| self.dom.idom(block)).take(MAX_CLIMB);
+        let Some(to) = up.into_iter().find(|&block| self.dom.dominates(block, from)) else { return false };
         let args_reach = self.func.args(twin).iter().all(|&v| self.dom.dominates(self.func.block_of(v), to));
         if to == from || to == self.block || !args_reach || !self.in_loop_of(self.block, to) {
             return false;
         }
-        self.func.blocks[from].insts.retain(|i| *i != twin);
+        // Where it was, it is taken out at the end.
+        self.s.hoisted_from.push(from);
         let target = &mut self.func.blocks[to].insts;
         let end = target.len().saturating_sub(1);
         target.insert(end, twin);

@@ -135,7 +135,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
         promoter.block(block);
     }
     let entry = func.entry();
-    func.blocks[entry].insts.splice(0..0, s.zeros.drain(..).map(|(_, inst)| inst));
+    func.blocks[entry].insts.insert_many(0, s.zeros.drain(..).map(|(_, inst)| inst));
     s.subst.apply(func);
     true
 }
