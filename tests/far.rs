@@ -3,7 +3,7 @@
 mod common;
 
 use common::{have, scratch, section, tool};
-use fuzz::launch::{emulate_in, interpret};
+use fuzz::launch::{emulate, interpret};
 use fuzz::program::{PARAMS, Shape};
 use kernc::{CodeObject, Compiler, OptLevel, Options, Target};
 use sim::Mode;
@@ -44,7 +44,7 @@ fn check(name: &str, source: &str, levels: &[OptLevel], bytes: u32) {
     let expected = interpret(&module, "test0", &shape).unwrap();
     for &level in levels {
         let object = object(source, level);
-        let results = emulate_in(Mode::Strict { keep_going: false }, object.bytes(), "test0", &shape);
+        let results = emulate(Mode::Strict { keep_going: false }, object.bytes(), "test0", &shape);
         assert!(results.unwrap() == expected, "{name} {level:?}: results differ");
         let size = object.kernels()[0].resources.code_bytes;
         assert!(size > bytes, "{name} {level:?}: only {size} bytes of code");

@@ -15,7 +15,14 @@ fn numbers(source: &str, start: &str) -> [u32; 3] {
 
 fn check(target: &str) {
     let levels = vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3];
-    let config = Config { target: Target::by_name(target).unwrap(), levels, verify: true, shrink: false, size: Size::Small, mode: kernc::sim::Mode::Fast };
+    let config = Config {
+        target: Target::by_name(target).unwrap(),
+        levels,
+        verify: true,
+        shrink: false,
+        size: Size::Small,
+        mode: kernc::sim::Mode::Fast,
+    };
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/regress");
     let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

@@ -2,8 +2,8 @@
 
 mod common;
 
-use fuzz::program::{PARAMS, Shape};
 use fuzz::generate::Size;
+use fuzz::program::{PARAMS, Shape};
 use fuzz::{Config, run};
 use kernc::{Compiler, OptLevel, Options, Target};
 use std::fmt::Write;

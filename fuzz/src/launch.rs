@@ -85,13 +85,8 @@ pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape) -> Result<Vec
     memory.bytes(out, output.size).map(<[u8]>::to_vec).ok_or_else(|| "no output".to_owned())
 }
 
-/// What the kernel writes, by the emulator.
-pub fn emulate(object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
-    emulate_in(sim::Mode::Fast, object, kernel, shape)
-}
-
-/// [`emulate`] in a mode of the emulator.
-pub fn emulate_in(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
+/// What the kernel writes, by the emulator in a mode.
+pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
     let text = |error: &dyn fmt::Display| error.to_string();
     let output = Output::new(shape);
     let object = sim::CodeObject::load(object).map_err(|error| text(&error))?;

@@ -13,7 +13,7 @@ pub mod types;
 
 use generate::{Size, generate};
 use kernc::{Compiler, OptLevel, Options, Target};
-use launch::{emulate_in, interpret};
+use launch::{emulate, interpret};
 use program::{Program, Shape};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -100,7 +100,7 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
             let optimised = interpret(&optimised.0, kernel, shape)
                 .map_err(|error| format!("interpreter after {level:?}: {error}"))?;
             compare(expected, &optimised, &format!("optimiser {level:?}"))?;
-            let emulated = emulate_in(config.mode, object.bytes(), kernel, shape)
+            let emulated = emulate(config.mode, object.bytes(), kernel, shape)
                 .map_err(|error| format!("emulator {level:?}: {error}"))?;
             compare(expected, &emulated, &format!("code {level:?}"))?;
         }

@@ -73,8 +73,10 @@ impl Generator {
 
     fn match_stmt(&mut self, depth: usize) -> Stmt {
         let (head, patterns) = self.matched();
-        let mut arms: Vec<Stmt> =
-            patterns.into_iter().map(|p| Stmt::Block(format!("{p} => {{"), self.block(depth + 1, false))).collect();
+        let mut arms: Vec<Stmt> = patterns
+            .into_iter()
+            .map(|p| Stmt::Block(format!("{p} => {{"), self.block(depth + 1, false)))
+            .collect();
         arms.push(Stmt::Block("_ => {".to_owned(), self.block(depth + 1, false)));
         Stmt::Block(format!("{head} {{"), arms)
     }

@@ -56,7 +56,8 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     s.newest.resize(func.values.len(), Cell::new(NONE));
     s.last_below.clear();
     let next = |&block: &Block| cfg.succs(block).map(|to| cfg.position(to)).max();
-    s.last_below.extend(cfg.rpo().iter().map(|block| next(block).max(Some(cfg.position(*block))).unwrap_or(0)));
+    s.last_below
+        .extend(cfg.rpo().iter().map(|block| next(block).max(Some(cfg.position(*block))).unwrap_or(0)));
     for (at, &block) in cfg.rpo().iter().enumerate().rev() {
         if let Some(up) = dom.idom(block) {
             let up = cfg.position(up) as usize;
