@@ -1,6 +1,6 @@
 //! Statements and control flow.
 
-use super::ssa::{Arm, Edge, pick};
+use super::ssa::{Arm, Arms, Edge, pick};
 use super::{Lower, Val};
 use crate::ast::{BlockId, ExprId, ExprKind, List, StmtId, StmtKind, Sym};
 use crate::check::Res;
@@ -128,7 +128,7 @@ impl Lower<'_, '_> {
     pub(super) fn if_chain(&mut self, id: ExprId, arms: List, otherwise: Option<BlockId>) -> Val {
         let start = self.ssa.mark();
         let outer = self.loc;
-        let mut ends = Vec::with_capacity(arms.len as usize + 1);
+        let mut ends = Arms::new();
         for n in arms.range() {
             let arm = self.ast.if_arms[n];
             self.loc = SrcLoc(arm.span.start + 1);
@@ -184,7 +184,7 @@ impl Lower<'_, '_> {
         self.loc = loc;
         let op = Op::Br { then: then_block, otherwise: else_block, then_args: 0 };
         self.func.push(head, op, &[cond], loc);
-        self.merge(vec![a, b], ty)
+        self.merge([a, b].into_iter().collect(), ty)
     }
 
     /// Opens a loop: jumps to a header with a parameter for each variable assigned in the loop, and

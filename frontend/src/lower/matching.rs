@@ -1,5 +1,6 @@
 //! `match`: one switch of the IR, its arms meeting behind it.
 
+use super::ssa::Arms;
 use super::{Lower, Val};
 use crate::ast::{ExprId, List};
 use crate::scalar::Scalar;
@@ -28,7 +29,7 @@ impl Lower<'_, '_> {
         // Arms that no value gets to have no place in the code.
         let mut blocks: Vec<Option<Block>> = vec![None; arms.len as usize];
         cases.iter().map(|case| case.arm).chain([default]).for_each(|arm| blocks[arm as usize] = Some(head));
-        let mut ends = Vec::with_capacity(blocks.len());
+        let mut ends = Arms::with_capacity(blocks.len());
         for (arm, at) in arms.range().zip(&mut blocks) {
             if at.is_none() {
                 continue;

@@ -46,9 +46,14 @@ pub struct Arm {
     /// The branch that goes past the last arm of an `if`, for want of an `else`: its condition and where else it goes.
     pub past: Option<(Value, Block)>,
     /// Variables assigned and their values, by variable.
-    pub changes: Vec<(u32, Value)>,
+    pub changes: Changes,
     pub result: Val,
 }
+
+/// Variables and values, by variable.
+pub type Changes = SmallVec<[(u32, Value); 4]>;
+/// The arms of a branch.
+pub type Arms = SmallVec<[Arm; 2]>;
 
 impl Env {
     /// New variables with these values; returns the first.
@@ -72,10 +77,9 @@ impl Env {
     }
 
     /// What has been assigned since `mark`, by variable.
-    pub fn changes(&self, mark: Mark) -> Vec<(u32, Value)> {
+    pub fn changes(&self, mark: Mark) -> Changes {
         let assigned = self.log[mark.log..].iter().filter(|(var, _)| *var < mark.limit);
-        let mut changes: Vec<(u32, Value)> =
-            assigned.map(|&(var, _)| (var, self.values[var as usize])).collect();
+        let mut changes: Changes = assigned.map(|&(var, _)| (var, self.values[var as usize])).collect();
         changes.sort_unstable_by_key(|&(var, _)| var);
         changes.dedup_by_key(|change| change.0);
         changes
@@ -91,7 +95,7 @@ impl Env {
     }
 
     /// Undoes everything since `mark` and returns what had been assigned.
-    pub fn undo(&mut self, mark: Mark) -> Vec<(u32, Value)> {
+    pub fn undo(&mut self, mark: Mark) -> Changes {
         let changes = self.changes(mark);
         self.rewind(mark);
         changes
@@ -134,7 +138,7 @@ impl Lower<'_, '_> {
 
     /// Brings the arms of a branch together, the variables being as they were in front of it: where several can be left at
     /// their end, in a new block with a parameter for each variable they differ on. Returns their value, of type `ty`.
-    pub(super) fn merge(&mut self, mut arms: Vec<Arm>, ty: Ty) -> Val {
+    pub(super) fn merge(&mut self, mut arms: Arms, ty: Ty) -> Val {
         arms.retain(|arm| !arm.dead);
         self.dead = false;
         match arms.as_mut_slice() {
@@ -171,9 +175,10 @@ impl Lower<'_, '_> {
 
     /// Gives `join` parameters for what the arms differ on and sets the variables. Returns the result and what each arm
     /// passes.
-    fn reconcile(&mut self, join: Block, arms: &[Arm]) -> (Val, Vec<Val>) {
-        let mut args: Vec<Val> = vec![Val::new(); arms.len()];
-        let mut changes: Vec<(u32, u32, Value)> = Vec::new();
+    fn reconcile(&mut self, join: Block, arms: &[Arm]) -> (Val, SmallVec<[Val; 2]>) {
+        let mut args: SmallVec<[Val; 2]> = SmallVec::new();
+        args.resize(arms.len(), Val::new());
+        let mut changes: SmallVec<[(u32, u32, Value); 8]> = SmallVec::new();
         for (arm, n) in arms.iter().zip(0..) {
             changes.extend(arm.changes.iter().map(|&(var, value)| (var, n, value)));
         }

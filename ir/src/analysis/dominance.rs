@@ -119,7 +119,8 @@ impl DomTree {
         copy_order(cfg.rpo(), cfg.block_count(), &mut self.order, &mut self.position);
         let order = &self.order;
         // The last one first: climbing from one to the next is short then, however many there are.
-        self.tree.compute(order.len(), |n| cfg.preds(order[n as usize]).iter().rev().map(|&b| cfg.position(b)));
+        self.tree
+            .compute(order.len(), |n| cfg.preds(order[n as usize]).iter().rev().map(|&b| cfg.position(b)));
     }
 
     /// The closest block, other than the block itself, that dominates it.
