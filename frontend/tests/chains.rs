@@ -32,9 +32,11 @@ fn arms_of_a_match() {
     let mut module = compile("", &format!("match a {{ {arms} _ => {{}} }}"));
     assert_eq!(blocks(&module), MANY + 3);
     let mut context = ir::passes::PassContext::default();
-    ir::passes::optimize(&mut module, &ir::passes::OptOptions::default(), &mut context, &mut |_, _| {
-        ControlFlow::Continue(())
-    });
+    let done =
+        ir::passes::optimize(&mut module, &ir::passes::OptOptions::default(), &mut context, &mut |_, _| {
+            ControlFlow::Continue(())
+        });
+    assert!(done.is_continue());
     ir::verify::verify(&module).unwrap();
 }
 
