@@ -83,17 +83,17 @@ impl Checker<'_, '_> {
                 ty = self.arm(arm.then, ty, expect);
             } else {
                 let found = self.block(arm.then, expect);
-                self.if_alone(arm.then, found);
+                ty = if self.if_alone(arm.then, found) && ty != Ty::ERROR { Ty::UNIT } else { Ty::ERROR };
             }
         }
         match otherwise {
             Some(block) => self.arm(block, ty, expect),
-            None => Ty::UNIT,
+            None => ty,
         }
     }
 
-    /// An `if` without `else` has no value.
-    fn if_alone(&mut self, then: BlockId, found: Ty) {
+    /// An `if` without `else` has no value: whether that is so.
+    fn if_alone(&mut self, then: BlockId, found: Ty) -> bool {
         if let (Some(tail), false) =
             (self.ast.block(then).tail, matches!(found, Ty::UNIT | Ty::NEVER | Ty::ERROR))
         {
@@ -106,7 +106,9 @@ impl Checker<'_, '_> {
                 .label(self.ast.span(tail), "this value")
                 .help("add `else`, or end it with `;`"),
             );
+            return false;
         }
+        true
     }
 
     /// Checks an arm behind others of type `before`; returns the type of all of them.
