@@ -135,7 +135,7 @@ fn errors_do_not_depend_on_threads() {
     let mut compiler = compiler();
     let mut source = String::new();
     for n in 0..600 {
-        let registers = if [311, 312, 598].contains(&n) { 3 } else { 40 };
+        let registers = if [311, 312, 598].contains(&n) { 1 } else { 40 };
         let tight = std::fs::read_to_string(common::root().join("tests/data/cli/tight.k")).expect("a kernel");
         source += &tight
             .replace("num_sgpr(3)", &format!("num_sgpr({registers})"))
