@@ -138,7 +138,7 @@ fn errors_do_not_depend_on_threads() {
         let registers = if [311, 312, 598].contains(&n) { 1 } else { 40 };
         let tight = std::fs::read_to_string(common::root().join("tests/data/cli/tight.k")).expect("a kernel");
         source += &tight
-            .replace("num_sgpr(3)", &format!("num_sgpr({registers})"))
+            .replace("num_sgpr(1)", &format!("num_sgpr({registers})"))
             .replace("kernel tight", &format!("kernel k{n}"));
     }
     let errors = [1, 2, 8].map(|threads| {

@@ -84,7 +84,14 @@ fn more_values_than_an_offset_reaches() {
     }
     source.push_str("out[g] = a;\n}\n");
     let levels = vec![OptLevel::O0, OptLevel::O2];
-    let config = Config { target: Target::by_name("gfx906").unwrap(), levels, verify: true, shrink: false };
+    let config = Config {
+        target: Target::by_name("gfx906").unwrap(),
+        levels,
+        verify: true,
+        shrink: false,
+        size: Size::Small,
+        mode: kernc::sim::Mode::Strict { keep_going: false },
+    };
     let shape = Shape { grid: [64, 1, 1], group: [64, 1, 1] };
     run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{what}"));
     let options = Options::default();

@@ -3,13 +3,14 @@
 use golden::{Case, Failure, KINDS, Outcome, Runner, Summary, report};
 use std::path::{Path, PathBuf};
 
-/// `reverse` prints the lines that are no comments backwards, `words` prints the words of the test.
+/// `reverse` prints the lines that are neither empty nor comments backwards, `words` prints the words of the test.
 struct Reverser;
 
 impl Runner for Reverser {
     fn run(&self, file: &Path, case: &Case) -> Outcome {
         let text = std::fs::read_to_string(file).unwrap_or_default();
-        let source: Vec<&str> = text.lines().filter(|line| !line.starts_with(';')).rev().collect();
+        let source: Vec<&str> =
+            text.lines().filter(|line| !line.is_empty() && !line.starts_with(';')).rev().collect();
         match case.words[0].as_str() {
             "reverse" => Outcome { output: source.join("\n"), failed: false },
             "words" => Outcome { output: format!("{:?} {:?}", case.words, case.processor), failed: false },

@@ -161,11 +161,12 @@ impl Context {
     }
 
     /// Where very many more are live than there are registers, spills until twice as many are, by outlines: so that exact
-    /// ranges are found in time linear in the blocks.
+    /// ranges are found in time linear in the blocks. Outlines alone would mistake many short ranges for long ones (a mask
+    /// that is needed at a far place, for each of a thousand exits), so the average is that of the exact ones.
     fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) -> bool {
         let class = file.class;
         let most = 2 * file.limit;
-        if self.streams.phys_base < 4 * most || self.outline.run(func, &self.streams, class) <= most {
+        if self.streams.phys_base < 4 * most || self.is_moderate(func, class, most) {
             return false;
         }
         self.remember(func);
@@ -173,6 +174,12 @@ impl Context {
         let (streams, groups) = (&self.streams, &self.groups[class]);
         let scene = Scene { class, target, streams, groups, budget: None };
         self.spiller.scan(func, scene, most, false)
+    }
+
+    /// Whether no more than `most` registers are live on average, as outlines have it or in truth.
+    fn is_moderate(&mut self, func: &MachFunc, class: usize, most: u32) -> bool {
+        self.outline.run(func, &self.streams, class) <= most
+            || self.live.flow.is_within(func, &self.streams, class, most)
     }
 
     /// Takes down the function before it is changed.

@@ -62,13 +62,23 @@ pub(crate) struct Flow {
 impl Flow {
     /// Finds the live registers of a class.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) {
+        self.run_within(func, streams, class, usize::MAX);
+    }
+
+    /// Whether no more than `most` registers of a class are live at the beginning of a block, on average. Stops as soon as
+    /// there are more, so that the work is at most that much for each block.
+    pub fn is_within(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: u32) -> bool {
+        self.run_within(func, streams, class, most as usize * func.blocks.len())
+    }
+
+    fn run_within(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: usize) -> bool {
         let blocks = func.blocks.len();
         let registers = streams.phys_base as usize + 2;
         self.live_in.reset(blocks);
         self.live_out.reset(blocks);
         self.scan(&streams.class[class], blocks, registers);
         if self.globals.is_empty() {
-            return;
+            return true;
         }
         self.preds.reset(blocks);
         for (from, block) in func.blocks.iter() {
@@ -80,9 +90,10 @@ impl Flow {
             mark.clear();
             mark.resize(blocks, NONE);
         }
-        for i in 0..self.globals.len() {
+        (0..self.globals.len()).all(|i| {
             self.spread(self.globals[i]);
-        }
+            self.live_in.entries.len() <= most
+        })
     }
 
     /// Registers live at a block's beginning.
