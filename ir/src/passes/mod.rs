@@ -30,7 +30,7 @@ mod testing;
 pub mod tripcount;
 pub mod unroll;
 
-use crate::analysis::{Cfg, DomTree, LoopForest};
+use crate::analysis::{Cfg, DomTree, LoopForest, Uniformity};
 use crate::func::{Function, Module};
 use crate::types::Space;
 use std::ops::{ControlFlow, Range};
@@ -89,6 +89,7 @@ pub struct PassContext {
     cfg: Cfg,
     dom: DomTree,
     loops: LoopForest,
+    uniformity: Uniformity,
     rewrite: rewrite::Scratch,
     dce: dce::Scratch,
     cleanup: cleanup::Scratch,
@@ -295,8 +296,13 @@ fn ifconvert_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) ->
     ifconvert::run(func, &ctx.cfg, &mut ctx.ifconvert)
 }
 
-fn switch_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {
-    switch::run(func)
+fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    if func.switches.is_empty() {
+        return false;
+    }
+    ctx.compute_loops(func);
+    ctx.uniformity.compute(func, &ctx.cfg, &ctx.loops);
+    switch::run(func, |value| ctx.uniformity.is_uniform(value))
 }
 
 fn restrict_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {

@@ -5,6 +5,10 @@
 //! those bounds allow: equality, one side of the range, or `value - lo <= hi - lo` for both. (R. Sayle, "A Superoptimizer
 //! Analysis of Multiway Branch Code Generation", GCC Developers' Summit 2008, has more ways than pay on lanes.)
 //!
+//! That is for operands that are the same in all lanes. Where lanes differ, they go through most of a tree anyway, and each
+//! of its edges to the default keeps a mask of lanes waiting: there the cases are asked for one after the other, and the
+//! default is reached once, in the end.
+//!
 //! It runs first: no other pass needs to know what a switch is good for, though none is wrong where there is one.
 
 use crate::entity::{Block, Inst, Switch, Value};
@@ -13,21 +17,19 @@ use crate::op::{BinOp, IntCc, Op, UnOp};
 use crate::semantics::mask;
 use crate::types::Type;
 
-/// As many cases are asked for one by one.
+/// As many cases are asked for one by one, if the operand is uniform.
 const LINEAR: usize = 3;
 
 /// Replaces every switch. Returns whether there was one.
-pub fn run(func: &mut Function) -> bool {
-    if func.switches.is_empty() {
-        return false;
-    }
+pub fn run(func: &mut Function, is_uniform: impl Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
         let Some(inst) = func.terminator(block) else { continue };
         if let Op::Switch(switch) = func.insts[inst].op {
             func.blocks[block].insts.pop();
-            lower(func, block, inst, switch);
+            let linear = if is_uniform(func.args(inst)[0]) { LINEAR } else { usize::MAX };
+            lower(func, block, inst, switch, linear);
             changed = true;
         }
     }
@@ -53,12 +55,16 @@ impl Node<'_> {
     }
 }
 
-fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch) {
+fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch, linear: usize) {
     let value = func.args(inst)[0];
     let (ty, loc) = (func.ty(value), func.insts[inst].loc);
     let cases = merged(func, inst, switch);
     let root = Node { cases: &cases, lo: 0, hi: mask(ty) };
-    Tree { func, inst, value, ty, loc }.fill(block, root);
+    let mut tree = Tree { func, inst, value, ty, loc, linear, open: vec![(block, root)] };
+    // A chain may be long: no recursion.
+    while let Some((block, node)) = tree.open.pop() {
+        tree.fill(block, node);
+    }
 }
 
 /// The cases without those that go where all others go, neighbours joined.
@@ -78,23 +84,27 @@ fn merged(func: &Function, inst: Inst, switch: Switch) -> Vec<Case> {
     cases
 }
 
-struct Tree<'f> {
+struct Tree<'f, 'c> {
     func: &'f mut Function,
     inst: Inst,
     value: Value,
     ty: Type,
     loc: SrcLoc,
+    /// So many cases are asked for one by one.
+    linear: usize,
+    /// Blocks without an end, and what they decide.
+    open: Vec<(Block, Node<'c>)>,
 }
 
-impl Tree<'_> {
+impl<'c> Tree<'_, 'c> {
     /// Ends `block` with what decides the node.
-    fn fill(&mut self, block: Block, node: Node<'_>) {
+    fn fill(&mut self, block: Block, node: Node<'c>) {
         if let Some(edge) = node.only_edge() {
             return self.jump(block, edge);
         }
         let Node { cases, lo, hi } = node;
         if let [first, rest @ ..] = cases
-            && cases.len() <= LINEAR
+            && cases.len() <= self.linear
         {
             let cond = self.is_in(block, *first, node);
             let hit = Node { cases: &cases[..1], lo: first.lo, hi: first.hi };
@@ -112,13 +122,13 @@ impl Tree<'_> {
         );
     }
 
-    fn branch(&mut self, block: Block, cond: Value, ways: [Node<'_>; 2]) {
+    fn branch(&mut self, block: Block, cond: Value, ways: [Node<'c>; 2]) {
         let [then, otherwise] = ways.map(|node| self.target(node));
         let op = Op::Br { then: then.0, otherwise: otherwise.0, then_args: 0 };
         self.func.push(block, op, &[cond], self.loc);
-        for ((to, is_new), node) in [then, otherwise].into_iter().zip(ways) {
+        for ((to, is_new), node) in [then, otherwise].into_iter().zip(ways).rev() {
             if is_new {
-                self.fill(to, node);
+                self.open.push((to, node));
             }
         }
     }
@@ -201,10 +211,13 @@ mod tests {
             crate::verify::verify(&module).unwrap();
             assert_eq!(parse(&module.to_string()).to_string(), module.to_string());
             let before = results(&module);
-            let func = module.funcs.values_mut().next().unwrap();
-            assert!(run(func));
-            crate::verify::verify(&module).unwrap_or_else(|e| panic!("{e:?}\n{module}"));
-            assert_eq!(before, results(&module), "{module}");
+            let mut chains = module.clone();
+            assert!(run(module.funcs.values_mut().next().unwrap(), |_| true));
+            assert!(run(chains.funcs.values_mut().next().unwrap(), |_| false));
+            for module in [&module, &chains] {
+                crate::verify::verify(module).unwrap_or_else(|e| panic!("{e:?}\n{module}"));
+                assert_eq!(before, results(module), "{module}");
+            }
             assert!(before.chunks(4).any(|c| c != &before[..4]) || step > 3, "nothing depends on the value");
         }
     }
@@ -226,7 +239,7 @@ mod tests {
         let many: Vec<String> = (0..1024).map(|n| format!("{} -> b{}", n * 3, 1 + n % 2)).collect();
         let mut module = parse(&kernel(&format!("switch v2, b9(v5) [ {} ]", many.join(", ")), 1));
         let func = module.funcs.values_mut().next().unwrap();
-        run(func);
+        run(func, |_| true);
         let mut depth = vec![0; func.blocks.len()];
         for &block in crate::analysis::Cfg::new(func).rpo() {
             for to in func.succs(block) {
