@@ -282,7 +282,7 @@ impl Reader {
         }
     }
 
-    /// What a slot's bits name, whether or not the instruction may have it.
+    /// What a slot's bits name, whether or not the instruction may have it. Long because it is one arm for each kind of slot.
     #[inline]
     fn slot(&mut self, slot: Slot, spec: &OpSpec) -> Result<Operand, DecodeError> {
         let target = self.target;

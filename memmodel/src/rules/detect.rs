@@ -251,7 +251,7 @@ fn memory_side(inst: &MachInst) -> Option<Producer> {
     }
 }
 
-/// Calls `f` with what an instruction touches as that consumer.
+/// Calls `f` with what an instruction touches as that consumer. Long because it is one arm for each kind of consumer.
 #[inline]
 pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: impl FnMut(RegRange)) {
     let row = inst.op.row();
