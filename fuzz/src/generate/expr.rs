@@ -51,7 +51,7 @@ impl Generator {
         if depth == 0 || self.rng.one_in(5) {
             return self.leaf(ty);
         }
-        if self.rng.one_in(40) {
+        if self.rng.one_in(25) {
             return self.match_expr(ty, depth);
         }
         if self.rng.one_in(10) {
@@ -78,18 +78,38 @@ impl Generator {
     }
 
     fn match_expr(&mut self, ty: Ty, depth: usize) -> String {
-        let (head, patterns) = self.matched();
-        let constants = self.rng.one_in(2);
+        let (head, patterns) = self.matched(40);
+        let kind = self.rng.below(7);
         let mut arms = String::new();
-        for pattern in patterns {
-            let value = if constants { self.literal(ty) } else { self.expr(ty, depth - 1) };
+        for (pattern, n) in patterns.iter().zip(0..) {
+            let value = if kind < 4 { self.row_number(ty, kind, n) } else { self.expr(ty, depth - 1) };
             arms += &format!("{pattern} => {value}, ");
         }
-        format!("({head} {{ {arms}_ => {} }})", self.leaf(ty))
+        let default =
+            if kind < 4 && self.rng.one_in(2) { self.row_number(ty, kind, 3) } else { self.leaf(ty) };
+        format!("({head} {{ {arms}_ => {default} }})")
     }
 
-    /// `match x`, and patterns that may overlap, near each other or far apart, for some of the values it has.
-    pub(super) fn matched(&mut self) -> (String, Vec<String>) {
+    /// A constant for arm `n`: any, a small one, one of two, or one in equal steps.
+    fn row_number(&mut self, ty: Ty, kind: usize, n: u32) -> String {
+        let (lanes, scalar) = ty.lanes();
+        let number = match kind {
+            0 => return self.literal(ty),
+            1 => self.rng.below(14) as u32,
+            2 => 3 + self.rng.below(2) as u32 * 5,
+            _ => 7 + 3 * n,
+        };
+        let number = if scalar.is_float() { format!("{number}.0") } else { number.to_string() };
+        let one = format!("{number}{}", scalar.name());
+        if lanes == 1 { one } else { format!("{}({one})", ty.name()) }
+    }
+
+    /// `match x`, and patterns that may overlap, near each other or far apart, for some of the values it has; or a row of
+    /// them, not much longer than `most`.
+    pub(super) fn matched(&mut self, most: usize) -> (String, Vec<String>) {
+        if self.rng.one_in(3) {
+            return self.matched_row(most);
+        }
         let ty = if self.rng.one_in(3) { self.scalar() } else { Ty::U32 };
         let ty = if ty.is_float() { Ty::U32 } else { ty };
         let value = self.expr(ty, 1);
@@ -113,6 +133,24 @@ impl Generator {
             patterns.push(alternatives.join(" | "));
         }
         (head, patterns)
+    }
+
+    /// `match x`, mostly of what all lanes have the same, and patterns one after the other with few holes.
+    fn matched_row(&mut self, most: usize) -> (String, Vec<String>) {
+        let count = 3 + self.rng.below(most);
+        let range = count + self.rng.below(6);
+        let first = self.rng.below(3) * self.rng.below(30);
+        let value = match self.rng.below(6) {
+            0 => format!("({} % {range})", self.expr(Ty::U32, 1)),
+            1 => format!("({} as u32 % {range})", self.expr(Ty::U64, 1)),
+            2 => format!("(uni_1 % {range})"),
+            3 => format!("(n % {range})"),
+            _ => format!("((group_id(0) + uni_0) % {range})"),
+        };
+        let holes = self.rng.one_in(3);
+        let kept = (first..first + count).filter(|_| !(holes && self.rng.one_in(6)));
+        let patterns: Vec<String> = kept.map(|n| n.to_string()).collect();
+        (if first == 0 { format!("match {value}") } else { format!("match ({value} + {first})") }, patterns)
     }
 
     fn call(&mut self, ty: Ty, depth: usize) -> String {

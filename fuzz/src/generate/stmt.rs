@@ -72,7 +72,7 @@ impl Generator {
     }
 
     fn match_stmt(&mut self, depth: usize) -> Stmt {
-        let (head, patterns) = self.matched();
+        let (head, patterns) = self.matched(20);
         let mut arms: Vec<Stmt> = patterns
             .into_iter()
             .map(|p| Stmt::Block(format!("{p} => {{"), self.block(depth + 1, false)))

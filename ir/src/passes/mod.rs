@@ -13,6 +13,7 @@ pub mod ifconvert;
 pub mod inline;
 pub mod interval;
 pub mod licm;
+pub mod lookup;
 pub mod loopform;
 pub mod merge_mem;
 pub mod ranges;
@@ -33,6 +34,7 @@ pub mod unroll;
 use crate::analysis::{Cfg, DomTree, LoopForest, Uniformity};
 use crate::func::{Function, Module};
 use crate::types::Space;
+use rustc_hash::FxHashSet;
 use std::ops::{ControlFlow, Range};
 
 /// How hard to try, and what is allowed.
@@ -103,6 +105,7 @@ pub struct PassContext {
     merge: merge_mem::Scratch,
     tails: tails::Scratch,
     align: align::Alignments,
+    tables: lookup::Tables,
     /// Counts changes to the function.
     version: u32,
     /// By row of the pipeline: the version when the pass last had a look, for passes that need none twice.
@@ -152,13 +155,15 @@ impl Repeat {
 
 /// Passes by name, with the lowest level that runs them.
 const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
-    ("switch", 0, Repeat::Always, switch_pass),
     // Promises of parameters become facts about accesses.
     ("restrict", 0, Repeat::Always, restrict_pass),
     // Straighten what the frontend wrote, so that trip counts can be read off.
     ("gvn", 1, Repeat::Gvn, gvn_pass),
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
     ("dce", 1, Repeat::Dce, dce_pass),
+    // What arms yield is constant now if it ever is.
+    ("lookup", 1, Repeat::Always, lookup_pass),
+    ("switch", 0, Repeat::Always, switch_pass),
     // Copies of loop bodies make indices constant, which makes arrays values.
     ("unroll", 1, Repeat::Always, unroll_pass),
     ("sroa", 1, Repeat::Always, sroa_pass),
@@ -218,6 +223,7 @@ pub fn optimize_range(
     let rows = PIPELINE.iter().filter(|row| row.1 <= opts.level);
     let (skipped, end) = (range.start.saturating_sub(1), range.end.saturating_sub(1));
     for &(name, _, repeat, pass) in rows.take(end).skip(skipped) {
+        ctx.tables.begin(module.globals.len());
         for (func, versions) in module.funcs.values_mut().zip(&mut versions) {
             if !func.layout.is_empty() {
                 (ctx.version, ctx.seen) = *versions;
@@ -225,12 +231,28 @@ pub fn optimize_range(
                 *versions = (ctx.version, ctx.seen);
             }
         }
+        ctx.add_tables(module);
         hook(name, module)?;
     }
     ControlFlow::Continue(())
 }
 
 impl PassContext {
+    /// Makes variables of the tables that a pass made.
+    fn add_tables(&mut self, module: &mut Module) {
+        if self.tables.is_empty() {
+            return;
+        }
+        let names: FxHashSet<String> = module.globals.values().map(|global| global.name.clone()).collect();
+        for mut table in self.tables.take() {
+            while names.contains(&table.name) {
+                table.name.push('_');
+            }
+            module.globals.push(table);
+        }
+        self.align.prepare(module);
+    }
+
     fn run(&mut self, func: &mut Function, opts: &OptOptions, repeat: Repeat, pass: Pass) {
         if repeat != Repeat::Always && self.seen[repeat as usize] == self.version {
             return;
@@ -303,6 +325,10 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     ctx.compute_loops(func);
     ctx.uniformity.compute(func, &ctx.cfg, &ctx.loops);
     switch::run(func, |value| ctx.uniformity.is_uniform(value))
+}
+
+fn lookup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    !func.switches.is_empty() && lookup::run(func, &mut ctx.tables)
 }
 
 fn restrict_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {

@@ -9,7 +9,8 @@
 //! of its edges to the default keeps a mask of lanes waiting: there the cases are asked for one after the other, and the
 //! default is reached once, in the end.
 //!
-//! It runs first: no other pass needs to know what a switch is good for, though none is wrong where there is one.
+//! It runs early, behind what makes constants of the arms (`lookup`): no other pass needs to know what a switch is good for, though
+//! none is wrong where there is one.
 
 use crate::entity::{Block, Inst, Switch, Value};
 use crate::func::{Case, Function, SrcLoc};
@@ -68,7 +69,7 @@ fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch, linear: 
 }
 
 /// The cases without those that go where all others go, neighbours joined.
-fn merged(func: &Function, inst: Inst, switch: Switch) -> Vec<Case> {
+pub(super) fn merged(func: &Function, inst: Inst, switch: Switch) -> Vec<Case> {
     let data = &func.switches[switch];
     let is_default = |edge: u32| {
         let plain = |which: usize| func.branch_args(inst, which).is_empty();

@@ -1,0 +1,397 @@
+//! Switches that only choose constants become arithmetic.
+//!
+//! If every case leads to one block and passes it constants, those are a function of the operand, and a row of numbers
+//! says all about it. How it is computed is decided for each of the values by [`form`]: `a * n + b`, bits of a literal, or a
+//! load from a table in constant memory. What is not in the row goes to the default as before, or is its last number.
+//! (The idea is that of LLVM's `SwitchToLookupTable`; T. Jansen et al. describe it for GCC's `tree-switch-conversion`.)
+//!
+//! There are no lanes in that, so it is as good where they differ as where they are together: one shift for all of them
+//! instead of a way for each case.
+
+mod form;
+#[cfg(test)]
+mod tests;
+
+use super::interval::{bound, type_max};
+use super::switch::merged;
+use crate::entity::{Block, Global, Inst, Value};
+use crate::func::{Case, Function, GlobalData, SrcLoc};
+use crate::op::{BinOp, CastOp, IntCc, Mem, MemFlags, Op, Order, Scope};
+use crate::types::{MemTy, Space, Type};
+use form::{Form, Row};
+use rustc_hash::FxHashMap;
+
+/// Fewer cases are asked for faster than they are looked up.
+const MIN_CASES: usize = 3;
+/// A row has at most so many numbers, and at most so many for each case: what it takes to make and to keep.
+const MAX_ROW: u64 = 4096;
+const MAX_ROW_PER_CASE: u64 = 8;
+/// Levels of operands looked at for the range of the operand.
+const DEPTH: u32 = 4;
+
+/// Tables in constant memory that a pass made, which are variables of the module from then on.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// Number of the first one.
+    first: usize,
+    list: Vec<GlobalData>,
+    by_content: FxHashMap<Vec<u8>, Global>,
+}
+
+impl Tables {
+    /// Begins behind the variables that the module has.
+    pub fn begin(&mut self, globals: usize) {
+        self.first = globals;
+        self.list.clear();
+        self.by_content.clear();
+    }
+
+    /// Whether nothing has been made.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Takes what has been made.
+    pub fn take(&mut self) -> impl Iterator<Item = GlobalData> + '_ {
+        self.by_content.clear();
+        self.list.drain(..)
+    }
+
+    /// The table of these numbers.
+    fn table(&mut self, ty: Type, numbers: &[u64]) -> Global {
+        let bytes = (ty.bits() / 8).max(4) as usize;
+        let init: Vec<u8> = numbers.iter().flat_map(|bits| bits.to_le_bytes()[..bytes].to_vec()).collect();
+        let Tables { first, list, by_content } = self;
+        *by_content.entry(init).or_insert_with_key(|init| {
+            let number = *first + list.len();
+            list.push(GlobalData {
+                name: format!("match.{number}"),
+                space: Space::Constant,
+                size: init.len() as u32,
+                align: bytes as u32,
+                init: init.clone(),
+                dynamic: false,
+            });
+            Global::from_u32(number as u32)
+        })
+    }
+}
+
+/// Replaces the switches for which that is shorter. Returns whether there was one.
+pub fn run(func: &mut Function, tables: &mut Tables) -> bool {
+    let mut changed = false;
+    for at in 0..func.layout.len() {
+        let block = func.layout[at];
+        let Some(inst) = func.terminator(block) else { continue };
+        if let Op::Switch(_) = func.insts[inst].op
+            && let Some(plan) = Plan::new(func, inst)
+        {
+            plan.apply(func, block, inst, tables);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Where an edge goes, past a block that only jumps, and what it passes there.
+fn goes_to(func: &Function, inst: Inst, edge: usize, past: bool) -> Option<(Block, Vec<Value>)> {
+    let to = func.branch_target(inst, edge)?;
+    let args = func.branch_args(inst, edge);
+    if !past {
+        return Some((to, args.to_vec()));
+    }
+    let (&last, before) = func.blocks[to].insts.split_last()?;
+    let Op::Jump(next) = func.insts[last].op else { return None };
+    // Constants of the block are constants anywhere.
+    if before.iter().any(|&inst| !matches!(func.insts[inst].op, Op::Const(_))) {
+        return None;
+    }
+    let params = func.params(to);
+    let through = |&value: &Value| params.iter().position(|&p| p == value).map_or(value, |n| args[n]);
+    Some((next, func.branch_args(last, 0).iter().map(through).collect()))
+}
+
+/// Whether the default is promised not to be taken.
+fn never_taken(func: &Function, inst: Inst) -> bool {
+    let to = func.branch_target(inst, 0);
+    to.and_then(|to| func.blocks[to].insts.first())
+        .is_some_and(|&first| func.insts[first].op == Op::Unreachable)
+}
+
+/// What one parameter of the block behind gets.
+enum Column {
+    /// The same on every way.
+    Same(Value),
+    /// Constants.
+    Row(Row, Form),
+}
+
+/// How a switch is replaced.
+struct Plan {
+    ty: Type,
+    /// Where all cases go.
+    to: Block,
+    lo: u64,
+    /// Numbers in a row.
+    count: u64,
+    columns: Vec<Column>,
+    /// The default goes elsewhere.
+    elsewhere: bool,
+}
+
+impl Plan {
+    fn new(func: &Function, inst: Inst) -> Option<Plan> {
+        let Op::Switch(switch) = func.insts[inst].op else { return None };
+        let value = func.args(inst)[0];
+        let cases = merged(func, inst, switch);
+        let ([first, ..], [.., last]) = (&cases[..], &cases[..]) else { return None };
+        let (ty, lo) = (func.ty(value), first.lo);
+        if ty == Type::Bool || cases.len() < MIN_CASES {
+            return None;
+        }
+        let most = MAX_ROW.min(cases.len() as u64 * MAX_ROW_PER_CASE);
+        let count = (last.hi - lo).checked_add(1).filter(|&count| count <= most)?;
+        let first_edge = first.edge as usize;
+        // A block that only jumps on may be where the cases meet, or on the way there.
+        let places = [true, false].into_iter().filter_map(|past| goes_to(func, inst, first_edge, past));
+        for (to, _) in places {
+            let found = Plan { ty, to, lo, count, columns: Vec::new(), elsewhere: false };
+            if let Some(plan) = found.fill(func, inst, value, &cases) {
+                return Some(plan);
+            }
+        }
+        None
+    }
+
+    /// Looks at what is passed by every edge; nothing if the switch is to stay.
+    fn fill(mut self, func: &Function, inst: Inst, value: Value, cases: &[Case]) -> Option<Plan> {
+        let edge_args = |edge: usize| {
+            [false, true]
+                .into_iter()
+                .find_map(|past| goes_to(func, inst, edge, past).filter(|(to, _)| *to == self.to))
+                .map(|(_, args)| args)
+        };
+        let dense = cases.windows(2).all(|pair| pair[0].hi + 1 == pair[1].lo);
+        let reach = bound(func, value, DEPTH);
+        let misses = reach.lo < self.lo || reach.hi > self.lo + (self.count - 1);
+        let misses = misses && !never_taken(func, inst);
+        let default = edge_args(0);
+        self.elsewhere = default.is_none() && misses;
+        if default.is_none() && !dense {
+            return None;
+        }
+        let args: Vec<Vec<Value>> =
+            cases.iter().map(|case| edge_args(case.edge as usize)).collect::<Option<_>>()?;
+        for n in 0..func.params(self.to).len() {
+            let outside = default.as_ref().map(|args| args[n]);
+            let column = self.column(func, cases, n, &args, outside, misses)?;
+            self.columns.push(column);
+        }
+        self.pays(cases.len()).then_some(self)
+    }
+
+    /// The numbers of parameter `n`, and how they are computed.
+    fn column(
+        &self,
+        func: &Function,
+        cases: &[Case],
+        n: usize,
+        args: &[Vec<Value>],
+        outside: Option<Value>,
+        misses: bool,
+    ) -> Option<Column> {
+        let first = args[0][n];
+        if args.iter().all(|args| args[n] == first) && outside.is_none_or(|value| value == first) {
+            return Some(Column::Same(first));
+        }
+        let default = outside.map(|value| func.const_bits(value));
+        let mut numbers = vec![default.flatten().unwrap_or(0); self.count as usize];
+        let dense: u64 = cases.iter().map(|case| case.hi - case.lo + 1).sum();
+        if dense < self.count && default == Some(None) {
+            return None;
+        }
+        for (case, args) in cases.iter().zip(args) {
+            let range = (case.lo - self.lo) as usize..=(case.hi - self.lo) as usize;
+            numbers[range].fill(func.const_bits(args[n])?);
+        }
+        let row = Row {
+            ty: func.ty(first),
+            numbers,
+            outside: outside.filter(|_| misses),
+            number: default.flatten().filter(|_| misses),
+        };
+        let form = Form::best(&row, cases.len())?;
+        Some(Column::Row(row, form))
+    }
+
+    /// Whether that is shorter than to ask for the cases: a comparison each, and a selection for each value.
+    fn pays(&self, cases: usize) -> bool {
+        let rows = || {
+            self.columns.iter().filter_map(|column| match column {
+                Column::Row(row, form) => Some((row, form)),
+                Column::Same(_) => None,
+            })
+        };
+        let new: u32 = rows().map(|(row, form)| form.cost(row)).sum();
+        (new + 2) as usize <= cases * (1 + rows().count())
+    }
+
+    fn apply(self, func: &mut Function, block: Block, inst: Inst, tables: &mut Tables) {
+        let value = func.args(inst)[0];
+        let default = func.branch_target(inst, 0).zip(Some(func.branch_args(inst, 0).to_vec()));
+        let loc = func.insts[inst].loc;
+        func.blocks[block].insts.pop();
+        let mut code = Code { func, block, loc, tables };
+        let index = code.minus(value, self.lo);
+        if self.elsewhere
+            && let Some((to, args)) = default
+        {
+            let inside = code.within(index, self.count);
+            let then = code.func.add_block();
+            let args: Vec<Value> = std::iter::once(inside).chain(args).collect();
+            code.func.push(block, Op::Br { then, otherwise: to, then_args: 0 }, &args, loc);
+            code.block = then;
+        }
+        let mut at = Index { value: index, ty: self.ty, count: self.count, clamped: None, inside: None };
+        let args: Vec<Value> = self
+            .columns
+            .iter()
+            .map(|column| match column {
+                Column::Same(value) => code.here(*value),
+                Column::Row(row, form) => form.write(row, &mut at, &mut code),
+            })
+            .collect();
+        code.func.push(code.block, Op::Jump(self.to), &args, loc);
+    }
+}
+
+/// The number in a row: what of it has been computed so far.
+struct Index {
+    value: Value,
+    ty: Type,
+    count: u64,
+    /// At most `count`, as `i32`.
+    clamped: Option<Value>,
+    /// Whether it is below `count`.
+    inside: Option<Value>,
+}
+
+impl Index {
+    /// As `i32`, if it is below `count`.
+    fn plain(&self, code: &mut Code<'_>) -> Value {
+        code.low(self.value)
+    }
+
+    /// As `i32`, and `count` if it is above that.
+    fn clamped(&mut self, code: &mut Code<'_>) -> Value {
+        if let Some(value) = self.clamped {
+            return value;
+        }
+        let most = code.konst(self.ty, self.count);
+        let least = code.bin(BinOp::UMin, self.value, most);
+        *self.clamped.insert(code.low(least))
+    }
+
+    /// Whether it is below `count`.
+    fn inside(&mut self, code: &mut Code<'_>) -> Value {
+        *self.inside.get_or_insert_with(|| code.within(self.value, self.count))
+    }
+}
+
+/// Where new code goes.
+struct Code<'a> {
+    func: &'a mut Function,
+    block: Block,
+    loc: SrcLoc,
+    tables: &'a mut Tables,
+}
+
+impl Code<'_> {
+    fn push(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        self.func.push1(self.block, op, args, ty, self.loc)
+    }
+
+    fn konst(&mut self, ty: Type, bits: u64) -> Value {
+        self.push(Op::Const(bits & type_max(ty)), &[], ty)
+    }
+
+    /// A value that an edge passes: a constant of an arm is made again.
+    fn here(&mut self, value: Value) -> Value {
+        match self.func.const_bits(value) {
+            Some(bits) => self.konst(self.func.ty(value), bits),
+            None => value,
+        }
+    }
+
+    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+        let ty = self.func.ty(a);
+        self.push(Op::Bin(op), &[a, b], ty)
+    }
+
+    fn bin_k(&mut self, op: BinOp, a: Value, k: u64) -> Value {
+        let ty = self.func.ty(a);
+        let k = self.konst(ty, k);
+        self.bin(op, a, k)
+    }
+
+    fn minus(&mut self, value: Value, k: u64) -> Value {
+        if k == 0 { value } else { self.bin_k(BinOp::Sub, value, k) }
+    }
+
+    /// Whether a number of the row's is below `count`.
+    fn within(&mut self, index: Value, count: u64) -> Value {
+        let last = self.konst(self.func.ty(index), count - 1);
+        self.push(Op::Icmp(IntCc::Ule), &[index, last], Type::Bool)
+    }
+
+    /// The low 32 bits.
+    fn low(&mut self, value: Value) -> Value {
+        match self.func.ty(value) {
+            Type::I64 => self.push(Op::Cast(CastOp::Trunc), &[value], Type::I32),
+            _ => value,
+        }
+    }
+
+    fn select(&mut self, cond: Value, then: Value, otherwise: Value) -> Value {
+        let ty = self.func.ty(then);
+        self.push(Op::Select, &[cond, then, otherwise], ty)
+    }
+
+    /// Whether the lowest bit is set.
+    fn bit(&mut self, value: Value) -> Value {
+        let bit = self.bin_k(BinOp::And, value, 1);
+        let zero = self.konst(Type::I32, 0);
+        self.push(Op::Icmp(IntCc::Ne), &[bit, zero], Type::Bool)
+    }
+
+    /// An index in another type, if anything is to be multiplied with it.
+    fn extended(&mut self, index: Value, ty: Type, step: u64) -> Option<Value> {
+        match ty {
+            _ if step == 0 => None,
+            Type::I64 => Some(self.push(Op::Cast(CastOp::Zext), &[index], ty)),
+            _ => Some(index),
+        }
+    }
+
+    /// Number `index` of a table in constant memory.
+    fn load(&mut self, ty: Type, numbers: &[u64], index: Value) -> Value {
+        let global = self.tables.table(ty, numbers);
+        let base = self.push(Op::GlobalAddr(global), &[], Type::Ptr(Space::Constant));
+        let stored = if ty == Type::Bool { Type::I32 } else { ty };
+        let shift = u64::from(stored.bits().trailing_zeros() - 3);
+        let offset = self.bin_k(BinOp::Shl, index, shift);
+        let address = self.push(Op::PtrAddZ, &[base, offset], Type::Ptr(Space::Constant));
+        let mem = Mem {
+            ty: if stored.bits() == 64 { MemTy::B64 } else { MemTy::B32 },
+            space: Space::Constant,
+            align: (stored.bits() / 8) as u8,
+            flags: MemFlags::INVARIANT,
+            order: Order::NotAtomic,
+            scope: Scope::default(),
+            offset: 0,
+            alias: 0,
+        };
+        let loaded = self.push(Op::Load { mem, count: 1 }, &[address], stored);
+        if ty == Type::Bool { self.bit(loaded) } else { loaded }
+    }
+}
