@@ -29,7 +29,7 @@ use crate::mask::{LaneMask, Masks};
 use crate::parked::{Set, Sets};
 use crate::pending::Pending;
 use ir::analysis::Analyses;
-use ir::{Block, Function, Op, Order};
+use ir::{Block, Function, Op, Order, Type};
 use isa::MachFunc;
 
 /// Position in the layout.
@@ -111,6 +111,9 @@ pub(crate) struct Node {
     pub gate_zero: Option<LaneMask>,
     /// Where lanes may be parked when the block begins.
     pub waiting: Set,
+    /// The block is laid out where a loop is left, although it is not of the loop: it runs once for each iteration in
+    /// which lanes leave here, each time with other lanes.
+    repeats: bool,
     cost: Cost,
 }
 
@@ -134,6 +137,7 @@ impl Node {
             zero: None,
             gate_zero: None,
             waiting: Set::default(),
+            repeats: false,
             cost,
         }
     }
@@ -171,6 +175,9 @@ pub(crate) struct Plan {
     /// The masks of [`Entry::Pending`] blocks in SSA form.
     pub pending: Pending,
     position: Vec<Pos>,
+    /// By block: a condition defined there is used in another block. Where such a block repeats, the lane mask of the
+    /// condition would be overwritten with that of the lanes that come next.
+    strays: Vec<bool>,
     /// Sums of the costs of the nodes before each.
     sums: Vec<(u32, u32)>,
 }
@@ -198,6 +205,7 @@ impl Plan {
     }
 
     fn order(&mut self, func: &Function, an: &Analyses) {
+        self.find_strays(func, an);
         self.position.clear();
         self.position.resize(func.blocks.len(), NOWHERE);
         self.nodes.clear();
@@ -205,18 +213,66 @@ impl Plan {
         let rpo = an.cfg.rpo();
         let ends = rpo.iter().copied().filter(is_end);
         for block in rpo.iter().copied().filter(|b| !is_end(b)).chain(ends) {
-            if leaves_loop(func, an, block) {
+            if self.leaves_loop(func, an, block) {
                 continue;
             }
             self.nodes.push(Node::new(block, cost(func, an, block)));
-            for succ in an.cfg.succs(block).filter(|&succ| leaves_loop(func, an, succ)) {
-                self.nodes.push(Node::new(succ, cost(func, an, succ)));
+            for succ in an.cfg.succs(block) {
+                if !self.leaves_loop(func, an, succ) {
+                    continue;
+                }
+                self.nodes.push(Node { repeats: true, ..Node::new(succ, cost(func, an, succ)) });
             }
         }
         self.place_detours(func, an);
         for (at, node) in self.nodes.iter().enumerate() {
             self.position[node.block.as_u32() as usize] = at as Pos;
         }
+    }
+
+    /// Finds the conditions that [`Plan::strays`] is about.
+    fn find_strays(&mut self, func: &Function, an: &Analyses) {
+        self.strays.clear();
+        if !an.uniformity.has_divergent_loop() {
+            return;
+        }
+        self.strays.resize(func.blocks.len(), false);
+        for &block in an.cfg.rpo() {
+            for &inst in &func.blocks[block].insts {
+                for &arg in func.args(inst) {
+                    let home = func.block_of(arg);
+                    if func.ty(arg) == Type::Bool && home != block {
+                        self.strays[home.as_u32() as usize] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the block is on an edge by which some lanes leave a loop in which others stay, or which they leave by
+    /// another edge, and its place is there: it does nothing but pass values on, or the loop has so many exits that a
+    /// mask for each would not do.
+    fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
+        let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
+        let Some(mut l) = an.loops.innermost(*pred) else { return false };
+        // Lanes do not wait at headers, which run in every iteration.
+        if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
+            return false;
+        }
+        let insts = &func.blocks[block].insts;
+        let empty = insts.len() == 1;
+        let stray = self.strays.get(block.as_u32() as usize) == Some(&true);
+        let movable = insts.iter().all(|&inst| is_own_business(func.insts[inst].op));
+        while !an.loops.contains(l, block) {
+            let exits = an.loops.exits(l).len();
+            let short = movable && exits > MANY_EXITS && insts.len() <= SHORT * exits;
+            if !stray && an.uniformity.is_loop_divergent(l) && (empty && exits > 1 || short) {
+                return true;
+            }
+            let Some(parent) = an.loops.parent(l) else { return false };
+            l = parent;
+        }
+        false
     }
 
     /// A block that waves take instead of a loop (`if n == 0`) goes before the loop, not between it and what
@@ -363,7 +419,8 @@ impl Plan {
     fn reunited(&self, an: &Analyses, block: Block) -> Option<Pos> {
         let home = an.loops.innermost(block);
         let mut d = an.dom.idom(block)?;
-        while an.loops.innermost(d) != home {
+        // Not all who arrive left a block that repeats at the same time.
+        while an.loops.innermost(d) != home || self.nodes[self.at(d) as usize].repeats {
             d = an.dom.idom(d)?;
         }
         an.postdom.post_dominates(block, d).then(|| self.at(d))
@@ -452,31 +509,6 @@ const MANY_EXITS: usize = 4;
 /// What is short: so many instructions an exit. Lanes that leave in different iterations do it one after the other, but
 /// the more exits there are, the fewer lanes meet behind each.
 const SHORT: usize = 3;
-
-/// Whether the block is on an edge by which some lanes leave a loop in which others stay, or which they leave by
-/// another edge, and its place is there: it does nothing but pass values on, or the loop has so many exits that a
-/// mask for each would not do.
-fn leaves_loop(func: &Function, an: &Analyses, block: Block) -> bool {
-    let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
-    let Some(mut l) = an.loops.innermost(*pred) else { return false };
-    // Lanes do not wait at headers, which run in every iteration.
-    if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
-        return false;
-    }
-    let insts = &func.blocks[block].insts;
-    let empty = insts.len() == 1;
-    let movable = insts.iter().all(|&inst| is_own_business(func.insts[inst].op));
-    while !an.loops.contains(l, block) {
-        let exits = an.loops.exits(l).len();
-        let short = movable && exits > MANY_EXITS && insts.len() <= SHORT * exits;
-        if an.uniformity.is_loop_divergent(l) && (empty && exits > 1 || short) {
-            return true;
-        }
-        let Some(parent) = an.loops.parent(l) else { return false };
-        l = parent;
-    }
-    false
-}
 
 /// Whether it does not matter to the operation which other lanes take part.
 fn is_own_business(op: Op) -> bool {

@@ -2,6 +2,8 @@
 //!
 //! * A virtual register has one definition: an instruction, a block parameter or an input.
 //! * A use is reached by its definition on every path: SGPRs on the linear graph, VGPRs on the logical one.
+//! * A lane mask that sets `exec` in front of a block has a value on every path of the program counter, not only
+//!   where some block with lanes defines it: else lanes would be lost or made up.
 //! * Operands are what the instruction's row and the processor allow (`isa::legal`); from `legalize` on.
 //! * An edge passes as many arguments as its target has parameters of that class, and of that class; an edge
 //!   with arguments is not critical.
@@ -41,6 +43,7 @@ fn run(func: &MachFunc, target: &Subtarget, legal: bool) -> Result<(), Vec<Strin
         }
         check.uses(block);
     }
+    check.lanes();
     if check.errors.is_empty() { Ok(()) } else { Err(check.errors) }
 }
 
@@ -161,6 +164,52 @@ impl Check<'_> {
             Some((home, _)) => graph.dominates(home, block),
             None => graph.position(block).is_none(),
         }
+    }
+
+    /// The lanes that an entry wakes are known: the first operand that is not `exec`. A second is the condition by
+    /// which some of them stay away; where no lanes come, that one may be anything.
+    fn lanes(&mut self) {
+        let made_up = self.made_up();
+        let func = self.func;
+        for (block, data) in func.blocks.iter() {
+            for (n, inst) in data.insts.iter().enumerate().take(data.prologue as usize) {
+                let mut sources = inst.operands().iter().skip(1);
+                let Some(&Operand::Virt(mask)) = sources.find(|source| matches!(source, Operand::Virt(_)))
+                else {
+                    continue;
+                };
+                if let Some(reg) = func.regs(mask).iter().find(|reg| made_up[reg.as_u32() as usize]) {
+                    self.error(block, n, &format!("some path brings no lanes in {reg}"));
+                }
+            }
+        }
+    }
+
+    /// Scalars that have no value on some path: `undef`, and parameters that one is passed to.
+    fn made_up(&self) -> Vec<bool> {
+        let func = self.func;
+        let mut made_up = vec![false; func.vregs.len()];
+        let mut passed: Vec<(VReg, VReg)> = Vec::new();
+        let mut open: Vec<VReg> = Vec::new();
+        for data in func.blocks.values() {
+            for edge in data.linear.iter().flatten() {
+                let params = &func.blocks[edge.to].sgpr_params;
+                passed.extend(func.edge_args(edge).iter().copied().zip(params.iter().copied()));
+            }
+            for inst in data.insts.iter().filter(|inst| inst.op == isa::op::UNDEF) {
+                if let Some(&Operand::Virt(tuple)) = inst.operands().first() {
+                    open.extend_from_slice(func.regs(tuple));
+                }
+            }
+        }
+        passed.sort_unstable();
+        while let Some(reg) = open.pop() {
+            if !std::mem::replace(&mut made_up[reg.as_u32() as usize], true) {
+                let first = passed.partition_point(|&(arg, _)| arg < reg);
+                open.extend(passed[first..].iter().take_while(|&&(arg, _)| arg == reg).map(|&(_, to)| to));
+            }
+        }
+        made_up
     }
 
     fn shape(&mut self, block: MBlock) {
