@@ -8,8 +8,8 @@ mod common;
 use common::{KERNELS, source};
 use isa::{Opcode, op};
 
-/// Three-operand integer instructions, and additions without carry.
-static FUSED: [Opcode; 11] = [
+/// Three-operand integer instructions, additions without carry, comparisons of half a register.
+static FUSED: [Opcode; 13] = [
     op::V_ADD_U32,
     op::V_SUB_U32,
     op::V_ADD3_U32,
@@ -21,6 +21,8 @@ static FUSED: [Opcode; 11] = [
     op::V_OR3_B32,
     op::V_MAD_U64_U32,
     op::V_MAD_I64_I32,
+    op::V_CMP_EQ_U16,
+    op::V_CMP_NE_U16,
 ];
 
 /// Products and comparisons of 64 bits on the scalar unit.

@@ -421,6 +421,15 @@ impl Function {
         self.move_arg_ends(terminator, which, 1);
     }
 
+    /// Removes the arguments for the successor number `which` of a terminator.
+    pub fn clear_branch_args(&mut self, terminator: Inst, which: usize) {
+        let range = self.branch_arg_range(terminator, which);
+        for at in range.clone().rev() {
+            self.insts[terminator].args.remove(at, &mut self.pool);
+        }
+        self.move_arg_ends(terminator, which, -(range.len() as isize));
+    }
+
     /// Notes that the successor number `which` has got `more` arguments.
     pub(crate) fn move_arg_ends(&mut self, terminator: Inst, which: usize, more: isize) {
         match &mut self.insts[terminator].op {

@@ -33,6 +33,9 @@ const INT: &[IntRow] = &[
     int_row(IntCc::Sge, Role::SCmpGeI32, Role::VCmpGeI32, Role::VCmpGeI64),
 ];
 
+/// Roles of a comparison of the low halves of registers.
+const LOW_HALF: &[(IntCc, Role)] = &[(IntCc::Eq, Role::VCmpEqU16), (IntCc::Ne, Role::VCmpNeU16)];
+
 /// Roles of a float comparison on f32 and f64; the `N` forms are true on NaN.
 const FLOAT: &[(FloatCc, [Role; 2])] = &[
     (FloatCc::Oeq, [Role::VCmpEqF32, Role::VCmpEqF64]),
@@ -66,9 +69,27 @@ impl Lower<'_> {
             return;
         }
         let wide = usize::from(self.ty(a).bits() == 64);
+        if self.compare_low_half(result, cc, a, b) {
+            return;
+        }
         let Some(row) = INT.iter().find(|row| row.cc == cc) else { return };
         let (mask, x, y) = (self.mask_of(result), self.source(a), self.source(b));
         self.emit(row.vector[wide], &[mask, x, y]);
+    }
+
+    /// `(x & 0xffff) == constant`: the vector unit compares 16 bits without looking at the others.
+    fn compare_low_half(&mut self, result: Value, cc: IntCc, a: Value, b: Value) -> bool {
+        let Some((_, role)) = LOW_HALF.iter().find(|(have, _)| *have == cc) else { return false };
+        let fits = self.const_bits(b).is_some_and(|bits| bits <= 0xffff);
+        let Some(inst) = self.foldable(a).filter(|_| fits && self.ty(a).bits() == 32) else { return false };
+        let args = self.func.args(inst);
+        let masked = self.func.insts[inst].op == Op::Bin(BinOp::And) && self.home(a) == Home::Vgpr;
+        if !masked || self.const_bits(args[1]) != Some(0xffff) {
+            return false;
+        }
+        let (mask, x, y) = (self.mask_of(result), self.source(args[0]), self.source(b));
+        self.emit(*role, &[mask, x, y]);
+        true
     }
 
     /// `bool` equality: the masks agree.

@@ -118,6 +118,8 @@ impl Lower<'_> {
         let new = self.lanes(new);
         let exec = self.masks.exec();
         let lanes = match cond {
+            // Nothing to take away from it.
+            Some((mask, true)) if old.is_some() && self.holds_active_lanes(self.condition()) => mask,
             Some((mask, when)) => {
                 let dst = if old.is_some() { self.mask_temp() } else { new };
                 let op = if when { MaskOp::And } else { MaskOp::AndNot };
@@ -187,6 +189,22 @@ impl Lower<'_> {
             group += 1;
         }
         group + self.branch_to(body, targets[0])
+    }
+
+    /// Whether no inactive lane is in the mask of the condition: the vector unit compares in this block, which leaves
+    /// their bits 0, and `exec` is what it was then.
+    fn holds_active_lanes(&self, cond: Value) -> bool {
+        let (cond, _) = self.strip_not(cond);
+        self.home(cond) == Home::Mask
+            && self.func.def_inst(cond).is_some_and(|inst| {
+                let data = &self.func.insts[inst];
+                data.block == self.block
+                    && match data.op {
+                        Op::Icmp(_) => !self.is_bool(self.func.args(inst)[0]),
+                        Op::Fcmp(_) => true,
+                        _ => false,
+                    }
+            })
     }
 
     /// The operand of a chain of `not`, and whether their number is odd.

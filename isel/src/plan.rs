@@ -276,7 +276,8 @@ impl Plan {
     }
 
     /// A block that waves take instead of a loop (`if n == 0`) goes before the loop, not between it and what
-    /// follows: then the end of the loop is one branch.
+    /// follows: then the end of the loop is one branch. (Not what follows a block that repeats: that would take it into
+    /// the loop that lanes leave there.)
     fn place_detours(&mut self, func: &Function, an: &Analyses) {
         for at in 2..self.nodes.len().saturating_sub(1) {
             let block = self.nodes[at].block;
@@ -289,6 +290,7 @@ impl Plan {
             }
             if let Some(p) = self.nodes[..at].iter().position(|node| node.block == pred)
                 && p + 1 < at
+                && !self.nodes[p].repeats
             {
                 self.nodes[p + 1..=at].rotate_right(1);
             }

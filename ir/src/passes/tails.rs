@@ -37,10 +37,10 @@ enum Operand {
     /// Result of an instruction of the block.
     Local(u32, u16),
     /// Parameter of the block.
-    Param(u16),
+    Param(u16, Type),
     /// A value that must be the same in all blocks.
     Same(Value),
-    /// A value from outside that may differ.
+    /// A value from outside, or a parameter, that may differ.
     Outside(Type),
 }
 
@@ -74,30 +74,29 @@ pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) 
 /// Whether lanes from elsewhere may take part in what the block does.
 fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
     // A branch has not two edges to one block.
-    let sole_side = |&pred: &Block| cfg.succs(pred).filter(|&to| to != block).all(|to| !ends(func, to));
+    let sole_side = |&pred: &Block| cfg.succs(pred).filter(|&to| to != block).all(|to| !ends(func, cfg, to));
     if !cfg.preds(block).iter().all(sole_side) {
         return false;
     }
-    let Some(last) = func.terminator(block) else { return false };
-    let onward = match func.insts[last].op {
-        Op::Jump(to) => !cfg.is_loop_header(to),
-        Op::Ret => true,
-        _ => false,
-    };
-    onward
+    let last = func.terminator(block);
+    ends(func, cfg, block)
         && !cfg.is_loop_header(block)
         && func.blocks[block].insts.len() <= MAX_INSTS
         && func.blocks[block].insts.iter().all(|&inst| match func.insts[inst].op {
             Op::Load { mem, .. } | Op::Store { mem, .. } => {
                 mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE)
             }
-            op => op.is_pure() || inst == last,
+            op => op.is_pure() || Some(inst) == last,
         })
 }
 
-/// Whether nothing but the end or one block follows.
-fn ends(func: &Function, block: Block) -> bool {
-    func.terminator(block).is_some_and(|last| matches!(func.insts[last].op, Op::Jump(_) | Op::Ret))
+/// Whether nothing but the end or one block follows, and not as the next turn of a loop.
+fn ends(func: &Function, cfg: &Cfg, block: Block) -> bool {
+    func.terminator(block).is_some_and(|last| match func.insts[last].op {
+        Op::Jump(to) => !cfg.is_loop_header(to),
+        Op::Ret => true,
+        _ => false,
+    })
 }
 
 /// Puts the block into the group of those like it.
@@ -126,9 +125,7 @@ fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
 
 fn like(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
     let (x, y) = (&func.blocks[a].insts, &func.blocks[b].insts);
-    let types = |block: Block| func.params(block).iter().map(|&p| func.ty(p));
     loops.innermost(a) == loops.innermost(b)
-        && types(a).eq(types(b))
         && x.len() == y.len()
         && x.iter().zip(y).all(|(&i, &j)| {
             let result = |inst: Inst| func.results_of(inst).next().map(|v| func.ty(v));
@@ -144,9 +141,11 @@ fn operands(func: &Function, block: Block, list: &mut Vec<Operand>) {
     for &inst in insts {
         for (n, &arg) in func.args(inst).iter().enumerate() {
             list.push(match func.values[arg].def {
-                ValueDef::Param(home, index) if home == block => Operand::Param(index),
                 ValueDef::Result(def, index) if func.insts[def].block == block => {
                     Operand::Local(local(def), index)
+                }
+                ValueDef::Param(home, index) if home == block && !may_differ(func.insts[inst].op, n) => {
+                    Operand::Param(index, func.ty(arg))
                 }
                 _ if may_differ(func.insts[inst].op, n) => Operand::Outside(func.ty(arg)),
                 _ => Operand::Same(arg),
@@ -179,8 +178,8 @@ fn columns(func: &Function, group: &[Block]) -> Vec<Column> {
     for (at, &inst) in func.blocks[group[0]].insts.iter().enumerate() {
         let argument = |block: Block, n: usize| func.args(func.blocks[block].insts[at])[n];
         for (n, &first) in func.args(inst).iter().enumerate() {
-            let outside = func.block_of(first) != group[0];
-            if outside && group.iter().any(|&block| argument(block, n) != first) {
+            let local = func.def_inst(first).is_some_and(|def| func.insts[def].block == group[0]);
+            if !local && group.iter().any(|&block| argument(block, n) != first) {
                 let values = group.iter().map(|&block| argument(block, n)).collect();
                 columns.push(Column { place: (at, n), values });
             }
@@ -203,9 +202,14 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
         }
     }
     let types: Vec<Type> = distinct.iter().map(|values| func.ty(values[0])).collect();
-    if saved <= types.iter().map(|ty| ty.dwords()).sum() {
+    // What all take as a parameter now costs no more than it does.
+    let passed =
+        |values: &[Value]| group.iter().zip(values).all(|(&block, &v)| own_param(func, block, v).is_some());
+    let cost = types.iter().zip(&distinct).map(|(ty, values)| if passed(values) { 0 } else { ty.dwords() });
+    if saved <= cost.sum() {
         return false;
     }
+    func.blocks[group[0]].params.clear(&mut func.pool);
     let params: Vec<Value> = types.into_iter().map(|ty| func.add_param(group[0], ty)).collect();
     for Column { place: (at, n), values } in &columns {
         let inst = func.blocks[group[0]].insts[*at];
@@ -220,14 +224,27 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
     true
 }
 
-/// Sends the edges to `from` to `to`, with more arguments.
+/// The number of the value among the block's parameters.
+fn own_param(func: &Function, block: Block, value: Value) -> Option<usize> {
+    match func.values[value].def {
+        ValueDef::Param(home, index) if home == block => Some(usize::from(index)),
+        _ => None,
+    }
+}
+
+/// Sends the edges to `from` to `to`, where they pass `values`; parameters of `from` are what they passed before.
 fn redirect(func: &mut Function, cfg: &Cfg, from: Block, to: Block, values: &[Value]) {
     let preds = cfg.preds(from);
     for (n, &pred) in preds.iter().enumerate() {
         let Some(last) = func.terminator(pred).filter(|_| !preds[..n].contains(&pred)) else { continue };
         for which in 0..func.branch_count(last) {
             if func.branch_target(last, which) == Some(from) {
-                values.iter().for_each(|&value| func.push_branch_arg(last, which, value));
+                let old = func.branch_args(last, which).to_vec();
+                func.clear_branch_args(last, which);
+                for &value in values {
+                    let value = own_param(func, from, value).map_or(value, |index| old[index]);
+                    func.push_branch_arg(last, which, value);
+                }
                 func.set_target(last, which, to);
             }
         }

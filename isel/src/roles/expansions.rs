@@ -59,6 +59,10 @@ expansions! {
     OrOfXorsIsZero: SXorB64 SOrB32 SCmpEqU32;
     /// `s_xor_b64` says whether its result is not zero.
     XorIsNotZero: SXorB64;
+    /// The low half, then 32 bits; the second operand is a constant of 16 bits.
+    MaskThenEqual: VAndB32 VCmpEqU32;
+    /// The low half, then 32 bits; the second operand is a constant of 16 bits.
+    MaskThenUnequal: VAndB32 VCmpNeU32;
     /// Narrower accesses: `memory.rs` makes pieces as wide as there are instructions for.
     Split:;
 }
@@ -100,6 +104,8 @@ impl Lower<'_> {
                 let differ = self.stemp(2);
                 self.emit(Role::SXorB64, &[differ, o[0], o[1]]);
             }
+            MaskThenEqual => self.mask_then(Role::VCmpEqU32, o),
+            MaskThenUnequal => self.mask_then(Role::VCmpNeU32, o),
             Split => self.unsupported("an access that should have been split"),
         }
     }
@@ -130,6 +136,12 @@ impl Lower<'_> {
         self.emit(high_product, &[high, o[2], o[3]]);
         self.emit(Role::VAddCarryOut, &[dst[0], carry, low, c[0]]);
         self.emit(Role::VAddCarryInOut, &[dst[1], o[1], high, c[1], carry]);
+    }
+
+    fn mask_then(&mut self, compare: Role, o: &[Operand]) {
+        let (half, bits) = (self.vtemp(1), self.sgpr_const(0xffff));
+        self.emit(Role::VAndB32, &[half, bits, o[1]]);
+        self.emit(compare, &[o[0], half, o[2]]);
     }
 
     fn on_vector_unit(&mut self, role: Role, o: &[Operand]) {

@@ -39,6 +39,7 @@ roles! {
     VCmpClassF64 = V_CMP_CLASS_F64;
     VCmpEqF32 = V_CMP_EQ_F32;
     VCmpEqF64 = V_CMP_EQ_F64;
+    VCmpEqU16 = V_CMP_EQ_U16, or MaskThenEqual;
     VCmpEqU32 = V_CMP_EQ_U32;
     VCmpEqU64 = V_CMP_EQ_U64;
     VCmpGeF32 = V_CMP_GE_F32;
@@ -69,6 +70,7 @@ roles! {
     VCmpLtU64 = V_CMP_LT_U64;
     VCmpNeqF32 = V_CMP_NEQ_F32;
     VCmpNeqF64 = V_CMP_NEQ_F64;
+    VCmpNeU16 = V_CMP_NE_U16, or MaskThenUnequal;
     VCmpNeU32 = V_CMP_NE_U32;
     VCmpNeU64 = V_CMP_NE_U64;
     VCmpNgeF32 = V_CMP_NGE_F32;
