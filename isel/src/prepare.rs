@@ -25,7 +25,7 @@ pub fn prepare(func: &mut Function, ctx: &mut Context) {
         ctx.analyses.compute_control(func);
     }
     let analyses = &mut ctx.analyses;
-    analyses.uniformity.compute(func, &analyses.cfg, &analyses.loops);
+    analyses.uniformity.compute(func, &analyses.cfg, &analyses.dom, &analyses.loops);
     // Closing loops gives edges behind them arguments.
     if ir::analysis::lcssa_divergent_exits(func, analyses) && split_edges(func, ctx) {
         ctx.analyses.compute(func);

@@ -1,21 +1,20 @@
 //! Dominator and post-dominator trees.
 //!
 //! K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm" (2001), over positions
-//! in an order instead of blocks. The graph library's version keeps hash maps, which on the small
+//! in an order instead of blocks. Where a node is met that hangs deep, jumps spare the climb. The graph library's version keeps hash maps, which on the small
 //! functions that kernels are costs more than all of the rest of this module.
 
 use super::cfg::{Cfg, UNREACHABLE};
 use crate::entity::Block;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
-/// Not computed yet, and the parent of a root.
-const NONE: u32 = u32::MAX;
-
 /// The dominator tree of any graph, by the numbers of its nodes. They are numbered so that every one but the root (0)
 /// comes after at least one predecessor.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     idom: Vec<u32>,
+    /// Scratch: a node further up, and the depth.
+    jump: Vec<(u32, u32)>,
     /// Preorder number and the last one of the subtree: `a` dominates `b` iff `pre[a] <= pre[b] <= last[a]`.
     pre: Vec<u32>,
     last: Vec<u32>,
@@ -27,33 +26,63 @@ impl Tree {
     /// Computes the tree of `count` nodes; `preds(n)` yields the predecessors of node `n`.
     pub fn compute<I: Iterator<Item = u32>>(&mut self, count: usize, preds: impl Fn(u32) -> I) {
         self.idom.clear();
-        self.idom.resize(count, NONE);
+        self.idom.resize(count, 0);
         if count == 0 {
             return;
         }
-        self.idom[0] = 0;
-        loop {
-            let mut changed = false;
-            for node in 1..count as u32 {
-                let mut best = NONE;
-                for pred in preds(node) {
-                    if self.idom[pred as usize] != NONE {
-                        best = if best == NONE { pred } else { self.meet(best, pred) };
-                    }
-                }
-                if self.idom[node as usize] != best {
-                    self.idom[node as usize] = best;
-                    changed = true;
-                }
-            }
-            if !changed {
-                break;
-            }
+        self.jump.clear();
+        self.jump.resize(count, (0, 0));
+        for node in 1..count as u32 {
+            let done = preds(node).filter(|&pred| pred < node);
+            let best = done.reduce(|best, pred| self.meet(best, pred)).unwrap_or(0);
+            self.hang(node, best);
         }
         self.number(count);
+        // Edges back change nothing where they lead to what dominates them.
+        let goes_back = |node| preds(node).any(|pred| pred > node && !self.contains(node, pred));
+        if (1..count as u32).any(goes_back) {
+            self.settle(count, preds);
+            self.number(count);
+        }
     }
 
+    /// Sweeps over a graph that is not reducible until nothing changes.
+    fn settle<I: Iterator<Item = u32>>(&mut self, count: usize, preds: impl Fn(u32) -> I) {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for node in 1..count as u32 {
+                let best = preds(node).reduce(|best, pred| self.climb(best, pred)).unwrap_or(0);
+                changed |= std::mem::replace(&mut self.idom[node as usize], best) != best;
+            }
+        }
+    }
+
+    /// Puts a node below a finished one. Its jump leads over as many as two jumps of the parent that are equally long
+    /// together, or to the parent: from any node, a few jumps lead to any other above it (E. W. Myers, "An
+    /// applicative random-access stack", 1983).
+    fn hang(&mut self, node: u32, parent: u32) {
+        let (far, depth) = self.jump[parent as usize];
+        let (farther, far_depth) = self.jump[far as usize];
+        let equal = depth - far_depth == far_depth - self.jump[farther as usize].1;
+        self.idom[node as usize] = parent;
+        self.jump[node as usize] = (if equal { farther } else { parent }, depth + 1);
+    }
+
+    /// The closest node above both, of those that hang in the tree.
     fn meet(&self, mut a: u32, mut b: u32) -> u32 {
+        while a != b {
+            if a < b {
+                std::mem::swap(&mut a, &mut b);
+            }
+            // What is above both is not above a jump that ends below `b`.
+            let far = self.jump[a as usize].0;
+            a = if far >= b { far } else { self.idom[a as usize] };
+        }
+        a
+    }
+
+    /// The same in a tree that still changes.
+    fn climb(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
             while a > b {
                 a = self.idom[a as usize];
@@ -118,9 +147,7 @@ impl DomTree {
     pub fn compute(&mut self, cfg: &Cfg) {
         copy_order(cfg.rpo(), cfg.block_count(), &mut self.order, &mut self.position);
         let order = &self.order;
-        // The last one first: climbing from one to the next is short then, however many there are.
-        self.tree
-            .compute(order.len(), |n| cfg.preds(order[n as usize]).iter().rev().map(|&b| cfg.position(b)));
+        self.tree.compute(order.len(), |n| cfg.preds(order[n as usize]).iter().map(|&b| cfg.position(b)));
     }
 
     /// The closest block, other than the block itself, that dominates it.
@@ -233,7 +260,7 @@ impl PostDomTree {
         match self.position[block] {
             UNREACHABLE => None,
             n => match self.tree.idom[n as usize] {
-                0 | NONE => None,
+                0 => None,
                 p => Some(self.order[p as usize]),
             },
         }

@@ -3,7 +3,7 @@
 use super::cfg::Cfg;
 use crate::entity::Block;
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl};
 use std::ops::Range;
 
 /// A loop: outer loops have smaller numbers than the loops in them.
@@ -31,6 +31,8 @@ pub struct LoopForest {
     order: Vec<Block>,
     latches: Vec<Block>,
     exits: Vec<(Block, Block)>,
+    /// Scratch: each edge for each loop that it leaves.
+    leaving: Vec<(Loop, (Block, Block))>,
 }
 
 impl LoopForest {
@@ -67,27 +69,32 @@ impl LoopForest {
                 });
                 self.innermost[block] = new.into();
             }
-            let mut up = self.innermost[block].expand();
-            while let Some(l) = up {
+            if let Some(l) = self.innermost[block].expand() {
                 self.loops[l].blocks.end = at as u32 + 1;
-                up = self.loops[l].parent.expand();
+            }
+        }
+        for l in self.loops.keys().rev() {
+            let LoopData { parent, ref blocks, .. } = self.loops[l];
+            let end = blocks.end;
+            if let Some(parent) = parent.expand() {
+                let outer = &mut self.loops[parent].blocks.end;
+                *outer = end.max(*outer);
             }
         }
         for l in self.loops.keys() {
-            self.edges(cfg, l);
+            self.entries(cfg, l);
         }
+        self.find_exits(cfg);
     }
 
-    /// Latches, exits and preheader of one loop.
-    fn edges(&mut self, cfg: &Cfg, l: Loop) {
-        let LoopData { header, ref blocks, .. } = self.loops[l];
-        let blocks = blocks.clone();
-        let inside = |block: Block| blocks.contains(&cfg.position(block));
+    /// Latches and preheader of one loop.
+    fn entries(&mut self, cfg: &Cfg, l: Loop) {
+        let header = self.loops[l].header;
         let first_latch = self.latches.len() as u32;
         let mut outside = None;
         let mut entries = 0;
         for &pred in cfg.preds(header) {
-            if inside(pred) {
+            if self.contains(l, pred) {
                 self.latches.push(pred);
             } else {
                 outside = Some(pred);
@@ -95,17 +102,36 @@ impl LoopForest {
             }
         }
         let preheader = outside.filter(|&p| entries == 1 && cfg.succs(p).count() == 1);
-        let first_exit = self.exits.len() as u32;
-        for at in blocks.clone() {
-            let block = self.order[at as usize];
-            for succ in cfg.succs(block).filter(|&s| !inside(s)) {
-                self.exits.push((block, succ));
-            }
-        }
         let data = &mut self.loops[l];
         data.preheader = preheader.into();
         data.latches = first_latch..self.latches.len() as u32;
-        data.exits = first_exit..self.exits.len() as u32;
+    }
+
+    /// Edges out of each loop, in the order of the blocks they start from.
+    fn find_exits(&mut self, cfg: &Cfg) {
+        self.leaving.clear();
+        for &block in &self.order {
+            for succ in cfg.succs(block) {
+                let mut around = self.innermost(block);
+                while let Some(l) = around.filter(|&l| !self.contains(l, succ)) {
+                    self.leaving.push((l, (block, succ)));
+                    around = self.parent(l);
+                }
+            }
+        }
+        self.leaving.iter().for_each(|&(l, _)| self.loops[l].exits.end += 1);
+        let mut total = 0;
+        for data in self.loops.values_mut() {
+            let count = data.exits.end;
+            data.exits = total..total;
+            total += count;
+        }
+        self.exits.resize(total as usize, (Block::new(0), Block::new(0)));
+        for &(l, edge) in &self.leaving {
+            let end = &mut self.loops[l].exits.end;
+            self.exits[*end as usize] = edge;
+            *end += 1;
+        }
     }
 
     /// Loops, outer before inner, in the order of their headers.
@@ -173,17 +199,8 @@ impl LoopForest {
 
     /// Whether the block is in the loop or one inside it.
     pub fn contains(&self, l: Loop, block: Block) -> bool {
-        let mut up = self.innermost[block].expand();
-        let depth = self.loops[l].depth;
-        while let Some(inner) = up {
-            if inner == l {
-                return true;
-            }
-            if self.loops[inner].depth <= depth {
-                return false;
-            }
-            up = self.loops[inner].parent.expand();
-        }
-        false
+        // The blocks of a loop and of the loops in it are one slice of the order.
+        let inner = self.innermost(block);
+        inner.is_some_and(|inner| self.loops[l].blocks.contains(&self.loops[inner].blocks.start))
     }
 }

@@ -50,6 +50,6 @@ impl Analyses {
     /// Computes all of them.
     pub fn compute(&mut self, func: &Function) {
         self.compute_control(func);
-        self.uniformity.compute(func, &self.cfg, &self.loops);
+        self.uniformity.compute(func, &self.cfg, &self.dom, &self.loops);
     }
 }

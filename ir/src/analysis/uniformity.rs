@@ -15,17 +15,22 @@
 //! join and passes on a label of its own. Lanes part in a loop if one label leaves it and another returns
 //! to its header; then the loop as a whole acts as a branch with one edge per exit. Because the order
 //! keeps loops contiguous, a walk over positions visits every block after the labels that reach it.
+//! What a labelled block dominates has its label too, so the walk goes on where that ends ([`Frontiers`]): a chain of
+//! tests is not walked from each of them to the end.
 //!
 //! # Requires
 //! A reducible graph. `InstData::block` is right.
 
 use super::cfg::Cfg;
+use super::dominance::DomTree;
 use super::loops::{Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::{MemFlags, Op, Order, Pos, WaveOp};
 use crate::types::Space;
 use cranelift_entity::SecondaryMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// What is uniform in a function.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +42,62 @@ pub struct Uniformity {
     any_loop: bool,
     changed: bool,
     labels: Labels,
+    frontiers: Frontiers,
+}
+
+/// Where edges lead that leave what a block dominates, for blocks with few such places.
+#[derive(Clone, Debug, Default)]
+struct Frontiers {
+    /// By position in the order; empty until asked for.
+    of: Vec<Frontier>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Frontier {
+    to: [Option<Block>; Frontier::MOST],
+    /// More than these, or the program may end or run forever below.
+    open: bool,
+}
+
+impl Frontier {
+    /// Blocks of many loops inside each other, with many exits, have more.
+    const MOST: usize = 4;
+
+    fn add(&mut self, block: Block) {
+        match self.to.iter_mut().find(|slot| slot.is_none_or(|known| known == block)) {
+            Some(slot) => *slot = Some(block),
+            None => self.open = true,
+        }
+    }
+}
+
+impl Frontiers {
+    /// Finds them, each from those of the blocks that it is the closest dominator of.
+    fn compute(&mut self, cfg: &Cfg, dom: &DomTree) {
+        self.of.clear();
+        self.of.resize(cfg.rpo().len(), Frontier::default());
+        for (at, &block) in cfg.rpo().iter().enumerate().rev() {
+            self.of[at].open |= cfg.succs(block).next().is_none();
+            for succ in cfg.succs(block).filter(|&succ| dom.idom(succ) != Some(block)) {
+                self.of[at].add(succ);
+            }
+            // A loop without an end.
+            self.of[at].open |= self.of[at].to.iter().all(|to| to.is_none_or(|to| to == block));
+            let Some(up) = dom.idom(block) else { continue };
+            let Frontier { to, open } = self.of[at];
+            let above = &mut self.of[cfg.position(up) as usize];
+            above.open |= open;
+            to.into_iter().flatten().filter(|&to| dom.idom(to) != Some(up)).for_each(|to| above.add(to));
+        }
+    }
+}
+
+/// The control flow.
+#[derive(Clone, Copy)]
+struct Graph<'a> {
+    cfg: &'a Cfg,
+    dom: &'a DomTree,
+    loops: &'a LoopForest,
 }
 
 /// Over which kind of edges lanes that parted may arrive differently.
@@ -54,8 +115,8 @@ struct Labels {
     /// Label with which the header at a position was reached over a back edge.
     back: Vec<u32>,
     touched: Vec<u32>,
-    /// Blocks that have a label and were not visited yet.
-    pending: u32,
+    /// Positions of blocks that have a label and were not visited yet.
+    pending: BinaryHeap<Reverse<u32>>,
     /// Loops around the start of the walk, innermost first.
     around: Vec<Ends>,
     /// No decision is open for blocks from this position on.
@@ -105,14 +166,16 @@ impl Seen {
 
 impl Uniformity {
     /// The uniformity of a function.
-    pub fn new(func: &Function, cfg: &Cfg, loops: &LoopForest) -> Self {
+    pub fn new(func: &Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest) -> Self {
         let mut result = Uniformity::default();
-        result.compute(func, cfg, loops);
+        result.compute(func, cfg, dom, loops);
         result
     }
 
     /// Recomputes everything.
-    pub fn compute(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest) {
+    pub fn compute(&mut self, func: &Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest) {
+        let graph = Graph { cfg, dom, loops };
+        self.frontiers.of.clear();
         self.divergent.clear();
         self.divergent.resize(func.values.len());
         self.branches.clear();
@@ -134,7 +197,7 @@ impl Uniformity {
         loop {
             self.changed = false;
             for &block in cfg.rpo() {
-                self.visit(func, cfg, loops, block);
+                self.visit(func, graph, block);
             }
             if !self.changed || loops.is_empty() {
                 break;
@@ -142,7 +205,8 @@ impl Uniformity {
         }
     }
 
-    fn visit(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest, block: Block) {
+    fn visit(&mut self, func: &Function, graph: Graph, block: Block) {
+        let Graph { cfg, loops, .. } = graph;
         for (n, &param) in func.params(block).iter().enumerate() {
             if !self.divergent[param] && self.param_diverges(func, cfg, loops, block, n) {
                 self.divergent[param] = true;
@@ -155,7 +219,7 @@ impl Uniformity {
                 if !self.branches[block] && self.is_divergent_at_use(func, loops, cond, block) {
                     self.branches[block] = true;
                     self.changed = true;
-                    self.spread_branch(cfg, loops, block);
+                    self.spread_branch(graph, block);
                 }
             } else if data.results > 0
                 && !self.divergent[data.first]
@@ -204,23 +268,25 @@ impl Uniformity {
     }
 
     /// Sends labels from a divergent branch.
-    fn spread_branch(&mut self, cfg: &Cfg, loops: &LoopForest, block: Block) {
+    fn spread_branch(&mut self, graph: Graph, block: Block) {
+        let Graph { cfg, loops, .. } = graph;
         let at = cfg.position(block);
         self.labels.begin(cfg, loops, loops.innermost(block));
         for (n, succ) in cfg.succs(block).enumerate() {
             self.arrive(cfg, at, at, succ, n as u32 + 1);
         }
-        self.walk(cfg, loops, at, at + 1);
+        self.walk(graph, at);
     }
 
     /// Sends labels from the exits of a loop that lanes leave in different iterations.
-    fn spread_loop(&mut self, cfg: &Cfg, loops: &LoopForest, l: Loop) {
+    fn spread_loop(&mut self, graph: Graph, l: Loop) {
+        let Graph { cfg, loops, .. } = graph;
         let at = cfg.position(loops.header(l));
         self.labels.begin(cfg, loops, loops.parent(l));
         for (n, &(_, to)) in loops.exits(l).iter().enumerate() {
             self.arrive(cfg, at, at, to, n as u32 + 1);
         }
-        self.walk(cfg, loops, at, at + loops.blocks(l).len() as u32);
+        self.walk(graph, at);
     }
 
     /// A label comes over an edge to `block` from position `from`, in a walk that started at `start`.
@@ -239,7 +305,9 @@ impl Uniformity {
         if *old == 0 {
             *old = label;
             labels.touched.push(to);
-            labels.pending += u32::from(to > start);
+            if to > start {
+                labels.pending.push(Reverse(to));
+            }
         } else if *old != label {
             let joins = &mut self.joins[block];
             let mark = if to > start { &mut joins.forward } else { &mut joins.back };
@@ -251,23 +319,27 @@ impl Uniformity {
         }
     }
 
-    /// Passes labels on, from position `from`, until all lanes are together again.
-    fn walk(&mut self, cfg: &Cfg, loops: &LoopForest, start: u32, from: u32) {
+    /// Passes labels on until all lanes are together again.
+    fn walk(&mut self, graph: Graph, start: u32) {
+        let cfg = graph.cfg;
         let order = cfg.rpo();
-        for at in from..order.len() as u32 {
-            let label = self.labels.at[at as usize];
-            if label == 0 {
-                continue;
-            }
-            if self.labels.pending == 1 && at >= self.labels.settled {
+        if self.frontiers.of.is_empty() {
+            self.frontiers.compute(cfg, graph.dom);
+        }
+        while let Some(Reverse(at)) = self.labels.pending.pop() {
+            if self.labels.pending.is_empty() && at >= self.labels.settled {
                 break;
             }
-            self.labels.pending -= 1;
-            for succ in cfg.succs(order[at as usize]) {
-                // A back edge of a loop further down brings its header the label it has.
-                if cfg.position(succ) <= start || cfg.position(succ) > at {
-                    self.arrive(cfg, start, at, succ, label);
-                }
+            let label = self.labels.at[at as usize];
+            // A back edge of a loop further down brings its header the label it has.
+            let counts = |&to: &Block| cfg.position(to) <= start || cfg.position(to) > at;
+            let Frontier { to, open } = self.frontiers.of[at as usize];
+            if open {
+                let succs = cfg.succs(order[at as usize]).filter(counts);
+                succs.for_each(|to| self.arrive(cfg, start, at, to, label));
+            } else {
+                let beyond = to.into_iter().flatten().filter(counts);
+                beyond.for_each(|to| self.arrive(cfg, start, at, to, label));
             }
         }
         self.labels.end();
@@ -281,7 +353,7 @@ impl Uniformity {
         for l in parted.drain(..) {
             self.any_loop = true;
             self.changed = true;
-            self.spread_loop(cfg, loops, l);
+            self.spread_loop(graph, l);
         }
         self.labels.parted = parted;
     }
@@ -367,7 +439,7 @@ const JOIN: u32 = 1 << 31;
 
 impl Labels {
     fn begin(&mut self, cfg: &Cfg, loops: &LoopForest, innermost: Option<Loop>) {
-        self.pending = 0;
+        self.pending.clear();
         self.settled = 0;
         self.around.clear();
         let mut up = innermost;

@@ -323,7 +323,8 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
         return false;
     }
     ctx.compute_loops(func);
-    ctx.uniformity.compute(func, &ctx.cfg, &ctx.loops);
+    ctx.dom.compute(&ctx.cfg);
+    ctx.uniformity.compute(func, &ctx.cfg, &ctx.dom, &ctx.loops);
     switch::run(func, |value| ctx.uniformity.is_uniform(value))
 }
 

@@ -18,7 +18,6 @@ use crate::func::{Function, SrcLoc};
 use crate::op::{BinOp, CastOp, IntCc, Op, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
-use std::cell::Cell;
 
 /// Conditions are taken apart, and offsets rebuilt, to this depth.
 const MAX_DEPTH: u32 = 6;
@@ -31,11 +30,15 @@ const NONE: u32 = u32::MAX;
 pub struct Scratch {
     /// Interval of each value where it is defined.
     base: Vec<Interval>,
+    /// What holds in the block that is looked at, oldest first.
     facts: Vec<Fact>,
-    /// Newest fact about each value that may still hold somewhere.
-    newest: Vec<Cell<u32>>,
-    /// By position of a block: that of the last block that one it dominates goes to (its values are looked at there, too).
-    last_below: Vec<u32>,
+    /// The newest of them about each value.
+    newest: Vec<u32>,
+    /// Blocks, parents in the dominator tree before children.
+    order: Vec<Block>,
+    /// What came in so far over the edges to the block of each parameter, and how many edges that were.
+    incoming: Vec<Interval>,
+    arrived: Vec<u32>,
     out: Vec<Inst>,
 }
 
@@ -43,6 +46,7 @@ pub struct Scratch {
 #[derive(Clone, Copy, Debug)]
 struct Fact {
     block: Block,
+    value: Value,
     interval: Interval,
     older: u32,
 }
@@ -53,21 +57,20 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s:
     s.base.extend(func.values.values().map(|v| Interval::full(v.ty)));
     s.facts.clear();
     s.newest.clear();
-    s.newest.resize(func.values.len(), Cell::new(NONE));
-    s.last_below.clear();
-    let next = |&block: &Block| cfg.succs(block).map(|to| cfg.position(to)).max();
-    s.last_below
-        .extend(cfg.rpo().iter().map(|block| next(block).max(Some(cfg.position(*block))).unwrap_or(0)));
-    for (at, &block) in cfg.rpo().iter().enumerate().rev() {
-        if let Some(up) = dom.idom(block) {
-            let up = cfg.position(up) as usize;
-            s.last_below[up] = s.last_below[up].max(s.last_below[at]);
-        }
-    }
+    s.newest.resize(func.values.len(), NONE);
+    s.incoming.clear();
+    s.incoming.extend_from_slice(&s.base);
+    s.arrived.clear();
+    s.arrived.resize(func.blocks.len(), 0);
+    // What is learned in a block is forgotten behind the last one it dominates. What goes forward to a block comes from
+    // blocks that are before it in this order, too.
+    s.order.clear();
+    s.order.resize(cfg.rpo().len(), func.entry());
+    cfg.rpo().iter().for_each(|&block| s.order[dom.preorder(block) as usize] = block);
     let entry = func.entry();
     let mut walker = Walker { func, cfg, dom, loops, s, block: entry, changed: false };
-    for &block in cfg.rpo() {
-        walker.block(block);
+    for at in 0..walker.s.order.len() {
+        walker.block(walker.s.order[at]);
     }
     walker.changed
 }
@@ -97,27 +100,18 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// What is known about a value here: the newest fact that holds includes the older ones.
+    /// What is known about a value here: the newest fact includes the older ones.
     fn range(&self, value: Value) -> Interval {
         let Some(&base) = self.s.base.get(value.index()) else { return Interval::full(self.func.ty(value)) };
-        let Some(newest) = self.s.newest.get(value.index()) else { return base };
-        let here = self.cfg.position(self.block);
-        let mut at = newest.get();
-        while let Some(fact) = self.s.facts.get(at as usize) {
-            if self.dom.dominates(fact.block, self.block) {
-                return fact.interval;
-            }
-            // Blocks are looked at in order: what holds nowhere from here on is forgotten.
-            if at == newest.get() && self.s.last_below[self.cfg.position(fact.block) as usize] < here {
-                newest.set(fact.older);
-            }
-            at = fact.older;
-        }
-        base
+        let newest = self.s.newest.get(value.index()).and_then(|&newest| self.s.facts.get(newest as usize));
+        newest.map_or(base, |fact| fact.interval)
     }
 
     fn block(&mut self, block: Block) {
         self.block = block;
+        while let Some(fact) = self.s.facts.pop_if(|fact| !self.dom.dominates(fact.block, block)) {
+            self.s.newest[fact.value.index()] = fact.older;
+        }
         if let Some(l) = self.loops.innermost(block).filter(|&l| self.loops.header(l) == block) {
             self.counters(l);
         } else {
@@ -138,31 +132,32 @@ impl Walker<'_> {
         insts.clear();
         insts.extend_from_slice(&self.s.out);
         self.func.blocks[block].insts = insts;
+        self.leave(block);
+    }
+
+    /// Hands on what the arguments of the block's branch are known to be here.
+    fn leave(&mut self, block: Block) {
+        let Some(last) = self.func.terminator(block) else { return };
+        for which in 0..self.func.branch_count(last) {
+            let Some(to) = self.func.branch_target(last, which) else { continue };
+            let first = self.s.arrived[to.index()] == 0;
+            self.s.arrived[to.index()] += 1;
+            for (&param, &arg) in self.func.params(to).iter().zip(self.func.branch_args(last, which)) {
+                let came = self.range(arg);
+                let all = &mut self.s.incoming[param.index()];
+                *all = if first { came } else { all.union(came) };
+            }
+        }
     }
 
     /// Parameters of a join are what comes in, all of it from blocks done already.
     fn params(&mut self, block: Block) {
-        for index in 0..self.func.params(block).len() {
-            let param = self.func.params(block)[index];
-            if !self.func.ty(param).is_int() {
-                continue;
-            }
-            let mut all: Option<Interval> = None;
-            for &pred in self.cfg.preds(block) {
-                let Some(last) = self.func.terminator(pred) else { continue };
-                for which in 0..self.func.branch_count(last) {
-                    if self.func.branch_target(last, which) == Some(block) {
-                        let arg = self.func.branch_args(last, which)[index];
-                        // As seen at the end of the predecessor.
-                        let here = std::mem::replace(&mut self.block, pred);
-                        let incoming = self.range(arg);
-                        self.block = here;
-                        all = Some(all.map_or(incoming, |a| a.union(incoming)));
-                    }
-                }
-            }
-            if let Some(all) = all {
-                self.s.base[param.index()] = all;
+        if self.s.arrived[block.index()] as usize != self.cfg.preds(block).len() {
+            return;
+        }
+        for &param in self.func.params(block) {
+            if self.func.ty(param).is_int() {
+                self.s.base[param.index()] = self.s.incoming[param.index()];
             }
         }
     }
@@ -171,21 +166,16 @@ impl Walker<'_> {
     /// that every way back passes bounds it.
     fn counters(&mut self, l: Loop) {
         let header = self.loops.header(l);
-        let (Some(preheader), [latch]) = (self.loops.preheader(l), self.loops.latches(l)) else { return };
+        let (Some(_), [latch]) = (self.loops.preheader(l), self.loops.latches(l)) else { return };
         for index in 0..self.func.params(header).len() {
             let param = self.func.params(header)[index];
-            let (Some(first), Some(next)) =
-                (edge_args(self.func, preheader, header), edge_args(self.func, *latch, header))
-            else {
-                return;
-            };
-            let (first, next) = (first[index], next[index]);
+            let Some(next) = edge_args(self.func, *latch, header) else { return };
+            let next = next[index];
             if !self.func.ty(param).is_int() {
                 continue;
             }
-            let here = std::mem::replace(&mut self.block, preheader);
-            let first = self.range(first);
-            self.block = here;
+            // Nothing but the edge from the preheader has come in yet.
+            let first = self.s.incoming[param.index()];
             if let Some(hi) = self.counter_end(l, *latch, param, next, first) {
                 self.s.base[param.index()] = Interval { lo: first.lo, hi: hi.max(first.hi) };
             } else if self.never_grows(param, next) {
@@ -313,9 +303,9 @@ impl Walker<'_> {
         if narrower == self.range(value) || depth == 0 {
             return;
         }
-        let newest = &self.s.newest[value.index()];
-        self.s.facts.push(Fact { block: self.block, interval: narrower, older: newest.get() });
-        newest.set(self.s.facts.len() as u32 - 1);
+        let newest = self.s.facts.len() as u32;
+        let older = std::mem::replace(&mut self.s.newest[value.index()], newest);
+        self.s.facts.push(Fact { block: self.block, value, interval: narrower, older });
         let Some(inst) = self.func.def_inst(value) else { return };
         let args = self.func.args(inst);
         match self.func.insts[inst].op {
@@ -373,7 +363,7 @@ impl Walker<'_> {
             while self.s.base.len() <= value.index() {
                 let ty = self.func.ty(Value::new(self.s.base.len()));
                 self.s.base.push(Interval::full(ty));
-                self.s.newest.push(Cell::new(NONE));
+                self.s.newest.push(NONE);
             }
             self.s.base[value.index()] = interval;
         }

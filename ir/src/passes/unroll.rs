@@ -28,18 +28,26 @@ const MAX_UNASKED: u32 = 64;
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// What values and blocks of the loop are called in the copy that is being made.
     values: Vec<Option<Value>>,
     blocks: Vec<Option<Block>>,
+    /// Values whose entries are to be forgotten.
+    renamed: Vec<Value>,
     consts: FxHashMap<(Type, u64), Value>,
     args: Vec<Value>,
     next: Vec<Value>,
     tried: Vec<bool>,
     /// By loop: a loop in it has not been looked at.
     waiting: Vec<bool>,
+    /// The loops to unroll at this level, in order.
+    chosen: Vec<(Loop, Plan)>,
+    /// By block: the copies have taken its place.
+    gone: Vec<bool>,
     uses: OutsideUses,
 }
 
 /// What to do with a loop.
+#[derive(Clone, Copy, Debug)]
 enum Plan {
     Leave,
     /// With at most so many copies.
@@ -61,13 +69,19 @@ pub fn level(
 ) -> bool {
     s.tried.resize(func.blocks.len().max(s.tried.len()), false);
     // Loops that run once first, from the outside in: the less there is in them, the less is copied.
-    let untried = |l: &Loop| !s.tried[loops.header(*l).index()];
-    let once = loops.loops().filter(untried).find(|&l| runs_once(func, dom, loops, l));
-    if let Some(l) = once {
-        s.tried[loops.header(l).index()] = true;
-        if let Some(mut copier) = Copier::new(func, cfg, loops, l, s) {
-            return copier.full(2);
+    s.chosen.clear();
+    let mut behind = 0;
+    for l in loops.loops() {
+        let header = loops.header(l);
+        let first = cfg.position(header);
+        if first >= behind && !s.tried[header.index()] && runs_once(func, dom, loops, l) {
+            s.tried[header.index()] = true;
+            behind = first + loops.blocks(l).len() as u32;
+            s.chosen.push((l, Plan::Full(2)));
         }
+    }
+    if !s.chosen.is_empty() && unroll(func, cfg, loops, s) {
+        return true;
     }
     loop {
         s.waiting.clear();
@@ -77,46 +91,59 @@ pub fn level(
                 s.waiting[parent.index()] = true;
             }
         }
-        let (mut found, mut changed) = (false, false);
-        // In the order of the blocks: what a loop defines is used behind it, where nothing was copied yet.
+        let mut found = false;
         for l in loops.loops() {
             let header = loops.header(l).index();
-            if s.waiting[l.index()] || std::mem::replace(&mut s.tried[header], true) {
-                continue;
+            if !s.waiting[l.index()] && !std::mem::replace(&mut s.tried[header], true) {
+                found = true;
+                let plan = plan(func, dom, loops, l, level);
+                if !matches!(plan, Plan::Leave) {
+                    s.chosen.push((l, plan));
+                }
             }
-            found = true;
-            changed |= unroll(func, cfg, dom, loops, l, level, s);
         }
-        if changed || !found {
-            return changed;
+        if !s.chosen.is_empty() && unroll(func, cfg, loops, s) {
+            return true;
+        }
+        if !found {
+            return false;
         }
     }
 }
 
-fn unroll(
-    func: &mut Function,
-    cfg: &Cfg,
-    dom: &DomTree,
-    loops: &LoopForest,
-    l: Loop,
-    level: u8,
-    s: &mut Scratch,
-) -> bool {
-    let plan = plan(func, dom, loops, l, level);
-    if matches!(plan, Plan::Leave) || func.insts.len() > MAX_MADE {
-        return false;
+/// Carries out what was planned for the chosen loops, of which none holds another. Returns whether anything changed.
+fn unroll(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
+    let chosen = std::mem::take(&mut s.chosen);
+    s.uses.find(func, cfg, loops, |l| chosen.binary_search_by_key(&l, |&(l, _)| l).is_ok());
+    let mut changed = false;
+    // In the order of the blocks: what a loop defines is used behind it, where nothing was copied yet.
+    for &(l, plan) in &chosen {
+        if func.insts.len() > MAX_MADE {
+            break;
+        }
+        if let Some(mut copier) = Copier::new(func, cfg, loops, l, s) {
+            changed |= match plan {
+                Plan::Leave => false,
+                Plan::Full(most) => copier.full(most),
+                Plan::By(factor, test) => copier.partial(factor, test),
+            };
+        }
     }
-    let Some(mut copier) = Copier::new(func, cfg, loops, l, s) else { return false };
-    match plan {
-        Plan::Leave => false,
-        Plan::Full(most) => copier.full(most),
-        Plan::By(factor, test) => copier.partial(factor, test),
+    let Scratch { gone, .. } = s;
+    if !gone.is_empty() {
+        func.layout.retain(|&block| !gone.get(block.index()).copied().unwrap_or(false));
+        gone.clear();
     }
+    s.chosen = chosen;
+    s.chosen.clear();
+    changed
 }
 
 /// Forgets which loops were looked at; call before the first [`level`] on a function.
 pub fn begin(s: &mut Scratch) {
     s.tried.clear();
+    s.values.clear();
+    s.renamed.clear();
 }
 
 /// Whether the body of a loop runs once.
@@ -229,10 +256,12 @@ impl<'a> Copier<'a> {
         let preheader = loops.preheader(l)?;
         let [latch] = *loops.latches(l) else { return None };
         edge_args(func, latch, header)?;
-        s.uses.find(func, cfg, loops, |other| other == l);
         close(func, cfg, loops, l, &mut s.uses);
-        s.values.clear();
-        s.values.resize(func.values.len(), None);
+        for value in s.renamed.drain(..) {
+            s.values[value.index()] = None;
+        }
+        s.values.resize(func.values.len().max(s.values.len()), None);
+        s.blocks.resize(func.blocks.len().max(s.blocks.len()), None);
         s.consts.clear();
         Some(Copier { func, loops, l, s, header, preheader, latch, stays: None })
     }
@@ -261,8 +290,8 @@ impl<'a> Copier<'a> {
             self.func.push(head, Op::Jump(self.header), &incoming, loc);
             return true;
         }
-        let (loops, l) = (self.loops, self.l);
-        self.func.layout.retain(|&b| !loops.contains(l, b));
+        self.s.gone.resize(self.func.blocks.len().max(self.s.gone.len()), false);
+        self.loops.blocks(self.l).iter().for_each(|block| self.s.gone[block.index()] = true);
         true
     }
 
@@ -296,12 +325,11 @@ impl<'a> Copier<'a> {
     /// to, if there is one; the values passed are in `s.next`.
     fn iteration(&mut self, head: Block, incoming: &[Value]) -> Option<Block> {
         let (loops, l) = (self.loops, self.l);
-        self.s.blocks.clear();
-        self.s.blocks.resize(self.func.blocks.len(), None);
+        loops.blocks(l).iter().for_each(|block| self.s.blocks[block.index()] = None);
         self.s.blocks[self.header.index()] = Some(head);
         for (n, &value) in incoming.iter().enumerate() {
             let param = self.func.params(self.header)[n];
-            self.s.values[param.index()] = Some(value);
+            self.rename(param, value);
         }
         let mut back = None;
         for &old in loops.blocks(l) {
@@ -320,6 +348,12 @@ impl<'a> Copier<'a> {
         back
     }
 
+    fn rename(&mut self, old: Value, new: Value) {
+        if self.s.values[old.index()].replace(new).is_none() {
+            self.s.renamed.push(old);
+        }
+    }
+
     fn value(&self, old: Value) -> Value {
         self.s.values.get(old.index()).copied().flatten().unwrap_or(old)
     }
@@ -330,7 +364,8 @@ impl<'a> Copier<'a> {
             let first = self.func.insts[inst].first;
             let ty = self.func.ty(first);
             if let Some(bits) = self.func.const_bits(first) {
-                self.s.values[first.index()] = Some(self.konst(ty, bits));
+                let copy = self.konst(ty, bits);
+                self.rename(first, copy);
             }
             return;
         }
@@ -342,13 +377,14 @@ impl<'a> Copier<'a> {
         let ty = if results > 0 { self.func.ty(old) } else { Type::Bool };
         let folded = if op.is_pure() && !args.is_empty() { fold(self.func, op, &args, ty) } else { None };
         if let Some(bits) = folded {
-            self.s.values[old.index()] = Some(self.konst(ty, bits));
+            let copy = self.konst(ty, bits);
+            self.rename(old, copy);
         } else {
             let loc = self.func.insts[inst].loc;
             let new = self.func.push_n(block, op, &args, ty, results, loc);
             for n in 0..results {
                 let old = self.func.result(inst, n);
-                self.s.values[old.index()] = Some(self.func.result(new, n));
+                self.rename(old, self.func.result(new, n));
             }
         }
         self.s.args = args;
@@ -431,7 +467,7 @@ impl<'a> Copier<'a> {
         for n in 0..self.func.params(to).len() {
             let old = self.func.params(to)[n];
             let new = self.func.add_param(copy, self.func.ty(old));
-            self.s.values[old.index()] = Some(new);
+            self.rename(old, new);
         }
         copy
     }
