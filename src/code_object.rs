@@ -3,7 +3,7 @@
 use crate::error::Error;
 use emit::{EmitError, Program, ValueKind};
 use ir::{ParamKind, Space};
-use isa::{MachFunc, Occupancy, Subtarget, Usage};
+use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
 use std::fmt;
 
 /// A compiled translation unit.
@@ -17,7 +17,7 @@ pub struct CodeObject {
     kernels: Vec<KernelInfo>,
     signatures: Vec<ir::KernelInfo>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
-    code: Vec<MachFunc>,
+    code: Archive,
 }
 
 /// One argument of a kernel.
@@ -194,22 +194,24 @@ impl CodeObject {
     /// Writes the object of a module and its final machine code, one function a kernel, in order.
     pub(crate) fn new(
         target: Subtarget,
-        module: ir::Module,
-        code: Vec<MachFunc>,
+        module: &mut ir::Module,
+        code: &[MachFunc],
     ) -> Result<CodeObject, Error> {
-        let signatures: Vec<_> = module.funcs.into_iter().filter_map(|(_, func)| func.kernel).collect();
-        let referenced = referenced(module.globals.len(), &code);
+        let signatures: Vec<_> = module.funcs.values_mut().filter_map(|func| func.kernel.take()).collect();
+        let referenced = referenced(module.globals.len(), code);
         let is_emitted = |(id, global): &(ir::Global, ir::GlobalData)| match global.space {
             Space::Global => true,
             Space::Constant => referenced[id.as_u32() as usize],
             _ => false,
         };
-        let variables = module.globals.into_iter().filter(is_emitted).collect();
+        let variables = std::mem::take(&mut module.globals).into_iter().filter(is_emitted).collect();
         let kernels =
-            signatures.iter().zip(&code).map(|(info, func)| kernel_info(&target, info, func)).collect();
-        let mut object = CodeObject { target, bytes: Vec::new(), kernels, signatures, variables, code };
+            signatures.iter().zip(code).map(|(info, func)| kernel_info(&target, info, func)).collect();
+        let archive = Archive::of(code);
+        let mut object =
+            CodeObject { target, bytes: Vec::new(), kernels, signatures, variables, code: archive };
         object.bytes =
-            emit::elf::loadable(&object.program()).map_err(|error| not_written(error, &object.target))?;
+            emit::elf::loadable(&object.program(code)).map_err(|error| not_written(error, &target))?;
         Ok(object)
     }
 
@@ -235,29 +237,31 @@ impl CodeObject {
 
     /// A relocatable ELF file with the same code, for a linker.
     pub fn relocatable(&self) -> Result<Vec<u8>, Error> {
-        emit::elf::relocatable(&self.program()).map_err(|error| not_written(error, &self.target))
+        emit::elf::relocatable(&self.program(&self.code.funcs()))
+            .map_err(|error| not_written(error, &self.target))
     }
 
     /// An assembler source of the same code. With the source text, it shows source lines and the reasons of inserted
     /// instructions as comments.
     pub fn assembly(&self, source: Option<(&str, &str)>) -> Result<String, Error> {
         let source = source.map(|(name, text)| emit::asm::Source { name, text });
-        emit::asm::listing(&self.program(), source).map_err(|error| not_written(error, &self.target))
+        emit::asm::listing(&self.program(&self.code.funcs()), source)
+            .map_err(|error| not_written(error, &self.target))
     }
 
     /// The metadata note as YAML.
     pub fn metadata(&self) -> String {
-        emit::metadata::yaml(&emit::metadata::tree(&self.program()))
+        emit::metadata::yaml(&emit::metadata::tree(&self.program(&self.code.funcs())))
     }
 
     /// The final machine code as text.
     pub fn machine_code(&self) -> String {
-        self.code.iter().map(|func| func.dump(&self.target)).collect()
+        self.code.funcs().iter().map(|func| func.dump(&self.target)).collect()
     }
 
     /// The emitter's view of it.
-    fn program<'a>(&'a self) -> Program<'a> {
-        let kernels = self.signatures.iter().zip(&self.code).map(|(info, func)| kernel(info, func)).collect();
+    fn program<'a>(&'a self, code: &'a [MachFunc]) -> Program<'a> {
+        let kernels = self.signatures.iter().zip(code).map(|(info, func)| kernel(info, func)).collect();
         let variable = |(id, global): &'a (ir::Global, ir::GlobalData)| emit::Variable {
             id: id.as_u32(),
             name: &global.name,

@@ -5,23 +5,32 @@
 
 use crate::error::Error;
 use crate::pipeline::{Job, Observer, Scratch};
-use isa::{MachFunc, Subtarget};
+use isa::MachFunc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Instructions of the IR that are worth a thread: some milliseconds of work, against some ten microseconds to start it.
 const PER_THREAD: usize = 1500;
 
-/// IR to final machine code, kernel by kernel.
+/// IR to final machine code, kernel by kernel, in the memory of functions that are not needed any more.
 pub(crate) fn kernels(
     scratch: &mut [Scratch],
-    target: &Subtarget,
+    spare: &mut Vec<MachFunc>,
+    model: &memmodel::Model,
     module: &ir::Module,
     job: &Job<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Vec<MachFunc>, Error> {
     let funcs: Vec<&ir::Function> = module.funcs.values().filter(|func| func.kernel.is_some()).collect();
-    let work =
-        Work { target, module, job, funcs: &funcs, next: AtomicUsize::new(0), written: AtomicUsize::new(0) };
+    let work = Work {
+        model,
+        module,
+        job,
+        funcs: &funcs,
+        spare: Mutex::new(spare),
+        next: AtomicUsize::new(0),
+        written: AtomicUsize::new(0),
+    };
     let threads = if observer.looks_at_machine_code() { 1 } else { work.threads().min(scratch.len()) };
     let Some((first, others)) = scratch[..threads].split_first_mut() else {
         return Err(Error::internal("a compiler without scratch memory"));
@@ -46,10 +55,11 @@ pub(crate) fn kernels(
 
 /// What the threads share.
 struct Work<'a> {
-    target: &'a Subtarget,
+    model: &'a memmodel::Model,
     module: &'a ir::Module,
     job: &'a Job<'a>,
     funcs: &'a [&'a ir::Function],
+    spare: Mutex<&'a mut Vec<MachFunc>>,
     /// The next kernel to take.
     next: AtomicUsize,
     /// Machine instructions so far.
@@ -93,7 +103,8 @@ impl Work<'_> {
         scratch: &mut Scratch,
         observer: &mut dyn Observer,
     ) -> Result<MachFunc, Error> {
-        let code = scratch.kernel(self.target, self.module, func, self.job, observer)?;
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let code = scratch.kernel((self.model, self.module), func, spare, self.job, observer)?;
         let own: usize = code.blocks.values().map(|block| block.insts.len()).sum();
         let all = self.written.fetch_add(own, Ordering::Relaxed) + own;
         self.job.budget.machine(all)?;

@@ -59,8 +59,12 @@ pub struct Compiler {
     target: Subtarget,
     lacks: &'static [isa::Opcode],
     passes: ir::passes::PassContext,
+    /// Worked out when there is something to compile for the first time.
+    model: Option<memmodel::Model>,
     /// One a thread.
     scratch: Vec<Scratch>,
+    /// Machine functions of the kernels before, for their memory; the next one last.
+    spare: Vec<MachFunc>,
 }
 
 /// Scratch memory of the passes over machine code.
@@ -89,8 +93,14 @@ impl Compiler {
     /// for its usual ones.
     pub fn new(target: impl Into<Subtarget>) -> Compiler {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut compiler =
-            Compiler { target: target.into(), lacks: &[], passes: Default::default(), scratch: Vec::new() };
+        let mut compiler = Compiler {
+            target: target.into(),
+            lacks: &[],
+            passes: Default::default(),
+            model: None,
+            scratch: Vec::new(),
+            spare: Vec::new(),
+        };
         compiler.set_threads(threads);
         compiler
     }
@@ -262,16 +272,24 @@ impl Compiler {
     /// The passes on machine IR.
     fn machine_code(
         &mut self,
-        module: ir::Module,
+        mut module: ir::Module,
         job: &Job<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Program, Error> {
-        let code = parallel::kernels(&mut self.scratch, &self.target, &module, job, observer)?;
+        let model = match &mut self.model {
+            Some(model) => model,
+            none => {
+                let model = memmodel::Model::of(&self.target);
+                none.insert(model.map_err(|missing| lacking(&missing, &self.target))?)
+            }
+        };
+        let code = parallel::kernels(&mut self.scratch, &mut self.spare, model, &module, job, observer)?;
         if !job.range.has_emit() {
             return Ok(Program::MachineIr(module, code));
         }
-        let object = CodeObject::new(self.target, module, code)?;
+        let object = CodeObject::new(self.target, &mut module, &code)?;
         observer.done("emit");
+        self.spare.extend(code.into_iter().rev());
         Ok(Program::Object(Box::new(object)))
     }
 }
@@ -301,21 +319,20 @@ impl Job<'_> {
 }
 
 impl Scratch {
-    /// One kernel: IR, or machine IR that was read, to final machine code.
+    /// One kernel: IR, or machine IR that was read, to final machine code, in the memory of `mach`.
     pub fn kernel(
         &mut self,
-        target: &Subtarget,
-        module: &ir::Module,
+        (model, module): (&memmodel::Model, &ir::Module),
         (index, func): (usize, &ir::Function),
+        mut mach: MachFunc,
         job: &Job<'_>,
         observer: &mut dyn Observer,
     ) -> Result<MachFunc, Error> {
-        let mut mach = MachFunc::default();
+        let target = model.subtarget();
         if let Some(read) = job.read.and_then(|code| code.get(index)) {
             check_read(read, target, job.range)?;
             mach = read.clone();
         }
-        let model = memmodel::Model::of(target).map_err(|missing| lacking(&missing, target))?;
         let kernel = Kernel { target, model, module, func, job };
         for (name, pass) in &MACHINE[job.range.machine()] {
             pass(self, &kernel, &mut mach)?;
@@ -329,7 +346,7 @@ impl Scratch {
 /// What a pass over a kernel's machine IR may look at.
 pub(crate) struct Kernel<'a> {
     target: &'a Subtarget,
-    model: memmodel::Model,
+    model: &'a memmodel::Model,
     module: &'a ir::Module,
     func: &'a ir::Function,
     job: &'a Job<'a>,
@@ -346,20 +363,20 @@ pub(crate) const MACHINE: [(&str, MachinePass); 9] = [
     ("regalloc", allocate),
     ("forms", choose_forms),
     ("coherence", |scratch, kernel, mach| {
-        memmodel::coherence::run(mach, &kernel.model, &kernel.memory(), &mut scratch.memmodel);
+        memmodel::coherence::run(mach, kernel.model, &kernel.memory(), &mut scratch.memmodel);
         Ok(())
     }),
     ("waits", |scratch, kernel, mach| {
-        memmodel::waits::run(mach, &kernel.model, &kernel.memory(), &mut scratch.memmodel);
+        memmodel::waits::run(mach, kernel.model, &kernel.memory(), &mut scratch.memmodel);
         Ok(())
     }),
     ("hazards", |scratch, kernel, mach| {
-        memmodel::hazards::run(mach, &kernel.model, &kernel.memory(), &mut scratch.memmodel);
+        memmodel::hazards::run(mach, kernel.model, &kernel.memory(), &mut scratch.memmodel);
         Ok(())
     }),
     ("branches", |_, kernel, mach| {
         emit::islands::run(mach, kernel.target);
-        verify_memory(&kernel.model, mach, kernel.job.options)
+        verify_memory(kernel.model, mach, kernel.job.options)
     }),
 ];
 
@@ -373,7 +390,7 @@ const _: () = assert!(matches!(MACHINE[ALLOCATION].0.as_bytes(), b"regalloc"));
 
 fn select(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, module, func, job, .. } = kernel;
-    *mach = isel::select(module, func, target, &kernel.selection(), &mut scratch.isel)
+    isel::select_into(module, func, target, &kernel.selection(), &mut scratch.isel, mach)
         .map_err(|error| unsupported(error, job))?;
     verify_machine("isel", kernel, mach, isel::verify::verify_selected)
 }

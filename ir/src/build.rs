@@ -288,7 +288,9 @@ impl KernelBuilder {
 
     /// The kernel, to be put among the functions of a [`Module`].
     pub fn finish(self) -> Function {
-        Function { kernel: Some(self.info), ..self.func }
+        let mut func = self.func;
+        func.kernel = Some(self.info);
+        func
     }
 }
 

@@ -4,7 +4,7 @@
 //! rewrites arguments in the sweep it does anyway.
 
 use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, ValueDef};
+use crate::func::{Function, ValueDef, Values};
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 
@@ -92,8 +92,10 @@ impl Function {
             return;
         }
         let more = args.len() as isize - range.len() as isize;
-        let mut all = self.args(terminator).to_vec();
-        all.splice(range, args.iter().copied());
+        let old = self.args(terminator);
+        let mut all = Values::from_slice(&old[..range.start]);
+        all.extend_from_slice(args);
+        all.extend_from_slice(&old[range.end..]);
         self.set_args(terminator, &all);
         self.move_arg_ends(terminator, which, more);
     }

@@ -9,6 +9,9 @@ use smallvec::SmallVec;
 /// A list of values in the function's pool.
 pub type ValueList = EntityList<Value>;
 
+/// Some values, taken out of the pool while the function changes.
+pub type Values = SmallVec<[Value; 8]>;
+
 /// Byte offset into the source text plus one; 0 is "nowhere".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SrcLoc(pub u32);
@@ -122,7 +125,7 @@ pub enum UnrollHint {
 }
 
 /// A function or kernel. Blocks are kept in `layout` order; the first is the entry.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Function {
     /// Name without decoration.
     pub name: String,
@@ -146,6 +149,10 @@ pub struct Function {
     pub pool: ListPool<Value>,
     /// Unrolling hints by loop header.
     pub unroll: SecondaryMap<Block, UnrollHint>,
+    /// Empty lists that blocks left behind, the next one last.
+    spare: Vec<InstList>,
+    /// Its number among the functions made for the module.
+    made: u32,
 }
 
 /// How a kernel argument is passed; decides `.value_kind` of the metadata (seed 000, line 2440).
@@ -250,6 +257,51 @@ pub struct Module {
     pub funcs: PrimaryMap<FuncId, Function>,
     /// Module variables.
     pub globals: PrimaryMap<Global, GlobalData>,
+    /// Functions that are gone, for their memory, by their numbers: one that is made again finds room for itself.
+    spare: Vec<Function>,
+    /// How many functions were made.
+    made: u32,
+    /// Nothing, but for the time that it takes to drop functions.
+    former: PrimaryMap<FuncId, Function>,
+}
+
+impl Module {
+    /// Makes it a module without anything, which keeps its memory.
+    pub fn clear(&mut self) {
+        self.retain_funcs(|_| false);
+        self.globals.clear();
+        self.made = 0;
+    }
+
+    /// Keeps some functions, in their order.
+    pub(crate) fn retain_funcs(&mut self, keep: impl Fn(FuncId) -> bool) {
+        let Module { funcs, spare, former, .. } = self;
+        std::mem::swap(funcs, former);
+        for (id, func) in former.iter_mut() {
+            let func = std::mem::take(func);
+            if keep(id) {
+                funcs.push(func);
+            } else if let Some(place) = spare.get_mut(func.made as usize) {
+                *place = func;
+            }
+        }
+        former.clear();
+    }
+
+    /// An empty function that is not part of the module yet, in memory of one that no longer is.
+    pub fn new_func(&mut self, name: &str) -> Function {
+        let made = self.made;
+        self.made += 1;
+        if self.spare.len() <= made as usize {
+            self.spare.push(Function::default());
+            return Function { made, ..Function::new(name) };
+        }
+        let mut func = std::mem::take(&mut self.spare[made as usize]);
+        func.clear();
+        func.name.push_str(name);
+        func.made = made;
+        func
+    }
 }
 
 impl Function {
@@ -257,17 +309,53 @@ impl Function {
     pub fn new(name: impl Into<String>) -> Self {
         Function {
             name: name.into(),
-            results: Vec::new(),
-            kernel: None,
-            layout: Vec::new(),
-            blocks: PrimaryMap::new(),
             // Room for a small kernel, instead of growing from nothing.
             insts: PrimaryMap::with_capacity(64),
             values: PrimaryMap::with_capacity(64),
-            slots: PrimaryMap::new(),
-            switches: PrimaryMap::new(),
-            pool: ListPool::new(),
-            unroll: SecondaryMap::new(),
+            ..Function::default()
+        }
+    }
+
+    /// Makes it an empty function without a name, which keeps its memory.
+    pub fn clear(&mut self) {
+        let Function { name, results, layout, blocks, insts, values, slots, switches, pool, unroll, .. } =
+            self;
+        name.clear();
+        results.clear();
+        layout.clear();
+        insts.clear();
+        values.clear();
+        slots.clear();
+        switches.clear();
+        pool.clear();
+        unroll.clear();
+        self.kernel = None;
+        self.spare.extend(blocks.values_mut().rev().map(|block| {
+            block.insts.clear();
+            std::mem::take(&mut block.insts)
+        }));
+        blocks.clear();
+    }
+
+    /// Makes it a copy of another function, in the memory that it has.
+    pub fn copy_from(&mut self, other: &Function) {
+        self.clear();
+        self.name.push_str(&other.name);
+        self.results.extend_from_slice(&other.results);
+        self.kernel.clone_from(&other.kernel);
+        self.layout.extend_from_slice(&other.layout);
+        for data in other.blocks.values() {
+            let block = self.make_block();
+            self.blocks[block].params = data.params;
+            self.blocks[block].insts.extend_from_slice(&data.insts);
+        }
+        self.insts.extend(other.insts.values().cloned());
+        self.values.extend(other.values.values().copied());
+        self.slots.extend(other.slots.values().copied());
+        self.switches.extend(other.switches.values().cloned());
+        self.pool.clone_from(&other.pool);
+        for (block, &hint) in other.unroll.iter().filter(|(_, hint)| **hint != UnrollHint::None) {
+            self.unroll[block] = hint;
         }
     }
 
@@ -278,7 +366,8 @@ impl Function {
 
     /// A new block, not yet part of the layout.
     pub fn make_block(&mut self) -> Block {
-        self.blocks.push(BlockData::default())
+        let insts = self.spare.pop().unwrap_or_default();
+        self.blocks.push(BlockData { params: ValueList::new(), insts })
     }
 
     /// A new block at the end of the layout.

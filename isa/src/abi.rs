@@ -5,6 +5,7 @@
 
 use crate::func::{Abi, MachFunc};
 use crate::reg::Reg;
+use smallvec::SmallVec;
 
 /// Something the hardware or the packet processor puts into registers before a kernel starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,8 +66,8 @@ impl Abi {
 
     /// Every input with its registers, SGPRs in ascending order, then VGPRs. A kernel always has the work-item id of
     /// dimension 0 in `v0`; `workitem_ids` asks for more.
-    pub fn layout(&self) -> Vec<AbiSlot> {
-        let mut slots = Vec::with_capacity(13);
+    pub fn layout(&self) -> SmallVec<[AbiSlot; 13]> {
+        let mut slots = SmallVec::new();
         let mut next = 0;
         for (input, len, present) in self.user_sgprs().into_iter().chain(self.system_sgprs()) {
             if present {

@@ -14,6 +14,7 @@
 use crate::inst::MachInst;
 use crate::operand::{Operand, Tuple};
 use crate::reg::{Reg, RegClass, VReg};
+use crate::spare::Spare;
 use cranelift_entity::{PrimaryMap, entity_impl};
 
 /// A machine block. Layout order is index order.
@@ -249,6 +250,41 @@ pub struct MachFunc {
     pub sgprs: u32,
     /// Whether VCC is used by an instruction, explicitly or not. Filled by the allocator.
     pub uses_vcc: bool,
+    /// Memory for lists of blocks.
+    pub spare: SpareLists,
+}
+
+/// Lists of blocks that are gone.
+#[derive(Clone, Debug, Default)]
+pub struct SpareLists {
+    /// Of instructions.
+    pub insts: Spare<MachInst>,
+    /// Of parameters.
+    pub params: Spare<VReg>,
+}
+
+impl SpareLists {
+    /// Keeps the memory of a block.
+    pub fn give(&mut self, block: &mut MachBlock) {
+        let MachBlock { insts, sgpr_params, vgpr_params, .. } = std::mem::take(block);
+        self.insts.give(insts);
+        self.params.give(sgpr_params);
+        self.params.give(vgpr_params);
+    }
+
+    /// A list of these instructions, with room for what passes add.
+    pub fn insts(&mut self, insts: &[MachInst]) -> Vec<MachInst> {
+        let mut list = self.insts.take(insts.len() + insts.len() / 2 + 2);
+        list.extend_from_slice(insts);
+        list
+    }
+
+    /// A list of these parameters.
+    pub fn params(&mut self, params: &[VReg]) -> Vec<VReg> {
+        let mut list = self.params.take(params.len());
+        list.extend_from_slice(params);
+        list
+    }
 }
 
 /// Spilled dwords.
@@ -261,6 +297,25 @@ pub struct SpillCount {
 }
 
 impl MachFunc {
+    /// Makes it a function without blocks, which keeps its memory.
+    pub fn clear(&mut self) {
+        let mut old = std::mem::take(self);
+        old.blocks.values_mut().for_each(|block| old.spare.give(block));
+        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, .. } = &mut old;
+        name.clear();
+        blocks.clear();
+        vregs.clear();
+        tuples.clear();
+        args.clear();
+        inputs.clear();
+        notes.clear();
+        mems.clear();
+        relocs.clear();
+        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, .. } = old;
+        let lists = MachFunc::default();
+        *self = MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, ..lists };
+    }
+
     /// A new one-dword virtual register.
     pub fn new_vreg(&mut self, class: RegClass) -> VReg {
         self.vregs.push(class)

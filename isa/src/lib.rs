@@ -2,6 +2,7 @@
 
 pub mod abi;
 pub mod addressing;
+mod archive;
 pub mod decode;
 mod dump;
 pub mod effects;
@@ -21,6 +22,7 @@ pub mod reg;
 
 pub mod shrink;
 mod slots;
+mod spare;
 pub mod special;
 pub mod subtarget;
 pub mod table;
@@ -31,11 +33,12 @@ pub mod wait;
 
 pub use abi::{AbiInput, AbiSlot};
 pub use addressing::{Addressing, Offsets};
+pub use archive::Archive;
 pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};
 pub use func::{
     Abi, ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef, SpaceSet,
-    SpillCount, SyncOrder, SyncScope,
+    SpareLists, SpillCount, SyncOrder, SyncScope,
 };
 pub use graphics::names as graphics_names;
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
@@ -45,6 +48,7 @@ pub use operand::{Operand, RegRange, Scattered, Tuple};
 pub use print::{write_block_label, write_inst, write_inst_with};
 pub use reg::{Reg, RegClass, VReg};
 pub use shrink::choose_form;
+pub use spare::Spare;
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};
 pub use target::{Feature, Generation, PROCESSORS, TARGETS, Target};

@@ -6,12 +6,13 @@ use crate::mask::ALL_LANES;
 use crate::roles::Role;
 use ir::{Inst, Op, Pos, Value};
 use isa::abi::AbiInput;
-use isa::{Abi, Operand, RegClass};
+use isa::{Abi, Operand, RegClass, VReg};
+use smallvec::SmallVec;
 
 /// Inputs that were asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
-    list: Vec<(AbiInput, Operand)>,
+    list: SmallVec<[(AbiInput, Operand); 13]>,
 }
 
 /// Byte offsets in the dispatch packet (`hsa_kernel_dispatch_packet_t`).
@@ -79,7 +80,7 @@ impl Lower<'_> {
             let Some(&(_, operand)) = self.inputs.list.iter().find(|(input, _)| *input == slot.input) else {
                 continue;
             };
-            let regs = self.regs(operand).to_vec();
+            let regs: SmallVec<[VReg; 4]> = SmallVec::from_slice(self.regs(operand));
             for (n, reg) in regs.into_iter().enumerate() {
                 self.out.inputs.push((reg, slot.reg.offset(n as u16)));
             }

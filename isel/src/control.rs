@@ -343,10 +343,10 @@ impl Lower<'_> {
             return;
         }
         let depth = self.out.blocks[target].depth;
-        let mut between = MachBlock { depth, ..MachBlock::default() };
-        between.insts.push(MachInst::new(op::S_BRANCH, &[Operand::Block(target)]));
-        between.linear[0] = Some(Edge { to: target, args });
-        let between = self.out.blocks.push(between);
+        let branch = MachInst::new(op::S_BRANCH, &[Operand::Block(target)]);
+        let insts = self.out.spare.insts(&[branch]);
+        let linear = [Some(Edge { to: target, args }), None];
+        let between = self.out.blocks.push(MachBlock { insts, linear, depth, ..MachBlock::default() });
         self.out.blocks[from].linear[k] = Some(Edge { to: between, args: ArgRange::default() });
     }
 
@@ -369,8 +369,9 @@ impl Lower<'_> {
         }
         let prologue = insts.len() as u32;
         let term = self.assemble(&mut insts, group);
+        let list = self.out.spare.insts(&insts);
         let block = &mut self.out.blocks[body];
-        block.insts.clone_from(&insts);
+        block.insts = list;
         block.prologue = prologue;
         block.term = term;
         self.s.whole = insts;
@@ -394,9 +395,10 @@ impl Lower<'_> {
             }
         }
         sgprs.extend(self.plan.pending.params(at).flat_map(LaneMask::regs));
+        let spare = &mut self.out.spare;
+        let lists = [spare.params(&sgprs), spare.params(&vgprs)];
         let block = &mut self.out.blocks[block];
-        block.sgpr_params.clone_from(&sgprs);
-        block.vgpr_params.clone_from(&vgprs);
+        [block.sgpr_params, block.vgpr_params] = lists;
         self.s.params = [sgprs, vgprs];
     }
 
@@ -411,7 +413,9 @@ impl Lower<'_> {
         self.linear_edge(gate, true, 1, node.gate, &edges.vectors);
         self.s.edges = edges;
         let target = self.out.blocks[gate].linear[1].map_or(body, |edge| edge.to);
-        let mut insts: Vec<MachInst> = entry.into_iter().collect();
+        let mut insts = std::mem::take(&mut self.s.whole);
+        insts.clear();
+        insts.extend(entry);
         let prologue = insts.len() as u32;
         if let Some(zero) = node.gate_zero {
             let zero = self.lanes(zero);
@@ -419,8 +423,10 @@ impl Lower<'_> {
         }
         let term = insts.len() as u32;
         insts.push(MachInst::new(op::S_CBRANCH_EXECZ, &[Operand::Block(target)]));
+        let list = self.out.spare.insts(&insts);
+        self.s.whole = insts;
         let block = &mut self.out.blocks[gate];
-        block.insts = insts;
+        block.insts = list;
         block.prologue = prologue;
         block.term = term;
         block.logical[0] = Some(Edge { to: body, args: ArgRange::default() });

@@ -29,10 +29,13 @@ pub fn legalize(
     opts: &Options,
     ctx: &mut Context,
 ) -> Result<(), Unsupported> {
+    let out = std::mem::take(&mut ctx.legalized);
     let roles = ctx.roles(target, opts);
     let blocks = func.blocks.len() as u32;
-    let mut legalizer = Legalizer { func, target, roles, out: Vec::new(), loc: 0 };
-    (0..blocks).try_for_each(|block| legalizer.block(MBlock::from_u32(block)))
+    let mut legalizer = Legalizer { func, target, roles, out, loc: 0 };
+    let legalized = (0..blocks).try_for_each(|block| legalizer.block(MBlock::from_u32(block)));
+    ctx.legalized = legalizer.out;
+    legalized
 }
 
 struct Legalizer<'a> {
@@ -50,7 +53,7 @@ impl Legalizer<'_> {
         let legal = |inst: &MachInst| problem(self.target, inst, self.func).is_none();
         let Some(first) = data.insts.iter().position(|inst| !legal(inst)) else { return Ok(()) };
         let (prologue, term) = (data.prologue as usize, data.term as usize);
-        let old = std::mem::take(&mut self.func.blocks[block].insts);
+        let mut old = std::mem::take(&mut self.func.blocks[block].insts);
         self.out.clear();
         self.out.extend_from_slice(&old[..first]);
         let mut parts = [prologue, term];
@@ -70,7 +73,8 @@ impl Legalizer<'_> {
             }
         }
         let data = &mut self.func.blocks[block];
-        data.insts.extend_from_slice(&self.out);
+        old.clone_from(&self.out);
+        data.insts = old;
         [data.prologue, data.term] = parts.map(|part| part as u32);
         Ok(())
     }

@@ -46,5 +46,5 @@ pub mod verify;
 mod wide;
 
 pub use legalize::legalize;
-pub use lower::{Context, Options, Unsupported, schedule, select, select_prepared};
+pub use lower::{Context, Options, Unsupported, schedule, select, select_into};
 pub use prepare::prepare;

@@ -268,10 +268,9 @@ fn split_critical(func: &mut MachFunc, graph: &Graph) {
 
 fn split(func: &mut MachFunc, block: MBlock, k: usize, edge: Edge) {
     let depth = func.blocks[edge.to].depth;
-    let mut between = MachBlock { depth, ..MachBlock::default() };
-    between.insts.push(MachInst::new(op::S_BRANCH, &[Operand::Block(edge.to)]));
-    between.linear[0] = Some(edge);
-    let between = func.blocks.push(between);
+    let insts = func.spare.insts(&[MachInst::new(op::S_BRANCH, &[Operand::Block(edge.to)])]);
+    let linear = [Some(edge), None];
+    let between = func.blocks.push(MachBlock { insts, linear, depth, ..MachBlock::default() });
     let data = &mut func.blocks[block];
     data.linear[k] = Some(Edge { to: between, args: ArgRange::default() });
     let mut jumps = false;

@@ -64,6 +64,9 @@ pub struct Context {
     plan: Plan,
     scratch: Scratch,
     scheduler: Scheduler,
+    pub(crate) legalized: Vec<MachInst>,
+    /// The function at hand, which [`crate::prepare`] may change.
+    copy: Function,
     /// What `scratch.roles` is for.
     resolved: Option<(Subtarget, &'static [Opcode])>,
 }
@@ -152,26 +155,46 @@ pub fn select(
     opts: &Options,
     ctx: &mut Context,
 ) -> Result<MachFunc, Unsupported> {
-    let mut copy = func.clone();
-    crate::prepare(&mut copy, ctx);
-    select_prepared(module, &copy, target, opts, ctx)
+    let mut out = MachFunc::default();
+    select_into(module, func, target, opts, ctx, &mut out)?;
+    Ok(out)
 }
 
-/// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.
-pub fn select_prepared(
+/// As [`select`], in the memory of another function.
+pub fn select_into(
     module: &Module,
     func: &Function,
     target: &Subtarget,
     opts: &Options,
     ctx: &mut Context,
-) -> Result<MachFunc, Unsupported> {
+    out: &mut MachFunc,
+) -> Result<(), Unsupported> {
+    let mut copy = std::mem::take(&mut ctx.copy);
+    copy.copy_from(func);
+    crate::prepare(&mut copy, ctx);
+    let selected = select_prepared(module, &copy, target, opts, ctx, out);
+    ctx.copy = copy;
+    selected
+}
+
+/// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.
+fn select_prepared(
+    module: &Module,
+    func: &Function,
+    target: &Subtarget,
+    opts: &Options,
+    ctx: &mut Context,
+    to: &mut MachFunc,
+) -> Result<(), Unsupported> {
     debug_assert_eq!(
         ctx.prepared,
         func.values.len() as u32,
         "select_prepared() needs prepare() with the same context"
     );
     ctx.roles(target, opts);
-    let mut out = MachFunc { name: func.name.clone(), ..MachFunc::default() };
+    to.clear();
+    let mut out = std::mem::take(to);
+    out.name.push_str(&func.name);
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
     let Context { analyses, plan, scratch, .. } = ctx;
     let masks = Masks::of(target);
@@ -204,10 +227,9 @@ pub fn select_prepared(
     if plan.nodes.iter().any(|node| matches!(node.entry, Entry::Pending(_))) {
         linear_ssa::run(&mut lower.out);
     }
-    match lower.error.take() {
-        Some(error) => Err(error),
-        None => Ok(lower.out),
-    }
+    let Lower { out, error, .. } = lower;
+    *to = out;
+    error.map_or(Ok(()), Err)
 }
 
 /// Schedules a function that [`select`] made: loads early and together, from level 2 on.

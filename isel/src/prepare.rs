@@ -11,7 +11,8 @@
 use crate::expand;
 use crate::lower::Context;
 use ir::analysis::Loop;
-use ir::{Block, Function, Inst, Op, SrcLoc, Value};
+use ir::{Block, Function, Inst, Op, SrcLoc, Values};
+use smallvec::SmallVec;
 
 /// Runs the preparation; the analyses in `ctx` describe the result.
 pub fn prepare(func: &mut Function, ctx: &mut Context) {
@@ -35,7 +36,7 @@ pub fn prepare(func: &mut Function, ctx: &mut Context) {
 
 /// Makes every `ret` and `unreachable` a jump to one block with the only `ret`.
 fn unify_returns(func: &mut Function) {
-    let ends: Vec<Inst> = func
+    let ends: SmallVec<[Inst; 16]> = func
         .layout
         .iter()
         .filter_map(|&block| func.terminator(block))
@@ -61,7 +62,8 @@ fn shape_loops(func: &mut Function, ctx: &Context) -> bool {
     for l in loops.loops() {
         let header = loops.header(l);
         if loops.preheader(l).is_none() {
-            let outside: Vec<Block> = preds_of(ctx, header).filter(|&p| !loops.contains(l, p)).collect();
+            let outside: SmallVec<[Block; 8]> =
+                preds_of(ctx, header).filter(|&p| !loops.contains(l, p)).collect();
             if header != func.entry() || !outside.is_empty() {
                 merge_edges(func, header, &outside);
                 changed = true;
@@ -102,7 +104,7 @@ fn new_block_on_the_way(func: &mut Function, to: Block) -> Block {
     let between = func.make_block();
     func.layout.push(between);
     let count = func.params(to).len();
-    let mut params: Vec<Value> = Vec::with_capacity(count);
+    let mut params = Values::new();
     for n in 0..count {
         let ty = func.ty(func.params(to)[n]);
         params.push(func.add_param(between, ty));
@@ -133,23 +135,11 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
 
 /// Puts a block on one edge of a branch; the arguments move to its jump.
 fn split_edge(func: &mut Function, branch: Inst, which: usize, to: Block) {
-    let args: Vec<Value> = func.branch_args(branch, which).to_vec();
-    let other: Vec<Value> = func.branch_args(branch, 1 - which).to_vec();
-    let cond = func.args(branch)[0];
+    let args = Values::from_slice(func.branch_args(branch, which));
     let loc = func.insts[branch].loc;
     let between = func.make_block();
     func.layout.push(between);
     func.push(between, Op::Jump(to), &args, loc);
-    let mut list: Vec<Value> = vec![cond];
-    list.extend_from_slice(&other);
-    let data = &mut func.insts[branch];
-    let Op::Br { then, otherwise, then_args } = &mut data.op else { return };
-    if which == 0 {
-        *then = between;
-        *then_args = 0;
-    } else {
-        *otherwise = between;
-    }
-    data.args.clear(&mut func.pool);
-    data.args.extend(list, &mut func.pool);
+    func.set_branch_args(branch, which, &[]);
+    func.set_target(branch, which, between);
 }

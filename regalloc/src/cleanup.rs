@@ -282,6 +282,8 @@ impl Cleanup {
             for (block, data) in func.blocks.iter_mut() {
                 if self.kept[block.index()] {
                     self.spare.push(std::mem::take(data));
+                } else {
+                    func.spare.give(data);
                 }
             }
             std::mem::swap(&mut func.blocks, &mut self.spare);

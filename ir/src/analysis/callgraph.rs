@@ -10,22 +10,32 @@ use cranelift_entity::{EntityRef, EntitySet};
 pub struct CallGraph {
     bottom_up: Vec<FuncId>,
     recursive: EntitySet<FuncId>,
+    callees: Callees,
+    search: Search,
 }
 
 impl CallGraph {
     /// The graph of a module.
     pub fn new(module: &Module) -> Self {
-        let callees = Callees::of(module);
-        let mut result = CallGraph::default();
-        callees.components(|component| {
+        let mut graph = CallGraph::default();
+        graph.compute(module);
+        graph
+    }
+
+    /// Makes it the graph of a module.
+    pub fn compute(&mut self, module: &Module) {
+        let CallGraph { bottom_up, recursive, callees, search } = self;
+        bottom_up.clear();
+        recursive.clear();
+        callees.find(module);
+        callees.components(search, |component| {
             for &func in component {
-                result.bottom_up.push(func);
+                bottom_up.push(func);
                 if component.len() > 1 || callees.of_func(func).contains(&func) {
-                    result.recursive.insert(func);
+                    recursive.insert(func);
                 }
             }
         });
-        result
     }
 
     /// All functions, callees before their callers (as far as there is no recursion).
@@ -40,15 +50,30 @@ impl CallGraph {
 }
 
 /// Whom each function calls, one function after the other.
+#[derive(Clone, Debug, Default)]
 struct Callees {
     list: Vec<FuncId>,
     /// Where in `list` a function begins, and where the last one ends.
     begin: Vec<usize>,
 }
 
+/// State of the search for components.
+#[derive(Clone, Debug, Default)]
+struct Search {
+    /// By function: 0 before it is seen, then its number, counted from 1.
+    number: Vec<usize>,
+    /// The least number it can go back to.
+    low: Vec<usize>,
+    open: Vec<FuncId>,
+    path: Vec<(usize, usize)>,
+}
+
 impl Callees {
-    fn of(module: &Module) -> Callees {
-        let mut callees = Callees { list: Vec::new(), begin: vec![0] };
+    fn find(&mut self, module: &Module) {
+        let callees = self;
+        callees.list.clear();
+        callees.begin.clear();
+        callees.begin.push(0);
         for func in module.funcs.values() {
             let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
             callees.list.extend(insts.filter_map(|&inst| match func.insts[inst].op {
@@ -57,7 +82,6 @@ impl Callees {
             }));
             callees.begin.push(callees.list.len());
         }
-        callees
     }
 
     fn of_func(&self, func: FuncId) -> &[FuncId] {
@@ -66,12 +90,14 @@ impl Callees {
 
     /// The strongly connected components, callees first: Tarjan's algorithm, with a stack of its own, as chains of calls
     /// may be long.
-    fn components(&self, mut each: impl FnMut(&[FuncId])) {
+    fn components(&self, search: &mut Search, mut each: impl FnMut(&[FuncId])) {
         const DONE: usize = usize::MAX;
         let count = self.begin.len() - 1;
-        // By function: 0 before it is seen, then its number, counted from 1; the least number it can go back to.
-        let (mut number, mut low) = (vec![0; count], vec![0; count]);
-        let (mut open, mut path) = (Vec::new(), Vec::new());
+        let Search { number, low, open, path } = search;
+        for list in [&mut *number, &mut *low] {
+            list.clear();
+            list.resize(count, 0);
+        }
         let mut seen = 0;
         for root in 0..count {
             if number[root] == 0 {

@@ -8,7 +8,7 @@
 use super::licm::always_valid;
 use crate::analysis::Cfg;
 use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, SrcLoc};
+use crate::func::{Function, SrcLoc, Values};
 use crate::op::{BinOp, Op, TernOp, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
@@ -144,7 +144,9 @@ fn absorb(func: &mut Function, block: Block, side: Side, preds: &mut [u32]) {
     let branch = func.blocks[block].insts.pop();
     func.blocks[block].insts.append(&mut moved);
     func.blocks[block].insts.extend(branch);
-    func.blocks[side.block].insts.push(side.last);
+    // Its memory is empty now, and stays where it was.
+    moved.push(side.last);
+    func.blocks[side.block].insts = moved;
 }
 
 fn insert(func: &mut Function, block: Block, op: Op, args: &[Value], ty: Type, loc: SrcLoc) -> Value {
@@ -164,8 +166,8 @@ fn meet(
     preds: &mut [u32],
 ) -> bool {
     let args = |which: usize, side: Option<Side>| match side {
-        Some(side) => func.branch_args(side.last, 0).to_vec(),
-        None => func.branch_args(branch, which).to_vec(),
+        Some(side) => Values::from_slice(func.branch_args(side.last, 0)),
+        None => Values::from_slice(func.branch_args(branch, which)),
     };
     let (yes, no) = (args(0, sides[0]), args(1, sides[1]));
     let selects = yes.iter().zip(&no).filter(|(a, b)| a != b).count();
@@ -189,7 +191,7 @@ fn select_each(
     yes: &[Value],
     no: &[Value],
     loc: SrcLoc,
-) -> Vec<Value> {
+) -> Values {
     let pairs = yes.iter().zip(no);
     pairs
         .map(|(&a, &b)| {
@@ -219,12 +221,12 @@ fn fold_tests(
     if onward == other {
         return false;
     }
-    let direct = func.branch_args(branch, 1 - which).to_vec();
-    let through = func.branch_args(inner.last, shared).to_vec();
+    let direct = Values::from_slice(func.branch_args(branch, 1 - which));
+    let through = Values::from_slice(func.branch_args(inner.last, shared));
     if direct.iter().zip(&through).filter(|(a, b)| a != b).count() > MAX_SELECTS {
         return false;
     }
-    let onward_args = func.branch_args(inner.last, 1 - shared).to_vec();
+    let onward_args = Values::from_slice(func.branch_args(inner.last, 1 - shared));
     let (first, second) = (func.args(branch)[0], func.args(inner.last)[0]);
     let loc = func.insts[branch].loc;
     absorb(func, block, inner, preds);
@@ -241,7 +243,7 @@ fn fold_tests(
     let both = insert(func, block, Op::Bin(op), &[first, holds], Type::Bool, loc);
     let (then, otherwise) = if which == 0 { (onward, other) } else { (other, onward) };
     let (then_args, rest) = if which == 0 { (&onward_args, &to_other) } else { (&to_other, &onward_args) };
-    let mut args = vec![both];
+    let mut args = Values::from_slice(&[both]);
     args.extend_from_slice(then_args);
     args.extend_from_slice(rest);
     func.replace(branch, Op::Br { then, otherwise, then_args: then_args.len() as u16 }, &args);

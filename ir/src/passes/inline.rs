@@ -4,28 +4,49 @@
 
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
-use crate::func::{Function, Module};
+use crate::func::{Function, Module, Values};
 use crate::op::Op;
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Instructions a function may grow to: calls beyond that stay, and code generation reports them.
 const MAX_INSTS: usize = 1 << 18;
 
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    graph: CallGraph,
+    /// What blocks, values and slots of a callee became.
+    blocks: SecondaryMap<Block, Option<Block>>,
+    values: SecondaryMap<Value, Option<Value>>,
+    slots: SecondaryMap<Slot, Option<Slot>>,
+    /// Instructions of a callee and their copies.
+    copied: Vec<(Inst, Inst)>,
+    /// The caller as it was: its blocks, and the instructions of the one at hand.
+    layout: Vec<Block>,
+    insts: Vec<Inst>,
+    /// By function: whether it is needed, and its new number.
+    needed: Vec<bool>,
+    renumbered: Vec<FuncId>,
+    work: Vec<FuncId>,
+}
+
 /// Inlines all calls and drops the functions that are then no kernel's business.
-pub fn run(module: &mut Module) {
+pub fn run(module: &mut Module, s: &mut Scratch) {
     if module.funcs.values().all(|f| f.kernel.is_some()) {
         return;
     }
-    let graph = CallGraph::new(module);
+    let mut graph = std::mem::take(&mut s.graph);
+    graph.compute(module);
     for &id in graph.bottom_up() {
         if !graph.is_recursive(id) {
-            inline_calls(module, id, &graph);
+            inline_calls(module, id, &graph, s);
         }
     }
-    drop_uncalled(module);
+    s.graph = graph;
+    drop_uncalled(module, s);
 }
 
-fn inline_calls(module: &mut Module, id: FuncId, graph: &CallGraph) {
+fn inline_calls(module: &mut Module, id: FuncId, graph: &CallGraph, s: &mut Scratch) {
     let callee_of = |func: &Function, inst: Inst| match func.insts[inst].op {
         Op::Call(callee) if !graph.is_recursive(callee) => Some(callee),
         _ => None,
@@ -37,22 +58,28 @@ fn inline_calls(module: &mut Module, id: FuncId, graph: &CallGraph) {
         return;
     }
     // The caller is taken out so that callees can be read meanwhile.
-    let mut func = std::mem::replace(&mut module.funcs[id], Function::new(""));
-    for block in std::mem::take(&mut func.layout) {
+    let mut func = std::mem::take(&mut module.funcs[id]);
+    let (mut layout, mut insts) = (std::mem::take(&mut s.layout), std::mem::take(&mut s.insts));
+    layout.clear();
+    layout.append(&mut func.layout);
+    for &block in &layout {
         func.layout.push(block);
         let mut at = block;
-        for inst in std::mem::take(&mut func.blocks[block].insts) {
+        insts.clear();
+        insts.extend(func.blocks[block].insts.drain(..));
+        for &inst in &insts {
             match callee_of(&func, inst).filter(|_| func.insts.len() < MAX_INSTS) {
-                Some(callee) => at = replace_call(&mut func, &module.funcs[callee], at, inst),
+                Some(callee) => at = replace_call(&mut func, &module.funcs[callee], at, inst, s),
                 None => func.append(at, inst),
             }
         }
     }
+    (s.layout, s.insts) = (layout, insts);
     module.funcs[id] = func;
 }
 
 /// Ends `block` with the callee's blocks in place of the call, and returns the block that goes on behind it.
-fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst) -> Block {
+fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst, s: &mut Scratch) -> Block {
     let rest = func.make_block();
     // The call's results become the parameters of what follows.
     for (index, value) in func.results_of(call).enumerate() {
@@ -60,19 +87,21 @@ fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst
         func.blocks[rest].params.push(value, &mut func.pool);
     }
     func.insts[call].results = 0;
-    let args = func.args(call).to_vec();
+    let args = Values::from_slice(func.args(call));
     let loc = func.insts[call].loc;
-    let entry = copy_body(func, callee, rest);
+    let entry = copy_body(func, callee, rest, s);
     func.push(block, Op::Jump(entry), &args, loc);
     func.layout.push(rest);
     rest
 }
 
 /// Copies the callee's blocks into `func`, returns going to `rest`; the result is the copy of the entry.
-fn copy_body(func: &mut Function, callee: &Function, rest: Block) -> Block {
-    let mut blocks: SecondaryMap<Block, Option<Block>> = SecondaryMap::new();
-    let mut values: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
-    let mut slots: SecondaryMap<Slot, Option<Slot>> = SecondaryMap::new();
+fn copy_body(func: &mut Function, callee: &Function, rest: Block, s: &mut Scratch) -> Block {
+    let Scratch { blocks, values, slots, copied, .. } = s;
+    blocks.clear();
+    values.clear();
+    slots.clear();
+    copied.clear();
     for (slot, data) in callee.slots.iter() {
         slots[slot] = Some(func.slots.push(*data));
     }
@@ -86,7 +115,6 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block) -> Block {
         }
     }
     let block_of = |b: Block| blocks[b].unwrap_or(rest);
-    let mut copied = Vec::new();
     for &old in &callee.layout {
         for &inst in &callee.blocks[old].insts {
             let data = &callee.insts[inst];
@@ -113,8 +141,8 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block) -> Block {
         }
     }
     // Arguments last: a block may come before the one that defines what it uses.
-    let mut args = Vec::new();
-    for (old, new) in copied {
+    let mut args = Values::new();
+    for &(old, new) in &*copied {
         args.clear();
         args.extend(callee.args(old).iter().filter_map(|&v| values[v]));
         func.set_args(new, &args);
@@ -123,10 +151,11 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block) -> Block {
 }
 
 /// Keeps kernels, and functions that some call left alone still needs.
-fn drop_uncalled(module: &mut Module) {
-    let mut needed = vec![false; module.funcs.len()];
-    let mut work: Vec<FuncId> =
-        module.funcs.iter().filter(|(_, f)| f.kernel.is_some()).map(|(id, _)| id).collect();
+fn drop_uncalled(module: &mut Module, s: &mut Scratch) {
+    let Scratch { needed, renumbered, work, .. } = s;
+    needed.clear();
+    needed.resize(module.funcs.len(), false);
+    work.extend(module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id));
     while let Some(id) = work.pop() {
         if std::mem::replace(&mut needed[id.index()], true) {
             continue;
@@ -138,14 +167,13 @@ fn drop_uncalled(module: &mut Module) {
             }
         }
     }
-    let mut kept = PrimaryMap::new();
-    let mut renumbered = vec![FuncId::new(0); needed.len()];
-    for (id, func) in std::mem::take(&mut module.funcs) {
-        if needed[id.index()] {
-            renumbered[id.index()] = kept.push(func);
-        }
+    renumbered.clear();
+    let mut next = 0;
+    for &needed in &*needed {
+        renumbered.push(FuncId::new(next));
+        next += usize::from(needed);
     }
-    module.funcs = kept;
+    module.retain_funcs(|id| needed[id.index()]);
     for func in module.funcs.values_mut() {
         for data in func.insts.values_mut() {
             if let Op::Call(callee) = &mut data.op {

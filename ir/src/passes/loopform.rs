@@ -6,7 +6,7 @@
 
 use crate::analysis::{Cfg, Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, SrcLoc};
+use crate::func::{Function, SrcLoc, Values};
 use crate::op::Op;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
@@ -33,7 +33,7 @@ pub fn canonicalize(func: &mut Function, cfg: &Cfg, loops: &LoopForest) -> bool 
 fn join_edges(func: &mut Function, cfg: &Cfg, to: Block, chosen: impl Fn(Block) -> bool) {
     let between = func.make_block();
     let edges = cfg.preds(to).iter().filter(|&&pred| chosen(pred)).count();
-    let mut passed = Vec::new();
+    let mut passed = Values::new();
     if edges > 1 {
         for n in 0..func.params(to).len() {
             let ty = func.ty(func.params(to)[n]);
@@ -72,13 +72,16 @@ pub struct OutsideUses {
     of: Vec<Vec<(Value, Inst)>>,
     /// By block: the wanted loop that holds it.
     home: Vec<Option<Loop>>,
+    /// See [`Closer`].
+    known: FxHashMap<(Value, Block), Value>,
+    open: Vec<(Value, Block)>,
 }
 
 impl OutsideUses {
     /// Finds those of the loops for which `wanted` holds, no one of which may hold another.
     pub fn find(&mut self, func: &Function, cfg: &Cfg, loops: &LoopForest, wanted: impl Fn(Loop) -> bool) {
         self.of.iter_mut().for_each(Vec::clear);
-        self.of.resize(loops.len(), Vec::new());
+        self.of.resize_with(loops.len().max(self.of.len()), Vec::new);
         self.home.clear();
         self.home.resize(func.blocks.len(), None);
         let mut first = None;
@@ -108,14 +111,23 @@ impl OutsideUses {
 /// Makes every use, behind the loop, of a value the loop defines go through block parameters. `uses` are up to date
 /// and remain so for the loops that come later in the order.
 pub fn close(func: &mut Function, cfg: &Cfg, loops: &LoopForest, l: Loop, uses: &mut OutsideUses) {
-    let list = std::mem::take(&mut uses.of[l.index()]);
-    let mut closer = Closer { cfg, loops, l, known: FxHashMap::default(), open: Vec::new() };
+    let OutsideUses { of, known, open, .. } = uses;
+    let list = std::mem::take(&mut of[l.index()]);
+    let (known, open) = (std::mem::take(known), std::mem::take(open));
+    let mut closer = Closer { cfg, loops, l, known, open };
     for &(value, inst) in &list {
         let outside = closer.read(func, value, func.insts[inst].block);
         func.args_mut(inst).iter_mut().filter(|arg| **arg == value).for_each(|arg| *arg = outside);
         uses.note(func, outside, inst);
     }
     closer.pass_to_params(func, uses);
+    let Closer { mut known, mut open, .. } = closer;
+    known.clear();
+    open.clear();
+    (uses.known, uses.open) = (known, open);
+    // All uses are inside now.
+    uses.of[l.index()] = list;
+    uses.of[l.index()].clear();
 }
 
 struct Closer<'a> {

@@ -92,6 +92,7 @@ pub struct PassContext {
     dom: DomTree,
     loops: LoopForest,
     uniformity: Uniformity,
+    inline: inline::Scratch,
     rewrite: rewrite::Scratch,
     dce: dce::Scratch,
     cleanup: cleanup::Scratch,
@@ -110,6 +111,8 @@ pub struct PassContext {
     version: u32,
     /// By row of the pipeline: the version when the pass last had a look, for passes that need none twice.
     seen: [u32; Repeat::COUNT],
+    /// Both, by function.
+    versions: Vec<(u32, [u32; Repeat::COUNT])>,
 }
 
 impl PassContext {
@@ -213,13 +216,15 @@ pub fn optimize_range(
 ) -> ControlFlow<()> {
     let inlines = range.contains(&0);
     if inlines {
-        inline::run(module);
+        inline::run(module, &mut ctx.inline);
     }
     ctx.align.prepare(module);
     if inlines {
         hook("inline", module)?;
     }
-    let mut versions = vec![(1, [0; Repeat::COUNT]); module.funcs.len()];
+    let mut versions = std::mem::take(&mut ctx.versions);
+    versions.clear();
+    versions.resize(module.funcs.len(), (1, [0; Repeat::COUNT]));
     let rows = PIPELINE.iter().filter(|row| row.1 <= opts.level);
     let (skipped, end) = (range.start.saturating_sub(1), range.end.saturating_sub(1));
     for &(name, _, repeat, pass) in rows.take(end).skip(skipped) {
@@ -234,6 +239,7 @@ pub fn optimize_range(
         ctx.add_tables(module);
         hook(name, module)?;
     }
+    ctx.versions = versions;
     ControlFlow::Continue(())
 }
 

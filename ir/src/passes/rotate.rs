@@ -6,7 +6,7 @@
 use super::loopform::{OutsideUses, close, edge_args};
 use crate::analysis::{Cfg, Loop, LoopForest};
 use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, UnrollHint};
+use crate::func::{Function, UnrollHint, Values};
 use crate::op::Op;
 use crate::types::Type;
 use cranelift_entity::EntityRef;
@@ -127,13 +127,13 @@ fn rotate(func: &mut Function, loops: &LoopForest, l: Loop, shape: Shape, s: &mu
 
     // The new header: parameters for what the loop uses of the test block, then on to the body.
     let head = func.make_block();
-    let to_body = func.branch_args(test, stay).to_vec();
+    let mut to_body = Values::from_slice(func.branch_args(test, stay));
     for block in [guard, test] {
         func.set_branch_args(block, stay, &[]);
         func.set_target(block, stay, head);
     }
     let mut carry = Carry { func, header, head, guard, test, stay, s };
-    let to_body: Vec<Value> = to_body.into_iter().map(|v| carry.inside(v)).collect();
+    to_body.iter_mut().for_each(|value| *value = carry.inside(*value));
     for &block in loops.blocks(l).iter().filter(|&&b| b != header) {
         for n in 0..carry.func.blocks[block].insts.len() {
             let inst = carry.func.blocks[block].insts[n];
@@ -161,7 +161,7 @@ fn copy_test(func: &mut Function, preheader: Block, header: Block, enter: Inst, 
     func.blocks[preheader].insts.pop();
     for n in 0..func.blocks[header].insts.len() {
         let inst = func.blocks[header].insts[n];
-        let args: Vec<Value> = func.args(inst).iter().map(|&v| s.entering[v.index()].unwrap_or(v)).collect();
+        let args: Values = func.args(inst).iter().map(|&v| s.entering[v.index()].unwrap_or(v)).collect();
         let results = func.insts[inst].results;
         let ty = if results > 0 { func.ty(func.insts[inst].first) } else { Type::Bool };
         let loc = if inst == test { loc } else { func.insts[inst].loc };

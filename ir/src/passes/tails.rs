@@ -7,10 +7,10 @@
 
 use crate::analysis::{Cfg, LoopForest};
 use crate::entity::{Block, Inst, Value};
-use crate::func::{Function, ValueDef};
+use crate::func::{Function, ValueDef, Values};
 use crate::op::{BinOp, MemFlags, Op, Order};
 use crate::types::Type;
-use cranelift_entity::EntityRef;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -24,11 +24,23 @@ const MAX_PARAMS: usize = 6;
 /// Storage of the pass.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Groups of like blocks by the hash of what they do.
-    groups: FxHashMap<u64, Vec<Vec<Block>>>,
-    /// The hashes in the order in which they were first seen.
-    order: Vec<u64>,
+    /// The first group of each hash of what blocks do.
+    by_hash: FxHashMap<u64, u32>,
+    groups: Vec<Group>,
+    /// The block after each in its group.
+    next: SecondaryMap<Block, Option<Block>>,
+    group: Vec<Block>,
     operands: [Vec<Operand>; 2],
+}
+
+/// Blocks that are alike.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    first: Block,
+    last: Block,
+    len: usize,
+    /// The next group of the same hash.
+    other: Option<u32>,
 }
 
 /// What an instruction takes an argument from.
@@ -46,18 +58,19 @@ enum Operand {
 
 /// Runs the pass; `cfg` and `loops` are stale afterwards if the result is true.
 pub fn run(func: &mut Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) -> bool {
+    s.by_hash.clear();
     s.groups.clear();
-    s.order.clear();
+    s.next.clear();
     for &block in &cfg.rpo()[1..] {
         if mergeable(func, cfg, block) {
             sort_in(func, loops, block, s);
         }
     }
     let mut changed = false;
-    for n in 0..s.order.len() {
-        for group in s.groups.remove(&s.order[n]).unwrap_or_default() {
-            changed |= group.len() >= MIN_BLOCKS && merge(func, cfg, &group);
-        }
+    for group in s.groups.iter().filter(|group| group.len >= MIN_BLOCKS) {
+        s.group.clear();
+        s.group.extend(std::iter::successors(Some(group.first), |&block| s.next[block]));
+        changed |= merge(func, cfg, &s.group);
     }
     if changed {
         // Blocks that were merged into others have no edges to them any more.
@@ -110,17 +123,18 @@ fn sort_in(func: &Function, loops: &LoopForest, block: Block, s: &mut Scratch) {
         func.insts[inst].op.hash(&mut hasher);
     }
     let hash = hasher.finish();
-    let groups = s.groups.entry(hash).or_insert_with(|| {
-        s.order.push(hash);
-        Vec::new()
-    });
-    for group in groups.iter_mut() {
-        operands(func, group[0], other);
-        if own == other && like(func, loops, block, group[0]) {
-            return group.push(block);
+    let own_number = s.groups.len() as u32;
+    let mut number = *s.by_hash.entry(hash).or_insert(own_number);
+    while let Some(group) = s.groups.get_mut(number as usize) {
+        operands(func, group.first, other);
+        if own == other && like(func, loops, block, group.first) {
+            s.next[group.last] = Some(block);
+            (group.last, group.len) = (block, group.len + 1);
+            return;
         }
+        number = *group.other.get_or_insert(own_number);
     }
-    groups.push(vec![block]);
+    s.groups.push(Group { first: block, last: block, len: 1, other: None });
 }
 
 fn like(func: &Function, loops: &LoopForest, a: Block, b: Block) -> bool {
@@ -218,7 +232,7 @@ fn merge(func: &mut Function, cfg: &Cfg, group: &[Block]) -> bool {
         }
     }
     for (member, &block) in group.iter().enumerate() {
-        let values: Vec<Value> = distinct.iter().map(|values| values[member]).collect();
+        let values: Values = distinct.iter().map(|values| values[member]).collect();
         redirect(func, cfg, block, group[0], &values);
     }
     true

@@ -10,11 +10,12 @@ use super::simplify::fold;
 use super::tripcount::{TripCount, trip_count};
 use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
 use crate::entity::{Block, Inst, Switch, Value};
-use crate::func::{Function, UnrollHint};
+use crate::func::{Function, UnrollHint, Values};
 use crate::op::Op;
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 
 /// Instructions one loop may become.
 const MAX_LOOP: usize = 20_000;
@@ -420,12 +421,12 @@ impl<'a> Copier<'a> {
             _ => Some(0),
         };
         if let Some(way) = way {
-            let mut args = Vec::new();
+            let mut args = Values::new();
             let to = self.edge(inst, way, back, &mut args);
             self.func.push(new, Op::Jump(to), &args, loc);
             return;
         }
-        let mut args = vec![self.value(self.func.args(inst)[0])];
+        let mut args: Values = smallvec![self.value(self.func.args(inst)[0])];
         let then = self.edge(inst, 0, back, &mut args);
         let then_args = (args.len() - 1) as u16;
         let otherwise = self.edge(inst, 1, back, &mut args);
@@ -434,7 +435,7 @@ impl<'a> Copier<'a> {
 
     fn switch(&mut self, new: Block, inst: Inst, switch: Switch, back: &mut Option<Block>) {
         let mut data = self.func.switches[switch].clone();
-        let mut args = vec![self.value(self.func.args(inst)[0])];
+        let mut args: Values = smallvec![self.value(self.func.args(inst)[0])];
         for (which, edge) in data.edges.iter_mut().enumerate() {
             edge.to = self.edge(inst, which, back, &mut args);
             edge.args_end = args.len() as u32;
@@ -445,16 +446,19 @@ impl<'a> Copier<'a> {
     }
 
     /// Target and arguments of an edge in the copy.
-    fn edge(&mut self, inst: Inst, which: usize, back: &mut Option<Block>, args: &mut Vec<Value>) -> Block {
+    fn edge(&mut self, inst: Inst, which: usize, back: &mut Option<Block>, args: &mut Values) -> Block {
         let Some(to) = self.func.branch_target(inst, which) else { return self.header };
-        let passed: Vec<Value> = self.func.branch_args(inst, which).iter().map(|&v| self.value(v)).collect();
+        let passed = self.func.branch_args(inst, which).iter().map(|&v| self.value(v));
         if to == self.header {
-            self.s.next = passed;
+            let mut next = std::mem::take(&mut self.s.next);
+            next.clear();
+            next.extend(self.func.branch_args(inst, which).iter().map(|&v| self.value(v)));
+            self.s.next = next;
             let next = self.func.make_block();
             *back = Some(next);
             return next;
         }
-        args.extend_from_slice(&passed);
+        args.extend(passed);
         if !self.loops.contains(self.l, to) {
             return to;
         }

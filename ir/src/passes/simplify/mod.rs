@@ -17,7 +17,7 @@ pub(super) use compare::decide;
 
 use super::rewrite::{Def, Rewriter};
 use crate::entity::{Inst, Value};
-use crate::func::Function;
+use crate::func::{Function, Values};
 use crate::op::{BinOp, IntCc, Op, TernOp, UnOp};
 use crate::semantics;
 use crate::types::Type;
@@ -189,14 +189,14 @@ pub(super) fn branch(func: &mut Function, inst: Inst) {
     let same = then == otherwise && args[1..then_args_end] == args[then_args_end..];
     if let Some(way) = func.const_bits(cond).or(same.then_some(1)) {
         let taken = usize::from(way == 0);
-        let args = func.branch_args(inst, taken).to_vec();
+        let args = Values::from_slice(func.branch_args(inst, taken));
         func.replace(inst, Op::Jump(if way == 0 { otherwise } else { then }), &args);
         return;
     }
     if let Some(def) = func.def_inst(cond)
         && func.insts[def].op == Op::Un(UnOp::Not)
     {
-        let mut args = vec![func.args(def)[0]];
+        let mut args = Values::from_slice(&[func.args(def)[0]]);
         args.extend_from_slice(func.branch_args(inst, 1));
         args.extend_from_slice(func.branch_args(inst, 0));
         let then_args = func.branch_args(inst, 1).len() as u16;
