@@ -22,8 +22,8 @@ pub(crate) struct Sets {
     /// First member and the set of the others; the empty set is cell 0.
     cells: Vec<(Pos, Set)>,
     known: FxHashMap<(Pos, Set), Set>,
-    /// Members in front of what is shared.
-    front: Vec<Pos>,
+    /// Members in front of what is shared, and where the one and the other list have them.
+    front: Vec<(Pos, [Option<Set>; 2])>,
 }
 
 impl Sets {
@@ -59,22 +59,31 @@ impl Sets {
         self.union(set, alone)
     }
 
-    /// The members of both.
+    /// The members of both. Where the rest of one list holds all of the other's, it is what there is.
     pub fn union(&mut self, mut a: Set, mut b: Set) -> Set {
         self.front.clear();
         while a != b && a != Set::EMPTY && b != Set::EMPTY {
             let ((first_a, rest_a), (first_b, rest_b)) = (self.cells[a.0 as usize], self.cells[b.0 as usize]);
-            self.front.push(first_a.min(first_b));
-            if first_a <= first_b {
+            let (in_a, in_b) = (first_a <= first_b, first_b <= first_a);
+            self.front.push((first_a.min(first_b), [in_a.then_some(a), in_b.then_some(b)]));
+            if in_a {
                 a = rest_a;
             }
-            if first_b <= first_a {
+            if in_b {
                 b = rest_b;
             }
         }
         let mut set = if a == Set::EMPTY { b } else { a };
-        while let Some(at) = self.front.pop() {
-            set = self.cell(at, set);
+        let mut whole = [a == set, b == set];
+        while let Some((at, places)) = self.front.pop() {
+            for (whole, place) in whole.iter_mut().zip(places) {
+                *whole &= place.is_some();
+            }
+            set = match places {
+                [Some(there), _] if whole[0] => there,
+                [_, Some(there)] if whole[1] => there,
+                _ => self.cell(at, set),
+            };
         }
         set
     }
