@@ -26,14 +26,18 @@ fn no_registers(class: usize, budget: u32) -> AllocError {
 /// How many registers fewer than there are regalloc2 is asked to do with, one question after the other.
 const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 
-/// Most registers in operands, times questions, that regalloc2 is asked about in one function: it takes about a
-/// microsecond for each, and more than linear time where very many are live.
+/// Most registers, in operands and where blocks begin, times questions, that regalloc2 is asked about in one function: it
+/// takes about a microsecond for each, and more than linear time where very many are live.
 const MOST_ASKED: usize = 1 << 14;
+
+/// Where more than so many times the registers there are live at once, regalloc2 is not asked: it takes many times as long
+/// then, and whatever it says, most uses reload.
+const MOST_TIMES: u32 = 4;
 
 /// Who chooses what to spill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Engine {
-    /// Linear scan, and only what can be made again: that needing more is an error.
+    /// Linear scan, and only what can be made again; [`Engine::Ask`] if that needs more.
     #[default]
     Remake,
     /// Linear scan ([`crate::scan`]).
@@ -53,6 +57,8 @@ struct Try {
     asked: usize,
     /// Whether its last answer is being tried; `Snapshots::before` has the state before.
     answered: bool,
+    /// Whether the function may be as one of its answers wants it.
+    resided: bool,
     /// Who chooses.
     engine: Engine,
     /// Registers kept free for reloads when scanning.
@@ -87,22 +93,25 @@ impl Context {
         self.changed = false;
         self.spiller.clear();
         let scan = scan || func.tuples.len() > MOST_ASKED;
-        let engine = if scan { Engine::Scan } else { Engine::Remake };
-        let mut tries = self.restart(func, engine);
-        match self.settle(func, target, budget, &mut tries, stats) {
-            Err(AllocError::Registers { .. }) if !scan => {}
-            other => return other,
+        let mut tries = self.restart(func, if scan { Engine::Scan } else { Engine::Remake });
+        let mut settled = self.settle(func, target, budget, &mut tries, stats);
+        if matches!(settled, Err(AllocError::Registers { .. })) && tries[VGPR].engine == Engine::Remake {
+            tries = self.restart(func, Engine::Ask);
+            settled = self.settle(func, target, budget, &mut tries, stats);
         }
-        let mut asked = None;
-        let mut tries = self.restart(func, Engine::Ask);
-        if self.settle(func, target, budget, &mut tries, stats).is_ok() {
+        // What was done without an answer of regalloc2 is what linear scan does, or less.
+        let done = scan || settled.is_ok() && tries.iter().all(|tried| !tried.resided);
+        if done || !matches!(settled, Ok(()) | Err(AllocError::Registers { .. })) {
+            return settled;
+        }
+        let asked = settled.is_ok().then(|| {
             self.snapshots.asked.save(func, &self.spiller.state);
-            asked = Some((spill_cost(func), tries));
-        }
-        let mut tries = self.restart(func, Engine::Scan);
-        let scanned = self.settle(func, target, budget, &mut tries, stats);
+            spill_cost(func)
+        });
+        let mut scans = self.restart(func, Engine::Scan);
+        let scanned = self.settle(func, target, budget, &mut scans, stats);
         match asked {
-            Some((cost, mut tries)) if scanned.is_err() || cost <= spill_cost(func) => {
+            Some(cost) if scanned.is_err() || cost <= spill_cost(func) => {
                 self.snapshots.asked.restore(func, &mut self.spiller.state);
                 self.settle(func, target, budget, &mut tries, stats)
             }
@@ -115,6 +124,7 @@ impl Context {
         if self.changed {
             self.snapshots.start.restore(func, &mut self.spiller.state);
         }
+        self.spilled = false;
         [Try { engine, ..Try::default() }; 2]
     }
 
@@ -173,7 +183,8 @@ impl Context {
         self.groups[class].outline(&self.outline.range);
         let (streams, groups) = (&self.streams, &self.groups[class]);
         let scene = Scene { class, target, streams, groups, budget: None };
-        self.spiller.scan(func, scene, most, false)
+        self.spilled |= self.spiller.thin(func, scene, most);
+        true
     }
 
     /// Whether no more than `most` registers are live on average, as outlines have it or in truth.
@@ -209,47 +220,85 @@ impl Context {
         }
         if std::mem::take(&mut attempt.answered) {
             self.snapshots.before[class].restore(func, &mut self.spiller.state);
+            attempt.resided = false;
             // The other class is allocated anew from here too.
-            let Try { asked, engine, .. } = tries[1 - class];
-            tries[1 - class] = Try { asked, engine, ..Try::default() };
+            let Try { asked, engine, resided, .. } = tries[1 - class];
+            tries[1 - class] = Try { asked, engine, resided, ..Try::default() };
             return Ok(());
         }
         let groups = &self.groups[class];
         groups.restore(&mut self.streams.class[class]);
-        if attempt.engine == Engine::Ask && self.ask(func, target, file, attempt) {
-            return Ok(());
-        }
-        if attempt.engine == Engine::Ask {
-            attempt.engine = Engine::Scan;
-        }
-        let (groups, streams) = (&self.groups[class], &self.streams);
-        // Reloads need registers too: leave ever more room for them.
-        loop {
-            let most = file.limit.min(pressure);
-            if attempt.slack >= most {
+        if tries[class].engine == Engine::Remake {
+            if self.scan(func, target, file, pressure, &mut tries[class]) {
+                return Ok(());
+            }
+            if self.spilled {
                 return Err(no_registers(class, file.limit));
             }
+            // Nothing is different yet, so nothing need be done again.
+            tries.iter_mut().for_each(|tried| tried.engine = Engine::Ask);
+            tries[class].slack = 0;
+        }
+        if tries[class].engine == Engine::Ask {
+            if self.ask(func, target, file, pressure, &mut tries[class]) {
+                return Ok(());
+            }
+            // Exact ranges are known already, and say better what to spill than outlines.
+            (tries[class].engine, tries[class].thinned) = (Engine::Scan, true);
+        }
+        if self.scan(func, target, file, pressure, &mut tries[class]) {
+            return Ok(());
+        }
+        Err(no_registers(class, file.limit))
+    }
+
+    /// Spills by linear scan, so that more are left free than the last time: reloads need registers too. `false` if that
+    /// is not enough, or wants slots where only remaking is allowed.
+    fn scan(
+        &mut self,
+        func: &mut MachFunc,
+        target: &Subtarget,
+        file: File,
+        pressure: u32,
+        attempt: &mut Try,
+    ) -> bool {
+        let class = file.class;
+        let (groups, streams) = (&self.groups[class], &self.streams);
+        let most = file.limit.min(pressure);
+        let only_made = attempt.engine == Engine::Remake;
+        while attempt.slack < most {
             attempt.slack += 4 + attempt.slack / 2;
             let room = most.saturating_sub(attempt.slack);
             let scene = Scene { class, target, streams, groups, budget: None };
-            let only_made = attempt.engine == Engine::Remake;
             if self.spiller.scan(func, scene, room, only_made) {
-                return Ok(());
+                self.spilled = true;
+                return true;
             }
             if only_made {
-                return Err(no_registers(class, file.limit));
+                break;
             }
         }
+        false
     }
 
     /// Has regalloc2 say what resides where; `false` if it has no answer.
-    fn ask(&mut self, func: &mut MachFunc, target: &Subtarget, file: File, attempt: &mut Try) -> bool {
+    fn ask(
+        &mut self,
+        func: &mut MachFunc,
+        target: &Subtarget,
+        file: File,
+        pressure: u32,
+        attempt: &mut Try,
+    ) -> bool {
         let class = file.class;
         let (streams, groups) = (&self.streams, &self.groups[class]);
-        let operands = streams.class[class].regs.len();
+        let size = streams.class[class].regs.len() + self.live.flow.size();
+        if pressure > MOST_TIMES * file.limit {
+            return false;
+        }
         while let Some(fewer) = QUESTIONS.get(attempt.asked) {
             attempt.asked += 1;
-            if operands * attempt.asked > MOST_ASKED {
+            if size * attempt.asked > MOST_ASKED {
                 break;
             }
             let fixed = self.spiller.fix(func, streams, class);
@@ -260,7 +309,8 @@ impl Context {
             self.snapshots.before[class].save(func, &self.spiller.state);
             let scene = Scene { class, target, streams, groups, budget: None };
             if self.spiller.reside(func, scene, &self.live.flow, &self.budget) {
-                attempt.answered = true;
+                self.spilled = true;
+                (attempt.answered, attempt.resided) = (true, true);
                 return true;
             }
             self.snapshots.before[class].restore(func, &mut self.spiller.state);

@@ -2,8 +2,10 @@
 //!
 //! From each block that reads a register before it writes it, walk up the predecessors to the definitions, once per
 //! register and block. The work is the size of the answer, so functions with many blocks and many registers of which
-//! few are live at a time cost no more per instruction than small ones.
+//! few are live at a time cost no more per instruction than small ones. Where sets of bits are small enough, those are
+//! used ([`crate::dense`]).
 
+use crate::dense::{Dense, members};
 use crate::stream::{ClassStream, Event, Streams, edges};
 use cranelift_entity::EntityRef;
 use isa::MachFunc;
@@ -38,9 +40,16 @@ impl Lists {
     }
 }
 
+/// Words of sets that are worth having for each operand.
+const WORDS: usize = 8;
+
 /// Live registers at the boundaries of blocks.
 #[derive(Default)]
 pub(crate) struct Flow {
+    /// The answer as sets, or, if they are not used, as lists.
+    pub dense: Dense,
+    /// Never as sets: so that tests can compare.
+    pub lists_only: bool,
     live_in: Lists,
     live_out: Lists,
     preds: Lists,
@@ -65,8 +74,8 @@ impl Flow {
         self.run_within(func, streams, class, usize::MAX);
     }
 
-    /// Whether no more than `most` registers of a class are live at the beginning of a block, on average. Stops as soon as
-    /// there are more, so that the work is at most that much for each block.
+    /// Whether no more than `most` registers of a class are live at the beginning of a block, on average, or they are known
+    /// by sets, however many. Stops as soon as there are more, so that the work is at most that much for each block.
     pub fn is_within(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: u32) -> bool {
         self.run_within(func, streams, class, most as usize * func.blocks.len())
     }
@@ -77,7 +86,14 @@ impl Flow {
         self.live_in.reset(blocks);
         self.live_out.reset(blocks);
         self.scan(&streams.class[class], blocks, registers);
+        self.dense.clear();
         if self.globals.is_empty() {
+            return true;
+        }
+        let words = self.globals.len().div_ceil(64) * blocks;
+        if words <= WORDS * streams.class[class].regs.len() && !self.lists_only {
+            self.fill(registers, blocks);
+            self.dense.solve(func, class);
             return true;
         }
         self.preds.reset(blocks);
@@ -96,12 +112,28 @@ impl Flow {
         })
     }
 
-    /// Registers live at a block's beginning.
-    pub fn live_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
-        self.live_in.iter(block as u32)
+    /// What blocks read from above and what they write, as sets.
+    fn fill(&mut self, registers: usize, blocks: usize) {
+        let Flow { dense, globals, exposed, defs, .. } = self;
+        dense.reset(globals, registers, blocks);
+        for (number, &reg) in globals.iter().enumerate() {
+            exposed.iter(reg).for_each(|block| dense.read(number, block));
+            defs.iter(reg).for_each(|block| dense.write(number, block));
+        }
     }
 
-    /// Registers live at a block's end.
+    /// Registers live at the beginnings of all blocks together.
+    pub fn size(&self) -> usize {
+        if self.dense.is_used() { self.dense.size() } else { self.live_in.entries.len() }
+    }
+
+    /// Registers live at a block's beginning.
+    pub fn live_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
+        let set = if self.dense.is_used() { self.dense.in_set(block) } else { &[] };
+        self.live_in.iter(block as u32).chain(members(set).map(|number| self.dense.register(number)))
+    }
+
+    /// Registers live at a block's end, of those that are in lists.
     pub fn live_out(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.live_out.iter(block as u32)
     }

@@ -17,6 +17,7 @@ pub mod check;
 mod cleanup;
 mod constrain;
 mod copies;
+mod dense;
 mod flow;
 mod groups;
 mod live;
@@ -145,8 +146,10 @@ pub struct Context {
     budget: Budget,
     cleanup: Cleanup,
     snapshots: Snapshots,
-    /// Whether the function is not what it was: `snapshots` knows.
+    /// Whether the function may not be what it was: `snapshots` knows.
     changed: bool,
+    /// Whether something has been spilled since it was.
+    spilled: bool,
     body: Vec<MachInst>,
 }
 

@@ -1,10 +1,11 @@
 //! Live ranges of one class: for each register the exact program points at which it holds a value that is still
 //! needed, as a sorted list of disjoint half-open intervals.
 //!
-//! One backward walk per block, from what [`Flow`] says is live at its end. Two registers may share hardware exactly if
+//! One backward walk over the blocks, with what [`Flow`] says is live where they meet. Two registers may share hardware exactly if
 //! their ranges are disjoint.
 
 use crate::AllocError;
+use crate::dense::members;
 use crate::flow::Flow;
 use crate::stream::{ClassStream, EventKind, Op, Streams};
 use isa::table::Role;
@@ -35,6 +36,8 @@ pub(crate) struct Liveness {
     head: Vec<u32>,
     records: Vec<(Interval, u32)>,
     live: u32,
+    /// Registers that live across blocks and are live here, as a set.
+    open: Vec<u64>,
     pending: Vec<u32>,
 }
 
@@ -43,16 +46,20 @@ impl Liveness {
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> Result<(), AllocError> {
         let stream = &streams.class[class];
         let registers = streams.phys_base as usize + 2;
-        self.flow.run(func, streams, class);
+        let mut flow = std::mem::take(&mut self.flow);
+        flow.run(func, streams, class);
         self.live_end.clear();
         self.live_end.resize(registers, 0);
         self.head.clear();
         self.head.resize(registers, NONE);
         self.records.clear();
-        (self.pressure, self.peak) = (0, 0);
+        (self.pressure, self.peak, self.live) = (0, 0, 0);
+        self.open.clear();
+        self.open.resize(flow.dense.words(), 0);
         for block in (0..func.blocks.len()).rev() {
-            self.block(stream, block, streams.block_pos[block]);
+            self.block(&flow, stream, block, streams.block_pos[block]);
         }
+        self.flow = flow;
         self.check_entry(stream, streams.phys_base)?;
         for &vreg in &stream.whole {
             let end = streams.block_pos.last().map_or(0, |&(_, end)| end);
@@ -63,12 +70,49 @@ impl Liveness {
         Ok(())
     }
 
-    fn open(&mut self, reg: u32, end: u32) {
+    fn open(&mut self, flow: &Flow, reg: u32, end: u32) {
         let live_end = &mut self.live_end[reg as usize];
         if *live_end == 0 {
             self.live += 1;
+            if let Some(number) = flow.dense.number(reg) {
+                self.open[number / 64] |= 1 << (number % 64);
+            }
         }
         *live_end = end.max(*live_end);
+    }
+
+    /// Ends what is live of a register; gives the end of the range, 0 if it was not live.
+    fn close(&mut self, flow: &Flow, reg: u32) -> u32 {
+        let end = std::mem::take(&mut self.live_end[reg as usize]);
+        if end != 0 {
+            self.live -= 1;
+            if let Some(number) = flow.dense.number(reg) {
+                self.open[number / 64] &= !(1 << (number % 64));
+            }
+        }
+        end
+    }
+
+    /// Goes from a block to the one before it, which ends at `end`: what is live in both is left alone.
+    fn enter(&mut self, flow: &Flow, block: usize, end: u32) {
+        for word in 0..self.open.len() {
+            let (open, wanted) = (self.open[word], flow.dense.out_set(block)[word]);
+            for number in members(&[open & !wanted]) {
+                self.leave(flow, flow.dense.register(64 * word + number), end);
+            }
+            for number in members(&[wanted & !open]) {
+                self.open(flow, flow.dense.register(64 * word + number), end);
+            }
+        }
+        flow.live_out(block).for_each(|reg| self.open(flow, reg, end));
+    }
+
+    /// A register is live from the beginning of a block, but not at the end of the one before.
+    fn leave(&mut self, flow: &Flow, reg: u32, start: u32) {
+        let end = self.close(flow, reg);
+        if end != 0 {
+            self.record(reg, start, end);
+        }
     }
 
     fn record(&mut self, reg: u32, start: u32, end: u32) {
@@ -91,24 +135,21 @@ impl Liveness {
     }
 
     /// Walks a block backwards.
-    fn block(&mut self, stream: &ClassStream, block: usize, (start, end): (u32, u32)) {
-        self.live = 0;
-        let flow = std::mem::take(&mut self.flow);
-        flow.live_out(block).for_each(|reg| self.open(reg, end));
+    fn block(&mut self, flow: &Flow, stream: &ClassStream, block: usize, (start, end): (u32, u32)) {
+        self.enter(flow, block, end);
         self.note_pressure(0, end);
         for event in stream.events[stream.events_of(block)].iter().rev() {
             let ops = stream.ops_of(event);
             if event.kind == EventKind::Move {
-                self.parallel_copy(stream, ops, event.pos);
+                self.parallel_copy(flow, stream, ops, event.pos);
                 continue;
             }
             let mut dead = 0;
             self.note_pressure(0, event.pos + 2);
             for op in ops.iter().filter(|op| op.role == Role::Def) {
                 for &reg in stream.regs_of(op) {
-                    let end = std::mem::take(&mut self.live_end[reg as usize]);
+                    let end = self.close(flow, reg);
                     if end != 0 {
-                        self.live -= 1;
                         self.record(reg, event.pos + 2, end);
                     } else if event.kind != EventKind::Entry {
                         dead += 1;
@@ -121,22 +162,18 @@ impl Liveness {
                 // A register modified in place is still occupied while the results are written.
                 let end = if op.role == Role::DefUse { event.pos + 3 } else { event.pos + 2 };
                 for &reg in stream.regs_of(op) {
-                    self.open(reg, end);
+                    self.open(flow, reg, end);
                 }
             }
             self.note_pressure(0, event.pos + 1);
         }
-        for reg in flow.live_in(block) {
-            let end = std::mem::take(&mut self.live_end[reg as usize]);
-            if end != 0 {
-                self.record(reg, start, end);
-            }
+        if !flow.dense.is_used() || block == 0 {
+            flow.live_in(block).for_each(|reg| self.leave(flow, reg, start));
         }
-        self.flow = flow;
     }
 
     /// A parallel copy writes what is needed afterwards, and reads only what it writes.
-    fn parallel_copy(&mut self, stream: &ClassStream, ops: &[Op], pos: u32) {
+    fn parallel_copy(&mut self, flow: &Flow, stream: &ClassStream, ops: &[Op], pos: u32) {
         let pair = |pair: &[Op]| (stream.regs_of(&pair[0])[0], stream.regs_of(&pair[1])[0]);
         self.note_pressure(0, pos + 2);
         for ops in ops.chunks_exact(2) {
@@ -150,13 +187,12 @@ impl Liveness {
         let mut pending = std::mem::take(&mut self.pending);
         for ops in ops.chunks_exact(2) {
             let (dst, src) = pair(ops);
-            if std::mem::take(&mut self.live_end[dst as usize]) != 0 {
-                self.live -= 1;
+            if self.close(flow, dst) != 0 {
                 pending.push(src);
             }
         }
         for src in pending.drain(..) {
-            self.open(src, pos + 2);
+            self.open(flow, src, pos + 2);
         }
         self.pending = pending;
         self.note_pressure(0, pos + 1);
@@ -183,6 +219,89 @@ impl Liveness {
                 next = link;
             }
             self.range.push((start, self.intervals.len() as u32 - start));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::{SGPR, VGPR};
+    use isa::Target;
+
+    /// Divergent loops, one in the other, with something that lives through each, across it, and only around it.
+    const NEST: &str = "machine @k {
+    abi kernarg_ptr
+    input %s2 = s0
+    input %s3 = s1
+    input %v0 = v0
+bb0:
+    copy %s10, 0
+    copy %s11, 7
+    copy %v20, 1
+  linear -> bb1(%s10)
+  logical -> bb1(%v20)
+bb1(%s12, %v21) depth 1:
+    copy %s13, %s12
+  linear -> bb2(%s13)
+  logical -> bb2
+bb2(%s14) depth 2:
+    s_add_u32 %s15, %s14, %s2
+    v_add_u32 %v22, %v0, %v21
+    s_cmp_lt_u32 %s15, %s3
+  terminators:
+    s_cbranch_scc0 bb4
+  linear -> bb3, bb4
+  logical -> bb3, bb4
+bb3 depth 2:
+  terminators:
+    s_branch bb2
+  linear -> bb2(%s15)
+  logical -> bb2
+bb4 depth 1:
+    s_cmp_lt_u32 %s15, %s11
+  terminators:
+    s_cbranch_scc0 bb6
+  linear -> bb5, bb6
+  logical -> bb5, bb6
+bb5 depth 1:
+  terminators:
+    s_branch bb1
+  linear -> bb1(%s15)
+  logical -> bb1(%v22)
+bb6:
+    global_store_dword %v0, %v22, %s[2,3] mem(global)
+  terminators:
+    s_endpgm 0
+}
+";
+
+    /// The ranges of all registers, the pressure, and what is live where blocks begin.
+    fn found(lists_only: bool, func: &MachFunc, class: usize) -> (Vec<Vec<Interval>>, u32, Vec<Vec<u32>>) {
+        let mut streams = Streams::default();
+        streams.build(func).expect("edges pass what is wanted");
+        let mut live = Liveness::default();
+        live.flow.lists_only = lists_only;
+        live.run(func, &streams, class).expect("everything is defined");
+        assert_ne!(live.flow.dense.is_used(), lists_only);
+        let range = |&(start, len): &Slice| live.intervals[start as usize..][..len as usize].to_vec();
+        let members = |block: usize| {
+            let mut members: Vec<u32> = live.flow.live_in(block).collect();
+            members.sort_unstable();
+            members
+        };
+        let blocks = (0..func.blocks.len()).map(members).collect();
+        (live.range.iter().map(range).collect(), live.pressure, blocks)
+    }
+
+    #[test]
+    fn sets_and_lists_agree() {
+        let target = Target::by_name("gfx906").expect("a known processor");
+        let funcs = isa::text::read_functions(NEST, target, &[]).expect("well-formed");
+        for class in [SGPR, VGPR] {
+            let (sets, lists) = (found(false, &funcs[0], class), found(true, &funcs[0], class));
+            assert_eq!(sets, lists);
+            assert!(sets.1 > 1, "more than one at once");
         }
     }
 }

@@ -12,6 +12,8 @@ pub(crate) struct Ranges {
     pub intervals: Vec<Interval>,
     /// Lists that begin before belong to others too.
     shared: u32,
+    /// Where a union puts the intervals of the shorter list, the last one first.
+    places: Vec<usize>,
 }
 
 /// Whether two lists meet.
@@ -77,20 +79,19 @@ impl Ranges {
         }
         let (long, short) = if x.1 < y.1 { (y, x) } else { (x, y) };
         let (start, len) = self.with_room(long, short.1);
-        // From the back, so that nothing is overwritten that is still needed.
+        // From the back, so that nothing is overwritten that is still needed, and what lies between two intervals of the
+        // shorter list in one piece.
         let (to, from) = (start as usize, short.0 as usize);
         let (mut i, mut j) = (len as usize, short.1 as usize);
         while j > 0 {
             let next = self.intervals[from + j - 1];
-            if i > 0 && self.intervals[to + i - 1].0 > next.0 {
-                i -= 1;
-                self.intervals[to + i + j] = self.intervals[to + i];
-            } else {
-                j -= 1;
-                self.intervals[to + i + j] = next;
-            }
+            let before = self.intervals[to..to + i].partition_point(|interval| interval.0 <= next.0);
+            self.intervals.copy_within(to + before..to + i, to + before + j);
+            (i, j) = (before, j - 1);
+            self.intervals[to + i + j] = next;
+            self.places.push(i + j);
         }
-        self.close_gaps(start, i.saturating_sub(1), (len + short.1) as usize)
+        self.close_gaps(start, (len + short.1) as usize)
     }
 
     /// The list where it can grow by `more`.
@@ -104,19 +105,29 @@ impl Ranges {
         (moved, len)
     }
 
-    /// Joins intervals that touch, from the given one on.
-    fn close_gaps(&mut self, start: u32, from: usize, len: usize) -> Slice {
+    /// Joins intervals that touch those at `places`, of which the first is the last.
+    fn close_gaps(&mut self, start: u32, len: usize) -> Slice {
         let list = &mut self.intervals[start as usize..][..len];
-        let mut last = from;
-        for next in from + 1..len {
-            if list[last].1 == list[next].0 {
-                list[last].1 = list[next].1;
-            } else {
-                last += 1;
-                list[last] = list[next];
+        let mut end = self.places.last().copied().unwrap_or(len);
+        while let Some(at) = self.places.pop() {
+            let next = self.places.last().copied().unwrap_or(len);
+            let mut from = at;
+            // What is at the place, and what follows it; the rest up to the next place only moves.
+            while from < next.min(at + 2) {
+                if end > 0 && list[end - 1].1 == list[from].0 {
+                    list[end - 1].1 = list[from].1;
+                } else {
+                    list[end] = list[from];
+                    end += 1;
+                }
+                from += 1;
             }
+            if from > end {
+                list.copy_within(from..next, end);
+            }
+            end += next - from;
         }
-        (start, last as u32 + 1)
+        (start, end as u32)
     }
 }
 

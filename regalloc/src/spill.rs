@@ -48,7 +48,8 @@ struct Scratch {
     origin: u32,
     /// Bytes that an instruction's offset reaches.
     page: u32,
-    bases: Vec<VReg>,
+    /// By page; none where it has not been wanted yet, or was spilled and later accesses need another.
+    bases: Vec<Option<VReg>>,
 }
 
 impl Scratch {
@@ -164,6 +165,50 @@ impl Spiller {
         self.apply(func, scene)
     }
 
+    /// The same by outlines, for a function where far too many are live. What is passed on an edge then is never reloaded
+    /// for that: hundreds of such registers would be needed at once, and cannot be spilled again.
+    pub fn thin(&mut self, func: &mut MachFunc, scene: Scene, room: u32) -> bool {
+        self.fix(func, scene.streams, scene.class);
+        self.recipes.find(func);
+        self.scan.run(scene, &self.state.fixed, &self.recipes, room, &mut self.chosen);
+        self.spare_edges(func, scene.class);
+        self.mark_chosen(scene);
+        self.apply(func, scene)
+    }
+
+    /// With an argument in a slot, the parameter goes to one too; an argument that is made again stays where it is if the
+    /// parameter does.
+    fn spare_edges(&mut self, func: &MachFunc, class: usize) {
+        let mut pairs = Vec::new();
+        for block in func.blocks.values() {
+            for edge in edges(block, class).iter().flatten() {
+                let params = params(&func.blocks[edge.to], class);
+                pairs.extend(func.edge_args(edge).iter().copied().zip(params.iter().copied()));
+            }
+        }
+        pairs.sort_unstable();
+        let mut chosen = vec![false; func.vregs.len()];
+        self.chosen.iter().for_each(|&reg| chosen[reg as usize] = true);
+        let is_made = |reg: VReg| self.recipes.get(reg.as_u32()).is_some();
+        let mut work: Vec<VReg> = self.chosen.iter().map(|&reg| VReg::from_u32(reg)).collect();
+        while let Some(reg) = work.pop() {
+            if is_made(reg) {
+                continue;
+            }
+            let first = pairs.partition_point(|&(arg, _)| arg < reg);
+            for &(_, param) in pairs[first..].iter().take_while(|&&(arg, _)| arg == reg) {
+                if !self.state.fixed[param.index()] && !std::mem::replace(&mut chosen[param.index()], true) {
+                    work.push(param);
+                }
+            }
+        }
+        for &(arg, param) in &pairs {
+            chosen[arg.index()] &= chosen[param.index()] || !is_made(arg);
+        }
+        self.chosen.clear();
+        self.chosen.extend((0..chosen.len() as u32).filter(|&reg| chosen[reg as usize]));
+    }
+
     /// Marks what cannot be spilled; the answer is by register.
     pub fn fix(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> &[bool] {
         self.state.fixed.resize(func.vregs.len(), false);
@@ -242,6 +287,14 @@ impl Spiller {
         );
         self.prepare(func, scene, !kept.is_empty());
         self.rewrite(func, scene);
+        if let Some(scratch) = self.state.scratch.as_mut().filter(|_| class == SGPR) {
+            let spilled = |base: &VReg| self.slot.get(base.index()).is_some_and(|&slot| slot != NONE);
+            scratch
+                .bases
+                .iter_mut()
+                .filter(|base| base.as_ref().is_some_and(spilled))
+                .for_each(|base| *base = None);
+        }
         // Before the stores of spilled inputs.
         let entry = &mut func.blocks[MBlock::new(0)];
         let count = self.at_entry.len() as u32;
@@ -361,16 +414,18 @@ impl Spiller {
         };
         func.scratch_size = scratch.private + 4 * count;
         let (last, _) = scratch.place(count.saturating_sub(1));
-        while scratch.bases.len() <= last {
-            let base = self.page_base(func, &scratch, scene.target);
-            scratch.bases.push(base);
+        scratch.bases.resize(scratch.bases.len().max(last + 1), None);
+        for page in 0..=last {
+            if scratch.bases[page].is_none() {
+                scratch.bases[page] = Some(self.page_base(func, &scratch, page, scene.target));
+            }
         }
         self.state.scratch = Some(scratch);
     }
 
-    /// The SGPR with the offset of the next page. Nothing needs SCC at the function's entry.
-    fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, target: &Subtarget) -> VReg {
-        let distance = scratch.origin + scratch.bases.len() as u32 * scratch.page;
+    /// The SGPR with the offset of a page. Nothing needs SCC at the function's entry.
+    fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> VReg {
+        let distance = scratch.origin + page as u32 * scratch.page;
         if distance == 0 {
             return scratch.wave_offset;
         }
@@ -431,7 +486,8 @@ impl Spiller {
         } else {
             let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
             let (page, offset) = scratch.place(slot);
-            let (rsrc, base) = (func.tuple(&scratch.rsrc), func.tuple(&[scratch.bases[page]]));
+            let Some(base) = scratch.bases[page] else { return MachInst::new(op::UNDEF, &[]) };
+            let (rsrc, base) = (func.tuple(&scratch.rsrc), func.tuple(&[base]));
             let opcode = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
             MachInst {
                 mods: Mods { offset: offset as i32, ..Mods::default() },
@@ -565,7 +621,10 @@ impl Spiller {
     fn block(&mut self, func: &mut MachFunc, block: MBlock, scene: Scene) {
         let class = scene.class;
         let data = &func.blocks[block];
-        let (head, end) = (head_places(data)[class], end_places(data)[class]);
+        let (mut head, end) = (head_places(data)[class], end_places(data)[class]);
+        if block.index() == 0 && class == VGPR {
+            head = head.max(self.behind_bases(func));
+        }
         let old = std::mem::take(&mut func.blocks[block].insts);
         let (old_prologue, old_term) =
             (func.blocks[block].prologue as usize, func.blocks[block].term as usize);
@@ -604,6 +663,20 @@ impl Spiller {
         data.insts.clear();
         data.insts.extend_from_slice(&self.body);
         [data.prologue, data.term] = self.bounds;
+    }
+
+    /// Place in the entry block behind what earlier rounds compute there: stores of inputs need it.
+    fn behind_bases(&self, func: &MachFunc) -> usize {
+        let Some(scratch) = &self.state.scratch else { return 0 };
+        let base = |vreg: &VReg| scratch.bases.contains(&Some(*vreg));
+        let insts = &func.blocks[MBlock::new(0)].insts;
+        let defines = |inst: &MachInst| {
+            inst.op == op::S_ADD_U32
+                && matches!(inst.ops[0], Operand::Virt(dst) if func.regs(dst).iter().any(base))
+        };
+        // They are at its very beginning, among other code of this pass.
+        let ours = insts.iter().take_while(|inst| inst.note.index().is_some()).count();
+        insts[..ours].iter().rposition(defines).map_or(0, |at| at + 1)
     }
 
     fn head(&mut self, func: &mut MachFunc, block: MBlock, scene: Scene) {
