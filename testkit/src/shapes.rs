@@ -24,7 +24,7 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "loops", about: "divergent loops in sequence", base: 160, source: loops },
     Shape { name: "uniform-loops", about: "uniform loops in sequence", base: 160, source: uniform_loops },
     Shape { name: "ifs", about: "divergent `if`s in sequence", base: 250, source: ifs },
-    Shape { name: "nested-ifs", about: "divergent `if`s inside each other", base: 24, source: nested_ifs },
+    Shape { name: "nested-ifs", about: "divergent `if`s inside each other", base: 12, source: nested_ifs },
     Shape { name: "breaks", about: "exits of one loop", base: 125, source: breaks },
     Shape { name: "returns", about: "early returns", base: 160, source: returns },
     Shape { name: "array", about: "elements of an array in registers", base: 125, source: array },
@@ -40,6 +40,21 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "constants", about: "literals used in a loop", base: 250, source: constants },
     Shape { name: "calls", about: "functions, each called once", base: 250, source: calls },
     Shape { name: "barriers", about: "exchanges through LDS", base: 160, source: barriers },
+    Shape {
+        name: "nests",
+        about: "twelve divergent loops inside each other, a variable each",
+        base: 10,
+        source: nests,
+    },
+    Shape { name: "continues", about: "ways back of one loop", base: 125, source: continues },
+    Shape { name: "unrolled", about: "loops that are unrolled", base: 125, source: unrolled },
+    Shape { name: "pointers", about: "pointer parameters", base: 60, source: pointers },
+    Shape { name: "uniform-live", about: "uniform values live at once", base: 125, source: uniform_live },
+    Shape { name: "carried", about: "arrays changed in a loop", base: 100, source: carried },
+    Shape { name: "vectors", about: "arithmetic of vectors in a row", base: 200, source: vectors },
+    Shape { name: "conditions", about: "operands of `&&` and `||`", base: 125, source: conditions },
+    Shape { name: "structs", about: "structs copied under conditions", base: 125, source: structs },
+    Shape { name: "atomics", about: "atomic operations", base: 500, source: atomics },
 ];
 
 /// The shape of that name.
@@ -222,4 +237,84 @@ fn barriers(n: usize) -> String {
     let line = |j| format!("t[l] = a; barrier(); a = a + t[(l + {}) & 63]; barrier();", j + 1);
     let head = Text::new().kernel().line("shared t: [u32; 64];").line("let l = local_id(0);");
     head.lines(n, line).finish("a")
+}
+
+fn nests(n: usize) -> String {
+    const DEPTH: usize = 12;
+    let nest = |_| {
+        let down = |j| {
+            format!(
+                "let mut v{j} = a + {j}; #[no_unroll] for j{j} in 0..(a & 3) {{ v{j} = v{j} * 3 + x[j{j}];\n"
+            )
+        };
+        let up = |j| format!("a = a ^ v{j}; }} a = a + v{j};\n");
+        (0..DEPTH).map(down).chain((0..DEPTH).rev().map(up)).collect()
+    };
+    Text::new().kernel().lines(n, nest).finish("a")
+}
+
+fn continues(n: usize) -> String {
+    let line = |j| format!("a = a * 3 + x[a & 63]; if (a & 0xffff) == {j} {{ continue; }}");
+    Text::new().kernel().line("while a > 7 {").lines(n, line).line("a = a / 3; }").finish("a")
+}
+
+fn unrolled(n: usize) -> String {
+    let line = |j| format!("for j in 0..4u32 {{ a = a * 3 + x[i + j + {j}]; }}");
+    Text::new().kernel().lines(n, line).finish("a")
+}
+
+fn pointers(n: usize) -> String {
+    let params = (0..n).fold(String::new(), |text, j| text + &format!(", p{j}: *global u32"));
+    let head =
+        format!("#[workgroup_size(64)]\nkernel k(x: *global u32{params}) {{\n    let i = global_id(0);\n");
+    let line = |j| format!("p{j}[i] = a + {j}; a = a * 3 + p{}[i + 1];", j * 7 % n);
+    Text(head).line("let mut a = x[i];").lines(n, line).finish("a")
+}
+
+fn uniform_live(n: usize) -> String {
+    let head = "#[workgroup_size(64)]\nkernel k(y: *const restrict global u32, x: *global u32, n: u32) {\n    let i = global_id(0);\n";
+    let load = |j| format!("let v{j} = y[n * {}] * {};", j + 1, j + 3);
+    let store = |j| format!("x[i + j + {j}] = v{j} ^ v{};", (j * 7 + 1) % n);
+    let text = Text(head.to_owned()).lines(n, load).line("#[no_unroll] for j in 0..n {");
+    text.lines(n, store).line("}").finish("1")
+}
+
+fn carried(n: usize) -> String {
+    let change = |j| format!("v{j}[{}] = v{}[{}] + x[j + {j}];", j % 4, (j + 1) % n, (j + 1) % 4);
+    let sum = |j| format!("a = a + v{j}[0] ^ v{j}[1] + v{j}[2] ^ v{j}[3];");
+    let text = Text::new().kernel().lines(n, |j| format!("let mut v{j} = [a + {j}; 4];"));
+    text.line("#[no_unroll] for j in 0..(a & 15) {").lines(n, change).line("}").lines(n, sum).finish("a")
+}
+
+fn vectors(n: usize) -> String {
+    let head = "#[workgroup_size(64)]\nkernel k(x: *global f32x4, n: u32) {\n    let i = global_id(0);\n";
+    let line = |j| format!("a = a * b + x[i + {j}]; b = b - a * {j}.5;");
+    let text = Text(head.to_owned()).line("let mut a = x[i]; let mut b = x[i + 1];");
+    text.lines(n, line).finish("a")
+}
+
+fn conditions(n: usize) -> String {
+    let list = |join: &str, term: &dyn Fn(usize) -> String| (0..n).map(term).collect::<Vec<_>>().join(join);
+    let all = list(" && ", &|j| format!("x[i + {j}] > {j}"));
+    let any = list(" || ", &|j| format!("(a ^ {}) < {j}", j * 77));
+    let text = Text::new().kernel().line(format!("if {all} {{ a = a + 1; }}"));
+    text.line(format!("if {any} {{ a = a * 3; }}")).finish("a")
+}
+
+fn structs(n: usize) -> String {
+    let define = "struct S { a: u32, b: u32, c: f32, d: [u32; 4] }";
+    let line = |j| {
+        let (bit, place) = (1 << (j % 20), j % 4);
+        format!(
+            "if (s.a & {bit}) != 0 {{ t = s; t.d[{place}] = s.b + {j}; }} s = t; s.a = s.a * 3 + x[i + {j}];"
+        )
+    };
+    let text = Text::new().line(define).kernel();
+    let text = text.line("let mut s = S { a: a, b: n, c: 1.0, d: [a, a + 1, a + 2, a + 3] }; let mut t = s;");
+    text.lines(n, line).finish("s.a + s.b + s.d[0] + t.d[1] + s.d[2] + s.d[3]")
+}
+
+fn atomics(n: usize) -> String {
+    let line = |j| format!("a = a + atomic_add(&x[{j}], a, relaxed, agent);");
+    Text::new().kernel().lines(n, line).finish("a")
 }
