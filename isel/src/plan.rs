@@ -25,11 +25,12 @@
 //! and park at the one block behind the loop. Had it its place behind the loop, each such edge would want a mask
 //! of its own through the whole loop. Where a loop has many exits, the same is done with short blocks behind them.
 
+use crate::leaving::{Leaving, end_op};
 use crate::mask::{LaneMask, Masks};
 use crate::parked::{Set, Sets};
 use crate::pending::Pending;
 use ir::analysis::Analyses;
-use ir::{Block, Function, Op, Order, Type};
+use ir::{Block, Function, Op};
 use isa::MachFunc;
 
 /// Position in the layout.
@@ -175,9 +176,7 @@ pub(crate) struct Plan {
     /// The masks of [`Entry::Pending`] blocks in SSA form.
     pub pending: Pending,
     position: Vec<Pos>,
-    /// By block: a condition defined there is used in another block. Where such a block repeats, the lane mask of the
-    /// condition would be overwritten with that of the lanes that come next.
-    strays: Vec<bool>,
+    leaving: Leaving,
     /// Sums of the costs of the nodes before each.
     sums: Vec<(u32, u32)>,
 }
@@ -205,7 +204,7 @@ impl Plan {
     }
 
     fn order(&mut self, func: &Function, an: &Analyses) {
-        self.find_strays(func, an);
+        self.leaving.compute(func, an);
         self.position.clear();
         self.position.resize(func.blocks.len(), NOWHERE);
         self.nodes.clear();
@@ -213,12 +212,12 @@ impl Plan {
         let rpo = an.cfg.rpo();
         let ends = rpo.iter().copied().filter(is_end);
         for block in rpo.iter().copied().filter(|b| !is_end(b)).chain(ends) {
-            if self.leaves_loop(func, an, block) {
+            if self.leaving.leaves_loop(func, an, block) {
                 continue;
             }
             self.nodes.push(Node::new(block, cost(func, an, block)));
             for succ in an.cfg.succs(block) {
-                if !self.leaves_loop(func, an, succ) {
+                if !self.leaving.leaves_loop(func, an, succ) {
                     continue;
                 }
                 self.nodes.push(Node { repeats: true, ..Node::new(succ, cost(func, an, succ)) });
@@ -228,51 +227,6 @@ impl Plan {
         for (at, node) in self.nodes.iter().enumerate() {
             self.position[node.block.as_u32() as usize] = at as Pos;
         }
-    }
-
-    /// Finds the conditions that [`Plan::strays`] is about.
-    fn find_strays(&mut self, func: &Function, an: &Analyses) {
-        self.strays.clear();
-        if !an.uniformity.has_divergent_loop() {
-            return;
-        }
-        self.strays.resize(func.blocks.len(), false);
-        for &block in an.cfg.rpo() {
-            for &inst in &func.blocks[block].insts {
-                for &arg in func.args(inst) {
-                    let home = func.block_of(arg);
-                    if func.ty(arg) == Type::Bool && home != block {
-                        self.strays[home.as_u32() as usize] = true;
-                    }
-                }
-            }
-        }
-    }
-
-    /// Whether the block is on an edge by which some lanes leave a loop in which others stay, or which they leave by
-    /// another edge, and its place is there: it does nothing but pass values on, or the loop has so many exits that a
-    /// mask for each would not do.
-    fn leaves_loop(&self, func: &Function, an: &Analyses, block: Block) -> bool {
-        let ([pred], Op::Jump(to)) = (an.cfg.preds(block), end_op(func, block)) else { return false };
-        let Some(mut l) = an.loops.innermost(*pred) else { return false };
-        // Lanes do not wait at headers, which run in every iteration.
-        if an.cfg.is_loop_header(to) || an.loops.contains(l, block) {
-            return false;
-        }
-        let insts = &func.blocks[block].insts;
-        let empty = insts.len() == 1;
-        let stray = self.strays.get(block.as_u32() as usize) == Some(&true);
-        let movable = insts.iter().all(|&inst| is_own_business(func.insts[inst].op));
-        while !an.loops.contains(l, block) {
-            let exits = an.loops.exits(l).len();
-            let short = movable && exits > MANY_EXITS && insts.len() <= SHORT * exits;
-            if !stray && an.uniformity.is_loop_divergent(l) && (empty && exits > 1 || short) {
-                return true;
-            }
-            let Some(parent) = an.loops.parent(l) else { return false };
-            l = parent;
-        }
-        false
     }
 
     /// A block that waves take instead of a loop (`if n == 0`) goes before the loop, not between it and what
@@ -504,24 +458,6 @@ impl Plan {
         }
         self.sums = sums;
     }
-}
-
-/// Exits of a loop beyond which what is behind them, if it is short, is done where the loop is left.
-const MANY_EXITS: usize = 4;
-/// What is short: so many instructions an exit. Lanes that leave in different iterations do it one after the other, but
-/// the more exits there are, the fewer lanes meet behind each.
-const SHORT: usize = 3;
-
-/// Whether it does not matter to the operation which other lanes take part.
-fn is_own_business(op: Op) -> bool {
-    match op {
-        Op::Load { mem, .. } | Op::Store { mem, .. } => mem.order == Order::NotAtomic,
-        op => op.is_pure() || matches!(op, Op::Jump(_)),
-    }
-}
-
-fn end_op(func: &Function, block: Block) -> Op {
-    func.terminator(block).map_or(Op::Unreachable, |inst| func.insts[inst].op)
 }
 
 fn cost(func: &Function, an: &Analyses, block: Block) -> Cost {

@@ -8,6 +8,7 @@
 //! * No scalar or mask leaves a divergent loop but through parameters of the exit block.
 //! * Only operations that selection knows remain (see [`crate::expand`]).
 
+use crate::exits;
 use crate::expand;
 use crate::lower::Context;
 use ir::analysis::Loop;
@@ -27,6 +28,10 @@ pub fn prepare(func: &mut Function, ctx: &mut Context) {
     }
     let analyses = &mut ctx.analyses;
     analyses.uniformity.compute(func, &analyses.cfg, &analyses.dom, &analyses.loops);
+    if exits::run(func, analyses) && split_edges(func, ctx) {
+        ctx.analyses.compute(func);
+    }
+    let analyses = &mut ctx.analyses;
     // Closing loops gives edges behind them arguments.
     if ir::analysis::lcssa_divergent_exits(func, analyses) && split_edges(func, ctx) {
         ctx.analyses.compute(func);

@@ -26,6 +26,7 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "ifs", about: "divergent `if`s in sequence", base: 250, source: ifs },
     Shape { name: "nested-ifs", about: "divergent `if`s inside each other", base: 12, source: nested_ifs },
     Shape { name: "breaks", about: "exits of one loop", base: 125, source: breaks },
+    Shape { name: "places", about: "exits of one loop, each to blocks of its own", base: 60, source: places },
     Shape { name: "returns", about: "early returns", base: 160, source: returns },
     Shape { name: "array", about: "elements of an array in registers", base: 125, source: array },
     Shape { name: "tests", about: "tests of one variable", base: 250, source: tests },
@@ -131,6 +132,17 @@ fn breaks(n: usize) -> String {
     let line = |j| {
         let place = 64 * (j + 1);
         format!("if (a & 0xffff) == {j} {{ x[i + {place}] = a; break; }} a = a * 3 + x[a & 63];")
+    };
+    Text::new().kernel().line("loop {").lines(n, line).line("}").finish("a")
+}
+
+fn places(n: usize) -> String {
+    let line = |j| {
+        let (place, bits, odd) = (64 * (j + 1), 3 + j % 5, 2 * j + 3);
+        format!(
+            "if (a & 0xffff) == {j} {{ #[no_unroll] for q in 0..(x[a & 63] & {bits}) {{ a = a * {odd} + x[q]; }} \
+             if a > {odd} {{ x[i + {place}] = a; return; }} x[i] = a ^ {odd}; break; }} a = a * 3 + x[a & 63];"
+        )
     };
     Text::new().kernel().line("loop {").lines(n, line).line("}").finish("a")
 }

@@ -1,0 +1,398 @@
+//! Divergent loops that lanes leave for many places get one exit.
+//!
+//! Lanes that leave wait for those that stay, and where they wait for is a lane mask, in SGPRs, through the whole
+//! loop. A mask for each of a hundred places does not fit; so from some number of places on, a lane that leaves
+//! takes the number of its place along in a vector register, all go to one block, the *dispatch*, and a chain of
+//! comparisons sends them on. There each place is followed by the lanes for the next, so that no more than one mask
+//! is alive, however many there are.
+//!
+//! What a place needs of the loop is passed in parameters of the dispatch, the *slots*. Places share them: a lane
+//! comes with what its place needs, and with nothing of meaning in the other slots.
+//!
+//! Inner loops first: a dispatch may be part of the loop around, which its comparisons then leave.
+
+use crate::leaving::{Leaving, end_op};
+use cranelift_entity::EntityRef;
+use ir::analysis::{Analyses, Loop};
+use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value};
+use rustc_hash::FxHashMap;
+
+/// Places that may have a mask each.
+const MAX_PLACES: usize = 16;
+/// Slots beyond which a loop stays as it is: each is passed by each exit.
+const MAX_SLOTS: usize = 32;
+/// No region.
+const NONE: u32 = u32::MAX;
+
+/// Gives such loops one exit. If the result is true, the analyses were computed again.
+pub(crate) fn run(func: &mut Function, an: &mut Analyses) -> bool {
+    let mut leaving = Leaving::default();
+    let mut changed = false;
+    while an.loops.loops().any(|l| has_many_exits(an, l)) {
+        leaving.compute(func, an);
+        let mut round = Round::default();
+        round.find(func, an, &leaving);
+        if round.regions.is_empty() || !round.number(func, an) {
+            break;
+        }
+        an.compute(func);
+        changed = true;
+    }
+    changed
+}
+
+/// A loop with the blocks that are laid out where it is left.
+struct Region {
+    /// Blocks with edges out of the region.
+    sources: Vec<Block>,
+    /// Where the edges lead, in the order of the layout.
+    places: Vec<Block>,
+    /// The last block that all who leave have come through.
+    gathering: Block,
+    /// Types of the slots.
+    slots: Vec<Type>,
+    /// What each place finds in which slot.
+    carried: Vec<Vec<(usize, Carried)>>,
+    /// What all take along that have it.
+    common: Vec<(usize, Value)>,
+    /// The dispatch's parameters: the number, and the slots.
+    params: Vec<Value>,
+}
+
+/// What is passed in a slot.
+#[derive(Clone, Copy)]
+enum Carried {
+    /// The place's parameter of that number.
+    Param(usize),
+    /// A value of the region.
+    Value(Value),
+}
+
+/// The loops of one round: none is inside another.
+#[derive(Default)]
+struct Round {
+    regions: Vec<Region>,
+    /// By block.
+    region: Vec<u32>,
+    /// Number of a place in its region.
+    places: FxHashMap<(u32, Block), usize>,
+    /// By block: the place on the way to it that is reached from one region only, nearest first.
+    owner: Vec<Option<Block>>,
+    /// Slots of values used behind a region, by the place before the use, if it is one.
+    slots: FxHashMap<(Value, Option<Block>), usize>,
+    /// Constants that edges pass, at the end of the entry block.
+    constants: FxHashMap<(Type, u64), Value>,
+    made: Vec<Inst>,
+}
+
+fn has_many_exits(an: &Analyses, l: Loop) -> bool {
+    an.loops.exits(l).len() > MAX_PLACES && an.uniformity.is_loop_divergent(l)
+}
+
+fn index(block: Block) -> usize {
+    block.as_u32() as usize
+}
+
+impl Round {
+    /// Finds the loops, innermost first.
+    fn find(&mut self, func: &Function, an: &Analyses, leaving: &Leaving) {
+        self.region.resize(func.blocks.len(), NONE);
+        let mut taken = vec![false; an.loops.len()];
+        for l in an.loops.loops().rev() {
+            let number = l.index();
+            if !taken[number] && has_many_exits(an, l) {
+                taken[number] = self.add(func, an, leaving, l);
+            }
+            if let Some(parent) = an.loops.parent(l) {
+                taken[parent.index()] |= taken[number];
+            }
+        }
+    }
+
+    fn add(&mut self, func: &Function, an: &Analyses, leaving: &Leaving, l: Loop) -> bool {
+        let mut sources: Vec<Block> = Vec::new();
+        let mut places: Vec<Block> = Vec::new();
+        let mut short: Vec<Block> = Vec::new();
+        for &(from, to) in an.loops.exits(l) {
+            match end_op(func, to) {
+                Op::Jump(onward) if leaving.leaves_loop(func, an, to) => {
+                    short.push(to);
+                    sources.push(to);
+                    places.push(onward);
+                }
+                _ => {
+                    sources.push(from);
+                    places.push(to);
+                }
+            }
+        }
+        for list in [&mut sources, &mut places, &mut short] {
+            list.sort_unstable_by_key(|&block| an.cfg.position(block));
+            list.dedup();
+        }
+        let header = an.loops.header(l);
+        let masks = places.iter().filter(|&&place| !an.postdom.post_dominates(place, header)).count();
+        if masks <= MAX_PLACES {
+            return false;
+        }
+        let number = self.regions.len() as u32;
+        for &block in an.loops.blocks(l).iter().chain(&short) {
+            self.region[index(block)] = number;
+        }
+        for (n, &place) in places.iter().enumerate() {
+            self.places.insert((number, place), n);
+        }
+        let mut gathering = sources[0];
+        for &source in &sources {
+            while !an.dom.dominates(gathering, source) {
+                gathering = an.dom.idom(gathering).unwrap_or(header);
+            }
+        }
+        let carried = vec![Vec::new(); places.len()];
+        let mut region = Region {
+            sources,
+            places,
+            gathering,
+            slots: Vec::new(),
+            carried,
+            common: Vec::new(),
+            params: Vec::new(),
+        };
+        for n in 0..region.places.len() {
+            for (k, &param) in func.params(region.places[n]).iter().enumerate().take(MAX_SLOTS + 1) {
+                let slot = region.slot(n, func.ty(param));
+                region.carried[n].push((slot, Carried::Param(k)));
+            }
+        }
+        self.regions.push(region);
+        true
+    }
+
+    /// Sends the lanes by way of the dispatches. The result is false if nothing was changed.
+    fn number(&mut self, func: &mut Function, an: &Analyses) -> bool {
+        self.find_owners(an);
+        self.find_slots(func, an);
+        let fits: Vec<bool> = self.regions.iter().map(|region| region.slots.len() <= MAX_SLOTS).collect();
+        if !fits.contains(&true) {
+            return false;
+        }
+        for region in self.regions.iter_mut().zip(&fits).filter(|(_, fits)| **fits).map(|(region, _)| region)
+        {
+            let dispatch = func.make_block();
+            func.layout.push(dispatch);
+            let types = [Type::I32].into_iter().chain(region.slots.iter().copied());
+            region.params = types.map(|ty| func.add_param(dispatch, ty)).collect();
+        }
+        self.use_slots(func, an);
+        for n in (0..self.regions.len()).filter(|&n| fits[n]) {
+            self.leave(func, an, n as u32);
+            self.regions[n].dispatch(func, |func, number| {
+                constant(func, &mut self.constants, &mut self.made, Type::I32, number)
+            });
+        }
+        let entry = func.entry();
+        let end = func.blocks[entry].insts.len() - 1;
+        func.blocks[entry].insts.insert_many(end, self.made.drain(..));
+        true
+    }
+
+    fn find_owners(&mut self, an: &Analyses) {
+        self.owner.resize(self.region.len(), None);
+        for &block in an.cfg.rpo() {
+            let own = self.owning_region(an, block).is_some();
+            let above = an.dom.idom(block).and_then(|up| self.owner[index(up)]);
+            self.owner[index(block)] = if own { Some(block) } else { above };
+        }
+    }
+
+    /// The only region from which edges lead to a place.
+    fn owning_region(&self, an: &Analyses, block: Block) -> Option<u32> {
+        let first = self.region[index(*an.cfg.preds(block).first()?)];
+        let all = an.cfg.preds(block).iter().all(|&pred| self.region[index(pred)] == first);
+        (first != NONE && all && self.region[index(block)] != first).then_some(first)
+    }
+
+    /// The place of the region on every way to the block.
+    fn place_before(&self, an: &Analyses, region: u32, block: Block) -> Option<Block> {
+        let mut place = self.owner[index(block)];
+        while let Some(found) = place {
+            if self.owning_region(an, found) == Some(region) {
+                return Some(found);
+            }
+            place = an.dom.idom(found).and_then(|up| self.owner[index(up)]);
+        }
+        None
+    }
+
+    /// Gives a slot to each value that is used behind its region and would not get there by itself: what not all who
+    /// leave have, and scalars that one place needs.
+    fn find_slots(&mut self, func: &Function, an: &Analyses) {
+        for &block in an.cfg.rpo() {
+            for &inst in &func.blocks[block].insts {
+                for &value in func.args(inst) {
+                    self.find_slot(func, an, value, block);
+                }
+            }
+        }
+    }
+
+    fn find_slot(&mut self, func: &Function, an: &Analyses, value: Value, block: Block) {
+        let home = func.block_of(value);
+        let number = self.region[index(home)];
+        let known = func
+            .def_op(value)
+            .is_some_and(|op| matches!(op, Op::Const(_) | Op::SlotAddr(_) | Op::GlobalAddr(_)));
+        if number == NONE || number == self.region[index(block)] || known {
+            return;
+        }
+        let place = self.place_before(an, number, block);
+        let region = &mut self.regions[number as usize];
+        if region.slots.len() > MAX_SLOTS {
+            return;
+        }
+        let scalar = func.ty(value) == Type::Bool || an.uniformity.is_uniform(value);
+        if an.dom.dominates(home, region.gathering) && !(scalar && place.is_some()) {
+            return;
+        }
+        if self.slots.contains_key(&(value, place)) {
+            return;
+        }
+        let slot = match place {
+            Some(place) => {
+                let n = self.places[&(number, place)];
+                let slot = region.slot(n, func.ty(value));
+                region.carried[n].push((slot, Carried::Value(value)));
+                slot
+            }
+            None => {
+                region.slots.push(func.ty(value));
+                region.common.push((region.slots.len() - 1, value));
+                region.slots.len() - 1
+            }
+        };
+        self.slots.insert((value, place), slot);
+    }
+
+    /// Makes uses behind the regions read the slots.
+    fn use_slots(&self, func: &mut Function, an: &Analyses) {
+        if self.slots.is_empty() {
+            return;
+        }
+        for &block in an.cfg.rpo() {
+            for n in 0..func.blocks[block].insts.len() {
+                let inst = func.blocks[block].insts[n];
+                for k in 0..func.args(inst).len() {
+                    let value = func.args(inst)[k];
+                    let number = self.region[index(func.block_of(value))];
+                    if number == NONE || number == self.region[index(block)] {
+                        continue;
+                    }
+                    let place = self.place_before(an, number, block);
+                    if let Some(&slot) = self.slots.get(&(value, place))
+                        && let Some(&param) = self.regions[number as usize].params.get(slot + 1)
+                    {
+                        func.set_arg(inst, k, param);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends the edges out of the region to its dispatch.
+    fn leave(&mut self, func: &mut Function, an: &Analyses, number: u32) {
+        let region = &self.regions[number as usize];
+        let Some(&first) = region.params.first() else { return };
+        let dispatch = func.block_of(first);
+        for &source in &region.sources {
+            let Some(last) = func.terminator(source) else { continue };
+            for which in 0..func.branch_count(last) {
+                let Some(place) = func.branch_target(last, which) else { continue };
+                let Some(&n) = self.places.get(&(number, place)) else { continue };
+                let old = func.branch_args(last, which).to_vec();
+                func.clear_branch_args(last, which);
+                func.set_target(last, which, dispatch);
+                let mut constant = |func: &mut Function, ty, bits| {
+                    constant(func, &mut self.constants, &mut self.made, ty, bits)
+                };
+                let mut args: Vec<Option<Value>> = vec![None; region.slots.len()];
+                for &(slot, carried) in &region.carried[n] {
+                    args[slot] = Some(match carried {
+                        Carried::Param(k) => old[k],
+                        Carried::Value(value) => value,
+                    });
+                }
+                for &(slot, value) in &region.common {
+                    args[slot] = an.dom.dominates(func.block_of(value), source).then_some(value);
+                }
+                let number = constant(func, Type::I32, n as u64);
+                func.push_branch_arg(last, which, number);
+                for (slot, &arg) in args.iter().enumerate() {
+                    let arg = arg.unwrap_or_else(|| constant(func, region.slots[slot], 0));
+                    func.push_branch_arg(last, which, arg);
+                }
+            }
+        }
+    }
+}
+
+impl Region {
+    /// A slot that the place does not use yet.
+    fn slot(&mut self, place: usize, ty: Type) -> usize {
+        let used = |slot: usize| {
+            self.carried[place].iter().any(|&(have, _)| have == slot)
+                || self.common.iter().any(|&(have, _)| have == slot)
+        };
+        match (0..self.slots.len()).find(|&slot| self.slots[slot] == ty && !used(slot)) {
+            Some(slot) => slot,
+            None => {
+                self.slots.push(ty);
+                self.slots.len() - 1
+            }
+        }
+    }
+
+    /// The chain of comparisons. The last place is where those go that no comparison has found.
+    fn dispatch(&self, func: &mut Function, mut constant: impl FnMut(&mut Function, u64) -> Value) {
+        let mut block = func.block_of(self.params[0]);
+        let count = self.places.len();
+        for (n, &place) in self.places[..count - 1].iter().enumerate() {
+            let last = n + 2 == count;
+            let next = if last { self.places[n + 1] } else { func.make_block() };
+            if !last {
+                func.layout.push(next);
+            }
+            let number = constant(func, n as u64);
+            let loc = SrcLoc::default();
+            let found = func.push1(block, Op::Icmp(IntCc::Eq), &[self.params[0], number], Type::Bool, loc);
+            let mut args = vec![found];
+            args.extend(self.arguments(n));
+            let then_args = (args.len() - 1) as u16;
+            if last {
+                args.extend(self.arguments(n + 1));
+            }
+            func.push(block, Op::Br { then: place, otherwise: next, then_args }, &args, loc);
+            block = next;
+        }
+    }
+
+    /// What a place's parameters are.
+    fn arguments(&self, place: usize) -> impl Iterator<Item = Value> {
+        let params = self.carried[place].iter().filter(|(_, carried)| matches!(carried, Carried::Param(_)));
+        params.map(|&(slot, _)| self.params[slot + 1])
+    }
+}
+
+/// A constant in the entry block.
+fn constant(
+    func: &mut Function,
+    known: &mut FxHashMap<(Type, u64), Value>,
+    made: &mut Vec<Inst>,
+    ty: Type,
+    bits: u64,
+) -> Value {
+    *known.entry((ty, bits)).or_insert_with(|| {
+        let inst = func.make_inst(func.entry(), Op::Const(bits), &[], ty, 1, SrcLoc::default());
+        made.push(inst);
+        func.insts[inst].first
+    })
+}
