@@ -2,8 +2,8 @@
 //!
 //! From each block that reads a register before it writes it, walk up the predecessors to the definitions, once per
 //! register and block. The work is the size of the answer, so functions with many blocks and many registers of which
-//! few are live at a time cost no more per instruction than small ones. Where sets of bits are small enough, those are
-//! used ([`crate::dense`]).
+//! few are live at a time cost no more per instruction than small ones. Where lists get long and sets of bits are small
+//! enough, those are used ([`crate::dense`]).
 
 use crate::dense::{Dense, members};
 use crate::stream::{ClassStream, Event, Streams, edges};
@@ -42,6 +42,9 @@ impl Lists {
 
 /// Words of sets that are worth having for each operand.
 const WORDS: usize = 8;
+
+/// Words of sets that cost no more than an entry of a list.
+const WORDS_PER_ENTRY: usize = 4;
 
 /// Live registers at the boundaries of blocks.
 #[derive(Default)]
@@ -90,12 +93,6 @@ impl Flow {
         if self.globals.is_empty() {
             return true;
         }
-        let words = self.globals.len().div_ceil(64) * blocks;
-        if words <= WORDS * streams.class[class].regs.len() && !self.lists_only {
-            self.fill(registers, blocks);
-            self.dense.solve(func, class);
-            return true;
-        }
         self.preds.reset(blocks);
         for (from, block) in func.blocks.iter() {
             for edge in edges(block, class).iter().flatten() {
@@ -106,10 +103,23 @@ impl Flow {
             mark.clear();
             mark.resize(blocks, NONE);
         }
-        (0..self.globals.len()).all(|i| {
+        let words = self.globals.len().div_ceil(64) * blocks;
+        let sets = words <= WORDS * streams.class[class].regs.len() && !self.lists_only;
+        for i in 0..self.globals.len() {
             self.spread(self.globals[i]);
-            self.live_in.entries.len() <= most
-        })
+            let length = self.live_in.entries.len();
+            if sets && length * WORDS_PER_ENTRY > words {
+                self.live_in.reset(blocks);
+                self.live_out.reset(blocks);
+                self.fill(registers, blocks);
+                self.dense.solve(func, class);
+                return true;
+            }
+            if length > most {
+                return false;
+            }
+        }
+        true
     }
 
     /// What blocks read from above and what they write, as sets.
