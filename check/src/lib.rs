@@ -22,6 +22,7 @@ pub mod report;
 pub mod scoreboard;
 pub mod single;
 pub mod solve;
+mod table;
 
 pub use code::Code;
 pub use counters::{Class, Counter, FlatPath};

@@ -5,6 +5,7 @@
 
 use crate::code::Code;
 use crate::finding::Site;
+use crate::table::{self, Table};
 use isa::table::{Flags, Kind};
 use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
 use std::collections::{BTreeMap, HashMap};
@@ -62,6 +63,8 @@ pub struct Placed {
     pub bytes: u64,
     /// Where control may go, as places.
     next: [Option<Site>; 2],
+    /// The first and the number of the places that a jump into a table may go to, which are one dword each.
+    table: Option<(Site, u32)>,
     /// Whether another than the instruction before leads here.
     leads: bool,
 }
@@ -88,6 +91,7 @@ pub struct Program {
 /// Where control goes after an instruction: addresses.
 struct Way {
     next: [Option<u64>; 2],
+    table: Option<Table>,
     unknown: Option<Unknown>,
     /// A function that is called.
     callee: Option<u64>,
@@ -100,6 +104,7 @@ pub(crate) fn is_return(inst: &MachInst) -> bool {
 }
 
 struct Reader<'a> {
+    target: &'static Target,
     decoder: Decoder,
     words: &'a [u32],
     base: u64,
@@ -119,8 +124,15 @@ impl Program {
         roots: &mut Vec<Root>,
     ) -> Option<Program> {
         let decoder = Decoder::new(target)?;
-        let mut reader =
-            Reader { decoder, words, base, found: BTreeMap::new(), unknown: Vec::new(), callees: Vec::new() };
+        let mut reader = Reader {
+            target,
+            decoder,
+            words,
+            base,
+            found: BTreeMap::new(),
+            unknown: Vec::new(),
+            callees: Vec::new(),
+        };
         let mut next = 0;
         while next < roots.len() {
             reader.follow(roots[next].address);
@@ -141,7 +153,9 @@ impl Program {
 
     /// Where control may go after an instruction.
     pub fn successors(&self, site: Site) -> impl Iterator<Item = Site> {
-        self.insts[site as usize].next.into_iter().flatten()
+        let Placed { next, table, .. } = self.insts[site as usize];
+        let (first, count) = table.unwrap_or((0, 0));
+        next.into_iter().flatten().chain(first..first + count)
     }
 
     /// Whether control comes to an instruction from elsewhere than the one before it.
@@ -178,13 +192,14 @@ impl Reader<'_> {
             }
             self.callees.extend(way.callee);
             open.extend(way.next.into_iter().flatten());
+            open.extend(way.table.into_iter().flat_map(Table::targets));
         }
     }
 
     fn way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
         let row = inst.op.row();
         let after = address.wrapping_add(bytes);
-        let mut way = Way { next: [Some(after), None], unknown: None, callee: None };
+        let mut way = Way { next: [Some(after), None], table: None, unknown: None, callee: None };
         if !row.flags.contains(Flags::BRANCH) {
             return way;
         }
@@ -202,7 +217,9 @@ impl Reader<'_> {
                 Some(target) => way.next = [Some(target), None],
                 None => {
                     way.next = [None; 2];
-                    way.unknown = (!is_return(inst)).then_some(Unknown::IndirectBranch);
+                    way.table = table::find(self.target, inst.ops[0], self.before(address));
+                    let is_known = way.table.is_some() || is_return(inst);
+                    way.unknown = (!is_known).then_some(Unknown::IndirectBranch);
                 }
             },
             op::S_RFE_B64 | op::S_RFE_RESTORE_B64 => {
@@ -217,23 +234,29 @@ impl Reader<'_> {
         way
     }
 
+    /// What stands in front of an address without a gap, last first.
+    fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
+        let mut end = address;
+        self.found.range(..address).rev().map_while(move |(&start, (inst, bytes))| {
+            let follows = start + bytes == end;
+            end = start;
+            follows.then_some((start, inst, *bytes))
+        })
+    }
+
     /// The address in a register pair right after `s_getpc_b64`, `s_add_u32`, `s_addc_u32` (long branches, calls).
     fn computed(&self, address: u64, operand: Operand) -> Option<u64> {
         let Operand::Reg(pair @ RegRange { len: 2, .. }) = operand else { return None };
-        let mut before = self.found.range(..address).rev();
-        let mut previous = |end: u64| {
-            let (&start, (inst, bytes)) = before.next()?;
-            (start + bytes == end).then_some((start, *inst, *bytes))
-        };
-        let (start, high, _) = previous(address)?;
-        let (start, low, _) = previous(start)?;
-        let (getpc, first, bytes) = previous(start)?;
+        let mut before = self.before(address);
+        let (_, high, _) = before.next()?;
+        let (_, low, _) = before.next()?;
+        let (getpc, first, bytes) = before.next()?;
         let is = |inst: &MachInst, op, place: u16| {
             let half = Operand::reg(pair.first.offset(place));
             (inst.op == op && inst.ops[0] == half && inst.ops[1] == half).then_some(inst.ops[2])
         };
-        let high = is(&high, op::S_ADDC_U32, 1)?.const_u32()?;
-        let low = is(&low, op::S_ADD_U32, 0)?.const_u32()?;
+        let high = is(high, op::S_ADDC_U32, 1)?.const_u32()?;
+        let low = is(low, op::S_ADD_U32, 0)?.const_u32()?;
         if first.op != op::S_GETPC_B64 || first.ops[0] != operand {
             return None;
         }
@@ -248,10 +271,12 @@ impl Reader<'_> {
             by_address.insert(*address, code.add(inst));
         }
         let mut insts: Vec<Placed> = Vec::with_capacity(self.found.len());
+        let mut tables = Vec::new();
         for (&address, (inst, bytes)) in &self.found {
             let way = self.way(address, inst, *bytes);
             let next = way.next.map(|next| next.and_then(|next| by_address.get(&next).copied()));
-            insts.push(Placed { address, inst: *inst, bytes: *bytes, next, leads: false });
+            tables.extend(way.table.map(|table| (insts.len(), table)));
+            insts.push(Placed { address, inst: *inst, bytes: *bytes, next, table: None, leads: false });
         }
         for site in 0..insts.len() {
             for next in insts[site].next.into_iter().flatten() {
@@ -259,8 +284,28 @@ impl Reader<'_> {
                 insts[next as usize].leads |= !straight;
             }
         }
+        for &(site, table) in &tables {
+            insts[site].table = entries(table, &by_address);
+            if let Some((first, count)) = insts[site].table {
+                insts[first as usize..][..count as usize].iter_mut().for_each(|entry| entry.leads = true);
+            }
+        }
+        for (site, table) in tables {
+            // Who jumps in behind the bound has none.
+            let since = by_address.get(&table.since).map_or(site, |&since| since as usize + 1);
+            if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
+                self.unknown.push((insts[site].address, Unknown::IndirectBranch));
+            }
+        }
         self.unknown.sort_unstable();
         self.unknown.dedup();
         Program { code, insts, unknown: self.unknown, by_address }
     }
+}
+
+/// Where the entries of a table are, if all of them were found one behind the other.
+fn entries(table: Table, by_address: &HashMap<u64, Site>) -> Option<(Site, u32)> {
+    let first = *by_address.get(&table.first)?;
+    let in_row = |(address, site): (u64, Site)| by_address.get(&address) == Some(&site);
+    table.targets().zip(first..).all(in_row).then_some((first, table.count))
 }

@@ -32,8 +32,22 @@ pub fn encode(target: &Subtarget, func: &MachFunc) -> Result<Code, EmitError> {
     let mut code = Code::default();
     let mut branches = Vec::new();
     let mut origin = 0;
-    for (_, block) in func.blocks.iter() {
+    let mut in_table = false;
+    for (id, block) in func.blocks.iter() {
         code.blocks.push(code.words.len() as u32);
+        let next = block.next_entry();
+        let torn = match block.insts[..] {
+            // An entry, and what the jump takes for its size.
+            [_] if in_table => false,
+            [.., getpc, low, high, _] if !in_table => {
+                [getpc.op, low.op, high.op] != [op::S_GETPC_B64, op::S_ADD_U32, op::S_ADDC_U32]
+            }
+            _ => true,
+        };
+        if next.is_some_and(|next| torn || next.as_u32() != id.as_u32() + 1) {
+            return Err(EmitError::Table { kernel: func.name.clone(), offset: code.words.len() * 4 });
+        }
+        in_table = next.is_some();
         for inst in &block.insts {
             let start = code.words.len();
             let encoded = match branch_target(inst) {

@@ -28,8 +28,8 @@ use std::collections::VecDeque;
 /// Dwords that a branch reaches for certain, to either side.
 const REACH: usize = 0x7fff;
 /// More than the dwords of any run of instructions that is not cut in two: the branches at a block's end, an address that is
-/// computed from the program counter.
-const MARGIN: usize = 256;
+/// computed from the program counter, a jump table, which has some thousand entries at most (`ir::passes::switch`).
+const MARGIN: usize = 2048;
 /// Dwords by which islands may lengthen a distance before the guess "it will be reached" is wrong; then a station is built for it.
 const SLACK: usize = 1024;
 /// So long before a promise runs out, a place where control does not come by is good enough for a station.
@@ -176,6 +176,7 @@ fn address_length(after: &[MachInst]) -> usize {
 impl Walk<'_> {
     /// Copies a block, cut in two where a station must stand within it.
     fn block(&mut self, id: MBlock, mut data: MachBlock) {
+        let in_table = data.next_entry().is_some();
         let insts = std::mem::replace(&mut data.insts, std::mem::take(&mut self.insts));
         data.insts.clear();
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
@@ -187,17 +188,19 @@ impl Walk<'_> {
             if cuts.contains(&index) && self.is_urgent() {
                 self.cut(&mut data);
             }
-            if inst.op == op::S_GETPC_B64 {
+            if inst.op == op::S_GETPC_B64 && in_table {
+                cuts = tail + 1..=tail;
+            } else if inst.op == op::S_GETPC_B64 {
                 cuts = index + 1 + address_length(&insts[index + 1..])..=tail;
             }
             data.insts.push(self.inst(*inst));
         }
-        self.end(id, data);
+        self.end(id, data, in_table);
         self.insts = insts;
     }
 
-    /// Ends the block; a station may follow.
-    fn end(&mut self, id: MBlock, mut data: MachBlock) {
+    /// Ends the block; a station may follow, but not in a jump table.
+    fn end(&mut self, id: MBlock, mut data: MachBlock, in_table: bool) {
         let next = MBlock::from_u32(id.as_u32() + 1);
         let leaves = |last: &MachInst| last.op.row().flags.contains(Flags::NO_FALLTHROUGH);
         let through = match data.insts.last().is_some_and(leaves) {
@@ -208,7 +211,7 @@ impl Walk<'_> {
             let label = through.filter(|_| edge.to == next).unwrap_or_else(|| self.label_of(edge.to));
             edge.to = label.operand();
         }
-        let station = self.is_urgent() || (through.is_none() && self.is_early());
+        let station = !in_table && (self.is_urgent() || (through.is_none() && self.is_early()));
         if let Some(next) = through.filter(|_| station) {
             data.insts.push(self.branch(next, self.skip, 0));
         }

@@ -142,6 +142,13 @@ pub enum EmitError {
         /// Byte offset from its start.
         offset: usize,
     },
+    /// A jump table whose entries are not what the jump into it counts on.
+    Table {
+        /// Kernel.
+        kernel: String,
+        /// Byte offset from its start.
+        offset: usize,
+    },
     /// What the subtarget asks for and the compiler does not write.
     Unsupported(String),
     /// A reference to a variable the program does not have.
@@ -158,6 +165,12 @@ impl fmt::Display for EmitError {
             }
             EmitError::BranchRange { kernel, offset } => {
                 write!(f, "the branch at {kernel}+{offset:#x} is out of range")
+            }
+            EmitError::Table { kernel, offset } => {
+                write!(
+                    f,
+                    "the jump table at {kernel}+{offset:#x} is torn: an entry is one branch, behind the jump or an entry"
+                )
             }
             EmitError::Unsupported(what) => f.write_str(what),
             EmitError::UnknownVariable(id) => write!(f, "reference to unknown module variable {id}"),

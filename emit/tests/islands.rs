@@ -25,6 +25,10 @@ enum End {
     Falls,
     Always(u32),
     Maybe(u32),
+    /// Jumps into a table, which is the next blocks.
+    Jumps,
+    /// An entry of it with another behind.
+    Entry(u32),
     Stops,
 }
 
@@ -50,6 +54,19 @@ fn func(shape: &[(usize, End)]) -> MachFunc {
             }
             End::Maybe(to) => {
                 data.insts.push(branch(op::S_CBRANCH_SCC1, to));
+                [edge(to), next]
+            }
+            End::Jumps => {
+                let pair = Operand::regs(Reg::sgpr(4), 2);
+                let [low, high] = [4, 5].map(|n| Operand::reg(Reg::sgpr(n)));
+                data.insts.push(MachInst::new(op::S_GETPC_B64, &[pair]));
+                data.insts.push(MachInst::new(op::S_ADD_U32, &[low, low, Operand::reg(Reg::sgpr(3))]));
+                data.insts.push(MachInst::new(op::S_ADDC_U32, &[high, high, Operand::int(0)]));
+                data.insts.push(MachInst::new(op::S_SETPC_B64, &[pair]));
+                [next, None]
+            }
+            End::Entry(to) => {
+                data.insts.push(branch(op::S_BRANCH, to));
                 [edge(to), next]
             }
             End::Stops => {
@@ -118,6 +135,10 @@ fn edges(func: &MachFunc) {
         if !data.insts.last().is_some_and(leaves) {
             leads.push(block(id.as_u32() + 1));
         }
+        if let Some(next) = data.next_entry() {
+            assert_eq!(next, block(id.as_u32() + 1), "an entry stands right behind");
+            leads.push(next);
+        }
         let mut says: Vec<MBlock> = data.linear.iter().flatten().map(|edge| edge.to).collect();
         leads.sort_unstable();
         says.sort_unstable();
@@ -179,6 +200,18 @@ fn an_address_is_not_cut() {
 }
 
 /// Random shapes, short and long blocks mixed.
+/// Entries that do not reach hop; none is moved, and nothing stands between them, wherever islands are due.
+#[test]
+fn a_table_is_not_torn() {
+    for before in (10_000..17_500).step_by(125) {
+        let mut shape = vec![(1, End::Maybe(26)), (before, End::Jumps)];
+        shape.extend((0..20).map(|n| (0, End::Entry(23 + n % 4))));
+        shape.extend([(0, End::Always(23)), (20_000, End::Falls), (20_000, End::Always(26))]);
+        shape.extend([(3, End::Falls), (1, End::Stops)]);
+        assert!(check(&shape) > 0);
+    }
+}
+
 #[test]
 fn random() {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;

@@ -15,6 +15,7 @@ use crate::inst::MachInst;
 use crate::operand::{Operand, Tuple};
 use crate::reg::{Reg, RegClass, VReg};
 use crate::spare::Spare;
+use crate::table::Flags;
 use cranelift_entity::{PrimaryMap, entity_impl};
 
 /// A machine block. Layout order is index order.
@@ -187,6 +188,26 @@ pub struct MachBlock {
     pub logical: Edges,
     /// Loop nesting depth, for spill weights.
     pub depth: u8,
+}
+
+impl MachBlock {
+    /// The next entry of a jump table, of which this block is the head or an entry: `s_setpc_b64` goes there, or would go by if
+    /// this entry were not meant. It has no instruction in front of its own `s_branch`, and stands right behind.
+    ///
+    /// In the linear graph a table is a row of blocks, each with an edge to its target and one to the next entry.
+    pub fn next_entry(&self) -> Option<MBlock> {
+        let (last, before) = self.insts.split_last()?;
+        let row = last.op.row();
+        let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
+        if !row.flags.contains(Flags::NO_FALLTHROUGH) || before.last().is_some_and(is_branch) {
+            return None;
+        }
+        let target = last.operands().iter().find_map(|operand| match operand {
+            Operand::Block(to) => Some(*to),
+            _ => None,
+        });
+        self.linear.iter().flatten().map(|edge| edge.to).find(|&to| Some(to) != target)
+    }
 }
 
 /// What the hardware puts into registers before the first instruction, and what the descriptor must ask for

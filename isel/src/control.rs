@@ -77,13 +77,19 @@ impl Lower<'_> {
                 self.push(MachInst::new(op::S_ENDPGM, &[Operand::Imm(0)]));
                 1
             }
-            Exit::Jump(_) => self.branch_to(body, targets[0]),
+            Exit::Jump(to) => match self.table_jump(self.node(to).block) {
+                0 => self.branch_to(body, targets[0]),
+                group => group,
+            },
             Exit::Park(to) => {
                 self.park(node, to, None);
                 let cleared = self.clear_exec(node.resume);
                 cleared + self.branch_to(body, targets[0])
             }
-            Exit::Uniform { .. } => self.uniform_branch(body, targets),
+            Exit::Uniform { .. } => match targets[0].filter(|_| plan.rows.goes_on(node.block)) {
+                Some(to) => self.table_entry(to),
+                None => self.uniform_branch(body, targets),
+            },
             Exit::Split { then, otherwise, near } => self.split(node, body, [then, otherwise, near], targets),
         };
         self.flush();

@@ -6,6 +6,7 @@
 //!   mask), decides for each value between SGPR, VGPR and lane mask (`class`), and then walks the blocks
 //!   backwards and each block bottom-up (`lower`): an instruction is only emitted if something below asked for
 //!   its result, so what a user folds into itself costs nothing.
+//!   Switches on rows of cases become jump tables (`tables`).
 //! * [`legalize`](legalize()) sees to it that the processor can encode every instruction.
 //! * [`schedule`](schedule()) moves loads up and together, a pass of its own behind selection.
 //!
@@ -44,6 +45,7 @@ mod scalar;
 mod scalar_memory;
 mod schedule;
 mod shape;
+mod tables;
 pub mod verify;
 mod wide;
 

@@ -61,7 +61,7 @@ pub struct Context {
     pub(crate) analyses: Analyses,
     /// Number of values of the function that was prepared last.
     pub(crate) prepared: u32,
-    plan: Plan,
+    pub(crate) plan: Plan,
     scratch: Scratch,
     scheduler: Scheduler,
     pub(crate) legalized: Vec<MachInst>,
@@ -172,6 +172,14 @@ pub fn select_into(
     let mut copy = std::mem::take(&mut ctx.copy);
     copy.copy_from(func);
     crate::prepare(&mut copy, ctx);
+    if !ctx.plan.rows.is_empty() {
+        let Context { analyses, plan, .. } = ctx;
+        plan.compute(&copy, analyses, Masks::of(target), out);
+        if !plan.rows_hold(&copy, analyses) {
+            copy.copy_from(func);
+            crate::prepare::prepare_with(&mut copy, ctx, false);
+        }
+    }
     let selected = select_prepared(module, &copy, target, opts, ctx, out);
     ctx.copy = copy;
     selected

@@ -29,6 +29,7 @@ use crate::leaving::{Leaving, end_op};
 use crate::mask::{LaneMask, Masks};
 use crate::parked::{Set, Sets};
 use crate::pending::Pending;
+use crate::tables::Rows;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Op};
 use isa::MachFunc;
@@ -175,6 +176,8 @@ pub(crate) struct Plan {
     pub sets: Sets,
     /// The masks of [`Entry::Pending`] blocks in SSA form.
     pub pending: Pending,
+    /// Jump tables.
+    pub rows: Rows,
     position: Vec<Pos>,
     leaving: Leaving,
     /// Sums of the costs of the nodes before each.
@@ -215,12 +218,23 @@ impl Plan {
             if self.leaving.leaves_loop(func, an, block) {
                 continue;
             }
-            self.nodes.push(Node::new(block, cost(func, an, block)));
-            for succ in an.cfg.succs(block) {
-                if !self.leaving.leaves_loop(func, an, succ) {
-                    continue;
+            // The entries of a jump table are one behind the other, whatever is behind them.
+            let (entries, behind) = self.rows.entries(block);
+            if behind {
+                continue;
+            }
+            let first = self.nodes.len();
+            self.nodes.extend(entries.map(|entry| Node::new(entry, cost(func, an, entry))));
+            if self.nodes.len() == first {
+                self.nodes.push(Node::new(block, cost(func, an, block)));
+            }
+            for at in first..self.nodes.len() {
+                for succ in an.cfg.succs(self.nodes[at].block) {
+                    if !self.leaving.leaves_loop(func, an, succ) {
+                        continue;
+                    }
+                    self.nodes.push(Node { repeats: true, ..Node::new(succ, cost(func, an, succ)) });
                 }
-                self.nodes.push(Node { repeats: true, ..Node::new(succ, cost(func, an, succ)) });
             }
         }
         self.place_detours(func, an);
@@ -239,7 +253,8 @@ impl Plan {
             let joins = matches!(end_op(func, block), Op::Jump(to) if to == self.nodes[at + 1].block);
             let behind_loop = an.loops.depth(self.nodes[at - 1].block) > an.loops.depth(block);
             let same_loop = an.loops.innermost(pred) == an.loops.innermost(block);
-            if !joins || !behind_loop || !same_loop || an.uniformity.is_branch_divergent(pred) {
+            let apart = self.rows.goes_on(pred) || an.uniformity.is_branch_divergent(pred);
+            if !joins || !behind_loop || !same_loop || apart {
                 continue;
             }
             if let Some(p) = self.nodes[..at].iter().position(|node| node.block == pred)
@@ -379,7 +394,7 @@ impl Plan {
         while an.loops.innermost(d) != home || self.nodes[self.at(d) as usize].repeats {
             d = an.dom.idom(d)?;
         }
-        an.postdom.post_dominates(block, d).then(|| self.at(d))
+        an.postdom.post_dominates(block, d).then(|| self.at(self.rows.head_of(d)))
     }
 
     /// The branch of which `at` is the far side, if what `exec` and the condition were there is known here.

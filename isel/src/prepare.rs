@@ -4,19 +4,26 @@
 //! * One block returns, and nothing is `unreachable`: such blocks go to the return too.
 //! * A loop has one latch, which is a block of that loop alone (not of a loop inside it) and ends in a jump,
 //!   and a preheader.
-//! * An edge that carries arguments is not critical.
+//! * An edge that carries arguments is not critical, nor that of an entry of a jump table.
 //! * No scalar or mask leaves a divergent loop but through parameters of the exit block.
-//! * Only operations that selection knows remain (see [`crate::expand`]).
+//! * Only operations that selection knows remain (see [`crate::expand`]); switches have become branches ([`crate::tables`]).
 
 use crate::exits;
 use crate::expand;
 use crate::lower::Context;
+use crate::tables::lower_switches;
 use ir::analysis::Loop;
 use ir::{Block, Function, Inst, Op, SrcLoc, Values};
 use smallvec::SmallVec;
 
 /// Runs the preparation; the analyses in `ctx` describe the result.
 pub fn prepare(func: &mut Function, ctx: &mut Context) {
+    prepare_with(func, ctx, true);
+}
+
+/// [`prepare`], with rows of cases as jump tables or, if not, as comparisons.
+pub(crate) fn prepare_with(func: &mut Function, ctx: &mut Context, tables: bool) {
+    lower_switches(func, &mut ctx.analyses, &mut ctx.plan.rows, tables);
     unify_returns(func);
     expand::run(func);
     ctx.analyses.compute_control(func);
@@ -118,7 +125,7 @@ fn new_block_on_the_way(func: &mut Function, to: Block) -> Block {
     between
 }
 
-/// Splits critical edges that carry arguments.
+/// Splits critical edges that carry arguments, and those of jump tables.
 fn split_edges(func: &mut Function, ctx: &Context) -> bool {
     let cfg = &ctx.analyses.cfg;
     let mut changed = false;
@@ -126,7 +133,8 @@ fn split_edges(func: &mut Function, ctx: &Context) -> bool {
         let Some(branch) = func.terminator(block) else { continue };
         let Op::Br { then, otherwise, .. } = func.insts[branch].op else { continue };
         for (which, to) in [(0, then), (1, otherwise)] {
-            if cfg.preds(to).len() < 2 {
+            // An entry of a jump table has no room for what is passed.
+            if cfg.preds(to).len() < 2 && !ctx.plan.rows.goes_on(block) {
                 continue;
             }
             if !func.branch_args(branch, which).is_empty() {

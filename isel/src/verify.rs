@@ -231,8 +231,14 @@ impl Check<'_> {
             }));
             falls &= !inst.op.row().flags.contains(Flags::NO_FALLTHROUGH);
         }
-        if falls {
-            targets.push(MBlock::from_u32(block.as_u32() + 1));
+        let next = MBlock::from_u32(block.as_u32() + 1);
+        match data.next_entry() {
+            Some(entry) if entry != next => {
+                self.error(block, data.insts.len(), "the next entry is elsewhere")
+            }
+            Some(entry) => targets.push(entry),
+            None if falls => targets.push(next),
+            None => {}
         }
         targets.sort_unstable();
         targets.dedup();

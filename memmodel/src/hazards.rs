@@ -342,8 +342,19 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
             if window.is_empty() {
                 continue;
             }
-            for edge in data.linear.iter().flatten() {
+            let next_entry = data.next_entry();
+            for edge in data.linear.iter().flatten().filter(|edge| Some(edge.to) != next_entry) {
                 let to = edge.to.as_u32() as usize;
+                let changed = entry[to].join(window);
+                dirty[to] |= changed;
+                again |= changed && to <= index;
+            }
+            if let Some(to) = next_entry {
+                // Who goes to the next entry of a jump table does not execute the branch of this one.
+                if data.insts.len() == 1 {
+                    window.copy_from(&entry[index]);
+                }
+                let to = to.as_u32() as usize;
                 let changed = entry[to].join(window);
                 dirty[to] |= changed;
                 again |= changed && to <= index;

@@ -200,6 +200,7 @@ impl Budget {
             return false;
         }
         self.read(streams.phys_base);
+        self.leave_tables(func, streams);
         true
     }
 
@@ -366,6 +367,24 @@ impl Budget {
         }
     }
 
+    /// Between the end of the head of a jump table and its targets there is no room for reloads: what is spilled anywhere does not
+    /// reside there.
+    fn leave_tables(&mut self, func: &MachFunc, streams: &Streams) {
+        let entries = func.blocks.iter().filter(|(_, data)| data.next_entry().is_some());
+        let spans: Vec<(u32, u32)> = entries
+            .map(|(block, data)| {
+                let (start, end) = streams.block_pos[block.index()];
+                (if data.insts.len() > 1 { end - 2 } else { start }, end)
+            })
+            .collect();
+        if spans.is_empty() {
+            return;
+        }
+        for ranges in self.resides.iter_mut().flatten() {
+            *ranges = ranges.iter().flat_map(|&range| without(range, &spans)).collect();
+        }
+    }
+
     /// Takes down where each register that ever leaves its register is in one.
     fn read(&mut self, registers: u32) {
         self.resides.clear();
@@ -390,6 +409,22 @@ impl Budget {
             }
         }
     }
+}
+
+/// The parts of a range outside of all spans, which are in ascending order.
+fn without((mut from, to): (u32, u32), spans: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let mut parts = Vec::new();
+    let first = spans.partition_point(|&(_, end)| end <= from);
+    for &(start, end) in spans[first..].iter().take_while(|&&(start, _)| start < to) {
+        if from < start {
+            parts.push((from, start));
+        }
+        from = end;
+    }
+    if from < to {
+        parts.push((from, to));
+    }
+    parts
 }
 
 /// regalloc2 wants a block on every critical edge. These come after all others; nothing is read from them.

@@ -30,6 +30,8 @@ struct End {
     /// Where control goes otherwise, and the branch that says so, if it is not the next block.
     next: Option<MBlock>,
     jump: Option<MachInst>,
+    /// The next entry of a jump table, which stays behind this block.
+    entry: Option<MBlock>,
 }
 
 /// Whether EXEC and SCC are needed.
@@ -176,7 +178,7 @@ impl Cleanup {
     fn read_ends(&mut self, func: &MachFunc) -> bool {
         self.ends.clear();
         for (block, data) in func.blocks.iter() {
-            let mut end = End::default();
+            let mut end = End { entry: data.next_entry(), ..End::default() };
             let mut open = true;
             for inst in &data.insts {
                 let flags = inst.op.row().flags;
@@ -225,7 +227,7 @@ impl Cleanup {
         for (block, data) in func.blocks.iter().rev() {
             let end = &self.ends[block.index()];
             let branches = usize::from(end.jump.is_some());
-            if let (Some(next), None) = (end.next, end.cond)
+            if let (Some(next), None, None) = (end.next, end.cond, end.entry)
                 && data.insts.len() == branches
             {
                 self.forward[block.index()] = self.forward[next.index()];
@@ -249,8 +251,8 @@ impl Cleanup {
         self.kept[0] = true;
         self.work.push(0);
         while let Some(block) = self.work.pop() {
-            let End { cond, next, .. } = self.ends[block as usize];
-            for to in cond.map(|(_, to)| to).into_iter().chain(next) {
+            let End { cond, next, entry, .. } = self.ends[block as usize];
+            for to in cond.map(|(_, to)| to).into_iter().chain(next).chain(entry) {
                 if !std::mem::replace(&mut self.kept[to.index()], true) {
                     self.work.push(to.as_u32());
                 }
@@ -292,10 +294,12 @@ impl Cleanup {
     }
 
     fn write_end(&self, func: &mut MachFunc, block: MBlock, following: Option<MBlock>) {
-        let End { cond, next, jump } = self.ends[block.index()];
+        let End { cond, next, jump, entry } = self.ends[block.index()];
         let data = &mut func.blocks[block];
+        let edge = |to: MBlock| Some(Edge { to: self.renamed(to), args: isa::ArgRange::default() });
+        let entry = entry.and_then(edge);
         let Some(next) = next else {
-            data.linear = [None, None];
+            data.linear = [entry, None];
             return;
         };
         let body = data.insts.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
@@ -322,8 +326,7 @@ impl Cleanup {
             None if Some(next) != following => go(op::S_BRANCH, next, None),
             None => {}
         }
-        let edge = |to: MBlock| Some(Edge { to: self.renamed(to), args: isa::ArgRange::default() });
-        data.linear = [cond.and_then(|(_, taken)| edge(taken)), edge(next)];
+        data.linear = [cond.and_then(|(_, taken)| edge(taken)).or(entry), edge(next)];
         if data.linear[0].is_none() {
             data.linear.swap(0, 1);
         }

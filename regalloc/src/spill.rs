@@ -214,6 +214,15 @@ impl Spiller {
         self.state.fixed.resize(func.vregs.len(), false);
         // Scratch accesses would lose the lanes that `exec` masks.
         streams.class[class].whole.iter().for_each(|&reg| self.state.fixed[reg as usize] = true);
+        // From `s_getpc_b64` on, the jump into a table counts instructions.
+        for data in func.blocks.values().filter(|data| data.next_entry().is_some()) {
+            let pc = data.insts.iter().rposition(|inst| inst.op == op::S_GETPC_B64);
+            for operand in pc.iter().flat_map(|&at| &data.insts[at..]).flat_map(|inst| inst.operands()) {
+                if let Operand::Virt(tuple) = *operand {
+                    func.regs(tuple).iter().for_each(|reg| self.state.fixed[reg.index()] = true);
+                }
+            }
+        }
         &self.state.fixed
     }
 

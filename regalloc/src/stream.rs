@@ -45,7 +45,9 @@ pub(crate) fn head_places(data: &MachBlock) -> [usize; 2] {
 /// Before which instruction the moves of each class go that land at a block's end.
 pub(crate) fn end_places(data: &MachBlock) -> [usize; 2] {
     let (term, count) = (data.term as usize, data.insts.len());
-    let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
+    // Where a jump goes is computed in one go.
+    let is_branch =
+        |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH) || inst.op == op::S_GETPC_B64;
     [(term..count).find(|&i| is_branch(&data.insts[i])).unwrap_or(count), term]
 }
 

@@ -162,11 +162,11 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
     ("restrict", 0, Repeat::Always, restrict_pass),
     // Straighten what the frontend wrote, so that trip counts can be read off.
     ("gvn", 1, Repeat::Gvn, gvn_pass),
-    ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
-    ("dce", 1, Repeat::Dce, dce_pass),
-    // What arms yield is constant now if it ever is.
+    // What arms yield is constant now if it ever is, and what lanes do in one arm does not meet that of the others yet.
     ("lookup", 1, Repeat::Always, lookup_pass),
     ("switch", 0, Repeat::Always, switch_pass),
+    ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
+    ("dce", 1, Repeat::Dce, dce_pass),
     // Copies of loop bodies make indices constant, which makes arrays values.
     ("unroll", 1, Repeat::Always, unroll_pass),
     ("sroa", 1, Repeat::Always, sroa_pass),
@@ -331,7 +331,7 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
     ctx.compute_loops(func);
     ctx.dom.compute(&ctx.cfg);
     ctx.uniformity.compute(func, &ctx.cfg, &ctx.dom, &ctx.loops);
-    switch::run(func, |value| ctx.uniformity.is_uniform(value))
+    switch::run(func, true, |value| ctx.uniformity.is_uniform(value))
 }
 
 fn lookup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {

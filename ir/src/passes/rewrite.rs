@@ -212,7 +212,7 @@ impl Rewriter<'_> {
                 self.keep(inst);
                 self.s.memory.clobber(self.func, inst);
             }
-            Op::Br { .. } => {
+            Op::Br { .. } | Op::Switch(_) => {
                 simplify::branch(self.func, inst);
                 self.keep(inst);
             }

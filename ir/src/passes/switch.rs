@@ -5,32 +5,51 @@
 //! those bounds allow: equality, one side of the range, or `value - lo <= hi - lo` for both. (R. Sayle, "A Superoptimizer
 //! Analysis of Multiway Branch Code Generation", GCC Developers' Summit 2008, has more ways than pay on lanes.)
 //!
+//! Where many cases lie close together, the comparisons end at a switch on those, which selection makes a jump table of ([`is_row`]).
+//!
 //! That is for operands that are the same in all lanes. Where lanes differ, they go through most of a tree anyway, and each
 //! of its edges to the default keeps a mask of lanes waiting: there the cases are asked for one after the other, and the
 //! default is reached once, in the end.
 //!
-//! It runs early, behind what makes constants of the arms (`lookup`): no other pass needs to know what a switch is good for, though
+//! It runs early, behind what makes constants of the arms (`gvn`): no other pass needs to know what a switch is good for, though
 //! none is wrong where there is one.
 
 use crate::entity::{Block, Inst, Switch, Value};
-use crate::func::{Case, Function, SrcLoc};
+use crate::func::{Case, Function, SrcLoc, SwitchData, SwitchEdge};
 use crate::op::{BinOp, IntCc, Op, UnOp};
 use crate::semantics::mask;
 use crate::types::Type;
+use rustc_hash::FxHashMap;
 
 /// As many cases are asked for one by one, if the operand is uniform.
 const LINEAR: usize = 3;
 
-/// Replaces every switch. Returns whether there was one.
-pub fn run(func: &mut Function, is_uniform: impl Fn(Value) -> bool) -> bool {
+/// From so many cases on, a jump table pays: it takes nine instructions and two jumps from the operand to any arm, a tree two
+/// instructions for each halving and on average a jump for every other. Its code is shorter from eight cases on.
+const MIN_ROW: usize = 16;
+/// Entries of a jump table: at most so many for each case, of four bytes, where a case of a tree takes twelve, and so many in all,
+/// as a table is a run of code that branches have to jump over.
+const MAX_ENTRIES_PER_CASE: u64 = 3;
+const MAX_ENTRIES: u64 = 1024;
+
+/// Whether the cases, none of which is empty, are enough and close enough together for a jump table.
+pub fn is_row(cases: &[Case]) -> bool {
+    let ([first, ..], [.., last]) = (cases, cases) else { return false };
+    let most = MAX_ENTRIES.min(cases.len() as u64 * MAX_ENTRIES_PER_CASE);
+    cases.len() >= MIN_ROW && last.hi - first.lo < most
+}
+
+/// Replaces every switch, but for rows of cases of a uniform operand if `rows` are wanted. Returns whether there was one.
+pub fn run(func: &mut Function, rows: bool, is_uniform: impl Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
         let Some(inst) = func.terminator(block) else { continue };
         if let Op::Switch(switch) = func.insts[inst].op {
             func.blocks[block].insts.pop();
-            let linear = if is_uniform(func.args(inst)[0]) { LINEAR } else { usize::MAX };
-            lower(func, block, inst, switch, linear);
+            let uniform = is_uniform(func.args(inst)[0]);
+            let linear = if uniform { LINEAR } else { usize::MAX };
+            lower(func, block, inst, switch, linear, rows && uniform);
             changed = true;
         }
     }
@@ -56,12 +75,12 @@ impl Node<'_> {
     }
 }
 
-fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch, linear: usize) {
+fn lower(func: &mut Function, block: Block, inst: Inst, switch: Switch, linear: usize, rows: bool) {
     let value = func.args(inst)[0];
     let (ty, loc) = (func.ty(value), func.insts[inst].loc);
     let cases = merged(func, inst, switch);
     let root = Node { cases: &cases, lo: 0, hi: mask(ty) };
-    let mut tree = Tree { func, inst, value, ty, loc, linear, open: vec![(block, root)] };
+    let mut tree = Tree { func, inst, value, ty, loc, linear, rows, open: vec![(block, root)] };
     // A chain may be long: no recursion.
     while let Some((block, node)) = tree.open.pop() {
         tree.fill(block, node);
@@ -93,6 +112,8 @@ struct Tree<'f, 'c> {
     loc: SrcLoc,
     /// So many cases are asked for one by one.
     linear: usize,
+    /// Rows of cases stay a switch.
+    rows: bool,
     /// Blocks without an end, and what they decide.
     open: Vec<(Block, Node<'c>)>,
 }
@@ -104,6 +125,9 @@ impl<'c> Tree<'_, 'c> {
             return self.jump(block, edge);
         }
         let Node { cases, lo, hi } = node;
+        if self.rows && is_row(cases) {
+            return self.row(block, cases);
+        }
         if let [first, rest @ ..] = cases
             && cases.len() <= self.linear
         {
@@ -121,6 +145,25 @@ impl<'c> Tree<'_, 'c> {
             cond,
             [Node { cases: below, lo, hi: middle - 1 }, Node { cases: above, lo: middle, hi }],
         );
+    }
+
+    /// Ends `block` with a switch on some of the cases.
+    fn row(&mut self, block: Block, cases: &[Case]) {
+        let mut data = SwitchData::default();
+        let mut args = vec![self.value];
+        let mut numbers = FxHashMap::default();
+        let mut number = |edge: u32| {
+            *numbers.entry(edge).or_insert_with(|| {
+                args.extend_from_slice(self.func.branch_args(self.inst, edge as usize));
+                let to = self.func.branch_target(self.inst, edge as usize);
+                data.edges.extend(to.map(|to| SwitchEdge { to, args_end: args.len() as u32 }));
+                data.edges.len() as u32 - 1
+            })
+        };
+        number(0);
+        data.cases = cases.iter().map(|case| Case { edge: number(case.edge), ..*case }).collect();
+        let switch = self.func.switches.push(data);
+        self.func.push(block, Op::Switch(switch), &args, self.loc);
     }
 
     fn branch(&mut self, block: Block, cond: Value, ways: [Node<'c>; 2]) {
@@ -213,9 +256,11 @@ mod tests {
             assert_eq!(parse(&module.to_string()).to_string(), module.to_string());
             let before = results(&module);
             let mut chains = module.clone();
-            assert!(run(module.funcs.values_mut().next().unwrap(), |_| true));
-            assert!(run(chains.funcs.values_mut().next().unwrap(), |_| false));
-            for module in [&module, &chains] {
+            let mut rows = module.clone();
+            assert!(run(module.funcs.values_mut().next().unwrap(), false, |_| true));
+            assert!(run(chains.funcs.values_mut().next().unwrap(), true, |_| false));
+            assert!(run(rows.funcs.values_mut().next().unwrap(), true, |_| true));
+            for module in [&module, &chains, &rows] {
                 crate::verify::verify(module).unwrap_or_else(|e| panic!("{e:?}\n{module}"));
                 assert_eq!(before, results(module), "{module}");
             }
@@ -232,6 +277,8 @@ mod tests {
         );
         let many: Vec<String> = (0..25).map(|n| format!("{} -> b{}", n * 2, 1 + n % 2)).collect();
         check(&format!("switch v2, b9(v5) [ {} ]", many.join(", ")));
+        let many: Vec<String> = (0..20).map(|n| format!("{n} -> b{}", 1 + n % 2)).collect();
+        check(&format!("switch v2, b9(v5) [ {}, 900 -> b9(v4), 1000 to 2000 -> b9(v5) ]", many.join(", ")));
         check("switch v2, b1 [ 0 to 2147483647 -> b2, 2147483648 to 4294967295 -> b9(v5) ]");
     }
 
@@ -240,7 +287,7 @@ mod tests {
         let many: Vec<String> = (0..1024).map(|n| format!("{} -> b{}", n * 3, 1 + n % 2)).collect();
         let mut module = parse(&kernel(&format!("switch v2, b9(v5) [ {} ]", many.join(", ")), 1));
         let func = module.funcs.values_mut().next().unwrap();
-        run(func, |_| true);
+        run(func, false, |_| true);
         let mut depth = vec![0; func.blocks.len()];
         for &block in crate::analysis::Cfg::new(func).rpo() {
             for to in func.succs(block) {

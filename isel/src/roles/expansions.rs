@@ -29,6 +29,8 @@ expansions! {
     DropCarryOfSub: VSubCarryOut;
     /// `(a << b) + c` in two.
     ShlThenAdd: VShlB32 VAddU32;
+    /// `(a << 2) + b` in two.
+    ShlByTwoThenAdd: SShlB32 SAddU32;
     /// `(a << b) | c` in two.
     ShlThenOr: VShlB32 VOrB32;
     /// `(a + b) << c` in two.
@@ -76,6 +78,11 @@ impl Lower<'_> {
             DropCarryOfSub => self.with_carry(Role::VSubCarryOut, o),
             // Shifts take the count first.
             ShlThenAdd => self.in_two(Role::VShlB32, [o[2], o[1]], Role::VAddU32, o),
+            ShlByTwoThenAdd => {
+                let shifted = self.stemp(1);
+                self.emit(Role::SShlB32, &[shifted, o[1], Operand::int(2)]);
+                self.emit(Role::SAddU32, &[o[0], shifted, o[2]]);
+            }
             ShlThenOr => self.in_two(Role::VShlB32, [o[2], o[1]], Role::VOrB32, o),
             AddThenAdd => self.in_two(Role::VAddU32, [o[1], o[2]], Role::VAddU32, o),
             XorThenAdd => self.in_two(Role::VXorB32, [o[1], o[2]], Role::VAddU32, o),

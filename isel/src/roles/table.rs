@@ -213,6 +213,8 @@ roles! {
     SFlbitI32B32 = S_FLBIT_I32_B32;
     SFlbitI32B64 = S_FLBIT_I32_B64;
     SGetpcB64 = S_GETPC_B64;
+    SSetpcB64 = S_SETPC_B64;
+    SShlAddU32 "scalar (a << 2) + b" = S_LSHL2_ADD_U32, or ShlByTwoThenAdd;
     SShlB32 = S_LSHL_B32;
     SShlB64 = S_LSHL_B64;
     SShrB32 = S_LSHR_B32;

@@ -11,7 +11,10 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
     let mut preds = vec![Vec::new(); func.blocks.len()];
     for (block, data) in func.blocks.iter() {
         for edge in data.linear.iter().flatten() {
-            preds[edge.to.as_u32() as usize].push(block);
+            // The branch of an entry of a jump table is not on the way to the next one.
+            let goes_by = data.insts.len() == 1 && data.next_entry() == Some(edge.to);
+            let end = if goes_by { 0 } else { data.insts.len() };
+            preds[edge.to.as_u32() as usize].push((block, end));
         }
     }
     let mut seen = Vec::new();
@@ -35,7 +38,8 @@ pub fn hazards(func: &MachFunc, model: &Model, faults: &mut Vec<Violation>) {
 struct Query<'a> {
     func: &'a MachFunc,
     model: &'a Model,
-    preds: &'a [Vec<MBlock>],
+    /// Predecessors, and so many of their instructions as are executed on the way.
+    preds: &'a [Vec<(MBlock, usize)>],
     rule: &'a Rule,
     ranges: &'a [RegRange],
     second: Place,
@@ -70,8 +74,8 @@ impl Query<'_> {
             states += rules::states(subtarget, inst);
         }
         if states < self.rule.states && fuel > 0 {
-            for &pred in &self.preds[block.as_u32() as usize] {
-                self.back(pred, self.func.blocks[pred].insts.len(), states, fuel - 1, faults);
+            for &(pred, end) in &self.preds[block.as_u32() as usize] {
+                self.back(pred, end, states, fuel - 1, faults);
             }
         }
     }
@@ -86,10 +90,10 @@ impl Query<'_> {
         let mut todo = vec![(self.second.block, self.second.index, Met::default())];
         while let Some((block, end, met)) = todo.pop() {
             let Some(met) = self.block(breaks, block, end, met, faults) else { continue };
-            for &pred in &self.preds[block.as_u32() as usize] {
+            for &(pred, end) in &self.preds[block.as_u32() as usize] {
                 let state = usize::from(met.branch) | usize::from(met.vcc) << 1;
                 if !std::mem::replace(&mut seen[pred.as_u32() as usize][state], true) {
-                    todo.push((pred, self.func.blocks[pred].insts.len(), met));
+                    todo.push((pred, end, met));
                 }
             }
         }

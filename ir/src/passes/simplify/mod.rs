@@ -179,9 +179,19 @@ fn unary(r: &mut Rewriter<'_>, op: UnOp, a: Value, ty: Type) -> Option<Value> {
     }
 }
 
-/// A branch on a constant becomes a jump, one on a complement exchanges its targets, one whose two
+/// A branch or switch on a constant becomes a jump, a branch on a complement exchanges its targets, one whose two
 /// ways are the same becomes a jump.
 pub(super) fn branch(func: &mut Function, inst: Inst) {
+    if let Op::Switch(switch) = func.insts[inst].op
+        && let Some(value) = func.const_bits(func.args(inst)[0])
+    {
+        let edge = func.switches[switch].edge_of(value);
+        let args = func.branch_args(inst, edge).to_vec();
+        if let Some(to) = func.branch_target(inst, edge) {
+            func.replace(inst, Op::Jump(to), &args);
+        }
+        return;
+    }
     let Op::Br { then, otherwise, then_args } = func.insts[inst].op else { return };
     let cond = func.args(inst)[0];
     let then_args_end = 1 + usize::from(then_args);

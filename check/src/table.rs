@@ -1,0 +1,110 @@
+//! Jumps into tables: `s_setpc_b64` with an address that is the program counter and a number of bounded size.
+//!
+//! ```text
+//! s_min_u32 i, x, 17           the bound
+//! s_lshl2_add_u32 t, i, 12     or s_lshl_b32 y, i, 2 and s_add_u32 t, y, 12
+//! s_getpc_b64 p
+//! s_add_u32 q, p, t
+//! s_addc_u32 q+1, p+1, 0
+//! s_setpc_b64 q
+//! ```
+//!
+//! Whatever `x` is, the jump goes to one of the addresses `p + 12 + 4 * i`. That holds if nobody jumps in between, which is asked
+//! when all code is known. Anything else in between is passed by, as long as it writes none of the registers.
+
+use isa::table::{Flags, Role};
+use isa::{MachInst, Operand, RegRange, Target, op};
+
+/// Instructions that are looked at.
+const REACH: usize = 64;
+/// No table has more entries: an `s_branch` reaches that far.
+const MOST: u32 = 1 << 15;
+
+/// Where a jump may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// Address of the first entry.
+    pub first: u64,
+    /// Number of entries.
+    pub count: u32,
+    /// Address of the instruction that bounds the number.
+    pub since: u64,
+}
+
+impl Table {
+    /// The entries.
+    pub fn targets(self) -> impl Iterator<Item = u64> {
+        (0..u64::from(self.count)).map(move |n| self.first.wrapping_add(4 * n))
+    }
+}
+
+/// The table a jump to what is in `pair` goes to; `before` are address, instruction and size of what stands in front, last first.
+pub(crate) fn find<'a>(
+    target: &Target,
+    pair: Operand,
+    before: impl Iterator<Item = (u64, &'a MachInst, u64)>,
+) -> Option<Table> {
+    let mut walk = Walk { target, before: before.take(REACH) };
+    let Operand::Reg(RegRange { first: jump, len: 2, .. }) = pair else { return None };
+    let (_, high, _) = walk.next()?;
+    let (_, low, _) = walk.next()?;
+    let (at, getpc, bytes) = walk.next()?;
+    let Operand::Reg(RegRange { first: pc, len: 2, .. }) = getpc.ops[0] else { return None };
+    let is = |inst: &MachInst, opcode, half| {
+        let (to, from) = (Operand::reg(jump.offset(half)), Operand::reg(pc.offset(half)));
+        inst.op == opcode && inst.ops[0] == to && inst.ops[1] == from
+    };
+    let computed = getpc.op == op::S_GETPC_B64 && is(low, op::S_ADD_U32, 0) && is(high, op::S_ADDC_U32, 1);
+    if !computed || high.ops[2].const_u32() != Some(0) {
+        return None;
+    }
+    let (distance, _) = walk.writer(low.ops[2])?;
+    let (index, bias) = match distance.op {
+        op::S_LSHL2_ADD_U32 => (distance.ops[1], distance.ops[2].const_u32()?),
+        op::S_ADD_U32 => {
+            let (shift, _) = walk.writer(distance.ops[1])?;
+            let by_two = shift.op == op::S_LSHL_B32 && shift.ops[2].const_u32() == Some(2);
+            (by_two.then_some(shift.ops[1])?, distance.ops[2].const_u32()?)
+        }
+        _ => return None,
+    };
+    let (bound, since) = walk.writer(index)?;
+    let most = bound.ops[1].const_u32().or(bound.ops[2].const_u32());
+    let most = most.filter(|&most| bound.op == op::S_MIN_U32 && most < MOST)?;
+    let first = at.wrapping_add(bytes).wrapping_add(u64::from(bias));
+    Some(Table { first, count: most + 1, since })
+}
+
+struct Walk<'t, I> {
+    target: &'t Target,
+    before: I,
+}
+
+impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
+    fn next(&mut self) -> Option<(u64, &'a MachInst, u64)> {
+        self.before.next()
+    }
+
+    /// The instruction that gave a register its value.
+    fn writer(&mut self, operand: Operand) -> Option<(&'a MachInst, u64)> {
+        let Operand::Reg(wanted @ RegRange { len: 1, .. }) = operand else { return None };
+        loop {
+            let (address, inst, _) = self.next()?;
+            // What is written by number is not seen.
+            if inst.op.row().flags.contains(Flags::BRANCH) || inst.op.row().name.starts_with("s_movrel") {
+                return None;
+            }
+            let mut writes = false;
+            inst.for_each_reg(|role, operand| {
+                writes |=
+                    role != Role::Use && matches!(operand, Operand::Reg(range) if range.overlaps(wanted));
+            });
+            inst.for_each_implicit(self.target, |role, range| {
+                writes |= role != Role::Use && range.overlaps(wanted)
+            });
+            if writes {
+                return (inst.ops[0] == operand).then_some((inst, address));
+            }
+        }
+    }
+}

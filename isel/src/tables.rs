@@ -1,0 +1,223 @@
+//! Jump tables: what a switch on a row of cases becomes where all lanes have the same value.
+//!
+//! # Shape
+//! A table is a row of `s_branch`, an *entry* for each number, and in the end one for what is outside of the row; the head of the
+//! table jumps into it: `entries + 4 * min(value - lo, count)`. In the IR the row is written as a chain of branches, entry `n`
+//! asking for number `n`, and so it stays in both graphs of the machine function: an entry is left to its target or to the next
+//! entry. That is what the program counter could do and a little more, so every later pass is right about registers, waits and
+//! lanes without knowing of tables. Only the comparisons are not there: [`isa::MachBlock::next_entry`] tells such a row from
+//! other code.
+//!
+//! # When
+//! Lanes must stay together in the whole row, with nobody waiting at its targets in front of others. What the [plan](crate::plan)
+//! makes of the row says so; where it is otherwise, the function is prepared again with trees of comparisons instead.
+
+use crate::lower::Lower;
+use crate::plan::{Entry, Exit, Plan};
+use crate::roles::Role;
+use ir::analysis::Analyses;
+use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, SrcLoc, Type, Value};
+use isa::{MachInst, Operand};
+
+/// Bytes from the end of `s_getpc_b64` to the first entry: `s_add_u32`, `s_addc_u32`, `s_setpc_b64`.
+const TO_ENTRIES: i32 = 12;
+/// No row.
+const NONE: u32 = u32::MAX;
+
+/// A table.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    /// The block that jumps into it.
+    head: Block,
+    /// Number of the entry.
+    index: Value,
+    /// Entries are consecutive blocks.
+    first: Block,
+    count: u32,
+}
+
+/// The tables of a function.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    rows: Vec<Row>,
+    /// The row of a block, by number.
+    of: Vec<u32>,
+}
+
+impl Rows {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The row that a block is an entry of, and which.
+    fn of(&self, block: Block) -> Option<(&Row, u32)> {
+        let &row = self.of.get(block.as_u32() as usize)?;
+        let row = self.rows.get(row as usize)?;
+        Some((row, block.as_u32().checked_sub(row.first.as_u32())?))
+    }
+
+    /// The entries of the row that begins at a block, and whether it is one of a row that does not.
+    pub fn entries(&self, block: Block) -> (impl Iterator<Item = Block> + use<>, bool) {
+        let (first, count) = match self.of(block) {
+            Some((row, 0)) => (row.first.as_u32(), row.count),
+            _ => (0, 0),
+        };
+        ((first..first + count).map(Block::from_u32), self.of(block).is_some_and(|(_, n)| n > 0))
+    }
+
+    /// Whether the block behind must be the next entry.
+    pub fn goes_on(&self, block: Block) -> bool {
+        self.of(block).is_some_and(|(row, n)| n + 1 < row.count)
+    }
+
+    /// The block itself, or the head of its row, where the same lanes are active.
+    pub fn head_of(&self, block: Block) -> Block {
+        self.of(block).map_or(block, |(row, _)| row.head)
+    }
+}
+
+/// Makes rows of the switches that are worth it, if tables are wanted, and comparisons of all others.
+pub(crate) fn lower_switches(func: &mut Function, an: &mut Analyses, rows: &mut Rows, wanted: bool) {
+    rows.rows.clear();
+    rows.of.clear();
+    let is_switch = |inst: Inst| matches!(func.insts[inst].op, Op::Switch(_));
+    if !func.layout.iter().any(|&block| func.terminator(block).is_some_and(is_switch)) {
+        return;
+    }
+    an.compute(func);
+    if wanted {
+        for at in 0..func.layout.len() {
+            let block = func.layout[at];
+            if !an.uniformity.is_branch_divergent(block) {
+                rows.make(func, an, block);
+            }
+        }
+    }
+    ir::passes::switch::run(func, false, |value| an.uniformity.is_uniform(value));
+}
+
+/// A successor and what it is passed.
+type Way = (Block, Vec<Value>);
+
+impl Rows {
+    fn make(&mut self, func: &mut Function, an: &Analyses, head: Block) -> Option<()> {
+        let inst = func.terminator(head)?;
+        let Op::Switch(switch) = func.insts[inst].op else { return None };
+        let data = &func.switches[switch];
+        if !ir::passes::switch::is_row(&data.cases) {
+            return None;
+        }
+        let lo = data.cases.first()?.lo;
+        let last = data.cases.last()?.hi - lo;
+        let edges: Vec<u32> = (0..=last).map(|n| data.edge_of(lo + n) as u32).chain([0]).collect();
+        let mut ways: Vec<Way> = Vec::with_capacity(edges.len() + 1);
+        for edge in edges {
+            let to = func.branch_target(inst, edge as usize)?;
+            ways.push((to, func.branch_args(inst, edge as usize).to_vec()));
+        }
+        // The whole row must be in the loop: if nothing behind an entry leads back, one that is never taken does.
+        if let Some(l) = an.loops.innermost(head)
+            && !an.loops.contains(l, ways.last()?.0)
+        {
+            let back = ways.iter().find(|(to, _)| an.loops.contains(l, *to))?.clone();
+            ways.push(back);
+        }
+        let (value, loc) = (func.args(inst)[0], func.insts[inst].loc);
+        func.blocks[head].insts.pop();
+        let index = number(func, head, value, lo, last + 1, loc);
+        let first = self.chain(func, index, &ways, loc);
+        func.push(head, Op::Jump(first), &[], loc);
+        self.rows.push(Row { head, index, first, count: ways.len() as u32 });
+        Some(())
+    }
+
+    /// Makes the entries.
+    fn chain(&mut self, func: &mut Function, index: Value, ways: &[Way], loc: SrcLoc) -> Block {
+        let blocks: Vec<Block> = ways.iter().map(|_| func.add_block()).collect();
+        self.of.resize(func.blocks.len(), NONE);
+        for (n, (&block, (to, args))) in blocks.iter().zip(ways).enumerate() {
+            self.of[block.as_u32() as usize] = self.rows.len() as u32;
+            let Some(&next) = blocks.get(n + 1) else {
+                func.push(block, Op::Jump(*to), args, loc);
+                continue;
+            };
+            let number = func.push1(block, Op::Const(n as u64), &[], Type::I32, loc);
+            let is_it = func.push1(block, Op::Icmp(IntCc::Eq), &[index, number], Type::Bool, loc);
+            let operands: Vec<Value> = std::iter::once(is_it).chain(args.iter().copied()).collect();
+            let op = Op::Br { then: *to, otherwise: next, then_args: args.len() as u16 };
+            func.push(block, op, &operands, loc);
+        }
+        blocks[0]
+    }
+}
+
+/// `min(value - lo, most)` as `i32`.
+fn number(func: &mut Function, block: Block, value: Value, lo: u64, most: u64, loc: SrcLoc) -> Value {
+    let ty = func.ty(value);
+    let mut above = value;
+    if lo != 0 {
+        let lo = func.push1(block, Op::Const(lo), &[], ty, loc);
+        above = func.push1(block, Op::Bin(BinOp::Sub), &[value, lo], ty, loc);
+    }
+    let most = func.push1(block, Op::Const(most), &[], ty, loc);
+    let index = func.push1(block, Op::Bin(BinOp::UMin), &[above, most], ty, loc);
+    match ty {
+        Type::I64 => func.push1(block, Op::Cast(CastOp::Trunc), &[index], Type::I32, loc),
+        _ => index,
+    }
+}
+
+impl Plan {
+    /// Whether every row is what [`Lower::table_jump`] makes of it: one block behind the other, and nothing in them but the branch.
+    pub fn rows_hold(&self, func: &Function, an: &Analyses) -> bool {
+        self.rows.rows.iter().all(|row| {
+            let (head, first) = (self.at(row.head), self.at(row.first));
+            let home = an.loops.innermost(row.head);
+            let entry = |n: u32| {
+                let node = &self.nodes[(first + n) as usize];
+                let bare = node.entry == Entry::Plain
+                    && node.save.is_none()
+                    && node.zero.is_none()
+                    && node.parks.iter().all(Option::is_none);
+                let goes_on = match node.exit {
+                    Exit::Uniform { otherwise, .. } => otherwise == first + n + 1,
+                    Exit::Jump(_) => n + 1 == row.count,
+                    _ => false,
+                };
+                let block = Block::from_u32(row.first.as_u32() + n);
+                let passes_nothing = n + 1 == row.count
+                    || func.terminator(block).is_some_and(|inst| func.branch_args(inst, 0).is_empty());
+                node.block == block && bare && passes_nothing && goes_on && an.loops.innermost(block) == home
+            };
+            self.nodes[head as usize].exit == Exit::Jump(first)
+                && first == head + 1
+                && (first + row.count) as usize <= self.nodes.len()
+                && (0..row.count).all(entry)
+        })
+    }
+}
+
+impl Lower<'_> {
+    /// The jump into a table, if the block is the head of one. Returns the size of the terminator group, 0 if it is none.
+    pub fn table_jump(&mut self, next: Block) -> u32 {
+        let Some((&Row { head, index, .. }, 0)) = self.plan.rows.of(next) else { return 0 };
+        if head != self.block {
+            return 0;
+        }
+        let (offset, pc, to) = (self.stemp(1), self.stemp(2), self.stemp(2));
+        let index = self.sgpr(index);
+        self.emit(Role::SShlAddU32, &[offset, index, Operand::int(TO_ENTRIES)]);
+        self.emit_raw(Role::SGetpcB64, &[pc]);
+        let halves = [self.dword(pc, 0), self.dword(pc, 1)];
+        self.scalar_add64(to, halves, [offset, Operand::int(0)]);
+        self.emit_raw(Role::SSetpcB64, &[to]);
+        4
+    }
+
+    /// The branch of an entry behind which another stands.
+    pub fn table_entry(&mut self, to: isa::MBlock) -> u32 {
+        self.push(MachInst::new(isa::op::S_BRANCH, &[Operand::Block(to)]));
+        1
+    }
+}
