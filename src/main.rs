@@ -13,6 +13,9 @@ use std::process::ExitCode;
 const PANIC: u8 = 5;
 
 fn main() -> ExitCode {
+    if cfg!(panic = "abort") {
+        end_at_panic();
+    }
     let cli = cli::Cli::parse();
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cli::run(cli))) {
         Ok(Ok(())) => ExitCode::SUCCESS,
@@ -22,4 +25,17 @@ fn main() -> ExitCode {
         }
         Err(_) => ExitCode::from(PANIC),
     }
+}
+
+/// Where panics do not unwind, as in the release profile, the message is followed by the documented exit code and not by a
+/// signal.
+fn end_at_panic() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        tell(panic);
+        if let Some(test) = cli::current_test() {
+            eprintln!("{test}: kernc panicked in this test");
+        }
+        std::process::exit(PANIC.into());
+    }));
 }

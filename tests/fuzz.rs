@@ -1,4 +1,4 @@
-//! A short, fixed run of the differential fuzzer; the long one is `cargo run --release -p kernc-fuzz`.
+//! A short, fixed run of the differential fuzzer; the long one is `cargo run --profile fuzz -p kernc-fuzz`.
 
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;

@@ -1,4 +1,4 @@
-//! The long run: `cargo run --release -p kernc-fuzz -- --count 2000`.
+//! The long run: `cargo run --profile fuzz -p kernc-fuzz -- --count 2000`.
 
 use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
@@ -45,6 +45,11 @@ enum What {
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if cfg!(panic = "abort") {
+        eprintln!(
+            "note: in this profile a panic ends the run; with `--profile fuzz` it is a failure like others"
+        );
+    }
     let damaged = match args.what {
         What::Kernels | What::Large => None,
         What::Source => Some(Kind::Source),

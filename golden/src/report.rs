@@ -1,7 +1,7 @@
 //! Tells the result: to people, and as JSON or JUnit's XML to tools.
 
 use crate::run::{Failure, Result, Summary};
-use similar::TextDiff;
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use std::fmt::Write;
 
 /// What happened, in one line, and what belongs to it.
@@ -17,11 +17,14 @@ fn explain(failure: &Failure) -> (&str, String) {
 
 /// What is expected and is not there with `-`, what is there and is not expected with `+`.
 fn diff(expected: &str, actual: &str) -> String {
-    TextDiff::from_lines(format!("{expected}\n"), format!("{actual}\n"))
-        .unified_diff()
-        .context_radius(4)
-        .header("expected", "actual")
-        .to_string()
+    let (expected, actual) = (format!("{expected}\n"), format!("{actual}\n"));
+    let lines = InternedInput::new(expected.as_str(), actual.as_str());
+    let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+    diff.postprocess_lines(&lines);
+    let mut config = UnifiedDiffConfig::default();
+    config.context_len(4);
+    let hunks = diff.unified_diff(&BasicLineDiffPrinter(&lines.interner), config, &lines).to_string();
+    format!("--- expected\n+++ actual\n{hunks}")
 }
 
 /// Where a test stands, as editors and terminals understand it.

@@ -41,6 +41,8 @@ pub struct Cli {
 }
 
 #[derive(Subcommand)]
+// Options of a command are built when it is asked for: to build all of them takes longer than to compile a small kernel.
+#[command(defer = true)]
 enum Command {
     /// Run a kernel in the emulator.
     Run(Box<run::RunArgs>),
@@ -195,6 +197,11 @@ impl Failure {
             Failure::Reported | Failure::Tests => {}
         }
     }
+}
+
+/// The test that a panic of this thread belongs to, if it runs one.
+pub fn current_test() -> Option<String> {
+    test::running()
 }
 
 /// Prints to standard error, if anyone listens.

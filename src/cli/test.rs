@@ -6,6 +6,7 @@ use super::{Cli, Failure, capture};
 use clap::{Args, Parser, ValueEnum};
 use golden::{Case, KINDS, Outcome, Runner};
 use kernc::{Form, OptLevel, PassRange};
+use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,6 +59,16 @@ struct Commands {
     next: AtomicUsize,
 }
 
+thread_local! {
+    /// The test that this thread runs.
+    static RUNNING: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// The test that this thread is in the middle of, as `FILE:LINE`.
+pub fn running() -> Option<String> {
+    RUNNING.with_borrow(Clone::clone)
+}
+
 /// Commands that work on a code object; those that are not made yet are made first.
 const ON_OBJECTS: [&str; 3] = ["disasm", "check", "inspect"];
 
@@ -68,6 +79,7 @@ impl Runner for Commands {
             std::process::id(),
             self.next.fetch_add(1, Ordering::Relaxed)
         )));
+        let outer = RUNNING.replace(Some(format!("{}:{}", file.display(), case.line)));
         let (text, result) = capture::capture(|| {
             for line in lines(file, case, &object.0)? {
                 let cli = Cli::try_parse_from(line).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -75,6 +87,7 @@ impl Runner for Commands {
             }
             Ok::<(), Failure>(())
         });
+        RUNNING.set(outer);
         let mut output = String::from_utf8_lossy(&text).into_owned();
         let (messages, failed) = match result {
             Some(Ok(())) => (Vec::new(), false),

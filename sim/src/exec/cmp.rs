@@ -58,32 +58,49 @@ fn pick<T: Value + PartialOrd>(condition: usize, writes_exec: bool) -> Option<Ha
     Some(table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15))
 }
 
-/// Whether the relation of two values is one of `CONDITION`'s.
-// The negations differ from the opposite relations where a value is a NaN.
-#[allow(clippy::neg_cmp_op_on_partial_ord, clippy::nonminimal_bool, clippy::double_comparisons)]
-#[inline(always)]
-fn holds<T: PartialOrd, const CONDITION: u8>(a: T, b: T) -> bool {
-    match CONDITION {
-        0 => false,
-        1 => a < b,
-        2 => a == b,
-        3 => a <= b,
-        4 => a > b,
-        5 => a < b || a > b,
-        6 => a >= b,
-        7 => a <= b || a > b,
-        8 => !(a <= b || a > b),
-        9 => !(a >= b),
-        10 => !(a < b || a > b),
-        11 => !(a > b),
-        12 => !(a <= b),
-        13 => a != b,
-        14 => !(a < b),
-        _ => true,
+/// The relations of values, as functions with names so that the conditions that share one share its loop.
+mod relations {
+    pub(super) fn less<T: PartialOrd>(a: T, b: T) -> bool {
+        a < b
+    }
+    pub(super) fn equal<T: PartialOrd>(a: T, b: T) -> bool {
+        a == b
+    }
+    pub(super) fn at_most<T: PartialOrd>(a: T, b: T) -> bool {
+        a <= b
+    }
+    pub(super) fn greater<T: PartialOrd>(a: T, b: T) -> bool {
+        a > b
+    }
+    pub(super) fn apart<T: PartialOrd>(a: T, b: T) -> bool {
+        a < b || a > b
+    }
+    pub(super) fn at_least<T: PartialOrd>(a: T, b: T) -> bool {
+        a >= b
+    }
+    pub(super) fn ordered<T: PartialOrd>(a: T, b: T) -> bool {
+        a <= b || a > b
     }
 }
 
 fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op) -> Flow {
+    // The upper eight conditions are the lower ones denied; their bits tell so.
+    let holds = match if CONDITION < 8 { CONDITION } else { 15 - CONDITION } {
+        0 => 0,
+        1 => lanes_where(cx, op, relations::less::<T>),
+        2 => lanes_where(cx, op, relations::equal::<T>),
+        3 => lanes_where(cx, op, relations::at_most::<T>),
+        4 => lanes_where(cx, op, relations::greater::<T>),
+        5 => lanes_where(cx, op, relations::apart::<T>),
+        6 => lanes_where(cx, op, relations::at_least::<T>),
+        _ => lanes_where(cx, op, relations::ordered::<T>),
+    };
+    conclude::<EXEC>(cx, op, if CONDITION < 8 { holds } else { !holds })
+}
+
+/// The lanes whose values are so related.
+#[inline(never)]
+fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> bool) -> u64 {
     let mut flags: Lanes = [0; 64];
     let [a, b, ..] = &mut cx.scratch.sources;
     let a = fetch::<T>(cx.wave, op, 0, a);
@@ -92,10 +109,10 @@ fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mu
         for lane in 0..64 {
             let x = T::from_words(a[0][lane], a[1][lane]);
             let y = T::from_words(b[0][lane], b[1][lane]);
-            flags[lane] = u32::from(holds::<T, CONDITION>(x, y));
+            flags[lane] = u32::from(related(x, y));
         }
     });
-    conclude::<EXEC>(cx, op, collect_mask(&flags))
+    collect_mask(&flags)
 }
 
 fn conclude<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op, mask: u64) -> Flow {
@@ -166,6 +183,7 @@ fn classify<T: Value, const EXEC: bool>(cx: &mut Cx<'_>, op: &Op, bit: impl Fn(T
 
 #[cfg(test)]
 mod tests {
+    use super::relations::*;
     use super::*;
 
     #[test]
@@ -188,10 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn unordered_conditions() {
+    fn nothing_is_related_to_a_nan() {
         let nan = f32::NAN;
-        assert!(holds::<f32, 8>(nan, 1.0) && !holds::<f32, 7>(nan, 1.0));
-        assert!(holds::<f32, 9>(nan, 1.0) && holds::<f32, 13>(nan, nan) && !holds::<f32, 5>(nan, 1.0));
-        assert!(holds::<f32, 10>(2.0, 2.0) && holds::<f32, 12>(3.0, 2.0) && !holds::<f32, 12>(2.0, 2.0));
+        for related in [less, equal, at_most, greater, apart, at_least, ordered] {
+            assert!(!related(nan, 1.0) && !related(1.0, nan) && !related(nan, nan));
+        }
+        assert!(ordered(1.0, 1.0) && ordered(2.0, 1.0) && !apart(2.0, 2.0) && at_least(2.0, 2.0));
     }
 }

@@ -11,6 +11,7 @@ use crate::op::Op;
 use crate::soft::{self, Round};
 use crate::wave::ActiveLanes;
 use half::f16;
+use std::convert::identity;
 
 /// A float that vector instructions compute with.
 pub(crate) trait Real: Value + Ieee {
@@ -106,13 +107,14 @@ pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
 
 /// Evaluates into `scratch.result`; says whether a lane's result is a NaN.
 macro_rules! evaluate {
-    ($cx:ident, $op:ident, $T:ident, $fetch:ident, $value:ident => $body:expr, $($at:literal $temp:ident)*) => {{
+    ($cx:ident, $op:ident, $T:ident, $fetch:ident, $each:expr, $value:pat => $body:expr, $($at:literal $temp:ident)*) => {{
         let Scratch { sources: [$($temp,)* ..], result } = &mut *$cx.scratch;
         let read = [$($fetch::<$T>($cx.wave, $op, $at, $temp)),*];
         $cx.arch.dispatch(|| {
             let (mut low, mut high, mut nans) = ([0; 64], [0; 64], 0);
             for lane in 0..64 {
-                let $value = read.map(|source| $T::from_words(source[0][lane], source[1][lane]));
+                // Not `map`, which would be a call for each lane, out of reach of the host's vector unit.
+                let $value = [$($each($T::from_words(read[$at][0][lane], read[$at][1][lane]))),*];
                 let value: $T = $body;
                 nans |= u32::from(value.nan());
                 let words = value.words();
@@ -142,28 +144,26 @@ fn unmodified<'a, T: Value>(
 }
 
 impl Cx<'_> {
-    /// Runs an operation that rounds.
+    /// Runs an operation of `N` sources that rounds. `host` takes three, of which those behind the `N`th mean nothing.
     #[inline(always)]
     pub(crate) fn real<T: Real, const N: usize>(
         &mut self,
         op: &Op,
-        host: impl Fn([T; N]) -> T,
+        host: impl Fn([T; 3]) -> T,
         exact: Exact,
     ) -> Flow {
         if !nearest(self, T::FORMAT) {
             return exactly::<T>(self, op, N, exact);
         }
-        let mode = op.rules.denormals == super::rules::Denormals::Mode;
-        // The usual way to flush; anything else beside it goes the long way.
+        // The usual way to flush, which is f32's; anything else goes the long way.
+        let mode = T::FORMAT == Format::F32 && op.rules.denormals == super::rules::Denormals::Mode;
         if mode && flushes(self.wave, T::FORMAT) == (true, true) && !op.src_modified && !op.dst_modified {
             let nans = match N {
-                1 => evaluate!(self, op, T, unmodified, v => host(spread(v.map(T::flushed))).flushed(), 0 x),
+                1 => evaluate!(self, op, T, unmodified, T::flushed, [a] => host([a, a, a]).flushed(), 0 x),
                 2 => {
-                    evaluate!(self, op, T, unmodified, v => host(spread(v.map(T::flushed))).flushed(), 0 x 1 y)
+                    evaluate!(self, op, T, unmodified, T::flushed, [a, b] => host([a, b, b]).flushed(), 0 x 1 y)
                 }
-                _ => {
-                    evaluate!(self, op, T, unmodified, v => host(spread(v.map(T::flushed))).flushed(), 0 x 1 y 2 z)
-                }
+                _ => evaluate!(self, op, T, unmodified, T::flushed, all => host(all).flushed(), 0 x 1 y 2 z),
             };
             if nans && active_nan::<T>(self) {
                 return exactly::<T>(self, op, N, exact);
@@ -172,21 +172,15 @@ impl Cx<'_> {
             return Flow::Next;
         }
         let nans = match N {
-            1 => evaluate!(self, op, T, fetch, v => host(spread(v)), 0 x),
-            2 => evaluate!(self, op, T, fetch, v => host(spread(v)), 0 x 1 y),
-            _ => evaluate!(self, op, T, fetch, v => host(spread(v)), 0 x 1 y 2 z),
+            1 => evaluate!(self, op, T, fetch, identity, [a] => host([a, a, a]), 0 x),
+            2 => evaluate!(self, op, T, fetch, identity, [a, b] => host([a, b, b]), 0 x 1 y),
+            _ => evaluate!(self, op, T, fetch, identity, all => host(all), 0 x 1 y 2 z),
         };
         if nans && active_nan::<T>(self) {
             return exactly::<T>(self, op, N, exact);
         }
         finish::<T>(self.wave, self.scratch, op)
     }
-}
-
-/// As many values as there are: arrays of another length never get here.
-#[inline(always)]
-fn spread<T: Copy, const M: usize, const N: usize>(values: [T; M]) -> [T; N] {
-    std::array::from_fn(|at| values[at % M])
 }
 
 /// Whether a lane that counts has a NaN as its result.
@@ -239,37 +233,37 @@ fn of_format<T: Real>(base: &str) -> Option<Handler> {
 fn arithmetic<T: Real>(base: &str) -> Option<Handler> {
     Some(match base {
         "v_add" => {
-            |cx, op| cx.real(op, |[a, b]: [T; 2]| a.plus(b), |r, [a, b, _]| soft::add::<T::Soft>(r, a, b))
+            |cx, op| cx.real::<T, 2>(op, |[a, b, _]| a.plus(b), |r, [a, b, _]| soft::add::<T::Soft>(r, a, b))
         }
         "v_sub" => |cx, op| {
-            cx.real(op, |[a, b]: [T; 2]| a.plus(b.negated()), |r, [a, b, _]| soft::sub::<T::Soft>(r, a, b))
+            cx.real::<T, 2>(op, |[a, b, _]| a.plus(b.negated()), |r, [a, b, _]| soft::sub::<T::Soft>(r, a, b))
         },
         "v_subrev" => {
-            |cx, op| cx.real(op, |[a, b]: [T; 2]| b.plus(a.negated()), |r, [a, b, _]| subrev::<T>(r, a, b))
+            |cx, op| cx.real::<T, 2>(op, |[a, b, _]| b.plus(a.negated()), |r, [a, b, _]| subrev::<T>(r, a, b))
         }
         "v_mul" => {
-            |cx, op| cx.real(op, |[a, b]: [T; 2]| a.times(b), |r, [a, b, _]| soft::mul::<T::Soft>(r, a, b))
+            |cx, op| cx.real::<T, 2>(op, |[a, b, _]| a.times(b), |r, [a, b, _]| soft::mul::<T::Soft>(r, a, b))
         }
         "v_fma" | "v_fmac" | "v_fmaak" | "v_fma_legacy"
             if base != "v_fma_legacy" || T::FORMAT == Format::F16 =>
         {
             |cx, op| {
-                cx.real(
+                cx.real::<T, 3>(
                     op,
-                    |[a, b, c]: [T; 3]| a.fused(b, c),
+                    |[a, b, c]| a.fused(b, c),
                     |r, [a, b, c]| soft::fma::<T::Soft>(r, a, b, c),
                 )
             }
         }
         "v_fmamk" => |cx, op| {
-            cx.real(op, |[a, k, b]: [T; 3]| a.fused(k, b), |r, [a, k, b]| soft::fma::<T::Soft>(r, a, k, b))
+            cx.real::<T, 3>(op, |[a, k, b]| a.fused(k, b), |r, [a, k, b]| soft::fma::<T::Soft>(r, a, k, b))
         },
         // Two roundings, and never denormals.
         "v_mad" | "v_mac" | "v_madak" | "v_madmk" => |cx, op| {
-            cx.real(op, |[a, b, c]: [T; 3]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
+            cx.real::<T, 3>(op, |[a, b, c]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
         },
         "v_mad_legacy" if T::FORMAT == Format::F16 => |cx, op| {
-            cx.real(op, |[a, b, c]: [T; 3]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
+            cx.real::<T, 3>(op, |[a, b, c]| multiply_add(a, b, c), |r, [a, b, c]| exact_mad::<T>(r, a, b, c))
         },
         _ => return None,
     })
@@ -300,14 +294,12 @@ fn exact_mad<T: Real>(round: Round, a: u64, b: u64, c: u64) -> u64 {
 fn legacy(base: &str) -> Option<Handler> {
     Some(match base {
         "v_mul_legacy" => |cx, op| {
-            cx.real(op, |[a, b]: [f32; 2]| legacy_product(a, b), |r, [a, b, _]| exact_legacy(r, a, b))
+            cx.real::<f32, 2>(op, |[a, b, _]| legacy_product(a, b), |r, [a, b, _]| exact_legacy(r, a, b))
         },
         "v_mad_legacy" | "v_mac_legacy" => |cx, op| {
-            cx.real(
+            cx.real::<f32, 3>(
                 op,
-                |[a, b, c]: [f32; 3]| {
-                    (legacy_product(a.flushed(), b.flushed()).flushed() + c.flushed()).flushed()
-                },
+                |[a, b, c]| (legacy_product(a.flushed(), b.flushed()).flushed() + c.flushed()).flushed(),
                 |r, [a, b, c]| {
                     let product = flushed::<f32>(exact_legacy(r, flushed::<f32>(a), flushed::<f32>(b)));
                     flushed::<f32>(soft::add::<soft::Single>(r, product, flushed::<f32>(c)))
@@ -315,9 +307,9 @@ fn legacy(base: &str) -> Option<Handler> {
             )
         },
         "v_fma_legacy" | "v_fmac_legacy" => |cx, op| {
-            cx.real(
+            cx.real::<f32, 3>(
                 op,
-                |[a, b, c]: [f32; 3]| if a == 0.0 || b == 0.0 { 0.0 + c } else { a.mul_add(b, c) },
+                |[a, b, c]| if a == 0.0 || b == 0.0 { 0.0 + c } else { a.mul_add(b, c) },
                 |r, [a, b, c]| match is_zero(a) || is_zero(b) {
                     // The product is +0: a sum with -0 is not -0.
                     true => soft::add::<soft::Single>(r, 0, c),
@@ -327,9 +319,9 @@ fn legacy(base: &str) -> Option<Handler> {
         },
         // The second source is tested as AMD's IL says (MUL_LIT), the third as experiments show.
         "v_mullit" => |cx, op| {
-            cx.real(
+            cx.real::<f32, 3>(
                 op,
-                |[a, b, c]: [f32; 3]| if lit(b, c) { legacy_product(a, b) } else { -f32::MAX },
+                |[a, b, c]| if lit(b, c) { legacy_product(a, b) } else { -f32::MAX },
                 |r, [a, b, c]| match lit(f32::of_bits(b), f32::of_bits(c)) {
                     true => exact_legacy(r, a, b),
                     false => (-f32::MAX).bits(),
@@ -396,9 +388,9 @@ fn extrema<T: Real>(base: &str) -> Option<Handler> {
 macro_rules! exact1 {
     ($T:ident, $f:expr) => {
         |cx, op| {
-            cx.real(
+            cx.real::<$T, 1>(
                 op,
-                |[a]: [$T; 1]| $T::narrow($f(a.widen())),
+                |[a, _, _]| $T::narrow($f(a.widen())),
                 |_, [a, ..]| {
                     let value = || $T::narrow($f($T::of_bits(a).widen())).bits();
                     soft::nan_of::<$T::Soft>(&[a]).unwrap_or_else(value)
@@ -418,16 +410,16 @@ fn integral<T: Real>(base: &str) -> Option<Handler> {
         "v_floor" => exact1!(T, f64::floor),
         "v_rndne" => exact1!(T, f64::round_ties_even),
         "v_fract" => |cx, op| {
-            cx.real(
+            cx.real::<T, 1>(
                 op,
-                |[a]: [T; 1]| T::narrow(fract(a.widen(), T::BELOW_ONE.widen())),
+                |[a, _, _]| T::narrow(fract(a.widen(), T::BELOW_ONE.widen())),
                 |r, [a, ..]| exact_fract::<T>(r, a),
             )
         },
         "v_frexp_mant" => |cx, op| {
-            cx.real(
+            cx.real::<T, 1>(
                 op,
-                |[a]: [T; 1]| T::of_bits(float::mantissa(a)),
+                |[a, _, _]| T::of_bits(float::mantissa(a)),
                 |_, [a, ..]| soft::nan_of::<T::Soft>(&[a]).unwrap_or_else(|| float::mantissa(T::of_bits(a))),
             )
         },
@@ -447,9 +439,9 @@ fn integral32(base: &str) -> Option<Handler> {
     macro_rules! single {
         ($f:expr) => {
             |cx, op| {
-                cx.real(
+                cx.real::<f32, 1>(
                     op,
-                    |[a]: [f32; 1]| $f(a),
+                    |[a, _, _]| $f(a),
                     |_, [a, ..]| {
                         soft::nan_of::<soft::Single>(&[a]).unwrap_or_else(|| $f(f32::of_bits(a)).bits())
                     },
@@ -463,9 +455,9 @@ fn integral32(base: &str) -> Option<Handler> {
         "v_floor" => single!(f32::floor),
         "v_rndne" => single!(f32::round_ties_even),
         "v_fract" => |cx, op| {
-            cx.real(
+            cx.real::<f32, 1>(
                 op,
-                |[a]: [f32; 1]| {
+                |[a, _, _]| {
                     let part = a - a.floor();
                     if part > f32::BELOW_ONE { f32::BELOW_ONE } else { part }
                 },
@@ -539,9 +531,9 @@ fn div_scale<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
 fn div_fmas<T: Real>(cx: &mut Cx<'_>, op: &Op) -> Flow {
     let (exec, vcc) = (cx.wave.exec(), cx.wave.vcc());
     if vcc & exec == 0 {
-        return cx.real(
+        return cx.real::<T, 3>(
             op,
-            |[a, b, c]: [T; 3]| a.fused(b, c),
+            |[a, b, c]| a.fused(b, c),
             |r, [a, b, c]| soft::fma::<T::Soft>(r, a, b, c),
         );
     }

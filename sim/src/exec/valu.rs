@@ -129,33 +129,46 @@ pub(crate) fn fetch<'a, T: Value>(
     at: usize,
     temp: &'a mut [Lanes; 2],
 ) -> Source<'a> {
-    let flush = flushes_of(wave, op, T::FORMAT).0;
+    source(wave, op, at, &T::SHAPE, temp)
+}
+
+/// The one copy of it: hundreds of handlers would hold theirs.
+#[inline(never)]
+fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [Lanes; 2]) -> Source<'a> {
+    let flush = flushes_of(wave, op, shape.format).0;
     if !op.src_modified && !flush {
-        return plain(wave, op.src[at], T::WORDS, temp);
+        return plain(wave, op.src[at], shape.words, temp);
     }
-    modified(wave, op, at, Shape::of::<T>(flush), temp)
+    modified(wave, op, at, shape, flush, temp)
 }
 
 /// What has to be known about a value to modify it.
-#[derive(Clone, Copy)]
 struct Shape {
     words: usize,
     bytes: usize,
     format: Format,
-    flush: bool,
 }
 
-impl Shape {
-    #[inline(always)]
-    fn of<T: Value>(flush: bool) -> Shape {
-        Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, flush }
-    }
+/// A type that has a shape.
+trait Shaped {
+    const SHAPE: Shape;
+}
+
+impl<T: Value> Shaped for T {
+    const SHAPE: Shape = Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT };
 }
 
 /// Reads a source with everything that can happen on the way: another lane, a part of the dword, a changed sign.
 #[cold]
 #[inline(never)]
-fn modified<'a>(wave: &Wave, op: &Op, at: usize, shape: Shape, temp: &'a mut [Lanes; 2]) -> Source<'a> {
+fn modified<'a>(
+    wave: &Wave,
+    op: &Op,
+    at: usize,
+    shape: &Shape,
+    flush: bool,
+    temp: &'a mut [Lanes; 2],
+) -> Source<'a> {
     let mut spare = [[0; 64]; 2];
     let source = plain(wave, op.src[at], shape.words, &mut spare);
     temp[0] = *source[0];
@@ -185,7 +198,7 @@ fn modified<'a>(wave: &Wave, op: &Op, at: usize, shape: Shape, temp: &'a mut [La
     if op.neg >> at & 1 != 0 {
         top.iter_mut().for_each(|value| *value ^= sign);
     }
-    if shape.flush {
+    if flush {
         flush_denormals(temp, shape.format);
     }
     [&temp[0], &temp[1]]
@@ -210,8 +223,8 @@ fn flush_denormals(values: &mut [Lanes; 2], format: Format) {
 
 /// Output modifiers and clamp of a float. "Output modifiers are ignored" in IEEE mode and while output denormals are
 /// enabled; "-0 is flushed to +0" (Vega ISA, "Output modifiers").
-fn modify_result(wave: &Wave, op: &Op, shape: Shape, result: &mut [Lanes; 2]) {
-    let omod = if wave.ieee || !flushes(wave, shape.format).1 { 0 } else { op.omod & 3 };
+fn modify_result(wave: &Wave, op: &Op, format: Format, flush: bool, result: &mut [Lanes; 2]) {
+    let omod = if wave.ieee || !flushes(wave, format).1 { 0 } else { op.omod & 3 };
     if omod != 0 || op.clamp() {
         let scale = [1.0, 2.0, 4.0, 0.5][usize::from(omod)];
         let change = |value: f64| {
@@ -220,7 +233,7 @@ fn modify_result(wave: &Wave, op: &Op, shape: Shape, result: &mut [Lanes; 2]) {
         };
         let [low, high] = &mut *result;
         for (low, high) in low.iter_mut().zip(high) {
-            (*low, *high) = match shape.format {
+            (*low, *high) = match format {
                 Format::F32 => (change(f64::from(f32::from_bits(*low))) as f32).words(),
                 Format::F16 => {
                     half::f16::from_f64(change(f64::from(half::f16::from_bits(*low as u16)))).words()
@@ -232,8 +245,8 @@ fn modify_result(wave: &Wave, op: &Op, shape: Shape, result: &mut [Lanes; 2]) {
     }
     // "If output denormals are disabled, the output modifier is applied and denormals are flushed": also by instructions that
     // flush no denormals of their own, or always.
-    if shape.flush || omod != 0 {
-        flush_denormals(result, shape.format);
+    if flush || omod != 0 {
+        flush_denormals(result, format);
     }
 }
 
@@ -259,7 +272,7 @@ fn place(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
 }
 
 /// Writes the lanes of `mask`.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn write(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     let Some(lanes) = wave.vgpr.get_mut(usize::from(at.wrapping_sub(VGPR0))) else { return };
     if mask == !0 {
@@ -282,34 +295,39 @@ pub(crate) fn write_mask(wave: &mut Wave, code: u16, mask: u64) {
 /// Writes `scratch.result` to the destination.
 #[inline(always)]
 pub(crate) fn finish<T: Value>(wave: &mut Wave, scratch: &mut Scratch, op: &Op) -> Flow {
-    let flush = flushes_of(wave, op, T::FORMAT).1;
+    conclude(wave, scratch, op, &T::SHAPE)
+}
+
+/// The one copy of it.
+#[inline(never)]
+fn conclude(wave: &mut Wave, scratch: &mut Scratch, op: &Op, shape: &Shape) -> Flow {
+    let flush = flushes_of(wave, op, shape.format).1;
     let mut mask = wave.exec();
     if op.dst_modified || flush {
-        mask = finish_slowly(wave, scratch, op, Shape::of::<T>(flush));
+        mask = finish_slowly(wave, scratch, op, shape, flush);
     }
-    put::<T>(wave, scratch, op, mask);
+    put(wave, scratch, op, shape.words, mask);
     Flow::Next
 }
 
 /// Writes `scratch.result` as it is.
-#[inline(always)]
 pub(crate) fn store<T: Value>(wave: &mut Wave, scratch: &Scratch, op: &Op) {
     let exec = wave.exec();
-    put::<T>(wave, scratch, op, exec);
+    put(wave, scratch, op, T::WORDS, exec);
 }
 
 #[inline(always)]
-fn put<T: Value>(wave: &mut Wave, scratch: &Scratch, op: &Op, mask: u64) {
+fn put(wave: &mut Wave, scratch: &Scratch, op: &Op, words: usize, mask: u64) {
     write(wave, op.dst, &scratch.result[0], mask);
-    if T::WORDS == 2 {
+    if words == 2 {
         write(wave, op.dst + 1, &scratch.result[1], mask);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn finish_slowly(wave: &Wave, scratch: &mut Scratch, op: &Op, shape: Shape) -> u64 {
-    modify_result(wave, op, shape, &mut scratch.result);
+fn finish_slowly(wave: &Wave, scratch: &mut Scratch, op: &Op, shape: &Shape, flush: bool) -> u64 {
+    modify_result(wave, op, shape.format, flush, &mut scratch.result);
     if let Some(old) = wave.vgpr.get(usize::from(op.dst.wrapping_sub(VGPR0))) {
         place(op, shape.bytes, old, &mut scratch.result[0]);
     }
@@ -391,26 +409,28 @@ impl Cx<'_> {
     }
 }
 
-/// A handler from an expression over the sources' values.
+/// A handler from an expression over the sources' values. The expression is a function and no closure, because only a
+/// function can insist on being inlined: into the loop, which is compiled for the host's vector unit.
 macro_rules! lanes {
-    (($a:ident: $A:ty) -> $R:ty => $body:expr) => {{
+    (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
+        #[inline(always)]
+        fn lane($($a: $A),*) -> $R {
+            $body
+        }
         fn run(cx: &mut $crate::exec::Cx<'_>, op: &$crate::op::Op) -> $crate::exec::Flow {
-            cx.map1(op, |$a: $A| -> $R { $body })
+            cx.$map(op, lane)
         }
         run as $crate::exec::Handler
     }};
-    (($a:ident: $A:ty, $b:ident: $B:ty) -> $R:ty => $body:expr) => {{
-        fn run(cx: &mut $crate::exec::Cx<'_>, op: &$crate::op::Op) -> $crate::exec::Flow {
-            cx.map2(op, |$a: $A, $b: $B| -> $R { $body })
-        }
-        run as $crate::exec::Handler
-    }};
-    (($a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty) -> $R:ty => $body:expr) => {{
-        fn run(cx: &mut $crate::exec::Cx<'_>, op: &$crate::op::Op) -> $crate::exec::Flow {
-            cx.map3(op, |$a: $A, $b: $B, $c: $C| -> $R { $body })
-        }
-        run as $crate::exec::Handler
-    }};
+    (($a:ident: $A:ty) -> $R:ty => $body:expr) => {
+        $crate::exec::valu::lanes!(@ map1 ($a: $A) -> $R => $body)
+    };
+    (($a:ident: $A:ty, $b:ident: $B:ty) -> $R:ty => $body:expr) => {
+        $crate::exec::valu::lanes!(@ map2 ($a: $A, $b: $B) -> $R => $body)
+    };
+    (($a:ident: $A:ty, $b:ident: $B:ty, $c:ident: $C:ty) -> $R:ty => $body:expr) => {
+        $crate::exec::valu::lanes!(@ map3 ($a: $A, $b: $B, $c: $C) -> $R => $body)
+    };
 }
 pub(crate) use lanes;
 
@@ -439,13 +459,17 @@ narrow!(u16 i16 u32 i32);
 /// A handler from an exact integer expression: what does not fit is cut off, or saturated where CLAMP asks for it.
 macro_rules! clamped {
     (@ $map:ident ($($a:ident: $A:ty),*) -> $R:ty => $body:expr) => {{
+        use $crate::exec::valu::Narrow;
+        #[inline(always)]
+        fn clamped($($a: $A),*) -> $R {
+            <$R>::clamped($body)
+        }
+        #[inline(always)]
+        fn wrapped($($a: $A),*) -> $R {
+            <$R>::wrapped($body)
+        }
         fn run(cx: &mut $crate::exec::Cx<'_>, op: &$crate::op::Op) -> $crate::exec::Flow {
-            use $crate::exec::valu::Narrow;
-            if op.clamp() {
-                cx.$map(op, |$($a: $A),*| <$R>::clamped($body))
-            } else {
-                cx.$map(op, |$($a: $A),*| <$R>::wrapped($body))
-            }
+            if op.clamp() { cx.$map(op, clamped) } else { cx.$map(op, wrapped) }
         }
         run as $crate::exec::Handler
     }};

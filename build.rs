@@ -1,0 +1,11 @@
+//! How the command line is linked.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
+    // A program at a fixed place has its tables of pointers ready: the thousands of relocations that it would begin with
+    // take as long as a small kernel, and a quarter of a megabyte.
+    if is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release") {
+        println!("cargo:rustc-link-arg-bins=-no-pie");
+    }
+}
