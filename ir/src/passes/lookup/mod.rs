@@ -80,11 +80,12 @@ impl Tables {
 /// Replaces the switches for which that is shorter. Returns whether there was one.
 pub fn run(func: &mut Function, tables: &mut Tables) -> bool {
     let mut changed = false;
+    let mut sources = Vec::new();
     for at in 0..func.layout.len() {
         let block = func.layout[at];
         let Some(inst) = func.terminator(block) else { continue };
         if let Op::Switch(_) = func.insts[inst].op
-            && let Some(plan) = Plan::new(func, inst)
+            && let Some(plan) = Plan::new(func, inst, sources_of_others(func, &mut sources))
         {
             plan.apply(func, block, inst, tables);
             changed = true;
@@ -93,12 +94,35 @@ pub fn run(func: &mut Function, tables: &mut Tables) -> bool {
     changed
 }
 
+/// By block: some value of it is used in another one, so there must be no way past it. Found at the first call.
+fn sources_of_others<'a>(func: &Function, sources: &'a mut Vec<bool>) -> &'a [bool] {
+    if sources.is_empty() {
+        sources.resize(func.blocks.len(), false);
+        for &block in &func.layout {
+            for &arg in func.blocks[block].insts.iter().flat_map(|&inst| func.args(inst)) {
+                let home = func.block_of(arg);
+                sources[home.as_u32() as usize] |= home != block;
+            }
+        }
+    }
+    sources
+}
+
 /// Where an edge goes, past a block that only jumps, and what it passes there.
-fn goes_to(func: &Function, inst: Inst, edge: usize, past: bool) -> Option<(Block, Vec<Value>)> {
+fn goes_to(
+    func: &Function,
+    inst: Inst,
+    edge: usize,
+    past: bool,
+    sources: &[bool],
+) -> Option<(Block, Vec<Value>)> {
     let to = func.branch_target(inst, edge)?;
     let args = func.branch_args(inst, edge);
     if !past {
         return Some((to, args.to_vec()));
+    }
+    if sources.get(to.as_u32() as usize) != Some(&false) {
+        return None;
     }
     let (&last, before) = func.blocks[to].insts.split_last()?;
     let Op::Jump(next) = func.insts[last].op else { return None };
@@ -140,7 +164,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(func: &Function, inst: Inst) -> Option<Plan> {
+    fn new(func: &Function, inst: Inst, sources: &[bool]) -> Option<Plan> {
         let Op::Switch(switch) = func.insts[inst].op else { return None };
         let value = func.args(inst)[0];
         let cases = merged(func, inst, switch);
@@ -153,10 +177,11 @@ impl Plan {
         let count = (last.hi - lo).checked_add(1).filter(|&count| count <= most)?;
         let first_edge = first.edge as usize;
         // A block that only jumps on may be where the cases meet, or on the way there.
-        let places = [true, false].into_iter().filter_map(|past| goes_to(func, inst, first_edge, past));
+        let places =
+            [true, false].into_iter().filter_map(|past| goes_to(func, inst, first_edge, past, sources));
         for (to, _) in places {
             let found = Plan { ty, to, lo, count, columns: Vec::new(), elsewhere: false };
-            if let Some(plan) = found.fill(func, inst, value, &cases) {
+            if let Some(plan) = found.fill(func, inst, value, &cases, sources) {
                 return Some(plan);
             }
         }
@@ -164,11 +189,18 @@ impl Plan {
     }
 
     /// Looks at what is passed by every edge; nothing if the switch is to stay.
-    fn fill(mut self, func: &Function, inst: Inst, value: Value, cases: &[Case]) -> Option<Plan> {
+    fn fill(
+        mut self,
+        func: &Function,
+        inst: Inst,
+        value: Value,
+        cases: &[Case],
+        sources: &[bool],
+    ) -> Option<Plan> {
         let edge_args = |edge: usize| {
             [false, true]
                 .into_iter()
-                .find_map(|past| goes_to(func, inst, edge, past).filter(|(to, _)| *to == self.to))
+                .find_map(|past| goes_to(func, inst, edge, past, sources).filter(|(to, _)| *to == self.to))
                 .map(|(_, args)| args)
         };
         let dense = cases.windows(2).all(|pair| pair[0].hi + 1 == pair[1].lo);
