@@ -239,7 +239,7 @@ impl Compiler {
         if self.target.compiles() {
             return Ok(());
         }
-        Err(Error::Unsupported { what: "nothing".to_owned(), target: self.target.to_string(), place: None })
+        Err(Error::Unsupported { what: "compiling".to_owned(), target: self.target.to_string(), place: None })
     }
 
     /// The passes from verified IR on.

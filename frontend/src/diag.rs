@@ -153,7 +153,9 @@ impl Diagnostics {
         }
         let errors = self.list.iter().filter(|d| d.severity == Severity::Error).count();
         let plural = if errors == 1 { "" } else { "s" };
-        let _ = writeln!(out, "{errors} error{plural} in {file_name}");
+        // Some errors are of no file.
+        let place = if file_name.is_empty() { String::new() } else { format!(" in {file_name}") };
+        let _ = writeln!(out, "{errors} error{plural}{place}");
         out
     }
 

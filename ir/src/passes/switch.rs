@@ -24,8 +24,9 @@ use rustc_hash::FxHashMap;
 /// As many cases are asked for one by one, if the operand is uniform.
 const LINEAR: usize = 3;
 
-/// From so many cases on, a jump table pays: it takes nine instructions and two jumps from the operand to any arm, a tree two
-/// instructions for each halving and on average a jump for every other. Its code is shorter from eight cases on.
+/// From so many cases on, a jump table pays: it takes eight instructions and two jumps from the operand to any arm, a tree two
+/// instructions for each halving and a jump for every other. Over all arms of 16 cases a wave executes 1.1 instructions less, of 32 cases
+/// 3.1, and the code is 9 and 25 instructions shorter.
 const MIN_ROW: usize = 16;
 /// Entries of a jump table: at most so many for each case, of four bytes, where a case of a tree takes twelve, and so many in all,
 /// as a table is a run of code that branches have to jump over.
