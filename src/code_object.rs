@@ -4,7 +4,9 @@ use crate::error::Error;
 use emit::{EmitError, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
+use smol_str::SmolStr;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// A compiled translation unit.
 ///
@@ -14,10 +16,24 @@ use std::fmt;
 pub struct CodeObject {
     target: Subtarget,
     bytes: Vec<u8>,
-    kernels: Vec<KernelInfo>,
-    signatures: Vec<ir::KernelInfo>,
+    signatures: Vec<Signature>,
+    /// Parameters of the kernels, one kernel after the other.
+    params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
     code: Archive,
+    /// Made when someone asks for it.
+    kernels: OnceLock<Vec<KernelInfo>>,
+}
+
+/// A kernel, but for its parameters and its code.
+#[derive(Clone)]
+struct Signature {
+    info: ir::KernelInfo,
+    /// How many of the parameters are its own.
+    params: usize,
+    name: SmolStr,
+    kernarg_size: u32,
+    resources: Resources,
 }
 
 /// One argument of a kernel.
@@ -25,9 +41,9 @@ pub struct CodeObject {
 #[non_exhaustive]
 pub struct KernelArg {
     /// Name.
-    pub name: String,
+    pub name: SmolStr,
     /// Type as the source writes it.
-    pub type_name: String,
+    pub type_name: SmolStr,
     /// Byte offset in the kernarg segment.
     pub offset: u32,
     /// Bytes.
@@ -65,7 +81,7 @@ pub struct Resources {
 #[non_exhaustive]
 pub struct KernelInfo {
     /// Name; the descriptor's symbol is `NAME.kd`.
-    pub name: String,
+    pub name: SmolStr,
     /// Arguments in order.
     pub args: Vec<KernelArg>,
     /// Bytes of the kernarg segment.
@@ -169,7 +185,7 @@ impl KernelInfo {
             let mut scalar = [0; 8];
             let bytes = arg.bytes(&mut scalar);
             if bytes.len() != info.size as usize {
-                let (name, given) = (info.name.clone(), bytes.len() as u32);
+                let (name, given) = (info.name.to_string(), bytes.len() as u32);
                 return Err(PackError::Size { name, expected: info.size, given });
             }
             let at = info.offset as usize;
@@ -185,7 +201,7 @@ impl fmt::Debug for CodeObject {
         let mut object = f.debug_struct("CodeObject");
         object
             .field("target", &self.target.to_string())
-            .field("kernels", &self.kernels)
+            .field("kernels", &self.kernels())
             .finish_non_exhaustive()
     }
 }
@@ -196,22 +212,36 @@ impl CodeObject {
         target: Subtarget,
         module: &mut ir::Module,
         code: &[MachFunc],
+        emitter: &mut emit::Context,
     ) -> Result<CodeObject, Error> {
-        let signatures: Vec<_> = module.funcs.values_mut().filter_map(|func| func.kernel.take()).collect();
+        let mut signatures = Vec::with_capacity(code.len());
+        let infos = || module.funcs.values().filter_map(|func| func.kernel.as_ref());
+        let mut params = Vec::with_capacity(infos().map(|info| info.params.len()).sum());
+        let infos = module.funcs.values_mut().filter_map(|func| func.kernel.as_mut());
+        for (info, func) in infos.zip(code) {
+            let count = info.params.len();
+            params.append(&mut info.params);
+            signatures.push(Signature {
+                info: info.clone(),
+                params: count,
+                name: func.name.as_str().into(),
+                kernarg_size: func.kernarg_size,
+                resources: resources(&target, info, func),
+            });
+        }
         let referenced = referenced(module.globals.len(), code);
-        let is_emitted = |(id, global): &(ir::Global, ir::GlobalData)| match global.space {
+        let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             Space::Global => true,
             Space::Constant => referenced[id.as_u32() as usize],
             _ => false,
         };
-        let variables = std::mem::take(&mut module.globals).into_iter().filter(is_emitted).collect();
-        let kernels =
-            signatures.iter().zip(code).map(|(info, func)| kernel_info(&target, info, func)).collect();
+        let variables =
+            module.globals.iter().filter(is_emitted).map(|(id, global)| (id, global.clone())).collect();
+        let (bytes, kernels) = (Vec::new(), OnceLock::new());
         let archive = Archive::of(code);
-        let mut object =
-            CodeObject { target, bytes: Vec::new(), kernels, signatures, variables, code: archive };
-        object.bytes =
-            emit::elf::loadable(&object.program(code)).map_err(|error| not_written(error, &target))?;
+        let mut object = CodeObject { target, bytes, signatures, params, variables, code: archive, kernels };
+        let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
+        object.bytes = bytes.map_err(|error| not_written(error, &target))?;
         Ok(object)
     }
 
@@ -232,12 +262,23 @@ impl CodeObject {
 
     /// Its kernels, in source order.
     pub fn kernels(&self) -> &[KernelInfo] {
-        &self.kernels
+        self.kernels
+            .get_or_init(|| self.with_params().map(|(kernel, own)| kernel_info(kernel, own)).collect())
+    }
+
+    /// The kernels, each with its parameters.
+    fn with_params(&self) -> impl Iterator<Item = (&Signature, &[ir::KernelParam])> {
+        let mut left = self.params.as_slice();
+        self.signatures.iter().map(move |kernel| {
+            let (own, others) = left.split_at(kernel.params);
+            left = others;
+            (kernel, own)
+        })
     }
 
     /// A relocatable ELF file with the same code, for a linker.
     pub fn relocatable(&self) -> Result<Vec<u8>, Error> {
-        emit::elf::relocatable(&self.program(&self.code.funcs()))
+        self.with_program(&self.code.funcs(), emit::elf::relocatable)
             .map_err(|error| not_written(error, &self.target))
     }
 
@@ -245,13 +286,14 @@ impl CodeObject {
     /// instructions as comments.
     pub fn assembly(&self, source: Option<(&str, &str)>) -> Result<String, Error> {
         let source = source.map(|(name, text)| emit::asm::Source { name, text });
-        emit::asm::listing(&self.program(&self.code.funcs()), source)
+        self.with_program(&self.code.funcs(), |program| emit::asm::listing(program, source))
             .map_err(|error| not_written(error, &self.target))
     }
 
     /// The metadata note as YAML.
     pub fn metadata(&self) -> String {
-        emit::metadata::yaml(&emit::metadata::tree(&self.program(&self.code.funcs())))
+        let yaml = |program: &Program| emit::metadata::yaml(&emit::metadata::tree(program));
+        self.with_program(&self.code.funcs(), yaml)
     }
 
     /// The final machine code as text.
@@ -259,19 +301,29 @@ impl CodeObject {
         self.code.funcs().iter().map(|func| func.dump(&self.target)).collect()
     }
 
-    /// The emitter's view of it.
-    fn program<'a>(&'a self, code: &'a [MachFunc]) -> Program<'a> {
-        let kernels = self.signatures.iter().zip(code).map(|(info, func)| kernel(info, func)).collect();
-        let variable = |(id, global): &'a (ir::Global, ir::GlobalData)| emit::Variable {
-            id: id.as_u32(),
-            name: &global.name,
-            size: global.size,
-            align: global.align,
-            init: &global.init,
-            writable: global.space == Space::Global,
-        };
-        let variables = self.variables.iter().map(variable).collect();
-        Program { target: self.target, kernels, variables }
+    /// Does something with the emitter's view of it.
+    fn with_program<T>(&self, code: &[MachFunc], f: impl FnOnce(&Program) -> T) -> T {
+        let args: Vec<emit::Arg<'_>> = self.params.iter().map(argument).collect();
+        let mut left = args.as_slice();
+        let mut kernels = Vec::with_capacity(code.len());
+        for ((signature, params), func) in self.with_params().zip(code) {
+            let (own, others) = left.split_at(params.len());
+            left = others;
+            kernels.push(kernel(signature, (params, own), func));
+        }
+        let variables = self.variables.iter().map(|(id, global)| variable(*id, global)).collect();
+        f(&Program { target: self.target, kernels, variables })
+    }
+}
+
+fn variable(id: ir::Global, global: &ir::GlobalData) -> emit::Variable<'_> {
+    emit::Variable {
+        id: id.as_u32(),
+        name: &global.name,
+        size: global.size,
+        align: global.align,
+        init: &global.init,
+        writable: global.space == Space::Global,
     }
 }
 
@@ -294,11 +346,15 @@ fn referenced(globals: usize, code: &[MachFunc]) -> Vec<bool> {
     referenced
 }
 
-fn kernel<'a>(info: &'a ir::KernelInfo, func: &'a MachFunc) -> emit::Kernel<'a> {
+fn kernel<'a>(
+    Signature { info, .. }: &'a Signature,
+    (params, args): (&[ir::KernelParam], &'a [emit::Arg<'a>]),
+    func: &'a MachFunc,
+) -> emit::Kernel<'a> {
     emit::Kernel {
         func,
-        args: info.params.iter().map(argument).collect(),
-        kernarg_align: info.params.iter().map(|param| param.align).max().unwrap_or(1).max(8),
+        args,
+        kernarg_align: params.iter().map(|param| param.align).max().unwrap_or(1).max(8),
         reqd_workgroup_size: info.reqd_workgroup_size,
         workgroup_size_hint: info.workgroup_size_hint,
         vec_type_hint: info.vec_type_hint.as_deref(),
@@ -331,36 +387,38 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
 }
 
 /// What the host gets to know of a kernel.
-fn kernel_info(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> KernelInfo {
+fn kernel_info(kernel: &Signature, params: &[ir::KernelParam]) -> KernelInfo {
+    let arg = |param: &ir::KernelParam| KernelArg {
+        name: param.name.clone(),
+        type_name: param.type_name.clone(),
+        offset: param.offset,
+        size: param.size,
+        is_pointer: param.kind != ParamKind::ByValue,
+    };
+    KernelInfo {
+        name: kernel.name.clone(),
+        args: params.iter().map(arg).collect(),
+        kernarg_size: kernel.kernarg_size,
+        workgroup_size: kernel.info.reqd_workgroup_size,
+        resources: kernel.resources,
+    }
+}
+
+/// What a wave of the kernel occupies.
+fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> Resources {
     let insts = || func.blocks.values().flat_map(|block| &block.insts);
     let words: usize = insts().map(|inst| isa::size_in_words(target, inst)).sum();
     let sgprs = emit::descriptor::registers(target, func).total_sgprs(target);
     let group = info.max_flat_workgroup_size();
-    KernelInfo {
-        name: func.name.clone(),
-        args: info
-            .params
-            .iter()
-            .map(|param| KernelArg {
-                name: param.name.clone(),
-                type_name: param.type_name.clone(),
-                offset: param.offset,
-                size: param.size,
-                is_pointer: param.kind != ParamKind::ByValue,
-            })
-            .collect(),
-        kernarg_size: func.kernarg_size,
-        workgroup_size: info.reqd_workgroup_size,
-        resources: Resources {
-            vgprs: func.vgprs,
-            sgprs,
-            lds: func.lds_size,
-            scratch: func.scratch_size,
-            spilled_vgprs: func.spilled.vgprs,
-            spilled_sgprs: func.spilled.sgprs,
-            code_bytes: words as u32 * 4,
-            instructions: insts().count() as u32,
-            occupancy: Occupancy::new(target, &Usage { vgprs: func.vgprs, sgprs, lds: func.lds_size, group }),
-        },
+    Resources {
+        vgprs: func.vgprs,
+        sgprs,
+        lds: func.lds_size,
+        scratch: func.scratch_size,
+        spilled_vgprs: func.spilled.vgprs,
+        spilled_sgprs: func.spilled.sgprs,
+        code_bytes: words as u32 * 4,
+        instructions: insts().count() as u32,
+        occupancy: Occupancy::new(target, &Usage { vgprs: func.vgprs, sgprs, lds: func.lds_size, group }),
     }
 }

@@ -58,11 +58,15 @@ impl Observer for KeepIr {
 pub struct Compiler {
     target: Subtarget,
     lacks: &'static [isa::Opcode],
+    frontend: frontend::Context,
     passes: ir::passes::PassContext,
     /// Worked out when there is something to compile for the first time.
     model: Option<memmodel::Model>,
-    /// One a thread.
+    /// As many as the machine runs, unless it is said how many.
+    threads: Option<usize>,
+    /// One a thread that was needed so far.
     scratch: Vec<Scratch>,
+    emitter: emit::Context,
     /// Machine functions of the kernels before, for their memory; the next one last.
     spare: Vec<MachFunc>,
 }
@@ -92,17 +96,17 @@ impl Compiler {
     /// A compiler for a processor, in the modes that the [`Subtarget`] says; a [`Target`](isa::Target) alone stands
     /// for its usual ones.
     pub fn new(target: impl Into<Subtarget>) -> Compiler {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut compiler = Compiler {
+        Compiler {
             target: target.into(),
             lacks: &[],
+            frontend: Default::default(),
             passes: Default::default(),
             model: None,
+            threads: None,
             scratch: Vec::new(),
+            emitter: Default::default(),
             spare: Vec::new(),
-        };
-        compiler.set_threads(threads);
-        compiler
+        }
     }
 
     /// The same without some of the processor's instructions, to try what others do for want of them.
@@ -114,7 +118,7 @@ impl Compiler {
     /// How many threads may work on a module of several kernels: by default as many as the machine runs at a time. The
     /// bytes do not depend on it. Small modules never take more than one.
     pub fn set_threads(&mut self, threads: usize) {
-        self.scratch.resize_with(threads.max(1), Scratch::default);
+        self.threads = Some(threads.max(1));
     }
 
     /// The processor and the modes it compiles for.
@@ -158,7 +162,7 @@ impl Compiler {
         match range.input() {
             Form::Source => {
                 let job = Job { source: Some(text), ..job };
-                let module = job.frontend(text, observer)?;
+                let module = job.frontend(text, &mut self.frontend, observer)?;
                 self.module(module, &job, observer)
             }
             Form::Ir => {
@@ -283,23 +287,36 @@ impl Compiler {
                 none.insert(model.map_err(|missing| lacking(&missing, &self.target))?)
             }
         };
-        let code = parallel::kernels(&mut self.scratch, &mut self.spare, model, &module, job, observer)?;
+        let code = parallel::kernels(
+            (&mut self.scratch, self.threads),
+            &mut self.spare,
+            model,
+            &mut module,
+            job,
+            observer,
+        )?;
         if !job.range.has_emit() {
             return Ok(Program::MachineIr(module, code));
         }
-        let object = CodeObject::new(self.target, &mut module, &code)?;
+        let object = CodeObject::new(self.target, &mut module, &code, &mut self.emitter)?;
         observer.done("emit");
         self.spare.extend(code.into_iter().rev());
+        self.frontend.recycle(module);
         Ok(Program::Object(Box::new(object)))
     }
 }
 
 impl Job<'_> {
     /// Source text to IR.
-    fn frontend(&self, text: &str, observer: &mut dyn Observer) -> Result<ir::Module, Error> {
+    fn frontend(
+        &self,
+        text: &str,
+        frontend: &mut frontend::Context,
+        observer: &mut dyn Observer,
+    ) -> Result<ir::Module, Error> {
         let Options { params, fp_contract, .. } = self.options;
-        let frontend = frontend::Options { params, fp_contract: *fp_contract };
-        let module = frontend::compile(&self.options.file_name, text, &frontend)?;
+        let options = frontend::Options { params, fp_contract: *fp_contract };
+        let module = frontend.compile(&self.options.file_name, text, &options)?;
         self.after_ir_pass("frontend", &module)?;
         observer.ir("frontend", &module);
         Ok(module)
@@ -323,7 +340,7 @@ impl Scratch {
     pub fn kernel(
         &mut self,
         (model, module): (&memmodel::Model, &ir::Module),
-        (index, func): (usize, &ir::Function),
+        (index, func): (usize, &mut ir::Function),
         mut mach: MachFunc,
         job: &Job<'_>,
         observer: &mut dyn Observer,
@@ -333,9 +350,9 @@ impl Scratch {
             check_read(read, target, job.range)?;
             mach = read.clone();
         }
-        let kernel = Kernel { target, model, module, func, job };
+        let mut kernel = Kernel { target, model, module, func, job };
         for (name, pass) in &MACHINE[job.range.machine()] {
-            pass(self, &kernel, &mut mach)?;
+            pass(self, &mut kernel, &mut mach)?;
             observer.mir(name, target, &mach);
             job.budget.time()?;
         }
@@ -347,13 +364,14 @@ impl Scratch {
 pub(crate) struct Kernel<'a> {
     target: &'a Subtarget,
     model: &'a memmodel::Model,
+    /// Without its functions.
     module: &'a ir::Module,
-    func: &'a ir::Function,
+    func: &'a mut ir::Function,
     job: &'a Job<'a>,
 }
 
 /// A pass over a kernel's machine IR.
-type MachinePass = fn(&mut Scratch, &Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
+type MachinePass = fn(&mut Scratch, &mut Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
 
 /// The passes between the optimiser and the writer of the object.
 pub(crate) const MACHINE: [(&str, MachinePass); 9] = [
@@ -388,25 +406,26 @@ const _: () = assert!(matches!(MACHINE[LEGALIZATION].0.as_bytes(), b"legalize"))
 const ALLOCATION: usize = 3;
 const _: () = assert!(matches!(MACHINE[ALLOCATION].0.as_bytes(), b"regalloc"));
 
-fn select(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    let selection = kernel.selection();
     let Kernel { target, module, func, job, .. } = kernel;
-    isel::select_into(module, func, target, &kernel.selection(), &mut scratch.isel, mach)
+    isel::select_into(module, func, target, &selection, &mut scratch.isel, mach)
         .map_err(|error| unsupported(error, job))?;
     verify_machine("isel", kernel, mach, isel::verify::verify_selected)
 }
 
-fn legalize(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel)
         .map_err(|error| unsupported(error, kernel.job))?;
     verify_machine("legalize", kernel, mach, isel::verify::verify)
 }
 
-fn schedule(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+fn schedule(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::schedule(mach, kernel.target, &kernel.selection(), &mut scratch.isel);
     verify_machine("schedule", kernel, mach, isel::verify::verify)
 }
 
-fn allocate(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+fn allocate(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let Kernel { target, func, job, .. } = kernel;
     let options = regalloc::Options {
         budget_vgprs: vgpr_budget(target, func),
@@ -420,7 +439,7 @@ fn allocate(scratch: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> 
     Ok(())
 }
 
-fn choose_forms(_: &mut Scratch, kernel: &Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+fn choose_forms(_: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     for block in mach.blocks.values_mut() {
         block.insts.iter_mut().for_each(|inst| isa::choose_form(kernel.target, inst));
     }

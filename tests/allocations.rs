@@ -1,7 +1,7 @@
-//! How often a warm compiler allocates. Passes keep their memory; what remains is lists of the IR and the machine code that
-//! belong to one block, tables of a kernel, and the object.
+//! How often a warm compiler allocates. Everything between the source and the object keeps its memory from one compilation to
+//! the next; what remains is the object itself, which belongs to the caller, and lists that are longer than most.
 //!
-//! `cargo test --test allocations -- --nocapture` prints the table..
+//! `cargo test --test allocations -- --nocapture` prints the table.
 
 mod common;
 
@@ -11,13 +11,17 @@ use std::fmt::Write;
 use testkit::shapes::SHAPES;
 
 /// Most allocations for a hundred machine instructions, over all programs. The aim is 2.
-const PER_HUNDRED: u64 = 95;
+const PER_HUNDRED: u64 = 4;
+/// Compilations until a compiler is warm: memory goes from hand to hand, and ends up where it is needed.
+const WARM: usize = 3;
 
 /// What one compilation allocated, after others like it.
 struct Row {
     name: String,
     instructions: u64,
     allocations: u64,
+    /// Registers ran out.
+    spills: bool,
 }
 
 impl Row {
@@ -25,19 +29,27 @@ impl Row {
         let options = Options { verify: false, ..Options::default() };
         let mut compile =
             || compiler.compile(source, &options).unwrap_or_else(|error| panic!("{name}: {}", error.code()));
-        compile();
+        (0..WARM).for_each(|_| drop(compile()));
         let mut object = None;
         let info = measure(|| object = Some(compile()));
         let kernels = object.iter().flat_map(|object| object.kernels());
-        let instructions = kernels.map(|kernel| u64::from(kernel.resources.instructions)).sum();
-        Row { name, instructions, allocations: info.count_total }
+        let instructions = kernels.clone().map(|kernel| u64::from(kernel.resources.instructions)).sum();
+        let spilled =
+            |kernel: &kernc::KernelInfo| kernel.resources.spilled_sgprs + kernel.resources.spilled_vgprs;
+        let spills = kernels.map(spilled).sum::<u32>() > 0;
+        Row { name, instructions, allocations: info.count_total, spills }
     }
+}
+
+fn compiler() -> Compiler {
+    let mut compiler = Compiler::new(Target::by_name("gfx906").expect("a known processor"));
+    compiler.set_threads(1);
+    compiler
 }
 
 #[test]
 fn warm_compilers_allocate_little() {
-    let mut compiler = Compiler::new(Target::by_name("gfx906").expect("a known processor"));
-    compiler.set_threads(1);
+    let mut compiler = compiler();
     let mut rows: Vec<Row> = common::KERNELS
         .iter()
         .map(|name| Row::of((*name).to_owned(), &common::source(name), &mut compiler))
@@ -63,4 +75,20 @@ fn warm_compilers_allocate_little() {
         allocations * 100 <= instructions * PER_HUNDRED,
         "{allocations} allocations for {instructions} instructions, more than {PER_HUNDRED} for 100:\n{table}"
     );
+}
+
+/// No shape has a list of its own for each of its parts: of four times the size, it does not take twice the allocations.
+/// Where registers run out, regalloc2 is asked, which keeps no memory.
+#[test]
+fn allocations_do_not_grow_with_the_program() {
+    let mut compiler = compiler();
+    for shape in SHAPES {
+        let n = shape.base.min(120);
+        let row = |n: usize| Row::of(format!("{} {n}", shape.name), &(shape.source)(n), &mut compiler);
+        let [small, large] = [n, 4 * n].map(row);
+        let (few, more) = (small.allocations, large.allocations);
+        println!("{:20} {few:5} at {n:3} {more:5} at {:3} {}", shape.name, 4 * n, large.spills);
+        let grows = more > 2 * few + 10;
+        assert!(!grows || large.spills, "{}: {few} allocations at {n}, {more} at {}", shape.name, 4 * n);
+    }
 }

@@ -14,6 +14,8 @@ pub struct Code {
     pub fixups: Vec<Fixup>,
     /// Number of instructions.
     pub instructions: u32,
+    /// Words that are branches, and where to.
+    branches: Vec<(usize, MBlock)>,
 }
 
 /// A literal to be filled with the distance to a variable.
@@ -28,9 +30,40 @@ pub struct Fixup {
 }
 
 /// Encodes a function. Blocks follow each other in index order.
+///
+/// # Errors
+/// An instruction or a distance that has no encoding.
 pub fn encode(target: &Subtarget, func: &MachFunc) -> Result<Code, EmitError> {
     let mut code = Code::default();
-    let mut branches = Vec::new();
+    code.encode(target, func)?;
+    Ok(code)
+}
+
+impl Code {
+    /// As [`encode`], in the memory of other code.
+    ///
+    /// # Errors
+    /// As [`encode`].
+    pub fn encode(&mut self, target: &Subtarget, func: &MachFunc) -> Result<(), EmitError> {
+        self.words.clear();
+        self.blocks.clear();
+        self.fixups.clear();
+        self.instructions = 0;
+        self.branches.clear();
+        let mut branches = std::mem::take(&mut self.branches);
+        encode_blocks(target, func, self, &mut branches)?;
+        patch_branches(func, self, &branches)?;
+        self.branches = branches;
+        Ok(())
+    }
+}
+
+fn encode_blocks(
+    target: &Subtarget,
+    func: &MachFunc,
+    code: &mut Code,
+    branches: &mut Vec<(usize, MBlock)>,
+) -> Result<(), EmitError> {
     let mut origin = 0;
     let mut in_table = false;
     for (id, block) in func.blocks.iter() {
@@ -73,8 +106,7 @@ pub fn encode(target: &Subtarget, func: &MachFunc) -> Result<Code, EmitError> {
             }
         }
     }
-    patch_branches(func, &mut code, &branches)?;
-    Ok(code)
+    Ok(())
 }
 
 fn branch_target(inst: &MachInst) -> Option<MBlock> {

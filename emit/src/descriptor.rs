@@ -9,9 +9,12 @@ use std::fmt::Write;
 /// The command processor reads descriptors from multiples of this.
 pub const ALIGN: u64 = 64;
 
+/// What is behind a kernel's name in the symbol of its descriptor.
+pub const SUFFIX: &str = ".kd";
+
 /// The symbol of a kernel's descriptor.
 pub fn symbol(kernel: &str) -> String {
-    format!("{kernel}.kd")
+    format!("{kernel}{SUFFIX}")
 }
 
 /// Registers that a kernel occupies. Our code never touches XNACK_MASK; where accesses are replayed, the hardware does.

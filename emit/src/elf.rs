@@ -2,7 +2,8 @@
 //!
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
-use crate::{EmitError, Program, by_id, code, descriptor, metadata};
+use crate::{Context, EmitError, Program, by_id, code, descriptor, metadata};
+use bumpalo::Bump;
 use isa::RelocRef;
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
@@ -11,20 +12,43 @@ use objwriter::elf::{
 use objwriter::note::{self, NT_METADATA};
 
 /// A loadable object: no linker is needed.
+///
+/// # Errors
+/// See [`EmitError`].
 pub fn loadable(program: &Program) -> Result<Vec<u8>, EmitError> {
-    write(program, objwriter::elf::loadable)
+    loadable_in(program, &mut Context::default())
+}
+
+/// As [`loadable`], in memory that was used before.
+///
+/// # Errors
+/// See [`EmitError`].
+pub fn loadable_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, EmitError> {
+    write(program, ctx, |object, bump| objwriter::elf::loadable_in(object, bump))
 }
 
 /// A relocatable object.
+///
+/// # Errors
+/// See [`EmitError`].
 pub fn relocatable(program: &Program) -> Result<Vec<u8>, EmitError> {
-    write(program, objwriter::elf::relocatable)
+    write(program, &mut Context::default(), |object, _| objwriter::elf::relocatable(object))
 }
 
-fn write(program: &Program, file: fn(&Object) -> Result<Vec<u8>, String>) -> Result<Vec<u8>, EmitError> {
+fn write(
+    program: &Program,
+    ctx: &mut Context,
+    file: impl for<'o> Fn(&'o Object<'o>, &'o Bump) -> Result<Vec<u8>, String>,
+) -> Result<Vec<u8>, EmitError> {
     program.check()?;
-    let names: Vec<String> =
-        program.kernels.iter().map(|kernel| descriptor::symbol(&kernel.func.name)).collect();
-    let mut image = Image::new(program, &names);
+    ctx.bump.reset();
+    ctx.names.clear();
+    for kernel in &program.kernels {
+        ctx.names.push_str(&kernel.func.name);
+        ctx.names.push_str(descriptor::SUFFIX);
+    }
+    let Context { bump, names, image: memory } = ctx;
+    let mut image = Image::new(program, names, std::mem::take(memory));
     for (number, _) in program.kernels.iter().enumerate() {
         image.code(number)?;
     }
@@ -35,7 +59,43 @@ fn write(program: &Program, file: fn(&Object) -> Result<Vec<u8>, String>) -> Res
     for number in 0..program.variables.len() {
         image.variable(number);
     }
-    file(&image.finish()).map_err(EmitError::Container)
+    let (object, code) = image.finish();
+    let written = file(&object, bump).map_err(EmitError::Container);
+    *memory = Memory::of(object, code);
+    written
+}
+
+/// What an image is made in.
+#[derive(Default)]
+pub(crate) struct Memory {
+    code: code::Code,
+    /// Contents of sections and what depends on addresses, by [`TEXT`] and so on.
+    sections: [(Vec<u8>, Vec<Relocation>); 4],
+    order: Vec<Target>,
+}
+
+impl Memory {
+    /// That of an object that has been written.
+    fn of(object: Object, code: code::Code) -> Memory {
+        let mut memory = Memory { code, order: object.order, ..Memory::default() };
+        memory.order.clear();
+        for section in object.sections {
+            let number = [TEXT, RODATA, DATA, NOTE].into_iter().find(|&n| NAMES[n as usize] == section.name);
+            let Some(number) = number else { continue };
+            let (mut data, mut relocations) = (section.data.into_owned(), section.relocations);
+            data.clear();
+            relocations.clear();
+            memory.sections[number as usize] = (data, relocations);
+        }
+        memory
+    }
+
+    /// An empty section.
+    fn section<'a>(&mut self, number: u32, kind: u32, flags: u64) -> Section<'a> {
+        let (data, relocations) = std::mem::take(&mut self.sections[number as usize]);
+        let (name, flags) = (NAMES[number as usize], SHF_ALLOC | flags);
+        Section { name, kind, flags, align: 1, data: data.into(), relocations, ..Section::default() }
+    }
 }
 
 /// Kernels begin at multiples of this (seed 000, line 2567: the entry must be 256-byte aligned).
@@ -47,6 +107,9 @@ const PADDING: u32 = 0xbf80_0000;
 const TEXT: u32 = 0;
 const RODATA: u32 = 1;
 const DATA: u32 = 2;
+/// Of those that have no number in the object before it is complete.
+const NOTE: u32 = 3;
+const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
 
 /// An object under construction. Symbol `n` is kernel `n`; their descriptors follow, then the variables.
 struct Image<'a> {
@@ -54,6 +117,7 @@ struct Image<'a> {
     text: Section<'a>,
     rodata: Section<'a>,
     data: Section<'a>,
+    note: Section<'a>,
     symbols: Vec<Symbol<'a>>,
     /// In the order in which the text names them.
     order: Vec<Target>,
@@ -61,40 +125,47 @@ struct Image<'a> {
     is_named: Vec<bool>,
     /// Number of the variable of each id.
     variables: Vec<Option<u32>>,
-}
-
-fn section(name: &str, flags: u64) -> Section<'_> {
-    Section { name, kind: SHT_PROGBITS, flags: SHF_ALLOC | flags, align: 1, ..Section::default() }
+    /// Of the kernel at hand.
+    code: code::Code,
 }
 
 impl<'a> Image<'a> {
-    fn new(program: &'a Program<'a>, descriptors: &'a [String]) -> Image<'a> {
+    /// `descriptors`: the names of their symbols, one behind the other.
+    fn new(program: &'a Program<'a>, mut descriptors: &'a str, mut memory: Memory) -> Image<'a> {
         let symbol = |name, visibility, kind| {
             let place = Place::Undefined;
             Symbol { name, binding: STB_GLOBAL, visibility, kind, size: 0, place }
         };
         let kernels = program.kernels.iter().map(|kernel| &*kernel.func.name);
-        let mut symbols: Vec<Symbol> = kernels.map(|name| symbol(name, STV_PROTECTED, STT_FUNC)).collect();
+        let mut symbols = Vec::with_capacity(program.kernels.len() * 2 + program.variables.len());
+        symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, STT_FUNC)));
         // A descriptor is as visible as its kernel was when the assembler wrote it.
-        symbols.extend(descriptors.iter().map(|name| symbol(name, STV_PROTECTED, STT_OBJECT)));
+        for kernel in &program.kernels {
+            let (name, rest) = descriptors.split_at(kernel.func.name.len() + descriptor::SUFFIX.len());
+            descriptors = rest;
+            symbols.push(symbol(name, STV_PROTECTED, STT_OBJECT));
+        }
         symbols.extend(program.variables.iter().map(|v| symbol(v.name, STV_PROTECTED, STT_OBJECT)));
         let variables = by_id(&program.variables, |number, _| number as u32);
         Image {
             program,
-            text: section(".text", SHF_EXECINSTR),
-            rodata: section(".rodata", 0),
-            data: section(".data", SHF_WRITE),
-            order: Vec::with_capacity(symbols.len()),
+            text: memory.section(TEXT, SHT_PROGBITS, SHF_EXECINSTR),
+            rodata: memory.section(RODATA, SHT_PROGBITS, 0),
+            data: memory.section(DATA, SHT_PROGBITS, SHF_WRITE),
+            note: memory.section(NOTE, SHT_NOTE, 0),
+            order: memory.order,
             is_named: vec![false; program.variables.len()],
             symbols,
             variables,
+            code: memory.code,
         }
     }
 
     /// Code of a kernel, and what it refers to.
     fn code(&mut self, number: usize) -> Result<(), EmitError> {
         let func = self.program.kernels[number].func;
-        let code = code::encode(&self.program.target, func)?;
+        let mut code = std::mem::take(&mut self.code);
+        code.encode(&self.program.target, func)?;
         self.text.align = KERNEL_ALIGN;
         let text = self.text.data.to_mut();
         while !(text.len() as u64).is_multiple_of(KERNEL_ALIGN) {
@@ -111,6 +182,7 @@ impl<'a> Image<'a> {
             let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
             self.text.relocations.push(relocation);
         }
+        self.code = code;
         Ok(())
     }
 
@@ -173,25 +245,22 @@ impl<'a> Image<'a> {
         self.variable_symbol(number);
     }
 
-    fn finish(self) -> Object<'a> {
-        let mut tree = Vec::new();
-        metadata::tree(self.program).write_message_pack(&mut tree);
-        let note = Section {
-            name: ".note",
-            kind: SHT_NOTE,
-            flags: SHF_ALLOC,
-            align: 4,
-            data: note::record("AMDGPU", NT_METADATA, &tree).into(),
-            ..Section::default()
-        };
+    /// The object, and the memory of code.
+    fn finish(mut self) -> (Object<'a>, code::Code) {
+        self.note.align = 4;
+        let metadata = |out: &mut Vec<u8>| metadata::write_message_pack(self.program, out);
+        note::write("AMDGPU", NT_METADATA, metadata, self.note.data.to_mut());
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
         let data = has_data.then_some(self.data);
-        Object {
+        let mut sections = Vec::with_capacity(4);
+        sections.extend([self.text, self.rodata].into_iter().chain(data).chain([self.note]));
+        let object = Object {
             identity: Identity::of(&self.program.target),
-            sections: [self.text, self.rodata].into_iter().chain(data).chain([note]).collect(),
+            sections,
             symbols: self.symbols,
             order: self.order,
             ..Object::default()
-        }
+        };
+        (object, self.code)
     }
 }

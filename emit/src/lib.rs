@@ -13,8 +13,18 @@ pub mod elf;
 pub mod islands;
 pub mod metadata;
 
+use bumpalo::Bump;
 use isa::{CodeObjectVersion, MachFunc, Os, Subtarget};
 use std::fmt;
+
+/// Memory that is reused from program to program.
+#[derive(Default)]
+pub struct Context {
+    bump: Bump,
+    /// Symbols of descriptors, one behind the other.
+    names: String,
+    image: elf::Memory,
+}
 
 /// How a kernel argument is passed (seed 000, line 2450).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +70,7 @@ pub struct Kernel<'a> {
     /// Final code, physical registers only.
     pub func: &'a MachFunc,
     /// Arguments in order.
-    pub args: Vec<Arg<'a>>,
+    pub args: &'a [Arg<'a>],
     /// Alignment of the kernarg segment, bytes.
     pub kernarg_align: u32,
     /// Required work-group size.

@@ -37,38 +37,39 @@ fn func(name: &str) -> MachFunc {
     func
 }
 
+const ARGS: [Arg<'_>; 2] = [
+    Arg {
+        name: "x",
+        type_name: "*const global f32",
+        value_type: "f32",
+        size: 8,
+        offset: 0,
+        kind: ValueKind::GlobalBuffer,
+        address_space: Some("global"),
+        pointee_align: None,
+        is_const: true,
+        is_restrict: true,
+        is_volatile: false,
+    },
+    Arg {
+        name: "n",
+        type_name: "u32",
+        value_type: "u32",
+        size: 4,
+        offset: 16,
+        kind: ValueKind::ByValue,
+        address_space: None,
+        pointee_align: None,
+        is_const: false,
+        is_restrict: false,
+        is_volatile: false,
+    },
+];
+
 fn program(funcs: &[MachFunc]) -> Program<'_> {
-    let args = vec![
-        Arg {
-            name: "x",
-            type_name: "*const global f32",
-            value_type: "f32",
-            size: 8,
-            offset: 0,
-            kind: ValueKind::GlobalBuffer,
-            address_space: Some("global"),
-            pointee_align: None,
-            is_const: true,
-            is_restrict: true,
-            is_volatile: false,
-        },
-        Arg {
-            name: "n",
-            type_name: "u32",
-            value_type: "u32",
-            size: 4,
-            offset: 16,
-            kind: ValueKind::ByValue,
-            address_space: None,
-            pointee_align: None,
-            is_const: false,
-            is_restrict: false,
-            is_volatile: false,
-        },
-    ];
     let kernel = |func| Kernel {
         func,
-        args: args.clone(),
+        args: &ARGS,
         kernarg_align: 8,
         reqd_workgroup_size: Some([64, 1, 1]),
         workgroup_size_hint: None,
@@ -146,6 +147,16 @@ fn our_assembler_gives_the_same_files() {
             assert!(asm::assemble(&listing, &options).unwrap() == ours.unwrap(), "{kind:?}");
         }
     }
+}
+
+#[test]
+fn metadata_is_written_as_its_tree_is() {
+    let funcs = [func("first"), func("second")];
+    let (mut tree, mut direct) = (Vec::new(), Vec::new());
+    emit::metadata::tree(&program(&funcs)).write_message_pack(&mut tree);
+    emit::metadata::write_message_pack(&program(&funcs), &mut direct);
+    assert!(!direct.is_empty());
+    assert_eq!(direct, tree);
 }
 
 #[test]

@@ -368,6 +368,30 @@ pub struct Ast<'a> {
 }
 
 impl<'a> Ast<'a> {
+    /// The tree without anything, for another source, in the same memory.
+    pub fn renew<'b>(self) -> Ast<'b> {
+        fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+            list.clear();
+            list
+        }
+        Ast {
+            items: emptied(self.items),
+            exprs: emptied(self.exprs),
+            stmts: emptied(self.stmts),
+            blocks: emptied(self.blocks),
+            types: emptied(self.types),
+            attrs: emptied(self.attrs),
+            params: emptied(self.params),
+            inits: emptied(self.inits),
+            if_arms: emptied(self.if_arms),
+            match_arms: emptied(self.match_arms),
+            patterns: emptied(self.patterns),
+            exprs_pool: emptied(self.exprs_pool),
+            // Collecting what was a list of the same layout takes its memory.
+            names: emptied(self.names).into_iter().map(|_| "").collect(),
+        }
+    }
+
     pub fn expr(&self, id: ExprId) -> &Expr {
         &self.exprs[id.at()]
     }

@@ -245,18 +245,19 @@ impl Tok {
 }
 
 /// Tokens of a source text; the last one is `Eof`.
+#[derive(Default)]
 pub struct Tokens {
     pub kinds: Vec<Tok>,
     pub spans: Vec<Span>,
 }
 
 /// Splits `source` into tokens and reports what is none.
-pub fn lex(source: &str, sink: &mut Sink) -> Tokens {
+pub fn lex(source: &str, tokens: &mut Tokens, sink: &mut Sink) {
+    tokens.kinds.clear();
+    tokens.spans.clear();
     // About one token in four bytes; a hint, not a bound.
-    let mut tokens = Tokens {
-        kinds: Vec::with_capacity(source.len() / 3 + 8),
-        spans: Vec::with_capacity(source.len() / 3 + 8),
-    };
+    tokens.kinds.reserve(source.len() / 3 + 8);
+    tokens.spans.reserve(source.len() / 3 + 8);
     let mut lexer = Tok::lexer(source);
     let mut bad_until = None;
     while let Some(result) = lexer.next() {
@@ -282,7 +283,6 @@ pub fn lex(source: &str, sink: &mut Sink) -> Tokens {
     tokens.kinds.push(Tok::Eof);
     let end = source.len() as u32;
     tokens.spans.push(Span { start: end, end });
-    tokens
 }
 
 fn report_bad(span: Span, source: &str, sink: &mut Sink) {

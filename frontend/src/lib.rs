@@ -46,18 +46,57 @@ impl Default for Options<'_> {
 /// Largest source text: positions are 32-bit.
 const MAX_SOURCE: usize = 1 << 28;
 
-/// Compiles a source file to IR.
+/// Memory that is reused from file to file.
+#[derive(Default)]
+pub struct Context {
+    tokens: lexer::Tokens,
+    ast: ast::Ast<'static>,
+    parser: parser::Scratch,
+    checker: check::Scratch,
+    lower: lower::Scratch,
+    module: ir::Module,
+}
+
+impl Context {
+    /// Takes back a module that is no longer needed: the next one is made in its memory.
+    pub fn recycle(&mut self, mut module: ir::Module) {
+        module.clear();
+        self.module = module;
+    }
+
+    /// Compiles a source file to IR.
+    ///
+    /// # Errors
+    /// What is wrong with the source.
+    pub fn compile(
+        &mut self,
+        file_name: &str,
+        source: &str,
+        options: &Options<'_>,
+    ) -> Result<ir::Module, Diagnostics> {
+        let mut sink = diag::Sink::default();
+        if source.len() > MAX_SOURCE {
+            sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
+            return Err(sink.finish(file_name, ""));
+        }
+        let Context { tokens, ast, parser, checker, lower, module } = self;
+        lexer::lex(source, tokens, &mut sink);
+        let tree = parser::parse(source, tokens, std::mem::take(ast).renew(), parser, &mut sink);
+        check::check(&tree, options.params, checker, &mut sink);
+        if sink.has_errors() {
+            return Err(sink.finish(file_name, source));
+        }
+        let module = std::mem::take(module);
+        let module = lower::lower(&tree, source, &checker.checked, options.fp_contract, lower, module);
+        *ast = tree.renew();
+        Ok(module)
+    }
+}
+
+/// [`Context::compile`] for one file.
+///
+/// # Errors
+/// What is wrong with the source.
 pub fn compile(file_name: &str, source: &str, options: &Options<'_>) -> Result<ir::Module, Diagnostics> {
-    let mut sink = diag::Sink::default();
-    if source.len() > MAX_SOURCE {
-        sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
-        return Err(sink.finish(file_name, ""));
-    }
-    let tokens = lexer::lex(source, &mut sink);
-    let ast = parser::parse(source, &tokens, &mut sink);
-    let checked = check::check(&ast, options.params, &mut sink);
-    if sink.has_errors() {
-        return Err(sink.finish(file_name, source));
-    }
-    Ok(lower::lower(&ast, source, &checked, options.fp_contract))
+    Context::default().compile(file_name, source, options)
 }

@@ -95,6 +95,7 @@ pub struct TooLarge;
 const MAX_SIZE: u64 = 1 << 31;
 
 /// All types of a program.
+#[derive(Default)]
 pub struct Types {
     kinds: Vec<TyKind>,
     layouts: Vec<Layout>,
@@ -102,25 +103,26 @@ pub struct Types {
     pub structs: Vec<Struct>,
 }
 
-impl Default for Types {
-    fn default() -> Self {
-        let mut types =
-            Types { kinds: Vec::new(), layouts: Vec::new(), ids: FxHashMap::default(), structs: Vec::new() };
+impl Types {
+    /// Forgets all types but those that are always there.
+    pub fn reset(&mut self) {
+        let Types { kinds, layouts, ids, structs } = self;
+        kinds.clear();
+        layouts.clear();
+        ids.clear();
+        structs.clear();
         let nothing = Layout { size: 0, align: 1, leaves: 0, has_array: false };
         for kind in [TyKind::Error, TyKind::Unit, TyKind::Never, TyKind::None] {
-            types.kinds.push(kind);
-            types.layouts.push(nothing);
+            kinds.push(kind);
+            layouts.push(nothing);
         }
         for scalar in Scalar::ALL {
             let bytes = scalar.bytes();
-            types.kinds.push(TyKind::Scalar(scalar));
-            types.layouts.push(Layout { size: bytes, align: bytes, leaves: 1, has_array: false });
+            kinds.push(TyKind::Scalar(scalar));
+            layouts.push(Layout { size: bytes, align: bytes, leaves: 1, has_array: false });
         }
-        types
     }
-}
 
-impl Types {
     pub fn kind(&self, ty: Ty) -> TyKind {
         self.kinds[ty.0 as usize]
     }

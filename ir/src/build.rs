@@ -311,8 +311,8 @@ fn plain(ty: MemTy, space: Space, align: u32) -> Mem {
 /// A parameter without size and place.
 fn parameter(name: &str, type_name: String, kind: ParamKind) -> KernelParam {
     KernelParam {
-        name: name.to_owned(),
-        type_name,
+        name: name.into(),
+        type_name: type_name.into(),
         elem: "",
         lanes: 1,
         kind,
@@ -331,7 +331,7 @@ impl Module {
     /// A variable in LDS, of `count` elements.
     pub fn shared(&mut self, name: impl Into<String>, elem: Elem, count: u32) -> Global {
         self.globals.push(GlobalData {
-            name: name.into(),
+            name: name.into().into(),
             space: Space::Shared,
             size: elem.bytes().saturating_mul(count),
             align: elem.bytes(),

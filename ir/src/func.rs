@@ -5,6 +5,7 @@ use crate::op::Op;
 use crate::types::{Space, Type};
 use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
+use smol_str::SmolStr;
 
 /// A list of values in the function's pool.
 pub type ValueList = EntityList<Value>;
@@ -151,6 +152,8 @@ pub struct Function {
     pub unroll: SecondaryMap<Block, UnrollHint>,
     /// Empty lists that blocks left behind, the next one last.
     spare: Vec<InstList>,
+    /// An empty list, for when it becomes a kernel again.
+    spare_params: Vec<KernelParam>,
     /// Its number among the functions made for the module.
     made: u32,
 }
@@ -170,9 +173,9 @@ pub enum ParamKind {
 #[derive(Clone, Debug)]
 pub struct KernelParam {
     /// Name.
-    pub name: String,
+    pub name: SmolStr,
     /// Type as written in the source, for people.
-    pub type_name: String,
+    pub type_name: SmolStr,
     /// Element type for `.value_type` and typed buffers: `i8 u8 i16 u16 f16 i32 u32 f32 i64 u64 f64 struct`.
     pub elem: &'static str,
     /// Number of vector lanes of the value or pointee (1 for scalars).
@@ -237,7 +240,7 @@ impl KernelInfo {
 #[derive(Clone, Debug)]
 pub struct GlobalData {
     /// Name; unique in the module.
-    pub name: String,
+    pub name: SmolStr,
     /// `Shared`, `Constant` or `Global`.
     pub space: Space,
     /// Bytes.
@@ -329,7 +332,10 @@ impl Function {
         switches.clear();
         pool.clear();
         unroll.clear();
-        self.kernel = None;
+        if let Some(KernelInfo { mut params, .. }) = self.kernel.take() {
+            params.clear();
+            self.spare_params = params;
+        }
         self.spare.extend(blocks.values_mut().rev().map(|block| {
             block.insts.clear();
             std::mem::take(&mut block.insts)
@@ -337,26 +343,9 @@ impl Function {
         blocks.clear();
     }
 
-    /// Makes it a copy of another function, in the memory that it has.
-    pub fn copy_from(&mut self, other: &Function) {
-        self.clear();
-        self.name.push_str(&other.name);
-        self.results.extend_from_slice(&other.results);
-        self.kernel.clone_from(&other.kernel);
-        self.layout.extend_from_slice(&other.layout);
-        for data in other.blocks.values() {
-            let block = self.make_block();
-            self.blocks[block].params = data.params;
-            self.blocks[block].insts.extend_from_slice(&data.insts);
-        }
-        self.insts.extend(other.insts.values().cloned());
-        self.values.extend(other.values.values().copied());
-        self.slots.extend(other.slots.values().copied());
-        self.switches.extend(other.switches.values().cloned());
-        self.pool.clone_from(&other.pool);
-        for (block, &hint) in other.unroll.iter().filter(|(_, hint)| **hint != UnrollHint::None) {
-            self.unroll[block] = hint;
-        }
+    /// An empty list for the parameters of a kernel.
+    pub fn new_params(&mut self) -> Vec<KernelParam> {
+        std::mem::take(&mut self.spare_params)
     }
 
     /// First block of the layout.

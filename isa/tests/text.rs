@@ -83,6 +83,21 @@ fn what_is_read_is_written_alike() {
     assert_eq!(write(func, false), ALL.replace(" !17", ""));
 }
 
+/// An archive gives functions back as they were, and a cleared function is as good as a new one.
+#[test]
+fn archived_functions_come_back() {
+    let mut funcs = read(ALL).expect("the syntax of all there is");
+    let small = "machine @small {\nbb0:\n  terminators:\n    s_endpgm\n}\n";
+    funcs.extend(read(small).expect("a small one"));
+    funcs.extend(read(ALL).expect("once more"));
+    let archive = isa::Archive::of(&funcs);
+    let texts = |funcs: &[MachFunc]| funcs.iter().map(|func| write(func, true)).collect::<Vec<_>>();
+    assert_eq!(texts(&archive.funcs()), texts(&funcs));
+    assert!(isa::Archive::of(&[]).funcs().is_empty());
+    funcs[0].clear();
+    assert_eq!(write(&funcs[0], true), write(&MachFunc::default(), true));
+}
+
 #[test]
 fn errors_tell_the_place() {
     let in_block = |line: &str| format!("; a comment\nmachine @k {{\nbb0:\n    {line}\n}}\n");

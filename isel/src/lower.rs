@@ -65,10 +65,6 @@ pub struct Context {
     scratch: Scratch,
     scheduler: Scheduler,
     pub(crate) legalized: Vec<MachInst>,
-    /// The function at hand, which [`crate::prepare`] may change.
-    copy: Function,
-    /// What `scratch.roles` is for.
-    resolved: Option<(Subtarget, &'static [Opcode])>,
 }
 
 impl Context {
@@ -79,10 +75,8 @@ impl Context {
 
     /// The roles of a processor, resolved unless that was done for it already.
     pub(crate) fn roles(&mut self, target: &Subtarget, opts: &Options) -> &Roles {
-        let wanted = Some((*target, opts.lacks));
-        if self.resolved != wanted {
+        if !self.scratch.roles.is_for(target, opts.lacks) {
             self.scratch.roles = Roles::lacking(target, opts.lacks);
-            self.resolved = wanted;
         }
         &self.scratch.roles
     }
@@ -156,33 +150,33 @@ pub fn select(
     ctx: &mut Context,
 ) -> Result<MachFunc, Unsupported> {
     let mut out = MachFunc::default();
-    select_into(module, func, target, opts, ctx, &mut out)?;
+    select_into(module, &mut func.clone(), target, opts, ctx, &mut out)?;
     Ok(out)
 }
 
-/// As [`select`], in the memory of another function.
+/// As [`select`], in the memory of another function, and without a copy: [`crate::prepare`] changes `func`.
 pub fn select_into(
     module: &Module,
-    func: &Function,
+    func: &mut Function,
     target: &Subtarget,
     opts: &Options,
     ctx: &mut Context,
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
-    let mut copy = std::mem::take(&mut ctx.copy);
-    copy.copy_from(func);
-    crate::prepare(&mut copy, ctx);
+    // Rows of jump tables are made of switches, and may have to be given up.
+    let original = (!func.switches.is_empty()).then(|| func.clone());
+    crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
         let Context { analyses, plan, .. } = ctx;
-        plan.compute(&copy, analyses, Masks::of(target), out);
-        if !plan.rows_hold(&copy, analyses) {
-            copy.copy_from(func);
-            crate::prepare::prepare_with(&mut copy, ctx, false);
+        plan.compute(func, analyses, Masks::of(target), out);
+        if !plan.rows_hold(func, analyses)
+            && let Some(original) = original
+        {
+            *func = original;
+            crate::prepare::prepare_with(func, ctx, false);
         }
     }
-    let selected = select_prepared(module, &copy, target, opts, ctx, out);
-    ctx.copy = copy;
-    selected
+    select_prepared(module, func, target, opts, ctx, out)
 }
 
 /// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.

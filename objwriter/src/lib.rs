@@ -3,6 +3,7 @@
 //! * [`descriptor`]: kernel descriptors of V3 and later; every field named once, for those who write and those who read.
 //! * [`kernel_code`]: the same for `amd_kernel_code_t` of V2.
 //! * [`value`]: metadata as one tree, written as MessagePack or YAML.
+//! * [`message_pack`]: the latter piece by piece, without a tree.
 //! * [`note`]: note records.
 //! * [`elf`]: sections, symbols and relocations as a relocatable or a loadable file.
 //!
@@ -12,7 +13,7 @@
 pub mod descriptor;
 pub mod elf;
 pub mod kernel_code;
-mod message_pack;
+pub mod message_pack;
 pub mod note;
 #[cfg(feature = "serde")]
 mod serde;

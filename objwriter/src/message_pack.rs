@@ -6,11 +6,11 @@ use crate::value::Value;
 pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Nil => out.push(0xc0),
-        Value::Bool(value) => out.push(0xc2 + u8::from(*value)),
+        Value::Bool(value) => bool(*value, out),
         Value::Uint(value) => uint(*value, out),
         Value::Int(value) => int(*value, out),
         Value::Float(value) => prefixed(0xcb, &value.to_be_bytes(), out),
-        Value::Str(text) => string(text, out),
+        Value::Str(text) => string(&[text], out),
         Value::Bytes(bytes) => {
             match bytes.len() {
                 len @ 0..=0xff => out.extend_from_slice(&[0xc4, len as u8]),
@@ -20,11 +20,11 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
             out.extend_from_slice(bytes);
         }
         Value::Seq(items) => {
-            length(items.len(), [0x90, 0xdc, 0xdd], out);
+            seq(items.len(), out);
             items.iter().for_each(|item| write(item, out));
         }
         Value::Map(entries) => {
-            length(entries.len(), [0x80, 0xde, 0xdf], out);
+            map(entries.len(), out);
             let mut entry = |(key, value): &(Value, Value)| {
                 write(key, out);
                 write(value, out);
@@ -38,6 +38,21 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
             }
         }
     }
+}
+
+/// Appends the head of a map: so many keys follow, each with its value. LLVM sorts them.
+pub fn map(len: usize, out: &mut Vec<u8>) {
+    length(len, [0x80, 0xde, 0xdf], out);
+}
+
+/// Appends the head of a sequence: so many items follow.
+pub fn seq(len: usize, out: &mut Vec<u8>) {
+    length(len, [0x90, 0xdc, 0xdd], out);
+}
+
+/// Appends a truth value.
+pub fn bool(value: bool, out: &mut Vec<u8>) {
+    out.push(0xc2 + u8::from(value));
 }
 
 /// Codes for up to 15 entries, for 16 and for 32 bits of length.
@@ -55,8 +70,9 @@ fn length(len: usize, [fix, two, four]: [u8; 3], out: &mut Vec<u8>) {
     }
 }
 
-fn string(text: &str, out: &mut Vec<u8>) {
-    match text.len() {
+/// Appends a string, of which there are several parts.
+pub fn string(parts: &[&str], out: &mut Vec<u8>) {
+    match parts.iter().map(|part| part.len()).sum::<usize>() {
         len @ 0..=31 => out.push(0xa0 | len as u8),
         len @ 32..=0xff => out.extend_from_slice(&[0xd9, len as u8]),
         len @ 0x100..=0xffff => {
@@ -68,10 +84,11 @@ fn string(text: &str, out: &mut Vec<u8>) {
             out.extend_from_slice(&(len as u32).to_be_bytes());
         }
     }
-    out.extend_from_slice(text.as_bytes());
+    parts.iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
 }
 
-fn uint(value: u64, out: &mut Vec<u8>) {
+/// Appends a number.
+pub fn uint(value: u64, out: &mut Vec<u8>) {
     let bytes = value.to_be_bytes();
     match value {
         0..=0x7f => out.push(value as u8),

@@ -18,15 +18,24 @@ pub const NT_METADATA: u32 = 32;
 /// A record: lengths and type, the owner's name with a zero, the contents; each of the two fills up dwords.
 pub fn record(owner: &str, kind: u32, desc: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(24 + owner.len() + desc.len());
-    for number in [owner.len() as u32 + 1, desc.len() as u32, kind] {
+    write(owner, kind, |out| out.extend_from_slice(desc), &mut out);
+    out
+}
+
+/// Appends a record, whose contents `desc` appends, at a multiple of four bytes.
+pub fn write(owner: &str, kind: u32, desc: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    let start = out.len();
+    for number in [owner.len() as u32 + 1, 0, kind] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     out.extend_from_slice(owner.as_bytes());
     out.push(0);
     out.resize(out.len().next_multiple_of(4), 0);
-    out.extend_from_slice(desc);
+    let contents = out.len();
+    desc(out);
+    let length = (out.len() - contents) as u32;
+    out[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
     out.resize(out.len().next_multiple_of(4), 0);
-    out
 }
 
 #[cfg(test)]

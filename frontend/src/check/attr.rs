@@ -1,6 +1,6 @@
 //! Attributes of kernels and functions.
 
-use super::{Checker, Func};
+use super::{Checker, Func, Leaves};
 use crate::ast::{Attr, ExprKind, List};
 use crate::diag::{Diagnostic, nearest};
 use crate::types::Ty;
@@ -164,10 +164,10 @@ impl Checker<'_, '_> {
     }
 
     /// The arguments as constants; constants and `param`s of the file may be used.
-    fn attr_numbers(&mut self, attr: &Attr) -> Option<Vec<u64>> {
-        let args = self.ast.list(attr.args).to_vec();
-        let mut values = Vec::with_capacity(args.len());
-        for arg in args {
+    fn attr_numbers(&mut self, attr: &Attr) -> Option<Leaves> {
+        let ast = self.ast;
+        let mut values = Leaves::new();
+        for &arg in ast.list(attr.args) {
             let found = self.expr(arg, Ty::U32);
             if found == Ty::ERROR || !self.require(arg, found, Ty::U32) {
                 return None;

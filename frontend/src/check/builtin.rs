@@ -81,7 +81,8 @@ impl Checker<'_, '_> {
         expect: Ty,
     ) -> Ty {
         let (min, max) = arity(builtin);
-        let args: Vec<ExprId> = self.ast.list(list).to_vec();
+        let ast = self.ast;
+        let args = ast.list(list);
         if args.len() < min || args.len() > max {
             self.wrong_count(callee, args.len(), (min, max), None);
             return Ty::ERROR;
@@ -91,12 +92,12 @@ impl Checker<'_, '_> {
             Builtin::Pos(Pos::Clock | Pos::Realtime) => Ty::U64,
             Builtin::Pos(_) => Ty::U32,
             Builtin::Barrier | Builtin::BarrierOnly | Builtin::WaveBarrier => Ty::UNIT,
-            Builtin::Fence => self.fence(&args),
+            Builtin::Fence => self.fence(args),
             Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(_) | Builtin::AtomicCas => {
-                self.atomic(builtin, &args)
+                self.atomic(builtin, args)
             }
-            Builtin::Load | Builtin::Store => self.hinted(builtin, &args),
-            Builtin::Lanes(lane, class, _) => self.lanes(lane, class, callee, &args, expect),
+            Builtin::Load | Builtin::Store => self.hinted(builtin, args),
+            Builtin::Lanes(lane, class, _) => self.lanes(lane, class, callee, args, expect),
             Builtin::IsNan | Builtin::IsInf => {
                 let ty = self.of_class(args[0], Class::Float, callee, Ty::NONE);
                 if ty == Ty::ERROR { ty } else { self.out.types.with_scalar(ty, Scalar::Bool) }
@@ -110,9 +111,9 @@ impl Checker<'_, '_> {
                 let ty = self.of_class(args[0], Class::Float, callee, Ty::NONE);
                 if ty == Ty::ERROR { ty } else { self.out.types.with_scalar(ty, Scalar::I32) }
             }
-            Builtin::Frexp => self.frexp(callee, &args, expect),
-            Builtin::Dot | Builtin::Length | Builtin::Normalize => self.geometric(builtin, callee, &args),
-            Builtin::Select => self.select(&args, expect),
+            Builtin::Frexp => self.frexp(callee, args, expect),
+            Builtin::Dot | Builtin::Length | Builtin::Normalize => self.geometric(builtin, callee, args),
+            Builtin::Select => self.select(args, expect),
             Builtin::Bitcast => self.bitcast(callee, args[0], generic),
             Builtin::Ballot => {
                 self.condition(args[0]);

@@ -99,7 +99,7 @@ impl Checker<'_, '_> {
             return Ty::ERROR;
         };
         let (result, is_kernel, declared) = (info.result, info.kernel.is_some(), info.name.span);
-        let params: Vec<Ty> = info.params.iter().map(|&local| self.out.locals[local as usize].ty).collect();
+        let params = info.locals.range();
         if is_kernel {
             self.check_all(args);
             let diagnostic = Diagnostic::error("E0025", format!("`{text}` is a kernel and cannot be called"))
@@ -113,7 +113,8 @@ impl Checker<'_, '_> {
             self.wrong_count(callee, args.len as usize, (params.len(), params.len()), Some(declared));
             return result;
         }
-        for (n, wanted) in params.into_iter().enumerate() {
+        for (n, local) in params.enumerate() {
+            let wanted = self.out.locals[local].ty;
             let arg = self.ast.exprs_pool[args.start as usize + n];
             let found = self.expr(arg, wanted);
             self.require(arg, found, wanted);

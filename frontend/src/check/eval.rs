@@ -1,11 +1,12 @@
 //! Evaluation of constant expressions, after they have been checked.
 
-use super::{Checker, Res};
+use super::{Checker, Leaves, Res};
 use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, UnaryOp};
 use crate::builtins::{Builtin, Lane};
 use crate::diag::Diagnostic;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, swizzle};
+use smallvec::SmallVec;
 
 /// Why an operation has no value.
 enum Undefined {
@@ -15,8 +16,8 @@ enum Undefined {
 
 impl Checker<'_, '_> {
     /// The leaves of a checked expression's value; reports what is not constant.
-    pub(super) fn eval(&mut self, id: ExprId) -> Option<Vec<u64>> {
-        let mut leaves = Vec::with_capacity(1);
+    pub(super) fn eval(&mut self, id: ExprId) -> Option<Leaves> {
+        let mut leaves = Leaves::new();
         match self.eval_into(id, &mut leaves) {
             Ok(()) => Some(leaves),
             Err(Some(diagnostic)) => {
@@ -28,7 +29,7 @@ impl Checker<'_, '_> {
     }
 
     /// `Err(None)` where an error was reported before.
-    fn eval_into(&self, id: ExprId, out: &mut Vec<u64>) -> Result<(), Option<Diagnostic>> {
+    fn eval_into(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let ty = self.out.expr_ty[id.at()];
         if ty == Ty::ERROR {
             return Err(None);
@@ -75,7 +76,7 @@ impl Checker<'_, '_> {
             ExprKind::If { arms, otherwise: Some(otherwise) } => {
                 let mut chosen = otherwise;
                 for arm in &self.ast.if_arms[arms.range()] {
-                    let mut cond = Vec::with_capacity(1);
+                    let mut cond = Leaves::new();
                     self.eval_into(arm.cond, &mut cond)?;
                     if cond.first() != Some(&0) {
                         chosen = arm.then;
@@ -110,7 +111,7 @@ impl Checker<'_, '_> {
         op: UnaryOp,
         inner: ExprId,
         ty: Ty,
-        out: &mut Vec<u64>,
+        out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
         let scalar = self.scalar_of(ty);
         let start = out.len();
@@ -128,7 +129,7 @@ impl Checker<'_, '_> {
     }
 
     /// A block that is only its value.
-    fn eval_block(&self, id: ExprId, block: BlockId, out: &mut Vec<u64>) -> Result<(), Option<Diagnostic>> {
+    fn eval_block(&self, id: ExprId, block: BlockId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let block = self.ast.block(block);
         match block.tail {
             Some(tail) if block.stmts.len == 0 => self.eval_into(tail, out),
@@ -137,8 +138,8 @@ impl Checker<'_, '_> {
     }
 
     /// A chain of operators, from its first operand on.
-    fn eval_chain(&self, id: ExprId, out: &mut Vec<u64>) -> Result<(), Option<Diagnostic>> {
-        let (mut links, mut first) = (Vec::with_capacity(4), id);
+    fn eval_chain(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
+        let (mut links, mut first) = (SmallVec::<[_; 4]>::new(), id);
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
             if self.out.expr_ty[first.at()] == Ty::ERROR {
                 return Err(None);
@@ -146,10 +147,10 @@ impl Checker<'_, '_> {
             links.push((first, op, left, right));
             first = left;
         }
-        let mut value = Vec::with_capacity(1);
+        let mut value = Leaves::new();
         self.eval_into(first, &mut value)?;
         for (id, op, left, right) in links.into_iter().rev() {
-            let mut b = Vec::with_capacity(1);
+            let mut b = Leaves::new();
             self.eval_into(right, &mut b)?;
             value = self.eval_binary(id, op, (left, &value), (right, &b))?;
         }
@@ -163,9 +164,9 @@ impl Checker<'_, '_> {
         op: BinaryOp,
         (left, a): (ExprId, &[u64]),
         (right, b): (ExprId, &[u64]),
-    ) -> Result<Vec<u64>, Option<Diagnostic>> {
+    ) -> Result<Leaves, Option<Diagnostic>> {
         let scalar = self.scalar_of(self.out.expr_ty[left.at()]);
-        let mut out = Vec::with_capacity(a.len().max(b.len()));
+        let mut out = Leaves::new();
         if a.is_empty() || b.is_empty() {
             return Err(Some(self.not_constant(id)));
         }
@@ -192,7 +193,7 @@ impl Checker<'_, '_> {
         &self,
         ty: Ty,
         inits: crate::ast::List,
-        out: &mut Vec<u64>,
+        out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
         let TyKind::Struct(index) = self.out.types.kind(ty) else { return Err(None) };
         for field in &self.out.types.structs[index as usize].fields {
@@ -208,7 +209,7 @@ impl Checker<'_, '_> {
         id: ExprId,
         ty: Ty,
         args: crate::ast::List,
-        out: &mut Vec<u64>,
+        out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
         let args = self.ast.list(args);
         let lanes = self.out.types.lanes(ty);
@@ -231,7 +232,7 @@ impl Checker<'_, '_> {
                 &[a, b],
                 Some((scalar, 1)),
             ) => {
-                let (mut x, mut y) = (Vec::with_capacity(1), Vec::with_capacity(1));
+                let (mut x, mut y) = (Leaves::new(), Leaves::new());
                 self.eval_into(a, &mut x)?;
                 self.eval_into(b, &mut y)?;
                 let (Some(&x), Some(&y)) = (x.first(), y.first()) else { return Err(None) };
@@ -250,10 +251,10 @@ impl Checker<'_, '_> {
         base: ExprId,
         index: ExprId,
         ty: Ty,
-        out: &mut Vec<u64>,
+        out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
         let size = self.out.types.layout(ty).leaves as usize;
-        let (mut all, mut at) = (Vec::new(), Vec::with_capacity(1));
+        let (mut all, mut at) = (Leaves::new(), Leaves::new());
         self.eval_into(base, &mut all)?;
         self.eval_into(index, &mut at)?;
         let at = at.first().map_or(u64::MAX, |&at| at).saturating_mul(size as u64);
@@ -274,10 +275,10 @@ impl Checker<'_, '_> {
         base: ExprId,
         field: crate::ast::Name,
         ty: Ty,
-        out: &mut Vec<u64>,
+        out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
         let base_ty = self.out.expr_ty[base.at()];
-        let mut all = Vec::new();
+        let mut all = Leaves::new();
         self.eval_into(base, &mut all)?;
         match self.out.types.kind(base_ty) {
             TyKind::Struct(index) => {

@@ -1,12 +1,13 @@
 //! Items: collects names, lays out structs, evaluates constants, reads signatures, checks bodies.
 
 use super::expr::untyped_binary;
-use super::{Binding, Checker, ConstItem, Func, Lazy, StaticItem};
+use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::{Scalar, vector_name};
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
 use ir::{KernelInfo, Space};
+use smol_str::SmolStr;
 
 /// Constants and structs may refer to each other this deep.
 const MAX_LAZY_DEPTH: u32 = 64;
@@ -61,7 +62,11 @@ impl Checker<'_, '_> {
                     let id = self.out.consts.len() as u32;
                     self.const_of_item[n] = id;
                     self.item_of_const.push(n);
-                    self.out.consts.push(ConstItem { name: item.name.sym, ty: Ty::ERROR, value: Vec::new() });
+                    self.out.consts.push(ConstItem {
+                        name: item.name.sym,
+                        ty: Ty::ERROR,
+                        value: Leaves::new(),
+                    });
                     Binding::Const(id)
                 }
             };
@@ -132,7 +137,8 @@ impl Checker<'_, '_> {
         }
         self.no_attrs(item.attrs, "a struct");
         let mut members = Vec::with_capacity(fields.len as usize);
-        for param in self.params_of(fields) {
+        let ast = self.ast;
+        for param in &ast.params[fields.range()] {
             if members.iter().any(|&(name, _)| name == param.name.sym) {
                 let text = self.ast.name(param.name.sym);
                 self.error("E0024", format!("field `{text}` is defined twice"), param.name.span, "again");
@@ -144,10 +150,6 @@ impl Checker<'_, '_> {
             Err(_) => self.error("E0072", "the struct is larger than 2 GiB", item.name.span, "too large"),
         }
         self.leave_lazy(n);
-    }
-
-    fn params_of(&self, list: List) -> Vec<Param> {
-        self.ast.params[list.range()].to_vec()
     }
 
     /// Evaluates the constant item `n`.
@@ -170,7 +172,7 @@ impl Checker<'_, '_> {
     }
 
     /// Checks and evaluates an expression that must be a constant of type `ty`.
-    pub(super) fn constant_of_type(&mut self, value: ExprId, ty: Ty) -> Option<Vec<u64>> {
+    pub(super) fn constant_of_type(&mut self, value: ExprId, ty: Ty) -> Option<Leaves> {
         let found = self.expr(value, ty);
         if ty == Ty::ERROR || found == Ty::ERROR || !self.require(value, found, ty) {
             return None;
@@ -193,7 +195,7 @@ impl Checker<'_, '_> {
     }
 
     /// The value of a `param`, from the command line if it is given there.
-    fn specialise(&mut self, item: &Item, ty: Ty, default: Option<Vec<u64>>) -> Option<Vec<u64>> {
+    fn specialise(&mut self, item: &Item, ty: Ty, default: Option<Leaves>) -> Option<Leaves> {
         let name = self.ast.name(item.name.sym);
         let Some(scalar) = self.out.types.as_scalar(ty) else {
             if ty != Ty::ERROR {
@@ -204,7 +206,7 @@ impl Checker<'_, '_> {
         // The last of several wins, as for most command lines.
         let Some((_, text)) = self.params.iter().rev().find(|(key, _)| key == name) else { return default };
         match parse_override(scalar, text) {
-            Some(bits) => Some(vec![bits]),
+            Some(bits) => Some(Leaves::from_slice(&[bits])),
             None => {
                 let message =
                     format!("`{text}` is no value for `{name}`, which is of type `{}`", scalar.name());
@@ -243,9 +245,9 @@ impl Checker<'_, '_> {
         value: Option<ExprId>,
     ) {
         self.no_attrs(item.attrs, "a variable");
-        let name = self.ast.name(item.name.sym).to_string();
+        let name = SmolStr::new(self.ast.name(item.name.sym));
         let ty = self.variable_type(item.name, ty, space, dynamic);
-        let mut init = Vec::new();
+        let mut init = Leaves::new();
         match (space, value) {
             (Space::Shared, Some(value)) => self.error(
                 "E0085",
@@ -302,23 +304,20 @@ impl Checker<'_, '_> {
 
     fn signature(&mut self, item: &Item, id: u32) {
         let ItemKind::Fn { kernel, params, result, body } = item.kind else { return };
-        let mut locals = Vec::with_capacity(params.len as usize);
-        let mut param_types = Vec::with_capacity(params.len as usize);
+        let first = self.out.locals.len();
         let scope = self.shadowed.len();
-        for param in self.params_of(params) {
+        let ast = self.ast;
+        for param in &ast.params[params.range()] {
             let ty = self.resolve(param.ty);
             if kernel {
-                self.kernel_param(&param, ty);
+                self.kernel_param(param, ty);
             }
             self.by_value(ty, self.ast.type_node(param.ty).span);
             let text = self.ast.name(param.name.sym);
-            let again =
-                locals.iter().any(|&local: &u32| self.out.locals[local as usize].name == param.name.sym);
-            if again {
+            if self.out.locals[first..].iter().any(|local| local.name == param.name.sym) {
                 self.error("E0024", format!("parameter `{text}` is defined twice"), param.name.span, "again");
             }
-            locals.push(self.declare(param.name, ty, false));
-            param_types.push(param.ty);
+            self.declare(param.name, ty, false);
         }
         self.close_scope(scope);
         let result_ty = result.map_or(Ty::UNIT, |ty| self.resolve(ty));
@@ -330,8 +329,8 @@ impl Checker<'_, '_> {
         }
         let mut func = Func {
             name: item.name,
-            params: locals,
-            param_types,
+            locals: List { start: first as u32, len: params.len },
+            params,
             result: result_ty,
             body,
             kernel: kernel.then(KernelInfo::default),

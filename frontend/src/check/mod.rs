@@ -13,7 +13,7 @@ mod matching;
 mod place;
 mod stmt;
 
-use crate::ast::{Ast, BlockId, ExprId, List, Name, StmtId, Sym, TypeId};
+use crate::ast::{Ast, BlockId, ExprId, List, Name, StmtId, Sym};
 use crate::builtins::{Builtin, Dim};
 use crate::diag::{Diagnostic, Sink, nearest};
 use crate::lexer::Span;
@@ -21,6 +21,11 @@ use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, Types};
 use ir::{KernelInfo, Space};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+
+/// The scalars that a constant is made of.
+pub type Leaves = SmallVec<[u64; 4]>;
 
 /// What a name or a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,27 +59,27 @@ pub struct Local {
 pub struct ConstItem {
     pub name: Sym,
     pub ty: Ty,
-    pub value: Vec<u64>,
+    pub value: Leaves,
 }
 
 /// A module variable or a `shared` variable of a body.
 #[derive(Clone, Debug)]
 pub struct StaticItem {
-    pub name: String,
+    pub name: SmolStr,
     pub space: Space,
     pub ty: Ty,
     pub dynamic: bool,
     /// Leaves of the initial value; empty for zeros.
-    pub init: Vec<u64>,
+    pub init: Leaves,
 }
 
 /// A kernel or function.
 #[derive(Clone, Debug)]
 pub struct Func {
     pub name: Name,
-    pub params: Vec<u32>,
-    /// As written, for the metadata.
-    pub param_types: Vec<TypeId>,
+    /// Parameters: a range of [`Checked::locals`], and of [`Ast::params`].
+    pub locals: List,
+    pub params: List,
     pub result: Ty,
     pub body: BlockId,
     pub kernel: Option<KernelInfo>,
@@ -83,6 +88,7 @@ pub struct Func {
 }
 
 /// The tables the checker fills.
+#[derive(Default)]
 pub struct Checked {
     pub types: Types,
     /// Type of each expression.
@@ -142,12 +148,63 @@ struct Checker<'c, 'a> {
     /// Items being evaluated on behalf of one another.
     lazy_depth: u32,
     body: Body,
-    /// Names of the `shared` variables of bodies.
-    static_names: FxHashSet<String>,
+    /// Functions and names of the `shared` variables of bodies.
+    static_names: FxHashSet<(Sym, Sym)>,
     /// Operators of the chains being checked.
     chain: Vec<expr::Link>,
     /// Calls between functions, to find recursion.
     calls: Vec<(u32, u32, Span)>,
+}
+
+/// Memory that is reused from program to program: what the checker left, and what it worked with.
+#[derive(Default)]
+pub struct Scratch {
+    pub checked: Checked,
+    bindings: Vec<Binding>,
+    shadowed: Vec<(Sym, Binding)>,
+    type_cache: Vec<Option<Ty>>,
+    lazy: Vec<Lazy>,
+    struct_ty: Vec<Ty>,
+    const_of_item: Vec<u32>,
+    item_of_const: Vec<usize>,
+    static_names: FxHashSet<(Sym, Sym)>,
+    chain: Vec<expr::Link>,
+    calls: Vec<(u32, u32, Span)>,
+    body: Body,
+}
+
+/// A list of so many equal items, in the memory of another.
+fn refilled<T: Clone>(mut list: Vec<T>, item: T, count: usize) -> Vec<T> {
+    list.clear();
+    list.resize(count, item);
+    list
+}
+
+impl Checked {
+    /// Empty tables for a tree.
+    fn renew(self, ast: &Ast<'_>) -> Checked {
+        let Checked { mut types, .. } = self;
+        types.reset();
+        let none = List::default();
+        Checked {
+            types,
+            expr_ty: refilled(self.expr_ty, Ty::ERROR, ast.exprs.len()),
+            res: refilled(self.res, Res::None, ast.exprs.len()),
+            stmt_decl: refilled(self.stmt_decl, 0, ast.stmts.len()),
+            loop_assigned: refilled(self.loop_assigned, none, ast.stmts.len()),
+            patterns: refilled(self.patterns, (0, 0), ast.patterns.len()),
+            loop_locals: emptied(self.loop_locals),
+            locals: emptied(self.locals),
+            consts: emptied(self.consts),
+            statics: emptied(self.statics),
+            funcs: emptied(self.funcs),
+        }
+    }
+}
+
+fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+    list.clear();
+    list
 }
 
 /// State of the function body being checked.
@@ -164,42 +221,45 @@ struct Body {
 }
 
 /// Checks a program. The tables are meaningful if `sink` has no errors afterwards.
-pub fn check(ast: &Ast<'_>, params: &[(String, String)], sink: &mut Sink) -> Checked {
-    let out = Checked {
-        types: Types::default(),
-        expr_ty: vec![Ty::ERROR; ast.exprs.len()],
-        res: vec![Res::None; ast.exprs.len()],
-        stmt_decl: vec![0; ast.stmts.len()],
-        loop_assigned: vec![List::default(); ast.stmts.len()],
-        patterns: vec![(0, 0); ast.patterns.len()],
-        loop_locals: Vec::new(),
-        locals: Vec::new(),
-        consts: Vec::new(),
-        statics: Vec::new(),
-        funcs: Vec::new(),
-    };
+pub fn check(ast: &Ast<'_>, params: &[(String, String)], s: &mut Scratch, sink: &mut Sink) {
+    let old = std::mem::take(s);
+    let mut static_names = old.static_names;
+    static_names.clear();
     let mut checker = Checker {
         ast,
         params,
         sink,
-        out,
-        bindings: vec![Binding::None; ast.names.len()],
-        shadowed: Vec::new(),
-        type_cache: vec![None; ast.types.len()],
-        lazy: vec![Lazy::Pending; ast.items.len()],
-        struct_ty: vec![Ty::ERROR; ast.items.len()],
-        const_of_item: vec![0; ast.items.len()],
-        item_of_const: Vec::new(),
+        out: old.checked.renew(ast),
+        bindings: refilled(old.bindings, Binding::None, ast.names.len()),
+        shadowed: emptied(old.shadowed),
+        type_cache: refilled(old.type_cache, None, ast.types.len()),
+        lazy: refilled(old.lazy, Lazy::Pending, ast.items.len()),
+        struct_ty: refilled(old.struct_ty, Ty::ERROR, ast.items.len()),
+        const_of_item: refilled(old.const_of_item, 0, ast.items.len()),
+        item_of_const: emptied(old.item_of_const),
         lazy_depth: 0,
-        body: Body::default(),
-        static_names: FxHashSet::default(),
-        chain: Vec::new(),
-        calls: Vec::new(),
+        body: old.body,
+        static_names,
+        chain: emptied(old.chain),
+        calls: emptied(old.calls),
     };
     checker.items();
     checker.bodies();
     checker.recursion();
-    checker.out
+    *s = Scratch {
+        checked: checker.out,
+        bindings: checker.bindings,
+        shadowed: checker.shadowed,
+        type_cache: checker.type_cache,
+        lazy: checker.lazy,
+        struct_ty: checker.struct_ty,
+        const_of_item: checker.const_of_item,
+        item_of_const: checker.item_of_const,
+        static_names: checker.static_names,
+        chain: checker.chain,
+        calls: checker.calls,
+        body: checker.body,
+    };
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -339,18 +399,22 @@ impl Checker<'_, '_> {
 
     /// Reports functions that call themselves, directly or not.
     fn recursion(&mut self) {
+        if self.calls.is_empty() {
+            return;
+        }
         let count = self.out.funcs.len();
         let mut calls = std::mem::take(&mut self.calls);
-        calls.sort_by_key(|&(caller, callee, span)| (caller, callee, span.start));
+        calls.sort_unstable_by_key(|&(caller, callee, span)| (caller, callee, span.start));
         let first_of = |func: u32| calls.partition_point(|&(caller, ..)| caller < func);
         // 0 = not seen, 1 = on the path, 2 = finished.
         let mut state = vec![0u8; count];
+        let mut path = Vec::new();
         for root in 0..count as u32 {
             if state[root as usize] != 0 {
                 continue;
             }
             state[root as usize] = 1;
-            let mut path = vec![(root, first_of(root))];
+            path.push((root, first_of(root)));
             while let Some((func, at)) = path.last_mut() {
                 let Some(&(caller, callee, span)) = calls.get(*at).filter(|call| call.0 == *func) else {
                     state[*func as usize] = 2;
@@ -368,6 +432,7 @@ impl Checker<'_, '_> {
                 }
             }
         }
+        self.calls = calls;
     }
 
     fn report_recursion(&mut self, caller: u32, callee: u32, span: Span) {

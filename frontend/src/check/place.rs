@@ -87,7 +87,7 @@ impl Checker<'_, '_> {
 
     fn immutable(&mut self, span: Span, declared: Span, name: &str) {
         let is_param = self.out.funcs.get(self.body.func as usize).is_some_and(|func| {
-            func.params.iter().any(|&param| self.out.locals[param as usize].span == declared)
+            self.out.locals[func.locals.range()].iter().any(|param| param.span == declared)
         });
         let help = if is_param {
             format!("copy it into a variable: `let mut {name} = {name};`")

@@ -1,6 +1,6 @@
 //! Statements, blocks and function bodies.
 
-use super::{Binding, Body, Checker, ConstItem, StaticItem};
+use super::{Binding, Body, Checker, ConstItem, Leaves, StaticItem};
 use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, List, Name, StmtId, StmtKind, TypeId};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
@@ -9,6 +9,8 @@ use crate::types::Ty;
 use ir::Space;
 
 use super::item::MAX_SHARED;
+use smallvec::SmallVec;
+use smol_str::format_smolstr;
 
 /// Values of more scalars than this are not copied around.
 const MAX_VALUE: u32 = 1024;
@@ -17,13 +19,13 @@ impl Checker<'_, '_> {
     pub(super) fn function_body(&mut self, func: u32) {
         let info = &self.out.funcs[func as usize];
         let (result, body, kernel, name) = (info.result, info.body, info.kernel.is_some(), info.name);
-        let params = info.params.clone();
+        let params = info.locals;
         let mut state = Body { func, result: Some(result), kernel, ..Body::default() };
         std::mem::swap(&mut self.body, &mut state);
         let scope = self.shadowed.len();
-        for local in params {
-            let sym = self.out.locals[local as usize].name;
-            self.bind(sym, Binding::Local(local));
+        for local in params.range() {
+            let sym = self.out.locals[local].name;
+            self.bind(sym, Binding::Local(local as u32));
         }
         let found = self.block(body, result);
         let tail = self.ast.block(body).tail;
@@ -190,13 +192,21 @@ impl Checker<'_, '_> {
             let counts = u64::from(size) <= MAX_SHARED;
             self.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
         }
-        let func = self.ast.name(self.out.funcs[self.body.func as usize].name.sym);
-        let mut full = format!("{func}.{text}");
-        if !self.static_names.insert(full.clone()) {
-            full = format!("{full}.{}", self.out.statics.len());
-        }
+        let func = self.out.funcs[self.body.func as usize].name.sym;
+        let owner = self.ast.name(func);
+        let name_of = if self.static_names.insert((func, name.sym)) {
+            format_smolstr!("{owner}.{text}")
+        } else {
+            format_smolstr!("{owner}.{text}.{}", self.out.statics.len())
+        };
         let index = self.out.statics.len() as u32;
-        self.out.statics.push(StaticItem { name: full, space: Space::Shared, ty, dynamic, init: Vec::new() });
+        self.out.statics.push(StaticItem {
+            name: name_of,
+            space: Space::Shared,
+            ty,
+            dynamic,
+            init: Leaves::new(),
+        });
         self.out.stmt_decl[id.at()] = index;
         self.bind(name.sym, Binding::Static(index));
     }
@@ -286,7 +296,7 @@ impl Checker<'_, '_> {
         self.body.loops.push((label.map(|label| label.sym), false));
         check(self);
         let has_break = self.body.loops.pop().is_some_and(|(_, has_break)| has_break);
-        let mut assigned: Vec<u32> =
+        let mut assigned: SmallVec<[u32; 16]> =
             self.body.assigned.drain(mark..).filter(|&local| local < outer_locals).collect();
         assigned.sort_unstable();
         assigned.dedup();

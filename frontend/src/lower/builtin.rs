@@ -11,6 +11,7 @@ use ir::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Spaces, TernOp, Type, UnOp, Value,
     WaveOp,
 };
+use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
     pub(super) fn dimension(&mut self, dim: Dim, d: u8) -> Value {
@@ -183,7 +184,7 @@ impl Lower<'_, '_> {
     /// Functions that work lane by lane.
     fn lanes(&mut self, op: Lane, args: &[ExprId], ty: Ty) -> Val {
         let (scalar, count) = self.checked.types.lanes(ty).unwrap_or((Scalar::F32, 1));
-        let operands: Vec<Val> = args.iter().map(|&arg| self.expr(arg)).collect();
+        let operands: SmallVec<[Val; 4]> = args.iter().map(|&arg| self.expr(arg)).collect();
         (0..usize::from(count))
             .map(|n| {
                 let operands: Val = operands.iter().map(|operand| lane(operand, n)).collect();

@@ -1,6 +1,6 @@
 //! Statements and control flow.
 
-use super::ssa::{Arm, Arms, Edge, pick};
+use super::ssa::{Arm, Arms, Edge, Edges, pick};
 use super::{Lower, Val};
 use crate::ast::{BlockId, ExprId, ExprKind, List, StmtId, StmtKind, Sym};
 use crate::check::Res;
@@ -16,8 +16,8 @@ pub struct Loop {
     label: Option<Sym>,
     /// SSA variables assigned in it.
     vars: SmallVec<[u32; 8]>,
-    breaks: Vec<Edge>,
-    continues: Vec<Edge>,
+    breaks: Edges,
+    continues: Edges,
 }
 
 /// What is fixed before a `for` loop starts.
@@ -222,7 +222,7 @@ impl Lower<'_, '_> {
             self.func.add_param(header, ty)
         });
         self.block = header;
-        self.loops.push(Loop { label, vars, breaks: Vec::new(), continues: Vec::new() });
+        self.loops.push(Loop { label, vars, breaks: Edges::new(), continues: Edges::new() });
         lower(self, header, counter);
         // What the loop assigned was logged on top of the values from before it; log it afresh.
         let changes = self.ssa.undo(mark);
@@ -237,7 +237,7 @@ impl Lower<'_, '_> {
         if !self.dead {
             edges.push(Edge { block: self.block, values: self.ssa.values_of(&vars) });
         }
-        self.meet(&vars, edges);
+        self.meet(&vars, &edges);
         if self.dead {
             return;
         }
@@ -252,7 +252,7 @@ impl Lower<'_, '_> {
     fn exit_loop(&mut self, leg: Option<(Block, Value, Block, SmallVec<[Value; 4]>)>) {
         let Some(entry) = self.loops.pop() else { return };
         let Some((head, cond, body, values)) = leg else {
-            return self.meet(&entry.vars, entry.breaks);
+            return self.meet(&entry.vars, &entry.breaks);
         };
         self.dead = false;
         let exit = self.new_block();

@@ -1,11 +1,12 @@
 //! Expressions.
 
-use super::{Lower, Val, func_id, leaf_types};
+use super::{Leaves, Lower, Val, func_id, leaf_types};
 use crate::ast::{ExprId, ExprKind, List};
 use crate::check::Res;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
 use ir::{Op, SrcLoc, Type, Value, ValueData, ValueDef};
+use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
     /// The value of an expression that has a single leaf.
@@ -95,14 +96,14 @@ impl Lower<'_, '_> {
     /// The leaves of a constant.
     pub(super) fn const_leaves(&mut self, index: u32) -> Val {
         let item = &self.checked.consts[index as usize];
-        let mut types = Vec::with_capacity(item.value.len());
+        let mut types = Leaves::new();
         leaf_types(self.checked, item.ty, &mut types);
         types.iter().zip(&item.value).map(|(&ty, &bits)| self.constant(ty, bits)).collect()
     }
 
     /// Fields are evaluated as written and kept as declared.
     fn struct_literal(&mut self, ty: Ty, inits: List) -> Val {
-        let mut given = Vec::with_capacity(inits.len as usize);
+        let mut given = SmallVec::<[_; 8]>::new();
         for n in inits.range() {
             let init = self.ast.inits[n];
             given.push((init.name.sym, self.expr(init.value)));
@@ -146,7 +147,7 @@ impl Lower<'_, '_> {
 
     /// A call whose results may be of different types.
     fn call_function(&mut self, func: u32, args: &[Value], ty: Ty) -> Val {
-        let mut types = Vec::new();
+        let mut types = Leaves::new();
         leaf_types(self.checked, ty, &mut types);
         let op = Op::Call(func_id(func));
         let inst = self.func.make_inst(self.block, op, args, Type::Bool, 0, self.loc);

@@ -159,13 +159,13 @@ impl Lower<'_, '_> {
     /// The memory of a constant, which is made when it is first needed.
     fn const_place(&mut self, index: u32) -> MemPlace {
         let item = &self.checked.consts[index as usize];
-        let global = match self.const_globals.of[index as usize] {
+        let global = match self.const_globals[index as usize] {
             Some(global) => global,
             None => {
                 let data = super::static_data(
                     self.checked,
                     &crate::check::StaticItem {
-                        name: format!("const.{index}.{}", self.ast.name(item.name)),
+                        name: smol_str::format_smolstr!("const.{index}.{}", self.ast.name(item.name)),
                         space: Space::Constant,
                         ty: item.ty,
                         dynamic: false,
@@ -173,7 +173,7 @@ impl Lower<'_, '_> {
                     },
                 );
                 let global = self.module.globals.push(data);
-                self.const_globals.of[index as usize] = Some(global);
+                self.const_globals[index as usize] = Some(global);
                 global
             }
         };

@@ -27,26 +27,42 @@ use smallvec::SmallVec;
 
 /// The leaves of a value, in order.
 type Val = SmallVec<[Value; 4]>;
+/// Their types.
+type Leaves = SmallVec<[Type; 8]>;
 
 /// Lowers a program that was checked without errors.
-pub fn lower(ast: &Ast<'_>, source: &str, checked: &Checked, fp_contract: bool) -> Module {
-    let mut module = Module::default();
+pub fn lower(
+    ast: &Ast<'_>,
+    source: &str,
+    checked: &Checked,
+    fp_contract: bool,
+    s: &mut Scratch,
+    mut module: Module,
+) -> Module {
     for item in &checked.statics {
         module.globals.push(static_data(checked, item));
     }
-    let mut globals = ConstGlobals { of: vec![None; checked.consts.len()] };
-    let mut locals = vec![0; checked.locals.len()];
+    s.const_globals.clear();
+    s.const_globals.resize(checked.consts.len(), None);
+    s.local_at.clear();
+    s.local_at.resize(checked.locals.len(), 0);
     for func in &checked.funcs {
-        let shared = (&mut module, &mut globals, &mut locals);
-        let function = lower_function(ast, source, checked, fp_contract, func, shared);
+        let function = lower_function(ast, source, checked, fp_contract, func, s, &mut module);
         module.funcs.push(function);
     }
     module
 }
 
-/// Constant arrays that are indexed at run time live in constant memory.
-struct ConstGlobals {
-    of: Vec<Option<Global>>,
+/// Memory that is reused from function to function.
+#[derive(Default)]
+pub struct Scratch {
+    /// Constant arrays that are indexed at run time live in constant memory.
+    const_globals: Vec<Option<Global>>,
+    /// First SSA variable, or slot, of each local.
+    local_at: Vec<u32>,
+    ssa: ssa::Env,
+    loops: Vec<control::Loop>,
+    returns: Vec<ssa::Edge>,
 }
 
 fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData {
@@ -102,7 +118,7 @@ struct Lower<'l, 'a> {
     ast: &'l Ast<'a>,
     checked: &'l Checked,
     module: &'l mut Module,
-    const_globals: &'l mut ConstGlobals,
+    const_globals: &'l mut Vec<Option<Global>>,
     fp_contract: bool,
     /// Pointer parameters are indexed with 32-bit byte offsets.
     small_buffers: bool,
@@ -113,13 +129,13 @@ struct Lower<'l, 'a> {
     /// No path leads to `block`; it is not part of the layout.
     dead: bool,
     loc: SrcLoc,
-    ssa: ssa::Env,
+    ssa: &'l mut ssa::Env,
     /// First SSA variable, or slot, of each local.
     local_at: &'l mut Vec<u32>,
     /// Parameters are this many of the locals, from `first_param` on.
     params: u32,
     first_param: u32,
-    loops: Vec<control::Loop>,
+    loops: &'l mut Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
 }
 
@@ -129,12 +145,15 @@ fn lower_function(
     checked: &Checked,
     fp_contract: bool,
     info: &Func,
-    (module, const_globals, local_at): (&mut Module, &mut ConstGlobals, &mut Vec<u32>),
+    s: &mut Scratch,
+    module: &mut Module,
 ) -> Function {
-    let mut func = Function::new(ast.name(info.name.sym));
+    let mut func = module.new_func(ast.name(info.name.sym));
     let block = func.add_block();
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
+    let Scratch { const_globals, local_at, ssa, loops, returns } = s;
+    ssa.clear();
     let mut lower = Lower {
         ast,
         checked,
@@ -147,12 +166,12 @@ fn lower_function(
         block,
         dead: false,
         loc: SrcLoc(info.name.span.start + 1),
-        ssa: ssa::Env::default(),
+        ssa,
         local_at,
-        params: info.params.len() as u32,
-        first_param: info.params.first().copied().unwrap_or(0),
-        loops: Vec::new(),
-        returns: Vec::new(),
+        params: info.locals.len,
+        first_param: info.locals.start,
+        loops,
+        returns: std::mem::take(returns),
     };
     if let Some(kernel) = &info.kernel {
         let loc = lower.loc;
@@ -163,15 +182,17 @@ fn lower_function(
     }
     let value = lower.block(info.body);
     lower.finish(value);
-    lower.func
+    let Lower { func, returns, .. } = lower;
+    s.returns = returns;
+    func
 }
 
 /// IR types of a type's leaves.
-fn leaf_types(checked: &Checked, ty: Ty, out: &mut Vec<Type>) {
+fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
     match checked.types.kind(ty) {
-        TyKind::Scalar(scalar) => out.push(scalar.ir()),
+        TyKind::Scalar(scalar) => out.extend([scalar.ir()]),
         TyKind::Vector(scalar, lanes) => out.extend((0..lanes).map(|_| scalar.ir())),
-        TyKind::Pointer(pointer) => out.push(Type::Ptr(pointer.space)),
+        TyKind::Pointer(pointer) => out.extend([Type::Ptr(pointer.space)]),
         TyKind::Array(element, len) => (0..len).for_each(|_| leaf_types(checked, element, out)),
         TyKind::Struct(index) => {
             checked.types.structs[index as usize].fields.iter().for_each(|f| leaf_types(checked, f.ty, out));
@@ -183,21 +204,23 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut Vec<Type>) {
 impl Lower<'_, '_> {
     /// Parameters of a plain function are those of its entry block.
     fn function_params(&mut self, info: &Func) {
-        for &local in &info.params {
-            let mut types = Vec::new();
-            leaf_types(self.checked, self.checked.locals[local as usize].ty, &mut types);
+        for local in info.locals.range() {
+            let mut types = Leaves::new();
+            leaf_types(self.checked, self.checked.locals[local].ty, &mut types);
             let values: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
-            self.define_local(local, values);
+            self.define_local(local as u32, values);
         }
     }
 
     /// Parameters of a kernel are loaded from the kernarg segment.
     fn kernel_params(&mut self, source: &str, info: &Func, mut kernel: KernelInfo) -> KernelInfo {
         let mut offset = 0;
-        let mut loads = Vec::with_capacity(info.params.len());
-        for (&local, &written) in info.params.iter().zip(&info.param_types) {
-            let local_info = &self.checked.locals[local as usize];
-            let type_name = self.ast.type_node(written).span.text(source);
+        let mut loads = SmallVec::<[_; 8]>::new();
+        kernel.params = self.func.new_params();
+        kernel.params.reserve(info.params.len as usize);
+        for (local, written) in info.locals.range().zip(&self.ast.params[info.params.range()]) {
+            let local_info = &self.checked.locals[local];
+            let type_name = self.ast.type_node(written.ty).span.text(source);
             let name = self.ast.name(local_info.name);
             let param = self.kernel_param(name, type_name, local_info.ty, &mut offset);
             loads.push((local, local_info.ty, param.offset));
@@ -207,14 +230,14 @@ impl Lower<'_, '_> {
         if !loads.is_empty() {
             let base = self.emit(Op::Pos(Pos::KernargPtr), &[], Type::Ptr(Space::Constant));
             for (local, ty, offset) in loads {
-                self.loc = SrcLoc(self.checked.locals[local as usize].span.start + 1);
+                self.loc = SrcLoc(self.checked.locals[local].span.start + 1);
                 // The segment is 16-byte aligned (seed 000, line 1830), so offsets tell the alignment.
                 let align = if offset == 0 { 16 } else { (1 << offset.trailing_zeros().min(4)) as u8 };
                 let mem = Mem { align, offset: offset as i32, ..plain_mem(Space::Constant) };
                 let mem = Mem { flags: MemFlags::INVARIANT, ..mem };
                 let mut values = Val::new();
                 self.load_leaves(base, mem, ty, &mut values);
-                self.define_local(local, values);
+                self.define_local(local as u32, values);
             }
         }
         kernel
@@ -235,8 +258,8 @@ impl Lower<'_, '_> {
             Some(_) => ParamKind::GlobalBuffer,
         };
         KernelParam {
-            name: name.to_string(),
-            type_name: type_name.to_string(),
+            name: name.into(),
+            type_name: type_name.into(),
             elem,
             lanes,
             kind,
@@ -265,7 +288,7 @@ impl Lower<'_, '_> {
 
     /// Values of the right types for code that is never reached or variables never set.
     fn zeros(&mut self, ty: Ty) -> Val {
-        let mut types = Vec::new();
+        let mut types = Leaves::new();
         leaf_types(self.checked, ty, &mut types);
         types.into_iter().map(|ty| self.zero(ty)).collect()
     }

@@ -14,7 +14,7 @@
 
 use super::{Lower, Val};
 use crate::types::Ty;
-use ir::{Block, Op, Type, Value};
+use ir::{Block, Op, Value};
 use smallvec::SmallVec;
 
 /// Values of the variables at the current point.
@@ -30,6 +30,9 @@ pub struct Edge {
     pub block: Block,
     pub values: SmallVec<[Value; 4]>,
 }
+
+/// Edges that come together.
+pub type Edges = SmallVec<[Edge; 2]>;
 
 /// A point to return to.
 #[derive(Clone, Copy)]
@@ -56,6 +59,12 @@ pub type Changes = SmallVec<[(u32, Value); 4]>;
 pub type Arms = SmallVec<[Arm; 2]>;
 
 impl Env {
+    /// Forgets all variables.
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.log.clear();
+    }
+
     /// New variables with these values; returns the first.
     pub fn declare(&mut self, values: &[Value]) -> u32 {
         let first = self.values.len() as u32;
@@ -212,8 +221,8 @@ impl Lower<'_, '_> {
     }
 
     /// Continues where several edges meet, with `vars` as they bring them.
-    pub(super) fn meet(&mut self, vars: &[u32], edges: Vec<Edge>) {
-        match edges.as_slice() {
+    pub(super) fn meet(&mut self, vars: &[u32], edges: &[Edge]) {
+        match edges {
             [] => self.kill(),
             [edge] => {
                 self.block = edge.block;
@@ -225,8 +234,8 @@ impl Lower<'_, '_> {
             _ => {
                 self.dead = false;
                 let join = self.new_block();
-                let differs = self.join_params(join, vars, &edges, None);
-                for edge in &edges {
+                let differs = self.join_params(join, vars, edges, None);
+                for edge in edges {
                     let args = pick(&edge.values, &differs);
                     self.jump(edge.block, join, &args);
                 }
@@ -264,7 +273,7 @@ impl Lower<'_, '_> {
         if !self.dead {
             self.returns.push(Edge { block: self.block, values: value });
         }
-        let returns = std::mem::take(&mut self.returns);
+        let mut returns = std::mem::take(&mut self.returns);
         match returns.as_slice() {
             [] => {}
             [edge] => {
@@ -272,14 +281,17 @@ impl Lower<'_, '_> {
             }
             _ => {
                 let block = self.func.add_block();
-                let types: Vec<Type> = self.func.results.clone();
-                let params: Val = types.iter().map(|&ty| self.func.add_param(block, ty)).collect();
+                let count = self.func.results.len();
+                let params: Val =
+                    (0..count).map(|n| self.func.add_param(block, self.func.results[n])).collect();
                 for edge in &returns {
                     self.jump(edge.block, block, &edge.values);
                 }
                 self.func.push(block, Op::Ret, &params, self.loc);
             }
         }
+        returns.clear();
+        self.returns = returns;
     }
 }
 

@@ -8,6 +8,7 @@ mod expr;
 mod item;
 mod matching;
 mod stmt;
+mod symbols;
 mod ty;
 
 use crate::ast::{
@@ -15,7 +16,7 @@ use crate::ast::{
 };
 use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
-use rustc_hash::FxHashMap;
+use symbols::Symbols;
 
 /// Deepest nesting of expressions and blocks.
 const MAX_DEPTH: u16 = 200;
@@ -25,19 +26,39 @@ pub struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-/// Parses all items of a file.
-pub fn parse<'a>(source: &'a str, tokens: &Tokens, sink: &mut Sink) -> Ast<'a> {
+/// Memory that is reused from file to file.
+#[derive(Default)]
+pub struct Scratch {
+    symbols: Symbols,
+    pending_exprs: Vec<ExprId>,
+    pending_stmts: Vec<(crate::ast::Stmt, u16)>,
+    pending_patterns: Vec<Pattern>,
+}
+
+/// Parses all items of a file into an empty tree.
+pub fn parse<'a>(
+    source: &'a str,
+    tokens: &Tokens,
+    ast: Ast<'a>,
+    s: &mut Scratch,
+    sink: &mut Sink,
+) -> Ast<'a> {
+    s.symbols.clear();
+    s.pending_exprs.clear();
+    s.pending_stmts.clear();
+    s.pending_patterns.clear();
+    let Scratch { symbols, pending_exprs, pending_stmts, pending_patterns } = s;
     let mut parser = Parser {
         source,
         kinds: &tokens.kinds,
         spans: &tokens.spans,
         at: 0,
         depth: 0,
-        symbols: FxHashMap::default(),
-        ast: Ast::default(),
-        pending_exprs: Vec::new(),
-        pending_stmts: Vec::new(),
-        pending_patterns: Vec::new(),
+        symbols,
+        ast,
+        pending_exprs,
+        pending_stmts,
+        pending_patterns,
         struct_allowed: true,
         sink,
     };
@@ -53,12 +74,12 @@ struct Parser<'a, 't> {
     spans: &'t [Span],
     at: usize,
     depth: u16,
-    symbols: FxHashMap<&'a str, Sym>,
+    symbols: &'t mut Symbols,
     ast: Ast<'a>,
     /// Lists under construction; they nest, so each user remembers where its own part starts.
-    pending_exprs: Vec<ExprId>,
-    pending_stmts: Vec<(crate::ast::Stmt, u16)>,
-    pending_patterns: Vec<Pattern>,
+    pending_exprs: &'t mut Vec<ExprId>,
+    pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
+    pending_patterns: &'t mut Vec<Pattern>,
     /// Whether `Name {` may be a struct literal here (not in the head of `if`, `while`, `for`).
     struct_allowed: bool,
     sink: &'t mut Sink,
@@ -149,11 +170,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn intern(&mut self, text: &'a str) -> Sym {
-        let names = &mut self.ast.names;
-        *self.symbols.entry(text).or_insert_with(|| {
-            names.push(text);
-            Sym(names.len() as u32 - 1)
-        })
+        self.symbols.intern(text, &mut self.ast.names)
     }
 
     /// The current token as a name, whatever it is.

@@ -339,8 +339,8 @@ impl<'a> Parser<'a> {
             self.advance()?;
         }
         Ok(KernelParam {
-            name,
-            type_name,
+            name: name.into(),
+            type_name: type_name.into(),
             elem,
             lanes,
             kind,

@@ -183,6 +183,8 @@ fn absorb(func: &mut Function, block: Block, jump: Inst, next: Block, s: &mut Sc
         func.insts[inst].block = block;
     }
     func.blocks[block].insts.append(&mut moved);
+    // Empty, but with its memory.
+    func.blocks[next].insts = moved;
 }
 
 fn drop_unreachable(func: &mut Function, s: &mut Scratch) {

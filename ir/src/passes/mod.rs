@@ -35,6 +35,7 @@ use crate::analysis::{Cfg, DomTree, LoopForest, Uniformity};
 use crate::func::{Function, Module};
 use crate::types::Space;
 use rustc_hash::FxHashSet;
+use smol_str::{SmolStr, format_smolstr};
 use std::ops::{ControlFlow, Range};
 
 /// How hard to try, and what is allowed.
@@ -249,10 +250,10 @@ impl PassContext {
         if self.tables.is_empty() {
             return;
         }
-        let names: FxHashSet<String> = module.globals.values().map(|global| global.name.clone()).collect();
+        let names: FxHashSet<SmolStr> = module.globals.values().map(|global| global.name.clone()).collect();
         for mut table in self.tables.take() {
             while names.contains(&table.name) {
-                table.name.push('_');
+                table.name = format_smolstr!("{}_", table.name);
             }
             module.globals.push(table);
         }

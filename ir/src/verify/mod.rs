@@ -120,7 +120,7 @@ fn verify_globals(module: &Module, errors: &mut Vec<VerifyError>) {
         ];
         for (_, message) in checks.iter().filter(|check| !check.0) {
             errors.push(VerifyError {
-                name: data.name.clone(),
+                name: data.name.to_string(),
                 place: Place::Global(global),
                 text: String::new(),
                 message: (*message).into(),

@@ -2,7 +2,7 @@
 //!
 //! Selection never asks which processor it works for. It emits a [`Role`]: "vector add without carry", "global load of
 //! b128". Which instruction that is, or which sequence of other roles if there is none, follows from the rows of the
-//! instruction table alone, is found once for a processor and kept in a flat array ([`Roles`]). Who fills in a
+//! instruction table alone, is found once for a processor, when first asked for, and kept in a flat array ([`Roles`]). Who fills in a
 //! processor adds instructions to the lines of `table.rs`, or an expansion to `expansions.rs`.
 
 mod expansions;
@@ -10,6 +10,7 @@ mod table;
 
 pub use expansions::Expansion;
 use isa::{Opcode, Subtarget};
+use std::cell::Cell;
 pub use table::Role;
 
 /// How a processor plays a role.
@@ -77,27 +78,39 @@ impl Role {
     }
 }
 
-/// How a processor plays each role.
+/// How a processor plays each role, found out when someone asks.
 #[derive(Clone, Debug, Default)]
 pub struct Roles {
-    list: Vec<Resolution>,
+    processor: Option<(Subtarget, &'static [Opcode])>,
+    list: Vec<Cell<Option<Resolution>>>,
 }
 
 impl Roles {
-    /// Resolves every role for a processor.
+    /// The roles of a processor.
     pub fn new(target: &Subtarget) -> Roles {
         Roles::lacking(target, &[])
     }
 
     /// As if the processor lacked some of its instructions: what other processors do for want of them can be tried.
-    pub fn lacking(target: &Subtarget, lacks: &[Opcode]) -> Roles {
-        let has = |op: &Opcode| op.row().code(target).is_some() && !lacks.contains(op);
-        Roles { list: Role::ALL.iter().map(|&role| resolve(role, &has)).collect() }
+    pub fn lacking(target: &Subtarget, lacks: &'static [Opcode]) -> Roles {
+        Roles { processor: Some((*target, lacks)), list: vec![Cell::new(None); Role::ALL.len()] }
+    }
+
+    /// Whether it is for the processor without those instructions.
+    pub(crate) fn is_for(&self, target: &Subtarget, lacks: &'static [Opcode]) -> bool {
+        self.processor == Some((*target, lacks))
     }
 
     /// How the processor plays a role.
     pub fn get(&self, role: Role) -> Resolution {
-        self.list.get(role as usize).copied().unwrap_or(Resolution::Refused("no processor"))
+        let Some((target, lacks)) = &self.processor else { return Resolution::Refused("no processor") };
+        let known = &self.list[role as usize];
+        known.get().unwrap_or_else(|| {
+            let has = |op: &Opcode| op.row().code(target).is_some() && !lacks.contains(op);
+            let resolution = resolve(role, &has);
+            known.set(Some(resolution));
+            resolution
+        })
     }
 
     /// The instruction, if one plays the role.

@@ -6,22 +6,23 @@ use super::relocate::Plan;
 use super::strings::Strings;
 use super::symtab::{Entry, Table};
 use super::{Object, Place, STB_LOCAL, STV_HIDDEN, STV_INTERNAL};
+use bumpalo::{Bump, collections::Vec as List};
 
 /// Symbols that other objects may see, and what a linker allots.
 pub(super) struct Dynamic<'a> {
-    /// Number in the full table, in the order of the dynamic one.
-    entries: Vec<usize>,
-    names: Vec<&'a str>,
+    /// Those of the full table that the dynamic one has, in its order, and where their names begin.
+    entries: List<'a, (Entry<'a>, u32)>,
     /// How many of the first are undefined, which hash tables leave out.
     undefined: usize,
     /// Number in the dynamic table of each symbol; 0 if it has none.
-    of_symbol: Vec<u32>,
-    pub strings: Vec<u8>,
-    name_offsets: Vec<u32>,
+    of_symbol: List<'a, u32>,
+    /// Bytes of the names.
+    pub names: u64,
     pub common_size: u64,
     pub common_align: u64,
     /// Offset of each common symbol among them.
-    commons: Vec<u64>,
+    commons: List<'a, u64>,
+    bump: &'a Bump,
 }
 
 /// Whether a symbol keeps its name beyond the object.
@@ -31,33 +32,34 @@ fn is_exported(entry: &Entry) -> bool {
 }
 
 impl<'a> Dynamic<'a> {
-    pub fn new(object: &Object<'a>, table: &Table<'a>) -> Result<Dynamic<'a>, String> {
-        let mut entries: Vec<usize> =
-            (0..table.entries.len()).filter(|&n| is_exported(&table.entries[n])).collect();
-        let is_defined = |n: usize| table.entries[n].sym.section != 0;
-        let defined = entries.iter().filter(|&&n| is_defined(n)).count();
+    pub fn new(object: &Object<'a>, table: &Table<'a>, bump: &'a Bump) -> Result<Dynamic<'a>, String> {
+        let mut entries = List::with_capacity_in(table.entries.len(), bump);
+        entries.extend(table.entries.iter().filter(|entry| is_exported(entry)).map(|&entry| (entry, 0)));
+        let is_defined = |entry: &Entry| entry.sym.section != 0;
+        let defined = entries.iter().filter(|(entry, _)| is_defined(entry)).count();
         let buckets = bucket_count(defined);
-        entries.sort_by_cached_key(|&n| match is_defined(n) {
-            false => (0, 0),
-            true => (1, gnu_hash(table.entries[n].name) % buckets),
-        });
+        let mut order = List::with_capacity_in(entries.len(), bump);
+        order.extend(entries.iter().enumerate().map(|(n, (entry, _))| match is_defined(entry) {
+            false => (0, 0, n),
+            true => (1, gnu_hash(entry.name) % buckets, n),
+        }));
+        order.sort_unstable();
         let mut dynamic = Dynamic {
             undefined: entries.len() - defined,
-            names: entries.iter().map(|&n| table.entries[n].name).collect(),
-            of_symbol: vec![0; object.symbols.len()],
-            strings: vec![0],
-            name_offsets: Vec::new(),
+            entries: List::with_capacity_in(entries.len(), bump),
+            of_symbol: bumpalo::vec![in bump; 0; object.symbols.len()],
+            names: 1,
             common_size: 0,
             common_align: 1,
-            commons: vec![0; object.symbols.len()],
-            entries,
+            commons: bumpalo::vec![in bump; 0; object.symbols.len()],
+            bump,
         };
-        for (n, name) in dynamic.names.iter().enumerate() {
-            dynamic.name_offsets.push(dynamic.strings.len() as u32);
-            dynamic.strings.extend_from_slice(name.as_bytes());
-            dynamic.strings.push(0);
-            if let Some(symbol) = table.entries[dynamic.entries[n]].symbol {
-                dynamic.of_symbol[symbol as usize] = n as u32 + 1;
+        for (_, _, n) in order {
+            let (entry, _) = entries[n];
+            dynamic.entries.push((entry, dynamic.names as u32));
+            dynamic.names += entry.name.len() as u64 + 1;
+            if let Some(symbol) = entry.symbol {
+                dynamic.of_symbol[symbol as usize] = dynamic.entries.len() as u32;
             }
         }
         dynamic.allot(object)?;
@@ -95,48 +97,71 @@ impl<'a> Dynamic<'a> {
         Some(self.of_symbol[symbol as usize]).filter(|&number| number != 0)
     }
 
-    /// Room for the table.
-    pub fn symbol_bytes(&self) -> Vec<u8> {
-        vec![0; (self.entries.len() + 1) * SYMBOL as usize]
+    /// Bytes of `.dynsym`.
+    pub fn symbols_size(&self) -> u64 {
+        (self.entries.len() as u64 + 1) * SYMBOL
     }
 
     /// `.dynsym`.
-    pub fn resolved_bytes(&self, table: &Table, places: &Places) -> Vec<u8> {
-        let mut out = Vec::new();
-        Sym::default().write(&mut out);
-        for (&n, &name) in self.entries.iter().zip(&self.name_offsets) {
-            Sym { name, ..resolved(&table.entries[n], places, self) }.write(&mut out);
+    pub fn write_symbols(&self, places: &Places, out: &mut Vec<u8>) {
+        Sym::default().write(out);
+        for (entry, name) in &self.entries {
+            Sym { name: *name, ..resolved(entry, places, self) }.write(out);
         }
-        out
+    }
+
+    /// `.dynstr`.
+    pub fn write_names(&self, out: &mut Vec<u8>) {
+        out.push(0);
+        for (entry, _) in &self.entries {
+            out.extend_from_slice(entry.name.as_bytes());
+            out.push(0);
+        }
+    }
+
+    /// Bytes of [`Dynamic::write_hash`].
+    pub fn hash_size(&self) -> u64 {
+        (2 + 2 * (self.entries.len() as u64 + 1)) * 4
     }
 
     /// System V hash table: as many buckets as symbols.
-    pub fn hash(&self) -> Vec<u8> {
+    pub fn write_hash(&self, out: &mut Vec<u8>) {
         let count = self.entries.len() as u32 + 1;
-        let mut buckets = vec![0u32; count as usize];
-        let mut chains = vec![0u32; count as usize];
-        for (n, name) in self.names.iter().enumerate() {
-            let bucket = sysv_hash(name) % count;
+        let mut buckets = bumpalo::vec![in self.bump; 0u32; count as usize];
+        let mut chains = bumpalo::vec![in self.bump; 0u32; count as usize];
+        for (n, (entry, _)) in self.entries.iter().enumerate() {
+            let bucket = sysv_hash(entry.name) % count;
             chains[n + 1] = buckets[bucket as usize];
             buckets[bucket as usize] = n as u32 + 1;
         }
-        let mut out = Vec::new();
-        [count, count].into_iter().chain(buckets).chain(chains).for_each(|value| word(&mut out, value));
-        out
+        [count, count].into_iter().chain(buckets).chain(chains).for_each(|value| word(out, value));
     }
 
-    /// GNU hash table: a Bloom filter, buckets, and the hashes in the order of the symbols.
-    pub fn gnu_hash(&self) -> Vec<u8> {
-        const SHIFT: u32 = 26;
-        let hashes: Vec<u32> = self.names[self.undefined..].iter().map(|name| gnu_hash(name)).collect();
-        let buckets = bucket_count(hashes.len());
+    /// Names that hash tables find, words of the Bloom filter, and buckets of the GNU hash table.
+    fn gnu_hash_shape(&self) -> (usize, usize, u32) {
+        let names = self.entries.len() - self.undefined;
         // Twelve bits of filter a symbol, in a power of two of words.
-        let words = match hashes.len() * 12 / 64 {
+        let words = match names * 12 / 64 {
             0 => 1,
             words => (words + 1).next_power_of_two(),
         };
-        let mut filter = vec![0u64; words];
-        let mut first = vec![0u32; buckets as usize];
+        (names, words, bucket_count(names))
+    }
+
+    /// Bytes of [`Dynamic::write_gnu_hash`].
+    pub fn gnu_hash_size(&self) -> u64 {
+        let (names, words, buckets) = self.gnu_hash_shape();
+        16 + words as u64 * 8 + (u64::from(buckets) + names as u64) * 4
+    }
+
+    /// GNU hash table: a Bloom filter, buckets, and the hashes in the order of the symbols.
+    pub fn write_gnu_hash(&self, out: &mut Vec<u8>) {
+        const SHIFT: u32 = 26;
+        let (names, words, buckets) = self.gnu_hash_shape();
+        let mut hashes = List::with_capacity_in(names, self.bump);
+        hashes.extend(self.entries[self.undefined..].iter().map(|(entry, _)| gnu_hash(entry.name)));
+        let mut filter = bumpalo::vec![in self.bump; 0u64; words];
+        let mut first = bumpalo::vec![in self.bump; 0u32; buckets as usize];
         for (n, &hash) in hashes.iter().enumerate() {
             filter[(hash / 64) as usize & (words - 1)] |= 1 << (hash % 64) | 1 << ((hash >> SHIFT) % 64);
             let bucket = &mut first[(hash % buckets) as usize];
@@ -144,18 +169,16 @@ impl<'a> Dynamic<'a> {
                 *bucket = (self.undefined + n) as u32 + 1;
             }
         }
-        let mut out = Vec::new();
         for value in [buckets, self.undefined as u32 + 1, words as u32, SHIFT] {
-            word(&mut out, value);
+            word(out, value);
         }
-        filter.into_iter().for_each(|value| long(&mut out, value));
-        first.into_iter().for_each(|value| word(&mut out, value));
+        filter.into_iter().for_each(|value| long(out, value));
+        first.into_iter().for_each(|value| word(out, value));
         for (n, &hash) in hashes.iter().enumerate() {
             // The last of a bucket is marked.
             let last = hashes.get(n + 1).is_none_or(|next| next % buckets != hash % buckets);
-            word(&mut out, hash & !1 | u32::from(last));
+            word(out, hash & !1 | u32::from(last));
         }
-        out
     }
 }
 
@@ -193,56 +216,69 @@ fn resolved(entry: &Entry, places: &Places, dynamic: &Dynamic) -> Sym {
     sym
 }
 
-/// `.symtab`, `.strtab`, and the number of local symbols: what is hidden becomes local.
-pub(super) fn full_table(table: &Table, dynamic: &Dynamic, places: &Places) -> (Vec<u8>, Vec<u8>, u32) {
-    let named = |entry: &&Entry| entry.symbol.is_some() || entry.sym.section == SHN_ABS;
-    let is_local = |entry: &&Entry| entry.sym.info >> 4 == STB_LOCAL;
-    let entries = &table.entries[1..];
-    let locals = entries.iter().filter(named).filter(is_local);
-    let hidden = entries.iter().filter(named).filter(|entry| !is_local(entry) && !is_exported(entry));
-    let global = entries.iter().filter(named).filter(|entry| is_exported(entry));
-    let mut syms = vec![("", Sym::default())];
-    syms.extend(locals.map(|entry| (entry.name, resolved(entry, places, dynamic))));
-    for entry in hidden {
-        let sym = resolved(entry, places, dynamic);
-        syms.push((entry.name, Sym { info: sym.info & 15, ..sym }));
-    }
-    let own =
-        Sym { other: STV_HIDDEN, section: places.dynamic_number, value: places.dynamic, ..Sym::default() };
-    syms.push(("_DYNAMIC", own));
-    let locals = syms.len() as u32;
-    syms.extend(global.map(|entry| (entry.name, resolved(entry, places, dynamic))));
-    let mut strings = Strings::default();
-    syms.iter().for_each(|(name, _)| strings.add(name));
-    strings.finish();
-    let mut out = Vec::new();
-    syms.iter().for_each(|(name, sym)| Sym { name: strings.offset(name), ..*sym }.write(&mut out));
-    (out, strings.bytes, locals)
+/// The symbols of `.symtab`, their names in `.strtab`.
+pub(super) struct Full<'a> {
+    syms: List<'a, (&'a str, Sym)>,
+    pub strings: Strings<'a>,
+    /// How many of the first are local.
+    pub locals: u32,
 }
 
-/// `.dynamic`.
-pub(super) fn entries(at: impl Fn(&str) -> SectionHeader, plan: &Plan) -> Vec<u8> {
-    let mut list = Vec::new();
-    if !plan.relocations.is_empty() {
-        let rela = at(".rela.dyn");
-        list.extend([(DT_RELA, rela.address), (DT_RELASZ, rela.size), (DT_RELAENT, RELA)]);
-        if plan.relative_count() > 0 {
-            list.push((DT_RELACOUNT, plan.relative_count() as u64));
+impl<'a> Full<'a> {
+    /// All symbols; what is hidden becomes local.
+    pub fn new(table: &Table<'a>, dynamic: &Dynamic, places: &Places, bump: &'a Bump) -> Full<'a> {
+        let named = |entry: &&Entry| entry.symbol.is_some() || entry.sym.section == SHN_ABS;
+        let is_local = |entry: &&Entry| entry.sym.info >> 4 == STB_LOCAL;
+        let entries = &table.entries[1..];
+        let locals = entries.iter().filter(named).filter(is_local);
+        let hidden = entries.iter().filter(named).filter(|entry| !is_local(entry) && !is_exported(entry));
+        let global = entries.iter().filter(named).filter(|entry| is_exported(entry));
+        let mut syms = List::with_capacity_in(table.entries.len() + 1, bump);
+        syms.push(("", Sym::default()));
+        syms.extend(locals.map(|entry| (entry.name, resolved(entry, places, dynamic))));
+        for entry in hidden {
+            let sym = resolved(entry, places, dynamic);
+            syms.push((entry.name, Sym { info: sym.info & 15, ..sym }));
+        }
+        let (section, value) = (places.dynamic_number, places.dynamic);
+        syms.push(("_DYNAMIC", Sym { other: STV_HIDDEN, section, value, ..Sym::default() }));
+        let locals = syms.len() as u32;
+        syms.extend(global.map(|entry| (entry.name, resolved(entry, places, dynamic))));
+        let mut strings = Strings::new(syms.len(), bump);
+        syms.iter().for_each(|(name, _)| strings.add(name));
+        strings.finish();
+        Full { syms, strings, locals }
+    }
+
+    /// Bytes of both tables.
+    pub fn size(&self) -> usize {
+        self.syms.len() * SYMBOL as usize + self.strings.bytes.len()
+    }
+
+    /// `.symtab`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        for (name, sym) in &self.syms {
+            Sym { name: self.strings.offset(name), ..*sym }.write(out);
         }
     }
-    list.extend([
-        (DT_SYMTAB, at(".dynsym").address),
-        (DT_SYMENT, SYMBOL),
-        (DT_STRTAB, at(".dynstr").address),
-        (DT_STRSZ, at(".dynstr").size),
-        (DT_GNU_HASH, at(".gnu.hash").address),
-        (DT_HASH, at(".hash").address),
-        (DT_NULL, 0),
-    ]);
-    let mut out = Vec::new();
-    for (tag, value) in list {
-        long(&mut out, tag);
-        long(&mut out, value);
+}
+
+/// `.dynamic`: calls `each` with tags and values. `at` tells the header of a section by its name.
+pub(super) fn entries(at: impl Fn(&str) -> SectionHeader, plan: &Plan, mut each: impl FnMut(u64, u64)) {
+    if !plan.relocations.is_empty() {
+        let rela = at(".rela.dyn");
+        each(DT_RELA, rela.address);
+        each(DT_RELASZ, rela.size);
+        each(DT_RELAENT, RELA);
+        if plan.relative_count() > 0 {
+            each(DT_RELACOUNT, plan.relative_count() as u64);
+        }
     }
-    out
+    each(DT_SYMTAB, at(".dynsym").address);
+    each(DT_SYMENT, SYMBOL);
+    each(DT_STRTAB, at(".dynstr").address);
+    each(DT_STRSZ, at(".dynstr").size);
+    each(DT_GNU_HASH, at(".gnu.hash").address);
+    each(DT_HASH, at(".hash").address);
+    each(DT_NULL, 0);
 }

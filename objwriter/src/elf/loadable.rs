@@ -5,7 +5,7 @@
 //! among them; code; what is read-only after relocation (`.dynamic`, `.got`); data; zeroed data. Each group begins a page
 //! further in memory but directly behind the one before in the file.
 
-use super::dynamic::{self, Dynamic};
+use super::dynamic::{self, Dynamic, Full};
 use super::format::*;
 use super::relocate::{self, Plan};
 use super::strings::Strings;
@@ -13,7 +13,7 @@ use super::symtab::Table;
 use super::{
     Object, SHF_ALLOC, SHF_EXCLUDE, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS, Section,
 };
-use std::borrow::Cow;
+use bumpalo::{Bump, collections::Vec as List};
 
 const PAGE: u64 = 0x1000;
 /// Headers beyond `0xff00` mean something else; a dozen sections are made here.
@@ -31,13 +31,29 @@ enum Group {
 }
 
 /// Contents of an output section.
+#[derive(Clone, Copy)]
 enum Body {
     /// A section of the object.
     Source(usize),
-    /// Bytes made here.
-    Made(Vec<u8>),
+    /// A table that is made here.
+    Made(Made),
     /// So many zero bytes without room in the file.
     Zeros(u64),
+}
+
+/// Tables that are made here, in the order of the file.
+#[derive(Clone, Copy)]
+enum Made {
+    DynSym,
+    GnuHash,
+    Hash,
+    DynStr,
+    Rela,
+    Dynamic,
+    Got,
+    SymTab,
+    ShStrTab,
+    StrTab,
 }
 
 struct Output<'a> {
@@ -49,41 +65,57 @@ struct Output<'a> {
     link: &'static str,
 }
 
+/// What all of the file is made from.
+struct Parts<'a> {
+    object: &'a Object<'a>,
+    dynamic: Dynamic<'a>,
+    plan: Plan<'a>,
+    bump: &'a Bump,
+}
+
 /// A loadable object.
 ///
 /// # Errors
 /// What a linker would have to do more: symbols of other objects at a distance, LDS, addresses in read-only memory.
 pub fn loadable(object: &Object) -> Result<Vec<u8>, String> {
+    loadable_in(object, &Bump::new())
+}
+
+/// As [`loadable`], with memory for what lies between object and file.
+///
+/// # Errors
+/// As [`loadable`].
+pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>, String> {
     if object.sections.len() >= MAX_SECTIONS {
         return Err("too many sections".into());
     }
-    let table = Table::new(object, |section| section as u16 + 1);
-    let dynamic = Dynamic::new(object, &table)?;
-    let plan = Plan::new(object, &dynamic)?;
-    let mut outputs = outputs(object, &dynamic, &plan);
+    let table = Table::new(object, |section| section as u16 + 1, bump);
+    let dynamic = Dynamic::new(object, &table, bump)?;
+    let plan = Plan::new(object, &dynamic, bump)?;
+    let parts = Parts { object, dynamic, plan, bump };
+    let mut outputs = outputs(&parts);
     let segments = count_segments(&outputs);
-    lay_out(object, &mut outputs, HEADER + segments * PROGRAM_HEADER);
-    let places = Places::new(object, &outputs);
-    let contents = relocate::apply(object, &dynamic, &plan, &places)?;
-    fill(object, &mut outputs, &table, &dynamic, &plan, &places)?;
-    let (symbols, strings, locals) = dynamic::full_table(&table, &dynamic, &places);
-    for output in &mut outputs {
-        match output.name {
-            ".symtab" => (output.body, output.header.info) = (Body::Made(symbols.clone()), locals),
-            ".strtab" => output.body = Body::Made(strings.clone()),
-            ".dynsym" => output.header.info = 1,
+    lay_out(&parts, &mut outputs, HEADER + segments * PROGRAM_HEADER);
+    let places = Places::new(object, &outputs, bump);
+    let full = Full::new(&table, &parts.dynamic, &places, bump);
+    for output in outputs.iter_mut() {
+        match output.body {
+            Body::Made(Made::SymTab) => output.header.info = full.locals,
+            Body::Made(Made::DynSym) => output.header.info = 1,
             _ => {}
         }
     }
-    Ok(write(object, &mut outputs, &contents, segments))
+    let mut out = write(&parts, &mut outputs, &places, &full, segments)?;
+    relocate_all(&parts, &outputs, &places, &mut out)?;
+    Ok(out)
 }
 
 /// Addresses of everything that other parts refer to.
-pub(super) struct Places {
+pub(super) struct Places<'a> {
     /// Of each section of the source; 0 for those that are not loaded.
-    pub sections: Vec<u64>,
-    /// Number of each section's header in the output.
-    pub numbers: Vec<u16>,
+    pub sections: List<'a, u64>,
+    /// Number of each section's header in the output; 0 for those that are not part of it.
+    pub numbers: List<'a, u16>,
     pub got: u64,
     pub dynamic: u64,
     /// Number of `.dynamic`.
@@ -93,10 +125,10 @@ pub(super) struct Places {
     pub common_number: u16,
 }
 
-impl Places {
-    fn new(object: &Object, outputs: &[Output]) -> Places {
-        let mut sections = vec![0; object.sections.len()];
-        let mut numbers = vec![0; object.sections.len()];
+impl<'a> Places<'a> {
+    fn new(object: &Object, outputs: &[Output], bump: &'a Bump) -> Places<'a> {
+        let mut sections = bumpalo::vec![in bump; 0; object.sections.len()];
+        let mut numbers = bumpalo::vec![in bump; 0; object.sections.len()];
         for (n, output) in outputs.iter().enumerate() {
             if let Body::Source(section) = output.body {
                 sections[section] = output.header.address;
@@ -119,16 +151,17 @@ impl Places {
 }
 
 /// The sections of the output, in order, without addresses.
-fn outputs<'a>(object: &Object<'a>, dynamic: &Dynamic, plan: &Plan) -> Vec<Output<'a>> {
-    let mut list = Vec::with_capacity(object.sections.len() + 12);
-    let made = |name, group, kind, flags, align, entry_size, bytes: Vec<u8>, link| Output {
+fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
+    let Parts { object, dynamic, plan, bump } = parts;
+    let mut list = List::with_capacity_in(object.sections.len() + 12, bump);
+    let made = |name, group, kind, flags, align, entry_size, made, link| Output {
         name,
         group,
         header: SectionHeader { kind, flags, align, entry_size, ..SectionHeader::default() },
-        body: Body::Made(bytes),
+        body: Body::Made(made),
         link,
     };
-    let source = |wanted: &dyn Fn(&Section) -> bool, group, list: &mut Vec<Output<'a>>| {
+    let source = |wanted: &dyn Fn(&Section) -> bool, group, list: &mut List<'a, Output<'a>>| {
         for (n, section) in object.sections.iter().enumerate().filter(|(_, section)| wanted(section)) {
             let Section { name, kind, flags, align, entry_size, .. } = *section;
             let header = SectionHeader { kind, flags, align, entry_size, ..SectionHeader::default() };
@@ -142,21 +175,19 @@ fn outputs<'a>(object: &Object<'a>, dynamic: &Dynamic, plan: &Plan) -> Vec<Outpu
     let is_written = |section: &Section| section.has(SHF_ALLOC | SHF_WRITE) && !section.is_empty();
     let ro = Group::ReadOnly;
     source(&|section| is_read(section) && section.kind == SHT_NOTE, ro, &mut list);
-    list.push(made(".dynsym", ro, SHT_DYNSYM, SHF_ALLOC, 8, SYMBOL, dynamic.symbol_bytes(), ".dynstr"));
-    list.push(made(".gnu.hash", ro, SHT_GNU_HASH, SHF_ALLOC, 8, 0, dynamic.gnu_hash(), ".dynsym"));
-    list.push(made(".hash", ro, SHT_HASH, SHF_ALLOC, 4, 4, dynamic.hash(), ".dynsym"));
-    list.push(made(".dynstr", ro, SHT_STRTAB, SHF_ALLOC, 1, 0, dynamic.strings.clone(), ""));
+    list.push(made(".dynsym", ro, SHT_DYNSYM, SHF_ALLOC, 8, SYMBOL, Made::DynSym, ".dynstr"));
+    list.push(made(".gnu.hash", ro, SHT_GNU_HASH, SHF_ALLOC, 8, 0, Made::GnuHash, ".dynsym"));
+    list.push(made(".hash", ro, SHT_HASH, SHF_ALLOC, 4, 4, Made::Hash, ".dynsym"));
+    list.push(made(".dynstr", ro, SHT_STRTAB, SHF_ALLOC, 1, 0, Made::DynStr, ""));
     if !plan.relocations.is_empty() {
-        let bytes = vec![0; plan.relocations.len() * RELA as usize];
-        list.push(made(".rela.dyn", ro, SHT_RELA, SHF_ALLOC, 8, RELA, bytes, ".dynsym"));
+        list.push(made(".rela.dyn", ro, SHT_RELA, SHF_ALLOC, 8, RELA, Made::Rela, ".dynsym"));
     }
     source(&|section| is_read(section) && section.kind != SHT_NOTE, ro, &mut list);
     source(&is_code, Group::Code, &mut list);
     let rw = SHF_ALLOC | SHF_WRITE;
-    let entries = vec![0; plan.dynamic_entries() * 16];
-    list.push(made(".dynamic", Group::Relro, SHT_DYNAMIC, rw, 8, 16, entries, ".dynstr"));
+    list.push(made(".dynamic", Group::Relro, SHT_DYNAMIC, rw, 8, 16, Made::Dynamic, ".dynstr"));
     if !plan.got.is_empty() {
-        list.push(made(".got", Group::Relro, SHT_PROGBITS, rw, 8, 0, vec![0; plan.got.len() * 8], ""));
+        list.push(made(".got", Group::Relro, SHT_PROGBITS, rw, 8, 0, Made::Got, ""));
     }
     source(&|section| is_written(section) && section.has_contents(), Group::Data, &mut list);
     source(&|section| is_written(section) && !section.has_contents(), Group::Data, &mut list);
@@ -170,17 +201,26 @@ fn outputs<'a>(object: &Object<'a>, dynamic: &Dynamic, plan: &Plan) -> Vec<Outpu
         section.flags & (SHF_ALLOC | SHF_EXCLUDE) == 0 && section.name != ".note.GNU-stack"
     };
     source(&is_kept, Group::Rest, &mut list);
-    list.push(made(".symtab", Group::Rest, SHT_SYMTAB, 0, 8, SYMBOL, Vec::new(), ".strtab"));
-    list.push(made(".shstrtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Vec::new(), ""));
-    list.push(made(".strtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Vec::new(), ""));
+    list.push(made(".symtab", Group::Rest, SHT_SYMTAB, 0, 8, SYMBOL, Made::SymTab, ".strtab"));
+    list.push(made(".shstrtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Made::ShStrTab, ""));
+    list.push(made(".strtab", Group::Rest, SHT_STRTAB, 0, 1, 0, Made::StrTab, ""));
     list
 }
 
-fn size_of(object: &Object, output: &Output) -> u64 {
-    match &output.body {
-        Body::Source(section) => object.sections[*section].size(),
-        Body::Made(bytes) => bytes.len() as u64,
-        Body::Zeros(size) => *size,
+/// Bytes of an output that is loaded.
+fn size_of(parts: &Parts, output: &Output) -> u64 {
+    let Parts { object, dynamic, plan, .. } = parts;
+    match output.body {
+        Body::Source(section) => object.sections[section].size(),
+        Body::Zeros(size) => size,
+        Body::Made(Made::DynSym) => dynamic.symbols_size(),
+        Body::Made(Made::GnuHash) => dynamic.gnu_hash_size(),
+        Body::Made(Made::Hash) => dynamic.hash_size(),
+        Body::Made(Made::DynStr) => dynamic.names,
+        Body::Made(Made::Rela) => plan.size(),
+        Body::Made(Made::Dynamic) => plan.dynamic_entries() as u64 * 16,
+        Body::Made(Made::Got) => plan.got.len() as u64 * 8,
+        Body::Made(Made::SymTab | Made::ShStrTab | Made::StrTab) => 0,
     }
 }
 
@@ -199,7 +239,7 @@ fn is_loaded_note(output: &Output) -> bool {
 }
 
 /// Gives the loaded sections addresses and file offsets.
-fn lay_out(object: &Object, outputs: &mut [Output], start: u64) {
+fn lay_out(parts: &Parts, outputs: &mut [Output], start: u64) {
     let (mut address, mut offset) = (start, start);
     let mut group = Group::ReadOnly;
     for output in outputs.iter_mut().filter(|output| output.group != Group::Rest) {
@@ -217,7 +257,7 @@ fn lay_out(object: &Object, outputs: &mut [Output], start: u64) {
         // Address and offset stay equal modulo the page.
         offset += aligned - address;
         address = aligned;
-        let size = size_of(object, output);
+        let size = size_of(parts, output);
         output.header.address = address;
         output.header.offset = offset;
         output.header.size = size;
@@ -226,78 +266,129 @@ fn lay_out(object: &Object, outputs: &mut [Output], start: u64) {
     }
 }
 
-/// Puts the bytes that depend on addresses into the sections made here.
-fn fill(
-    object: &Object,
+/// Writes the file, but for what relocations change in it.
+fn write(
+    parts: &Parts,
     outputs: &mut [Output],
-    table: &Table,
-    dynamic: &Dynamic,
-    plan: &Plan,
     places: &Places,
-) -> Result<(), String> {
-    let find = |name: &str| outputs.iter().find(|output| output.name == name);
-    let entries =
-        dynamic::entries(|name| find(name).map_or(Default::default(), |output| output.header), plan);
-    let dynsym = dynamic.resolved_bytes(table, places);
-    let relocations = plan.bytes(object, dynamic, places)?;
-    for (name, bytes) in [(".dynamic", entries), (".dynsym", dynsym), (".rela.dyn", relocations)] {
-        let made = |output: &&mut Output| output.name == name && matches!(output.body, Body::Made(_));
-        if let Some(output) = outputs.iter_mut().find(made) {
-            output.body = Body::Made(bytes);
-        }
-    }
-    Ok(())
-}
-
-fn write(object: &Object, outputs: &mut [Output], contents: &[Cow<[u8]>], segments: u64) -> Vec<u8> {
-    let mut names = Strings::default();
+    full: &Full,
+    segments: u64,
+) -> Result<Vec<u8>, String> {
+    let mut names = Strings::new(outputs.len(), parts.bump);
     outputs.iter().for_each(|output| names.add(output.name));
     names.finish();
     let number = |outputs: &[Output], name: &str| {
         outputs.iter().position(|output| output.name == name).map_or(0, |n| n as u16 + 1)
     };
-    let mut out = vec![0; (HEADER + segments * PROGRAM_HEADER) as usize];
+    let mut out = Vec::with_capacity(expected_size(parts, outputs, full));
+    out.resize((HEADER + segments * PROGRAM_HEADER) as usize, 0);
     for n in 0..outputs.len() {
         // Only tables that are made here have a link.
         let link = if outputs[n].link.is_empty() { 0 } else { number(outputs, outputs[n].link) };
-        let output = &mut outputs[n];
-        let bytes: &[u8] = match (&output.body, output.name) {
-            (Body::Source(section), _) => &contents[*section],
-            (Body::Made(_), ".shstrtab") => &names.bytes,
-            (Body::Made(bytes), _) => bytes,
-            (Body::Zeros(_), _) => &[],
-        };
-        let header = &mut output.header;
-        if output.group == Group::Rest {
-            pad(&mut out, header.align);
-            header.offset = out.len() as u64;
-            header.size = bytes.len() as u64;
-        } else if header.kind != SHT_NOBITS {
-            out.resize(header.offset as usize, 0);
+        let unloaded = outputs[n].group == Group::Rest;
+        let nothing = outputs[n].header.kind == SHT_NOBITS;
+        if unloaded {
+            pad(&mut out, outputs[n].header.align);
+        } else if !nothing {
+            out.resize(outputs[n].header.offset as usize, 0);
         }
-        if header.kind != SHT_NOBITS {
-            out.extend_from_slice(bytes);
+        let start = out.len();
+        if !nothing {
+            contents(parts, outputs, outputs[n].body, places, full, &names, &mut out)?;
         }
-        header.name = names.offset(output.name);
-        header.link = link.into();
+        let header = &mut outputs[n].header;
+        if unloaded {
+            header.offset = start as u64;
+            header.size = (out.len() - start) as u64;
+        }
+        header.name = names.offset(outputs[n].name);
+        outputs[n].header.link = link.into();
     }
     pad(&mut out, 8);
     let start = out.len() as u64;
     SectionHeader::default().write(&mut out);
     outputs.iter().for_each(|output| output.header.write(&mut out));
-    let mut head = Vec::with_capacity((HEADER + segments * PROGRAM_HEADER) as usize);
+    let mut head = std::mem::take(&mut out);
+    // Headers are written behind everything, and brought to their place.
+    let end = head.len();
     Header {
         kind: ET_DYN,
-        abi: [object.identity.os_abi, object.identity.abi_version],
-        flags: object.identity.flags,
+        abi: [parts.object.identity.os_abi, parts.object.identity.abi_version],
+        flags: parts.object.identity.flags,
         program_headers: (HEADER, segments as u16),
         section_headers: (start, outputs.len() as u16 + 1),
         names: number(outputs, ".shstrtab"),
     }
     .write(&mut head);
     program_headers(outputs, segments, &mut head);
-    out[..head.len()].copy_from_slice(&head);
-    out
+    head.copy_within(end.., 0);
+    head.truncate(end);
+    Ok(head)
+}
+
+/// At least the bytes of the file, so that it is allotted once.
+fn expected_size(parts: &Parts, outputs: &[Output], full: &Full) -> usize {
+    let in_file = outputs.iter().filter(|output| output.header.kind != SHT_NOBITS);
+    let loaded = in_file.map(|output| output.header.offset + output.header.size).max().unwrap_or(0);
+    let unloaded = |output: &Output| match output.body {
+        Body::Source(section) if output.group == Group::Rest => parts.object.sections[section].data.len(),
+        _ => 0,
+    };
+    // Names, padding; headers, of which some are there twice for a moment.
+    let each = |output: &Output| unloaded(output) + output.name.len() + 16 + 2 * SECTION_HEADER as usize;
+    let symbols = full.size();
+    loaded as usize + outputs.iter().map(each).sum::<usize>() + symbols + 16 * PROGRAM_HEADER as usize
+}
+
+/// Appends the contents of an output.
+fn contents(
+    parts: &Parts,
+    outputs: &[Output],
+    body: Body,
+    places: &Places,
+    full: &Full,
+    names: &Strings,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
+    let Parts { object, dynamic, plan, .. } = parts;
+    let header_of = |name: &str| {
+        outputs
+            .iter()
+            .find(|output| output.name == name)
+            .map_or(SectionHeader::default(), |output| output.header)
+    };
+    match body {
+        Body::Source(section) => out.extend_from_slice(&object.sections[section].data),
+        Body::Zeros(_) => {}
+        Body::Made(Made::DynSym) => dynamic.write_symbols(places, out),
+        Body::Made(Made::GnuHash) => dynamic.write_gnu_hash(out),
+        Body::Made(Made::Hash) => dynamic.write_hash(out),
+        Body::Made(Made::DynStr) => dynamic.write_names(out),
+        Body::Made(Made::Rela) => plan.write(object, dynamic, places, out)?,
+        Body::Made(Made::Dynamic) => dynamic::entries(header_of, plan, |tag, value| {
+            long(out, tag);
+            long(out, value);
+        }),
+        Body::Made(Made::Got) => out.resize(out.len() + plan.got.len() * 8, 0),
+        Body::Made(Made::SymTab) => full.write(out),
+        Body::Made(Made::ShStrTab) => out.extend_from_slice(&names.bytes),
+        Body::Made(Made::StrTab) => out.extend_from_slice(&full.strings.bytes),
+    }
+    Ok(())
+}
+
+/// Applies the relocations to the sections as they are in the file.
+fn relocate_all(parts: &Parts, outputs: &[Output], places: &Places, out: &mut [u8]) -> Result<(), String> {
+    let Parts { object, dynamic, plan, .. } = parts;
+    for (n, section) in object.sections.iter().enumerate() {
+        let output = usize::from(places.numbers[n]).checked_sub(1).map(|n| &outputs[n].header);
+        let output = output.filter(|header| header.kind != SHT_NOBITS);
+        for relocation in &section.relocations {
+            let contents = output.map(|header| &mut out[header.offset as usize..][..section.data.len()]);
+            relocate::apply(object, dynamic, plan, places, n, relocation, contents)?;
+        }
+    }
+    Ok(())
 }
 
 fn program_headers(outputs: &[Output], segments: u64, out: &mut Vec<u8>) {

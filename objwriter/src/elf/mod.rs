@@ -14,7 +14,7 @@ mod relocate;
 mod strings;
 mod symtab;
 
-pub use loadable::loadable;
+pub use loadable::{loadable, loadable_in};
 pub use relocatable::relocatable;
 
 use isa::{CodeObjectVersion, Os, Setting, Subtarget, Target as Processor};

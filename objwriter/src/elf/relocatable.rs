@@ -4,6 +4,7 @@ use super::format::*;
 use super::strings::Strings;
 use super::symtab::Table;
 use super::{Object, SHF_EXCLUDE, SHT_LLVM_ADDRSIG, Section, Target};
+use bumpalo::Bump;
 
 /// `.strtab` holds all names, those of sections too.
 const STRTAB: u16 = 1;
@@ -14,10 +15,11 @@ const STRTAB: u16 = 1;
 /// More sections than the format counts.
 pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
     let (numbers, symtab) = numbers(object)?;
-    let table = Table::new(object, |section| numbers[section as usize]);
+    let bump = Bump::new();
     let tables: Vec<String> =
         object.sections.iter().map(|section| format!(".rela{}", section.name)).collect();
-    let strings = names(object, &tables, &table);
+    let table = Table::new(object, |section| numbers[section as usize], &bump);
+    let strings = names(object, &tables, &table, &bump);
 
     let mut out = vec![0; HEADER as usize];
     let mut headers = vec![SectionHeader::default(); usize::from(symtab) + 1];
@@ -141,8 +143,8 @@ fn finish(object: &Object, headers: &[SectionHeader], out: &mut Vec<u8>) {
     out[..HEADER as usize].copy_from_slice(&start);
 }
 /// One table for all names. `tables`: the name of each section's relocations.
-fn names<'a>(object: &Object<'a>, tables: &'a [String], table: &Table<'a>) -> Strings<'a> {
-    let mut strings = Strings::default();
+fn names<'a>(object: &Object<'a>, tables: &'a [String], table: &Table<'a>, bump: &'a Bump) -> Strings<'a> {
+    let mut strings = Strings::new(object.sections.len() * 2 + table.entries.len() + 3, bump);
     for (section, relocations) in object.sections.iter().zip(tables) {
         strings.add(section.name);
         if !section.relocations.is_empty() {

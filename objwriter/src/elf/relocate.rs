@@ -7,7 +7,7 @@ use super::loadable::Places;
 use super::{
     Object, Place, Relocation, SHF_ALLOC, SHF_WRITE, STB_LOCAL, STB_WEAK, STV_DEFAULT, Target, reloc,
 };
-use std::borrow::Cow;
+use bumpalo::{Bump, collections::Vec as List};
 
 /// Where a dynamic relocation applies.
 #[derive(Clone, Copy, Debug)]
@@ -26,18 +26,18 @@ pub(super) struct Pending {
 }
 
 /// What a loader has to do, and the global offset table.
-pub(super) struct Plan {
-    pub relocations: Vec<Pending>,
+pub(super) struct Plan<'a> {
+    pub relocations: List<'a, Pending>,
     /// Symbols with an entry, in order.
-    pub got: Vec<u32>,
+    pub got: List<'a, u32>,
     /// Entry of each symbol in the table.
-    got_of: Vec<Option<u32>>,
+    got_of: List<'a, Option<u32>>,
 }
 
-impl Plan {
-    pub fn new(object: &Object, dynamic: &Dynamic) -> Result<Plan, String> {
-        let got_of = vec![None; object.symbols.len()];
-        let mut plan = Plan { relocations: Vec::new(), got: Vec::new(), got_of };
+impl<'a> Plan<'a> {
+    pub fn new(object: &Object, dynamic: &Dynamic, bump: &'a Bump) -> Result<Plan<'a>, String> {
+        let got_of = bumpalo::vec![in bump; None; object.symbols.len()];
+        let mut plan = Plan { relocations: List::new_in(bump), got: List::new_in(bump), got_of };
         for (n, section) in object.sections.iter().enumerate() {
             for relocation in &section.relocations {
                 plan.add(object, dynamic, n, relocation)?;
@@ -112,9 +112,19 @@ impl Plan {
         7 + rela
     }
 
+    /// Bytes of `.rela.dyn`.
+    pub fn size(&self) -> u64 {
+        self.relocations.len() as u64 * RELA
+    }
+
     /// `.rela.dyn`.
-    pub fn bytes(&self, object: &Object, dynamic: &Dynamic, places: &Places) -> Result<Vec<u8>, String> {
-        let mut out = Vec::with_capacity(self.relocations.len() * RELA as usize);
+    pub fn write(
+        &self,
+        object: &Object,
+        dynamic: &Dynamic,
+        places: &Places,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
         for pending in &self.relocations {
             let offset = match pending.site {
                 Site::Section(n, offset) => places.sections[n] + offset,
@@ -122,43 +132,27 @@ impl Plan {
             };
             match (pending.symbolic, pending.target) {
                 (true, Target::Symbol(symbol)) => {
-                    rela(&mut out, offset, dynamic.index(symbol).unwrap_or(0), reloc::ABS64, pending.addend);
+                    rela(out, offset, dynamic.index(symbol).unwrap_or(0), reloc::ABS64, pending.addend);
                 }
                 (_, target) => {
                     let address = address(object, dynamic, places, target)?;
-                    rela(&mut out, offset, 0, reloc::RELATIVE64, pending.addend.wrapping_add(address as i64));
+                    rela(out, offset, 0, reloc::RELATIVE64, pending.addend.wrapping_add(address as i64));
                 }
             }
         }
-        Ok(out)
+        Ok(())
     }
 }
 
-/// Contents of every section with its relocations applied.
-pub(super) fn apply<'o>(
-    object: &'o Object,
-    dynamic: &Dynamic,
-    plan: &Plan,
-    places: &Places,
-) -> Result<Vec<Cow<'o, [u8]>>, String> {
-    let mut contents: Vec<Cow<[u8]>> =
-        object.sections.iter().map(|section| Cow::Borrowed(&*section.data)).collect();
-    for (n, section) in object.sections.iter().enumerate() {
-        for relocation in &section.relocations {
-            apply_one(object, dynamic, plan, places, n, relocation, &mut contents[n])?;
-        }
-    }
-    Ok(contents)
-}
-
-fn apply_one(
+/// Applies a relocation of a section to its contents, if they are part of the output.
+pub(super) fn apply(
     object: &Object,
     dynamic: &Dynamic,
     plan: &Plan,
     places: &Places,
     section: usize,
     relocation: &Relocation,
-    data: &mut Cow<[u8]>,
+    contents: Option<&mut [u8]>,
 ) -> Result<(), String> {
     let Relocation { offset, target, kind, addend } = *relocation;
     let place = places.sections[section].wrapping_add(offset) as i64;
@@ -200,8 +194,12 @@ fn apply_one(
     .to_le_bytes();
     let size = if matches!(kind, reloc::ABS64 | reloc::REL64) { 8 } else { 4 };
     let at = offset as usize;
-    let field = data.to_mut().get_mut(at..at + size).ok_or("a relocation lies beyond its section")?;
-    field.copy_from_slice(&bytes[..size]);
+    if object.sections[section].data.get(at..at + size).is_none() {
+        return Err("a relocation lies beyond its section".into());
+    }
+    if let Some(field) = contents.and_then(|contents| contents.get_mut(at..at + size)) {
+        field.copy_from_slice(&bytes[..size]);
+    }
     Ok(())
 }
 

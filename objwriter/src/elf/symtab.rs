@@ -3,21 +3,23 @@
 use super::format::{SHN_ABS, SHN_AMDGPU_LDS, SHN_COMMON, Sym};
 use super::strings::Strings;
 use super::{Object, Place, STB_LOCAL, Symbol, Target};
+use bumpalo::{Bump, collections::Vec as List};
 
 const STT_SECTION: u8 = 3;
 const STT_FILE: u8 = 4;
 
 /// Entries in order, local ones first.
 pub(super) struct Table<'a> {
-    pub entries: Vec<Entry<'a>>,
+    pub entries: List<'a, Entry<'a>>,
     /// Number of local entries, the null symbol included.
     pub locals: u32,
     /// Entry of each symbol and of each section; 0 if it has none.
-    of_symbol: Vec<u32>,
-    of_section: Vec<u32>,
+    of_symbol: List<'a, u32>,
+    of_section: List<'a, u32>,
 }
 
 /// An entry and its name.
+#[derive(Clone, Copy)]
 pub(super) struct Entry<'a> {
     pub name: &'a str,
     pub sym: Sym,
@@ -27,13 +29,14 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Table<'a> {
     /// Collects the symbols. `section_number` tells the number of a section's header.
-    pub fn new(object: &Object<'a>, section_number: impl Fn(u32) -> u16) -> Table<'a> {
+    pub fn new(object: &Object<'a>, section_number: impl Fn(u32) -> u16, bump: &'a Bump) -> Table<'a> {
         let mut table = Table {
-            entries: vec![Entry { name: "", sym: Sym::default(), symbol: None }],
+            entries: List::with_capacity_in(1 + object.files.len() + object.order.len(), bump),
             locals: 0,
-            of_symbol: vec![0; object.symbols.len()],
-            of_section: vec![0; object.sections.len()],
+            of_symbol: bumpalo::vec![in bump; 0; object.symbols.len()],
+            of_section: bumpalo::vec![in bump; 0; object.sections.len()],
         };
+        table.entries.push(Entry { name: "", sym: Sym::default(), symbol: None });
         for name in &object.files {
             let sym = Sym { info: STT_FILE, section: SHN_ABS, ..Sym::default() };
             table.entries.push(Entry { name, sym, symbol: None });

@@ -20,6 +20,7 @@ use crate::op::{BinOp, CastOp, IntCc, Mem, MemFlags, Op, Order, Scope};
 use crate::types::{MemTy, Space, Type};
 use form::{Form, Row};
 use rustc_hash::FxHashMap;
+use smol_str::format_smolstr;
 
 /// Fewer cases are asked for faster than they are looked up.
 const MIN_CASES: usize = 3;
@@ -65,7 +66,7 @@ impl Tables {
         *by_content.entry(init).or_insert_with_key(|init| {
             let number = *first + list.len();
             list.push(GlobalData {
-                name: format!("match.{number}"),
+                name: format_smolstr!("match.{number}"),
                 space: Space::Constant,
                 size: init.len() as u32,
                 align: bytes as u32,
