@@ -154,7 +154,7 @@ fn operand_problem(
     }
     let (class, len) = regs?;
     let both = |tuple| func.regs(tuple).iter().any(|&reg| func.vregs[reg] != class);
-    let mixed = matches!(operand, Operand::Virt(tuple) if both(tuple));
+    let mixed = len > 1 && matches!(operand, Operand::Virt(tuple) if both(tuple));
     let any_width = matches!(spec.kind, Kind::Vaddr | Kind::Saddr);
     let width = if spec.kind == Kind::Mask { target.mask_dwords() } else { spec.width };
     (mixed || len != width && !any_width).then_some(Illegal::Width(n))

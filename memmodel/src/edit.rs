@@ -2,8 +2,11 @@
 
 use isa::{MBlock, MachFunc, MachInst};
 
-/// Replaces the instructions of a block by what `f` writes for each of them. They are written to `scratch` first, so that
-/// each block keeps its own memory.
+/// Lists longer than this change hands instead of being copied.
+const SHORT: usize = 64;
+
+/// Replaces the instructions of a block by what `f` writes for each of them. They are written to `scratch` first; the many
+/// short blocks there may be keep their own memory.
 pub(crate) fn rewrite(
     func: &mut MachFunc,
     block: MBlock,
@@ -27,6 +30,10 @@ pub(crate) fn rewrite(
     let data = &mut func.blocks[block];
     data.prologue = new_prologue.unwrap_or(out.len()) as u32;
     data.term = new_term.unwrap_or(out.len()) as u32;
-    insts.clone_from(out);
+    if out.len() > SHORT {
+        std::mem::swap(&mut insts, out);
+    } else {
+        insts.clone_from(out);
+    }
     data.insts = insts;
 }

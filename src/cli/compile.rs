@@ -2,6 +2,7 @@
 
 use super::{CompileArgs, Emit, Failure, Format, read_source, report, watch::Watch, write};
 use kernc::{CodeObject, Compiler, Program, TextOptions};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -12,7 +13,9 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let range = args.common.passes(path, &options)?;
     let source = read_source(path)?;
     let mut watch = Watch::new(args.time_passes, args.dump_after.clone(), args.emit.contains(&Emit::Ir));
-    let program = Compiler::new(target)
+    // The process ends with the command, and its memory with it: nobody waits for the compiler to give up its own.
+    let mut compiler = ManuallyDrop::new(Compiler::new(target));
+    let program = compiler
         .compile_passes(&source, &range, &options, &mut watch)
         .map_err(|error| args.common.failure(&error))?;
     let ir = watch.finish();
