@@ -440,11 +440,11 @@ impl Checker<'_, '_> {
             builtin,
             Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(Rmw::Plain(ir::RmwOp::Xchg))
         );
-        let name = self.type_name(pointer.to);
         match scalar {
             Some(Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64) => Some(pointer.to),
             Some(Scalar::F32 | Scalar::F64) if moves_only => Some(pointer.to),
             Some(Scalar::F32 | Scalar::F64) => {
+                let name = self.type_name(pointer.to);
                 self.error(
                     "E0090",
                     format!("this atomic on `{name}` is not supported yet"),
@@ -454,6 +454,7 @@ impl Checker<'_, '_> {
                 None
             }
             _ => {
+                let name = self.type_name(pointer.to);
                 let diagnostic = Diagnostic::error("E0052", "atomics work on 32- and 64-bit numbers")
                     .label(span, format!("points to `{name}`"));
                 self.sink.push(diagnostic);
