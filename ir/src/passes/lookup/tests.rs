@@ -162,6 +162,6 @@ fn tables_of_the_same_numbers_are_one() {
     tables.begin(3);
     assert_eq!(tables.table(Type::F32, &[1, 2]), tables.table(Type::I32, &[1, 2]));
     assert_ne!(tables.table(Type::F32, &[1, 2]), tables.table(Type::F64, &[1, 2]));
-    let names: Vec<String> = tables.take().map(|table| table.name).collect();
+    let names: Vec<String> = tables.take().map(|table| table.name.to_string()).collect();
     assert_eq!(names, ["match.3", "match.4"]);
 }
