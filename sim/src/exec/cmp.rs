@@ -59,6 +59,8 @@ fn pick<T: Value + PartialOrd>(condition: usize, writes_exec: bool) -> Option<Ha
 }
 
 /// The relations of values, as functions with names so that the conditions that share one share its loop.
+// `a < b || a > b` is not `a != b` where one is a NaN.
+#[allow(clippy::double_comparisons)]
 mod relations {
     pub(super) fn less<T: PartialOrd>(a: T, b: T) -> bool {
         a < b
