@@ -24,7 +24,7 @@ pub fn loadable(program: &Program) -> Result<Vec<u8>, EmitError> {
 /// # Errors
 /// See [`EmitError`].
 pub fn loadable_in(program: &Program, ctx: &mut Context) -> Result<Vec<u8>, EmitError> {
-    write(program, ctx, |object, bump| objwriter::elf::loadable_in(object, bump))
+    write(program, ctx, objwriter::elf::loadable_in)
 }
 
 /// A relocatable object.

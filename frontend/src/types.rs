@@ -317,6 +317,7 @@ mod tests {
     #[test]
     fn layout_is_c() {
         let mut types = Types::default();
+        types.reset();
         let v3 = types.vector(Scalar::F32, 3);
         assert_eq!((types.layout(v3).size, types.layout(v3).align), (16, 16));
         let s = types.structure(Sym(0), &[(Sym(1), Ty::scalar(Scalar::U8)), (Sym(2), v3), (Sym(3), Ty::I32)]);

@@ -87,7 +87,7 @@ fn what_is_read_is_written_alike() {
 #[test]
 fn archived_functions_come_back() {
     let mut funcs = read(ALL).expect("the syntax of all there is");
-    let small = "machine @small {\nbb0:\n  terminators:\n    s_endpgm\n}\n";
+    let small = "machine @small {\n\nbb0:\n    s_endpgm 0\n}\n";
     funcs.extend(read(small).expect("a small one"));
     funcs.extend(read(ALL).expect("once more"));
     let archive = isa::Archive::of(&funcs);
