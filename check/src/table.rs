@@ -1,7 +1,7 @@
 //! Jumps into tables: `s_setpc_b64` with an address that is the program counter and a number of bounded size.
 //!
 //! ```text
-//! s_min_u32 i, x, 17           the bound
+//! s_min_u32 i, x, 17           the bound; or v_min_u32 v, 17, x and v_readfirstlane_b32 i, v under one EXEC
 //! s_lshl2_add_u32 t, i, 12     or s_lshl_b32 y, i, 2 and s_add_u32 t, y, 12
 //! s_getpc_b64 p
 //! s_add_u32 q, p, t
@@ -10,13 +10,16 @@
 //! ```
 //!
 //! Whatever `x` is, the jump goes to one of the addresses `p + 12 + 4 * i`. That holds if nobody jumps in between, which is asked
-//! when all code is known. Anything else in between is passed by, as long as it writes none of the registers.
+//! when all code is known. Anything else in between is passed by, as long as it writes none of the registers. (A wave without an active lane
+//! would read lane 0, which the bound did not write. Compilers branch around code that no lane runs.)
 
 use isa::table::{Flags, Role};
-use isa::{MachInst, Operand, RegRange, Target, op};
+use isa::{Lane, MachInst, Operand, Reg, RegRange, Target, op};
 
 /// Instructions that are looked at.
 const REACH: usize = 64;
+/// Who is active; the upper half too, where waves have 32 lanes: it is not written there.
+const EXEC: RegRange = RegRange { first: Reg::EXEC, len: 2 };
 /// No table has more entries: an `s_branch` reaches that far.
 const MOST: u32 = 1 << 15;
 
@@ -68,9 +71,15 @@ pub(crate) fn find<'a>(
         }
         _ => return None,
     };
-    let (bound, since) = walk.writer(index)?;
+    let (mut bound, mut since) = walk.writer(index)?;
+    let mut least = op::S_MIN_U32;
+    if bound.op == op::V_READFIRSTLANE_B32 {
+        (bound, since) = walk.writer(bound.ops[1])?;
+        least = op::V_MIN_U32;
+    }
+    let whole = bound.op == least && bound.mods.lane == Lane::None;
     let most = bound.ops[1].const_u32().or(bound.ops[2].const_u32());
-    let most = most.filter(|&most| bound.op == op::S_MIN_U32 && most < MOST)?;
+    let most = most.filter(|&most| whole && most < MOST)?;
     let first = at.wrapping_add(bytes).wrapping_add(u64::from(bias));
     Some(Table { first, count: most + 1, since })
 }
@@ -85,7 +94,7 @@ impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
         self.before.next()
     }
 
-    /// The instruction that gave a register its value.
+    /// The instruction that gave a register its value: a vector register, in the lanes that are active now.
     fn writer(&mut self, operand: Operand) -> Option<(&'a MachInst, u64)> {
         let Operand::Reg(wanted @ RegRange { len: 1, .. }) = operand else { return None };
         loop {
@@ -94,17 +103,25 @@ impl<'a, I: Iterator<Item = (u64, &'a MachInst, u64)>> Walk<'_, I> {
             if inst.op.row().flags.contains(Flags::BRANCH) || inst.op.row().name.starts_with("s_movrel") {
                 return None;
             }
-            let mut writes = false;
-            inst.for_each_reg(|role, operand| {
-                writes |=
-                    role != Role::Use && matches!(operand, Operand::Reg(range) if range.overlaps(wanted));
-            });
-            inst.for_each_implicit(self.target, |role, range| {
-                writes |= role != Role::Use && range.overlaps(wanted)
-            });
-            if writes {
+            if self.writes(inst, wanted) {
                 return (inst.ops[0] == operand).then_some((inst, address));
             }
+            if wanted.first.is_vgpr() && self.writes(inst, EXEC) {
+                return None;
+            }
         }
+    }
+
+    /// Whether an instruction writes some of these registers.
+    fn writes(&self, inst: &MachInst, registers: RegRange) -> bool {
+        let mut writes = false;
+        inst.for_each_reg(|role, operand| {
+            writes |=
+                role != Role::Use && matches!(operand, Operand::Reg(range) if range.overlaps(registers));
+        });
+        inst.for_each_implicit(self.target, |role, range| {
+            writes |= role != Role::Use && range.overlaps(registers);
+        });
+        writes
     }
 }
