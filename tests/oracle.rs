@@ -34,13 +34,21 @@ fn our_text(object: &kernc::CodeObject) -> Vec<String> {
     out
 }
 
+/// What has code that no example has.
+const MORE: [&str; 1] = ["jump_table"];
+
+/// Programs and levels.
+fn programs() -> impl Iterator<Item = (&'static str, OptLevel)> {
+    KERNELS.into_iter().chain(MORE).flat_map(|kernel| LEVELS.map(|level| (kernel, level)))
+}
+
 #[test]
 fn objdump_reads_our_text() {
     if !have(&["llvm-objdump-19"], "objdump_reads_our_text") {
         return;
     }
     let dir = scratch("objdump");
-    for (kernel, level) in KERNELS.iter().flat_map(|kernel| LEVELS.map(|level| (kernel, level))) {
+    for (kernel, level) in programs() {
         let object = compile(kernel, level);
         let file = dir.join(format!("{kernel}.co"));
         std::fs::write(&file, object.bytes()).unwrap();
@@ -60,7 +68,7 @@ fn llvm_mc_assembles_our_text_to_our_bytes() {
         return;
     }
     let dir = scratch("assemble");
-    for (kernel, level) in KERNELS.iter().flat_map(|kernel| LEVELS.map(|level| (kernel, level))) {
+    for (kernel, level) in programs() {
         let object = compile(kernel, level);
         let (source, assembled) = (dir.join(format!("{kernel}.s")), dir.join(format!("{kernel}.o")));
         let text = common::source(kernel);

@@ -34,9 +34,10 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Source text of an example.
+/// Source text of an example, or of a program of `tests/data/run`.
 pub fn source(kernel: &str) -> String {
-    let path = root().join("examples").join(format!("{kernel}.k"));
+    let folder = if KERNELS.contains(&kernel) { "examples" } else { "tests/data/run" };
+    let path = root().join(folder).join(format!("{kernel}.k"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
