@@ -5,7 +5,7 @@
 use crate::elf::Header;
 pub use isa::Setting;
 use isa::{CodeObjectVersion, Feature, Os, Subtarget, Target};
-use std::fmt::{self, Write};
+use std::fmt;
 
 /// `EI_OSABI` of the runtimes that load AMD GPU code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,23 +153,8 @@ impl Identity {
 
     /// The target id as the assembler's `.amdgcn_target` writes it for this version, for the processor of that name.
     pub fn target_id(&self, processor: &str) -> String {
-        let mut id = format!("amdgcn-amd-{}--{processor}", self.os_abi.triple_os());
-        if self.version >= Some(4) {
-            for (name, setting) in [("sramecc", self.sramecc), ("xnack", self.xnack)] {
-                match setting {
-                    Setting::On => _ = write!(id, ":{name}+"),
-                    Setting::Off => _ = write!(id, ":{name}-"),
-                    Setting::Any | Setting::Unsupported => {}
-                }
-            }
-        } else {
-            // Before V4 the target id lists what is on (seed 000, line 2171).
-            for (name, setting) in [("xnack", self.xnack), ("sram-ecc", self.sramecc)] {
-                if setting == Setting::On {
-                    let _ = write!(id, "+{name}");
-                }
-            }
-        }
-        id
+        // Without a version there is one bit a feature, as in V3.
+        let version = self.version.and_then(CodeObjectVersion::from_number).unwrap_or(CodeObjectVersion::V3);
+        objwriter::elf::target_id(self.os_abi.triple_os(), processor, self.xnack, self.sramecc, version)
     }
 }

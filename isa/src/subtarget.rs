@@ -139,8 +139,8 @@ impl Subtarget {
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {
             target,
-            xnack: off_if(target.has(Feature::XNACK)),
-            sramecc: off_if(target.has(Feature::SRAMECC)),
+            xnack: target.setting(Feature::XNACK, Setting::Off),
+            sramecc: target.setting(Feature::SRAMECC, Setting::Off),
             cumode: true,
             tgsplit: false,
             os: Os::AmdHsa,
@@ -154,14 +154,29 @@ impl Subtarget {
         Target::by_name(name).map(Subtarget::new)
     }
 
+    /// The same for another format of objects, with the settings that code has in it if nothing is said: up to V3 off, as
+    /// those versions cannot leave them open; later any.
+    pub const fn with_code_object(self, version: CodeObjectVersion) -> Subtarget {
+        let setting = if version.number() < 4 { Setting::Off } else { Setting::Any };
+        Subtarget {
+            xnack: self.target.setting(Feature::XNACK, setting),
+            sramecc: self.target.setting(Feature::SRAMECC, setting),
+            code_object: version,
+            ..self
+        }
+    }
+
     /// The same with wavefronts of that many lanes, if the processor has such.
     pub fn with_wave_size(self, lanes: u32) -> Option<Subtarget> {
         Some(Subtarget { target: self.target.with_wave_size(lanes)?, ..self })
     }
 }
 
-const fn off_if(exists: bool) -> Setting {
-    if exists { Setting::Off } else { Setting::Unsupported }
+impl Target {
+    /// The setting of a feature, where the processor has it.
+    const fn setting(&self, feature: Feature, setting: Setting) -> Setting {
+        if self.has(feature) { setting } else { Setting::Unsupported }
+    }
 }
 
 impl Deref for Subtarget {

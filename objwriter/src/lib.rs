@@ -3,7 +3,8 @@
 //! * [`descriptor`]: kernel descriptors of V3 and later; every field named once, for those who write and those who read.
 //! * [`kernel_code`]: the same for `amd_kernel_code_t` of V2.
 //! * [`value`]: metadata as one tree, written as MessagePack or YAML.
-//! * [`message_pack`]: the latter piece by piece, without a tree.
+//! * [`message_pack`]: the former piece by piece, without a tree.
+//! * [`metadata_v2`]: the keys of V2's metadata, and its YAML.
 //! * [`note`]: note records.
 //! * [`elf`]: sections, symbols and relocations as a relocatable or a loadable file.
 //!
@@ -14,6 +15,7 @@ pub mod descriptor;
 pub mod elf;
 pub mod kernel_code;
 pub mod message_pack;
+pub mod metadata_v2;
 pub mod note;
 #[cfg(feature = "serde")]
 mod serde;

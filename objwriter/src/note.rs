@@ -1,5 +1,7 @@
 //! Note records: seed 000, line 429 for the layout and V3's; `NT_AMD_*` of V2 as LLVM 14 writes them.
 
+use isa::CodeObjectVersion;
+
 /// `NT_AMD_HSA_CODE_OBJECT_VERSION`, of owner `AMD`.
 pub const NT_VERSION: u32 = 1;
 /// `NT_AMD_HSA_HSAIL`.
@@ -36,6 +38,42 @@ pub fn write(owner: &str, kind: u32, desc: impl FnOnce(&mut Vec<u8>), out: &mut 
     let length = (out.len() - contents) as u32;
     out[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
     out.resize(out.len().next_multiple_of(4), 0);
+}
+
+/// Version of the metadata in code objects of a version: `amdhsa.version`, in V2 `Version`.
+pub const fn metadata_version(version: CodeObjectVersion) -> [u32; 2] {
+    match version {
+        CodeObjectVersion::V2 | CodeObjectVersion::V3 => [1, 0],
+        CodeObjectVersion::V4 => [1, 1],
+        CodeObjectVersion::V5 | CodeObjectVersion::V6 => [1, 2],
+    }
+}
+
+/// Contents of [`NT_VERSION`]: the version of the code object.
+pub fn version(major: u32, minor: u32) -> [u8; 8] {
+    (u64::from(minor) << 32 | u64::from(major)).to_le_bytes()
+}
+
+/// Contents of [`NT_ISA_VERSION`]: the processor's version, who makes it, what it is.
+pub fn isa_version(version: [u32; 3], vendor: &[u8], arch: &[u8]) -> Vec<u8> {
+    let mut desc = Vec::with_capacity(18 + vendor.len() + arch.len());
+    for text in [vendor, arch] {
+        desc.extend_from_slice(&(text.len() as u16 + 1).to_le_bytes());
+    }
+    version.iter().for_each(|number| desc.extend_from_slice(&number.to_le_bytes()));
+    for text in [vendor, arch] {
+        desc.extend_from_slice(text);
+        desc.push(0);
+    }
+    desc
+}
+
+/// The processor of that version with XNACK replay. V2 has no target features: on GFX9, an odd stepping says it.
+pub const fn replaying(version: [u32; 3]) -> [u32; 3] {
+    match version {
+        [9, 0, stepping @ (0 | 2 | 4 | 6)] => [9, 0, stepping + 1],
+        version => version,
+    }
 }
 
 #[cfg(test)]

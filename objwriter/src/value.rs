@@ -191,6 +191,21 @@ fn write_string(text: &str, out: &mut String) {
     }
 }
 
+/// The number that LLVM's reader of YAML takes a text for: decimal, `0x`, `0b`, `0o` or, after a zero, octal.
+pub fn unsigned(text: &str) -> Option<u64> {
+    let (digits, base) = match text.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&text[2..], 16),
+        [b'0', b'b' | b'B', ..] => (&text[2..], 2),
+        [b'0', b'o', ..] => (&text[2..], 8),
+        [b'0', b'0'..=b'9', ..] => (&text[1..], 8),
+        _ => (text, 10),
+    };
+    if !digits.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return None;
+    }
+    u64::from_str_radix(digits, base).ok()
+}
+
 impl From<&'static str> for Value {
     fn from(text: &'static str) -> Value {
         Value::Str(Cow::Borrowed(text))

@@ -8,7 +8,7 @@ use crate::symbol::Definition;
 use isa::{Feature, Generation, PROCESSORS};
 use objwriter::elf::STT_AMDGPU_HSA_KERNEL;
 use objwriter::kernel_code::{self, KEYS, Key};
-use objwriter::note::{NT_ISA_NAME, NT_ISA_VERSION, NT_VERSION};
+use objwriter::note::{self, NT_ISA_NAME, NT_ISA_VERSION, NT_VERSION};
 use std::ops::Range;
 
 impl Assembler {
@@ -38,9 +38,7 @@ impl Assembler {
         cur.expect(b',')?;
         let minor = self.number_32(cur)?;
         self.settings.version.get_or_insert(2);
-        let mut desc = Vec::new();
-        [major, minor].iter().for_each(|number| desc.extend_from_slice(&number.to_le_bytes()));
-        self.note("AMD", NT_VERSION, &desc, span)
+        self.note("AMD", NT_VERSION, &note::version(major, minor), span)
     }
 
     /// `.hsa_code_object_isa [major, minor, stepping, "vendor", "arch"]`
@@ -69,24 +67,12 @@ impl Assembler {
             }
             version
         };
-        // V2 has no target features: the versions of GFX9 with XNACK replay are odd.
         let xnack = self.settings.target.is_some_and(|target| target.has(Feature::XNACK));
-        if let [9, 0, 0 | 2 | 4 | 6] = version
-            && xnack
-            && self.settings.xnack != Some(false)
-        {
-            version[2] += 1;
+        if xnack && self.settings.xnack != Some(false) {
+            version = note::replaying(version);
         }
         self.settings.version.get_or_insert(2);
-        let mut desc = Vec::new();
-        [&vendor, &arch]
-            .iter()
-            .for_each(|text| desc.extend_from_slice(&(text.len() as u16 + 1).to_le_bytes()));
-        version.iter().for_each(|number| desc.extend_from_slice(&number.to_le_bytes()));
-        for text in [vendor, arch] {
-            desc.extend_from_slice(&text);
-            desc.push(0);
-        }
+        let desc = note::isa_version(version, &vendor, &arch);
         self.note("AMD", NT_ISA_VERSION, &desc, span)
     }
 

@@ -8,6 +8,8 @@ use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::section::elf::{SHF_ALLOC, SHT_NOTE};
 use codeobj::yaml::{self, Node};
+use isa::CodeObjectVersion;
+use objwriter::metadata_v2;
 use objwriter::note::{self, NT_METADATA, NT_METADATA_V2};
 use std::ops::Range;
 
@@ -31,9 +33,9 @@ impl Assembler {
     pub(crate) fn hsa_metadata(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let (at, text) = body(cur, ".end_amd_amdgpu_hsa_metadata", span)?;
         let tree = yaml::parse(text).map_err(|mistake| misread(at, mistake))?;
-        let text = v2::text(&tree).map_err(|message| error(span.clone(), message))?;
+        let tree = v2::tree(&tree).map_err(|message| error(span.clone(), message))?;
         self.settings.version.get_or_insert(2);
-        self.note("AMD", NT_METADATA_V2, text.as_bytes(), span)
+        self.note("AMD", NT_METADATA_V2, metadata_v2::text(&tree).as_bytes(), span)
     }
 
     /// Appends a record to `.note`.
@@ -69,16 +71,10 @@ fn misread(start: usize, (at, message): yaml::Mistake) -> crate::error::Error {
     error(start + at..start + at + 1, message).label("in the metadata")
 }
 
-/// The code object version that `amdhsa.version` belongs to: 1.0 to V3, 1.1 to V4, 1.2 to V5 (and V6).
+/// The first code object version with metadata of the version that `amdhsa.version` names; V6 has that of V5.
 fn version(tree: &Node) -> Option<u8> {
     let Some(Node::Seq(numbers)) = tree.get("amdhsa.version") else { return None };
-    match numbers.as_slice() {
-        [Node::Scalar(major), Node::Scalar(minor)] if major == "1" => match minor.as_str() {
-            "0" => Some(3),
-            "1" => Some(4),
-            "2" => Some(5),
-            _ => None,
-        },
-        _ => None,
-    }
+    let [Node::Scalar(major), Node::Scalar(minor)] = numbers.as_slice() else { return None };
+    let said = [major.parse().ok()?, minor.parse().ok()?];
+    (3..=6).find(|&number| CodeObjectVersion::from_number(number).map(note::metadata_version) == Some(said))
 }

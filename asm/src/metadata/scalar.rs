@@ -2,6 +2,7 @@
 
 use codeobj::yaml::Node;
 use objwriter::Value;
+use objwriter::value::unsigned;
 
 /// The tree, as LLVM reads it: a scalar means the same in quotes and without.
 pub(super) fn value(node: &Node) -> Value {
@@ -36,19 +37,4 @@ fn meaning(text: &str) -> Value {
         "" => Value::Nil,
         _ => Value::from(text.to_owned()),
     }
-}
-
-/// Decimal, `0x`, `0b`, `0o` or, after a zero, octal.
-pub(super) fn unsigned(text: &str) -> Option<u64> {
-    let (digits, base) = match text.as_bytes() {
-        [b'0', b'x' | b'X', ..] => (&text[2..], 16),
-        [b'0', b'b' | b'B', ..] => (&text[2..], 2),
-        [b'0', b'o', ..] => (&text[2..], 8),
-        [b'0', b'0'..=b'9', ..] => (&text[1..], 8),
-        _ => (text, 10),
-    };
-    if !digits.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return None;
-    }
-    u64::from_str_radix(digits, base).ok()
 }

@@ -137,6 +137,35 @@ pub const fn e_flags(
     target.elf_mach | bits(xnack, 8, 0x100, version) | bits(sramecc, 10, 0x200, version)
 }
 
+/// The target id of a processor with its settings, as assemblers and metadata name it: up to V3 with what may be on
+/// (seed 000, line 2171), later with what is not left open.
+pub fn target_id(
+    os: &str,
+    processor: &str,
+    xnack: Setting,
+    sramecc: Setting,
+    version: CodeObjectVersion,
+) -> String {
+    let mut id = format!("amdgcn-amd-{os}--{processor}");
+    let mut add = |parts: [&str; 3]| id.extend(parts);
+    if version <= CodeObjectVersion::V3 {
+        for (name, setting) in [("xnack", xnack), ("sram-ecc", sramecc)] {
+            if setting.may_be_on() {
+                add(["+", name, ""]);
+            }
+        }
+    } else {
+        for (name, setting) in [("sramecc", sramecc), ("xnack", xnack)] {
+            match setting {
+                Setting::On => add([":", name, "+"]),
+                Setting::Off => add([":", name, "-"]),
+                Setting::Any | Setting::Unsupported => {}
+            }
+        }
+    }
+    id
+}
+
 /// What goes into a file.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a> {
