@@ -1,7 +1,7 @@
 //! The result of a compilation.
 
 use crate::error::Error;
-use emit::{EmitError, Program, ValueKind};
+use emit::{EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
 use smol_str::SmolStr;
@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 #[derive(Clone)]
 pub struct CodeObject {
     target: Subtarget,
+    language: Language,
     bytes: Vec<u8>,
     signatures: Vec<Signature>,
     /// Parameters of the kernels, one kernel after the other.
@@ -84,7 +85,7 @@ pub struct KernelInfo {
     pub name: SmolStr,
     /// Arguments in order.
     pub args: Vec<KernelArg>,
-    /// Bytes of the kernarg segment.
+    /// Bytes of the kernarg segment, with the hidden arguments of [`Options::language`](crate::Options::language).
     pub kernarg_size: u32,
     /// Required work-group size.
     pub workgroup_size: Option<[u32; 3]>,
@@ -209,7 +210,7 @@ impl fmt::Debug for CodeObject {
 impl CodeObject {
     /// Writes the object of a module and its final machine code, one function a kernel, in order.
     pub(crate) fn new(
-        target: Subtarget,
+        (target, language): (Subtarget, Language),
         module: &mut ir::Module,
         code: &[MachFunc],
         emitter: &mut emit::Context,
@@ -225,7 +226,7 @@ impl CodeObject {
                 info: info.clone(),
                 params: count,
                 name: func.name.as_str().into(),
-                kernarg_size: func.kernarg_size,
+                kernarg_size: language.kernarg_size(target.code_object, func.kernarg_size),
                 resources: resources(&target, info, func),
             });
         }
@@ -239,7 +240,8 @@ impl CodeObject {
             module.globals.iter().filter(is_emitted).map(|(id, global)| (id, global.clone())).collect();
         let (bytes, kernels) = (Vec::new(), OnceLock::new());
         let archive = Archive::of(code);
-        let mut object = CodeObject { target, bytes, signatures, params, variables, code: archive, kernels };
+        let mut object =
+            CodeObject { target, language, bytes, signatures, params, variables, code: archive, kernels };
         let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
         object.bytes = bytes.map_err(|error| not_written(error, &target))?;
         Ok(object)
@@ -292,8 +294,7 @@ impl CodeObject {
 
     /// The metadata note as YAML.
     pub fn metadata(&self) -> String {
-        let yaml = |program: &Program| emit::metadata::yaml(&emit::metadata::tree(program));
-        self.with_program(&self.code.funcs(), yaml)
+        self.with_program(&self.code.funcs(), emit::metadata::text)
     }
 
     /// The final machine code as text.
@@ -312,7 +313,7 @@ impl CodeObject {
             kernels.push(kernel(signature, (params, own), func));
         }
         let variables = self.variables.iter().map(|(id, global)| variable(*id, global)).collect();
-        f(&Program { target: self.target, kernels, variables })
+        f(&Program { target: self.target, language: self.language, kernels, variables })
     }
 }
 
@@ -369,6 +370,7 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
         value_type: param.elem,
         size: param.size,
         offset: param.offset,
+        align: param.align,
         kind: match param.kind {
             ParamKind::ByValue => ValueKind::ByValue,
             ParamKind::GlobalBuffer => ValueKind::GlobalBuffer,

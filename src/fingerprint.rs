@@ -47,12 +47,22 @@ impl Options {
     /// # assert_eq!(name.len(), 35);
     /// ```
     pub fn fingerprint(&self, target: impl Into<Subtarget>) -> Fingerprint {
-        let Options { opt_level, params, fp_contract, waits_all, file_name: _, verify: _, limits: _ } = self;
+        let Options {
+            opt_level,
+            params,
+            fp_contract,
+            waits_all,
+            language,
+            file_name: _,
+            verify: _,
+            limits: _,
+        } = self;
         let mut hash = Fnv(Fnv::BASIS);
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
         // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
         hash.field(&[opt_level.number(), u8::from(*fp_contract), u8::from(*waits_all)]);
+        hash.field(language.name().as_bytes());
         for (name, value) in params {
             hash.field(name.as_bytes());
             hash.field(value.as_bytes());
@@ -121,6 +131,7 @@ mod tests {
             Options { opt_level: OptLevel::O3, ..base.clone() },
             Options { fp_contract: false, ..base.clone() },
             Options { waits_all: true, ..base.clone() },
+            Options { language: emit::Language::Hip, ..base.clone() },
             param("A", "1"),
             param("A", "11"),
             param("A1", "1"),

@@ -54,6 +54,7 @@ mod pipeline;
 mod program;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Resources};
+pub use emit::Language;
 pub use error::{Error, Place};
 pub use fingerprint::Fingerprint;
 pub use frontend::{Diagnostic, Diagnostics, Severity, SourceText, explain};

@@ -1,6 +1,7 @@
 //! What a user can ask of the compiler.
 
 use crate::limits::Limits;
+use emit::Language;
 
 /// How hard to optimise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +38,8 @@ pub struct Options {
     /// Wait for everything after each memory operation instead of where data flow asks for it: the first step of
     /// a bisection.
     pub waits_all: bool,
+    /// The language that metadata names, and whose hidden arguments it declares. The code is the same.
+    pub language: Language,
     /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
     pub verify: bool,
     /// What the compilation may use: everything, if not told otherwise.
@@ -51,6 +54,7 @@ impl Default for Options {
             params: Vec::new(),
             fp_contract: true,
             waits_all: false,
+            language: Language::default(),
             verify: cfg!(debug_assertions),
             limits: Limits::default(),
         }

@@ -298,7 +298,8 @@ impl Compiler {
         if !job.range.has_emit() {
             return Ok(Program::MachineIr(module, code));
         }
-        let object = CodeObject::new(self.target, &mut module, &code, &mut self.emitter)?;
+        let object =
+            CodeObject::new((self.target, job.options.language), &mut module, &code, &mut self.emitter)?;
         observer.done("emit");
         self.spare.extend(code.into_iter().rev());
         self.frontend.recycle(module);

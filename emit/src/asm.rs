@@ -1,9 +1,9 @@
-//! Assembly listings: what `llvm-mc --amdhsa-code-object-version=3` turns into the bytes of [`crate::elf`].
+//! Assembly listings: what `llvm-mc --amdhsa-code-object-version=N` turns into the bytes of [`crate::elf`].
 //!
 //! With a [`Source`], the source line is printed above the instructions it became, and inserted instructions carry
 //! their reason behind `;`.
 
-use crate::{EmitError, Program, Variable, by_id, descriptor, metadata};
+use crate::{EmitError, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
 use isa::{MachFunc, Operand, RelocRef, op};
 use std::fmt::Write;
 
@@ -60,16 +60,16 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         variables: by_id(&program.variables, |_, variable| variable.name),
         out: String::new(),
     };
-    let _ = writeln!(listing.out, "\t.amdgcn_target \"amdgcn-amd-amdhsa--{}\"", program.target.name);
+    notes::prologue(program, &mut listing.out);
     listing.out.push_str("\t.text\n");
     for kernel in &program.kernels {
-        listing.code(kernel.func)?;
+        listing.code(kernel)?;
     }
     let mut out = listing.out;
     out.push_str("\t.section\t.rodata,\"a\",@progbits\n");
-    for kernel in &program.kernels {
+    for kernel in program.with_descriptors() {
         out.push_str("\t.p2align\t6\n");
-        descriptor::text(&program.target, kernel, &mut out)?;
+        descriptor::text(program, kernel, &mut out)?;
     }
     for writable in [false, true] {
         let mut variables =
@@ -79,19 +79,15 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         }
         variables.for_each(|variable| write_variable(variable, &mut out));
     }
-    out.push_str("\t.amdgpu_metadata\n");
-    out.push_str(&metadata::yaml(&metadata::tree(program)));
-    out.push_str("\t.end_amdgpu_metadata\n");
+    notes::epilogue(program, &mut out);
     Ok(out)
 }
 
 impl Listing<'_> {
-    fn code(&mut self, func: &MachFunc) -> Result<(), EmitError> {
+    fn code(&mut self, kernel: &Kernel) -> Result<(), EmitError> {
+        let func = kernel.func;
+        self.head(kernel)?;
         let name = &func.name;
-        let _ = write!(
-            self.out,
-            "\t.globl\t{name}\n\t.protected\t{name}\n\t.p2align\t8\n\t.type\t{name},@function\n{name}:\n"
-        );
         let targets = branch_targets(func);
         let mut line = 0;
         for (block, data) in func.blocks.iter() {
@@ -117,6 +113,21 @@ impl Listing<'_> {
         }
         let _ = write!(self.out, ".L{name}_end:\n\t.size\t{name}, .L{name}_end-{name}\n");
         Ok(())
+    }
+
+    /// What stands before a kernel's code.
+    fn head(&mut self, kernel: &Kernel) -> Result<(), EmitError> {
+        let name = &kernel.func.name;
+        let _ = write!(
+            self.out,
+            "\t.globl\t{name}\n\t.protected\t{name}\n\t.p2align\t8\n\t.type\t{name},@function\n"
+        );
+        if !self.program.is_v2() {
+            let _ = writeln!(self.out, "{name}:");
+            return Ok(());
+        }
+        let _ = write!(self.out, "\t.amdgpu_hsa_kernel {name}\n{name}:\n");
+        kernel_code::text(self.program, kernel, &mut self.out)
     }
 
     /// The source line as a comment, where it is another than `line`.

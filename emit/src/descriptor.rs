@@ -1,7 +1,7 @@
 //! The kernel descriptor of a kernel, as bytes and as `.amdhsa_` directives. [`objwriter::descriptor`] knows the fields.
 
-use crate::{EmitError, Kernel};
-use isa::{MachFunc, Subtarget};
+use crate::{EmitError, Kernel, Program};
+use isa::{CodeObjectVersion, MachFunc, Subtarget};
 use objwriter::descriptor::{self as fields, Field, Registers};
 pub use objwriter::descriptor::{ENTRY_OFFSET, SIZE};
 use std::fmt::Write;
@@ -29,13 +29,16 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
 }
 
 /// What a kernel asks for.
-fn settings(kernel: &Kernel) -> [(Field, u32); 17] {
+fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 18] {
     let func = kernel.func;
+    // Reserved at the time of V2 and V3 (seed 000, line 2567).
+    let has_kernarg_size = program.target.code_object >= CodeObjectVersion::V4;
     let abi = &func.abi;
     let flag = |field, on: bool| (field, u32::from(on));
     [
         (fields::GROUP_SEGMENT_FIXED_SIZE, func.lds_size),
         (fields::PRIVATE_SEGMENT_FIXED_SIZE, func.scratch_size),
+        (fields::KERNARG_SIZE, if has_kernarg_size { program.kernarg_size(kernel) } else { 0 }),
         flag(fields::PRIVATE_SEGMENT_BUFFER, abi.private_segment_buffer),
         flag(fields::DISPATCH_PTR, abi.dispatch_ptr),
         flag(fields::QUEUE_PTR, abi.queue_ptr),
@@ -56,9 +59,10 @@ fn settings(kernel: &Kernel) -> [(Field, u32); 17] {
 }
 
 /// The descriptor, its entry left to a relocation.
-pub fn bytes(target: &Subtarget, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
+pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
+    let target = &program.target;
     let mut out = fields::defaults(target, target.cumode);
-    for (field, value) in settings(kernel) {
+    for (field, value) in settings(program, kernel) {
         field.set(&mut out, value.into());
     }
     let too_many = |error: fields::TooMany| EmitError::Container(format!("{}: {error}", kernel.func.name));
@@ -67,8 +71,8 @@ pub fn bytes(target: &Subtarget, kernel: &Kernel) -> Result<[u8; SIZE], EmitErro
 }
 
 /// The descriptor as the `.amdhsa_kernel` block of an assembler source; values an assembler assumes are left out.
-pub fn text(target: &Subtarget, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
-    let bytes = bytes(target, kernel)?;
+pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
+    let (target, bytes) = (&program.target, bytes(program, kernel)?);
     let Registers { vgprs, sgprs, vcc, flat_scratch, .. } = registers(target, kernel.func);
     let _ = writeln!(out, "\t.amdhsa_kernel {}", kernel.func.name);
     for (name, field) in fields::directives(target) {

@@ -2,14 +2,13 @@
 //!
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
-use crate::{Context, EmitError, Program, by_id, code, descriptor, metadata};
+use crate::{Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
 use bumpalo::Bump;
 use isa::RelocRef;
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
-    STB_GLOBAL, STT_FUNC, STT_OBJECT, STV_PROTECTED, Section, Symbol, Target, reloc,
+    STB_GLOBAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_PROTECTED, Section, Symbol, Target, reloc,
 };
-use objwriter::note::{self, NT_METADATA};
 
 /// A loadable object: no linker is needed.
 ///
@@ -43,7 +42,7 @@ fn write(
     program.check()?;
     ctx.bump.reset();
     ctx.names.clear();
-    for kernel in &program.kernels {
+    for kernel in program.with_descriptors() {
         ctx.names.push_str(&kernel.func.name);
         ctx.names.push_str(descriptor::SUFFIX);
     }
@@ -52,8 +51,8 @@ fn write(
     for (number, _) in program.kernels.iter().enumerate() {
         image.code(number)?;
     }
-    image.rodata.align = if program.kernels.is_empty() { 1 } else { descriptor::ALIGN };
-    for number in 0..program.kernels.len() {
+    image.rodata.align = if program.with_descriptors().is_empty() { 1 } else { descriptor::ALIGN };
+    for number in 0..program.with_descriptors().len() {
         image.descriptor(number)?;
     }
     for number in 0..program.variables.len() {
@@ -103,15 +102,17 @@ const KERNEL_ALIGN: u64 = 256;
 /// `s_nop 0`, which assemblers pad code with.
 const PADDING: u32 = 0xbf80_0000;
 
-/// Numbers of the sections; `.data` is there if there are writable variables.
+/// The sections, as they are counted here; `.data` is there if there are writable variables.
 const TEXT: u32 = 0;
 const RODATA: u32 = 1;
 const DATA: u32 = 2;
-/// Of those that have no number in the object before it is complete.
 const NOTE: u32 = 3;
 const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
+/// Their numbers in the object: notes come last, but in V2, where the source begins with them, behind the code.
+const NUMBERS: [u32; 4] = [0, 1, 2, 3];
+const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 
-/// An object under construction. Symbol `n` is kernel `n`; their descriptors follow, then the variables.
+/// An object under construction. Symbol `n` is kernel `n`; their descriptors follow if they have some, then the variables.
 struct Image<'a> {
     program: &'a Program<'a>,
     text: Section<'a>,
@@ -119,6 +120,8 @@ struct Image<'a> {
     data: Section<'a>,
     note: Section<'a>,
     symbols: Vec<Symbol<'a>>,
+    /// Number in the object of each section.
+    numbers: [u32; 4],
     /// In the order in which the text names them.
     order: Vec<Target>,
     /// Whether a variable is in `order`.
@@ -138,9 +141,10 @@ impl<'a> Image<'a> {
         };
         let kernels = program.kernels.iter().map(|kernel| &*kernel.func.name);
         let mut symbols = Vec::with_capacity(program.kernels.len() * 2 + program.variables.len());
-        symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, STT_FUNC)));
+        let kind = if program.is_v2() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
+        symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, kind)));
         // A descriptor is as visible as its kernel was when the assembler wrote it.
-        for kernel in &program.kernels {
+        for kernel in program.with_descriptors() {
             let (name, rest) = descriptors.split_at(kernel.func.name.len() + descriptor::SUFFIX.len());
             descriptors = rest;
             symbols.push(symbol(name, STV_PROTECTED, STT_OBJECT));
@@ -153,6 +157,7 @@ impl<'a> Image<'a> {
             rodata: memory.section(RODATA, SHT_PROGBITS, 0),
             data: memory.section(DATA, SHT_PROGBITS, SHF_WRITE),
             note: memory.section(NOTE, SHT_NOTE, 0),
+            numbers: if program.is_v2() { NUMBERS_V2 } else { NUMBERS },
             order: memory.order,
             is_named: vec![false; program.variables.len()],
             symbols,
@@ -163,7 +168,8 @@ impl<'a> Image<'a> {
 
     /// Code of a kernel, and what it refers to.
     fn code(&mut self, number: usize) -> Result<(), EmitError> {
-        let func = self.program.kernels[number].func;
+        let kernel = &self.program.kernels[number];
+        let func = kernel.func;
         let mut code = std::mem::take(&mut self.code);
         code.encode(&self.program.target, func)?;
         self.text.align = KERNEL_ALIGN;
@@ -171,12 +177,16 @@ impl<'a> Image<'a> {
         while !(text.len() as u64).is_multiple_of(KERNEL_ALIGN) {
             text.extend_from_slice(&PADDING.to_le_bytes());
         }
+        let symbol = &mut self.symbols[number];
+        symbol.place = Place::Section(self.numbers[TEXT as usize], text.len() as u64);
+        let begin = text.len();
+        if self.program.is_v2() {
+            text.extend_from_slice(&kernel_code::bytes(self.program, kernel)?);
+        }
         let start = text.len() as u64;
         text.reserve(code.words.len() * 4);
         code.words.iter().for_each(|word| text.extend_from_slice(&word.to_le_bytes()));
-        let symbol = &mut self.symbols[number];
-        symbol.place = Place::Section(TEXT, start);
-        symbol.size = code.words.len() as u64 * 4;
+        symbol.size = (text.len() - begin) as u64;
         self.order.push(Target::Symbol(number as u32));
         for fixup in &code.fixups {
             let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
@@ -199,9 +209,14 @@ impl<'a> Image<'a> {
         })
     }
 
+    /// The symbol of the first variable.
+    fn first_variable(&self) -> usize {
+        self.program.kernels.len() + self.program.with_descriptors().len()
+    }
+
     /// The symbol of a variable, which has its place in the symbol table from here on.
     fn variable_symbol(&mut self, variable: usize) -> Target {
-        let target = Target::Symbol((self.program.kernels.len() * 2 + variable) as u32);
+        let target = Target::Symbol((self.first_variable() + variable) as u32);
         if !std::mem::replace(&mut self.is_named[variable], true) {
             self.order.push(target);
         }
@@ -210,7 +225,7 @@ impl<'a> Image<'a> {
 
     fn descriptor(&mut self, number: usize) -> Result<(), EmitError> {
         let kernel = &self.program.kernels[number];
-        let bytes = descriptor::bytes(&self.program.target, kernel)?;
+        let bytes = descriptor::bytes(self.program, kernel)?;
         let rodata = self.rodata.data.to_mut();
         let at = rodata.len() as u64;
         rodata.extend_from_slice(&bytes);
@@ -222,7 +237,7 @@ impl<'a> Image<'a> {
             addend: descriptor::ENTRY_OFFSET as i64,
         });
         let own = self.program.kernels.len() + number;
-        self.symbols[own].place = Place::Section(RODATA, at);
+        self.symbols[own].place = Place::Section(self.numbers[RODATA as usize], at);
         self.symbols[own].size = descriptor::SIZE as u64;
         self.order.push(Target::Symbol(own as u32));
         Ok(())
@@ -239,8 +254,9 @@ impl<'a> Image<'a> {
         bytes.resize(offset as usize, 0);
         bytes.extend_from_slice(variable.init);
         bytes.resize(offset as usize + variable.size as usize, 0);
-        let symbol = &mut self.symbols[self.program.kernels.len() * 2 + number];
-        symbol.place = Place::Section(place, offset);
+        let first = self.first_variable();
+        let symbol = &mut self.symbols[first + number];
+        symbol.place = Place::Section(self.numbers[place as usize], offset);
         symbol.size = variable.size.into();
         self.variable_symbol(number);
     }
@@ -248,12 +264,12 @@ impl<'a> Image<'a> {
     /// The object, and the memory of code.
     fn finish(mut self) -> (Object<'a>, code::Code) {
         self.note.align = 4;
-        let metadata = |out: &mut Vec<u8>| metadata::write_message_pack(self.program, out);
-        note::write("AMDGPU", NT_METADATA, metadata, self.note.data.to_mut());
+        notes::write(self.program, self.note.data.to_mut());
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
         let data = has_data.then_some(self.data);
         let mut sections = Vec::with_capacity(4);
-        sections.extend([self.text, self.rodata].into_iter().chain(data).chain([self.note]));
+        sections.extend([self.text, self.rodata].into_iter().chain(data));
+        sections.insert(sections.len().min(self.numbers[NOTE as usize] as usize), self.note);
         let object = Object {
             identity: Identity::of(&self.program.target),
             sections,

@@ -1,8 +1,8 @@
 //! Code objects: ELF, kernel descriptors, metadata, assembly listings.
 //!
 //! The way of a [`Program`]: each kernel's machine code becomes words ([`code`]), its resources a 64-byte kernel
-//! descriptor ([`descriptor`]), its signature metadata ([`metadata`]); [`elf`] puts them into a loadable or a
-//! relocatable object, [`asm`] prints the same as text that an assembler turns into the same bytes.
+//! descriptor ([`descriptor`]) or what stood for it in V2 ([`kernel_code`]), its signature [`metadata`], which goes into
+//! [`notes`]; [`elf`] puts them into a loadable or a relocatable object, [`asm`] prints the same as text that an assembler turns into the same bytes.
 //!
 //! Deliberately not here: choosing instructions or registers, inserting waits. What arrives is final.
 
@@ -11,7 +11,12 @@ pub mod code;
 pub mod descriptor;
 pub mod elf;
 pub mod islands;
+pub mod kernel_code;
+mod language;
 pub mod metadata;
+pub mod notes;
+
+pub use language::Language;
 
 use bumpalo::Bump;
 use isa::{CodeObjectVersion, MachFunc, Os, Subtarget};
@@ -50,6 +55,8 @@ pub struct Arg<'a> {
     pub size: u32,
     /// Bytes from the start of the kernarg segment.
     pub offset: u32,
+    /// Bytes, a power of two.
+    pub align: u32,
     /// Kind.
     pub kind: ValueKind,
     /// `global`, `constant`, `local`, `generic`; pointers only.
@@ -100,15 +107,34 @@ pub struct Variable<'a> {
     pub writable: bool,
 }
 
-impl Program<'_> {
-    /// Refuses what metadata is not written for: V2 has another tree, V4 and V5 name the target and hidden arguments too, and
-    /// other systems than HSA have none of these.
+impl<'a> Program<'a> {
+    /// Refuses other systems than HSA, which have neither these descriptors nor this metadata.
     fn check(&self) -> Result<(), EmitError> {
-        let Subtarget { os, code_object, .. } = self.target;
-        match (os, code_object) {
-            (Os::AmdHsa, CodeObjectVersion::V3) => Ok(()),
-            _ => Err(EmitError::Unsupported(format!("code object {code_object} for {}", os.name()))),
+        match self.target.os {
+            Os::AmdHsa => Ok(()),
+            os => Err(EmitError::Unsupported(format!("code objects for {}", os.name()))),
         }
+    }
+
+    /// Whether the object is of V2, where a header before the code stands for the descriptor.
+    fn is_v2(&self) -> bool {
+        self.target.code_object == CodeObjectVersion::V2
+    }
+
+    /// The kernels that have descriptors.
+    fn with_descriptors(&self) -> &[Kernel<'a>] {
+        if self.is_v2() { &[] } else { &self.kernels }
+    }
+
+    /// Bytes of a kernel's kernarg segment, hidden arguments included.
+    fn kernarg_size(&self, kernel: &Kernel) -> u32 {
+        self.language.kernarg_size(self.target.code_object, kernel.func.kernarg_size)
+    }
+
+    /// The target id, as this version writes it.
+    fn target_id(&self) -> String {
+        let Subtarget { target, xnack, sramecc, os, code_object, .. } = self.target;
+        objwriter::elf::target_id(os.name(), target.name, xnack, sramecc, code_object)
     }
 }
 
@@ -127,6 +153,8 @@ fn by_id<'a, T: Clone>(variables: &'a [Variable], of: impl Fn(usize, &'a Variabl
 pub struct Program<'a> {
     /// Processor.
     pub target: Subtarget,
+    /// What metadata says of the source.
+    pub language: Language,
     /// Kernels in order.
     pub kernels: Vec<Kernel<'a>>,
     /// Variables in order.

@@ -1,8 +1,10 @@
-//! Metadata of V3 and later (seed 000, line 2369): a kernel's and an argument's map, from which [`objwriter`]'s tree is made
-//! for YAML, and MessagePack without one.
+//! Metadata: a kernel's and an argument's map (seed 000, line 2369), from which [`objwriter`]'s tree is made for YAML, and
+//! MessagePack without one. V2's document is that tree respelled.
 
+use crate::language::Hidden;
 use crate::{Arg, Kernel, Program, ValueKind, descriptor};
-use objwriter::{Value, message_pack};
+use isa::CodeObjectVersion;
+use objwriter::{Value, message_pack, metadata_v2, note};
 use smallvec::SmallVec;
 
 /// A value of a map.
@@ -13,45 +15,90 @@ enum Item<'a> {
     Text(&'a str),
     /// The symbol of a kernel's descriptor.
     Descriptor(&'a str),
-    Args(&'a [Arg<'a>]),
+    Args(Args<'a>),
+}
+
+/// Arguments of a kernel, and what stands behind them.
+#[derive(Clone, Copy)]
+struct Args<'a> {
+    own: &'a [Arg<'a>],
+    hidden: Hidden,
+    /// V2 says no offsets: one argument follows the other, aligned.
+    has_align: bool,
+}
+
+impl<'a> Args<'a> {
+    fn len(self) -> usize {
+        self.own.len() + self.hidden.args().len()
+    }
+
+    fn entries(self) -> impl Iterator<Item = Entries<'a>> {
+        let own = self.own.iter().map(move |arg| arg_entries(arg, self.has_align));
+        own.chain(self.hidden.args().map(move |arg| hidden_entries(arg, self.has_align)))
+    }
 }
 
 /// Entries of a map, in the order in which LLVM's tools print them (sorted).
 type Entries<'a> = SmallVec<[(&'static str, Item<'a>); 20]>;
 
-const VERSION: [u32; 2] = [1, 0];
-
-/// The metadata of a program.
+/// The metadata of a program, as V3 and later spell it.
 pub fn tree(program: &Program) -> Value {
     let kernels = program.kernels.iter().map(|kernel| map(kernel_entries(program, kernel))).collect();
-    Value::Map(vec![
-        ("amdhsa.kernels".into(), Value::Seq(kernels)),
-        ("amdhsa.version".into(), numbers(&VERSION)),
-    ])
+    let mut entries = vec![("amdhsa.kernels".into(), Value::Seq(kernels))];
+    entries.extend(target(program).map(|target| ("amdhsa.target".into(), target.into())));
+    entries.push(("amdhsa.version".into(), numbers(&note::metadata_version(program.target.code_object))));
+    Value::Map(entries)
+}
+
+/// The target id, which V4 and later name.
+fn target(program: &Program) -> Option<String> {
+    (program.target.code_object >= CodeObjectVersion::V4).then(|| program.target_id())
 }
 
 /// Appends the same as MessagePack.
 pub fn write_message_pack(program: &Program, out: &mut Vec<u8>) {
-    message_pack::map(2, out);
+    let target = target(program);
+    message_pack::map(2 + usize::from(target.is_some()), out);
     message_pack::string(&["amdhsa.kernels"], out);
     message_pack::seq(program.kernels.len(), out);
     program.kernels.iter().for_each(|kernel| write_map(kernel_entries(program, kernel), out));
+    if let Some(target) = target {
+        message_pack::string(&["amdhsa.target"], out);
+        message_pack::string(&[&target], out);
+    }
     message_pack::string(&["amdhsa.version"], out);
-    write(Item::Numbers(&VERSION), out);
+    write(Item::Numbers(&note::metadata_version(program.target.code_object)), out);
+}
+
+/// The YAML document that the directive for metadata takes.
+pub fn text(program: &Program) -> String {
+    let tree = tree(program);
+    if program.is_v2() {
+        return metadata_v2::text(&metadata_v2::of_later(&tree));
+    }
+    let mut out = String::new();
+    tree.write_yaml(0, &mut out);
+    out
 }
 
 fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
-    let func = kernel.func;
+    let (func, version) = (kernel.func, program.target.code_object);
+    let hidden = program.language.hidden(version, func.kernarg_size);
+    let (language, language_version) = program.language.metadata();
     let sgprs = descriptor::registers(&program.target, func).total_sgprs(&program.target);
     let mut entries = Entries::new();
     let mut push = |key, item| entries.push((key, item));
-    push(".args", Item::Args(kernel.args));
+    push(".args", Item::Args(Args { own: kernel.args, hidden, has_align: program.is_v2() }));
     push(".group_segment_fixed_size", Item::Number(func.lds_size));
+    if program.is_v2() {
+        push(".is_xnack_enabled", Item::Flag(program.target.xnack.may_be_on()));
+    }
     push(".kernarg_segment_align", Item::Number(kernel.kernarg_align));
-    push(".kernarg_segment_size", Item::Number(func.kernarg_size));
-    // The value is an enumeration of source languages; ours is nearest to OpenCL C in what a runtime does with it.
-    push(".language", Item::Text("OpenCL C"));
-    push(".language_version", Item::Numbers(&[2, 0]));
+    push(".kernarg_segment_size", Item::Number(program.kernarg_size(kernel)));
+    push(".language", Item::Text(language));
+    if let Some(version) = language_version {
+        push(".language_version", Item::Numbers(version));
+    }
     push(".max_flat_workgroup_size", Item::Number(kernel.max_flat_workgroup_size));
     push(".name", Item::Text(&func.name));
     push(".private_segment_fixed_size", Item::Number(func.scratch_size));
@@ -61,6 +108,10 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     push(".sgpr_count", Item::Number(sgprs));
     push(".sgpr_spill_count", Item::Number(func.spilled.sgprs));
     push(".symbol", Item::Descriptor(&func.name));
+    if version >= CodeObjectVersion::V5 {
+        push(".uniform_work_group_size", Item::Number(program.language.has_uniform_groups().into()));
+        push(".uses_dynamic_stack", Item::Flag(false));
+    }
     if let Some(hint) = kernel.vec_type_hint {
         push(".vec_type_hint", Item::Text(hint));
     }
@@ -73,11 +124,14 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     entries
 }
 
-fn arg_entries<'a>(arg: &'a Arg) -> Entries<'a> {
+fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
     let mut entries = Entries::new();
     let mut push = |key, item| entries.push((key, item));
     if let Some(space) = arg.address_space {
         push(".address_space", Item::Text(space));
+    }
+    if has_align {
+        push(".align", Item::Number(arg.align));
     }
     let qualifiers =
         [(".is_const", arg.is_const), (".is_restrict", arg.is_restrict), (".is_volatile", arg.is_volatile)];
@@ -103,6 +157,18 @@ fn arg_entries<'a>(arg: &'a Arg) -> Entries<'a> {
     entries
 }
 
+/// An argument of that kind, at that offset, of that size, which it is aligned to.
+fn hidden_entries<'a>((kind, offset, size): (&'static str, u32, u32), has_align: bool) -> Entries<'a> {
+    let mut entries = Entries::new();
+    if has_align {
+        entries.push((".align", Item::Number(size)));
+    }
+    entries.push((".offset", Item::Number(offset)));
+    entries.push((".size", Item::Number(size)));
+    entries.push((".value_kind", Item::Text(kind)));
+    entries
+}
+
 fn write_map(entries: Entries, out: &mut Vec<u8>) {
     message_pack::map(entries.len(), out);
     for (key, item) in entries {
@@ -123,7 +189,7 @@ fn write(item: Item, out: &mut Vec<u8>) {
         Item::Descriptor(kernel) => message_pack::string(&[kernel, descriptor::SUFFIX], out),
         Item::Args(args) => {
             message_pack::seq(args.len(), out);
-            args.iter().for_each(|arg| write_map(arg_entries(arg), out));
+            args.entries().for_each(|arg| write_map(arg, out));
         }
     }
 }
@@ -143,13 +209,6 @@ fn value(item: Item) -> Value {
         Item::Numbers(list) => numbers(list),
         Item::Text(text) => text.to_owned().into(),
         Item::Descriptor(kernel) => descriptor::symbol(kernel).into(),
-        Item::Args(args) => Value::Seq(args.iter().map(|arg| map(arg_entries(arg))).collect()),
+        Item::Args(args) => Value::Seq(args.entries().map(map).collect()),
     }
-}
-
-/// The tree as a YAML document, as `.amdgpu_metadata` takes it.
-pub fn yaml(tree: &Value) -> String {
-    let mut out = String::new();
-    tree.write_yaml(0, &mut out);
-    out
 }

@@ -156,7 +156,7 @@ impl Subtarget {
 
     /// The same for another format of objects, with the settings that code has in it if nothing is said: up to V3 off, as
     /// those versions cannot leave them open; later any.
-    pub const fn with_code_object(self, version: CodeObjectVersion) -> Subtarget {
+    pub const fn with_version(self, version: CodeObjectVersion) -> Subtarget {
         let setting = if version.number() < 4 { Setting::Off } else { Setting::Any };
         Subtarget {
             xnack: self.target.setting(Feature::XNACK, setting),

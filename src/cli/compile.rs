@@ -24,7 +24,7 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
         let options =
             TextOptions { locations: args.common.locations, declarations: !args.common.no_declarations };
         let output = args.output.as_deref().unwrap_or("-".as_ref());
-        return write(output, program.text(&target.into(), options).as_bytes());
+        return write(output, program.text(&target, options).as_bytes());
     };
     for &emit in &args.emit {
         let bytes = artefact(&object, emit, &ir, &options.file_name, &source)?;

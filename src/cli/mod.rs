@@ -27,7 +27,7 @@ mod test;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kernc::{OptLevel, PassRange, Target};
+use kernc::{CodeObjectVersion, Language, OptLevel, PassRange, Subtarget, Target};
 use std::path::{Path, PathBuf};
 
 /// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
@@ -73,6 +73,12 @@ pub struct CommonArgs {
     /// Processor to compile for; `kernc targets` lists them.
     #[arg(long, value_name = "GFX")]
     mcpu: Option<String>,
+    /// Version of the code object, 2 to 6.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=6))]
+    code_object_version: Option<u8>,
+    /// Language that the metadata names; with opencl and hip, their hidden arguments stand behind a kernel's own.
+    #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl", "hip", "hcc"])]
+    lang: String,
     /// Optimisation level.
     #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
     opt_level: String,
@@ -239,13 +245,17 @@ fn explain(code: &str) -> Result<(), Failure> {
 }
 
 impl CommonArgs {
-    fn target(&self) -> Result<&'static Target, Failure> {
+    fn target(&self) -> Result<Subtarget, Failure> {
         let names = || kernc::TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
         let Some(name) = &self.mcpu else {
             return Err(Failure::Usage(format!("no processor given; add `--mcpu` with one of: {}", names())));
         };
+        let version = self.code_object_version.and_then(CodeObjectVersion::from_number);
         match Target::by_name(name) {
-            Some(target) if target.compiles() => Ok(target),
+            Some(target) if target.compiles() => {
+                let target = Subtarget::from(target);
+                Ok(version.map_or(target, |version| target.with_version(version)))
+            }
             Some(target) => Err(Failure::Usage(format!(
                 "kernc compiles for {} only; `kernc targets` says what it does for {}",
                 names(),
@@ -272,6 +282,7 @@ impl CommonArgs {
             params: params.collect::<Result<_, _>>()?,
             fp_contract: self.fp_contract == "on",
             waits_all: self.waits == "all",
+            language: Language::by_name(&self.lang).unwrap_or_default(),
             verify: self.verify || cfg!(debug_assertions),
             ..kernc::Options::default()
         })

@@ -1,0 +1,54 @@
+//! `amd_kernel_code_t`, which stands before a kernel's code in V2, as bytes and as the assembler's block.
+//!
+//! Its register words are those of a kernel descriptor, at the same places; [`objwriter::kernel_code`] knows the other fields.
+
+use crate::{EmitError, Kernel, Program, descriptor};
+use objwriter::kernel_code::{KEYS, Key, SIZE};
+use std::fmt::Write;
+
+/// `compute_pgm_rsrc1`, `compute_pgm_rsrc2` and the properties that say which SGPRs are set up.
+const SHARED: std::ops::Range<usize> = 48..58;
+/// Segments are aligned to 16 bytes at least: the exponent.
+const LEAST_ALIGN: u32 = 4;
+
+/// What stands before the kernel's code.
+pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
+    let (target, func) = (&program.target, kernel.func);
+    let mut out = [0; SIZE];
+    let wgp = !target.cumode;
+    KEYS.iter().for_each(|key| key.set(&mut out, key.default_for(target, wgp)));
+    out[SHARED].copy_from_slice(&descriptor::bytes(program, kernel)?[SHARED]);
+    let registers = descriptor::registers(target, func);
+    let fields = [
+        // Scratch is swizzled by dwords.
+        ("private_element_size", 1),
+        ("is_ptr64", 1),
+        ("is_xnack_enabled", u32::from(target.xnack.may_be_on())),
+        ("workitem_private_segment_byte_size", func.scratch_size),
+        ("workgroup_group_segment_byte_size", func.lds_size),
+        ("kernarg_segment_byte_size", program.kernarg_size(kernel)),
+        ("wavefront_sgpr_count", registers.total_sgprs(target)),
+        ("workitem_vgpr_count", registers.vgprs),
+        ("kernarg_segment_alignment", kernel.kernarg_align.trailing_zeros().max(LEAST_ALIGN)),
+    ];
+    for (name, value) in fields {
+        let key = Key::by_name(name);
+        key.ok_or_else(|| EmitError::Container(format!("no field {name}")))?.set(&mut out, value.into());
+    }
+    Ok(out)
+}
+
+/// The same as the `.amd_kernel_code_t` block of an assembler source; values an assembler assumes are left out.
+pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
+    let bytes = bytes(program, kernel)?;
+    let wgp = !program.target.cumode;
+    out.push_str("\t.amd_kernel_code_t\n");
+    for key in KEYS {
+        let value = key.get(&bytes);
+        if value != key.default_for(&program.target, wgp) {
+            let _ = writeln!(out, "\t\t{} = {value}", key.name);
+        }
+    }
+    out.push_str("\t.end_amd_kernel_code_t\n");
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! The notes of an object: one with metadata from V3 on, four in V2. As records, and as the directives that make them.
+
+use crate::{Program, metadata};
+use isa::{CodeObjectVersion, Subtarget};
+use objwriter::note::{self, NT_ISA_NAME, NT_ISA_VERSION, NT_METADATA, NT_METADATA_V2, NT_VERSION};
+use std::fmt::Write;
+
+/// Version that V2's note says, as LLVM 14 writes it.
+const V2: [u32; 2] = [2, 1];
+
+/// Who makes the processor and what it is, as V2's note says.
+const VENDOR: &str = "AMD";
+const ARCH: &str = "AMDGPU";
+
+/// The version by which V2 knows the processor.
+fn isa_version(target: &Subtarget) -> [u32; 3] {
+    let (major, minor, stepping) = target.version;
+    let version = [major, minor, stepping];
+    if target.xnack.may_be_on() { note::replaying(version) } else { version }
+}
+
+/// The same as a target id.
+fn isa_name(target: &Subtarget) -> String {
+    let [major, minor, stepping] = isa_version(target);
+    format!("amdgcn-amd-{}--gfx{major}{minor}{stepping:x}", target.os.name())
+}
+
+/// Appends the records.
+pub fn write(program: &Program, out: &mut Vec<u8>) {
+    let target = &program.target;
+    if target.code_object != CodeObjectVersion::V2 {
+        note::write("AMDGPU", NT_METADATA, |out| metadata::write_message_pack(program, out), out);
+        return;
+    }
+    let isa = note::isa_version(isa_version(target), VENDOR.as_bytes(), ARCH.as_bytes());
+    let mut record = |kind, desc: &[u8]| note::write("AMD", kind, |out| out.extend_from_slice(desc), out);
+    record(NT_VERSION, &note::version(V2[0], V2[1]));
+    record(NT_ISA_VERSION, &isa);
+    record(NT_ISA_NAME, isa_name(target).as_bytes());
+    record(NT_METADATA_V2, metadata::text(program).as_bytes());
+}
+
+/// Appends what stands before everything else: version and processor.
+pub fn prologue(program: &Program, out: &mut String) {
+    let target = &program.target;
+    // Writing to a string cannot fail.
+    if target.code_object == CodeObjectVersion::V2 {
+        let [major, minor, stepping] = isa_version(target);
+        let _ = writeln!(out, "\t.hsa_code_object_version {},{}", V2[0], V2[1]);
+        let _ = writeln!(out, "\t.hsa_code_object_isa {major},{minor},{stepping},\"{VENDOR}\",\"{ARCH}\"");
+        let _ = writeln!(out, "\t.amd_amdgpu_isa \"{}\"", isa_name(target));
+        return;
+    }
+    let _ = writeln!(out, "\t.amdgcn_target \"{}\"", program.target_id());
+    // Metadata says the other versions; LLVM 14 does not know the directive.
+    if target.code_object == CodeObjectVersion::V6 {
+        out.push_str("\t.amdhsa_code_object_version 6\n");
+    }
+}
+
+/// Appends the metadata, behind everything else.
+pub fn epilogue(program: &Program, out: &mut String) {
+    let directive = match program.target.code_object {
+        CodeObjectVersion::V2 => "amd_amdgpu_hsa_metadata",
+        _ => "amdgpu_metadata",
+    };
+    let _ = write!(out, "\t.{directive}\n{}\t.end_{directive}\n", metadata::text(program));
+}
