@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{KERNELS, clang, compile_for, have, scratch};
-use kernc::OptLevel;
+use common::{KERNELS, clang, compile_for, compile_version, have, scratch};
+use kernc::{Language, OptLevel};
 
 fn check(name: &str, bytes: &[u8], what: &str, failures: &mut Vec<String>) {
     if let Err(error) = testkit::check_kernel(bytes, name) {
@@ -47,6 +47,21 @@ fn ours_at_o3() {
 #[test]
 fn ours_for_gfx900() {
     ours(OptLevel::O2, "gfx900");
+}
+
+/// As each language in turn: with and without hidden arguments, which the emulator fills.
+#[test]
+fn ours_in_every_version() {
+    let mut failures = Vec::new();
+    for version in 2..=6 {
+        for (number, kernel) in KERNELS.into_iter().enumerate() {
+            let language = Language::ALL[(number + usize::from(version)) % Language::ALL.len()];
+            let object = compile_version(kernel, OptLevel::O2, version, language);
+            let what = format!("V{version} {}", language.name());
+            check(kernel, object.bytes(), &what, &mut failures);
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{KERNELS, compile, have, scratch, section, tool};
-use kernc::OptLevel;
+use kernc::{Language, OptLevel};
 use std::path::Path;
 
 const LEVELS: [OptLevel; 2] = [OptLevel::O0, OptLevel::O2];
@@ -62,36 +62,46 @@ fn objdump_reads_our_text() {
     }
 }
 
-#[test]
-fn llvm_mc_assembles_our_text_to_our_bytes() {
-    if !have(&["llvm-mc-14"], "llvm_mc_assembles_our_text_to_our_bytes") {
+/// In each version that the assembler knows: code, descriptors, notes, and who may load it.
+fn assembles(assembler: &str, versions: std::ops::RangeInclusive<u8>, test: &str) {
+    if !have(&[assembler], test) {
         return;
     }
-    let dir = scratch("assemble");
-    for (kernel, level) in programs() {
-        let object = compile(kernel, level);
+    let dir = scratch(assembler);
+    for ((kernel, level), version) in
+        programs().flat_map(|program| versions.clone().map(move |v| (program, v)))
+    {
+        let object = common::compile_version(kernel, level, version, Language::default());
         let (source, assembled) = (dir.join(format!("{kernel}.s")), dir.join(format!("{kernel}.o")));
         let text = common::source(kernel);
         std::fs::write(&source, object.assembly(Some((kernel, &text))).unwrap()).unwrap();
-        tool(
-            "llvm-mc-14",
-            &[
-                "-triple=amdgcn-amd-amdhsa",
-                "-mcpu=gfx906",
-                "-mattr=-xnack,-sramecc",
-                "--amdhsa-code-object-version=3",
-                "-filetype=obj",
-                path(&source),
-                "-o",
-                path(&assembled),
-            ],
-        );
+        let number = format!("--amdhsa-code-object-version={version}");
+        // The older versions cannot say "either" and mean "off" here.
+        let off = if version < 4 { "-mattr=-xnack,-sramecc" } else { "-mattr=" };
+        let files = [path(&source), "-o", path(&assembled)];
+        let options = ["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx906", off, &number, "-filetype=obj"];
+        tool(assembler, &[options.as_slice(), &files].concat());
         let theirs = std::fs::read(&assembled).unwrap();
         let ours = object.relocatable().unwrap();
-        for name in [".text", ".rodata"] {
-            assert!(section(&ours, name) == section(&theirs, name), "{kernel} {level:?}: {name} differs");
+        // `e_flags` and the ABI version.
+        assert_eq!((&ours[48..52], ours[8]), (&theirs[48..52], theirs[8]), "{kernel} V{version}");
+        for name in [".text", ".rodata", ".note"] {
+            assert!(
+                section(&ours, name) == section(&theirs, name),
+                "{kernel} {level:?} V{version}: {name} differs"
+            );
         }
     }
+}
+
+#[test]
+fn llvm_14_assembles_our_text_to_our_bytes() {
+    assembles("llvm-mc-14", 2..=5, "llvm_14_assembles_our_text_to_our_bytes");
+}
+
+#[test]
+fn llvm_19_assembles_our_text_to_our_bytes() {
+    assembles("llvm-mc-19", 4..=6, "llvm_19_assembles_our_text_to_our_bytes");
 }
 
 #[test]
@@ -132,5 +142,43 @@ fn lld_links_our_objects() {
             continue;
         }
         assert!(section(object.bytes(), ".text") == section(&theirs, ".text"), "{kernel}");
+    }
+}
+
+/// Offsets, sizes and kinds of the hidden arguments are those that clang declares where a kernel may use them all.
+#[test]
+fn hidden_arguments_are_those_of_clang() {
+    if !have(&["clang-19", "llvm-readelf-19"], "hidden_arguments_are_those_of_clang") {
+        return;
+    }
+    let dir = scratch("hidden");
+    // What it calls is defined elsewhere, and may ask for anything. As long as saxpy's own arguments.
+    let source = "extern void other(void);\n\
+                  kernel void saxpy(global float *x, global float *y, float a, int n) { other(); }\n";
+    let file = dir.join("saxpy.cl");
+    std::fs::write(&file, source).unwrap();
+    let hidden = |object: &Path| -> Vec<String> {
+        let notes = tool("llvm-readelf-19", &["--notes", path(object)]);
+        let lines: Vec<&str> = notes.lines().map(|line| line.trim().trim_start_matches("- ")).collect();
+        let at = |n: usize| lines[n].contains("hidden_");
+        let args = (2..lines.len()).filter(|&n| at(n)).map(|n| lines[n - 2..=n].join(" "));
+        args.chain(
+            lines.iter().filter(|line| line.contains("kernarg_segment_size")).map(|line| line.to_string()),
+        )
+        .collect()
+    };
+    for version in [4, 5] {
+        let number = format!("-mcode-object-version={version}");
+        let theirs = dir.join(format!("clang{version}.o"));
+        let target = ["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx906", "-nogpulib", &number];
+        tool("clang-19", &[target.as_slice(), &["-c", path(&file), "-o", path(&theirs)]].concat());
+        for language in [Language::OpenCl, Language::Hip] {
+            let ours = dir.join(format!("ours{version}.o"));
+            let object = common::compile_version("saxpy", OptLevel::O2, version, language);
+            std::fs::write(&ours, object.relocatable().unwrap()).unwrap();
+            let (ours, theirs) = (hidden(&ours), hidden(&theirs));
+            assert!(ours.len() > 7, "{ours:?}");
+            assert_eq!(ours, theirs, "V{version} {}", language.name());
+        }
     }
 }

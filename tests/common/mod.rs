@@ -48,14 +48,37 @@ pub fn compile(kernel: &str, opt_level: kernc::OptLevel) -> kernc::CodeObject {
 
 /// Compiles an example with every verifier on.
 pub fn compile_for(kernel: &str, opt_level: kernc::OptLevel, target: &str) -> kernc::CodeObject {
+    let target = kernc::Subtarget::by_name(target).unwrap();
+    compile_as(kernel, opt_level, target, kernc::Language::default())
+}
+
+/// Compiles an example for gfx906 to an object of that version and language, with every verifier on.
+pub fn compile_version(
+    kernel: &str,
+    opt_level: kernc::OptLevel,
+    version: u8,
+    language: kernc::Language,
+) -> kernc::CodeObject {
+    let version = kernc::CodeObjectVersion::from_number(version).unwrap();
+    let target = kernc::Subtarget::by_name("gfx906").unwrap().with_version(version);
+    compile_as(kernel, opt_level, target, language)
+}
+
+fn compile_as(
+    kernel: &str,
+    opt_level: kernc::OptLevel,
+    target: kernc::Subtarget,
+    language: kernc::Language,
+) -> kernc::CodeObject {
     let text = source(kernel);
     let options = kernc::Options {
         file_name: format!("{kernel}.k"),
         opt_level,
         verify: true,
+        language,
         ..kernc::Options::default()
     };
-    kernc::Compiler::new(kernc::Target::by_name(target).unwrap())
+    kernc::Compiler::new(target)
         .compile(&text, &options)
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)))
 }
