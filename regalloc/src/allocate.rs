@@ -30,9 +30,9 @@ const QUESTIONS: [u32; 4] = [1, 4, 9, 16];
 /// takes about a microsecond for each, and more than linear time where very many are live.
 const MOST_ASKED: usize = 1 << 14;
 
-/// Where more than so many times the registers there are live at once, regalloc2 is not asked: it takes many times as long
-/// then, and whatever it says, most uses reload.
-const MOST_TIMES: u32 = 4;
+/// Where more than so many halves of the registers there are live at once, by class, regalloc2 is not asked: it takes many
+/// times as long then, and whatever it says, most uses reload. Of that many SGPRs, linear scan spills fewer.
+const MOST_HALVES: [u32; 2] = [3, 8];
 
 /// Who chooses what to spill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -293,7 +293,7 @@ impl Context {
         let class = file.class;
         let (streams, groups) = (&self.streams, &self.groups[class]);
         let size = streams.class[class].regs.len() + self.live.flow.size();
-        if pressure > MOST_TIMES * file.limit {
+        if 2 * pressure > MOST_HALVES[class] * file.limit {
             return false;
         }
         while let Some(fewer) = QUESTIONS.get(attempt.asked) {

@@ -7,6 +7,7 @@
 //! spiller turns that into stores and reloads, and the packer then finds the places.
 
 use crate::groups::Groups;
+use crate::lists::Lists;
 use crate::stream::{ClassStream, EventKind, Streams, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
@@ -39,12 +40,14 @@ struct View {
     rows: Vec<Row>,
     operands: Vec<Operand>,
     blocks: Vec<InstRange>,
-    succs: Vec<Vec<Block>>,
-    preds: Vec<Vec<Block>>,
-    params: Vec<Vec<VReg>>,
-    /// Arguments by block and successor.
-    args: Vec<[Vec<VReg>; 2]>,
+    succs: Lists<Block>,
+    preds: Lists<Block>,
+    params: Lists<VReg>,
+    /// Arguments: two lists a block, one a successor.
+    args: Lists<VReg>,
     labels: Vec<(VReg, Inst, Inst, u32)>,
+    /// Number of edges to each block.
+    incoming: Vec<u32>,
     registers: usize,
 }
 
@@ -56,8 +59,18 @@ pub(crate) struct Budget {
     /// Bank of each register, or `NONE` if regalloc2 does not see it.
     bank: Vec<u8>,
     web: Vec<u32>,
-    /// By register: where it is in a hardware register, if not always.
-    resides: Vec<Option<Vec<(u32, u32)>>>,
+    /// Bank of each web, by its root.
+    bank_of: Vec<u8>,
+    /// Where registers that regalloc2 does not see come to live and cease to.
+    changes: Vec<(u32, i32)>,
+    /// Edges by target.
+    edges: Vec<(Block, Block)>,
+    /// Whether a register gives way somewhere, by register.
+    is_spilled: Vec<bool>,
+    /// By register: where one that gives way is in a hardware register.
+    resides: Lists<(u32, u32)>,
+    /// The same before tables have their way.
+    all: Lists<(u32, u32)>,
 }
 
 const NONE: u8 = u8::MAX;
@@ -80,15 +93,15 @@ impl Function for View {
     }
 
     fn block_succs(&self, block: Block) -> &[Block] {
-        &self.succs[block.index()]
+        self.succs.list(block.index())
     }
 
     fn block_preds(&self, block: Block) -> &[Block] {
-        &self.preds[block.index()]
+        self.preds.list(block.index())
     }
 
     fn block_params(&self, block: Block) -> &[VReg] {
-        &self.params[block.index()]
+        self.params.list(block.index())
     }
 
     fn is_ret(&self, inst: Inst) -> bool {
@@ -100,7 +113,7 @@ impl Function for View {
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, successor: usize) -> &[VReg] {
-        &self.args[block.index()][successor]
+        self.args.list(block.index() * 2 + successor)
     }
 
     fn inst_operands(&self, inst: Inst) -> &[Operand] {
@@ -127,7 +140,7 @@ impl Function for View {
 
 impl View {
     fn clear(&mut self) {
-        let View { rows, operands, blocks, succs, preds, params, args, labels, registers } = self;
+        let View { rows, operands, blocks, succs, preds, params, args, labels, incoming, registers } = self;
         rows.clear();
         operands.clear();
         blocks.clear();
@@ -136,13 +149,14 @@ impl View {
         params.clear();
         args.clear();
         labels.clear();
+        incoming.clear();
         *registers = 0;
     }
 
     fn is_last(&self, inst: Inst, returns: bool) -> bool {
         let row = &self.rows[inst.index()];
         let block = self.blocks.partition_point(|range| range.last().index() < inst.index());
-        row.end && self.succs[block].is_empty() == returns
+        row.end && self.succs.list(block).is_empty() == returns
     }
 
     fn row(&mut self, before: u32, after: u32, end: bool) {
@@ -153,6 +167,12 @@ impl View {
 
     fn close_block(&mut self, first: usize) {
         self.blocks.push(InstRange::new(Inst::new(first), Inst::new(self.rows.len())));
+    }
+
+    /// A range of regalloc2's by our points, if it is not in a block of its own.
+    fn stay(&self, from: ProgPoint, to: ProgPoint) -> Option<(u32, u32)> {
+        let is_own = |point: ProgPoint| point.inst().index() < self.rows.len();
+        is_own(from).then(|| (self.point(from), if is_own(to) { self.point(to) } else { u32::MAX }))
     }
 
     /// Ours, of a point of regalloc2's.
@@ -206,23 +226,22 @@ impl Budget {
 
     /// Whether a register has to give way somewhere.
     pub fn is_spilled(&self, reg: u32) -> bool {
-        self.resides.get(reg as usize).is_some_and(Option::is_some)
+        self.is_spilled.get(reg as usize) == Some(&true)
     }
 
     /// Whether a register is in hardware at a point.
     pub fn resides(&self, reg: u32, point: u32) -> bool {
-        match self.resides.get(reg as usize) {
-            Some(Some(ranges)) => {
-                let after = ranges.partition_point(|&(from, _)| from <= point);
-                after > 0 && point < ranges[after - 1].1
-            }
-            _ => true,
+        if !self.is_spilled(reg) {
+            return true;
         }
+        let ranges = self.resides.list(reg as usize);
+        let after = ranges.partition_point(|&(from, _)| from <= point);
+        after > 0 && point < ranges[after - 1].1
     }
 
     /// Where a register's stays in hardware begin.
     pub fn arrivals(&self, reg: u32) -> impl Iterator<Item = u32> + '_ {
-        let ranges = self.resides.get(reg as usize).and_then(Option::as_deref).unwrap_or_default();
+        let ranges = if self.is_spilled(reg) { self.resides.list(reg as usize) } else { &[] };
         ranges.iter().map(|&(from, _)| from)
     }
 
@@ -262,7 +281,8 @@ impl Budget {
             let root = self.root(reg);
             self.bank[reg as usize] = self.bank[root as usize];
         }
-        let mut changes: Vec<(u32, i32)> = Vec::new();
+        let changes = &mut self.changes;
+        changes.clear();
         for reg in (0..registers).filter(|&reg| self.bank[reg as usize] == NONE) {
             for &(from, to) in groups.range_of(reg) {
                 changes.extend([(from, 1), (to, -1)]);
@@ -289,20 +309,21 @@ impl Budget {
     /// Spreads the webs over the banks so that each has about as much to hold.
     fn fill_banks(&mut self, groups: &Groups, registers: u32, banks: u32) {
         let mut load = [0u64; 3];
-        let mut bank_of = vec![NONE; registers as usize];
+        self.bank_of.clear();
+        self.bank_of.resize(registers as usize, NONE);
         for reg in 0..registers {
             if self.bank[reg as usize] == NONE {
                 continue;
             }
             let root = self.root(reg) as usize;
-            if bank_of[root] == NONE {
+            if self.bank_of[root] == NONE {
                 let least = (0..banks as usize).min_by_key(|&bank| load[bank]).unwrap_or(0);
-                bank_of[root] = least as u8;
+                self.bank_of[root] = least as u8;
             }
-            self.bank[reg as usize] = bank_of[root];
+            let bank = self.bank_of[root];
+            self.bank[reg as usize] = bank;
             let range = groups.range_of(reg);
-            load[usize::from(bank_of[root])] +=
-                range.iter().map(|&(from, to)| u64::from(to - from)).sum::<u64>();
+            load[usize::from(bank)] += range.iter().map(|&(from, to)| u64::from(to - from)).sum::<u64>();
         }
     }
 
@@ -322,34 +343,46 @@ impl Budget {
             self.events(&mut view, &streams.class[class], block);
             view.row(end - 2, end - 1, true);
             view.close_block(first);
-            let visible = |regs: &[isa::VReg], with: &[isa::VReg]| -> Vec<VReg> {
-                let seen = regs.iter().zip(with).filter(|(reg, with)| {
-                    self.vreg(reg.as_u32()).is_some() && self.vreg(with.as_u32()).is_some()
-                });
-                seen.filter_map(|(reg, _)| self.vreg(reg.as_u32())).collect()
-            };
             let own = params(data, class);
-            view.params.push(visible(own, own));
-            let mut args = [Vec::new(), Vec::new()];
-            for (args, edge) in args.iter_mut().zip(edges(data, class).iter().flatten()) {
-                *args = visible(func.edge_args(edge), params(&func.blocks[edge.to], class));
+            view.params.push(self.visible(own, own));
+            let targets = || edges(data, class).iter().flatten();
+            let mut args = targets().map(|edge| (func.edge_args(edge), params(&func.blocks[edge.to], class)));
+            for _ in 0..2 {
+                let (args, params) = args.next().unwrap_or_default();
+                view.args.push(self.visible(args, params));
             }
-            view.args.push(args);
-            let succs = edges(data, class).iter().flatten();
-            view.succs.push(succs.map(|edge| Block::new(edge.to.index())).collect());
+            view.succs.push(targets().map(|edge| Block::new(edge.to.index())));
         }
         split_critical_edges(&mut view);
-        view.preds.resize(view.blocks.len(), Vec::new());
-        for block in 0..view.blocks.len() {
-            for i in 0..view.succs[block].len() {
-                let to = view.succs[block][i];
-                view.preds[to.index()].push(Block::new(block));
-            }
-        }
+        self.find_preds(&mut view);
         let all = (Inst::new(0), Inst::new(view.rows.len()));
         view.labels
             .extend((0..streams.phys_base).filter_map(|reg| Some((self.vreg(reg)?, all.0, all.1, reg))));
         self.view = view;
+    }
+
+    /// Those of some registers that regalloc2 sees together with their partners.
+    fn visible<'a>(
+        &'a self,
+        regs: &'a [isa::VReg],
+        partners: &'a [isa::VReg],
+    ) -> impl Iterator<Item = VReg> + 'a {
+        let both = regs.iter().zip(partners);
+        both.filter_map(|(reg, partner)| self.vreg(partner.as_u32()).and(self.vreg(reg.as_u32())))
+    }
+
+    fn find_preds(&mut self, view: &mut View) {
+        self.edges.clear();
+        for block in 0..view.blocks.len() {
+            self.edges.extend(view.succs.list(block).iter().map(|&to| (to, Block::new(block))));
+        }
+        self.edges.sort_unstable();
+        let mut rest = self.edges.as_slice();
+        for block in 0..view.blocks.len() {
+            let (own, others) = rest.split_at(rest.partition_point(|(to, _)| to.index() <= block));
+            view.preds.push(own.iter().map(|&(_, from)| from));
+            rest = others;
+        }
     }
 
     fn events(&self, view: &mut View, stream: &ClassStream, block: MBlock) {
@@ -380,32 +413,34 @@ impl Budget {
         if spans.is_empty() {
             return;
         }
-        for ranges in self.resides.iter_mut().flatten() {
-            *ranges = ranges.iter().flat_map(|&range| without(range, &spans)).collect();
+        std::mem::swap(&mut self.all, &mut self.resides);
+        self.resides.clear();
+        for reg in 0..self.is_spilled.len() {
+            self.resides.push(self.all.list(reg).iter().flat_map(|&range| without(range, &spans)));
         }
     }
 
     /// Takes down where each register that ever leaves its register is in one.
     fn read(&mut self, registers: u32) {
+        self.is_spilled.clear();
+        self.is_spilled.resize(registers as usize, false);
+        let locations = self.ctx.output.debug_locations.as_slice();
+        let on_stack = locations.iter().filter(|(.., allocation)| allocation.is_stack());
+        on_stack.for_each(|&(reg, ..)| self.is_spilled[reg as usize] = true);
         self.resides.clear();
-        self.resides.resize(registers as usize, None);
-        let own_rows = self.view.rows.len() as u32;
-        let locations = &self.ctx.output.debug_locations;
-        for &(reg, _, _, allocation) in locations {
-            if allocation.is_stack() {
-                self.resides[reg as usize] = Some(Vec::new());
-            }
-        }
-        for &(reg, from, to, allocation) in locations {
-            let Some(ranges) = &mut self.resides[reg as usize] else { continue };
-            if allocation.is_stack() || from.inst().index() as u32 >= own_rows {
-                continue;
-            }
-            let from = self.view.point(from);
-            let to = if to.inst().index() as u32 >= own_rows { u32::MAX } else { self.view.point(to) };
-            match ranges.last_mut() {
-                Some(last) if last.1 == from => last.1 = to,
-                _ => ranges.push((from, to)),
+        // They are sorted by register.
+        let mut of_registers = locations.chunk_by(|a, b| a.0 == b.0).peekable();
+        for reg in 0..registers {
+            let own = of_registers.next_if(|own| own[0].0 == reg).unwrap_or_default();
+            let own = if self.is_spilled[reg as usize] { own } else { &[] };
+            let stays = own.iter().filter(|(.., allocation)| !allocation.is_stack());
+            let stays = stays.filter_map(|&(_, from, to, _)| self.view.stay(from, to));
+            self.resides.push([]);
+            for (from, to) in stays {
+                match self.resides.list_mut(reg as usize).last_mut() {
+                    Some(last) if last.1 == from => last.1 = to,
+                    _ => self.resides.grow((from, to)),
+                }
             }
         }
     }
@@ -430,20 +465,21 @@ fn without((mut from, to): (u32, u32), spans: &[(u32, u32)]) -> Vec<(u32, u32)> 
 /// regalloc2 wants a block on every critical edge. These come after all others; nothing is read from them.
 fn split_critical_edges(view: &mut View) {
     let count = view.blocks.len();
-    let mut preds = vec![0; count];
-    preds[0] = 1;
-    view.succs.iter().flatten().for_each(|to| preds[to.index()] += 1);
+    view.incoming.resize(count, 0);
+    view.incoming[0] = 1;
+    view.succs.all().iter().for_each(|to| view.incoming[to.index()] += 1);
     for block in 0..count {
-        for i in 0..view.succs[block].len() {
-            let to = view.succs[block][i];
-            if view.succs[block].len() > 1 && preds[to.index()] > 1 {
+        for i in 0..view.succs.list(block).len() {
+            let to = view.succs.list(block)[i];
+            if view.succs.list(block).len() > 1 && view.incoming[to.index()] > 1 {
                 let first = view.rows.len();
                 view.row(u32::MAX, u32::MAX, true);
                 view.close_block(first);
-                view.succs[block][i] = Block::new(view.blocks.len() - 1);
-                view.succs.push(vec![to]);
-                view.params.push(Vec::new());
-                view.args.push([Vec::new(), Vec::new()]);
+                view.succs.list_mut(block)[i] = Block::new(view.blocks.len() - 1);
+                view.succs.push([to]);
+                view.params.push([]);
+                view.args.push([]);
+                view.args.push([]);
             }
         }
     }

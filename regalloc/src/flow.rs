@@ -143,6 +143,11 @@ impl Flow {
         self.live_in.iter(block as u32).chain(members(set).map(|number| self.dense.register(number)))
     }
 
+    /// Blocks before a block at whose beginning anything is live.
+    pub fn preds(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
+        self.preds.iter(block as u32)
+    }
+
     /// Registers live at a block's end, of those that are in lists.
     pub fn live_out(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.live_out.iter(block as u32)

@@ -20,6 +20,7 @@ mod copies;
 mod dense;
 mod flow;
 mod groups;
+mod lists;
 mod live;
 mod moves;
 mod outline;

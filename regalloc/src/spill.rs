@@ -91,6 +91,10 @@ pub(crate) struct Spiller {
     scan: Scan,
     order: Order,
     chosen: Vec<u32>,
+    /// The same by register.
+    is_chosen: Vec<bool>,
+    /// Arguments of edges and their parameters.
+    pairs: Vec<(VReg, VReg)>,
     at_entry: Vec<MachInst>,
     body: Vec<MachInst>,
     /// Beginning of body and terminator group in `body`.
@@ -179,7 +183,8 @@ impl Spiller {
     /// With an argument in a slot, the parameter goes to one too; an argument that is made again stays where it is if the
     /// parameter does.
     fn spare_edges(&mut self, func: &MachFunc, class: usize) {
-        let mut pairs = Vec::new();
+        let pairs = &mut self.pairs;
+        pairs.clear();
         for block in func.blocks.values() {
             for edge in edges(block, class).iter().flatten() {
                 let params = params(&func.blocks[edge.to], class);
@@ -187,26 +192,28 @@ impl Spiller {
             }
         }
         pairs.sort_unstable();
-        let mut chosen = vec![false; func.vregs.len()];
+        let chosen = &mut self.is_chosen;
+        chosen.clear();
+        chosen.resize(func.vregs.len(), false);
         self.chosen.iter().for_each(|&reg| chosen[reg as usize] = true);
         let is_made = |reg: VReg| self.recipes.get(reg.as_u32()).is_some();
-        let mut work: Vec<VReg> = self.chosen.iter().map(|&reg| VReg::from_u32(reg)).collect();
-        while let Some(reg) = work.pop() {
+        // Empty in the end, and then what the answer goes to.
+        let work = &mut self.chosen;
+        while let Some(reg) = work.pop().map(VReg::from_u32) {
             if is_made(reg) {
                 continue;
             }
             let first = pairs.partition_point(|&(arg, _)| arg < reg);
             for &(_, param) in pairs[first..].iter().take_while(|&&(arg, _)| arg == reg) {
                 if !self.state.fixed[param.index()] && !std::mem::replace(&mut chosen[param.index()], true) {
-                    work.push(param);
+                    work.push(param.as_u32());
                 }
             }
         }
-        for &(arg, param) in &pairs {
+        for &(arg, param) in &*pairs {
             chosen[arg.index()] &= chosen[param.index()] || !is_made(arg);
         }
-        self.chosen.clear();
-        self.chosen.extend((0..chosen.len() as u32).filter(|&reg| chosen[reg as usize]));
+        work.extend((0..chosen.len() as u32).filter(|&reg| chosen[reg as usize]));
     }
 
     /// Marks what cannot be spilled; the answer is by register.
@@ -348,10 +355,6 @@ impl Spiller {
                 self.reloads.push(Reload { block: block as u32, at, reg });
             }
         }
-        let mut preds = vec![Vec::new(); func.blocks.len()];
-        for (from, block) in func.blocks.iter() {
-            edges(block, class).iter().flatten().for_each(|edge| preds[edge.to.index()].push(from));
-        }
         for (block, data) in func.blocks.iter() {
             let start = streams.block_pos[block.index()].0;
             for reg in flow.live_in(block.index()) {
@@ -360,7 +363,8 @@ impl Spiller {
                 {
                     continue;
                 }
-                for &pred in &preds[block.index()] {
+                for pred in flow.preds(block.index()) {
+                    let pred = MBlock::from_u32(pred);
                     if budget.resides(reg, streams.block_pos[pred.index()].1 - 1) {
                         continue;
                     }
