@@ -16,6 +16,7 @@ use cranelift_entity::EntityRef;
 use ir::analysis::{Analyses, Loop};
 use ir::{Block, Function, Inst, IntCc, Op, SrcLoc, Type, Value};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 /// Places that may have a mask each.
 const MAX_PLACES: usize = 16;
@@ -52,7 +53,7 @@ struct Region {
     /// Types of the slots.
     slots: Vec<Type>,
     /// What each place finds in which slot.
-    carried: Vec<Vec<(usize, Carried)>>,
+    carried: Vec<SmallVec<[(usize, Carried); 4]>>,
     /// What all take along that have it.
     common: Vec<(usize, Value)>,
     /// The dispatch's parameters: the number, and the slots.
@@ -148,7 +149,7 @@ impl Round {
                 gathering = an.dom.idom(gathering).unwrap_or(header);
             }
         }
-        let carried = vec![Vec::new(); places.len()];
+        let carried = vec![SmallVec::new(); places.len()];
         let mut region = Region {
             sources,
             places,
@@ -308,13 +309,13 @@ impl Round {
             for which in 0..func.branch_count(last) {
                 let Some(place) = func.branch_target(last, which) else { continue };
                 let Some(&n) = self.places.get(&(number, place)) else { continue };
-                let old = func.branch_args(last, which).to_vec();
+                let old: SmallVec<[Value; 8]> = func.branch_args(last, which).into();
                 func.clear_branch_args(last, which);
                 func.set_target(last, which, dispatch);
                 let mut constant = |func: &mut Function, ty, bits| {
                     constant(func, &mut self.constants, &mut self.made, ty, bits)
                 };
-                let mut args: Vec<Option<Value>> = vec![None; region.slots.len()];
+                let mut args: SmallVec<[Option<Value>; MAX_SLOTS]> = smallvec![None; region.slots.len()];
                 for &(slot, carried) in &region.carried[n] {
                     args[slot] = Some(match carried {
                         Carried::Param(k) => old[k],
@@ -364,7 +365,7 @@ impl Region {
             let number = constant(func, n as u64);
             let loc = SrcLoc::default();
             let found = func.push1(block, Op::Icmp(IntCc::Eq), &[self.params[0], number], Type::Bool, loc);
-            let mut args = vec![found];
+            let mut args: SmallVec<[Value; 8]> = smallvec![found];
             args.extend(self.arguments(n));
             let then_args = (args.len() - 1) as u16;
             if last {

@@ -213,9 +213,9 @@ struct Body {
     func: u32,
     result: Option<Ty>,
     kernel: bool,
-    loops: Vec<(Option<Sym>, bool)>,
+    loops: SmallVec<[(Option<Sym>, bool); 8]>,
     /// Assigned locals, recorded while inside of loops.
-    assigned: Vec<u32>,
+    assigned: SmallVec<[u32; 32]>,
     shared_bytes: u64,
     has_dynamic: bool,
 }

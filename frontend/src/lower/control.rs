@@ -224,9 +224,8 @@ impl Lower<'_, '_> {
         self.block = header;
         self.loops.push(Loop { label, vars, breaks: Edges::new(), continues: Edges::new() });
         lower(self, header, counter);
-        // What the loop assigned was logged on top of the values from before it; log it afresh.
-        let changes = self.ssa.undo(mark);
-        self.apply(&changes);
+        // What the loop assigned was logged on top of its parameters.
+        self.ssa.log_afresh(mark);
     }
 
     /// Where all ways to the next iteration meet; jumps to the header with what `more` adds.
@@ -249,7 +248,7 @@ impl Lower<'_, '_> {
 
     /// Closes the loop. `leg` is the branch that ends it: block, condition to go on, block to go on
     /// with, and the variables at that point.
-    fn exit_loop(&mut self, leg: Option<(Block, Value, Block, SmallVec<[Value; 4]>)>) {
+    fn exit_loop(&mut self, leg: Option<(Block, Value, Block, Val)>) {
         let Some(entry) = self.loops.pop() else { return };
         let Some((head, cond, body, values)) = leg else {
             return self.meet(&entry.vars, &entry.breaks);
@@ -292,7 +291,7 @@ impl Lower<'_, '_> {
     }
 
     /// The innermost loop's variables now.
-    fn loop_values(&self) -> SmallVec<[Value; 4]> {
+    fn loop_values(&self) -> Val {
         self.loops.last().map_or_else(SmallVec::new, |entry| self.ssa.values_of(&entry.vars))
     }
 

@@ -26,7 +26,7 @@ use ir::{
 use smallvec::SmallVec;
 
 /// The leaves of a value, in order.
-type Val = SmallVec<[Value; 4]>;
+type Val = SmallVec<[Value; 8]>;
 /// Their types.
 type Leaves = SmallVec<[Type; 8]>;
 

@@ -23,12 +23,14 @@ pub struct Env {
     values: Vec<Value>,
     /// Variable and the value it had before, oldest first.
     log: Vec<(u32, Value)>,
+    /// Memory for a list of changes.
+    spare: Changes,
 }
 
 /// A block that will jump somewhere, and the values it brings.
 pub struct Edge {
     pub block: Block,
-    pub values: SmallVec<[Value; 4]>,
+    pub values: Val,
 }
 
 /// Edges that come together.
@@ -87,11 +89,16 @@ impl Env {
 
     /// What has been assigned since `mark`, by variable.
     pub fn changes(&self, mark: Mark) -> Changes {
+        let mut changes = Changes::new();
+        self.collect_changes(mark, &mut changes);
+        changes
+    }
+
+    fn collect_changes(&self, mark: Mark, changes: &mut Changes) {
         let assigned = self.log[mark.log..].iter().filter(|(var, _)| *var < mark.limit);
-        let mut changes: Changes = assigned.map(|&(var, _)| (var, self.values[var as usize])).collect();
+        changes.extend(assigned.map(|&(var, _)| (var, self.values[var as usize])));
         changes.sort_unstable_by_key(|&(var, _)| var);
         changes.dedup_by_key(|change| change.0);
-        changes
     }
 
     /// Undoes everything since `mark`.
@@ -103,15 +110,17 @@ impl Env {
         }
     }
 
-    /// Undoes everything since `mark` and returns what had been assigned.
-    pub fn undo(&mut self, mark: Mark) -> Changes {
-        let changes = self.changes(mark);
+    /// Logs what has been assigned since `mark` afresh, on top of the values from before it.
+    pub fn log_afresh(&mut self, mark: Mark) {
+        let mut changes = std::mem::take(&mut self.spare);
+        self.collect_changes(mark, &mut changes);
         self.rewind(mark);
-        changes
+        changes.drain(..).for_each(|(var, value)| self.set(var, value));
+        self.spare = changes;
     }
 
     /// Current values of some variables.
-    pub fn values_of(&self, vars: &[u32]) -> SmallVec<[Value; 4]> {
+    pub fn values_of(&self, vars: &[u32]) -> Val {
         vars.iter().map(|&var| self.get(var)).collect()
     }
 }

@@ -6,6 +6,7 @@ use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use crate::scalar::Scalar;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// Binding power of the comparison operators, which do not chain.
 const COMPARISON: u8 = 3;
@@ -432,7 +433,10 @@ fn parse_float(text: &str) -> Result<ExprKind, NumberError> {
     if suffix.is_some_and(Scalar::is_int) {
         return Err(NumberError::Suffix(end));
     }
-    let digits: String = text[..end].chars().filter(|&c| c != '_').collect();
+    let mut digits = Cow::Borrowed(&text[..end]);
+    if digits.contains('_') {
+        digits = digits.replace('_', "").into();
+    }
     let wide = digits.parse::<f64>().map_err(|_| NumberError::Digits)?;
     let narrow = digits.parse::<f32>().map_err(|_| NumberError::Digits)?;
     Ok(ExprKind::Float { wide, narrow, suffix })

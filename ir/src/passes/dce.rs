@@ -8,6 +8,7 @@ use crate::entity::{Inst, Slot, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, PrimaryMap};
+use smallvec::{SmallVec, smallvec};
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
@@ -109,7 +110,7 @@ fn drop_unused_slots(func: &mut Function) {
     if func.slots.is_empty() {
         return;
     }
-    let mut renumbered: Vec<Option<Slot>> = vec![None; func.slots.len()];
+    let mut renumbered: SmallVec<[Option<Slot>; 8]> = smallvec![None; func.slots.len()];
     let mut kept = PrimaryMap::new();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {

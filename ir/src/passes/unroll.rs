@@ -271,7 +271,7 @@ impl<'a> Copier<'a> {
     /// them, it goes to the loop, which then stays.
     fn full(&mut self, most: u32) -> bool {
         let first = self.func.make_block();
-        let mut incoming = edge_args(self.func, self.preheader, self.header).unwrap_or(&[]).to_vec();
+        let mut incoming: Values = edge_args(self.func, self.preheader, self.header).unwrap_or(&[]).into();
         let Some(enter) = self.func.terminator(self.preheader) else { return false };
         let mut copy = Some(first);
         let insts = self.loops.blocks(self.l).iter().map(|&b| self.func.blocks[b].insts.len()).sum::<usize>();
@@ -299,7 +299,7 @@ impl<'a> Copier<'a> {
     /// Appends copies of the iteration to the loop, for `factor` iterations per trip.
     fn partial(&mut self, factor: u32, test: Option<Block>) -> bool {
         self.stays = test;
-        let mut incoming = edge_args(self.func, self.latch, self.header).unwrap_or(&[]).to_vec();
+        let mut incoming: Values = edge_args(self.func, self.latch, self.header).unwrap_or(&[]).into();
         let Some(back) = self.func.terminator(self.latch) else { return false };
         let first = self.func.make_block();
         let which = usize::from(self.func.branch_target(back, 0) != Some(self.header));
