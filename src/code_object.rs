@@ -4,6 +4,7 @@ use crate::error::Error;
 use emit::{EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
+use smallvec::{SmallVec, smallvec};
 use smol_str::SmolStr;
 use std::fmt;
 use std::sync::OnceLock;
@@ -17,7 +18,7 @@ pub struct CodeObject {
     target: Subtarget,
     language: Language,
     bytes: Vec<u8>,
-    signatures: Vec<Signature>,
+    signatures: SmallVec<[Signature; 1]>,
     /// Parameters of the kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
@@ -215,7 +216,7 @@ impl CodeObject {
         code: &[MachFunc],
         emitter: &mut emit::Context,
     ) -> Result<CodeObject, Error> {
-        let mut signatures = Vec::with_capacity(code.len());
+        let mut signatures = SmallVec::with_capacity(code.len());
         let infos = || module.funcs.values().filter_map(|func| func.kernel.as_ref());
         let mut params = Vec::with_capacity(infos().map(|info| info.params.len()).sum());
         let infos = module.funcs.values_mut().filter_map(|func| func.kernel.as_mut());
@@ -304,16 +305,18 @@ impl CodeObject {
 
     /// Does something with the emitter's view of it.
     fn with_program<T>(&self, code: &[MachFunc], f: impl FnOnce(&Program) -> T) -> T {
-        let args: Vec<emit::Arg<'_>> = self.params.iter().map(argument).collect();
+        let args: SmallVec<[emit::Arg<'_>; 8]> = self.params.iter().map(argument).collect();
         let mut left = args.as_slice();
-        let mut kernels = Vec::with_capacity(code.len());
+        let mut kernels: SmallVec<[emit::Kernel<'_>; 1]> = SmallVec::with_capacity(code.len());
         for ((signature, params), func) in self.with_params().zip(code) {
             let (own, others) = left.split_at(params.len());
             left = others;
             kernels.push(kernel(signature, (params, own), func));
         }
-        let variables = self.variables.iter().map(|(id, global)| variable(*id, global)).collect();
-        f(&Program { target: self.target, language: self.language, kernels, variables })
+        let variables = self.variables.iter().map(|(id, global)| variable(*id, global));
+        let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
+        let (target, language) = (self.target, self.language);
+        f(&Program { target, language, kernels: &kernels, variables: &variables })
     }
 }
 
@@ -337,8 +340,8 @@ fn not_written(error: EmitError, target: &Subtarget) -> Error {
 }
 
 /// Which constants the code refers to, by their ids; one that was folded into the code needs no place in the object.
-fn referenced(globals: usize, code: &[MachFunc]) -> Vec<bool> {
-    let mut referenced = vec![false; globals];
+fn referenced(globals: usize, code: &[MachFunc]) -> SmallVec<[bool; 16]> {
+    let mut referenced = smallvec![false; globals];
     for reloc in code.iter().flat_map(|func| &func.relocs) {
         if let Some(entry) = referenced.get_mut(reloc.global as usize) {
             *entry = true;

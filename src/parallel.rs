@@ -6,40 +6,40 @@
 use crate::error::Error;
 use crate::pipeline::{Job, Observer, Scratch};
 use isa::MachFunc;
+use std::slice::IterMut;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Instructions of the IR that are worth a thread: some milliseconds of work, against some ten microseconds to start it.
 const PER_THREAD: usize = 1500;
 
-/// IR to final machine code, kernel by kernel, in the memory of functions that are not needed any more. Of the IR of the
-/// kernels, only what they declare can be used afterwards.
+/// IR to final machine code, kernel by kernel, in the memory of functions that are not needed any more: the first of `code`
+/// are those of the kernels then, and how many there are is the result. Of the IR of the kernels, only what they declare can
+/// be used afterwards.
 pub(crate) fn kernels(
     (scratch, most): (&mut Vec<Scratch>, Option<usize>),
-    spare: &mut Vec<MachFunc>,
+    code: &mut Vec<MachFunc>,
     model: &memmodel::Model,
     module: &mut ir::Module,
     job: &Job<'_>,
     observer: &mut dyn Observer,
-) -> Result<Vec<MachFunc>, Error> {
+) -> Result<usize, Error> {
     let is_kernel = |func: &&ir::Function| func.kernel.is_some();
     let count = module.funcs.values().filter(is_kernel).count();
     let threads = if observer.looks_at_machine_code() { 1 } else { threads(module, count, most) };
     if scratch.len() < threads {
         scratch.resize_with(threads, Scratch::default);
     }
-    let mut funcs = std::mem::take(&mut module.funcs);
-    let kernels = funcs.values_mut().filter(|func| func.kernel.is_some());
-    let left = Left { kernels: Box::new(kernels), next: 0, spare };
-    let work = Work { model, module, job, left: Mutex::new(left), written: AtomicUsize::new(0) };
-    let done = work.share(&mut scratch[..threads], observer);
-    drop(work);
-    module.funcs = funcs;
-    let mut code = Vec::with_capacity(count);
-    for (_, compiled) in done? {
-        code.push(compiled?);
+    if code.len() < count {
+        code.resize_with(count, MachFunc::default);
     }
-    Ok(code)
+    let mut funcs = std::mem::take(&mut module.funcs);
+    let left = Left { funcs: funcs.values_mut(), next: 0, code: code.iter_mut(), failed: None };
+    let work = Work { model, module, job, left: Mutex::new(left), written: AtomicUsize::new(0) };
+    work.share(&mut scratch[..threads], observer)?;
+    let failed = work.left.into_inner().unwrap_or_else(PoisonError::into_inner).failed;
+    module.funcs = funcs;
+    failed.map_or(Ok(count), |(_, error)| Err(error))
 }
 
 /// How many threads `count` kernels can keep busy, at most `most` or as many as the machine runs.
@@ -54,10 +54,13 @@ fn threads(module: &ir::Module, count: usize, most: Option<usize>) -> usize {
 
 /// Kernels that no thread has taken yet.
 struct Left<'a> {
-    kernels: Box<dyn Iterator<Item = &'a mut ir::Function> + Send + 'a>,
+    funcs: IterMut<'a, ir::Function>,
     /// Number of the next one.
     next: usize,
-    spare: &'a mut Vec<MachFunc>,
+    /// Memory for their code.
+    code: IterMut<'a, MachFunc>,
+    /// The first kernel that has failed so far.
+    failed: Option<(usize, Error)>,
 }
 
 /// What the threads share.
@@ -70,67 +73,63 @@ struct Work<'a> {
     written: AtomicUsize,
 }
 
-/// Kernels by their numbers, and what became of them.
-type Done = Vec<(usize, Result<MachFunc, Error>)>;
-
-impl Work<'_> {
+impl<'a> Work<'a> {
     /// Has each scratch memory worked in by a thread; the first is this one.
-    fn share(&self, scratch: &mut [Scratch], observer: &mut dyn Observer) -> Result<Done, Error> {
+    fn share(&self, scratch: &mut [Scratch], observer: &mut dyn Observer) -> Result<(), Error> {
         let Some((first, others)) = scratch.split_first_mut() else {
             return Err(Error::internal("a compiler without scratch memory"));
         };
         if others.is_empty() {
-            return Ok(self.run(first, observer));
+            self.run(first, observer);
+            return Ok(());
         }
-        let mut done = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let helpers: Vec<_> =
                 others.iter_mut().map(|own| scope.spawn(move || self.run(own, &mut ()))).collect();
-            let mut done = self.run(first, observer);
+            self.run(first, observer);
             for helper in helpers {
                 // A panic in a helper goes on in the thread that asked for the compilation.
-                done.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            done
         });
-        done.sort_unstable_by_key(|(index, _)| *index);
-        Ok(done)
+        Ok(())
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left<'a>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next kernel and its number, and memory for its code.
-    fn take(&self) -> Option<(usize, &mut ir::Function, MachFunc)> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let func = left.kernels.next()?;
+    fn take(&self) -> Option<(usize, &'a mut ir::Function, &'a mut MachFunc)> {
+        let mut left = self.left();
+        let func = left.funcs.find(|func| func.kernel.is_some())?;
         left.next += 1;
-        Some((left.next - 1, func, left.spare.pop().unwrap_or_default()))
+        Some((left.next - 1, func, left.code.next()?))
     }
 
     /// Compiles kernels until there are no more, or one fails. Kernels are taken in order, so that none before the first
     /// that fails is left out.
-    fn run(&self, scratch: &mut Scratch, observer: &mut dyn Observer) -> Done {
-        let mut done = Vec::new();
-        while let Some((index, func, memory)) = self.take() {
-            let compiled = self.kernel((index, func), memory, scratch, observer);
-            let failed = compiled.is_err();
-            done.push((index, compiled));
-            if failed {
-                let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-                left.kernels = Box::new(std::iter::empty());
+    fn run(&self, scratch: &mut Scratch, observer: &mut dyn Observer) {
+        while let Some((index, func, mach)) = self.take() {
+            let Err(error) = self.kernel((index, func), mach, scratch, observer) else { continue };
+            let mut left = self.left();
+            left.funcs = IterMut::default();
+            if left.failed.as_ref().is_none_or(|&(first, _)| index < first) {
+                left.failed = Some((index, error));
             }
         }
-        done
     }
 
     fn kernel(
         &self,
         func: (usize, &mut ir::Function),
-        memory: MachFunc,
+        mach: &mut MachFunc,
         scratch: &mut Scratch,
         observer: &mut dyn Observer,
-    ) -> Result<MachFunc, Error> {
-        let code = scratch.kernel((self.model, self.module), func, memory, self.job, observer)?;
-        let own: usize = code.blocks.values().map(|block| block.insts.len()).sum();
+    ) -> Result<(), Error> {
+        scratch.kernel((self.model, self.module), func, mach, self.job, observer)?;
+        let own: usize = mach.blocks.values().map(|block| block.insts.len()).sum();
         let all = self.written.fetch_add(own, Ordering::Relaxed) + own;
-        self.job.budget.machine(all)?;
-        Ok(code)
+        self.job.budget.machine(all)
     }
 }

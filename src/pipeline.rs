@@ -67,8 +67,8 @@ pub struct Compiler {
     /// One a thread that was needed so far.
     scratch: Vec<Scratch>,
     emitter: emit::Context,
-    /// Machine functions of the kernels before, for their memory; the next one last.
-    spare: Vec<MachFunc>,
+    /// Machine functions of the kernels before, for their memory.
+    code: Vec<MachFunc>,
 }
 
 /// Scratch memory of the passes over machine code.
@@ -105,7 +105,7 @@ impl Compiler {
             threads: None,
             scratch: Vec::new(),
             emitter: Default::default(),
-            spare: Vec::new(),
+            code: Vec::new(),
         }
     }
 
@@ -287,23 +287,24 @@ impl Compiler {
                 none.insert(model.map_err(|missing| lacking(&missing, &self.target))?)
             }
         };
-        let code = parallel::kernels(
+        let count = parallel::kernels(
             (&mut self.scratch, self.threads),
-            &mut self.spare,
+            &mut self.code,
             model,
             &mut module,
             job,
             observer,
         )?;
         if !job.range.has_emit() {
+            let mut code = std::mem::take(&mut self.code);
+            code.truncate(count);
             return Ok(Program::MachineIr(module, code));
         }
-        let object =
-            CodeObject::new((self.target, job.options.language), &mut module, &code, &mut self.emitter)?;
+        let target = (self.target, job.options.language);
+        let object = CodeObject::new(target, &mut module, &self.code[..count], &mut self.emitter)?;
         observer.done("emit");
-        self.spare.extend(code.into_iter().rev());
         self.frontend.recycle(module);
-        Ok(Program::Object(Box::new(object)))
+        Ok(Program::Object(object))
     }
 }
 
@@ -342,22 +343,22 @@ impl Scratch {
         &mut self,
         (model, module): (&memmodel::Model, &ir::Module),
         (index, func): (usize, &mut ir::Function),
-        mut mach: MachFunc,
+        mach: &mut MachFunc,
         job: &Job<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<MachFunc, Error> {
+    ) -> Result<(), Error> {
         let target = model.subtarget();
         if let Some(read) = job.read.and_then(|code| code.get(index)) {
             check_read(read, target, job.range)?;
-            mach = read.clone();
+            mach.clone_from(read);
         }
         let mut kernel = Kernel { target, model, module, func, job };
         for (name, pass) in &MACHINE[job.range.machine()] {
-            pass(self, &mut kernel, &mut mach)?;
-            observer.mir(name, target, &mach);
+            pass(self, &mut kernel, mach)?;
+            observer.mir(name, target, mach);
             job.budget.time()?;
         }
-        Ok(mach)
+        Ok(())
     }
 }
 

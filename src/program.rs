@@ -9,6 +9,10 @@ use isa::{MachFunc, Subtarget};
 
 /// What passes have left.
 #[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "few are made, and a box would be an allocation for each object"
+)]
 pub enum Program {
     /// After the frontend or a pass of the optimiser.
     Ir(ir::Module),
@@ -16,7 +20,7 @@ pub enum Program {
     /// kernels in order.
     MachineIr(ir::Module, Vec<MachFunc>),
     /// After the last pass.
-    Object(Box<CodeObject>),
+    Object(CodeObject),
 }
 
 /// What [`Program::text`] writes.
@@ -60,7 +64,7 @@ impl Program {
 
     pub(crate) fn object(self) -> Result<CodeObject, Error> {
         match self {
-            Program::Object(object) => Ok(*object),
+            Program::Object(object) => Ok(object),
             _ => Err(Error::internal("the last pass has left no object")),
         }
     }

@@ -3,7 +3,7 @@
 //! With a [`Source`], the source line is printed above the instructions it became, and inserted instructions carry
 //! their reason behind `;`.
 
-use crate::{EmitError, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
+use crate::{ById, EmitError, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
 use isa::{MachFunc, Operand, RelocRef, op};
 use std::fmt::Write;
 
@@ -47,7 +47,7 @@ struct Listing<'p> {
     program: &'p Program<'p>,
     lines: Option<Lines<'p>>,
     /// Name of the variable of each id.
-    variables: Vec<Option<&'p str>>,
+    variables: ById<&'p str>,
     out: String,
 }
 
@@ -57,12 +57,12 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     let mut listing = Listing {
         program,
         lines: source.map(Lines::new),
-        variables: by_id(&program.variables, |_, variable| variable.name),
+        variables: by_id(program.variables, |_, variable| variable.name),
         out: String::new(),
     };
     notes::prologue(program, &mut listing.out);
     listing.out.push_str("\t.text\n");
-    for kernel in &program.kernels {
+    for kernel in program.kernels {
         listing.code(kernel)?;
     }
     let mut out = listing.out;

@@ -2,13 +2,14 @@
 //!
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
-use crate::{Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
+use crate::{ById, Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
 use bumpalo::Bump;
 use isa::RelocRef;
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
     STB_GLOBAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_PROTECTED, Section, Symbol, Target, reloc,
 };
+use smallvec::{SmallVec, smallvec};
 
 /// A loadable object: no linker is needed.
 ///
@@ -69,29 +70,39 @@ fn write(
 pub(crate) struct Memory {
     code: code::Code,
     /// Contents of sections and what depends on addresses, by [`TEXT`] and so on.
-    sections: [(Vec<u8>, Vec<Relocation>); 4],
+    contents: [(Vec<u8>, Vec<Relocation>); 4],
     order: Vec<Target>,
+    symbols: Vec<Symbol<'static>>,
+    sections: Vec<Section<'static>>,
+}
+
+/// An empty list in the memory of one whose items lived shorter.
+fn emptied<T, U>(list: Vec<T>) -> Vec<U> {
+    // Where `T` and `U` are of one size, the standard library collects in place.
+    list.into_iter().filter_map(|_| None).collect()
 }
 
 impl Memory {
     /// That of an object that has been written.
-    fn of(object: Object, code: code::Code) -> Memory {
-        let mut memory = Memory { code, order: object.order, ..Memory::default() };
+    fn of(mut object: Object, code: code::Code) -> Memory {
+        let mut memory =
+            Memory { code, order: object.order, symbols: emptied(object.symbols), ..Memory::default() };
         memory.order.clear();
-        for section in object.sections {
+        for section in object.sections.drain(..) {
             let number = [TEXT, RODATA, DATA, NOTE].into_iter().find(|&n| NAMES[n as usize] == section.name);
             let Some(number) = number else { continue };
             let (mut data, mut relocations) = (section.data.into_owned(), section.relocations);
             data.clear();
             relocations.clear();
-            memory.sections[number as usize] = (data, relocations);
+            memory.contents[number as usize] = (data, relocations);
         }
+        memory.sections = emptied(object.sections);
         memory
     }
 
     /// An empty section.
     fn section<'a>(&mut self, number: u32, kind: u32, flags: u64) -> Section<'a> {
-        let (data, relocations) = std::mem::take(&mut self.sections[number as usize]);
+        let (data, relocations) = std::mem::take(&mut self.contents[number as usize]);
         let (name, flags) = (NAMES[number as usize], SHF_ALLOC | flags);
         Section { name, kind, flags, align: 1, data: data.into(), relocations, ..Section::default() }
     }
@@ -122,12 +133,13 @@ struct Image<'a> {
     symbols: Vec<Symbol<'a>>,
     /// Number in the object of each section.
     numbers: [u32; 4],
+    sections: Vec<Section<'a>>,
     /// In the order in which the text names them.
     order: Vec<Target>,
     /// Whether a variable is in `order`.
-    is_named: Vec<bool>,
+    is_named: SmallVec<[bool; 8]>,
     /// Number of the variable of each id.
-    variables: Vec<Option<u32>>,
+    variables: ById<u32>,
     /// Of the kernel at hand.
     code: code::Code,
 }
@@ -140,7 +152,7 @@ impl<'a> Image<'a> {
             Symbol { name, binding: STB_GLOBAL, visibility, kind, size: 0, place }
         };
         let kernels = program.kernels.iter().map(|kernel| &*kernel.func.name);
-        let mut symbols = Vec::with_capacity(program.kernels.len() * 2 + program.variables.len());
+        let mut symbols: Vec<Symbol> = std::mem::take(&mut memory.symbols);
         let kind = if program.is_v2() { STT_AMDGPU_HSA_KERNEL } else { STT_FUNC };
         symbols.extend(kernels.map(|name| symbol(name, STV_PROTECTED, kind)));
         // A descriptor is as visible as its kernel was when the assembler wrote it.
@@ -150,7 +162,7 @@ impl<'a> Image<'a> {
             symbols.push(symbol(name, STV_PROTECTED, STT_OBJECT));
         }
         symbols.extend(program.variables.iter().map(|v| symbol(v.name, STV_PROTECTED, STT_OBJECT)));
-        let variables = by_id(&program.variables, |number, _| number as u32);
+        let variables = by_id(program.variables, |number, _| number as u32);
         Image {
             program,
             text: memory.section(TEXT, SHT_PROGBITS, SHF_EXECINSTR),
@@ -159,8 +171,9 @@ impl<'a> Image<'a> {
             note: memory.section(NOTE, SHT_NOTE, 0),
             numbers: if program.is_v2() { NUMBERS_V2 } else { NUMBERS },
             order: memory.order,
-            is_named: vec![false; program.variables.len()],
+            is_named: smallvec![false; program.variables.len()],
             symbols,
+            sections: std::mem::take(&mut memory.sections),
             variables,
             code: memory.code,
         }
@@ -267,12 +280,12 @@ impl<'a> Image<'a> {
         notes::write(self.program, self.note.data.to_mut());
         let has_data = self.program.variables.iter().any(|variable| variable.writable);
         let data = has_data.then_some(self.data);
-        let mut sections = Vec::with_capacity(4);
-        sections.extend([self.text, self.rodata].into_iter().chain(data));
-        sections.insert(sections.len().min(self.numbers[NOTE as usize] as usize), self.note);
+        self.sections.extend([self.text, self.rodata].into_iter().chain(data));
+        let place = self.sections.len().min(self.numbers[NOTE as usize] as usize);
+        self.sections.insert(place, self.note);
         let object = Object {
             identity: Identity::of(&self.program.target),
-            sections,
+            sections: self.sections,
             symbols: self.symbols,
             order: self.order,
             ..Object::default()

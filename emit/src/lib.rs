@@ -20,6 +20,7 @@ pub use language::Language;
 
 use bumpalo::Bump;
 use isa::{CodeObjectVersion, MachFunc, Os, Subtarget};
+use smallvec::{SmallVec, smallvec};
 use std::fmt;
 
 /// Memory that is reused from program to program.
@@ -123,7 +124,7 @@ impl<'a> Program<'a> {
 
     /// The kernels that have descriptors.
     fn with_descriptors(&self) -> &[Kernel<'a>] {
-        if self.is_v2() { &[] } else { &self.kernels }
+        if self.is_v2() { &[] } else { self.kernels }
     }
 
     /// Bytes of a kernel's kernarg segment, hidden arguments included.
@@ -139,9 +140,12 @@ impl<'a> Program<'a> {
 }
 
 /// Something of each variable, where its id says.
-fn by_id<'a, T: Clone>(variables: &'a [Variable], of: impl Fn(usize, &'a Variable) -> T) -> Vec<Option<T>> {
+type ById<T> = SmallVec<[Option<T>; 8]>;
+
+/// See [`ById`].
+fn by_id<'a, T: Clone>(variables: &'a [Variable], of: impl Fn(usize, &'a Variable) -> T) -> ById<T> {
     let ids = variables.iter().map(|variable| variable.id as usize + 1).max().unwrap_or(0);
-    let mut list = vec![None; ids];
+    let mut list = smallvec![None; ids];
     for (number, variable) in variables.iter().enumerate() {
         list[variable.id as usize] = Some(of(number, variable));
     }
@@ -156,9 +160,9 @@ pub struct Program<'a> {
     /// What metadata says of the source.
     pub language: Language,
     /// Kernels in order.
-    pub kernels: Vec<Kernel<'a>>,
+    pub kernels: &'a [Kernel<'a>],
     /// Variables in order.
-    pub variables: Vec<Variable<'a>>,
+    pub variables: &'a [Variable<'a>],
 }
 
 /// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.

@@ -70,7 +70,12 @@ const ARGS: [Arg<'_>; 2] = [
     },
 ];
 
-fn program(funcs: &[MachFunc], version: CodeObjectVersion) -> Program<'_> {
+const VARIABLES: [Variable<'static>; 2] = [
+    Variable { id: 7, name: "table", size: 40, align: 16, init: &[1, 2, 3, 250], writable: false },
+    Variable { id: 9, name: "counter", size: 8, align: 8, init: &[], writable: true },
+];
+
+fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
     let kernel = |func| Kernel {
         func,
         args: &ARGS,
@@ -80,15 +85,12 @@ fn program(funcs: &[MachFunc], version: CodeObjectVersion) -> Program<'_> {
         vec_type_hint: None,
         max_flat_workgroup_size: 64,
     };
-    Program {
-        target: Subtarget::by_name("gfx906").unwrap().with_version(version),
-        language: Language::default(),
-        kernels: funcs.iter().map(kernel).collect(),
-        variables: vec![
-            Variable { id: 7, name: "table", size: 40, align: 16, init: &[1, 2, 3, 250], writable: false },
-            Variable { id: 9, name: "counter", size: 8, align: 8, init: &[], writable: true },
-        ],
-    }
+    funcs.iter().map(kernel).collect()
+}
+
+fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program<'a> {
+    let target = Subtarget::by_name("gfx906").unwrap().with_version(version);
+    Program { target, language: Language::default(), kernels, variables: &VARIABLES }
 }
 
 fn section(elf: &[u8], name: &str) -> Vec<u8> {
@@ -118,9 +120,10 @@ const VERSIONS: [CodeObjectVersion; 5] = [V2, V3, V4, V5, V6];
 /// Two kernels in every version, as every language: with and without hidden arguments.
 fn each(mut check: impl FnMut(&str, &Program)) {
     let funcs = [func("first"), func("second")];
+    let kernels = kernels(&funcs);
     for version in VERSIONS {
         for language in Language::ALL {
-            let program = Program { language, ..program(&funcs, version) };
+            let program = Program { language, ..program(&kernels, version) };
             check(&format!("{version} {}", language.name()), &program);
         }
     }
@@ -163,9 +166,10 @@ fn assemblers_give_the_same_bytes() {
 #[test]
 fn our_assembler_gives_the_same_files() {
     each(|what, program| {
-        let alone = Program { kernels: program.kernels[..1].to_vec(), ..program.clone() };
-        let mut reversed = alone.clone();
-        reversed.variables.reverse();
+        let alone = Program { kernels: &program.kernels[..1], ..program.clone() };
+        let mut variables = VARIABLES;
+        variables.reverse();
+        let reversed = Program { variables: &variables, ..alone.clone() };
         for program in [program, &alone, &reversed] {
             let listing = emit::asm::listing(program, None).unwrap();
             for (kind, ours) in [
@@ -243,7 +247,8 @@ fn same_sections(what: &str, ours: &[u8], theirs: &[u8]) {
 #[test]
 fn other_systems_are_refused() {
     let funcs = [func("first")];
-    let mut program = program(&funcs, V4);
+    let kernels = kernels(&funcs);
+    let mut program = program(&kernels, V4);
     program.target.os = isa::Os::AmdPal;
     let refused = |error: emit::EmitError| matches!(error, emit::EmitError::Unsupported(_));
     assert!(emit::elf::loadable(&program).is_err_and(refused));

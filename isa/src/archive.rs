@@ -1,47 +1,53 @@
-//! Machine functions at rest, for those who keep them to look at later: all of them in a few flat lists, without the room
+//! Machine functions at rest, for those who keep them to look at later: all of them in two flat lists, without the room
 //! that passes need.
 
-use crate::func::{Edges, MachBlock, MachFunc, MemRef, Note, RelocRef};
+use crate::func::{Abi, Edges, MachBlock, MachFunc, MemRef, Note, RelocRef, SpillCount};
 use crate::inst::MachInst;
 use crate::reg::{Reg, RegClass, VReg};
+use smol_str::SmolStr;
 
 /// Functions that can be had again.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
-    funcs: Vec<Func>,
-    names: String,
-    blocks: Vec<Block>,
-    insts: Vec<MachInst>,
-    vregs: Vec<RegClass>,
-    /// Of each function: tuples, edge arguments, parameters of its blocks.
-    regs: Vec<VReg>,
-    inputs: Vec<(VReg, Reg)>,
-    notes: Vec<Note>,
-    mems: Vec<MemRef>,
-    relocs: Vec<RelocRef>,
+    /// What is in the functions, each part behind the function and block it belongs to.
+    parts: Vec<Part>,
+    /// Of each function the classes of its registers, tuples and edge arguments, of each of its blocks parameters.
+    numbers: Vec<u32>,
 }
 
-/// How much of each list belongs to a function.
+/// A part of a function.
+#[derive(Clone, Debug)]
+enum Part {
+    Func(Func),
+    Input(VReg, Reg),
+    Note(Note),
+    Mem(MemRef),
+    Reloc(RelocRef),
+    Block(Block),
+    Inst(MachInst),
+}
+
+/// A function, but for its lists.
 #[derive(Clone, Debug)]
 struct Func {
-    name: usize,
-    blocks: usize,
-    vregs: usize,
-    tuples: usize,
-    args: usize,
-    inputs: usize,
-    notes: usize,
-    mems: usize,
-    relocs: usize,
-    /// What is no list.
-    rest: MachFunc,
+    name: SmolStr,
+    /// How many of the numbers are classes, tuples, edge arguments.
+    regs: [u32; 3],
+    abi: Abi,
+    lds_size: u32,
+    scratch_size: u32,
+    kernarg_size: u32,
+    spilled: SpillCount,
+    vgprs: u32,
+    sgprs: u32,
+    uses_vcc: bool,
 }
 
-/// A block, and how much of each list belongs to it.
+/// A block, but for its lists.
 #[derive(Clone, Debug)]
 struct Block {
-    insts: usize,
-    params: [usize; 2],
+    /// How many of the numbers are parameters.
+    params: [u32; 2],
     prologue: u32,
     term: u32,
     linear: Edges,
@@ -52,109 +58,126 @@ struct Block {
 impl Archive {
     /// Takes down functions.
     pub fn of(funcs: &[MachFunc]) -> Archive {
-        let mut archive = Archive::default();
-        archive.reserve(funcs);
+        let all = |len: fn(&MachFunc) -> usize| funcs.iter().map(len).sum::<usize>();
+        let each = |len: fn(&MachBlock) -> usize| {
+            funcs.iter().flat_map(|func| func.blocks.values()).map(len).sum::<usize>()
+        };
+        let lists = |func: &MachFunc| {
+            1 + func.inputs.len() + func.notes.len() + func.mems.len() + func.relocs.len() + func.blocks.len()
+        };
+        let regs = |func: &MachFunc| func.vregs.len() + func.tuples.len() + func.args.len();
+        let params = |block: &MachBlock| block.sgpr_params.len() + block.vgpr_params.len();
+        let mut archive = Archive {
+            parts: Vec::with_capacity(all(lists) + each(|block| block.insts.len())),
+            numbers: Vec::with_capacity(all(regs) + each(params)),
+        };
         funcs.iter().for_each(|func| archive.push(func));
         archive
-    }
-
-    /// Makes room for just these functions.
-    fn reserve(&mut self, funcs: &[MachFunc]) {
-        let all = |len: fn(&MachFunc) -> usize| funcs.iter().map(len).sum::<usize>();
-        let each =
-            |func: &MachFunc, len: fn(&MachBlock) -> usize| func.blocks.values().map(len).sum::<usize>();
-        let in_blocks = |len| funcs.iter().map(|func| each(func, len)).sum::<usize>();
-        self.funcs.reserve_exact(funcs.len());
-        self.names.reserve_exact(all(|func| func.name.len()));
-        self.blocks.reserve_exact(all(|func| func.blocks.len()));
-        self.insts.reserve_exact(in_blocks(|block| block.insts.len()));
-        self.vregs.reserve_exact(all(|func| func.vregs.len()));
-        let params = in_blocks(|block| block.sgpr_params.len() + block.vgpr_params.len());
-        self.regs.reserve_exact(params + all(|func| func.tuples.len() + func.args.len()));
-        self.inputs.reserve_exact(all(|func| func.inputs.len()));
-        self.notes.reserve_exact(all(|func| func.notes.len()));
-        self.mems.reserve_exact(all(|func| func.mems.len()));
-        self.relocs.reserve_exact(all(|func| func.relocs.len()));
     }
 
     fn push(&mut self, func: &MachFunc) {
         let MachFunc { abi, lds_size, scratch_size, kernarg_size, spilled, vgprs, sgprs, uses_vcc, .. } =
             *func;
-        let lists = MachFunc::default();
-        self.funcs.push(Func {
-            name: func.name.len(),
-            blocks: func.blocks.len(),
-            vregs: func.vregs.len(),
-            tuples: func.tuples.len(),
-            args: func.args.len(),
-            inputs: func.inputs.len(),
-            notes: func.notes.len(),
-            mems: func.mems.len(),
-            relocs: func.relocs.len(),
-            rest: MachFunc {
-                abi,
-                lds_size,
-                scratch_size,
-                kernarg_size,
-                spilled,
-                vgprs,
-                sgprs,
-                uses_vcc,
-                ..lists
-            },
-        });
-        self.names.push_str(&func.name);
-        self.vregs.extend_from_slice(func.vregs.as_values_slice());
-        self.regs.extend_from_slice(&func.tuples);
-        self.regs.extend_from_slice(&func.args);
-        self.inputs.extend_from_slice(&func.inputs);
-        self.notes.extend_from_slice(&func.notes);
-        self.mems.extend_from_slice(&func.mems);
-        self.relocs.extend_from_slice(&func.relocs);
+        let name = func.name.as_str().into();
+        let regs = [func.vregs.len(), func.tuples.len(), func.args.len()].map(|len| len as u32);
+        self.parts.push(Part::Func(Func {
+            name,
+            regs,
+            abi,
+            lds_size,
+            scratch_size,
+            kernarg_size,
+            spilled,
+            vgprs,
+            sgprs,
+            uses_vcc,
+        }));
+        self.numbers.extend(func.vregs.values().map(|&class| class as u32));
+        self.push_regs(&func.tuples);
+        self.push_regs(&func.args);
+        self.parts.extend(func.inputs.iter().map(|&(vreg, reg)| Part::Input(vreg, reg)));
+        self.parts.extend(func.notes.iter().cloned().map(Part::Note));
+        self.parts.extend(func.mems.iter().copied().map(Part::Mem));
+        self.parts.extend(func.relocs.iter().copied().map(Part::Reloc));
         for block in func.blocks.values() {
-            let MachBlock { ref insts, ref sgpr_params, ref vgpr_params, .. } = *block;
             let MachBlock { prologue, term, linear, logical, depth, .. } = *block;
-            let params = [sgpr_params.len(), vgpr_params.len()];
-            self.blocks.push(Block { insts: insts.len(), params, prologue, term, linear, logical, depth });
-            self.insts.extend_from_slice(insts);
-            self.regs.extend_from_slice(sgpr_params);
-            self.regs.extend_from_slice(vgpr_params);
+            let params = [&block.sgpr_params, &block.vgpr_params].map(|list| list.len() as u32);
+            self.parts.push(Part::Block(Block { params, prologue, term, linear, logical, depth }));
+            self.parts.extend(block.insts.iter().copied().map(Part::Inst));
+            self.push_regs(&block.sgpr_params);
+            self.push_regs(&block.vgpr_params);
         }
+    }
+
+    fn push_regs(&mut self, regs: &[VReg]) {
+        self.numbers.extend(regs.iter().map(|reg| reg.as_u32()));
     }
 
     /// The functions, as they were.
     pub fn funcs(&self) -> Vec<MachFunc> {
-        let mut names = self.names.as_str();
-        let (mut blocks, mut insts, mut vregs) = (&*self.blocks, &*self.insts, &*self.vregs);
-        let (mut regs, mut inputs) = (&*self.regs, &*self.inputs);
-        let (mut notes, mut mems, mut relocs) = (&*self.notes, &*self.mems, &*self.relocs);
-        let restored = self.funcs.iter().map(|saved| {
-            let (name, rest) = names.split_at(saved.name);
-            names = rest;
-            let mut func = saved.rest.clone();
-            func.name.push_str(name);
-            func.vregs.extend(take(&mut vregs, saved.vregs).iter().copied());
-            func.tuples = take(&mut regs, saved.tuples).to_vec();
-            func.args = take(&mut regs, saved.args).to_vec();
-            func.inputs = take(&mut inputs, saved.inputs).to_vec();
-            func.notes = take(&mut notes, saved.notes).to_vec();
-            func.mems = take(&mut mems, saved.mems).to_vec();
-            func.relocs = take(&mut relocs, saved.relocs).to_vec();
-            func.blocks.extend(take(&mut blocks, saved.blocks).iter().map(|saved| {
-                let Block { prologue, term, linear, logical, depth, .. } = *saved;
-                let insts = take(&mut insts, saved.insts).to_vec();
-                let [sgpr_params, vgpr_params] = saved.params.map(|count| take(&mut regs, count).to_vec());
-                MachBlock { insts, prologue, term, sgpr_params, vgpr_params, linear, logical, depth }
-            }));
-            func
-        });
-        restored.collect()
+        let mut funcs: Vec<MachFunc> = Vec::new();
+        let mut numbers = &*self.numbers;
+        for part in &self.parts {
+            if let Part::Func(saved) = part {
+                funcs.push(saved.restore(&mut numbers));
+            }
+            let Some(func) = funcs.last_mut() else { continue };
+            match part {
+                Part::Func(_) => {}
+                Part::Input(vreg, reg) => func.inputs.push((*vreg, *reg)),
+                Part::Note(note) => func.notes.push(note.clone()),
+                Part::Mem(mem) => func.mems.push(*mem),
+                Part::Reloc(reloc) => func.relocs.push(*reloc),
+                Part::Block(saved) => _ = func.blocks.push(saved.restore(&mut numbers)),
+                Part::Inst(inst) => {
+                    func.blocks.values_mut().last().into_iter().for_each(|block| block.insts.push(*inst))
+                }
+            }
+        }
+        funcs
     }
 }
 
-/// Takes the first `count` items off a list.
-fn take<'a, T>(list: &mut &'a [T], count: usize) -> &'a [T] {
-    let (first, rest) = list.split_at(count);
-    *list = rest;
+impl Func {
+    /// The function without what lies behind it, and its share of the numbers.
+    fn restore(&self, numbers: &mut &[u32]) -> MachFunc {
+        let Func { abi, lds_size, scratch_size, kernarg_size, spilled, vgprs, sgprs, uses_vcc, .. } = *self;
+        let [classes, tuples, args] = self.regs;
+        let class = |&number| if number == RegClass::Sgpr as u32 { RegClass::Sgpr } else { RegClass::Vgpr };
+        MachFunc {
+            name: self.name.to_string(),
+            vregs: take(numbers, classes).iter().map(class).collect(),
+            tuples: take_regs(numbers, tuples),
+            args: take_regs(numbers, args),
+            abi,
+            lds_size,
+            scratch_size,
+            kernarg_size,
+            spilled,
+            vgprs,
+            sgprs,
+            uses_vcc,
+            ..MachFunc::default()
+        }
+    }
+}
+
+impl Block {
+    /// The block without instructions, and its share of the numbers.
+    fn restore(&self, numbers: &mut &[u32]) -> MachBlock {
+        let Block { prologue, term, linear, logical, depth, .. } = *self;
+        let [sgpr_params, vgpr_params] = self.params.map(|count| take_regs(numbers, count));
+        MachBlock { insts: Vec::new(), prologue, term, sgpr_params, vgpr_params, linear, logical, depth }
+    }
+}
+
+/// Takes the first `count` numbers off a list.
+fn take<'a>(numbers: &mut &'a [u32], count: u32) -> &'a [u32] {
+    let (first, rest) = numbers.split_at(count as usize);
+    *numbers = rest;
     first
+}
+
+fn take_regs(numbers: &mut &[u32], count: u32) -> Vec<VReg> {
+    take(numbers, count).iter().map(|&number| VReg::from_u32(number)).collect()
 }
