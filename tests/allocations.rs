@@ -10,8 +10,8 @@ use kernc::{Compiler, Options, Target};
 use std::fmt::Write;
 use testkit::shapes::SHAPES;
 
-/// Most allocations for a hundred machine instructions, over all programs. The aim is 2.
-const PER_HUNDRED: u64 = 10;
+/// Most allocations for a hundred machine instructions, over all programs.
+const PER_HUNDRED: u64 = 2;
 /// Compilations until a compiler is warm: memory goes from hand to hand, and ends up where it is needed.
 const WARM: usize = 3;
 
@@ -20,8 +20,6 @@ struct Row {
     name: String,
     instructions: u64,
     allocations: u64,
-    /// Registers ran out.
-    spills: bool,
 }
 
 impl Row {
@@ -33,11 +31,8 @@ impl Row {
         let mut object = None;
         let info = measure(|| object = Some(compile()));
         let kernels = object.iter().flat_map(|object| object.kernels());
-        let instructions = kernels.clone().map(|kernel| u64::from(kernel.resources.instructions)).sum();
-        let spilled =
-            |kernel: &kernc::KernelInfo| kernel.resources.spilled_sgprs + kernel.resources.spilled_vgprs;
-        let spills = kernels.map(spilled).sum::<u32>() > 0;
-        Row { name, instructions, allocations: info.count_total, spills }
+        let instructions = kernels.map(|kernel| u64::from(kernel.resources.instructions)).sum();
+        Row { name, instructions, allocations: info.count_total }
     }
 }
 
@@ -77,9 +72,7 @@ fn warm_compilers_allocate_little() {
     );
 }
 
-/// Of four times the size, a shape does not take twice the allocations. Exceptions are values of many parts, whose lists are
-/// longer than the room they have in place: less than one allocation for four instructions. Where registers run out,
-/// regalloc2 is asked, which keeps no memory.
+/// Of four times the size, a shape does not take twice the allocations.
 #[test]
 fn allocations_do_not_grow_with_the_program() {
     let mut compiler = compiler();
@@ -88,8 +81,7 @@ fn allocations_do_not_grow_with_the_program() {
         let row = |n: usize| Row::of(format!("{} {n}", shape.name), &(shape.source)(n), &mut compiler);
         let [small, large] = [n, 4 * n].map(row);
         let (few, more) = (small.allocations, large.allocations);
-        println!("{:20} {few:5} at {n:3} {more:5} at {:3} {}", shape.name, 4 * n, large.spills);
-        let grows = more > 2 * few + 10 && (more - few) * 4 > large.instructions - small.instructions;
-        assert!(!grows || large.spills, "{}: {few} allocations at {n}, {more} at {}", shape.name, 4 * n);
+        println!("{:20} {few:5} at {n:3} {more:5} at {:3}", shape.name, 4 * n);
+        assert!(more <= 2 * few + 20, "{}: {few} allocations at {n}, {more} at {}", shape.name, 4 * n);
     }
 }
