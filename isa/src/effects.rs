@@ -11,14 +11,14 @@
 use crate::inst::{Lane, MachInst, ModFlags};
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
-use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, op};
+use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::{Feature, Generation, Target};
 
 /// Where FLAT_SCRATCH lies, by generation: GFX6 has none, on GFX10 it is no SGPR.
 const FLAT_SCRATCH: [Option<Reg>; Generation::COUNT] =
     [None, Some(Reg(104)), Some(Reg::FLAT_SCRATCH), Some(Reg::FLAT_SCRATCH), None];
 
-/// Registers beside the operands: bit, which, whether written.
+/// Registers beside the operands: bit, which, whether written. A row is found by the number of its bit.
 const IMPLICIT: [(Implicit, Beside, Role); 9] = [
     (Implicit::READ_SCC, Beside::One(Reg::SCC), Role::Use),
     (Implicit::READ_VCC, Beside::Mask(Reg::VCC), Role::Use),
@@ -30,6 +30,17 @@ const IMPLICIT: [(Implicit, Beside, Role); 9] = [
     (Implicit::WRITE_EXEC, Beside::Mask(Reg::EXEC), Role::Def),
     (Implicit::WRITE_M0, Beside::One(Reg::M0), Role::Def),
 ];
+
+const _: () = {
+    let mut n = 0;
+    while n < IMPLICIT.len() {
+        assert!(IMPLICIT[n].0.bits() == 1 << n);
+        n += 1;
+    }
+};
+
+/// The bits of [`IMPLICIT`].
+const REGISTERS: u16 = (1 << IMPLICIT.len()) - 1;
 
 /// A register beside the operands.
 #[derive(Clone, Copy)]
@@ -83,20 +94,28 @@ impl MachInst {
     /// * An atomic without `glc` does not return a value: its data is only read.
     /// * A destination of which a part keeps its old value is read too: `op_sel` on the destination, SDWA's
     ///   `UNUSED_PRESERVE`, DPP lanes that are masked or have no source.
+    #[inline]
     pub fn role(&self, index: usize) -> Role {
         let row = self.op.row();
         let Some(spec) = row.ops.get(index) else {
             // Operands of pseudos: destination first.
             return if index == 0 && matches!(self.op, op::COPY | op::UNDEF) { Role::Def } else { Role::Use };
         };
-        let returns = !row.flags.contains(Flags::ATOMIC) || self.mods.flags.contains(ModFlags::GLC);
         match spec.role {
-            Role::DefUse if !returns && matches!(row.family, Family::Mubuf | Family::Smem) => Role::Use,
-            Role::Def if index == 0 && row.is_valu() && self.keeps_part() => Role::DefUse,
+            Role::DefUse if self.returns_nothing(row) => Role::Use,
+            Role::Def if index == 0 && self.keeps_part() && row.is_valu() => Role::DefUse,
             role => role,
         }
     }
 
+    /// Whether it is an atomic that only reads its data, by want of `glc`.
+    fn returns_nothing(&self, row: &Row) -> bool {
+        row.flags.contains(Flags::ATOMIC)
+            && !self.mods.flags.contains(ModFlags::GLC)
+            && matches!(row.family, Family::Mubuf | Family::Smem)
+    }
+
+    #[inline]
     fn keeps_part(&self) -> bool {
         match self.mods.lane {
             Lane::None | Lane::Format(_) | Lane::Image { .. } => self.mods.op_sel & 8 != 0,
@@ -136,7 +155,10 @@ impl MachInst {
         // `s_and_saveexec_b32` is about one dword of EXEC in any wave.
         let masks =
             if row.is_salu() { row.ops.first().map_or(0, |spec| spec.width) } else { target.mask_dwords() };
-        for &(_, beside, role) in IMPLICIT.iter().filter(|row| implicit.contains(row.0)) {
+        let mut bits = implicit.bits() & REGISTERS;
+        while bits != 0 {
+            let (_, beside, role) = IMPLICIT[bits.trailing_zeros() as usize];
+            bits &= bits - 1;
             if let Some(range) = beside.range(target, masks) {
                 f(role, range);
             }

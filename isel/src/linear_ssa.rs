@@ -7,7 +7,7 @@
 //! form over the linear graph.
 
 use crate::graph::Graph;
-use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, Tuple, VReg, op};
+use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, Role, Tuple, VReg, op};
 
 /// Repairs the function.
 pub(crate) fn run(func: &mut MachFunc) {
@@ -27,20 +27,13 @@ fn index(block: MBlock) -> usize {
     block.as_u32() as usize
 }
 
-/// Whether operand `n` is written.
-fn is_def(inst: &MachInst, n: usize) -> bool {
-    match inst.op.row().ops.get(n) {
-        Some(spec) => spec.role == isa::table::Role::Def,
-        None => n == 0 && (inst.op == op::COPY || inst.op == op::UNDEF),
-    }
-}
-
 /// Calls `f` for each virtual register: operand number, register, whether it is written.
 fn registers(func: &MachFunc, inst: &MachInst, mut f: impl FnMut(usize, VReg, bool)) {
     for (n, &operand) in inst.operands().iter().enumerate() {
         if let Operand::Virt(tuple) = operand {
+            let def = inst.role(n) == Role::Def;
             for &reg in func.regs(tuple) {
-                f(n, reg, is_def(inst, n));
+                f(n, reg, def);
             }
         }
     }

@@ -139,7 +139,7 @@ impl Context {
     ) -> Result<(), AllocError> {
         'again: loop {
             stats.rounds += 1;
-            self.streams.build(func)?;
+            self.streams.build(func, target)?;
             let files = [SGPR, VGPR].map(|class| File {
                 class,
                 limit: budget[class].saturating_sub(tries[class].reserved),

@@ -26,7 +26,7 @@ use crate::constrain;
 use crate::rewrite;
 use crate::stream::{SGPR, VGPR, class_index, edges, params, sgpr_align};
 use cranelift_entity::EntityRef;
-use isa::table::{Implicit, Role};
+use isa::table::Role;
 use isa::{AbiInput, Edge, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -321,9 +321,7 @@ impl Checker<'_> {
                 }
                 // The allocator's copies may read them: an input can be there before the first lane is written.
                 let named = inst.operands().iter().enumerate().filter_map(|(i, operand)| match operand {
-                    Operand::Reg(range) if !inserted || crate::stream::role(inst, i) != Role::Use => {
-                        Some(range)
-                    }
+                    Operand::Reg(range) if !inserted || inst.role(i) != Role::Use => Some(range),
                     _ => None,
                 });
                 for range in named {
@@ -497,7 +495,7 @@ impl Checker<'_> {
 
     /// The final code does without an instruction of the original.
     fn dropped(&self, source: &MachInst, state: &mut State) -> Result<(), Problem> {
-        if source.op.row().implicit.contains(Implicit::WRITE_SCC) {
+        if source.writes(self.target, RegRange { first: Reg::SCC, len: 1 }) {
             state.forget(Value::Hardware(Reg::SCC.0));
         }
         if self.facts.is_dispensable(self.original, source) { Ok(()) } else { Err(Problem::Different) }
@@ -554,14 +552,13 @@ impl Checker<'_> {
 
     /// An instruction of the original.
     fn instruction(&self, source: &MachInst, inst: &MachInst, state: &mut State) -> Result<(), Problem> {
-        let row = inst.op.row();
         if (source.op, source.form, source.len, source.mods) != (inst.op, inst.form, inst.len, inst.mods) {
             return Err(Problem::Different);
         }
         let mut defs: SmallVec<[(Reg, Value); 8]> = SmallVec::new();
         let mut problem = Ok(());
         for (i, (&from, &to)) in source.operands().iter().zip(inst.operands()).enumerate() {
-            let role = crate::stream::role(inst, i);
+            let role = inst.role(i);
             let Operand::Reg(range) = to else {
                 if from != to && problem.is_ok() {
                     problem = Err(Problem::Different);
@@ -584,17 +581,19 @@ impl Checker<'_> {
                 }
             }
         }
-        let vcc = (Implicit::READ_VCC, Implicit::WRITE_VCC);
-        let scc = (Implicit::READ_SCC, Implicit::WRITE_SCC);
-        for (reg, (read, write)) in [(Reg::VCC, vcc), (Reg::VCC.offset(1), vcc), (Reg::SCC, scc)] {
-            let value = Value::Hardware(reg.0);
-            if row.implicit.contains(read) && !state.holds(reg, value) {
-                problem = problem.and(Err(Problem::Missing { value, reg }));
+        inst.for_each_implicit(self.target, |role, range| {
+            // Others the allocator does not touch.
+            let followed = [Reg::VCC, Reg::VCC.offset(1), Reg::SCC];
+            for reg in followed.into_iter().filter(|&reg| range.overlaps(RegRange { first: reg, len: 1 })) {
+                let value = Value::Hardware(reg.0);
+                if role != Role::Def && !state.holds(reg, value) && problem.is_ok() {
+                    problem = Err(Problem::Missing { value, reg });
+                }
+                if role != Role::Use {
+                    defs.push((reg, value));
+                }
             }
-            if row.implicit.contains(write) {
-                defs.push((reg, value));
-            }
-        }
+        });
         for (reg, value) in defs {
             state.define(reg, value, &self.facts);
         }

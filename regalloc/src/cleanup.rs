@@ -5,7 +5,7 @@
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use isa::table::{Flags, Implicit, Role};
-use isa::{Edge, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegRange, op};
+use isa::{Edge, MBlock, MachBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegRange, Target, op};
 
 /// Scratch memory of the pass.
 #[derive(Default)]
@@ -42,8 +42,8 @@ struct State {
 }
 
 /// Runs the pass.
-pub(crate) fn run(func: &mut MachFunc, scratch: &mut Cleanup) {
-    scratch.dead_exec_writes(func);
+pub(crate) fn run(func: &mut MachFunc, target: &Target, scratch: &mut Cleanup) {
+    scratch.dead_exec_writes(func, target);
     if scratch.read_ends(func) {
         scratch.thread(func);
         scratch.keep(func);
@@ -64,59 +64,48 @@ fn inverse(opcode: Opcode) -> Option<Opcode> {
     })
 }
 
-/// Explicit accesses to a pair of registers: read, written.
-fn touches(inst: &MachInst, reg: Reg) -> (bool, bool) {
-    let (mut read, mut written) = (false, false);
-    for (i, operand) in inst.operands().iter().enumerate() {
-        if let Operand::Reg(RegRange { first, .. }) = *operand
-            && (first.0 == reg.0 || (reg == Reg::EXEC && first.0 == reg.0 + 1))
-        {
-            let role = crate::stream::role(inst, i);
-            read |= role != Role::Def;
-            written |= role != Role::Use;
-        }
-    }
-    (read, written)
-}
+const SCC: RegRange = RegRange { first: Reg::SCC, len: 1 };
 
 /// The state before an instruction, given the one after it.
-fn before(inst: &MachInst, after: State) -> State {
-    let implicit = inst.op.row().implicit;
-    let (exec_read, exec_written) = touches(inst, Reg::EXEC);
-    let (scc_read, _) = touches(inst, Reg::SCC);
-    // A write of half of EXEC leaves the other half.
-    let whole = inst.ops[0] == Operand::EXEC || implicit.contains(Implicit::WRITE_EXEC);
-    let overwritten = whole && (exec_written || implicit.contains(Implicit::WRITE_EXEC));
+fn before(target: &Target, inst: &MachInst, after: State) -> State {
+    let mask = target.lane_mask(Reg::EXEC);
+    let (mut read, mut written) = (State::default(), State::default());
+    inst.for_each_hw_reg(target, |role, range| {
+        if role != Role::Def {
+            read.exec |= range.overlaps(mask);
+            read.scc |= range.overlaps(SCC);
+        }
+        if role != Role::Use {
+            // A write of half of EXEC leaves the other half.
+            written.exec |= range.covers(mask);
+            written.scc |= range.covers(SCC);
+        }
+    });
     let ends = inst.op == op::S_ENDPGM;
     State {
-        exec: exec_read
-            || implicit.intersects(Implicit::READ_EXEC)
-            || (after.exec && !overwritten && !ends)
-            || reads_execz(inst),
-        scc: scc_read
-            || implicit.contains(Implicit::READ_SCC)
-            || (after.scc && !implicit.contains(Implicit::WRITE_SCC) && !ends),
+        exec: read.exec || after.exec && !written.exec && !ends,
+        scc: read.scc || after.scc && !written.scc && !ends,
     }
-}
-
-fn reads_execz(inst: &MachInst) -> bool {
-    touches(inst, Reg::EXECZ).0
 }
 
 /// Whether an instruction does nothing but write EXEC (and SCC), and nobody looks.
-fn is_dead(inst: &MachInst, after: State) -> bool {
-    let row = inst.op.row();
-    inst.ops[0] == Operand::EXEC
-        && row.is_salu()
-        && !row.implicit.contains(Implicit::WRITE_EXEC)
+fn is_dead(target: &Target, inst: &MachInst, after: State) -> bool {
+    writes_exec(target, inst)
+        && inst.op.row().is_salu()
+        && !inst.implicit().contains(Implicit::WRITE_EXEC)
         && !after.exec
-        && !(after.scc && row.implicit.contains(Implicit::WRITE_SCC))
+        && !(after.scc && inst.writes(target, SCC))
+}
+
+/// Whether EXEC is its result.
+fn writes_exec(target: &Target, inst: &MachInst) -> bool {
+    inst.ops[0] == Operand::Reg(target.lane_mask(Reg::EXEC))
 }
 
 impl Cleanup {
     /// Removes writes of EXEC that are overwritten, or the program ends, before a lane could act on them.
-    fn dead_exec_writes(&mut self, func: &mut MachFunc) {
-        let candidates = |block: &MachBlock| block.insts.iter().any(|inst| inst.ops[0] == Operand::EXEC);
+    fn dead_exec_writes(&mut self, func: &mut MachFunc, target: &Target) {
+        let candidates = |block: &MachBlock| block.insts.iter().any(|inst| writes_exec(target, inst));
         if !func.blocks.values().any(candidates) {
             return;
         }
@@ -130,7 +119,7 @@ impl Cleanup {
                     .insts
                     .iter()
                     .rev()
-                    .fold(self.live_out(func, block), |s, i| before(i, s));
+                    .fold(self.live_out(func, block), |s, i| before(target, i, s));
                 changed |= state != self.live[block.index()];
                 self.live[block.index()] = state;
             }
@@ -143,10 +132,10 @@ impl Cleanup {
             let data = &mut func.blocks[block];
             self.dead.clear();
             for (index, inst) in data.insts.iter().enumerate().rev() {
-                if is_dead(inst, state) {
+                if is_dead(target, inst, state) {
                     self.dead.push(index as u32);
                 } else {
-                    state = before(inst, state);
+                    state = before(target, inst, state);
                 }
             }
             for bound in [&mut data.prologue, &mut data.term] {
@@ -382,7 +371,8 @@ mod tests {
 
     fn cleaned(blocks: &[MachBlock]) -> Vec<String> {
         let mut func = MachFunc { blocks: blocks.iter().cloned().collect(), ..MachFunc::default() };
-        run(&mut func, &mut Cleanup::default());
+        let target = Target::by_name("gfx906").expect("a processor");
+        run(&mut func, target, &mut Cleanup::default());
         let text = |inst: &MachInst| match inst.ops[0] {
             Operand::Block(to) => format!("{:?} {to}", inst.op),
             _ => format!("{:?}", inst.op),

@@ -11,7 +11,7 @@ fn implied(inst: &MachInst) -> impl Iterator<Item = (usize, Role)> + '_ {
     let masks = specs.zip(inst.operands()).enumerate().filter(|(_, (spec, operand))| {
         inst.form == Form::E32 && spec.kind == Kind::Mask && matches!(operand, Operand::Virt(_))
     });
-    masks.map(|(i, (spec, _))| (i, spec.role))
+    masks.map(|(i, _)| (i, inst.role(i)))
 }
 
 /// Rewrites every such operand.

@@ -189,7 +189,7 @@ pub fn run(
         if options.check {
             rewrite::remove_dropped(func);
         }
-        cleanup::run(func, &mut ctx.cleanup);
+        cleanup::run(func, target, &mut ctx.cleanup);
     }
     Ok(stats)
 }

@@ -279,7 +279,9 @@ bb6:
     /// The ranges of all registers, the pressure, and what is live where blocks begin.
     fn found(lists_only: bool, func: &MachFunc, class: usize) -> (Vec<Vec<Interval>>, u32, Vec<Vec<u32>>) {
         let mut streams = Streams::default();
-        streams.build(func).expect("edges pass what is wanted");
+        streams
+            .build(func, Target::by_name("gfx906").expect("a processor"))
+            .expect("edges pass what is wanted");
         let mut live = Liveness::default();
         live.flow.lists_only = lists_only;
         live.run(func, &streams, class).expect("everything is defined");

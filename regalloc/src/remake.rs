@@ -9,7 +9,6 @@ use isa::table::{Implicit, Role};
 use isa::{MachBlock, MachFunc, MachInst, MemId, Mods, Operand, SyncOrder, VReg, op};
 
 use crate::rewrite::constant_part;
-use crate::stream::role;
 
 /// How a dword is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,7 +88,7 @@ impl Recipes {
     fn inst(&mut self, func: &MachFunc, inst: &MachInst) {
         for (i, operand) in inst.operands().iter().enumerate() {
             let Operand::Virt(tuple) = *operand else { continue };
-            let role = role(inst, i);
+            let role = inst.role(i);
             if role == Role::Use {
                 continue;
             }
@@ -194,7 +193,7 @@ impl Recipes {
             for (i, operand) in inst.operands().iter().enumerate() {
                 let Operand::Virt(tuple) = *operand else { continue };
                 let adds = matches!(inst.ops[2], Operand::Reloc(_));
-                if role(inst, i) == Role::Use && !adds {
+                if inst.role(i) == Role::Use && !adds {
                     for reg in func.regs(tuple) {
                         if let Recipe::Address { index, part: AddressPart::Counter } = self.of[reg.index()] {
                             self.forget(index);

@@ -7,7 +7,7 @@ use crate::pack::{File, Packer};
 use crate::stream::{ClassStream, Event, EventKind, SGPR, Streams, class_index, operand_class};
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
-use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, Subtarget, op};
+use isa::{Feature, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
 
 /// An instruction to be put before another.
 #[derive(Clone, Copy)]
@@ -339,16 +339,9 @@ fn splice(data: &mut isa::MachBlock, inserts: &[Insert], keep_dropped: bool, bod
 }
 
 fn mentions_vcc(inst: &MachInst) -> bool {
-    let in_vcc = |operand: &Operand| match operand {
-        Operand::Reg(range) => {
-            !range.first.is_vgpr()
-                && range.first.0 <= Reg::VCC.0 + 1
-                && range.first.0 + u16::from(range.len) > Reg::VCC.0
-        }
-        _ => false,
-    };
-    inst.operands().iter().any(in_vcc)
-        || inst.op.row().implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC)
+    let vcc = RegRange { first: Reg::VCC, len: 2 };
+    let in_vcc = |operand: &Operand| matches!(operand, Operand::Reg(range) if range.overlaps(vcc));
+    inst.operands().iter().any(in_vcc) || inst.implicit().intersects(Implicit::READ_VCC | Implicit::WRITE_VCC)
 }
 
 /// Dword `i` of a constant that fills `len` of them: 64-bit constants are sign-extended integers, or doubles

@@ -13,7 +13,7 @@ use crate::remake::{AddressPart, Recipe, Recipes, places_for_addresses};
 use crate::rewrite::dropped;
 use crate::scan::Scan;
 use crate::slots::Slots;
-use crate::stream::{Op, SGPR, Streams, VGPR, class_index, edges, end_places, head_places, params, role};
+use crate::stream::{Op, SGPR, Streams, VGPR, class_index, edges, end_places, head_places, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{
@@ -840,7 +840,7 @@ impl Spiller {
             if !func.regs(tuple).iter().any(|&reg| self.home(reg).is_some()) {
                 continue;
             }
-            let role = role(&inst, i);
+            let role = inst.role(i);
             let mut regs = SmallVec::<[VReg; 16]>::from_slice(func.regs(tuple));
             for reg in &mut regs {
                 if self.home(*reg).is_some() {
@@ -856,7 +856,7 @@ impl Spiller {
 
     /// Whether an instruction writes only what is made where it is needed.
     fn only_makes(&self, func: &MachFunc, inst: &MachInst) -> bool {
-        let mut results = inst.operands().iter().enumerate().filter(|(i, _)| role(inst, *i) != Role::Use);
+        let mut results = inst.operands().iter().enumerate().filter(|(i, _)| inst.role(*i) != Role::Use);
         let made = |operand: &Operand| match *operand {
             Operand::Virt(tuple) => func.regs(tuple).iter().all(|&reg| self.home(reg) == Some(Home::Made)),
             _ => false,
@@ -879,7 +879,7 @@ impl Spiller {
     fn store_results(&mut self, func: &mut MachFunc, inst: &MachInst, class: usize) {
         for i in 0..usize::from(inst.len) {
             let Operand::Virt(tuple) = inst.ops[i] else { continue };
-            if role(inst, i) == Role::Use || inst.op == op::UNDEF {
+            if inst.role(i) == Role::Use || inst.op == op::UNDEF {
                 continue;
             }
             for at in tuple.start..tuple.start + u32::from(tuple.len) {

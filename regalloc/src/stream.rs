@@ -7,9 +7,7 @@
 use crate::AllocError;
 use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
-use isa::{
-    ArgRange, Edges, Form, Lane, MBlock, MachBlock, MachFunc, MachInst, ModFlags, Operand, Reg, RegClass, op,
-};
+use isa::{ArgRange, Edges, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Target, op};
 
 /// The two classes, as indices.
 pub(crate) const SGPR: usize = 0;
@@ -218,7 +216,7 @@ pub(crate) fn sgpr_align(len: u8) -> u8 {
 
 impl Streams {
     /// Reads a function.
-    pub fn build(&mut self, func: &MachFunc) -> Result<(), AllocError> {
+    pub fn build(&mut self, func: &MachFunc, target: &Target) -> Result<(), AllocError> {
         self.class.iter_mut().for_each(ClassStream::clear);
         self.block_pos.clear();
         self.phys_base = func.vregs.len() as u32;
@@ -229,12 +227,12 @@ impl Streams {
             self.class[class_index(func.vregs[vreg])].inputs.push((vreg.index() as u32, reg));
         }
         let mut pos = 0;
-        for (block, data) in func.blocks.iter() {
+        for block in func.blocks.keys() {
             let start = pos;
             for stream in &mut self.class {
                 stream.block_events.push(stream.events.len() as u32);
             }
-            pos = self.block(func, block, data, pos);
+            pos = self.block(func, target, block, pos);
             self.block_pos.push((start, pos));
         }
         for stream in &mut self.class {
@@ -273,7 +271,8 @@ impl Streams {
         Ok(())
     }
 
-    fn block(&mut self, func: &MachFunc, block: MBlock, data: &MachBlock, start: u32) -> u32 {
+    fn block(&mut self, func: &MachFunc, target: &Target, block: MBlock, start: u32) -> u32 {
+        let data = &func.blocks[block];
         let (head, end) = (head_places(data), end_places(data));
         let mut pos = start;
         if block.index() == 0 {
@@ -296,7 +295,7 @@ impl Streams {
             }
             if let Some(inst) = data.insts.get(index) {
                 pos += STEP;
-                self.inst(func, inst, pos, block, index, data.depth);
+                self.inst((func, target), (pos, block, index), inst);
             }
         }
         pos + STEP
@@ -350,14 +349,16 @@ impl Streams {
         stream.close_event(event, false);
     }
 
-    fn inst(&mut self, func: &MachFunc, inst: &MachInst, pos: u32, block: MBlock, index: usize, depth: u8) {
+    fn inst(&mut self, (func, target): (&MachFunc, &Target), at: (u32, MBlock, usize), inst: &MachInst) {
+        let (pos, block, index) = at;
+        let depth = func.blocks[block].depth;
         let row = inst.op.row();
         let pseudo = inst.op == op::COPY || inst.op == op::UNDEF;
         let kind = if pseudo { EventKind::Pseudo } else { EventKind::Inst };
         let opened = [SGPR, VGPR].map(|class| new_event(&self.class[class], pos, block, index, kind, depth));
         for (i, operand) in inst.operands().iter().enumerate() {
             let spec = row.ops.get(i);
-            let role = role(inst, i);
+            let role = inst.role(i);
             match *operand {
                 Operand::Virt(tuple) => {
                     let regs = func.regs(tuple);
@@ -378,12 +379,9 @@ impl Streams {
                 _ => {}
             }
         }
+        // Of the registers beside the operands, VCC is the one that is allocated.
         if row.implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC) {
-            for (bit, role) in [(Implicit::READ_VCC, Role::Use), (Implicit::WRITE_VCC, Role::Def)] {
-                if row.implicit.contains(bit) {
-                    self.hardware(Reg::VCC, 2, role);
-                }
-            }
+            inst.for_each_implicit(target, |role, range| self.hardware(range.first, range.len, role));
         }
         if inst.op == op::COPY {
             self.copy(func, inst, depth);
@@ -439,33 +437,6 @@ pub(crate) fn operand_class(func: &MachFunc, operand: Operand) -> Option<usize> 
         Operand::Virt(tuple) => func.regs(tuple).first().map(|&reg| class_index(func.vregs[reg])),
         Operand::Reg(range) => Some(if range.first.is_vgpr() { VGPR } else { SGPR }),
         _ => None,
-    }
-}
-
-/// Whether an instruction reads or writes its operand `i`.
-pub(crate) fn role(inst: &MachInst, i: usize) -> Role {
-    let row = inst.op.row();
-    match row.ops.get(i) {
-        // Without `glc` an atomic returns nothing in its data registers.
-        Some(spec) if spec.role == Role::DefUse && row.flags.contains(Flags::ATOMIC) => {
-            if inst.mods.flags.contains(ModFlags::GLC) { Role::DefUse } else { Role::Use }
-        }
-        Some(spec) if spec.role == Role::Def && keeps_parts(inst) => Role::DefUse,
-        Some(spec) => spec.role,
-        None if i == 0 && (inst.op == op::COPY || inst.op == op::UNDEF) => Role::Def,
-        None => Role::Use,
-    }
-}
-
-/// Whether some lanes or bits of the destination keep what they held: SDWA `dst_unused:UNUSED_PRESERVE`, and DPP
-/// where a lane may have no source.
-fn keeps_parts(inst: &MachInst) -> bool {
-    match inst.mods.lane {
-        Lane::None | Lane::Format(_) | Lane::Image { .. } | Lane::Dpp8 { .. } => false,
-        Lane::Sdwa { unused, .. } => unused == 2,
-        Lane::Dpp { row_mask, bank_mask, .. } => {
-            row_mask != 0xf || bank_mask != 0xf || !inst.mods.flags.contains(ModFlags::BOUND_CTRL)
-        }
     }
 }
 

@@ -219,29 +219,30 @@ pub struct OpSpec {
 }
 
 bitflags::bitflags! {
-    /// Registers read and written beside the explicit operands.
+    /// Registers read and written beside the explicit operands. The first nine are rows of a table in `effects`, which
+    /// has them in this order.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Implicit: u16 {
         /// Reads SCC.
         const READ_SCC = 1;
-        /// Writes SCC.
-        const WRITE_SCC = 1 << 1;
         /// Reads VCC (`v_div_fmas`, `s_cbranch_vccz`); explicit masks of 32-bit forms are not counted here.
-        const READ_VCC = 1 << 2;
-        /// Writes VCC.
-        const WRITE_VCC = 1 << 3;
+        const READ_VCC = 1 << 1;
         /// Reads EXEC: every vector instruction, and the branches on it.
-        const READ_EXEC = 1 << 4;
-        /// Writes EXEC (`s_*_saveexec`, `v_cmpx_*`).
-        const WRITE_EXEC = 1 << 5;
+        const READ_EXEC = 1 << 2;
         /// Reads M0.
-        const READ_M0 = 1 << 6;
-        /// Reads the MODE register (rounding, denormals).
-        const READ_MODE = 1 << 7;
+        const READ_M0 = 1 << 3;
         /// Reads FLAT_SCRATCH.
-        const READ_FLAT_SCRATCH = 1 << 8;
+        const READ_FLAT_SCRATCH = 1 << 4;
+        /// Writes SCC.
+        const WRITE_SCC = 1 << 5;
+        /// Writes VCC.
+        const WRITE_VCC = 1 << 6;
+        /// Writes EXEC (`s_*_saveexec`, `v_cmpx_*`).
+        const WRITE_EXEC = 1 << 7;
         /// Writes M0 (`s_set_gpr_idx_*`; an explicit destination `m0` is not counted here).
-        const WRITE_M0 = 1 << 9;
+        const WRITE_M0 = 1 << 8;
+        /// Reads the MODE register (rounding, denormals).
+        const READ_MODE = 1 << 9;
         /// Writes the MODE register (`s_setreg`, `s_set_gpr_idx_*`).
         const WRITE_MODE = 1 << 10;
     }

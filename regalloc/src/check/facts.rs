@@ -4,7 +4,7 @@
 //! Written for the checker alone, from the instructions of the original program.
 
 use super::Value;
-use crate::stream::{SGPR, VGPR, edges, params, role};
+use crate::stream::{SGPR, VGPR, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{MachFunc, MachInst, Mods, Operand, SyncOrder, op};
@@ -49,7 +49,7 @@ impl Facts {
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
             for (i, operand) in inst.operands().iter().enumerate() {
                 let Operand::Virt(tuple) = *operand else { continue };
-                let role = role(inst, i);
+                let role = inst.role(i);
                 for (n, reg) in func.regs(tuple).iter().enumerate().filter(|_| role != Role::Use) {
                     let again = std::mem::replace(&mut written[reg.index()], true);
                     facts.varies[reg.index()] |= again || role != Role::Def;
@@ -154,7 +154,7 @@ impl Facts {
     /// Whether an instruction of the original need not be in the final code: its results are made where they are
     /// needed. A program counter is needed by nothing but addresses then.
     pub fn is_dispensable(&self, func: &MachFunc, inst: &MachInst) -> bool {
-        let mut results = inst.operands().iter().enumerate().filter(|&(i, _)| role(inst, i) != Role::Use);
+        let mut results = inst.operands().iter().enumerate().filter(|&(i, _)| inst.role(i) != Role::Use);
         let dispensable = |operand: &Operand| match *operand {
             Operand::Virt(tuple) => {
                 let known = |&reg: &isa::VReg| matches!(self.value(reg), Value::Fact(_));

@@ -3,7 +3,7 @@
 //! The checker need not remember what a place holds once nobody can ask for it; without that, every value that was ever
 //! copied stays known everywhere below. Written for the checker alone: a mistake in the allocator's liveness must show.
 
-use crate::stream::{SGPR, VGPR, class_index, edges, params, role};
+use crate::stream::{SGPR, VGPR, class_index, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{MBlock, MachFunc, Operand};
@@ -67,7 +67,7 @@ impl Live {
             for wanted in [Role::Def, Role::Use] {
                 for (i, operand) in inst.operands().iter().enumerate() {
                     let Operand::Virt(tuple) = *operand else { continue };
-                    let is_def = role(inst, i) == Role::Def;
+                    let is_def = inst.role(i) == Role::Def;
                     if is_def != (wanted == Role::Def) {
                         continue;
                     }
