@@ -67,6 +67,14 @@ struct Try {
     thinned: bool,
 }
 
+/// A class that does not fit: the registers there are, and how many are live at once.
+#[derive(Clone, Copy)]
+struct Tight<'a> {
+    target: &'a Subtarget,
+    file: File,
+    pressure: u32,
+}
+
 /// States of the function to go back to.
 #[derive(Default)]
 pub(crate) struct Snapshots {
@@ -158,7 +166,7 @@ impl Context {
                     stats.pressure[class] = pressure;
                 }
                 if !fits {
-                    self.make_room(func, target, file, pressure, tries)?;
+                    self.make_room(func, Tight { target, file, pressure }, tries)?;
                     continue 'again;
                 }
             }
@@ -206,11 +214,10 @@ impl Context {
     fn make_room(
         &mut self,
         func: &mut MachFunc,
-        target: &Subtarget,
-        file: File,
-        pressure: u32,
+        tight: Tight<'_>,
         tries: &mut [Try; 2],
     ) -> Result<(), AllocError> {
+        let Tight { file, pressure, .. } = tight;
         let class = file.class;
         self.remember(func);
         let attempt = &mut tries[class];
@@ -229,7 +236,7 @@ impl Context {
         let groups = &self.groups[class];
         groups.restore(&mut self.streams.class[class]);
         if tries[class].engine == Engine::Remake {
-            if self.scan(func, target, file, pressure, &mut tries[class]) {
+            if self.scan(func, tight, &mut tries[class]) {
                 return Ok(());
             }
             if self.spilled {
@@ -240,13 +247,13 @@ impl Context {
             tries[class].slack = 0;
         }
         if tries[class].engine == Engine::Ask {
-            if self.ask(func, target, file, pressure, &mut tries[class]) {
+            if self.ask(func, tight, &mut tries[class]) {
                 return Ok(());
             }
             // Exact ranges are known already, and say better what to spill than outlines.
             (tries[class].engine, tries[class].thinned) = (Engine::Scan, true);
         }
-        if self.scan(func, target, file, pressure, &mut tries[class]) {
+        if self.scan(func, tight, &mut tries[class]) {
             return Ok(());
         }
         Err(no_registers(class, file.limit))
@@ -254,14 +261,8 @@ impl Context {
 
     /// Spills by linear scan, so that more are left free than the last time: reloads need registers too. `false` if that
     /// is not enough, or wants slots where only remaking is allowed.
-    fn scan(
-        &mut self,
-        func: &mut MachFunc,
-        target: &Subtarget,
-        file: File,
-        pressure: u32,
-        attempt: &mut Try,
-    ) -> bool {
+    fn scan(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
+        let Tight { target, file, pressure } = tight;
         let class = file.class;
         let (groups, streams) = (&self.groups[class], &self.streams);
         let most = file.limit.min(pressure);
@@ -282,14 +283,8 @@ impl Context {
     }
 
     /// Has regalloc2 say what resides where; `false` if it has no answer.
-    fn ask(
-        &mut self,
-        func: &mut MachFunc,
-        target: &Subtarget,
-        file: File,
-        pressure: u32,
-        attempt: &mut Try,
-    ) -> bool {
+    fn ask(&mut self, func: &mut MachFunc, tight: Tight<'_>, attempt: &mut Try) -> bool {
+        let Tight { target, file, pressure } = tight;
         let class = file.class;
         let (streams, groups) = (&self.streams, &self.groups[class]);
         let size = streams.class[class].regs.len() + self.live.flow.size();

@@ -1,4 +1,7 @@
 //! A place in the text, and what may be read there.
+//!
+//! Not the lexer of `ir::parse`: words here are cut as the place expects them (`s[0:1]`, `offset:8`, `-0.5`), lines matter, and
+//! neither room sees the other.
 
 use std::fmt;
 

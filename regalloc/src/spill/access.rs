@@ -1,0 +1,267 @@
+//! Where spilled registers are, and how one is stored there, loaded from there, or made again: lanes of VGPRs, pages of
+//! scratch memory, recipes.
+
+use super::{MADE, NONE, Scene, Spiller};
+use crate::remake::{AddressPart, Recipe};
+use crate::stream::{SGPR, VGPR};
+use cranelift_entity::EntityRef;
+use isa::{
+    Abi, AbiInput, MachFunc, MachInst, Mods, Note, NoteId, Operand, Reg, RegClass, Subtarget, VReg, op,
+};
+use smallvec::SmallVec;
+
+/// Where a spilled register is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    Slot(u32),
+    /// Nowhere: see [`crate::remake`].
+    Made,
+}
+
+/// How scratch memory is reached. An instruction's offset goes as far as a page; the further pages have bases of their
+/// own, SGPRs like any others, computed where the function begins.
+#[derive(Clone, Debug)]
+pub(super) struct Scratch {
+    rsrc: [VReg; 4],
+    wave_offset: VReg,
+    /// Bytes of scratch before the slots.
+    private: u32,
+    /// Where pages begin to be counted: 0, or behind private variables that leave no room on the first page.
+    origin: u32,
+    /// Bytes that an instruction's offset reaches.
+    page: u32,
+    /// By page; none where it has not been wanted yet, or was spilled and later accesses need another.
+    pub bases: Vec<Option<VReg>>,
+}
+
+impl Scratch {
+    /// Page of a slot, and the offset in it.
+    fn place(&self, slot: u32) -> (usize, u32) {
+        let at = self.private - self.origin + 4 * slot;
+        ((at / self.page) as usize, at % self.page)
+    }
+}
+
+/// Why an inserted instruction is there: index into `State::notes`.
+const SPILL: usize = 0;
+const RELOAD: usize = 1;
+const REMAKE: usize = 2;
+
+impl Spiller {
+    /// A register that is never spilled.
+    pub(super) fn new_vreg(&mut self, func: &mut MachFunc, class: usize) -> VReg {
+        let vreg = func.new_vreg(if class == SGPR { RegClass::Sgpr } else { RegClass::Vgpr });
+        self.state.fixed.resize(vreg.index() + 1, false);
+        self.state.fixed[vreg.index()] = true;
+        vreg
+    }
+
+    /// Provides what stores and reloads of the class need.
+    pub(super) fn prepare(&mut self, func: &mut MachFunc, scene: Scene, slots: bool) {
+        if self.state.notes.is_none() {
+            let notes = ["spill", "reload", "remake"].map(|text| func.note(Note::Alloc(text)));
+            self.state.notes = Some(notes);
+        }
+        if !slots {
+            return;
+        }
+        let count = self.state.slots[scene.class];
+        if scene.class == SGPR {
+            func.spilled.sgprs = count;
+            self.state.lanes_each = scene.target.wave_size;
+            while (self.state.lanes.len() as u32) * self.state.lanes_each < count {
+                let lanes = self.new_vreg(func, VGPR);
+                self.state.lanes.push(lanes);
+            }
+            return;
+        }
+        func.spilled.vgprs = count;
+        let mut scratch = match self.state.scratch.take() {
+            Some(scratch) => scratch,
+            None => self.scratch_inputs(func, scene.target),
+        };
+        func.scratch_size = scratch.private + 4 * count;
+        let (last, _) = scratch.place(count.saturating_sub(1));
+        scratch.bases.resize(scratch.bases.len().max(last + 1), None);
+        for page in 0..=last {
+            if scratch.bases[page].is_none() {
+                scratch.bases[page] = Some(self.page_base(func, &scratch, page, scene.target));
+            }
+        }
+        self.state.scratch = Some(scratch);
+    }
+
+    /// The SGPR with the offset of a page. Nothing needs SCC at the function's entry.
+    fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> VReg {
+        let distance = scratch.origin + page as u32 * scratch.page;
+        if distance == 0 {
+            return scratch.wave_offset;
+        }
+        let base = func.new_vreg(RegClass::Sgpr);
+        let (dst, src) = (func.tuple(&[base]), func.tuple(&[scratch.wave_offset]));
+        // An SGPR offset is not swizzled: it counts the bytes of all lanes.
+        let bytes = Operand::int((distance * target.wave_size) as i32);
+        self.at_entry.push(self.noted(MachInst::new(op::S_ADD_U32, &[dst, src, bytes]), SPILL));
+        base
+    }
+
+    /// The scratch descriptor and the wave's offset, as inputs.
+    fn scratch_inputs(&mut self, func: &mut MachFunc, target: &Subtarget) -> Scratch {
+        func.set_abi(Abi { private_segment_buffer: true, private_segment_wave_offset: true, ..func.abi });
+        let mut input = |func: &mut MachFunc, what: AbiInput, i: u16| {
+            let reg = func.abi.find(what).map_or(Reg(0), |slot| slot.reg.offset(i));
+            let known = func.inputs.iter().find(|(_, at)| *at == reg).map(|&(vreg, _)| vreg);
+            let vreg = known.unwrap_or_else(|| {
+                let vreg = self.new_vreg(func, SGPR);
+                func.inputs.push((vreg, reg));
+                vreg
+            });
+            self.state.fixed[vreg.index()] = true;
+            vreg
+        };
+        let rsrc = [0, 1, 2, 3].map(|i| input(func, AbiInput::PrivateSegmentBuffer, i));
+        let wave_offset = input(func, AbiInput::PrivateSegmentWaveOffset, 0);
+        let page = (target.addressing.buffer.max as u32 + 1) & !3;
+        let private = func.scratch_size.next_multiple_of(4);
+        let origin = if private > page / 4 { private } else { 0 };
+        Scratch { rsrc, wave_offset, private, origin, page, bases: Vec::new() }
+    }
+
+    pub(super) fn home(&self, vreg: VReg) -> Option<Home> {
+        match *self.slot.get(vreg.index())? {
+            NONE => None,
+            MADE => Some(Home::Made),
+            slot => Some(Home::Slot(slot)),
+        }
+    }
+
+    fn noted(&self, inst: MachInst, why: usize) -> MachInst {
+        MachInst { note: self.state.notes.map_or(NoteId::NONE, |notes| notes[why]), ..inst }
+    }
+
+    /// `slot = vreg`, or `vreg = slot`.
+    pub(super) fn access(
+        &self,
+        func: &mut MachFunc,
+        class: usize,
+        slot: u32,
+        vreg: VReg,
+        load: bool,
+    ) -> MachInst {
+        let data = func.tuple(&[vreg]);
+        let inst = if class == SGPR {
+            let each = self.state.lanes_each;
+            let lanes = func.tuple(&[self.state.lanes[(slot / each) as usize]]);
+            let lane = Operand::int((slot % each) as i32);
+            if load {
+                MachInst::new(op::V_READLANE_B32, &[data, lanes, lane])
+            } else {
+                MachInst::new(op::V_WRITELANE_B32, &[lanes, data, lane])
+            }
+        } else {
+            let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
+            let (page, offset) = scratch.place(slot);
+            let Some(base) = scratch.bases[page] else { return MachInst::new(op::UNDEF, &[]) };
+            let (rsrc, base) = (func.tuple(&scratch.rsrc), func.tuple(&[base]));
+            let opcode = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
+            MachInst {
+                mods: Mods { offset: offset as i32, ..Mods::default() },
+                ..MachInst::new(opcode, &[data, Operand::None, rsrc, base])
+            }
+        };
+        self.noted(inst, if load { RELOAD } else { SPILL })
+    }
+
+    /// Keeps a value in the home of a register, if it has to be kept.
+    pub(super) fn store(&self, func: &mut MachFunc, class: usize, of: VReg, value: VReg) -> Option<MachInst> {
+        match self.home(of)? {
+            Home::Slot(slot) => Some(self.access(func, class, slot, value, false)),
+            Home::Made => None,
+        }
+    }
+
+    /// Reloads what is wanted, in as few instructions as recipes allow.
+    pub(super) fn load_wanted(&mut self, func: &mut MachFunc, class: usize) {
+        let wanted = std::mem::take(&mut self.wanted);
+        let mut rest = wanted.as_slice();
+        while let Some((&(of, into), others)) = rest.split_first() {
+            rest = match self.home(of) {
+                Some(Home::Made) => &rest[self.remake(func, rest)..],
+                Some(Home::Slot(slot)) => {
+                    let load = self.access(func, class, slot, into, true);
+                    self.body.push(load);
+                    others
+                }
+                None => others,
+            };
+        }
+        self.wanted = wanted;
+        self.wanted.clear();
+    }
+
+    /// Makes the first of the registers again, and those after it that come with it; says how many.
+    fn remake(&mut self, func: &mut MachFunc, wanted: &[(VReg, VReg)]) -> usize {
+        let (of, into) = wanted[0];
+        match self.recipes.get(of.as_u32()) {
+            Some(Recipe::Const(constant)) => {
+                let dst = func.tuple(&[into]);
+                self.body.push(self.noted(MachInst::new(op::COPY, &[dst, constant]), REMAKE));
+                1
+            }
+            Some(Recipe::Load { pointer, offset, mem }) => {
+                let next = |n: usize| Recipe::Load { pointer, offset: offset + 4 * n as i32, mem };
+                let same = |n: &usize| {
+                    wanted.get(*n).is_some_and(|(of, _)| self.recipes.get(of.as_u32()) == Some(next(*n)))
+                };
+                let (opcode, count) = match (1..4).take_while(same).count() {
+                    3 if offset % 8 == 0 => (op::S_LOAD_DWORDX4, 4),
+                    1.. if offset % 8 == 0 => (op::S_LOAD_DWORDX2, 2),
+                    _ => (op::S_LOAD_DWORD, 1),
+                };
+                let regs: SmallVec<[VReg; 4]> = wanted[..count].iter().map(|&(_, into)| into).collect();
+                let (dst, pointer) = (func.tuple(&regs), func.tuple(&pointer));
+                let load = MachInst::new(opcode, &[dst, pointer, Operand::Imm(offset)]);
+                self.body.push(self.noted(MachInst { mem, ..load }, REMAKE));
+                count
+            }
+            Some(Recipe::Address { index, part }) => self.remake_address(func, wanted, index, part),
+            _ => 1,
+        }
+    }
+
+    /// The whole sequence, where SCC is free: at this place or a little before it.
+    fn remake_address(
+        &mut self,
+        func: &mut MachFunc,
+        wanted: &[(VReg, VReg)],
+        index: u32,
+        part: AddressPart,
+    ) -> usize {
+        let other = |(of, _): &(VReg, VReg)| {
+            let high = Recipe::Address { index, part: AddressPart::High };
+            part == AddressPart::Low && self.recipes.get(of.as_u32()) == Some(high)
+        };
+        let both = wanted.get(1).is_some_and(other);
+        let [low, high] = match (part, wanted) {
+            (_, [(_, low), (_, high), ..]) if both => [*low, *high],
+            (AddressPart::Low, [(_, low), ..]) => [*low, self.new_vreg(func, SGPR)],
+            (_, [(_, high), ..]) => [self.new_vreg(func, SGPR), *high],
+            _ => return 1,
+        };
+        let counter = [self.new_vreg(func, SGPR), self.new_vreg(func, SGPR)];
+        let distance = self.recipes.addresses[index as usize].distance;
+        let [pc, pc_low, pc_high] = [&counter[..], &counter[..1], &counter[1..]].map(|regs| func.tuple(regs));
+        let [low, high] = [low, high].map(|reg| func.tuple(&[reg]));
+        let sequence = [
+            MachInst::new(op::S_GETPC_B64, &[pc]),
+            MachInst::new(op::S_ADD_U32, &[low, pc_low, distance[0]]),
+            MachInst::new(op::S_ADDC_U32, &[high, pc_high, distance[1]]),
+        ]
+        .map(|inst| self.noted(inst, REMAKE));
+        let at = self.address_place;
+        self.body.splice(at..at, sequence);
+        self.bounds.iter_mut().filter(|bound| **bound as usize > at).for_each(|bound| *bound += 3);
+        self.address_place += 3;
+        1 + usize::from(both)
+    }
+}

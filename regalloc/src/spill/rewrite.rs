@@ -1,0 +1,348 @@
+//! Spilling, the second half: each block anew, with stores behind definitions, reloads in front of uses, and what edges pass.
+
+use super::access::Home;
+use super::{Place, Reload, Scene, Spiller};
+use crate::moves::{From as Source, Move, Step};
+use crate::remake::places_for_addresses;
+use crate::rewrite::dropped;
+use crate::stream::{SGPR, VGPR, class_index, edges, end_places, head_places, params};
+use cranelift_entity::EntityRef;
+use isa::table::Role;
+use isa::{ArgRange, Edge, MBlock, MachFunc, MachInst, Operand, VReg, op};
+use smallvec::SmallVec;
+
+impl Spiller {
+    /// Reloads that belong to a place.
+    fn reload(&mut self, func: &mut MachFunc, block: MBlock, at: Place, class: usize) {
+        while let Some(&Reload { block: in_block, at: place, reg }) = self.reloads.get(self.next_reload) {
+            if (in_block, place) > (block.as_u32(), at) {
+                break;
+            }
+            self.next_reload += 1;
+            let vreg = VReg::from_u32(reg);
+            if self.home(vreg).is_some() {
+                self.wanted.push((vreg, vreg));
+            }
+        }
+        self.load_wanted(func, class);
+    }
+
+    /// Puts stores and reloads in place.
+    pub(super) fn rewrite(&mut self, func: &mut MachFunc, scene: Scene) {
+        let class = scene.class;
+        self.head_edge.clear();
+        self.head_edge.resize(func.blocks.len(), None);
+        self.dropped.clear();
+        self.dropped.resize(scene.streams.phys_base as usize, false);
+        for (from, block) in func.blocks.iter() {
+            let edges = edges(block, class);
+            if edges.iter().flatten().count() > 1 {
+                for (i, edge) in edges.iter().enumerate() {
+                    if let Some(edge) = edge.filter(|edge| edge.args.len > 0) {
+                        self.head_edge[edge.to.index()] = Some((from, i));
+                    }
+                }
+            }
+        }
+        for block in (0..func.blocks.len()).map(MBlock::new) {
+            self.block(func, block, scene);
+        }
+        for (block, data) in func.blocks.iter_mut() {
+            let params = if class == SGPR { &mut data.sgpr_params } else { &mut data.vgpr_params };
+            params.retain(|&param| {
+                !scene.is_dead(param) && !self.in_memory(scene, param, block) && !self.dropped[param.index()]
+            });
+        }
+    }
+
+    fn block(&mut self, func: &mut MachFunc, block: MBlock, scene: Scene) {
+        let class = scene.class;
+        let data = &func.blocks[block];
+        let (mut head, end) = (head_places(data)[class], end_places(data)[class]);
+        if block.index() == 0 && class == VGPR {
+            head = head.max(self.behind_bases(func));
+        }
+        let old = std::mem::take(&mut func.blocks[block].insts);
+        let (old_prologue, old_term) =
+            (func.blocks[block].prologue as usize, func.blocks[block].term as usize);
+        let has_addresses = class == SGPR && !self.recipes.addresses.is_empty();
+        if has_addresses {
+            places_for_addresses(&old, &mut self.address_places);
+        }
+        self.body.clear();
+        for index in 0..=old.len() {
+            if has_addresses && self.address_places[index] {
+                self.address_place = self.body.len();
+            }
+            if index == old_prologue {
+                self.bounds[0] = self.body.len() as u32;
+            }
+            if index == head {
+                self.head(func, block, scene);
+            }
+            if index == end {
+                // Before the edge stores parameters: one may have the slot of a register that ends here.
+                self.reload(func, block, Place::End, class);
+                self.end(func, block, scene);
+            }
+            if index == old_term {
+                self.bounds[1] = self.body.len() as u32;
+            }
+            if index >= head {
+                self.reload(func, block, Place::Before(index as u32), class);
+            }
+            if let Some(&inst) = old.get(index) {
+                self.inst(func, inst, scene);
+            }
+        }
+        let data = &mut func.blocks[block];
+        data.insts = old;
+        data.insts.clear();
+        data.insts.extend_from_slice(&self.body);
+        [data.prologue, data.term] = self.bounds;
+    }
+
+    /// Place in the entry block behind what earlier rounds compute there: stores of inputs need it.
+    fn behind_bases(&self, func: &MachFunc) -> usize {
+        let Some(scratch) = &self.state.scratch else { return 0 };
+        let base = |vreg: &VReg| scratch.bases.contains(&Some(*vreg));
+        let insts = &func.blocks[MBlock::new(0)].insts;
+        let defines = |inst: &MachInst| {
+            inst.op == op::S_ADD_U32
+                && matches!(inst.ops[0], Operand::Virt(dst) if func.regs(dst).iter().any(base))
+        };
+        // They are at its very beginning, among other code of this pass.
+        let ours = insts.iter().take_while(|inst| inst.note.index().is_some()).count();
+        insts[..ours].iter().rposition(defines).map_or(0, |at| at + 1)
+    }
+
+    fn head(&mut self, func: &mut MachFunc, block: MBlock, scene: Scene) {
+        let class = scene.class;
+        if block.index() == 0 {
+            for i in 0..func.inputs.len() {
+                let (vreg, _) = func.inputs[i];
+                if class_index(func.vregs[vreg]) == class
+                    && let Some(store) = self.store(func, class, vreg, vreg)
+                {
+                    self.body.push(store);
+                    self.state.fixed[vreg.index()] = true;
+                }
+            }
+        }
+        if let Some((from, i)) = self.head_edge[block.index()] {
+            self.edge(func, from, i, scene, true);
+        }
+        // Parameters that are in a register here, but not everywhere.
+        if scene.budget.is_some() {
+            for i in 0..params(&func.blocks[block], class).len() {
+                let param = params(&func.blocks[block], class)[i];
+                if !self.in_memory(scene, param, block)
+                    && let Some(store) = self.store(func, class, param, param)
+                {
+                    self.body.push(store);
+                }
+            }
+        }
+        self.reload(func, block, Place::Head, class);
+    }
+
+    fn end(&mut self, func: &mut MachFunc, block: MBlock, scene: Scene) {
+        let edges = edges(&func.blocks[block], scene.class);
+        if edges.iter().flatten().count() == 1
+            && let Some(i) = edges.iter().position(Option::is_some)
+        {
+            self.edge(func, block, i, scene, false);
+        }
+    }
+
+    /// Passes arguments of an edge, where the argument, the parameter or both are in memory. Reloads into registers
+    /// come first, because the edge is a parallel copy. At the head of the target what the allocator copies has been
+    /// copied already: a parameter with an argument in memory becomes an ordinary register there.
+    fn edge(&mut self, func: &mut MachFunc, from: MBlock, i: usize, scene: Scene, at_head: bool) {
+        let class = scene.class;
+        let Some(Edge { to, args }) = edges(&func.blocks[from], class)[i] else { return };
+        let kept = func.args.len() as u32;
+        for n in 0..args.len {
+            let param = params(&func.blocks[to], class)[n as usize];
+            let arg = func.args[(args.start + n) as usize];
+            if scene.is_dead(param) {
+                continue;
+            }
+            let target = self.home(param).filter(|_| self.in_memory(scene, param, to));
+            let source = self.home(arg).filter(|_| !at_end(scene, arg, from));
+            match (target, source) {
+                (Some(Home::Slot(to)), source) => {
+                    let from = match source {
+                        None => Source::Reg(arg),
+                        Some(Home::Slot(slot)) => Source::Slot(slot),
+                        Some(Home::Made) => Source::Made(arg),
+                    };
+                    if self.home(arg) != target {
+                        self.moves.push(Move { to, from });
+                    }
+                }
+                (_, None) => func.args.push(arg),
+                (_, Some(_)) => {
+                    let temp = if at_head { param } else { self.new_vreg(func, class) };
+                    self.wanted.push((arg, temp));
+                    if at_head { self.dropped[param.index()] = true } else { func.args.push(temp) }
+                }
+            }
+        }
+        self.load_wanted(func, class);
+        self.move_slots(func, class);
+        let kept = ArgRange { start: kept, len: func.args.len() as u32 - kept };
+        let block = &mut func.blocks[from];
+        let edges = if class == SGPR { &mut block.linear } else { &mut block.logical };
+        edges[i] = Some(Edge { to, args: kept });
+    }
+
+    fn move_slots(&mut self, func: &mut MachFunc, class: usize) {
+        if self.moves.is_empty() {
+            return;
+        }
+        let (mut moves, mut order) = (std::mem::take(&mut self.moves), std::mem::take(&mut self.order));
+        order.find(&moves, self.state.slots[class]);
+        for &step in &order.steps {
+            let (Step::Do(n) | Step::Save(n)) = step;
+            let value = match moves[n].from {
+                Source::Reg(value) => value,
+                Source::Slot(slot) => {
+                    let temp = self.new_vreg(func, class);
+                    let load = self.access(func, class, slot, temp, true);
+                    self.body.push(load);
+                    temp
+                }
+                Source::Made(of) => {
+                    let temp = self.new_vreg(func, class);
+                    self.wanted.push((of, temp));
+                    self.load_wanted(func, class);
+                    temp
+                }
+            };
+            match step {
+                Step::Save(_) => moves[n].from = Source::Reg(value),
+                Step::Do(_) => {
+                    let store = self.access(func, class, moves[n].to, value, false);
+                    self.body.push(store);
+                }
+            }
+        }
+        moves.clear();
+        (self.moves, self.order) = (moves, order);
+    }
+
+    /// An instruction with its reloads before and its stores after it.
+    fn inst(&mut self, func: &mut MachFunc, mut inst: MachInst, scene: Scene) {
+        let class = scene.class;
+        let spilled = |operand: &Operand| match *operand {
+            Operand::Virt(tuple) => func.regs(tuple).iter().any(|&reg| self.home(reg).is_some()),
+            _ => false,
+        };
+        if !inst.operands().iter().any(spilled) {
+            self.body.push(inst);
+            return;
+        }
+        if scene.budget.is_some() {
+            self.body.push(inst);
+            self.store_results(func, &inst, class);
+            return;
+        }
+        if self.only_makes(func, &inst) {
+            if inst.op != op::COPY {
+                self.body.push(dropped());
+            }
+            return;
+        }
+        if inst.op == op::UNDEF {
+            self.undefined(func, inst);
+            return;
+        }
+        self.temps.clear();
+        for i in 0..usize::from(inst.len) {
+            let Operand::Virt(tuple) = inst.ops[i] else { continue };
+            if !func.regs(tuple).iter().any(|&reg| self.home(reg).is_some()) {
+                continue;
+            }
+            let role = inst.role(i);
+            let mut regs = SmallVec::<[VReg; 16]>::from_slice(func.regs(tuple));
+            for reg in &mut regs {
+                if self.home(*reg).is_some() {
+                    *reg = self.temp(func, class, *reg, role);
+                }
+            }
+            inst.ops[i] = func.tuple(&regs);
+        }
+        self.load_wanted(func, class);
+        self.body.push(inst);
+        self.body.append(&mut self.after);
+    }
+
+    /// Whether an instruction writes only what is made where it is needed.
+    fn only_makes(&self, func: &MachFunc, inst: &MachInst) -> bool {
+        let mut results = inst.operands().iter().enumerate().filter(|(i, _)| inst.role(*i) != Role::Use);
+        let made = |operand: &Operand| match *operand {
+            Operand::Virt(tuple) => func.regs(tuple).iter().all(|&reg| self.home(reg) == Some(Home::Made)),
+            _ => false,
+        };
+        results.clone().next().is_some() && results.all(|(_, operand)| made(operand))
+    }
+
+    /// An undefined value needs no store.
+    fn undefined(&mut self, func: &mut MachFunc, mut inst: MachInst) {
+        let Operand::Virt(tuple) = inst.ops[0] else { return };
+        let regs = func.regs(tuple).iter().copied();
+        let kept: SmallVec<[VReg; 16]> = regs.filter(|&reg| self.home(reg).is_none()).collect();
+        if !kept.is_empty() {
+            inst.ops[0] = func.tuple(&kept);
+            self.body.push(inst);
+        }
+    }
+
+    /// Results go to their slots too.
+    fn store_results(&mut self, func: &mut MachFunc, inst: &MachInst, class: usize) {
+        for i in 0..usize::from(inst.len) {
+            let Operand::Virt(tuple) = inst.ops[i] else { continue };
+            if inst.role(i) == Role::Use || inst.op == op::UNDEF {
+                continue;
+            }
+            for at in tuple.start..tuple.start + u32::from(tuple.len) {
+                let vreg = func.tuples[at as usize];
+                if let Some(store) = self.store(func, class, vreg, vreg) {
+                    self.body.push(store);
+                }
+            }
+        }
+    }
+
+    /// Whether a parameter arrives in its slot.
+    fn in_memory(&self, scene: Scene, param: VReg, block: MBlock) -> bool {
+        let start = scene.streams.block_pos[block.index()].0;
+        self.home(param).is_some() && scene.budget.is_none_or(|budget| !budget.resides(param.as_u32(), start))
+    }
+
+    /// The register that stands for a spilled one at this instruction.
+    fn temp(&mut self, func: &mut MachFunc, class: usize, reg: VReg, role: Role) -> VReg {
+        let known = self.temps.iter().find(|(spilled, _)| *spilled == reg && role != Role::Def);
+        if let (Some(&(_, temp)), Role::Use) = (known, role) {
+            return temp;
+        }
+        let temp = self.new_vreg(func, class);
+        if role != Role::Def {
+            self.wanted.push((reg, temp));
+            self.temps.push((reg, temp));
+        }
+        if role != Role::Use
+            && let Some(store) = self.store(func, class, reg, temp)
+        {
+            self.after.push(store);
+        }
+        temp
+    }
+}
+
+/// Whether a register is in hardware where a block ends.
+fn at_end(scene: Scene, reg: VReg, block: MBlock) -> bool {
+    let end = scene.streams.block_pos[block.index()].1;
+    scene.budget.is_some_and(|budget| budget.resides(reg.as_u32(), end - 1))
+}
