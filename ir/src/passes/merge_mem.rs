@@ -310,16 +310,14 @@ fn key(func: &Function, access: &Access) -> (u32, u32, u8, u16, Option<Space>) {
 /// Moves the accesses of every group that has an affected one to `batch`.
 fn take_groups(from: &mut Vec<Access>, batch: &mut Vec<Access>, affected: impl Fn(&Access) -> bool) {
     batch.clear();
-    if !from.iter().any(&affected) {
+    let group = |a: &Access| (a.ptr, a.mem.ty, a.mem.alias);
+    let mut taken: SmallVec<[_; WINDOW]> = from.iter().filter(|a| affected(a)).map(group).collect();
+    if taken.is_empty() {
         return;
     }
-    let same = |a: &Access, b: &Access| a.ptr == b.ptr && a.mem.ty == b.mem.ty && a.mem.alias == b.mem.alias;
-    let hit = |a: &Access| affected(a) || from.iter().any(|b| same(a, b) && affected(b));
-    let taken: SmallVec<[bool; WINDOW]> = from.iter().map(hit).collect();
-    let mut at = 0;
+    taken.dedup();
     from.retain(|a| {
-        let take = taken[at];
-        at += 1;
+        let take = affected(a) || taken.contains(&group(a));
         if take {
             batch.push(*a);
         }
