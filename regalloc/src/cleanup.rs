@@ -13,7 +13,7 @@ pub(crate) struct Cleanup {
     ends: Vec<End>,
     kept: Vec<bool>,
     number: Vec<u32>,
-    live: Vec<State>,
+    exec: Vec<ExecBlock>,
     /// Dead instructions of the block at hand, last first.
     dead: Vec<u32>,
     work: Vec<u32>,
@@ -66,25 +66,71 @@ fn inverse(opcode: Opcode) -> Option<Opcode> {
 
 const SCC: RegRange = RegRange { first: Reg::SCC, len: 1 };
 
-/// The state before an instruction, given the one after it.
-fn before(target: &Target, inst: &MachInst, after: State) -> State {
-    let mask = target.lane_mask(Reg::EXEC);
-    let (mut read, mut written) = (State::default(), State::default());
-    inst.for_each_hw_reg(target, |role, range| {
-        if role != Role::Def {
-            read.exec |= range.overlaps(mask);
-            read.scc |= range.overlaps(SCC);
+/// What an instruction, or several in a row, do to the state: what they need, and what they leave as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Effect {
+    needs: State,
+    keeps: State,
+}
+
+impl Effect {
+    /// That of no instruction.
+    const NONE: Effect =
+        Effect { needs: State { exec: false, scc: false }, keeps: State { exec: true, scc: true } };
+
+    fn of(target: &Target, inst: &MachInst) -> Effect {
+        let mask = target.lane_mask(Reg::EXEC);
+        let Effect { mut needs, mut keeps } = Effect::NONE;
+        inst.for_each_hw_reg(target, |role, range| {
+            if role != Role::Def {
+                needs.exec |= range.overlaps(mask);
+                needs.scc |= range.overlaps(SCC);
+            }
+            if role != Role::Use {
+                // A write of half of EXEC leaves the other half.
+                keeps.exec &= !range.covers(mask);
+                keeps.scc &= !range.covers(SCC);
+            }
+        });
+        if inst.op == op::S_ENDPGM {
+            keeps = State::default();
         }
-        if role != Role::Use {
-            // A write of half of EXEC leaves the other half.
-            written.exec |= range.covers(mask);
-            written.scc |= range.covers(SCC);
+        Effect { needs, keeps }
+    }
+
+    /// The state before, given the one after.
+    fn before(self, after: State) -> State {
+        State {
+            exec: self.needs.exec || after.exec && self.keeps.exec,
+            scc: self.needs.scc || after.scc && self.keeps.scc,
         }
-    });
-    let ends = inst.op == op::S_ENDPGM;
-    State {
-        exec: read.exec || after.exec && !written.exec && !ends,
-        scc: read.scc || after.scc && !written.scc && !ends,
+    }
+
+    /// That of this and, behind it, another.
+    fn then(self, next: Effect) -> Effect {
+        let (own, further) = (self.keeps, next.keeps);
+        let keeps = State { exec: own.exec && further.exec, scc: own.scc && further.scc };
+        Effect { needs: self.before(next.needs), keeps }
+    }
+}
+
+/// A block, as the search for dead writes of EXEC sees it.
+struct ExecBlock {
+    effect: Effect,
+    /// Whether it writes EXEC at all.
+    writes: bool,
+    /// What is needed at its head.
+    live: State,
+}
+
+impl ExecBlock {
+    fn of(target: &Target, block: &MachBlock) -> ExecBlock {
+        let mut own = ExecBlock { effect: Effect::NONE, writes: false, live: State::default() };
+        for inst in block.insts.iter().rev() {
+            own.effect = Effect::of(target, inst).then(own.effect);
+            own.writes |= writes_exec(target, inst);
+        }
+        own
     }
 }
 
@@ -105,27 +151,22 @@ fn writes_exec(target: &Target, inst: &MachInst) -> bool {
 impl Cleanup {
     /// Removes writes of EXEC that are overwritten, or the program ends, before a lane could act on them.
     fn dead_exec_writes(&mut self, func: &mut MachFunc, target: &Target) {
-        let candidates = |block: &MachBlock| block.insts.iter().any(|inst| writes_exec(target, inst));
-        if !func.blocks.values().any(candidates) {
+        let mut insts = func.blocks.values().flat_map(|block| &block.insts);
+        if !insts.any(|inst| writes_exec(target, inst)) {
             return;
         }
-        self.live.clear();
-        self.live.resize(func.blocks.len(), State::default());
+        self.exec.clear();
+        self.exec.extend(func.blocks.values().map(|block| ExecBlock::of(target, block)));
         let mut changed = true;
         while changed {
             changed = false;
             for block in func.blocks.keys().rev() {
-                let state = func.blocks[block]
-                    .insts
-                    .iter()
-                    .rev()
-                    .fold(self.live_out(func, block), |s, i| before(target, i, s));
-                changed |= state != self.live[block.index()];
-                self.live[block.index()] = state;
+                let live = self.exec[block.index()].effect.before(self.live_out(func, block));
+                changed |= live != std::mem::replace(&mut self.exec[block.index()].live, live);
             }
         }
         for block in func.blocks.keys() {
-            if !candidates(&func.blocks[block]) {
+            if !self.exec[block.index()].writes {
                 continue;
             }
             let mut state = self.live_out(func, block);
@@ -135,7 +176,7 @@ impl Cleanup {
                 if is_dead(target, inst, state) {
                     self.dead.push(index as u32);
                 } else {
-                    state = before(target, inst, state);
+                    state = Effect::of(target, inst).before(state);
                 }
             }
             for bound in [&mut data.prologue, &mut data.term] {
@@ -156,20 +197,21 @@ impl Cleanup {
     fn live_out(&self, func: &MachFunc, block: MBlock) -> State {
         let mut out = State::default();
         for edge in func.blocks[block].linear.iter().flatten() {
-            let State { exec, scc } = self.live[edge.to.index()];
+            let State { exec, scc } = self.exec[edge.to.index()].live;
             out.exec |= exec;
             out.scc |= scc;
         }
         out
     }
 
-    /// Finds out how each block ends. `false` if one ends in a way that this pass does not know.
+    /// Finds out how each block ends: branches are in terminator groups. `false` if one ends in a way that this pass does
+    /// not know.
     fn read_ends(&mut self, func: &MachFunc) -> bool {
         self.ends.clear();
         for (block, data) in func.blocks.iter() {
             let mut end = End { entry: data.next_entry(), ..End::default() };
             let mut open = true;
-            for inst in &data.insts {
+            for inst in &data.insts[data.term as usize..] {
                 let flags = inst.op.row().flags;
                 if !flags.contains(Flags::BRANCH) {
                     if end.cond.is_some() {
@@ -291,8 +333,10 @@ impl Cleanup {
             data.linear = [entry, None];
             return;
         };
-        let body = data.insts.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
-        data.insts.truncate(body.unwrap_or(data.insts.len()));
+        let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
+        if let Some(branch) = data.insts[data.term as usize..].iter().position(is_branch) {
+            data.insts.truncate(data.term as usize + branch);
+        }
         data.term = data.term.min(data.insts.len() as u32);
         let to = |to: MBlock| Operand::Block(self.renamed(to));
         let jump = jump.or(cond.map(|(inst, _)| inst)).map_or(0, |inst| inst.loc);
