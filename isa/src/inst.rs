@@ -168,6 +168,8 @@ pub struct MachInst {
     pub mem: MemId,
 }
 
+const _: () = assert!(size_of::<MachInst>() == 88);
+
 impl MachInst {
     /// An instruction with the given operands and nothing else.
     pub fn new(op: Opcode, operands: &[Operand]) -> MachInst {

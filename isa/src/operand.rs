@@ -12,8 +12,10 @@ pub struct RegRange {
     pub len: u8,
 }
 
-/// Virtual registers that must become consecutive hardware registers: a slice of `MachFunc::tuples`.
+/// Virtual registers that must become consecutive hardware registers: a slice of `MachFunc::tuples`. Packed, so that an
+/// operand is no more than eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(Rust, packed)]
 pub struct Tuple {
     /// Index of the first in `MachFunc::tuples`.
     pub start: u32,
@@ -30,7 +32,7 @@ pub struct Scattered {
 
 impl Scattered {
     /// Most registers of one operand: what fits beside the other kinds of operands.
-    pub const MAX: usize = 10;
+    pub const MAX: usize = 6;
 
     /// The VGPRs of those numbers; `None` if there are too many.
     pub fn new(numbers: &[u8]) -> Option<Scattered> {
@@ -194,5 +196,5 @@ pub const fn inline_value(code: u16) -> Option<u32> {
     })
 }
 
-/// Every instruction holds six.
-const _: () = assert!(size_of::<Operand>() == 12);
+/// Every instruction holds six, and all of a large function's pass through the caches once a pass.
+const _: () = assert!(size_of::<Operand>() == 8);

@@ -93,12 +93,10 @@ fn addresses(asm: &mut Assembler, known: &mut Instructions, cur: &mut Cursor) ->
 }
 
 impl Addresses {
-    /// The operand in the row's place, and the one behind the last if that has not room for all.
-    pub fn operands(&self) -> (Operand, Option<Operand>) {
-        let numbers = &self.numbers[..self.len];
-        let (head, tail) = numbers.split_at(numbers.len().min(Scattered::MAX));
+    /// The operand in the row's place, and those behind the last if that has not room for all.
+    pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let operand = |numbers| Scattered::new(numbers).map_or(Operand::None, Operand::Scattered);
-        (operand(head), (!tail.is_empty()).then(|| operand(tail)))
+        self.numbers[..self.len].chunks(Scattered::MAX).map(operand)
     }
 }
 

@@ -124,9 +124,12 @@ fn attempt(
     }
     modifiers(known.target, &mut inst, row, form, &known.line, &sources)
         .map_err(|message| Mismatch::new(3, None, message))?;
-    if let (Operand::Scattered(_), (_, Some(rest))) = (inst.ops[1], known.line.addresses.operands()) {
-        inst.ops[usize::from(inst.len)] = rest;
-        inst.len += 1;
+    if let Operand::Scattered(_) = inst.ops[1] {
+        let behind = &mut inst.ops[usize::from(inst.len)..];
+        for (slot, rest) in behind.iter_mut().zip(known.line.addresses.operands().skip(1)) {
+            *slot = rest;
+            inst.len += 1;
+        }
     }
     known.words.clear();
     match isa::encode(known.target, &inst, &mut known.words) {
@@ -224,7 +227,7 @@ fn convert(
         }
         ArgValue::Named(kind, number) if kind == spec.kind => return Ok(Operand::Imm(number.into())),
         ArgValue::Named(..) => return Err("this cannot stand here"),
-        ArgValue::Scattered => return Ok(known.line.addresses.operands().0),
+        ArgValue::Scattered => return Ok(known.line.addresses.operands().next().unwrap_or_default()),
         ArgValue::Expr(id) => return symbolic(spec, arg, Value::Expr(id), pending),
         ArgValue::Int(value) => Constant::Int(value),
         ArgValue::Float(value) => Constant::Float(value),

@@ -58,6 +58,9 @@ fn ray_bits() -> u64 {
     DMASK.put(15) | UNORM.1.put(1) | R128.1.put(1)
 }
 
+/// Most VGPRs of an address: one in the instruction itself, four in each of three further dwords.
+const MAX_ADDRESSES: usize = 13;
+
 /// Number of the opcode.
 pub(super) fn opcode(target: &Target, bits: u64) -> u32 {
     let high = if target.generation == Generation::Gfx10 { OP_HIGH.get(bits) } else { 0 };
@@ -152,20 +155,20 @@ fn address_fits(target: &Target, address: ImageAddress, dim: u8, a16: bool, len:
 }
 
 /// Numbers of the scattered registers of an address, the first apart; `None` if they are in a row.
-fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; 2 * Scattered::MAX], usize)>, Problem> {
-    let Operand::Scattered(first) = inst.ops[1] else {
-        let too_many = usize::from(inst.len) > row.ops.len();
-        return if too_many { Err(Problem::Count) } else { Ok(None) };
-    };
-    let rest = match inst.operands().get(row.ops.len()) {
-        None => &[][..],
-        Some(Operand::Scattered(rest)) if first.numbers().len() == Scattered::MAX => rest.numbers(),
-        Some(_) => return Err(Problem::Count),
-    };
-    let mut numbers = [0; 2 * Scattered::MAX];
-    let count = first.numbers().len() + rest.len();
-    for (to, &from) in numbers.iter_mut().zip(first.numbers().iter().chain(rest)) {
-        *to = from;
+fn scattered(inst: &MachInst, row: &Row) -> Result<Option<([u8; MAX_ADDRESSES], usize)>, Problem> {
+    let rest = inst.operands().get(row.ops.len()..).unwrap_or_default();
+    if !matches!(inst.ops[1], Operand::Scattered(_)) {
+        return if rest.is_empty() { Ok(None) } else { Err(Problem::Count) };
+    }
+    let (mut numbers, mut count) = ([0; MAX_ADDRESSES], 0);
+    for (n, part) in inst.ops[1..2].iter().chain(rest).enumerate() {
+        // Only the last has room left.
+        let (Operand::Scattered(part), true) = (part, count == n * Scattered::MAX) else {
+            return Err(Problem::Count);
+        };
+        let end = count + part.numbers().len();
+        numbers.get_mut(count..end).ok_or(Problem::Count)?.copy_from_slice(part.numbers());
+        count = end;
     }
     Ok(Some((numbers, count)))
 }
@@ -316,7 +319,7 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
 
 /// Sets the address of `len` registers, of which the first and the dwords with the others are given.
 fn scatter(inst: &mut MachInst, first: u32, further: &[u32], len: usize) -> Result<(), DecodeError> {
-    let mut numbers = [0; 13];
+    let mut numbers = [0; MAX_ADDRESSES];
     numbers[0] = first as u8;
     for (to, from) in numbers[1..].iter_mut().zip(further.iter().flat_map(|word| word.to_le_bytes())) {
         *to = from;
@@ -325,8 +328,8 @@ fn scatter(inst: &mut MachInst, first: u32, further: &[u32], len: usize) -> Resu
     let (head, tail) = numbers.split_at(len.min(Scattered::MAX));
     let scattered = |numbers| Scattered::new(numbers).map(Operand::Scattered).ok_or(DecodeError::Reserved);
     inst.ops[1] = scattered(head)?;
-    if !tail.is_empty() {
-        inst.ops[usize::from(inst.len)] = scattered(tail)?;
+    for part in tail.chunks(Scattered::MAX) {
+        inst.ops[usize::from(inst.len)] = scattered(part)?;
         inst.len += 1;
     }
     Ok(())

@@ -158,7 +158,7 @@ impl Printer<'_> {
 
     fn virtual_regs(&mut self, tuple: crate::operand::Tuple) -> fmt::Result {
         let Some(func) = self.func else {
-            return write!(self.out, "%tuple{}x{}", tuple.start, tuple.len);
+            return write!(self.out, "%tuple{}x{}", { tuple.start }, tuple.len);
         };
         match func.regs(tuple) {
             [reg] => write!(self.out, "{reg}"),
