@@ -64,6 +64,7 @@ const GFX6_BASE: Target = Target {
     version: (6, 0, 0),
     elf_mach: 0,
     features: Feature::MAD_MAC_F32.union(Feature::DS_SRC2).union(Feature::INTERP),
+    on_by_default: NONE,
     max_vmcnt: 15,
     max_lgkmcnt: 15,
     max_expcnt: 7,
@@ -149,6 +150,7 @@ const fn like(
 const NONE: Feature = Feature::empty();
 const FAST_F64: Feature = Feature::HALF_RATE_F64;
 const XNACK: Feature = Feature::XNACK;
+const GFX801: Feature = FAST_F64.union(XNACK).union(Feature::UNPACKED_D16);
 const COUNT: usize = 33;
 
 /// Name, version, `EF_AMDGPU_MACH`, features beyond those of the base, alternative names.
@@ -162,24 +164,17 @@ const ROWS: [Target; COUNT] = [
     like(GFX7_BASE, "gfx703", (7, 0, 3), 0x25, NONE, &["kabini", "mullins"]),
     like(GFX7_BASE, "gfx704", (7, 0, 4), 0x26, NONE, &["bonaire"]),
     like(GFX7_BASE, "gfx705", (7, 0, 5), 0x3b, NONE, &[]),
-    like(
-        GFX8_BASE,
-        "gfx801",
-        (8, 0, 1),
-        0x28,
-        FAST_F64.union(XNACK).union(Feature::UNPACKED_D16),
-        &["carrizo"],
-    ),
+    on_by_default(like(GFX8_BASE, "gfx801", (8, 0, 1), 0x28, GFX801, &["carrizo"]), XNACK),
     initialised_badly("gfx802", (8, 0, 2), 0x29, &["iceland", "tonga"]),
     like(GFX8_BASE, "gfx803", (8, 0, 3), 0x2a, Feature::UNPACKED_D16, &["fiji", "polaris10", "polaris11"]),
     initialised_badly("gfx805", (8, 0, 5), 0x3c, &["tongapro"]),
-    like(GFX8_BASE, "gfx810", (8, 1, 0), 0x2b, XNACK, &["stoney"]),
+    on_by_default(like(GFX8_BASE, "gfx810", (8, 1, 0), 0x2b, XNACK, &["stoney"]), XNACK),
     like(GFX9_BASE, "gfx900", (9, 0, 0), 0x2c, Feature::MAD_MIX, &[]),
-    like(GFX9_BASE, "gfx902", (9, 0, 2), 0x2d, Feature::MAD_MIX, &[]),
+    on_by_default(like(GFX9_BASE, "gfx902", (9, 0, 2), 0x2d, Feature::MAD_MIX, &[]), XNACK),
     like(GFX9_BASE, "gfx904", (9, 0, 4), 0x2e, Feature::FMA_MIX, &[]),
     like(GFX9_BASE, "gfx906", (9, 0, 6), 0x2f, GFX906, &[]),
-    like(GFX9_BASE, "gfx908", (9, 0, 8), 0x30, GFX908, &[]),
-    like(GFX9_BASE, "gfx909", (9, 0, 9), 0x31, Feature::MAD_MIX, &[]),
+    on_by_default(like(GFX9_BASE, "gfx908", (9, 0, 8), 0x30, GFX908, &[]), Feature::SRAMECC),
+    on_by_default(like(GFX9_BASE, "gfx909", (9, 0, 9), 0x31, Feature::MAD_MIX, &[]), XNACK),
     Target {
         // Accumulation registers come out of the same file, which is twice as large.
         features: GFX90A,
@@ -188,9 +183,10 @@ const ROWS: [Target; COUNT] = [
         vgpr_granule: 8,
         vgpr_encoding_granule: 8,
         max_waves: 8,
+        on_by_default: Feature::SRAMECC,
         ..like(GFX9_BASE, "gfx90a", (9, 0, 10), 0x3f, GFX90A, &[])
     },
-    like(GFX9_BASE, "gfx90c", (9, 0, 12), 0x32, Feature::MAD_MIX, &[]),
+    on_by_default(like(GFX9_BASE, "gfx90c", (9, 0, 12), 0x32, Feature::MAD_MIX, &[]), XNACK),
     like(GFX10_BASE, "gfx1010", (10, 1, 0), 0x33, NONE, &[]),
     like(GFX10_BASE, "gfx1011", (10, 1, 1), 0x34, GFX10_DOTS, &[]),
     like(GFX10_BASE, "gfx1012", (10, 1, 2), 0x35, GFX10_DOTS, &[]),
@@ -203,6 +199,12 @@ const ROWS: [Target; COUNT] = [
     like(GFX10_3_BASE, "gfx1035", (10, 3, 5), 0x3d, NONE, &[]),
     like(GFX10_3_BASE, "gfx1036", (10, 3, 6), 0x45, NONE, &[]),
 ];
+
+/// A processor on which features of target ids are on if nothing is said (seed 000, line 31; gfx90a and gfx90c, which are younger,
+/// as their relatives).
+const fn on_by_default(processor: Target, features: Feature) -> Target {
+    Target { on_by_default: features, ..processor }
+}
 
 /// A processor of GFX8 whose waves always get 96 SGPRs.
 const fn initialised_badly(

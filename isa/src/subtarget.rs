@@ -25,6 +25,11 @@ pub enum Setting {
 }
 
 impl Setting {
+    /// What someone asked for.
+    pub const fn of(on: bool) -> Setting {
+        if on { Setting::On } else { Setting::Off }
+    }
+
     /// From the two bits that code object V4 and later have for each.
     pub const fn from_bits(bits: u32) -> Setting {
         match bits & 3 {
@@ -100,6 +105,11 @@ impl CodeObjectVersion {
         }
     }
 
+    /// Whether an object can say that a feature of the target id may be on or off.
+    pub const fn says_any(self) -> bool {
+        self.number() >= 4
+    }
+
     /// 2 to 6.
     pub const fn number(self) -> u8 {
         self as u8 + 2
@@ -135,17 +145,31 @@ pub struct Subtarget {
 }
 
 impl Subtarget {
-    /// A processor in its usual modes: its default wave size, `xnack` and `sramecc` off where they exist.
+    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for the usual version of code
+    /// objects.
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {
             target,
-            xnack: target.setting(Feature::XNACK, Setting::Off),
-            sramecc: target.setting(Feature::SRAMECC, Setting::Off),
-            cumode: true,
+            xnack: Setting::Unsupported,
+            sramecc: Setting::Unsupported,
+            cumode: !target.has(Feature::WAVE32),
             tgsplit: false,
             os: Os::AmdHsa,
             code_object: CodeObjectVersion::V3,
             addressing: Addressing::of(target),
+        }
+        .with_version(CodeObjectVersion::V3)
+    }
+
+    /// The same for another version of code objects, with the features of target ids as silence means them there: either way
+    /// from V4 on, the processor's default before.
+    pub const fn with_version(self, version: CodeObjectVersion) -> Subtarget {
+        let target = self.target;
+        Subtarget {
+            xnack: usual(target, Feature::XNACK, version),
+            sramecc: usual(target, Feature::SRAMECC, version),
+            code_object: version,
+            ..self
         }
     }
 
@@ -154,28 +178,19 @@ impl Subtarget {
         Target::by_name(name).map(Subtarget::new)
     }
 
-    /// The same for another format of objects, with the settings that code has in it if nothing is said: up to V3 off, as
-    /// those versions cannot leave them open; later any.
-    pub const fn with_version(self, version: CodeObjectVersion) -> Subtarget {
-        let setting = if version.number() < 4 { Setting::Off } else { Setting::Any };
-        Subtarget {
-            xnack: self.target.setting(Feature::XNACK, setting),
-            sramecc: self.target.setting(Feature::SRAMECC, setting),
-            code_object: version,
-            ..self
-        }
-    }
-
     /// The same with wavefronts of that many lanes, if the processor has such.
     pub fn with_wave_size(self, lanes: u32) -> Option<Subtarget> {
         Some(Subtarget { target: self.target.with_wave_size(lanes)?, ..self })
     }
 }
 
-impl Target {
-    /// The setting of a feature, where the processor has it.
-    const fn setting(&self, feature: Feature, setting: Setting) -> Setting {
-        if self.has(feature) { setting } else { Setting::Unsupported }
+const fn usual(target: &Target, feature: Feature, version: CodeObjectVersion) -> Setting {
+    if !target.has(feature) {
+        Setting::Unsupported
+    } else if version.says_any() {
+        Setting::Any
+    } else {
+        Setting::of(target.on_by_default.contains(feature))
     }
 }
 

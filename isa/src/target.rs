@@ -133,6 +133,8 @@ pub struct Target {
     pub elf_mach: u32,
     /// Abilities.
     pub features: Feature,
+    /// Features of target ids that are on where nothing is said and the object must say on or off (before V4).
+    pub on_by_default: Feature,
     /// Largest `vmcnt`, `lgkmcnt`, `expcnt` that `s_waitcnt` can express.
     pub max_vmcnt: u8,
     /// See `max_vmcnt`.
@@ -211,4 +213,12 @@ impl Target {
 }
 
 /// Every processor kernc compiles for.
-pub static TARGETS: [&Target; 2] = [find((9, 0, 0)), find((9, 0, 6))];
+pub static TARGETS: [&Target; 7] = [
+    find((9, 0, 0)),
+    find((9, 0, 2)),
+    find((9, 0, 4)),
+    find((9, 0, 6)),
+    find((9, 0, 8)),
+    find((9, 0, 9)),
+    find((9, 0, 12)),
+];

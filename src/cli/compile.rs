@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let path = args.source.as_deref().ok_or_else(|| Failure::Usage("no source file given".to_owned()))?;
-    let target = args.common.target()?;
+    let target = args.common.target.subtarget()?;
     let options = args.common.options(path)?;
     let range = args.common.passes(path, &options)?;
     let source = read_source(path)?;

@@ -18,6 +18,7 @@ mod disasm;
 mod idle;
 mod inspect;
 mod litmus;
+mod modes;
 mod observe;
 mod report;
 mod run;
@@ -27,7 +28,7 @@ mod test;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kernc::{CodeObjectVersion, Language, OptLevel, PassRange, Subtarget, Target};
+use kernc::{Language, OptLevel, PassRange};
 use std::path::{Path, PathBuf};
 
 /// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
@@ -70,12 +71,8 @@ enum Command {
 /// Options of the compiler that `kernc FILE` and `kernc run FILE` share.
 #[derive(Args, Clone)]
 pub struct CommonArgs {
-    /// Processor to compile for; `kernc targets` lists them.
-    #[arg(long, value_name = "GFX")]
-    mcpu: Option<String>,
-    /// Version of the code object, 2 to 6.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=6))]
-    code_object_version: Option<u8>,
+    #[command(flatten)]
+    target: modes::TargetArgs,
     /// Language that the metadata names; with opencl and hip, their hidden arguments stand behind a kernel's own.
     #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl", "hip", "hcc"])]
     lang: String,
@@ -245,26 +242,6 @@ fn explain(code: &str) -> Result<(), Failure> {
 }
 
 impl CommonArgs {
-    fn target(&self) -> Result<Subtarget, Failure> {
-        let names = || kernc::TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
-        let Some(name) = &self.mcpu else {
-            return Err(Failure::Usage(format!("no processor given; add `--mcpu` with one of: {}", names())));
-        };
-        let version = self.code_object_version.and_then(CodeObjectVersion::from_number);
-        match Target::by_name(name) {
-            Some(target) if target.compiles() => {
-                let target = Subtarget::from(target);
-                Ok(version.map_or(target, |version| target.with_version(version)))
-            }
-            Some(target) => Err(Failure::Usage(format!(
-                "kernc compiles for {} only; `kernc targets` says what it does for {}",
-                names(),
-                target.name
-            ))),
-            None => Err(Failure::Usage(format!("unknown processor `{name}`; known are: {}", names()))),
-        }
-    }
-
     fn options(&self, source: &Path) -> Result<kernc::Options, Failure> {
         let opt_level = match self.opt_level.as_str() {
             "0" => OptLevel::O0,

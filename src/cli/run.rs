@@ -230,7 +230,7 @@ fn load(args: &RunArgs) -> Result<sim::CodeObject, Failure> {
     if bytes.starts_with(b"\x7fELF") {
         return parse(&bytes);
     }
-    let target = args.common.target()?;
+    let target = args.common.target.subtarget()?;
     let options = args.common.options(&args.file)?;
     let source = String::from_utf8(bytes)
         .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;

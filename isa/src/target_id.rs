@@ -1,0 +1,236 @@
+//! What a user says about a processor's modes, `gfx908:sramecc+:xnack-` and switches, and the [`Subtarget`] it makes.
+//!
+//! # Source
+//! Features and their defaults: seed 000, lines 31 and 187. From code object V4 on a feature that is not named may be on or off
+//! (LLVM's `Any`); before, an object says on or off, and the guide's table has what stands for silence.
+
+use crate::subtarget::{CodeObjectVersion, Setting, Subtarget};
+use crate::target::{Feature, Target};
+use std::fmt;
+
+/// Modes that were asked for; `None` leaves one to the processor's default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modes {
+    /// Memory accesses may be replayed.
+    pub xnack: Option<bool>,
+    /// Registers and memories have error correction.
+    pub sramecc: Option<bool>,
+    /// Work-groups stay within a compute unit.
+    pub cumode: Option<bool>,
+    /// Waves of a work-group may run on several compute units.
+    pub tgsplit: Option<bool>,
+    /// Lanes of a wavefront: 32 or 64.
+    pub wave_size: Option<u32>,
+}
+
+/// A processor or mode that there is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModeError {
+    /// No processor has the name.
+    Processor {
+        /// What was written.
+        name: String,
+    },
+    /// A part of a target id is neither `xnack` nor `sramecc` with `+` or `-` behind it.
+    Feature {
+        /// What was written.
+        part: String,
+    },
+    /// A feature is said twice, differently.
+    Twice {
+        /// Its name.
+        feature: &'static str,
+    },
+    /// The processor has no such mode.
+    Lacks {
+        /// The processor.
+        processor: &'static str,
+        /// The mode.
+        mode: &'static str,
+        /// What it has.
+        allowed: String,
+    },
+}
+
+impl fmt::Display for ModeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModeError::Processor { name } => write!(f, "unknown processor `{name}`"),
+            ModeError::Feature { part } => {
+                write!(f, "`{part}` in a target id is none of `xnack+`, `xnack-`, `sramecc+`, `sramecc-`")
+            }
+            ModeError::Twice { feature } => write!(f, "`{feature}` is asked for both on and off"),
+            ModeError::Lacks { processor, mode, allowed } => {
+                write!(f, "{processor} has no `{mode}`; it has {allowed}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ModeError {}
+
+/// A mode, how to see what was said about it, and whether a processor has it.
+struct Mode {
+    name: &'static str,
+    said: fn(&Modes) -> bool,
+    exists: fn(&Target) -> bool,
+}
+
+const MODES: [Mode; 6] = [
+    Mode { name: "xnack", said: |modes| modes.xnack.is_some(), exists: |t| t.has(Feature::XNACK) },
+    Mode { name: "sramecc", said: |modes| modes.sramecc.is_some(), exists: |t| t.has(Feature::SRAMECC) },
+    Mode { name: "cumode", said: |modes| modes.cumode.is_some(), exists: |t| t.has(Feature::WAVE32) },
+    Mode { name: "tgsplit", said: |modes| modes.tgsplit.is_some(), exists: |t| t.has(Feature::GFX90A) },
+    Mode { name: "wave32", said: |modes| modes.wave_size == Some(32), exists: |t| has_wave_size(t, 32) },
+    Mode { name: "wave64", said: |modes| modes.wave_size == Some(64), exists: |t| has_wave_size(t, 64) },
+];
+
+fn has_wave_size(target: &Target, lanes: u32) -> bool {
+    target.with_wave_size(lanes).is_some()
+}
+
+impl Modes {
+    /// A target id: a processor's name, and settings of its features, as `gfx908:sramecc+:xnack-`. A triple may stand before it,
+    /// with `--` between.
+    ///
+    /// # Errors
+    /// A name or feature that is not known, and one said twice.
+    pub fn of_target_id(text: &str) -> Result<(&'static Target, Modes), ModeError> {
+        let id = text.split_once("--").map_or(text, |(_, id)| id);
+        let mut parts = id.split(':');
+        let name = parts.next().unwrap_or_default();
+        let target = Target::by_name(name).ok_or_else(|| ModeError::Processor { name: name.to_owned() })?;
+        let mut modes = Modes::default();
+        for part in parts {
+            let wrong = || ModeError::Feature { part: part.to_owned() };
+            let (name, on) = match (part.strip_suffix('+'), part.strip_suffix('-')) {
+                (Some(name), _) => (name, true),
+                (_, Some(name)) => (name, false),
+                _ => return Err(wrong()),
+            };
+            match name {
+                "xnack" => set("xnack", &mut modes.xnack, on)?,
+                "sramecc" => set("sramecc", &mut modes.sramecc, on)?,
+                _ => return Err(wrong()),
+            }
+        }
+        Ok((target, modes))
+    }
+
+    /// What these modes say, and where they say nothing, the others.
+    ///
+    /// # Errors
+    /// A mode that the two say differently.
+    pub fn and(mut self, other: &Modes) -> Result<Modes, ModeError> {
+        let both = [
+            ("xnack", &mut self.xnack, other.xnack),
+            ("sramecc", &mut self.sramecc, other.sramecc),
+            ("cumode", &mut self.cumode, other.cumode),
+            ("tgsplit", &mut self.tgsplit, other.tgsplit),
+        ];
+        for (name, mine, theirs) in both {
+            if let Some(on) = theirs {
+                set(name, mine, on)?;
+            }
+        }
+        if self.wave_size.is_some() && other.wave_size.is_some() && self.wave_size != other.wave_size {
+            return Err(ModeError::Twice { feature: "wave32" });
+        }
+        self.wave_size = self.wave_size.or(other.wave_size);
+        Ok(self)
+    }
+
+    /// The processor in these modes, for that version of code objects.
+    ///
+    /// # Errors
+    /// A mode that the processor does not have.
+    pub fn on(&self, target: &'static Target, version: CodeObjectVersion) -> Result<Subtarget, ModeError> {
+        if let Some(mode) = MODES.iter().find(|mode| (mode.said)(self) && !(mode.exists)(target)) {
+            return Err(ModeError::Lacks {
+                processor: target.name,
+                mode: mode.name,
+                allowed: allowed(target),
+            });
+        }
+        let lanes = self.wave_size.unwrap_or(target.wave_size);
+        let target = target.with_wave_size(lanes).unwrap_or(target);
+        let usual = Subtarget::new(target).with_version(version);
+        Ok(Subtarget {
+            xnack: self.xnack.map_or(usual.xnack, Setting::of),
+            sramecc: self.sramecc.map_or(usual.sramecc, Setting::of),
+            cumode: self.cumode.unwrap_or(usual.cumode),
+            tgsplit: self.tgsplit.unwrap_or(usual.tgsplit),
+            ..usual
+        })
+    }
+}
+
+/// The modes that a processor has, in words.
+fn allowed(target: &Target) -> String {
+    let names: Vec<String> =
+        MODES.iter().filter(|mode| (mode.exists)(target)).map(|mode| format!("`{}`", mode.name)).collect();
+    names.join(", ")
+}
+
+fn set(feature: &'static str, place: &mut Option<bool>, on: bool) -> Result<(), ModeError> {
+    match place.replace(on) {
+        Some(before) if before != on => Err(ModeError::Twice { feature }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use CodeObjectVersion::{V3, V4};
+
+    fn subtarget(id: &str, version: CodeObjectVersion) -> Result<String, String> {
+        let (target, modes) = Modes::of_target_id(id).map_err(|error| error.to_string())?;
+        modes.on(target, version).map(|subtarget| subtarget.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ids() {
+        let ok = |id, version| subtarget(id, version).unwrap();
+        assert_eq!(ok("gfx906", V4), "gfx906");
+        assert_eq!(ok("gfx906", V3), "gfx906:sramecc-:xnack-");
+        assert_eq!(ok("gfx902", V3), "gfx902:xnack+");
+        assert_eq!(ok("gfx908:xnack+", V3), "gfx908:sramecc+:xnack+");
+        assert_eq!(ok("gfx908:sramecc+:xnack-", V4), "gfx908:sramecc+:xnack-");
+        assert_eq!(ok("amdgcn-amd-amdhsa--gfx90a:xnack-", V4), "gfx90a:xnack-");
+        assert_eq!(ok("hawaii", V4), "gfx701");
+    }
+
+    #[test]
+    fn wrong_ids() {
+        let wrong = |id| subtarget(id, V4).unwrap_err();
+        assert_eq!(wrong("gfx9999"), "unknown processor `gfx9999`");
+        assert_eq!(
+            wrong("gfx906:xnack"),
+            "`xnack` in a target id is none of `xnack+`, `xnack-`, `sramecc+`, `sramecc-`"
+        );
+        assert_eq!(wrong("gfx906:xnack+:xnack-"), "`xnack` is asked for both on and off");
+        assert_eq!(wrong("gfx600:xnack+"), "gfx600 has no `xnack`; it has `wave64`");
+        assert_eq!(
+            wrong("gfx1030:sramecc-"),
+            "gfx1030 has no `sramecc`; it has `cumode`, `wave32`, `wave64`"
+        );
+    }
+
+    #[test]
+    fn switches_add_to_ids() {
+        let wave64 = Modes { wave_size: Some(64), cumode: Some(true), ..Modes::default() };
+        let gfx1010 = Target::by_name("gfx1010").unwrap();
+        let subtarget = wave64.on(gfx1010, V4).unwrap();
+        assert_eq!((subtarget.wave_size, subtarget.cumode), (64, true));
+        assert!(
+            !Modes::default().on(gfx1010, V4).unwrap().cumode,
+            "work-group processor mode is the default"
+        );
+        let xnack = |on| Modes { xnack: Some(on), ..Modes::default() };
+        assert_eq!(xnack(true).and(&wave64).unwrap(), Modes { xnack: Some(true), ..wave64 });
+        assert!(xnack(true).and(&xnack(false)).is_err());
+        assert!(Modes { wave_size: Some(32), ..Modes::default() }.and(&wave64).is_err());
+    }
+}
