@@ -62,7 +62,9 @@ pub use frontend::{Diagnostic, Diagnostics, Severity, SourceText, explain};
 pub use ir;
 /// The machine: processors, instructions, machine code as an [`Observer`] sees it.
 pub use isa;
-pub use isa::{CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, TARGETS, Target};
+pub use isa::{
+    CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, TARGETS, Target, combinations,
+};
 pub use isa::{Occupancy, OccupancyLimit};
 pub use limits::{Limits, Resource};
 pub use options::{OptLevel, Options};

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 fn run(target: &str, seeds: std::ops::Range<u64>) {
     let config = Config {
-        target: Target::by_name(target).unwrap(),
+        target: Target::by_name(target).unwrap().into(),
         levels: vec![OptLevel::O0, OptLevel::O2],
         verify: true,
         shrink: true,
@@ -37,7 +37,7 @@ fn gfx900() {
 #[test]
 fn large() {
     let config = Config {
-        target: Target::by_name("gfx906").unwrap(),
+        target: Target::by_name("gfx906").unwrap().into(),
         levels: vec![OptLevel::O0, OptLevel::O2],
         verify: true,
         shrink: false,

@@ -67,13 +67,14 @@ impl Output {
     }
 }
 
-/// What the kernel writes, by the interpreter.
-pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape) -> Result<Vec<u8>, String> {
+/// What the kernel writes, by the interpreter, with waves of that many lanes.
+pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape, lanes: u32) -> Result<Vec<u8>, String> {
     let output = Output::new(shape);
     let mut memory = Memory::new();
     let out = memory.alloc(output.size);
     let input = memory.alloc_bytes(input());
-    let interp = Interp::new(module, &mut memory);
+    let mut interp = Interp::new(module, &mut memory);
+    interp.wave_size = lanes;
     let dispatch = ir::interp::Dispatch {
         kernel,
         grid: shape.grid,

@@ -12,7 +12,7 @@ mod shrink;
 pub mod types;
 
 use generate::{Size, generate};
-use kernc::{Compiler, OptLevel, Options, Target};
+use kernc::{Compiler, OptLevel, Options, Subtarget};
 use launch::{emulate, interpret};
 use program::{Program, Shape};
 use std::fmt;
@@ -41,8 +41,8 @@ impl fmt::Display for Failure {
 /// What is compiled and compared.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Processor.
-    pub target: &'static Target,
+    /// Processor, and its modes.
+    pub target: Subtarget,
     /// Optimisation levels.
     pub levels: Vec<OptLevel>,
     /// Verify between passes, check the register allocation and the final code.
@@ -85,8 +85,10 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
     let module = frontend::compile("test.k", source, &frontend)
         .map_err(|diagnostics| format!("frontend: {}", diagnostics.render(false)))?;
     let mut expected = Vec::new();
+    let lanes = config.target.wave_size;
     for kernel in kernels {
-        expected.push(interpret(&module, kernel, shape).map_err(|error| format!("interpreter: {error}"))?);
+        expected
+            .push(interpret(&module, kernel, shape, lanes).map_err(|error| format!("interpreter: {error}"))?);
     }
     for &level in &config.levels {
         let options = Options { opt_level: level, verify: config.verify, ..Options::default() };
@@ -97,7 +99,7 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
             Err(error) => return Err(format!("compiler {level:?}: {error}")),
         };
         for (kernel, expected) in kernels.iter().zip(&expected) {
-            let optimised = interpret(&optimised.0, kernel, shape)
+            let optimised = interpret(&optimised.0, kernel, shape, lanes)
                 .map_err(|error| format!("interpreter after {level:?}: {error}"))?;
             compare(expected, &optimised, &format!("optimiser {level:?}"))?;
             let emulated = emulate(config.mode, object.bytes(), kernel, shape)

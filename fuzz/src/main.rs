@@ -4,7 +4,7 @@ use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
 use fuzz::{Config, check};
-use kernc::{OptLevel, Target};
+use kernc::{CodeObjectVersion, OptLevel, Subtarget, TARGETS, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
 
@@ -17,9 +17,9 @@ struct Args {
     /// Number of programs.
     #[arg(long, default_value_t = 2000)]
     count: u64,
-    /// Processor.
-    #[arg(long, default_value = "gfx906")]
-    mcpu: String,
+    /// Processors, of which programs take turns, each in all of its modes; `all` is for every one that is compiled for.
+    #[arg(long, default_value = "gfx906", value_delimiter = ',')]
+    mcpu: Vec<String>,
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
@@ -69,12 +69,15 @@ fn main() -> ExitCode {
         print!("// grid {x} {y} {z}\n{}", program.source());
         return ExitCode::SUCCESS;
     }
-    let Some(target) = Target::by_name(&args.mcpu) else {
-        eprintln!("error: unknown processor `{}`", args.mcpu);
-        return ExitCode::from(2);
+    let targets = match targets(&args.mcpu) {
+        Ok(targets) => targets,
+        Err(unknown) => {
+            eprintln!("error: unknown processor `{unknown}`");
+            return ExitCode::from(2);
+        }
     };
-    let config = Config {
-        target,
+    let config = |seed: u64| Config {
+        target: targets[(seed % targets.len() as u64) as usize],
         levels: match large {
             true => vec![OptLevel::O0, OptLevel::O2],
             false => vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
@@ -87,7 +90,7 @@ fn main() -> ExitCode {
     let mut failures = 0;
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
     for chunk in seeds.chunks(64) {
-        let failed: Vec<_> = chunk.par_iter().filter_map(|&seed| check(seed, &config).err()).collect();
+        let failed: Vec<_> = chunk.par_iter().filter_map(|&seed| check(seed, &config(seed)).err()).collect();
         for failure in &failed {
             println!("{failure}");
         }
@@ -98,4 +101,21 @@ fn main() -> ExitCode {
     }
     println!("{} programs, {failures} failures", args.count);
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The processors of those names in all of their modes.
+fn targets(names: &[String]) -> Result<Vec<Subtarget>, String> {
+    let mut all = Vec::new();
+    for name in names {
+        let list = match (name.as_str(), Target::by_name(name)) {
+            ("all", _) => TARGETS.to_vec(),
+            (_, Some(target)) => vec![target],
+            (_, None) => return Err(name.clone()),
+        };
+        for target in list {
+            let modes = kernc::combinations(target);
+            all.extend(modes.iter().filter_map(|modes| modes.on(target, CodeObjectVersion::default()).ok()));
+        }
+    }
+    Ok(all)
 }

@@ -96,6 +96,19 @@ const GFX9: Addressing = Addressing { scratch_checks_base: false, ..GFX8 };
 const GFX10: Addressing = GFX9;
 
 impl Addressing {
+    /// The offset of a scalar load as its field has it, if the instruction can express that many bytes.
+    pub const fn scalar_field(&self, bytes: i64) -> Option<i32> {
+        let field = bytes / self.scalar.unit as i64;
+        let literal = self.scalar_literal && 0 <= field && field <= i32::MAX as i64;
+        let fits = self.scalar.contains(bytes) || literal && self.scalar_bytes(field as i32) == bytes;
+        if fits { Some(field as i32) } else { None }
+    }
+
+    /// The bytes that the offset field of a scalar load stands for.
+    pub const fn scalar_bytes(&self, field: i32) -> i64 {
+        field as i64 * self.scalar.unit as i64
+    }
+
     /// The facts of a processor.
     pub const fn of(target: &Target) -> Addressing {
         let column = match target.generation {
@@ -135,6 +148,20 @@ mod tests {
         assert_eq!(gfx906.flat, Some(Offsets { min: 0, max: 4095, unit: 1 }));
         assert_eq!(gfx1010.global, Some(Offsets { min: -2048, max: 2047, unit: 1 }));
         assert!(gfx803.lds_needs_m0 && !gfx906.lds_needs_m0);
+    }
+
+    #[test]
+    fn offsets_of_scalar_loads() {
+        let field = |name, bytes| Addressing::of(Target::by_name(name).unwrap()).scalar_field(bytes);
+        assert_eq!(
+            [field("gfx600", 1020), field("gfx600", 1024), field("gfx600", 6)],
+            [Some(255), None, None]
+        );
+        assert_eq!(
+            [field("gfx700", 1024), field("gfx700", -4), field("gfx700", 1 << 40)],
+            [Some(256), None, None]
+        );
+        assert_eq!([field("gfx803", 1024), field("gfx803", 1 << 20)], [Some(1024), None]);
     }
 
     #[test]

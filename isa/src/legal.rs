@@ -69,8 +69,9 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
         }
         match operand {
             Operand::Literal(_) | Operand::Reloc(_) | Operand::Inline(INV_2PI) => literals += 1,
-            Operand::Imm(bytes) if spec.kind == Kind::SmemOffset => {
-                if !target.addressing.scalar.contains(bytes.into()) {
+            Operand::Imm(field) if spec.kind == Kind::SmemOffset => {
+                let addressing = &target.addressing;
+                if addressing.scalar_field(addressing.scalar_bytes(field)).is_none() {
                     return Some(Illegal::Offset);
                 }
             }

@@ -53,5 +53,5 @@ pub use spare::Spare;
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};
 pub use target::{Feature, Generation, PROCESSORS, TARGETS, Target};
-pub use target_id::{ModeError, Modes};
+pub use target_id::{ModeError, Modes, combinations};
 pub use wait::{Counter, Counts, WaitCount, WaitInst};

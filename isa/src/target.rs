@@ -201,6 +201,13 @@ impl Target {
         [&PROCESSORS[number], &WAVE64[number]].into_iter().find(|target| target.wave_size == lanes)
     }
 
+    /// SGPRs that code can have by number beside VCC, FLAT_SCRATCH and XNACK_MASK. Those lie among the addressable ones up to GFX7
+    /// and where every wave gets 96 (LLVM refuses what is beyond).
+    pub const fn allocatable_sgprs(&self) -> u32 {
+        let among = self.generation as u8 <= Generation::Gfx7 as u8 || self.has(Feature::SGPR_INIT_BUG);
+        if among { self.addressable_sgprs - self.extra_sgprs } else { self.addressable_sgprs }
+    }
+
     /// Dwords of a mask with a bit for each lane.
     pub const fn mask_dwords(&self) -> u8 {
         (self.wave_size / 32) as u8
@@ -213,7 +220,18 @@ impl Target {
 }
 
 /// Every processor kernc compiles for.
-pub static TARGETS: [&Target; 7] = [
+pub static TARGETS: [&Target; 29] = [
+    find((7, 0, 0)),
+    find((7, 0, 1)),
+    find((7, 0, 2)),
+    find((7, 0, 3)),
+    find((7, 0, 4)),
+    find((7, 0, 5)),
+    find((8, 0, 1)),
+    find((8, 0, 2)),
+    find((8, 0, 3)),
+    find((8, 0, 5)),
+    find((8, 1, 0)),
     find((9, 0, 0)),
     find((9, 0, 2)),
     find((9, 0, 4)),
@@ -221,4 +239,15 @@ pub static TARGETS: [&Target; 7] = [
     find((9, 0, 8)),
     find((9, 0, 9)),
     find((9, 0, 12)),
+    find((10, 1, 0)),
+    find((10, 1, 1)),
+    find((10, 1, 2)),
+    find((10, 1, 3)),
+    find((10, 3, 0)),
+    find((10, 3, 1)),
+    find((10, 3, 2)),
+    find((10, 3, 3)),
+    find((10, 3, 4)),
+    find((10, 3, 5)),
+    find((10, 3, 6)),
 ];

@@ -166,6 +166,34 @@ impl Modes {
     }
 }
 
+/// Every combination of the modes that a processor has, each said.
+pub fn combinations(target: &Target) -> Vec<Modes> {
+    let exists = |name: &str| MODES.iter().any(|mode| mode.name == name && (mode.exists)(target));
+    let mut all = vec![Modes::default()];
+    let flags: [(&str, fn(&mut Modes, bool)); 4] = [
+        ("xnack", |modes, on| modes.xnack = Some(on)),
+        ("sramecc", |modes, on| modes.sramecc = Some(on)),
+        ("cumode", |modes, on| modes.cumode = Some(on)),
+        ("tgsplit", |modes, on| modes.tgsplit = Some(on)),
+    ];
+    for (_, say) in flags.iter().filter(|(name, _)| exists(name)) {
+        all = both(&all, |modes, second| say(modes, second));
+    }
+    all = both(&all, |modes, second| modes.wave_size = Some(if second { 64 } else { 32 }));
+    all.retain(|modes| modes.wave_size.is_some_and(|lanes| has_wave_size(target, lanes)));
+    all
+}
+
+/// Each of the list in two ways.
+fn both(list: &[Modes], say: impl Fn(&mut Modes, bool)) -> Vec<Modes> {
+    let one = |(modes, second): (&Modes, bool)| {
+        let mut modes = *modes;
+        say(&mut modes, second);
+        modes
+    };
+    list.iter().flat_map(|modes| [(modes, false), (modes, true)]).map(one).collect()
+}
+
 /// The modes that a processor has, in words.
 fn allowed(target: &Target) -> String {
     let names: Vec<String> =
@@ -216,6 +244,21 @@ mod tests {
             wrong("gfx1030:sramecc-"),
             "gfx1030 has no `sramecc`; it has `cumode`, `wave32`, `wave64`"
         );
+    }
+
+    #[test]
+    fn every_combination_is_accepted_once() {
+        for (name, count) in
+            [("gfx600", 1), ("gfx803", 1), ("gfx900", 2), ("gfx906", 4), ("gfx90a", 8), ("gfx1010", 8)]
+        {
+            let target = Target::by_name(name).unwrap();
+            let all = combinations(target);
+            assert_eq!(all.len(), count, "{name}");
+            for (n, modes) in all.iter().enumerate() {
+                assert!(modes.on(target, V4).is_ok(), "{name} {modes:?}");
+                assert!(!all[..n].contains(modes), "{name} {modes:?}");
+            }
+        }
     }
 
     #[test]

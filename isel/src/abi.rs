@@ -140,7 +140,8 @@ impl Lower<'_> {
 
     fn packet_dword(&mut self, dst: Operand, offset: i32) {
         let packet = self.abi_input(AbiInput::DispatchPtr);
-        self.emit_raw(Role::ScalarLoadB32, &[dst, packet, Operand::Imm(offset)]);
+        let field = self.target.addressing.scalar_field(offset.into()).unwrap_or(0);
+        self.emit_raw(Role::ScalarLoadB32, &[dst, packet, Operand::Imm(field)]);
     }
 
     /// 16-bit fields of the packet.

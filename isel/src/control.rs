@@ -178,23 +178,31 @@ impl Lower<'_> {
             return cleared + self.branch_to(body, targets[0]);
         }
         let keep = (near == then) != flip;
-        match node.save {
-            Some(save) => {
-                let save = self.lanes(save);
-                let op = if keep { MaskOp::AndSaveExec } else { MaskOp::AndNotSaveExec };
-                self.push_mask(op, &[save, mask]);
-            }
-            None => {
-                let (op, exec) = (if keep { MaskOp::And } else { MaskOp::AndNot }, self.masks.exec());
-                self.push_mask(op, &[exec, exec, mask]);
-            }
-        }
-        let mut group = 1;
+        let save = node.save.map(|save| self.lanes(save));
+        let mut group = self.narrow_exec(save, mask, keep);
         if let Some(skip) = targets[1] {
             self.push(MachInst::new(op::S_CBRANCH_EXECZ, &[Operand::Block(skip)]));
             group += 1;
         }
         group + self.branch_to(body, targets[0])
+    }
+
+    /// Leaves the lanes active that are in the mask, or with `keep` unset those that are not. What was active before is saved, if
+    /// somebody wants it. Returns the number of instructions.
+    fn narrow_exec(&mut self, save: Option<Operand>, mask: Operand, keep: bool) -> u32 {
+        let mut group = 1;
+        if let Some(save) = save {
+            let op = if keep { MaskOp::AndSaveExec } else { MaskOp::AndNotSaveExec };
+            if self.masks.opcode(op).row().code(self.target).is_some() {
+                self.push_mask(op, &[save, mask]);
+                return group;
+            }
+            self.push_mask(MaskOp::Mov, &[save, self.masks.exec()]);
+            group += 1;
+        }
+        let (op, exec) = (if keep { MaskOp::And } else { MaskOp::AndNot }, self.masks.exec());
+        self.push_mask(op, &[exec, exec, mask]);
+        group
     }
 
     /// Whether no inactive lane is in the mask of the condition: the vector unit compares in this block, which leaves

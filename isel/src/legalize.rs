@@ -158,9 +158,13 @@ impl Legalizer<'_> {
         match row.family {
             Family::Smem => {
                 let Some(n) = find(Kind::SmemOffset) else { return Ok(false) };
-                let Operand::Imm(bytes @ 0..) = inst.ops[n] else { return Ok(false) };
+                let Operand::Imm(field @ 0..) = inst.ops[n] else { return Ok(false) };
+                // A register holds bytes on every processor.
+                let Ok(bytes) = u32::try_from(self.target.addressing.scalar_bytes(field)) else {
+                    return Ok(false);
+                };
                 inst.ops[n] = self.temp(RegClass::Sgpr, 1);
-                let copy = MachInst::new(op::COPY, &[inst.ops[n], Operand::int(bytes)]);
+                let copy = MachInst::new(op::COPY, &[inst.ops[n], Operand::int(bytes as i32)]);
                 self.put(MachInst { loc: self.loc, ..copy })?;
                 return Ok(true);
             }

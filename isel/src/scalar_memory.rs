@@ -128,16 +128,17 @@ impl Lower<'_> {
         let regs: SmallVec<[VReg; 16]> = dwords.iter().map(|&(_, reg)| reg).collect();
         let dst = self.out.tuple(&regs);
         let mut pointer = self.sgpr(base);
-        let mut offset = dwords[0].0;
-        if !self.target.addressing.scalar.contains(offset) {
+        let offset = dwords[0].0;
+        let field = self.target.addressing.scalar_field(offset);
+        if field.is_none() {
             let sum = self.stemp(2);
             let parts = [Operand::int(offset as i32), Operand::int((offset >> 32) as i32)];
             let halves = [self.dword(pointer, 0), self.dword(pointer, 1)];
             self.scalar_add64(sum, halves, parts);
             pointer = sum;
-            offset = 0;
         }
-        self.push_mem(role, &[dst, pointer, Operand::Imm(offset as i32)], 0, ModFlags::empty(), id);
+        let operands = [dst, pointer, Operand::Imm(field.unwrap_or(0))];
+        self.push_mem(role, &operands, 0, ModFlags::empty(), id);
     }
 }
 

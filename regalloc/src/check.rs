@@ -291,7 +291,7 @@ pub fn check(original: &MachFunc, final_: &MachFunc, target: &Subtarget) -> Resu
         original: &original,
         final_,
         target,
-        facts: Facts::new(&original),
+        facts: Facts::new(&original, target),
         lanes: FxHashSet::default(),
         entry: vec![[None, None]; final_.blocks.len()],
     };
@@ -307,7 +307,7 @@ impl Checker<'_> {
     /// Collects the VGPRs of spilled SGPRs, and makes sure that nothing else uses them.
     fn find_lanes(&mut self) -> Result<(), CheckError> {
         for inst in self.final_.blocks.values().flat_map(|block| &block.insts) {
-            if let (op::V_WRITELANE_B32, true, Operand::Reg(range)) =
+            if let (op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2, true, Operand::Reg(range)) =
                 (inst.op, self.inserted(inst), inst.ops[0])
             {
                 self.lanes.insert(range.first.0);
@@ -316,7 +316,7 @@ impl Checker<'_> {
         for (block, data) in self.final_.blocks.iter() {
             for (index, inst) in data.insts.iter().enumerate() {
                 let inserted = self.inserted(inst);
-                if inserted && inst.op == op::V_WRITELANE_B32 {
+                if inserted && matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2) {
                     continue;
                 }
                 // The allocator's copies may read them: an input can be there before the first lane is written.
@@ -608,7 +608,7 @@ impl Checker<'_> {
         }
         let aligned = first.is_multiple_of(u16::from(sgpr_align(range.len)));
         let vcc = first >= Reg::VCC.0 && end <= Reg::VCC.0 + 2;
-        aligned && (u32::from(end) <= self.target.addressable_sgprs || vcc)
+        aligned && (u32::from(end) <= self.target.allocatable_sgprs() || vcc)
     }
 
     /// An instruction of the allocator.
@@ -635,13 +635,13 @@ impl Checker<'_> {
                 state.set(b, in_a);
                 Ok(())
             }
-            op::V_WRITELANE_B32 => {
+            op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2 => {
                 let values = state.get(Place::Reg(range(1)?.first.0));
                 state.set(Place::Reg(range(0)?.first.0), Values::new());
                 state.set(Place::Lane(range(0)?.first.0, lane(2)?), values);
                 Ok(())
             }
-            op::V_READLANE_B32 => {
+            op::V_READLANE_B32 | op::V_READLANE_B32_VOP2 => {
                 let values = state.get(Place::Lane(range(1)?.first.0, lane(2)?));
                 state.set(Place::Reg(range(0)?.first.0), values);
                 Ok(())
@@ -728,11 +728,11 @@ impl Checker<'_> {
         state: &mut State,
         pending: &Pending,
     ) -> Result<(), Problem> {
-        let Operand::Imm(offset) = inst.ops[2] else { return Err(Problem::Inserted) };
+        let Operand::Imm(field) = inst.ops[2] else { return Err(Problem::Inserted) };
         let (low, high) = (state.get(Place::Reg(pointer.0)), state.get(Place::Reg(pointer.0 + 1)));
         for i in 0..dst.len {
             let pairs = low.iter().flat_map(|&low| high.iter().map(move |&high| [low, high]));
-            let facts = pairs.map(|pointer| Fact::Load(pointer, offset + 4 * i32::from(i)));
+            let facts = pairs.map(|pointer| Fact::Load(pointer, self.facts.distance(field, i)));
             let known = facts.filter_map(|fact| self.facts.known(fact));
             let known: Values = known.flat_map(|fact| pending.names(fact)).collect();
             state.set(Place::Reg(dst.first.0 + u16::from(i)), known);

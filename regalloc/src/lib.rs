@@ -163,7 +163,7 @@ pub fn run(
 ) -> Result<Stats, AllocError> {
     let mut stats = Stats::default();
     let budget = [
-        options.budget_sgprs.unwrap_or(target.addressable_sgprs).min(target.addressable_sgprs),
+        options.budget_sgprs.unwrap_or(u32::MAX).min(target.allocatable_sgprs()),
         options.budget_vgprs.unwrap_or(target.addressable_vgprs).min(target.addressable_vgprs),
     ];
     let original = options.check.then(|| func.clone());

@@ -6,7 +6,7 @@
 
 use cranelift_entity::EntityRef;
 use isa::table::{Implicit, Role};
-use isa::{MachBlock, MachFunc, MachInst, MemId, Mods, Operand, SyncOrder, VReg, op};
+use isa::{Addressing, MachBlock, MachFunc, MachInst, MemId, Mods, Operand, Subtarget, SyncOrder, VReg, op};
 
 use crate::rewrite::constant_part;
 
@@ -21,7 +21,7 @@ pub(crate) enum Recipe {
     /// A constant.
     Const(Operand),
     /// A dword of constant memory: bytes behind a pointer that the function gets.
-    Load { pointer: [VReg; 2], offset: i32, mem: MemId },
+    Load { pointer: [VReg; 2], bytes: i32, mem: MemId },
     /// Half of the address of a module variable, or of the program counter from which its distance counts.
     Address { index: u32, part: AddressPart },
 }
@@ -52,6 +52,7 @@ pub(crate) struct Recipes {
     /// Addresses of module variables.
     pub addresses: Vec<Address>,
     is_input: Vec<bool>,
+    addressing: Option<Addressing>,
 }
 
 impl Recipes {
@@ -63,8 +64,16 @@ impl Recipes {
             .filter(|recipe| !matches!(recipe, Recipe::Unknown | Recipe::Varies))
     }
 
+    /// The offset operand of a load that is made again.
+    pub fn load_offset(&self, bytes: i32) -> Operand {
+        Operand::Imm(
+            self.addressing.and_then(|addressing| addressing.scalar_field(bytes.into())).unwrap_or(0),
+        )
+    }
+
     /// Reads a function.
-    pub fn find(&mut self, func: &MachFunc) {
+    pub fn find(&mut self, func: &MachFunc, target: &Subtarget) {
+        self.addressing = Some(target.addressing);
         self.of.clear();
         self.of.resize(func.vregs.len(), Recipe::Unknown);
         self.is_input.clear();
@@ -134,13 +143,18 @@ impl Recipes {
                 let mem = &func.mems[mem];
                 mem.order == SyncOrder::NotAtomic && !mem.volatile
             });
-        match (inst.ops[1], inst.ops[2]) {
-            (Operand::Virt(tuple), Operand::Imm(offset)) if plain => match *func.regs(tuple) {
-                [low, high] if self.is_input[low.index()] && self.is_input[high.index()] => {
-                    Recipe::Load { pointer: [low, high], offset: offset + 4 * i32::from(n), mem: inst.mem }
-                }
-                _ => Recipe::Varies,
-            },
+        let (Operand::Virt(tuple), Operand::Imm(field), Some(addressing)) =
+            (inst.ops[1], inst.ops[2], &self.addressing)
+        else {
+            return Recipe::Varies;
+        };
+        let bytes = addressing.scalar_bytes(field) + 4 * i64::from(n);
+        match (func.regs(tuple), i32::try_from(bytes), addressing.scalar_field(bytes)) {
+            (&[low, high], Ok(bytes), Some(_))
+                if plain && self.is_input[low.index()] && self.is_input[high.index()] =>
+            {
+                Recipe::Load { pointer: [low, high], bytes, mem: inst.mem }
+            }
             _ => Recipe::Varies,
         }
     }

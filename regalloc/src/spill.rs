@@ -39,6 +39,8 @@ pub(crate) struct State {
     /// VGPRs whose lanes hold SGPRs, and how many each.
     lanes: Vec<VReg>,
     lanes_each: u32,
+    /// Row of `access::LANE_OPS`.
+    lane_ops: usize,
     scratch: Option<Scratch>,
     notes: Option<[NoteId; 3]>,
 }
@@ -123,7 +125,7 @@ impl Spiller {
     /// reloads. `false` if there is nothing left to spill; with `only_made`, if that would take a slot.
     pub fn scan(&mut self, func: &mut MachFunc, scene: Scene, room: u32, only_made: bool) -> bool {
         self.fix(func, scene.streams, scene.class);
-        self.recipes.find(func);
+        self.recipes.find(func, scene.target);
         let (fixed, recipes) = (&self.state.fixed, &self.recipes);
         self.scan.run(scene, fixed, recipes, room, &mut self.chosen);
         if only_made && self.chosen.iter().any(|&reg| self.recipes.get(reg).is_none()) {
@@ -137,7 +139,7 @@ impl Spiller {
     /// for that: hundreds of such registers would be needed at once, and cannot be spilled again.
     pub fn thin(&mut self, func: &mut MachFunc, scene: Scene, room: u32) -> bool {
         self.fix(func, scene.streams, scene.class);
-        self.recipes.find(func);
+        self.recipes.find(func, scene.target);
         self.scan.run(scene, &self.state.fixed, &self.recipes, room, &mut self.chosen);
         self.spare_edges(func, scene.class);
         self.mark_chosen(scene);
@@ -199,7 +201,7 @@ impl Spiller {
 
     /// Spills what does not always reside in hardware.
     pub fn reside(&mut self, func: &mut MachFunc, scene: Scene, flow: &Flow, budget: &Budget) -> bool {
-        self.recipes.find(func);
+        self.recipes.find(func, scene.target);
         self.chosen.clear();
         // A parameter that nobody reads has no range, so it must not have a slot.
         let chosen = |reg: &u32| budget.is_spilled(*reg) && !scene.groups.range_of(*reg).is_empty();

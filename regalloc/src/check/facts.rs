@@ -7,7 +7,7 @@ use super::Value;
 use crate::stream::{SGPR, VGPR, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use isa::{MachFunc, MachInst, Mods, Operand, SyncOrder, op};
+use isa::{Addressing, MachFunc, MachInst, Mods, Operand, Subtarget, SyncOrder, op};
 use rustc_hash::FxHashMap;
 
 /// What a register holds.
@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 pub(super) enum Fact {
     /// A constant dword.
     Const(Operand),
-    /// A dword at an offset from a pointer, low and high half.
-    Load([Value; 2], i32),
+    /// A dword at a distance in bytes from a pointer, low and high half.
+    Load([Value; 2], i64),
     /// Half of a 64-bit address: a distance added to the program counter.
     Address(Operand),
 }
@@ -31,10 +31,11 @@ pub(super) struct Facts {
     /// Registers that hold a program counter, and those behind which constants are loaded.
     pub counters: Vec<Value>,
     pub pointers: Vec<bool>,
+    addressing: Addressing,
 }
 
 impl Facts {
-    pub fn new(func: &MachFunc) -> Facts {
+    pub fn new(func: &MachFunc, target: &Subtarget) -> Facts {
         let count = func.vregs.len();
         let mut facts = Facts {
             numbers: FxHashMap::default(),
@@ -42,6 +43,7 @@ impl Facts {
             varies: vec![false; count],
             counters: Vec::new(),
             pointers: vec![false; count],
+            addressing: target.addressing,
         };
         let mut is_input = vec![false; count];
         func.inputs.iter().for_each(|&(vreg, _)| is_input[vreg.index()] = true);
@@ -112,7 +114,7 @@ impl Facts {
                 | op::S_LOAD_DWORDX4
                 | op::S_LOAD_DWORDX8
                 | op::S_LOAD_DWORDX16,
-                Operand::Imm(offset),
+                Operand::Imm(field),
             ) if inst.mods == Mods::default() => {
                 let mem = inst.mem.index().map(|mem| func.mems[mem]).unwrap_or_default();
                 let Operand::Virt(tuple) = source else { return None };
@@ -123,10 +125,15 @@ impl Facts {
                 }
                 [low, high].iter().for_each(|half| self.pointers[half.index()] = true);
                 let pointer = [low, high].map(|half| Value::Virtual(half.as_u32()));
-                Some(Fact::Load(pointer, offset + 4 * i32::from(n)))
+                Some(Fact::Load(pointer, self.distance(field, n)))
             }
             _ => None,
         }
+    }
+
+    /// How far behind the pointer dword `n` of a scalar load is.
+    pub fn distance(&self, field: i32, n: u8) -> i64 {
+        self.addressing.scalar_bytes(field) + 4 * i64::from(n)
     }
 
     /// The value of a register: registers with one fact are one value.

@@ -6,9 +6,14 @@ use crate::remake::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
 use isa::{
-    Abi, AbiInput, MachFunc, MachInst, Mods, Note, NoteId, Operand, Reg, RegClass, Subtarget, VReg, op,
+    Abi, AbiInput, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass, Subtarget, VReg,
+    op,
 };
 use smallvec::SmallVec;
+
+/// What reads and writes a lane; GFX6 and GFX7 have it as VOP2.
+const LANE_OPS: [[Opcode; 2]; 2] =
+    [[op::V_READLANE_B32, op::V_WRITELANE_B32], [op::V_READLANE_B32_VOP2, op::V_WRITELANE_B32_VOP2]];
 
 /// Where a spilled register is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +74,8 @@ impl Spiller {
         if scene.class == SGPR {
             func.spilled.sgprs = count;
             self.state.lanes_each = scene.target.wave_size;
+            let has = |ops: &[Opcode; 2]| ops[0].row().code(scene.target).is_some();
+            self.state.lane_ops = LANE_OPS.iter().position(has).unwrap_or(0);
             while (self.state.lanes.len() as u32) * self.state.lanes_each < count {
                 let lanes = self.new_vreg(func, VGPR);
                 self.state.lanes.push(lanes);
@@ -153,10 +160,11 @@ impl Spiller {
             let each = self.state.lanes_each;
             let lanes = func.tuple(&[self.state.lanes[(slot / each) as usize]]);
             let lane = Operand::int((slot % each) as i32);
+            let [read, write] = LANE_OPS[self.state.lane_ops];
             if load {
-                MachInst::new(op::V_READLANE_B32, &[data, lanes, lane])
+                MachInst::new(read, &[data, lanes, lane])
             } else {
-                MachInst::new(op::V_WRITELANE_B32, &[lanes, data, lane])
+                MachInst::new(write, &[lanes, data, lane])
             }
         } else {
             let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
@@ -208,19 +216,19 @@ impl Spiller {
                 self.body.push(self.noted(MachInst::new(op::COPY, &[dst, constant]), REMAKE));
                 1
             }
-            Some(Recipe::Load { pointer, offset, mem }) => {
-                let next = |n: usize| Recipe::Load { pointer, offset: offset + 4 * n as i32, mem };
+            Some(Recipe::Load { pointer, bytes, mem }) => {
+                let next = |n: usize| Recipe::Load { pointer, bytes: bytes + 4 * n as i32, mem };
                 let same = |n: &usize| {
                     wanted.get(*n).is_some_and(|(of, _)| self.recipes.get(of.as_u32()) == Some(next(*n)))
                 };
                 let (opcode, count) = match (1..4).take_while(same).count() {
-                    3 if offset % 8 == 0 => (op::S_LOAD_DWORDX4, 4),
-                    1.. if offset % 8 == 0 => (op::S_LOAD_DWORDX2, 2),
+                    3 if bytes % 8 == 0 => (op::S_LOAD_DWORDX4, 4),
+                    1.. if bytes % 8 == 0 => (op::S_LOAD_DWORDX2, 2),
                     _ => (op::S_LOAD_DWORD, 1),
                 };
                 let regs: SmallVec<[VReg; 4]> = wanted[..count].iter().map(|&(_, into)| into).collect();
                 let (dst, pointer) = (func.tuple(&regs), func.tuple(&pointer));
-                let load = MachInst::new(opcode, &[dst, pointer, Operand::Imm(offset)]);
+                let load = MachInst::new(opcode, &[dst, pointer, self.recipes.load_offset(bytes)]);
                 self.body.push(self.noted(MachInst { mem, ..load }, REMAKE));
                 count
             }
