@@ -60,10 +60,17 @@ fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 18] {
 
 /// The descriptor, its entry left to a relocation.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
-    let target = &program.target;
+    let (target, func) = (&program.target, kernel.func);
     let mut out = fields::defaults(target, target.cumode);
     for (field, value) in settings(program, kernel) {
         field.set(&mut out, value.into());
+    }
+    // No accumulation register is used: they begin behind the others.
+    let accumulation = (func.vgprs.max(1).div_ceil(4) - 1).into();
+    for (field, value) in [(fields::ACCUM_OFFSET, accumulation), (fields::TG_SPLIT, target.tgsplit.into())] {
+        if field.on.has(target) {
+            field.set(&mut out, value);
+        }
     }
     let too_many = |error: fields::TooMany| EmitError::Container(format!("{}: {error}", kernel.func.name));
     registers(target, kernel.func).set(target, &mut out).map_err(too_many)?;
@@ -82,6 +89,9 @@ pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), 
         }
     }
     let _ = writeln!(out, "\t\t.amdhsa_next_free_vgpr {vgprs}\n\t\t.amdhsa_next_free_sgpr {sgprs}");
+    if fields::ACCUM_OFFSET.on.has(target) {
+        let _ = writeln!(out, "\t\t.amdhsa_accum_offset {}", (fields::ACCUM_OFFSET.get(&bytes) + 1) * 4);
+    }
     // Both are reserved unless the source says otherwise.
     for (name, reserved) in [("vcc", vcc), ("flat_scratch", flat_scratch)] {
         if !reserved {

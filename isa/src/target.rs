@@ -208,6 +208,11 @@ impl Target {
         if among { self.addressable_sgprs - self.extra_sgprs } else { self.addressable_sgprs }
     }
 
+    /// VGPRs that most instructions can name: not the accumulation registers of gfx90a's file.
+    pub const fn allocatable_vgprs(&self) -> u32 {
+        if self.addressable_vgprs < 256 { self.addressable_vgprs } else { 256 }
+    }
+
     /// Dwords of a mask with a bit for each lane.
     pub const fn mask_dwords(&self) -> u8 {
         (self.wave_size / 32) as u8
@@ -220,7 +225,7 @@ impl Target {
 }
 
 /// Every processor kernc compiles for.
-pub static TARGETS: [&Target; 29] = [
+pub static TARGETS: [&Target; 30] = [
     find((7, 0, 0)),
     find((7, 0, 1)),
     find((7, 0, 2)),
@@ -238,6 +243,7 @@ pub static TARGETS: [&Target; 29] = [
     find((9, 0, 6)),
     find((9, 0, 8)),
     find((9, 0, 9)),
+    find((9, 0, 10)),
     find((9, 0, 12)),
     find((10, 1, 0)),
     find((10, 1, 1)),

@@ -4,15 +4,31 @@ use crate::class::Home;
 use crate::lower::Lower;
 use crate::mask::ALL_LANES;
 use crate::roles::Role;
-use ir::{Inst, Op, Pos, Value};
+use ir::{Function, Inst, InstData, Op, Pos, Value};
 use isa::abi::AbiInput;
-use isa::{Abi, Operand, RegClass, VReg};
+use isa::{Abi, Feature, Operand, RegClass, Subtarget, VReg};
 use smallvec::SmallVec;
 
 /// Inputs that were asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     list: SmallVec<[(AbiInput, Operand); 13]>,
+    /// Work-item ids come in one register, ten bits each, and this is the last dimension that is asked for. With the first alone
+    /// there is nothing to take apart.
+    packed: Option<u8>,
+}
+
+impl Inputs {
+    /// None asked for yet.
+    pub fn new(func: &Function, target: &Subtarget) -> Inputs {
+        let dimension = |data: &InstData| match data.op {
+            Op::Pos(Pos::LocalId(d) | Pos::GlobalId(d)) => d,
+            _ => 0,
+        };
+        let packs = target.has(Feature::GFX90A);
+        let last = if packs { func.insts.values().map(dimension).max().unwrap_or(0) } else { 0 };
+        Inputs { packed: (last > 0).then_some(last), ..Inputs::default() }
+    }
 }
 
 /// Byte offsets in the dispatch packet (`hsa_kernel_dispatch_packet_t`).
@@ -46,7 +62,9 @@ impl Lower<'_> {
         let Some(Op::Pos(pos)) = self.func.def_op(value) else { return None };
         let input = match pos {
             Pos::GroupId(d) => AbiInput::WorkgroupId(d),
-            Pos::LocalId(d) if self.home(value) != Home::Const => AbiInput::WorkitemId(d),
+            Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
+                AbiInput::WorkitemId(d)
+            }
             Pos::KernargPtr => AbiInput::KernargPtr,
             Pos::DispatchId => AbiInput::DispatchId,
             _ => return None,
@@ -61,7 +79,7 @@ impl Lower<'_> {
             self.abi_input(AbiInput::PrivateSegmentBuffer);
             self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         }
-        let mut abi = Abi::default();
+        let mut abi = Abi { workitem_ids: self.inputs.packed.unwrap_or(0), ..Abi::default() };
         for &(input, _) in &self.inputs.list {
             match input {
                 AbiInput::PrivateSegmentBuffer => abi.private_segment_buffer = true,
@@ -94,6 +112,10 @@ impl Lower<'_> {
             return;
         }
         match pos {
+            Pos::LocalId(d) if self.inputs.packed.is_some() => {
+                let (dst, id) = (self.vgpr_of(result), self.local_id(d));
+                self.copy(dst, id);
+            }
             Pos::GroupId(_) | Pos::LocalId(_) | Pos::KernargPtr | Pos::DispatchId | Pos::WaveSize => {}
             Pos::GlobalId(d) => self.global_id(result, d),
             Pos::LocalSize(d) => self.local_size(result, d),
@@ -126,7 +148,7 @@ impl Lower<'_> {
             self.copy(dst, group);
             return;
         }
-        let local = self.abi_input(AbiInput::WorkitemId(d));
+        let local = self.local_id(d);
         let dst = self.vgpr_of(result);
         if size.is_power_of_two() {
             let shift = Operand::int(size.trailing_zeros() as i32);
@@ -136,6 +158,16 @@ impl Lower<'_> {
             self.emit(Role::SMulI32, &[base, group, Operand::int(size as i32)]);
             self.emit(Role::VAddU32, &[dst, base, local]);
         }
+    }
+
+    /// The work-item id in a dimension.
+    fn local_id(&mut self, d: u8) -> Operand {
+        if self.inputs.packed.is_none() {
+            return self.abi_input(AbiInput::WorkitemId(d));
+        }
+        let (ids, id) = (self.abi_input(AbiInput::WorkitemId(0)), self.vtemp(1));
+        self.emit(Role::VBfeU32, &[id, ids, Operand::int(10 * i32::from(d)), Operand::int(10)]);
+        id
     }
 
     fn packet_dword(&mut self, dst: Operand, offset: i32) {

@@ -210,7 +210,7 @@ fn select_prepared(
         plan,
         out,
         s: scratch,
-        inputs: Inputs::default(),
+        inputs: Inputs::new(func, target),
         block: func.entry(),
         hoist: opts.opt_level >= 2,
         reaches_lds: false,

@@ -24,7 +24,7 @@ use self::facts::{Fact, Facts};
 use self::live::Live;
 use crate::constrain;
 use crate::rewrite;
-use crate::stream::{SGPR, VGPR, class_index, edges, params, sgpr_align};
+use crate::stream::{SGPR, VGPR, class_index, edges, even_vgprs, params, tuple_align};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{AbiInput, Edge, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
@@ -603,10 +603,11 @@ impl Checker<'_> {
     /// Whether a tuple may stand there.
     fn valid(&self, range: RegRange) -> bool {
         let (first, end) = (range.first.0, range.first.0 + u16::from(range.len));
-        if range.first.is_vgpr() {
-            return u32::from(end) <= 256 + self.target.addressable_vgprs;
+        let class = if range.first.is_vgpr() { VGPR } else { SGPR };
+        let aligned = first.is_multiple_of(u16::from(tuple_align(class, range.len, even_vgprs(self.target))));
+        if class == VGPR {
+            return aligned && u32::from(end) <= 256 + self.target.allocatable_vgprs();
         }
-        let aligned = first.is_multiple_of(u16::from(sgpr_align(range.len)));
         let vcc = first >= Reg::VCC.0 && end <= Reg::VCC.0 + 2;
         aligned && (u32::from(end) <= self.target.allocatable_sgprs() || vcc)
     }

@@ -164,7 +164,7 @@ pub fn run(
     let mut stats = Stats::default();
     let budget = [
         options.budget_sgprs.unwrap_or(u32::MAX).min(target.allocatable_sgprs()),
-        options.budget_vgprs.unwrap_or(target.addressable_vgprs).min(target.addressable_vgprs),
+        options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()),
     ];
     let original = options.check.then(|| func.clone());
     constrain::run(func, &mut ctx.body);

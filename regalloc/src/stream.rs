@@ -7,7 +7,9 @@
 use crate::AllocError;
 use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
-use isa::{ArgRange, Edges, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Target, op};
+use isa::{
+    ArgRange, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Target, op,
+};
 
 /// The two classes, as indices.
 pub(crate) const SGPR: usize = 0;
@@ -197,6 +199,8 @@ impl ClassStream {
 pub(crate) struct Streams {
     /// By class.
     pub class: [ClassStream; 2],
+    /// See [`even_vgprs`].
+    pub even_vgprs: bool,
     /// First and last-but-one point of each block.
     pub block_pos: Vec<(u32, u32)>,
     /// Number of virtual registers; the two above stand for `vcc_lo` and `vcc_hi`.
@@ -205,18 +209,25 @@ pub(crate) struct Streams {
     head_args: [Vec<ArgRange>; 2],
 }
 
-/// Alignment of a group of SGPRs: pairs even, wider ones by four.
-pub(crate) fn sgpr_align(len: u8) -> u8 {
-    match len {
-        0 | 1 => 1,
-        2 => 2,
-        _ => 4,
+/// Alignment of a group of registers: pairs of SGPRs even, wider ones by four; those of VGPRs even if the processor wants it.
+pub(crate) fn tuple_align(class: usize, len: u8, even_vgprs: bool) -> u8 {
+    match (class, len) {
+        (_, 0 | 1) => 1,
+        (SGPR, 2) => 2,
+        (SGPR, _) => 4,
+        _ => 1 + u8::from(even_vgprs),
     }
+}
+
+/// Whether groups of VGPRs begin at even numbers (gfx90a).
+pub(crate) fn even_vgprs(target: &Target) -> bool {
+    target.has(Feature::GFX90A)
 }
 
 impl Streams {
     /// Reads a function.
     pub fn build(&mut self, func: &MachFunc, target: &Target) -> Result<(), AllocError> {
+        self.even_vgprs = even_vgprs(target);
         self.class.iter_mut().for_each(ClassStream::clear);
         self.block_pos.clear();
         self.phys_base = func.vregs.len() as u32;
@@ -364,7 +375,7 @@ impl Streams {
                     let regs = func.regs(tuple);
                     let Some(&first) = regs.first() else { continue };
                     let class = class_index(func.vregs[first]);
-                    let align = if class == SGPR && !pseudo { sgpr_align(tuple.len) } else { 1 };
+                    let align = if pseudo { 1 } else { tuple_align(class, tuple.len, self.even_vgprs) };
                     let stream = &mut self.class[class];
                     let ids = regs.iter().map(|reg| reg.index() as u32);
                     if class == VGPR && role != Role::Use && row.flags.contains(Flags::NO_EXEC) {
