@@ -16,7 +16,7 @@ fn numbers(source: &str, start: &str) -> [u32; 3] {
 fn check(target: &str) {
     let levels = vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3];
     let config = Config {
-        target: Target::by_name(target).unwrap(),
+        target: Target::by_name(target).unwrap().into(),
         levels,
         verify: true,
         shrink: false,
