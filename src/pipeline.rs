@@ -396,6 +396,7 @@ pub(crate) const MACHINE: [(&str, MachinePass); 9] = [
     }),
     ("branches", |_, kernel, mach| {
         emit::islands::run(mach, kernel.target);
+        emit::distances::run(mach, kernel.target);
         verify_memory(kernel.model, mach, kernel.job.options)
     }),
 ];

@@ -135,7 +135,7 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
     func.blocks.len() - count
 }
 
-fn target_of(inst: &MachInst) -> Option<MBlock> {
+pub(crate) fn target_of(inst: &MachInst) -> Option<MBlock> {
     inst.operands().iter().find_map(|operand| match operand {
         Operand::Block(block) => Some(*block),
         _ => None,

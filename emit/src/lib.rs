@@ -9,6 +9,7 @@
 pub mod asm;
 pub mod code;
 pub mod descriptor;
+pub mod distances;
 pub mod elf;
 pub mod islands;
 pub mod kernel_code;

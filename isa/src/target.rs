@@ -70,6 +70,8 @@ bitflags::bitflags! {
         const RAY_TRACING = 1 << 28;
         /// 16-bit data of image and format instructions take a dword each (gfx801-gfx805; not gfx810).
         const UNPACKED_D16 = 1 << 29;
+        /// A branch over exactly 63 dwords goes elsewhere (gfx101x).
+        const BRANCH_63_BUG = 1 << 39;
         /// A wave always gets 96 SGPRs, to get around a defect of their initialisation (gfx802, gfx805).
         const SGPR_INIT_BUG = 1 << 30;
         /// `s_store_dword`, `s_dcache_wb` (GFX8, GFX9, gfx101x).
