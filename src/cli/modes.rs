@@ -2,7 +2,7 @@
 
 use super::Failure;
 use clap::Args;
-use kernc::{CodeObjectVersion, ModeError, Modes, Subtarget, Target};
+use kernc::{CodeObjectVersion, ModeError, Modes, Subtarget};
 
 /// Options of the compiler that say what the code is for.
 #[derive(Args, Clone)]
@@ -31,14 +31,13 @@ impl TargetArgs {
     /// What they say.
     pub fn subtarget(&self) -> Result<Subtarget, Failure> {
         let Some(id) = &self.mcpu else {
-            let names = compiled();
-            return Err(Failure::Usage(format!("no processor given; add `--mcpu` with one of: {names}")));
+            let text = "no processor given; add `--mcpu` with one of those that `kernc targets` lists";
+            return Err(Failure::Usage(text.to_owned()));
         };
         let (target, modes) = Modes::of_target_id(id).map_err(|error| wrong(&error))?;
         if !target.compiles() {
             return Err(Failure::Usage(format!(
-                "kernc compiles for {} only; `kernc targets` says what it does for {}",
-                compiled(),
+                "kernc does not compile for {0} yet; `kernc targets` says what it does for {0}",
                 target.name
             )));
         }
@@ -71,13 +70,9 @@ impl TargetArgs {
     }
 }
 
-fn compiled() -> String {
-    kernc::TARGETS.iter().map(|target: &&Target| target.name).collect::<Vec<_>>().join(", ")
-}
-
 fn wrong(error: &ModeError) -> Failure {
     match error {
-        ModeError::Processor { .. } => Failure::Usage(format!("{error}; known are: {}", compiled())),
+        ModeError::Processor { .. } => Failure::Usage(format!("{error}; `kernc targets` lists them")),
         _ => Failure::Usage(error.to_string()),
     }
 }
