@@ -41,7 +41,7 @@ fn check(name: &str, source: &str, levels: &[OptLevel], bytes: u32) {
     let options = frontend::Options { params: &[], fp_contract: true };
     let module = frontend::compile("far", source, &options)
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    let expected = interpret(&module, "test0", &shape).unwrap();
+    let expected = interpret(&module, "test0", &shape, 64).unwrap();
     for &level in levels {
         let object = object(source, level);
         let results = emulate(Mode::Strict { keep_going: false }, object.bytes(), "test0", &shape);
