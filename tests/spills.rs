@@ -59,7 +59,7 @@ fn more_values_than_registers() {
     }
     source.push_str("out[g] = a;\n}\n");
     let config = Config {
-        target: Target::by_name("gfx906").unwrap(),
+        target: Target::by_name("gfx906").unwrap().into(),
         levels: LEVELS.to_vec(),
         verify: true,
         shrink: false,
@@ -85,7 +85,7 @@ fn more_values_than_an_offset_reaches() {
     source.push_str("out[g] = a;\n}\n");
     let levels = vec![OptLevel::O0, OptLevel::O2];
     let config = Config {
-        target: Target::by_name("gfx906").unwrap(),
+        target: Target::by_name("gfx906").unwrap().into(),
         levels,
         verify: true,
         shrink: false,
