@@ -166,18 +166,21 @@ impl Modes {
     }
 }
 
+/// Sets a mode.
+type Say = fn(&mut Modes, bool);
+
 /// Every combination of the modes that a processor has, each said.
 pub fn combinations(target: &Target) -> Vec<Modes> {
     let exists = |name: &str| MODES.iter().any(|mode| mode.name == name && (mode.exists)(target));
     let mut all = vec![Modes::default()];
-    let flags: [(&str, fn(&mut Modes, bool)); 4] = [
+    let flags: [(&str, Say); 4] = [
         ("xnack", |modes, on| modes.xnack = Some(on)),
         ("sramecc", |modes, on| modes.sramecc = Some(on)),
         ("cumode", |modes, on| modes.cumode = Some(on)),
         ("tgsplit", |modes, on| modes.tgsplit = Some(on)),
     ];
     for (_, say) in flags.iter().filter(|(name, _)| exists(name)) {
-        all = both(&all, |modes, second| say(modes, second));
+        all = both(&all, say);
     }
     all = both(&all, |modes, second| modes.wave_size = Some(if second { 64 } else { 32 }));
     all.retain(|modes| modes.wave_size.is_some_and(|lanes| has_wave_size(target, lanes)));
