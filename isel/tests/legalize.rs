@@ -99,14 +99,19 @@ fn one_over_two_pi_is_no_constant_before_gfx8() {
 
 #[test]
 fn scalar_offsets_out_of_range_go_to_an_sgpr() {
-    for (name, bytes, copies) in
-        [("gfx600", 1020, 0), ("gfx600", 1024, 1), ("gfx803", 1024, 0), ("gfx803", 1 << 20, 1)]
-    {
+    // The field of GFX6 counts dwords.
+    for (name, field, copies) in [
+        ("gfx600", 255, 0),
+        ("gfx600", 256, 1),
+        ("gfx700", 256, 0),
+        ("gfx803", 1024, 0),
+        ("gfx803", 1 << 20, 1),
+    ] {
         let mut sample = Sample::new();
         let (dst, base) = (sample.class(RegClass::Sgpr, 1, 0), sample.class(RegClass::Sgpr, 2, 0));
-        let inst = MachInst::new(op::S_LOAD_DWORD, &[dst, base, Operand::Imm(bytes)]);
+        let inst = MachInst::new(op::S_LOAD_DWORD, &[dst, base, Operand::Imm(field)]);
         let text = sample.legalize(name, inst).unwrap();
-        assert_eq!(count(&text, "copy"), copies, "{name} {bytes}:\n{text}");
+        assert_eq!(count(&text, "copy"), copies, "{name} {field}:\n{text}");
     }
 }
 
