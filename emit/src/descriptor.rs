@@ -51,7 +51,7 @@ fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 18] {
         flag(fields::WORKGROUP_ID_Z, abi.workgroup_id[2]),
         (fields::WORKITEM_ID, u32::from(abi.workitem_ids)),
         (fields::USER_SGPR_COUNT, abi.user_sgpr_count()),
-        // IEEE arithmetic with denormals in every precision: full speed on these processors.
+        // IEEE arithmetic with denormals in every precision, as the language has it on all processors.
         (fields::FLOAT_DENORM_MODE_32, 3),
         (fields::DX10_CLAMP, 1),
         (fields::IEEE_MODE, 1),
