@@ -51,3 +51,8 @@ fn gfx906() {
 fn gfx900() {
     check("gfx900");
 }
+
+#[test]
+fn gfx700() {
+    check("gfx700");
+}

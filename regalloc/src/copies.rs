@@ -62,6 +62,11 @@ impl Copies {
         }
     }
 
+    /// Forgets what was added.
+    pub fn clear(&mut self) {
+        self.moves.clear();
+    }
+
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()

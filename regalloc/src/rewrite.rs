@@ -64,6 +64,8 @@ impl Plan {
     pub fn clear(&mut self) {
         self.inserts.clear();
         self.overrides.clear();
+        // A plan that found no register for a cycle leaves its moves behind.
+        self.copies.clear();
         self.moves = 0;
     }
 
