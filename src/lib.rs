@@ -63,7 +63,7 @@ pub use ir;
 /// The machine: processors, instructions, machine code as an [`Observer`] sees it.
 pub use isa;
 pub use isa::{
-    CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, TARGETS, Target, combinations,
+    CodeObjectVersion, ModeError, Modes, Os, PROCESSORS, Setting, Subtarget, Target, combinations,
 };
 pub use isa::{Occupancy, OccupancyLimit};
 pub use limits::{Limits, Resource};

@@ -156,7 +156,6 @@ impl Compiler {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<Program, Error> {
-        self.is_compiled_for()?;
         let job = self.job(options, range);
         job.budget.source(text.len())?;
         match range.input() {
@@ -230,20 +229,12 @@ impl Compiler {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<CodeObject, Error> {
-        self.is_compiled_for()?;
         let range = PassRange::all(options.opt_level);
         let job = self.job(options, &range);
         job.budget.ir(&module)?;
         ir::verify::verify(&module)
             .map_err(|errors| Error::Ir { errors: errors.iter().map(ToString::to_string).collect() })?;
         self.module(module, &job, observer)?.object()
-    }
-
-    fn is_compiled_for(&self) -> Result<(), Error> {
-        if self.target.compiles() {
-            return Ok(());
-        }
-        Err(Error::Unsupported { what: "compiling".to_owned(), target: self.target.to_string(), place: None })
     }
 
     /// The passes from verified IR on.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{KERNELS, compile, have, scratch, section, tool};
-use kernc::{Language, OptLevel};
+use kernc::{CodeObjectVersion, Compiler, Language, OptLevel, Options, Subtarget};
 use std::path::Path;
 
 const LEVELS: [OptLevel; 2] = [OptLevel::O0, OptLevel::O2];
@@ -102,6 +102,35 @@ fn llvm_14_assembles_our_text_to_our_bytes() {
 #[test]
 fn llvm_19_assembles_our_text_to_our_bytes() {
     assembles("llvm-mc-19", 4..=6, "llvm_19_assembles_our_text_to_our_bytes");
+}
+
+/// A processor of each other generation, in V4.
+#[test]
+fn llvm_19_assembles_other_processors_text() {
+    if !have(&["llvm-mc-19"], "llvm_19_assembles_other_processors_text") {
+        return;
+    }
+    let dir = scratch("processors");
+    for target in ["gfx600", "gfx602", "gfx700", "gfx803", "gfx90a", "gfx1010", "gfx1030"] {
+        let subtarget = Subtarget::by_name(target).unwrap().with_version(CodeObjectVersion::V4);
+        for (kernel, opt_level) in programs() {
+            let text = common::source(kernel);
+            let options = Options { opt_level, ..Options::default() };
+            let object = Compiler::new(subtarget).compile(&text, &options).unwrap();
+            let (source, assembled) = (dir.join(format!("{kernel}.s")), dir.join(format!("{kernel}.o")));
+            std::fs::write(&source, object.assembly(Some((kernel, &text))).unwrap()).unwrap();
+            let cpu = format!("-mcpu={target}");
+            let options =
+                ["-triple=amdgcn-amd-amdhsa", &cpu, "--amdhsa-code-object-version=4", "-filetype=obj"];
+            tool("llvm-mc-19", &[options.as_slice(), &[path(&source), "-o", path(&assembled)]].concat());
+            let (ours, theirs) = (object.relocatable().unwrap(), std::fs::read(&assembled).unwrap());
+            assert_eq!((&ours[48..52], ours[8]), (&theirs[48..52], theirs[8]), "{kernel} {target}");
+            for name in [".text", ".rodata", ".note"] {
+                let same = section(&ours, name) == section(&theirs, name);
+                assert!(same, "{kernel} {opt_level:?} {target}: {name} differs");
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{KERNELS, source};
 use kernc::sim::{Device, Mode};
-use kernc::{CodeObjectVersion, Compiler, OptLevel, Options, Subtarget, TARGETS, Target, combinations};
+use kernc::{CodeObjectVersion, Compiler, OptLevel, Options, PROCESSORS, Subtarget, Target, combinations};
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -15,12 +15,12 @@ fn cells() -> Vec<Subtarget> {
             move |modes: kernc::Modes| modes.on(target, CodeObjectVersion::default()).expect("it has them");
         combinations(target).into_iter().map(on)
     };
-    TARGETS.into_iter().flat_map(of).collect()
+    PROCESSORS.iter().flat_map(of).collect()
 }
 
 /// One processor for each kind of code that differs much.
 fn kinds() -> impl Iterator<Item = Subtarget> {
-    let names = ["gfx700", "gfx802", "gfx803", "gfx902", "gfx90a", "gfx1010", "gfx1030"];
+    let names = ["gfx600", "gfx700", "gfx802", "gfx803", "gfx902", "gfx90a", "gfx1010", "gfx1030"];
     cells().into_iter().filter(move |cell| names.contains(&cell.name))
 }
 

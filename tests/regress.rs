@@ -56,3 +56,8 @@ fn gfx900() {
 fn gfx700() {
     check("gfx700");
 }
+
+#[test]
+fn gfx600() {
+    check("gfx600");
+}

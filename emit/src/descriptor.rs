@@ -1,7 +1,7 @@
 //! The kernel descriptor of a kernel, as bytes and as `.amdhsa_` directives. [`objwriter::descriptor`] knows the fields.
 
 use crate::{EmitError, Kernel, Program};
-use isa::{CodeObjectVersion, MachFunc, Subtarget};
+use isa::{CodeObjectVersion, Feature, MachFunc, Subtarget};
 use objwriter::descriptor::{self as fields, Field, Registers};
 pub use objwriter::descriptor::{ENTRY_OFFSET, SIZE};
 use std::fmt::Write;
@@ -23,7 +23,8 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
         vgprs: func.vgprs,
         sgprs: func.sgprs,
         vcc: func.uses_vcc,
-        flat_scratch: func.abi.flat_scratch_init,
+        // On GFX6, which has none, assemblers reserve it all the same, and a source cannot say that it is not needed.
+        flat_scratch: func.abi.flat_scratch_init || !target.has(Feature::FLAT),
         xnack_mask: target.xnack.may_be_on(),
     }
 }

@@ -4,7 +4,7 @@ use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
 use fuzz::{Config, check};
-use kernc::{CodeObjectVersion, OptLevel, Subtarget, TARGETS, Target};
+use kernc::{CodeObjectVersion, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
 
@@ -108,7 +108,7 @@ fn targets(names: &[String]) -> Result<Vec<Subtarget>, String> {
     let mut all = Vec::new();
     for name in names {
         let list = match (name.as_str(), Target::by_name(name)) {
-            ("all", _) => TARGETS.to_vec(),
+            ("all", _) => PROCESSORS.iter().collect(),
             (_, Some(target)) => vec![target],
             (_, None) => return Err(name.clone()),
         };

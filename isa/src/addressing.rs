@@ -59,6 +59,10 @@ pub struct Addressing {
     pub flat: Option<Offsets>,
     /// `buffer_*`, scratch among them.
     pub buffer: Offsets,
+    /// There are loads and stores of three dwords. LLVM's assembler takes `buffer_load_dwordx3` for GFX6, where the manual does not list it.
+    pub three_dwords: bool,
+    /// Accesses to device memory may cross dwords: their addresses need not be multiples of the elements' size.
+    pub unaligned: bool,
     /// `s_load_*`, `s_buffer_load_*`.
     pub scalar: Offsets,
     /// A scalar load's offset may be a literal of 32 bits, in units of `scalar` (GFX7).
@@ -80,6 +84,8 @@ const GFX6: Addressing = Addressing {
     global: None,
     flat: None,
     buffer: Offsets::unsigned(12),
+    three_dwords: false,
+    unaligned: false,
     scalar: Offsets::dwords(8),
     scalar_literal: false,
     lds: Offsets::unsigned(16),
@@ -89,7 +95,8 @@ const GFX6: Addressing = Addressing {
     // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits, in units of 256 dwords.
     scratch_per_wave: ((1 << 13) - 1) * 1024,
 };
-const GFX7: Addressing = Addressing { scalar_literal: true, lds_negative_base: true, ..GFX6 };
+const GFX7: Addressing =
+    Addressing { three_dwords: true, unaligned: true, scalar_literal: true, lds_negative_base: true, ..GFX6 };
 const GFX8: Addressing = Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..GFX7 };
 /// Scalar offsets have a sign bit here, but a negative sum is an error where the base is 0: not used.
 const GFX9: Addressing = Addressing { scratch_checks_base: false, ..GFX8 };

@@ -3,7 +3,7 @@
 use crate::func::{MachFunc, Note, NoteId};
 use crate::operand::RegRange;
 use crate::print::write_reg;
-use crate::target::{TARGETS, Target};
+use crate::target::{PROCESSORS, Target};
 use crate::text::{Options, write_function};
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl fmt::Display for Note {
             Note::Wait { counter, producer, reg: Some(reg), consumer } => {
                 let mut name = String::new();
                 // Notes are of compiled code, whose processors name their registers alike.
-                write_reg(TARGETS[0], RegRange { first: *reg, len: 1 }, &mut name)?;
+                write_reg(&PROCESSORS[0], RegRange { first: *reg, len: 1 }, &mut name)?;
                 write!(f, "{counter}: {consumer} needs {name} of {producer}")
             }
             Note::Wait { counter, producer, reg: None, consumer } => {

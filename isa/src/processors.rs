@@ -75,7 +75,8 @@ const GFX6_BASE: Target = Target {
     total_sgprs: 512,
     sgpr_granule: 8,
     sgpr_encoding_granule: 8,
-    extra_sgprs: 2,
+    // FLAT_SCRATCH among them, which GFX6 does not have, but assemblers count.
+    extra_sgprs: 4,
     addressable_vgprs: 256,
     total_vgprs: 256,
     vgpr_granule: 4,
@@ -93,7 +94,6 @@ const GFX7_BASE: Target = Target {
     generation: Generation::Gfx7,
     features: GFX7,
     lds_granule: 512,
-    extra_sgprs: 4,
     max_lds_per_group: 65536,
     ..GFX6_BASE
 };
@@ -252,16 +252,3 @@ pub static PROCESSORS: [Target; COUNT] = numbered(ROWS);
 
 /// [`PROCESSORS`] with wavefronts of 64 lanes.
 pub(crate) static WAVE64: [Target; COUNT] = in_wave64(numbered(ROWS));
-
-/// The processor of that version, which there must be.
-pub(crate) const fn find(version: (u32, u32, u32)) -> &'static Target {
-    let mut n = 0;
-    while n < COUNT {
-        let (major, minor, stepping) = PROCESSORS[n].version;
-        if major == version.0 && minor == version.1 && stepping == version.2 {
-            return &PROCESSORS[n];
-        }
-        n += 1;
-    }
-    panic!("there is no such processor")
-}

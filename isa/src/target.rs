@@ -1,7 +1,7 @@
-//! What is known of a processor, and the two lists of them: what the crate knows, and what kernc compiles for.
+//! What is known of a processor.
 
 pub use crate::processors::PROCESSORS;
-use crate::processors::{WAVE64, find};
+use crate::processors::WAVE64;
 
 bitflags::bitflags! {
     /// What a processor can do that others of its generation, or of others, cannot. What a whole generation has and no
@@ -219,43 +219,4 @@ impl Target {
     pub const fn mask_dwords(&self) -> u8 {
         (self.wave_size / 32) as u8
     }
-
-    /// Whether kernc compiles for it; all of [`PROCESSORS`] are assembled and disassembled for.
-    pub fn compiles(&self) -> bool {
-        TARGETS.iter().any(|target| target.number == self.number)
-    }
 }
-
-/// Every processor kernc compiles for.
-pub static TARGETS: [&Target; 30] = [
-    find((7, 0, 0)),
-    find((7, 0, 1)),
-    find((7, 0, 2)),
-    find((7, 0, 3)),
-    find((7, 0, 4)),
-    find((7, 0, 5)),
-    find((8, 0, 1)),
-    find((8, 0, 2)),
-    find((8, 0, 3)),
-    find((8, 0, 5)),
-    find((8, 1, 0)),
-    find((9, 0, 0)),
-    find((9, 0, 2)),
-    find((9, 0, 4)),
-    find((9, 0, 6)),
-    find((9, 0, 8)),
-    find((9, 0, 9)),
-    find((9, 0, 10)),
-    find((9, 0, 12)),
-    find((10, 1, 0)),
-    find((10, 1, 1)),
-    find((10, 1, 2)),
-    find((10, 1, 3)),
-    find((10, 3, 0)),
-    find((10, 3, 1)),
-    find((10, 3, 2)),
-    find((10, 3, 3)),
-    find((10, 3, 4)),
-    find((10, 3, 5)),
-    find((10, 3, 6)),
-];

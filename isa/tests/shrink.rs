@@ -110,7 +110,7 @@ fn registers(target: &Target, inst: &MachInst) -> Vec<(u8, u16, u8)> {
 #[test]
 fn shorter_forms_touch_the_same_registers() {
     let mut rng = Rng::new(5);
-    for target in isa::TARGETS {
+    for target in &isa::PROCESSORS {
         for (op, form) in random::all_forms(target) {
             for _ in 0..30 {
                 let before = random::inst(&mut rng, target, op, form);

@@ -137,7 +137,7 @@ fn other_text_is_left_to_others() {
 /// A mnemonic, with its encoding and the number of operands, is one row of the table.
 #[test]
 fn every_instruction_of_the_compiler_s_processors_is_found_again() {
-    for target in isa::TARGETS {
+    for target in &isa::PROCESSORS {
         for op in isa::table::opcodes().filter(|op| isa::table::available(*op, target)) {
             for form in [Form::Full, Form::E32, Form::Sdwa, Form::Dpp] {
                 let several = isa::encode::has_form(target, op, form);

@@ -5,16 +5,26 @@ use crate::known;
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{BinOp, CastOp, Global, Op, Type, Value};
-use isa::table::Kind;
-use isa::{MachInst, Offsets, Operand, RelocRef};
+use isa::table::Family;
+use isa::{MachInst, ModFlags, Offsets, Operand, RelocRef};
 
-/// Address operands of a GLOBAL or FLAT instruction.
+/// Address operands of an instruction that reaches device memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     pub vaddr: Operand,
-    /// Of GLOBAL instructions: the base, or `Operand::None` for `off`.
-    pub saddr: Option<Operand>,
+    /// Of GLOBAL instructions the base, or `Operand::None` for `off`; of buffer instructions the descriptor.
+    pub base: Operand,
+    /// Of buffer instructions: what else is added.
+    pub scalar: Operand,
     pub offset: i32,
+    /// Of buffer instructions: what `vaddr` is.
+    pub flags: ModFlags,
+}
+
+impl Address {
+    fn new(vaddr: Operand, base: Operand, offset: i32) -> Address {
+        Address { vaddr, base, scalar: Operand::None, offset, flags: ModFlags::empty() }
+    }
 }
 
 impl Lower<'_> {
@@ -39,9 +49,10 @@ impl Lower<'_> {
 
     /// Address for an instruction, as its row wants it.
     pub fn device_address(&mut self, inst: &MachInst, pointer: Value, offset: i32) -> Address {
-        match inst.op.row().has_kind(Kind::Saddr) {
-            true => self.global_address(pointer, offset),
-            false => self.flat_address(pointer, offset),
+        match inst.op.row().family {
+            Family::Global => self.global_address(pointer, offset),
+            Family::Mubuf => self.buffer_address(pointer, offset),
+            _ => self.flat_address(pointer, offset),
         }
     }
 
@@ -58,19 +69,20 @@ impl Lower<'_> {
                 saddr = self.scalar_offset(saddr, rest);
             }
             let vaddr = self.index_vgpr(index);
-            return Address { vaddr, saddr: Some(saddr), offset };
+            return Address::new(vaddr, saddr, offset);
         }
         let (rest, offset) = self.split_offset(offset);
         let mut vaddr = self.vgpr(base);
         if rest != 0 {
             vaddr = self.vector_offset(vaddr, rest);
         }
-        Address { vaddr, saddr: Some(Operand::None), offset }
+        Address::new(vaddr, Operand::None, offset)
     }
 
     /// A part that fits the instruction and the rest.
     fn split_offset(&self, offset: i64) -> (i64, i32) {
-        let (carried, rest) = self.target.addressing.global.unwrap_or(Offsets::NONE).split(offset);
+        let addressing = &self.target.addressing;
+        let (carried, rest) = addressing.global.unwrap_or(addressing.buffer).split(offset);
         (rest, carried as i32)
     }
 
@@ -83,7 +95,7 @@ impl Lower<'_> {
             Ok(rest) => index = rest,
             Err(_) => saddr = self.scalar_offset(saddr, rest),
         }
-        Address { vaddr: self.vgpr_const(index), saddr: Some(saddr), offset }
+        Address::new(self.vgpr_const(index), saddr, offset)
     }
 
     fn scalar_offset(&mut self, base: Operand, offset: i64) -> Operand {
@@ -94,7 +106,8 @@ impl Lower<'_> {
         sum
     }
 
-    fn vector_offset(&mut self, base: Operand, offset: i64) -> Operand {
+    /// A 64-bit address in VGPRs plus a constant.
+    pub fn vector_offset(&mut self, base: Operand, offset: i64) -> Operand {
         let sum = self.vtemp(2);
         let parts = [Operand::int(offset as i32), Operand::int((offset >> 32) as i32)];
         let halves = [self.dword(base, 0), self.dword(base, 1)];
@@ -103,7 +116,7 @@ impl Lower<'_> {
     }
 
     /// `pointer` as a uniform pointer plus a 32-bit unsigned offset, if it provably is.
-    fn uniform_plus_index(&mut self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
+    pub fn uniform_plus_index(&mut self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
         let inst = self.func.def_inst(pointer)?;
         let args = self.func.args(inst);
         let (base, mut index) = match self.func.insts[inst].op {
@@ -134,7 +147,7 @@ impl Lower<'_> {
     }
 
     /// The low dword of an offset in a VGPR.
-    fn index_vgpr(&mut self, index: Value) -> Operand {
+    pub fn index_vgpr(&mut self, index: Value) -> Operand {
         let low = self.low_source(index);
         self.in_vgpr(low, 1)
     }
@@ -146,8 +159,8 @@ impl Lower<'_> {
         let fits = self.target.addressing.flat.unwrap_or(Offsets::NONE).contains(offset);
         let base = self.vgpr(base);
         match fits {
-            true => Address { vaddr: base, saddr: None, offset: offset as i32 },
-            false => Address { vaddr: self.vector_offset(base, offset), saddr: None, offset: 0 },
+            true => Address::new(base, Operand::None, offset as i32),
+            false => Address::new(self.vector_offset(base, offset), Operand::None, 0),
         }
     }
 

@@ -50,14 +50,14 @@ impl Lower<'_> {
         let args = self.func.args(inst);
         let wide = usize::from(self.ty(result).bits() == 64);
         let Some(row) = ROWS.iter().find(|row| row.op == op) else { return };
-        let data = self.vgpr(args[1]);
         if mem.space == Space::Shared {
+            let data = self.vgpr(args[1]);
             let returns = self.wanted(result) || op == RmwOp::Xchg;
             let code = row.ds[usize::from(returns)][wide];
             self.ds_atomic(code, returns.then_some(result), args[0], &[data], mem, Order::NotAtomic);
         } else {
             let role = if mem.space == Space::Generic { row.flat[wide] } else { row.global[wide] };
-            self.device_atomic(role, result, args[0], data, mem, Order::NotAtomic);
+            self.device_atomic(role, result, args[0], &args[1..], mem, Order::NotAtomic);
         }
     }
 
@@ -66,8 +66,8 @@ impl Lower<'_> {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
         let wide = self.ty(result).bits() == 64;
-        let (expected, new) = (self.vgpr(args[1]), self.vgpr(args[2]));
         if mem.space == Space::Shared {
+            let (expected, new) = (self.vgpr(args[1]), self.vgpr(args[2]));
             let returns = self.wanted(result);
             let code = match (returns, wide) {
                 (false, false) => Role::LdsAtomicCompareSwapB32,
@@ -78,14 +78,14 @@ impl Lower<'_> {
             // The expected value comes first (Vega ISA, LdsAtomicCompareSwapB32).
             return self.ds_atomic(code, returns.then_some(result), args[0], &[expected, new], mem, fail);
         }
-        let data = self.concat(&[new, expected]);
         let role = match (mem.space == Space::Generic, wide) {
             (false, false) => Role::GlobalAtomicCompareSwapB32,
             (false, true) => Role::GlobalAtomicCompareSwapB64,
             (true, false) => Role::FlatAtomicCompareSwapB32,
             (true, true) => Role::FlatAtomicCompareSwapB64,
         };
-        self.device_atomic(role, result, args[0], data, mem, fail);
+        // The new value comes first.
+        self.device_atomic(role, result, args[0], &[args[2], args[1]], mem, fail);
     }
 
     fn ds_atomic(
@@ -111,7 +111,7 @@ impl Lower<'_> {
         role: Role,
         result: Value,
         pointer: Value,
-        data: Operand,
+        data: &[Value],
         mem: Mem,
         fail: Order,
     ) {
@@ -124,9 +124,36 @@ impl Lower<'_> {
         if returns {
             inst.mods.flags = ModFlags::GLC;
         }
+        let data = match inst.role(0) {
+            isa::Role::DefUse => self.data_in_place(dst, data),
+            _ if let [only] = data => self.vgpr(*only),
+            _ => {
+                let parts: SmallVec<[Operand; 2]> = data.iter().map(|&value| self.vgpr(value)).collect();
+                self.concat(&parts)
+            }
+        };
         let at = self.device_address(&inst, pointer, mem.offset);
         let id = self.mem_id(&mem, fail);
-        self.push_device(inst, &at, &[dst, at.vaddr, data], id);
+        self.push_device(inst, &at, dst, data, id);
+    }
+
+    /// Copies of the data in registers of which the first are those of the result.
+    fn data_in_place(&mut self, dst: Operand, data: &[Value]) -> Operand {
+        let mut sources: SmallVec<[Operand; 4]> = SmallVec::new();
+        for &value in data {
+            match self.ty(value).bits() {
+                64 => sources.extend(self.halves(value)),
+                _ => sources.push(self.source(value)),
+            }
+        }
+        let more = sources.len() as u8 - self.regs(dst).len() as u8;
+        let rest = self.vtemp(more);
+        let registers = self.concat(&[dst, rest]);
+        for (n, source) in (0..).zip(sources) {
+            let to = self.dword(registers, n);
+            self.copy(to, source);
+        }
+        registers
     }
 
     /// Cross-lane operations.

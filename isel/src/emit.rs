@@ -21,6 +21,8 @@ enum Key {
     Sgpr64(u64),
     /// VGPR plus a constant.
     Plus(VReg, u32),
+    /// 0 in a VGPR, to be the upper half of a pair with this one.
+    Beside(VReg),
 }
 
 /// Copies that go before a loop.
@@ -264,6 +266,12 @@ impl Lower<'_> {
         self.shared(Key::Plus(first, bits), RegClass::Vgpr, src)
     }
 
+    /// 0 in a VGPR of its own: the upper half of a pair of which this is the lower one.
+    pub fn zero_beside(&mut self, low: Operand) -> Operand {
+        let Some(&reg) = self.regs(low).first() else { return self.vgpr_const(0) };
+        self.shared(Key::Beside(reg), RegClass::Vgpr, Tuple { start: 0, len: 1 })
+    }
+
     /// A constant in an SGPR.
     pub fn sgpr_const(&mut self, bits: u32) -> Operand {
         self.shared(Key::Sgpr(bits), RegClass::Sgpr, Tuple { start: 0, len: 1 })
@@ -285,7 +293,7 @@ impl Lower<'_> {
         let mut place = None;
         let mut around = loops.innermost(self.block);
         while let Some(l) = around {
-            if let Key::Moved(reg, _) | Key::Plus(reg, _) = key {
+            if let Key::Moved(reg, _) | Key::Plus(reg, _) | Key::Beside(reg) = key {
                 let owner = *self.s.copies.owners.get(&reg)?;
                 if loops.contains(l, owner) {
                     break;
@@ -399,6 +407,7 @@ impl Lower<'_> {
         }
         let (bits, len) = match copy.key {
             Key::Moved(..) | Key::Plus(..) => (0, 0),
+            Key::Beside(_) => (0, 1),
             Key::Vgpr(bits) | Key::Sgpr(bits) => (u64::from(bits), 1),
             Key::Vgpr64(bits) | Key::Sgpr64(bits) => (bits, 2),
         };
@@ -565,6 +574,7 @@ impl Lower<'_> {
                 let to = self.sgpr_of(value);
                 self.emit(Role::SCselectB32, &[to, Operand::int(1), Operand::int(0)]);
             }
+            Home::Sgpr => self.finish_descriptor(value),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Float arithmetic. Negation and absolute value are modifiers of the operations that use them.
 
 use crate::lower::Lower;
-use crate::roles::Role;
+use crate::roles::{Resolution, Role};
 use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
 use isa::Operand;
 
@@ -67,6 +67,11 @@ impl Lower<'_> {
 
     /// An instruction on float operands.
     pub fn emit_float(&mut self, op: Role, dst: Operand, sources: &[FloatSource]) {
+        if let Resolution::Expansion(expansion) = self.s.roles.get(op)
+            && let [source] = sources
+        {
+            return self.expand_float(expansion, dst, *source);
+        }
         let mut inst = self.instruction(op, &[dst]);
         for (n, source) in sources.iter().enumerate() {
             inst.ops[n + 1] = source.operand;

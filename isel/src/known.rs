@@ -54,6 +54,26 @@ pub(crate) fn max(func: &Function, value: Value, depth: u32) -> u64 {
     bound.min(all)
 }
 
+/// Low bits of `value` that are known to be 0.
+pub(crate) fn low_zeros(func: &Function, value: Value, depth: u32) -> u32 {
+    let Some(inst) = func.def_inst(value).filter(|_| depth > 0) else { return 0 };
+    let args = func.args(inst);
+    let arg = |n: usize| low_zeros(func, args[n], depth - 1);
+    match func.insts[inst].op {
+        Op::Const(bits) => bits.trailing_zeros(),
+        Op::Bin(BinOp::Shl) => match func.const_bits(args[1]) {
+            Some(bits) => arg(0) + (bits as u32 & (func.ty(value).bits() - 1)),
+            None => 0,
+        },
+        Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor) => arg(0).min(arg(1)),
+        Op::Bin(BinOp::And) => arg(0).max(arg(1)),
+        Op::Bin(BinOp::Mul) => arg(0) + arg(1),
+        Op::Cast(CastOp::Zext | CastOp::Trunc) => arg(0),
+        Op::Select => arg(1).min(arg(2)),
+        _ => 0,
+    }
+}
+
 fn position(func: &Function, pos: Pos) -> u64 {
     let group = func.kernel.as_ref().map_or(1024, |k| u64::from(k.max_flat_workgroup_size()));
     match pos {

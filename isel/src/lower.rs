@@ -5,6 +5,7 @@
 //! asked for and nothing else.
 
 use crate::abi::Inputs;
+use crate::buffer::Buffers;
 use crate::class::{Home, classify};
 use crate::control::Edges;
 use crate::emit::Copies;
@@ -98,6 +99,8 @@ pub(crate) struct Scratch {
     masks: Vec<u32>,
     /// Only the low half was asked for.
     lows: Vec<u32>,
+    /// Buffer descriptors of pointers.
+    descriptors: Vec<u32>,
     /// Instructions of the IR instruction at hand, in order.
     pub seq: Vec<MachInst>,
     /// Instructions of the block so far, last first.
@@ -137,6 +140,7 @@ pub(crate) struct Lower<'a> {
     pub hoist: bool,
     /// Something reaches LDS, or may through a generic pointer.
     pub reaches_lds: bool,
+    pub buffers: Buffers,
     pub loc: u32,
     pub error: Option<Unsupported>,
 }
@@ -214,6 +218,7 @@ fn select_prepared(
         block: func.entry(),
         hoist: opts.opt_level >= 2,
         reaches_lds: false,
+        buffers: Buffers::default(),
         loc: 0,
         error: None,
     };
@@ -247,7 +252,8 @@ impl Scratch {
         let count = func.values.len();
         self.uses.clear();
         self.uses.resize(count);
-        for list in [&mut self.sgprs, &mut self.vgprs, &mut self.masks, &mut self.lows] {
+        for list in [&mut self.sgprs, &mut self.vgprs, &mut self.masks, &mut self.lows, &mut self.descriptors]
+        {
             list.clear();
             list.resize(count, NONE);
         }
@@ -343,6 +349,23 @@ impl Lower<'_> {
         self.registers(value, Form::Low)
     }
 
+    /// The buffer descriptor of a uniform pointer.
+    pub fn descriptor(&mut self, pointer: Value) -> Operand {
+        let index = pointer.as_u32() as usize;
+        if self.s.descriptors[index] == NONE {
+            let whole = self.new_descriptor(pointer);
+            if let Operand::Virt(tuple) = whole {
+                self.s.descriptors[index] = tuple.start;
+            }
+        }
+        Operand::Virt(isa::Tuple { start: self.s.descriptors[index], len: 4 })
+    }
+
+    /// Whether the buffer descriptor was asked for.
+    pub fn wants_descriptor(&self, value: Value) -> bool {
+        self.s.descriptors[value.as_u32() as usize] != NONE
+    }
+
     /// Whether SGPRs were asked for.
     pub fn wants_sgpr(&self, value: Value) -> bool {
         self.s.sgprs[value.as_u32() as usize] != NONE
@@ -365,7 +388,11 @@ impl Lower<'_> {
 
     /// Whether anything was asked for.
     pub fn wanted(&self, value: Value) -> bool {
-        self.wants_sgpr(value) || self.wants_vgpr(value) || self.wants_mask(value) || self.wants_low(value)
+        self.wants_sgpr(value)
+            || self.wants_vgpr(value)
+            || self.wants_mask(value)
+            || self.wants_low(value)
+            || self.wants_descriptor(value)
     }
 
     /// Where a value lives.
@@ -416,6 +443,9 @@ impl Lower<'_> {
             self.kernarg_loads();
             self.init_flat_scratch();
             self.init_lds_limit();
+            self.init_whole_memory();
+            self.flush();
+            self.init_descriptors();
             self.flush();
         }
         self.finish_block(at, group);

@@ -7,6 +7,7 @@ use crate::roles::Role;
 use ir::{Inst, Mem, MemFlags, MemTy, Order, Scope, Space, Spaces, Value};
 use isa::abi::AbiInput;
 use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet};
+use isa::table::{self, Kind, OpSpec};
 use isa::{MachInst, MemId, MemRef, ModFlags, Operand, SyncOrder, SyncScope, op};
 use smallvec::SmallVec;
 
@@ -153,6 +154,14 @@ impl Lower<'_> {
     /// An access in as few instructions as alignment and processor allow.
     fn access(&mut self, access: Access, parts: &[Operand]) {
         let mem = &access.mem;
+        if u32::from(mem.align) < mem.ty.bytes().min(4)
+            && mem.space != Space::Shared
+            && !self.target.addressing.unaligned
+        {
+            return self.unsupported(
+                "an access to memory at an address that may not be a multiple of the element's size",
+            );
+        }
         let whole = if let [only] = parts { *only } else { self.concat(parts) };
         let id = self.mem_id(mem, Order::NotAtomic);
         let count = self.regs(whole).len() as u8;
@@ -173,7 +182,7 @@ impl Lower<'_> {
             return 1;
         }
         if mem.space != Space::Shared {
-            return left.min(4);
+            return if left == 3 && !self.target.addressing.three_dwords { 2 } else { left.min(4) };
         }
         let align = if at == 0 { mem.align } else { offset_align(mem.align, u32::from(at) * 4) };
         self.ds_row(access.store, align, |row| row.dwords <= left).dwords
@@ -196,16 +205,23 @@ impl Lower<'_> {
         }
         let inst = self.instruction(role, &[]);
         let at = self.device_address(&inst, access.pointer, offset);
-        let operands = if access.store { [at.vaddr, data] } else { [data, at.vaddr] };
-        self.push_device(inst, &at, &operands, id);
+        self.push_device(inst, &at, data, data, id);
     }
 
-    /// Completes an access to device memory or through a generic pointer.
-    pub fn push_device(&mut self, inst: MachInst, at: &Address, operands: &[Operand], id: MemId) {
-        let mut operands = SmallVec::<[Operand; 4]>::from_slice(operands);
-        operands.extend(at.saddr);
+    /// Completes an access to device memory or through a generic pointer: `dst` is what it loads or returns, `data`
+    /// what it stores or operates with.
+    pub fn push_device(&mut self, inst: MachInst, at: &Address, dst: Operand, data: Operand, id: MemId) {
+        let operand = |spec: &OpSpec| match (spec.kind, spec.role) {
+            (Kind::Vaddr, _) => at.vaddr,
+            (Kind::Saddr | Kind::Sgpr, _) => at.base,
+            (Kind::Ssrc, _) => at.scalar,
+            (_, table::Role::Def) => dst,
+            _ => data,
+        };
+        let operands: SmallVec<[Operand; 4]> = inst.op.row().ops.iter().map(operand).collect();
         let mut access = MachInst { mem: id, ..MachInst::new(inst.op, &operands) };
         access.mods = inst.mods;
+        access.mods.flags |= at.flags;
         access.mods.offset = at.offset;
         self.push(access);
     }

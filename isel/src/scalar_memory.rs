@@ -74,7 +74,7 @@ impl Lower<'_> {
     /// Loads what is used of a group, in as few instructions as its gaps allow. A run of several dwords begins
     /// at a multiple of 8 bytes, so that 64-bit values get aligned pairs.
     fn group_loads(&mut self, n: usize) {
-        let mut dwords: SmallVec<[(i64, VReg); 16]> = SmallVec::new();
+        let mut dwords: SmallVec<[Dword; 16]> = SmallVec::new();
         let base = self.s.groups[n].base;
         let mut mem = None;
         for m in 0..self.s.groups[n].members.len() {
@@ -83,31 +83,29 @@ impl Lower<'_> {
             for result in self.func.results_of(member) {
                 if self.wanted(result) {
                     let regs = self.sgpr_of(result);
+                    let apart = self.wants_descriptor(result);
                     for (k, &reg) in self.regs(regs).iter().enumerate() {
-                        dwords.push((offset + 4 * k as i64, reg));
+                        dwords.push(Dword { offset: offset + 4 * k as i64, reg, apart });
                     }
                 }
                 offset += 4 * i64::from(self.ty(result).dwords());
             }
         }
         let Some(mem) = mem.filter(|_| !dwords.is_empty()) else { return };
-        dwords.sort_by_key(|&(offset, _)| offset);
+        dwords.sort_by_key(|dword| dword.offset);
         let id = self.mem_id(&mem, Order::NotAtomic);
         let mut at = 0;
         let mut copies: SmallVec<[(VReg, VReg); 4]> = SmallVec::new();
         dwords.dedup_by(|b, a| {
-            let same = a.0 == b.0;
+            let same = a.offset == b.offset;
             if same {
-                copies.push((b.1, a.1));
+                copies.push((b.reg, a.reg));
             }
             same
         });
         while at < dwords.len() {
-            let mut run = 1;
-            while at + run < dwords.len() && dwords[at + run].0 == dwords[at].0 + 4 * run as i64 {
-                run += 1;
-            }
-            let take = if dwords[at].0 % 8 != 0 { 1 } else { 1 << run.ilog2().min(4) };
+            let run = together(&dwords[at..]);
+            let take = if dwords[at].offset % 8 != 0 { 1 } else { 1 << run.ilog2().min(4) };
             self.scalar_load(base, &dwords[at..at + take], id);
             at += take;
         }
@@ -115,9 +113,16 @@ impl Lower<'_> {
             let (to, from) = (self.out.tuple(&[to]), self.out.tuple(&[from]));
             self.copy(to, from);
         }
+        for m in 0..self.s.groups[n].members.len() {
+            let member = self.s.groups[n].members[m].1;
+            // What leads a group is completed by who asked for its loads.
+            if self.s.groups[n].leader != Some(member) {
+                self.func.results_of(member).for_each(|result| self.finish_descriptor(result));
+            }
+        }
     }
 
-    fn scalar_load(&mut self, base: Value, dwords: &[(i64, VReg)], id: MemId) {
+    fn scalar_load(&mut self, base: Value, dwords: &[Dword], id: MemId) {
         let role = match dwords.len() {
             1 => Role::ScalarLoadB32,
             2 => Role::ScalarLoadB64,
@@ -125,10 +130,10 @@ impl Lower<'_> {
             8 => Role::ScalarLoadB256,
             _ => Role::ScalarLoadB512,
         };
-        let regs: SmallVec<[VReg; 16]> = dwords.iter().map(|&(_, reg)| reg).collect();
+        let regs: SmallVec<[VReg; 16]> = dwords.iter().map(|dword| dword.reg).collect();
         let dst = self.out.tuple(&regs);
         let mut pointer = self.sgpr(base);
-        let offset = dwords[0].0;
+        let offset = dwords[0].offset;
         let field = self.target.addressing.scalar_field(offset);
         if field.is_none() {
             let sum = self.stemp(2);
@@ -140,6 +145,25 @@ impl Lower<'_> {
         let operands = [dst, pointer, Operand::Imm(field.unwrap_or(0))];
         self.push_mem(role, &operands, 0, ModFlags::empty(), id);
     }
+}
+
+/// A dword to load.
+#[derive(Clone, Copy, Debug)]
+struct Dword {
+    offset: i64,
+    reg: VReg,
+    /// Half of a pointer that a descriptor begins with: other registers follow it than those of the next dwords in memory.
+    apart: bool,
+}
+
+/// How many of the dwords, from the first on, follow one another in memory and may do so in registers.
+fn together(dwords: &[Dword]) -> usize {
+    let first = dwords[0];
+    let most = if first.apart { 2 } else { dwords.len() };
+    let follows = |(n, dword): (usize, &Dword)| {
+        dword.apart == first.apart && dword.offset == first.offset + 4 * n as i64
+    };
+    dwords.iter().take(most).enumerate().take_while(|&part| follows(part)).count()
 }
 
 /// Scalar loads of one block from one base.

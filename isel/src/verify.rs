@@ -1,6 +1,7 @@
 //! Invariants of what selection hands out.
 //!
-//! * A virtual register has one definition: an instruction, a block parameter or an input.
+//! * A virtual register has one definition: an instruction, a block parameter or an input. An instruction that modifies it in
+//!   place (`isa::Role::DefUse`) comes behind that, in front of all other uses.
 //! * A use is reached by its definition on every path: SGPRs on the linear graph, VGPRs on the logical one.
 //! * A lane mask that sets `exec` in front of a block has a value on every path of the program counter, not only
 //!   where some block with lanes defines it: else lanes would be lost or made up.
@@ -111,7 +112,7 @@ impl Check<'_> {
             for (n, inst) in (1..).zip(&data.insts) {
                 inst.for_each_reg(|role, operand| {
                     if let Operand::Virt(tuple) = operand
-                        && role != Role::Use
+                        && role == Role::Def
                     {
                         func.regs(tuple).iter().for_each(|&reg| self.define(reg, block, n));
                     }

@@ -35,12 +35,6 @@ impl TargetArgs {
             return Err(Failure::Usage(text.to_owned()));
         };
         let (target, modes) = Modes::of_target_id(id).map_err(|error| wrong(&error))?;
-        if !target.compiles() {
-            return Err(Failure::Usage(format!(
-                "kernc does not compile for {0} yet; `kernc targets` says what it does for {0}",
-                target.name
-            )));
-        }
         let switches = self.switches().map_err(|error| wrong(&error))?;
         let modes = modes.and(&switches).map_err(|error| wrong(&error))?;
         let version = self.code_object_version.and_then(CodeObjectVersion::from_number).unwrap_or_default();

@@ -65,6 +65,18 @@ expansions! {
     MaskThenEqual: VAndB32 VCmpEqU32;
     /// The low half, then 32 bits; the second operand is a constant of 16 bits.
     MaskThenUnequal: VAndB32 VCmpNeU32;
+    /// 2^52 is added and subtracted again, which rounds.
+    RoundByAdding: VAddF64 VBfiB32 VCmpLtF64 VCndmaskB32 VLdexpF64;
+    /// The nearest integer, or one less.
+    FloorByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
+    /// The nearest integer, or one more.
+    CeilByAdding: VAddF64 VBfiB32 VCmpLtF64 VCndmaskB32 VLdexpF64;
+    /// The nearest integer, or one nearer to 0.
+    TruncByAdding: VAddF64 VBfiB32 VCmpLtF64 VCmpGtF64 VCndmaskB32 VLdexpF64;
+    /// The difference to the integer below.
+    SubtractFloorF32: VFloorF32 VAddF32 VCmpEqF32 VCndmaskB32 VLdexpF32;
+    /// The difference to the integer below.
+    SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
     /// Narrower accesses: `memory.rs` makes pieces as wide as there are instructions for.
     Split:;
 }
@@ -113,6 +125,11 @@ impl Lower<'_> {
             }
             MaskThenEqual => self.mask_then(Role::VCmpEqU32, o),
             MaskThenUnequal => self.mask_then(Role::VCmpNeU32, o),
+            RoundByAdding => self.round_f64(o, None, false),
+            FloorByAdding => self.round_f64(o, Some((Role::VCmpGtF64, false)), false),
+            CeilByAdding => self.round_f64(o, Some((Role::VCmpLtF64, true)), false),
+            TruncByAdding => self.round_f64(o, Some((Role::VCmpGtF64, false)), true),
+            SubtractFloorF32 | SubtractFloorF64 => self.fract(o),
             Split => self.unsupported("an access that should have been split"),
         }
     }

@@ -9,7 +9,7 @@ mod expansions;
 mod table;
 
 pub use expansions::Expansion;
-use isa::{Opcode, Subtarget};
+use isa::{Generation, Opcode, Subtarget};
 use std::cell::Cell;
 pub use table::Role;
 
@@ -23,6 +23,10 @@ pub enum Resolution {
     /// Not at all, and why.
     Refused(&'static str),
 }
+
+/// Instructions that are there and do not do what the role asks for. Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI").
+const DEFECTIVE: [(Generation, Opcode); 2] =
+    [(Generation::Gfx6, isa::op::V_FRACT_F32), (Generation::Gfx6, isa::op::V_FRACT_F64)];
 
 /// One line of the table.
 pub(crate) struct Line {
@@ -106,7 +110,8 @@ impl Roles {
         let Some((target, lacks)) = &self.processor else { return Resolution::Refused("no processor") };
         let known = &self.list[role as usize];
         known.get().unwrap_or_else(|| {
-            let has = |op: &Opcode| op.row().code(target).is_some() && !lacks.contains(op);
+            let sound = |op: &Opcode| !DEFECTIVE.contains(&(target.generation, *op));
+            let has = |op: &Opcode| op.row().code(target).is_some() && sound(op) && !lacks.contains(op);
             let resolution = resolve(role, &has);
             known.set(Some(resolution));
             resolution

@@ -16,7 +16,7 @@ mod pressure;
 use graph::Graph;
 use isa::table::Flags;
 use isa::{MBlock, MachFunc, MachInst, Subtarget};
-use pressure::{DEF, NUMBER, PARAM, Pressure};
+use pressure::{DEF, IN_PLACE, NUMBER, PARAM, Pressure};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -107,6 +107,9 @@ impl Scheduler {
                     *place = n;
                 } else if *place < PARAM {
                     graph.flow(*place, n);
+                    if reg & IN_PLACE != 0 {
+                        *place = n;
+                    }
                 }
             }
             graph.instruction(func, target, n, inst);

@@ -51,7 +51,7 @@ struct Nest {
 /// The virtual registers of every instruction in one list.
 #[derive(Debug, Default)]
 pub(super) struct Flat {
-    /// Number, [`DEF`] if written, [`VGPR`] if a vector register.
+    /// Number, [`DEF`] if written, [`IN_PLACE`] if modified, [`VGPR`] if a vector register.
     regs: Vec<u32>,
     /// First register by instruction, and the end.
     starts: Vec<u32>,
@@ -61,8 +61,10 @@ pub(super) struct Flat {
 
 pub(super) const DEF: u32 = 1 << 31;
 const VGPR: u32 = 1 << 30;
+/// A use after which the register has another value.
+pub(super) const IN_PLACE: u32 = 1 << 29;
 /// The register's number.
-pub(super) const NUMBER: u32 = VGPR - 1;
+pub(super) const NUMBER: u32 = IN_PLACE - 1;
 /// In `Pressure::def`: a parameter of the block.
 pub(super) const PARAM: u32 = NONE - 1;
 
@@ -77,7 +79,11 @@ impl Flat {
                 self.starts.push(self.regs.len() as u32);
                 inst.for_each_reg(|role, operand| {
                     let Operand::Virt(tuple) = operand else { return };
-                    let def = if role == Role::Def { DEF } else { 0 };
+                    let def = match role {
+                        Role::Use => 0,
+                        Role::Def => DEF,
+                        Role::DefUse => IN_PLACE,
+                    };
                     for &reg in func.regs(tuple) {
                         let class = if func.vregs[reg] == RegClass::Vgpr { VGPR } else { 0 };
                         self.regs.push(reg.as_u32() | def | class);

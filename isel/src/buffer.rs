@@ -1,0 +1,195 @@
+//! Device memory by buffer instructions, for processors that have no others (GFX6).
+//!
+//! A buffer instruction adds up a *descriptor* (V#) of four SGPRs, which holds a base of 48 bits and the size of what is there, a scalar
+//! of 32 bits, an immediate, and from VGPRs nothing, an offset of 32 bits (`offen`) or 64 bits (`addr64`). So a uniform
+//! pointer becomes a descriptor once, where it is defined, and lanes bring what they have: the index, extended by the
+//! instruction itself; a distance of 64 bits; or whole addresses, which count from a descriptor of address 0.
+//!
+//! The descriptors have no end, but for the byte at 0xffff_ffff: offsets of 32 bits are checked against a size of 32 bits. What may
+//! come that far goes by `addr64`, which is not checked.
+//!
+//! # Source
+//! Southern Islands ISA, "Buffer Resource Descriptor" and "Range Checking"; the format is the one that clang gives descriptors of its own.
+
+use crate::address::Address;
+use crate::class::Home;
+use crate::known;
+use crate::lower::Lower;
+use crate::roles::Role;
+use ir::{Op, Value};
+use isa::{ModFlags, Operand, Os, RegClass};
+
+/// Third dword of a descriptor: bytes that there are.
+const RECORDS: u32 = u32::MAX;
+/// Fourth dword: elements are dwords; for HSA addresses are translated as those of the host (`ATC`).
+const FORMAT: u32 = 0xf000;
+const TRANSLATED: u32 = 1 << 24;
+
+/// How far the walk for bounds goes up.
+const DEPTH: u32 = 8;
+
+/// What the descriptors of a function share.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    /// Upper half of each.
+    upper: Option<Operand>,
+    /// The descriptor of address 0.
+    whole_memory: Option<Operand>,
+}
+
+impl Lower<'_> {
+    /// Address of global or constant memory.
+    pub fn buffer_address(&mut self, pointer: Value, offset: i32) -> Address {
+        let (base, mut offset) = self.strip_offsets(pointer, offset);
+        if self.home(base) == Home::Sgpr {
+            return self.at_descriptor(base, offset);
+        }
+        if let Some((uniform, index)) = self.uniform_plus_index(base, &mut offset) {
+            return self.at_index(uniform, index, offset);
+        }
+        if let Some((uniform, distance)) = self.uniform_plus_distance(base) {
+            let (uniform, more) = self.strip_offsets(uniform, 0);
+            let resource = self.descriptor(uniform);
+            let vaddr = self.vgpr(distance);
+            return self.in_64_bits(resource, vaddr, offset.wrapping_add(more));
+        }
+        let (resource, vaddr) = (self.whole_memory(), self.vgpr(base));
+        self.in_64_bits(resource, vaddr, offset)
+    }
+
+    /// A uniform address.
+    fn at_descriptor(&mut self, base: Value, offset: i64) -> Address {
+        let resource = self.descriptor(base);
+        let (scalar, field) = match self.scalar_part(offset) {
+            Some(parts) if (0..i64::from(RECORDS)).contains(&offset) => parts,
+            _ => {
+                let zero = self.vgpr_const64(0);
+                return self.in_64_bits(resource, zero, offset);
+            }
+        };
+        Address { vaddr: Operand::None, base: resource, scalar, offset: field, flags: ModFlags::empty() }
+    }
+
+    /// A uniform pointer, an index of 32 bits and a constant.
+    fn at_index(&mut self, uniform: Value, index: Value, offset: i64) -> Address {
+        let resource = self.descriptor(uniform);
+        let low = self.index_vgpr(index);
+        let unit = 1 << known::low_zeros(self.func, index, DEPTH).min(31);
+        let most = known::max(self.func, index, DEPTH) / unit * unit;
+        if offset >= 0
+            && most.saturating_add(offset as u64) < u64::from(RECORDS)
+            && let Some((scalar, offset)) = self.scalar_part(offset)
+        {
+            return Address { vaddr: low, base: resource, scalar, offset, flags: ModFlags::OFFEN };
+        }
+        let high = self.zero_beside(low);
+        let vaddr = self.concat(&[low, high]);
+        self.in_64_bits(resource, vaddr, offset)
+    }
+
+    /// `vaddr` holds 64 bits; a constant that neither field nor scalar can hold is added to them.
+    fn in_64_bits(&mut self, resource: Operand, vaddr: Operand, offset: i64) -> Address {
+        let (vaddr, (scalar, offset)) = match self.scalar_part(offset) {
+            Some(parts) => (vaddr, parts),
+            None => (self.vector_offset(vaddr, offset), (Operand::int(0), 0)),
+        };
+        Address { vaddr, base: resource, scalar, offset, flags: ModFlags::ADDR64 }
+    }
+
+    /// A constant as scalar and field of the instruction.
+    fn scalar_part(&mut self, offset: i64) -> Option<(Operand, i32)> {
+        let (field, rest) = self.target.addressing.buffer.split(offset);
+        let rest = u32::try_from(rest).ok()?;
+        let scalar = match Operand::int(rest as i32) {
+            inline @ Operand::Inline(_) => inline,
+            _ => self.sgpr_const(rest),
+        };
+        Some((scalar, field as i32))
+    }
+
+    /// `pointer` as a uniform pointer plus a distance of 64 bits.
+    fn uniform_plus_distance(&self, pointer: Value) -> Option<(Value, Value)> {
+        let inst = self.func.def_inst(pointer)?;
+        let args = self.func.args(inst);
+        let sum = self.func.insts[inst].op == Op::PtrAdd && self.home(args[0]) == Home::Sgpr;
+        (sum && self.ty(args[1]).bits() == 64).then(|| (args[0], args[1]))
+    }
+
+    /// Registers for the descriptor of a pointer, which begins with the pointer itself if that has no more bits than there is
+    /// room for.
+    pub fn new_descriptor(&mut self, pointer: Value) -> Operand {
+        let base = self.sgpr_of(pointer);
+        if self.is_address(pointer) {
+            let rest = self.temp(RegClass::Sgpr, 2);
+            self.concat(&[base, rest])
+        } else {
+            self.temp(RegClass::Sgpr, 4)
+        }
+    }
+
+    /// Completes the descriptor of a value that was just defined.
+    pub fn finish_descriptor(&mut self, value: Value) {
+        if !self.wants_descriptor(value) {
+            return;
+        }
+        let (resource, base) = (self.descriptor(value), self.sgpr_of(value));
+        if !self.is_address(value) {
+            let (to, from) = (
+                [self.dword(resource, 0), self.dword(resource, 1)],
+                [self.dword(base, 0), self.dword(base, 1)],
+            );
+            self.copy(to[0], from[0]);
+            self.emit(Role::SAndB32, &[to[1], from[1], Operand::int(0xffff)]);
+        }
+        self.fill_descriptor(resource);
+    }
+
+    /// Whether the pointer has no more than 48 bits, as what was loaded has. A sum may count from below 0, though what is
+    /// reached in the end does not.
+    fn is_address(&self, pointer: Value) -> bool {
+        matches!(self.func.def_op(pointer), Some(Op::Load { .. } | Op::GlobalAddr(_)))
+    }
+
+    /// The upper half is the same in all of them, and copied as a pair.
+    fn fill_descriptor(&mut self, resource: Operand) {
+        let upper = match self.buffers.upper {
+            Some(upper) => upper,
+            None => {
+                let pair = self.temp(RegClass::Sgpr, 2);
+                *self.buffers.upper.insert(pair)
+            }
+        };
+        let to = self.dwords(resource, 2, 2);
+        self.copy(to, upper);
+    }
+
+    /// The descriptor of address 0.
+    fn whole_memory(&mut self) -> Operand {
+        if let Some(resource) = self.buffers.whole_memory {
+            return resource;
+        }
+        let resource = self.stemp(4);
+        *self.buffers.whole_memory.insert(resource)
+    }
+
+    /// The descriptor of address 0, at the beginning of the entry.
+    pub fn init_whole_memory(&mut self) {
+        if let Some(resource) = self.buffers.whole_memory {
+            for n in 0..2 {
+                let dword = self.dword(resource, n);
+                self.copy(dword, Operand::int(0));
+            }
+            self.fill_descriptor(resource);
+        }
+    }
+
+    /// What descriptors have in common, in front of all of them.
+    pub fn init_descriptors(&mut self) {
+        let Some(upper) = self.buffers.upper else { return };
+        let format = if self.target.os == Os::AmdHsa { FORMAT | TRANSLATED } else { FORMAT };
+        for (n, word) in [(0, RECORDS), (1, format)] {
+            let dword = self.dword(upper, n);
+            self.copy(dword, Operand::int(word as i32));
+        }
+    }
+}

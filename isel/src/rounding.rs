@@ -1,0 +1,99 @@
+//! Rounding to integers of 64-bit floats, and fractions, for processors whose instructions for it are missing or defective (GFX6).
+//!
+//! Adding 2^52 to a number below that leaves no bits for a fraction, and subtracting it again gives the nearest integer, which is at
+//! most one away from the one below, above or towards 0. Numbers from 2^52 on, infinities and NaNs are themselves. The sign is
+//! taken from the number in the end: it is that of zeros, too.
+
+use crate::float::FloatSource;
+use crate::lower::Lower;
+use crate::roles::{Expansion, Role};
+use isa::Operand;
+
+/// 2^52 as f64.
+const NO_FRACTION: u64 = 0x4330_0000_0000_0000;
+/// 1.0 as an inline constant.
+const ONE: u16 = 242;
+/// Upper halves of 1.0 and of the largest f64 below, and the largest f32 below.
+const ONE_HIGH: i32 = 0x3ff0_0000;
+const BELOW_ONE_HIGH: i32 = 0x3fef_ffff;
+const BELOW_ONE: i32 = 0x3f7f_ffff;
+
+impl Lower<'_> {
+    /// Emits the expansion of a role that takes float operands with modifiers: `dst` = what it is of the only source.
+    pub fn expand_float(&mut self, expansion: Expansion, dst: Operand, source: FloatSource) {
+        let double = self.regs(dst).len() == 2;
+        let plain = !source.neg && !source.abs && matches!(source.operand, Operand::Virt(_));
+        let x = match plain {
+            true => source.operand,
+            false => {
+                // Times 1: registers with the modifiers applied.
+                let x = self.vtemp(if double { 2 } else { 1 });
+                let role = if double { Role::VLdexpF64 } else { Role::VLdexpF32 };
+                self.emit_float(role, x, &[source, FloatSource::plain(Operand::int(0))]);
+                x
+            }
+        };
+        self.expand(expansion, &[dst, x]);
+    }
+
+    /// `dst, x`: the nearest integer; with a comparison, one less where that holds of it and the number, or one more if
+    /// `up`. `toward_zero`: of the absolute value.
+    pub fn round_f64(&mut self, o: &[Operand], correct: Option<(Role, bool)>, toward_zero: bool) {
+        let (dst, x) = (o[0], o[1]);
+        let of = |operand| FloatSource { operand, neg: false, abs: true };
+        let least = self.sgpr_const64(NO_FRACTION);
+        let (sum, mut whole) = (self.vtemp(2), self.vtemp(2));
+        self.emit_float(Role::VAddF64, sum, &[of(x), FloatSource::plain(least)]);
+        self.emit_float(Role::VAddF64, whole, &[FloatSource::plain(sum), FloatSource::negated(least)]);
+        if !toward_zero {
+            whole = self.with_sign_of(whole, x);
+        }
+        if let Some((compare, up)) = correct {
+            let number = if toward_zero { of(x) } else { FloatSource::plain(x) };
+            let (beyond, one, corrected) = (self.mask_temp(), self.vtemp(2), self.vtemp(2));
+            self.emit_float(compare, beyond, &[FloatSource::plain(whole), number]);
+            let halves = [self.dword(one, 0), self.dword(one, 1)];
+            self.copy(halves[0], Operand::int(0));
+            self.emit(Role::VCndmaskB32, &[halves[1], Operand::int(0), Operand::int(ONE_HIGH), beyond]);
+            let step = FloatSource { operand: one, neg: !up, abs: false };
+            self.emit_float(Role::VAddF64, corrected, &[FloatSource::plain(whole), step]);
+            whole = self.with_sign_of(corrected, x);
+        }
+        let has_fraction = self.mask_temp();
+        self.emit_float(Role::VCmpLtF64, has_fraction, &[of(x), FloatSource::plain(least)]);
+        for n in 0..2 {
+            let [to, from, rounded] = [dst, x, whole].map(|operand| self.dword(operand, n));
+            self.emit(Role::VCndmaskB32, &[to, from, rounded, has_fraction]);
+        }
+    }
+
+    /// An f64 with the sign of another.
+    fn with_sign_of(&mut self, value: Operand, sign: Operand) -> Operand {
+        let high = self.vtemp(1);
+        let [magnitude, sign] = [value, sign].map(|operand| self.dword(operand, 1));
+        let mask = self.sgpr_const(i32::MAX as u32);
+        self.emit(Role::VBfiB32, &[high, mask, magnitude, sign]);
+        let low = self.dword(value, 0);
+        self.concat(&[low, high])
+    }
+
+    /// `dst, x`: the difference to the integer below, which must not be rounded up to 1.
+    pub fn fract(&mut self, o: &[Operand]) {
+        let (dst, x) = (o[0], o[1]);
+        let double = self.regs(dst).len() == 2;
+        let (floor, add, compare) = match double {
+            true => (Role::VFloorF64, Role::VAddF64, Role::VCmpEqF64),
+            false => (Role::VFloorF32, Role::VAddF32, Role::VCmpEqF32),
+        };
+        let width = self.regs(dst).len() as u8;
+        let (below, part, is_one) = (self.vtemp(width), self.vtemp(width), self.mask_temp());
+        self.emit(floor, &[below, x]);
+        self.emit_float(add, part, &[FloatSource::plain(x), FloatSource::negated(below)]);
+        self.emit(compare, &[is_one, Operand::Inline(ONE), part]);
+        let most: &[i32] = if double { &[-1, BELOW_ONE_HIGH] } else { &[BELOW_ONE] };
+        for (n, &bits) in (0..).zip(most) {
+            let [to, from] = [dst, part].map(|operand| self.dword(operand, n));
+            self.emit(Role::VCndmaskB32, &[to, from, Operand::int(bits), is_one]);
+        }
+    }
+}
