@@ -64,6 +64,11 @@ impl Error {
         Error::Internal { message: message.to_string() }
     }
 
+    /// A module that the verifier does not accept.
+    pub(crate) fn invalid(errors: Vec<ir::verify::VerifyError>) -> Error {
+        Error::Ir { errors: errors.iter().map(ToString::to_string).collect() }
+    }
+
     /// Code of the first message, `E0012`; [`crate::explain`] says more.
     pub fn code(&self) -> &'static str {
         match self {

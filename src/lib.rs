@@ -46,6 +46,7 @@
 mod code_object;
 mod error;
 mod fingerprint;
+mod handwritten;
 mod limits;
 mod options;
 mod parallel;

@@ -5,13 +5,15 @@
 
 use crate::code_object::CodeObject;
 use crate::error::{Error, Place};
+use crate::handwritten;
 use crate::limits::Budget;
 use crate::options::Options;
 use crate::parallel;
 use crate::passes::{Form, PassRange};
 use crate::program::{Program, read_machine, read_module};
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
-use isa::{MachFunc, Offsets, Operand, Subtarget};
+use isa::{MachFunc, Offsets, Subtarget};
+use isel::verify::State;
 use std::ops::ControlFlow;
 
 /// Sees the program between passes. Every method has an empty default.
@@ -82,12 +84,12 @@ pub(crate) struct Scratch {
 /// What stays the same during one compilation.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
-    options: &'a Options,
+    pub options: &'a Options,
     /// The text that the IR points into, if it came from one.
     source: Option<&'a str>,
     pub budget: Budget,
     lacks: &'static [isa::Opcode],
-    range: &'a PassRange,
+    pub range: &'a PassRange,
     /// Machine IR of the kernels in order, where it is there before the passes.
     read: Option<&'a [MachFunc]>,
 }
@@ -171,6 +173,8 @@ impl Compiler {
             }
             Form::MachineIr => {
                 let (module, code) = read_machine(text, &options.file_name, &self.target)?;
+                let model = ready(&mut self.model, &self.target)?;
+                handwritten::check(&code, model, &job, (&options.file_name, text))?;
                 self.machine_code(module, &Job { read: Some(&code), ..job }, observer)
             }
         }
@@ -232,8 +236,7 @@ impl Compiler {
         let range = PassRange::all(options.opt_level);
         let job = self.job(options, &range);
         job.budget.ir(&module)?;
-        ir::verify::verify(&module)
-            .map_err(|errors| Error::Ir { errors: errors.iter().map(ToString::to_string).collect() })?;
+        ir::verify::verify(&module).map_err(Error::invalid)?;
         self.module(module, &job, observer)?.object()
     }
 
@@ -271,13 +274,7 @@ impl Compiler {
         job: &Job<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Program, Error> {
-        let model = match &mut self.model {
-            Some(model) => model,
-            none => {
-                let model = memmodel::Model::of(&self.target);
-                none.insert(model.map_err(|missing| lacking(&missing, &self.target))?)
-            }
-        };
+        let model = ready(&mut self.model, &self.target)?;
         let count = parallel::kernels(
             (&mut self.scratch, self.threads),
             &mut self.code,
@@ -340,7 +337,6 @@ impl Scratch {
     ) -> Result<(), Error> {
         let target = model.subtarget();
         if let Some(read) = job.read.and_then(|code| code.get(index)) {
-            check_read(read, target, job.range)?;
             mach.clone_from(read);
         }
         let mut kernel = Kernel { target, model, module, func, job };
@@ -388,35 +384,43 @@ pub(crate) const MACHINE: [(&str, MachinePass); 9] = [
     ("branches", |_, kernel, mach| {
         emit::islands::run(mach, kernel.target);
         emit::distances::run(mach, kernel.target);
-        verify_memory(kernel.model, mach, kernel.job.options)
+        verify_memory(kernel.model, mach, kernel.job)
     }),
 ];
 
-/// The pass of [`MACHINE`] that makes operands legal.
-const LEGALIZATION: usize = 1;
-const _: () = assert!(matches!(MACHINE[LEGALIZATION].0.as_bytes(), b"legalize"));
-
-/// The last pass of [`MACHINE`] that takes virtual registers.
-const ALLOCATION: usize = 3;
-const _: () = assert!(matches!(MACHINE[ALLOCATION].0.as_bytes(), b"regalloc"));
+/// The place of a pass in [`MACHINE`].
+pub(crate) const fn machine_pass(name: &str) -> usize {
+    let mut place = 0;
+    loop {
+        let (bytes, name) = (MACHINE[place].0.as_bytes(), name.as_bytes());
+        let mut same = 0;
+        while same < bytes.len() && same < name.len() && bytes[same] == name[same] {
+            same += 1;
+        }
+        if same == bytes.len() && same == name.len() {
+            return place;
+        }
+        place += 1;
+    }
+}
 
 fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     let selection = kernel.selection();
     let Kernel { target, module, func, job, .. } = kernel;
     isel::select_into(module, func, target, &selection, &mut scratch.isel, mach)
         .map_err(|error| unsupported(error, job))?;
-    verify_machine("isel", kernel, mach, isel::verify::verify_selected)
+    verify_machine("isel", kernel, mach, State::Selected)
 }
 
 fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel)
         .map_err(|error| unsupported(error, kernel.job))?;
-    verify_machine("legalize", kernel, mach, isel::verify::verify)
+    verify_machine("legalize", kernel, mach, State::Legal)
 }
 
 fn schedule(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::schedule(mach, kernel.target, &kernel.selection(), &mut scratch.isel);
-    verify_machine("schedule", kernel, mach, isel::verify::verify)
+    verify_machine("schedule", kernel, mach, State::Legal)
 }
 
 fn allocate(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
@@ -477,6 +481,17 @@ fn vgpr_budget(target: &Subtarget, func: &ir::Function) -> Option<u32> {
 /// What instruction selection has no code for, with its place.
 fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
+}
+
+/// The memory model of a processor, gathered when it is needed for the first time.
+fn ready<'a>(
+    model: &'a mut Option<memmodel::Model>,
+    target: &Subtarget,
+) -> Result<&'a memmodel::Model, Error> {
+    match model {
+        Some(model) => Ok(model),
+        none => Ok(none.insert(memmodel::Model::of(target).map_err(|missing| lacking(&missing, target))?)),
+    }
 }
 
 /// A table of the memory model that has no column for the processor.
@@ -540,52 +555,32 @@ fn verify_ir(pass: &str, module: &ir::Module, options: &Options) -> Result<(), E
     })
 }
 
-/// Judges machine IR in SSA form.
-type Verifier = fn(&MachFunc, &Subtarget) -> Result<(), Vec<String>>;
-
 /// Checks the invariants that allocation relies on; what it makes itself, it checks itself.
-fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, verify: Verifier) -> Result<(), Error> {
+fn verify_machine(pass: &str, kernel: &Kernel<'_>, mach: &MachFunc, state: State) -> Result<(), Error> {
     if !kernel.job.options.verify {
         return Ok(());
     }
-    verify(mach, kernel.target).map_err(|errors| {
-        let (name, errors) = (&kernel.func.name, errors.join("; "));
+    isel::verify::verify(mach, kernel.target, state).map_err(|faults| {
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        let (name, faults) = (&kernel.func.name, faults.join("; "));
         Error::internal(format_args!(
-            "kernel `{name}`: the machine IR is invalid after pass `{pass}`: {errors}"
+            "kernel `{name}`: the machine IR is invalid after pass `{pass}`: {faults}"
         ))
     })
 }
 
-/// Whether machine IR that was read is what the next pass may rely on.
-fn check_read(mach: &MachFunc, target: &Subtarget, range: &PassRange) -> Result<(), Error> {
-    let start = range.machine().start;
-    if start <= ALLOCATION {
-        let verify: Verifier =
-            if start <= LEGALIZATION { isel::verify::verify_selected } else { isel::verify::verify };
-        return verify(mach, target).map_err(|errors| Error::Ir { errors });
-    }
-    let is_virtual = |operand: &Operand| matches!(operand, Operand::Virt(_));
-    for (id, block) in mach.blocks.iter() {
-        if block.insts.iter().any(|inst| inst.operands().iter().any(is_virtual)) {
-            let why = format!("{id} has virtual registers, which passes behind `regalloc` do not take");
-            return Err(Error::Ir { errors: vec![why] });
-        }
-    }
-    Ok(())
-}
-
 /// Proves waits, hazards and coherence of final code by the checker, which shares no logic with the passes.
-fn verify_memory(model: &memmodel::Model, func: &MachFunc, options: &Options) -> Result<(), Error> {
-    if !options.verify {
+fn verify_memory(model: &memmodel::Model, func: &MachFunc, job: &Job<'_>) -> Result<(), Error> {
+    if !job.options.verify {
         return Ok(());
     }
     let faults = memmodel::proof::check(func, model);
-    match faults.first() {
-        Some(fault) => Err(Error::internal(format_args!(
-            "kernel `{}`: {fault} ({} faults in the final code)",
-            func.name,
-            faults.len()
-        ))),
-        None => Ok(()),
+    let Some(first) = faults.first() else { return Ok(()) };
+    if job.read.is_some() && job.range.machine().start > const { machine_pass("coherence") } {
+        // A text says what is waited for, and says it wrongly.
+        let errors = faults.iter().map(|fault| format!("kernel `{}`: {fault}", func.name));
+        return Err(Error::Ir { errors: errors.collect() });
     }
+    let (name, count) = (&func.name, faults.len());
+    Err(Error::internal(format_args!("kernel `{name}`: {first} ({count} faults in the final code)")))
 }

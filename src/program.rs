@@ -73,8 +73,7 @@ impl Program {
 /// IR that the verifier accepts.
 pub(crate) fn read_module(text: &str, name: &str) -> Result<ir::Module, Error> {
     let module = parse_module(text, text, name)?;
-    ir::verify::verify(&module)
-        .map_err(|errors| Error::Ir { errors: errors.iter().map(ToString::to_string).collect() })?;
+    ir::verify::verify(&module).map_err(Error::invalid)?;
     Ok(module)
 }
 
@@ -85,6 +84,7 @@ pub(crate) fn read_machine(
     target: &Subtarget,
 ) -> Result<(ir::Module, Vec<MachFunc>), Error> {
     let module = parse_module(&without_functions(text), text, name)?;
+    ir::verify::verify_declarations(&module).map_err(Error::invalid)?;
     let code = read_functions(text, target, &globals(&module))
         .map_err(|error| malformed(text, name, (error.line, error.column), error.message))?;
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());

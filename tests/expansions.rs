@@ -37,8 +37,9 @@ struct Verified;
 impl Observer for Verified {
     fn mir(&mut self, pass: &'static str, target: &Subtarget, func: &isa::MachFunc) {
         if matches!(pass, "isel" | "legalize" | "schedule") {
-            let errors = isel::verify::verify(func, target).err().unwrap_or_default();
-            assert!(errors.is_empty(), "{} after {pass}: {}", func.name, errors.join("\n"));
+            let faults =
+                isel::verify::verify(func, target, isel::verify::State::Legal).err().unwrap_or_default();
+            assert!(faults.is_empty(), "{} after {pass}: {faults:#?}", func.name);
         }
     }
 }

@@ -64,23 +64,12 @@ fn encode_blocks(
     code: &mut Code,
     branches: &mut Vec<(usize, MBlock)>,
 ) -> Result<(), EmitError> {
+    if let Some(block) = torn_table(func) {
+        return Err(EmitError::Table { kernel: func.name.clone(), block });
+    }
     let mut origin = 0;
-    let mut in_table = false;
-    for (id, block) in func.blocks.iter() {
+    for block in func.blocks.values() {
         code.blocks.push(code.words.len() as u32);
-        let next = block.next_entry();
-        let torn = match block.insts[..] {
-            // An entry, and what the jump takes for its size.
-            [_] if in_table => false,
-            [.., getpc, low, high, _] if !in_table => {
-                [getpc.op, low.op, high.op] != [op::S_GETPC_B64, op::S_ADD_U32, op::S_ADDC_U32]
-            }
-            _ => true,
-        };
-        if next.is_some_and(|next| torn || next.as_u32() != id.as_u32() + 1) {
-            return Err(EmitError::Table { kernel: func.name.clone(), offset: code.words.len() * 4 });
-        }
-        in_table = next.is_some();
         for inst in &block.insts {
             let start = code.words.len();
             let encoded = match branch_target(inst) {
@@ -107,6 +96,25 @@ fn encode_blocks(
         }
     }
     Ok(())
+}
+
+/// The first block of a jump table, the jump into it or an entry, that is not what the jump takes it for.
+pub fn torn_table(func: &MachFunc) -> Option<MBlock> {
+    let mut in_table = false;
+    let torn = func.blocks.iter().find(|(id, block)| {
+        let next = block.next_entry();
+        let is_torn = match block.insts[..] {
+            // An entry, and what the jump takes for its size.
+            [_] if in_table => false,
+            [.., getpc, low, high, _] if !in_table => {
+                [getpc.op, low.op, high.op] != [op::S_GETPC_B64, op::S_ADD_U32, op::S_ADDC_U32]
+            }
+            _ => true,
+        };
+        in_table = next.is_some();
+        next.is_some_and(|next| is_torn || next.as_u32() != id.as_u32() + 1)
+    });
+    torn.map(|(id, _)| id)
 }
 
 fn branch_target(inst: &MachInst) -> Option<MBlock> {

@@ -20,7 +20,7 @@ pub mod notes;
 pub use language::Language;
 
 use bumpalo::Bump;
-use isa::{CodeObjectVersion, MachFunc, Os, Subtarget};
+use isa::{CodeObjectVersion, MBlock, MachFunc, Os, Subtarget};
 use smallvec::{SmallVec, smallvec};
 use std::fmt;
 
@@ -189,8 +189,8 @@ pub enum EmitError {
     Table {
         /// Kernel.
         kernel: String,
-        /// Byte offset from its start.
-        offset: usize,
+        /// The first block that is not as it should be.
+        block: MBlock,
     },
     /// What the subtarget asks for and the compiler does not write.
     Unsupported(String),
@@ -199,6 +199,9 @@ pub enum EmitError {
     /// The ELF or MessagePack writer refused.
     Container(String),
 }
+
+/// What holds of jump tables.
+pub const TABLE_RULE: &str = "the jump is `s_getpc_b64`, `s_add_u32`, `s_addc_u32`, `s_setpc_b64`, an entry is one branch, and they follow each other";
 
 impl fmt::Display for EmitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -209,11 +212,8 @@ impl fmt::Display for EmitError {
             EmitError::BranchRange { kernel, offset } => {
                 write!(f, "the branch at {kernel}+{offset:#x} is out of range")
             }
-            EmitError::Table { kernel, offset } => {
-                write!(
-                    f,
-                    "the jump table at {kernel}+{offset:#x} is torn: an entry is one branch, behind the jump or an entry"
-                )
+            EmitError::Table { kernel, block } => {
+                write!(f, "the jump table of {kernel} is torn at {block}: {TABLE_RULE}")
             }
             EmitError::Unsupported(what) => f.write_str(what),
             EmitError::UnknownVariable(id) => write!(f, "reference to unknown module variable {id}"),

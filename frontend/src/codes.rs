@@ -270,8 +270,9 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0113",
         "invalid IR",
-        "The compiler was given a module of IR that its verifier does not accept. The notes say which rules of \
-         docs/ir.md it breaks, and where.",
+        "The compiler was given a module of IR that its verifier does not accept, or machine IR that is not what the pass \
+         to begin with takes. The notes or the labels say which rules of docs/ir.md or docs/machine-ir.md it breaks, and \
+         where.",
     ),
     (
         "E0114",

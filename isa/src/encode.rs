@@ -49,8 +49,13 @@ pub enum Problem {
 
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: ", self.op)?;
-        match self.problem {
+        write!(f, "{:?}: {}", self.op, self.problem)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Problem::Unavailable => write!(f, "the processor has no such instruction"),
             Problem::Form => write!(f, "there is no such form"),
             Problem::Count => write!(f, "wrong number of operands"),

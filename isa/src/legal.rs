@@ -4,8 +4,9 @@
 //! the subtarget; `encode` refuses the same things, and more, when hardware registers are there.
 
 use crate::addressing::Offsets;
+use crate::encode;
 use crate::func::MachFunc;
-use crate::inst::MachInst;
+use crate::inst::{Form, MachInst};
 use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange};
 use crate::reg::{Reg, RegClass};
@@ -93,6 +94,59 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
     let offset = i64::from(inst.mods.offset);
     let fits = offset == 0 || offsets(target, row).is_none_or(|offsets| offsets.contains(offset));
     (!fits).then_some(Illegal::Offset)
+}
+
+/// What keeps an instruction from being encoded were its virtual registers hardware registers and its branches short, if
+/// anything does. Unlike [`problem`] it asks for all that the encoder asks for, but for the constant bus.
+pub fn unencodable(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<encode::Problem> {
+    let mut inst = *inst;
+    let row = inst.op.row();
+    let implied = inst.form == Form::E32;
+    for (n, operand) in inst.ops[..usize::from(inst.len)].iter_mut().enumerate() {
+        *operand = match *operand {
+            // A lane mask of a 32-bit form is put there.
+            Operand::Virt(tuple) if implied && row.ops.get(n).is_some_and(|spec| spec.kind == Kind::Mask) => {
+                Operand::regs(Reg::VCC, tuple.len)
+            }
+            Operand::Virt(tuple) => match func.regs(tuple).first().map(|&reg| func.vregs[reg]) {
+                Some(RegClass::Vgpr) => Operand::regs(Reg::vgpr(0), tuple.len),
+                _ => Operand::regs(Reg::sgpr(0), tuple.len),
+            },
+            Operand::Block(_) => Operand::Imm(0),
+            other => other,
+        };
+    }
+    encode::encode(target, &inst, &mut Vec::new()).err().map(|error| error.problem)
+}
+
+/// What the operands of an instruction are, for people; `None` if it has none.
+pub fn usage(row: &Row) -> Option<String> {
+    let operands: Vec<String> = row.ops.iter().map(describe).collect();
+    (!operands.is_empty()).then(|| format!("the operands of `{}`: {}", row.name, operands.join("; ")))
+}
+
+fn describe(spec: &OpSpec) -> String {
+    let dwords = match spec.width {
+        0 | 1 => String::new(),
+        width => format!(" ({width} dwords)"),
+    };
+    let what = match spec.kind {
+        Kind::Sgpr => "an SGPR",
+        Kind::Ssrc => "an SGPR or a constant",
+        Kind::Vgpr => "a VGPR",
+        Kind::Vsrc => "a VGPR, an SGPR or a constant",
+        Kind::Mask => return "a lane mask".to_owned(),
+        Kind::Imm | Kind::ExportTarget | Kind::Attribute | Kind::Parameter => return "a number".to_owned(),
+        Kind::Label => return "a block".to_owned(),
+        Kind::Lit => "a literal",
+        Kind::SmemOffset => return "an offset".to_owned(),
+        Kind::Vaddr => return "the VGPRs of an address or `off`".to_owned(),
+        Kind::Saddr => return "the SGPRs of a base or `off`".to_owned(),
+        Kind::Agpr | Kind::Avgpr | Kind::Acc => "an accumulation VGPR",
+        Kind::Channel => "a VGPR or `off`",
+        Kind::Texels | Kind::ImageAddress(_) => return "VGPRs".to_owned(),
+    };
+    format!("{what}{dwords}")
 }
 
 /// 1/(2*pi) as an inline constant.

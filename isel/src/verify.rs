@@ -13,39 +13,121 @@
 use crate::graph::Graph;
 use isa::legal::Illegal;
 use isa::table::{Flags, Role};
-use isa::{MBlock, MachFunc, MachInst, Operand, RegClass, Subtarget, VReg};
+use isa::text::Part;
+use isa::{MBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget, VReg, op};
+use std::borrow::Cow;
+use std::fmt;
 
-/// Checks a function; the errors name block and instruction. Takes time linear in the size of the function, but for
-/// dominators, which take a second round over irreducible control flow.
-pub fn verify(func: &MachFunc, target: &Subtarget) -> Result<(), Vec<String>> {
-    run(func, target, true)
+/// How far machine code has come, which decides what it must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// In front of `legalize`: what the processor can encode is not asked yet.
+    Selected,
+    /// In SSA form, each operand legal.
+    Legal,
+    /// Behind allocation: no virtual registers, and nothing known of what is in the others.
+    Allocated,
 }
 
-/// [`verify`] in front of `legalize`: what the processor can encode is not asked yet.
-pub fn verify_selected(func: &MachFunc, target: &Subtarget) -> Result<(), Vec<String>> {
-    run(func, target, false)
+/// What is wrong with a function, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub part: Part,
+    /// What is wrong.
+    pub what: String,
+    /// The rule, for who has written it by hand.
+    pub help: Cow<'static, str>,
+    /// The instruction as text.
+    shown: String,
 }
 
-fn run(func: &MachFunc, target: &Subtarget, legal: bool) -> Result<(), Vec<String>> {
+impl Fault {
+    /// A fault of a part of the function.
+    pub fn new(
+        func: &MachFunc,
+        target: &Subtarget,
+        part: Part,
+        what: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Fault {
+        let mut shown = String::new();
+        if let Part::Inst(block, n) = part {
+            isa::print::write_inst(target, &func.blocks[block].insts[n], Some(func), &mut shown);
+        }
+        Fault { part, what: what.into(), help: help.into(), shown }
+    }
+}
+
+/// Rules, as [`Fault::help`] tells them.
+mod rule {
+    pub const BLOCKS: &str = "a function begins with block `bb0` and ends in `s_endpgm`";
+    pub const INPUTS: &str = "an input is an SGPR in a numbered SGPR or a VGPR in a VGPR, each in its own";
+    pub const ONE_DEFINITION: &str =
+        "a virtual register is defined once; where several values come together, a block has a parameter";
+    pub const DOMINATED: &str = "all ways to a use pass the definition: those of `linear` edges to that of an SGPR, those of `logical` edges \
+         to that of a VGPR; `undef` defines what may be anything";
+    pub const LANES: &str = "what wakes lanes in a prologue has a value on every way of the program counter";
+    pub const PARTS: &str = "`prologue:`, `body:` and `terminators:` follow each other";
+    pub const TERMINATORS: &str =
+        "branches stand behind `terminators:`, and nothing behind one that is always taken";
+    pub const LINEAR: &str = "`linear ->` names the blocks that branches go to, and the next one unless the last instruction never goes on";
+    pub const TABLE: &str = "the entries of a jump table follow each other, each one `s_branch`";
+    pub const ARGUMENTS: &str =
+        "`linear` edges pass SGPRs, `logical` edges VGPRs, as many as the block has parameters of that class";
+    pub const CRITICAL: &str = "put a block between: moves have no place on an edge from one of several successors to one of several predecessors";
+    pub const ENTRY: &str = "put a block without inputs behind it";
+    pub const ALLOCATED: &str = "begin with a pass up to `regalloc`, or name registers of the processor";
+    pub const PSEUDOS: &str = "`copy TO, FROM` with as many dwords on both sides, and none from a VGPR to an SGPR; `undef REGISTER`; `fence mem(...)`; \
+         `wait_point MASK`";
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.part {
+            Part::Function => f.write_str(&self.what),
+            Part::Block(block) => write!(f, "{block}: {}", self.what),
+            Part::Inst(block, n) => write!(f, "{block}.{n} `{}`: {}", self.shown, self.what),
+        }
+    }
+}
+
+/// Checks a function; the faults are in the order of the code, but for lanes, which come last. Takes time linear in the size of
+/// the function, but for dominators, which take a second round over irreducible control flow.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn verify(func: &MachFunc, target: &Subtarget, state: State) -> Result<(), Vec<Fault>> {
     let mut check = Check {
         func,
         target,
-        legal,
+        state,
         defs: Vec::new(),
         graphs: [Graph::new(func, RegClass::Sgpr), Graph::new(func, RegClass::Vgpr)],
-        errors: Vec::new(),
+        faults: Vec::new(),
     };
-    check.single_definitions();
+    if func.blocks.is_empty() {
+        return Err(vec![Fault::new(func, target, Part::Function, "there is no block", rule::BLOCKS)]);
+    }
+    if state < State::Allocated {
+        check.inputs();
+        check.single_definitions();
+    }
     for block in func.blocks.keys() {
         check.shape(block);
-        check.edges(block);
         for (n, inst) in func.blocks[block].insts.iter().enumerate() {
             check.inst(block, n, inst);
         }
-        check.uses(block);
+        // Behind allocation parameters are names that nothing asks for.
+        if state < State::Allocated {
+            check.edges(block);
+            check.uses(block);
+        }
     }
-    check.lanes();
-    if check.errors.is_empty() { Ok(()) } else { Err(check.errors) }
+    if state < State::Allocated {
+        check.lanes();
+    }
+    if check.faults.is_empty() { Ok(()) } else { Err(check.faults) }
 }
 
 /// The machine function as text, for tests and dumps.
@@ -77,26 +159,17 @@ pub fn dump(func: &MachFunc, target: &Subtarget) -> String {
 struct Check<'a> {
     func: &'a MachFunc,
     target: &'a Subtarget,
-    /// Operands have been made legal.
-    legal: bool,
+    state: State,
     /// Where each register is defined: block, and one more than the number of the instruction.
     defs: Vec<Option<(MBlock, u32)>>,
     /// The graphs on which SGPRs and VGPRs live.
     graphs: [Graph; 2],
-    errors: Vec<String>,
+    faults: Vec<Fault>,
 }
 
 impl Check<'_> {
-    fn error(&mut self, block: MBlock, n: usize, what: &str) {
-        let text = match self.func.blocks[block].insts.get(n) {
-            Some(inst) => {
-                let mut text = String::new();
-                isa::print::write_inst(self.target, inst, Some(self.func), &mut text);
-                text
-            }
-            None => String::new(),
-        };
-        self.errors.push(format!("{block}.{n} `{text}`: {what}"));
+    fn fault(&mut self, part: Part, what: impl Into<String>, help: impl Into<Cow<'static, str>>) {
+        self.faults.push(Fault::new(self.func, self.target, part, what, help));
     }
 
     fn single_definitions(&mut self) {
@@ -123,8 +196,37 @@ impl Check<'_> {
 
     fn define(&mut self, reg: VReg, block: MBlock, at: u32) {
         if self.defs[reg.as_u32() as usize].replace((block, at)).is_some() {
-            self.errors.push(format!("{reg} is defined twice"));
+            let inst = (at as usize).checked_sub(1);
+            let part = inst.map_or(Part::Block(block), |n| Part::Inst(block, n));
+            self.fault(part, format!("{} is defined twice", self.name(reg)), rule::ONE_DEFINITION);
         }
+    }
+
+    /// Inputs are numbered registers of the class, each one's own.
+    fn inputs(&mut self) {
+        let mut taken: Vec<Reg> = Vec::new();
+        for &(reg, place) in &self.func.inputs {
+            let fits = match self.func.vregs[reg] {
+                RegClass::Sgpr => place.is_sgpr(),
+                RegClass::Vgpr => place.is_vgpr(),
+            };
+            if !fits {
+                self.fault(
+                    Part::Function,
+                    format!("input {} comes in no register of its class", self.name(reg)),
+                    rule::INPUTS,
+                );
+            } else if taken.contains(&place) {
+                self.fault(Part::Function, format!("two inputs come in {place:?}"), rule::INPUTS);
+            }
+            taken.push(place);
+        }
+    }
+
+    /// A register as the text of machine IR writes it.
+    fn name(&self, reg: VReg) -> String {
+        let class = if self.func.vregs[reg] == RegClass::Sgpr { 's' } else { 'v' };
+        format!("%{class}{}", reg.as_u32())
     }
 
     /// Every use comes behind its definition on all paths of the graph of the register's class.
@@ -145,25 +247,33 @@ impl Check<'_> {
                 }
             });
             if let Some(reg) = missing {
-                self.error(block, n, &format!("{reg} may be undefined"));
+                let what = format!("{} may be undefined", self.name(reg));
+                self.fault(Part::Inst(block, n), what, rule::DOMINATED);
             }
         }
         for edge in data.linear.iter().chain(&data.logical).flatten() {
             let missing =
                 func.edge_args(edge).iter().find(|&&reg| !self.is_there(reg, block, data.insts.len()));
             if let Some(reg) = missing {
-                self.error(block, usize::MAX, &format!("argument {reg} for {} may be undefined", edge.to));
+                self.fault(
+                    Part::Block(block),
+                    format!("argument {} for {} may be undefined", self.name(*reg), edge.to),
+                    rule::DOMINATED,
+                );
             }
         }
     }
 
     /// Whether a register has its value in front of an instruction.
     fn is_there(&self, reg: VReg, block: MBlock, n: usize) -> bool {
-        let graph = &self.graphs[usize::from(self.func.vregs[reg] == RegClass::Vgpr)];
+        let [linear, logical] = &self.graphs;
+        let graph = if self.func.vregs[reg] == RegClass::Sgpr { linear } else { logical };
         match self.defs[reg.as_u32() as usize] {
             Some((home, at)) if home == block => at as usize <= n,
+            // Where no lanes get to, there are no values of lanes, unless nothing gets there at all.
+            _ if graph.position(block).is_none() => linear.position(block).is_none(),
             Some((home, _)) => graph.dominates(home, block),
-            None => graph.position(block).is_none(),
+            None => false,
         }
     }
 
@@ -180,7 +290,8 @@ impl Check<'_> {
                     continue;
                 };
                 if let Some(reg) = func.regs(mask).iter().find(|reg| made_up[reg.as_u32() as usize]) {
-                    self.error(block, n, &format!("some path brings no lanes in {reg}"));
+                    let what = format!("some path brings no lanes in {}", self.name(*reg));
+                    self.fault(Part::Inst(block, n), what, rule::LANES);
                 }
             }
         }
@@ -216,41 +327,50 @@ impl Check<'_> {
     fn shape(&mut self, block: MBlock) {
         let data = &self.func.blocks[block];
         if data.prologue > data.term || data.term as usize > data.insts.len() {
-            self.error(block, 0, "prologue and terminator group overlap");
+            self.fault(Part::Block(block), "prologue and terminator group overlap", rule::PARTS);
         }
+        let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
+        let term = data.term.min(data.insts.len() as u32) as usize;
         for (n, inst) in data.insts.iter().enumerate() {
-            if inst.op.row().flags.contains(Flags::BRANCH) && (n as u32) < data.term {
-                self.error(block, n, "branch outside the terminator group");
+            if n < term && (is_branch(inst) || ends(inst)) {
+                self.fault(Part::Inst(block, n), "branch outside the terminator group", rule::TERMINATORS);
+            } else if ends(inst) && n + 1 < data.insts.len() {
+                self.fault(Part::Inst(block, n), "nothing behind this is reached", rule::TERMINATORS);
             }
         }
-        let mut targets: Vec<MBlock> = Vec::new();
-        let mut falls = true;
-        for inst in &data.insts[data.term.min(data.insts.len() as u32) as usize..] {
-            targets.extend(inst.operands().iter().filter_map(|o| match o {
+        self.targets(block, &data.insts[term..]);
+    }
+
+    /// The linear edges are those that the terminators say.
+    fn targets(&mut self, block: MBlock, terminators: &[MachInst]) {
+        let data = &self.func.blocks[block];
+        let blocks =
+            terminators.iter().flat_map(|inst| inst.operands()).filter_map(|operand| match operand {
                 Operand::Block(to) => Some(*to),
                 _ => None,
-            }));
-            falls &= !inst.op.row().flags.contains(Flags::NO_FALLTHROUGH);
-        }
+            });
+        let mut targets: Vec<MBlock> = blocks.collect();
         let next = MBlock::from_u32(block.as_u32() + 1);
         match data.next_entry() {
             Some(entry) if entry != next => {
-                self.error(block, data.insts.len(), "the next entry is elsewhere")
+                let what = format!("the next entry of the table is {entry}, not behind this one");
+                self.fault(Part::Block(block), what, rule::TABLE);
             }
             Some(entry) => targets.push(entry),
-            None if falls => targets.push(next),
+            None if !terminators.iter().any(ends) => targets.push(next),
             None => {}
         }
-        targets.sort_unstable();
-        targets.dedup();
         let mut edges: Vec<MBlock> = data.linear.iter().flatten().map(|edge| edge.to).collect();
-        edges.sort_unstable();
-        edges.dedup();
+        for list in [&mut targets, &mut edges] {
+            list.sort_unstable();
+            list.dedup();
+        }
         if targets != edges {
-            self.error(
-                block,
-                data.insts.len(),
-                &format!("branches to {targets:?}, linear edges to {edges:?}"),
+            let [targets, edges] = [targets, edges].map(|blocks| names(&blocks));
+            self.fault(
+                Part::Block(block),
+                format!("control goes to {targets}, linear edges to {edges}"),
+                rule::LINEAR,
             );
         }
     }
@@ -262,18 +382,32 @@ impl Check<'_> {
             for edge in edges.iter().flatten() {
                 let params = params(func, edge.to, class);
                 let args = func.edge_args(edge);
+                let to = edge.to;
                 if args.len() != params.len() {
-                    self.error(
-                        block,
-                        data.insts.len(),
-                        &format!("edge to {}: wrong number of arguments", edge.to),
+                    let what = format!(
+                        "arguments of the edge to {to}: {}, parameters: {}",
+                        args.len(),
+                        params.len()
+                    );
+                    self.fault(Part::Block(block), what, rule::ARGUMENTS);
+                }
+                if let Some(&reg) = args.iter().find(|&&reg| func.vregs[reg] != class) {
+                    let what = format!("the edge to {to} is of the other graph than {}", self.name(reg));
+                    self.fault(Part::Block(block), what, rule::ARGUMENTS);
+                }
+                if !args.is_empty() && edges.iter().flatten().count() == 2 && self.preds(to, class) > 1 {
+                    self.fault(
+                        Part::Block(block),
+                        format!("the edge to {to} has arguments and is critical"),
+                        rule::CRITICAL,
                     );
                 }
-                if args.iter().any(|&reg| func.vregs[reg] != class) {
-                    self.error(block, data.insts.len(), &format!("edge to {}: wrong class", edge.to));
-                }
-                if !args.is_empty() && edges.iter().flatten().count() == 2 && self.preds(edge.to, class) > 1 {
-                    self.error(block, data.insts.len(), &format!("edge to {} is critical", edge.to));
+                if to.as_u32() == 0 {
+                    self.fault(
+                        Part::Block(block),
+                        format!("{to} is where the function is entered, and has inputs"),
+                        rule::ENTRY,
+                    );
                 }
             }
         }
@@ -284,13 +418,82 @@ impl Check<'_> {
     }
 
     fn inst(&mut self, block: MBlock, n: usize, inst: &MachInst) {
-        let problem = isa::legal::problem(self.target, inst, self.func);
-        if let Some(problem) =
-            problem.filter(|&problem| self.legal || matches!(problem, Illegal::Count | Illegal::Unavailable))
-        {
-            self.error(block, n, &problem.to_string());
+        let is_virtual = |operand: &Operand| matches!(operand, Operand::Virt(_));
+        let problem = isa::legal::problem(self.target, inst, self.func).filter(|&problem| match self.state {
+            State::Legal => true,
+            _ => matches!(problem, Illegal::Count | Illegal::Unavailable),
+        });
+        if let Some(problem) = problem {
+            let help = isa::legal::usage(inst.op.row()).unwrap_or_default();
+            self.fault(Part::Inst(block, n), problem.to_string(), help);
+        } else if self.state == State::Allocated && inst.operands().iter().any(is_virtual) {
+            self.fault(
+                Part::Inst(block, n),
+                "virtual registers are for passes up to `regalloc`",
+                rule::ALLOCATED,
+            );
+        } else if let Some(what) = self.pseudo_problem(inst) {
+            self.fault(Part::Inst(block, n), what, rule::PSEUDOS);
         }
     }
+
+    /// What is wrong with the operands of a pseudo, which has no specs.
+    fn pseudo_problem(&self, inst: &MachInst) -> Option<&'static str> {
+        let operands = inst.operands();
+        match inst.op {
+            op::COPY => match *operands {
+                [to, from] => self.copy_problem(to, from),
+                _ => Some("a copy has a destination and a source"),
+            },
+            op::UNDEF if !matches!(operands, [Operand::Virt(_)]) => {
+                Some("only a virtual register can be undefined")
+            }
+            op::FENCE if !operands.is_empty() => Some("a fence has no operands"),
+            op::WAIT_POINT if !matches!(operands, [Operand::Imm(0..16)]) => {
+                Some("the operand is a mask of counters")
+            }
+            _ => None,
+        }
+    }
+
+    fn copy_problem(&self, to: Operand, from: Operand) -> Option<&'static str> {
+        let (Some((to, dwords)), source) = (self.registers(to), self.registers(from)) else {
+            return Some("the destination is no group of registers of one class");
+        };
+        match (to, source) {
+            (_, None) if !from.is_const() => {
+                Some("the source is neither a constant nor registers of one class")
+            }
+            (_, Some((_, len))) if len != dwords => Some("source and destination differ in width"),
+            (RegClass::Sgpr, Some((RegClass::Vgpr, _))) => Some("lanes do not fit into a scalar register"),
+            _ => None,
+        }
+    }
+
+    /// Class and number of registers, if they are there and all of one class.
+    fn registers(&self, operand: Operand) -> Option<(RegClass, u8)> {
+        match operand {
+            Operand::Virt(tuple) => {
+                let classes = self.func.regs(tuple).iter().map(|&reg| self.func.vregs[reg]);
+                let first = classes.clone().next()?;
+                classes.into_iter().all(|class| class == first).then_some((first, tuple.len))
+            }
+            Operand::Reg(range) if range.first.is_agpr() || !range.exists(self.target) => None,
+            Operand::Reg(range) if range.first.is_vgpr() => Some((RegClass::Vgpr, range.len)),
+            Operand::Reg(range) => Some((RegClass::Sgpr, range.len)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether control never goes on behind it.
+fn ends(inst: &MachInst) -> bool {
+    inst.op.row().flags.contains(Flags::NO_FALLTHROUGH)
+}
+
+fn names(blocks: &[MBlock]) -> String {
+    let names: Vec<String> = blocks.iter().map(ToString::to_string).collect();
+    if names.is_empty() { "nowhere".to_owned() } else { names.join(" and ") }
 }
 
 fn params(func: &MachFunc, block: MBlock, class: RegClass) -> &[VReg] {

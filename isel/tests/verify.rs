@@ -1,6 +1,7 @@
 //! What the verifier of selected code refuses.
 
 use isa::{Edge, Edges, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget, VReg, op};
+use isel::verify::State;
 
 /// A diamond: bb0 branches to bb1 and bb2, both go on to bb3, which ends. One SGPR is an input.
 fn diamond() -> (MachFunc, VReg) {
@@ -34,7 +35,9 @@ fn insert(func: &mut MachFunc, block: u32, inst: MachInst) {
 }
 
 fn complaints(func: &MachFunc) -> String {
-    isel::verify::verify(func, &Subtarget::by_name("gfx906").unwrap()).err().unwrap_or_default().join("\n")
+    let target = Subtarget::by_name("gfx906").unwrap();
+    let faults = isel::verify::verify(func, &target, State::Legal).err().unwrap_or_default();
+    faults.iter().map(|fault| format!("{fault}\n")).collect()
 }
 
 #[test]

@@ -20,7 +20,8 @@
 //! alignment.
 //!
 //! **Module.** Names are unique; sizes hold initial bytes; only work-group variables are dynamic, and those
-//! have no initial bytes; kernel arguments are aligned and inside the kernarg segment.
+//! have no initial bytes; kernel arguments are aligned and inside the kernarg segment; a work-group has 1 to
+//! 1024 work-items.
 //!
 //! All errors are collected, each with the entity it is about.
 
@@ -36,6 +37,9 @@ use crate::types::Space;
 use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashSet;
 use std::fmt;
+
+/// Work-items of the largest work-group (seed 000, line 2450).
+const MAX_WORKGROUP: u32 = 1024;
 
 /// What an error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +86,15 @@ impl std::error::Error for VerifyError {}
 
 /// Checks a module and everything in it.
 pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
+    verify_with(module, Checker::run)
+}
+
+/// Checks what a module declares: its variables and the kernels, not their code.
+pub fn verify_declarations(module: &Module) -> Result<(), Vec<VerifyError>> {
+    verify_with(module, Checker::kernel)
+}
+
+fn verify_with<'a>(module: &'a Module, check: fn(&mut Checker<'a>)) -> Result<(), Vec<VerifyError>> {
     let mut errors = Vec::new();
     verify_globals(module, &mut errors);
     let mut names = FxHashSet::default();
@@ -90,7 +103,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
         if !names.insert(func.name.as_str()) {
             checker.error(Place::Function, "another function has this name");
         }
-        checker.run();
+        check(&mut checker);
         errors.append(&mut checker.errors);
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
@@ -202,6 +215,13 @@ impl<'a> Checker<'a> {
                     format!("argument `{}` is unaligned or outside the kernarg segment", param.name);
                 self.error(Place::Function, message);
             }
+        }
+        let product = |size: [u32; 3]| size.into_iter().try_fold(1, u32::checked_mul).unwrap_or(u32::MAX);
+        let required = kernel.reqd_workgroup_size.map(product);
+        let fits = |size: &u32| (1..=MAX_WORKGROUP).contains(size);
+        if !required.iter().chain(&kernel.max_workgroup_size).all(fits) {
+            let message = format!("a work-group has 1 to {MAX_WORKGROUP} work-items");
+            self.error(Place::Function, message);
         }
     }
 

@@ -6,11 +6,13 @@
 //! registers that nothing names. The syntax is in `docs/machine-ir.md`.
 
 mod cursor;
+mod lines;
 mod names;
 mod operand;
 mod parse;
 mod print;
 
 pub use cursor::ParseError;
+pub use lines::{Part, line_of};
 pub use parse::{read_functions, without_functions};
 pub use print::{Options, write_function};

@@ -7,7 +7,7 @@
 use super::cursor::{Cursor, Result};
 use super::parse::Body;
 use super::print::Printer;
-use crate::func::{MBlock, RelocRef};
+use crate::func::RelocRef;
 use crate::operand::{Operand, RegRange, Scattered};
 use crate::print::write_reg;
 use crate::reg::{Reg, RegClass, VReg};
@@ -188,8 +188,7 @@ impl<'a> Body<'a> {
         }
         if let Some(block) = entity(word, "bb") {
             at.word("a block")?;
-            self.use_block(block, before);
-            return Ok(Operand::Block(MBlock::from_u32(block)));
+            return Ok(Operand::Block(self.use_block(block, before)?));
         }
         if entity(word, "global").is_some() {
             return self.reloc(at);
@@ -327,10 +326,10 @@ fn named_registers(target: &Target, text: &str) -> Option<RegRange> {
         None => (numbers, numbers),
     };
     let (low, high): (u16, u16) = (low.parse().ok()?, high.parse().ok()?);
-    let len = u8::try_from(high.checked_sub(low)? + 1).ok()?;
+    let len = u8::try_from(high.checked_sub(low)?).ok()?.checked_add(1)?;
     // Scalar registers beyond the numbered ones that have no name are written in brackets.
     let room = if first == 0 && !numbers.starts_with('[') { numbered_sgprs(target) } else { room };
-    (high < room).then_some(RegRange { first: Reg(first + low), len })
+    (high < room).then(|| RegRange { first: Reg(first + low), len })
 }
 
 /// `word(number)`.

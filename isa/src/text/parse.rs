@@ -42,7 +42,11 @@ pub fn read_functions(text: &str, target: &Target, globals: &[&str]) -> Result<V
 }
 
 /// What a function begins with, at the beginning of a line; it ends with the next line that begins with `}`.
-const BEGIN: &str = "machine ";
+pub(super) const BEGIN: &str = "machine ";
+/// What a part of a block begins with.
+pub(super) const PARTS: [&str; 3] = ["prologue", "body", "terminators"];
+/// What the successors of a block begin with.
+pub(super) const EDGES: [&str; 2] = ["linear", "logical"];
 
 /// A text without its machine functions, whose lines become empty: what is left is the module's text.
 pub fn without_functions(text: &str) -> String {
@@ -191,18 +195,17 @@ impl<'a> Body<'a> {
                 *part = Part::Terminators;
                 at.expect("terminators:")
             }
-            "prologue" | "body" | "terminators" => at.error("this part cannot begin here"),
-            "linear" => {
-                at.expect("linear")?;
+            word if PARTS.contains(&word) => at.error("this part cannot begin here"),
+            word if EDGES.contains(&word) => {
+                let before = *at;
+                at.expect(word)?;
                 let edges = self.edges(at)?;
-                self.func.blocks[id].linear = edges;
-                Ok(())
-            }
-            "logical" => {
-                at.expect("logical")?;
-                let edges = self.edges(at)?;
-                self.func.blocks[id].logical = edges;
-                Ok(())
+                let block = &mut self.func.blocks[id];
+                let place = if word == EDGES[0] { &mut block.linear } else { &mut block.logical };
+                match std::mem::replace(place, edges) {
+                    [None, None] => Ok(()),
+                    _ => before.error("the block has these successors already"),
+                }
             }
             _ => {
                 let inst = self.inst(at)?;
@@ -226,19 +229,23 @@ impl<'a> Body<'a> {
             let Some(number) = entity(at.word("a block")?, "bb") else {
                 return before.error("expected a block or `none`");
             };
-            self.use_block(number, before);
+            let to = self.use_block(number, before)?;
             let args = at.list(|at| {
                 at.expect("%")?;
                 self.vreg_name(at)
             })?;
-            *edge = Some(Edge { to: MBlock::from_u32(number), args: self.func.arg_range(&args) });
+            *edge = Some(Edge { to, args: self.func.arg_range(&args) });
         }
         Ok(edges)
     }
 
-    /// Notes that a block is named, to be checked at the end.
-    pub fn use_block(&mut self, number: u32, at: Cursor<'a>) {
+    /// A block by its number; whether there is one is checked at the end.
+    pub fn use_block(&mut self, number: u32, at: Cursor<'a>) -> Result<MBlock> {
+        if number >= MAX_NUMBER {
+            return at.error("the number of this block is too large");
+        }
         self.used.push((number, at));
+        Ok(MBlock::from_u32(number))
     }
 
     /// `s5` or `v5` behind the `%`.

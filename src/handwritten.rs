@@ -1,0 +1,171 @@
+//! Machine IR that was read from a text. The passes to come rely on what those before them would have left: whoever wrote or
+//! changed the text is told what is not so, with its lines.
+
+use crate::error::Error;
+use crate::passes::PassRange;
+use crate::pipeline::{Job, MACHINE, machine_pass};
+use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
+use isa::encode::Problem;
+use isa::legal;
+use isa::text::{Part, line_of};
+use isa::{MachFunc, MachInst, Subtarget, op};
+use isel::verify::{Fault, State, verify};
+use memmodel::{Model, proof};
+
+/// More messages than this help nobody.
+const MOST_FAULTS: usize = 20;
+
+/// Passes by their places.
+const LEGALIZATION: usize = machine_pass("legalize");
+/// The last that takes virtual registers.
+const ALLOCATION: usize = machine_pass("regalloc");
+const FORMS: usize = machine_pass("forms");
+const COHERENCE: usize = machine_pass("coherence");
+const WAITS: usize = machine_pass("waits");
+const HAZARDS: usize = machine_pass("hazards");
+const BRANCHES: usize = machine_pass("branches");
+
+/// Checks what was read of a text, which is given with its name, before the first of some passes takes it.
+///
+/// # Errors
+/// What is wrong, with its lines.
+pub(crate) fn check(
+    code: &[MachFunc],
+    model: &Model,
+    job: &Job<'_>,
+    (name, text): (&str, &str),
+) -> Result<(), Error> {
+    let mut list: Vec<Diagnostic> = Vec::new();
+    for (number, func) in code.iter().enumerate() {
+        let mut faults = faults(func, model.subtarget(), job.range);
+        if faults.is_empty() && job.options.verify {
+            faults = left_out(func, model, job.range);
+        }
+        let mut with_lines: Vec<(Option<u32>, Fault)> =
+            faults.into_iter().map(|fault| (line_of(text, number, fault.part), fault)).collect();
+        with_lines.sort_by_key(|(line, _)| *line);
+        // The first of several of a line is the one that explains the others.
+        with_lines.dedup_by_key(|(line, _)| *line);
+        list.extend(with_lines.iter().map(|(line, fault)| diagnostic(fault, &func.name, *line, text)));
+    }
+    list.truncate(MOST_FAULTS);
+    if list.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Source(Diagnostics { list, source: SourceText::new(name, text) }))
+}
+
+fn faults(func: &MachFunc, target: &Subtarget, range: &PassRange) -> Vec<Fault> {
+    let start = range.machine().start;
+    let state = if start <= LEGALIZATION {
+        State::Selected
+    } else if start <= ALLOCATION {
+        State::Legal
+    } else {
+        State::Allocated
+    };
+    let mut faults = verify(func, target, state).err().unwrap_or_default();
+    let size = |what: String| Fault::new(func, target, Part::Function, what, "less of it");
+    faults.extend(sizes(func, target).into_iter().map(size));
+    if let Some(block) = emit::code::torn_table(func).filter(|_| range.has_emit()) {
+        faults.push(Fault::new(
+            func,
+            target,
+            Part::Block(block),
+            "this jump table is torn",
+            emit::TABLE_RULE,
+        ));
+    }
+    for (block, data) in func.blocks.iter() {
+        for (n, inst) in data.insts.iter().enumerate() {
+            if let Some(problem) = unencodable(func, target, inst, range) {
+                let help = legal::usage(inst.op.row()).unwrap_or_default();
+                faults.push(Fault::new(func, target, Part::Inst(block, n), problem.to_string(), help));
+            }
+        }
+    }
+    faults
+}
+
+/// Why the instruction could not be encoded after the passes to come, as far as that can be told.
+fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &PassRange) -> Option<Problem> {
+    let start = range.machine().start;
+    let goes = match inst.op {
+        op::COPY | op::UNDEF => start <= ALLOCATION,
+        op::FENCE => start <= COHERENCE,
+        op::WAIT_POINT => start <= WAITS,
+        // It stops before that is asked.
+        _ => start > ALLOCATION && !range.has_emit(),
+    };
+    if goes {
+        return None;
+    }
+    let mut inst = *inst;
+    if (ALLOCATION + 1..=FORMS).contains(&start) {
+        isa::choose_form(target, &mut inst);
+    }
+    let problem = legal::unencodable(target, &inst, func)?;
+    // What `legalize` mends.
+    let mended =
+        !matches!(problem, Problem::Unavailable | Problem::Form | Problem::Count | Problem::Modifier(_));
+    (start > LEGALIZATION || !mended).then_some(problem)
+}
+
+/// What the final code, which is proven behind the last pass, would lack because the pass that sees to it is not among those to
+/// come.
+fn left_out(func: &MachFunc, model: &Model, range: &PassRange) -> Vec<Fault> {
+    let start = range.machine().start;
+    if start <= COHERENCE || !range.machine().contains(&BRANCHES) {
+        return Vec::new();
+    }
+    let by = |fault: &proof::Fault| match fault {
+        proof::Fault::Stale { .. } => COHERENCE,
+        proof::Fault::InFlight { .. } | proof::Fault::Order { .. } | proof::Fault::Pseudo => WAITS,
+        proof::Fault::Hazard { .. } => HAZARDS,
+    };
+    let violations = proof::check(func, model).into_iter().filter(|violation| by(&violation.fault) < start);
+    let fault = |violation: proof::Violation| {
+        let part = Part::Inst(violation.second.block, violation.second.index);
+        let help = format!("pass `{}` would see to it", MACHINE[by(&violation.fault)].0);
+        Fault::new(func, model.subtarget(), part, violation.to_string(), help)
+    };
+    violations.map(fault).collect()
+}
+
+/// Sizes that the processor does not have.
+fn sizes(func: &MachFunc, target: &Subtarget) -> Vec<String> {
+    let limits = [
+        ("bytes of LDS", func.lds_size, target.max_lds_per_group),
+        (
+            "bytes of scratch memory a work-item",
+            func.scratch_size,
+            target.addressing.scratch_per_wave / target.wave_size,
+        ),
+        ("VGPRs", func.vgprs, target.addressable_vgprs),
+        ("SGPRs", func.sgprs, target.addressable_sgprs),
+        ("dimensions of work-item ids beyond x", func.abi.workitem_ids.into(), 2),
+    ];
+    let over = limits.iter().filter(|(_, size, most)| size > most);
+    over.map(|(what, size, most)| format!("{size} {what}; there are {most} at most")).collect()
+}
+
+fn diagnostic(fault: &Fault, kernel: &str, line: Option<u32>, text: &str) -> Diagnostic {
+    let range = line.map(|line| line_range(text, line));
+    Diagnostic {
+        code: "E0113",
+        severity: Severity::Error,
+        message: format!("kernel `{kernel}`: the machine IR is not valid"),
+        labels: range.into_iter().map(|range| (range, fault.what.clone())).collect(),
+        notes: Vec::new(),
+        help: Some(fault.help.to_string()).filter(|help| !help.is_empty()).into_iter().collect(),
+    }
+}
+
+/// The bytes of a line that say something.
+fn line_range(text: &str, line: u32) -> std::ops::Range<usize> {
+    let start: usize = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
+    let line = text[start..].lines().next().unwrap_or_default();
+    let code = line.split(';').next().unwrap_or_default();
+    let start = start + (code.len() - code.trim_start().len());
+    start..start + code.trim().len()
+}
