@@ -211,14 +211,14 @@ impl Merger<'_> {
         };
         let key_of = key(self.func, first);
         let mut dwords = 0;
-        let mut end = first.mem.offset;
+        let mut end = i64::from(first.mem.offset);
         let mut best = 1;
         for (n, access) in sorted.iter().enumerate() {
-            if access.mem.offset != end || key(self.func, access) != key_of {
+            if i64::from(access.mem.offset) != end || key(self.func, access) != key_of {
                 break;
             }
             dwords += access.dwords();
-            end += access.dwords() as i32 * 4;
+            end += i64::from(access.dwords()) * 4;
             if widths.contains(&dwords) {
                 best = n + 1;
             }
