@@ -80,6 +80,15 @@ fn strict() {
     all_well(&kinds().collect::<Vec<_>>(), &[OptLevel::O2], Mode::STRICT);
 }
 
+/// Memory operations complete out of order, and stores of GFX6 read their data late.
+#[test]
+fn weak() {
+    let cells: Vec<Subtarget> = kinds().filter(|cell| cell.name == "gfx600").collect();
+    for seed in [1, 2] {
+        all_well(&cells, &[OptLevel::O2], Mode::Weak { seed });
+    }
+}
+
 fn text(object: &[u8]) -> Vec<u8> {
     common::section(object, ".text")
 }

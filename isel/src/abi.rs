@@ -118,7 +118,10 @@ impl Lower<'_> {
             }
             Pos::GroupId(_) | Pos::LocalId(_) | Pos::KernargPtr | Pos::DispatchId | Pos::WaveSize => {}
             Pos::GlobalId(d) => self.global_id(result, d),
-            Pos::LocalSize(d) => self.local_size(result, d),
+            Pos::LocalSize(d) => {
+                let dst = self.sgpr_of(result);
+                self.local_size(dst, d);
+            }
             Pos::GlobalSize(d) => {
                 let dst = self.sgpr_of(result);
                 self.packet_dword(dst, PACKET_GRID_SIZE + 4 * i32::from(d));
@@ -161,7 +164,7 @@ impl Lower<'_> {
     }
 
     /// The work-item id in a dimension.
-    fn local_id(&mut self, d: u8) -> Operand {
+    pub fn local_id(&mut self, d: u8) -> Operand {
         if self.inputs.packed.is_none() {
             return self.abi_input(AbiInput::WorkitemId(d));
         }
@@ -177,8 +180,8 @@ impl Lower<'_> {
     }
 
     /// 16-bit fields of the packet.
-    fn local_size(&mut self, result: Value, d: u8) {
-        let (dword, dst) = (self.stemp(1), self.sgpr_of(result));
+    pub fn local_size(&mut self, dst: Operand, d: u8) {
+        let dword = self.stemp(1);
         self.packet_dword(dword, PACKET_WORKGROUP_SIZE + 4 * i32::from(d / 2));
         if d == 1 {
             self.emit(Role::SShrB32, &[dst, dword, Operand::int(16)]);

@@ -29,6 +29,7 @@ mod expand;
 mod float;
 mod graph;
 mod known;
+mod lane_memory;
 mod leaving;
 mod legalize;
 mod linear_ssa;

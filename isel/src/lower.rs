@@ -9,17 +9,18 @@ use crate::buffer::Buffers;
 use crate::class::{Home, classify};
 use crate::control::Edges;
 use crate::emit::Copies;
+use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
 use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
-use crate::roles::Roles;
+use crate::roles::{Expansion, Resolution, Role, Roles};
 use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::lay_out_shared;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
-use ir::{Block, Function, Inst, Module, Op, Type, Value};
+use ir::{Block, Function, Inst, Module, Op, Type, Value, WaveOp};
 use isa::{MBlock, MachFunc, MachInst, Opcode, Operand, RegClass, Subtarget, VReg};
 
 /// How to compile.
@@ -141,6 +142,8 @@ pub(crate) struct Lower<'a> {
     /// Something reaches LDS, or may through a generic pointer.
     pub reaches_lds: bool,
     pub buffers: Buffers,
+    /// Where the work-item has its dword for values of other lanes, if something asked for it.
+    pub lane_slot: Option<Operand>,
     pub loc: u32,
     pub error: Option<Unsupported>,
 }
@@ -219,6 +222,7 @@ fn select_prepared(
         hoist: opts.opt_level >= 2,
         reaches_lds: false,
         buffers: Buffers::default(),
+        lane_slot: None,
         loc: 0,
         error: None,
     };
@@ -262,17 +266,23 @@ impl Scratch {
         self.merged.resize(func.insts.len(), false);
         self.used.clear();
         self.used.resize(module.globals.len(), false);
+        let mut permutes = false;
         for &block in an.cfg.rpo() {
             for &inst in &func.blocks[block].insts {
                 for &arg in func.args(inst) {
                     self.uses[arg] += 1;
                 }
-                if let Op::GlobalAddr(global) = func.insts[inst].op {
-                    self.used[global.as_u32() as usize] = true;
+                match func.insts[inst].op {
+                    Op::GlobalAddr(global) => self.used[global.as_u32() as usize] = true,
+                    Op::Wave(WaveOp::Shuffle) => permutes = true,
+                    _ => {}
                 }
             }
         }
-        out.lds_size = lay_out_shared(module, |g| self.used[g.as_u32() as usize], &mut self.shared);
+        let through_lds =
+            self.roles.get(Role::LanePermuteB32) == Resolution::Expansion(Expansion::ThroughLds);
+        let first = if permutes && through_lds { lane_memory::bytes(func) } else { 0 };
+        out.lds_size = lay_out_shared(module, |g| self.used[g.as_u32() as usize], first, &mut self.shared);
         self.slots.clear();
         for slot in func.slots.values() {
             out.scratch_size = out.scratch_size.next_multiple_of(slot.align.max(4));
@@ -443,6 +453,7 @@ impl Lower<'_> {
             self.kernarg_loads();
             self.init_flat_scratch();
             self.init_lds_limit();
+            self.init_lane_slot();
             self.init_whole_memory();
             self.flush();
             self.init_descriptors();

@@ -20,11 +20,16 @@ pub(crate) fn scalar_load(mem: &Mem) -> bool {
 }
 
 /// LDS offset of each module variable in LDS: 16-byte aligned so that wide accesses may be used, the
-/// dynamically sized one last. Returns the size of the static part too.
-pub(crate) fn lay_out_shared(module: &Module, used: impl Fn(Global) -> bool, offsets: &mut Vec<u32>) -> u32 {
+/// dynamically sized one last, behind so many bytes of something else. Returns the size of the static part too.
+pub(crate) fn lay_out_shared(
+    module: &Module,
+    used: impl Fn(Global) -> bool,
+    first: u32,
+    offsets: &mut Vec<u32>,
+) -> u32 {
     offsets.clear();
     offsets.resize(module.globals.len(), 0);
-    let mut size = 0u32;
+    let mut size = first;
     for dynamic in [false, true] {
         for (global, data) in module.globals.iter() {
             if data.space != Space::Shared || data.dynamic != dynamic || !used(global) {

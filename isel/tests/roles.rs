@@ -62,11 +62,11 @@ fn compiled_processors_play_every_role_but_a_few() {
     }
 }
 
-/// GFX6 and GFX7 have no clock of constant frequency and no permutation of lanes, GFX6 no generic pointers. The shifts that take
-/// their count last went with GFX8, where nobody asks for them.
+/// GFX6 and GFX7 have no clock of constant frequency, GFX6 no generic pointers. The shifts that take their count last went with
+/// GFX8, where nobody asks for them.
 fn lacks(target: &isa::Target, role: Role) -> bool {
     match role {
-        Role::SMemrealtime | Role::LanePermuteB32 => target.generation < isa::Generation::Gfx8,
+        Role::SMemrealtime => target.generation < isa::Generation::Gfx8,
         Role::VShlCountLastB64 | Role::VShrCountLastB64 | Role::VAshrCountLastI64 => {
             target.generation >= isa::Generation::Gfx8
         }

@@ -29,32 +29,44 @@ pub struct Outcome {
 /// Wave instructions and interpreter steps that no test needs.
 const STEPS: u64 = 50_000_000;
 
+/// What most is tuned for, and what has the fewest instructions.
+const PROCESSORS: [&str; 2] = ["gfx906", "gfx600"];
+
+/// Each at two levels.
+fn cells() -> impl Iterator<Item = (&'static str, OptLevel)> {
+    PROCESSORS.into_iter().flat_map(|name| [OptLevel::O0, OptLevel::O2].map(|level| (name, level)))
+}
+
 /// Runs a kernel in all ways.
 pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     let options = frontend::Options { params: launch.params, fp_contract: true };
     let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
     let mut outcomes = Vec::new();
-    for level in [OptLevel::O0, OptLevel::O2] {
-        let (object, optimised) = compile(launch, level)?;
+    for (number, (name, level)) in cells().enumerate() {
+        let (object, optimised) = compile(launch, name, level)?;
         let loaded = sim::CodeObject::load(object.bytes()).map_err(|error| error.to_string())?;
         let info = loaded.kernel(launch.kernel).ok_or("no such kernel")?;
         let values = sim::args::bind(info, launch.args, &[])?;
-        if level == OptLevel::O0 {
+        if number == 0 {
             outcomes.push(interpret(launch, "interpreter", &module, info, &values)?);
         }
-        let how = format!("interpreter after {level:?}");
+        let how = format!("interpreter after {level:?} for {name}");
         outcomes.push(interpret(launch, &how, &optimised, info, &values)?);
         let buffers = emulate(launch, &loaded, info, &values)
-            .map_err(|why| format!("{level:?}: {why}\n{}", object.machine_code()))?;
-        outcomes.push(Outcome { how: format!("{level:?} code"), buffers });
+            .map_err(|why| format!("{name} {level:?}: {why}\n{}", object.machine_code()))?;
+        outcomes.push(Outcome { how: format!("{level:?} code for {name}"), buffers });
     }
     Ok(outcomes)
 }
 
 /// The code object, and the IR it was made of.
-fn compile(launch: &Launch<'_>, opt_level: OptLevel) -> Result<(kernc::CodeObject, ir::Module), String> {
+fn compile(
+    launch: &Launch<'_>,
+    processor: &str,
+    opt_level: OptLevel,
+) -> Result<(kernc::CodeObject, ir::Module), String> {
     let options = Options { opt_level, verify: true, params: launch.params.to_vec(), ..Options::default() };
-    let target = Target::by_name("gfx906").ok_or("no gfx906")?;
+    let target = Target::by_name(processor).ok_or("no such processor")?;
     let mut optimised = kernc::KeepIr::default();
     let compiled = Compiler::new(target).compile_observed(launch.source, &options, &mut optimised);
     Ok((compiled.map_err(|error| error.to_string())?, optimised.0))
@@ -171,9 +183,9 @@ pub fn run_bytes(
         dynamic: 0,
     };
     let mut outcomes = Vec::new();
-    for level in [OptLevel::O0, OptLevel::O2] {
+    for (number, (name, level)) in cells().enumerate() {
         let (object, optimised) =
-            compile(&launch, level).unwrap_or_else(|why| panic!("{level:?}: {why}\n{source}"));
+            compile(&launch, name, level).unwrap_or_else(|why| panic!("{name} {level:?}: {why}\n{source}"));
         let loaded = sim::CodeObject::load(object.bytes()).unwrap();
         let info = loaded.kernel("t").unwrap();
         let values: Vec<ArgValue> = info
@@ -195,17 +207,17 @@ pub fn run_bytes(
             let (_, out) = buffers.into_iter().find(|(name, _)| name == "out").unwrap();
             outcomes.push((how, out.bytes));
         };
-        if level == OptLevel::O0 {
+        if number == 0 {
             add(
                 "interpreter".into(),
                 interpret(&launch, "interpreter", &module, info, &values).unwrap().buffers,
             );
         }
-        let how = format!("interpreter after {level:?}");
+        let how = format!("interpreter after {level:?} for {name}");
         add(how.clone(), interpret(&launch, &how, &optimised, info, &values).unwrap().buffers);
         let buffers = emulate(&launch, &loaded, info, &values)
-            .unwrap_or_else(|why| panic!("{level:?}: {why}\n{source}\n{}", object.machine_code()));
-        add(format!("{level:?} code"), buffers);
+            .unwrap_or_else(|why| panic!("{name} {level:?}: {why}\n{source}\n{}", object.machine_code()));
+        add(format!("{level:?} code for {name}"), buffers);
     }
     outcomes
 }

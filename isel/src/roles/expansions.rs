@@ -77,6 +77,8 @@ expansions! {
     SubtractFloorF32: VFloorF32 VAddF32 VCmpEqF32 VCndmaskB32 VLdexpF32;
     /// The difference to the integer below.
     SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
+    /// All lanes write, then each reads what another wrote.
+    ThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
     /// Narrower accesses: `memory.rs` makes pieces as wide as there are instructions for.
     Split:;
 }
@@ -130,6 +132,7 @@ impl Lower<'_> {
             CeilByAdding => self.round_f64(o, Some((Role::VCmpLtF64, true)), false),
             TruncByAdding => self.round_f64(o, Some((Role::VCmpGtF64, false)), true),
             SubtractFloorF32 | SubtractFloorF64 => self.fract(o),
+            ThroughLds => self.permute_through_lds(o),
             Split => self.unsupported("an access that should have been split"),
         }
     }

@@ -348,7 +348,7 @@ roles! {
     LdsAtomicAndB64 = DS_AND_B64;
     LdsAtomicAndB32Return = DS_AND_RTN_B32;
     LdsAtomicAndB64Return = DS_AND_RTN_B64;
-    LanePermuteB32 "value of another lane" = DS_BPERMUTE_B32, lacking "without `ds_bpermute_b32` it goes through memory: not filled in yet";
+    LanePermuteB32 "value of another lane" = DS_BPERMUTE_B32, or ThroughLds;
     LdsAtomicCompareSwapB32 = DS_CMPST_B32;
     LdsAtomicCompareSwapB64 = DS_CMPST_B64;
     LdsAtomicCompareSwapB32Return = DS_CMPST_RTN_B32;
