@@ -100,7 +100,7 @@ impl Checker<'_, '_> {
             Builtin::Lanes(lane, class, _) => self.lanes(lane, class, callee, args, expect),
             Builtin::IsNan | Builtin::IsInf => {
                 let ty = self.of_class(args[0], Class::Float, callee, Ty::NONE);
-                if ty == Ty::ERROR { ty } else { self.out.types.with_scalar(ty, Scalar::Bool) }
+                if ty == Ty::ERROR { ty } else { self.s.checked.types.with_scalar(ty, Scalar::Bool) }
             }
             Builtin::Ldexp => {
                 let ty = self.of_class(args[0], Class::Float, callee, expect);
@@ -109,7 +109,7 @@ impl Checker<'_, '_> {
             }
             Builtin::FrexpExp => {
                 let ty = self.of_class(args[0], Class::Float, callee, Ty::NONE);
-                if ty == Ty::ERROR { ty } else { self.out.types.with_scalar(ty, Scalar::I32) }
+                if ty == Ty::ERROR { ty } else { self.s.checked.types.with_scalar(ty, Scalar::I32) }
             }
             Builtin::Frexp => self.frexp(callee, args, expect),
             Builtin::Dot | Builtin::Length | Builtin::Normalize => self.geometric(builtin, callee, args),
@@ -160,7 +160,7 @@ impl Checker<'_, '_> {
 
     fn dimension(&mut self, id: ExprId, dim: crate::builtins::Dim, arg: ExprId) -> Ty {
         let found = self.expr(arg, Ty::U32);
-        let is_int = self.out.types.as_scalar(found).is_some_and(Scalar::is_int);
+        let is_int = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
         if !is_int {
             self.require(arg, found, Ty::U32);
         } else if let Some(value) = self.eval(arg).and_then(|leaves| leaves.first().copied()) {
@@ -168,13 +168,13 @@ impl Checker<'_, '_> {
                 let span = self.ast.span(arg);
                 self.error("E0052", "a dimension is 0, 1 or 2", span, "no such dimension");
             }
-            self.out.res[id.at()] = Res::Dim(dim, value.min(2) as u8);
+            self.s.checked.res[id.at()] = Res::Dim(dim, value.min(2) as u8);
         }
         Ty::U32
     }
 
     fn is_class(&self, ty: Ty, class: Class) -> bool {
-        let Some((scalar, _)) = self.out.types.lanes(ty) else { return false };
+        let Some((scalar, _)) = self.s.checked.types.lanes(ty) else { return false };
         match class {
             Class::Float => scalar.is_float(),
             Class::F32 => scalar == Scalar::F32,
@@ -224,7 +224,7 @@ impl Checker<'_, '_> {
         }
         for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
             let found = self.expr(arg, Ty::U32);
-            let is_int = self.out.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
+            let is_int = self.s.checked.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
             if found != Ty::ERROR && !is_int {
                 failed |= !self.require(arg, found, Ty::U32) || n == 0;
             }
@@ -237,7 +237,7 @@ impl Checker<'_, '_> {
         if so_far == Ty::NONE || so_far == found {
             return found;
         }
-        match (self.out.types.kind(so_far), self.out.types.kind(found)) {
+        match (self.s.checked.types.kind(so_far), self.s.checked.types.kind(found)) {
             (TyKind::Vector(a, _), TyKind::Scalar(b)) if a == b => so_far,
             (TyKind::Scalar(a), TyKind::Vector(b, _)) if a == b => found,
             _ => {
@@ -250,11 +250,11 @@ impl Checker<'_, '_> {
     fn frexp(&mut self, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let ty = self.of_class(args[0], Class::Float, callee, expect);
         let pointer = self.expr(args[1], Ty::NONE);
-        let exponent = match self.out.types.lanes(ty) {
-            Some(_) => self.out.types.with_scalar(ty, Scalar::I32),
+        let exponent = match self.s.checked.types.lanes(ty) {
+            Some(_) => self.s.checked.types.with_scalar(ty, Scalar::I32),
             None => return ty,
         };
-        match self.out.types.as_pointer(pointer) {
+        match self.s.checked.types.as_pointer(pointer) {
             Some(p) if p.to == exponent && !p.qualifiers.contains(Qualifiers::CONST) => {}
             _ if pointer == Ty::ERROR => {}
             _ => {
@@ -274,7 +274,7 @@ impl Checker<'_, '_> {
             let found = self.expr(second, first);
             self.require(second, found, first);
         }
-        match (builtin, self.out.types.lanes(first)) {
+        match (builtin, self.s.checked.types.lanes(first)) {
             (_, None) => Ty::ERROR,
             (Builtin::Normalize, _) => first,
             (_, Some((scalar, _))) => Ty::scalar(scalar),
@@ -287,7 +287,7 @@ impl Checker<'_, '_> {
         if !self.require(args[2], b, a) || a == Ty::ERROR || cond == Ty::ERROR {
             return Ty::ERROR;
         }
-        let fits = match (self.out.types.lanes(cond), self.out.types.lanes(a)) {
+        let fits = match (self.s.checked.types.lanes(cond), self.s.checked.types.lanes(a)) {
             (Some((Scalar::Bool, 1)), _) => true,
             (Some((Scalar::Bool, n)), Some((_, m))) => n == m,
             _ => false,
@@ -312,7 +312,7 @@ impl Checker<'_, '_> {
         if to == Ty::ERROR || from == Ty::ERROR {
             return to;
         }
-        let types = &self.out.types;
+        let types = &self.s.checked.types;
         let bits = |ty| match types.lanes(ty) {
             Some((Scalar::Bool, _)) | None => None,
             Some((scalar, lanes)) => Some(scalar.bits() * u32::from(lanes)),
@@ -332,7 +332,7 @@ impl Checker<'_, '_> {
     }
 
     fn register_type(&mut self, ty: Ty, arg: ExprId) -> Ty {
-        match self.out.types.kind(ty) {
+        match self.s.checked.types.kind(ty) {
             TyKind::Error | TyKind::Scalar(_) | TyKind::Vector(..) => ty,
             _ => {
                 let name = self.type_name(ty);
@@ -363,7 +363,7 @@ impl Checker<'_, '_> {
     }
 
     fn pointer_argument(&mut self, arg: ExprId, ty: Ty) -> Option<Pointer> {
-        let pointer = self.out.types.as_pointer(ty);
+        let pointer = self.s.checked.types.as_pointer(ty);
         if pointer.is_none() && ty != Ty::ERROR {
             let name = self.type_name(ty);
             let diagnostic = Diagnostic::error("E0052", "a pointer is needed here")
@@ -435,7 +435,7 @@ impl Checker<'_, '_> {
         if builtin != Builtin::AtomicLoad {
             self.writable(arg, pointer);
         }
-        let scalar = self.out.types.as_scalar(pointer.to);
+        let scalar = self.s.checked.types.as_scalar(pointer.to);
         let moves_only = matches!(
             builtin,
             Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(Rmw::Plain(ir::RmwOp::Xchg))

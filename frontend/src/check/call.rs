@@ -31,7 +31,7 @@ impl Checker<'_, '_> {
             }
         }
         if let Some((scalar, lanes)) = vector_name(text) {
-            self.out.res[id.at()] = Res::Vector;
+            self.s.checked.res[id.at()] = Res::Vector;
             return self.vector(callee, scalar, lanes, args);
         }
         match builtins::find(text) {
@@ -51,7 +51,7 @@ impl Checker<'_, '_> {
                 Ty::ERROR
             }
             Some(builtin) => {
-                self.out.res[id.at()] = Res::Builtin(builtin);
+                self.s.checked.res[id.at()] = Res::Builtin(builtin);
                 self.builtin(id, builtin, callee, args, generic, expect)
             }
             None => {
@@ -86,9 +86,9 @@ impl Checker<'_, '_> {
     }
 
     fn call_function(&mut self, id: ExprId, func: u32, callee: Name, args: List) -> Ty {
-        self.out.res[id.at()] = Res::Func(func);
+        self.s.checked.res[id.at()] = Res::Func(func);
         let text = self.ast.name(callee.sym);
-        let Some(info) = self.out.funcs.get(func as usize) else {
+        let Some(info) = self.s.checked.funcs.get(func as usize) else {
             // Constants and array lengths are evaluated before functions have signatures.
             self.error(
                 "E0070",
@@ -114,12 +114,12 @@ impl Checker<'_, '_> {
             return result;
         }
         for (n, local) in params.enumerate() {
-            let wanted = self.out.locals[local].ty;
+            let wanted = self.s.checked.locals[local].ty;
             let arg = self.ast.exprs_pool[args.start as usize + n];
             let found = self.expr(arg, wanted);
             self.require(arg, found, wanted);
         }
-        self.calls.push((self.body.func, func, callee.span));
+        self.s.calls.push((self.s.body.func, func, callee.span));
         result
     }
 
@@ -147,13 +147,13 @@ impl Checker<'_, '_> {
 
     /// `f32x4(…)`: one scalar for all lanes, or parts that fill the lanes in order.
     fn vector(&mut self, callee: Name, scalar: Scalar, lanes: u8, args: List) -> Ty {
-        let ty = self.out.types.vector(scalar, lanes);
+        let ty = self.s.checked.types.vector(scalar, lanes);
         let wanted = Ty::scalar(scalar);
         let mut filled = 0u32;
         for n in args.range() {
             let arg = self.ast.exprs_pool[n];
             let found = self.expr(arg, wanted);
-            match self.out.types.kind(found) {
+            match self.s.checked.types.kind(found) {
                 TyKind::Error => return ty,
                 TyKind::Vector(of, count) if of == scalar => filled += u32::from(count),
                 _ => {

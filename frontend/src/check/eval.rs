@@ -30,7 +30,7 @@ impl Checker<'_, '_> {
 
     /// `Err(None)` where an error was reported before.
     fn eval_into(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
-        let ty = self.out.expr_ty[id.at()];
+        let ty = self.s.checked.expr_ty[id.at()];
         if ty == Ty::ERROR {
             return Err(None);
         }
@@ -41,16 +41,16 @@ impl Checker<'_, '_> {
                 _ => u64::from(narrow.to_bits()),
             }),
             ExprKind::Bool(value) => out.push(u64::from(value)),
-            ExprKind::Name(_) => match self.out.res[id.at()] {
-                Res::Const(index) => out.extend_from_slice(&self.out.consts[index as usize].value),
+            ExprKind::Name(_) => match self.s.checked.res[id.at()] {
+                Res::Const(index) => out.extend_from_slice(&self.s.checked.consts[index as usize].value),
                 _ => return Err(Some(self.not_constant(id))),
             },
             ExprKind::Unary(op, inner) => self.eval_unary(op, inner, ty, out)?,
             ExprKind::Binary(..) => self.eval_chain(id, out)?,
             ExprKind::Cast(inner, _) => {
-                let from = self.scalar_of(self.out.expr_ty[inner.at()]);
+                let from = self.scalar_of(self.s.checked.expr_ty[inner.at()]);
                 let to = self.scalar_of(ty);
-                if self.out.types.lanes(ty).is_none() {
+                if self.s.checked.types.lanes(ty).is_none() {
                     return Err(Some(self.not_constant(id)));
                 }
                 let start = out.len();
@@ -66,7 +66,7 @@ impl Checker<'_, '_> {
                 let start = out.len();
                 self.eval_into(value, out)?;
                 let one = out[start..].to_vec();
-                let TyKind::Array(_, len) = self.out.types.kind(ty) else { return Err(None) };
+                let TyKind::Array(_, len) = self.s.checked.types.kind(ty) else { return Err(None) };
                 (1..len).for_each(|_| out.extend_from_slice(&one));
             }
             ExprKind::Struct(_, inits) => self.eval_struct(ty, inits, out)?,
@@ -92,13 +92,13 @@ impl Checker<'_, '_> {
     }
 
     fn scalar_of(&self, ty: Ty) -> Scalar {
-        self.out.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
+        self.s.checked.types.lanes(ty).map_or(Scalar::U64, |(scalar, _)| scalar)
     }
 
     fn not_constant(&self, id: ExprId) -> Diagnostic {
         let diagnostic = Diagnostic::error("E0070", "this is not known at compile time")
             .label(self.ast.span(id), "not a constant");
-        match self.out.res[id.at()] {
+        match self.s.checked.res[id.at()] {
             Res::Local(_) => {
                 diagnostic.help("constants are declared with `const` or `param`, not with `let`")
             }
@@ -141,7 +141,7 @@ impl Checker<'_, '_> {
     fn eval_chain(&self, id: ExprId, out: &mut Leaves) -> Result<(), Option<Diagnostic>> {
         let (mut links, mut first) = (SmallVec::<[_; 4]>::new(), id);
         while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
-            if self.out.expr_ty[first.at()] == Ty::ERROR {
+            if self.s.checked.expr_ty[first.at()] == Ty::ERROR {
                 return Err(None);
             }
             links.push((first, op, left, right));
@@ -165,7 +165,7 @@ impl Checker<'_, '_> {
         (left, a): (ExprId, &[u64]),
         (right, b): (ExprId, &[u64]),
     ) -> Result<Leaves, Option<Diagnostic>> {
-        let scalar = self.scalar_of(self.out.expr_ty[left.at()]);
+        let scalar = self.scalar_of(self.s.checked.expr_ty[left.at()]);
         let mut out = Leaves::new();
         if a.is_empty() || b.is_empty() {
             return Err(Some(self.not_constant(id)));
@@ -195,8 +195,8 @@ impl Checker<'_, '_> {
         inits: crate::ast::List,
         out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
-        let TyKind::Struct(index) = self.out.types.kind(ty) else { return Err(None) };
-        for field in &self.out.types.structs[index as usize].fields {
+        let TyKind::Struct(index) = self.s.checked.types.kind(ty) else { return Err(None) };
+        for field in &self.s.checked.types.structs[index as usize].fields {
             let init = self.ast.inits[inits.range()].iter().find(|init| init.name.sym == field.name);
             self.eval_into(init.ok_or(None)?.value, out)?;
         }
@@ -212,8 +212,8 @@ impl Checker<'_, '_> {
         out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
         let args = self.ast.list(args);
-        let lanes = self.out.types.lanes(ty);
-        match (self.out.res[id.at()], args, lanes) {
+        let lanes = self.s.checked.types.lanes(ty);
+        match (self.s.checked.res[id.at()], args, lanes) {
             (Res::Vector, &[one], Some((_, lanes))) => {
                 let start = out.len();
                 self.eval_into(one, out)?;
@@ -253,7 +253,7 @@ impl Checker<'_, '_> {
         ty: Ty,
         out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
-        let size = self.out.types.layout(ty).leaves as usize;
+        let size = self.s.checked.types.layout(ty).leaves as usize;
         let (mut all, mut at) = (Leaves::new(), Leaves::new());
         self.eval_into(base, &mut all)?;
         self.eval_into(index, &mut at)?;
@@ -277,15 +277,15 @@ impl Checker<'_, '_> {
         ty: Ty,
         out: &mut Leaves,
     ) -> Result<(), Option<Diagnostic>> {
-        let base_ty = self.out.expr_ty[base.at()];
+        let base_ty = self.s.checked.expr_ty[base.at()];
         let mut all = Leaves::new();
         self.eval_into(base, &mut all)?;
-        match self.out.types.kind(base_ty) {
+        match self.s.checked.types.kind(base_ty) {
             TyKind::Struct(index) => {
-                let fields = &self.out.types.structs[index as usize].fields;
+                let fields = &self.s.checked.types.structs[index as usize].fields;
                 let found = fields.iter().find(|f| f.name == field.sym).ok_or(None)?;
                 let start = found.leaf as usize;
-                let end = start + self.out.types.layout(ty).leaves as usize;
+                let end = start + self.s.checked.types.layout(ty).leaves as usize;
                 out.extend_from_slice(all.get(start..end).ok_or(None)?);
             }
             TyKind::Vector(_, lanes) => {

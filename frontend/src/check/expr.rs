@@ -2,41 +2,13 @@
 
 use super::item::Literal;
 use super::{Binding, Checker, Res};
-use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, List, Name, Sym, TypeId, UnaryOp};
+use crate::ast::{BlockId, ExprId, ExprKind, List, Name, Sym, TypeId, UnaryOp};
 use crate::builtins;
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, swizzle};
 use ir::Space;
-
-/// One operator of a chain.
-#[derive(Clone, Copy)]
-pub(super) struct Link {
-    id: ExprId,
-    op: BinaryOp,
-    left: ExprId,
-    right: ExprId,
-    /// Whether all in the left operand are literals.
-    literal: Option<Literal>,
-    /// Type of the right operand, if that was checked first.
-    right_is: Ty,
-    /// What literal operands are expected to be.
-    expect: Ty,
-}
-
-/// Whether `left op right` is a literal that takes the type it needs.
-pub(super) fn untyped_binary(
-    op: BinaryOp,
-    left: Option<Literal>,
-    right: impl FnOnce() -> Option<Literal>,
-) -> Option<Literal> {
-    match op {
-        _ if op.is_shift() => left,
-        _ if op.is_comparison() || op.is_logic() => None,
-        _ => Some(left?.max(right()?)),
-    }
-}
 
 impl Checker<'_, '_> {
     /// Checks an expression. `expect` is what the surroundings would like: literals take it.
@@ -45,7 +17,7 @@ impl Checker<'_, '_> {
         let ty = match expr.kind {
             ExprKind::Error => Ty::ERROR,
             ExprKind::Int { value, suffix } => self.int_literal(id, value, suffix, expect, false),
-            ExprKind::Float { suffix, .. } => match (suffix, self.out.types.lanes(expect)) {
+            ExprKind::Float { suffix, .. } => match (suffix, self.s.checked.types.lanes(expect)) {
                 (Some(scalar), _) => Ty::scalar(scalar),
                 (None, Some((Scalar::F64, _))) => Ty::scalar(Scalar::F64),
                 _ => Ty::F32,
@@ -127,7 +99,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn int_literal(
+    pub(super) fn int_literal(
         &mut self,
         id: ExprId,
         value: u64,
@@ -135,7 +107,7 @@ impl Checker<'_, '_> {
         expect: Ty,
         negative: bool,
     ) -> Ty {
-        let scalar = match (suffix, self.out.types.lanes(expect)) {
+        let scalar = match (suffix, self.s.checked.types.lanes(expect)) {
             (Some(scalar), _) => scalar,
             (None, Some((scalar, _))) if scalar != Scalar::Bool => scalar,
             _ => Scalar::I32,
@@ -153,13 +125,13 @@ impl Checker<'_, '_> {
 
     fn name(&mut self, id: ExprId, sym: Sym, span: Span) -> Ty {
         let (res, ty) = match self.binding(sym) {
-            Binding::Local(local) => (Res::Local(local), self.out.locals[local as usize].ty),
+            Binding::Local(local) => (Res::Local(local), self.s.checked.locals[local as usize].ty),
             Binding::Const(index) => {
                 self.force_const(index);
-                (Res::Const(index), self.out.consts[index as usize].ty)
+                (Res::Const(index), self.s.checked.consts[index as usize].ty)
             }
             // Constants are evaluated before variables exist: nothing there may refer to one.
-            Binding::Static(index) => match self.out.statics.get(index as usize) {
+            Binding::Static(index) => match self.s.checked.statics.get(index as usize) {
                 Some(item) => (Res::Static(index), item.ty),
                 None => {
                     let text = self.ast.name(sym);
@@ -172,7 +144,7 @@ impl Checker<'_, '_> {
                 (Res::None, Ty::ERROR)
             }
         };
-        self.out.res[id.at()] = res;
+        self.s.checked.res[id.at()] = res;
         ty
     }
 
@@ -201,219 +173,9 @@ impl Checker<'_, '_> {
         self.sink.push(diagnostic);
     }
 
-    fn unary(&mut self, op: UnaryOp, inner: ExprId, span: Span, expect: Ty) -> Ty {
-        // A minus belongs to the literal behind it: `-128i8` is in range, `128i8` is not.
-        if let (UnaryOp::Neg, ExprKind::Int { value, suffix }) = (op, self.ast.expr(inner).kind) {
-            let ty = self.int_literal(inner, value, suffix, expect, true);
-            return self.set(inner, ty);
-        }
-        let ty = self.expr(inner, expect);
-        let fine = match (op, self.out.types.lanes(ty)) {
-            _ if ty == Ty::ERROR => true,
-            (UnaryOp::Neg, Some((scalar, _))) => scalar.is_float() || scalar.is_signed(),
-            (UnaryOp::Not, Some((scalar, _))) => !scalar.is_float(),
-            _ => false,
-        };
-        if fine {
-            return ty;
-        }
-        let (text, help) = match op {
-            UnaryOp::Neg => ("-", Some("write `0 - x` to wrap around")),
-            UnaryOp::Not => ("!", None),
-        };
-        let name = self.type_name(ty);
-        let unsigned = self.out.types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_int());
-        let diagnostic = Diagnostic::error("E0041", format!("`{text}` does not apply to `{name}`"))
-            .label(span, format!("operand is `{name}`"))
-            .help_opt(help.filter(|_| unsigned).map(str::to_string));
-        self.sink.push(diagnostic);
-        Ty::ERROR
-    }
-
-    /// Checks two operands that should agree; a literal takes the type of the other one.
-    pub(super) fn pair(&mut self, left: ExprId, right: ExprId, expect: Ty) -> (Ty, Ty) {
-        match (self.untyped(left), self.untyped(right)) {
-            (Some(_), None) => {
-                let b = self.expr(right, expect);
-                (self.expr(left, b), b)
-            }
-            (Some(a), Some(b)) => {
-                let float = a.max(b) == Literal::Float;
-                let expect = if float && expect == Ty::NONE { Ty::F32 } else { expect };
-                (self.expr(left, expect), self.expr(right, expect))
-            }
-            (None, _) => {
-                let a = self.expr(left, expect);
-                (a, self.expr(right, a))
-            }
-        }
-    }
-
-    /// A chain of operators, `a + b * c - d`: down to the first operand, telling each what is expected of it, then up.
-    fn binary(&mut self, id: ExprId, expect: Ty) -> Ty {
-        let mark = self.chain.len();
-        let mut first = id;
-        while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
-            self.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
-            first = left;
-        }
-        let end = self.chain.len();
-        let mut literal = self.untyped(first);
-        for n in (mark..end).rev() {
-            let Link { op, right, .. } = self.chain[n];
-            self.chain[n].literal = literal;
-            literal = untyped_binary(op, literal, || self.untyped(right));
-        }
-        let mut expect = expect;
-        for n in mark..end {
-            expect = self.expected_of_left(n, expect);
-        }
-        let mut ty = self.expr(first, expect);
-        while self.chain.len() > mark {
-            if let Some(link) = self.chain.pop() {
-                ty = self.apply_link(link, ty);
-                self.set(link.id, ty);
-            }
-        }
-        ty
-    }
-
-    /// What the left operand of a link is expected to be; as in [`Checker::pair`], a literal takes the type of the right one.
-    fn expected_of_left(&mut self, n: usize, expect: Ty) -> Ty {
-        let Link { op, right, literal, .. } = self.chain[n];
-        if op.is_logic() {
-            return Ty::BOOL;
-        }
-        if op.is_shift() {
-            return expect;
-        }
-        let expect = if op.is_comparison() { Ty::NONE } else { expect };
-        let expect = match (literal, self.untyped(right)) {
-            (Some(_), None) => {
-                let found = self.expr(right, expect);
-                self.chain[n].right_is = found;
-                found
-            }
-            (Some(a), Some(b)) if a.max(b) == Literal::Float && expect == Ty::NONE => Ty::F32,
-            _ => expect,
-        };
-        self.chain[n].expect = expect;
-        expect
-    }
-
-    /// The type of a link whose left operand has the type `a`.
-    fn apply_link(&mut self, link: Link, a: Ty) -> Ty {
-        let Link { id, op, left, right, literal, right_is, expect } = link;
-        if op.is_logic() {
-            self.is_condition(left, a);
-            self.condition(right);
-            return Ty::BOOL;
-        }
-        let b = match (right_is, literal) {
-            _ if op.is_shift() => self.operand_after(op, a, right),
-            (Ty::NONE, None) => self.expr(right, a),
-            (Ty::NONE, Some(_)) => self.expr(right, expect),
-            (found, _) => found,
-        };
-        self.binary_type(op, a, b, (left, right), self.ast.span(id))
-    }
-
-    /// Checks the right operand of `op` when the left one has the type `left`.
-    pub(super) fn operand_after(&mut self, op: BinaryOp, left: Ty, right: ExprId) -> Ty {
-        let pointer = self.out.types.as_pointer(left).is_some();
-        let expect = match (op.is_shift(), pointer) {
-            (true, _) => Ty::U32,
-            (false, true) => Ty::I32,
-            (false, false) => left,
-        };
-        self.expr(right, expect)
-    }
-
-    /// Type of `a op b`.
-    pub(super) fn binary_type(
-        &mut self,
-        op: BinaryOp,
-        a: Ty,
-        b: Ty,
-        operands: (ExprId, ExprId),
-        span: Span,
-    ) -> Ty {
-        if a == Ty::ERROR || b == Ty::ERROR {
-            return Ty::ERROR;
-        }
-        if let Some(ty) = self.pointer_binary(op, a, b) {
-            return ty;
-        }
-        let (Some((x, n)), Some((y, m))) = (self.out.types.lanes(a), self.out.types.lanes(b)) else {
-            return self.bad_operands(op, a, b, span);
-        };
-        if op.is_shift() {
-            let fits = x.is_int() && y.is_int() && (m == 1 || m == n);
-            return if fits { a } else { self.bad_operands(op, a, b, span) };
-        }
-        if x != y || (n != m && n != 1 && m != 1) {
-            return self.mismatch(op, a, b, operands);
-        }
-        let known = match op {
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => !x.is_float(),
-            BinaryOp::Eq | BinaryOp::Ne => true,
-            _ => x != Scalar::Bool,
-        };
-        if !known {
-            return self.bad_operands(op, a, b, span);
-        }
-        let shape = if n >= m { a } else { b };
-        if op.is_comparison() { self.out.types.with_scalar(shape, Scalar::Bool) } else { shape }
-    }
-
-    /// `p + i`, `p - i`, comparison of pointers.
-    fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty) -> Option<Ty> {
-        let left = self.out.types.as_pointer(a)?;
-        match (op, self.out.types.kind(b)) {
-            (BinaryOp::Add | BinaryOp::Sub, TyKind::Scalar(scalar)) if scalar.is_int() => Some(a),
-            (_, TyKind::Pointer(right)) if op.is_comparison() => {
-                (left.to == right.to && left.space == right.space).then_some(Ty::BOOL)
-            }
-            _ => None,
-        }
-    }
-
-    fn bad_operands(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Ty {
-        let (left, right) = (self.type_name(a), self.type_name(b));
-        let help = match (op, a) {
-            (BinaryOp::And, Ty::BOOL) | (BinaryOp::Or, Ty::BOOL) => None,
-            (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Ty::BOOL) => {
-                Some("convert it first: `b as u32`".to_string())
-            }
-            _ => None,
-        };
-        let diagnostic =
-            Diagnostic::error("E0041", format!("`{}` does not apply to `{left}` and `{right}`", op.text()))
-                .label(span, format!("`{left}` {} `{right}`", op.text()))
-                .help_opt(help);
-        self.sink.push(diagnostic);
-        Ty::ERROR
-    }
-
-    fn mismatch(&mut self, op: BinaryOp, a: Ty, b: Ty, operands: (ExprId, ExprId)) -> Ty {
-        let (left, right) = (self.type_name(a), self.type_name(b));
-        // A literal names its own kind, so the suggestion is to change the literal.
-        let help = match (self.untyped(operands.0), self.untyped(operands.1)) {
-            (None, None) => self.conversion_help(b, a),
-            _ => Some("an integer type does not take a literal with a point".to_string()),
-        };
-        let diagnostic =
-            Diagnostic::error("E0040", format!("the operands of `{}` have different types", op.text()))
-                .label(self.ast.span(operands.1), format!("this is `{right}`"))
-                .label(self.ast.span(operands.0), format!("this is `{left}`"))
-                .help_opt(help);
-        self.sink.push(diagnostic);
-        Ty::ERROR
-    }
-
     fn deref(&mut self, inner: ExprId, span: Span) -> Ty {
         let ty = self.expr(inner, Ty::NONE);
-        match self.out.types.kind(ty) {
+        match self.s.checked.types.kind(ty) {
             TyKind::Error => Ty::ERROR,
             TyKind::Pointer(pointer) => pointer.to,
             _ => {
@@ -427,7 +189,7 @@ impl Checker<'_, '_> {
     fn cast(&mut self, inner: ExprId, ty: TypeId, span: Span) -> Ty {
         let to = self.resolve(ty);
         // A literal can be born with the type it is cast to, if it fits.
-        let literal = match (self.untyped(inner), self.out.types.as_scalar(to)) {
+        let literal = match (self.untyped(inner), self.s.checked.types.as_scalar(to)) {
             (Some(Literal::Int), Some(scalar)) if self.fits_literal(inner, scalar) => to,
             (Some(Literal::Float), Some(Scalar::F64)) => to,
             _ => Ty::NONE,
@@ -436,7 +198,7 @@ impl Checker<'_, '_> {
         if from == Ty::ERROR || to == Ty::ERROR {
             return to;
         }
-        let types = &self.out.types;
+        let types = &self.s.checked.types;
         let fine = match (types.kind(from), types.kind(to)) {
             (TyKind::Scalar(a), TyKind::Scalar(b)) => b != Scalar::Bool || a == Scalar::Bool,
             (TyKind::Vector(_, n), TyKind::Vector(b, m)) => n == m && b != Scalar::Bool,
@@ -454,7 +216,7 @@ impl Checker<'_, '_> {
         };
         if !fine {
             let (from_name, to_name) = (self.type_name(from), self.type_name(to));
-            let help = match (self.out.types.kind(from), self.out.types.kind(to)) {
+            let help = match (self.s.checked.types.kind(from), self.s.checked.types.kind(to)) {
                 (_, TyKind::Scalar(Scalar::Bool)) => Some("compare with zero: `x != 0`".to_string()),
                 (TyKind::Scalar(_), TyKind::Vector(..)) => {
                     Some(format!("`{to_name}(x)` repeats x in all lanes"))
@@ -494,7 +256,7 @@ impl Checker<'_, '_> {
     fn index(&mut self, base: ExprId, index: ExprId, span: Span) -> Ty {
         let base_ty = self.expr(base, Ty::NONE);
         let index_ty = self.expr(index, if self.untyped(index).is_some() { Ty::I32 } else { Ty::NONE });
-        let element = match self.out.types.kind(base_ty) {
+        let element = match self.s.checked.types.kind(base_ty) {
             TyKind::Error => Ty::ERROR,
             TyKind::Pointer(pointer) => pointer.to,
             TyKind::Array(element, len) => {
@@ -516,9 +278,9 @@ impl Checker<'_, '_> {
                 return Ty::ERROR;
             }
         };
-        if index_ty != Ty::ERROR && !self.out.types.as_scalar(index_ty).is_some_and(Scalar::is_int) {
+        if index_ty != Ty::ERROR && !self.s.checked.types.as_scalar(index_ty).is_some_and(Scalar::is_int) {
             let name = self.type_name(index_ty);
-            let is_float = self.out.types.as_scalar(index_ty).is_some_and(Scalar::is_float);
+            let is_float = self.s.checked.types.as_scalar(index_ty).is_some_and(Scalar::is_float);
             let diagnostic = Diagnostic::error("E0044", format!("an index is an integer, this is `{name}`"))
                 .label(self.ast.span(index), format!("this is `{name}`"))
                 .help_opt(is_float.then(|| "convert it: `x[i as u32]`".to_string()));
@@ -531,8 +293,8 @@ impl Checker<'_, '_> {
     fn check_bounds(&mut self, index: ExprId, len: u32) {
         let value = match self.ast.expr(index).kind {
             ExprKind::Int { value, .. } => Some(value),
-            _ => match self.out.res[index.at()] {
-                Res::Const(n) => self.out.consts[n as usize].value.first().copied(),
+            _ => match self.s.checked.res[index.at()] {
+                Res::Const(n) => self.s.checked.consts[n as usize].value.first().copied(),
                 _ => None,
             },
         };
@@ -549,10 +311,10 @@ impl Checker<'_, '_> {
     fn field(&mut self, base: ExprId, field: Name) -> Ty {
         let base_ty = self.expr(base, Ty::NONE);
         let text = self.ast.name(field.sym);
-        match self.out.types.kind(base_ty) {
+        match self.s.checked.types.kind(base_ty) {
             TyKind::Error => Ty::ERROR,
             TyKind::Struct(index) => {
-                let fields = &self.out.types.structs[index as usize].fields;
+                let fields = &self.s.checked.types.structs[index as usize].fields;
                 if let Some(found) = fields.iter().find(|f| f.name == field.sym) {
                     return found.ty;
                 }
@@ -565,7 +327,7 @@ impl Checker<'_, '_> {
             }
             TyKind::Vector(scalar, lanes) => match swizzle(text, lanes) {
                 Some((_, 1)) => Ty::scalar(scalar),
-                Some((_, count)) => self.out.types.vector(scalar, count as u8),
+                Some((_, count)) => self.s.checked.types.vector(scalar, count as u8),
                 None => {
                     let message = format!("`{}` has no lanes `{text}`", self.type_name(base_ty));
                     let diagnostic = Diagnostic::error("E0023", message)
@@ -593,7 +355,7 @@ impl Checker<'_, '_> {
     }
 
     fn array(&mut self, list: List, span: Span, expect: Ty) -> Ty {
-        let mut element = match self.out.types.kind(expect) {
+        let mut element = match self.s.checked.types.kind(expect) {
             TyKind::Array(element, _) => element,
             _ => Ty::NONE,
         };
@@ -613,11 +375,11 @@ impl Checker<'_, '_> {
         if element == Ty::ERROR || element == Ty::UNIT {
             return Ty::ERROR;
         }
-        self.out.types.array(element, list.len).unwrap_or(Ty::ERROR)
+        self.s.checked.types.array(element, list.len).unwrap_or(Ty::ERROR)
     }
 
     fn repeat(&mut self, value: ExprId, count: ExprId, expect: Ty) -> Ty {
-        let element = match self.out.types.kind(expect) {
+        let element = match self.s.checked.types.kind(expect) {
             TyKind::Array(element, _) => element,
             _ => Ty::NONE,
         };
@@ -626,13 +388,13 @@ impl Checker<'_, '_> {
         if found == Ty::ERROR || found == Ty::UNIT || count_ty == Ty::ERROR {
             return Ty::ERROR;
         }
-        if !self.out.types.as_scalar(count_ty).is_some_and(Scalar::is_int) {
+        if !self.s.checked.types.as_scalar(count_ty).is_some_and(Scalar::is_int) {
             self.require(count, count_ty, Ty::U32);
             return Ty::ERROR;
         }
         let Some(len) = self.eval(count).and_then(|leaves| leaves.first().copied()) else { return Ty::ERROR };
         let array =
-            u32::try_from(len).ok().filter(|&len| len > 0).map(|len| self.out.types.array(found, len));
+            u32::try_from(len).ok().filter(|&len| len > 0).map(|len| self.s.checked.types.array(found, len));
         match array {
             Some(Ok(ty)) => ty,
             _ => {
@@ -645,13 +407,13 @@ impl Checker<'_, '_> {
 
     fn struct_literal(&mut self, name: Name, inits: List, span: Span) -> Ty {
         let ty = self.resolve_struct(name);
-        let TyKind::Struct(index) = self.out.types.kind(ty) else {
+        let TyKind::Struct(index) = self.s.checked.types.kind(ty) else {
             for n in inits.range() {
                 self.expr(self.ast.inits[n].value, Ty::NONE);
             }
             return Ty::ERROR;
         };
-        let fields = self.out.types.structs[index as usize].fields.clone();
+        let fields = self.s.checked.types.structs[index as usize].fields.clone();
         for n in inits.range() {
             let init = self.ast.inits[n];
             let text = self.ast.name(init.name.sym);
@@ -694,7 +456,7 @@ impl Checker<'_, '_> {
         let text = self.ast.name(name.sym);
         if let Binding::Struct(item) = self.binding(name.sym) {
             self.structure(item as usize);
-            return self.struct_ty[item as usize];
+            return self.s.struct_ty[item as usize];
         }
         let known = self.bound_names(|b| matches!(b, Binding::Struct(_)));
         let help = self.suggest(text, known.into_iter());

@@ -1,6 +1,6 @@
 //! Items: collects names, lays out structs, evaluates constants, reads signatures, checks bodies.
 
-use super::expr::untyped_binary;
+use super::operator::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
@@ -59,10 +59,10 @@ impl Checker<'_, '_> {
                 }
                 ItemKind::Struct { .. } => Binding::Struct(n as u32),
                 ItemKind::Const { .. } => {
-                    let id = self.out.consts.len() as u32;
-                    self.const_of_item[n] = id;
-                    self.item_of_const.push(n);
-                    self.out.consts.push(ConstItem {
+                    let id = self.s.checked.consts.len() as u32;
+                    self.s.const_of_item[n] = id;
+                    self.s.item_of_const.push(n);
+                    self.s.checked.consts.push(ConstItem {
                         name: item.name.sym,
                         ty: Ty::ERROR,
                         value: Leaves::new(),
@@ -87,7 +87,7 @@ impl Checker<'_, '_> {
                 }
                 self.sink.push(diagnostic);
             } else {
-                self.bindings[item.name.sym.0 as usize] = binding;
+                self.s.bindings[item.name.sym.0 as usize] = binding;
             }
         }
     }
@@ -95,7 +95,7 @@ impl Checker<'_, '_> {
     /// Guards the evaluation of item `n`; false if it is done or hopeless.
     fn enter_lazy(&mut self, n: usize) -> bool {
         let item = &self.ast.items[n];
-        match self.lazy[n] {
+        match self.s.lazy[n] {
             Lazy::Done => return false,
             Lazy::Running => {
                 let text = self.ast.name(item.name.sym);
@@ -109,24 +109,24 @@ impl Checker<'_, '_> {
             }
             Lazy::Pending => {}
         }
-        if self.lazy_depth >= MAX_LAZY_DEPTH {
+        if self.s.lazy_depth >= MAX_LAZY_DEPTH {
             self.error(
                 "E0007",
                 format!("definitions lean on each other more than {MAX_LAZY_DEPTH} deep"),
                 item.name.span,
                 "too deep here",
             );
-            self.lazy[n] = Lazy::Done;
+            self.s.lazy[n] = Lazy::Done;
             return false;
         }
-        self.lazy[n] = Lazy::Running;
-        self.lazy_depth += 1;
+        self.s.lazy[n] = Lazy::Running;
+        self.s.lazy_depth += 1;
         true
     }
 
     fn leave_lazy(&mut self, n: usize) {
-        self.lazy[n] = Lazy::Done;
-        self.lazy_depth -= 1;
+        self.s.lazy[n] = Lazy::Done;
+        self.s.lazy_depth -= 1;
     }
 
     pub(super) fn structure(&mut self, n: usize) {
@@ -145,8 +145,8 @@ impl Checker<'_, '_> {
             }
             members.push((param.name.sym, self.resolve(param.ty)));
         }
-        match self.out.types.structure(item.name.sym, &members) {
-            Ok(ty) => self.struct_ty[n] = ty,
+        match self.s.checked.types.structure(item.name.sym, &members) {
+            Ok(ty) => self.s.struct_ty[n] = ty,
             Err(_) => self.error("E0072", "the struct is larger than 2 GiB", item.name.span, "too large"),
         }
         self.leave_lazy(n);
@@ -161,13 +161,13 @@ impl Checker<'_, '_> {
         }
         self.no_attrs(item.attrs, "a constant");
         let ty = self.resolve(ty);
-        let id = self.const_of_item[n] as usize;
+        let id = self.s.const_of_item[n] as usize;
         let mut leaves = self.constant_of_type(value, ty);
         if param {
             leaves = self.specialise(&item, ty, leaves);
         }
-        self.out.consts[id].ty = if leaves.is_some() { ty } else { Ty::ERROR };
-        self.out.consts[id].value = leaves.unwrap_or_default();
+        self.s.checked.consts[id].ty = if leaves.is_some() { ty } else { Ty::ERROR };
+        self.s.checked.consts[id].value = leaves.unwrap_or_default();
         self.leave_lazy(n);
     }
 
@@ -177,7 +177,7 @@ impl Checker<'_, '_> {
         if ty == Ty::ERROR || found == Ty::ERROR || !self.require(value, found, ty) {
             return None;
         }
-        if self.out.types.layout(ty).leaves > MAX_INIT {
+        if self.s.checked.types.layout(ty).leaves > MAX_INIT {
             self.error("E0072", "the value is too large", self.ast.span(value), "more than 2^20 scalars");
             return None;
         }
@@ -187,8 +187,8 @@ impl Checker<'_, '_> {
     /// The constant with this number, evaluated if it has not been.
     pub(super) fn force_const(&mut self, id: u32) {
         // Local constants are evaluated where they stand and have no item.
-        if let Some(&n) = self.item_of_const.get(id as usize)
-            && self.lazy[n] != Lazy::Done
+        if let Some(&n) = self.s.item_of_const.get(id as usize)
+            && self.s.lazy[n] != Lazy::Done
         {
             self.constant(n);
         }
@@ -197,7 +197,7 @@ impl Checker<'_, '_> {
     /// The value of a `param`, from the command line if it is given there.
     fn specialise(&mut self, item: &Item, ty: Ty, default: Option<Leaves>) -> Option<Leaves> {
         let name = self.ast.name(item.name.sym);
-        let Some(scalar) = self.out.types.as_scalar(ty) else {
+        let Some(scalar) = self.s.checked.types.as_scalar(ty) else {
             if ty != Ty::ERROR {
                 self.error("E0084", "a `param` is a scalar", item.name.span, "not of a scalar type");
             }
@@ -265,8 +265,8 @@ impl Checker<'_, '_> {
             }
             _ => {}
         }
-        debug_assert_eq!(id as usize, self.out.statics.len());
-        self.out.statics.push(StaticItem { name, space, ty, dynamic, init });
+        debug_assert_eq!(id as usize, self.s.checked.statics.len());
+        self.s.checked.statics.push(StaticItem { name, space, ty, dynamic, init });
     }
 
     /// Type of a variable in memory, with the rules of `shared` applied.
@@ -276,7 +276,7 @@ impl Checker<'_, '_> {
         let resolved = match (kind, dynamic) {
             (TypeKind::Unsized(element), true) => {
                 let element = self.resolve(element);
-                self.out.types.array(element, 0).unwrap_or(Ty::ERROR)
+                self.s.checked.types.array(element, 0).unwrap_or(Ty::ERROR)
             }
             (TypeKind::Unsized(_), false) => {
                 let diagnostic = Diagnostic::error("E0072", "the array needs a length")
@@ -294,8 +294,8 @@ impl Checker<'_, '_> {
         if dynamic && space != Space::Shared {
             self.error("E0085", "only `shared` memory can be `dyn`", name.span, "not shared");
         }
-        if space == Space::Shared && u64::from(self.out.types.layout(resolved).size) > MAX_SHARED {
-            let size = self.out.types.layout(resolved).size;
+        if space == Space::Shared && u64::from(self.s.checked.types.layout(resolved).size) > MAX_SHARED {
+            let size = self.s.checked.types.layout(resolved).size;
             let message = format!("{size} bytes of `shared` memory; a work-group has {MAX_SHARED}");
             self.error("E0086", message, name.span, "too large");
         }
@@ -304,8 +304,8 @@ impl Checker<'_, '_> {
 
     fn signature(&mut self, item: &Item, id: u32) {
         let ItemKind::Fn { kernel, params, result, body } = item.kind else { return };
-        let first = self.out.locals.len();
-        let scope = self.shadowed.len();
+        let first = self.s.checked.locals.len();
+        let scope = self.s.shadowed.len();
         let ast = self.ast;
         for param in &ast.params[params.range()] {
             let ty = self.resolve(param.ty);
@@ -314,7 +314,7 @@ impl Checker<'_, '_> {
             }
             self.by_value(ty, self.ast.type_node(param.ty).span);
             let text = self.ast.name(param.name.sym);
-            if self.out.locals[first..].iter().any(|local| local.name == param.name.sym) {
+            if self.s.checked.locals[first..].iter().any(|local| local.name == param.name.sym) {
                 self.error("E0024", format!("parameter `{text}` is defined twice"), param.name.span, "again");
             }
             self.declare(param.name, ty, false);
@@ -337,13 +337,13 @@ impl Checker<'_, '_> {
             small_buffers: false,
         };
         self.function_attrs(item.attrs, &mut func);
-        debug_assert_eq!(id as usize, self.out.funcs.len());
-        self.out.funcs.push(func);
+        debug_assert_eq!(id as usize, self.s.checked.funcs.len());
+        self.s.checked.funcs.push(func);
     }
 
     fn kernel_param(&mut self, param: &Param, ty: Ty) {
         let span = self.ast.type_node(param.ty).span;
-        let problem = match self.out.types.kind(ty) {
+        let problem = match self.s.checked.types.kind(ty) {
             TyKind::Scalar(Scalar::Bool) | TyKind::Vector(Scalar::Bool, _) => {
                 "`bool` has no fixed form outside; take a `u32`"
             }
@@ -351,7 +351,7 @@ impl Checker<'_, '_> {
             TyKind::Pointer(pointer) if pointer.space == Space::Private => {
                 "no one outside has a pointer to private memory"
             }
-            _ if self.out.types.layout(ty).has_array => "a struct parameter cannot hold arrays yet",
+            _ if self.s.checked.types.layout(ty).has_array => "a struct parameter cannot hold arrays yet",
             _ => return,
         };
         let name = self.type_name(ty);
@@ -362,14 +362,14 @@ impl Checker<'_, '_> {
     }
 
     pub(super) fn bodies(&mut self) {
-        for func in 0..self.out.funcs.len() {
+        for func in 0..self.s.checked.funcs.len() {
             self.function_body(func as u32);
         }
     }
 
     /// The type a written type means.
     pub(super) fn resolve(&mut self, id: TypeId) -> Ty {
-        if let Some(ty) = self.type_cache[id.at()] {
+        if let Some(ty) = self.s.type_cache[id.at()] {
             return ty;
         }
         let node = *self.ast.type_node(id);
@@ -392,7 +392,7 @@ impl Checker<'_, '_> {
                 qualifiers.set(Qualifiers::RESTRICT, is_restrict);
                 match space {
                     _ if to == Ty::ERROR => Ty::ERROR,
-                    Some(space) => self.out.types.pointer(Pointer { to, space, qualifiers }),
+                    Some(space) => self.s.checked.types.pointer(Pointer { to, space, qualifiers }),
                     None => {
                         let diagnostic = Diagnostic::error("E0090", "generic pointers are not supported yet")
                             .label(node.span, "no address space")
@@ -405,7 +405,7 @@ impl Checker<'_, '_> {
                 }
             }
         };
-        self.type_cache[id.at()] = Some(ty);
+        self.s.type_cache[id.at()] = Some(ty);
         ty
     }
 
@@ -415,11 +415,11 @@ impl Checker<'_, '_> {
             return Ty::scalar(scalar);
         }
         if let Some((scalar, lanes)) = vector_name(text) {
-            return self.out.types.vector(scalar, lanes);
+            return self.s.checked.types.vector(scalar, lanes);
         }
         if let Binding::Struct(item) = self.binding(sym) {
             self.structure(item as usize);
-            return self.struct_ty[item as usize];
+            return self.s.struct_ty[item as usize];
         }
         if matches!(text, "image2d" | "image3d" | "sampler" | "queue" | "pipe") || text.starts_with("f16") {
             self.error("E0090", format!("the type `{text}` is not supported yet"), span, "not supported yet");
@@ -438,7 +438,7 @@ impl Checker<'_, '_> {
         let element_ty = self.resolve(element);
         // A signed or wider length is as good, as long as it is a constant.
         let found = self.expr(length, Ty::U32);
-        if !self.out.types.as_scalar(found).is_some_and(Scalar::is_int) {
+        if !self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int) {
             self.require(length, found, Ty::U32);
             return Ty::ERROR;
         }
@@ -457,7 +457,7 @@ impl Checker<'_, '_> {
             self.sink.push(diagnostic);
             return Ty::ERROR;
         }
-        match self.out.types.array(element_ty, value as u32) {
+        match self.s.checked.types.array(element_ty, value as u32) {
             Ok(ty) => ty,
             Err(_) => {
                 self.error("E0072", "the array is larger than 2 GiB", span, "too many elements");

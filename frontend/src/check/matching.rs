@@ -23,7 +23,7 @@ impl Checker<'_, '_> {
 
     /// The type of what a `match` looks at, if it is one that can be.
     fn matched_type(&mut self, value: ExprId, found: Ty) -> Ty {
-        let fine = self.out.types.as_scalar(found).is_some_and(|scalar| !scalar.is_float());
+        let fine = self.s.checked.types.as_scalar(found).is_some_and(|scalar| !scalar.is_float());
         if fine || found == Ty::ERROR {
             return found;
         }
@@ -45,7 +45,7 @@ impl Checker<'_, '_> {
             Some(last) => self.pattern_value(last, of),
             None => lo,
         };
-        if let (Some(last), Some(Scalar::Bool)) = (last, self.out.types.as_scalar(of)) {
+        if let (Some(last), Some(Scalar::Bool)) = (last, self.s.checked.types.as_scalar(of)) {
             self.sink.push(
                 Diagnostic::error("E0041", "`..=` does not apply to `bool`")
                     .label(self.ast.span(first).to(self.ast.span(last)), "a range of `bool`")
@@ -53,7 +53,7 @@ impl Checker<'_, '_> {
             );
         }
         if let (Some(lo), Some(hi)) = (lo, hi) {
-            self.out.patterns[at] = (lo, hi);
+            self.s.checked.patterns[at] = (lo, hi);
         }
     }
 

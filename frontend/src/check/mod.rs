@@ -10,6 +10,7 @@ mod eval;
 mod expr;
 mod item;
 mod matching;
+mod operator;
 mod place;
 mod stmt;
 
@@ -132,79 +133,74 @@ struct Checker<'c, 'a> {
     ast: &'c Ast<'a>,
     params: &'c [(String, String)],
     sink: &'c mut Sink,
-    out: Checked,
+    s: &'c mut Scratch,
+}
+
+/// What the checker leaves, and what it works with: memory that is reused from program to program.
+#[derive(Default)]
+pub struct Scratch {
+    pub checked: Checked,
     bindings: Vec<Binding>,
     /// Bindings to restore at the end of the scopes that are open.
     shadowed: Vec<(Sym, Binding)>,
     type_cache: Vec<Option<Ty>>,
     /// By item number, for constants and structs.
     lazy: Vec<Lazy>,
+    /// Items being evaluated on behalf of one another.
+    lazy_depth: u32,
     /// The struct type of an item.
     struct_ty: Vec<Ty>,
     /// The constant of an item.
     const_of_item: Vec<u32>,
     /// The item of a constant; local constants have none.
     item_of_const: Vec<usize>,
-    /// Items being evaluated on behalf of one another.
-    lazy_depth: u32,
     body: Body,
     /// Functions and names of the `shared` variables of bodies.
     static_names: FxHashSet<(Sym, Sym)>,
     /// Operators of the chains being checked.
-    chain: Vec<expr::Link>,
+    chain: Vec<operator::Link>,
     /// Calls between functions, to find recursion.
     calls: Vec<(u32, u32, Span)>,
 }
 
-/// Memory that is reused from program to program: what the checker left, and what it worked with.
-#[derive(Default)]
-pub struct Scratch {
-    pub checked: Checked,
-    bindings: Vec<Binding>,
-    shadowed: Vec<(Sym, Binding)>,
-    type_cache: Vec<Option<Ty>>,
-    lazy: Vec<Lazy>,
-    struct_ty: Vec<Ty>,
-    const_of_item: Vec<u32>,
-    item_of_const: Vec<usize>,
-    static_names: FxHashSet<(Sym, Sym)>,
-    chain: Vec<expr::Link>,
-    calls: Vec<(u32, u32, Span)>,
-    body: Body,
-}
-
-/// A list of so many equal items, in the memory of another.
-fn refilled<T: Clone>(mut list: Vec<T>, item: T, count: usize) -> Vec<T> {
-    list.clear();
-    list.resize(count, item);
-    list
-}
-
-impl Checked {
-    /// Empty tables for a tree.
-    fn renew(self, ast: &Ast<'_>) -> Checked {
-        let Checked { mut types, .. } = self;
-        types.reset();
-        let none = List::default();
-        Checked {
-            types,
-            expr_ty: refilled(self.expr_ty, Ty::ERROR, ast.exprs.len()),
-            res: refilled(self.res, Res::None, ast.exprs.len()),
-            stmt_decl: refilled(self.stmt_decl, 0, ast.stmts.len()),
-            loop_assigned: refilled(self.loop_assigned, none, ast.stmts.len()),
-            patterns: refilled(self.patterns, (0, 0), ast.patterns.len()),
-            loop_locals: emptied(self.loop_locals),
-            locals: emptied(self.locals),
-            consts: emptied(self.consts),
-            statics: emptied(self.statics),
-            funcs: emptied(self.funcs),
-        }
+impl Scratch {
+    /// Makes it the tables for a tree that nothing is known of.
+    fn renew(&mut self, ast: &Ast<'_>) {
+        self.checked.renew(ast);
+        refill(&mut self.bindings, Binding::None, ast.names.len());
+        self.shadowed.clear();
+        refill(&mut self.type_cache, None, ast.types.len());
+        refill(&mut self.lazy, Lazy::Pending, ast.items.len());
+        self.lazy_depth = 0;
+        refill(&mut self.struct_ty, Ty::ERROR, ast.items.len());
+        refill(&mut self.const_of_item, 0, ast.items.len());
+        self.item_of_const.clear();
+        self.static_names.clear();
+        self.chain.clear();
+        self.calls.clear();
     }
 }
 
-fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
+impl Checked {
+    fn renew(&mut self, ast: &Ast<'_>) {
+        self.types.reset();
+        refill(&mut self.expr_ty, Ty::ERROR, ast.exprs.len());
+        refill(&mut self.res, Res::None, ast.exprs.len());
+        refill(&mut self.stmt_decl, 0, ast.stmts.len());
+        refill(&mut self.loop_assigned, List::default(), ast.stmts.len());
+        self.loop_locals.clear();
+        refill(&mut self.patterns, (0, 0), ast.patterns.len());
+        self.locals.clear();
+        self.consts.clear();
+        self.statics.clear();
+        self.funcs.clear();
+    }
+}
+
+/// Makes it a list of so many equal items.
+fn refill<T: Clone>(list: &mut Vec<T>, item: T, count: usize) {
     list.clear();
-    list
+    list.resize(count, item);
 }
 
 /// State of the function body being checked.
@@ -222,44 +218,11 @@ struct Body {
 
 /// Checks a program. The tables are meaningful if `sink` has no errors afterwards.
 pub fn check(ast: &Ast<'_>, params: &[(String, String)], s: &mut Scratch, sink: &mut Sink) {
-    let old = std::mem::take(s);
-    let mut static_names = old.static_names;
-    static_names.clear();
-    let mut checker = Checker {
-        ast,
-        params,
-        sink,
-        out: old.checked.renew(ast),
-        bindings: refilled(old.bindings, Binding::None, ast.names.len()),
-        shadowed: emptied(old.shadowed),
-        type_cache: refilled(old.type_cache, None, ast.types.len()),
-        lazy: refilled(old.lazy, Lazy::Pending, ast.items.len()),
-        struct_ty: refilled(old.struct_ty, Ty::ERROR, ast.items.len()),
-        const_of_item: refilled(old.const_of_item, 0, ast.items.len()),
-        item_of_const: emptied(old.item_of_const),
-        lazy_depth: 0,
-        body: old.body,
-        static_names,
-        chain: emptied(old.chain),
-        calls: emptied(old.calls),
-    };
+    s.renew(ast);
+    let mut checker = Checker { ast, params, sink, s };
     checker.items();
     checker.bodies();
     checker.recursion();
-    *s = Scratch {
-        checked: checker.out,
-        bindings: checker.bindings,
-        shadowed: checker.shadowed,
-        type_cache: checker.type_cache,
-        lazy: checker.lazy,
-        struct_ty: checker.struct_ty,
-        const_of_item: checker.const_of_item,
-        item_of_const: checker.item_of_const,
-        static_names: checker.static_names,
-        chain: checker.chain,
-        calls: checker.calls,
-        body: checker.body,
-    };
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -268,7 +231,7 @@ impl<'a> Checker<'_, 'a> {
         if self.sink.is_full() {
             return Vec::new();
         }
-        let bound = self.bindings.iter().enumerate().filter(|(_, binding)| want(**binding));
+        let bound = self.s.bindings.iter().enumerate().filter(|(_, binding)| want(**binding));
         bound.map(|(n, _)| self.ast.names[n]).collect()
     }
 }
@@ -285,39 +248,39 @@ impl Checker<'_, '_> {
     }
 
     fn type_name(&self, ty: Ty) -> String {
-        self.out.types.name(ty, &self.ast.names)
+        self.s.checked.types.name(ty, &self.ast.names)
     }
 
     fn set(&mut self, id: ExprId, ty: Ty) -> Ty {
-        self.out.expr_ty[id.at()] = ty;
+        self.s.checked.expr_ty[id.at()] = ty;
         ty
     }
 
     fn bind(&mut self, name: Sym, binding: Binding) {
-        let slot = &mut self.bindings[name.0 as usize];
-        self.shadowed.push((name, *slot));
+        let slot = &mut self.s.bindings[name.0 as usize];
+        self.s.shadowed.push((name, *slot));
         *slot = binding;
     }
 
     fn binding(&self, name: Sym) -> Binding {
-        self.bindings[name.0 as usize]
+        self.s.bindings[name.0 as usize]
     }
 
     /// Ends the scopes opened since `mark`, a length of `shadowed`.
     fn close_scope(&mut self, mark: usize) {
-        while self.shadowed.len() > mark {
-            if let Some((name, binding)) = self.shadowed.pop() {
-                self.bindings[name.0 as usize] = binding;
+        while self.s.shadowed.len() > mark {
+            if let Some((name, binding)) = self.s.shadowed.pop() {
+                self.s.bindings[name.0 as usize] = binding;
             }
         }
     }
 
     fn declare(&mut self, name: Name, ty: Ty, mutable: bool) -> u32 {
-        let local = self.out.locals.len() as u32;
+        let local = self.s.checked.locals.len() as u32;
         // A large struct is as unwieldy in SSA form as an array.
-        let layout = self.out.types.layout(ty);
+        let layout = self.s.checked.types.layout(ty);
         let in_memory = layout.has_array || layout.leaves > 64;
-        self.out.locals.push(Local { name: name.sym, span: name.span, ty, mutable, in_memory });
+        self.s.checked.locals.push(Local { name: name.sym, span: name.span, ty, mutable, in_memory });
         self.bind(name.sym, Binding::Local(local));
         local
     }
@@ -338,7 +301,7 @@ impl Checker<'_, '_> {
 
     /// [`Checker::require`] of something at `span`, the value of `id` if there is one.
     fn require_at(&mut self, id: Option<ExprId>, span: Span, found: Ty, wanted: Ty) -> bool {
-        if self.out.types.fits(found, wanted) {
+        if self.s.checked.types.fits(found, wanted) {
             return true;
         }
         let (found_name, wanted_name) = (self.type_name(found), self.type_name(wanted));
@@ -355,14 +318,14 @@ impl Checker<'_, '_> {
 
     /// A literal of the wrong kind is better written differently than converted.
     fn literal_help(&self, id: ExprId, wanted: Ty) -> Option<String> {
-        let is_int = self.out.types.as_scalar(wanted).is_some_and(Scalar::is_int);
+        let is_int = self.s.checked.types.as_scalar(wanted).is_some_and(Scalar::is_int);
         (is_int && self.untyped(id) == Some(item::Literal::Float))
             .then(|| "an integer is written without a point".to_string())
     }
 
     /// How to get from one type to the other, if there is a way.
     fn conversion_help(&self, found: Ty, wanted: Ty) -> Option<String> {
-        let types = &self.out.types;
+        let types = &self.s.checked.types;
         let wanted_name = self.type_name(wanted);
         match (types.kind(found), types.kind(wanted)) {
             (TyKind::Scalar(_), TyKind::Scalar(Scalar::Bool)) => {
@@ -399,11 +362,11 @@ impl Checker<'_, '_> {
 
     /// Reports functions that call themselves, directly or not.
     fn recursion(&mut self) {
-        if self.calls.is_empty() {
+        if self.s.calls.is_empty() {
             return;
         }
-        let count = self.out.funcs.len();
-        let mut calls = std::mem::take(&mut self.calls);
+        let count = self.s.checked.funcs.len();
+        let mut calls = std::mem::take(&mut self.s.calls);
         calls.sort_unstable_by_key(|&(caller, callee, span)| (caller, callee, span.start));
         let first_of = |func: u32| calls.partition_point(|&(caller, ..)| caller < func);
         // 0 = not seen, 1 = on the path, 2 = finished.
@@ -432,11 +395,11 @@ impl Checker<'_, '_> {
                 }
             }
         }
-        self.calls = calls;
+        self.s.calls = calls;
     }
 
     fn report_recursion(&mut self, caller: u32, callee: u32, span: Span) {
-        let name = self.ast.name(self.out.funcs[callee as usize].name.sym);
+        let name = self.ast.name(self.s.checked.funcs[callee as usize].name.sym);
         let label = if caller == callee { "calls itself" } else { "this call closes the circle" };
         let diagnostic = Diagnostic::error("E0091", format!("recursion of `{name}` is not supported yet"))
             .label(span, label)

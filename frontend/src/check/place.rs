@@ -29,11 +29,11 @@ impl Checker<'_, '_> {
             match expr.kind {
                 ExprKind::Error => return Root::Unknown,
                 ExprKind::Name(_) => {
-                    return match self.out.res[id.at()] {
+                    return match self.s.checked.res[id.at()] {
                         Res::Local(local) => Root::Local(local),
                         Res::Const(_) => Root::Const,
                         Res::Static(index) => {
-                            let space = self.out.statics[index as usize].space;
+                            let space = self.s.checked.statics[index as usize].space;
                             let mut qualifiers = Qualifiers::empty();
                             qualifiers.set(Qualifiers::CONST, space == Space::Constant);
                             Root::Memory { space, qualifiers }
@@ -42,10 +42,12 @@ impl Checker<'_, '_> {
                     };
                 }
                 ExprKind::Deref(pointer) => return self.pointee(pointer),
-                ExprKind::Index(base, _) => match self.out.types.kind(self.out.expr_ty[base.at()]) {
-                    TyKind::Pointer(_) => return self.pointee(base),
-                    _ => id = base,
-                },
+                ExprKind::Index(base, _) => {
+                    match self.s.checked.types.kind(self.s.checked.expr_ty[base.at()]) {
+                        TyKind::Pointer(_) => return self.pointee(base),
+                        _ => id = base,
+                    }
+                }
                 ExprKind::Field(base, _) => id = base,
                 _ => return Root::Value,
             }
@@ -53,7 +55,7 @@ impl Checker<'_, '_> {
     }
 
     fn pointee(&self, pointer: ExprId) -> Root {
-        match self.out.types.as_pointer(self.out.expr_ty[pointer.at()]) {
+        match self.s.checked.types.as_pointer(self.s.checked.expr_ty[pointer.at()]) {
             Some(Pointer { space, qualifiers, .. }) => Root::Memory { space, qualifiers },
             None => Root::Unknown,
         }
@@ -64,13 +66,13 @@ impl Checker<'_, '_> {
         let span = self.ast.span(id);
         match self.root(id) {
             Root::Local(local) => {
-                let info = &self.out.locals[local as usize];
+                let info = &self.s.checked.locals[local as usize];
                 if !info.mutable {
                     let declared = info.span;
                     self.immutable(span, declared, self.ast.name(info.name));
                 }
-                if !self.body.loops.is_empty() {
-                    self.body.assigned.push(local);
+                if !self.s.body.loops.is_empty() {
+                    self.s.body.assigned.push(local);
                 }
             }
             Root::Memory { qualifiers, .. } if qualifiers.contains(Qualifiers::CONST) => {
@@ -86,8 +88,8 @@ impl Checker<'_, '_> {
     }
 
     fn immutable(&mut self, span: Span, declared: Span, name: &str) {
-        let is_param = self.out.funcs.get(self.body.func as usize).is_some_and(|func| {
-            self.out.locals[func.locals.range()].iter().any(|param| param.span == declared)
+        let is_param = self.s.checked.funcs.get(self.s.body.func as usize).is_some_and(|func| {
+            self.s.checked.locals[func.locals.range()].iter().any(|param| param.span == declared)
         });
         let help = if is_param {
             format!("copy it into a variable: `let mut {name} = {name};`")
@@ -105,7 +107,9 @@ impl Checker<'_, '_> {
     /// `v.xx = …` would write one lane twice.
     fn distinct_lanes(&mut self, id: ExprId) {
         let ExprKind::Field(base, field) = self.ast.expr(id).kind else { return };
-        let TyKind::Vector(_, lanes) = self.out.types.kind(self.out.expr_ty[base.at()]) else { return };
+        let TyKind::Vector(_, lanes) = self.s.checked.types.kind(self.s.checked.expr_ty[base.at()]) else {
+            return;
+        };
         let Some((picked, count)) = swizzle(self.ast.name(field.sym), lanes) else { return };
         let repeated = (1..count).any(|n| picked[..n].contains(&picked[n]));
         if repeated {
@@ -122,15 +126,15 @@ impl Checker<'_, '_> {
         }
         let span = self.ast.span(id);
         if let ExprKind::Field(base, field) = self.ast.expr(inner).kind
-            && matches!(self.out.types.kind(self.out.expr_ty[base.at()]), TyKind::Vector(..))
-            && matches!(self.out.types.kind(to), TyKind::Vector(..))
+            && matches!(self.s.checked.types.kind(self.s.checked.expr_ty[base.at()]), TyKind::Vector(..))
+            && matches!(self.s.checked.types.kind(to), TyKind::Vector(..))
         {
             self.error("E0048", "several lanes have no common address", field.span, "a swizzle");
             return Ty::ERROR;
         }
         let (space, qualifiers) = match self.root(inner) {
             Root::Local(local) => {
-                let local = &mut self.out.locals[local as usize];
+                let local = &mut self.s.checked.locals[local as usize];
                 local.in_memory = true;
                 let mut qualifiers = Qualifiers::empty();
                 qualifiers.set(Qualifiers::CONST, !local.mutable);
@@ -146,6 +150,6 @@ impl Checker<'_, '_> {
                 return Ty::ERROR;
             }
         };
-        self.out.types.pointer(Pointer { to, space, qualifiers })
+        self.s.checked.types.pointer(Pointer { to, space, qualifiers })
     }
 }

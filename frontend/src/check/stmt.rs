@@ -17,14 +17,14 @@ const MAX_VALUE: u32 = 1024;
 
 impl Checker<'_, '_> {
     pub(super) fn function_body(&mut self, func: u32) {
-        let info = &self.out.funcs[func as usize];
+        let info = &self.s.checked.funcs[func as usize];
         let (result, body, kernel, name) = (info.result, info.body, info.kernel.is_some(), info.name);
         let params = info.locals;
         let mut state = Body { func, result: Some(result), kernel, ..Body::default() };
-        std::mem::swap(&mut self.body, &mut state);
-        let scope = self.shadowed.len();
+        std::mem::swap(&mut self.s.body, &mut state);
+        let scope = self.s.shadowed.len();
         for local in params.range() {
-            let sym = self.out.locals[local].name;
+            let sym = self.s.checked.locals[local].name;
             self.bind(sym, Binding::Local(local as u32));
         }
         let found = self.block(body, result);
@@ -49,18 +49,18 @@ impl Checker<'_, '_> {
             _ => {}
         }
         self.close_scope(scope);
-        if self.body.shared_bytes > MAX_SHARED {
-            let total = self.body.shared_bytes;
+        if self.s.body.shared_bytes > MAX_SHARED {
+            let total = self.s.body.shared_bytes;
             let message = format!("{total} bytes of `shared` memory in all; a work-group has {MAX_SHARED}");
             self.error("E0086", message, name.span, "uses too much");
         }
-        self.body = state;
+        self.s.body = state;
     }
 
     /// Type of a block: of its last expression, `()`, or `!` if its end is never reached.
     pub(super) fn block(&mut self, id: BlockId, expect: Ty) -> Ty {
         let block = *self.ast.block(id);
-        let scope = self.shadowed.len();
+        let scope = self.s.shadowed.len();
         let mut diverges = false;
         for n in 0..block.stmts.len as usize {
             diverges |= self.stmt(Self::stmt_id(block.stmts, n));
@@ -89,9 +89,13 @@ impl Checker<'_, '_> {
             StmtKind::Const { name, ty, value } => {
                 let ty = self.resolve(ty);
                 let value = self.constant_of_type(value, ty);
-                let index = self.out.consts.len() as u32;
+                let index = self.s.checked.consts.len() as u32;
                 let ty = if value.is_some() { ty } else { Ty::ERROR };
-                self.out.consts.push(ConstItem { name: name.sym, ty, value: value.unwrap_or_default() });
+                self.s.checked.consts.push(ConstItem {
+                    name: name.sym,
+                    ty,
+                    value: value.unwrap_or_default(),
+                });
                 self.bind(name.sym, Binding::Const(index));
                 false
             }
@@ -111,8 +115,8 @@ impl Checker<'_, '_> {
             StmtKind::For { label, var, from, to, step, body, .. } => {
                 let ty = self.range(from, to, step);
                 self.in_loop(id, label, |c| {
-                    let scope = c.shadowed.len();
-                    c.out.stmt_decl[id.at()] = c.declare(var, ty, false);
+                    let scope = c.s.shadowed.len();
+                    c.s.checked.stmt_decl[id.at()] = c.declare(var, ty, false);
                     c.loop_body(body);
                     c.close_scope(scope);
                 });
@@ -165,12 +169,12 @@ impl Checker<'_, '_> {
                     .help(format!("declare it as `let mut {text}`")),
             );
         }
-        self.out.stmt_decl[id.at()] = self.declare(name, ty, mutable);
+        self.s.checked.stmt_decl[id.at()] = self.declare(name, ty, mutable);
     }
 
     /// Reports values too large to be passed around.
     pub(super) fn by_value(&mut self, ty: Ty, span: Span) {
-        if self.out.types.layout(ty).leaves > MAX_VALUE {
+        if self.s.checked.types.layout(ty).leaves > MAX_VALUE {
             let name = self.type_name(ty);
             self.sink.push(
                 Diagnostic::error("E0090", format!("copying a value of type `{name}` is not supported yet"))
@@ -183,31 +187,31 @@ impl Checker<'_, '_> {
     fn shared_stmt(&mut self, id: StmtId, dynamic: bool, name: Name, ty: TypeId) {
         let ty = self.variable_type(name, ty, Space::Shared, dynamic);
         let text = self.ast.name(name.sym);
-        if dynamic && std::mem::replace(&mut self.body.has_dynamic, true) {
+        if dynamic && std::mem::replace(&mut self.s.body.has_dynamic, true) {
             self.error("E0085", "a kernel has one `shared dyn` variable", name.span, "second one");
         }
         if !dynamic {
-            let size = self.out.types.layout(ty).size;
+            let size = self.s.checked.types.layout(ty).size;
             // A single variable that is too large was reported.
             let counts = u64::from(size) <= MAX_SHARED;
-            self.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
+            self.s.body.shared_bytes += if counts { u64::from(size.next_multiple_of(16)) } else { 0 };
         }
-        let func = self.out.funcs[self.body.func as usize].name.sym;
+        let func = self.s.checked.funcs[self.s.body.func as usize].name.sym;
         let owner = self.ast.name(func);
-        let name_of = if self.static_names.insert((func, name.sym)) {
+        let name_of = if self.s.static_names.insert((func, name.sym)) {
             format_smolstr!("{owner}.{text}")
         } else {
-            format_smolstr!("{owner}.{text}.{}", self.out.statics.len())
+            format_smolstr!("{owner}.{text}.{}", self.s.checked.statics.len())
         };
-        let index = self.out.statics.len() as u32;
-        self.out.statics.push(StaticItem {
+        let index = self.s.checked.statics.len() as u32;
+        self.s.checked.statics.push(StaticItem {
             name: name_of,
             space: Space::Shared,
             ty,
             dynamic,
             init: Leaves::new(),
         });
-        self.out.stmt_decl[id.at()] = index;
+        self.s.checked.stmt_decl[id.at()] = index;
         self.bind(name.sym, Binding::Static(index));
     }
 
@@ -270,11 +274,11 @@ impl Checker<'_, '_> {
 
     /// Checks the type of a condition.
     pub(super) fn is_condition(&mut self, cond: ExprId, found: Ty) {
-        if self.out.types.fits(found, Ty::BOOL) {
+        if self.s.checked.types.fits(found, Ty::BOOL) {
             return;
         }
         let name = self.type_name(found);
-        let numeric = self.out.types.as_scalar(found).is_some();
+        let numeric = self.s.checked.types.as_scalar(found).is_some();
         self.sink.push(
             Diagnostic::error("E0046", format!("a condition is a `bool`, this is `{name}`"))
                 .label(self.ast.span(cond), format!("this is `{name}`"))
@@ -291,20 +295,20 @@ impl Checker<'_, '_> {
 
     /// Checks a loop and records what it assigns; returns whether a `break` leaves it.
     fn in_loop(&mut self, id: StmtId, label: Option<Name>, check: impl FnOnce(&mut Self)) -> bool {
-        let outer_locals = self.out.locals.len() as u32;
-        let mark = self.body.assigned.len();
-        self.body.loops.push((label.map(|label| label.sym), false));
+        let outer_locals = self.s.checked.locals.len() as u32;
+        let mark = self.s.body.assigned.len();
+        self.s.body.loops.push((label.map(|label| label.sym), false));
         check(self);
-        let has_break = self.body.loops.pop().is_some_and(|(_, has_break)| has_break);
+        let has_break = self.s.body.loops.pop().is_some_and(|(_, has_break)| has_break);
         let mut assigned: SmallVec<[u32; 16]> =
-            self.body.assigned.drain(mark..).filter(|&local| local < outer_locals).collect();
+            self.s.body.assigned.drain(mark..).filter(|&local| local < outer_locals).collect();
         assigned.sort_unstable();
         assigned.dedup();
-        let start = self.out.loop_locals.len() as u32;
-        self.out.loop_assigned[id.at()] = List { start, len: assigned.len() as u32 };
-        self.out.loop_locals.extend_from_slice(&assigned);
-        if !self.body.loops.is_empty() {
-            self.body.assigned.extend_from_slice(&assigned);
+        let start = self.s.checked.loop_locals.len() as u32;
+        self.s.checked.loop_assigned[id.at()] = List { start, len: assigned.len() as u32 };
+        self.s.checked.loop_locals.extend_from_slice(&assigned);
+        if !self.s.body.loops.is_empty() {
+            self.s.body.assigned.extend_from_slice(&assigned);
         }
         has_break
     }
@@ -315,7 +319,7 @@ impl Checker<'_, '_> {
         if a == Ty::ERROR || b == Ty::ERROR {
             return Ty::ERROR;
         }
-        if !self.out.types.as_scalar(a).is_some_and(Scalar::is_int) {
+        if !self.s.checked.types.as_scalar(a).is_some_and(Scalar::is_int) {
             let name = self.type_name(a);
             self.error(
                 "E0040",
@@ -343,12 +347,12 @@ impl Checker<'_, '_> {
 
     /// A constant step that is zero or negative.
     fn is_bad_step(&mut self, step: ExprId, ty: Ty) -> bool {
-        let scalar = self.out.types.as_scalar(ty).unwrap_or(Scalar::I32);
+        let scalar = self.s.checked.types.as_scalar(ty).unwrap_or(Scalar::I32);
         let value = match self.ast.expr(step).kind {
             ExprKind::Int { value, .. } => Some(value),
             ExprKind::Unary(..) => self.untyped(step).and_then(|_| self.eval(step)?.first().copied()),
-            _ => match self.out.res[step.at()] {
-                super::Res::Const(index) => self.out.consts[index as usize].value.first().copied(),
+            _ => match self.s.checked.res[step.at()] {
+                super::Res::Const(index) => self.s.checked.consts[index as usize].value.first().copied(),
                 _ => None,
             },
         };
@@ -358,14 +362,15 @@ impl Checker<'_, '_> {
     fn jump(&mut self, label: Option<Name>, span: Span, is_break: bool) -> bool {
         let word = if is_break { "break" } else { "continue" };
         let target = match label {
-            None => self.body.loops.len().checked_sub(1),
-            Some(label) => self.body.loops.iter().rposition(|entry| entry.0 == Some(label.sym)),
+            None => self.s.body.loops.len().checked_sub(1),
+            Some(label) => self.s.body.loops.iter().rposition(|entry| entry.0 == Some(label.sym)),
         };
         match (target, label) {
-            (Some(n), _) => self.body.loops[n].1 |= is_break,
+            (Some(n), _) => self.s.body.loops[n].1 |= is_break,
             (None, Some(label)) => {
                 let text = self.ast.name(label.sym);
-                let known = self.body.loops.iter().filter_map(|entry| entry.0).map(|sym| self.ast.name(sym));
+                let known =
+                    self.s.body.loops.iter().filter_map(|entry| entry.0).map(|sym| self.ast.name(sym));
                 let help = self.suggest(text, known);
                 self.sink.push(
                     Diagnostic::error("E0026", format!("no loop around this is labelled `{text}`"))
@@ -381,12 +386,12 @@ impl Checker<'_, '_> {
     }
 
     fn return_stmt(&mut self, value: Option<ExprId>, span: Span) {
-        let result = self.body.result.unwrap_or(Ty::UNIT);
+        let result = self.s.body.result.unwrap_or(Ty::UNIT);
         match value {
             Some(value) => {
                 let found = self.expr(value, result);
                 if result == Ty::UNIT && found != Ty::UNIT && found != Ty::ERROR {
-                    let what = if self.body.kernel { "a kernel" } else { "this function" };
+                    let what = if self.s.body.kernel { "a kernel" } else { "this function" };
                     self.error("E0049", format!("{what} returns nothing"), self.ast.span(value), "a value");
                 } else {
                     self.require(value, found, result);

@@ -1,0 +1,250 @@
+//! Operators and what they apply to.
+
+use super::Checker;
+use super::item::Literal;
+use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
+use crate::diag::Diagnostic;
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind};
+
+/// One operator of a chain.
+#[derive(Clone, Copy)]
+pub(super) struct Link {
+    id: ExprId,
+    op: BinaryOp,
+    left: ExprId,
+    right: ExprId,
+    /// Whether all in the left operand are literals.
+    literal: Option<Literal>,
+    /// Type of the right operand, if that was checked first.
+    right_is: Ty,
+    /// What literal operands are expected to be.
+    expect: Ty,
+}
+
+/// Whether `left op right` is a literal that takes the type it needs.
+pub(super) fn untyped_binary(
+    op: BinaryOp,
+    left: Option<Literal>,
+    right: impl FnOnce() -> Option<Literal>,
+) -> Option<Literal> {
+    match op {
+        _ if op.is_shift() => left,
+        _ if op.is_comparison() || op.is_logic() => None,
+        _ => Some(left?.max(right()?)),
+    }
+}
+
+impl Checker<'_, '_> {
+    pub(super) fn unary(&mut self, op: UnaryOp, inner: ExprId, span: Span, expect: Ty) -> Ty {
+        // A minus belongs to the literal behind it: `-128i8` is in range, `128i8` is not.
+        if let (UnaryOp::Neg, ExprKind::Int { value, suffix }) = (op, self.ast.expr(inner).kind) {
+            let ty = self.int_literal(inner, value, suffix, expect, true);
+            return self.set(inner, ty);
+        }
+        let ty = self.expr(inner, expect);
+        let fine = match (op, self.s.checked.types.lanes(ty)) {
+            _ if ty == Ty::ERROR => true,
+            (UnaryOp::Neg, Some((scalar, _))) => scalar.is_float() || scalar.is_signed(),
+            (UnaryOp::Not, Some((scalar, _))) => !scalar.is_float(),
+            _ => false,
+        };
+        if fine {
+            return ty;
+        }
+        let (text, help) = match op {
+            UnaryOp::Neg => ("-", Some("write `0 - x` to wrap around")),
+            UnaryOp::Not => ("!", None),
+        };
+        let name = self.type_name(ty);
+        let unsigned = self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_int());
+        let diagnostic = Diagnostic::error("E0041", format!("`{text}` does not apply to `{name}`"))
+            .label(span, format!("operand is `{name}`"))
+            .help_opt(help.filter(|_| unsigned).map(str::to_string));
+        self.sink.push(diagnostic);
+        Ty::ERROR
+    }
+
+    /// Checks two operands that should agree; a literal takes the type of the other one.
+    pub(super) fn pair(&mut self, left: ExprId, right: ExprId, expect: Ty) -> (Ty, Ty) {
+        match (self.untyped(left), self.untyped(right)) {
+            (Some(_), None) => {
+                let b = self.expr(right, expect);
+                (self.expr(left, b), b)
+            }
+            (Some(a), Some(b)) => {
+                let float = a.max(b) == Literal::Float;
+                let expect = if float && expect == Ty::NONE { Ty::F32 } else { expect };
+                (self.expr(left, expect), self.expr(right, expect))
+            }
+            (None, _) => {
+                let a = self.expr(left, expect);
+                (a, self.expr(right, a))
+            }
+        }
+    }
+
+    /// A chain of operators, `a + b * c - d`: down to the first operand, telling each what is expected of it, then up.
+    pub(super) fn binary(&mut self, id: ExprId, expect: Ty) -> Ty {
+        let mark = self.s.chain.len();
+        let mut first = id;
+        while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
+            self.s.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
+            first = left;
+        }
+        let end = self.s.chain.len();
+        let mut literal = self.untyped(first);
+        for n in (mark..end).rev() {
+            let Link { op, right, .. } = self.s.chain[n];
+            self.s.chain[n].literal = literal;
+            literal = untyped_binary(op, literal, || self.untyped(right));
+        }
+        let mut expect = expect;
+        for n in mark..end {
+            expect = self.expected_of_left(n, expect);
+        }
+        let mut ty = self.expr(first, expect);
+        while self.s.chain.len() > mark {
+            if let Some(link) = self.s.chain.pop() {
+                ty = self.apply_link(link, ty);
+                self.set(link.id, ty);
+            }
+        }
+        ty
+    }
+
+    /// What the left operand of a link is expected to be; as in [`Checker::pair`], a literal takes the type of the right one.
+    fn expected_of_left(&mut self, n: usize, expect: Ty) -> Ty {
+        let Link { op, right, literal, .. } = self.s.chain[n];
+        if op.is_logic() {
+            return Ty::BOOL;
+        }
+        if op.is_shift() {
+            return expect;
+        }
+        let expect = if op.is_comparison() { Ty::NONE } else { expect };
+        let expect = match (literal, self.untyped(right)) {
+            (Some(_), None) => {
+                let found = self.expr(right, expect);
+                self.s.chain[n].right_is = found;
+                found
+            }
+            (Some(a), Some(b)) if a.max(b) == Literal::Float && expect == Ty::NONE => Ty::F32,
+            _ => expect,
+        };
+        self.s.chain[n].expect = expect;
+        expect
+    }
+
+    /// The type of a link whose left operand has the type `a`.
+    fn apply_link(&mut self, link: Link, a: Ty) -> Ty {
+        let Link { id, op, left, right, literal, right_is, expect } = link;
+        if op.is_logic() {
+            self.is_condition(left, a);
+            self.condition(right);
+            return Ty::BOOL;
+        }
+        let b = match (right_is, literal) {
+            _ if op.is_shift() => self.operand_after(op, a, right),
+            (Ty::NONE, None) => self.expr(right, a),
+            (Ty::NONE, Some(_)) => self.expr(right, expect),
+            (found, _) => found,
+        };
+        self.binary_type(op, a, b, (left, right), self.ast.span(id))
+    }
+
+    /// Checks the right operand of `op` when the left one has the type `left`.
+    pub(super) fn operand_after(&mut self, op: BinaryOp, left: Ty, right: ExprId) -> Ty {
+        let pointer = self.s.checked.types.as_pointer(left).is_some();
+        let expect = match (op.is_shift(), pointer) {
+            (true, _) => Ty::U32,
+            (false, true) => Ty::I32,
+            (false, false) => left,
+        };
+        self.expr(right, expect)
+    }
+
+    /// Type of `a op b`.
+    pub(super) fn binary_type(
+        &mut self,
+        op: BinaryOp,
+        a: Ty,
+        b: Ty,
+        operands: (ExprId, ExprId),
+        span: Span,
+    ) -> Ty {
+        if a == Ty::ERROR || b == Ty::ERROR {
+            return Ty::ERROR;
+        }
+        if let Some(ty) = self.pointer_binary(op, a, b) {
+            return ty;
+        }
+        let (Some((x, n)), Some((y, m))) = (self.s.checked.types.lanes(a), self.s.checked.types.lanes(b))
+        else {
+            return self.bad_operands(op, a, b, span);
+        };
+        if op.is_shift() {
+            let fits = x.is_int() && y.is_int() && (m == 1 || m == n);
+            return if fits { a } else { self.bad_operands(op, a, b, span) };
+        }
+        if x != y || (n != m && n != 1 && m != 1) {
+            return self.mismatch(op, a, b, operands);
+        }
+        let known = match op {
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => !x.is_float(),
+            BinaryOp::Eq | BinaryOp::Ne => true,
+            _ => x != Scalar::Bool,
+        };
+        if !known {
+            return self.bad_operands(op, a, b, span);
+        }
+        let shape = if n >= m { a } else { b };
+        if op.is_comparison() { self.s.checked.types.with_scalar(shape, Scalar::Bool) } else { shape }
+    }
+
+    /// `p + i`, `p - i`, comparison of pointers.
+    fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty) -> Option<Ty> {
+        let left = self.s.checked.types.as_pointer(a)?;
+        match (op, self.s.checked.types.kind(b)) {
+            (BinaryOp::Add | BinaryOp::Sub, TyKind::Scalar(scalar)) if scalar.is_int() => Some(a),
+            (_, TyKind::Pointer(right)) if op.is_comparison() => {
+                (left.to == right.to && left.space == right.space).then_some(Ty::BOOL)
+            }
+            _ => None,
+        }
+    }
+
+    fn bad_operands(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Ty {
+        let (left, right) = (self.type_name(a), self.type_name(b));
+        let help = match (op, a) {
+            (BinaryOp::And, Ty::BOOL) | (BinaryOp::Or, Ty::BOOL) => None,
+            (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Ty::BOOL) => {
+                Some("convert it first: `b as u32`".to_string())
+            }
+            _ => None,
+        };
+        let diagnostic =
+            Diagnostic::error("E0041", format!("`{}` does not apply to `{left}` and `{right}`", op.text()))
+                .label(span, format!("`{left}` {} `{right}`", op.text()))
+                .help_opt(help);
+        self.sink.push(diagnostic);
+        Ty::ERROR
+    }
+
+    fn mismatch(&mut self, op: BinaryOp, a: Ty, b: Ty, operands: (ExprId, ExprId)) -> Ty {
+        let (left, right) = (self.type_name(a), self.type_name(b));
+        // A literal names its own kind, so the suggestion is to change the literal.
+        let help = match (self.untyped(operands.0), self.untyped(operands.1)) {
+            (None, None) => self.conversion_help(b, a),
+            _ => Some("an integer type does not take a literal with a point".to_string()),
+        };
+        let diagnostic =
+            Diagnostic::error("E0040", format!("the operands of `{}` have different types", op.text()))
+                .label(self.ast.span(operands.1), format!("this is `{right}`"))
+                .label(self.ast.span(operands.0), format!("this is `{left}`"))
+                .help_opt(help);
+        self.sink.push(diagnostic);
+        Ty::ERROR
+    }
+}
