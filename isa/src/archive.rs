@@ -1,7 +1,7 @@
 //! Machine functions at rest, for those who keep them to look at later: all of them in two flat lists, without the room
 //! that passes need.
 
-use crate::func::{Abi, Edges, MachBlock, MachFunc, MemRef, Note, RelocRef, SpillCount};
+use crate::func::{Edges, MachBlock, MachFunc, MemRef, Note, RelocRef};
 use crate::inst::MachInst;
 use crate::reg::{Reg, RegClass, VReg};
 use smol_str::SmolStr;
@@ -9,6 +9,8 @@ use smol_str::SmolStr;
 /// Functions that can be had again.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
+    /// The functions without names and lists.
+    bare: Vec<MachFunc>,
     /// What is in the functions, each part behind the function and block it belongs to.
     parts: Vec<Part>,
     /// Of each function the classes of its registers, tuples and edge arguments, of each of its blocks parameters.
@@ -33,14 +35,6 @@ struct Func {
     name: SmolStr,
     /// How many of the numbers are classes, tuples, edge arguments.
     regs: [u32; 3],
-    abi: Abi,
-    lds_size: u32,
-    scratch_size: u32,
-    kernarg_size: u32,
-    spilled: SpillCount,
-    vgprs: u32,
-    sgprs: u32,
-    uses_vcc: bool,
 }
 
 /// A block, but for its lists.
@@ -68,6 +62,7 @@ impl Archive {
         let regs = |func: &MachFunc| func.vregs.len() + func.tuples.len() + func.args.len();
         let params = |block: &MachBlock| block.sgpr_params.len() + block.vgpr_params.len();
         let mut archive = Archive {
+            bare: funcs.iter().map(MachFunc::bare).collect(),
             parts: Vec::with_capacity(all(lists) + each(|block| block.insts.len())),
             numbers: Vec::with_capacity(all(regs) + each(params)),
         };
@@ -76,22 +71,9 @@ impl Archive {
     }
 
     fn push(&mut self, func: &MachFunc) {
-        let MachFunc { abi, lds_size, scratch_size, kernarg_size, spilled, vgprs, sgprs, uses_vcc, .. } =
-            *func;
         let name = func.name.as_str().into();
         let regs = [func.vregs.len(), func.tuples.len(), func.args.len()].map(|len| len as u32);
-        self.parts.push(Part::Func(Func {
-            name,
-            regs,
-            abi,
-            lds_size,
-            scratch_size,
-            kernarg_size,
-            spilled,
-            vgprs,
-            sgprs,
-            uses_vcc,
-        }));
+        self.parts.push(Part::Func(Func { name, regs }));
         self.numbers.extend(func.vregs.values().map(|&class| class as u32));
         self.push_regs(&func.tuples);
         self.push_regs(&func.args);
@@ -116,10 +98,11 @@ impl Archive {
     /// The functions, as they were.
     pub fn funcs(&self) -> Vec<MachFunc> {
         let mut funcs: Vec<MachFunc> = Vec::new();
+        let mut bare = self.bare.iter();
         let mut numbers = &*self.numbers;
         for part in &self.parts {
             if let Part::Func(saved) = part {
-                funcs.push(saved.restore(&mut numbers));
+                funcs.extend(bare.next().map(|bare| saved.restore(bare, &mut numbers)));
             }
             let Some(func) = funcs.last_mut() else { continue };
             match part {
@@ -140,8 +123,7 @@ impl Archive {
 
 impl Func {
     /// The function without what lies behind it, and its share of the numbers.
-    fn restore(&self, numbers: &mut &[u32]) -> MachFunc {
-        let Func { abi, lds_size, scratch_size, kernarg_size, spilled, vgprs, sgprs, uses_vcc, .. } = *self;
+    fn restore(&self, bare: &MachFunc, numbers: &mut &[u32]) -> MachFunc {
         let [classes, tuples, args] = self.regs;
         let class = |&number| if number == RegClass::Sgpr as u32 { RegClass::Sgpr } else { RegClass::Vgpr };
         MachFunc {
@@ -149,15 +131,7 @@ impl Func {
             vregs: take(numbers, classes).iter().map(class).collect(),
             tuples: take_regs(numbers, tuples),
             args: take_regs(numbers, args),
-            abi,
-            lds_size,
-            scratch_size,
-            kernarg_size,
-            spilled,
-            vgprs,
-            sgprs,
-            uses_vcc,
-            ..MachFunc::default()
+            ..bare.bare()
         }
     }
 }

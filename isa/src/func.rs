@@ -337,6 +337,13 @@ impl MachFunc {
         *self = MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, ..lists };
     }
 
+    /// The function without its name and its lists.
+    pub(crate) fn bare(&self) -> MachFunc {
+        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, .. } =
+            MachFunc::default();
+        MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, ..*self }
+    }
+
     /// A new one-dword virtual register.
     pub fn new_vreg(&mut self, class: RegClass) -> VReg {
         self.vregs.push(class)
