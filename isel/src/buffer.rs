@@ -16,6 +16,7 @@ use crate::class::Home;
 use crate::known;
 use crate::lower::Lower;
 use crate::roles::Role;
+use ir::passes::align::trailing_zeros;
 use ir::{Op, Value};
 use isa::{ModFlags, Operand, Os, RegClass};
 
@@ -74,7 +75,7 @@ impl Lower<'_> {
     fn at_index(&mut self, uniform: Value, index: Value, offset: i64) -> Address {
         let resource = self.descriptor(uniform);
         let low = self.index_vgpr(index);
-        let unit = 1 << known::low_zeros(self.func, index, DEPTH).min(31);
+        let unit = 1 << trailing_zeros(self.func, index).min(31);
         let most = known::max(self.func, index, DEPTH) / unit * unit;
         if offset >= 0
             && most.saturating_add(offset as u64) < u64::from(RECORDS)

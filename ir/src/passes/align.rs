@@ -60,7 +60,10 @@ fn zeros(func: &Function, globals: &[u32], value: Value, depth: u32) -> u32 {
             BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor => arg(0).min(arg(1)),
             BinOp::And => arg(0).max(arg(1)),
             BinOp::Mul => arg(0).saturating_add(arg(1)),
-            BinOp::Shl => func.const_bits(args[1]).map_or(0, |n| arg(0).saturating_add(n as u32 & 63)),
+            BinOp::Shl => {
+                let modulo = func.ty(value).bits() - 1;
+                func.const_bits(args[1]).map_or(0, |n| arg(0).saturating_add(n as u32 & modulo))
+            }
             _ => 0,
         },
         _ => 0,
