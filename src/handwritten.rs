@@ -7,6 +7,7 @@ use crate::pipeline::{Job, MACHINE, machine_pass};
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::encode::Problem;
 use isa::legal;
+use isa::table::Kind;
 use isa::text::{Part, line_of};
 use isa::{MachFunc, MachInst, Subtarget, op};
 use isel::verify::{Fault, State, verify};
@@ -105,10 +106,17 @@ fn unencodable(func: &MachFunc, target: &Subtarget, inst: &MachInst, range: &Pas
         isa::choose_form(target, &mut inst);
     }
     let problem = legal::unencodable(target, &inst, func)?;
-    // What `legalize` mends.
-    let mended =
-        !matches!(problem, Problem::Unavailable | Problem::Form | Problem::Count | Problem::Modifier(_));
-    (start > LEGALIZATION || !mended).then_some(problem)
+    (start > LEGALIZATION || !is_mended(&inst, problem)).then_some(problem)
+}
+
+/// Whether `legalize` may mend it: it moves sources to where they can stand, and takes offsets out.
+fn is_mended(inst: &MachInst, problem: Problem) -> bool {
+    let (Problem::Operand(n) | Problem::Register(n) | Problem::Literal(n) | Problem::Range(n)) = problem
+    else {
+        return problem == Problem::Offset;
+    };
+    let field = [Kind::Imm, Kind::Label, Kind::Lit];
+    inst.op.row().ops.get(usize::from(n)).is_some_and(|spec| !field.contains(&spec.kind))
 }
 
 /// What the final code, which is proven behind the last pass, would lack because the pass that sees to it is not among those to

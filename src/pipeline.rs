@@ -289,7 +289,12 @@ impl Compiler {
             return Ok(Program::MachineIr(module, code));
         }
         let target = (self.target, job.options.language);
-        let object = CodeObject::new(target, &mut module, &self.code[..count], &mut self.emitter)?;
+        let object = CodeObject::new(target, &mut module, &self.code[..count], &mut self.emitter);
+        let object = object.map_err(|error| match error {
+            // A text may have instructions of which only their encoding shows that they are wrong.
+            Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },
+            error => error,
+        })?;
         observer.done("emit");
         self.frontend.recycle(module);
         Ok(Program::Object(object))

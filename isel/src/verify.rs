@@ -8,6 +8,8 @@
 //! * Operands are what the instruction's row and the processor allow (`isa::legal`); from `legalize` on.
 //! * An edge passes as many arguments as its target has parameters of that class, and of that class; an edge
 //!   with arguments is not critical.
+//! * Inputs come in numbered registers of their class, each in its own, and no edge goes to the entry.
+//! * Pseudos have the operands that `isa::table::pseudo` says.
 //! * `prologue <= term <= insts.len()`; branches are in the terminator group, which ends where linear edges say.
 
 use crate::graph::Graph;
