@@ -25,6 +25,8 @@ const RECORDS: u32 = u32::MAX;
 /// Fourth dword: elements are dwords; for HSA addresses are translated as those of the host (`ATC`).
 const FORMAT: u32 = 0xf000;
 const TRANSLATED: u32 = 1 << 24;
+/// Bits of an address in the second dword; above them are the stride and the like.
+const ADDRESS_HIGH: u32 = 0xffff;
 
 /// How far the walk for bounds goes up.
 const DEPTH: u32 = 8;
@@ -50,7 +52,7 @@ impl Lower<'_> {
         }
         if let Some((uniform, distance)) = self.uniform_plus_distance(base) {
             let (uniform, more) = self.strip_offsets(uniform, 0);
-            let resource = self.descriptor(uniform);
+            let resource = self.resource(uniform);
             let vaddr = self.vgpr(distance);
             return self.in_64_bits(resource, vaddr, offset.wrapping_add(more));
         }
@@ -60,7 +62,7 @@ impl Lower<'_> {
 
     /// A uniform address.
     fn at_descriptor(&mut self, base: Value, offset: i64) -> Address {
-        let resource = self.descriptor(base);
+        let resource = self.resource(base);
         let (scalar, field) = match self.scalar_part(offset) {
             Some(parts) if (0..i64::from(RECORDS)).contains(&offset) => parts,
             _ => {
@@ -73,7 +75,7 @@ impl Lower<'_> {
 
     /// A uniform pointer, an index of 32 bits and a constant.
     fn at_index(&mut self, uniform: Value, index: Value, offset: i64) -> Address {
-        let resource = self.descriptor(uniform);
+        let resource = self.resource(uniform);
         let low = self.index_vgpr(index);
         let unit = 1 << trailing_zeros(self.func, index).min(31);
         let most = known::max(self.func, index, DEPTH) / unit * unit;
@@ -116,6 +118,18 @@ impl Lower<'_> {
         (sum && self.ty(args[1]).bits() == 64).then(|| (args[0], args[1]))
     }
 
+    /// The descriptor of a uniform pointer, also if that is known.
+    fn resource(&mut self, pointer: Value) -> Operand {
+        match self.const_bits(pointer) {
+            None => self.descriptor(pointer),
+            Some(bits) => {
+                let resource = self.stemp(4);
+                self.fill_descriptor(resource, Some([bits as u32, (bits >> 32) as u32 & ADDRESS_HIGH]));
+                resource
+            }
+        }
+    }
+
     /// Registers for the descriptor of a pointer, which begins with the pointer itself if that has no more bits than there is
     /// room for.
     pub fn new_descriptor(&mut self, pointer: Value) -> Operand {
@@ -140,9 +154,9 @@ impl Lower<'_> {
                 [self.dword(base, 0), self.dword(base, 1)],
             );
             self.copy(to[0], from[0]);
-            self.emit(Role::SAndB32, &[to[1], from[1], Operand::int(0xffff)]);
+            self.emit(Role::SAndB32, &[to[1], from[1], Operand::int(ADDRESS_HIGH as i32)]);
         }
-        self.fill_descriptor(resource);
+        self.fill_descriptor(resource, None);
     }
 
     /// Whether the pointer has no more than 48 bits, as what was loaded has. A sum may count from below 0, though what is
@@ -151,8 +165,12 @@ impl Lower<'_> {
         matches!(self.func.def_op(pointer), Some(Op::Load { .. } | Op::GlobalAddr(_)))
     }
 
-    /// The upper half is the same in all of them, and copied as a pair.
-    fn fill_descriptor(&mut self, resource: Operand) {
+    /// Fills in a known base, and the upper half, which is the same in all of them and copied as a pair.
+    fn fill_descriptor(&mut self, resource: Operand, base: Option<[u32; 2]>) {
+        for (n, word) in (0..).zip(base.into_iter().flatten()) {
+            let dword = self.dword(resource, n);
+            self.copy(dword, Operand::int(word as i32));
+        }
         let upper = match self.buffers.upper {
             Some(upper) => upper,
             None => {
@@ -176,11 +194,7 @@ impl Lower<'_> {
     /// The descriptor of address 0, at the beginning of the entry.
     pub fn init_whole_memory(&mut self) {
         if let Some(resource) = self.buffers.whole_memory {
-            for n in 0..2 {
-                let dword = self.dword(resource, n);
-                self.copy(dword, Operand::int(0));
-            }
-            self.fill_descriptor(resource);
+            self.fill_descriptor(resource, Some([0; 2]));
         }
     }
 
