@@ -10,9 +10,13 @@ use crate::entity::Block;
 use crate::func::Function;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Position in the order of a block that cannot be reached from the entry.
 pub const UNREACHABLE: u32 = u32::MAX;
+
+/// Gives graphs their numbers, the same for none but copies; 0 is the empty one.
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
@@ -36,6 +40,9 @@ pub struct Cfg {
     rpo: Vec<Block>,
     position: SecondaryMap<Block, u32>,
     irreducible: bool,
+    /// Blocks in the layout, reachable or not.
+    laid_out: usize,
+    number: u64,
     scratch: Scratch,
 }
 
@@ -60,8 +67,13 @@ impl Cfg {
         cfg
     }
 
-    /// Recomputes everything for `func`.
+    /// Makes it the graph of `func`. Where it is that already, as after most passes, only the edges are read.
     pub fn compute(&mut self, func: &Function) {
+        if self.is_of(func) {
+            return;
+        }
+        self.number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        self.laid_out = func.layout.len();
         let count = func.blocks.len();
         self.nodes.clear();
         self.nodes.resize(count, Node::default());
@@ -69,10 +81,10 @@ impl Cfg {
         self.position.clear();
         self.position.resize(count);
         self.irreducible = false;
+        self.succs.clear();
         if func.layout.is_empty() {
             return;
         }
-        self.succs.clear();
         for &block in &func.layout {
             let start = self.succs.len() as u32;
             self.succs.extend(func.succs(block));
@@ -82,6 +94,27 @@ impl Cfg {
         self.walk(func.entry());
         self.order();
         self.collect_preds();
+    }
+
+    /// Whether blocks and edges are those of `func`.
+    fn is_of(&self, func: &Function) -> bool {
+        if self.nodes.len() != func.blocks.len() || self.laid_out != func.layout.len() {
+            return false;
+        }
+        if self.rpo.first() != func.layout.first() {
+            return false;
+        }
+        let mut rest = self.succs.as_slice();
+        let has_same_edges = |&block: &Block| {
+            let Node { succ_start, succ_end, .. } = self.nodes[block.index()];
+            let is_next = self.succs.len() - rest.len() == succ_start as usize;
+            let Some((own, after)) = rest.split_at_checked((succ_end - succ_start) as usize) else {
+                return false;
+            };
+            rest = after;
+            is_next && func.succs(block).eq(own.iter().copied())
+        };
+        func.layout.iter().all(has_same_edges)
     }
 
     /// Depth-first walk: postorder and loop headers.
@@ -247,6 +280,11 @@ impl Cfg {
     /// Whether some loop has a second entry. The frontend makes no such graph and no pass may.
     pub fn is_irreducible(&self) -> bool {
         self.irreducible
+    }
+
+    /// Tells graphs apart: what was derived from a graph holds for every one of the same number.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Number of block entities the graph was computed for, reachable or not.

@@ -130,6 +130,8 @@ impl Tree {
 /// Which blocks every path from the entry passes.
 #[derive(Clone, Debug, Default)]
 pub struct DomTree {
+    /// [`Cfg::number`] of the graph.
+    graph: u64,
     tree: Tree,
     order: Vec<Block>,
     position: SecondaryMap<Block, u32>,
@@ -143,8 +145,11 @@ impl DomTree {
         tree
     }
 
-    /// Recomputes the tree.
+    /// Makes it the tree of a graph.
     pub fn compute(&mut self, cfg: &Cfg) {
+        if std::mem::replace(&mut self.graph, cfg.number()) == cfg.number() {
+            return;
+        }
         copy_order(cfg.rpo(), cfg.block_count(), &mut self.order, &mut self.position);
         let order = &self.order;
         self.tree.compute(order.len(), |n| cfg.preds(order[n as usize]).iter().map(|&b| cfg.position(b)));
@@ -180,6 +185,8 @@ impl DomTree {
 /// latest in the order is taken to lead there too, so that every reachable block has a place.
 #[derive(Clone, Debug, Default)]
 pub struct PostDomTree {
+    /// [`Cfg::number`] of the graph.
+    graph: u64,
     tree: Tree,
     /// Reverse-graph order; entry 0 stands for the virtual end.
     order: Vec<Block>,
@@ -197,8 +204,11 @@ impl PostDomTree {
         tree
     }
 
-    /// Recomputes the tree.
+    /// Makes it the tree of a graph.
     pub fn compute(&mut self, cfg: &Cfg) {
+        if std::mem::replace(&mut self.graph, cfg.number()) == cfg.number() {
+            return;
+        }
         let count = cfg.block_count();
         self.ends.clear();
         self.ends.resize(count, false);

@@ -26,6 +26,8 @@ struct LoopData {
 /// All loops of a function and how they nest.
 #[derive(Clone, Debug, Default)]
 pub struct LoopForest {
+    /// [`Cfg::number`] of the graph.
+    graph: u64,
     loops: PrimaryMap<Loop, LoopData>,
     innermost: SecondaryMap<Block, PackedOption<Loop>>,
     order: Vec<Block>,
@@ -43,8 +45,11 @@ impl LoopForest {
         forest
     }
 
-    /// Recomputes the loops.
+    /// Makes them the loops of a graph.
     pub fn compute(&mut self, cfg: &Cfg) {
+        if std::mem::replace(&mut self.graph, cfg.number()) == cfg.number() {
+            return;
+        }
         self.loops.clear();
         self.innermost.clear();
         self.innermost.resize(cfg.block_count());
