@@ -34,6 +34,9 @@ const MOST_ASKED: usize = 1 << 14;
 /// times as long then, and whatever it says, most uses reload. Of that many SGPRs, linear scan spills fewer.
 const MOST_HALVES: [u32; 2] = [3, 8];
 
+/// Where more than so many times the registers there are live at once, nearly all must go, and it does not matter much which.
+const TOO_MANY: u32 = 2;
+
 /// Who chooses what to spill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Engine {
@@ -155,10 +158,10 @@ impl Context {
             });
             for file in files {
                 let class = file.class;
-                if tries[class].engine == Engine::Scan
-                    && !std::mem::replace(&mut tries[class].thinned, true)
-                    && self.thin_out(func, target, file)
-                {
+                let may_thin = tries[class].engine == Engine::Scan
+                    && !std::mem::replace(&mut tries[class].thinned, true);
+                if !self.flow(func, file, may_thin) {
+                    self.thin_out(func, target, file);
                     continue 'again;
                 }
                 let (fits, pressure) = self.pack(func, target, file, !tries[class].scattered)?;
@@ -178,27 +181,25 @@ impl Context {
         }
     }
 
-    /// Where very many more are live than there are registers, spills until twice as many are, by outlines: so that exact
-    /// ranges are found in time linear in the blocks. Outlines alone would mistake many short ranges for long ones (a mask
-    /// that is needed at a far place, for each of a thousand exits), so the average is that of the exact ones.
-    fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) -> bool {
+    /// Finds what is live where blocks meet; `false`, and unfinished, if thinning out is allowed and called for.
+    fn flow(&mut self, func: &MachFunc, file: File, may_thin: bool) -> bool {
+        let most = TOO_MANY * file.limit;
+        let most = (may_thin && self.streams.phys_base >= 4 * most).then_some(most);
+        self.live.flow.run(func, &self.streams, file.class, most)
+    }
+
+    /// Where very many more are live than there are registers, spills by outlines until no more than [`TOO_MANY`] times as
+    /// many are: so that exact ranges are found in time linear in the blocks. Whether it is called for is a question for
+    /// exact ranges: outlines mistake many short ones for long ones (a mask that is needed at a far place, for each of a
+    /// thousand exits).
+    fn thin_out(&mut self, func: &mut MachFunc, target: &Subtarget, file: File) {
         let class = file.class;
-        let most = 2 * file.limit;
-        if self.streams.phys_base < 4 * most || self.is_moderate(func, class, most) {
-            return false;
-        }
         self.remember(func);
+        self.outline.run(func, &self.streams, class);
         self.groups[class].outline(&self.outline.range);
         let (streams, groups) = (&self.streams, &self.groups[class]);
         let scene = Scene { class, target, streams, groups, budget: None };
-        self.spilled |= self.spiller.thin(func, scene, most);
-        true
-    }
-
-    /// Whether no more than `most` registers are live on average, as outlines have it or in truth.
-    fn is_moderate(&mut self, func: &MachFunc, class: usize, most: u32) -> bool {
-        self.outline.run(func, &self.streams, class) <= most
-            || self.live.flow.is_within(func, &self.streams, class, most)
+        self.spilled |= self.spiller.thin(func, scene, TOO_MANY * file.limit);
     }
 
     /// Takes down the function before it is changed.

@@ -80,22 +80,32 @@ impl Effect {
 
     fn of(target: &Target, inst: &MachInst) -> Effect {
         let mask = target.lane_mask(Reg::EXEC);
-        let Effect { mut needs, mut keeps } = Effect::NONE;
-        inst.for_each_hw_reg(target, |role, range| {
-            if role != Role::Def {
-                needs.exec |= range.overlaps(mask);
-                needs.scc |= range.overlaps(SCC);
+        let mut effect = Effect::NONE;
+        for (index, operand) in inst.operands().iter().enumerate() {
+            if let Operand::Reg(range) = *operand
+                && (range.overlaps(mask) || range.overlaps(SCC))
+            {
+                effect.meet(inst.role(index), range, mask);
             }
-            if role != Role::Use {
-                // A write of half of EXEC leaves the other half.
-                keeps.exec &= !range.covers(mask);
-                keeps.scc &= !range.covers(SCC);
-            }
-        });
-        if inst.op == op::S_ENDPGM {
-            keeps = State::default();
         }
-        Effect { needs, keeps }
+        inst.for_each_implicit(target, |role, range| effect.meet(role, range, mask));
+        if inst.op == op::S_ENDPGM {
+            effect.keeps = State::default();
+        }
+        effect
+    }
+
+    /// Registers are read, written, or both.
+    fn meet(&mut self, role: Role, range: RegRange, mask: RegRange) {
+        if role != Role::Def {
+            self.needs.exec |= range.overlaps(mask);
+            self.needs.scc |= range.overlaps(SCC);
+        }
+        if role != Role::Use {
+            // A write of half of EXEC leaves the other half.
+            self.keeps.exec &= !range.covers(mask);
+            self.keeps.scc &= !range.covers(SCC);
+        }
     }
 
     /// The state before, given the one after.

@@ -2,8 +2,8 @@
 //!
 //! From each block that reads a register before it writes it, walk up the predecessors to the definitions, once per
 //! register and block. The work is the size of the answer, so functions with many blocks and many registers of which
-//! few are live at a time cost no more per instruction than small ones. Where lists get long and sets of bits are small
-//! enough, those are used ([`crate::dense`]).
+//! few are live at a time cost no more per instruction than small ones. Registers that live far, of which there are few in most
+//! functions, are in sets of bits instead ([`crate::dense`]): a word tells of 64 of them.
 
 use crate::dense::{Dense, members};
 use crate::stream::{ClassStream, Event, Streams, edges};
@@ -46,21 +46,27 @@ const WORDS: usize = 8;
 /// Words of sets that cost no more than an entry of a list.
 const WORDS_PER_ENTRY: usize = 4;
 
+/// So many blocks apart, a register's first definition and last use suggest that it lives far.
+const FAR: u32 = 16;
+
 /// Live registers at the boundaries of blocks.
 #[derive(Default)]
 pub(crate) struct Flow {
-    /// The answer as sets, or, if they are not used, as lists.
+    /// Those that live far, if sets are worth it; all others are in lists.
     pub dense: Dense,
-    /// Never as sets: so that tests can compare.
-    pub lists_only: bool,
+    /// What tests try instead of [`FAR`].
+    pub far: Option<u32>,
     live_in: Lists,
     live_out: Lists,
     preds: Lists,
     /// Blocks that read a register before they write it, by register; and the registers that have any.
     exposed: Lists,
     globals: Vec<u32>,
-    /// Blocks that write a register, by register.
+    /// The part of them that lives far.
+    chosen: Vec<u32>,
+    /// Blocks that write a register, by register; and the first that does.
     defs: Lists,
+    first: Vec<u32>,
     /// Last block that wrote, and that read from above, each register.
     written: Vec<u32>,
     read: Vec<u32>,
@@ -72,18 +78,10 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Finds the live registers of a class.
-    pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) {
-        self.run_within(func, streams, class, usize::MAX);
-    }
-
-    /// Whether no more than `most` registers of a class are live at the beginning of a block, on average, or they are known
-    /// by sets, however many. Stops as soon as there are more, so that the work is at most that much for each block.
-    pub fn is_within(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: u32) -> bool {
-        self.run_within(func, streams, class, most as usize * func.blocks.len())
-    }
-
-    fn run_within(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: usize) -> bool {
+    /// Finds the live registers of a class. Where more than `most` are live at the beginning of a block, on average, it
+    /// stops and gives `false`, so that the work is at most that much for each block; unless they are known by sets, however
+    /// many.
+    pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize, most: Option<u32>) -> bool {
         let blocks = func.blocks.len();
         let registers = streams.phys_base as usize + 2;
         self.live_in.reset(blocks);
@@ -103,30 +101,44 @@ impl Flow {
             mark.clear();
             mark.resize(blocks, NONE);
         }
-        let words = self.globals.len().div_ceil(64) * blocks;
-        let sets = words <= WORDS * streams.class[class].regs.len() && !self.lists_only;
+        if self.choose(blocks, streams.class[class].regs.len()) {
+            self.fill(registers, blocks);
+            self.dense.solve(func, class);
+        }
         for i in 0..self.globals.len() {
             self.spread(self.globals[i]);
             let length = self.live_in.entries.len();
-            if sets && length * WORDS_PER_ENTRY > words {
-                self.live_in.reset(blocks);
-                self.live_out.reset(blocks);
-                self.fill(registers, blocks);
-                self.dense.solve(func, class);
-                return true;
-            }
-            if length > most {
+            if most.is_some_and(|most| length > most as usize * blocks) {
                 return false;
             }
         }
         true
     }
 
+    /// Takes those that live far out of `globals`, if sets of them cost less than lists.
+    fn choose(&mut self, blocks: usize, operands: usize) -> bool {
+        let Flow { chosen, globals, read, first, far, .. } = self;
+        let far = far.unwrap_or(FAR);
+        let distance = |reg: u32| match first[reg as usize] {
+            NONE => read[reg as usize],
+            first => read[reg as usize].abs_diff(first),
+        };
+        chosen.clear();
+        chosen.extend(globals.iter().copied().filter(|&reg| distance(reg) >= far));
+        let words = chosen.len().div_ceil(64) * blocks;
+        let entries: usize = chosen.iter().map(|&reg| distance(reg) as usize + 1).sum();
+        let worth = !chosen.is_empty() && words <= WORDS * operands && words < WORDS_PER_ENTRY * entries;
+        if worth {
+            globals.retain(|&reg| distance(reg) < far);
+        }
+        worth
+    }
+
     /// What blocks read from above and what they write, as sets.
     fn fill(&mut self, registers: usize, blocks: usize) {
-        let Flow { dense, globals, exposed, defs, .. } = self;
-        dense.reset(globals, registers, blocks);
-        for (number, &reg) in globals.iter().enumerate() {
+        let Flow { dense, chosen, exposed, defs, .. } = self;
+        dense.reset(chosen, registers, blocks);
+        for (number, &reg) in chosen.iter().enumerate() {
             exposed.iter(reg).for_each(|block| dense.read(number, block));
             defs.iter(reg).for_each(|block| dense.write(number, block));
         }
@@ -134,13 +146,19 @@ impl Flow {
 
     /// Registers live at the beginnings of all blocks together.
     pub fn size(&self) -> usize {
-        if self.dense.is_used() { self.dense.size() } else { self.live_in.entries.len() }
+        let in_sets = if self.dense.is_used() { self.dense.size() } else { 0 };
+        in_sets + self.live_in.entries.len()
     }
 
     /// Registers live at a block's beginning.
     pub fn live_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         let set = if self.dense.is_used() { self.dense.in_set(block) } else { &[] };
-        self.live_in.iter(block as u32).chain(members(set).map(|number| self.dense.register(number)))
+        self.listed_in(block).chain(members(set).map(|number| self.dense.register(number)))
+    }
+
+    /// Those of them that are in lists.
+    pub fn listed_in(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
+        self.live_in.iter(block as u32)
     }
 
     /// Blocks before a block at whose beginning anything is live.
@@ -149,7 +167,7 @@ impl Flow {
     }
 
     /// Registers live at a block's end, of those that are in lists.
-    pub fn live_out(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
+    pub fn listed_out(&self, block: usize) -> impl Iterator<Item = u32> + '_ {
         self.live_out.iter(block as u32)
     }
 
@@ -157,7 +175,7 @@ impl Flow {
         self.exposed.reset(registers);
         self.defs.reset(registers);
         self.globals.clear();
-        for last in [&mut self.written, &mut self.read] {
+        for last in [&mut self.written, &mut self.read, &mut self.first] {
             last.clear();
             last.resize(registers, NONE);
         }
@@ -184,9 +202,12 @@ impl Flow {
         }
         for op in ops.iter().filter(|op| op.role == Role::Def) {
             for &reg in stream.regs_of(op) {
-                if std::mem::replace(&mut self.written[reg as usize], block) != block {
-                    self.defs.push(reg, block);
+                match std::mem::replace(&mut self.written[reg as usize], block) {
+                    before if before == block => continue,
+                    NONE => self.first[reg as usize] = block,
+                    _ => {}
                 }
+                self.defs.push(reg, block);
             }
         }
     }

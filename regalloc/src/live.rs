@@ -42,12 +42,11 @@ pub(crate) struct Liveness {
 }
 
 impl Liveness {
-    /// Finds the ranges of a class.
+    /// Finds the ranges of a class, of which `flow` is known.
     pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> Result<(), AllocError> {
         let stream = &streams.class[class];
         let registers = streams.phys_base as usize + 2;
-        let mut flow = std::mem::take(&mut self.flow);
-        flow.run(func, streams, class);
+        let flow = std::mem::take(&mut self.flow);
         self.live_end.clear();
         self.live_end.resize(registers, 0);
         self.head.clear();
@@ -104,7 +103,7 @@ impl Liveness {
                 self.open(flow, flow.dense.register(64 * word + number), end);
             }
         }
-        flow.live_out(block).for_each(|reg| self.open(flow, reg, end));
+        flow.listed_out(block).for_each(|reg| self.open(flow, reg, end));
     }
 
     /// A register is live from the beginning of a block, but not at the end of the one before.
@@ -167,8 +166,11 @@ impl Liveness {
             }
             self.note_pressure(0, event.pos + 1);
         }
-        if !flow.dense.is_used() || block == 0 {
+        // Of those in sets, the block before says what is live in both.
+        if block == 0 {
             flow.live_in(block).for_each(|reg| self.leave(flow, reg, start));
+        } else {
+            flow.listed_in(block).for_each(|reg| self.leave(flow, reg, start));
         }
     }
 
@@ -276,16 +278,17 @@ bb6:
 }
 ";
 
-    /// The ranges of all registers, the pressure, and what is live where blocks begin.
-    fn found(lists_only: bool, func: &MachFunc, class: usize) -> (Vec<Vec<Interval>>, u32, Vec<Vec<u32>>) {
+    /// The ranges of all registers, the pressure, and what is live where blocks begin; with those in sets that live so far.
+    fn found(far: u32, func: &MachFunc, class: usize) -> (Vec<Vec<Interval>>, u32, Vec<Vec<u32>>) {
         let mut streams = Streams::default();
         streams
             .build(func, Target::by_name("gfx906").expect("a processor"))
             .expect("edges pass what is wanted");
         let mut live = Liveness::default();
-        live.flow.lists_only = lists_only;
+        live.flow.far = Some(far);
+        live.flow.run(func, &streams, class, None);
         live.run(func, &streams, class).expect("everything is defined");
-        assert_ne!(live.flow.dense.is_used(), lists_only);
+        assert_eq!(live.flow.dense.is_used(), far != u32::MAX);
         let range = |&(start, len): &Slice| live.intervals[start as usize..][..len as usize].to_vec();
         let members = |block: usize| {
             let mut members: Vec<u32> = live.flow.live_in(block).collect();
@@ -301,9 +304,11 @@ bb6:
         let target = Target::by_name("gfx906").expect("a known processor");
         let funcs = isa::text::read_functions(NEST, target, &[]).expect("well-formed");
         for class in [SGPR, VGPR] {
-            let (sets, lists) = (found(false, &funcs[0], class), found(true, &funcs[0], class));
-            assert_eq!(sets, lists);
-            assert!(sets.1 > 1, "more than one at once");
+            let lists = found(u32::MAX, &funcs[0], class);
+            assert!(lists.1 > 1, "more than one at once");
+            for far in 0..3 {
+                assert_eq!(found(far, &funcs[0], class), lists, "{far} blocks");
+            }
         }
     }
 }
