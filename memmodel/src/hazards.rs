@@ -116,14 +116,15 @@ impl Window {
         if self.recent.is_empty() {
             return None;
         }
-        let mut worst: Option<(&'static str, u8, u8)> = None;
-        for rule in view.model.rules.timed() {
-            for recent in &self.recent {
-                if recent.producer != rule.first || recent.age >= rule.states {
-                    continue;
-                }
-                let missing = rule.states - recent.age;
-                if worst.is_some_and(|(_, _, most)| most >= missing) {
+        let rules = &view.model.rules;
+        // The most that is missing, and of the rules that miss as much the first.
+        let mut worst: Option<(u8, usize)> = None;
+        for recent in &self.recent {
+            for index in rules.timed_by(recent.producer) {
+                let rule = &rules.timed()[index];
+                let missing = rule.states.saturating_sub(recent.age);
+                let is_worse = |(most, at)| missing > most || missing == most && index < at;
+                if missing == 0 || !worst.is_none_or(is_worse) {
                     continue;
                 }
                 let mut hit = false;
@@ -131,11 +132,14 @@ impl Window {
                     hit |= range.overlaps(recent.range);
                 });
                 if hit {
-                    worst = Some((rule.name, rule.states, missing));
+                    worst = Some((missing, index));
                 }
             }
         }
-        worst
+        worst.map(|(missing, index)| {
+            let rule = &rules.timed()[index];
+            (rule.name, rule.states, missing)
+        })
     }
 
     /// The first rule that wants an instruction before this one.

@@ -68,6 +68,10 @@ pub enum Producer {
     Clause,
 }
 
+impl Producer {
+    const COUNT: usize = Producer::Clause as usize + 1;
+}
+
 /// As what the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consumer {
@@ -282,8 +286,8 @@ pub struct Rules {
     rows: Vec<Rule>,
     /// How many of them wait states mend; they come first.
     timed: usize,
-    /// First instructions of those rules: bits of [`Producer`].
-    counted: u32,
+    /// Those that begin with each [`Producer`], as bits.
+    timed_by: [u32; Producer::COUNT],
     /// Whether vector memory instructions form clauses, too.
     vector_clauses: bool,
 }
@@ -310,8 +314,11 @@ impl Rules {
             RULES.iter().filter(has).map(|rule| Rule { states: rule.columns[generation], ..*rule }).collect();
         rows.sort_by_key(|rule| rule.mend != Mend::States);
         let timed = rows.iter().filter(|rule| rule.mend == Mend::States).count();
-        let counted = rows[..timed].iter().fold(0, |counted, rule| counted | 1 << rule.first as u32);
-        Ok(Rules { rows, timed, counted, vector_clauses: VECTOR_CLAUSES[generation] })
+        let mut timed_by = [0; Producer::COUNT];
+        for (index, rule) in rows[..timed].iter().enumerate() {
+            timed_by[rule.first as usize] |= 1 << index;
+        }
+        Ok(Rules { rows, timed, timed_by, vector_clauses: VECTOR_CLAUSES[generation] })
     }
 
     /// Every row.
@@ -332,7 +339,15 @@ impl Rules {
     /// Whether a rule that wait states mend begins with it.
     #[inline]
     pub(crate) fn counts(&self, first: Producer) -> bool {
-        self.counted >> first as u32 & 1 != 0
+        self.timed_by[first as usize] != 0
+    }
+
+    /// The rules of [`Rules::timed`] that begin with it, by index.
+    #[inline]
+    pub(crate) fn timed_by(&self, first: Producer) -> impl Iterator<Item = usize> + use<> {
+        let rules = self.timed_by[first as usize];
+        let rests = std::iter::successors(Some(rules), |rest| Some(rest & rest.wrapping_sub(1)));
+        rests.take_while(|&rest| rest != 0).map(|rest| rest.trailing_zeros() as usize)
     }
 
     /// The kind of clause that an instruction may be part of, as a bit: 1 of scalar, 2 of vector memory; 0 none.
