@@ -32,6 +32,8 @@ const REACH: usize = 0x7fff;
 const MARGIN: usize = 2048;
 /// Dwords by which islands may lengthen a distance before the guess "it will be reached" is wrong; then a station is built for it.
 const SLACK: usize = 1024;
+/// Most dwords of an instruction.
+const LONGEST_INST: usize = 5;
 /// So long before a promise runs out, a place where control does not come by is good enough for a station.
 const EARLY: usize = REACH / 4;
 
@@ -105,7 +107,6 @@ struct Walk<'a> {
 
 /// Makes every branch reach its target. Returns the number of blocks that this took.
 pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
-    const LONGEST_INST: usize = 5;
     let insts: usize = func.blocks.values().map(|block| block.insts.len()).sum();
     if insts * LONGEST_INST <= REACH {
         return 0;
@@ -174,28 +175,40 @@ fn address_length(after: &[MachInst]) -> usize {
 }
 
 impl Walk<'_> {
-    /// Copies a block, cut in two where a station must stand within it.
+    /// Walks over a block, which is cut in two where a station must stand within it.
     fn block(&mut self, id: MBlock, mut data: MachBlock) {
         let in_table = data.next_entry().is_some();
+        self.begin(id);
+        // The instructions, and a promise for each.
+        if self.is_urgent_after(data.insts.len() * (LONGEST_INST + 1)) {
+            self.pieces(&mut data, in_table);
+        } else {
+            data.insts.iter_mut().for_each(|inst| self.inst(inst));
+        }
+        self.end(id, data, in_table);
+    }
+
+    /// Moves the instructions of a block one by one, and cuts in between; in the end `data` is the last piece.
+    fn pieces(&mut self, data: &mut MachBlock, in_table: bool) {
         let insts = std::mem::replace(&mut data.insts, std::mem::take(&mut self.insts));
         data.insts.clear();
         let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
         let tail = insts.iter().position(is_branch).unwrap_or(insts.len());
         // A cut may stand before instructions of these indices.
         let mut cuts = 1..=tail;
-        self.begin(id);
         for (index, inst) in insts.iter().enumerate() {
-            if cuts.contains(&index) && self.is_urgent() {
-                self.cut(&mut data);
+            if cuts.contains(&index) && self.is_urgent_after(0) {
+                self.cut(data);
             }
             if inst.op == op::S_GETPC_B64 && in_table {
                 cuts = tail + 1..=tail;
             } else if inst.op == op::S_GETPC_B64 {
                 cuts = index + 1 + address_length(&insts[index + 1..])..=tail;
             }
-            data.insts.push(self.inst(*inst));
+            let mut inst = *inst;
+            self.inst(&mut inst);
+            data.insts.push(inst);
         }
-        self.end(id, data, in_table);
         self.insts = insts;
     }
 
@@ -211,7 +224,7 @@ impl Walk<'_> {
             let label = through.filter(|_| edge.to == next).unwrap_or_else(|| self.label_of(edge.to));
             edge.to = label.operand();
         }
-        let station = !in_table && (self.is_urgent() || (through.is_none() && self.is_early()));
+        let station = !in_table && (self.is_urgent_after(0) || (through.is_none() && self.is_early()));
         if let Some(next) = through.filter(|_| station) {
             data.insts.push(self.branch(next, self.skip, 0));
         }
@@ -257,9 +270,9 @@ impl Walk<'_> {
         self.bind(next);
     }
 
-    /// An instruction in the new code: a branch goes to a label.
-    fn inst(&mut self, mut inst: MachInst) -> MachInst {
-        if let Some(goal) = target_of(&inst) {
+    /// The next instruction of the new code: a branch goes to a label.
+    fn inst(&mut self, inst: &mut MachInst) {
+        if let Some(goal) = target_of(inst) {
             let label = self.label_of(goal);
             for operand in inst.operands_mut() {
                 if let Operand::Block(to) = operand {
@@ -275,10 +288,9 @@ impl Walk<'_> {
                 self.promise(Promise { goal, label, forward: true, from: self.at, loc: inst.loc });
             }
         }
-        let size = isa::size_in_words(self.target, &inst);
+        let size = isa::size_in_words(self.target, inst);
         self.at += size;
         self.old_at += size;
-        inst
     }
 
     /// An `s_branch` that the old code does not have.
@@ -336,9 +348,9 @@ impl Walk<'_> {
         self.at + (end - self.old_at) + SLACK > promise.from + REACH
     }
 
-    /// Whether a station further on could be too far for somebody.
-    fn is_urgent(&mut self) -> bool {
-        let last_island = self.at + self.live + MARGIN;
+    /// Whether a station further on than so many dwords, which are still to come, could be too far for somebody.
+    fn is_urgent_after(&mut self, dwords: usize) -> bool {
+        let last_island = self.at + dwords + self.live + MARGIN;
         self.oldest().is_some_and(|oldest| last_island > oldest.from + REACH)
     }
 
