@@ -91,6 +91,7 @@ impl Opcode {
     pub const LIMIT: usize = Family::COUNT << Self::INDEX_BITS;
 
     /// Its row.
+    #[inline]
     pub fn row(self) -> &'static Row {
         &TABLES[usize::from(self.0 >> Self::INDEX_BITS)][usize::from(self.0 & ((1 << Self::INDEX_BITS) - 1))]
     }
