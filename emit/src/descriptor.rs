@@ -85,7 +85,9 @@ pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), 
     let _ = writeln!(out, "\t.amdhsa_kernel {}", kernel.func.name);
     for (name, field) in fields::directives(target) {
         let value = field.get(&bytes);
-        if value != field.default_for(target, target.cumode) {
+        // LLVM 14 assumes 64 lanes where there are 32.
+        let is_told = *field == fields::WAVEFRONT_SIZE32 && target.wave_size == 32;
+        if is_told || value != field.default_for(target, target.cumode) {
             let _ = writeln!(out, "\t\t.amdhsa_{name} {value}");
         }
     }

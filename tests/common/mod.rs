@@ -64,7 +64,7 @@ pub fn compile_version(
     compile_as(kernel, opt_level, target, language)
 }
 
-fn compile_as(
+pub fn compile_as(
     kernel: &str,
     opt_level: kernc::OptLevel,
     target: kernc::Subtarget,
