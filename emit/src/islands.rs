@@ -107,8 +107,7 @@ struct Walk<'a> {
 
 /// Makes every branch reach its target. Returns the number of blocks that this took.
 pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
-    let insts: usize = func.blocks.values().map(|block| block.insts.len()).sum();
-    if insts * LONGEST_INST <= REACH {
+    if is_near(func) {
         return 0;
     }
     let Some(goals) = measure(func, target) else { return 0 };
@@ -145,6 +144,27 @@ pub(crate) fn target_of(inst: &MachInst) -> Option<MBlock> {
 
 fn edge(to: Label) -> Edges {
     [Some(Edge { to: to.operand(), args: ArgRange::default() }), None]
+}
+
+/// Whether every branch would have its target in reach if all instructions were as long as can be.
+fn is_near(func: &MachFunc) -> bool {
+    const MOST: usize = REACH / LONGEST_INST;
+    let insts: usize = func.blocks.values().map(|block| block.insts.len()).sum();
+    if insts <= MOST {
+        return true;
+    }
+    let mut starts = SecondaryMap::<MBlock, usize>::with_capacity(func.blocks.len());
+    let mut at = 0;
+    for (id, block) in func.blocks.iter() {
+        starts[id] = at;
+        at += block.insts.len();
+    }
+    func.blocks.iter().all(|(id, block)| {
+        let [first, last] = [starts[id], starts[id] + block.insts.len()];
+        let is_near =
+            |edge: &Edge| starts[edge.to].abs_diff(first).max(starts[edge.to].abs_diff(last)) <= MOST;
+        block.linear.iter().flatten().all(is_near)
+    })
 }
 
 /// Where blocks begin and are branched to from; nothing if every branch has its target in reach.
