@@ -118,7 +118,8 @@ impl Flow {
     /// Takes those that live far out of `globals`, if sets of them cost less than lists.
     fn choose(&mut self, blocks: usize, operands: usize) -> bool {
         let Flow { chosen, globals, read, first, far, .. } = self;
-        let far = far.unwrap_or(FAR);
+        // In few blocks nothing is far, and sets are short.
+        let far = far.unwrap_or(FAR.min(blocks as u32 / 4));
         let distance = |reg: u32| match first[reg as usize] {
             NONE => read[reg as usize],
             first => read[reg as usize].abs_diff(first),
