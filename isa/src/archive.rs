@@ -1,6 +1,6 @@
 //! Machine functions at rest, for those who keep them to look at later: all of them in a few flat lists, without the room
-//! that passes need. An instruction takes less than half the memory that it takes in a function: most have three operands
-//! of the six that there is room for, and no modifiers.
+//! that passes need. An instruction takes about half the memory that it takes in a function: most have three operands of
+//! the six that there is room for, and no modifiers.
 
 use crate::func::{Edges, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef};
 use crate::inst::{Form, MachInst, Mods};
