@@ -227,8 +227,12 @@ impl CodeObject {
                 info: info.clone(),
                 params: count,
                 name: func.name.as_str().into(),
-                kernarg_size: language.kernarg_size(target.code_object, func.kernarg_size),
-                resources: resources(&target, info, func),
+                kernarg_size: language.kernarg_size(
+                    target.code_object,
+                    func.kernarg_size,
+                    info.state.implicit_args,
+                ),
+                resources: resources(&own_target(&target, info), info, func),
             });
         }
         let referenced = referenced(module.globals.len(), code);
@@ -300,7 +304,8 @@ impl CodeObject {
 
     /// The final machine code as text.
     pub fn machine_code(&self) -> String {
-        self.code.funcs().iter().map(|func| func.dump(&self.target)).collect()
+        let targets = self.signatures.iter().map(|kernel| own_target(&self.target, &kernel.info));
+        self.code.funcs().iter().zip(targets).map(|(func, target)| func.dump(&target)).collect()
     }
 
     /// Does something with the emitter's view of it.
@@ -363,6 +368,24 @@ fn kernel<'a>(
         workgroup_size_hint: info.workgroup_size_hint,
         vec_type_hint: info.vec_type_hint.as_deref(),
         max_flat_workgroup_size: info.max_flat_workgroup_size(),
+        state: state(&info.state),
+    }
+}
+
+/// What the kernel runs on. It was compiled for it, so that there is such a target.
+fn own_target(target: &Subtarget, info: &ir::KernelInfo) -> Subtarget {
+    crate::models::target_of(target, info).unwrap_or(*target)
+}
+
+fn state(asked: &ir::InitialState) -> emit::InitialState {
+    let usual = emit::InitialState::default();
+    emit::InitialState {
+        wave_size: asked.wave_size,
+        flush_denormals: asked.flushes(),
+        ieee: asked.ieee.unwrap_or(usual.ieee),
+        dx10_clamp: asked.dx10_clamp.unwrap_or(usual.dx10_clamp),
+        exceptions: asked.exceptions.map_or(usual.exceptions, |exceptions| exceptions.bits()),
+        implicit_args: asked.implicit_args,
     }
 }
 

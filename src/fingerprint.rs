@@ -52,6 +52,7 @@ impl Options {
             params,
             fp_contract,
             waits_all,
+            state,
             language,
             file_name: _,
             verify: _,
@@ -62,6 +63,7 @@ impl Options {
         // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
         hash.field(&[opt_level.number(), u8::from(*fp_contract), u8::from(*waits_all)]);
+        let _ = write!(hash, "{state:?}");
         hash.field(language.name().as_bytes());
         for (name, value) in params {
             hash.field(name.as_bytes());
@@ -128,6 +130,7 @@ mod tests {
             base.clone(),
             Options { opt_level: OptLevel::O0, ..base.clone() },
             Options { opt_level: OptLevel::O1, ..base.clone() },
+            Options { state: ir::InitialState { ieee: Some(false), ..Default::default() }, ..base.clone() },
             Options { opt_level: OptLevel::O3, ..base.clone() },
             Options { fp_contract: false, ..base.clone() },
             Options { waits_all: true, ..base.clone() },

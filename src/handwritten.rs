@@ -2,6 +2,7 @@
 //! changed the text is told what is not so, with its lines.
 
 use crate::error::Error;
+use crate::models::Models;
 use crate::passes::PassRange;
 use crate::pipeline::{Job, MACHINE, machine_pass};
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
@@ -31,13 +32,15 @@ const BRANCHES: usize = machine_pass("branches");
 /// # Errors
 /// What is wrong, with its lines.
 pub(crate) fn check(
-    code: &[MachFunc],
-    model: &Model,
+    (module, code): (&ir::Module, &[MachFunc]),
+    models: &Models,
     job: &Job<'_>,
     (name, text): (&str, &str),
 ) -> Result<(), Error> {
     let mut list: Vec<Diagnostic> = Vec::new();
-    for (number, func) in code.iter().enumerate() {
+    let kernels = module.funcs.values().filter_map(|func| func.kernel.as_ref());
+    for (number, (func, kernel)) in code.iter().zip(kernels).enumerate() {
+        let model = models.of(Some(kernel))?;
         let mut faults = faults(func, model.subtarget(), job.range);
         if faults.is_empty() && job.options.verify {
             faults = left_out(func, model, job.range);

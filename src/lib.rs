@@ -48,6 +48,7 @@ mod error;
 mod fingerprint;
 mod handwritten;
 mod limits;
+mod models;
 mod options;
 mod parallel;
 mod passes;

@@ -38,6 +38,8 @@ pub struct Options {
     /// Wait for everything after each memory operation instead of where data flow asks for it: the first step of
     /// a bisection.
     pub waits_all: bool,
+    /// What kernels ask of their wavefronts that do not say it themselves.
+    pub state: ir::InitialState,
     /// The language that metadata names, and whose hidden arguments it declares. The code is the same.
     pub language: Language,
     /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
@@ -54,6 +56,7 @@ impl Default for Options {
             params: Vec::new(),
             fp_contract: true,
             waits_all: false,
+            state: ir::InitialState::default(),
             language: Language::default(),
             verify: cfg!(debug_assertions),
             limits: Limits::default(),

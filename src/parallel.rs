@@ -4,6 +4,7 @@
 //! depend on how many threads there are.
 
 use crate::error::Error;
+use crate::models::Models;
 use crate::pipeline::{Job, Observer, Scratch};
 use isa::MachFunc;
 use std::slice::IterMut;
@@ -19,7 +20,7 @@ const PER_THREAD: usize = 1500;
 pub(crate) fn kernels(
     (scratch, most): (&mut Vec<Scratch>, Option<usize>),
     code: &mut Vec<MachFunc>,
-    model: &memmodel::Model,
+    models: &Models,
     module: &mut ir::Module,
     job: &Job<'_>,
     observer: &mut dyn Observer,
@@ -35,7 +36,7 @@ pub(crate) fn kernels(
     }
     let mut funcs = std::mem::take(&mut module.funcs);
     let left = Left { funcs: funcs.values_mut(), next: 0, code: code.iter_mut(), failed: None };
-    let work = Work { model, module, job, left: Mutex::new(left), written: AtomicUsize::new(0) };
+    let work = Work { models, module, job, left: Mutex::new(left), written: AtomicUsize::new(0) };
     work.share(&mut scratch[..threads], observer)?;
     let failed = work.left.into_inner().unwrap_or_else(PoisonError::into_inner).failed;
     module.funcs = funcs;
@@ -65,7 +66,7 @@ struct Left<'a> {
 
 /// What the threads share.
 struct Work<'a> {
-    model: &'a memmodel::Model,
+    models: &'a Models,
     module: &'a ir::Module,
     job: &'a Job<'a>,
     left: Mutex<Left<'a>>,
@@ -127,7 +128,8 @@ impl<'a> Work<'a> {
         scratch: &mut Scratch,
         observer: &mut dyn Observer,
     ) -> Result<(), Error> {
-        scratch.kernel((self.model, self.module), func, mach, self.job, observer)?;
+        let model = self.models.of(func.1.kernel.as_ref())?;
+        scratch.kernel((model, self.module), func, mach, self.job, observer)?;
         let own: usize = mach.blocks.values().map(|block| block.insts.len()).sum();
         let all = self.written.fetch_add(own, Ordering::Relaxed) + own;
         self.job.budget.machine(all)

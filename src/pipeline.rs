@@ -7,6 +7,7 @@ use crate::code_object::CodeObject;
 use crate::error::{Error, Place};
 use crate::handwritten;
 use crate::limits::Budget;
+use crate::models::Models;
 use crate::options::Options;
 use crate::parallel;
 use crate::passes::{Form, PassRange};
@@ -62,8 +63,7 @@ pub struct Compiler {
     lacks: &'static [isa::Opcode],
     frontend: frontend::Context,
     passes: ir::passes::PassContext,
-    /// Worked out when there is something to compile for the first time.
-    model: Option<memmodel::Model>,
+    models: Models,
     /// As many as the machine runs, unless it is said how many.
     threads: Option<usize>,
     /// One a thread that was needed so far.
@@ -103,7 +103,7 @@ impl Compiler {
             lacks: &[],
             frontend: Default::default(),
             passes: Default::default(),
-            model: None,
+            models: Models::default(),
             threads: None,
             scratch: Vec::new(),
             emitter: Default::default(),
@@ -173,8 +173,8 @@ impl Compiler {
             }
             Form::MachineIr => {
                 let (module, code) = read_machine(text, &options.file_name, &self.target)?;
-                let model = ready(&mut self.model, &self.target)?;
-                handwritten::check(&code, model, &job, (&options.file_name, text))?;
+                self.ready(&module, &job)?;
+                handwritten::check((&module, &code), &self.models, &job, (&options.file_name, text))?;
                 self.machine_code(module, &Job { read: Some(&code), ..job }, observer)
             }
         }
@@ -274,11 +274,14 @@ impl Compiler {
         job: &Job<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Program, Error> {
-        let model = ready(&mut self.model, &self.target)?;
+        for kernel in module.funcs.values_mut().filter_map(|func| func.kernel.as_mut()) {
+            kernel.state = kernel.state.or(&job.options.state);
+        }
+        self.ready(&module, job)?;
         let count = parallel::kernels(
             (&mut self.scratch, self.threads),
             &mut self.code,
-            model,
+            &self.models,
             &mut module,
             job,
             observer,
@@ -298,6 +301,19 @@ impl Compiler {
         observer.done("emit");
         self.frontend.recycle(module);
         Ok(Program::Object(object))
+    }
+}
+
+impl Compiler {
+    /// Gathers the memory models that the kernels of a module need.
+    fn ready(&mut self, module: &ir::Module, job: &Job<'_>) -> Result<(), Error> {
+        let funcs = || module.funcs.values().filter(|func| func.kernel.is_some());
+        let place = |kernel: &ir::KernelInfo| {
+            let named =
+                funcs().find(|func| func.kernel.as_ref().is_some_and(|own| std::ptr::eq(own, kernel)));
+            job.place(kernel.loc.0, named.map_or(0, |func| func.name.len()))
+        };
+        self.models.ready(&self.target, funcs().filter_map(|func| func.kernel.as_ref()), place)
     }
 }
 
@@ -486,23 +502,6 @@ fn vgpr_budget(target: &Subtarget, func: &ir::Function) -> Option<u32> {
 /// What instruction selection has no code for, with its place.
 fn unsupported(error: isel::Unsupported, job: &Job<'_>) -> Error {
     Error::Unsupported { what: error.what, target: error.target.to_owned(), place: job.place(error.loc, 0) }
-}
-
-/// The memory model of a processor, gathered when it is needed for the first time.
-fn ready<'a>(
-    model: &'a mut Option<memmodel::Model>,
-    target: &Subtarget,
-) -> Result<&'a memmodel::Model, Error> {
-    match model {
-        Some(model) => Ok(model),
-        none => Ok(none.insert(memmodel::Model::of(target).map_err(|missing| lacking(&missing, target))?)),
-    }
-}
-
-/// A table of the memory model that has no column for the processor.
-fn lacking(missing: &memmodel::Missing, target: &Subtarget) -> Error {
-    let what = format!("anything, for want of {},", missing.column());
-    Error::Unsupported { what, target: target.to_string(), place: None }
 }
 
 /// Limits of the hardware, of the work-group's size and of the kernel's own attributes are told as what they are.

@@ -2,6 +2,7 @@
 
 use crate::code_object::CodeObject;
 use crate::error::Error;
+use crate::models;
 use crate::passes::Form;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::text::{Options, read_functions, without_functions, write_function};
@@ -85,7 +86,10 @@ pub(crate) fn read_machine(
 ) -> Result<(ir::Module, Vec<MachFunc>), Error> {
     let module = parse_module(&without_functions(text), text, name)?;
     ir::verify::verify_declarations(&module).map_err(Error::invalid)?;
-    let code = read_functions(text, target, &globals(&module))
+    let targets: Vec<&isa::Target> =
+        kernels(&module).map(|kernel| own_target(target, kernel).target).collect();
+    let target_of = |number: usize| targets.get(number).copied().unwrap_or(target.target);
+    let code = read_functions(text, target_of, &globals(&module))
         .map_err(|error| malformed(text, name, (error.line, error.column), error.message))?;
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
@@ -96,6 +100,15 @@ pub(crate) fn read_machine(
         return Err(Error::Ir { errors: vec![why] });
     }
     Ok((module, code))
+}
+
+fn kernels(module: &ir::Module) -> impl Iterator<Item = &ir::KernelInfo> {
+    module.funcs.values().filter_map(|func| func.kernel.as_ref())
+}
+
+/// What a kernel's text is for. Wavefronts that the processor has not are refused later.
+fn own_target(target: &Subtarget, kernel: &ir::KernelInfo) -> Subtarget {
+    models::target_of(target, kernel).unwrap_or(*target)
 }
 
 /// `whole` is the text that the lines of `text` are counted in.
@@ -113,11 +126,11 @@ fn globals(module: &ir::Module) -> Vec<&str> {
 fn machine_text(module: &ir::Module, code: &[MachFunc], target: &Subtarget, options: TextOptions) -> String {
     let mut out = if options.declarations { ir::text::declarations(module) } else { String::new() };
     let options = Options { globals: &globals(module), locations: options.locations };
-    for func in code {
+    for (func, kernel) in code.iter().zip(kernels(module)) {
         if !out.is_empty() {
             out.push('\n');
         }
-        write_function(func, target, &options, &mut out);
+        write_function(func, &own_target(target, kernel), &options, &mut out);
     }
     out
 }

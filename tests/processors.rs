@@ -1,12 +1,18 @@
-//! The 21 kernels on every processor that is compiled for, in every mode it has.
+//! The 21 kernels and the programs of `tests/data/run` on every processor that is compiled for, in every mode it has.
 
 mod common;
+#[path = "language/harness.rs"]
+#[allow(dead_code)]
+mod harness;
+#[path = "common/run_file.rs"]
+mod run_file;
 
 use common::{KERNELS, source};
 use kernc::sim::{Device, Mode};
 use kernc::{CodeObjectVersion, Compiler, OptLevel, Options, PROCESSORS, Subtarget, Target, combinations};
 use rayon::prelude::*;
-use std::collections::HashSet;
+use run_file::RunFile;
+use std::collections::{HashMap, HashSet};
 
 /// Every processor in every combination of its modes.
 fn cells() -> Vec<Subtarget> {
@@ -30,18 +36,32 @@ fn compile(kernel: &str, cell: Subtarget, opt_level: OptLevel) -> Vec<u8> {
     compiled.unwrap_or_else(|error| panic!("{kernel} for {cell}: {}", error.render(false))).bytes().to_vec()
 }
 
+/// What `kernc check` finds in an object.
+fn findings(object: &[u8]) -> Option<String> {
+    let parsed = codeobj::CodeObject::parse(object).expect("our own object");
+    let report = check::object::check(&parsed, &check::object::Options::default()).expect("code of ours");
+    report.findings.first().map(|finding| format!("{finding:?}"))
+}
+
+/// Runs an object of one of the 21 kernels, or of a program of `tests/data/run`: what is wrong with the results.
+fn run(kernel: &str, object: &[u8], mode: Mode) -> Result<(), String> {
+    if KERNELS.contains(&kernel) {
+        let mut device = Device::with_threads(1);
+        device.set_mode(mode);
+        return testkit::check_kernel_on(&mut device, object, kernel);
+    }
+    let text = source(kernel);
+    let file = RunFile::parse(&text)?;
+    file.compare(&harness::emulate_in(mode, &file.launch(), object)?)
+}
+
 /// What does not go well with a kernel in a cell: `kernc check` finds something, or results are wrong.
 fn trouble(kernel: &str, cell: Subtarget, level: OptLevel, mode: Mode) -> Option<String> {
+    let what =
+        || format!("{kernel} at {level:?} for {cell}, cumode {}, tgsplit {}", cell.cumode, cell.tgsplit);
     let object = compile(kernel, cell, level);
-    let what = format!("{kernel} at {level:?} for {cell}, cumode {}, tgsplit {}", cell.cumode, cell.tgsplit);
-    let parsed = codeobj::CodeObject::parse(&object).expect("our own object");
-    let report = check::object::check(&parsed, &check::object::Options::default()).expect("code of ours");
-    if let Some(finding) = report.findings.first() {
-        return Some(format!("{what}: {finding:?}"));
-    }
-    let mut device = Device::with_threads(1);
-    device.set_mode(mode);
-    testkit::check_kernel_on(&mut device, &object, kernel).err().map(|why| format!("{what}: {why}"))
+    let found = findings(&object).or_else(|| run(kernel, &object, mode).err());
+    found.map(|why| format!("{}: {why}", what()))
 }
 
 fn all_well(cells: &[Subtarget], levels: &[OptLevel], mode: Mode) {
@@ -87,6 +107,86 @@ fn weak() {
     for seed in [1, 2] {
         all_well(&cells, &[OptLevel::O2], Mode::Weak { seed });
     }
+}
+
+/// The programs of `tests/data/run`, which have what the 21 kernels lack: scratch, atomics, exits from loops, lanes' values.
+#[test]
+fn small_programs() {
+    let cells: Vec<Subtarget> = kinds().collect();
+    let names = run_file::names();
+    let runs: Vec<_> = cells
+        .iter()
+        .flat_map(|&cell| names.iter().filter(move |name| exists(name, &cell)).map(move |name| (name, cell)))
+        .collect();
+    let failures: Vec<String> = runs
+        .par_iter()
+        .filter_map(|&(name, cell)| {
+            trouble(name, cell, OptLevel::O2, Mode::STRICT)
+                .or_else(|| trouble(name, cell, OptLevel::O0, Mode::Fast))
+        })
+        .collect();
+    println!("{} programs, {} cells, {} failures", names.len(), cells.len(), failures.len());
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Whether a processor can do what a program asks for.
+fn exists(name: &str, cell: &Subtarget) -> bool {
+    !NEEDS.iter().any(|(program, has)| *program == name && !has(cell))
+}
+
+/// Programs that not every processor can do.
+type Needs = (&'static str, fn(&Subtarget) -> bool);
+const NEEDS: [Needs; 0] = [];
+
+/// Everything: takes hours, and is not run by `cargo test`.
+///
+/// `cargo test --profile fuzz --test processors -- --ignored --nocapture` prints a row a processor: how many cells of mode, level
+/// and program there are, how many of these have the bytes of a cell that ran before (and are not run again), what failed.
+#[test]
+#[ignore = "takes hours"]
+fn the_whole_table() {
+    const LEVELS: [OptLevel; 3] = [OptLevel::O0, OptLevel::O2, OptLevel::O3];
+    const MODES: [Mode; 4] = [Mode::Fast, Mode::STRICT, Mode::Weak { seed: 1 }, Mode::Weak { seed: 2 }];
+    let files = run_file::names();
+    let names: Vec<&str> = KERNELS.into_iter().chain(files.iter().map(String::as_str)).collect();
+    let mut seen = HashSet::new();
+    let mut rows: HashMap<&str, [usize; 3]> = HashMap::new();
+    let mut failures = Vec::new();
+    let only = std::env::var("KERNC_ONLY").ok();
+    let asked =
+        |cell: &Subtarget| only.as_ref().is_none_or(|only| only.split(',').any(|name| name == cell.name));
+    for cell in cells().into_iter().filter(asked) {
+        let programs = names.iter().filter(|name| exists(name, &cell));
+        let wanted: Vec<_> = programs.flat_map(|&name| LEVELS.map(|level| (name, level))).collect();
+        let objects: Vec<Vec<u8>> =
+            wanted.par_iter().map(|&(name, level)| compile(name, cell, level)).collect();
+        let kind = (cell.generation, cell.wave_size, cell.name == "gfx90a", cell.cumode, cell.tgsplit);
+        let fresh: Vec<_> = wanted
+            .iter()
+            .zip(&objects)
+            .filter(|((name, _), object)| seen.insert((kind, (*name).to_owned(), text(object))))
+            .collect();
+        let found: Vec<String> = fresh
+            .par_iter()
+            .flat_map(|&(&(name, level), object)| {
+                let what = move |why| format!("{name} at {level:?} for {cell}: {why}");
+                let wrong = findings(object).into_iter().map(what);
+                let runs = MODES.into_iter().filter_map(move |mode| run(name, object, mode).err().map(what));
+                wrong.chain(runs).collect::<Vec<_>>()
+            })
+            .collect();
+        let row = rows.entry(cell.name).or_default();
+        *row =
+            [row[0] + wanted.len() * MODES.len(), row[1] + fresh.len() * MODES.len(), row[2] + found.len()];
+        println!(
+            "| {cell}, cumode {}, tgsplit {} | {} | {} | {} |",
+            cell.cumode, cell.tgsplit, row[0], row[1], row[2]
+        );
+        failures.extend(found);
+    }
+    let sum = rows.values().fold([0; 3], |sum, row| [sum[0] + row[0], sum[1] + row[1], sum[2] + row[2]]);
+    println!("| all | {} | {} | {} |", sum[0], sum[1], sum[2]);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 fn text(object: &[u8]) -> Vec<u8> {

@@ -4,7 +4,7 @@
 //! their reason behind `;`.
 
 use crate::{ById, EmitError, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
-use isa::{MachFunc, Operand, RelocRef, op};
+use isa::{CodeEnd, MachFunc, Operand, RelocRef, op};
 use std::fmt::Write;
 
 /// The source text that `MachInst::loc` points into.
@@ -66,6 +66,10 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         listing.code(kernel)?;
     }
     let mut out = listing.out;
+    if let Some(CodeEnd { word, bytes }) = program.code_end() {
+        let _ = writeln!(out, "\t.p2alignl\t{}, {word}", CodeEnd::LINE.trailing_zeros());
+        let _ = writeln!(out, "\t.fill\t{}, 4, {word}", bytes / 4);
+    }
     out.push_str("\t.section\t.rodata,\"a\",@progbits\n");
     for kernel in program.with_descriptors() {
         out.push_str("\t.p2align\t6\n");
@@ -85,7 +89,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
 
 impl Listing<'_> {
     fn code(&mut self, kernel: &Kernel) -> Result<(), EmitError> {
-        let func = kernel.func;
+        let (target, func) = (self.program.target_of(kernel), kernel.func);
         self.head(kernel)?;
         let name = &func.name;
         let targets = branch_targets(func);
@@ -99,8 +103,8 @@ impl Listing<'_> {
                 self.source_line(inst.loc, &mut line);
                 self.out.push('\t');
                 let start = self.out.len();
-                isa::write_inst(&self.program.target, inst, Some(func), &mut self.out);
-                let size = isa::size_in_words(&self.program.target, inst) as i64 * 4;
+                isa::write_inst(&target, inst, Some(func), &mut self.out);
+                let size = isa::size_in_words(&target, inst) as i64 * 4;
                 if let Some(reloc) = reloc_of(inst) {
                     self.symbolic(func.relocs[reloc as usize], past_getpc + size - 4, start)?;
                 }

@@ -31,7 +31,7 @@ pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
 
 /// What a kernel asks for.
 fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 18] {
-    let func = kernel.func;
+    let (func, state) = (kernel.func, &kernel.state);
     // Reserved at the time of V2 and V3 (seed 000, line 2567).
     let has_kernarg_size = program.target.code_object >= CodeObjectVersion::V4;
     let abi = &func.abi;
@@ -52,19 +52,32 @@ fn settings(program: &Program, kernel: &Kernel) -> [(Field, u32); 18] {
         flag(fields::WORKGROUP_ID_Z, abi.workgroup_id[2]),
         (fields::WORKITEM_ID, u32::from(abi.workitem_ids)),
         (fields::USER_SGPR_COUNT, abi.user_sgpr_count()),
-        // IEEE arithmetic with denormals in every precision, as the language has it on all processors.
-        (fields::FLOAT_DENORM_MODE_32, 3),
-        (fields::DX10_CLAMP, 1),
-        (fields::IEEE_MODE, 1),
+        (fields::FLOAT_DENORM_MODE_32, if state.flush_denormals { 0 } else { 3 }),
+        flag(fields::DX10_CLAMP, state.dx10_clamp),
+        flag(fields::IEEE_MODE, state.ieee),
     ]
 }
 
+/// Exceptions in the order of [`InitialState::exceptions`](crate::InitialState::exceptions).
+const EXCEPTIONS: [Field; 7] = [
+    fields::EXCEPTION_INVALID_OP,
+    fields::EXCEPTION_DENORM_SRC,
+    fields::EXCEPTION_DIV_ZERO,
+    fields::EXCEPTION_OVERFLOW,
+    fields::EXCEPTION_UNDERFLOW,
+    fields::EXCEPTION_INEXACT,
+    fields::EXCEPTION_INT_DIV_ZERO,
+];
+
 /// The descriptor, its entry left to a relocation.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
-    let (target, func) = (&program.target, kernel.func);
+    let (target, func) = (&program.target_of(kernel), kernel.func);
     let mut out = fields::defaults(target, target.cumode);
     for (field, value) in settings(program, kernel) {
         field.set(&mut out, value.into());
+    }
+    for (number, field) in EXCEPTIONS.iter().enumerate() {
+        field.set(&mut out, u64::from(kernel.state.exceptions >> number & 1));
     }
     // No accumulation register is used: they begin behind the others.
     let accumulation = (func.vgprs.max(1).div_ceil(4) - 1).into();
@@ -80,7 +93,7 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
 
 /// The descriptor as the `.amdhsa_kernel` block of an assembler source; values an assembler assumes are left out.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
-    let (target, bytes) = (&program.target, bytes(program, kernel)?);
+    let (target, bytes) = (&program.target_of(kernel), bytes(program, kernel)?);
     let Registers { vgprs, sgprs, vcc, flat_scratch, .. } = registers(target, kernel.func);
     let _ = writeln!(out, "\t.amdhsa_kernel {}", kernel.func.name);
     for (name, field) in fields::directives(target) {

@@ -4,7 +4,7 @@
 
 use crate::{ById, Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
 use bumpalo::Bump;
-use isa::RelocRef;
+use isa::{CodeEnd, RelocRef};
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
     STB_GLOBAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_PROTECTED, Section, Symbol, Target, reloc,
@@ -52,6 +52,7 @@ fn write(
     for (number, _) in program.kernels.iter().enumerate() {
         image.code(number)?;
     }
+    image.code_end();
     image.rodata.align = if program.with_descriptors().is_empty() { 1 } else { descriptor::ALIGN };
     for number in 0..program.with_descriptors().len() {
         image.descriptor(number)?;
@@ -184,7 +185,7 @@ impl<'a> Image<'a> {
         let kernel = &self.program.kernels[number];
         let func = kernel.func;
         let mut code = std::mem::take(&mut self.code);
-        code.encode(&self.program.target, func)?;
+        code.encode(&self.program.target_of(kernel), func)?;
         self.text.align = KERNEL_ALIGN;
         let text = self.text.data.to_mut();
         while !(text.len() as u64).is_multiple_of(KERNEL_ALIGN) {
@@ -207,6 +208,16 @@ impl<'a> Image<'a> {
         }
         self.code = code;
         Ok(())
+    }
+
+    /// What stands behind all code.
+    fn code_end(&mut self) {
+        let Some(CodeEnd { word, bytes }) = self.program.code_end() else { return };
+        let text = self.text.data.to_mut();
+        let end = text.len().next_multiple_of(CodeEnd::LINE as usize) + bytes as usize;
+        while text.len() < end {
+            text.extend_from_slice(&word.to_le_bytes());
+        }
     }
 
     /// The distance counts from the end of `s_getpc_b64`, the literal lies further on.

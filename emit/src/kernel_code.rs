@@ -13,7 +13,7 @@ const LEAST_ALIGN: u32 = 4;
 
 /// What stands before the kernel's code.
 pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError> {
-    let (target, func) = (&program.target, kernel.func);
+    let (target, func) = (&program.target_of(kernel), kernel.func);
     let mut out = [0; SIZE];
     let wgp = !target.cumode;
     KEYS.iter().for_each(|key| key.set(&mut out, key.default_for(target, wgp)));
@@ -41,11 +41,12 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
 /// The same as the `.amd_kernel_code_t` block of an assembler source; values an assembler assumes are left out.
 pub fn text(program: &Program, kernel: &Kernel, out: &mut String) -> Result<(), EmitError> {
     let bytes = bytes(program, kernel)?;
-    let wgp = !program.target.cumode;
+    let target = &program.target_of(kernel);
+    let wgp = !target.cumode;
     out.push_str("\t.amd_kernel_code_t\n");
     for key in KEYS {
         let value = key.get(&bytes);
-        if value != key.default_for(&program.target, wgp) {
+        if value != key.default_for(target, wgp) {
             let _ = writeln!(out, "\t\t{} = {value}", key.name);
         }
     }

@@ -53,34 +53,44 @@ impl Language {
         matches!(self, Language::Hip)
     }
 
-    /// Hidden arguments of a kernel whose own end after so many bytes.
-    pub(crate) fn hidden(self, version: CodeObjectVersion, own: u32) -> Hidden {
+    /// Hidden arguments of a kernel whose own end after so many bytes: those of the language, or `bytes` of them, which
+    /// in a language that has none are OpenCL's.
+    pub(crate) fn hidden(self, version: CodeObjectVersion, own: u32, bytes: Option<u32>) -> Hidden {
         let block = match (self, version) {
-            (Language::Kernc | Language::Hcc, _) => &NONE,
+            (Language::Kernc | Language::Hcc, _) if bytes.is_none() => &NONE,
             (_, CodeObjectVersion::V2 | CodeObjectVersion::V3 | CodeObjectVersion::V4) => &UP_TO_V4,
             (_, CodeObjectVersion::V5 | CodeObjectVersion::V6) => &V5,
         };
-        Hidden { block, start: if block.size == 0 { own } else { own.saturating_add(7) & !7 } }
+        let size = bytes.unwrap_or(block.size);
+        let known = block.args.iter().take_while(|&&(_, offset, bytes)| offset + bytes <= size);
+        let start = if size == 0 { own } else { own.saturating_add(7) & !7 };
+        Hidden { args: &block.args[..known.count()], start, size }
     }
 
-    /// Bytes of a kernarg segment in which the kernel's own arguments take so many.
-    pub fn kernarg_size(self, version: CodeObjectVersion, own: u32) -> u32 {
-        let hidden = self.hidden(version, own);
-        hidden.start.saturating_add(hidden.block.size)
+    /// Bytes of a kernarg segment in which the kernel's own arguments take so many, and hidden ones `bytes` if that is said.
+    pub fn kernarg_size(self, version: CodeObjectVersion, own: u32, bytes: Option<u32>) -> u32 {
+        self.hidden(version, own, bytes).end()
     }
 }
 
 /// Hidden arguments in a kernarg segment.
 #[derive(Clone, Copy)]
 pub(crate) struct Hidden {
-    block: &'static Block,
+    /// Kinds, offsets and sizes.
+    args: &'static [(&'static str, u32, u32)],
     start: u32,
+    size: u32,
 }
 
 impl Hidden {
     /// `.value_kind`, `.offset` and `.size` of each.
     pub(crate) fn args(self) -> impl ExactSizeIterator<Item = (&'static str, u32, u32)> {
-        self.block.args.iter().map(move |&(kind, offset, size)| (kind, self.start + offset, size))
+        self.args.iter().map(move |&(kind, offset, size)| (kind, self.start + offset, size))
+    }
+
+    /// Bytes of the kernarg segment with them.
+    pub(crate) fn end(self) -> u32 {
+        self.start.saturating_add(self.size)
     }
 }
 

@@ -17,10 +17,11 @@ mod language;
 pub mod metadata;
 pub mod notes;
 
+use language::Hidden;
 pub use language::Language;
 
 use bumpalo::Bump;
-use isa::{CodeObjectVersion, MBlock, MachFunc, Os, Subtarget};
+use isa::{CodeEnd, CodeObjectVersion, MBlock, MachFunc, Os, Subtarget};
 use smallvec::{SmallVec, smallvec};
 use std::fmt;
 
@@ -90,6 +91,40 @@ pub struct Kernel<'a> {
     pub vec_type_hint: Option<&'a str>,
     /// Most work-items in a group.
     pub max_flat_workgroup_size: u32,
+    /// What its wavefronts begin with.
+    pub state: InitialState,
+}
+
+/// What a kernel asks of the wavefronts that run it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitialState {
+    /// Lanes, if they are not as many as the program's target says.
+    pub wave_size: Option<u32>,
+    /// f32 denormals are zeros.
+    pub flush_denormals: bool,
+    /// `IEEE` of the MODE register.
+    pub ieee: bool,
+    /// `DX10_CLAMP` of the MODE register.
+    pub dx10_clamp: bool,
+    /// Floating-point and integer exceptions that trap, in the order of the descriptor's bits from
+    /// `EXCEPTION_INVALID_OP` on.
+    pub exceptions: u8,
+    /// Bytes of hidden arguments, if not as many as the language has.
+    pub implicit_args: Option<u32>,
+}
+
+/// IEEE arithmetic with denormals in every precision, as the language has it on all processors.
+impl Default for InitialState {
+    fn default() -> Self {
+        InitialState {
+            wave_size: None,
+            flush_denormals: false,
+            ieee: true,
+            dx10_clamp: true,
+            exceptions: 0,
+            implicit_args: None,
+        }
+    }
 }
 
 /// A variable in device memory.
@@ -128,9 +163,26 @@ impl<'a> Program<'a> {
         if self.is_v2() { &[] } else { self.kernels }
     }
 
+    /// What stands behind all code.
+    fn code_end(&self) -> Option<CodeEnd> {
+        self.target.code_end.filter(|_| !self.kernels.is_empty())
+    }
+
     /// Bytes of a kernel's kernarg segment, hidden arguments included.
     fn kernarg_size(&self, kernel: &Kernel) -> u32 {
-        self.language.kernarg_size(self.target.code_object, kernel.func.kernarg_size)
+        self.hidden(kernel).end()
+    }
+
+    /// The hidden arguments of a kernel.
+    fn hidden(&self, kernel: &Kernel) -> Hidden {
+        let own = kernel.func.kernarg_size;
+        self.language.hidden(self.target.code_object, own, kernel.state.implicit_args)
+    }
+
+    /// What a kernel runs on: the target, with the kernel's own size of wavefronts.
+    fn target_of(&self, kernel: &Kernel) -> Subtarget {
+        let own = kernel.state.wave_size.and_then(|lanes| self.target.with_wave_size(lanes));
+        own.unwrap_or(self.target)
     }
 
     /// The target id, as this version writes it.

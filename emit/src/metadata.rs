@@ -83,9 +83,9 @@ pub fn text(program: &Program) -> String {
 
 fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     let (func, version) = (kernel.func, program.target.code_object);
-    let hidden = program.language.hidden(version, func.kernarg_size);
+    let (target, hidden) = (program.target_of(kernel), program.hidden(kernel));
     let (language, language_version) = program.language.metadata();
-    let sgprs = descriptor::registers(&program.target, func).total_sgprs(&program.target);
+    let sgprs = descriptor::registers(&target, func).total_sgprs(&target);
     let mut entries = Entries::new();
     let mut push = |key, item| entries.push((key, item));
     push(".args", Item::Args(Args { own: kernel.args, hidden, has_align: program.is_v2() }));
@@ -117,7 +117,7 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     }
     push(".vgpr_count", Item::Number(func.vgprs));
     push(".vgpr_spill_count", Item::Number(func.spilled.vgprs));
-    push(".wavefront_size", Item::Number(program.target.wave_size));
+    push(".wavefront_size", Item::Number(target.wave_size));
     if let Some(size) = &kernel.workgroup_size_hint {
         push(".workgroup_size_hint", Item::Numbers(size));
     }

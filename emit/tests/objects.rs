@@ -1,6 +1,6 @@
 //! The object and the listing of a hand-made program, judged by LLVM's tools where they are installed.
 
-use emit::{Arg, Kernel, Language, Program, ValueKind, Variable};
+use emit::{Arg, InitialState, Kernel, Language, Program, ValueKind, Variable};
 use isa::{
     Abi, CodeObjectVersion, Edge, MachBlock, MachFunc, MachInst, Operand, Reg, RelocRef, Subtarget, op,
 };
@@ -84,6 +84,7 @@ fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
         workgroup_size_hint: None,
         vec_type_hint: None,
         max_flat_workgroup_size: 64,
+        state: InitialState::default(),
     };
     funcs.iter().map(kernel).collect()
 }

@@ -101,7 +101,8 @@ const TABLE: &[(&str, &str, &str)] = &[
         "E0027",
         "unknown attribute",
         "Kernels take `workgroup_size`, `workgroup_size_hint`, `max_workgroup_size`, `waves_per_eu`, `num_vgpr`, \
-         `num_sgpr`, `vec_type_hint` and `small_buffers`; functions take `inline`; loops take `unroll` and `no_unroll`.",
+         `num_sgpr`, `vec_type_hint`, `small_buffers`, `wave_size`, `denormals`, `ieee`, `dx10_clamp`, `exceptions` and \
+         `implicit_args`; functions take `inline`; loops take `unroll` and `no_unroll`.",
     ),
     (
         "E0028",

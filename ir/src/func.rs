@@ -2,6 +2,7 @@
 
 use crate::entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
 use crate::op::Op;
+use crate::state::InitialState;
 use crate::types::{Space, Type};
 use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
@@ -223,6 +224,8 @@ pub struct KernelInfo {
     pub num_sgpr: Option<u32>,
     /// `#[vec_type_hint(T)]`
     pub vec_type_hint: Option<String>,
+    /// What it asks of its wavefronts.
+    pub state: InitialState,
 }
 
 impl KernelInfo {

@@ -11,6 +11,7 @@ pub mod op;
 pub mod parse;
 pub mod passes;
 pub mod semantics;
+pub mod state;
 pub mod text;
 pub mod types;
 pub mod verify;
@@ -23,4 +24,5 @@ pub use func::{
 pub use op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,
 };
+pub use state::{Denormals, Exceptions, InitialState};
 pub use types::{MemTy, Space, Type};

@@ -6,6 +6,7 @@
 use crate::entity::{Block, Inst, Switch, Value};
 use crate::func::{Case, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
+use crate::state::InitialState;
 use crate::types::Type;
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -165,7 +166,27 @@ fn write_kernel(out: &mut dyn Write, kernel: &KernelInfo) -> fmt::Result {
     if let Some(hint) = &kernel.vec_type_hint {
         writeln!(out, "    vec_type_hint {hint:?}")?;
     }
-    Ok(())
+    write_state(out, &kernel.state)
+}
+
+fn write_state(out: &mut dyn Write, state: &InitialState) -> fmt::Result {
+    if let Some(lanes) = state.wave_size {
+        writeln!(out, "    wave_size {lanes}")?;
+    }
+    if let Some(denormals) = state.denormals {
+        writeln!(out, "    denormals {}", denormals.name())?;
+    }
+    for (name, on) in [("ieee", state.ieee), ("dx10_clamp", state.dx10_clamp)] {
+        if let Some(on) = on {
+            writeln!(out, "    {name} {on}")?;
+        }
+    }
+    if let Some(exceptions) = state.exceptions {
+        write!(out, "    exceptions")?;
+        exceptions.names().try_for_each(|name| write!(out, " {name}"))?;
+        writeln!(out)?;
+    }
+    state.implicit_args.map_or(Ok(()), |bytes| writeln!(out, "    implicit_args {bytes}"))
 }
 
 fn write_param(out: &mut dyn Write, param: &KernelParam) -> fmt::Result {

@@ -257,7 +257,7 @@ bb0:
     #[test]
     fn functions_come_back_as_they_were() {
         let target = Target::by_name("gfx906").expect("a processor");
-        let funcs = crate::text::read_functions(FUNCS, target, &[]).expect("well-formed");
+        let funcs = crate::text::read_functions(FUNCS, |_| target, &[]).expect("well-formed");
         let again = Archive::of(&funcs).funcs();
         assert_eq!(format!("{again:?}"), format!("{funcs:?}"));
         assert!(funcs[0].blocks.values().any(|block| !block.vgpr_params.is_empty()));

@@ -52,6 +52,6 @@ pub use shrink::choose_form;
 pub use spare::Spare;
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};
-pub use target::{Feature, Generation, PROCESSORS, Target};
+pub use target::{CodeEnd, Feature, Generation, PROCESSORS, Target};
 pub use target_id::{ModeError, Modes, combinations};
 pub use wait::{Counter, Counts, WaitCount, WaitInst};

@@ -2,7 +2,7 @@
 //! gfx601; they got a number of their own, gfx602, later). `EF_AMDGPU_MACH`, granules and limits are
 //! held against what LLVM's assembler writes (`tests/processors.rs`); waves and SIMDs have no such judge.
 
-use crate::target::{Feature, Generation, Target};
+use crate::target::{CodeEnd, Feature, Generation, Target};
 
 /// Features of all processors of a generation.
 const GFX7: Feature = Feature::MAD_MAC_F32
@@ -89,6 +89,7 @@ const GFX6_BASE: Target = Target {
     wave_size: 64,
     global_offset_bits: 0,
     flat_offset_bits: 0,
+    code_end: None,
 };
 const GFX7_BASE: Target = Target {
     generation: Generation::Gfx7,
@@ -132,6 +133,8 @@ const GFX10_BASE: Target = Target {
     wave_size: 32,
     global_offset_bits: 12,
     flat_offset_bits: 11,
+    // As far as `s_inst_prefetch` can ask for: three lines.
+    code_end: Some(CodeEnd { word: 0xbf9f_0000, bytes: 3 * CodeEnd::LINE }),
     ..GFX9_BASE
 };
 const GFX10_3_BASE: Target =
@@ -186,6 +189,7 @@ const ROWS: [Target; COUNT] = [
         vgpr_encoding_granule: 8,
         max_waves: 8,
         on_by_default: Feature::SRAMECC,
+        code_end: Some(CodeEnd { word: 0xbf80_0000, bytes: 16 * CodeEnd::LINE }),
         ..like(GFX9_BASE, "gfx90a", (9, 0, 10), 0x3f, GFX90A, &[])
     },
     on_by_default(like(GFX9_BASE, "gfx90c", (9, 0, 12), 0x32, Feature::MAD_MIX, &[]), XNACK),

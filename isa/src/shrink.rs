@@ -2,6 +2,7 @@
 
 use crate::inst::{Form, Lane, MachInst, Mods};
 use crate::operand::Operand;
+use crate::reg::Reg;
 use crate::table::{Family, Flags, Kind, Opcode, Role, op};
 use crate::target::{Feature, Target};
 
@@ -15,7 +16,7 @@ pub fn choose_form(target: &Target, inst: &mut MachInst) {
             if inst.op == op::V_MOV_B32 {
                 move_without_literal(inst);
             }
-            shorten(inst);
+            shorten(target, inst);
         }
         Family::Sop1 | Family::Sop2 => short_constant(inst),
         Family::Sopc => short_compare(inst),
@@ -33,13 +34,14 @@ fn plain(mods: &Mods) -> bool {
 }
 
 /// VOP1, VOP2, VOPC: to 32 bits. Says whether it worked.
-fn shorten(inst: &mut MachInst) -> bool {
+fn shorten(target: &Target, inst: &mut MachInst) -> bool {
     let row = inst.op.row();
     if inst.form != Form::Full || row.flags.intersects(Flags::NO_E32 | Flags::NO_E64) || !plain(&inst.mods) {
         return false;
     }
     let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
-    if !masks.into_iter().all(|(_, &operand)| operand == Operand::VCC) {
+    let vcc = Operand::regs(Reg::VCC, target.mask_dwords());
+    if !masks.into_iter().all(|(_, &operand)| operand == vcc) {
         return false;
     }
     let mut sources =
@@ -70,7 +72,7 @@ fn accumulate(target: &Target, inst: &mut MachInst) {
     }
     let mut candidate = MachInst { op: short, len: 3, ..*inst };
     candidate.ops = [dst, a, b, Operand::None, Operand::None, Operand::None];
-    if shorten(&mut candidate) {
+    if shorten(target, &mut candidate) {
         *inst = candidate;
     }
 }

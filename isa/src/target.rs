@@ -179,6 +179,23 @@ pub struct Target {
     pub global_offset_bits: u32,
     /// Unsigned bits of a `flat_*` instruction's offset; 0 where there is none.
     pub flat_offset_bits: u32,
+    /// What stands behind the last kernel's code, where the processor fetches ahead of what it executes.
+    pub code_end: Option<CodeEnd>,
+}
+
+/// Instructions behind the end of all code, so that what is fetched ahead of it is no other code, which may be changed
+/// later and would be stale in the instruction cache then. LLVM ends its code alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeEnd {
+    /// The instruction: `s_code_end`, or where that does not exist `s_nop 0`.
+    pub word: u32,
+    /// Bytes of it behind the end of a cache line.
+    pub bytes: u32,
+}
+
+impl CodeEnd {
+    /// Bytes of a line of the instruction cache.
+    pub const LINE: u32 = 64;
 }
 
 impl Target {

@@ -15,7 +15,7 @@ fn write(func: &MachFunc, locations: bool) -> String {
 }
 
 fn read(text: &str) -> Result<Vec<MachFunc>, text::ParseError> {
-    text::read_functions(text, target(), &["table", "other"])
+    text::read_functions(text, |_| target(), &["table", "other"])
 }
 
 /// Every word of the syntax, in the form in which it is written.
@@ -149,7 +149,8 @@ fn every_instruction_of_the_compiler_s_processors_is_found_again() {
                 let mut func = MachFunc { name: "k".into(), ..MachFunc::default() };
                 func.blocks.push(MachBlock { insts: vec![inst], term: 1, ..MachBlock::default() });
                 let text = func.dump(target);
-                let read = text::read_functions(&text, target, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                let read =
+                    text::read_functions(&text, |_| target, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 let found = read[0].blocks.values().next().expect("a block").insts[0];
                 assert_eq!((found.op, found.form), (op, form), "{text}");
             }

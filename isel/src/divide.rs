@@ -9,6 +9,10 @@ use isa::Operand;
 /// `v_cmp_class`: zeros and +infinity.
 const CLASS_SQRT_IS_SELF: i32 = 1 << 5 | 1 << 6 | 1 << 9;
 
+/// Modes of `s_denorm_mode`: those of f32 in bits 0 and 1, of f64 and f16 in bits 2 and 3 (seed 000, line 2700).
+const KEEP_DENORMALS: Operand = Operand::Imm(0b1111);
+const FLUSH_F32_DENORMALS: Operand = Operand::Imm(0b1100);
+
 /// Roles of one width.
 struct Ops {
     scale: Role,
@@ -38,6 +42,11 @@ const DOUBLE: Ops = Ops {
 };
 
 impl Lower<'_> {
+    /// Whether the kernel runs with f32 denormals as zeros.
+    fn flushes(&self) -> bool {
+        self.func.kernel.as_ref().is_some_and(|kernel| kernel.state.flushes())
+    }
+
     fn fma(&mut self, op: Role, len: u8, a: FloatSource, b: Operand, c: Operand) -> Operand {
         let dst = self.vtemp(len);
         self.emit_float(op, dst, &[a, FloatSource::plain(b), FloatSource::plain(c)]);
@@ -46,7 +55,8 @@ impl Lower<'_> {
 
     /// `a / b`: both are scaled into a safe range, the reciprocal of the denominator is refined by Newton
     /// steps, then the quotient; `v_div_fmas` undoes the scaling (VCC says whether) and `v_div_fixup`
-    /// handles what is special (Vega ISA, V_DIV_SCALE_F32).
+    /// handles what is special (Vega ISA, V_DIV_SCALE_F32). Residuals may be denormal: they are kept, whatever the kernel
+    /// does with its own.
     pub fn float_div(&mut self, result: Value, a: Value, b: Value) {
         let double = self.ty(result) == Type::F64;
         let (ops, len) = if double { (&DOUBLE, 2) } else { (&SINGLE, 1) };
@@ -57,6 +67,10 @@ impl Lower<'_> {
         let one = if double { Operand::f64(1f64.to_bits()) } else { Some(Operand::f32(1f32.to_bits())) };
         let one = one.unwrap_or(Operand::None);
         let minus = FloatSource::negated(d);
+        let flushes = !double && self.flushes();
+        if flushes {
+            self.emit_raw(Role::SDenormMode, &[KEEP_DENORMALS]);
+        }
         self.emit(ops.scale, &[d, unused, den, den, num]);
         self.emit(ops.rcp, &[r0, d]);
         let mut r = r0;
@@ -75,6 +89,9 @@ impl Lower<'_> {
         let e = self.fma(ops.fma, len, minus, q, n);
         let (unscaled, dst) = (self.vtemp(len), self.vgpr_of(result));
         self.emit(ops.fmas, &[unscaled, e, r, q]);
+        if flushes {
+            self.emit_raw(Role::SDenormMode, &[FLUSH_F32_DENORMALS]);
+        }
         self.emit(ops.fixup, &[dst, unscaled, den, num]);
     }
 

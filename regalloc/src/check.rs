@@ -286,7 +286,7 @@ pub fn check(original: &MachFunc, final_: &MachFunc, target: &Subtarget) -> Resu
         return Err(CheckError { block: MBlock::new(0), index: 0, problem: Problem::Different });
     }
     let mut original = original.clone();
-    constrain::run(&mut original, &mut Vec::new());
+    constrain::run(&mut original, target, &mut Vec::new());
     let mut checker = Checker {
         original: &original,
         final_,

@@ -3,7 +3,7 @@
 //! The operand becomes VCC and a copy connects it with the virtual pair; the copy disappears when the pair gets VCC.
 
 use isa::table::{Kind, Role};
-use isa::{Form, MachBlock, MachFunc, MachInst, Operand, op};
+use isa::{Form, MachBlock, MachFunc, MachInst, Operand, Reg, Target, op};
 
 /// Where a virtual lane mask stands in a 32-bit form.
 fn implied(inst: &MachInst) -> impl Iterator<Item = (usize, Role)> + '_ {
@@ -15,15 +15,16 @@ fn implied(inst: &MachInst) -> impl Iterator<Item = (usize, Role)> + '_ {
 }
 
 /// Rewrites every such operand.
-pub(crate) fn run(func: &mut MachFunc, body: &mut Vec<MachInst>) {
+pub(crate) fn run(func: &mut MachFunc, target: &Target, body: &mut Vec<MachInst>) {
+    let vcc = Operand::regs(Reg::VCC, target.mask_dwords());
     for block in func.blocks.values_mut() {
         if block.insts.iter().any(|inst| inst.form == Form::E32 && implied(inst).next().is_some()) {
-            rewrite(block, body);
+            rewrite(block, vcc, body);
         }
     }
 }
 
-fn rewrite(block: &mut MachBlock, body: &mut Vec<MachInst>) {
+fn rewrite(block: &mut MachBlock, vcc: Operand, body: &mut Vec<MachInst>) {
     body.clear();
     let (mut prologue, mut term) = (block.prologue, block.term);
     for (index, inst) in block.insts.iter().enumerate() {
@@ -34,11 +35,11 @@ fn rewrite(block: &mut MachBlock, body: &mut Vec<MachInst>) {
         }
         for (operand, role) in implied(inst) {
             let virt = inst.ops[operand];
-            changed.ops[operand] = Operand::VCC;
+            changed.ops[operand] = vcc;
             if role == Role::Def {
-                after = Some(MachInst { loc: inst.loc, ..MachInst::new(op::COPY, &[virt, Operand::VCC]) });
+                after = Some(MachInst { loc: inst.loc, ..MachInst::new(op::COPY, &[virt, vcc]) });
             } else {
-                body.push(MachInst { loc: inst.loc, ..MachInst::new(op::COPY, &[Operand::VCC, virt]) });
+                body.push(MachInst { loc: inst.loc, ..MachInst::new(op::COPY, &[vcc, virt]) });
             }
         }
         if index == block.term as usize {

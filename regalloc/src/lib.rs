@@ -167,7 +167,7 @@ pub fn run(
         options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()),
     ];
     let original = options.check.then(|| func.clone());
-    constrain::run(func, &mut ctx.body);
+    constrain::run(func, target, &mut ctx.body);
     ctx.allocate(func, target, budget, options.scan, &mut stats)?;
     let limit = target.addressing.scratch_per_wave / target.wave_size;
     if func.scratch_size > limit {

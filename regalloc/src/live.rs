@@ -302,7 +302,7 @@ bb6:
     #[test]
     fn sets_and_lists_agree() {
         let target = Target::by_name("gfx906").expect("a known processor");
-        let funcs = isa::text::read_functions(NEST, target, &[]).expect("well-formed");
+        let funcs = isa::text::read_functions(NEST, |_| target, &[]).expect("well-formed");
         for class in [SGPR, VGPR] {
             let lists = found(u32::MAX, &funcs[0], class);
             assert!(lists.1 > 1, "more than one at once");

@@ -426,8 +426,10 @@ impl Streams {
     fn copy(&mut self, func: &MachFunc, inst: &MachInst, depth: u8) {
         let (dst, src) = match (inst.ops[0], inst.ops[1]) {
             (Operand::Virt(dst), Operand::Virt(src)) => (dst, src),
-            (Operand::Virt(pair), Operand::VCC) | (Operand::VCC, Operand::Virt(pair)) => {
-                self.class[SGPR].want_vcc.push(func.regs(pair)[0].index() as u32);
+            (Operand::Virt(mask), Operand::Reg(vcc)) | (Operand::Reg(vcc), Operand::Virt(mask))
+                if vcc.first == Reg::VCC =>
+            {
+                self.class[SGPR].want_vcc.push(func.regs(mask)[0].index() as u32);
                 return;
             }
             _ => return,

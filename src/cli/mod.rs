@@ -23,6 +23,7 @@ mod observe;
 mod report;
 mod run;
 mod schedules;
+mod state;
 mod targets;
 mod test;
 mod watch;
@@ -85,6 +86,8 @@ pub struct CommonArgs {
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
+    #[command(flatten)]
+    state: state::StateArgs,
     /// How diagnostics are printed.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     error_format: Format,
@@ -259,6 +262,7 @@ impl CommonArgs {
             params: params.collect::<Result<_, _>>()?,
             fp_contract: self.fp_contract == "on",
             waits_all: self.waits == "all",
+            state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),
             verify: self.verify || cfg!(debug_assertions),
             ..kernc::Options::default()

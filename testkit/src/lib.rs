@@ -12,7 +12,7 @@ mod run;
 pub mod shapes;
 
 pub use data::{Arg, Case, Data, Expected, Rng, Value};
-pub use run::{Prepared, check_case, check_kernel, check_kernel_on, prepare};
+pub use run::{Prepared, check_case, check_kernel, check_kernel_on, execute, prepare};
 
 /// An example kernel.
 #[derive(Clone, Copy, Debug)]

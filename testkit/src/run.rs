@@ -19,15 +19,22 @@ pub fn check_kernel(object: &[u8], name: &str) -> Result<(), String> {
 
 /// The same on a given device, for instance one with a single thread.
 pub fn check_kernel_on(device: &mut Device, object: &[u8], name: &str) -> Result<(), String> {
+    execute(device, object, name).map(drop)
+}
+
+/// The same; how many instructions all waves executed in all cases.
+pub fn execute(device: &mut Device, object: &[u8], name: &str) -> Result<u64, String> {
     let kernel = crate::kernel(name).ok_or_else(|| format!("{name} is not one of the example kernels"))?;
     let object = CodeObject::load(object).map_err(|error| error.to_string())?;
     let info = object.kernel(name).ok_or_else(|| format!("no kernel {name} in the code object"))?;
     let module = device.load(&object).map_err(|fault| fault.to_string())?;
+    let mut executed = 0;
     for (at, case) in (kernel.cases)().iter().enumerate() {
         let checked = check_case(device, module, info, kernel.group, case);
-        checked.map_err(|why| format!("{name}, case {at}, grid {:?}: {why}", case.grid))?;
+        let stats = checked.map_err(|why| format!("{name}, case {at}, grid {:?}: {why}", case.grid))?;
+        executed += stats.instructions;
     }
-    Ok(())
+    Ok(executed)
 }
 
 /// Runs one case and compares its buffers.

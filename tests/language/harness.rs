@@ -72,16 +72,39 @@ fn compile(
     Ok((compiled.map_err(|error| error.to_string())?, optimised.0))
 }
 
+/// Runs an object in the emulator; the buffers by the names of their arguments.
+pub fn emulate_in(
+    mode: sim::Mode,
+    launch: &Launch<'_>,
+    bytes: &[u8],
+) -> Result<Vec<(String, sim::Buffer)>, String> {
+    let object = sim::CodeObject::load(bytes).map_err(|error| error.to_string())?;
+    let info = object.kernel(launch.kernel).ok_or("no such kernel")?;
+    let values = sim::args::bind(info, launch.args, &[])?;
+    let mut device = sim::Device::with_threads(1);
+    device.set_mode(mode);
+    emulate_on(&mut device, launch, &object, info, &values)
+}
+
 fn emulate(
     launch: &Launch<'_>,
     object: &sim::CodeObject,
     info: &sim::KernelInfo,
     values: &[ArgValue],
 ) -> Result<Vec<(String, sim::Buffer)>, String> {
+    emulate_on(&mut sim::Device::with_threads(1), launch, object, info, values)
+}
+
+fn emulate_on(
+    device: &mut sim::Device,
+    launch: &Launch<'_>,
+    object: &sim::CodeObject,
+    info: &sim::KernelInfo,
+    values: &[ArgValue],
+) -> Result<Vec<(String, sim::Buffer)>, String> {
     let text = |fault: sim::Fault| fault.to_string();
-    let mut device = sim::Device::with_threads(1);
     let module = device.load(object).map_err(text)?;
-    let placed = sim::Placed::new(&mut device, info, values).map_err(text)?;
+    let placed = sim::Placed::new(device, info, values).map_err(text)?;
     let dispatch = sim::Dispatch {
         kernel: launch.kernel,
         grid: launch.grid,
@@ -94,7 +117,7 @@ fn emulate(
     device.run(module, &dispatch).map_err(text)?;
     let names = info.explicit_args().map(|arg| arg.name.clone().unwrap_or_default());
     let buffers = names.enumerate().filter_map(|(at, name)| {
-        let buffer = placed.read(&device, at).transpose()?;
+        let buffer = placed.read(device, at).transpose()?;
         Some(buffer.map(|buffer| (name, buffer)))
     });
     buffers.collect::<Result<_, _>>().map_err(text)

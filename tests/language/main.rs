@@ -6,6 +6,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/run_file.rs"]
+mod run_file;
 
 mod arithmetic;
 mod atomics;

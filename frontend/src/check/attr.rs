@@ -4,9 +4,10 @@ use super::{Checker, Func, Leaves};
 use crate::ast::{Attr, ExprKind, List};
 use crate::diag::{Diagnostic, nearest};
 use crate::types::Ty;
+use ir::{Denormals, Exceptions, InitialState};
 
 /// Attributes of kernels and what their arguments look like.
-const KERNEL_ATTRS: [(&str, &str); 8] = [
+const KERNEL_ATTRS: [(&str, &str); 14] = [
     ("workgroup_size", "#[workgroup_size(256)]` or `#[workgroup_size(16, 16)]"),
     ("workgroup_size_hint", "#[workgroup_size_hint(256)]"),
     ("max_workgroup_size", "#[max_workgroup_size(256)]"),
@@ -15,6 +16,12 @@ const KERNEL_ATTRS: [(&str, &str); 8] = [
     ("num_sgpr", "#[num_sgpr(48)]"),
     ("vec_type_hint", "#[vec_type_hint(f32x4)]"),
     ("small_buffers", "#[small_buffers]"),
+    ("wave_size", "#[wave_size(32)]` or `#[wave_size(64)]"),
+    ("denormals", "#[denormals(keep)]` or `#[denormals(flush)]"),
+    ("ieee", "#[ieee(on)]` or `#[ieee(off)]"),
+    ("dx10_clamp", "#[dx10_clamp(on)]` or `#[dx10_clamp(off)]"),
+    ("exceptions", "#[exceptions(invalid, overflow)]"),
+    ("implicit_args", "#[implicit_args(56)]"),
 ];
 
 /// The largest work-group there is.
@@ -121,6 +128,9 @@ impl Checker<'_, '_> {
             }
             return;
         }
+        if let Some(set) = self.state_of_words(attr, kernel.state) {
+            return set.map_or_else(|| self.wrong_attr(attr, example), |state| kernel.state = state);
+        }
         let Some(values) = self.attr_numbers(attr) else { return };
         match (name, values.as_slice()) {
             ("workgroup_size", &[..]) if self.is_group(&values) => {
@@ -138,8 +148,35 @@ impl Checker<'_, '_> {
             }
             ("num_vgpr", &[n @ 1..=512]) => kernel.num_vgpr = Some(n as u32),
             ("num_sgpr", &[n @ 1..=128]) => kernel.num_sgpr = Some(n as u32),
+            ("wave_size", &[n @ (32 | 64)]) => kernel.state.wave_size = Some(n as u32),
+            ("implicit_args", &[n]) if n <= u64::from(InitialState::MAX_IMPLICIT_ARGS) => {
+                kernel.state.implicit_args = Some(n as u32);
+            }
             _ => self.wrong_attr(attr, example),
         }
+    }
+
+    /// What a kernel asks for by words: the state with it, or nothing if the words have no meaning. Nothing at all for
+    /// other attributes.
+    fn state_of_words(&self, attr: &Attr, state: InitialState) -> Option<Option<InitialState>> {
+        let args = self.ast.list(attr.args);
+        let words = || args.iter().map(|&arg| crate::words::word(self.ast, arg));
+        let one = words().next().flatten().filter(|_| args.len() == 1);
+        let switch =
+            one.and_then(|word| ["off", "on"].iter().position(|name| *name == word)).map(|on| on == 1);
+        Some(match self.ast.name(attr.name.sym) {
+            "denormals" => one
+                .and_then(Denormals::by_name)
+                .map(|denormals| InitialState { denormals: Some(denormals), ..state }),
+            "ieee" => switch.map(|on| InitialState { ieee: Some(on), ..state }),
+            "dx10_clamp" => switch.map(|on| InitialState { dx10_clamp: Some(on), ..state }),
+            "exceptions" => {
+                let all: Option<Exceptions> = words().map(|word| Exceptions::by_name(word?)).collect();
+                let all = all.filter(|all| !all.is_empty());
+                all.map(|exceptions| InitialState { exceptions: Some(exceptions), ..state })
+            }
+            _ => return None,
+        })
     }
 
     fn is_group(&self, values: &[u64]) -> bool {

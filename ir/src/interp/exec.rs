@@ -103,7 +103,7 @@ impl Wave {
                     group[at(d)].wrapping_mul(launch.group_size[at(d)]).wrapping_add(local[at(d)])
                 }
                 Pos::LaneId => lane as u32,
-                Pos::WaveSize => launch.interp.wave_size,
+                Pos::WaveSize => launch.wave_size,
                 Pos::DispatchId | Pos::KernargPtr | Pos::Clock | Pos::Realtime => 0,
             };
             let wide = match pos {

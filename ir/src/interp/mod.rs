@@ -191,6 +191,8 @@ struct Launch<'a> {
     grid: [u32; 3],
     group_size: [u32; 3],
     kernarg: u64,
+    /// Lanes of a wave: what the kernel asks for, else what the interpreter is set to.
+    wave_size: u32,
     steps: u64,
 }
 
@@ -240,8 +242,15 @@ impl<'a> Interp<'a> {
         let fail = |kind| Error { kind, at: None, group: [0; 3] };
         let kernel = self.check(dispatch).map_err(fail)?;
         let kernarg = memory.alloc_bytes(dispatch.kernarg.clone());
-        let mut launch =
-            Launch { interp: self, grid: dispatch.grid, group_size: dispatch.group, kernarg, steps: 0 };
+        let asked = self.module.funcs[kernel].kernel.as_ref().and_then(|kernel| kernel.state.wave_size);
+        let mut launch = Launch {
+            interp: self,
+            grid: dispatch.grid,
+            group_size: dispatch.group,
+            kernarg,
+            wave_size: asked.unwrap_or(self.wave_size),
+            steps: 0,
+        };
         let result = launch.run(kernel, dispatch.dynamic_shared, memory);
         memory.free(kernarg);
         result.map(|()| launch.steps)
@@ -317,7 +326,7 @@ impl Launch<'_> {
             }
         }
         let waves = items
-            .chunks(self.interp.wave_size as usize)
+            .chunks(self.wave_size as usize)
             .map(|ids| Wave::new(self.interp, kernel, ids.to_vec()))
             .collect();
         let shared = vec![0; self.interp.static_shared.saturating_add(dynamic) as usize];

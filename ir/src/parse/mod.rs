@@ -13,6 +13,7 @@ use crate::func::{
     ValueDef,
 };
 use crate::op::Op;
+use crate::state::{Denormals, Exceptions, InitialState};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 use lexer::{Lexer, Token};
@@ -302,10 +303,47 @@ impl<'a> Parser<'a> {
                     kernel.waves_per_eu = Some((min, max));
                 }
                 "vec_type_hint" => kernel.vec_type_hint = Some(self.quoted()?),
-                _ => return self.error(format!("`{word}` is no attribute of a kernel")),
+                _ if !self.state(word, &mut kernel.state)? => {
+                    return self.error(format!("`{word}` is no attribute of a kernel"));
+                }
+                _ => {}
             }
         }
         Ok(())
+    }
+
+    /// What a kernel asks of its wavefronts; whether `word` is such an attribute.
+    fn state(&mut self, word: &str, state: &mut InitialState) -> Result<bool> {
+        match word {
+            "wave_size" => state.wave_size = Some(self.number()?),
+            "denormals" => state.denormals = Some(self.one_of("`keep` or `flush`", Denormals::by_name)?),
+            "ieee" => state.ieee = Some(self.truth()?),
+            "dx10_clamp" => state.dx10_clamp = Some(self.truth()?),
+            "exceptions" => {
+                let mut all = Exceptions::empty();
+                while let Token::Word(name) = self.lexer.token
+                    && let Some(one) = Exceptions::by_name(name)
+                {
+                    all |= one;
+                    self.advance()?;
+                }
+                state.exceptions = Some(all);
+            }
+            "implicit_args" => state.implicit_args = Some(self.number()?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn truth(&mut self) -> Result<bool> {
+        self.one_of("`true` or `false`", |word| word.parse().ok())
+    }
+
+    /// A word that means something.
+    fn one_of<T>(&mut self, what: &str, meaning: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let start = self.lexer.start;
+        let word = self.word(what)?;
+        meaning(word).ok_or_else(|| self.lexer.error_at(start, format!("expected {what}, found `{word}`")))
     }
 
     fn three(&mut self) -> Result<[u32; 3]> {

@@ -32,6 +32,7 @@ use crate::entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
 use crate::func::{Case, Function, Module, ValueDef};
 use crate::op::Op;
 use crate::semantics::mask;
+use crate::state::InitialState;
 use crate::text;
 use crate::types::Space;
 use cranelift_entity::SecondaryMap;
@@ -223,6 +224,11 @@ impl<'a> Checker<'a> {
             let message = format!("a work-group has 1 to {MAX_WORKGROUP} work-items");
             self.error(Place::Function, message);
         }
+        let state = kernel.state;
+        let lanes = state.wave_size.is_none_or(|lanes| matches!(lanes, 32 | 64));
+        self.check(lanes, Place::Function, "a wavefront has 32 or 64 lanes");
+        let implicit = state.implicit_args.is_none_or(|bytes| bytes <= InitialState::MAX_IMPLICIT_ARGS);
+        self.check(implicit, Place::Function, "no code object has so many hidden arguments");
     }
 
     fn slots(&mut self) {

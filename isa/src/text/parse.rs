@@ -17,19 +17,23 @@ use std::str::Lines;
 /// Highest number a virtual register or a block may have in a text.
 const MAX_NUMBER: u32 = 1 << 22;
 
-/// Reads the machine functions of a text; whatever else it has is not looked at. `globals` names the module's variables
-/// by index.
+/// Reads the machine functions of a text; whatever else it has is not looked at. `target` says what each is for, counted
+/// from 0; `globals` names the module's variables by index.
 ///
 /// # Errors
 /// The first place that is not machine IR of the processor.
-pub fn read_functions(text: &str, target: &Target, globals: &[&str]) -> Result<Vec<MachFunc>> {
+pub fn read_functions<'a>(
+    text: &str,
+    target: impl Fn(usize) -> &'a Target,
+    globals: &[&str],
+) -> Result<Vec<MachFunc>> {
     let globals = globals.iter().enumerate().map(|(index, &name)| (name, index as u32)).collect();
     let mut lines = text.lines().enumerate();
     let mut funcs = Vec::new();
     while let Some((number, line)) = lines.next() {
         if line.starts_with(BEGIN) {
             let body = Body {
-                target,
+                target: target(funcs.len()),
                 globals: &globals,
                 func: MachFunc::default(),
                 classes: Vec::new(),

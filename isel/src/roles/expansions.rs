@@ -4,6 +4,9 @@ use super::Role;
 use crate::lower::Lower;
 use isa::Operand;
 
+/// `hwreg(HW_REG_MODE, 4, 4)`: what becomes of denormals.
+const DENORM_FIELD: Operand = Operand::Imm(1 | 4 << 6 | 3 << 11);
+
 macro_rules! expansions {
     ($($(#[$doc:meta])* $name:ident: $($need:ident)*;)*) => {
         /// A sequence of other roles with the result of one. Operands are those of the role.
@@ -79,6 +82,8 @@ expansions! {
     SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
     /// All lanes write, then each reads what another wrote.
     ThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
+    /// Into the field of MODE.
+    SetDenormField: SSetregImm32B32;
     /// Narrower accesses: `memory.rs` makes pieces as wide as there are instructions for.
     Split:;
 }
@@ -102,6 +107,10 @@ impl Lower<'_> {
             XorThenAdd => self.in_two(Role::VXorB32, [o[1], o[2]], Role::VAddU32, o),
             AndThenOr => self.in_two(Role::VAndB32, [o[1], o[2]], Role::VOrB32, o),
             OrThenOr => self.in_two(Role::VOrB32, [o[1], o[2]], Role::VOrB32, o),
+            SetDenormField => {
+                let Operand::Imm(modes) = o[0] else { return };
+                self.emit(Role::SSetregImm32B32, &[DENORM_FIELD, Operand::Literal(modes as u32)]);
+            }
             AddThenShl => {
                 let sum = self.vtemp(1);
                 self.emit(Role::VAddU32, &[sum, o[1], o[2]]);

@@ -220,6 +220,8 @@ roles! {
     SMaxI32 = S_MAX_I32;
     SMaxU32 = S_MAX_U32;
     SMemrealtime "read the clock of constant frequency" = S_MEMREALTIME, lacking "no instruction reads it: it takes a message to the host";
+    SSetregImm32B32 = S_SETREG_IMM32_B32;
+    SDenormMode "keep denormals, of f32 by bits 0 and 1, of f64 by 2 and 3" = S_DENORM_MODE, or SetDenormField;
     SMemtime = S_MEMTIME;
     SMinI32 = S_MIN_I32;
     SMinU32 = S_MIN_U32;

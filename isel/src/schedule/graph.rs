@@ -6,7 +6,7 @@
 
 use super::{NONE, is_load};
 use isa::func::SpaceSet;
-use isa::table::{Family, Flags, Role};
+use isa::table::{Family, Flags, Implicit, Role};
 use isa::{MachFunc, MachInst, MemRef, Operand, Reg, RegRange, SyncOrder, Target, op};
 use rustc_hash::FxHashMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Graph {
     pub waiting: Vec<u32>,
     /// A load needs the result.
     pub feeds: Vec<bool>,
-    special: [Special; TRACKED.len()],
+    special: [Special; TRACKED.len() + 1],
     memory: Accesses,
 }
 
@@ -38,7 +38,7 @@ struct Special {
     reads: Vec<u32>,
 }
 
-/// Hardware registers that instructions before allocation use.
+/// Hardware registers that instructions before allocation use. Behind them is MODE, which has no number.
 const TRACKED: [RegRange; 5] = [
     RegRange { first: Reg::SCC, len: 1 },
     RegRange { first: Reg::VCC, len: 2 },
@@ -124,6 +124,10 @@ impl Graph {
                 self.special(which, n, true);
             }
         });
+        let implicit = inst.op.row().implicit;
+        if implicit.intersects(Implicit::READ_MODE | Implicit::WRITE_MODE) {
+            self.special(TRACKED.len(), n, implicit.contains(Implicit::WRITE_MODE));
+        }
         self.distance(n, inst);
         self.access(func, n, inst);
     }

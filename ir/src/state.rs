@@ -1,0 +1,118 @@
+//! What a kernel asks of the wavefronts that run it: their size, the modes they begin in, what is passed behind its arguments.
+//!
+//! # Source
+//! seed 000, line 369 (attributes) and line 2648 (`compute_pgm_rsrc1`: denormals, DX10 clamp, IEEE; `compute_pgm_rsrc2`:
+//! exceptions).
+
+use bitflags::bitflags;
+
+/// What becomes of `f32` denormals. Those of `f64` and `f16` are always kept: they cost nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Denormals {
+    /// As IEEE 754 has them.
+    #[default]
+    Keep,
+    /// Operands and results may be zeros instead.
+    Flush,
+}
+
+impl Denormals {
+    /// Every way.
+    pub const ALL: [Denormals; 2] = [Denormals::Keep, Denormals::Flush];
+
+    /// `keep`, `flush`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Denormals::Keep => "keep",
+            Denormals::Flush => "flush",
+        }
+    }
+
+    /// The one of that name.
+    pub fn by_name(name: &str) -> Option<Denormals> {
+        Denormals::ALL.into_iter().find(|denormals| denormals.name() == name)
+    }
+}
+
+bitflags! {
+    /// What a wavefront traps on.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct Exceptions: u8 {
+        /// Invalid operation of IEEE 754.
+        const INVALID = 1 << 0;
+        /// An operand is denormal.
+        const DENORMAL = 1 << 1;
+        /// Division by zero of IEEE 754.
+        const DIV_BY_ZERO = 1 << 2;
+        /// Overflow of IEEE 754.
+        const OVERFLOW = 1 << 3;
+        /// Underflow of IEEE 754.
+        const UNDERFLOW = 1 << 4;
+        /// Inexact result of IEEE 754.
+        const INEXACT = 1 << 5;
+        /// Division of an integer by zero.
+        const INT_DIV_BY_ZERO = 1 << 6;
+    }
+}
+
+impl Exceptions {
+    /// Each with its name, in the order of the descriptor's bits.
+    pub const NAMES: [(&'static str, Exceptions); 7] = [
+        ("invalid", Exceptions::INVALID),
+        ("denormal", Exceptions::DENORMAL),
+        ("div_by_zero", Exceptions::DIV_BY_ZERO),
+        ("overflow", Exceptions::OVERFLOW),
+        ("underflow", Exceptions::UNDERFLOW),
+        ("inexact", Exceptions::INEXACT),
+        ("int_div_by_zero", Exceptions::INT_DIV_BY_ZERO),
+    ];
+
+    /// The one of that name.
+    pub fn by_name(name: &str) -> Option<Exceptions> {
+        Exceptions::NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
+    }
+
+    /// The names of those that are in it.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Exceptions::NAMES.into_iter().filter(move |row| self.contains(row.1)).map(|row| row.0)
+    }
+}
+
+/// What a kernel asks for; nothing where it leaves that to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct InitialState {
+    /// `#[wave_size(n)]`: lanes of a wavefront.
+    pub wave_size: Option<u32>,
+    /// `#[denormals(keep)]`
+    pub denormals: Option<Denormals>,
+    /// `#[ieee(on)]`: signalling NaNs are quieted.
+    pub ieee: Option<bool>,
+    /// `#[dx10_clamp(on)]`: a NaN is clamped to 0.
+    pub dx10_clamp: Option<bool>,
+    /// `#[exceptions(invalid, overflow)]`
+    pub exceptions: Option<Exceptions>,
+    /// `#[implicit_args(n)]`: bytes of hidden arguments behind the kernel's own.
+    pub implicit_args: Option<u32>,
+}
+
+impl InitialState {
+    /// Most bytes of hidden arguments: those of code object V5.
+    pub const MAX_IMPLICIT_ARGS: u32 = 256;
+
+    /// What this asks for, and `others` where it asks for nothing.
+    pub fn or(self, others: &InitialState) -> InitialState {
+        InitialState {
+            wave_size: self.wave_size.or(others.wave_size),
+            denormals: self.denormals.or(others.denormals),
+            ieee: self.ieee.or(others.ieee),
+            dx10_clamp: self.dx10_clamp.or(others.dx10_clamp),
+            exceptions: self.exceptions.or(others.exceptions),
+            implicit_args: self.implicit_args.or(others.implicit_args),
+        }
+    }
+
+    /// Whether `f32` denormals may be zeros instead.
+    pub fn flushes(&self) -> bool {
+        self.denormals == Some(Denormals::Flush)
+    }
+}
