@@ -31,8 +31,11 @@ fn kinds() -> impl Iterator<Item = Subtarget> {
 }
 
 fn compile(kernel: &str, cell: Subtarget, opt_level: OptLevel) -> Vec<u8> {
-    let options = Options { opt_level, verify: true, ..Options::default() };
-    let compiled = Compiler::new(cell).compile(&source(kernel), &options);
+    let text = source(kernel);
+    let params =
+        if KERNELS.contains(&kernel) { Vec::new() } else { RunFile::parse(&text).expect(kernel).params() };
+    let options = Options { opt_level, verify: true, params, ..Options::default() };
+    let compiled = Compiler::new(cell).compile(&text, &options);
     compiled.unwrap_or_else(|error| panic!("{kernel} for {cell}: {}", error.render(false))).bytes().to_vec()
 }
 
@@ -129,14 +132,12 @@ fn small_programs() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Whether a processor can do what a program asks for.
-fn exists(name: &str, cell: &Subtarget) -> bool {
-    !NEEDS.iter().any(|(program, has)| *program == name && !has(cell))
-}
+/// Programs that count on a work-group of 64 in one wave.
+const OF_ONE_WAVE: [&str; 2] = ["positions_1d", "restrict_at_calls"];
 
-/// Programs that not every processor can do.
-type Needs = (&'static str, fn(&Subtarget) -> bool);
-const NEEDS: [Needs; 0] = [];
+fn exists(name: &str, cell: &Subtarget) -> bool {
+    cell.wave_size == 64 || !OF_ONE_WAVE.contains(&name)
+}
 
 /// Everything: takes hours, and is not run by `cargo test`.
 ///

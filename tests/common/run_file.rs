@@ -182,6 +182,11 @@ impl<'a> RunFile<'a> {
         }
     }
 
+    /// Values of `param` items.
+    pub fn params(&self) -> Vec<(String, String)> {
+        self.header.params.clone()
+    }
+
     /// Whether buffers, by name, are as expected.
     pub fn compare(&self, buffers: &[(String, Buffer)]) -> Result<(), String> {
         self.header.expected.iter().try_for_each(|expected| {
