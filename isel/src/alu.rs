@@ -2,9 +2,10 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
-use crate::roles::Role;
+use crate::roles::{Resolution, Role};
 use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
 use isa::Operand;
+use isa::legal::constant_bus_limit;
 
 /// One instruction each.
 const DIRECT: &[(BinOp, Role)] = &[
@@ -39,6 +40,7 @@ const FUSED: &[Fused] = &[
     Fused { outer: BinOp::Or, inner: BinOp::Shl, op: Role::VShlOrB32, shift: true },
     Fused { outer: BinOp::Or, inner: BinOp::And, op: Role::VAndOrB32, shift: false },
     Fused { outer: BinOp::Or, inner: BinOp::Or, op: Role::VOr3B32, shift: false },
+    Fused { outer: BinOp::Xor, inner: BinOp::Xor, op: Role::VXor3B32, shift: false },
 ];
 
 impl Lower<'_> {
@@ -145,7 +147,7 @@ impl Lower<'_> {
 
     /// Operations that take an operand's operation in.
     fn fused(&mut self, result: Value, outer: BinOp, a: Value, b: Value) -> bool {
-        if !matches!(outer, BinOp::Add | BinOp::Or | BinOp::Shl) {
+        if !matches!(outer, BinOp::Add | BinOp::Or | BinOp::Xor | BinOp::Shl) {
             return false;
         }
         if outer == BinOp::Shl {
@@ -163,7 +165,7 @@ impl Lower<'_> {
             if row.shift && count.is_none() {
                 continue;
             }
-            if self.scalars(&[p, q, y]) > 1 {
+            if self.scalars(&[p, q, y]) > self.scalars_of(row.op) {
                 continue; // the copies would cost what is saved
             }
             let second = match count {
@@ -193,7 +195,7 @@ impl Lower<'_> {
         let (Some((BinOp::Add, p, q)), Some(count)) = (self.inner(a), self.const_u32(count)) else {
             return false;
         };
-        if self.scalars(&[p, q]) > 1 {
+        if self.scalars(&[p, q]) > self.scalars_of(Role::VAddShlU32) {
             return false;
         }
         let (x, y, dst) = (self.source(p), self.source(q), self.vgpr_of(result));
@@ -203,12 +205,20 @@ impl Lower<'_> {
 
     /// `p * q + y` of small factors.
     fn multiply_add(&mut self, result: Value, p: Value, q: Value, y: Value) -> bool {
-        if self.max_bits(p) > 24 || self.max_bits(q) > 24 || self.scalars(&[p, q, y]) > 1 {
+        if self.max_bits(p) > 24 || self.max_bits(q) > 24 || self.scalars(&[p, q, y]) > self.scalars_of(Role::VMadU32U24) {
             return false;
         }
         let (a, b, c, dst) = (self.source(p), self.source(q), self.source(y), self.vgpr_of(result));
         self.emit(Role::VMadU32U24, &[dst, a, b, c]);
         true
+    }
+
+    /// How many scalars the instruction takes that plays a role; of an expansion, one.
+    fn scalars_of(&self, role: Role) -> usize {
+        match self.s.roles.get(role) {
+            Resolution::Opcode(op) => constant_bus_limit(self.target, op.row()),
+            _ => 1,
+        }
     }
 
     /// How many of the values need the scalar bus: SGPRs (each once) and literals.

@@ -34,6 +34,20 @@ struct End {
     entry: Option<MBlock>,
 }
 
+impl End {
+    /// The same with the conditional branch going back, if one of the two does: what happens once a turn of a loop takes
+    /// one branch then, and two when the loop is left.
+    fn loops_first(self, block: MBlock) -> End {
+        match (self.cond, self.next) {
+            (Some((inst, ahead)), Some(back)) if back <= block && block < ahead => {
+                let Some(op) = inverse(inst.op) else { return self };
+                End { cond: Some((MachInst { op, ..inst }, back)), next: Some(ahead), ..self }
+            }
+            _ => self,
+        }
+    }
+}
+
 /// Whether EXEC and SCC are needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
@@ -335,7 +349,8 @@ impl Cleanup {
     }
 
     fn write_end(&self, func: &mut MachFunc, block: MBlock, following: Option<MBlock>) {
-        let End { cond, next, jump, entry } = self.ends[block.index()];
+        let end = self.ends[block.index()];
+        let End { cond, next, jump, entry } = if following == end.next { end } else { end.loops_first(block) };
         let data = &mut func.blocks[block];
         let edge = |to: MBlock| Some(Edge { to: self.renamed(to), args: isa::ArgRange::default() });
         let entry = entry.and_then(edge);

@@ -46,6 +46,8 @@ expansions! {
     AndThenOr: VAndB32 VOrB32;
     /// `a | b | c` in two.
     OrThenOr: VOrB32;
+    /// `a ^ b ^ c` in two.
+    XorThenXor: VXorB32;
     /// The shift that takes its count last.
     CountLastShl: VShlCountLastB64;
     /// The shift that takes its count last.
@@ -106,6 +108,7 @@ impl Lower<'_> {
             AddThenAdd => self.in_two(Role::VAddU32, [o[1], o[2]], Role::VAddU32, o),
             XorThenAdd => self.in_two(Role::VXorB32, [o[1], o[2]], Role::VAddU32, o),
             AndThenOr => self.in_two(Role::VAndB32, [o[1], o[2]], Role::VOrB32, o),
+            XorThenXor => self.in_two(Role::VXorB32, [o[1], o[2]], Role::VXorB32, o),
             OrThenOr => self.in_two(Role::VOrB32, [o[1], o[2]], Role::VOrB32, o),
             SetDenormField => {
                 let Operand::Imm(modes) = o[0] else { return };

@@ -150,6 +150,7 @@ roles! {
     VNotB32 = V_NOT_B32;
     VOr3B32 "vector a | b | c" = V_OR3_B32, or OrThenOr;
     VOrB32 = V_OR_B32;
+    VXor3B32 "vector a ^ b ^ c" = V_XOR3_B32, or XorThenXor;
     VRcpF32 = V_RCP_F32;
     VRcpF64 = V_RCP_F64;
     VReadfirstlaneB32 = V_READFIRSTLANE_B32;
