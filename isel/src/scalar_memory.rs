@@ -132,8 +132,11 @@ impl Lower<'_> {
         };
         let regs: SmallVec<[VReg; 16]> = dwords.iter().map(|dword| dword.reg).collect();
         let dst = self.out.tuple(&regs);
-        let mut pointer = self.sgpr(base);
         let offset = dwords[0].offset;
+        if let Some((base, index)) = self.uniform_index(base).filter(|_| offset == 0) {
+            return self.push_mem(role, &[dst, base, index], 0, ModFlags::empty(), id);
+        }
+        let mut pointer = self.sgpr(base);
         let field = self.target.addressing.scalar_field(offset);
         if field.is_none() {
             let sum = self.stemp(2);
@@ -144,6 +147,17 @@ impl Lower<'_> {
         }
         let operands = [dst, pointer, Operand::Imm(field.unwrap_or(0))];
         self.push_mem(role, &operands, 0, ModFlags::empty(), id);
+    }
+
+    /// A pointer as a base and an unsigned offset of 32 bits in SGPRs, which a scalar load adds up itself.
+    fn uniform_index(&mut self, pointer: Value) -> Option<(Operand, Operand)> {
+        let mut offset = 0;
+        let (base, index) = self.uniform_plus_index(pointer, &mut offset)?;
+        if offset != 0 || self.home(index) != Home::Sgpr {
+            return None;
+        }
+        let (base, index) = (self.sgpr(base), self.sgpr(index));
+        Some((base, self.dword(index, 0)))
     }
 }
 
