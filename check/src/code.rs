@@ -48,6 +48,11 @@ impl Code {
         }
     }
 
+    /// Whether memory instructions may be replayed.
+    pub fn replays(&self) -> bool {
+        self.has.clauses
+    }
+
     /// Adds an instruction. Add all of a program before the first is issued: what they fear decides what is kept track of.
     pub fn add(&mut self, inst: &MachInst) -> Site {
         let effects = self.effects_of(inst);
@@ -109,6 +114,6 @@ impl Code {
 
     /// What is wrong with an instruction wherever it stands.
     pub fn single(&self, inst: &MachInst) -> Option<&'static EventRule> {
-        single::find(self.target, inst)
+        single::find(self.target, self.replays(), inst)
     }
 }

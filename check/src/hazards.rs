@@ -195,6 +195,8 @@ use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
 const fn generations(from: Generation, to: Generation) -> Processors {
     Processors { from, to, requires: Feature::empty(), lacks: Feature::empty() }
 }
+/// Those of which some have XNACK.
+pub(crate) const REPLAYING: Processors = generations(Gfx8, Gfx10);
 /// gfx908.
 const MI100: Processors = Processors { from: Gfx9, to: Gfx9, requires: Feature::MAI, lacks: Feature::GFX90A };
 /// gfx90a.

@@ -57,14 +57,29 @@ pub static VCCZ: EventRule = EventRule {
 /// A clause of memory instructions under XNACK.
 pub static CLAUSE: EventRule = EventRule {
     id: "xnack-clause",
-    name: "memory instruction overwrites a source of another one in its clause, which XNACK may replay",
+    name: "source of a memory instruction is overwritten in its clause, which XNACK may replay",
     mend: "s_nop 0",
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
 };
+/// A store in such a clause, behind a load: a replay of the load would find what it stored.
+pub static CLAUSE_STORE: EventRule = EventRule {
+    id: "xnack-clause-store",
+    name: "store in a clause with a load, which XNACK may replay",
+    mend: "s_nop 0",
+    source: "llvm: checkSoftClauseHazards",
+};
 
 /// Each of them.
-pub static EVENT_RULES: [&EventRule; 7] =
-    [&VMEM_SCALAR_WRITE, &SMEM_VECTOR_WRITE, &CMPX_EXEC, &CMPX_PERMLANE, &LDS_BRANCH_VMEM, &VCCZ, &CLAUSE];
+pub static EVENT_RULES: [&EventRule; 8] = [
+    &VMEM_SCALAR_WRITE,
+    &SMEM_VECTOR_WRITE,
+    &CMPX_EXEC,
+    &CMPX_PERMLANE,
+    &LDS_BRANCH_VMEM,
+    &VCCZ,
+    &CLAUSE,
+    &CLAUSE_STORE,
+];
 
 /// Which of them a processor has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -331,15 +346,26 @@ impl Events {
         if own == 0 || self.clause.first().is_some_and(|&first| kind(code.effects(first).kinds) != own) {
             self.clause.clear();
         }
-        // A store begins a clause of its own, as LLVM has it.
-        if own == 0 || effects.kinds.contains(Kinds::STORES) {
-            self.clause.clear();
+        if own == 0 {
             return;
         }
-        for &first in &self.clause {
-            let common = code.effects(first).reads.and(&effects.writes);
-            if first != site && !common.is_empty() {
-                report(first, common.first_group(), &CLAUSE);
+        let mut all = (effects.reads, effects.writes);
+        let mut returned = None;
+        for &member in &self.clause {
+            let Effects { reads, writes, .. } = code.effects(member);
+            all = (all.0.or(reads), all.1.or(writes));
+            returned = returned.or((!writes.is_empty()).then_some(member));
+        }
+        // Stores alone are no clause that a load could spoil, as LLVM has it.
+        if let Some(first) = returned {
+            let common = all.0.and(&all.1);
+            let found = match effects.kinds.contains(Kinds::STORES) {
+                true => Some((None, &CLAUSE_STORE)),
+                false => (!common.is_empty()).then(|| (common.first_group(), &CLAUSE)),
+            };
+            if let Some((registers, rule)) = found {
+                report(first, registers, rule);
+                self.clause.clear();
             }
         }
         add(&mut self.clause, site);

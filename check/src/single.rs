@@ -5,13 +5,15 @@
 //! `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
 
 use crate::finding::EventRule;
-use crate::hazards::{Processors, RDNA1};
+use crate::hazards::{Processors, RDNA1, REPLAYING};
 use isa::table::Family;
 use isa::{MachInst, Operand, Target, op};
 
 struct Row {
     rule: EventRule,
     processors: Processors,
+    /// Only where memory instructions may be replayed.
+    replay: bool,
     is: fn(&MachInst) -> bool,
 }
 
@@ -22,10 +24,21 @@ const fn row(
     source: &'static str,
     is: fn(&MachInst) -> bool,
 ) -> Row {
-    Row { rule: EventRule { id, name, mend, source }, processors: RDNA1, is }
+    Row { rule: EventRule { id, name, mend, source }, processors: RDNA1, replay: false, is }
 }
 
-static ROWS: [Row; 4] = [
+static ROWS: [Row; 5] = [
+    Row {
+        processors: REPLAYING,
+        replay: true,
+        ..row(
+            "xnack-own-address",
+            "scalar load overwrites its own address, though XNACK may replay a part of it",
+            "load to other registers",
+            "GCN3; Vega; llvm: S_LOAD_DWORDX2_IMM_ec",
+            |inst| inst.is_replayed_in_parts() && inst.overwritten_source().is_some() && is_unaligned(inst),
+        )
+    },
     row(
         "offset-3f-branch",
         "branch over 63 dwords, which this processor takes wrongly",
@@ -67,9 +80,18 @@ static ROWS: [Row; 4] = [
     ),
 ];
 
-/// What is wrong with the instruction by itself.
-pub(crate) fn find(target: &Target, inst: &MachInst) -> Option<&'static EventRule> {
-    let mut rows = ROWS.iter().filter(|row| row.processors.contains(target));
+/// Whether a scalar load of several dwords cannot be aligned to its size, if its base is. The base is not known: who could not
+/// know that both are aligned takes other registers, too.
+fn is_unaligned(inst: &MachInst) -> bool {
+    match inst.operands() {
+        [Operand::Reg(result), .., Operand::Imm(offset)] => offset % (4 * i32::from(result.len)) != 0,
+        _ => false,
+    }
+}
+
+/// What is wrong with the instruction by itself. `replays`: whether memory instructions may be replayed.
+pub(crate) fn find(target: &Target, replays: bool, inst: &MachInst) -> Option<&'static EventRule> {
+    let mut rows = ROWS.iter().filter(|row| row.processors.contains(target) && (replays || !row.replay));
     rows.find(|row| (row.is)(inst)).map(|row| &row.rule)
 }
 

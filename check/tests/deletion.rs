@@ -78,9 +78,6 @@ enum Reason {
     NothingUnderWay,
     /// It keeps memory in order: only what brings no registers is under way, or a barrier, a store or the end follows.
     Ordering,
-    /// An `s_nop` between two memory instructions of a clause, where LLVM's check for XNACK replay acts one instruction
-    /// late: no source of the clause is overwritten behind it.
-    Clause,
     /// An `s_nop` of GFX10, where wait states mend nothing in these programs: it puts a loop's head on a cache line, or
     /// makes a branch not go over 63 dwords.
     Placement,
@@ -97,13 +94,6 @@ fn reason(program: &Program, mutation: &Mutation) -> Option<Reason> {
         // The two rules of GFX10 about wait states need one of these.
         let counted = |site| program.code.effects(site).kinds.intersects(Kinds::FP_ATOMIC | Kinds::LONG_NSA);
         return (!(0..program.code.len() as Site).any(counted)).then_some(Reason::Placement);
-    }
-    if inst.op == op::S_NOP {
-        let sides = [mutation.site.checked_sub(1)?, mutation.site + 1].map(|site| {
-            let kinds = program.insts.get(site as usize).map(|_| program.code.effects(site).kinds);
-            kinds.unwrap_or(Kinds::empty()) & (Kinds::SMEM | Kinds::VMEM | Kinds::FLAT)
-        });
-        return sides.iter().all(|kinds| !kinds.is_empty()).then_some(Reason::Clause);
     }
     let counter = mutation.counter?;
     let mut before: Vec<Vec<Site>> = vec![Vec::new(); program.insts.len()];
@@ -200,25 +190,24 @@ fn what_is_taken_away_is_reported() {
         }
     }
     println!(
-        "{:<28} {:>7} {:>9} {:>8} {:>9} {:>6} {:>6} {:>6} {:>6} {:>5}",
-        "", "all", "reported", "nothing", "ordering", "clause", "place", "longer", "later", "left"
+        "{:<28} {:>7} {:>9} {:>8} {:>9} {:>6} {:>6} {:>6} {:>5}",
+        "", "all", "reported", "nothing", "ordering", "place", "longer", "later", "left"
     );
     let (mut needed, mut reported) = (0, 0);
     for (kind, tally) in &table {
         let reason = |reason| tally.reasons.get(&reason).copied().unwrap_or_default();
-        let (nothing, ordering, later, clause, place, longer) = (
+        let (nothing, ordering, later, place, longer) = (
             reason(Reason::NothingUnderWay),
             reason(Reason::Ordering),
             reason(Reason::WaitedForLater),
-            reason(Reason::Clause),
             reason(Reason::Placement),
             reason(Reason::Longer),
         );
         println!(
-            "{kind:<28} {:>7} {:>9} {nothing:>8} {ordering:>9} {clause:>6} {place:>6} {longer:>6} {later:>6} {:>5}",
+            "{kind:<28} {:>7} {:>9} {nothing:>8} {ordering:>9} {place:>6} {longer:>6} {later:>6} {:>5}",
             tally.all, tally.reported, tally.unexplained
         );
-        needed += tally.all - nothing - ordering - clause - place - longer;
+        needed += tally.all - nothing - ordering - place - longer;
         reported += tally.reported;
     }
     println!("reported of those that are for registers and hazards: {reported} of {needed}");

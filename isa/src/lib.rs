@@ -20,6 +20,7 @@ pub mod print;
 mod processors;
 pub mod reg;
 
+pub mod replay;
 pub mod shrink;
 mod slots;
 mod spare;

@@ -80,6 +80,8 @@ mod rule {
     pub const CRITICAL: &str = "put a block between: moves have no place on an edge from one of several successors to one of several predecessors";
     pub const ENTRY: &str = "put a block without inputs behind it";
     pub const ALLOCATED: &str = "begin with a pass up to `regalloc`, or name registers of the processor";
+    pub const REPLAY: &str = "where XNACK may be on, a load may be executed again when a part of it has arrived: `--mcpu ...:xnack-`, or \
+         other registers";
     pub const PSEUDOS: &str = "`copy TO, FROM` with as many dwords on both sides, and none from a VGPR to an SGPR; `undef REGISTER`; `fence mem(...)`; \
          `wait_point MASK`";
 }
@@ -434,6 +436,8 @@ impl Check<'_> {
                 "virtual registers are for passes up to `regalloc`",
                 rule::ALLOCATED,
             );
+        } else if self.target.holds_sources(inst) && inst.overwritten_source().is_some() {
+            self.fault(Part::Inst(block, n), "it overwrites a register that it reads", rule::REPLAY);
         } else if let Some(what) = self.pseudo_problem(inst) {
             self.fault(Part::Inst(block, n), what, rule::PSEUDOS);
         }

@@ -64,12 +64,16 @@ pub enum Producer {
     HalfOfVcc,
     /// A scalar memory instruction, whose return spoils `vccz`.
     Smem,
-    /// Scalar or vector memory instructions of one clause read registers, and may do so again.
-    Clause,
+    /// A memory instruction of a clause reads registers, and may do so again.
+    ClauseReads,
+    /// A memory instruction of a clause returns something.
+    ClauseReturns,
+    /// The same into a register that it reads.
+    ClauseOwn,
 }
 
 impl Producer {
-    const COUNT: usize = Producer::Clause as usize + 1;
+    const COUNT: usize = Producer::ClauseOwn as usize + 1;
 }
 
 /// As what the second.
@@ -121,6 +125,12 @@ pub enum Consumer {
     Vccz,
     /// A memory instruction of the same clause overwrites the register.
     ClauseWrites,
+    /// A memory instruction of the same clause.
+    ClauseMember,
+    /// One that changes memory.
+    ClauseStores,
+    /// One that overwrites a register that it reads.
+    ClauseOwn,
 }
 
 /// What keeps the two apart, other than what is put there.
@@ -140,7 +150,7 @@ pub enum Breaks {
     VccWritten,
     /// The same while no scalar memory instruction is under way.
     VccWrittenInPeace,
-    /// Anything that is not of the clause, and a store.
+    /// Anything that is not of the clause.
     ClauseEnds,
 }
 
@@ -243,6 +253,11 @@ const fn across_branch(rule: Rule) -> Rule {
     }
 }
 
+/// Of two instructions of a clause that may be replayed from its beginning.
+const fn clause(name: &'static str, first: Producer, second: Consumer) -> Rule {
+    Rule { replay: true, ..mended(name, first, second, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1]) }
+}
+
 const RDNA1: [u8; Generation::COUNT] = [0, 0, 0, 0, 1];
 
 use Consumer as C;
@@ -251,7 +266,7 @@ use Producer as P;
 
 /// Every row. The numbers are the columns of GFX6, GFX7, GFX8, GFX9, GFX10.
 #[rustfmt::skip]
-pub static RULES: [Rule; 26] = [
+pub static RULES: [Rule; 29] = [
     timed("VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar, [5, 5, 5, 5, 0]),
     timed("VALU writes SGPR, SMEM reads it", P::ValuWritesScalar, C::SmemReadsScalar, [4, 0, 0, 0, 0]),
     timed("SALU writes SGPR, s_buffer_load reads it", P::SaluWritesScalar, C::BufferSmemReadsScalar, [4, 0, 0, 0, 0]),
@@ -271,7 +286,10 @@ pub static RULES: [Rule; 26] = [
     timed("float atomic, s_denorm_mode", P::FloatAtomic, C::DenormMode, [0, 0, 0, 0, 3]),
     mended("half of VCC is written, vccz is read", P::HalfOfVcc, C::Vccz, Insert::MoveVcc, Breaks::VccWritten, [1, 1, 1, 1, 0]),
     mended("SMEM, vccz is read", P::Smem, C::Vccz, Insert::WaitAndMoveVcc, Breaks::VccWrittenInPeace, [1, 1, 0, 0, 0]),
-    Rule { replay: true, ..mended("clause that may be replayed, its source is overwritten", P::Clause, C::ClauseWrites, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1]) },
+    clause("clause that may be replayed, its source is overwritten", P::ClauseReads, C::ClauseWrites),
+    clause("load that overwrote its source, clause that may be replayed", P::ClauseOwn, C::ClauseMember),
+    clause("clause that may be replayed, load that overwrites its source", P::ClauseReturns, C::ClauseOwn),
+    clause("load in a clause that may be replayed, store", P::ClauseReturns, C::ClauseStores),
     lacking(mended("memory instruction reads SGPR, scalar instruction overwrites it", P::MemoryReadsScalar, C::ScalarWrite, Insert::Depctr(0xffe3), Breaks::MemoryHasRead, RDNA1), F::GFX10_3),
     lacking(mended("SMEM reads SGPR, VALU overwrites it", P::SmemReadsScalar, C::ValuWritesScalar, Insert::MoveNull, Breaks::SmemHasRead, RDNA1), F::GFX10_3),
     lacking(mended("EXEC is read, VALU overwrites it", P::ReadsExec, C::ValuWritesExec, Insert::Depctr(0xfffe), Breaks::ExecHasBeenRead, RDNA1), F::GFX10_3),

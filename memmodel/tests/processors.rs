@@ -94,7 +94,7 @@ fn instruction(rng: &mut Rng, subtarget: &Subtarget, pool: &Pool) -> Option<Mach
     let (op, form) = rng.pick(list);
     let mut inst = random::inst(rng, subtarget, op, form);
     squeeze(&mut inst);
-    let sound = check::Code::new(subtarget.target, false).single(&inst).is_none();
+    let sound = check::Code::new(subtarget.target, subtarget.xnack.may_be_on()).single(&inst).is_none();
     let mut words = Vec::new();
     (sound && isa::encode(subtarget, &inst, &mut words).is_ok()).then_some(inst)
 }

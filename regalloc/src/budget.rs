@@ -392,8 +392,11 @@ impl Budget {
             }
             for op in stream.ops_of(event) {
                 for vreg in stream.regs_of(op).iter().filter_map(|&reg| self.vreg(reg)) {
-                    let def = op.role == Role::Def;
-                    view.operands.push(if def { Operand::reg_def(vreg) } else { Operand::reg_use(vreg) });
+                    view.operands.push(match op.role {
+                        Role::Def => Operand::reg_def(vreg),
+                        _ if op.held => Operand::reg_use_at_end(vreg),
+                        _ => Operand::reg_use(vreg),
+                    });
                 }
             }
             view.row(event.pos, event.pos + 2, false);

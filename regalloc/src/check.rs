@@ -56,6 +56,8 @@ pub enum Problem {
     Inserted,
     /// A tuple is misaligned or leaves the register file.
     Register { reg: Reg, len: u8 },
+    /// What may be executed again overwrites a register that it reads.
+    OverwrittenSource { reg: Reg },
     /// A VGPR with spilled SGPRs is used for something else.
     SharedLanes { reg: Reg },
 }
@@ -113,6 +115,9 @@ impl fmt::Display for CheckError {
             Problem::Different => f.write_str("differs from the original instruction"),
             Problem::Inserted => f.write_str("an allocator does not insert this"),
             Problem::Register { reg, len } => write!(f, "{len} registers cannot begin at {reg:?}"),
+            Problem::OverwrittenSource { reg } => {
+                write!(f, "{reg:?} is overwritten, and may be read again (XNACK)")
+            }
             Problem::SharedLanes { reg } => write!(f, "{reg:?} holds spilled SGPRs and something else"),
         }
     }
@@ -296,6 +301,7 @@ pub fn check(original: &MachFunc, final_: &MachFunc, target: &Subtarget) -> Resu
         entry: vec![[None, None]; final_.blocks.len()],
     };
     checker.find_lanes()?;
+    checker.sources_stay()?;
     checker.solve()
 }
 
@@ -331,6 +337,21 @@ impl Checker<'_> {
                         let problem = Problem::SharedLanes { reg: Reg(code) };
                         return Err(CheckError { block, index, problem });
                     }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What may be executed again still finds what it read.
+    fn sources_stay(&self) -> Result<(), CheckError> {
+        for (block, data) in self.final_.blocks.iter() {
+            for (index, inst) in data.insts.iter().enumerate() {
+                if self.target.holds_sources(inst)
+                    && let Some(range) = inst.overwritten_source()
+                {
+                    let problem = Problem::OverwrittenSource { reg: range.first };
+                    return Err(CheckError { block, index, problem });
                 }
             }
         }

@@ -304,7 +304,7 @@ impl Groups {
     ) {
         let pos = stream.events[event as usize].pos;
         let interval = match op.role {
-            Role::Use => (pos + 1, pos + 2),
+            Role::Use => (pos + 1, pos + if op.held { 3 } else { 2 }),
             Role::Def => (pos + 2, pos + 4),
             Role::DefUse => (pos + 1, pos + 4),
         };

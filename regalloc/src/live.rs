@@ -159,7 +159,8 @@ impl Liveness {
             self.note_pressure(dead, event.pos + 2);
             for op in ops.iter().filter(|op| op.role != Role::Def) {
                 // A register modified in place is still occupied while the results are written.
-                let end = if op.role == Role::DefUse { event.pos + 3 } else { event.pos + 2 };
+                let stays = op.role == Role::DefUse || op.held;
+                let end = event.pos + if stays { 3 } else { 2 };
                 for &reg in stream.regs_of(op) {
                     self.open(flow, reg, end);
                 }
@@ -229,7 +230,7 @@ impl Liveness {
 mod tests {
     use super::*;
     use crate::stream::{SGPR, VGPR};
-    use isa::Target;
+    use isa::{Subtarget, Target};
 
     /// Divergent loops, one in the other, with something that lives through each, across it, and only around it.
     const NEST: &str = "machine @k {
@@ -282,7 +283,7 @@ bb6:
     fn found(far: u32, func: &MachFunc, class: usize) -> (Vec<Vec<Interval>>, u32, Vec<Vec<u32>>) {
         let mut streams = Streams::default();
         streams
-            .build(func, Target::by_name("gfx906").expect("a processor"))
+            .build(func, &Subtarget::by_name("gfx906").expect("a processor"))
             .expect("edges pass what is wanted");
         let mut live = Liveness::default();
         live.flow.far = Some(far);

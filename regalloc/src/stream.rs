@@ -8,7 +8,8 @@ use crate::AllocError;
 use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
 use isa::{
-    ArgRange, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Target, op,
+    ArgRange, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget,
+    Target, op,
 };
 
 /// The two classes, as indices.
@@ -96,6 +97,8 @@ pub(crate) struct Op {
     pub role: Role,
     /// Which operand of the instruction.
     pub slot: u8,
+    /// Read, and still wanted when results are there: no result may take its place.
+    pub held: bool,
 }
 
 /// Two registers that had better be one.
@@ -183,7 +186,7 @@ impl ClassStream {
         let start = self.regs.len() as u32;
         self.regs.extend(regs);
         let len = (self.regs.len() as u32 - start) as u8;
-        self.ops.push(Op { start, len, align, role, slot });
+        self.ops.push(Op { start, len, align, role, slot, held: false });
     }
 
     fn close_event(&mut self, mut event: Event, keep: bool) {
@@ -226,7 +229,7 @@ pub(crate) fn even_vgprs(target: &Target) -> bool {
 
 impl Streams {
     /// Reads a function.
-    pub fn build(&mut self, func: &MachFunc, target: &Target) -> Result<(), AllocError> {
+    pub fn build(&mut self, func: &MachFunc, target: &Subtarget) -> Result<(), AllocError> {
         self.even_vgprs = even_vgprs(target);
         self.class.iter_mut().for_each(ClassStream::clear);
         self.block_pos.clear();
@@ -282,7 +285,7 @@ impl Streams {
         Ok(())
     }
 
-    fn block(&mut self, func: &MachFunc, target: &Target, block: MBlock, start: u32) -> u32 {
+    fn block(&mut self, func: &MachFunc, target: &Subtarget, block: MBlock, start: u32) -> u32 {
         let data = &func.blocks[block];
         let (head, end) = (head_places(data), end_places(data));
         let mut pos = start;
@@ -360,7 +363,7 @@ impl Streams {
         stream.close_event(event, false);
     }
 
-    fn inst(&mut self, (func, target): (&MachFunc, &Target), at: (u32, MBlock, usize), inst: &MachInst) {
+    fn inst(&mut self, (func, target): (&MachFunc, &Subtarget), at: (u32, MBlock, usize), inst: &MachInst) {
         let (pos, block, index) = at;
         let depth = func.blocks[block].depth;
         let row = inst.op.row();
@@ -401,6 +404,11 @@ impl Streams {
         {
             let [dst, addend] = [dst, addend].map(|tuple| func.regs(tuple)[0].index() as u32);
             self.class[VGPR].addends.push((dst, addend));
+        }
+        if target.holds_sources(inst) {
+            for (stream, event) in self.class.iter_mut().zip(&opened) {
+                stream.ops[event.first as usize..].iter_mut().for_each(|op| op.held = op.role == Role::Use);
+            }
         }
         for (class, event) in opened.into_iter().enumerate() {
             let copies = inst.op == op::COPY && operand_class(func, inst.ops[0]) == Some(class);

@@ -83,7 +83,9 @@ fn run(kernel: &Kernel<'_>) -> Result<(), Fault> {
 }
 
 fn run_on(kernel: &Kernel<'_>, mode: Mode, threads: usize, instructions: u64) -> Result<(), Fault> {
-    let options = asm::Options { target: isa::Target::by_name(kernel.cpu), ..asm::Options::default() };
+    let (cpu, replays) = kernel.cpu.split_once(":xnack").unwrap_or((kernel.cpu, ""));
+    let xnack = (!replays.is_empty()).then_some(replays == "+");
+    let options = asm::Options { target: isa::Target::by_name(cpu), xnack, ..asm::Options::default() };
     let text = source(kernel);
     let bytes = asm::assemble(&text, &options).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     let object = CodeObject::load(&bytes).expect("it loads");
@@ -207,6 +209,49 @@ s_waitcnt vmcnt(0)",
     let found = verdict(&kernel(&bad));
     assert!(matches!(found, Ok((FaultClass::Hazard, _))), "{found:?}");
     assert_eq!(run(&kernel(&good)), Ok(()));
+}
+
+/// The first load brings an address that is no multiple of the second one's size.
+#[test]
+fn a_load_that_may_be_replayed_overwrites_its_address() {
+    let body = "
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        s_waitcnt lgkmcnt(0)
+        s_add_u32 s4, s4, 4
+        s_addc_u32 s5, s5, 0
+        s_load_dwordx2 s[REG], s[4:5], 0x0
+        s_waitcnt lgkmcnt(0)";
+    let [bad, good] = ["4:5", "6:7"].map(|pair| body.replace("REG", pair));
+    let replaying = |body| Kernel { cpu: "gfx902:xnack+", ..kernel(body) };
+    pair(replaying(&bad), replaying(&good), FaultClass::Hazard, "xnack-own-address");
+    // Aligned, and without XNACK: no part of it comes alone.
+    assert!(run(&replaying(&bad.replace("s_add_u32 s4, s4, 4", "s_add_u32 s4, s4, 8"))).is_ok());
+    assert!(run(&Kernel { cpu: "gfx902:xnack-", ..kernel(&bad) }).is_ok());
+}
+
+/// A load is executed again with its clause, of which another load has overwritten the address, or a store the place.
+#[test]
+fn a_clause_that_may_be_replayed() {
+    let body = "
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        v_mov_b32 v1, 0
+        v_mov_b32 v2, 0
+        v_mov_b32 v5, 1
+        s_waitcnt lgkmcnt(0)
+        global_load_dword v3, v1, s[4:5]
+        BETWEEN
+        SECOND
+        s_waitcnt vmcnt(0)";
+    for (second, rule) in [
+        ("global_load_dword v1, v2, s[4:5] offset:4", "xnack-clause"),
+        ("global_store_dword v2, v5, s[4:5]", "xnack-clause-store"),
+    ] {
+        let [bad, good] =
+            ["", "s_nop 0"].map(|between| body.replace("BETWEEN", between).replace("SECOND", second));
+        let replaying = |body| Kernel { cpu: "gfx902:xnack+", ..kernel(body) };
+        pair(replaying(&bad), replaying(&good), FaultClass::Hazard, rule);
+        assert!(run(&Kernel { cpu: "gfx902:xnack-", ..kernel(&bad) }).is_ok());
+    }
 }
 
 #[test]

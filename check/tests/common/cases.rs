@@ -243,6 +243,32 @@ pub static EVENTS: &[Event] = &[
         on: RDNA1, id: "lds-branch-vmem-war", mend: "s_waitcnt_vscnt null, 0x0", inserted: "S_WAITCNT_VSCNT" },
 ];
 
+/// Memory instructions of which clauses are made that XNACK may replay: a letter for each, assembly, MIR. Each letter of a word
+/// is an instruction, so that clauses are words.
+pub type Letters = &'static [(char, &'static str, &'static str)];
+
+/// Scalar memory. `a` and `d` read what `b` and `o` write; `o` overwrites its own address.
+#[rustfmt::skip]
+pub static SCALAR_CLAUSES: Letters = &[
+    ('a', "s_load_dword s4, s[0:1], 0x0", "$sgpr4 = S_LOAD_DWORD_IMM $sgpr0_sgpr1, 0, 0"),
+    ('b', "s_load_dword s0, s[2:3], 0x0", "$sgpr0 = S_LOAD_DWORD_IMM $sgpr2_sgpr3, 0, 0"),
+    ('d', "s_load_dword s5, s[0:1], 0x0", "$sgpr5 = S_LOAD_DWORD_IMM $sgpr0_sgpr1, 0, 0"),
+    ('o', "s_load_dword s0, s[0:1], 0x0", "$sgpr0 = S_LOAD_DWORD_IMM $sgpr0_sgpr1, 0, 0"),
+    ('i', "s_dcache_inv", "S_DCACHE_INV"),
+];
+
+/// Vector memory. `b` and `o` write what most read, `o` its own address; `w` overwrites the data of `s` and of the atomics.
+#[rustfmt::skip]
+pub static VECTOR_CLAUSES: Letters = &[
+    ('a', "flat_load_dword v8, v[4:5]", "$vgpr8 = FLAT_LOAD_DWORD $vgpr4_vgpr5, 0, 0, implicit $exec, implicit $flat_scr"),
+    ('b', "flat_load_dword v4, v[2:3]", "$vgpr4 = FLAT_LOAD_DWORD $vgpr2_vgpr3, 0, 0, implicit $exec, implicit $flat_scr"),
+    ('o', "flat_load_dword v4, v[4:5]", "$vgpr4 = FLAT_LOAD_DWORD $vgpr4_vgpr5, 0, 0, implicit $exec, implicit $flat_scr"),
+    ('w', "flat_load_dword v6, v[2:3]", "$vgpr6 = FLAT_LOAD_DWORD $vgpr2_vgpr3, 0, 0, implicit $exec, implicit $flat_scr"),
+    ('s', "flat_store_dword v[2:3], v6", "FLAT_STORE_DWORD $vgpr2_vgpr3, $vgpr6, 0, 0, implicit $exec, implicit $flat_scr"),
+    ('r', "flat_atomic_add v10, v[4:5], v6 glc", "$vgpr10 = FLAT_ATOMIC_ADD_RTN $vgpr4_vgpr5, $vgpr6, 0, 1, implicit $exec, implicit $flat_scr"),
+    ('n', "flat_atomic_add v[4:5], v6", "FLAT_ATOMIC_ADD $vgpr4_vgpr5, $vgpr6, 0, 0, implicit $exec, implicit $flat_scr"),
+];
+
 /// Whether a processor is one of those with such a beginning.
 pub fn is_on(processor: &str, on: &str) -> bool {
     on.split_whitespace().any(|beginning| processor.starts_with(beginning))

@@ -4,7 +4,7 @@ use super::{Breaks, Consumer, Insert, Producer, Rules};
 use crate::effects;
 use isa::table::{Family, Flags, Implicit, Kind};
 use isa::target::Generation;
-use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Target, op};
+use isa::{Counter, Form, MachInst, ModFlags, Opcode, Operand, Reg, RegRange, Row, Target, op};
 
 /// A pretended register behind all real ones.
 const fn pretended(number: u16) -> RegRange {
@@ -174,11 +174,9 @@ pub(crate) fn marked(
             }
         }
         Producer::Smem if row.family == Family::Smem => f(ANYTHING),
-        Producer::Clause
-            if rules.clause(inst) != 0 && !row.flags.intersects(Flags::STORE.union(Flags::ATOMIC)) =>
-        {
-            reads(&mut f, |_| true);
-        }
+        Producer::ClauseReads if rules.clause(inst) != 0 => reads(&mut f, |_| true),
+        Producer::ClauseReturns if rules.clause(inst) != 0 && returns(target, inst) => f(ANYTHING),
+        Producer::ClauseOwn if rules.clause(inst) != 0 && overwrites_own(target, inst) => f(ANYTHING),
         _ => {}
     }
 }
@@ -224,10 +222,7 @@ pub(crate) fn breaks(
             effects::all(target, inst, |access| halves |= written_halves(access));
             halves == 3 && !(breaks == Breaks::VccWrittenInPeace && scalar_pending)
         }
-        Breaks::ClauseEnds => {
-            let own = rules.clause(inst);
-            own & clause == 0 || row.flags.intersects(Flags::STORE.union(Flags::ATOMIC))
-        }
+        Breaks::ClauseEnds => rules.clause(inst) & clause == 0,
     }
 }
 
@@ -332,9 +327,37 @@ pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: imp
         Consumer::Lds if memory_side(inst) == Some(Producer::Lds) => f(ANYTHING),
         Consumer::Vmem if memory_side(inst) == Some(Producer::Vmem) => f(ANYTHING),
         Consumer::Vccz if reads_vccz(inst) => f(ANYTHING),
-        Consumer::ClauseWrites if row.family == Family::Smem || row.is_vmem() => writes(&mut f, |_| true),
+        Consumer::ClauseWrites if is_memory(row) => writes(&mut f, |_| true),
+        Consumer::ClauseMember if is_memory(row) => f(ANYTHING),
+        Consumer::ClauseStores if is_memory(row) && row.flags.intersects(CHANGES_MEMORY) => f(ANYTHING),
+        Consumer::ClauseOwn if is_memory(row) && overwrites_own(target, inst) => f(ANYTHING),
         _ => {}
     }
+}
+
+const CHANGES_MEMORY: Flags = Flags::STORE.union(Flags::ATOMIC);
+
+/// What clauses are made of.
+fn is_memory(row: &Row) -> bool {
+    row.family == Family::Smem || row.is_vmem()
+}
+
+/// Whether a memory instruction writes a register.
+fn returns(target: &Target, inst: &MachInst) -> bool {
+    let mut any = false;
+    effects::all(target, inst, |access| any |= access.write);
+    any
+}
+
+/// Whether a memory instruction writes a register that it reads.
+fn overwrites_own(target: &Target, inst: &MachInst) -> bool {
+    let mut own = false;
+    effects::all(target, inst, |written| {
+        if written.write {
+            effects::all(target, inst, |read| own |= read.read && read.range.overlaps(written.range));
+        }
+    });
+    own
 }
 
 const VCC: RegRange = RegRange { first: Reg::VCC, len: 2 };

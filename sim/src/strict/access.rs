@@ -116,6 +116,18 @@ impl Watcher<'_> {
         self.report(finding);
     }
 
+    /// A part of the load may be there, and its address gone, when the rest finds no page.
+    #[cold]
+    fn replayed_address(&mut self, address: u64) {
+        let message = format!(
+            "a load of {address:#x}, no multiple of its size, overwrites its own address, though XNACK may replay a part of it"
+        );
+        let mut finding = self.finding(FaultClass::Hazard, "xnack-own-address", message);
+        finding.label = "overwrites its address".into();
+        finding.fix = Some("load to other registers".into());
+        self.report(finding);
+    }
+
     fn check_flat_scratch(&mut self) {
         let wave = &self.group.waves[self.group.now.wave];
         let missing = match self.shared.target.generation {
@@ -250,6 +262,9 @@ impl Watcher<'_> {
         }
         if let Some(first) = now.first_read {
             self.group.waves[now.wave].spin.note(now.place, first);
+            if touch.own_address != 0 && !first.is_multiple_of(touch.own_address.into()) {
+                self.replayed_address(first);
+            }
         }
         self.order_reads(cx.memory);
     }

@@ -18,9 +18,9 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(target: &'static Target, ranges: &[Code]) -> Program {
+    pub(super) fn new(target: &'static Target, replays: bool, ranges: &[Code]) -> Program {
         let decoder = Decoder::new(target);
-        let mut code = check::Code::new(target, false);
+        let mut code = check::Code::new(target, replays);
         let nothing = MachInst::new(op::S_NOP, &[Operand::Imm(0)]);
         let mut first = Vec::new();
         for range in ranges {

@@ -60,6 +60,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The shape of a strict dispatch.
 pub(crate) struct Shape {
     pub(crate) target: &'static Target,
+    /// Whether XNACK may have memory instructions replayed.
+    pub(crate) replays: bool,
     pub(crate) groups: u64,
     pub(crate) waves_per_group: u32,
     /// `WGP_MODE` of the descriptor.
@@ -77,7 +79,7 @@ impl Shared {
             target: shape.target,
             caches: Caches { split_group: gfx10 && shape.split_group, middle: gfx10 },
             cells: Cells::new(memory),
-            program: Program::new(shape.target, code),
+            program: Program::new(shape.target, shape.replays, code),
             decoder: Decoder::new(shape.target),
             words: code.iter().map(|code| code.words.clone()).collect(),
             touches: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),

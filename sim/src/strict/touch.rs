@@ -137,6 +137,8 @@ pub(super) struct Touch {
     pub(super) is_flat: bool,
     /// What is wrong with it wherever it stands.
     pub(super) single: Option<&'static check::EventRule>,
+    /// Bytes of a scalar load that overwrites its own address and may be replayed in part; else 0.
+    pub(super) own_address: u8,
     /// Writes FLAT_SCRATCH where it is no SGPR.
     pub(super) sets_flat_scratch: bool,
     /// What a wait leaves in flight.
@@ -169,6 +171,7 @@ impl Touch {
             returns: false,
             is_flat: false,
             single: None,
+            own_address: 0,
             sets_flat_scratch: false,
             left: Left::default(),
         }
@@ -380,7 +383,20 @@ fn part(name: &str) -> Part {
 /// The touch of the instruction that begins with these words.
 pub(super) fn touch(decoder: Option<&Decoder>, words: &[u32], code: &check::Code) -> Touch {
     match decoder.map(|decoder| decoder.decode(words)) {
-        Some(Ok((inst, _))) => Touch { single: code.single(&inst), ..Touch::of(code.target(), &inst) },
+        Some(Ok((inst, _))) => {
+            let own_address = if code.replays() { own_address(&inst) } else { 0 };
+            Touch { single: code.single(&inst), own_address, ..Touch::of(code.target(), &inst) }
+        }
         _ => Touch::nothing(),
+    }
+}
+
+/// See [`Touch::own_address`].
+fn own_address(inst: &MachInst) -> u8 {
+    match inst.ops[0] {
+        Operand::Reg(result) if inst.is_replayed_in_parts() && inst.overwritten_source().is_some() => {
+            4 * result.len
+        }
+        _ => 0,
     }
 }

@@ -235,12 +235,6 @@ impl<'a> Subject<'a> {
             let program = &part.program;
             let Some(site) = program.at(mutation.address) else { continue };
             reachable = true;
-            let memory = |site: u32| {
-                let kinds = program.insts.get(site as usize).map(|_| program.code.effects(site).kinds);
-                kinds.is_some_and(|kinds| kinds.intersects(Kinds::SMEM | Kinds::VMEM | Kinds::FLAT))
-            };
-            // LLVM's check of clauses under XNACK acts one instruction late.
-            let clause = site > 0 && memory(site - 1) && memory(site + 1);
             // The two rules of GFX10 about wait states need one of these; elsewhere an `s_nop` aligns a loop's head or
             // keeps a branch from going over 63 dwords.
             let counted =
@@ -256,7 +250,7 @@ impl<'a> Subject<'a> {
                     && common.is_some_and(|common| !common.is_empty())
             });
             let longer = mutation.kind == "s_nop one less" && self.checked_without(mutation.address);
-            if clause || placement || spilled || longer {
+            if placement || spilled || longer {
                 return Fate::Placement;
             }
         }
