@@ -58,8 +58,10 @@ pub struct KernelArg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resources {
-    /// Vector registers.
+    /// Vector registers, with accumulation registers where those are of the same file.
     pub vgprs: u32,
+    /// Accumulation registers.
+    pub agprs: u32,
     /// Scalar registers, VCC included.
     pub sgprs: u32,
     /// Bytes of statically allotted LDS.
@@ -436,10 +438,12 @@ fn kernel_info(kernel: &Signature, params: &[ir::KernelParam]) -> KernelInfo {
 fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> Resources {
     let insts = || func.blocks.values().flat_map(|block| &block.insts);
     let words: usize = insts().map(|inst| isa::size_in_words(target, inst)).sum();
-    let sgprs = emit::descriptor::registers(target, func).total_sgprs(target);
+    let registers = emit::descriptor::registers(target, func);
+    let (vgprs, sgprs) = (registers.vgprs, registers.total_sgprs(target));
     let group = info.max_flat_workgroup_size();
     Resources {
-        vgprs: func.vgprs,
+        vgprs,
+        agprs: func.agprs,
         sgprs,
         lds: func.lds_size,
         scratch: func.scratch_size,
@@ -447,6 +451,6 @@ fn resources(target: &Subtarget, info: &ir::KernelInfo, func: &MachFunc) -> Reso
         spilled_sgprs: func.spilled.sgprs,
         code_bytes: words as u32 * 4,
         instructions: insts().count() as u32,
-        occupancy: Occupancy::new(target, &Usage { vgprs: func.vgprs, sgprs, lds: func.lds_size, group }),
+        occupancy: Occupancy::new(target, &Usage { vgprs, sgprs, lds: func.lds_size, group }),
     }
 }

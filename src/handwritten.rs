@@ -152,7 +152,8 @@ fn sizes(func: &MachFunc, target: &Subtarget) -> Vec<String> {
             func.scratch_size,
             target.addressing.scratch_per_wave / target.wave_size,
         ),
-        ("VGPRs", func.vgprs, target.addressable_vgprs),
+        ("VGPRs", func.vgprs, target.allocatable_vgprs()),
+        ("accumulation VGPRs", func.agprs, target.agprs_within(u32::MAX)),
         ("SGPRs", func.sgprs, target.addressable_sgprs),
         ("dimensions of work-item ids beyond x", func.abi.workitem_ids.into(), 2),
     ];

@@ -5,23 +5,38 @@ mod common;
 use fuzz::generate::Size;
 use fuzz::program::{PARAMS, Shape};
 use fuzz::{Config, run};
-use kernc::{Compiler, OptLevel, Options, Target};
+use kernc::sim::Mode;
+use kernc::{Compiler, OptLevel, Options, Resources, Target};
 use std::fmt::Write;
 
+const STRICT: Mode = Mode::Strict { keep_going: false };
 const LEVELS: [OptLevel; 4] = [OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3];
 
 /// Compiles an example with attributes added, checks its results, and returns spilled VGPRs and SGPRs.
 fn squeezed(kernel: &str, attributes: &str, opt_level: OptLevel) -> (u32, u32) {
+    let resources = squeezed_on("gfx906", kernel, attributes, opt_level);
+    (resources.spilled_vgprs, resources.spilled_sgprs)
+}
+
+/// The same on another processor.
+fn squeezed_on(processor: &str, kernel: &str, attributes: &str, opt_level: OptLevel) -> Resources {
     let source = common::source(kernel).replacen("\nkernel ", &format!("\n{attributes}\nkernel "), 1);
     let options = Options { opt_level, verify: true, ..Options::default() };
-    let object = Compiler::new(Target::by_name("gfx906").unwrap())
+    let object = Compiler::new(Target::by_name(processor).unwrap())
         .compile(&source, &options)
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     if let Err(error) = testkit::check_kernel(object.bytes(), kernel) {
         panic!("{kernel} {attributes} {opt_level:?}: {error}");
     }
-    let resources = &object.kernels()[0].resources;
-    (resources.spilled_vgprs, resources.spilled_sgprs)
+    object.kernels()[0].resources
+}
+
+/// What is spilled on gfx908 goes to its accumulation registers, of which there are as many as VGPRs, before it goes to memory.
+#[test]
+fn accumulation_registers_of_gfx908() {
+    let resources = LEVELS.map(|level| squeezed_on("gfx908", "sha256", "#[num_vgpr(24)]", level))[2];
+    assert!((1..=24).contains(&resources.agprs), "{resources:?}");
+    assert_eq!((resources.spilled_vgprs, resources.scratch), (resources.agprs, 0));
 }
 
 #[test]
@@ -58,16 +73,19 @@ fn more_values_than_registers() {
         let _ = writeln!(source, "a = a * 31 + v{n};");
     }
     source.push_str("out[g] = a;\n}\n");
-    let config = Config {
-        target: Target::by_name("gfx906").unwrap().into(),
-        levels: LEVELS.to_vec(),
-        verify: true,
-        shrink: false,
-        size: Size::Small,
-        mode: kernc::sim::Mode::Fast,
-    };
-    let shape = Shape { grid: [100, 1, 1], group: [64, 1, 1] };
-    run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{what}"));
+    // Accumulation registers take what is too much, all of it.
+    for (processor, mode) in [("gfx906", Mode::Fast), ("gfx908", STRICT), ("gfx90a", STRICT)] {
+        let target = Target::by_name(processor).unwrap();
+        let levels = LEVELS.to_vec();
+        let config =
+            Config { target: target.into(), levels, verify: true, shrink: false, size: Size::Small, mode };
+        let shape = Shape { grid: [100, 1, 1], group: [64, 1, 1] };
+        run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{processor}: {what}"));
+        let object = Compiler::new(target).compile(&source, &Options::default()).unwrap();
+        let resources = object.kernels()[0].resources;
+        assert_eq!(resources.agprs > 0, processor != "gfx906", "{processor}: {resources:?}");
+        assert_eq!(resources.scratch > 0, processor == "gfx906", "{processor}: {resources:?}");
+    }
 }
 
 /// As many values as scratch offsets reach, and far beyond: strict mode sees each slot written before it is read.
@@ -83,17 +101,21 @@ fn more_values_than_an_offset_reaches() {
         let _ = writeln!(source, "a = (a << 1 | a >> 31) + (v{n} ^ v{});", (n * 7 + 1) % count);
     }
     source.push_str("out[g] = a;\n}\n");
-    let levels = vec![OptLevel::O0, OptLevel::O2];
-    let config = Config {
-        target: Target::by_name("gfx906").unwrap().into(),
-        levels,
-        verify: true,
-        shrink: false,
-        size: Size::Small,
-        mode: kernc::sim::Mode::Strict { keep_going: false },
-    };
-    let shape = Shape { grid: [64, 1, 1], group: [64, 1, 1] };
-    run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{what}"));
+    // Behind 256 of them in accumulation registers, where there are such.
+    for processor in ["gfx906", "gfx908", "gfx90a"] {
+        let target = Target::by_name(processor).unwrap();
+        let levels = vec![OptLevel::O0, OptLevel::O2];
+        let config = Config {
+            target: target.into(),
+            levels,
+            verify: true,
+            shrink: false,
+            size: Size::Small,
+            mode: STRICT,
+        };
+        let shape = Shape { grid: [64, 1, 1], group: [64, 1, 1] };
+        run(&source, &["test0"], &shape, &config).unwrap_or_else(|what| panic!("{processor}: {what}"));
+    }
     let options = Options::default();
     let object = Compiler::new(Target::by_name("gfx906").unwrap()).compile(&source, &options).unwrap();
     assert!(object.kernels()[0].resources.spilled_vgprs > 1024);

@@ -20,7 +20,7 @@ pub fn symbol(kernel: &str) -> String {
 /// Registers that a kernel occupies. Our code never touches XNACK_MASK; where accesses are replayed, the hardware does.
 pub fn registers(target: &Subtarget, func: &MachFunc) -> Registers {
     Registers {
-        vgprs: func.vgprs,
+        vgprs: target.vgprs_with(func.vgprs, func.agprs),
         sgprs: func.sgprs,
         vcc: func.uses_vcc,
         // On GFX6, which has none, assemblers reserve it all the same, and a source cannot say that it is not needed.
@@ -79,7 +79,7 @@ pub fn bytes(program: &Program, kernel: &Kernel) -> Result<[u8; SIZE], EmitError
     for (number, field) in EXCEPTIONS.iter().enumerate() {
         field.set(&mut out, u64::from(kernel.state.exceptions >> number & 1));
     }
-    // No accumulation register is used: they begin behind the others.
+    // Accumulation registers begin behind the others.
     let accumulation = (func.vgprs.max(1).div_ceil(4) - 1).into();
     for (field, value) in [(fields::ACCUM_OFFSET, accumulation), (fields::TG_SPLIT, target.tgsplit.into())] {
         if field.on.has(target) {

@@ -3,7 +3,7 @@
 
 use crate::language::Hidden;
 use crate::{Arg, Kernel, Program, ValueKind, descriptor};
-use isa::CodeObjectVersion;
+use isa::{CodeObjectVersion, Feature};
 use objwriter::{Value, message_pack, metadata_v2, note};
 use smallvec::SmallVec;
 
@@ -85,9 +85,13 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     let (func, version) = (kernel.func, program.target.code_object);
     let (target, hidden) = (program.target_of(kernel), program.hidden(kernel));
     let (language, language_version) = program.language.metadata();
-    let sgprs = descriptor::registers(&target, func).total_sgprs(&target);
+    let registers = descriptor::registers(&target, func);
+    let sgprs = registers.total_sgprs(&target);
     let mut entries = Entries::new();
     let mut push = |key, item| entries.push((key, item));
+    if target.has(Feature::MAI) && !program.is_v2() {
+        push(".agpr_count", Item::Number(func.agprs));
+    }
     push(".args", Item::Args(Args { own: kernel.args, hidden, has_align: program.is_v2() }));
     push(".group_segment_fixed_size", Item::Number(func.lds_size));
     if program.is_v2() {
@@ -115,7 +119,7 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
     if let Some(hint) = kernel.vec_type_hint {
         push(".vec_type_hint", Item::Text(hint));
     }
-    push(".vgpr_count", Item::Number(func.vgprs));
+    push(".vgpr_count", Item::Number(registers.vgprs));
     push(".vgpr_spill_count", Item::Number(func.spilled.vgprs));
     push(".wavefront_size", Item::Number(target.wave_size));
     if let Some(size) = &kernel.workgroup_size_hint {

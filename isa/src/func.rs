@@ -267,6 +267,8 @@ pub struct MachFunc {
     pub spilled: SpillCount,
     /// Filled by the allocator: one more than the highest VGPR in use.
     pub vgprs: u32,
+    /// Filled by the allocator: one more than the highest accumulation VGPR in use.
+    pub agprs: u32,
     /// Filled by the allocator: one more than the highest numbered SGPR in use (without VCC and its kin).
     pub sgprs: u32,
     /// Whether VCC is used by an instruction, explicitly or not. Filled by the allocator.
@@ -313,7 +315,7 @@ impl SpareLists {
 pub struct SpillCount {
     /// SGPRs, to VGPR lanes.
     pub sgprs: u32,
-    /// VGPRs, to scratch.
+    /// VGPRs, to accumulation VGPRs and scratch.
     pub vgprs: u32,
 }
 

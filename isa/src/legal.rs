@@ -199,8 +199,9 @@ fn operand_problem(
         Kind::Imm => !matches!(operand, Operand::Imm(_)),
         Kind::Vaddr => class != Some(RegClass::Vgpr) && !is_absent,
         Kind::Saddr => class != Some(RegClass::Sgpr) && !is_absent,
-        // Nothing that is compiled uses accumulation registers or graphics instructions.
-        Kind::Agpr | Kind::Avgpr | Kind::Acc => true,
+        // Accumulation registers hold what is spilled; nothing that is compiled uses matrix or graphics instructions.
+        Kind::Agpr => !matches!(operand, Operand::Reg(range) if range.first.is_agpr()),
+        Kind::Avgpr | Kind::Acc => true,
         Kind::ExportTarget | Kind::Channel | Kind::Attribute | Kind::Parameter => true,
         Kind::Texels | Kind::ImageAddress(_) => true,
     };

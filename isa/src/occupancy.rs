@@ -79,6 +79,25 @@ impl Occupancy {
 }
 
 impl Target {
+    /// VGPRs that a wave takes with these and so many accumulation VGPRs: the larger number where those are a file of their own,
+    /// the sum where they lie behind the others (gfx90a; from a multiple of four on).
+    pub fn vgprs_with(&self, vgprs: u32, agprs: u32) -> u32 {
+        match agprs {
+            0 => vgprs,
+            _ if self.has(Feature::GFX90A) => vgprs.max(1).next_multiple_of(4) + agprs,
+            _ => vgprs.max(agprs),
+        }
+    }
+
+    /// Accumulation VGPRs that a wave of so many VGPRs in all, of which the first 256 are ordinary ones, has for nothing.
+    pub fn agprs_within(&self, vgprs: u32) -> u32 {
+        match self.has(Feature::MAI) {
+            true if self.has(Feature::GFX90A) => vgprs.min(self.addressable_vgprs).saturating_sub(256),
+            true => vgprs.min(256),
+            false => 0,
+        }
+    }
+
     /// Waves that a SIMD has VGPRs for.
     pub fn waves_by_vgprs(&self, vgprs: u32) -> u32 {
         let allotted = vgprs.clamp(1, u32::MAX / 2).next_multiple_of(self.vgpr_granule);

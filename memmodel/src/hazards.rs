@@ -65,7 +65,7 @@ pub(crate) struct Scratch {
 /// What of the rules matters to a function.
 struct View<'a> {
     model: &'a Model,
-    /// There are DPP instructions, for which the results of VALU count.
+    /// There are DPP instructions or moves to accumulation VGPRs, for which the results of VALU count.
     vgprs: bool,
     /// By rule that an instruction mends: whether it has work here.
     active: u32,
@@ -75,7 +75,7 @@ impl<'a> View<'a> {
     fn of(func: &MachFunc, model: &'a Model) -> View<'a> {
         let (mut vgprs, mut vccz) = (false, false);
         for inst in func.blocks.values().flat_map(|block| &block.insts) {
-            vgprs |= inst.form == Form::Dpp;
+            vgprs |= inst.form == Form::Dpp || inst.op == op::V_ACCVGPR_WRITE_B32;
             vccz |= rules::reads_vccz(inst);
         }
         let mut active = 0;

@@ -12,8 +12,8 @@
 //!
 //! # Absent on purpose
 //! * "mixed use of VCC: alias and SGPR number": `vcc` has one name here, so there is no alias to mix with;
-//! * matrix instructions, accumulation registers and dot products of gfx908 and gfx90a: nothing here emits them. Who
-//!   does brings their rows;
+//! * matrix instructions and dot products of gfx908 and gfx90a: nothing here emits them. Who does brings their rows; moves from
+//!   and to accumulation registers have theirs, where LLVM's last is for VGPRs that VALU has written just before, and ours for any;
 //! * what is wrong wherever it stands (a branch over 63 dwords on gfx101x): nothing between two instructions mends it.
 
 mod detect;
@@ -40,6 +40,12 @@ pub enum Producer {
     SaluWritesM0,
     /// A vector memory instruction stores more than 64 bits, still to be fetched from its VGPRs.
     WideStore,
+    /// `v_accvgpr_write` writes an accumulation VGPR.
+    WritesAgpr,
+    /// `v_accvgpr_read` writes a VGPR.
+    ReadsAgpr,
+    /// `v_accvgpr_write` or `v_accvgpr_read`.
+    MovesAgpr,
     /// `s_setreg` writes a hardware register.
     SetReg,
     /// `s_setvskip`.
@@ -97,6 +103,14 @@ pub enum Consumer {
     ReadsM0,
     /// A VALU instruction overwrites it.
     ValuWrites,
+    /// `v_accvgpr_write` reads a VGPR, and EXEC.
+    WritesAgpr,
+    /// `v_accvgpr_read` reads an accumulation VGPR.
+    ReadsAgpr,
+    /// A memory or LDS instruction reads a VGPR.
+    MemoryReadsVgpr,
+    /// One that reads any.
+    MemoryReadsAnyVgpr,
     /// `s_getreg` of the same hardware register.
     GetReg,
     /// `s_setreg` of the same hardware register.
@@ -253,6 +267,12 @@ const fn across_branch(rule: Rule) -> Rule {
     }
 }
 
+/// Of moves between VGPRs and accumulation VGPRs where those are a file of their own.
+const fn gfx908(name: &'static str, first: Producer, second: Consumer, states: u8) -> Rule {
+    let rule = timed(name, first, second, [0, 0, 0, states, 0]);
+    Rule { requires: Feature::MAI, lacks: Feature::GFX90A, ..rule }
+}
+
 /// Of two instructions of a clause that may be replayed from its beginning.
 const fn clause(name: &'static str, first: Producer, second: Consumer) -> Rule {
     Rule { replay: true, ..mended(name, first, second, Insert::Nop, Breaks::ClauseEnds, [0, 0, 1, 1, 1]) }
@@ -266,7 +286,7 @@ use Producer as P;
 
 /// Every row. The numbers are the columns of GFX6, GFX7, GFX8, GFX9, GFX10.
 #[rustfmt::skip]
-pub static RULES: [Rule; 29] = [
+pub static RULES: [Rule; 34] = [
     timed("VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar, [5, 5, 5, 5, 0]),
     timed("VALU writes SGPR, SMEM reads it", P::ValuWritesScalar, C::SmemReadsScalar, [4, 0, 0, 0, 0]),
     timed("SALU writes SGPR, s_buffer_load reads it", P::SaluWritesScalar, C::BufferSmemReadsScalar, [4, 0, 0, 0, 0]),
@@ -277,6 +297,11 @@ pub static RULES: [Rule; 29] = [
     timed("VALU writes VGPR, DPP reads it", P::ValuWritesVgpr, C::Dpp, [0, 0, 2, 2, 0]),
     timed("SALU writes M0, user of M0", P::SaluWritesM0, C::ReadsM0, [1, 1, 1, 1, 0]),
     timed("wide store, VALU overwrites its data", P::WideStore, C::ValuWrites, [0, 1, 1, 1, 0]),
+    gfx908("VALU writes VGPR, v_accvgpr_write reads it", P::ValuWritesVgpr, C::WritesAgpr, 2),
+    gfx908("VALU writes EXEC, v_accvgpr_write", P::ValuWritesScalar, C::WritesAgpr, 4),
+    gfx908("v_accvgpr_write, v_accvgpr_read of the same register", P::WritesAgpr, C::ReadsAgpr, 3),
+    gfx908("v_accvgpr_read writes VGPR, memory instruction reads it", P::ReadsAgpr, C::MemoryReadsVgpr, 2),
+    gfx908("move from or to an accumulation VGPR, memory instruction reads VGPRs", P::MovesAgpr, C::MemoryReadsAnyVgpr, 1),
     timed("s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, [2, 2, 2, 2, 0]),
     timed("s_setreg, same register again", P::SetReg, C::SetRegAgain, [1, 1, 2, 2, 0]),
     timed("s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, [2, 2, 2, 2, 0]),

@@ -38,8 +38,18 @@ fn subtargets() -> Vec<Subtarget> {
 /// What waits and hazards are about, so often that such instructions meet.
 fn is_interesting(op: Opcode) -> bool {
     let row = op.row();
-    let names =
-        ["v_cmp", "v_readl", "v_readf", "v_writel", "v_permlane", "v_div", "s_setreg", "s_getreg", "s_setv"];
+    let names = [
+        "v_accvgpr",
+        "v_cmp",
+        "v_readl",
+        "v_readf",
+        "v_writel",
+        "v_permlane",
+        "v_div",
+        "s_setreg",
+        "s_getreg",
+        "s_setv",
+    ];
     row.is_vmem()
         || matches!(row.family, Family::Ds | Family::Smem | Family::Exp)
         || matches!(op, op::S_MOV_B32 | op::S_SENDMSG | op::S_DENORM_MODE | op::V_MOV_B32)
@@ -51,7 +61,7 @@ fn is_left_out(op: Opcode) -> bool {
     let row = op.row();
     row.flags.intersects(Flags::BRANCH | Flags::NO_FALLTHROUGH)
         || row.family == Family::Pseudo
-        || ["v_mfma", "v_accvgpr", "v_dot", "s_inst_prefetch"].iter().any(|name| row.name.starts_with(name))
+        || ["v_mfma", "v_dot", "s_inst_prefetch"].iter().any(|name| row.name.starts_with(name))
 }
 
 /// Few registers, so that they meet.

@@ -102,7 +102,6 @@ impl Context {
         stats: &mut Stats,
     ) -> Result<(), AllocError> {
         self.changed = false;
-        self.spiller.clear();
         let scan = scan || func.tuples.len() > MOST_ASKED;
         let mut tries = self.restart(func, if scan { Engine::Scan } else { Engine::Remake });
         let mut settled = self.settle(func, target, budget, &mut tries, stats);

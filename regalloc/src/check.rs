@@ -657,6 +657,15 @@ impl Checker<'_> {
                 state.set(b, in_a);
                 Ok(())
             }
+            op::V_ACCVGPR_WRITE_B32 | op::V_ACCVGPR_READ_B32 => {
+                let (dst, src) = (range(0)?.first, range(1)?.first);
+                let agpr = if dst.is_agpr() { dst } else { src };
+                if u32::from(agpr.number()) >= self.final_.agprs {
+                    return Err(Problem::Register { reg: agpr, len: 1 });
+                }
+                state.set(Place::Reg(dst.0), state.get(Place::Reg(src.0)));
+                Ok(())
+            }
             op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2 => {
                 let values = state.get(Place::Reg(range(1)?.first.0));
                 state.set(Place::Reg(range(0)?.first.0), Values::new());

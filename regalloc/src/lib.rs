@@ -167,6 +167,9 @@ pub fn run(
         options.budget_vgprs.unwrap_or(u32::MAX).min(target.allocatable_vgprs()),
     ];
     let original = options.check.then(|| func.clone());
+    // What costs no wave holds what is spilled before scratch memory does.
+    let agprs = target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX));
+    ctx.spiller.clear(agprs);
     constrain::run(func, target, &mut ctx.body);
     ctx.allocate(func, target, budget, options.scan, &mut stats)?;
     let limit = target.addressing.scratch_per_wave / target.wave_size;
@@ -182,6 +185,7 @@ pub fn run(
     };
     func.sgprs = ctx.packers[SGPR].peak.max(named(SGPR)).max(entry_sgprs(func));
     func.vgprs = ctx.packers[VGPR].peak.max(named(VGPR));
+    func.agprs = agprs.min(func.spilled.vgprs);
     if let Some(original) = original {
         check::check(&original, func, target).map_err(AllocError::Check)?;
     }

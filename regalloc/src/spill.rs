@@ -36,6 +36,8 @@ pub(crate) struct State {
     fixed: Vec<bool>,
     /// Slots in use, by class.
     slots: [u32; 2],
+    /// Slots that are accumulation VGPRs; those behind are in scratch memory.
+    agprs: u32,
     /// VGPRs whose lanes hold SGPRs, and how many each.
     lanes: Vec<VReg>,
     lanes_each: u32,
@@ -116,9 +118,9 @@ impl Scene<'_> {
 }
 
 impl Spiller {
-    /// Begins a function.
-    pub fn clear(&mut self) {
-        self.state = State::default();
+    /// Begins a function, of which so many accumulation VGPRs may hold what is spilled.
+    pub fn clear(&mut self, agprs: u32) {
+        self.state = State { agprs, ..State::default() };
     }
 
     /// Spills until no more than `room` registers of the class are live anywhere, not counting reloads: every use

@@ -425,7 +425,7 @@ impl Streams {
                     self.class[SGPR].push_op([id], role, 1, 0);
                 }
                 0..=101 => self.class[SGPR].blocked.push(Reg(reg)),
-                256.. => self.class[VGPR].blocked.push(Reg(reg)),
+                256..512 => self.class[VGPR].blocked.push(Reg(reg)),
                 _ => {}
             }
         }

@@ -7,7 +7,11 @@ use isa::{MachFunc, Operand, Subtarget};
 use regalloc::{AllocError, Context, Options, Stats};
 
 fn target() -> Subtarget {
-    Subtarget::by_name("gfx906").expect("gfx906 is a target")
+    named("gfx906")
+}
+
+fn named(processor: &str) -> Subtarget {
+    Subtarget::by_name(processor).expect("a known processor")
 }
 
 fn allocate(func: &mut MachFunc, options: Options, ctx: &mut Context) -> Result<Stats, AllocError> {
@@ -53,6 +57,36 @@ fn tight_vgprs() {
     let (refused, spilled) = sweep(0..25, Shape { insts: 150, reach: 20, depth: 3 }, options);
     assert_eq!(refused, 0);
     assert!(spilled > 12, "only {spilled} programs spilled");
+}
+
+/// Accumulation registers hold what is spilled, as many as there are VGPRs, and scratch memory the rest; those of gfx90a, where
+/// they take from the waves what they hold, only behind 256 VGPRs.
+#[test]
+fn accumulation_registers() {
+    let mut ctx = Context::default();
+    let (mut some, mut all) = (0, 0);
+    let mut allocate = |processor: &str, seed, shape, budget_vgprs| {
+        let mut func = generate(seed, shape);
+        let options = Options { budget_vgprs, check: true, ..Options::default() };
+        regalloc::run(&mut func, &named(processor), &options, &mut ctx).expect("fits");
+        (func.spilled.vgprs, func.agprs, func.scratch_size)
+    };
+    for seed in 0..12 {
+        let (insts, reach) = [(150, 20), (600, 600)][seed as usize % 2];
+        let shape = Shape { insts, reach, depth: 3 };
+        let (spilled, agprs, scratch) = allocate("gfx908", seed, shape, Some(32));
+        assert_eq!(agprs, spilled.min(32));
+        assert_eq!(scratch > 0, spilled > 32, "{scratch} bytes for {spilled} registers");
+        (some, all) = (some + u32::from(spilled > 32), all + u32::from((1..=32).contains(&spilled)));
+        let (_, agprs, _) = allocate("gfx90a", seed, shape, Some(32));
+        assert_eq!(agprs, 0);
+    }
+    assert!(some > 0 && all > 0, "{some} with scratch memory, {all} without");
+    for processor in ["gfx908", "gfx90a"] {
+        let shape = Shape { insts: 4000, reach: 4000, depth: 1 };
+        let (spilled, agprs, scratch) = allocate(processor, 5, shape, None);
+        assert!(spilled > 256 && agprs == 256 && scratch > 0, "{processor}: {spilled}, {agprs}, {scratch}");
+    }
 }
 
 #[test]

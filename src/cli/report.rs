@@ -11,6 +11,7 @@ struct Row<'a> {
     instructions: u32,
     code_bytes: u32,
     vgprs: u32,
+    agprs: u32,
     sgprs: u32,
     lds_bytes: u32,
     scratch_bytes: u32,
@@ -33,6 +34,7 @@ fn rows(object: &CodeObject) -> Vec<Row<'_>> {
                 instructions: resources.instructions,
                 code_bytes: resources.code_bytes,
                 vgprs: resources.vgprs,
+                agprs: resources.agprs,
                 sgprs: resources.sgprs,
                 lds_bytes: resources.lds,
                 scratch_bytes: resources.scratch,
@@ -51,7 +53,8 @@ pub fn human(object: &CodeObject) -> String {
     for row in rows(object) {
         let _ = writeln!(out, "kernel {} ({})", row.kernel, row.target);
         let _ = writeln!(out, "  code        {} instructions, {} bytes", row.instructions, row.code_bytes);
-        let _ = writeln!(out, "  registers   {} VGPRs, {} SGPRs", row.vgprs, row.sgprs);
+        let agprs = if row.agprs == 0 { String::new() } else { format!(", {} AGPRs", row.agprs) };
+        let _ = writeln!(out, "  registers   {} VGPRs, {} SGPRs{agprs}", row.vgprs, row.sgprs);
         let _ =
             writeln!(out, "  memory      {} bytes LDS, {} bytes scratch", row.lds_bytes, row.scratch_bytes);
         let _ = writeln!(out, "  spills      {} VGPRs, {} SGPRs", row.spilled_vgprs, row.spilled_sgprs);

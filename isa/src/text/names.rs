@@ -82,12 +82,13 @@ pub(super) const ABI: &[(&str, Place<Abi, bool>)] = &[
     ("private_segment_wave_offset", |abi| &mut abi.private_segment_wave_offset),
 ];
 
-/// Numbers of a function; the allocator fills the last five.
+/// Numbers of a function; the allocator fills the last six.
 pub(super) const SIZES: &[(&str, Place<MachFunc, u32>)] = &[
     ("lds_size", |func| &mut func.lds_size),
     ("scratch_size", |func| &mut func.scratch_size),
     ("kernarg_size", |func| &mut func.kernarg_size),
     ("vgprs", |func| &mut func.vgprs),
+    ("agprs", |func| &mut func.agprs),
     ("sgprs", |func| &mut func.sgprs),
     ("spilled_vgprs", |func| &mut func.spilled.vgprs),
     ("spilled_sgprs", |func| &mut func.spilled.sgprs),

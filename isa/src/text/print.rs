@@ -59,6 +59,7 @@ impl Printer<'_> {
             scratch_size: self.func.scratch_size,
             kernarg_size: self.func.kernarg_size,
             vgprs: self.func.vgprs,
+            agprs: self.func.agprs,
             sgprs: self.func.sgprs,
             spilled: self.func.spilled,
             ..MachFunc::default()

@@ -53,18 +53,32 @@ fn is_scalar_side(family: Family) -> bool {
 }
 
 /// Calls `f` with what an instruction makes dangerous for the rules that wait states mend, and as which producer.
-/// `vgprs`: whether VALU results count, which only DPP asks for.
+/// `vgprs`: whether VALU results count, which only DPP and moves to accumulation VGPRs ask for.
 #[inline]
 pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut(Producer, RegRange)) {
     let row = inst.op.row();
     if row.is_valu() {
         effects::all(target, inst, |access| {
-            if access.write && !access.range.first.is_vgpr() {
+            if access.write && access.range.first.is_agpr() {
+                f(Producer::WritesAgpr, access.range);
+            } else if access.write && !access.range.first.is_vgpr() {
                 f(Producer::ValuWritesScalar, access.range);
             } else if access.write && vgprs {
                 f(Producer::ValuWritesVgpr, access.range);
             }
         });
+        match inst.op {
+            op::V_ACCVGPR_WRITE_B32 => f(Producer::MovesAgpr, ANYTHING),
+            op::V_ACCVGPR_READ_B32 => {
+                f(Producer::MovesAgpr, ANYTHING);
+                effects::explicit(inst, |access| {
+                    if access.write {
+                        f(Producer::ReadsAgpr, access.range);
+                    }
+                });
+            }
+            _ => {}
+        }
     } else if row.is_salu() {
         if is_setreg(inst) {
             set_reg(inst, f);
@@ -293,6 +307,29 @@ pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: imp
         }
         Consumer::ReadsM0 if reads_m0(inst) => f(M0),
         Consumer::ValuWrites if row.is_valu() => writes(&mut f, |range| range.first.is_vgpr()),
+        Consumer::WritesAgpr if inst.op == op::V_ACCVGPR_WRITE_B32 => {
+            effects::all(target, inst, |access| {
+                if access.read {
+                    f(access.range);
+                }
+            });
+        }
+        Consumer::ReadsAgpr if inst.op == op::V_ACCVGPR_READ_B32 => {
+            effects::explicit(inst, |access| {
+                if access.read {
+                    f(access.range);
+                }
+            });
+        }
+        Consumer::MemoryReadsVgpr | Consumer::MemoryReadsAnyVgpr
+            if row.is_vmem() || row.family == Family::Ds =>
+        {
+            effects::explicit(inst, |access| {
+                if access.read && access.range.first.is_vgpr() {
+                    f(if consumer == Consumer::MemoryReadsVgpr { access.range } else { ANYTHING });
+                }
+            });
+        }
         Consumer::GetReg | Consumer::SetRegAgain => {
             let is = if consumer == Consumer::GetReg { inst.op == op::S_GETREG_B32 } else { is_setreg(inst) };
             if let (true, Some((id, _, _))) = (is, hwreg_fields(inst)) {

@@ -1,5 +1,5 @@
-//! Where spilled registers are, and how one is stored there, loaded from there, or made again: lanes of VGPRs, pages of
-//! scratch memory, recipes.
+//! Where spilled registers are, and how one is stored there, loaded from there, or made again: lanes of VGPRs,
+//! accumulation VGPRs, pages of scratch memory, recipes.
 
 use super::{MADE, NONE, Scene, Spiller};
 use crate::remake::{AddressPart, Recipe};
@@ -83,12 +83,13 @@ impl Spiller {
             return;
         }
         func.spilled.vgprs = count;
+        let Some(count) = count.checked_sub(self.state.agprs).filter(|&count| count > 0) else { return };
         let mut scratch = match self.state.scratch.take() {
             Some(scratch) => scratch,
             None => self.scratch_inputs(func, scene.target),
         };
         func.scratch_size = scratch.private + 4 * count;
-        let (last, _) = scratch.place(count.saturating_sub(1));
+        let (last, _) = scratch.place(count - 1);
         scratch.bases.resize(scratch.bases.len().max(last + 1), None);
         for page in 0..=last {
             if scratch.bases[page].is_none() {
@@ -166,9 +167,15 @@ impl Spiller {
             } else {
                 MachInst::new(write, &[lanes, data, lane])
             }
+        } else if slot < self.state.agprs {
+            let agpr = Operand::reg(Reg::agpr(slot as u16));
+            match load {
+                true => MachInst::new(op::V_ACCVGPR_READ_B32, &[data, agpr]),
+                false => MachInst::new(op::V_ACCVGPR_WRITE_B32, &[agpr, data]),
+            }
         } else {
             let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
-            let (page, offset) = scratch.place(slot);
+            let (page, offset) = scratch.place(slot - self.state.agprs);
             let Some(base) = scratch.bases[page] else { return MachInst::new(op::UNDEF, &[]) };
             let (rsrc, base) = (func.tuple(&scratch.rsrc), func.tuple(&[base]));
             let opcode = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
