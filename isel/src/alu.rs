@@ -205,7 +205,10 @@ impl Lower<'_> {
 
     /// `p * q + y` of small factors.
     fn multiply_add(&mut self, result: Value, p: Value, q: Value, y: Value) -> bool {
-        if self.max_bits(p) > 24 || self.max_bits(q) > 24 || self.scalars(&[p, q, y]) > self.scalars_of(Role::VMadU32U24) {
+        if self.max_bits(p) > 24
+            || self.max_bits(q) > 24
+            || self.scalars(&[p, q, y]) > self.scalars_of(Role::VMadU32U24)
+        {
             return false;
         }
         let (a, b, c, dst) = (self.source(p), self.source(q), self.source(y), self.vgpr_of(result));

@@ -350,7 +350,8 @@ impl Cleanup {
 
     fn write_end(&self, func: &mut MachFunc, block: MBlock, following: Option<MBlock>) {
         let end = self.ends[block.index()];
-        let End { cond, next, jump, entry } = if following == end.next { end } else { end.loops_first(block) };
+        let End { cond, next, jump, entry } =
+            if following == end.next { end } else { end.loops_first(block) };
         let data = &mut func.blocks[block];
         let edge = |to: MBlock| Some(Edge { to: self.renamed(to), args: isa::ArgRange::default() });
         let entry = entry.and_then(edge);
