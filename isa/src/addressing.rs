@@ -4,6 +4,9 @@
 //! Offsets: the ISA manuals' memory instruction chapters, as the fields of `layout.rs` have their widths; what the
 //! encoder uses. Negative LDS bases and range-checked scratch: the manuals' notes on the GFX6 LDS
 //! clamp and on swizzled buffers; scratch set-up: seed 000, line 2902 ("Flat Scratch").
+//! Descriptors of device memory: seed 000, line 2990 (`ATC` where there is an IOMMU, `MTYPE` CC for APUs and NC for others); bits and numbers:
+//! Sea Islands and GCN3 ISA, "Buffer Resource Descriptor", seed 002, line 49 (NC is 1), and what LLVM gives its own on GFX8 (CC is 2).
+//! GFX6 has neither field.
 
 use crate::target::{Feature, Generation, Target};
 
@@ -59,6 +62,8 @@ pub struct Addressing {
     pub flat: Option<Offsets>,
     /// `buffer_*`, scratch among them.
     pub buffer: Offsets,
+    /// Fourth dword of a buffer descriptor for device memory: how elements look, and under HSA how memory is cached and translated.
+    pub descriptor: u32,
     /// There are loads and stores of three dwords. LLVM's assembler takes `buffer_load_dwordx3` for GFX6, where the manual does not list it.
     pub three_dwords: bool,
     /// Accesses to device memory may cross dwords: their addresses need not be multiples of the elements' size.
@@ -79,11 +84,21 @@ pub struct Addressing {
     pub scratch_per_wave: u32,
 }
 
+/// `DATA_FORMAT`: elements are dwords. Raw accesses ask only that there is a format.
+const DWORDS: u32 = 0xf000;
+/// `DST_SEL`: which component of an element goes where, which raw accesses do not ask for.
+const ANY_COMPONENTS: u32 = 0xfff;
+/// `MTYPE` of memory that is kept coherent with the host, where the processor shares it with the host ...
+const COHERENT: u32 = 2 << 27;
+/// ... and where it has its own. 0 would be non-volatile memory, as scratch is: `buffer_wbinvl1_vol` leaves that in the cache.
+const NONCOHERENT: u32 = 1 << 27;
+
 /// What features and field widths of the processor do not say, a column a generation.
 const GFX6: Addressing = Addressing {
     global: None,
     flat: None,
     buffer: Offsets::unsigned(12),
+    descriptor: DWORDS | ANY_COMPONENTS,
     three_dwords: false,
     unaligned: false,
     scalar: Offsets::dwords(8),
@@ -103,6 +118,9 @@ const GFX9: Addressing = Addressing { scratch_checks_base: false, ..GFX8 };
 const GFX10: Addressing = GFX9;
 
 impl Addressing {
+    /// `ATC` of a descriptor's fourth dword: addresses are translated as those of the host. Only HSA has that.
+    pub const TRANSLATED: u32 = 1 << 24;
+
     /// The offset of a scalar load as its field has it, if the instruction can express that many bytes.
     pub const fn scalar_field(&self, bytes: i64) -> Option<i32> {
         let field = bytes / self.scalar.unit as i64;
@@ -136,6 +154,11 @@ impl Addressing {
                 None
             },
             lds_needs_m0: !target.has(Feature::LDS_NO_M0),
+            descriptor: match target.generation {
+                Generation::Gfx6 => column.descriptor,
+                _ if target.has(Feature::APU) => DWORDS | Addressing::TRANSLATED | COHERENT,
+                _ => DWORDS | NONCOHERENT,
+            },
             ..column
         }
     }

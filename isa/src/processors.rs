@@ -155,7 +155,10 @@ const fn like(
 const NONE: Feature = Feature::empty();
 const FAST_F64: Feature = Feature::HALF_RATE_F64;
 const XNACK: Feature = Feature::XNACK;
-const GFX801: Feature = FAST_F64.union(XNACK).union(Feature::UNPACKED_D16);
+const APU: Feature = Feature::APU;
+const GFX801: Feature = FAST_F64.union(XNACK).union(Feature::UNPACKED_D16).union(APU);
+const GFX810: Feature = XNACK.union(APU);
+const GFX902: Feature = Feature::MAD_MIX.union(APU);
 const COUNT: usize = 33;
 
 /// Name, version, `EF_AMDGPU_MACH`, features beyond those of the base, alternative names.
@@ -163,23 +166,23 @@ const ROWS: [Target; COUNT] = [
     like(GFX6_BASE, "gfx600", (6, 0, 0), 0x20, FAST_F64, &["tahiti"]),
     like(GFX6_BASE, "gfx601", (6, 0, 1), 0x21, NONE, &["pitcairn", "verde"]),
     like(GFX6_BASE, "gfx602", (6, 0, 2), 0x3a, NONE, &["hainan", "oland"]),
-    like(GFX7_BASE, "gfx700", (7, 0, 0), 0x22, NONE, &["kaveri"]),
+    like(GFX7_BASE, "gfx700", (7, 0, 0), 0x22, APU, &["kaveri"]),
     like(GFX7_BASE, "gfx701", (7, 0, 1), 0x23, FAST_F64, &["hawaii"]),
     like(GFX7_BASE, "gfx702", (7, 0, 2), 0x24, NONE, &[]),
-    like(GFX7_BASE, "gfx703", (7, 0, 3), 0x25, NONE, &["kabini", "mullins"]),
+    like(GFX7_BASE, "gfx703", (7, 0, 3), 0x25, APU, &["kabini", "mullins"]),
     like(GFX7_BASE, "gfx704", (7, 0, 4), 0x26, NONE, &["bonaire"]),
-    like(GFX7_BASE, "gfx705", (7, 0, 5), 0x3b, NONE, &[]),
+    like(GFX7_BASE, "gfx705", (7, 0, 5), 0x3b, APU, &[]),
     on_by_default(like(GFX8_BASE, "gfx801", (8, 0, 1), 0x28, GFX801, &["carrizo"]), XNACK),
     initialised_badly("gfx802", (8, 0, 2), 0x29, &["iceland", "tonga"]),
     like(GFX8_BASE, "gfx803", (8, 0, 3), 0x2a, Feature::UNPACKED_D16, &["fiji", "polaris10", "polaris11"]),
     initialised_badly("gfx805", (8, 0, 5), 0x3c, &["tongapro"]),
-    on_by_default(like(GFX8_BASE, "gfx810", (8, 1, 0), 0x2b, XNACK, &["stoney"]), XNACK),
+    on_by_default(like(GFX8_BASE, "gfx810", (8, 1, 0), 0x2b, GFX810, &["stoney"]), XNACK),
     like(GFX9_BASE, "gfx900", (9, 0, 0), 0x2c, Feature::MAD_MIX, &[]),
-    on_by_default(like(GFX9_BASE, "gfx902", (9, 0, 2), 0x2d, Feature::MAD_MIX, &[]), XNACK),
+    on_by_default(like(GFX9_BASE, "gfx902", (9, 0, 2), 0x2d, GFX902, &[]), XNACK),
     like(GFX9_BASE, "gfx904", (9, 0, 4), 0x2e, Feature::FMA_MIX, &[]),
     like(GFX9_BASE, "gfx906", (9, 0, 6), 0x2f, GFX906, &[]),
     on_by_default(like(GFX9_BASE, "gfx908", (9, 0, 8), 0x30, GFX908, &[]), Feature::SRAMECC),
-    on_by_default(like(GFX9_BASE, "gfx909", (9, 0, 9), 0x31, Feature::MAD_MIX, &[]), XNACK),
+    on_by_default(like(GFX9_BASE, "gfx909", (9, 0, 9), 0x31, GFX902, &[]), XNACK),
     Target {
         // Accumulation registers come out of the same file, which is twice as large.
         features: GFX90A,
@@ -192,18 +195,18 @@ const ROWS: [Target; COUNT] = [
         code_end: Some(CodeEnd { word: 0xbf80_0000, bytes: 16 * CodeEnd::LINE }),
         ..like(GFX9_BASE, "gfx90a", (9, 0, 10), 0x3f, GFX90A, &[])
     },
-    on_by_default(like(GFX9_BASE, "gfx90c", (9, 0, 12), 0x32, Feature::MAD_MIX, &[]), XNACK),
+    on_by_default(like(GFX9_BASE, "gfx90c", (9, 0, 12), 0x32, GFX902, &[]), XNACK),
     like(GFX10_BASE, "gfx1010", (10, 1, 0), 0x33, NONE, &[]),
     like(GFX10_BASE, "gfx1011", (10, 1, 1), 0x34, GFX10_DOTS, &[]),
     like(GFX10_BASE, "gfx1012", (10, 1, 2), 0x35, GFX10_DOTS, &[]),
-    like(GFX10_BASE, "gfx1013", (10, 1, 3), 0x42, Feature::RAY_TRACING, &[]),
+    like(GFX10_BASE, "gfx1013", (10, 1, 3), 0x42, Feature::RAY_TRACING.union(APU), &[]),
     like(GFX10_3_BASE, "gfx1030", (10, 3, 0), 0x36, NONE, &[]),
     like(GFX10_3_BASE, "gfx1031", (10, 3, 1), 0x37, NONE, &[]),
     like(GFX10_3_BASE, "gfx1032", (10, 3, 2), 0x38, NONE, &[]),
-    like(GFX10_3_BASE, "gfx1033", (10, 3, 3), 0x39, NONE, &[]),
+    like(GFX10_3_BASE, "gfx1033", (10, 3, 3), 0x39, APU, &[]),
     like(GFX10_3_BASE, "gfx1034", (10, 3, 4), 0x3e, NONE, &[]),
-    like(GFX10_3_BASE, "gfx1035", (10, 3, 5), 0x3d, NONE, &[]),
-    like(GFX10_3_BASE, "gfx1036", (10, 3, 6), 0x45, NONE, &[]),
+    like(GFX10_3_BASE, "gfx1035", (10, 3, 5), 0x3d, APU, &[]),
+    like(GFX10_3_BASE, "gfx1036", (10, 3, 6), 0x45, APU, &[]),
 ];
 
 /// A processor on which features of target ids are on if nothing is said (seed 000, line 31; gfx90a and gfx90c, which are younger,

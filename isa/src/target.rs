@@ -90,6 +90,8 @@ bitflags::bitflags! {
         const INV_2PI = 1 << 37;
         /// Image addresses in registers that do not follow one another (GFX10).
         const NSA = 1 << 38;
+        /// The processor shares the host's memory and its translation of addresses (IOMMU): an APU.
+        const APU = 1 << 40;
     }
 }
 

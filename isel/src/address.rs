@@ -4,7 +4,7 @@ use crate::class::Home;
 use crate::known;
 use crate::lower::Lower;
 use crate::roles::Role;
-use ir::{BinOp, CastOp, Global, Op, Type, Value};
+use ir::{BinOp, CastOp, Global, Op, Space, Type, Value};
 use isa::table::Family;
 use isa::{MachInst, ModFlags, Offsets, Operand, RelocRef};
 
@@ -45,6 +45,14 @@ impl Lower<'_> {
             pointer = args[0];
         }
         (pointer, sum)
+    }
+
+    /// The instruction that reaches the address. Where that is a choice, a buffer instruction wherever it does without additions.
+    pub fn device_instruction(&mut self, role: Role, pointer: Value, offset: i32) -> MachInst {
+        match self.s.roles.by_buffer(role) {
+            Some(op) if self.prefers_buffer(pointer, offset) => MachInst::new(op, &[]),
+            _ => self.instruction(role, &[]),
+        }
     }
 
     /// Address for an instruction, as its row wants it.
@@ -116,7 +124,7 @@ impl Lower<'_> {
     }
 
     /// `pointer` as a uniform pointer plus a 32-bit unsigned offset, if it provably is.
-    pub fn uniform_plus_index(&mut self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
+    pub fn uniform_plus_index(&self, pointer: Value, offset: &mut i64) -> Option<(Value, Value)> {
         let inst = self.func.def_inst(pointer)?;
         let args = self.func.args(inst);
         let (base, mut index) = match self.func.insts[inst].op {
@@ -152,9 +160,9 @@ impl Lower<'_> {
         self.in_vgpr(low, 1)
     }
 
-    /// Address of a generic pointer.
+    /// Whole address.
     fn flat_address(&mut self, pointer: Value, offset: i32) -> Address {
-        self.reaches_lds = true;
+        self.reaches_lds |= self.ty(pointer) == Type::Ptr(Space::Generic);
         let (base, offset) = self.strip_offsets(pointer, offset);
         let fits = self.target.addressing.flat.unwrap_or(Offsets::NONE).contains(offset);
         let base = self.vgpr(base);

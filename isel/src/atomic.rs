@@ -120,7 +120,7 @@ impl Lower<'_> {
         }
         let returns = self.wanted(result);
         let dst = if returns { self.vgpr_of(result) } else { Operand::None };
-        let mut inst = self.instruction(role, &[]);
+        let mut inst = self.device_instruction(role, pointer, mem.offset);
         if returns {
             inst.mods.flags = ModFlags::GLC;
         }

@@ -1,4 +1,4 @@
-//! Device memory by buffer instructions, for processors that have no others (GFX6).
+//! Device memory by buffer instructions: on GFX6, which has no others, and where GFX7 and GFX8 do better with them than with FLAT.
 //!
 //! A buffer instruction adds up a *descriptor* (V#) of four SGPRs, which holds a base of 48 bits and the size of what is there, a scalar
 //! of 32 bits, an immediate, and from VGPRs nothing, an offset of 32 bits (`offen`) or 64 bits (`addr64`). So a uniform
@@ -6,10 +6,13 @@
 //! instruction itself; a distance of 64 bits; or whole addresses, which count from a descriptor of address 0.
 //!
 //! The descriptors have no end, but for the byte at 0xffff_ffff: offsets of 32 bits are checked against a size of 32 bits. What may
-//! come that far goes by `addr64`, which is not checked.
+//! come that far goes by `addr64`, which is not checked, or by FLAT.
+//!
+//! FLAT instructions take whole addresses and nothing else up to GFX8: two additions and two registers for each. They count on two counters
+//! and come back in no order, so that whoever waits for one waits for all.
 //!
 //! # Source
-//! Southern Islands ISA, "Buffer Resource Descriptor" and "Range Checking"; the format is the one that clang gives descriptors of its own.
+//! Southern Islands, Sea Islands and GCN3 ISA, "Buffer Resource Descriptor" and "Range Checking"; for the format `isa::addressing`.
 
 use crate::address::Address;
 use crate::class::Home;
@@ -17,19 +20,31 @@ use crate::known;
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::passes::align::trailing_zeros;
-use ir::{Op, Value};
-use isa::{ModFlags, Operand, Os, RegClass};
+use ir::{CastOp, Op, Value};
+use isa::{Addressing, ModFlags, Operand, Os, RegClass, op};
 
 /// Third dword of a descriptor: bytes that there are.
 const RECORDS: u32 = u32::MAX;
-/// Fourth dword: elements are dwords; for HSA addresses are translated as those of the host (`ATC`).
-const FORMAT: u32 = 0xf000;
-const TRANSLATED: u32 = 1 << 24;
 /// Bits of an address in the second dword; above them are the stride and the like.
 const ADDRESS_HIGH: u32 = 0xffff;
 
 /// How far the walk for bounds goes up.
 const DEPTH: u32 = 8;
+
+/// How an address comes together.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Lanes bring nothing.
+    Uniform(Value),
+    /// A uniform pointer, and a uniform index of 32 bits.
+    Scalar(Value, Value),
+    /// A uniform pointer, and an index of 32 bits.
+    Index(Value, Value),
+    /// A uniform pointer, and a distance of 64 bits.
+    Distance(Value, Value),
+    /// Whole addresses.
+    Whole(Value),
+}
 
 /// What the descriptors of a function share.
 #[derive(Debug, Default)]
@@ -41,53 +56,99 @@ pub(crate) struct Buffers {
 }
 
 impl Lower<'_> {
+    /// Whether a processor with FLAT instructions, which take whole addresses, does better without: if what is added to a uniform
+    /// pointer has 32 bits. Distances of 64 bits and the pointer make an address in one instruction (`v_mad_u64_u32`).
+    pub fn prefers_buffer(&self, pointer: Value, offset: i32) -> bool {
+        let (way, offset) = self.way(pointer, offset);
+        self.in_range(way, offset)
+    }
+
     /// Address of global or constant memory.
     pub fn buffer_address(&mut self, pointer: Value, offset: i32) -> Address {
+        let (way, offset) = self.way(pointer, offset);
+        let parts = if self.in_range(way, offset) { self.scalar_part(offset) } else { None };
+        let resource = match way {
+            Way::Uniform(base) | Way::Scalar(base, _) | Way::Index(base, _) | Way::Distance(base, _) => {
+                self.resource(base)
+            }
+            Way::Whole(_) => self.whole_memory(),
+        };
+        match (way, parts) {
+            (Way::Uniform(_), Some((scalar, offset))) => {
+                Address { vaddr: Operand::None, base: resource, scalar, offset, flags: ModFlags::empty() }
+            }
+            (Way::Scalar(_, index), Some((more, offset))) => {
+                let mut scalar = self.index_sgpr(index);
+                if more != Operand::int(0) {
+                    let sum = self.stemp(1);
+                    self.emit(Role::SAddU32, &[sum, scalar, more]);
+                    scalar = sum;
+                }
+                Address { vaddr: Operand::None, base: resource, scalar, offset, flags: ModFlags::empty() }
+            }
+            (Way::Index(_, index), Some((scalar, offset))) => {
+                let vaddr = self.index_vgpr(index);
+                Address { vaddr, base: resource, scalar, offset, flags: ModFlags::OFFEN }
+            }
+            (Way::Uniform(_) | Way::Scalar(..), None) => {
+                let zero = self.vgpr_const64(0);
+                self.in_64_bits(resource, zero, offset)
+            }
+            (Way::Index(_, index), None) => {
+                let low = self.index_vgpr(index);
+                let high = self.zero_beside(low);
+                let vaddr = self.concat(&[low, high]);
+                self.in_64_bits(resource, vaddr, offset)
+            }
+            (Way::Distance(_, lanes) | Way::Whole(lanes), _) => {
+                let vaddr = self.vgpr(lanes);
+                self.in_64_bits(resource, vaddr, offset)
+            }
+        }
+    }
+
+    /// What lanes bring, and the constant that is added.
+    fn way(&self, pointer: Value, offset: i32) -> (Way, i64) {
         let (base, mut offset) = self.strip_offsets(pointer, offset);
         if self.home(base) == Home::Sgpr {
-            return self.at_descriptor(base, offset);
+            let mut sum = offset;
+            let parts =
+                self.uniform_plus_index(base, &mut sum).map(|(uniform, index)| Way::Scalar(uniform, index));
+            return match parts {
+                Some(way) if self.in_range(way, sum) => (way, sum),
+                _ => (Way::Uniform(base), offset),
+            };
         }
         if let Some((uniform, index)) = self.uniform_plus_index(base, &mut offset) {
-            return self.at_index(uniform, index, offset);
+            return (Way::Index(uniform, index), offset);
         }
         if let Some((uniform, distance)) = self.uniform_plus_distance(base) {
             let (uniform, more) = self.strip_offsets(uniform, 0);
-            let resource = self.resource(uniform);
-            let vaddr = self.vgpr(distance);
-            return self.in_64_bits(resource, vaddr, offset.wrapping_add(more));
+            return (Way::Distance(uniform, distance), offset.wrapping_add(more));
         }
-        let (resource, vaddr) = (self.whole_memory(), self.vgpr(base));
-        self.in_64_bits(resource, vaddr, offset)
+        (Way::Whole(base), offset)
     }
 
-    /// A uniform address.
-    fn at_descriptor(&mut self, base: Value, offset: i64) -> Address {
-        let resource = self.resource(base);
-        let (scalar, field) = match self.scalar_part(offset) {
-            Some(parts) if (0..i64::from(RECORDS)).contains(&offset) => parts,
-            _ => {
-                let zero = self.vgpr_const64(0);
-                return self.in_64_bits(resource, zero, offset);
+    /// Whether what is added to the base has 32 bits, so that it can be checked.
+    fn in_range(&self, way: Way, offset: i64) -> bool {
+        let most = match way {
+            Way::Uniform(_) => 0,
+            Way::Scalar(_, index) | Way::Index(_, index) => {
+                let unit = 1 << trailing_zeros(self.func, index).min(31);
+                known::max(self.func, index, DEPTH) / unit * unit
             }
+            Way::Distance(..) | Way::Whole(_) => return false,
         };
-        Address { vaddr: Operand::None, base: resource, scalar, offset: field, flags: ModFlags::empty() }
+        offset >= 0 && most.saturating_add(offset as u64) < u64::from(RECORDS)
     }
 
-    /// A uniform pointer, an index of 32 bits and a constant.
-    fn at_index(&mut self, uniform: Value, index: Value, offset: i64) -> Address {
-        let resource = self.resource(uniform);
-        let low = self.index_vgpr(index);
-        let unit = 1 << trailing_zeros(self.func, index).min(31);
-        let most = known::max(self.func, index, DEPTH) / unit * unit;
-        if offset >= 0
-            && most.saturating_add(offset as u64) < u64::from(RECORDS)
-            && let Some((scalar, offset)) = self.scalar_part(offset)
-        {
-            return Address { vaddr: low, base: resource, scalar, offset, flags: ModFlags::OFFEN };
-        }
-        let high = self.zero_beside(low);
-        let vaddr = self.concat(&[low, high]);
-        self.in_64_bits(resource, vaddr, offset)
+    /// The low dword of a uniform offset.
+    fn index_sgpr(&mut self, index: Value) -> Operand {
+        let narrow =
+            self.func.def_inst(index).filter(|&inst| self.func.insts[inst].op == Op::Cast(CastOp::Zext));
+        let index = narrow.map_or(index, |inst| self.func.args(inst)[0]);
+        let whole = self.sgpr(index);
+        self.dword(whole, 0)
     }
 
     /// `vaddr` holds 64 bits; a constant that neither field nor scalar can hold is added to them.
@@ -201,7 +262,15 @@ impl Lower<'_> {
     /// What descriptors have in common, in front of all of them.
     pub fn init_descriptors(&mut self) {
         let Some(upper) = self.buffers.upper else { return };
-        let format = if self.target.os == Os::AmdHsa { FORMAT | TRANSLATED } else { FORMAT };
+        let mut format = self.target.addressing.descriptor;
+        if self.target.os != Os::AmdHsa {
+            format &= !Addressing::TRANSLATED;
+        }
+        let bits = u64::from(RECORDS) | u64::from(format) << 32;
+        if bits.count_ones() == bits.trailing_ones() {
+            let ones = Operand::int(bits.count_ones() as i32);
+            return self.emit_raw(op::S_BFM_B64, &[upper, ones, Operand::int(0)]);
+        }
         for (n, word) in [(0, RECORDS), (1, format)] {
             let dword = self.dword(upper, n);
             self.copy(dword, Operand::int(word as i32));

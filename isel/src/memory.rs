@@ -203,7 +203,7 @@ impl Lower<'_> {
         if column == PRIVATE {
             return self.buffer_access(role, data, access.pointer, offset, id);
         }
-        let inst = self.instruction(role, &[]);
+        let inst = self.device_instruction(role, access.pointer, offset);
         let at = self.device_address(&inst, access.pointer, offset);
         self.push_device(inst, &at, data, data, id);
     }

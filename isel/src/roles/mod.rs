@@ -9,6 +9,7 @@ mod expansions;
 mod table;
 
 pub use expansions::Expansion;
+use isa::table::Family;
 use isa::{Generation, Opcode, Subtarget};
 use std::cell::Cell;
 pub use table::Role;
@@ -116,6 +117,15 @@ impl Roles {
             known.set(Some(resolution));
             resolution
         })
+    }
+
+    /// The buffer instruction of the line, where another one is better that takes nothing but whole addresses (FLAT).
+    pub fn by_buffer(&self, role: Role) -> Option<Opcode> {
+        let is = |op: &Opcode, family| op.row().family == family;
+        let better = self.opcode(role).filter(|op| is(op, Family::Flat));
+        let (target, lacks) = self.processor.as_ref().filter(|_| better.is_some())?;
+        let has = |op: &Opcode| op.row().code(target).is_some() && !lacks.contains(op);
+        role.candidates().iter().copied().find(|op| is(op, Family::Mubuf) && has(op))
     }
 
     /// The instruction, if one plays the role.
