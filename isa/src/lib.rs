@@ -45,6 +45,7 @@ pub use func::{
 pub use graphics::names as graphics_names;
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 pub use legal::{constant_bus_limit, constant_bus_ok};
+pub use modifiers::is_dpp_ctrl;
 pub use occupancy::{Occupancy, OccupancyLimit, Usage};
 pub use operand::{Operand, RegRange, Scattered, Tuple};
 pub use print::{write_block_label, write_inst, write_inst_with};

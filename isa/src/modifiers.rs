@@ -303,7 +303,7 @@ fn vop3p_bits(mods: &Mods, sources: Sources) -> u64 {
 }
 
 /// Whether it is a DPP control word that the instruction takes.
-pub(crate) fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
+pub fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
     match row.flags.contains(Flags::DPP64) {
         // Double precision is permuted by `row_newbcast` alone.
         true => matches!(ctrl, 0x150..=0x15f),

@@ -167,15 +167,7 @@ impl Lower<'_> {
             }
             WaveOp::ReadFirstLane => self.read_lanes(result, args[0], None),
             WaveOp::ReadLane => self.read_lanes(result, args[0], Some(args[1])),
-            WaveOp::Shuffle => {
-                let (lane, dst, addr) = (self.source(args[1]), self.vgpr_of(result), self.vtemp(1));
-                self.emit(Role::VShlB32, &[addr, Operand::int(2), lane]);
-                let data = self.vgpr(args[0]);
-                for n in 0..self.ty(result).dwords() as u8 {
-                    let (to, from) = (self.dword(dst, n), self.dword(data, n));
-                    self.emit_raw(Role::LanePermuteB32, &[to, addr, from]);
-                }
-            }
+            WaveOp::Shuffle => self.shuffle(inst),
             WaveOp::Mbcnt => {
                 let (mask, dst) = (self.halves(args[0]), self.vgpr_of(result));
                 self.lanes_before(dst, mask);

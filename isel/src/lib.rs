@@ -48,6 +48,7 @@ mod scalar;
 mod scalar_memory;
 mod schedule;
 mod shape;
+mod shuffle;
 mod tables;
 pub mod verify;
 mod wide;

@@ -18,6 +18,7 @@ use crate::roles::{Expansion, Resolution, Role, Roles};
 use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::lay_out_shared;
+use crate::shuffle::Neighbour;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value, WaveOp};
@@ -274,7 +275,9 @@ impl Scratch {
                 }
                 match func.insts[inst].op {
                     Op::GlobalAddr(global) => self.used[global.as_u32() as usize] = true,
-                    Op::Wave(WaveOp::Shuffle) => permutes = true,
+                    Op::Wave(WaveOp::Shuffle) => {
+                        permutes |= !Neighbour::of(func, func.args(inst)[1]).is_some_and(Neighbour::is_near);
+                    }
                     _ => {}
                 }
             }

@@ -29,8 +29,8 @@ pub struct Outcome {
 /// Wave instructions and interpreter steps that no test needs.
 const STEPS: u64 = 50_000_000;
 
-/// What most is tuned for, and what has the fewest instructions.
-const PROCESSORS: [&str; 2] = ["gfx906", "gfx600"];
+/// What most is tuned for, what has the fewest instructions, and one between them.
+const PROCESSORS: [&str; 3] = ["gfx906", "gfx600", "gfx803"];
 
 /// Each at two levels.
 fn cells() -> impl Iterator<Item = (&'static str, OptLevel)> {

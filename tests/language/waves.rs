@@ -88,6 +88,30 @@ fn lanes_of_others() {
     });
 }
 
+/// What has instructions without addresses, on one processor or another.
+#[test]
+fn neighbours() {
+    for bits in [1, 2, 3, 6, 7, 8, 15, 16, 21, 31, 32] {
+        check(&format!("out[i] = shuffle_xor(x, {bits});"), &|lane, v| v.get(lane ^ bits).copied());
+    }
+    check("out[i] = shuffle_up(x, 1) - x;", &|lane, v| Some(v[lane.saturating_sub(1)].wrapping_sub(v[lane])));
+    check("out[i] = shuffle_down(x, 1) ^ x;", &|lane, v| match lane {
+        63 => Some(0),
+        _ => v.get(lane + 1).map(|&above| above ^ v[lane]),
+    });
+    check("let w = shuffle_up(x as u64 * 3, 1); out[i] = (w >> 32u32) as u32 ^ w as u32;", &|lane, v| {
+        let wide = u64::from(v[lane.saturating_sub(1)]) * 3;
+        Some((wide >> 32) as u32 ^ wide as u32)
+    });
+    // Only some lanes ask, of each other.
+    check("if lane & 4 == 0 { out[i] = shuffle_xor(x, 9) + shuffle_xor(x, 3); }", &|lane, v| {
+        if lane & 4 != 0 {
+            return Some(77);
+        }
+        Some(v.get(lane ^ 9)?.wrapping_add(*v.get(lane ^ 3)?))
+    });
+}
+
 #[test]
 fn of_other_types() {
     check("out[i] = (shuffle_xor((x as u64) * 0x100000001, 1) >> 32u32) as u32;", &|lane, v| {
