@@ -2,7 +2,6 @@
 
 mod common;
 #[path = "language/harness.rs"]
-#[allow(dead_code)]
 mod harness;
 #[path = "common/run_file.rs"]
 mod run_file;

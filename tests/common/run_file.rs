@@ -13,6 +13,8 @@
 //! Several `expect` lines for one buffer continue each other. Numbers are worked out by hand or by other means than
 //! this compiler. The kernel is the file's only one.
 
+#![allow(dead_code)] // each test target uses a part of it
+
 use crate::common::root;
 use crate::harness::Launch;
 use kernc::sim::{Buffer, Number, Scalar};

@@ -1,5 +1,7 @@
 //! Runs a kernel in the interpreter and in the emulator.
 
+#![allow(dead_code)] // each test target uses a part of it
+
 use ir::interp::{Dispatch, Interp, Memory};
 use kernc::sim::{self, ArgValue};
 use kernc::{Compiler, OptLevel, Options, Target};
