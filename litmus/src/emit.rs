@@ -16,6 +16,25 @@ const CONSTANTS: usize = 16;
 const NEXT: usize = 31;
 const VGPRS: usize = 32;
 
+/// What a statement needs in registers, in their order: a compare-and-swap takes the new value and the expected one.
+fn constants(statement: &Statement) -> Vec<u32> {
+    match statement {
+        Statement::Rmw { change: Change::Cas { expected }, value, .. } => vec![*value, *expected],
+        Statement::Store { value, .. } | Statement::Rmw { value, .. } => vec![*value],
+        _ => Vec::new(),
+    }
+}
+
+/// The address of a variable where global ones begin at `base`.
+pub(crate) fn address(case: &Case, base: u64, variable: usize) -> u64 {
+    let offset = variable as u64 * STRIDE;
+    match case.layout.home(variable) {
+        Home::GenericLocal => u64::from(sim::weak::LDS_APERTURE) << 32 | offset,
+        Home::Local => offset,
+        Home::Global | Home::GenericGlobal => base + offset,
+    }
+}
+
 struct Emitter<'a> {
     shape: &'a Shape,
     case: &'a Case,
@@ -95,7 +114,7 @@ impl Emitter<'_> {
         }
         self.constants = CONSTANTS;
         for (_, statement) in steps {
-            if let Statement::Store { value, .. } | Statement::Rmw { value, .. } = statement {
+            for value in constants(statement) {
                 self.line(&format!("v_mov_b32 v{}, {value:#x}", self.constants));
                 self.constants = (self.constants + 1).min(NEXT - 1);
             }
@@ -118,12 +137,7 @@ impl Emitter<'_> {
     }
 
     fn address(&mut self, variable: usize) {
-        let offset = variable as u64 * STRIDE;
-        let address = match self.case.layout.home(variable) {
-            Home::GenericLocal => u64::from(sim::weak::LDS_APERTURE) << 32 | offset,
-            Home::Local => offset,
-            Home::Global | Home::GenericGlobal => self.base + offset,
-        };
+        let address = address(self.case, self.base, variable);
         self.line(&format!("v_mov_b32 v{}, {:#x}", variable * 2, address as u32));
         self.line(&format!("v_mov_b32 v{}, {:#x}", variable * 2 + 1, address >> 32));
     }
@@ -165,6 +179,9 @@ impl Emitter<'_> {
             }
             Statement::Rmw { register, change, how, variable, .. } => {
                 let (result, data) = (register.map(|register| RESULTS + register), self.constant());
+                if let Change::Cas { .. } = change {
+                    self.constant();
+                }
                 self.sequence(What::Rmw, *how, Some(*variable), result.is_none(), |emitter, _| {
                     emitter.rmw(*change, result, data, *variable)
                 });
@@ -277,28 +294,42 @@ impl Emitter<'_> {
     /// An atomic; with a result, it returns what was there.
     fn rmw(&self, change: Change, result: Option<usize>, data: usize, variable: usize) -> String {
         let pointer = self.pointer(variable);
-        let (name, local) = match change {
-            Change::Swap => ("swap", "wrxchg"),
-            Change::Add => ("add", "add"),
+        let (name, operands) = match change {
+            Change::Swap => ("swap", format!("v{data}")),
+            Change::Add => ("add", format!("v{data}")),
+            Change::Cas { .. } => ("cmpswap", format!("v[{data}:{}]", data + 1)),
         };
         let returned = result.map_or(String::new(), |result| format!("v{result}, "));
         let glc = if result.is_some() { " glc" } else { "" };
         match (self.case.layout.space(variable), self.generation()) {
             (Space::Local, _) => {
-                let kind = if change == Change::Swap { "b32" } else { "u32" };
                 let form = if result.is_some() { "_rtn" } else { "" };
-                format!("ds_{local}{form}_{kind} {returned}{pointer}, v{data}")
+                let (name, data) = match change {
+                    Change::Swap => (format!("wrxchg{form}_b32"), format!("v{data}")),
+                    Change::Add => (format!("add{form}_u32"), format!("v{data}")),
+                    Change::Cas { .. } => (format!("cmpst{form}_b32"), format!("v{}, v{data}", data + 1)),
+                };
+                format!("ds_{name} {returned}{pointer}, {data}")
             }
             (Space::Generic, _) | (_, Generation::Gfx8) => {
-                format!("flat_atomic_{name} {returned}{pointer}, v{data}{glc}")
+                format!("flat_atomic_{name} {returned}{pointer}, {operands}{glc}")
             }
             // Buffer atomics return into the register of their operand.
             (_, Generation::Gfx6 | Generation::Gfx7) => {
-                let register = result.unwrap_or(data);
-                let copy = result.map_or(String::new(), |result| format!("v_mov_b32 v{result}, v{data}\n  "));
-                format!("{copy}buffer_atomic_{name} v{register}, {pointer}, s[4:7], 0 addr64{glc}")
+                let access = |operands: &str| {
+                    format!("buffer_atomic_{name} {operands}, {pointer}, s[4:7], 0 addr64{glc}")
+                };
+                match (result, change) {
+                    (None, _) => access(&operands),
+                    (Some(result), Change::Cas { .. }) => {
+                        format!("{}\n  s_waitcnt vmcnt(0)\n  v_mov_b32 v{result}, v{data}", access(&operands))
+                    }
+                    (Some(result), _) => {
+                        format!("v_mov_b32 v{result}, v{data}\n  {}", access(&format!("v{result}")))
+                    }
+                }
             }
-            _ => format!("global_atomic_{name} {returned}{pointer}, v{data}, off{glc}"),
+            _ => format!("global_atomic_{name} {returned}{pointer}, {operands}, off{glc}"),
         }
     }
 }

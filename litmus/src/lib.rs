@@ -8,13 +8,17 @@
 //! The compiler's own table of sequences (`memmodel`) is not used: this one is written from the guide anew.
 
 mod emit;
+mod ir;
 mod matrix;
 mod run;
 mod sequences;
 mod shape;
 
 pub use emit::source;
-pub use matrix::{Case, Home, Layout, Machine, Scope, Space, cases, machines};
-pub use run::{Verdict, run};
+pub use ir::ir;
+pub use matrix::{
+    Case, Home, Layout, Machine, Scope, Space, cases, coarse_cases, machines, machines_and_waves,
+};
+pub use run::{Verdict, run, run_compiled};
 pub use sequences::{Deletion, Operation, Row, Token, What, operations, rows, tokens};
 pub use shape::{Change, Condition, Order, ParseError, Semantics, Shape, Statement};

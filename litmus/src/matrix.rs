@@ -1,8 +1,8 @@
 //! Scope, address space, placement, processor: every case of a shape.
 
-use crate::shape::{Shape, Statement};
+use crate::shape::{Order, Shape, Statement};
 use isa::Target;
-use isa::target::Generation;
+use isa::target::{Feature, Generation};
 use sim::weak::Place;
 
 /// Synchronization scope.
@@ -161,14 +161,26 @@ impl Machine {
         name == family || name == self.target.name
     }
 
-    /// Name of the processor, and of the mode where there are two.
+    /// Name of the processor, and of the modes where there are several.
     pub fn name(&self) -> String {
+        let wave64 = self.target.has(Feature::WAVE32) && self.target.wave_size == 64;
+        let lanes = if wave64 { " wave64" } else { "" };
         match (self.target.generation, self.cu_mode) {
-            (Generation::Gfx10, true) => format!("{} CU", self.target.name),
-            (Generation::Gfx10, false) => format!("{} WGP", self.target.name),
+            (Generation::Gfx10, true) => format!("{} CU{lanes}", self.target.name),
+            (Generation::Gfx10, false) => format!("{} WGP{lanes}", self.target.name),
             _ => self.target.name.to_string(),
         }
     }
+}
+
+/// The processors, GFX10 in both modes and with waves of both sizes.
+pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
+    let waves = |machine: Machine| {
+        let other = machine.target.with_wave_size(96 - machine.target.wave_size);
+        let other = other.map(|target| Machine { target, ..machine });
+        std::iter::once(machine).chain(other)
+    };
+    machines(names).into_iter().flat_map(waves).collect()
 }
 
 /// The processors, GFX10 in both modes.
@@ -192,6 +204,9 @@ pub struct Case {
     pub layout: Layout,
     /// Where each thread runs.
     pub places: Vec<Place>,
+    /// If the first variable is in coarse-grained memory, the agent that has that; the host if none. All other memory is
+    /// fine-grained.
+    pub coarse: Option<Option<u32>>,
     /// Wavefront scope: the threads are lanes of one wave, and the next statement is always of this one.
     pub sequence: Option<Vec<usize>>,
 }
@@ -204,7 +219,12 @@ impl Case {
             return format!("one wave: {}", order.join(" "));
         }
         let place = |place: &Place| format!("{}.{}.{}/{}", place.agent, place.array, place.unit, place.group);
-        self.places.iter().map(place).collect::<Vec<_>>().join(" ")
+        let places = self.places.iter().map(place).collect::<Vec<_>>().join(" ");
+        match self.coarse {
+            None => places,
+            Some(Some(agent)) => format!("{places}, data in coarse-grained memory of agent {agent}"),
+            Some(None) => format!("{places}, data in coarse-grained memory of the host"),
+        }
     }
 }
 
@@ -229,7 +249,7 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
             continue;
         }
         for layout in Layout::all().filter(|layout| layout.counts(shape, machine, scope)) {
-            let case = |places, sequence| Case { machine, scope, layout, places, sequence };
+            let case = |places, sequence| Case { machine, scope, layout, places, coarse: None, sequence };
             if scope == Scope::Wavefront {
                 let lengths: Vec<usize> = shape.threads.iter().map(Vec::len).collect();
                 let one = || vec![Place::default(); shape.threads.len()];
@@ -246,6 +266,34 @@ pub fn cases(shape: &Shape, machine: Machine) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// The cases of a shape in which its data are in coarse-grained memory of one of the agents or of the host. Only gfx90a has
+/// instructions for that, and atomics want fine-grained memory everywhere.
+pub fn coarse_cases(shape: &Shape, machine: Machine) -> Vec<Case> {
+    if !machine.target.has(Feature::GFX90A) || shape.threads.iter().flatten().any(reaches_first_atomically) {
+        return Vec::new();
+    }
+    let several = |case: &Case| case.places.iter().any(|place| place.agent > 0);
+    let global = |case: &Case| !case.layout.is_local(0);
+    let all = cases(shape, machine).into_iter().filter(|case| several(case) && global(case));
+    let homes = |case: Case| {
+        let agents = case.places.iter().map(|place| place.agent).max().unwrap_or(0);
+        let homes = (0..=agents).map(Some).chain([None]);
+        homes.map(move |home| Case { coarse: Some(home), ..case.clone() }).collect::<Vec<Case>>()
+    };
+    all.flat_map(homes).collect()
+}
+
+/// Whether a statement is an atomic access of the first variable.
+fn reaches_first_atomically(statement: &Statement) -> bool {
+    match statement {
+        Statement::Load { how, variable, .. }
+        | Statement::Store { how, variable, .. }
+        | Statement::StoreNext { how, variable, .. } => *variable == 0 && how.order != Order::Plain,
+        Statement::Rmw { variable, .. } => *variable == 0,
+        _ => false,
+    }
 }
 
 /// All orders in which lanes of a wave can execute their statements: each lane's are in order.
@@ -276,7 +324,7 @@ fn partitions(count: usize) -> Vec<Vec<u32>> {
 }
 
 /// Where the threads may be when their operations have a scope.
-fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<Place>> {
+pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<Place>> {
     let sets = partitions(threads);
     if scope == Scope::Workgroup {
         let together = |set: &Vec<u32>| {
@@ -309,7 +357,7 @@ fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<Place>> {
 }
 
 /// Where threads of given groups may be: each group on a compute unit, or both of a WGP; groups together or apart.
-fn grouped_places(groups: &[u32], machine: Machine) -> Vec<Vec<Place>> {
+pub(crate) fn grouped_places(groups: &[u32], machine: Machine) -> Vec<Vec<Place>> {
     let halves = if machine.cu_mode { 1 } else { 1 << (groups.len() - 1) };
     let count = groups.iter().max().map_or(0, |most| *most as usize + 1);
     let mut all = Vec::new();

@@ -1,17 +1,18 @@
 //! Runs a case in every schedule and judges what came out.
 
-use crate::emit::{STRIDE, source};
+use crate::emit::{STRIDE, address, source};
+use crate::ir;
 use crate::matrix::Case;
 use crate::sequences::Deletion;
 use crate::shape::{Condition, MAX, Shape};
 use isa::target::Generation;
-use sim::weak::{End, Outcome, Register, Search, Thread};
+use sim::weak::{End, Grain, Outcome, Place, Range, Register, Search, Thread};
 use sim::{CodeObject, Device};
 
 /// VGPR of `r0`.
 const RESULTS: u16 = 8;
 /// States after which a search gives up.
-const MAX_STATES: u64 = 2_000_000;
+pub(crate) const MAX_STATES: u64 = 2_000_000;
 
 /// What came out of a case.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +35,7 @@ pub struct Verdict {
     pub words: Vec<Deletion>,
 }
 
-/// Explores a case, with one word of its sequences deleted if there is one to delete.
+/// Explores a case in the guide's sequences, with one word of them deleted if there is one to delete.
 ///
 /// # Errors
 /// A text about code that cannot be assembled or loaded.
@@ -49,32 +50,60 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
     };
     let bytes =
         asm::assemble(&text, &options).map_err(|mistakes| asm::render(&mistakes, "litmus", &text, false))?;
-    let object = CodeObject::load(&bytes).map_err(|error| format!("{error}\n{text}"))?;
+    let verdict = judge(&mut device, shape, case, &bytes, search(shape, case, base))
+        .map_err(|error| format!("{error}\n{text}"))?;
+    Ok(Verdict { words, ..verdict })
+}
+
+/// Explores a case in the code that a compiler has made of its [`ir`](crate::ir()).
+///
+/// # Errors
+/// A text about code that cannot be loaded.
+pub fn run_compiled(shape: &Shape, case: &Case, object: &[u8]) -> Result<Verdict, String> {
+    let mut device = Device::with_threads(1);
+    let base = device.alloc(STRIDE * 16).map_err(|fault| fault.to_string())?;
+    let search = compiled_search(shape, case, base);
+    judge(&mut device, shape, case, object, search)
+}
+
+/// Explores, and compares what comes out with what the shape says.
+fn judge(
+    device: &mut Device,
+    shape: &Shape,
+    case: &Case,
+    object: &[u8],
+    search: Search,
+) -> Result<Verdict, String> {
+    let object = CodeObject::load(object).map_err(|error| error.to_string())?;
     let module = device.load(&object).map_err(|fault| fault.to_string())?;
-    let found =
-        device.explore(module, search(shape, case, base)).map_err(|fault| format!("{fault}\n{text}"))?;
+    let kept = shape.progress.then(|| Search { keep_lines: true, ..search.clone() });
+    let found = device.explore(module, search).map_err(|fault| fault.to_string())?;
     let mut verdict = Verdict {
         outcomes: found.outcomes.len(),
         states: found.states,
         bounded: found.bounded,
-        words,
         ..Verdict::default()
     };
-    if shape.progress {
-        let kept = Search { keep_lines: true, ..search(shape, case, base) };
-        let found = device.explore(module, kept).map_err(|fault| format!("{fault}\n{text}"))?;
+    if let Some(kept) = kept {
+        let found = device.explore(module, kept).map_err(|fault| fault.to_string())?;
         verdict.states += found.states;
         verdict.bounded |= found.bounded;
         if found.endless {
             verdict.forbidden.push(("no progress".into(), Vec::new()));
         }
     }
+    let values = shape.values();
     for (outcome, schedule) in &found.outcomes {
         if outcome.end != End::Done {
             verdict.broken.push(schedule.clone());
         }
         for condition in shape.forbidden.iter().filter(|condition| meets(case, condition, outcome)) {
             verdict.forbidden.push((condition.text.clone(), schedule.clone()));
+        }
+        let invented = outcome.results.iter().position(|value| !values.contains(value));
+        if let Some(register) = invented.filter(|_| outcome.end == End::Done) {
+            let text = format!("r{register}={:#x}, which nobody writes", outcome.results[register]);
+            verdict.forbidden.push((text, schedule.clone()));
         }
     }
     let seen = |condition: &&Condition| found.outcomes.keys().any(|outcome| meets(case, condition, outcome));
@@ -85,25 +114,63 @@ pub fn run(shape: &Shape, case: &Case, deleted: Option<Deletion>) -> Result<Verd
 }
 
 fn search(shape: &Shape, case: &Case, base: u64) -> Search {
-    let thread =
-        |(number, place): (usize, &sim::weak::Place)| Thread { kernel: format!("t{number}"), place: *place };
+    let thread = |(number, place): (usize, &Place)| Thread {
+        kernel: format!("t{number}"),
+        place: *place,
+        ..Thread::default()
+    };
     let together = case.sequence.is_some();
     let register = |(number, &thread): (usize, &usize)| Register {
         thread: if together { 0 } else { thread },
         vgpr: RESULTS + number as u16,
         lane: if together { thread as u32 } else { 0 },
     };
-    let variables = 0..shape.variables.len() as u64;
     Search {
         threads: case.places.iter().take(if together { 1 } else { MAX }).enumerate().map(thread).collect(),
+        registers: shape.registers.iter().enumerate().map(register).collect(),
+        ..common_search(shape, case, base)
+    }
+}
+
+/// What there is to search in any code: variables at `base`, a line apart.
+fn common_search(shape: &Shape, case: &Case, base: u64) -> Search {
+    let variables = 0..shape.variables.len() as u64;
+    let data = |home| Range { start: base, bytes: STRIDE, home, grain: Grain::Coarse };
+    Search {
         // An earlier kernel may have read all of it.
         warm: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         memory: variables.clone().map(|variable| base + variable * STRIDE).collect(),
         lds: variables.map(|variable| (0, (variable * STRIDE) as u32)).collect(),
-        registers: shape.registers.iter().enumerate().map(register).collect(),
-        lanes: if together { shape.threads.len() as u32 } else { 1 },
+        lanes: if case.sequence.is_some() { shape.threads.len() as u32 } else { 1 },
+        ranges: case.coarse.map(data).into_iter().collect(),
         max_states: MAX_STATES,
-        keep_lines: false,
+        ..Search::default()
+    }
+}
+
+/// What there is to search in compiled code: results are in memory, behind the variables.
+fn compiled_search(shape: &Shape, case: &Case, base: u64) -> Search {
+    let result = |register: usize| base + (MAX + register) as u64 * STRIDE;
+    let mut arguments = vec![0; ir::arguments(shape)];
+    let mut put = |at: usize, value: u64| arguments[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    for variable in 0..shape.variables.len() {
+        put(ir::variable_argument(variable), address(case, base, variable));
+    }
+    for register in 0..shape.registers.len() {
+        put(ir::result_argument(shape, register), result(register));
+    }
+    let thread = |(number, place): (usize, &Place)| {
+        let mut kernarg = arguments.clone();
+        kernarg[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        Thread { kernel: ir::KERNEL.into(), place: *place, kernarg }
+    };
+    let waves = if case.sequence.is_some() { 1 } else { MAX };
+    Search {
+        threads: case.places.iter().take(waves).enumerate().map(thread).collect(),
+        results: (0..shape.registers.len()).map(result).collect(),
+        dynamic_lds: (shape.variables.len() as u64 * STRIDE) as u32,
+        constants: true,
+        ..common_search(shape, case, base)
     }
 }
 
@@ -112,10 +179,12 @@ fn meets(case: &Case, condition: &Condition, outcome: &Outcome) -> bool {
         true => outcome.lds.get(variable),
         false => outcome.memory.get(variable),
     };
+    // Compiled code has its registers in memory.
+    let register_values = if outcome.registers.is_empty() { &outcome.results } else { &outcome.registers };
     outcome.end == End::Done
         && condition
             .registers
             .iter()
-            .all(|&(register, wanted)| outcome.registers.get(register) == Some(&wanted))
+            .all(|&(register, wanted)| register_values.get(register) == Some(&wanted))
         && condition.variables.iter().all(|&(variable, wanted)| value(variable) == Some(&wanted))
 }

@@ -1,6 +1,7 @@
 //! The text of a shape.
 
 use crate::matrix::Scope;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Memory order of an operation.
@@ -66,6 +67,11 @@ pub enum Change {
     Swap,
     /// Adds it.
     Add,
+    /// Puts the operand there if that is what is there.
+    Cas {
+        /// What must be there.
+        expected: u32,
+    },
 }
 
 /// One step of a thread. Variables and registers are numbers of [`Shape::variables`] and of `r0`, `r1`, ...
@@ -171,6 +177,25 @@ impl std::error::Error for ParseError {}
 pub(crate) const MAX: usize = 8;
 
 impl Shape {
+    /// Every value that some thread may write, and 0: what comes out is one of them.
+    pub fn values(&self) -> BTreeSet<u32> {
+        let mut values = BTreeSet::from([0]);
+        for statement in self.threads.iter().flatten() {
+            let before: Vec<u32> = values.iter().copied().collect();
+            match statement {
+                Statement::Rmw { change: Change::Add, value, .. } => {
+                    values.extend(before.iter().map(|old| old.wrapping_add(*value)));
+                }
+                Statement::StoreNext { .. } => values.extend(before.iter().map(|old| old.wrapping_add(1))),
+                Statement::Store { value, .. } | Statement::Rmw { value, .. } => {
+                    values.insert(*value);
+                }
+                _ => {}
+            }
+        }
+        values
+    }
+
     /// Reads a text.
     ///
     /// # Errors
@@ -253,6 +278,13 @@ impl Shape {
             [register, "=", change @ ("swap" | "add"), how, variable, value] => Statement::Rmw {
                 register: Some(self.define(register)?),
                 change: if change == "swap" { Change::Swap } else { Change::Add },
+                how: parse(how)?,
+                variable: self.variable(variable)?,
+                value: number(value)?,
+            },
+            [register, "=", "cas", how, variable, expected, value] => Statement::Rmw {
+                register: Some(self.define(register)?),
+                change: Change::Cas { expected: number(expected)? },
                 how: parse(how)?,
                 variable: self.variable(variable)?,
                 value: number(value)?,

@@ -16,7 +16,7 @@ use crate::schedule::{self, Scheduler};
 use crate::scratch;
 use crate::stats::RunStats;
 use crate::strict::{Mode, Report};
-use crate::weak::{self, Entry, Exploration, Search};
+use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Subtarget, Target};
 use std::sync::Arc;
@@ -43,16 +43,6 @@ struct Module {
     lines: Arc<Lines>,
 }
 
-impl Module {
-    /// Where a kernel begins.
-    fn entry(&self, code: &[Code], name: &str) -> Result<Entry, Fault> {
-        let kernel = self.kernels.iter().find(|kernel| kernel.name == name);
-        let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {name}")))?;
-        let (range, index) = find_entry(self.base, code, kernel)?;
-        Ok(Entry(range, index))
-    }
-}
-
 /// An emulated GPU.
 pub struct Device {
     memory: Memory,
@@ -64,9 +54,6 @@ pub struct Device {
     dispatches: u64,
     /// What kernels have printed.
     printed: String,
-    /// What the next dispatch is to search, and what the last search has found.
-    search: Option<Search>,
-    explored: Exploration,
     /// Profile and trace of the last dispatch that was watched.
     observed: (Profile, String),
     log: Option<Log>,
@@ -94,8 +81,6 @@ impl Device {
             reports: Vec::new(),
             dispatches: 0,
             printed: String::new(),
-            search: None,
-            explored: Exploration::default(),
             observed: Default::default(),
             log: None,
         }
@@ -214,15 +199,26 @@ impl Device {
     }
 
     /// Runs the threads of a small program in every schedule that the machine allows, and gives what came out. Memory is
-    /// afterwards as it was before. All threads have the first one's initial registers.
+    /// afterwards as it was before.
     pub fn explore(&mut self, module: ModuleId, search: Search) -> Result<Exploration, Fault> {
-        let first = search.threads.first().map(|thread| thread.kernel.clone());
-        let kernel = first.ok_or_else(|| Fault::Dispatch("no threads to explore".into()))?;
-        let group = [search.lanes.max(1), 1, 1];
-        self.search = Some(search);
-        let done = self.run(module, &Dispatch { kernel: &kernel, grid: group, group, ..Dispatch::default() });
-        self.search = None;
-        done.map(|_| std::mem::take(&mut self.explored))
+        let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
+        let dispatches: Vec<Dispatch<'_>> =
+            search.threads.iter().map(|thread| search_dispatch(&search, thread)).collect();
+        let prepare = |dispatch| Prepared::new(module, dispatch, self.dispatches, &mut self.memory);
+        let prepared: Vec<Prepared<'_>> = dispatches.iter().map(prepare).collect::<Result<_, _>>()?;
+        let addresses: Vec<u64> = prepared.iter().flat_map(|prepared| prepared.addresses).collect();
+        let found = match prepared.iter().any(|one| one.target.wave_size != prepared[0].target.wave_size) {
+            true => Err(Fault::Dispatch("threads of different wave sizes".into())),
+            false => {
+                let launches: Vec<Launch<'_>> =
+                    prepared.into_iter().map(|prepared| prepared.launch(&self.memory, false)).collect();
+                weak::search(&launches, &search)
+            }
+        };
+        for address in addresses {
+            self.memory.free(address);
+        }
+        found
     }
 
     /// What was counted in the last dispatch that was watched ([`Dispatch::observe`]).
@@ -250,50 +246,17 @@ impl Device {
     /// Runs a kernel to its end.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
-        let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
-        let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
-        let lanes = kernel.wave_size;
-        let target = kernel.subtarget(&module.subtarget);
-        let code = &module.code[usize::from(lanes == 64)];
-        launch::check(kernel, dispatch, &target)?;
-        let entry = find_entry(module.base, code, kernel)?;
         let mode = if dispatch.observe.is_active() { Mode::Fast } else { self.mode };
-        let number = self.dispatches;
-        let private_bytes = (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4);
-        let placing = Placing { module, kernel, dispatch, target: target.target, number, private_bytes };
-        let (segments, preload) = placing.place(&mut self.memory)?;
-        let addresses = [segments.kernarg, segments.packet, segments.queue, segments.printf];
-        let printf = segments.printf;
-        let mut launch = Launch {
-            memory: &self.memory,
-            code,
-            target,
-            kernel,
-            segments,
-            entry,
-            number,
-            preload,
-            grid: dispatch.grid,
-            group: dispatch.group,
-            lds_bytes: kernel.descriptor.group_segment + dispatch.dynamic_lds,
-            private_bytes,
-            arch: pulp::Arch::new(),
-            locked64: self.threads > 1 && has_atomic64(code),
-            strict: None,
-            observer: Observer::new(&dispatch.observe, target.target, code),
-            lines: &module.lines,
-        };
+        let prepared = Prepared::new(module, dispatch, self.dispatches, &mut self.memory)?;
+        let (addresses, code, target) = (prepared.addresses, prepared.code, prepared.target.target);
+        let printf = prepared.segments.printf;
+        let mut launch = prepared.launch(&self.memory, self.threads > 1 && has_atomic64(code));
+        launch.observer = Observer::new(&dispatch.observe, target, code);
         launch.strict = launch.shadow(mode);
         let limit = dispatch.limits.instructions;
-        let (result, mut reports) = match (self.search.take(), mode) {
-            (Some(search), _) => {
-                let entries = search.threads.iter().map(|thread| module.entry(code, &thread.kernel));
-                let entries: Result<Vec<_>, Fault> = entries.collect();
-                let found = entries.and_then(|entries| weak::search(&launch, &search, &entries));
-                (found.map(|found| self.explored = found).map(|()| RunStats::default()), Vec::new())
-            }
-            (None, Mode::Weak { seed }) => (weak::run(&launch, limit, seed), Vec::new()),
-            (None, Mode::Strict { .. }) => schedule::run_strict(&mut launch, mode, limit, self.threads),
+        let (result, mut reports) = match mode {
+            Mode::Weak { seed } => (weak::run(&launch, limit, seed), Vec::new()),
+            Mode::Strict { .. } => schedule::run_strict(&mut launch, mode, limit, self.threads),
             _ if dispatch.observe.order => Scheduler::new(&launch, limit, 1).run(),
             _ => Scheduler::new(&launch, limit, self.threads).run(),
         };
@@ -303,7 +266,7 @@ impl Device {
         let recorder = launch.observer.as_mut().and_then(Observer::take_recorder);
         self.log = recorder.map(|recorder| recorder.finish(&launch));
         if let Some(observer) = launch.observer {
-            self.observed = observer.finish(code, target.target);
+            self.observed = observer.finish(code, target);
         }
         self.dispatches += 1;
         if printf != 0 {
@@ -316,6 +279,91 @@ impl Device {
             self.decrement(signal)?;
         }
         result
+    }
+}
+
+/// One wave of a search.
+fn search_dispatch<'a>(search: &Search, thread: &'a Thread) -> Dispatch<'a> {
+    let group = [search.lanes.max(1), 1, 1];
+    Dispatch {
+        kernel: &thread.kernel,
+        grid: group,
+        group,
+        kernarg: thread.kernarg.clone(),
+        dynamic_lds: search.dynamic_lds,
+        ..Dispatch::default()
+    }
+}
+
+/// A dispatch whose arguments lie in memory.
+struct Prepared<'a> {
+    module: &'a Module,
+    kernel: &'a KernelInfo,
+    dispatch: &'a Dispatch<'a>,
+    target: Subtarget,
+    code: &'a [Code],
+    entry: (u32, u32),
+    number: u64,
+    private_bytes: u32,
+    segments: Segments,
+    preload: Vec<u32>,
+    /// What is to be given back.
+    addresses: [u64; 4],
+}
+
+impl<'a> Prepared<'a> {
+    fn new(
+        module: &'a Module,
+        dispatch: &'a Dispatch<'a>,
+        number: u64,
+        memory: &mut Memory,
+    ) -> Result<Prepared<'a>, Fault> {
+        let kernel = module.kernels.iter().find(|kernel| kernel.name == dispatch.kernel);
+        let kernel = kernel.ok_or_else(|| Fault::Dispatch(format!("no kernel named {}", dispatch.kernel)))?;
+        let target = kernel.subtarget(&module.subtarget);
+        let code = &module.code[usize::from(kernel.wave_size == 64)];
+        launch::check(kernel, dispatch, &target)?;
+        let entry = find_entry(module.base, code, kernel)?;
+        let private_bytes = (kernel.descriptor.private_segment + dispatch.limits.stack).next_multiple_of(4);
+        let placing = Placing { module, kernel, dispatch, target: target.target, number, private_bytes };
+        let (segments, preload) = placing.place(memory)?;
+        let addresses = [segments.kernarg, segments.packet, segments.queue, segments.printf];
+        Ok(Prepared {
+            module,
+            kernel,
+            dispatch,
+            target,
+            code,
+            entry,
+            number,
+            private_bytes,
+            segments,
+            preload,
+            addresses,
+        })
+    }
+
+    /// What its waves share; nobody watches them yet.
+    fn launch(self, memory: &'a Memory, locked64: bool) -> Launch<'a> {
+        Launch {
+            memory,
+            code: self.code,
+            target: self.target,
+            kernel: self.kernel,
+            segments: self.segments,
+            entry: self.entry,
+            number: self.number,
+            preload: self.preload,
+            grid: self.dispatch.grid,
+            group: self.dispatch.group,
+            lds_bytes: self.kernel.descriptor.group_segment + self.dispatch.dynamic_lds,
+            private_bytes: self.private_bytes,
+            arch: pulp::Arch::new(),
+            locked64,
+            strict: None,
+            observer: None,
+            lines: &self.module.lines,
+        }
     }
 }
 

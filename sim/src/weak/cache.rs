@@ -2,6 +2,7 @@
 
 use crate::memory::Memory;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +26,11 @@ pub(super) fn byte_mask(bytes: u32) -> u32 {
 impl Cache {
     pub(super) fn has(&self, line: u64) -> bool {
         self.lines.contains_key(&line)
+    }
+
+    /// Whether a line has something that memory does not have.
+    pub(super) fn is_dirty(&self, line: u64) -> bool {
+        self.lines.get(&line).is_some_and(|line| line.dirty != 0)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -67,10 +73,10 @@ impl Cache {
         }
     }
 
-    /// What memory does not have yet: addresses and values. They count as written from now on.
-    pub(super) fn take_dirty(&mut self, line_bytes: u64) -> Vec<(u64, u32)> {
+    /// What memory does not have yet of some lines: addresses and values. They count as written from now on.
+    pub(super) fn take_dirty(&mut self, lines: Range<u64>, line_bytes: u64) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
-        for (number, line) in &mut self.lines {
+        for (number, line) in self.lines.range_mut(lines) {
             for (word, &value) in line.words.iter().enumerate() {
                 if line.dirty >> word & 1 != 0 {
                     found.push((number * line_bytes + word as u64 * 4, value));
@@ -87,7 +93,29 @@ impl Cache {
 
     /// Forgets what memory has too.
     pub(super) fn invalidate(&mut self) {
-        self.lines.retain(|_, line| line.dirty != 0);
+        self.invalidate_if(|_| true);
+    }
+
+    /// Forgets what memory has too of such lines.
+    pub(super) fn invalidate_if(&mut self, which: impl Fn(u64) -> bool) {
+        self.lines.retain(|&number, line| line.dirty != 0 || !which(number));
+    }
+
+    /// Takes what a line has from memory as it is now, but for what memory does not have yet.
+    pub(super) fn refresh(&mut self, memory: &Memory, line: u64, bytes: u64) {
+        let Some(mut old) = self.lines.remove(&line) else { return };
+        self.fill(memory, line, bytes);
+        if let Some(new) = self.lines.get_mut(&line) {
+            for (word, value) in new.words.iter().enumerate().filter(|(word, _)| old.dirty >> word & 1 == 0) {
+                old.words[word] = *value;
+            }
+            *new = old;
+        }
+    }
+
+    /// Numbers of the lines.
+    pub(super) fn lines(&self) -> Vec<u64> {
+        self.lines.keys().copied().collect()
     }
 
     /// Evicts a line that memory has too: the first one from `from` on.

@@ -4,7 +4,9 @@
 //!
 //! * What no other wave can see or hinder is done at once: arithmetic, waits that are satisfied, the issue of LDS and scalar
 //!   operations, and of vector memory operations by a wave that has its compute unit to itself and hits nothing. Issuing
-//!   early only adds choices: the request can stay in its queue as long as the instruction could have been delayed.
+//!   early only adds choices: the request can stay in its queue as long as the instruction could have been delayed. So are
+//!   requests for lines that one wave alone uses, and for what never changes: when they are performed makes no difference to others,
+//!   and to their own wave what is performed late is as a wait that takes long.
 //! * A state that has been seen is not visited again. States are told apart by a hash of 64 bits.
 //!
 //! With `keep_lines` nothing is evicted, and the search tells whether there is a state from which no end can be reached: then a
@@ -27,12 +29,18 @@ pub(super) enum Action {
     Issue { at: usize, evicted: bool },
     /// A queue's next request is performed; `evicted`: GL1 does not have the line any more.
     Perform { key: Key, evicted: bool },
+    /// A line leaves an agent's L2.
+    Leave { agent: u32, line: u64 },
 }
 
 impl Action {
     fn evicts(self) -> bool {
-        let (Action::Issue { evicted, .. } | Action::Perform { evicted, .. }) = self;
-        evicted
+        matches!(
+            self,
+            Action::Issue { evicted: true, .. }
+                | Action::Perform { evicted: true, .. }
+                | Action::Leave { .. }
+        )
     }
 }
 
@@ -228,6 +236,8 @@ fn arrive(
             return None;
         }
     }
+    // The end of a kernel releases to the system.
+    (0..state.l2.len() as u32).for_each(|agent| machine.write_back_l2(state, agent));
     visitor.end(machine, state, path);
     None
 }
@@ -246,9 +256,11 @@ fn settle(
                 let here = |trap| (at, trap);
                 match machine.next(state, at) {
                     Next::Free => machine.step(state, at).map_err(here)?,
-                    Next::Vector if alone(machine, at) => {
+                    Next::Vector => {
                         let probed = machine.probe(state, at).map_err(here)?;
-                        if machine.could_hit(state, at, &probed) {
+                        let quiet = machine.is_own(&probed)
+                            || alone(machine, at) && !machine.could_hit(state, at, &probed);
+                        if !quiet {
                             break;
                         }
                         machine.issue(state, at, probed, true).map_err(here)?;
@@ -262,6 +274,11 @@ fn settle(
         if steps >= MAX_LOCAL {
             searched.bounded = true;
             return Ok(());
+        }
+        while let Some(key) = state.queues.keys().copied().find(|key| machine.is_own_key(key)) {
+            let at = front(state, key);
+            machine.perform(state, key, true).map_err(|trap| (at, trap))?;
+            moved = true;
         }
         let waiting = |state: &State| {
             state.actors.iter().filter(|actor| actor.wave.state == WaveState::AtBarrier).count()
@@ -296,13 +313,21 @@ fn choices(machine: &mut Machine<'_>, state: &mut State) -> Vec<Action> {
             actions.push(Action::Issue { at, evicted: true });
         }
     }
-    for &key in state.queues.keys() {
+    for &key in state.queues.keys().filter(|key| machine.is_due(state, **key)) {
         actions.push(Action::Perform { key, evicted: false });
         if machine.could_hit_middle(state, key) {
             actions.push(Action::Perform { key, evicted: true });
         }
     }
+    for agent in 0..state.l2.len() as u32 {
+        actions.extend(machine.leaving(state, agent).map(|line| Action::Leave { agent, line }));
+    }
     actions
+}
+
+/// The wave whose request is the next one of a queue.
+fn front(state: &State, key: Key) -> usize {
+    state.queues.get(&key).and_then(|queue| queue.front()).map_or(0, |request| request.actor as usize)
 }
 
 /// Takes a choice.
@@ -313,9 +338,12 @@ pub(super) fn act(machine: &mut Machine<'_>, state: &mut State, action: Action) 
             machine.issue(state, at, probed, !evicted).map_err(|trap| (at, trap))
         }
         Action::Perform { key, evicted } => {
-            let front = state.queues.get(&key).and_then(|queue| queue.front());
-            let at = front.map_or(0, |request| request.actor as usize);
+            let at = front(state, key);
             machine.perform(state, key, !evicted).map_err(|trap| (at, trap))
+        }
+        Action::Leave { agent, line } => {
+            machine.evict_l2(state, agent, line);
+            Ok(())
         }
     }
 }

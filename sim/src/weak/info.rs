@@ -37,8 +37,8 @@ pub(super) struct Info {
     pub(super) waits: Waits,
     /// Counted as one of these until it is complete.
     pub(super) class: Option<Class>,
-    /// Flat: its path decides which counter it is on.
-    pub(super) flat: bool,
+    /// Flat: its path decides on which counter it is; on GFX10 it is on both.
+    pub(super) other: Option<Class>,
     /// Read-modify-write of memory.
     pub(super) atomic: bool,
     /// Registers that are copied at issue: codes of `isa::Reg` below 128 and from 256 on.
@@ -57,7 +57,7 @@ impl Info {
             kind: Kind::Local,
             waits: Waits::NONE,
             class: None,
-            flat: false,
+            other: None,
             atomic: false,
             sources: Vec::new(),
             results: Vec::new(),
@@ -104,7 +104,7 @@ impl Info {
             kind,
             waits: effects.waits,
             class: effects.classes.done[0],
-            flat: effects.classes.done[1].is_some(),
+            other: effects.classes.done[1],
             atomic,
             sources: sources.filter(|code| !tied.contains(code)).collect(),
             results: effects.writes.iter().filter(plain).map(|reg| reg.0).collect(),

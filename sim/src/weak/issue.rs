@@ -35,6 +35,8 @@ impl Machine<'_> {
             pc,
             exec: actor.wave.exec(),
             class: info.class,
+            other: None,
+            returned: false,
             sources: copy_registers(&actor.wave, &info.sources),
             slots: Vec::new(),
             left: 1,
@@ -128,6 +130,14 @@ impl Machine<'_> {
         probed.slots.iter().any(|slot| self.hits(state, at, slot))
     }
 
+    /// Whether no other wave is concerned by an instruction that has been probed.
+    pub(super) fn is_own(&self, probed: &Probed) -> bool {
+        let own = |slot: &Slot| {
+            slot.access.space == Space::Global && self.own.contains(&(slot.access.address / self.line_bytes))
+        };
+        !probed.slots.is_empty() && probed.slots.iter().all(own)
+    }
+
     pub(super) fn key(&self, at: usize, slot: &Slot) -> Key {
         match slot.access.space {
             Space::Lds => Key::Lds { actor: at as u32 },
@@ -140,7 +150,8 @@ impl Machine<'_> {
         let actor = at as u32;
         let mut keys: Vec<Key> = pending.slots.iter().map(|slot| self.key(at, slot)).collect();
         if keys.is_empty() {
-            keys.extend([Key::Lds { actor }, Key::Scalar { actor, serial: pending.serial }]);
+            let serial = pending.serial;
+            keys.extend([Key::Lds { actor }, Key::Scalar { actor, serial }]);
         }
         keys.dedup();
         let mine = Request { actor, serial: pending.serial };
@@ -176,7 +187,8 @@ impl Machine<'_> {
                     state.near[site.unit as usize].invalidate();
                 }
                 CacheOp::InvalidateGl1 => state.middle[site.array as usize].invalidate(),
-                // L2 is the place where all agents meet.
+                CacheOp::InvalidateL2 => self.invalidate_l2(state, site.agent),
+                // `buffer_wbl2` is a request.
                 _ => {}
             }
         }
@@ -194,8 +206,13 @@ impl Machine<'_> {
         } else {
             copy_registers(&state.actors[at].wave, &info.sources)
         };
-        let class = self.class(info, &probed.slots);
-        let left = self.enqueue(state, at, &mut probed.slots, serial, may_hit);
+        let (class, other) = self.classes(info, &probed.slots);
+        let mut left = self.enqueue(state, at, &mut probed.slots, serial, may_hit);
+        if self.ranges.any() && probed.caches.contains(&CacheOp::WriteBackL2) {
+            let actor = at as u32;
+            state.queues.entry(Key::L2 { actor, serial }).or_default().push_back(Request { actor, serial });
+            left += 1;
+        }
         let ready = probed.slots.is_empty();
         let Probed { slots, results, kept, .. } = probed;
         let actor = &mut state.actors[at];
@@ -206,6 +223,8 @@ impl Machine<'_> {
             pc,
             exec,
             class,
+            other,
+            returned: false,
             sources,
             slots,
             left,
@@ -213,18 +232,21 @@ impl Machine<'_> {
             kept,
             ready,
         });
+        self.forget_others(state, at);
         Ok(())
     }
 
-    /// Which class an instruction counts in: of a flat one, by where it went.
-    fn class(&self, info: &Info, slots: &[Slot]) -> Option<Class> {
-        let gfx10 = self.has_middle();
-        match slots.iter().any(|slot| slot.access.space == Space::Lds) {
-            _ if !info.flat => info.class,
-            true if gfx10 => Some(Class::Lds),
-            true => Some(Class::FlatLds),
-            false if gfx10 => info.class,
-            false => Some(Class::Vector),
+    /// Which class an instruction counts in: of a flat one, by where it went. On GFX10, where both counters are in order, it
+    /// is on the other one as well.
+    fn classes(&self, info: &Info, slots: &[Slot]) -> (Option<Class>, Option<Class>) {
+        if info.other.is_none() || slots.is_empty() {
+            return (info.class, None);
+        }
+        match (slots.iter().any(|slot| slot.access.space == Space::Lds), self.has_middle()) {
+            (true, true) => (info.other, info.class),
+            (false, true) => (info.class, info.other),
+            (true, false) => (Some(Class::FlatLds), None),
+            (false, false) => (Some(Class::Vector), None),
         }
     }
 

@@ -6,8 +6,9 @@
 //! the order of its counter's class and as late as a wait allows.
 
 use super::info::{Kind, Program};
+use super::l2::Ranges;
 use super::returns::{is_full, satisfied};
-use super::state::State;
+use super::state::{Key, State};
 use super::watchers::trap_of;
 use crate::exec::{Cx, Flow, Scratch};
 use crate::fault::Trap;
@@ -28,6 +29,8 @@ pub(super) struct Site {
     pub(super) scalar: u32,
     /// Which group, that is: which LDS.
     pub(super) group: u32,
+    /// Which L2.
+    pub(super) agent: u32,
 }
 
 /// What a wave can do next.
@@ -53,6 +56,11 @@ pub(super) struct Machine<'a> {
     /// Bytes of a line of vector caches.
     pub(super) line_bytes: u64,
     pub(super) lds_bytes: u32,
+    /// Memory that L2s may keep.
+    pub(super) ranges: Ranges,
+    /// Lines that one wave alone uses, and whether scalar memory never changes.
+    pub(super) own: Vec<u64>,
+    pub(super) constants: bool,
     /// Dwords of memory that have changed, and what they were before; if anyone wants to know.
     pub(super) journal: Option<BTreeMap<u64, u32>>,
     pub(super) clock: u64,
@@ -161,6 +169,15 @@ impl<'a> Machine<'a> {
         match op.vgprs > wave.vgprs || op.agprs > wave.agprs || op.sgprs > wave.sgprs {
             true => Err(crate::group::missing_register(op, wave)),
             false => Ok(u32::from(op.len)),
+        }
+    }
+
+    /// Whether no other wave is concerned when a request is performed.
+    pub(super) fn is_own_key(&self, key: &Key) -> bool {
+        match key {
+            Key::Line { line, .. } => self.own.contains(line),
+            Key::Scalar { .. } => self.constants,
+            Key::Lds { .. } | Key::L2 { .. } => false,
         }
     }
 

@@ -13,6 +13,7 @@
 //! | `watchers` | through which handlers meet it |
 //! | `registers` | contents of registers, kept aside |
 //! | `cache` | lines |
+//! | `l2` | what agents keep of memory that is not theirs alone |
 //! | `info` | what is needed of an instruction |
 //! | `schedule` | one run by a seed |
 //! | `explore`, `search` | all runs of a small program |
@@ -26,6 +27,7 @@ mod cache;
 mod explore;
 mod info;
 mod issue;
+mod l2;
 mod machine;
 mod perform;
 mod random;
@@ -36,10 +38,11 @@ mod search;
 mod state;
 mod watchers;
 
+pub use l2::{Grain, Range};
 pub use search::{End, Exploration, Outcome, Place, Register, Search, Thread};
 
 /// Upper half of the addresses through which flat instructions reach LDS.
 pub const LDS_APERTURE: u32 = crate::wave::SHARED_APERTURE;
 
 pub(crate) use schedule::run;
-pub(crate) use search::{Entry, search};
+pub(crate) use search::search;

@@ -49,9 +49,14 @@ impl Machine<'_> {
             Key::Lds { .. } if pending.slots.is_empty() => self.perform_lds(state, at, &mut pending),
             Key::Lds { .. } => self.perform_flat_lds(state, at, &mut pending),
             Key::Scalar { .. } => self.perform_scalar(state, at, &mut pending),
+            Key::L2 { .. } => {
+                self.write_back_l2(state, self.sites[at].agent);
+                Ok(())
+            }
         };
         pending.left -= 1;
         state.actors[at].pending.insert(found, pending);
+        self.forget_others(state, at);
         done
     }
 
@@ -77,15 +82,14 @@ impl Machine<'_> {
                 return Ok(());
             }
             Access::Write => {
-                let memory = self.launches[0].memory;
                 for slot in pending.slots.iter().filter(|slot| here(slot)) {
                     let access = &slot.access;
-                    self.note(access.address, access.bytes);
-                    memory.write(access.address, &slot.value.to_le_bytes()[..access.bytes as usize & 7]);
+                    self.write_l2(state, site.agent, access.address, slot.value, access.bytes);
                 }
             }
             Access::Atomic => {
                 let mut lanes = 0;
+                self.evict_l2(state, site.agent, line);
                 for slot in pending.slots.iter().filter(|slot| here(slot)) {
                     lanes |= 1u64 << (slot.access.lane & 63);
                     self.note(slot.access.address, slot.access.bytes);
@@ -113,20 +117,18 @@ impl Machine<'_> {
     ) {
         let memory = self.launches[0].memory;
         let line_bytes = self.line_bytes;
-        let near = &mut state.near[site.unit as usize];
         // `glc` misses the first cache, `dlc` GL1, and what they held is given up.
         let mut fresh = Cache::default();
+        if !hit {
+            self.read_l2(state, site.agent, line, &mut fresh);
+        }
         match self.has_middle().then(|| &mut state.middle[site.array as usize]) {
             Some(middle) if hit => fresh.copy(middle, line),
-            Some(middle) => {
-                fresh.fill(memory, line, line_bytes);
-                match flags.contains(ModFlags::DLC) {
-                    true => middle.drop_line(line),
-                    false => middle.copy(&fresh, line),
-                }
-            }
-            None => fresh.fill(memory, line, line_bytes),
+            Some(middle) if flags.contains(ModFlags::DLC) => middle.drop_line(line),
+            Some(middle) => middle.copy(&fresh, line),
+            None => {}
         }
+        let near = &mut state.near[site.unit as usize];
         match flags.contains(ModFlags::GLC) {
             true => near.drop_line(line),
             false => {
@@ -259,7 +261,7 @@ impl Machine<'_> {
     }
 
     /// Notes what memory holds before it changes.
-    fn note(&mut self, address: u64, bytes: u32) {
+    pub(super) fn note(&mut self, address: u64, bytes: u32) {
         let memory = self.launches[0].memory;
         let Some(journal) = &mut self.journal else { return };
         for word in address / 4..(address + u64::from(bytes)).div_ceil(4) {

@@ -59,6 +59,9 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Result<RunStats
             scratch: Scratch::new(),
             line_bytes: Machine::line_bytes(launch.target.generation),
             lds_bytes: launch.lds_bytes,
+            ranges: Default::default(),
+            own: Vec::new(),
+            constants: false,
             journal: None,
             clock: 0,
         },
@@ -69,6 +72,7 @@ pub(crate) fn run(launch: &Launch<'_>, limit: u64, seed: u64) -> Result<RunStats
             near: caches(units),
             middle: caches(units / ARRAY as usize),
             scalar: caches(units / SCALAR as usize),
+            l2: Vec::new(),
             queues: BTreeMap::new(),
         },
         random: Random::new(seed),
@@ -115,7 +119,8 @@ impl Run<'_> {
         let split = !self.launch.target.cumode;
         for number in 0..self.waves {
             let unit = if split { unit & !1 | number as u32 & 1 } else { unit };
-            let site = Site { unit, array: unit / ARRAY, scalar: unit / SCALAR, group: place as u32 };
+            let site =
+                Site { unit, array: unit / ARRAY, scalar: unit / SCALAR, group: place as u32, agent: 0 };
             let mut wave = match group.waves.get(number) {
                 Some(wave) => wave.clone(),
                 None => group.waves[0].clone(),

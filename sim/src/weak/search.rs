@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use super::explore::{Action, Visitor, explore};
+use super::l2::{Range, Ranges};
 use super::machine::{Machine, Site};
 use super::state::{Actor, Key, State};
 use crate::device::DevicePtr;
@@ -25,12 +26,14 @@ pub struct Place {
 }
 
 /// A thread: one wave.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Thread {
     /// The kernel whose code it runs.
     pub kernel: String,
     /// Where.
     pub place: Place,
+    /// The explicit arguments, laid out as the metadata says.
+    pub kernarg: Vec<u8>,
 }
 
 /// A register that belongs to the outcome.
@@ -47,12 +50,20 @@ pub struct Register {
 /// What to search.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
-    /// The threads. All have the registers and the LDS of the first one's kernel.
+    /// The threads.
     pub threads: Vec<Thread>,
+    /// Bytes of LDS of a group beyond what its kernels ask for.
+    pub dynamic_lds: u32,
     /// Addresses whose lines all vector caches hold at the start, as an earlier kernel may have left them.
     pub warm: Vec<DevicePtr>,
     /// Dwords of memory that belong to the outcome.
     pub memory: Vec<DevicePtr>,
+    /// More of them, in lines that one thread alone uses.
+    pub results: Vec<DevicePtr>,
+    /// Memory whose writes other agents do not see at once.
+    pub ranges: Vec<Range>,
+    /// Whether what scalar loads read never changes, as compilers see to (seed 000, line 3127).
+    pub constants: bool,
     /// Registers that belong to the outcome.
     pub registers: Vec<Register>,
     /// Dwords of LDS that belong to the outcome: group and byte offset.
@@ -85,6 +96,8 @@ pub struct Outcome {
     pub registers: Vec<u32>,
     /// As [`Search::memory`].
     pub memory: Vec<u32>,
+    /// As [`Search::results`].
+    pub results: Vec<u32>,
     /// As [`Search::lds`].
     pub lds: Vec<u32>,
 }
@@ -104,12 +117,7 @@ pub struct Exploration {
     pub endless: bool,
 }
 
-/// A thread's first instruction, as range and index.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry(pub(crate) u32, pub(crate) u32);
-
 struct Collector<'a> {
-    launch: &'a Launch<'a>,
     request: &'a Search,
     groups: Vec<u32>,
     found: Exploration,
@@ -124,9 +132,11 @@ fn number<T: PartialEq>(seen: &mut Vec<T>, value: T) -> u32 {
     }) as u32
 }
 
-/// Visits all schedules.
-pub(crate) fn search(launch: &Launch<'_>, request: &Search, entries: &[Entry]) -> Result<Exploration, Fault> {
+/// Visits all schedules. There is a launch for each thread.
+pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Exploration, Fault> {
+    let Some(launch) = launches.first() else { return Err(Fault::Dispatch("no threads".into())) };
     let (mut units, mut arrays, mut scalars, mut groups) = (vec![], vec![], vec![], vec![]);
+    let mut agents = Vec::new();
     let mut sites = Vec::new();
     for Thread { place, .. } in &request.threads {
         sites.push(Site {
@@ -134,6 +144,7 @@ pub(crate) fn search(launch: &Launch<'_>, request: &Search, entries: &[Entry]) -
             array: number(&mut arrays, (place.agent, place.array)),
             scalar: number(&mut scalars, (place.agent, place.array, place.unit / 2)),
             group: number(&mut groups, place.group),
+            agent: number(&mut agents, place.agent),
         });
     }
     let line_bytes = Machine::line_bytes(launch.target.generation);
@@ -141,34 +152,44 @@ pub(crate) fn search(launch: &Launch<'_>, request: &Search, entries: &[Entry]) -
     for address in &request.warm {
         warm.fill(launch.memory, address / line_bytes, line_bytes);
     }
-    let first = launch.group(0);
-    let Some(wave) = first.waves.first() else { return Err(Fault::Dispatch("no threads".into())) };
-    let actors = entries.iter().map(|entry| {
-        let mut wave = wave.clone();
-        (wave.range, wave.pc) = (entry.0, entry.1);
-        Actor::new(wave)
-    });
+    // Homes become numbers of L2s; agents that run nothing are as good as the host.
+    let home = |home: u32| agents.iter().position(|agent| *agent == home).map(|at| at as u32);
+    let range = |range: &Range| Range { home: range.home.and_then(home), ..*range };
+    let ranges = Ranges::new(launch.target.target, &request.ranges.iter().map(range).collect::<Vec<_>>());
+    let mut late = Cache::default();
+    for address in &request.warm {
+        let line = address / line_bytes;
+        if ranges.keeps(line * line_bytes) {
+            late.fill(launch.memory, line, line_bytes);
+        }
+    }
+    let waves = launches.iter().filter_map(|launch| launch.group(0).waves.into_iter().next());
+    let lds_bytes = launches.iter().map(|launch| launch.lds_bytes).max().unwrap_or(0);
     let state = State {
-        actors: actors.collect(),
+        actors: waves.map(Actor::new).collect(),
         // Shapes expect variables to be zero at first; what real LDS holds is strict mode's business.
-        lds: groups.iter().map(|_| vec![0; first.lds.len()]).collect(),
+        lds: groups.iter().map(|_| vec![0; lds_bytes.div_ceil(4) as usize]).collect(),
         near: vec![warm.clone(); units.len()],
         middle: vec![warm; arrays.len()],
         scalar: vec![Cache::default(); scalars.len()],
+        l2: if ranges.any() { vec![late; agents.len()] } else { Vec::new() },
         queues: BTreeMap::new(),
     };
     let mut machine = Machine {
-        launches: vec![launch],
+        launches: launches.iter().collect(),
         sites,
         program: Default::default(),
         scratch: Scratch::new(),
         line_bytes,
-        lds_bytes: launch.lds_bytes,
+        lds_bytes,
+        ranges,
+        own: request.results.iter().map(|address| address / line_bytes).collect(),
+        constants: request.constants,
         journal: None,
         clock: 0,
     };
     let limit = if request.max_states == 0 { u64::MAX } else { request.max_states };
-    let mut collector = Collector { launch, request, groups, found: Exploration::default() };
+    let mut collector = Collector { request, groups, found: Exploration::default() };
     let searched = explore(&mut machine, state, limit, request.keep_lines, &mut collector);
     let mut found = collector.found;
     (found.states, found.transitions) = (searched.states, searched.transitions);
@@ -184,7 +205,7 @@ impl Collector<'_> {
             lanes.and_then(|lanes| lanes.get(register.lane as usize)).copied().unwrap_or(0)
         };
         let word = |&address: &u64| {
-            self.launch.memory.find(address, 4).map_or(0, |(buffer, offset)| buffer.load(offset, 4))
+            machine.launches[0].memory.find(address, 4).map_or(0, |(buffer, offset)| buffer.load(offset, 4))
         };
         let local = |&(group, offset): &(u32, u32)| {
             let at = self.groups.iter().position(|other| *other == group);
@@ -194,6 +215,7 @@ impl Collector<'_> {
             end,
             registers: self.request.registers.iter().map(register).collect(),
             memory: self.request.memory.iter().map(word).collect(),
+            results: self.request.results.iter().map(word).collect(),
             lds: self.request.lds.iter().map(local).collect(),
         };
         self.found.outcomes.entry(outcome).or_insert_with(|| {
@@ -219,6 +241,12 @@ fn text(machine: &Machine<'_>, action: Action) -> String {
         Action::Perform { key: Key::Scalar { actor, .. }, .. } => {
             format!("scalar memory performs for thread {actor}")
         }
+        Action::Perform { key: Key::L2 { actor, .. }, .. } => {
+            format!("L2 is written back for thread {actor}")
+        }
+        Action::Leave { agent, line } => {
+            format!("the line at {:#x} leaves the L2 of agent {agent}", line * machine.line_bytes)
+        }
     }
 }
 
@@ -237,8 +265,9 @@ impl Visitor for Collector<'_> {
 
     fn trap(&mut self, machine: &Machine<'_>, state: &State, at: usize, trap: Trap, path: &[Action]) {
         let wave = &state.actors[at].wave;
-        let fault = crate::group::fault(trap, self.launch.kernel, |lane| {
-            Box::new(self.launch.location(wave.range, wave.last, [0; 3], at as u32, lane))
+        let launch = machine.launch(at);
+        let fault = crate::group::fault(trap, launch.kernel, |lane| {
+            Box::new(launch.location(wave.range, wave.last, [0; 3], at as u32, lane))
         });
         self.add(End::Fault, machine, state, path, Some(fault.to_string()));
     }

@@ -26,6 +26,8 @@ pub(super) enum Key {
     Lds { actor: u32 },
     /// Scalar memory: in any order.
     Scalar { actor: u32, serial: u32 },
+    /// A write-back of L2.
+    L2 { actor: u32, serial: u32 },
 }
 
 /// A part of an instruction that waits to be performed.
@@ -42,7 +44,11 @@ pub(super) struct Pending {
     pub(super) range: u32,
     pub(super) pc: u32,
     pub(super) exec: u64,
+    /// Counted as this until it returns.
     pub(super) class: Option<Class>,
+    /// Counted as this too, until all before it in the class are performed: flat instructions on GFX10.
+    pub(super) other: Option<Class>,
+    pub(super) returned: bool,
     /// Registers as they were at issue.
     pub(super) sources: Registers,
     pub(super) slots: Vec<Slot>,
@@ -84,6 +90,8 @@ pub(super) struct State {
     /// GL1 of GFX10.
     pub(super) middle: Vec<Cache>,
     pub(super) scalar: Vec<Cache>,
+    /// L2 of each agent, if there are several and memory that they may keep.
+    pub(super) l2: Vec<Cache>,
     pub(super) queues: BTreeMap<Key, VecDeque<Request>>,
 }
 
@@ -102,16 +110,22 @@ impl Hash for State {
                 // Serial numbers count from the oldest: how many there were before makes no difference.
                 let age = pending.serial.wrapping_sub(actor.serial);
                 (age, pending.range, pending.pc, pending.exec, pending.left, pending.ready).hash(hasher);
+                (pending.returned, pending.other.is_some()).hash(hasher);
                 (&pending.sources, &pending.results, &pending.kept).hash(hasher);
                 pending.slots.iter().for_each(|slot| slot.value.hash(hasher));
             }
         }
         self.lds.hash(hasher);
-        (&self.near, &self.middle, &self.scalar).hash(hasher);
+        (&self.near, &self.middle, &self.scalar, &self.l2).hash(hasher);
         for (key, queue) in &self.queues {
             match *key {
-                Key::Scalar { actor, serial } => {
-                    (actor, serial.wrapping_sub(self.actors[actor as usize].serial)).hash(hasher);
+                Key::Scalar { actor, serial } | Key::L2 { actor, serial } => {
+                    (
+                        matches!(key, Key::L2 { .. }),
+                        actor,
+                        serial.wrapping_sub(self.actors[actor as usize].serial),
+                    )
+                        .hash(hasher);
                 }
                 _ => key.hash(hasher),
             }

@@ -138,7 +138,9 @@ impl Watch for ScalarAccess<'_> {
     fn cache(&mut self, _: &Memory, operation: CacheOp) -> Result<(), Trap> {
         match operation {
             CacheOp::InvalidateScalar { .. } => self.cache.invalidate(),
-            CacheOp::WriteBackScalar { .. } => self.written = self.cache.take_dirty(self.line_bytes),
+            CacheOp::WriteBackScalar { .. } => {
+                self.written = self.cache.take_dirty(0..u64::MAX, self.line_bytes)
+            }
             _ => {}
         }
         Ok(())

@@ -299,8 +299,11 @@ fn check(object: &codeobj::CodeObject<'_>, target: Option<&'static Target>) -> O
 
 /// Two threads of the kernel in every schedule, as far as a few states go.
 fn explore(stage: &mut Stage, kernel: &KernelInfo) -> Outcome {
-    let thread =
-        |unit| Thread { kernel: kernel.name.clone(), place: Place { unit, group: unit, ..Place::default() } };
+    let thread = |unit| Thread {
+        kernel: kernel.name.clone(),
+        place: Place { unit, group: unit, ..Place::default() },
+        ..Thread::default()
+    };
     let search = Search {
         threads: vec![thread(0), thread(1)],
         warm: stage.given.to_vec(),

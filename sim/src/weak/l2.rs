@@ -1,0 +1,182 @@
+//! L2 caches of several agents: what each of them may keep, and what makes them agree.
+//!
+//! | memory | of the agent itself | of the host or another agent |
+//! |---|---|---|
+//! | fine-grained | CC: written through, dropped by a probe when another agent writes | UC: not in L2 |
+//! | coarse-grained | RW: written back late, never old, as others' writes probe it | NC: written back late, may be old |
+//!
+//! That is gfx908's and gfx90a's table; the other processors have UC and NC, whose ever the memory is. `buffer_wbl2` writes
+//! back what is late, `buffer_invl2` drops NC lines; only gfx90a has them. CC and UC lines need no cache here: they are never
+//! other than memory.
+
+use super::cache::Cache;
+use super::machine::Machine;
+use super::state::{Key, State};
+use crate::device::DevicePtr;
+use crate::memory::Memory;
+use isa::Target;
+use isa::target::Feature;
+
+/// Who sees when what is written to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    /// All agents, at once.
+    Fine,
+    /// Other agents when L2 has written it back and they have dropped what they have of it.
+    Coarse,
+}
+
+/// A piece of memory and whose it is. What belongs to none is fine-grained.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// First byte.
+    pub start: DevicePtr,
+    /// Length.
+    pub bytes: u64,
+    /// The agent whose memory it is; the host's if there is none.
+    pub home: Option<u32>,
+    /// Grain.
+    pub grain: Grain,
+}
+
+/// How an L2 treats a line ("memory type" of its page).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mtype {
+    /// Read-write.
+    Rw,
+    /// Not coherent.
+    Nc,
+    /// Cache-coherent, or uncached: what memory has.
+    Coherent,
+}
+
+/// The memory that L2s may keep.
+#[derive(Default)]
+pub(super) struct Ranges {
+    ranges: Vec<Range>,
+    /// Whether an agent's L2 is told when others write to the agent's memory.
+    probes: bool,
+}
+
+impl Ranges {
+    pub(super) fn new(target: &Target, ranges: &[Range]) -> Ranges {
+        let coarse = ranges.iter().filter(|range| range.grain == Grain::Coarse);
+        // gfx908 and gfx90a are those with matrix instructions.
+        let probes = target.has(Feature::MAI);
+        Ranges { ranges: coarse.copied().collect(), probes }
+    }
+
+    /// Whether L2s may differ.
+    pub(super) fn any(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// Whether some L2 may keep it.
+    pub(super) fn keeps(&self, address: u64) -> bool {
+        self.ranges.iter().any(|range| address.wrapping_sub(range.start) < range.bytes)
+    }
+
+    fn mtype(&self, address: u64, agent: u32) -> Mtype {
+        let inside = |range: &&Range| address.wrapping_sub(range.start) < range.bytes;
+        match self.ranges.iter().find(inside) {
+            None => Mtype::Coherent,
+            Some(range) if self.probes && range.home == Some(agent) => Mtype::Rw,
+            Some(_) => Mtype::Nc,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// What an agent finds in a line beyond its first caches. The line is in its L2 afterwards if that may keep it.
+    pub(super) fn read_l2(&self, state: &mut State, agent: u32, line: u64, into: &mut Cache) {
+        let memory = self.launches[0].memory;
+        if self.mtype(line, agent) == Mtype::Coherent {
+            return into.fill(memory, line, self.line_bytes);
+        }
+        let l2 = &mut state.l2[agent as usize];
+        if !l2.has(line) {
+            l2.fill(memory, line, self.line_bytes);
+        }
+        into.copy(l2, line);
+    }
+
+    /// A store of up to four bytes: to L2 if that may keep it, else to memory.
+    pub(super) fn write_l2(&mut self, state: &mut State, agent: u32, address: u64, value: u32, bytes: u32) {
+        let (memory, line) = (self.launches[0].memory, address / self.line_bytes);
+        if self.mtype(line, agent) == Mtype::Coherent {
+            self.note(address, bytes);
+            memory.write(address, &value.to_le_bytes()[..bytes as usize & 7]);
+            return;
+        }
+        let l2 = &mut state.l2[agent as usize];
+        if !l2.has(line) {
+            l2.fill(memory, line, self.line_bytes);
+        }
+        for byte in 0..bytes {
+            let at = address + u64::from(byte);
+            let held = l2.load(at & !3, 4, self.line_bytes).unwrap_or(0);
+            let shift = at % 4 * 8;
+            let word = held & !(0xff << shift) | (value >> (8 * byte) & 0xff) << shift;
+            l2.keep(at & !3, word, self.line_bytes);
+        }
+    }
+
+    /// Writes back what an agent's L2 has of a line, and drops that: atomics of lines that it may keep are performed in memory.
+    pub(super) fn evict_l2(&mut self, state: &mut State, agent: u32, line: u64) {
+        let Some(l2) = state.l2.get_mut(agent as usize) else { return };
+        let late = l2.take_dirty(line..line + 1, self.line_bytes);
+        l2.drop_line(line);
+        self.write_back(state, agent, late);
+    }
+
+    /// Lines of an L2 that make a difference when they leave it: RW lines that memory has are as good as memory.
+    pub(super) fn leaving<'a>(&'a self, state: &'a State, agent: u32) -> impl Iterator<Item = u64> + 'a {
+        let l2 = &state.l2[agent as usize];
+        l2.lines().into_iter().filter(move |&line| l2.is_dirty(line) || self.mtype(line, agent) == Mtype::Nc)
+    }
+
+    /// `buffer_wbl2`, or the end of a kernel.
+    pub(super) fn write_back_l2(&mut self, state: &mut State, agent: u32) {
+        let Some(l2) = state.l2.get_mut(agent as usize) else { return };
+        let late = l2.take_dirty(0..u64::MAX, self.line_bytes);
+        self.write_back(state, agent, late);
+    }
+
+    fn write_back(&mut self, state: &mut State, agent: u32, words: Vec<(u64, u32)>) {
+        let memory = self.launches[0].memory;
+        for (address, value) in words {
+            self.note(address, 4);
+            memory.write(address, &value.to_le_bytes());
+            // The probe of the agent whose memory it is.
+            let line = address / self.line_bytes;
+            for other in (0..state.l2.len() as u32).filter(|&other| other != agent) {
+                if self.mtype(line, other) == Mtype::Rw {
+                    state.l2[other as usize].refresh(memory, line, self.line_bytes);
+                }
+            }
+        }
+    }
+
+    /// `buffer_invl2`: nothing that is left of NC lines is older than this. What is late stays.
+    pub(super) fn invalidate_l2(&self, state: &mut State, agent: u32) {
+        let Some(l2) = state.l2.get_mut(agent as usize) else { return };
+        let memory: &Memory = self.launches[0].memory;
+        for line in l2.lines() {
+            if self.mtype(line, agent) == Mtype::Nc {
+                l2.refresh(memory, line, self.line_bytes);
+            }
+        }
+        l2.invalidate_if(|line| self.mtype(line, agent) == Mtype::Nc);
+    }
+
+    /// Whether the next request of a queue can be performed: L2 is written back when all earlier stores of the wave are there.
+    pub(super) fn is_due(&self, state: &State, key: Key) -> bool {
+        let Key::L2 { actor, serial } = key else { return true };
+        let mut older = state.actors[actor as usize].pending.iter().take_while(|p| p.serial != serial);
+        older.all(|pending| pending.left == 0)
+    }
+
+    fn mtype(&self, line: u64, agent: u32) -> Mtype {
+        self.ranges.mtype(line * self.line_bytes, agent)
+    }
+}
