@@ -9,6 +9,7 @@
 
 mod emit;
 mod ir;
+mod kernels;
 mod matrix;
 mod run;
 mod sequences;
@@ -16,6 +17,7 @@ mod shape;
 
 pub use emit::source;
 pub use ir::ir;
+pub use kernels::{Kernels, Placement};
 pub use matrix::{
     Case, Home, Layout, Machine, Scope, Space, cases, coarse_cases, machines, machines_and_waves,
 };

@@ -1,19 +1,28 @@
-//! `kernc litmus FILE...`: shapes of the memory model, in every case and every schedule.
+//! `kernc litmus FILE...`: shapes of the memory model, and kernels, in every case and every schedule.
 
-use super::{Failure, read_source};
+use super::{Failure, opt_level, read_source};
 use clap::Args;
-use litmus::{Case, Machine, Shape, Verdict, cases, machines};
+use kernc::{CodeObjectVersion, ModeError, Modes, Target};
+use litmus::{Kernels, Machine, Shape, Verdict, cases, machines, machines_and_waves};
 use rayon::prelude::*;
-use std::path::PathBuf;
+use sim::CodeObject;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct LitmusArgs {
-    /// Shapes; `docs/litmus.md` has the format.
+    /// Shapes, or kernels whose comments say what must not come out; `docs/litmus.md` has both forms.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Processors.
+    /// Processors; GFX10 in both modes. Kernels may be compiled for target ids.
     #[arg(long, value_name = "GFX,...", value_delimiter = ',', default_value = "gfx906,gfx1010")]
     mcpu: Vec<String>,
+    /// Compile kernels for waves of both sizes, where there are both.
+    #[arg(long)]
+    waves: bool,
+    /// Optimisation level of kernels.
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
+    opt_level: String,
     /// Print every case, and the schedule that leads to a forbidden outcome.
     #[arg(long, short)]
     verbose: bool,
@@ -21,21 +30,80 @@ pub struct LitmusArgs {
 
 /// Runs the command.
 pub fn run(args: &LitmusArgs) -> Result<(), Failure> {
-    if let Some(unknown) = args.mcpu.iter().find(|name| kernc::Target::by_name(name).is_none()) {
-        return Err(Failure::Usage(format!("unknown processor `{unknown}`; `kernc targets` lists them")));
-    }
-    let names: Vec<&str> = args.mcpu.iter().map(String::as_str).collect();
+    let ids: Vec<(&'static Target, Modes)> =
+        args.mcpu.iter().map(|id| target_id(id)).collect::<Result<_, _>>()?;
     let mut found = false;
     outln!("{:14} {:11} {:>6} {:>9} {:>9}  result", "shape", "processor", "cases", "outcomes", "states");
     for file in &args.files {
         let text = read_source(file)?;
-        let shape =
-            Shape::parse(&text).map_err(|error| Failure::File(format!("{}: {error}", file.display())))?;
-        for machine in machines(&names) {
+        let wrong = |error: litmus::ParseError| Failure::File(format!("{}: {error}", file.display()));
+        if file.extension().is_some_and(|extension| extension == "k") {
+            let name = file.file_stem().map_or("kernels".into(), |name| name.to_string_lossy());
+            let kernels = Kernels::parse(&text, &name).map_err(wrong)?;
+            for (target, modes) in &ids {
+                for machine in kernel_machines(target, args.waves) {
+                    found |= explore_kernels((args, file, &text), &kernels, machine, modes)?;
+                }
+            }
+            continue;
+        }
+        let shape = Shape::parse(&text).map_err(wrong)?;
+        for machine in ids.iter().flat_map(|(target, _)| machines(&[target.name])) {
             found |= explore(&shape, machine, args.verbose)?;
         }
     }
     if found { Err(Failure::Reported) } else { Ok(()) }
+}
+
+fn target_id(id: &str) -> Result<(&'static Target, Modes), Failure> {
+    Modes::of_target_id(id).map_err(|error| match error {
+        ModeError::Processor { .. } => Failure::Usage(format!("{error}; `kernc targets` lists them")),
+        _ => Failure::Usage(error.to_string()),
+    })
+}
+
+/// The modes that make a difference to schedules.
+fn kernel_machines(target: &Target, waves: bool) -> Vec<Machine> {
+    if waves { machines_and_waves(&[target.name]) } else { machines(&[target.name]) }
+}
+
+/// Compiles, and prints a line of the table; whether something that must not be was seen, or not all could be.
+fn explore_kernels(
+    (args, file, text): (&LitmusArgs, &Path, &str),
+    kernels: &Kernels,
+    machine: Machine,
+    modes: &Modes,
+) -> Result<bool, Failure> {
+    let modes =
+        Modes { cumode: None, wave_size: None, ..*modes }.on(machine.target, CodeObjectVersion::default());
+    let mut subtarget = modes.map_err(|error| Failure::Usage(error.to_string()))?;
+    (subtarget.target, subtarget.cumode) = (machine.target, machine.cu_mode);
+    let options = kernc::Options {
+        file_name: file.display().to_string(),
+        opt_level: opt_level(&args.opt_level),
+        ..kernc::Options::default()
+    };
+    let object = kernc::Compiler::new(subtarget).compile(text, &options);
+    let object = object.map_err(|error| Failure::Source(error.render(std::io::stderr().is_terminal())))?;
+    let object = CodeObject::load(object.bytes()).map_err(|error| Failure::Internal(error.to_string()))?;
+    let about = |error: String| Failure::File(format!("{}: {error}", file.display()));
+    let all = kernels.placements(&object, machine).map_err(about)?;
+    let verdicts: Vec<Verdict> = all
+        .par_iter()
+        .map(|placement| kernels.run(&object, placement))
+        .collect::<Result<_, _>>()
+        .map_err(about)?;
+    let never = |text: &&String| verdicts.iter().all(|verdict| verdict.missing.contains(text));
+    let missing: Vec<&String> =
+        verdicts.first().map_or(&[][..], |verdict| &verdict.missing).iter().filter(never).collect();
+    let bad = line(&kernels.name, &machine.name(), &verdicts);
+    for (placement, verdict) in all.iter().zip(&verdicts) {
+        describe(&placement.name(), verdict, args.verbose);
+    }
+    for text in &missing {
+        outln!("  allowed, and never seen: {text}");
+    }
+    Ok(bad || !missing.is_empty())
 }
 
 /// Prints a line of the table; whether something that must not be was seen, or not all could be.
@@ -46,42 +114,39 @@ fn explore(shape: &Shape, machine: Machine, verbose: bool) -> Result<bool, Failu
         .map(|case| litmus::run(shape, case, None))
         .collect::<Result<_, _>>()
         .map_err(Failure::File)?;
+    let bad = line(&shape.name, &machine.name(), &verdicts);
+    for (case, verdict) in all.iter().zip(&verdicts) {
+        let name = format!("{}, {}, {}", case.scope.name(), case.layout.name(), case.placement());
+        describe(&name, verdict, verbose);
+    }
+    Ok(bad)
+}
+
+/// Prints what came out of all cases of a shape; whether something was seen that must not be, or not all could be.
+fn line(shape: &str, machine: &str, verdicts: &[Verdict]) -> bool {
     let sum = |of: fn(&Verdict) -> u64| verdicts.iter().map(of).sum::<u64>();
-    let forbidden = verdicts.iter().filter(|verdict| !verdict.forbidden.is_empty()).count();
-    let unfinished = verdicts.iter().filter(|verdict| verdict.bounded || !verdict.broken.is_empty()).count();
-    let gaps = verdicts.iter().filter(|verdict| !verdict.gaps.is_empty()).count();
+    let count = |of: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| of(verdict)).count();
+    let forbidden = count(|verdict| !verdict.forbidden.is_empty());
+    let unfinished = count(|verdict| verdict.bounded || !verdict.broken.is_empty());
+    let gaps = count(|verdict| !verdict.gaps.is_empty());
     let result = match (forbidden, unfinished) {
         (0, 0) if gaps > 0 => format!("nothing forbidden but a gap that is known, in {gaps} cases"),
         (0, 0) => "nothing forbidden".to_owned(),
         (0, _) => format!("{unfinished} cases could not be explored to their end"),
         _ => format!("forbidden outcomes in {forbidden} cases"),
     };
-    outln!(
-        "{:14} {:11} {:6} {:9} {:9}  {result}",
-        shape.name,
-        machine.name(),
-        all.len(),
-        sum(|verdict| verdict.outcomes as u64),
-        sum(|verdict| verdict.states),
-    );
-    for (case, verdict) in all.iter().zip(&verdicts) {
-        describe(case, verdict, verbose);
-    }
-    Ok(forbidden + unfinished > 0)
+    let (cases, outcomes) = (verdicts.len(), sum(|verdict| verdict.outcomes as u64));
+    let states = sum(|verdict| verdict.states);
+    outln!("{shape:14} {machine:11} {cases:6} {outcomes:9} {states:9}  {result}");
+    forbidden + unfinished > 0
 }
 
 /// What came out of a case: with `verbose` of each, and how.
-fn describe(case: &Case, verdict: &Verdict, verbose: bool) {
+fn describe(case: &str, verdict: &Verdict, verbose: bool) {
     if !verbose && verdict.forbidden.is_empty() {
         return;
     }
-    outln!(
-        "  {}, {}, {}: {} outcomes",
-        case.scope.name(),
-        case.layout.name(),
-        case.placement(),
-        verdict.outcomes
-    );
+    outln!("  {case}: {} outcomes", verdict.outcomes);
     for (condition, schedule) in &verdict.forbidden {
         outln!("    forbidden: {condition}");
         if verbose {

@@ -244,14 +244,19 @@ fn explain(code: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What `-O` says.
+fn opt_level(text: &str) -> OptLevel {
+    match text {
+        "0" => OptLevel::O0,
+        "1" => OptLevel::O1,
+        "3" => OptLevel::O3,
+        _ => OptLevel::O2,
+    }
+}
+
 impl CommonArgs {
     fn options(&self, source: &Path) -> Result<kernc::Options, Failure> {
-        let opt_level = match self.opt_level.as_str() {
-            "0" => OptLevel::O0,
-            "1" => OptLevel::O1,
-            "3" => OptLevel::O3,
-            _ => OptLevel::O2,
-        };
+        let opt_level = opt_level(&self.opt_level);
         let params = self.params.iter().map(|param| match param.split_once('=') {
             Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
             None => Err(Failure::Usage(format!("`-P {param}` is not of the form NAME=VALUE"))),
