@@ -247,7 +247,7 @@ impl Kernels {
                 verdict.forbidden.push(((*text).to_owned(), schedule.clone()));
             }
         }
-        let missing = |(values, _): &&(Vec<(usize, u32)>, &str)| {
+        let missing = |(values, _): &&Resolved<'_>| {
             let seen = |outcome: &Outcome| outcome.end == End::Done && meets(values, variables, outcome);
             !found.outcomes.keys().any(seen)
         };
@@ -261,11 +261,11 @@ impl Kernels {
     }
 }
 
+/// A condition: variables by number with their values, and its text.
+type Resolved<'a> = (Vec<(usize, u32)>, &'a str);
+
 /// Conditions with numbers of variables.
-fn resolve<'a>(
-    conditions: &'a [Condition],
-    variables: &[Variable<'_>],
-) -> Result<Vec<(Vec<(usize, u32)>, &'a str)>, String> {
+fn resolve<'a>(conditions: &'a [Condition], variables: &[Variable<'_>]) -> Result<Vec<Resolved<'a>>, String> {
     let value = |(name, value): &(String, u32)| {
         let found = variables.iter().position(|variable| variable.name == name);
         found.map(|at| (at, *value)).ok_or(format!("no thread has a parameter `{name}`"))
