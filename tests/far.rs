@@ -62,8 +62,8 @@ fn assembles(name: &str, object: &CodeObject, listing: &str) {
     let (source, assembled) = (dir.join("far.s"), dir.join("far.o"));
     std::fs::write(&source, listing).unwrap();
     let [source, out] = [&source, &assembled].map(|path| path.to_str().unwrap());
-    let version = "--amdhsa-code-object-version=3";
-    let args = ["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx906", "-mattr=-xnack,-sramecc", version];
+    let version = "--amdhsa-code-object-version=4";
+    let args = ["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx906", version];
     tool("llvm-mc-14", &[&args[..], &["-filetype=obj", source, "-o", out]].concat());
     let theirs = std::fs::read(&assembled).unwrap();
     let ours = object.relocatable().unwrap();

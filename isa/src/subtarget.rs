@@ -84,8 +84,9 @@ impl Os {
 #[allow(missing_docs)]
 pub enum CodeObjectVersion {
     V2,
-    #[default]
     V3,
+    /// What HIP 5 and later load, and the runtimes of OpenCL and HSA of that time.
+    #[default]
     V4,
     V5,
     V6,
