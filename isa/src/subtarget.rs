@@ -85,7 +85,7 @@ impl Os {
 pub enum CodeObjectVersion {
     V2,
     V3,
-    /// What HIP 5 and later load, and the runtimes of OpenCL and HSA of that time.
+    /// What HIP 5 and later load: the default of the command line.
     #[default]
     V4,
     V5,
