@@ -1,6 +1,7 @@
 //! The result of a compilation.
 
 use crate::error::Error;
+use crate::models::own_target;
 use emit::{EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
@@ -372,11 +373,6 @@ fn kernel<'a>(
         max_flat_workgroup_size: info.max_flat_workgroup_size(),
         state: state(&info.state),
     }
-}
-
-/// What the kernel runs on. It was compiled for it, so that there is such a target.
-fn own_target(target: &Subtarget, info: &ir::KernelInfo) -> Subtarget {
-    crate::models::target_of(target, info).unwrap_or(*target)
 }
 
 fn state(asked: &ir::InitialState) -> emit::InitialState {

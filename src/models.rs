@@ -4,9 +4,10 @@ use crate::error::Error;
 use isa::Subtarget;
 use memmodel::{Missing, Model};
 
-/// The target with the size of wavefronts that a kernel asks for.
-pub(crate) fn target_of(target: &Subtarget, kernel: &ir::KernelInfo) -> Option<Subtarget> {
-    kernel.state.wave_size.map_or(Some(*target), |lanes| target.with_wave_size(lanes))
+/// The target with the size of wavefronts that a kernel asks for. What the processor has not is refused when [`Models`] are
+/// made ready, and the target itself here.
+pub(crate) fn own_target(target: &Subtarget, kernel: &ir::KernelInfo) -> Subtarget {
+    kernel.state.wave_size.and_then(|lanes| target.with_wave_size(lanes)).unwrap_or(*target)
 }
 
 /// The memory models of a processor by the size of wavefronts, gathered when they are needed for the first time.

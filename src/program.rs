@@ -2,7 +2,7 @@
 
 use crate::code_object::CodeObject;
 use crate::error::Error;
-use crate::models;
+use crate::models::own_target;
 use crate::passes::Form;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::text::{Options, read_functions, without_functions, write_function};
@@ -104,11 +104,6 @@ pub(crate) fn read_machine(
 
 fn kernels(module: &ir::Module) -> impl Iterator<Item = &ir::KernelInfo> {
     module.funcs.values().filter_map(|func| func.kernel.as_ref())
-}
-
-/// What a kernel's text is for. Wavefronts that the processor has not are refused later.
-fn own_target(target: &Subtarget, kernel: &ir::KernelInfo) -> Subtarget {
-    models::target_of(target, kernel).unwrap_or(*target)
 }
 
 /// `whole` is the text that the lines of `text` are counted in.

@@ -1,8 +1,8 @@
 //! What a kernel asks of the wavefronts that run it: their size, the modes they begin in, what is passed behind its arguments.
 //!
 //! # Source
-//! seed 000, line 369 (attributes) and line 2648 (`compute_pgm_rsrc1`: denormals, DX10 clamp, IEEE; `compute_pgm_rsrc2`:
-//! exceptions).
+//! seed 000, lines 369 (attributes), 2680 (denormals, and behind it DX10 clamp and IEEE, in `compute_pgm_rsrc1`) and 2862
+//! (exceptions, in `compute_pgm_rsrc2`).
 
 use bitflags::bitflags;
 

@@ -146,8 +146,8 @@ pub struct Subtarget {
 }
 
 impl Subtarget {
-    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for the usual version of code
-    /// objects.
+    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for code objects of version 3,
+    /// which say of features whether they are on.
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {
             target,

@@ -1,4 +1,4 @@
-//! 32-bit integer arithmetic on the vector unit, with the fused operations of GFX9.
+//! 32-bit integer arithmetic on the vector unit, with the fused operations of GFX9 and GFX10.
 
 use crate::class::Home;
 use crate::lower::Lower;

@@ -9,7 +9,7 @@ use isa::Operand;
 /// `v_cmp_class`: zeros and +infinity.
 const CLASS_SQRT_IS_SELF: i32 = 1 << 5 | 1 << 6 | 1 << 9;
 
-/// Modes of `s_denorm_mode`: those of f32 in bits 0 and 1, of f64 and f16 in bits 2 and 3 (seed 000, line 2700).
+/// Modes of `s_denorm_mode`: those of f32 in bits 0 and 1, of f64 and f16 in bits 2 and 3 (seed 000, line 2889).
 const KEEP_DENORMALS: Operand = Operand::Imm(0b1111);
 const FLUSH_F32_DENORMALS: Operand = Operand::Imm(0b1100);
 

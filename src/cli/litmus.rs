@@ -1,8 +1,9 @@
 //! `kernc litmus FILE...`: shapes of the memory model, and kernels, in every case and every schedule.
 
+use super::modes::wrong;
 use super::{Failure, opt_level, read_source};
 use clap::Args;
-use kernc::{CodeObjectVersion, ModeError, Modes, Target};
+use kernc::{CodeObjectVersion, Modes, Target};
 use litmus::{Kernels, Machine, Shape, Verdict, cases, machines, machines_and_waves};
 use rayon::prelude::*;
 use sim::CodeObject;
@@ -56,10 +57,7 @@ pub fn run(args: &LitmusArgs) -> Result<(), Failure> {
 }
 
 fn target_id(id: &str) -> Result<(&'static Target, Modes), Failure> {
-    Modes::of_target_id(id).map_err(|error| match error {
-        ModeError::Processor { .. } => Failure::Usage(format!("{error}; `kernc targets` lists them")),
-        _ => Failure::Usage(error.to_string()),
-    })
+    Modes::of_target_id(id).map_err(|error| wrong(&error))
 }
 
 /// The modes that make a difference to schedules.
@@ -76,7 +74,7 @@ fn explore_kernels(
 ) -> Result<bool, Failure> {
     let modes =
         Modes { cumode: None, wave_size: None, ..*modes }.on(machine.target, CodeObjectVersion::default());
-    let mut subtarget = modes.map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut subtarget = modes.map_err(|error| wrong(&error))?;
     (subtarget.target, subtarget.cumode) = (machine.target, machine.cu_mode);
     let options = kernc::Options {
         file_name: file.display().to_string(),

@@ -64,7 +64,8 @@ impl TargetArgs {
     }
 }
 
-fn wrong(error: &ModeError) -> Failure {
+/// A target id or modes that do not exist.
+pub fn wrong(error: &ModeError) -> Failure {
     match error {
         ModeError::Processor { .. } => Failure::Usage(format!("{error}; `kernc targets` lists them")),
         _ => Failure::Usage(error.to_string()),
