@@ -80,19 +80,26 @@ impl Os {
 }
 
 /// Version of the code object format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum CodeObjectVersion {
     V2,
     V3,
-    /// What HIP 5 and later load: the default of the command line.
-    #[default]
     V4,
     V5,
     V6,
 }
 
+impl Default for CodeObjectVersion {
+    fn default() -> Self {
+        CodeObjectVersion::USUAL
+    }
+}
+
 impl CodeObjectVersion {
+    /// The version where nothing is said: what HIP 5 and later load.
+    pub const USUAL: CodeObjectVersion = CodeObjectVersion::V4;
+
     /// The version of that number.
     pub const fn from_number(number: u8) -> Option<CodeObjectVersion> {
         use CodeObjectVersion::*;
@@ -146,8 +153,8 @@ pub struct Subtarget {
 }
 
 impl Subtarget {
-    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for code objects of version 3,
-    /// which say of features whether they are on.
+    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for the usual version of code
+    /// objects.
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {
             target,
@@ -156,10 +163,10 @@ impl Subtarget {
             cumode: !target.has(Feature::WAVE32),
             tgsplit: false,
             os: Os::AmdHsa,
-            code_object: CodeObjectVersion::V3,
+            code_object: CodeObjectVersion::USUAL,
             addressing: Addressing::of(target),
         }
-        .with_version(CodeObjectVersion::V3)
+        .with_version(CodeObjectVersion::USUAL)
     }
 
     /// The same for another version of code objects, with the features of target ids as silence means them there: either way
@@ -238,7 +245,9 @@ mod tests {
     #[test]
     fn names() {
         assert_eq!(named("gfx803").to_string(), "gfx803");
-        assert_eq!(named("gfx906").to_string(), "gfx906:sramecc-:xnack-");
+        assert_eq!(named("gfx906").to_string(), "gfx906");
+        let older = named("gfx906").with_version(CodeObjectVersion::V3);
+        assert_eq!(older.to_string(), "gfx906:sramecc-:xnack-");
         assert_eq!(named("gfx1030").with_wave_size(64).unwrap().to_string(), "gfx1030 (wave64)");
         assert!(named("gfx906").with_wave_size(32).is_none());
     }

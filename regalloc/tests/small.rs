@@ -1,7 +1,8 @@
 //! Small functions whose best allocation is known.
 
 use isa::{
-    Abi, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, RegRange, Subtarget, VReg, op,
+    Abi, CodeObjectVersion, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, RegRange,
+    Subtarget, VReg, op,
 };
 use regalloc::{AllocError, Context, Options};
 
@@ -42,8 +43,10 @@ impl Builder {
     }
 }
 
+/// Version 3 says that loads are not replayed, which would keep what they bring out of their addresses.
 fn allocate(mut func: MachFunc, options: Options) -> Result<MachFunc, AllocError> {
-    let target = Subtarget::by_name("gfx906").expect("gfx906 is a target");
+    let target =
+        Subtarget::by_name("gfx906").expect("gfx906 is a target").with_version(CodeObjectVersion::V3);
     let options = Options { check: true, ..options };
     regalloc::run(&mut func, &target, &options, &mut Context::default())?;
     Ok(func)
