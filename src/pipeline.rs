@@ -384,7 +384,7 @@ pub(crate) struct Kernel<'a> {
 type MachinePass = fn(&mut Scratch, &mut Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
 
 /// The passes between the optimiser and the writer of the object.
-pub(crate) const MACHINE: [(&str, MachinePass); 9] = [
+pub(crate) const MACHINE: [(&str, MachinePass); 10] = [
     ("isel", select),
     ("legalize", legalize),
     ("schedule", schedule),
@@ -400,6 +400,12 @@ pub(crate) const MACHINE: [(&str, MachinePass); 9] = [
     }),
     ("hazards", |scratch, kernel, mach| {
         memmodel::hazards::run(mach, kernel.model, &kernel.memory(), &mut scratch.memmodel);
+        Ok(())
+    }),
+    ("clauses", |scratch, kernel, mach| {
+        if kernel.job.options.opt_level.number() > 0 {
+            memmodel::clauses::run(mach, kernel.model, &mut scratch.memmodel);
+        }
         Ok(())
     }),
     ("branches", |_, kernel, mach| {

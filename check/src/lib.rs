@@ -1,6 +1,6 @@
 //! What hardware does not check: waits and hazards of AMD GPU machine code, GFX6 to GFX10.
 //!
-//! * [`counters`], [`hazards`], [`rdna`], [`single`]: the facts, as tables.
+//! * [`counters`], [`hazards`], [`rdna`], [`single`], [`clauses`]: the facts, as tables.
 //! * [`Code`]: a program's instructions with what each does, worked out once.
 //! * [`Scoreboard`]: what a wave has under way. It goes from instruction to instruction, in an emulator that runs the
 //!   program or over the paths of one that is only read.
@@ -8,6 +8,7 @@
 //! The compiler's own passes for waits and hazards (`memmodel`) are not used here: what checks them is written from the
 //! manuals anew.
 
+pub mod clauses;
 pub mod code;
 pub mod counters;
 pub mod effects;

@@ -8,6 +8,7 @@
 //! # Lattice
 //! [`Scoreboard`]; it terminates because ages only fall and operations are only added at a block's head.
 
+use crate::clauses;
 use crate::counters::FlatPath;
 use crate::effects::Kinds;
 use crate::finding::{Finding, Problem, Site};
@@ -77,6 +78,7 @@ pub fn solve(program: &Program, roots: &[Root]) -> Vec<Finding> {
             });
         }
     }
+    clauses::find(program, |finding| findings.push(finding));
     findings.sort_by_key(|finding| (finding.second, finding.first, finding.id()));
     findings.dedup_by(|one, other| one.same(other));
     findings

@@ -321,3 +321,39 @@ fn llvm_breaks_the_same_clauses() {
     println!("{judged} clauses judged by LLVM, which breaks them in {broken} places");
     assert!(judged > 5000 && broken > 1000, "{judged} judged, {broken} broken");
 }
+
+/// Everything that is found in code that ends with it.
+fn in_program(target: &'static Target, text: &str) -> Vec<(&'static str, u32, u32)> {
+    let mut words = Vec::new();
+    for inst in common::instructions(target, text) {
+        isa::encode(target, &inst, &mut words).expect("an instruction of the processor");
+    }
+    let mut roots = vec![check::program::Root { address: 0, is_function: false }];
+    let program = check::program::Program::read(target, false, &words, 0, &mut roots).unwrap();
+    let found = check::solve::solve(&program, &roots);
+    found.iter().map(|finding| (finding.id(), finding.first, finding.second)).collect()
+}
+
+/// A clause and what may be in it.
+#[test]
+fn broken_clauses() {
+    const LOADS: &str = "global_load_dword v0, v[2:3], off\n";
+    let rows: [(&str, Option<u32>); 9] = [
+        ("s_clause 1\nLOADLOADs_endpgm", None),
+        ("s_clause 2\nLOADs_nop 0\nLOADs_endpgm", None),
+        ("s_clause 1\nLOADbuffer_load_dword v1, off, s[0:3], 0\ns_endpgm", None),
+        ("s_clause 2\nLOADLOADs_endpgm", Some(3)),
+        ("s_clause 1\nLOADflat_load_dword v1, v[2:3]\ns_endpgm", Some(2)),
+        ("s_clause 1\nLOADs_load_dword s0, s[2:3], 0x0\ns_endpgm", Some(2)),
+        ("s_clause 1\nLOADv_mov_b32 v1, v2\ns_endpgm", Some(2)),
+        ("s_clause 1\nLOADs_waitcnt vmcnt(0)\ns_endpgm", Some(2)),
+        ("s_clause 1\ns_mov_b32 s0, s1\ns_mov_b32 s2, s1\ns_endpgm", Some(1)),
+    ];
+    for processor in ["gfx1010", "gfx1036"] {
+        for (text, wrong) in rows {
+            let found = in_program(common::target(processor), &text.replace("LOAD", LOADS));
+            let expected: Vec<_> = wrong.map(|site| ("broken-clause", 0, site)).into_iter().collect();
+            assert_eq!(found, expected, "{processor}: {text}");
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! Memory coherence, waits, hazards and a proof of them.
 //!
-//! Three passes run over a [`MachFunc`] with hardware registers, in this order:
+//! Three passes run over a [`MachFunc`] with hardware registers, in this order,
 //!
 //! 1. [`coherence`] turns orders and scopes into cache bits, cache invalidations and *wait points*;
 //! 2. [`waits`] turns wait points and data flow into as few waits as it can;
 //! 3. [`hazards`] puts `s_nop`, or what else mends it, where the hardware does not interlock.
+//!
+//! and then [`clauses`], which says which loads belong together.
 //!
 //! [`proof`] proves the result over the final code, ours or anybody's: it shares the tables ([`sequences`],
 //! [`counters`], [`rules`]) with the passes and none of their logic. [`mod@cfg`] makes a function of decoded code for it.
@@ -19,6 +21,7 @@
 //! Scheduling; deciding orders and scopes (the language and instruction selection do); encoding.
 
 pub mod cfg;
+pub mod clauses;
 pub mod coherence;
 pub mod counters;
 mod edit;
@@ -45,6 +48,7 @@ pub struct Options {
 pub struct Context {
     pub(crate) waits: waits::Scratch,
     pub(crate) hazards: hazards::Scratch,
+    pub(crate) clauses: Vec<clauses::Clause>,
     pub(crate) insts: Vec<isa::MachInst>,
 }
 
@@ -59,22 +63,26 @@ pub struct Stats {
     pub nops: u32,
     /// Other instructions that mend hazards.
     pub mends: u32,
+    /// `s_clause`.
+    pub clauses: u32,
 }
 
 impl std::ops::AddAssign for Stats {
     fn add_assign(&mut self, other: Stats) {
-        let Stats { waits, invalidates, nops, mends } = other;
+        let Stats { waits, invalidates, nops, mends, clauses } = other;
         self.waits += waits;
         self.invalidates += invalidates;
         self.nops += nops;
         self.mends += mends;
+        self.clauses += clauses;
     }
 }
 
-/// Runs the three passes.
+/// Runs the passes.
 pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = coherence::run(func, model, opts, ctx);
     stats += waits::run(func, model, opts, ctx);
     stats += hazards::run(func, model, opts, ctx);
+    stats += clauses::run(func, model, ctx);
     stats
 }

@@ -229,7 +229,7 @@ fn another_reader_finds_nothing() {
     println!(
         "{stats:?}; of {removed} that were taken away the proof notices {proved}, the other reader {noticed}"
     );
-    assert!(stats.waits > 1000 && stats.nops > 1000 && stats.mends > 100, "{stats:?}");
+    assert!(stats.waits > 1000 && stats.nops > 1000 && stats.mends > 100 && stats.clauses > 50, "{stats:?}");
     assert!(removed > 1000 && proved * 100 >= removed * 95 && noticed * 100 >= removed * 80);
 }
 

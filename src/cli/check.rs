@@ -3,7 +3,7 @@
 use super::inspect::{parse, processor};
 use super::{Failure, read};
 use check::object::{self, Located, Options, Place, Report};
-use check::{EventRule, Problem, hazards, rdna, single};
+use check::{EventRule, Problem, clauses, hazards, rdna, single};
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -118,6 +118,7 @@ fn sarif(report: &Report, file: &str) -> Value {
     let event = |row: &&EventRule| rule(row.id, row.name, row.source);
     rules.extend(rdna::EVENT_RULES.iter().map(event));
     rules.extend(single::rules(report.target).map(|row| event(&row)));
+    rules.push(event(&&clauses::BROKEN_CLAUSE));
     let mut results: Vec<Value> = report.findings.iter().map(|located| result(located, file)).collect();
     results.extend(report.notes.iter().map(|note| {
         json!({

@@ -1,0 +1,73 @@
+//! What `s_clause` marks is of one kind.
+//!
+//! # Source
+//! RDNA ISA, `S_CLAUSE`: the next instruction decides of which kind the clause is; anything of another kind in it is undefined but
+//! what the sequencer does by itself, such as `s_nop`. The kinds of GFX10 are those that LLVM's pass for hard clauses knows.
+
+use crate::finding::{EventRule, Finding, Problem, Site};
+use crate::program::Program;
+use isa::table::{Family, Flags};
+use isa::{MachInst, Operand, op};
+
+/// A clause with something else in it.
+pub static BROKEN_CLAUSE: EventRule = EventRule {
+    id: "broken-clause",
+    name: "clause holds an instruction of another kind than its first",
+    mend: "a shorter s_clause",
+    source: "RDNA ISA, S_CLAUSE",
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Scalar memory.
+    Scalar,
+    /// Buffers, images, global memory and scratch.
+    Vector,
+    Flat,
+    Lds,
+    Valu,
+    /// May stand in any clause.
+    Internal,
+    /// May not stand in one.
+    None,
+}
+
+fn kind(inst: &MachInst) -> Kind {
+    let row = inst.op.row();
+    match row.family {
+        Family::Smem => Kind::Scalar,
+        Family::Flat => Kind::Flat,
+        _ if row.is_vmem() => Kind::Vector,
+        Family::Ds => Kind::Lds,
+        Family::Vop1 | Family::Vop2 | Family::Vop3 | Family::Vop3p | Family::Vopc => Kind::Valu,
+        // Not known of others, such as `s_sleep`: they are not reported.
+        Family::Sopp if row.flags.contains(Flags::BRANCH) || is_end_or_wait(inst) => Kind::None,
+        Family::Sopp => Kind::Internal,
+        _ => Kind::None,
+    }
+}
+
+fn is_end_or_wait(inst: &MachInst) -> bool {
+    matches!(inst.op, op::S_ENDPGM | op::S_WAITCNT | op::S_BARRIER | op::S_CLAUSE | op::S_SENDMSG)
+}
+
+/// The first instruction of each clause that does not belong there.
+pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
+    for (site, placed) in program.insts.iter().enumerate() {
+        let [Operand::Imm(more)] = placed.inst.operands() else { continue };
+        if placed.inst.op != op::S_CLAUSE {
+            continue;
+        }
+        let members = program.insts[site + 1..].iter().take((more & 63) as usize + 1);
+        let first = members.clone().next().map_or(Kind::None, |first| kind(&first.inst));
+        let belongs = |member: &MachInst| {
+            let kind = kind(member);
+            kind != Kind::None && (kind == first || kind == Kind::Internal)
+        };
+        if let Some(wrong) = members.clone().position(|member| !belongs(&member.inst)) {
+            let problem = Problem::Event { rule: &BROKEN_CLAUSE };
+            let [first, second] = [site, site + 1 + wrong].map(|site| site as Site);
+            sink(Finding { first, second, registers: None, problem });
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Loads next to each other become clauses: `s_clause` lets a wave issue them without those of other waves in between, so
+//! that what they share of the caches is still there.
+//!
+//! # Source
+//! RDNA ISA, `S_CLAUSE`: the next instruction decides of which kind a clause is; 2 to 63 instructions of that kind, and
+//! nothing else. Before GFX10 the hardware finds clauses by itself. `check` has the rule as `broken-clause`.
+//! # Requires
+//! Final code but for branches: waits and `s_nop` end a clause.
+//! # Guarantees
+//! What waits and hazards established: nothing moves, and a clause that may be replayed from its beginning has no load in it
+//! that overwrites what an instruction of the clause reads.
+//! # Time
+//! Linear.
+
+use crate::effects::{self, RegSet};
+use crate::{Context, Model, Stats, edit};
+use isa::table::{Family, Flags, available};
+use isa::{MBlock, MachFunc, MachInst, Note, Operand, Subtarget, op};
+
+/// Most instructions of a clause.
+const LONGEST: usize = 63;
+const WHY: &str = "a clause: loads that may share cache lines are issued together";
+
+/// What clauses are made of here; stores and LDS gain nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Scalar,
+    Vector,
+    Flat,
+}
+
+fn kind(inst: &MachInst) -> Option<Kind> {
+    let row = inst.op.row();
+    let flags = Flags::LOAD | Flags::STORE | Flags::ATOMIC | Flags::ORDERED;
+    match row.family {
+        _ if row.flags & flags != Flags::LOAD => None,
+        Family::Smem => Some(Kind::Scalar),
+        Family::Flat => Some(Kind::Flat),
+        Family::Mubuf | Family::Global | Family::Scratch => Some(Kind::Vector),
+        _ => None,
+    }
+}
+
+/// Runs the pass.
+pub fn run(func: &mut MachFunc, model: &Model, ctx: &mut Context) -> Stats {
+    let mut stats = Stats::default();
+    let subtarget = model.subtarget();
+    if !available(op::S_CLAUSE, subtarget) {
+        return stats;
+    }
+    let mut note = None;
+    for index in 0..func.blocks.len() {
+        let block = MBlock::from_u32(index as u32);
+        clauses(&func.blocks[block].insts, subtarget, &mut ctx.clauses);
+        if ctx.clauses.is_empty() {
+            continue;
+        }
+        let note = *note.get_or_insert_with(|| func.note(Note::Text(WHY)));
+        let mut next = ctx.clauses.iter().peekable();
+        let mut at = 0;
+        edit::rewrite(func, block, &mut ctx.insts, |_, inst, out| {
+            if let Some(clause) = next.next_if(|clause| clause.start == at) {
+                let length = Operand::Imm(clause.len as i32 - 1);
+                out.push(MachInst { loc: inst.loc, note, ..MachInst::new(op::S_CLAUSE, &[length]) });
+                stats.clauses += 1;
+            }
+            at += 1;
+            out.push(*inst);
+        });
+    }
+    stats
+}
+
+/// Instructions of a block that become one clause.
+#[derive(Debug)]
+pub(crate) struct Clause {
+    start: usize,
+    len: usize,
+}
+
+/// Finds those of a block.
+fn clauses(insts: &[MachInst], subtarget: &Subtarget, found: &mut Vec<Clause>) {
+    found.clear();
+    let mut start = 0;
+    while start < insts.len() {
+        let len = match insts[start].operands() {
+            // One that is there already.
+            [Operand::Imm(more)] if insts[start].op == op::S_CLAUSE => 2 + (more & 63) as usize,
+            _ => length(&insts[start..], subtarget),
+        };
+        if len > 1 && insts[start].op != op::S_CLAUSE {
+            found.push(Clause { start, len });
+        }
+        start += len.max(1);
+    }
+}
+
+/// How many instructions from the first on are a clause.
+fn length(insts: &[MachInst], subtarget: &Subtarget) -> usize {
+    let Some(first) = insts.first().and_then(kind) else { return 0 };
+    let replays = subtarget.xnack.may_be_on();
+    let mut read = RegSet::EMPTY;
+    let fits = |inst: &&MachInst| {
+        if kind(inst) != Some(first) {
+            return false;
+        }
+        let mut overwrites = false;
+        if replays {
+            effects::all(subtarget, inst, |access| {
+                if access.read {
+                    read.insert(access.range)
+                }
+            });
+            effects::all(subtarget, inst, |access| overwrites |= access.write && read.hits(access.range));
+        }
+        !overwrites
+    };
+    insts.iter().take(LONGEST).take_while(fits).count()
+}
