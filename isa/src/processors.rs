@@ -65,7 +65,7 @@ const GFX6_BASE: Target = Target {
     generation: Generation::Gfx6,
     version: (6, 0, 0),
     elf_mach: 0,
-    features: Feature::MAD_MAC_F32.union(Feature::DS_SRC2).union(Feature::INTERP),
+    features: Feature::MAD_MAC_F32.union(Feature::DS_SRC2).union(Feature::INTERP).union(Feature::FRACT_BUG),
     on_by_default: NONE,
     max_vmcnt: 15,
     max_lgkmcnt: 15,

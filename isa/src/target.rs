@@ -92,6 +92,8 @@ bitflags::bitflags! {
         const NSA = 1 << 38;
         /// The processor shares the host's memory and its translation of addresses (IOMMU): an APU.
         const APU = 1 << 40;
+        /// `v_fract_f32`, `v_fract_f64` may give 1.0 (GFX6).
+        const FRACT_BUG = 1 << 41;
     }
 }
 

@@ -10,7 +10,7 @@ mod table;
 
 pub use expansions::Expansion;
 use isa::table::Family;
-use isa::{Generation, Opcode, Subtarget};
+use isa::{Feature, Opcode, Subtarget};
 use std::cell::Cell;
 pub use table::Role;
 
@@ -26,8 +26,8 @@ pub enum Resolution {
 }
 
 /// Instructions that are there and do not do what the role asks for. Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI").
-const DEFECTIVE: [(Generation, Opcode); 2] =
-    [(Generation::Gfx6, isa::op::V_FRACT_F32), (Generation::Gfx6, isa::op::V_FRACT_F64)];
+const DEFECTIVE: [(Feature, Opcode); 2] =
+    [(Feature::FRACT_BUG, isa::op::V_FRACT_F32), (Feature::FRACT_BUG, isa::op::V_FRACT_F64)];
 
 /// One line of the table.
 pub(crate) struct Line {
@@ -111,7 +111,7 @@ impl Roles {
         let Some((target, lacks)) = &self.processor else { return Resolution::Refused("no processor") };
         let known = &self.list[role as usize];
         known.get().unwrap_or_else(|| {
-            let sound = |op: &Opcode| !DEFECTIVE.contains(&(target.generation, *op));
+            let sound = |op: &Opcode| !DEFECTIVE.iter().any(|&(bug, bad)| bad == *op && target.has(bug));
             let has = |op: &Opcode| op.row().code(target).is_some() && sound(op) && !lacks.contains(op);
             let resolution = resolve(role, &has);
             known.set(Some(resolution));
