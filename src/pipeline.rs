@@ -384,9 +384,10 @@ pub(crate) struct Kernel<'a> {
 type MachinePass = fn(&mut Scratch, &mut Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
 
 /// The passes between the optimiser and the writer of the object.
-pub(crate) const MACHINE: [(&str, MachinePass); 10] = [
+pub(crate) const MACHINE: [(&str, MachinePass); 11] = [
     ("isel", select),
     ("legalize", legalize),
+    ("combine", combine),
     ("schedule", schedule),
     ("regalloc", allocate),
     ("forms", choose_forms),
@@ -443,6 +444,11 @@ fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
     isel::legalize(mach, kernel.target, &kernel.selection(), &mut scratch.isel)
         .map_err(|error| unsupported(error, kernel.job))?;
     verify_machine("legalize", kernel, mach, State::Legal)
+}
+
+fn combine(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    isel::combine(mach, kernel.target, &kernel.selection(), &mut scratch.isel);
+    verify_machine("combine", kernel, mach, State::Legal)
 }
 
 fn schedule(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {

@@ -33,6 +33,14 @@ fn gfx900() {
     run("gfx900", 300..341);
 }
 
+/// Those that take parts of registers and values of other lanes as operands.
+#[test]
+fn generations() {
+    for (target, seed) in [("gfx803", 3000), ("gfx90a", 4000), ("gfx1010", 5000), ("gfx1030", 6000)] {
+        run(target, seed..seed + 25);
+    }
+}
+
 /// Thousands of instructions, all shapes mixed, without a report of strict mode.
 #[test]
 fn large() {

@@ -90,6 +90,17 @@ pub enum SdwaSel {
 }
 
 impl SdwaSel {
+    /// The selection of the field of `width` bits from bit `offset` on.
+    pub const fn of_field(offset: u32, width: u32) -> Option<SdwaSel> {
+        match (width, offset) {
+            (8, 0 | 8 | 16 | 24) => SdwaSel::from_code((offset / 8) as u8),
+            (16, 0) => Some(SdwaSel::Word0),
+            (16, 16) => Some(SdwaSel::Word1),
+            (32, 0) => Some(SdwaSel::Dword),
+            _ => None,
+        }
+    }
+
     /// The selection of that number.
     pub const fn from_code(code: u8) -> Option<SdwaSel> {
         Some(match code {

@@ -10,6 +10,7 @@ use crate::inst::{Form, MachInst};
 use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange};
 use crate::reg::{Reg, RegClass};
+use crate::slots::{Slot, Slots};
 use crate::subtarget::Subtarget;
 use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::{Feature, Generation, Target};
@@ -98,16 +99,12 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
 
 /// What keeps an instruction from being encoded were its virtual registers hardware registers and its branches short, if
 /// anything does. Unlike [`problem`] it asks for all that the encoder asks for, but for the constant bus.
-pub fn unencodable(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<encode::Problem> {
-    let mut inst = *inst;
-    let row = inst.op.row();
-    let implied = inst.form == Form::E32;
+pub fn unencodable(target: &Target, original: &MachInst, func: &MachFunc) -> Option<encode::Problem> {
+    let mut inst = *original;
     for (n, operand) in inst.ops[..usize::from(inst.len)].iter_mut().enumerate() {
         *operand = match *operand {
-            // A lane mask of a 32-bit form is put there.
-            Operand::Virt(tuple) if implied && row.ops.get(n).is_some_and(|spec| spec.kind == Kind::Mask) => {
-                Operand::regs(Reg::VCC, tuple.len)
-            }
+            // A lane mask that must be VCC is put there.
+            Operand::Virt(tuple) if is_vcc(target, original, n) => Operand::regs(Reg::VCC, tuple.len),
             Operand::Virt(tuple) => match func.regs(tuple).first().map(|&reg| func.vregs[reg]) {
                 Some(RegClass::Vgpr) => Operand::regs(Reg::vgpr(0), tuple.len),
                 _ => Operand::regs(Reg::sgpr(0), tuple.len),
@@ -117,6 +114,16 @@ pub fn unencodable(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<
         };
     }
     encode::encode(target, &inst, &mut Vec::new()).err().map(|error| error.problem)
+}
+
+/// Whether an operand is a lane mask that the instruction's encoding does not name: it can only be VCC.
+pub fn is_vcc(target: &Target, inst: &MachInst, index: usize) -> bool {
+    let row = inst.op.row();
+    if inst.form == Form::Full || row.ops.get(index).is_none_or(|spec| spec.kind != Kind::Mask) {
+        return false;
+    }
+    Encoding::of(target, row, inst.form, inst.mods.lane)
+        .is_some_and(|encoding| Slots::new(target, row, encoding).nth(row, index) == Some(Slot::Vcc))
 }
 
 /// What the operands of an instruction are, for people; `None` if it has none.

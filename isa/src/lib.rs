@@ -50,7 +50,7 @@ pub use occupancy::{Occupancy, OccupancyLimit, Usage};
 pub use operand::{Operand, RegRange, Scattered, Tuple};
 pub use print::{write_block_label, write_inst, write_inst_with};
 pub use reg::{Reg, RegClass, VReg};
-pub use shrink::choose_form;
+pub use shrink::{choose_form, swapped};
 pub use spare::Spare;
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};
 pub use table::{Opcode, Role, Row, op};

@@ -99,6 +99,11 @@ impl Slots {
         }
     }
 
+    /// The slot of the operand of that index.
+    pub fn nth(mut self, row: &Row, index: usize) -> Option<Slot> {
+        row.ops.iter().map(|spec| self.next(spec)).nth(index)
+    }
+
     /// Whether the operand just placed was a source, and which.
     pub fn last_source(&self) -> Option<u8> {
         self.sources.checked_sub(1)

@@ -8,6 +8,7 @@
 //!   its result, so what a user folds into itself costs nothing.
 //!   Switches on rows of cases become jump tables (`tables`).
 //! * [`legalize`](legalize()) sees to it that the processor can encode every instruction.
+//! * [`combine`](combine()) takes what prepares an operand into its users: parts of registers, values of other lanes.
 //! * [`schedule`](schedule()) moves loads up and together, a pass of its own behind selection.
 //!
 //! Not here: register assignment, waits, hazards, 32-bit encodings (but for instructions with a literal).
@@ -19,6 +20,7 @@ mod aperture;
 mod atomic;
 mod buffer;
 mod class;
+mod combine;
 mod compare;
 mod control;
 mod convert;
@@ -53,6 +55,7 @@ mod tables;
 pub mod verify;
 mod wide;
 
+pub use combine::combine;
 pub use legalize::legalize;
 pub use lower::{Context, Options, Unsupported, schedule, select, select_into};
 pub use prepare::prepare;

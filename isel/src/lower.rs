@@ -7,6 +7,7 @@
 use crate::abi::Inputs;
 use crate::buffer::Buffers;
 use crate::class::{Home, classify};
+use crate::combine::Combiner;
 use crate::control::Edges;
 use crate::emit::Copies;
 use crate::lane_memory;
@@ -68,6 +69,7 @@ pub struct Context {
     scratch: Scratch,
     scheduler: Scheduler,
     pub(crate) legalized: Vec<MachInst>,
+    pub(crate) combiner: Combiner,
 }
 
 impl Context {

@@ -1,30 +1,29 @@
-//! Operands that must be VCC: 32-bit encodings imply it where the 64-bit ones name a lane mask.
+//! Operands that must be VCC: 32-bit encodings, and some of SDWA, imply it where VOP3 names a lane mask.
 //!
 //! The operand becomes VCC and a copy connects it with the virtual pair; the copy disappears when the pair gets VCC.
 
-use isa::table::{Kind, Role};
+use isa::legal::is_vcc;
+use isa::table::Role;
 use isa::{Form, MachBlock, MachFunc, MachInst, Operand, Reg, Target, op};
 
-/// Where a virtual lane mask stands in a 32-bit form.
-fn implied(inst: &MachInst) -> impl Iterator<Item = (usize, Role)> + '_ {
-    let specs = inst.op.row().ops.iter();
-    let masks = specs.zip(inst.operands()).enumerate().filter(|(_, (spec, operand))| {
-        inst.form == Form::E32 && spec.kind == Kind::Mask && matches!(operand, Operand::Virt(_))
-    });
-    masks.map(|(i, _)| (i, inst.role(i)))
+/// Where a virtual lane mask stands that must be VCC.
+fn implied<'a>(target: &'a Target, inst: &'a MachInst) -> impl Iterator<Item = (usize, Role)> + 'a {
+    let virt = |i: &usize| matches!(inst.ops[*i], Operand::Virt(_));
+    let masks = (0..usize::from(inst.len)).filter(virt).filter(|&i| is_vcc(target, inst, i));
+    masks.map(|i| (i, inst.role(i)))
 }
 
 /// Rewrites every such operand.
 pub(crate) fn run(func: &mut MachFunc, target: &Target, body: &mut Vec<MachInst>) {
-    let vcc = Operand::regs(Reg::VCC, target.mask_dwords());
     for block in func.blocks.values_mut() {
-        if block.insts.iter().any(|inst| inst.form == Form::E32 && implied(inst).next().is_some()) {
-            rewrite(block, vcc, body);
+        if block.insts.iter().any(|inst| inst.form != Form::Full && implied(target, inst).next().is_some()) {
+            rewrite(block, target, body);
         }
     }
 }
 
-fn rewrite(block: &mut MachBlock, vcc: Operand, body: &mut Vec<MachInst>) {
+fn rewrite(block: &mut MachBlock, target: &Target, body: &mut Vec<MachInst>) {
+    let vcc = Operand::regs(Reg::VCC, target.mask_dwords());
     body.clear();
     let (mut prologue, mut term) = (block.prologue, block.term);
     for (index, inst) in block.insts.iter().enumerate() {
@@ -33,7 +32,7 @@ fn rewrite(block: &mut MachBlock, vcc: Operand, body: &mut Vec<MachInst>) {
         if index == block.prologue as usize {
             prologue = body.len() as u32;
         }
-        for (operand, role) in implied(inst) {
+        for (operand, role) in implied(target, inst) {
             let virt = inst.ops[operand];
             changed.ops[operand] = vcc;
             if role == Role::Def {

@@ -225,6 +225,9 @@ impl Generator {
         let a = self.expr(ty, depth - 1);
         let b = self.expr(ty, depth - 1);
         let bits = ty.bits();
+        if bits == 32 && self.rng.one_in(5) {
+            return self.of_parts(ty, &a, &b);
+        }
         match self.rng.below(20) {
             0..=6 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*", "&", "|", "^", "+"])),
             7 => format!("({a} << {})", self.rng.below(bits as usize)),
@@ -255,6 +258,29 @@ impl Generator {
             18 if matches!(ty, Ty::I16 | Ty::I32 | Ty::I64) => format!("(-{a})"),
             18 if bits >= 32 => format!("clamp({a}, {b} & 15, 1000)"),
             _ => format!("(!{a})"),
+        }
+    }
+
+    /// An operation on bytes and halves.
+    fn of_parts(&mut self, ty: Ty, a: &str, b: &str) -> String {
+        let (a, whole) = (self.byte_or_half(ty, a), self.rng.one_in(2));
+        let b = if whole { b.to_owned() } else { self.byte_or_half(ty, b) };
+        match self.rng.below(6) {
+            0 => format!("{}({a}, {b})", self.rng.pick(&["min", "max", "mul24"])),
+            1 => format!("(({a} as f32) as {})", ty.name()),
+            2 => format!("select({a} {} {b}, {b}, {a})", self.rng.pick(&["<", ">=", "=="])),
+            _ => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*", "&", "|", "^"])),
+        }
+    }
+
+    /// A byte or half.
+    fn byte_or_half(&mut self, ty: Ty, value: &str) -> String {
+        match self.rng.below(6) {
+            0 => format!("({value} & {})", self.rng.pick(&[255, 65535])),
+            1 => format!("(({value} as {}) as {})", self.rng.pick(&["u8", "i16"]), ty.name()),
+            2 => format!("({value} >> {})", self.rng.pick(&[16, 24])),
+            3 => format!("bfe({value}, {}, 16)", self.rng.pick(&[0, 16])),
+            _ => format!("bfe({value}, {}, 8)", 8 * self.rng.below(4)),
         }
     }
 

@@ -39,6 +39,7 @@ impl Generator {
             10 if self.features.own && self.result.is_none() => self.own_store(),
             11 if self.features.atomics && self.result.is_none() => self.atomic(),
             12 if !self.open.is_empty() => self.jump(),
+            12 if uniform && !self.features.returns => self.neighbours(),
             13 if uniform && self.features.barriers => self.exchange(),
             13 if self.result.is_some() || self.features.returns => self.early_return(),
             14 if self.features.exits && !self.open.is_empty() => self.exits(),
@@ -251,6 +252,23 @@ impl Generator {
                 "tile[lid] = {value}; barrier(); {var} = {var} ^ tile[(lid + (({shift}) & 127)) % {live}]; barrier();"
             ))],
         )
+    }
+
+    /// An operation on a value of another lane, where all lanes of every wave are.
+    fn neighbours(&mut self) -> Stmt {
+        let ty = self.scalar();
+        if !self.shape.group_items().is_multiple_of(64) || !self.shape.even() || ty.bits() < 32 {
+            return self.assign();
+        }
+        let var = self.var(ty);
+        let mask = *self.rng.pick(&[1, 2, 3, 5, 7, 8, 15, 16, 21]);
+        let value = if self.rng.one_in(2) { var.clone() } else { self.expr(ty, 2) };
+        let moved = format!("shuffle_xor({value}, {mask})");
+        line(match self.rng.below(3) {
+            0 if !ty.is_float() => format!("{var} = {}({var}, {moved});", self.rng.pick(&["min", "max"])),
+            1 => format!("{var} = {moved} - {var};"),
+            _ => format!("{var} {} {moved};", self.rng.pick(&["+=", "-=", "*="])),
+        })
     }
 
     fn unroll(&mut self) -> &'static str {

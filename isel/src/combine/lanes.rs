@@ -1,0 +1,54 @@
+//! Values of other lanes, as operands.
+//!
+//! # Source
+//! GCN3 and RDNA ISA, "Data Parallel Processing (DPP)".
+
+use super::is_plain;
+use isa::table::{Family, Role};
+use isa::{Form, Lane, MachInst, ModFlags, Mods, Operand, op, swapped};
+
+/// What a move brings from other lanes, to every lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    source: Operand,
+    lane: Lane,
+    flags: ModFlags,
+}
+
+impl Moved {
+    /// What an instruction moves. Where a lane keeps what it had, its user would have to do so too.
+    pub fn made_by(inst: &MachInst) -> Option<Moved> {
+        let Mods { lane, flags, .. } = inst.mods;
+        let is_move = inst.op == op::V_MOV_B32 && matches!(lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
+        let plain = Mods { lane, flags, ..Mods::default() } == inst.mods;
+        (is_move && plain && inst.role(0) == Role::Def).then_some(Moved { source: inst.ops[1], lane, flags })
+    }
+}
+
+/// The instruction with the value of another lane as the operand of that index. Only the first source can come from one.
+pub(super) fn take_in(inst: &MachInst, operand: usize, moved: Moved) -> Option<MachInst> {
+    let row = inst.op.row();
+    if !is_plain(inst) || !matches!(row.family, Family::Vop1 | Family::Vop2) {
+        return None;
+    }
+    let mut changed = *inst;
+    let first = row.ops.iter().position(|spec| spec.role == Role::Use)?;
+    if operand == first + 1 {
+        changed.op = swapped(inst.op)?;
+        changed.ops.swap(first, operand);
+        changed.mods.neg = exchanged(inst.mods.neg);
+        changed.mods.abs = exchanged(inst.mods.abs);
+    } else if operand != first {
+        return None;
+    }
+    changed.ops[first] = moved.source;
+    changed.form = Form::Dpp;
+    changed.mods.lane = moved.lane;
+    changed.mods.flags |= moved.flags;
+    Some(changed)
+}
+
+/// Bits of two sources, the other way round.
+const fn exchanged(bits: u8) -> u8 {
+    bits >> 1 & 1 | (bits & 1) << 1
+}
