@@ -2,25 +2,38 @@
 //! in every schedule that the emulator's weak memory allows.
 //!
 //! `litmus/tests` explores the sequences of the guide. Here the code comes from the compiler: nothing forbidden comes out of it, also
-//! with two agents whose L2s differ.
+//! with two agents whose L2s differ, and what the compiler has inserted is needed: without it something forbidden does come out.
 //! `docs/litmus.md` has the tables; `KERNC_LITMUS=full` runs all of it,
 //! `KERNC_LITMUS=gfx906` all of one processor.
 
 mod common;
+#[path = "litmus_compiled/inserted.rs"]
+mod inserted;
 
-use kernc::isa::{MachInst, Operand, decode, encode, op};
-use kernc::{Compiler, Options, PassRange, Subtarget};
+use inserted::{Inserted, inserted, without};
+use kernc::isa::MachFunc;
+use kernc::{Compiler, Observer, Options, PassRange, Subtarget};
 use litmus::{
-    Case, Machine, Scope, Shape, Verdict, cases, coarse_cases, ir, machines_and_waves, run_compiled,
+    Case, Layout, MAX_STATES, Machine, Scope, Shape, Verdict, cases, coarse_cases, ir, machines_and_waves,
+    run_compiled,
 };
-use object::{Object, ObjectSection};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// A processor of each column of the memory model, and its modes.
 const PROCESSORS: [&str; 6] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010"];
 
 /// Of so many programs a short run explores one.
 const STRIDE: usize = 48;
+
+/// Where a search without a wait gives up: loops that look at a register too early go on for ever, and ask for more and more.
+const FEW_STATES: u64 = 2_000;
+
+/// How many guards of registers of a class are deleted, if `kernc check` reports each.
+const GUARDS: usize = 8;
+
+/// The shape from which a short run deletes.
+const SAMPLE: &str = "MP";
 
 /// What `KERNC_LITMUS` asks for all of: everything, or some processors.
 fn asked() -> Option<String> {
@@ -80,15 +93,26 @@ fn subtarget(machine: Machine) -> Subtarget {
     subtarget
 }
 
-fn compile(shape: &Shape, case: &Case) -> Vec<u8> {
+/// An object, and the machine code that is in it.
+fn compile(shape: &Shape, case: &Case) -> (Vec<u8>, MachFunc) {
     let text = ir(shape, case).expect("it is a program");
     let options = Options::default();
     let range = PassRange::all(options.opt_level).from_ir().expect("passes on IR");
-    let program = Compiler::new(subtarget(case.machine)).compile_passes(&text, &range, &options, &mut ());
+    let mut last = Last(MachFunc::default());
+    let program = Compiler::new(subtarget(case.machine)).compile_passes(&text, &range, &options, &mut last);
     match program {
-        Ok(kernc::Program::Object(object)) => object.into_bytes(),
+        Ok(kernc::Program::Object(object)) => (object.into_bytes(), last.0),
         Ok(_) => panic!("no object"),
         Err(error) => panic!("{error}\n{text}"),
+    }
+}
+
+/// Keeps the machine code after the last pass.
+struct Last(MachFunc);
+
+impl Observer for Last {
+    fn mir(&mut self, _: &'static str, _: &Subtarget, func: &MachFunc) {
+        self.0.clone_from(func);
     }
 }
 
@@ -106,11 +130,22 @@ struct Sum {
     failures: Vec<String>,
 }
 
+impl Sum {
+    fn and(mut self, other: Sum) -> Sum {
+        self.cases += other.cases;
+        self.outcomes += other.outcomes;
+        self.states += other.states;
+        self.failures.extend(other.failures);
+        self
+    }
+}
+
 fn explore(shape: &Shape, program: &Program) -> Sum {
-    let object = compile(shape, &program.cases[0]);
+    let (object, _) = compile(shape, &program.cases[0]);
     let mut sum = Sum { cases: program.cases.len(), ..Sum::default() };
     for case in &program.cases {
-        let verdict = run_compiled(shape, case, &object).unwrap_or_else(|error| panic!("{error}"));
+        let verdict =
+            run_compiled(shape, case, &object, MAX_STATES).unwrap_or_else(|error| panic!("{error}"));
         sum.outcomes += verdict.outcomes;
         sum.states += verdict.states;
         // What the guide's sequences leave open the compiler does not.
@@ -132,59 +167,152 @@ fn explore(shape: &Shape, program: &Program) -> Sum {
 }
 
 #[test]
-fn nothing_forbidden_comes_out() {
+fn nothing_forbidden_comes_out_of_waves() {
+    nothing_forbidden(|case| case.sequence.is_none());
+}
+
+#[test]
+fn nothing_forbidden_comes_out_of_lanes() {
+    nothing_forbidden(|case| case.sequence.is_some());
+}
+
+/// Explores the programs of such cases.
+fn nothing_forbidden(which: fn(&Case) -> bool) {
     let shapes = shapes();
     println!(
         "{:18} {:>8} {:>6} {:>9} {:>10} {:>9}",
         "processor", "programs", "cells", "outcomes", "states", "forbidden"
     );
-    let mut failures = Vec::new();
     for machine in all_machines() {
         let mut programs = programs(&shapes, machine);
+        programs.retain(|program| which(&program.cases[0]));
         if asked().is_none() {
             programs = programs.into_iter().step_by(STRIDE).collect();
         }
         let sums: Vec<Sum> =
             programs.par_iter().map(|program| explore(&shapes[program.shape], program)).collect();
-        let sum = sums.into_iter().fold(Sum::default(), |mut all, one| {
-            all.cases += one.cases;
-            all.outcomes += one.outcomes;
-            all.states += one.states;
-            all.failures.extend(one.failures);
-            all
-        });
-        let Sum { cases, outcomes, states, failures: found } = sum;
-        let forbidden = found.len();
-        println!(
-            "{:18} {:8} {cases:6} {outcomes:9} {states:10} {forbidden:9}",
-            machine.name(),
-            programs.len()
-        );
-        failures.extend(found);
+        let Sum { cases, outcomes, states, failures } = sums.into_iter().fold(Sum::default(), Sum::and);
+        let (forbidden, count) = (failures.len(), programs.len());
+        println!("{:18} {count:8} {cases:6} {outcomes:9} {states:10} {forbidden:9}", machine.name());
+        assert!(failures.is_empty(), "{forbidden}\n{}", failures[..forbidden.min(20)].join("\n"));
     }
-    assert!(failures.is_empty(), "{}\n{}", failures.len(), failures[..failures.len().min(20)].join("\n"));
 }
 
-/// An object without the instructions of a name, of which there are some.
-fn without(machine: Machine, object: &[u8], name: &str) -> Vec<u8> {
-    let file = object::File::parse(object).expect("an ELF file");
-    let (start, length) = file.section_by_name(".text").and_then(|text| text.file_range()).expect("code");
-    let text = object[start as usize..(start + length) as usize].chunks_exact(4);
-    let words: Vec<u32> = text.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
-    let mut nop = Vec::new();
-    encode(machine.target, &MachInst::new(op::S_NOP, &[Operand::Imm(0)]), &mut nop).expect("an instruction");
-    let (mut less, mut at, mut found) = (object.to_vec(), 0, 0);
-    while let Ok((inst, length)) = decode(machine.target, &words[at..]) {
-        if inst.op.row().name == name {
-            found += 1;
-            for word in at..at + length {
-                less[start as usize + word * 4..][..4].copy_from_slice(&nop[0].to_le_bytes());
+/// What is known of a class: the inserted instructions that are there for the same reason, in one scope.
+#[derive(Default)]
+struct Class {
+    /// How many there are in all programs.
+    instances: usize,
+    /// How many have been deleted, and where the last one.
+    tried: usize,
+    last: Option<(usize, Layout)>,
+    /// A case in which something forbidden comes out without one of them.
+    needed: Option<String>,
+    /// Whether they guard registers, and `kernc check` has reported each one that was deleted.
+    reported: bool,
+}
+
+impl Class {
+    /// How it is shown that they have to be there, and the sentence that says so.
+    fn shown(&self) -> (Shown, &str) {
+        match &self.needed {
+            Some(case) => (Shown::Outcome, case),
+            None if self.reported => (Shown::Report, "`kernc check` reports the register"),
+            None => (Shown::Not, "-"),
+        }
+    }
+}
+
+/// How it is shown that a class has to be there.
+#[derive(Clone, Copy, PartialEq)]
+enum Shown {
+    /// Something forbidden comes out without.
+    Outcome,
+    /// `kernc check` reports a register that is touched too early.
+    Report,
+    Not,
+}
+
+/// Why a machine's code has waits and cache operations.
+fn classes(shapes: &[Shape], machine: Machine) -> BTreeMap<String, Class> {
+    let target = subtarget(machine);
+    let mut found: BTreeMap<String, Class> = BTreeMap::new();
+    let sampled = |program: &&Program| asked().is_some() || shapes[program.shape].name == SAMPLE;
+    for program in programs(shapes, machine).iter().filter(sampled) {
+        let (shape, case) = (&shapes[program.shape], &program.cases[0]);
+        let (object, func) = compile(shape, case);
+        for one in inserted(&target, &func) {
+            let name = class_name(&one, case.scope);
+            let new = Class { reported: one.guards_register, ..Class::default() };
+            let class = found.entry(name).or_insert(new);
+            class.instances += 1;
+            // Four threads find nothing that three do not, nor one sequence of lanes what another does not, and take most of
+            // the time.
+            let here = (program.shape, case.layout);
+            let again = case.sequence.is_some() && class.last == Some(here);
+            let enough = again || shape.threads.len() > 3 || class.reported && class.tried >= GUARDS;
+            if class.needed.is_none() && !enough {
+                (class.tried, class.last) = (class.tried + 1, Some(here));
+                let less = without(&target, &object, &one);
+                class.needed = program.cases.iter().find_map(|case| missed(shape, case, &less));
+                class.reported &= is_reported(&less);
             }
         }
-        at += length;
     }
-    assert!(found > 0, "no {name}");
-    less
+    found
+}
+
+/// The scope is the row's own if that is one alone: shapes of several scopes have operations of the group in cases of the agent.
+fn class_name(one: &Inserted, scope: Scope) -> String {
+    match one.reason.contains("workgroup") {
+        true => one.reason.clone(),
+        false => format!("{}, {}", one.reason, scope.name()),
+    }
+}
+
+/// What comes out of an object and must not.
+fn missed(shape: &Shape, case: &Case, object: &[u8]) -> Option<String> {
+    let verdict = run_compiled(shape, case, object, FEW_STATES).expect("it runs");
+    let what = verdict.forbidden.first().map(|(condition, _)| condition.clone());
+    let what = what.or_else(|| verdict.gaps.first().cloned());
+    let what = what.or_else(|| verdict.broken.first().map(|_| "a fault".to_owned()));
+    what.map(|what| format!("{}: {what}", name(shape, case)))
+}
+
+/// Whether `kernc check` finds anything in an object.
+fn is_reported(object: &[u8]) -> bool {
+    let parsed = codeobj::CodeObject::parse(object).expect("an object");
+    let report = check::object::check(&parsed, &check::object::Options::default()).expect("code of ours");
+    !report.findings.is_empty()
+}
+
+#[test]
+fn what_is_inserted_is_needed() {
+    let shapes = shapes();
+    let machines = all_machines();
+    let tables: Vec<_> = machines.par_iter().map(|machine| classes(&shapes, *machine)).collect();
+    let all = || machines.iter().zip(&tables);
+    for (machine, table) in all() {
+        for (name, class) in table {
+            println!("{:18} {name} ({}): {}", machine.name(), class.instances, class.shown().1);
+        }
+    }
+    let kinds = [Shown::Outcome, Shown::Report, Shown::Not];
+    println!("{:18} {:>15} {:>15} {:>15}", "processor", "outcome", "report", "not");
+    for (machine, table) in all() {
+        let cell = |kind: Shown| {
+            let those = table.values().filter(|class| class.shown().0 == kind);
+            let (classes, instances) =
+                those.fold((0, 0), |(count, sum), class| (count + 1, sum + class.instances));
+            format!("{classes:6} {instances:8}")
+        };
+        println!("{:18} {}", machine.name(), kinds.map(cell).join(" "));
+    }
+    for (machine, table) in all() {
+        let idle = table.iter().filter(|(_, class)| class.shown().0 == Shown::Not);
+        let idle: Vec<&String> = idle.map(|(name, _)| name).collect();
+        assert!(idle.is_empty(), "{}: nothing needs {idle:#?}", machine.name());
+    }
 }
 
 /// Message passing on gfx90a by agents that have an L2 each, with the data in coarse-grained memory.
@@ -196,9 +324,16 @@ fn two_agents(scope: &str, deleted: Option<&str>) -> Vec<(Case, Verdict)> {
     let shape = Shape::parse(&text).expect("a shape");
     let machine = machines_and_waves(&["gfx90a"])[0];
     let run = |case: Case| {
-        let object = compile(&shape, &case);
-        let object = deleted.map_or(object.clone(), |name| without(machine, &object, name));
-        let verdict = run_compiled(&shape, &case, &object).expect("it runs");
+        let (mut object, func) = compile(&shape, &case);
+        let target = subtarget(machine);
+        let all = inserted(&target, &func);
+        let those: Vec<_> = all.iter().filter(|one| Some(one.instruction) == deleted).collect();
+        assert!(deleted.is_none() || !those.is_empty());
+        // The last one first: they are known by how many come before.
+        for one in those.into_iter().rev() {
+            object = without(&target, &object, one);
+        }
+        let verdict = run_compiled(&shape, &case, &object, MAX_STATES).expect("it runs");
         assert!(!verdict.bounded && verdict.broken.is_empty());
         (case, verdict)
     };

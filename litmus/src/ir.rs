@@ -191,9 +191,10 @@ impl Writer<'_> {
         self.registers = (0..count).map(|_| lanes.then(|| self.constant(0))).collect();
     }
 
-    /// Stores what a thread has in its registers.
+    /// Stores what a thread has in its registers, the last one first: to wait for that is to wait for all, so that what an acquire
+    /// itself has not waited for is late in the order of memory, and not in its register.
     fn results(&mut self, thread: usize) {
-        for register in 0..self.registers.len() {
+        for register in (0..self.registers.len()).rev() {
             if self.shape.registers[register] != thread {
                 continue;
             }

@@ -21,6 +21,6 @@ pub use kernels::{Kernels, Placement};
 pub use matrix::{
     Case, Home, Layout, Machine, Scope, Space, cases, coarse_cases, machines, machines_and_waves,
 };
-pub use run::{Verdict, run, run_compiled};
+pub use run::{MAX_STATES, Verdict, run, run_compiled};
 pub use sequences::{Deletion, Operation, Row, Token, What, operations, rows, tokens};
 pub use shape::{Change, Condition, Order, ParseError, Semantics, Shape, Statement};
