@@ -261,9 +261,14 @@ impl Generator {
             return self.assign();
         }
         let var = self.var(ty);
-        let mask = *self.rng.pick(&[1, 2, 3, 5, 7, 8, 15, 16, 21]);
         let value = if self.rng.one_in(2) { var.clone() } else { self.expr(ty, 2) };
-        let moved = format!("shuffle_xor({value}, {mask})");
+        let distance = *self.rng.pick(&[1, 2, 3, 5, 7, 8, 15, 16, 21, 32, 33, 63]);
+        let moved = match self.rng.below(5) {
+            0 => format!("shuffle_up({value}, {distance})"),
+            1 => format!("shuffle_down({value}, {distance})"),
+            2 => format!("shuffle({value}, (lane_id() * {distance} + 5) % wave_size())"),
+            _ => format!("shuffle_xor({value}, {distance})"),
+        };
         line(match self.rng.below(3) {
             0 if !ty.is_float() => format!("{var} = {}({var}, {moved});", self.rng.pick(&["min", "max"])),
             1 => format!("{var} = {moved} - {var};"),

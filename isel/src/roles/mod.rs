@@ -25,9 +25,14 @@ pub enum Resolution {
     Refused(&'static str),
 }
 
-/// Instructions that are there and do not do what the role asks for. Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI").
-const DEFECTIVE: [(Feature, Opcode); 2] =
-    [(Feature::FRACT_BUG, isa::op::V_FRACT_F32), (Feature::FRACT_BUG, isa::op::V_FRACT_F64)];
+/// Instructions that are there and do not do what the role asks for: on processors with the feature, in wavefronts of so many lanes.
+/// Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI"). Permutation: RDNA ISA, `DS_BPERMUTE_B32`, by which each half of a
+/// wavefront of 64 reads its own lanes only.
+const DEFECTIVE: [(Opcode, Feature, &[u32]); 3] = [
+    (isa::op::V_FRACT_F32, Feature::FRACT_BUG, &[32, 64]),
+    (isa::op::V_FRACT_F64, Feature::FRACT_BUG, &[32, 64]),
+    (isa::op::DS_BPERMUTE_B32, Feature::WAVE32, &[64]),
+];
 
 /// One line of the table.
 pub(crate) struct Line {
@@ -111,7 +116,12 @@ impl Roles {
         let Some((target, lacks)) = &self.processor else { return Resolution::Refused("no processor") };
         let known = &self.list[role as usize];
         known.get().unwrap_or_else(|| {
-            let sound = |op: &Opcode| !DEFECTIVE.iter().any(|&(bug, bad)| bad == *op && target.has(bug));
+            let sound = |op: &Opcode| {
+                let here = |&(bad, feature, lanes): &(Opcode, Feature, &[u32])| {
+                    bad == *op && target.has(feature) && lanes.contains(&target.wave_size)
+                };
+                !DEFECTIVE.iter().any(here)
+            };
             let has = |op: &Opcode| op.row().code(target).is_some() && sound(op) && !lacks.contains(op);
             let resolution = resolve(role, &has);
             known.set(Some(resolution));
