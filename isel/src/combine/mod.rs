@@ -48,7 +48,7 @@ struct Prepared {
 }
 
 /// What an instruction uses of that: operand, number in [`Combiner::prepared`].
-type Uses = SmallVec<[(usize, u32); 2]>;
+type Uses = SmallVec<[(usize, u32); 8]>;
 
 /// Memory of the pass.
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ impl Combiner {
                 Does::Part(part) => Some((operand, part)),
                 Does::Moved(_) => None,
             };
-            let parts: Option<SmallVec<[_; 2]>> = uses.iter().map(part).collect();
+            let parts: Option<SmallVec<[_; 8]>> = uses.iter().map(part).collect();
             parts::take_in(inst, &parts?)
         };
         combined.filter(|inst| {
