@@ -89,6 +89,14 @@ pub fn encode(target: &Target, inst: &MachInst, out: &mut Vec<u32>) -> Result<()
     Ok(())
 }
 
+/// What keeps an instruction from being encoded, if anything does.
+pub(crate) fn problem(target: &Target, inst: &MachInst) -> Option<Problem> {
+    match graphics::handles(inst.op.family()) {
+        true => graphics::assemble(target, inst).err(),
+        false => assemble(target, inst).err(),
+    }
+}
+
 /// Number of dwords of an instruction; 0 for a pseudo.
 pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     if graphics::handles(inst.op.family()) {

@@ -113,7 +113,7 @@ pub fn unencodable(target: &Target, original: &MachInst, func: &MachFunc) -> Opt
             other => other,
         };
     }
-    encode::encode(target, &inst, &mut Vec::new()).err().map(|error| error.problem)
+    encode::problem(target, &inst)
 }
 
 /// Whether an operand is a lane mask that the instruction's encoding does not name: it can only be VCC.

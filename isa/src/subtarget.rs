@@ -153,8 +153,8 @@ pub struct Subtarget {
 }
 
 impl Subtarget {
-    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for the usual version of code
-    /// objects.
+    /// A processor in its usual modes: its default wave size, work-group processor mode on GFX10, for code objects of the usual
+    /// version, which are for either setting of `xnack` and `sramecc`.
     pub const fn new(target: &'static Target) -> Subtarget {
         Subtarget {
             target,

@@ -1,9 +1,9 @@
 //! Takes what prepares an operand into the instructions that use it, where they can do it on the way.
 //!
 //! A byte or half of a register is an operand of SDWA, or of an instruction of its own (`parts.rs`); the value of another lane,
-//! of DPP (`lanes.rs`). What is prepared for
-//! several users goes only if all of them take it over: else it would be there as before, and the users be longer. Whether
-//! an instruction can is not known here: it is tried, and `isa` says whether the processor encodes it.
+//! of DPP (`lanes.rs`). What is prepared for several users goes only if all of them take it over: else it would be there as
+//! before, and the users be longer. Whether an instruction can is not known here: it is tried, and `isa` says whether the
+//! processor encodes it.
 //!
 //! # Requires
 //! SSA form; legal instructions.
@@ -48,7 +48,7 @@ struct Prepared {
 }
 
 /// What an instruction uses of that: operand, number in [`Combiner::prepared`].
-type Uses = SmallVec<[(usize, u32); 8]>;
+type Uses = SmallVec<[(usize, u32); 2]>;
 
 /// Memory of the pass.
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ impl Combiner {
                 Does::Part(part) => Some((operand, part)),
                 Does::Moved(_) => None,
             };
-            let parts: Option<SmallVec<[_; 8]>> = uses.iter().map(part).collect();
+            let parts: Option<SmallVec<[_; 2]>> = uses.iter().map(part).collect();
             parts::take_in(inst, &parts?)
         };
         combined.filter(|inst| {
