@@ -384,10 +384,11 @@ pub(crate) struct Kernel<'a> {
 type MachinePass = fn(&mut Scratch, &mut Kernel<'_>, &mut MachFunc) -> Result<(), Error>;
 
 /// The passes between the optimiser and the writer of the object.
-pub(crate) const MACHINE: [(&str, MachinePass); 11] = [
+pub(crate) const MACHINE: [(&str, MachinePass); 12] = [
     ("isel", select),
     ("legalize", legalize),
     ("combine", combine),
+    ("pack", pack),
     ("schedule", schedule),
     ("regalloc", allocate),
     ("forms", choose_forms),
@@ -449,6 +450,11 @@ fn legalize(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
 fn combine(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
     isel::combine(mach, kernel.target, &kernel.selection(), &mut scratch.isel);
     verify_machine("combine", kernel, mach, State::Legal)
+}
+
+fn pack(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
+    isel::pack(mach, kernel.target, &kernel.selection(), &mut scratch.isel);
+    verify_machine("pack", kernel, mach, State::Legal)
 }
 
 fn schedule(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {

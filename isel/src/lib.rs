@@ -9,6 +9,7 @@
 //!   Switches on rows of cases become jump tables (`tables`).
 //! * [`legalize`](legalize()) sees to it that the processor can encode every instruction.
 //! * [`combine`](combine()) takes what prepares an operand into its users: parts of registers, values of other lanes.
+//! * [`pack`](pack()) takes two operations into one on processors with packed f32 instructions.
 //! * [`schedule`](schedule()) moves loads up and together, a pass of its own behind selection.
 //!
 //! Not here: register assignment, waits, hazards, 32-bit encodings (but for instructions with a literal).
@@ -39,6 +40,7 @@ mod lower;
 mod mask;
 mod memory;
 mod operands;
+mod pack;
 mod pairs;
 mod parked;
 mod pending;
@@ -58,4 +60,5 @@ mod wide;
 pub use combine::combine;
 pub use legalize::legalize;
 pub use lower::{Context, Options, Unsupported, schedule, select, select_into};
+pub use pack::pack;
 pub use prepare::prepare;

@@ -13,6 +13,7 @@ use crate::emit::Copies;
 use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
+use crate::pack::Packer;
 use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
 use crate::roles::{Expansion, Resolution, Role, Roles};
@@ -70,6 +71,7 @@ pub struct Context {
     scheduler: Scheduler,
     pub(crate) legalized: Vec<MachInst>,
     pub(crate) combiner: Combiner,
+    pub(crate) packer: Packer,
 }
 
 impl Context {

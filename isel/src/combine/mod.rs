@@ -217,7 +217,7 @@ fn is_plain(inst: &MachInst) -> bool {
 }
 
 /// The register of an operand of one dword.
-fn single(func: &MachFunc, operand: Operand) -> Option<VReg> {
+pub(crate) fn single(func: &MachFunc, operand: Operand) -> Option<VReg> {
     match operand {
         Operand::Virt(tuple) if tuple.len == 1 => func.regs(tuple).first().copied(),
         _ => None,
