@@ -10,8 +10,10 @@
 //! thus a reserve in allocation that most code never needs, and inverted conditions. An island takes a dword, writes
 //! nothing, serves conditional branches as they are, and costs one taken branch per 128 KiB of distance.
 //! # Requires
-//! Final code. All that is added is `s_branch`: it waits for nothing, touches no register, and is one more wait state, so what
-//! waits and hazards established on the way holds: no rule of GFX6 to GFX9 is about branches (`memmodel::rules`).
+//! Final code. An island is met by branches alone, and there was a branch before. Where control came by without one, the `s_branch`
+//! over islands is new: it waits for nothing, touches no register, and is one more wait state, so what waits and hazards
+//! established holds, but for the hazards of gfx101x between memory instructions with a branch between them. For those the
+//! caller gives an instruction that is put in front of it. A clause is not cut.
 //! # Guarantees
 //! Every branch reaches its target. Code in which all did is left as it is.
 //! # Time
@@ -103,14 +105,23 @@ struct Walk<'a> {
     island: NoteId,
     /// Reason of a branch over islands.
     skip: NoteId,
+    /// What has to stand in front of such a branch.
+    guard: Option<MachInst>,
 }
 
 /// Makes every branch reach its target. Returns the number of blocks that this took.
-pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
+///
+/// `guard` is asked, if there will be islands, for what has to stand in front of a branch where there was none.
+pub fn run(
+    func: &mut MachFunc,
+    target: &Subtarget,
+    guard: impl FnOnce(&mut MachFunc) -> Option<MachInst>,
+) -> usize {
     if is_near(func) {
         return 0;
     }
     let Some(goals) = measure(func, target) else { return 0 };
+    let guard = guard(func);
     let old = std::mem::take(&mut func.blocks);
     let count = old.len();
     let mut walk = Walk {
@@ -127,6 +138,7 @@ pub fn run(func: &mut MachFunc, target: &Subtarget) -> usize {
         old_at: 0,
         island: func.note(Note::Text("branch island: its target is out of reach")),
         skip: func.note(Note::Text("over branch islands")),
+        guard,
     };
     for (id, data) in old {
         walk.block(id, data);
@@ -194,6 +206,14 @@ fn address_length(after: &[MachInst]) -> usize {
     after[..end].iter().rposition(refers).map_or(0, |last| last + 1)
 }
 
+/// Number of instructions of the clause that an `s_clause` begins, which must stand next to each other.
+fn clause_length(inst: &MachInst) -> usize {
+    match inst.ops[0] {
+        Operand::Imm(less_one) => usize::try_from(less_one).map_or(0, |less_one| less_one + 1),
+        _ => 0,
+    }
+}
+
 impl Walk<'_> {
     /// Walks over a block, which is cut in two where a station must stand within it.
     fn block(&mut self, id: MBlock, mut data: MachBlock) {
@@ -220,7 +240,9 @@ impl Walk<'_> {
             if cuts.contains(&index) && self.is_urgent_after(0) {
                 self.cut(data);
             }
-            if inst.op == op::S_GETPC_B64 && in_table {
+            if inst.op == op::S_CLAUSE {
+                cuts = index + 1 + clause_length(inst)..=tail;
+            } else if inst.op == op::S_GETPC_B64 && in_table {
                 cuts = tail + 1..=tail;
             } else if inst.op == op::S_GETPC_B64 {
                 cuts = index + 1 + address_length(&insts[index + 1..])..=tail;
@@ -246,7 +268,7 @@ impl Walk<'_> {
         }
         let station = !in_table && (self.is_urgent_after(0) || (through.is_none() && self.is_early()));
         if let Some(next) = through.filter(|_| station) {
-            data.insts.push(self.branch(next, self.skip, 0));
+            self.skip(&mut data, next, 0);
         }
         self.blocks.push(data);
         if station {
@@ -283,7 +305,7 @@ impl Walk<'_> {
         data.prologue -= piece.prologue;
         data.term -= piece.term;
         let loc = piece.insts.last().map_or(0, |last| last.loc);
-        piece.insts.push(self.branch(next, self.skip, loc));
+        self.skip(&mut piece, next, loc);
         self.blocks.push(piece);
         self.station();
         self.next = None;
@@ -311,6 +333,16 @@ impl Walk<'_> {
         let size = isa::size_in_words(self.target, inst);
         self.at += size;
         self.old_at += size;
+    }
+
+    /// Ends a block with a branch over islands.
+    fn skip(&mut self, block: &mut MachBlock, to: Label, loc: u32) {
+        if let Some(guard) = self.guard {
+            self.at += isa::size_in_words(self.target, &guard);
+            block.insts.push(MachInst { loc, ..guard });
+        }
+        let branch = self.branch(to, self.skip, loc);
+        block.insts.push(branch);
     }
 
     /// An `s_branch` that the old code does not have.

@@ -103,7 +103,7 @@ fn target(inst: &MachInst) -> Option<MBlock> {
 fn check(shape: &[(usize, End)]) -> usize {
     let old = func(shape);
     let mut new = old.clone();
-    let added = islands::run(&mut new, &subtarget());
+    let added = islands::run(&mut new, &subtarget(), |_| None);
     code::encode(&subtarget(), &new).expect("every branch reaches");
     // The same instructions in the same order, `s_branch` of ours apart.
     let plain = |func: &MachFunc| -> Vec<MachInst> {
@@ -194,7 +194,7 @@ fn an_address_is_not_cut() {
     // From dword 32630 or so on, past the point at which an island is urgent.
     insts.insert(300, MachInst::new(op::S_GETPC_B64, &[pair]));
     insts.insert(330, add);
-    islands::run(&mut func, &subtarget());
+    islands::run(&mut func, &subtarget(), |_| None);
     let code = code::encode(&subtarget(), &func).expect("every branch reaches");
     assert_eq!(code.fixups[0].at - code.fixups[0].origin, 29 * 2 + 1);
 }

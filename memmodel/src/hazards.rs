@@ -294,6 +294,22 @@ pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Contex
     stats
 }
 
+/// What has to stand before a branch that comes between two instructions when the pass has run: a rule may ask for a branch
+/// there, and nothing mends it yet.
+pub fn before_new_branch(func: &mut MachFunc, model: &Model) -> Option<MachInst> {
+    let mut across = model.rules.mended().iter().filter(|rule| rule.needs_branch());
+    let rule = across.next()?;
+    let Mend::Instruction { insert, breaks, .. } = rule.mend else { return None };
+    debug_assert!(
+        across.all(|other| matches!(other.mend, Mend::Instruction { insert: same, breaks: as_well, .. }
+            if same == insert && as_well == breaks)),
+        "one instruction mends all of them"
+    );
+    let note = func.note(Note::Hazard { rule: rule.name, states: 0 });
+    let branch = MachInst::new(op::S_BRANCH, &[]);
+    rules::inserted(model.subtarget(), insert, &branch)[0].map(|mend| MachInst { note, ..mend })
+}
+
 /// What is put before an instruction.
 enum Keep {
     /// So many wait states.

@@ -151,7 +151,7 @@ pub(super) fn explore(
     let mut path: Vec<Action> = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
     machine.journal = Some(Default::default());
-    if let Some(actions) = arrive(machine, &mut start, visitor, &path, &mut searched) {
+    if let Some(actions) = arrive(machine, &mut start, keep_lines, visitor, &path, &mut searched) {
         let words = changed(machine);
         let number = number(&start, &words);
         graph.states.insert(number);
@@ -164,9 +164,6 @@ pub(super) fn explore(
             continue;
         };
         frame.next += 1;
-        if keep_lines && action.evicts() {
-            continue;
-        }
         restore(machine, &frame.words);
         let mut state = frame.state.clone();
         searched.transitions += 1;
@@ -184,7 +181,7 @@ pub(super) fn explore(
         }
         if !graph.states.insert(number) {
             path.pop();
-        } else if let Some(actions) = arrive(machine, &mut state, visitor, &path, &mut searched) {
+        } else if let Some(actions) = arrive(machine, &mut state, keep_lines, visitor, &path, &mut searched) {
             if searched.states >= max_states {
                 searched.bounded = true;
                 break;
@@ -213,6 +210,7 @@ fn number(state: &State, words: &Words) -> u64 {
 fn arrive(
     machine: &mut Machine<'_>,
     state: &mut State,
+    keep_lines: bool,
     visitor: &mut dyn Visitor,
     path: &[Action],
     searched: &mut Searched,
@@ -222,7 +220,10 @@ fn arrive(
         return None;
     }
     searched.states += 1;
-    let actions = choices(machine, state);
+    let mut actions = choices(machine, state);
+    if keep_lines {
+        actions.retain(|action| !action.evicts());
+    }
     if !actions.is_empty() {
         return Some(actions);
     }
