@@ -45,7 +45,8 @@ fn check_on(processor: &str, name: &str, source: &str, levels: &[OptLevel], byte
     let options = frontend::Options { params: &[], fp_contract: true };
     let module = frontend::compile("far", source, &options)
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
-    let expected = interpret(&module, "test0", &shape, Target::by_name(processor).unwrap().wave_size).unwrap();
+    let expected =
+        interpret(&module, "test0", &shape, Target::by_name(processor).unwrap().wave_size).unwrap();
     for &level in levels {
         let object = object(source, processor, level);
         let results = emulate(Mode::Strict { keep_going: false }, object.bytes(), "test0", &shape);
@@ -134,7 +135,10 @@ fn memory_and_lds() {
     let mut body = String::new();
     for n in 0..2600 {
         let (odd, word) = (2 * n + 3, n % 64);
-        let _ = writeln!(body, "a = (a * {odd}) ^ input[a & 255]; sh[own + {word}] = a; a = a + sh[own + (a & 63)];");
+        let _ = writeln!(
+            body,
+            "a = (a * {odd}) ^ input[a & 255]; sh[own + {word}] = a; a = a + sh[own + (a & 63)];"
+        );
         let _ = writeln!(body, "a = a ^ input[(g + {n}) & 255] ^ input[(g + {n}) & 255 ^ 1];");
     }
     let source = format!(

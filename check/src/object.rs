@@ -17,6 +17,9 @@ pub struct Options<'a> {
     pub target: Option<&'static Target>,
     /// Begin at the kernel or function of this name only.
     pub kernel: Option<&'a str>,
+    /// On GFX7 and GFX8, where compilers use flat instructions for memory that they know to be global, too: take a flat access
+    /// for one that may go to LDS, whose results come with `lgkmcnt`. On other processors it always is.
+    pub flat_lds: bool,
 }
 
 /// Why a file is not checked.
@@ -131,7 +134,7 @@ pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, R
     };
     let lines = Lines::read(object);
     for part in entries.parts() {
-        Teller { entries: &entries, lines: &lines, part: &part }.tell(&mut report);
+        Teller { options, entries: &entries, lines: &lines, part: &part }.tell(&mut report);
     }
     Ok(report)
 }
@@ -255,6 +258,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
 
 /// Puts findings into words and places.
 struct Teller<'a, 'data> {
+    options: &'a Options<'a>,
     entries: &'a Entries<'a, 'data>,
     lines: &'a Lines,
     part: &'a Part,
@@ -264,7 +268,7 @@ impl Teller<'_, '_> {
     fn tell(&self, report: &mut Report) {
         let program = &self.part.program;
         report.instructions += program.insts.len();
-        for finding in solve::solve(program, &self.part.roots) {
+        for finding in solve::solve(program, &self.part.roots, self.options.flat_lds) {
             report.findings.push(self.located(program, finding));
         }
         for &(address, unknown) in &program.unknown {

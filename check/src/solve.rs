@@ -29,8 +29,9 @@ struct Solver<'a> {
     functions: Vec<bool>,
 }
 
-/// Everything that is wrong, in the order of the second instruction.
-pub fn solve(program: &Program, roots: &[Root]) -> Vec<Finding> {
+/// Everything that is wrong, in the order of the second instruction. `flat_lds`: flat accesses may go to LDS, whatever the
+/// processor.
+pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> {
     let generation = program.code.target().generation;
     let mut solver = Solver {
         program,
@@ -38,7 +39,7 @@ pub fn solve(program: &Program, roots: &[Root]) -> Vec<Finding> {
         open: VecDeque::new(),
         // There global memory is accessed by flat instructions, for want of others; which may go to LDS does not show.
         path: match generation {
-            Generation::Gfx7 | Generation::Gfx8 => FlatPath::Memory,
+            Generation::Gfx7 | Generation::Gfx8 if !flat_lds => FlatPath::Memory,
             _ => FlatPath::Unknown,
         },
         functions: function_code(program, roots),

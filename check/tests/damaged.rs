@@ -54,7 +54,7 @@ fn check(bytes: &[u8], target: &'static Target) -> usize {
     let Ok(object) = CodeObject::parse(bytes) else { return 0 };
     let mut text = 0;
     for target in [None, Some(target)] {
-        let options = check::object::Options { target, kernel: None };
+        let options = check::object::Options { target, ..Default::default() };
         if let Ok(report) = check::object::check(&object, &options) {
             text += check::report::human(&report, "damaged", false).len();
         }
@@ -115,6 +115,6 @@ fn random_code() {
         }));
         let program =
             check::program::Program::read(target, true, &words, 0, &mut roots).expect("a known processor");
-        let _ = check::solve::solve(&program, &roots);
+        let _ = check::solve::solve(&program, &roots, false);
     }
 }

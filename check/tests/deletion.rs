@@ -158,11 +158,11 @@ fn what_is_taken_away_is_reported() {
                     let tally = table.entry(mutation.kind.clone()).or_default();
                     tally.all += 1;
                     program.code.replace(mutation.site, mutation.with.as_ref());
-                    let reported = !solve::solve(program, &part.roots).is_empty();
+                    let reported = !solve::solve(program, &part.roots, false).is_empty();
                     let shortened = mutation.kind == "s_nop one less";
                     let longer = shortened && !reported && {
                         program.code.replace(mutation.site, None);
-                        !solve::solve(program, &part.roots).is_empty()
+                        !solve::solve(program, &part.roots, false).is_empty()
                     };
                     program.code.replace(mutation.site, Some(&originals.insts[mutation.site as usize].inst));
                     let why = match (reported, longer) {

@@ -330,7 +330,7 @@ fn in_program(target: &'static Target, text: &str) -> Vec<(&'static str, u32, u3
     }
     let mut roots = vec![check::program::Root { address: 0, is_function: false }];
     let program = check::program::Program::read(target, false, &words, 0, &mut roots).unwrap();
-    let found = check::solve::solve(&program, &roots);
+    let found = check::solve::solve(&program, &roots, false);
     found.iter().map(|finding| (finding.id(), finding.first, finding.second)).collect()
 }
 

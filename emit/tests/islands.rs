@@ -199,7 +199,25 @@ fn an_address_is_not_cut() {
     assert_eq!(code.fixups[0].at - code.fixups[0].origin, 29 * 2 + 1);
 }
 
-/// Random shapes, short and long blocks mixed.
+/// Wherever a clause stands in a block that is to be cut, nothing comes between its instructions.
+#[test]
+fn a_clause_is_not_cut() {
+    let gfx1030 = Subtarget::by_name("gfx1030").unwrap();
+    let mut cut = 0;
+    for start in (0..1000).step_by(20) {
+        let mut new =
+            func(&[(1, End::Maybe(3)), (15_000, End::Falls), (16_000, End::Falls), (1, End::Stops)]);
+        new.blocks[block(2)].insts.insert(start, MachInst::new(op::S_CLAUSE, &[Operand::Imm(62)]));
+        cut += usize::from(islands::run(&mut new, &gfx1030, |_| None) > 1);
+        let at = |insts: &[MachInst]| insts.iter().position(|inst| inst.op == op::S_CLAUSE);
+        let found = new.blocks.values().find_map(|data| Some((at(&data.insts)?, &data.insts)));
+        let (clause, insts) = found.expect("the clause is there");
+        assert!(insts.len() > clause + 63);
+        assert!(insts[clause + 1..=clause + 63].iter().all(|inst| inst.op == op::S_MOV_B32));
+    }
+    assert!(cut > 40, "{cut}");
+}
+
 /// Entries that do not reach hop; none is moved, and nothing stands between them, wherever islands are due.
 #[test]
 fn a_table_is_not_torn() {
@@ -212,6 +230,7 @@ fn a_table_is_not_torn() {
     }
 }
 
+/// Random shapes, short and long blocks mixed.
 #[test]
 fn random() {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;

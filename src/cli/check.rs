@@ -18,6 +18,9 @@ pub struct CheckArgs {
     /// Begin at this kernel or function only.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    /// On GFX7 and GFX8: flat accesses may go to LDS, not to memory alone.
+    #[arg(long)]
+    flat_lds: bool,
     /// Print JSON.
     #[arg(long, conflicts_with = "sarif")]
     json: bool,
@@ -31,7 +34,11 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     use std::io::IsTerminal;
     let bytes = read(&args.file)?;
     let parsed = parse(&args.file, &bytes)?;
-    let options = Options { target: processor(args.mcpu.as_deref())?, kernel: args.kernel.as_deref() };
+    let options = Options {
+        target: processor(args.mcpu.as_deref())?,
+        kernel: args.kernel.as_deref(),
+        flat_lds: args.flat_lds,
+    };
     let name = args.file.display().to_string();
     let report = object::check(&parsed, &options).map_err(|refusal| match refusal {
         object::Refusal::NoSuchKernel(_) => Failure::Usage(format!("{name}: {refusal}")),

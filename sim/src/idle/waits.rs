@@ -83,7 +83,7 @@ impl Log {
         let (Some(decoder), Some((mut program, roots))) = (Decoder::new(target), self.text.program()) else {
             return Vec::new();
         };
-        let found = solve::solve(&program, &roots).len();
+        let found = solve::solve(&program, &roots, false).len();
         let mut needs = Vec::new();
         for (place, what) in self.places() {
             let offset = self.offset(place);
@@ -102,7 +102,7 @@ impl Log {
                 let site = program.at(offset);
                 let registers = site.is_none_or(|site| {
                     program.code.replace(site, Some(&weaker));
-                    let more = solve::solve(&program, &roots).len() > found;
+                    let more = solve::solve(&program, &roots, false).len() > found;
                     program.code.replace(site, Some(&inst));
                     more
                 });

@@ -168,7 +168,7 @@ impl<'a> Subject<'a> {
         parts.into_iter().any(|mut part| {
             let Some(site) = part.program.at(address) else { return false };
             part.program.code.replace(site, None);
-            !solve::solve(&part.program, &part.roots).is_empty()
+            !solve::solve(&part.program, &part.roots, false).is_empty()
         })
     }
 

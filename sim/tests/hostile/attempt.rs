@@ -290,7 +290,7 @@ impl Attempt<'_> {
 }
 
 fn check(object: &codeobj::CodeObject<'_>, target: Option<&'static Target>) -> Option<Outcome> {
-    let options = check::object::Options { target, kernel: None };
+    let options = check::object::Options { target, ..Default::default() };
     let report = check::object::check(object, &options).ok()?;
     let found = !report.findings.is_empty();
     assert!(!check::report::human(&report, "hostile", false).is_empty());
