@@ -29,6 +29,9 @@ struct Args {
     /// Stop after this many failures.
     #[arg(long, default_value_t = 5)]
     failures: usize,
+    /// Compile without the checks of the passes, which take most of the time of large programs.
+    #[arg(long)]
+    no_verify: bool,
     /// Print failing programs as they are.
     #[arg(long)]
     no_shrink: bool,
@@ -82,7 +85,7 @@ fn main() -> ExitCode {
             true => vec![OptLevel::O0, OptLevel::O2],
             false => vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
         },
-        verify: true,
+        verify: !args.no_verify,
         shrink: !args.no_shrink,
         size,
         mode: if large { kernc::sim::Mode::STRICT } else { kernc::sim::Mode::Fast },
