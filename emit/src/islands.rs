@@ -335,9 +335,12 @@ impl Walk<'_> {
         self.old_at += size;
     }
 
-    /// Ends a block with a branch over islands.
+    /// Ends a block with a branch over islands. Behind another branch it is nothing new.
     fn skip(&mut self, block: &mut MachBlock, to: Label, loc: u32) {
-        if let Some(guard) = self.guard {
+        let is_branch = |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH);
+        if let Some(guard) = self.guard
+            && !block.insts.last().is_some_and(is_branch)
+        {
             self.at += isa::size_in_words(self.target, &guard);
             block.insts.push(MachInst { loc, ..guard });
         }

@@ -111,6 +111,17 @@ fn check(shape: &[(usize, End)]) -> usize {
         insts.filter(|inst| inst.note == isa::NoteId::NONE && target(inst).is_none()).collect()
     };
     assert_eq!(plain(&old), plain(&new));
+    // What a caller puts in front of new branches makes no table of what is none.
+    let guard = |func: &mut MachFunc| {
+        let note = func.note(isa::Note::Text("guard"));
+        Some(MachInst { note, ..MachInst::new(op::S_NOP, &[Operand::Imm(0)]) })
+    };
+    let mut guarded = old.clone();
+    islands::run(&mut guarded, &subtarget(), guard);
+    code::encode(&subtarget(), &guarded).expect("every branch reaches");
+    let entries = |func: &MachFunc| func.blocks.values().filter(|data| data.next_entry().is_some()).count();
+    assert_eq!(plain(&old), plain(&guarded));
+    assert_eq!(entries(&old), entries(&guarded));
     // Every branch arrives where it did.
     let branches = |func: &MachFunc| -> Vec<(MachInst, Option<MachInst>)> {
         let insts = func.blocks.values().flat_map(|block| block.insts.clone());

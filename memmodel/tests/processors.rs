@@ -163,7 +163,7 @@ fn findings(subtarget: &Subtarget, func: &MachFunc) -> Vec<String> {
     let xnack = subtarget.xnack.may_be_on();
     let program = Program::read(subtarget.target, xnack, &words, 0, &mut roots).unwrap();
     assert!(program.unknown.is_empty(), "{:?}", program.unknown);
-    let found = check::solve::solve(&program, &roots);
+    let found = check::solve::solve(&program, &roots, false);
     let name = |site: u32| program.insts.get(site as usize).map_or("?", |placed| placed.inst.op.row().name);
     found
         .iter()
