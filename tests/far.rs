@@ -35,6 +35,7 @@ fn object(source: &str, processor: &str, opt_level: OptLevel) -> CodeObject {
     compiled.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)))
 }
 
+/// [`check_on`] for gfx906.
 fn check(name: &str, source: &str, levels: &[OptLevel], bytes: u32) {
     check_on("gfx906", name, source, levels, bytes);
 }

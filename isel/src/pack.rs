@@ -297,11 +297,11 @@ impl Packer {
         let sources: SmallVec<[Source; 3]> = pair.sources.iter().flatten().copied().collect();
         for (n, source) in sources.iter().enumerate() {
             let same = sources[..n].iter().position(|other| other.operand == source.operand);
-            operands.push(match source.operand {
-                _ if same.is_some() => operands[1 + same.unwrap_or(0)],
-                Dwords::Home(start) => Operand::Virt(Tuple { start, len: 2 }),
-                Dwords::New(regs) => self.tuple(func, regs, Neighbour::ReadIn(block)),
-                Dwords::Padded(reg) => {
+            operands.push(match (same, source.operand) {
+                (Some(same), _) => operands[1 + same],
+                (None, Dwords::Home(start)) => Operand::Virt(Tuple { start, len: 2 }),
+                (None, Dwords::New(regs)) => self.tuple(func, regs, Neighbour::ReadIn(block)),
+                (None, Dwords::Padded(reg)) => {
                     let any = func.new_vreg(func.vregs[reg]);
                     self.any.push(any);
                     self.tuple(func, [reg, any], Neighbour::Nothing)
