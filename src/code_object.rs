@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::models::own_target;
+use emit::lines::Lines;
 use emit::{EmitError, Language, Program, ValueKind};
 use ir::{ParamKind, Space};
 use isa::{Archive, MachFunc, Occupancy, Subtarget, Usage};
@@ -24,6 +25,8 @@ pub struct CodeObject {
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
     code: Archive,
+    /// Of the source, if the object has a line table.
+    lines: Option<Lines>,
     /// Made when someone asks for it.
     kernels: OnceLock<Vec<KernelInfo>>,
 }
@@ -217,6 +220,7 @@ impl CodeObject {
         (target, language): (Subtarget, Language),
         module: &mut ir::Module,
         code: &[MachFunc],
+        lines: Option<Lines>,
         emitter: &mut emit::Context,
     ) -> Result<CodeObject, Error> {
         let mut signatures = SmallVec::with_capacity(code.len());
@@ -249,7 +253,7 @@ impl CodeObject {
         let (bytes, kernels) = (Vec::new(), OnceLock::new());
         let archive = Archive::of(code);
         let mut object =
-            CodeObject { target, language, bytes, signatures, params, variables, code: archive, kernels };
+            CodeObject { target, language, bytes, signatures, params, variables, code: archive, lines, kernels };
         let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
         object.bytes = bytes.map_err(|error| not_written(error, &target))?;
         Ok(object)
@@ -324,7 +328,8 @@ impl CodeObject {
         let variables = self.variables.iter().map(|(id, global)| variable(*id, global));
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
         let (target, language) = (self.target, self.language);
-        f(&Program { target, language, kernels: &kernels, variables: &variables })
+        let lines = self.lines.as_ref();
+        f(&Program { target, language, kernels: &kernels, variables: &variables, lines })
     }
 }
 

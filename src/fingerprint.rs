@@ -35,9 +35,9 @@ impl fmt::Display for Fingerprint {
 
 impl Options {
     /// A key over everything that decides the bytes of an object but its source: the version of kernc, the processor
-    /// with all its modes and facts, and those options that change code.
+    /// with all its modes and facts, those options that change code, and the file's name, which stands in the line table.
     ///
-    /// Not in it is what cannot change the bytes: the file's name, verification, limits. Two builds of kernc from
+    /// Not in it is what cannot change the bytes: verification, limits, and without a line table the file's name. Two builds of kernc from
     /// different sources that call themselves the same version have the same keys.
     ///
     /// ```
@@ -54,7 +54,8 @@ impl Options {
             waits_all,
             state,
             language,
-            file_name: _,
+            file_name,
+            line_table,
             verify: _,
             limits: _,
         } = self;
@@ -65,6 +66,9 @@ impl Options {
         hash.field(&[opt_level.number(), u8::from(*fp_contract), u8::from(*waits_all)]);
         let _ = write!(hash, "{state:?}");
         hash.field(language.name().as_bytes());
+        let named = line_table.then_some(file_name.as_bytes());
+        hash.field(&[u8::from(*line_table)]);
+        hash.field(named.unwrap_or_default());
         for (name, value) in params {
             hash.field(name.as_bytes());
             hash.field(value.as_bytes());
@@ -135,6 +139,8 @@ mod tests {
             Options { fp_contract: false, ..base.clone() },
             Options { waits_all: true, ..base.clone() },
             Options { language: emit::Language::Hip, ..base.clone() },
+            Options { line_table: false, ..base.clone() },
+            Options { file_name: "other.k".to_owned(), ..base.clone() },
             param("A", "1"),
             param("A", "11"),
             param("A1", "1"),
@@ -152,12 +158,10 @@ mod tests {
         keys.push(base.fingerprint(target).with(b"kernel"));
         assert_eq!(keys.iter().collect::<HashSet<_>>().len(), keys.len());
 
-        let same = Options {
-            file_name: "other.k".to_owned(),
-            verify: !base.verify,
-            limits: Limits::service(),
-            ..base.clone()
-        };
+        let same = Options { verify: !base.verify, limits: Limits::service(), ..base.clone() };
         assert_eq!(same.fingerprint(target), base.fingerprint(target));
+        let unnamed = Options { line_table: false, ..base };
+        let named = Options { file_name: "other.k".to_owned(), ..unnamed.clone() };
+        assert_eq!(named.fingerprint(target), unnamed.fingerprint(target));
     }
 }

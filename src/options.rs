@@ -27,7 +27,7 @@ impl OptLevel {
 /// Options of one compilation.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Name of the source file in diagnostics and listings.
+    /// Name of the source file in diagnostics, listings and line tables.
     pub file_name: String,
     /// Optimisation level.
     pub opt_level: OptLevel,
@@ -42,6 +42,9 @@ pub struct Options {
     pub state: ir::InitialState,
     /// The language that metadata names, and whose hidden arguments it declares. The code is the same.
     pub language: Language,
+    /// Say in the object which line of the source each instruction is of (`.debug_line`): it is what reports of
+    /// debuggers, profilers and the emulator show. It takes some bytes an instruction, and changes no code.
+    pub line_table: bool,
     /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
     pub verify: bool,
     /// What the compilation may use: everything, if not told otherwise.
@@ -58,6 +61,7 @@ impl Default for Options {
             waits_all: false,
             state: ir::InitialState::default(),
             language: Language::default(),
+            line_table: true,
             verify: cfg!(debug_assertions),
             limits: Limits::default(),
         }

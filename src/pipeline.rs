@@ -12,6 +12,7 @@ use crate::options::Options;
 use crate::parallel;
 use crate::passes::{Form, PassRange};
 use crate::program::{Program, read_machine, read_module};
+use emit::lines::Lines;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::{MachFunc, Offsets, Subtarget};
 use isel::verify::State;
@@ -292,7 +293,9 @@ impl Compiler {
             return Ok(Program::MachineIr(module, code));
         }
         let target = (self.target, job.options.language);
-        let object = CodeObject::new(target, &mut module, &self.code[..count], &mut self.emitter);
+        let lines = job.source.filter(|_| job.options.line_table);
+        let lines = lines.map(|text| Lines::new(&job.options.file_name, text));
+        let object = CodeObject::new(target, &mut module, &self.code[..count], lines, &mut self.emitter);
         let object = object.map_err(|error| match error {
             // A text may have instructions of which only their encoding shows that they are wrong.
             Error::Internal { message } if job.read.is_some() => Error::Ir { errors: vec![message] },

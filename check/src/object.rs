@@ -3,7 +3,7 @@
 use crate::finding::{CALLER, Finding, Problem, Site};
 use crate::program::{Program, Root, Unknown};
 use crate::solve;
-use codeobj::disasm::Lines;
+use codeobj::disasm::{Lines, SourcePlace};
 use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
 use isa::{Feature, Target};
@@ -53,8 +53,8 @@ pub struct Place {
     pub text: String,
     /// Kernel or function it belongs to, and the offset there.
     pub symbol: Option<(String, u64)>,
-    /// Source file and line, where the file says.
-    pub source: Option<(String, u32)>,
+    /// The place in the source, where the file says.
+    pub source: Option<SourcePlace>,
 }
 
 /// A finding with its places.
@@ -297,11 +297,10 @@ impl Teller<'_, '_> {
         before.next().map(|entry| (entry.name.to_owned(), address - entry.address))
     }
 
-    fn source(&self, address: u64) -> Option<(String, u32)> {
+    fn source(&self, address: u64) -> Option<SourcePlace> {
         let object = self.entries.object;
         let section = object.sections.get(self.part.section)?;
-        let found = self.lines.at(self.part.section, section, object.header.is_relocatable(), address);
-        found.map(|(file, line)| (file.to_owned(), line))
+        self.lines.at(self.part.section, section, object.header.is_relocatable(), address)
     }
 
     fn located(&self, program: &Program, finding: Finding) -> Located {

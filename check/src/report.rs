@@ -2,6 +2,7 @@
 
 use crate::finding::{Access, Finding, Problem};
 use crate::object::{Located, Note, Place, Report};
+use codeobj::disasm::SourcePlace;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Write;
 
@@ -86,7 +87,7 @@ fn position(place: &Place) -> String {
         Some((name, offset)) if !name.is_empty() => format!("{}+{offset:#x}", name.escape_debug()),
         _ => format!("{:#x}", place.address),
     };
-    if let Some((file, line)) = &place.source {
+    if let Some(SourcePlace { file, line, .. }) = &place.source {
         let file = file.rsplit('/').next().unwrap_or(file);
         let _ = write!(text, " ({}:{line})", file.escape_debug());
     }

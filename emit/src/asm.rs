@@ -3,6 +3,7 @@
 //! With a [`Source`], the source line is printed above the instructions it became, and inserted instructions carry
 //! their reason behind `;`.
 
+use crate::lines::Lines;
 use crate::{ById, EmitError, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
 use isa::{CodeEnd, MachFunc, Operand, RelocRef, op};
 use std::fmt::Write;
@@ -16,36 +17,10 @@ pub struct Source<'a> {
     pub text: &'a str,
 }
 
-/// Lines of a source text.
-struct Lines<'a> {
-    source: Source<'a>,
-    /// Byte at which each line begins.
-    starts: Vec<usize>,
-}
-
-impl<'a> Lines<'a> {
-    fn new(source: Source<'a>) -> Lines<'a> {
-        let ends = source.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Lines { source, starts: std::iter::once(0).chain(ends).collect() }
-    }
-
-    /// Number (from 1) of the line at byte `loc - 1`.
-    fn number(&self, loc: u32) -> Option<usize> {
-        let at = (loc as usize).checked_sub(1).filter(|&at| at < self.source.text.len())?;
-        Some(self.starts.partition_point(|&start| start <= at))
-    }
-
-    /// Text of a line.
-    fn text(&self, number: usize) -> &'a str {
-        let start = self.starts.get(number - 1).copied().unwrap_or(self.source.text.len());
-        self.source.text.get(start..).and_then(|text| text.lines().next()).unwrap_or_default().trim()
-    }
-}
-
 /// What the whole listing needs.
 struct Listing<'p> {
     program: &'p Program<'p>,
-    lines: Option<Lines<'p>>,
+    source: Option<(Source<'p>, Lines)>,
     /// Name of the variable of each id.
     variables: ById<&'p str>,
     out: String,
@@ -56,7 +31,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     program.check()?;
     let mut listing = Listing {
         program,
-        lines: source.map(Lines::new),
+        source: source.map(|source| (source, Lines::new(source.name, source.text))),
         variables: by_id(program.variables, |_, variable| variable.name),
         out: String::new(),
     };
@@ -108,7 +83,7 @@ impl Listing<'_> {
                 if let Some(reloc) = reloc_of(inst) {
                     self.symbolic(func.relocs[reloc as usize], past_getpc + size - 4, start)?;
                 }
-                if let Some(note) = inst.note.index().filter(|_| self.lines.is_some()) {
+                if let Some(note) = inst.note.index().filter(|_| self.source.is_some()) {
                     let _ = write!(self.out, "\t; {}", func.notes[note]);
                 }
                 self.out.push('\n');
@@ -135,11 +110,12 @@ impl Listing<'_> {
     }
 
     /// The source line as a comment, where it is another than `line`.
-    fn source_line(&mut self, loc: u32, line: &mut usize) {
-        let Some(lines) = &self.lines else { return };
-        let Some(number) = lines.number(loc).filter(|number| number != line) else { return };
+    fn source_line(&mut self, loc: u32, line: &mut u32) {
+        let Some((Source { name, text }, lines)) = &self.source else { return };
+        let Some((number, _)) = lines.place(loc).filter(|(number, _)| number != line) else { return };
         *line = number;
-        let _ = writeln!(self.out, "\t\t\t\t; {}:{number}: {}", lines.source.name, lines.text(number));
+        let text = text.get(lines.start(number)..).and_then(|text| text.lines().next()).unwrap_or_default();
+        let _ = writeln!(self.out, "\t\t\t\t; {name}:{number}: {}", text.trim());
     }
 
     /// Replaces the printer's placeholder (the last operand of what begins at `start`) by `symbol@rel32@lo+addend`.

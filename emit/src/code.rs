@@ -12,6 +12,8 @@ pub struct Code {
     pub blocks: Vec<u32>,
     /// References to variables.
     pub fixups: Vec<Fixup>,
+    /// Where code of another place in the source begins: word index, and `MachInst::loc`.
+    pub places: Vec<(u32, u32)>,
     /// Number of instructions.
     pub instructions: u32,
     /// Words that are branches, and where to.
@@ -48,6 +50,7 @@ impl Code {
         self.words.clear();
         self.blocks.clear();
         self.fixups.clear();
+        self.places.clear();
         self.instructions = 0;
         self.branches.clear();
         let mut branches = std::mem::take(&mut self.branches);
@@ -72,6 +75,9 @@ fn encode_blocks(
         code.blocks.push(code.words.len() as u32);
         for inst in &block.insts {
             let start = code.words.len();
+            if code.places.last().is_none_or(|&(_, loc)| loc != inst.loc) {
+                code.places.push((start as u32, inst.loc));
+            }
             let encoded = match branch_target(inst) {
                 Some(to) => {
                     branches.push((start, to));

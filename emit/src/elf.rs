@@ -2,9 +2,11 @@
 //!
 //! They are those that an assembler makes of [`crate::asm`]'s text, in the same order: both ways give the same file.
 
+use crate::lines::Lines;
 use crate::{ById, Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
 use bumpalo::Bump;
 use isa::{CodeEnd, RelocRef};
+use objwriter::dwarf::{self, Contents, LineTable, Unit};
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
     STB_GLOBAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_PROTECTED, Section, Symbol, Target, reloc,
@@ -71,7 +73,9 @@ fn write(
 pub(crate) struct Memory {
     code: code::Code,
     /// Contents of sections and what depends on addresses, by [`TEXT`] and so on.
-    contents: [(Vec<u8>, Vec<Relocation>); 4],
+    contents: [Contents; 4],
+    /// Of [`DEBUG`].
+    debug: [Contents; 2],
     order: Vec<Target>,
     symbols: Vec<Symbol<'static>>,
     sections: Vec<Section<'static>>,
@@ -90,12 +94,15 @@ impl Memory {
             Memory { code, order: object.order, symbols: emptied(object.symbols), ..Memory::default() };
         memory.order.clear();
         for section in object.sections.drain(..) {
-            let number = [TEXT, RODATA, DATA, NOTE].into_iter().find(|&n| NAMES[n as usize] == section.name);
-            let Some(number) = number else { continue };
-            let (mut data, mut relocations) = (section.data.into_owned(), section.relocations);
-            data.clear();
-            relocations.clear();
-            memory.contents[number as usize] = (data, relocations);
+            let find = |names: &[&str]| names.iter().position(|&name| name == section.name);
+            let kept = match (find(&NAMES), find(&DEBUG)) {
+                (Some(number), _) => &mut memory.contents[number],
+                (None, Some(number)) => &mut memory.debug[number],
+                _ => continue,
+            };
+            *kept = Contents { bytes: section.data.into_owned(), relocations: section.relocations };
+            kept.bytes.clear();
+            kept.relocations.clear();
         }
         memory.sections = emptied(object.sections);
         memory
@@ -103,10 +110,15 @@ impl Memory {
 
     /// An empty section.
     fn section<'a>(&mut self, number: u32, kind: u32, flags: u64) -> Section<'a> {
-        let (data, relocations) = std::mem::take(&mut self.contents[number as usize]);
-        let (name, flags) = (NAMES[number as usize], SHF_ALLOC | flags);
-        Section { name, kind, flags, align: 1, data: data.into(), relocations, ..Section::default() }
+        let contents = std::mem::take(&mut self.contents[number as usize]);
+        let flags = SHF_ALLOC | flags;
+        Section { kind, flags, ..section(NAMES[number as usize], contents) }
     }
+}
+
+fn section(name: &str, contents: Contents) -> Section<'_> {
+    let Contents { bytes, relocations } = contents;
+    Section { name, kind: SHT_PROGBITS, align: 1, data: bytes.into(), relocations, ..Section::default() }
 }
 
 /// Kernels begin at multiples of this (seed 000, line 2567: the entry must be 256-byte aligned).
@@ -123,6 +135,11 @@ const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
 /// Their numbers in the object: notes come last, but in V2, where the source begins with them, behind the code.
 const NUMBERS: [u32; 4] = [0, 1, 2, 3];
 const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
+
+/// Sections that say which line of the source code is of; they come behind all others, in this order behind [`ABBREV`].
+const DEBUG: [&str; 2] = [".debug_info", ".debug_line"];
+const ABBREV: &str = ".debug_abbrev";
+const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 
 /// An object under construction. Symbol `n` is kernel `n`; their descriptors follow if they have some, then the variables.
 struct Image<'a> {
@@ -143,6 +160,14 @@ struct Image<'a> {
     variables: ById<u32>,
     /// Of the kernel at hand.
     code: code::Code,
+    debug: Option<Debug<'a>>,
+}
+
+/// The line table under construction.
+struct Debug<'a> {
+    lines: &'a Lines,
+    table: LineTable,
+    info: Contents,
 }
 
 impl<'a> Image<'a> {
@@ -164,6 +189,12 @@ impl<'a> Image<'a> {
         }
         symbols.extend(program.variables.iter().map(|v| symbol(v.name, STV_PROTECTED, STT_OBJECT)));
         let variables = by_id(program.variables, |number, _| number as u32);
+        let [info, table] = std::mem::take(&mut memory.debug);
+        let debug = program.lines.filter(|_| !program.kernels.is_empty()).map(|lines| Debug {
+            lines,
+            table: LineTable::new(table, Target::Section(TEXT), &lines.file),
+            info,
+        });
         Image {
             program,
             text: memory.section(TEXT, SHT_PROGBITS, SHF_EXECINSTR),
@@ -177,6 +208,7 @@ impl<'a> Image<'a> {
             sections: std::mem::take(&mut memory.sections),
             variables,
             code: memory.code,
+            debug,
         }
     }
 
@@ -200,11 +232,15 @@ impl<'a> Image<'a> {
         let start = text.len() as u64;
         text.reserve(code.words.len() * 4);
         code.words.iter().for_each(|word| text.extend_from_slice(&word.to_le_bytes()));
-        symbol.size = (text.len() - begin) as u64;
+        let end = text.len();
+        symbol.size = (end - begin) as u64;
         self.order.push(Target::Symbol(number as u32));
         for fixup in &code.fixups {
             let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
             self.text.relocations.push(relocation);
+        }
+        if let Some(debug) = &mut self.debug {
+            debug.code(&code, start, end as u64);
         }
         self.code = code;
         Ok(())
@@ -294,6 +330,11 @@ impl<'a> Image<'a> {
         self.sections.extend([self.text, self.rodata].into_iter().chain(data));
         let place = self.sections.len().min(self.numbers[NOTE as usize] as usize);
         self.sections.insert(place, self.note);
+        if let Some(debug) = self.debug {
+            let first = self.sections.len() as u32;
+            self.order.extend([TEXT, first, first + 2].map(Target::Section));
+            self.sections.extend(debug.finish(first, &self.symbols[..self.program.kernels.len()]));
+        }
         let object = Object {
             identity: Identity::of(&self.program.target),
             sections: self.sections,
@@ -302,5 +343,41 @@ impl<'a> Image<'a> {
             ..Object::default()
         };
         (object, self.code)
+    }
+}
+
+impl<'a> Debug<'a> {
+    /// The lines of a kernel's code, from `start` to `end` in the section.
+    fn code(&mut self, code: &code::Code, start: u64, end: u64) {
+        self.table.begin(start);
+        let mut last = None;
+        for &(word, loc) in &code.places {
+            // What no place of the source asked for is of line 0.
+            let place = self.lines.place(loc).unwrap_or((0, 0));
+            if last.replace(place) != Some(place) {
+                self.table.row(start + u64::from(word) * 4, place.0, place.1);
+            }
+        }
+        self.table.end(end);
+    }
+
+    /// The sections, of which the first has this number. `kernels`: their symbols, in order.
+    fn finish(self, first: u32, kernels: &[Symbol]) -> [Section<'a>; 3] {
+        let begin = |symbol: &Symbol| match symbol.place {
+            Place::Section(_, offset) => offset,
+            _ => 0,
+        };
+        let start = kernels.first().map_or(0, begin);
+        let end = kernels.last().map_or(0, |symbol| begin(symbol) + symbol.size);
+        let unit = Unit {
+            producer: PRODUCER,
+            file: &self.lines.file,
+            text: (Target::Section(TEXT), start, end - start),
+            abbreviations: Target::Section(first),
+            lines: Target::Section(first + 2),
+        };
+        let [info, line] = DEBUG;
+        let abbreviations = Section { data: dwarf::ABBREVIATIONS.into(), ..section(ABBREV, Contents::default()) };
+        [abbreviations, section(info, dwarf::unit(self.info, &unit)), section(line, self.table.finish())]
     }
 }

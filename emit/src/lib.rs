@@ -14,6 +14,7 @@ pub mod elf;
 pub mod islands;
 pub mod kernel_code;
 mod language;
+pub mod lines;
 pub mod metadata;
 pub mod notes;
 
@@ -216,6 +217,8 @@ pub struct Program<'a> {
     pub kernels: &'a [Kernel<'a>],
     /// Variables in order.
     pub variables: &'a [Variable<'a>],
+    /// The source that instructions' locations point into, if the object is to have a line table.
+    pub lines: Option<&'a lines::Lines>,
 }
 
 /// Why a program could not be written. But for [`EmitError::Unsupported`] a fault of an earlier pass, never of the user.

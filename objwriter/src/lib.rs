@@ -6,12 +6,14 @@
 //! * [`message_pack`]: the former piece by piece, without a tree.
 //! * [`metadata_v2`]: the keys of V2's metadata, and its YAML.
 //! * [`note`]: note records.
+//! * [`dwarf`]: line tables.
 //! * [`elf`]: sections, symbols and relocations as a relocatable or a loadable file.
 //!
 //! What depends on the processor or on the version of code objects is asked of [`isa::Subtarget`] or [`isa::Target`]. Reading
 //! is `codeobj`'s; it shares the tables, not the code. The emulator reads with eyes of its own.
 
 pub mod descriptor;
+pub mod dwarf;
 pub mod elf;
 pub mod kernel_code;
 pub mod message_pack;

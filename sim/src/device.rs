@@ -7,6 +7,7 @@ use crate::idle::Log;
 use crate::launch::{self, Dispatch, Launch, Segments};
 use crate::memory::Memory;
 use crate::metadata::ArgKind;
+use crate::names::Names;
 use crate::object::{CodeObject, KernelInfo, Symbol};
 use crate::observe::{Observer, Profile};
 use crate::op::Code;
@@ -57,6 +58,7 @@ pub struct Device {
     /// Profile and trace of the last dispatch that was watched.
     observed: (Profile, String),
     log: Option<Log>,
+    names: Arc<Names>,
 }
 
 impl Default for Device {
@@ -83,6 +85,7 @@ impl Device {
             printed: String::new(),
             observed: Default::default(),
             log: None,
+            names: Arc::default(),
         }
     }
 
@@ -137,8 +140,17 @@ impl Device {
         address.ok_or_else(|| Fault::Dispatch(format!("no room for an allocation of {bytes} bytes")))
     }
 
+    /// Calls the allocation that starts at `address` by a name, as an array of elements of so many bytes: reports say
+    /// `x[1000]` then, beside the address.
+    pub fn name(&mut self, address: DevicePtr, name: &str, element_bytes: u32) {
+        if let Some((buffer, 0)) = self.memory.find(address, 0) {
+            Arc::make_mut(&mut self.names).add(address, buffer.bytes(), name, element_bytes);
+        }
+    }
+
     /// Gives memory back; false if none starts there.
     pub fn free(&mut self, address: DevicePtr) -> bool {
+        Arc::make_mut(&mut self.names).remove(address);
         self.memory.free(address)
     }
 
@@ -252,6 +264,7 @@ impl Device {
         let printf = prepared.segments.printf;
         let mut launch = prepared.launch(&self.memory, self.threads > 1 && has_atomic64(code));
         launch.observer = Observer::new(&dispatch.observe, target, code);
+        launch.names = Arc::clone(&self.names);
         launch.strict = launch.shadow(mode);
         let limit = dispatch.limits.instructions;
         let (result, mut reports) = match mode {
@@ -363,6 +376,7 @@ impl<'a> Prepared<'a> {
             strict: None,
             observer: None,
             lines: &self.module.lines,
+            names: Arc::default(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why a dispatch stopped, or never started.
 
 use crate::strict::{FaultClass, Report};
+use codeobj::disasm::SourcePlace;
 use std::fmt;
 
 /// Where a wave was.
@@ -20,8 +21,10 @@ pub struct Location {
     pub wave: u32,
     /// Lane, where one is to blame.
     pub lane: Option<u32>,
-    /// File and line of the source, where the object says.
-    pub source: Option<String>,
+    /// Global id of the work-item in that lane.
+    pub item: Option<[u32; 3]>,
+    /// The place in the source, where the object says.
+    pub source: Option<SourcePlace>,
 }
 
 impl fmt::Display for Location {
@@ -69,6 +72,8 @@ pub enum Fault {
         access: Access,
         /// What is wrong with it.
         reason: &'static str,
+        /// The place in an allocation that has a name, like `x[1000]`.
+        element: Option<String>,
         /// By whom.
         at: Box<Location>,
     },
@@ -129,31 +134,14 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Memory { address, bytes, access, reason, at } => {
-                let verb = match access {
-                    Access::Read => "read",
-                    Access::Write => "write",
-                    Access::Atomic => "atomic access",
-                };
-                write!(f, "memory fault: {verb} of {bytes} bytes at {address:#x}: {reason}; by {at}")
-            }
-            Fault::Unsupported { address, text } => {
-                write!(f, "unsupported instruction `{text}` at {address:#x}")
-            }
-            Fault::Fetch { address, at } => write!(f, "no code at {address:#x}, reached from {at}"),
-            Fault::Register { register, at } => {
-                write!(f, "{register} is beyond the registers that the kernel descriptor allocates; by {at}")
-            }
-            Fault::Budget { limit, at } => {
-                write!(f, "no end after {limit} wave instructions; still running: {at}")
-            }
+            Fault::Memory { at, .. } => write!(f, "{}; by {at}", self.headline()),
+            Fault::Fetch { at, .. } => write!(f, "{}, reached from {at}", self.headline()),
+            Fault::Register { at, .. } => write!(f, "{}; by {at}", self.headline()),
+            Fault::Budget { at, .. } => write!(f, "{}; still running: {at}", self.headline()),
             Fault::Found(report) => write!(f, "{report}"),
-            Fault::Stuck { limit, deadlock, waves, count } => {
-                write_stuck(f, *limit, *deadlock, waves, *count)
-            }
-            Fault::Trap { id, at } => write!(f, "trap {id} ({}) raised by {at}", trap_name(*id)),
-            Fault::Descriptor(text) => write!(f, "bad kernel descriptor: {text}"),
-            Fault::Dispatch(text) => write!(f, "cannot dispatch: {text}"),
+            Fault::Stuck { waves, count, .. } => write_stuck(f, &self.headline(), waves, *count),
+            Fault::Trap { at, .. } => write!(f, "{} raised by {at}", self.headline()),
+            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => f.write_str(&self.headline()),
         }
     }
 }
@@ -173,15 +161,11 @@ fn trap_name(id: u32) -> &'static str {
 
 fn write_stuck(
     f: &mut fmt::Formatter<'_>,
-    limit: u64,
-    deadlock: bool,
+    headline: &str,
     waves: &[Location],
     count: usize,
 ) -> fmt::Result {
-    match deadlock {
-        true => write!(f, "deadlock: no wave makes progress any more; {count} have not ended:")?,
-        false => write!(f, "no end after {limit} wave instructions; {count} waves have not ended:")?,
-    }
+    write!(f, "{headline}:")?;
     for at in waves {
         write!(f, "\n  {at}")?;
     }
@@ -192,6 +176,51 @@ fn write_stuck(
 }
 
 impl Fault {
+    /// What happened, without where.
+    pub fn headline(&self) -> String {
+        match self {
+            Fault::Memory { address, bytes, access, reason, element, .. } => {
+                let verb = match access {
+                    Access::Read => "read",
+                    Access::Write => "write",
+                    Access::Atomic => "atomic access",
+                };
+                let element = element.as_ref().map_or(String::new(), |element| format!(", {element}"));
+                format!("memory fault: {verb} of {bytes} bytes at {address:#x}{element}: {reason}")
+            }
+            Fault::Unsupported { address, text } => format!("unsupported instruction `{text}` at {address:#x}"),
+            Fault::Fetch { address, .. } => format!("no code at {address:#x}"),
+            Fault::Register { register, .. } => {
+                format!("{register} is beyond the registers that the kernel descriptor allocates")
+            }
+            Fault::Budget { limit, .. } => format!("no end after {limit} wave instructions"),
+            Fault::Trap { id, .. } => format!("trap {id} ({})", trap_name(*id)),
+            Fault::Found(report) => report.message.clone(),
+            Fault::Stuck { deadlock: true, count, .. } => {
+                format!("deadlock: no wave makes progress any more; {count} have not ended")
+            }
+            Fault::Stuck { limit, count, .. } => {
+                format!("no end after {limit} wave instructions; {count} waves have not ended")
+            }
+            Fault::Descriptor(text) => format!("bad kernel descriptor: {text}"),
+            Fault::Dispatch(text) => format!("cannot dispatch: {text}"),
+        }
+    }
+
+    /// The instructions at which it shows, where there are any.
+    pub fn places(&self) -> &[Location] {
+        match self {
+            Fault::Memory { at, .. }
+            | Fault::Fetch { at, .. }
+            | Fault::Register { at, .. }
+            | Fault::Budget { at, .. }
+            | Fault::Trap { at, .. } => std::slice::from_ref(at),
+            Fault::Found(report) => std::slice::from_ref(&report.at),
+            Fault::Stuck { waves, .. } => waves,
+            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => &[],
+        }
+    }
+
     /// What kind of stop it is.
     pub fn class(&self) -> FaultClass {
         match self {

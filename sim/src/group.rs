@@ -174,6 +174,10 @@ impl Group {
                 let why = refusal.map_or(String::new(), |why| format!(" ({why})"));
                 Fault::Unsupported { address, text: format!("{text}{why}") }
             }
+            Fault::Memory { address, bytes, access, reason, at, .. } => {
+                let element = launch.names.describe(address, bytes);
+                Fault::Memory { address, bytes, access, reason, element, at }
+            }
             fault => fault,
         }
     }
@@ -185,7 +189,8 @@ pub(crate) fn fault(trap: Trap, kernel: &KernelInfo, here: impl Fn(Option<u32>) 
         Trap::Memory { address, bytes, access, reason, lane } => {
             let hidden = if reason == NOWHERE { hidden::reason(address, kernel) } else { None };
             let reason = hidden.unwrap_or(reason);
-            Fault::Memory { address, bytes, access, reason, at: here(Some(lane).filter(|&lane| lane < 64)) }
+            let at = here(Some(lane).filter(|&lane| lane < 64));
+            Fault::Memory { address, bytes, access, reason, element: None, at }
         }
         Trap::Unsupported => {
             let at = here(None);

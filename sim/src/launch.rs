@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use crate::fault::Location;
 use crate::group::Group;
 use crate::memory::Memory;
+use crate::names::Names;
 use crate::object::KernelInfo;
 use crate::observe::{Observe, Observer};
 use crate::op::Code;
@@ -14,6 +15,7 @@ use crate::wave::Wave;
 use codeobj::disasm::Lines;
 use isa::target::Feature;
 use isa::{Subtarget, Target};
+use std::sync::Arc;
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
@@ -114,6 +116,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) observer: Option<Observer>,
     /// Source lines of the code.
     pub(crate) lines: &'a Lines,
+    /// What allocations are called.
+    pub(crate) names: Arc<Names>,
 }
 
 /// Checks what can be checked before anything runs.
@@ -209,7 +213,7 @@ impl Launch<'_> {
             split_group: self.kernel.descriptor.wgp_mode(),
             keep_going,
         };
-        Some(strict::Shared::new(self.memory, self.code, &shape))
+        Some(strict::Shared::new(self.memory, self.code, Arc::clone(&self.names), &shape))
     }
 
     /// Whether findings of strict mode do not end the run.
@@ -228,7 +232,13 @@ impl Launch<'_> {
     ) -> Location {
         let code = self.code.get(range as usize);
         let offset = code.map_or(0, |code| code.file_base + u64::from(pc) * 4);
-        let source = self.lines.of_address(offset).map(|(file, line)| format!("{file}:{line}"));
+        let source = self.lines.of_address(offset);
+        let item = lane.map(|lane| {
+            let at = wave * self.target.wave_size + lane;
+            let [x, y, _] = self.group_size(group);
+            let own = [at % x, at / x % y, at / x / y];
+            std::array::from_fn(|dim| group[dim] * self.group[dim] + own[dim])
+        });
         Location {
             pc: code.map_or(0, |code| code.base + u64::from(pc) * 4),
             offset,
@@ -237,16 +247,20 @@ impl Launch<'_> {
             group,
             wave,
             lane,
+            item,
             source,
         }
+    }
+
+    /// Work-items of a group in each dimension: the last one has fewer if the grid is no multiple.
+    fn group_size(&self, id: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]))
     }
 
     /// The group of that number, with its waves at the entry point.
     pub(crate) fn group(&self, number: u64) -> Group {
         let id = self.group_id(number);
-        // The last group of a dimension has fewer work-items if the grid is no multiple.
-        let size: [u32; 3] =
-            std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]));
+        let size = self.group_size(id);
         let items = size[0] * size[1] * size[2];
         let count = items.div_ceil(self.target.wave_size);
         let mut waves: Vec<Wave> = (0..count).map(|wave| self.wave(wave, id, size)).collect();

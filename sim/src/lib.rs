@@ -61,6 +61,7 @@ pub mod idle;
 mod launch;
 mod memory;
 mod metadata;
+mod names;
 mod npy;
 mod object;
 mod observe;
@@ -76,6 +77,8 @@ mod strict;
 mod watch;
 mod wave;
 pub mod weak;
+
+pub use codeobj::disasm::SourcePlace;
 
 pub use args::{ArgValue, Placed, parse_arg};
 pub use buffer::{Buffer, Number};

@@ -9,11 +9,12 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const SLOT_SHIFT: u32 = 33;
+/// An address without so many bits tells which allocation it belongs to.
+pub(crate) const SLOT_SHIFT: u32 = 33;
 const SLOT_START: u64 = 0xffff_f000;
 const MAX_SLOTS: usize = 1 << 13;
 /// Largest allocation: the rest of a slot.
-const MAX_BYTES: u64 = 1 << 32;
+pub(crate) const MAX_BYTES: u64 = 1 << 32;
 const STRIPES: usize = 64;
 
 /// One allocation.

@@ -198,7 +198,7 @@ fn lines_of_the_source() {
     let out = device.alloc(4 * 128).expect("room");
     device.set_mode(Mode::Strict { keep_going: true });
     device.run(module, &dispatch(out)).expect("it goes on");
-    let line = |at: &Location| at.source.clone().unwrap_or_default();
+    let line = |at: &Location| at.source.as_ref().map(ToString::to_string).unwrap_or_default();
     let race = device.reports().iter().find(|report| report.class == FaultClass::Race).expect("a race");
     let (other, _) = race.other.as_ref().expect("two instructions");
     let mut lines = [line(&race.at), line(other)];

@@ -5,6 +5,7 @@ use super::{Failure, read};
 use check::object::{self, Located, Options, Place, Report};
 use check::{EventRule, Problem, clauses, hazards, rdna, single};
 use clap::Args;
+use codeobj::disasm::SourcePlace;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -61,14 +62,15 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
 fn place(place: &Place) -> Value {
     let (symbol, offset) =
         place.symbol.clone().map_or((None, None), |(name, offset)| (Some(name), Some(offset)));
-    let (file, line) = place.source.clone().map_or((None, None), |(file, line)| (Some(file), Some(line)));
+    let source = place.source.as_ref();
     json!({
         "address": place.address,
         "instruction": place.text,
         "symbol": symbol,
         "offset": offset,
-        "file": file,
-        "line": line,
+        "file": source.map(|source| &source.file),
+        "line": source.map(|source| source.line),
+        "column": source.map(|source| source.column).filter(|&column| column > 0),
     })
 }
 
@@ -176,9 +178,12 @@ fn location(place: &Place, file: &str) -> Value {
         "artifactLocation": { "uri": file },
         "address": { "absoluteAddress": place.address, "kind": "instruction", "fullyQualifiedName": name },
     });
-    if let Some((source, line)) = &place.source {
-        physical["artifactLocation"]["uri"] = json!(source);
-        physical["region"] = json!({ "startLine": line });
+    if let Some(SourcePlace { file, line, column }) = &place.source {
+        physical["artifactLocation"]["uri"] = json!(file);
+        physical["region"] = match column {
+            0 => json!({ "startLine": line }),
+            _ => json!({ "startLine": line, "startColumn": column }),
+        };
     }
     json!({
         "physicalLocation": physical,

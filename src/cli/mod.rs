@@ -26,6 +26,7 @@ mod schedules;
 mod state;
 mod targets;
 mod test;
+mod told;
 mod watch;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -86,6 +87,9 @@ pub struct CommonArgs {
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
+    /// Debug information: 1 for a line table, 0 for none.
+    #[arg(short = 'g', value_name = "LEVEL", default_value = "1", value_parser = ["0", "1"])]
+    debug: String,
     #[command(flatten)]
     state: state::StateArgs,
     /// How diagnostics are printed.
@@ -166,7 +170,7 @@ pub enum Failure {
     Usage(String),
     /// A file.
     File(String),
-    /// The emulated kernel.
+    /// The emulated kernel; rendered as `Source`.
     Fault(String),
     /// What strict mode has found.
     Found(String),
@@ -195,11 +199,12 @@ impl Failure {
     /// Tells the user.
     pub fn report(&self) {
         match self {
-            Failure::Source(text) | Failure::Found(text) | Failure::Internal(text) => complain(text),
+            Failure::Source(text) | Failure::Fault(text) | Failure::Found(text) | Failure::Internal(text) => {
+                complain(text);
+            }
             Failure::Usage(text) | Failure::File(text) => {
                 complain(&format!("error: {text}\n"));
             }
-            Failure::Fault(text) => complain(&format!("fault: {text}\n")),
             Failure::Reported | Failure::Tests => {}
         }
     }
@@ -269,6 +274,7 @@ impl CommonArgs {
             waits_all: self.waits == "all",
             state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),
+            line_table: self.debug != "0",
             verify: self.verify || cfg!(debug_assertions),
             ..kernc::Options::default()
         })

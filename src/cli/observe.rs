@@ -2,6 +2,7 @@
 
 use super::{Failure, write};
 use clap::Args;
+use codeobj::disasm::{Lines, SourcePlace};
 use kernc::sim::{self, Device, Executed, Profile, Traffic};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -128,16 +129,17 @@ fn resident(target: &kernc::Target, kernel: &sim::KernelInfo) -> u64 {
     u64::from(target.waves_by_vgprs(kernel.vgprs).max(1) * target.simds_per_cu)
 }
 
-fn print_coverage(profile: &Profile, lines: &codeobj::disasm::Lines) -> Result<(), Failure> {
-    let mut counts: BTreeMap<(&str, u32), u64> = lines.all().map(|line| (line, 0)).collect();
+fn print_coverage(profile: &Profile, lines: &Lines) -> Result<(), Failure> {
+    let key = |place: SourcePlace| (place.file, place.line);
+    let mut counts: BTreeMap<(String, u32), u64> = lines.all().map(|place| (key(place), 0)).collect();
     if counts.is_empty() {
         return Err(Failure::File(
             "no line table in the object (clang's `-g` makes one), or it is not linked".into(),
         ));
     }
     for inst in &profile.instructions {
-        if let Some(line) = lines.of_address(inst.offset) {
-            let count = counts.entry(line).or_default();
+        if let Some(place) = lines.of_address(inst.offset) {
+            let count = counts.entry(key(place)).or_default();
             *count = inst.count.max(*count);
         }
     }

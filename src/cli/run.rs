@@ -2,6 +2,7 @@
 
 use super::observe::ObserveArgs;
 use super::schedules::WeakArgs;
+use super::told::Teller;
 use super::{CommonArgs, Failure, read, write};
 use clap::Args;
 use kernc::sim::{self, Device, Placed};
@@ -51,6 +52,9 @@ pub struct RunArgs {
     /// In strict mode: list everything that is found instead of stopping at the first.
     #[arg(long)]
     keep_going: bool,
+    /// Show instructions where something is found, not the source.
+    #[arg(long)]
+    isa: bool,
     /// Print what was executed.
     #[arg(long)]
     stats: bool,
@@ -62,7 +66,7 @@ pub struct RunArgs {
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let object = load(args)?;
+    let (object, teller) = load(args)?;
     let kernel = choose(&object, args.kernel.as_deref())?;
     let named = args.named.iter().map(|arg| split(arg, "--arg", "NAME=VALUE"));
     let named = named.collect::<Result<Vec<_>, _>>()?;
@@ -70,18 +74,18 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         .map_err(|why| unreadable(args).unwrap_or(Failure::Usage(why)))?;
     let mode = mode(args)?;
     let shown = Shown::new(args, kernel, &values)?;
-    args.weak.explore(mode, |mode| finished(Run::new(args, &object, kernel, &values, mode)?))?;
+    args.weak.explore(mode, |mode| finished(Run::new(args, &object, kernel, &values, mode)?, &teller))?;
 
     let Run { mut device, placed, stats } = Run::new(args, &object, kernel, &values, mode)?;
     out!("{}", device.take_printed());
     args.observe.report(&device, kernel, &object)?;
-    let stats = stats.map_err(failure)?;
+    let stats = stats.map_err(|fault| stopped(&fault, &teller))?;
 
     shown.show(&device, &placed)?;
     if args.stats || args.observe.profile() {
         print_stats(&stats);
     }
-    found(device.reports())
+    found(device.reports(), &teller)
 }
 
 /// The buffers that are to be shown when the kernel has ended, by the positions of their arguments.
@@ -181,16 +185,23 @@ impl Run {
 }
 
 /// The buffers that a run has left, in the order of the arguments.
-fn finished(run: Run) -> Result<Vec<sim::Buffer>, Failure> {
-    run.stats.map_err(failure)?;
+fn finished(run: Run, teller: &Teller) -> Result<Vec<sim::Buffer>, Failure> {
+    run.stats.map_err(|fault| stopped(&fault, teller))?;
     let read = |at| run.placed.read(&run.device, at).map_err(failure).transpose();
     (0..run.placed.arguments()).filter_map(read).collect()
 }
 
+/// What the device does not do.
 fn failure(fault: sim::Fault) -> Failure {
+    Failure::Fault(format!("fault: {fault}\n"))
+}
+
+/// A dispatch that did not end well.
+fn stopped(fault: &sim::Fault, teller: &Teller) -> Failure {
+    let text = teller.fault(fault);
     match fault {
-        sim::Fault::Found(report) => Failure::Found(report.to_string()),
-        fault => Failure::Fault(fault.to_string()),
+        sim::Fault::Found(_) => Failure::Found(text),
+        _ => Failure::Fault(text),
     }
 }
 
@@ -210,25 +221,25 @@ fn mode(args: &RunArgs) -> Result<sim::Mode, Failure> {
 }
 
 /// What strict mode has listed.
-fn found(reports: &[sim::Report]) -> Result<(), Failure> {
+fn found(reports: &[sim::Report], teller: &Teller) -> Result<(), Failure> {
     if reports.is_empty() {
         return Ok(());
     }
-    let mut text: String = reports.iter().map(|report| format!("{report}\n")).collect();
+    let mut text: String = reports.iter().map(|report| teller.report(report) + "\n").collect();
     let plural = if reports.len() == 1 { "" } else { "s" };
     text.push_str(&format!("{} finding{plural}\n", reports.len()));
     Err(Failure::Found(text))
 }
 
 /// A code object as it is, or made from source.
-fn load(args: &RunArgs) -> Result<sim::CodeObject, Failure> {
+fn load(args: &RunArgs) -> Result<(sim::CodeObject, Teller), Failure> {
     let bytes = read(&args.file)?;
     let name = args.file.display();
     let parse = |bytes: &[u8]| {
         sim::CodeObject::load(bytes).map_err(|error| Failure::File(format!("{name}: {error}")))
     };
     if bytes.starts_with(b"\x7fELF") {
-        return parse(&bytes);
+        return Ok((parse(&bytes)?, Teller::new(&args.file, None, args.isa)));
     }
     let target = args.common.target.subtarget()?;
     let options = args.common.options(&args.file)?;
@@ -239,7 +250,9 @@ fn load(args: &RunArgs) -> Result<sim::CodeObject, Failure> {
         .compile_passes(&source, &range, &options, &mut ())
         .map_err(|error| args.common.failure(&error))?;
     match program {
-        kernc::Program::Object(object) => parse(object.bytes()),
+        kernc::Program::Object(object) => {
+            Ok((parse(object.bytes())?, Teller::new(&args.file, Some(&source), args.isa)))
+        }
         _ => Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned())),
     }
 }

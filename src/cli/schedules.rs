@@ -40,7 +40,7 @@ impl WeakArgs {
                     return Err(Failure::Found(format!("seed {seed}: {why}\n{again}")));
                 }
                 Err(Failure::Fault(why)) => {
-                    return Err(Failure::Fault(format!("seed {seed}: {why}\n{}", again.trim_end())));
+                    return Err(Failure::Fault(format!("seed {seed}: {why}{again}")));
                 }
                 Err(other) => return Err(other),
             }

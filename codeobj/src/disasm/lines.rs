@@ -3,7 +3,25 @@
 use crate::elf::{CodeObject, Section};
 use gimli::{EndianSlice, LittleEndian};
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{self, Write};
+
+/// A place in a source text, as a line table names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SourcePlace {
+    /// Name of the file.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 where the table does not say.
+    pub column: u32,
+}
+
+/// `saxpy.k:7`.
+impl fmt::Display for SourcePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
 
 /// A place in the code and the source line that begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +31,7 @@ struct Row {
     file: u32,
     /// 0 where there is none.
     line: u32,
+    column: u32,
 }
 
 /// All line tables of a file.
@@ -68,8 +87,12 @@ impl Lines {
         let mut rows = program.rows();
         while let Ok(Some((_, row))) = rows.next_row() {
             let line = if row.end_sequence() { 0 } else { row.line().map_or(0, |line| line.get() as u32) };
+            let column = match row.column() {
+                gimli::ColumnType::LeftEdge => 0,
+                gimli::ColumnType::Column(column) => u32::try_from(column.get()).unwrap_or(0),
+            };
             let file = first.saturating_add(u32::try_from(row.file_index()).unwrap_or(u32::MAX));
-            self.rows.push(Row { address: row.address(), file, line });
+            self.rows.push(Row { address: row.address(), file, line, column });
             if self.rows.len() >= ROWS {
                 return None;
             }
@@ -77,35 +100,34 @@ impl Lines {
         Some(())
     }
 
-    /// File and line of the instruction at `place` of a section, an address of that section.
+    /// The source of the instruction at `place` of a section, an address of that section.
     pub fn at(
         &self,
         index: usize,
         section: &Section<'_>,
         relocatable: bool,
         place: u64,
-    ) -> Option<(&str, u32)> {
+    ) -> Option<SourcePlace> {
         let base = if relocatable { section_base(index) } else { section.address };
         let address = place.checked_sub(section.address)?.checked_add(base)?;
         let row = self.rows[..self.rows.partition_point(|row| row.address <= address)].last()?;
-        let file = self.files.get(row.file as usize).map_or("?", String::as_str);
-        (row.line != 0 && row.address >= base).then_some((file, row.line))
+        self.place(row).filter(|_| row.address >= base)
     }
 
-    /// File and line of the instruction at an address of a linked file.
-    pub fn of_address(&self, address: u64) -> Option<(&str, u32)> {
+    /// The source of the instruction at an address of a linked file.
+    pub fn of_address(&self, address: u64) -> Option<SourcePlace> {
         let end = self.rows.partition_point(|row| row.address <= address);
         self.place(self.rows.get(end.checked_sub(1)?)?)
     }
 
     /// Every place in the source that has code, in the order of addresses; some come several times.
-    pub fn all(&self) -> impl Iterator<Item = (&str, u32)> {
+    pub fn all(&self) -> impl Iterator<Item = SourcePlace> {
         self.rows.iter().filter_map(|row| self.place(row))
     }
 
-    fn place(&self, row: &Row) -> Option<(&str, u32)> {
-        let file = self.files.get(row.file as usize).map_or("?", String::as_str);
-        (row.line != 0).then_some((file, row.line))
+    fn place(&self, &Row { file, line, column, .. }: &Row) -> Option<SourcePlace> {
+        let file = self.files.get(file as usize).map_or("?", String::as_str);
+        (line != 0).then(|| SourcePlace { file: file.to_owned(), line, column })
     }
 
     /// A reader of the rows of one section.

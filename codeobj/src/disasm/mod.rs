@@ -23,7 +23,7 @@ mod notes;
 mod section;
 mod waves;
 
-pub use lines::Lines;
+pub use lines::{Lines, SourcePlace};
 
 use crate::elf::{CodeObject, Section};
 use crate::identity::{Identity, OsAbi};

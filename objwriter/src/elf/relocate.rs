@@ -174,11 +174,12 @@ pub(super) fn apply(
         }
         _ => match is_absolute(object, target) {
             Some(number) => number.wrapping_add(addend),
-            // A loader fills it in.
-            None if kind == reloc::ABS64 => return Ok(()),
+            // Debug information counts from where the object would be without a loader.
             None if object.sections[section].flags & SHF_ALLOC == 0 => {
                 (address(object, dynamic, places, target)? as i64).wrapping_add(addend)
             }
+            // A loader fills it in.
+            None if kind == reloc::ABS64 => return Ok(()),
             None => {
                 return Err(format!(
                     "the 32-bit address of `{}` depends on where the object is loaded",

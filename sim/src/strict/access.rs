@@ -109,7 +109,9 @@ impl Watcher<'_> {
 
     #[cold]
     fn misaligned(&mut self, access: &MemAccess, align: u32) {
-        let message = format!("address {:#x} is not a multiple of {align}", access.address);
+        let element = self.shared.names.describe(access.address, access.bytes);
+        let element = element.map_or(String::new(), |element| format!(", {element},"));
+        let message = format!("address {:#x}{element} is not a multiple of {align}", access.address);
         let mut finding = self.finding(FaultClass::Fault, "misaligned", message);
         finding.label = "needs alignment on this processor".into();
         finding.lane = lane_of(access);

@@ -272,7 +272,10 @@ impl Watcher<'_> {
     pub(super) fn address_text(&self, access: &MemAccess) -> String {
         match access.space {
             Space::Lds => format!("LDS address {:#x}", access.address),
-            _ => format!("address {:#x}", access.address),
+            _ => match self.shared.names.describe(access.address, access.bytes) {
+                Some(element) => element,
+                None => format!("address {:#x}", access.address),
+            },
         }
     }
 

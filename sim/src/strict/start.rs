@@ -9,13 +9,14 @@ use super::touch::{self, Touch};
 use super::{GroupShadow, Now, WaveShadow};
 use crate::launch::{Launch, POISON};
 use crate::memory::Memory;
+use crate::names::Names;
 use crate::op::Code;
 use crate::wave::Wave;
 use isa::decode::Decoder;
 use isa::{Generation, Target};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 const STRIPES: usize = 64;
 
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     /// For each wave, its operations that were complete at its last barrier.
     at_barrier: Vec<AtomicU32>,
     seen: Mutex<Seen>,
+    /// What allocations are called.
+    pub(super) names: Arc<Names>,
 }
 
 /// What atomics on a place have published.
@@ -70,7 +73,7 @@ pub(crate) struct Shape {
 }
 
 impl Shared {
-    pub(crate) fn new(memory: &Memory, code: &[Code], shape: &Shape) -> Shared {
+    pub(crate) fn new(memory: &Memory, code: &[Code], names: Arc<Names>, shape: &Shape) -> Shared {
         let waves = u128::from(shape.groups) * u128::from(shape.waves_per_group) + 1;
         let races = waves < u128::from(MAX_WAVES);
         let gfx10 = shape.target.generation == Generation::Gfx10;
@@ -90,6 +93,7 @@ impl Shared {
             any_far: AtomicBool::new(false),
             at_barrier: (0..if races { waves as usize } else { 0 }).map(|_| AtomicU32::new(0)).collect(),
             seen: Mutex::default(),
+            names,
         }
     }
 

@@ -1,0 +1,32 @@
+//! Lines of the source text: what `MachInst::loc`, an offset, means to a person.
+
+/// Name and lines of a source text, without the text.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// Name of the file.
+    pub file: String,
+    /// Byte at which each line begins.
+    starts: Vec<u32>,
+    /// Bytes of the text.
+    size: u32,
+}
+
+impl Lines {
+    /// Of a text.
+    pub fn new(file: &str, text: &str) -> Lines {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
+        Lines { file: file.to_owned(), starts: std::iter::once(0).chain(ends).collect(), size: text.len() as u32 }
+    }
+
+    /// Line and column, counted from 1, of the byte at `loc - 1`; none for 0, and for what is not in the text.
+    pub fn place(&self, loc: u32) -> Option<(u32, u32)> {
+        let at = loc.checked_sub(1).filter(|&at| at < self.size)?;
+        let line = self.starts.partition_point(|&start| start <= at);
+        Some((line as u32, at - self.starts[line - 1] + 1))
+    }
+
+    /// Where a line begins.
+    pub(crate) fn start(&self, line: u32) -> usize {
+        self.starts.get(line as usize - 1).copied().unwrap_or(self.size) as usize
+    }
+}

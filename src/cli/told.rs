@@ -1,0 +1,192 @@
+//! Faults and findings of a run as a person who knows the source wants to hear them: file, line and the text itself,
+//! with the instruction, the work-item and the rest as notes. `--isa` shows the instructions instead.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use kernc::sim::{Fault, Location, Report, SourcePlace};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Who tells it: knows the texts that line tables speak of.
+#[derive(Default)]
+pub struct Teller {
+    isa: bool,
+    /// The directory of the object: names in line tables may be relative to it.
+    beside: PathBuf,
+    texts: RefCell<HashMap<String, Option<String>>>,
+}
+
+/// A place, and what is said of it.
+struct Mark<'a> {
+    at: &'a SourcePlace,
+    label: &'a str,
+    kind: AnnotationKind,
+}
+
+impl Teller {
+    /// `file` is what is run, `source` its text if it is one; with `isa`, instructions are shown, not the source.
+    pub fn new(file: &Path, source: Option<&str>, isa: bool) -> Teller {
+        let beside = file.parent().unwrap_or(Path::new("")).to_owned();
+        let text = source.map(|text| (file.display().to_string(), Some(text.to_owned())));
+        Teller { isa, beside, texts: RefCell::new(text.into_iter().collect()) }
+    }
+
+    /// A dispatch that stopped.
+    pub fn fault(&self, fault: &Fault) -> String {
+        if let Fault::Found(report) = fault {
+            return self.report(report);
+        }
+        let places: &[Location] = if self.isa { &[] } else { fault.places() };
+        let marks = places.iter().filter_map(|at| at.source.as_ref());
+        let marks = marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
+        let title = fault.headline();
+        let notes: Vec<String> = fault.places().iter().map(who).collect();
+        self.shown("fault", None, &title, &marks, &notes, None).unwrap_or_else(|| format!("fault: {fault}\n"))
+    }
+
+    /// A finding of strict mode.
+    pub fn report(&self, report: &Report) -> String {
+        let mut marks = Vec::new();
+        let mut notes = Vec::new();
+        if let Some((at, label)) = report.other.as_ref() {
+            marks.extend(at.source.as_ref().map(|at| Mark { at, label, kind: AnnotationKind::Context }));
+            notes.push(format!("first {}, which {label}", who(at)));
+            notes.push(format!("then {}, which {}", who(&report.at), report.at_label));
+        } else {
+            notes.push(who(&report.at));
+        }
+        let primary = report.at.source.as_ref().filter(|_| !self.isa);
+        let (label, kind) = (report.at_label.as_str(), AnnotationKind::Primary);
+        let shown = primary.and_then(|at| {
+            marks.push(Mark { at, label, kind });
+            notes.extend(report.notes.iter().cloned());
+            let fix = report.fix.as_deref();
+            self.shown(report.class.name(), Some(&report.rule), &report.message, &marks, &notes, fix)
+        });
+        shown.unwrap_or_else(|| report.to_string())
+    }
+
+    /// The text with marks; none if none of them is in a text that can be read.
+    fn shown(
+        &self,
+        level: &str,
+        rule: Option<&str>,
+        title: &str,
+        marks: &[Mark],
+        notes: &[String],
+        fix: Option<&str>,
+    ) -> Option<String> {
+        self.read(marks);
+        let texts = self.texts.borrow();
+        let level = Level::ERROR.with_name(level);
+        let mut title = level.primary_title(title);
+        if let Some(rule) = rule {
+            title = title.id(rule);
+        }
+        let mut group = Group::with_title(title);
+        let mut any = false;
+        // The main place first: its file heads the message.
+        let files = marks.iter().rev().map(|mark| &mark.at.file);
+        let mut seen: Vec<&str> = Vec::new();
+        for file in files {
+            let Some(text) = texts.get(file).and_then(Option::as_deref) else { continue };
+            if seen.contains(&file.as_str()) {
+                continue;
+            }
+            seen.push(file);
+            let mut snippet = Snippet::source(text).path(file.as_str());
+            for mark in marks.iter().filter(|mark| mark.at.file == *file) {
+                let Some(span) = span(text, mark.at) else { continue };
+                snippet = snippet.annotation(mark.kind.span(span).label(mark.label));
+                any = true;
+            }
+            group = group.element(snippet);
+        }
+        if !any {
+            return None;
+        }
+        for note in notes {
+            group = group.element(Level::NOTE.message(note.as_str()));
+        }
+        if let Some(fix) = fix {
+            group = group.element(Level::HELP.message(fix));
+        }
+        let renderer = if std::io::stderr().is_terminal() { Renderer::styled() } else { Renderer::plain() };
+        Some(renderer.render(&[group]) + "\n")
+    }
+
+    /// Reads the files of marks that have not been looked for before.
+    fn read(&self, marks: &[Mark]) {
+        let mut texts = self.texts.borrow_mut();
+        for Mark { at, .. } in marks {
+            texts.entry(at.file.clone()).or_insert_with(|| {
+                let beside = self.beside.join(&at.file);
+                [Path::new(&at.file), &beside].iter().find_map(|path| std::fs::read_to_string(path).ok())
+            });
+        }
+    }
+}
+
+/// The instruction, and which work-item it was.
+fn who(at: &Location) -> String {
+    let Location { text, offset, kernel, group: [x, y, z], wave, .. } = at;
+    let item = match (at.item, at.lane) {
+        (Some([a, b, c]), Some(lane)) => format!("work-item ({a}, {b}, {c}), lane {lane} of "),
+        _ => String::new(),
+    };
+    format!("`{text}` at {offset:#x} of {kernel}, {item}wave {wave} in group ({x}, {y}, {z})")
+}
+
+/// What a line table's place means: the word there, with the index behind it; the line where there is no column.
+fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
+    let line = at.line.checked_sub(1)? as usize;
+    let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
+    let line = text.get(start..)?.lines().next()?;
+    let Some(column) = at.column.checked_sub(1).map(|column| column as usize) else {
+        let indent = line.len() - line.trim_start().len();
+        return Some(start + indent..start + line.trim_end().len().max(indent));
+    };
+    let rest = line.get(column..)?;
+    let word = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let index = indices(&rest[word..]).filter(|_| word > 0).unwrap_or(0);
+    let size = if word > 0 { word + index } else { rest.chars().next().map_or(0, char::len_utf8) };
+    Some(start + column..start + column + size)
+}
+
+/// Bytes of the brackets that follow directly, closed on the same line.
+fn indices(rest: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'[' => depth += 1,
+            b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return (byte == b']').then_some(at + 1);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans() {
+        let text = "kernel k() {\n    y[i + t[1]] = a;\n    // end\n}\n";
+        let at = |line, column| {
+            span(text, &SourcePlace { file: String::new(), line, column }).map(|span| &text[span])
+        };
+        assert_eq!(at(2, 5), Some("y[i + t[1]]"));
+        assert_eq!(at(2, 11), Some("t[1]"));
+        assert_eq!(at(2, 19), Some("a"));
+        assert_eq!(at(2, 17), Some("="));
+        assert_eq!(at(3, 0), Some("// end"));
+        assert_eq!(at(2, 90), None);
+        assert_eq!(at(9, 1), None);
+    }
+}
