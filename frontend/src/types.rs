@@ -237,6 +237,38 @@ impl Types {
             && !loses(Qualifiers::VOLATILE)
     }
 
+    /// The type with the fields of its structs, or of those that it points to: `*global Coef { rx: f32, ry: f32 }`. Nothing
+    /// if there are none, or more than a host would write down.
+    pub fn with_fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
+        let value = self.as_pointer(ty).map_or(ty, |pointer| pointer.to);
+        let fields = self.fields(value, names)?;
+        let name = self.name(ty, names);
+        Some(format!("{}{fields}", name.strip_suffix(&self.name(value, names))?))
+    }
+
+    fn fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
+        /// Of a type that is written down.
+        const MAX_LEAVES: u32 = 256;
+        const MAX_TEXT: usize = 4096;
+        if self.layout(ty).leaves > MAX_LEAVES {
+            return None;
+        }
+        let text = match self.kind(ty) {
+            TyKind::Array(element, len) => Some(format!("[{}; {len}]", self.fields(element, names)?)),
+            TyKind::Struct(index) => {
+                let text = |field: &Field| {
+                    let ty = self.fields(field.ty, names).unwrap_or_else(|| self.name(field.ty, names));
+                    format!("{}: {ty}", names[field.name.0 as usize])
+                };
+                let fields: Vec<String> = self.structs[index as usize].fields.iter().map(text).collect();
+                Some(format!("{} {{ {} }}", self.name(ty, names), fields.join(", ")))
+            }
+            _ => None,
+        };
+        // Structs of nothing have no leaves.
+        text.filter(|text| text.len() <= MAX_TEXT)
+    }
+
     /// The type as a user would write it.
     pub fn name(&self, ty: Ty, names: &[&str]) -> String {
         match self.kind(ty) {

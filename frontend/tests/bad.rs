@@ -92,7 +92,7 @@ fn the_page_lists_every_code() {
 
 const PAGE_HEAD: &str = "# Diagnostics
 
-Every message of the frontend has a stable code. `kernc --explain CODE` prints the text below; `--error-format
+Every message of the frontend has a stable code. `kernc explain CODE` prints the text below; `--error-format
 json` prints messages as a JSON array with the keys `code`, `severity`, `file`, `message`, `labels` (each with
 `start`, `end`, `line`, `column`, `text`; the first is where the mistake is), `notes` and `help`.
 

@@ -44,6 +44,16 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.element.bytes()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// Elements as numbers.
     pub fn numbers(&self) -> impl Iterator<Item = Number> + '_ {
         self.bytes.chunks_exact(self.element.bytes()).map(|bytes| decode(self.element, bytes))
@@ -57,14 +67,20 @@ impl fmt::Display for Buffer {
             if at > 0 {
                 f.write_str(", ")?;
             }
-            match (number, self.element) {
-                (Number::Int(value), _) => write!(f, "{value}")?,
-                (Number::Float(value), Scalar::F64) => write!(f, "{value:?}")?,
-                // The shortest text that gives the same f32 (or f16) again.
-                (Number::Float(value), _) => write!(f, "{:?}", value as f32)?,
-            }
+            f.write_str(&number.text(self.element))?;
         }
         Ok(())
+    }
+}
+
+impl Number {
+    /// The number of that type as text: of floats the shortest that gives the same again.
+    pub fn text(self, element: Scalar) -> String {
+        match (self, element) {
+            (Number::Int(value), _) => value.to_string(),
+            (Number::Float(value), Scalar::F64) => format!("{value:?}"),
+            (Number::Float(value), _) => format!("{:?}", value as f32),
+        }
     }
 }
 
@@ -86,7 +102,7 @@ pub(crate) fn encode(element: Scalar, number: Number, out: &mut Vec<u8>) {
     }
 }
 
-fn decode(element: Scalar, bytes: &[u8]) -> Number {
+pub(crate) fn decode(element: Scalar, bytes: &[u8]) -> Number {
     let mut wide = [0; 16];
     wide[..bytes.len()].copy_from_slice(bytes);
     let unsigned = u128::from_le_bytes(wide);

@@ -80,7 +80,7 @@ pub mod weak;
 
 pub use codeobj::disasm::SourcePlace;
 
-pub use args::{ArgValue, Placed, parse_arg};
+pub use args::{ArgError, ArgValue, Conversion, Layout, Placed, parse_arg};
 pub use buffer::{Buffer, Number};
 pub use descriptor::Descriptor;
 pub use device::{Device, DevicePtr, ModuleId};

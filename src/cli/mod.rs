@@ -333,22 +333,50 @@ fn print(text: std::fmt::Arguments<'_>) {
         return;
     }
     if let Err(error) = std::io::Write::write_fmt(&mut std::io::stdout(), text) {
-        let failure = Failure::File(format!("cannot write standard output: {error}"));
+        let failure = not_printed(&error);
         failure.report();
         std::process::exit(failure.code().into());
     }
 }
 
-/// Writes a file, or standard output for `-`.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let to_output = path.as_os_str() == "-";
-    if to_output && capture::take_up(bytes) {
+/// Standard output does not take more. Who has closed it, like `head`, has seen enough: that is no error.
+fn not_printed(error: &std::io::Error) -> Failure {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        std::process::exit(0);
+    }
+    Failure::File(format!("cannot write standard output: {error}"))
+}
+
+/// Refuses a file that cannot be written, before much is done for it.
+fn check_output(path: &Path) -> Result<(), Failure> {
+    let refuse =
+        |why: &dyn std::fmt::Display| Err(Failure::File(format!("cannot write {}: {why}", path.display())));
+    if path.as_os_str() == "-" {
         return Ok(());
     }
-    let written = if to_output {
-        std::io::Write::write_all(&mut std::io::stdout(), bytes)
-    } else {
-        std::fs::write(path, bytes)
-    };
-    written.map_err(|error| Failure::File(format!("cannot write {}: {error}", path.display())))
+    if path.exists() {
+        // Opened, not emptied.
+        return std::fs::OpenOptions::new()
+            .append(true)
+            .open(path)
+            .map_or_else(|error| refuse(&error), |_| Ok(()));
+    }
+    match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() && !directory.is_dir() => {
+            refuse(&format_args!("there is no directory {}", directory.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file, or standard output for `-`.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    if path.as_os_str() != "-" {
+        return std::fs::write(path, bytes)
+            .map_err(|error| Failure::File(format!("cannot write {}: {error}", path.display())));
+    }
+    if capture::take_up(bytes) {
+        return Ok(());
+    }
+    std::io::Write::write_all(&mut std::io::stdout(), bytes).map_err(|error| not_printed(&error))
 }

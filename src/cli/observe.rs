@@ -1,6 +1,6 @@
 //! `kernc run --profile`, `--trace`, `--coverage`: what a run did, instruction by instruction.
 
-use super::{Failure, write};
+use super::{Failure, check_output, complain, write};
 use clap::Args;
 use codeobj::disasm::{Lines, SourcePlace};
 use kernc::sim::{self, Device, Executed, Profile, Traffic};
@@ -36,6 +36,11 @@ impl ObserveArgs {
         Ok(sim::Observe { profile: self.profile || self.coverage, trace, order: self.idle_waits })
     }
 
+    /// Whether what is seen can be written where it shall go.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.trace_file.as_deref().map_or(Ok(()), check_output)
+    }
+
     /// Whether a profile is wanted.
     pub fn profile(&self) -> bool {
         self.profile
@@ -56,7 +61,7 @@ impl ObserveArgs {
         if self.trace.is_some() {
             match &self.trace_file {
                 Some(file) => write(file, device.trace().as_bytes())?,
-                None => eprint!("{}", device.trace()),
+                None => complain(device.trace()),
             }
         }
         if let Some(log) = device.log() {

@@ -48,7 +48,8 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
         let (object, optimised) = compile(launch, name, level)?;
         let loaded = sim::CodeObject::load(object.bytes()).map_err(|error| error.to_string())?;
         let info = loaded.kernel(launch.kernel).ok_or("no such kernel")?;
-        let values = sim::args::bind(info, launch.args, &[])?;
+        let values = sim::args::bind(info, launch.args, &[], sim::Conversion::Refuse)
+            .map_err(|why| why.to_string())?;
         if number == 0 {
             outcomes.push(interpret(launch, "interpreter", &module, info, &values)?);
         }
@@ -82,7 +83,8 @@ pub fn emulate_in(
 ) -> Result<Vec<(String, sim::Buffer)>, String> {
     let object = sim::CodeObject::load(bytes).map_err(|error| error.to_string())?;
     let info = object.kernel(launch.kernel).ok_or("no such kernel")?;
-    let values = sim::args::bind(info, launch.args, &[])?;
+    let values =
+        sim::args::bind(info, launch.args, &[], sim::Conversion::Refuse).map_err(|why| why.to_string())?;
     let mut device = sim::Device::with_threads(1);
     device.set_mode(mode);
     emulate_on(&mut device, launch, &object, info, &values)

@@ -24,6 +24,7 @@ use ir::{
     Order, ParamKind, Pos, Scope, Space, SrcLoc, Type, Value,
 };
 use smallvec::SmallVec;
+use smol_str::SmolStr;
 
 /// The leaves of a value, in order.
 type Val = SmallVec<[Value; 8]>;
@@ -220,7 +221,11 @@ impl Lower<'_, '_> {
         kernel.params.reserve(info.params.len as usize);
         for (local, written) in info.locals.range().zip(&self.ast.params[info.params.range()]) {
             let local_info = &self.checked.locals[local];
-            let type_name = self.ast.type_node(written.ty).span.text(source);
+            // A host that has the object only needs to know how a struct lies in memory.
+            let type_name = match self.checked.types.with_fields(local_info.ty, &self.ast.names) {
+                Some(text) => text.into(),
+                None => self.ast.type_node(written.ty).span.text(source).into(),
+            };
             let name = self.ast.name(local_info.name);
             let param = self.kernel_param(name, type_name, local_info.ty, &mut offset);
             loads.push((local, local_info.ty, param.offset));
@@ -243,7 +248,7 @@ impl Lower<'_, '_> {
         kernel
     }
 
-    fn kernel_param(&self, name: &str, type_name: &str, ty: Ty, offset: &mut u32) -> KernelParam {
+    fn kernel_param(&self, name: &str, type_name: SmolStr, ty: Ty, offset: &mut u32) -> KernelParam {
         let types = &self.checked.types;
         let layout = types.layout(ty);
         let at = offset.next_multiple_of(layout.align);
@@ -259,7 +264,7 @@ impl Lower<'_, '_> {
         };
         KernelParam {
             name: name.into(),
-            type_name: type_name.into(),
+            type_name,
             elem,
             lanes,
             kind,

@@ -79,6 +79,16 @@ impl Scalar {
         }
     }
 
+    /// Whether both are integers of one size: what differs is how they are printed.
+    pub fn is_integer_as_wide_as(self, other: Scalar) -> bool {
+        self.is_integer() && other.is_integer() && self.bytes() == other.bytes()
+    }
+
+    /// Whether it is an integer.
+    pub fn is_integer(self) -> bool {
+        !matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
+    }
+
     /// The element type behind a type's name: `float4*`, `*const global f32x4`, `unsigned int*`.
     fn of_type_name(name: &str) -> Option<Scalar> {
         let words: Vec<&str> = name

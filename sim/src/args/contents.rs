@@ -1,0 +1,245 @@
+//! What buffers hold, from text: generated numbers, lists, files.
+
+use super::layout::Layout;
+use super::value::{self, Literal, check_range};
+use super::{ArgError, Conversion};
+use crate::buffer::{Buffer, Number, encode, parse_number};
+use crate::metadata::{ArgInfo, Scalar};
+use crate::npy::read_npy;
+use std::path::Path;
+
+/// The forms, for messages.
+const FORMS: &str = "`iota:COUNT`, `fill:COUNT:VALUE`, `random:SEED:COUNT`, `zeros:COUNT`, `[1, 2, ...]`, `@FILE.npy` or \
+                     `@FILE:TYPE`";
+
+/// What the elements of a buffer are.
+pub(super) struct Elements {
+    /// Their type, if the object tells.
+    scalar: Option<Scalar>,
+    /// The type that the pointer points to, if the object tells.
+    pointee: Option<Layout>,
+    /// The parameter's type in messages.
+    name: String,
+}
+
+impl Elements {
+    pub(super) fn of(info: &ArgInfo) -> Elements {
+        let pointee = Layout::of(info);
+        let scalar = info.element.or_else(|| pointee.as_ref()?.scalar());
+        let name = match (&info.type_name, scalar) {
+            (Some(name), _) => name.clone(),
+            (None, Some(scalar)) => scalar.name().to_owned(),
+            (None, None) => "an unknown type".to_owned(),
+        };
+        Elements { scalar, pointee, name }
+    }
+
+    /// Those of another buffer.
+    pub(super) fn like(buffer: &Buffer) -> Elements {
+        let scalar = buffer.element;
+        Elements { scalar: Some(scalar), pointee: None, name: scalar.name().to_owned() }
+    }
+
+    /// The struct that the buffer holds, where it is not just numbers of one type.
+    fn records(&self) -> Option<&Layout> {
+        self.pointee.as_ref().filter(|pointee| self.scalar.is_none() || matches!(pointee, Layout::Struct(_)))
+    }
+
+    /// The type of numbers that nobody gives a type.
+    fn default(&self) -> Result<Scalar, String> {
+        match (self.scalar, self.records()) {
+            (Some(scalar), _) => Ok(scalar),
+            (None, None) => Ok(Scalar::F32),
+            (None, Some(_)) => Err(format!(
+                "the elements are `{}`: give them as `[{{...}}, ...]`, `zeros:COUNT`, or numbers of a type with `:TYPE` behind",
+                self.name
+            )),
+        }
+    }
+
+    /// Numbers of a file, if they are what the kernel reads, or can be made so.
+    fn accept(&self, buffer: Buffer, path: &str, conversion: Conversion) -> Result<Buffer, ArgError> {
+        let wanted = self.scalar.unwrap_or(buffer.element);
+        let same = wanted == buffer.element || wanted.is_integer_as_wide_as(buffer.element);
+        let buffer = match conversion {
+            _ if same => buffer,
+            Conversion::Cast => buffer.cast(wanted),
+            Conversion::Refuse => {
+                let (found, wanted, name) = (buffer.element.name(), wanted.name(), &self.name);
+                return Err(ArgError::Text(format!(
+                    "{path} holds {found} (shape {:?}), but the parameter is `{name}`: {wanted} is needed; `--cast` converts",
+                    buffer.shape
+                )));
+            }
+        };
+        let room = self.pointee.as_ref().map_or(1, Layout::size).max(1);
+        if !(buffer.bytes.len() as u64).is_multiple_of(room) {
+            return Err(ArgError::Text(format!(
+                "{path} has shape {:?} of {}, {} bytes: no multiple of the {room} bytes of an element of `{}`",
+                buffer.shape,
+                buffer.element.name(),
+                buffer.bytes.len(),
+                self.name
+            )));
+        }
+        if let (Some(Layout::Vector(_, 3)), Some(3)) = (&self.pointee, buffer.shape.last()) {
+            return Err(ArgError::Text(format!(
+                "{path} has rows of 3, but each element of `{}` takes the room of 4: make its shape (..., 4)",
+                self.name
+            )));
+        }
+        Ok(buffer)
+    }
+}
+
+/// Reads what a buffer shall hold.
+pub(super) fn parse(text: &str, elements: &Elements, conversion: Conversion) -> Result<Buffer, ArgError> {
+    if let Some(file) = text.strip_prefix('@') {
+        return parse_file(file, elements, conversion);
+    }
+    if text.trim_start().starts_with('[') {
+        return Ok(parse_list(text, elements)?);
+    }
+    Ok(generate(text, elements)?)
+}
+
+/// `FILE.npy`, or `FILE:TYPE` with raw numbers.
+fn parse_file(file: &str, elements: &Elements, conversion: Conversion) -> Result<Buffer, ArgError> {
+    let typed = file.rsplit_once(':').and_then(|(path, name)| Some((path, Scalar::by_name(name)?)));
+    let path = typed.map_or(file, |(path, _)| path);
+    let bytes = read(path)?;
+    let buffer = match typed {
+        Some((_, scalar)) => raw(bytes, scalar, path)?,
+        None if bytes.starts_with(b"\x93NUMPY")
+            || Path::new(path).extension().is_some_and(|it| it == "npy") =>
+        {
+            read_npy(&bytes).map_err(|error| ArgError::File(format!("{path}: {error}")))?
+        }
+        None => {
+            let why = format!("{path}: no .npy file; with `@{path}:f32` it is read as raw numbers of a type");
+            return Err(ArgError::File(why));
+        }
+    };
+    elements.accept(buffer, path, conversion)
+}
+
+pub(super) fn read(path: &str) -> Result<Vec<u8>, ArgError> {
+    std::fs::read(path).map_err(|error| ArgError::File(format!("cannot read {path}: {error}")))
+}
+
+fn raw(bytes: Vec<u8>, element: Scalar, path: &str) -> Result<Buffer, ArgError> {
+    if !bytes.len().is_multiple_of(element.bytes()) {
+        let (length, name) = (bytes.len(), element.name());
+        return Err(ArgError::File(format!("{path}: {length} bytes are no whole number of {name}")));
+    }
+    let shape = vec![(bytes.len() / element.bytes()) as u64];
+    Ok(Buffer { element, shape, bytes })
+}
+
+/// `[1, 2, 3]`, with a type behind or the parameter's.
+fn parse_list(text: &str, elements: &Elements) -> Result<Buffer, String> {
+    let typed = text.rsplit_once("]:").and_then(|(list, name)| Some((list, Scalar::by_name(name)?)));
+    let list = typed.map_or(text, |(list, _)| &text[..=list.len()]);
+    let Literal::List(values) = Literal::parse(list)? else {
+        return Err(format!("expected {FORMS} for a buffer, found `{text}`"));
+    };
+    let layout = match (typed, elements.records()) {
+        (Some((_, scalar)), _) => Layout::Scalar(scalar),
+        (None, Some(records)) => records.clone(),
+        (None, None) => Layout::Scalar(elements.default()?),
+    };
+    let mut bytes = Vec::new();
+    for (at, value) in values.iter().enumerate() {
+        value::write(value, &layout, &format!("[{at}]"), &mut bytes)?;
+    }
+    let element = layout.scalar().unwrap_or(Scalar::U8);
+    Ok(Buffer { element, shape: vec![(bytes.len() / element.bytes()) as u64], bytes })
+}
+
+/// How many numbers a kind of generated contents takes.
+pub(super) fn numbers_of(kind: &str) -> Option<usize> {
+    match kind {
+        "iota" | "zeros" => Some(1),
+        "fill" | "random" => Some(2),
+        _ => None,
+    }
+}
+
+fn generate(text: &str, elements: &Elements) -> Result<Buffer, String> {
+    let mut parts = text.split(':');
+    let kind = parts.next().unwrap_or_default();
+    let parts: Vec<&str> = parts.collect();
+    let wanted = numbers_of(kind).ok_or_else(|| format!("expected {FORMS} for a buffer, found `{text}`"))?;
+    let element = match (parts.len().checked_sub(wanted), elements.records()) {
+        // Zeros are zeros of any type.
+        (Some(0), Some(records)) if kind == "zeros" && elements.scalar.is_none() => {
+            let bytes = parse_count(parts[0])?.saturating_mul(records.size());
+            return Buffer::generate(Scalar::U8, bytes, |_| Number::Int(0));
+        }
+        (Some(0), _) => elements.default()?,
+        (Some(1), _) => {
+            Scalar::by_name(parts[wanted]).ok_or_else(|| format!("`{}` is not a type", parts[wanted]))?
+        }
+        _ => return Err(format!("`{kind}` takes {wanted} number(s) and perhaps a type, found `{text}`")),
+    };
+    match kind {
+        "iota" => Buffer::generate(element, parse_count(parts[0])?, |at| Number::Int(at.into())),
+        "zeros" => Buffer::generate(element, parse_count(parts[0])?, |_| Number::Int(0)),
+        "fill" => {
+            let value = parse_number(parts[1]).ok_or_else(|| format!("`{}` is not a number", parts[1]))?;
+            check_range(value, element, parts[1])?;
+            Buffer::generate(element, parse_count(parts[0])?, |_| value)
+        }
+        _ => {
+            let (mut state, count) = (parse_count(parts[0])?, parse_count(parts[1])?);
+            Buffer::generate(element, count, |_| random(element, &mut state))
+        }
+    }
+}
+
+pub(super) fn parse_count(text: &str) -> Result<u64, String> {
+    match parse_number(text) {
+        Some(Number::Int(value)) if value >= 0 => u64::try_from(value).ok(),
+        _ => None,
+    }
+    .ok_or_else(|| format!("`{text}` is not a count"))
+}
+
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+fn random(element: Scalar, state: &mut u64) -> Number {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut bits = *state;
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^= bits >> 31;
+    match element {
+        // As many bits as the type has, so that rounding does not make a 1.
+        Scalar::F16 => Number::Float((bits >> 53) as f64 / (1u64 << 11) as f64),
+        Scalar::F32 => Number::Float((bits >> 40) as f64 / (1u64 << 24) as f64),
+        Scalar::F64 => Number::Float((bits >> 11) as f64 / (1u64 << 53) as f64),
+        _ => Number::Int(bits.into()),
+    }
+}
+
+impl Buffer {
+    /// The same numbers in another type: integers wrap, floats are rounded, between the two the conversion saturates.
+    pub fn cast(&self, element: Scalar) -> Buffer {
+        let mut bytes = Vec::with_capacity(self.numbers().count() * element.bytes());
+        self.numbers().for_each(|number| encode(element, number, &mut bytes));
+        Buffer { element, shape: self.shape.clone(), bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_floats_stay_below_one() {
+        let mut state = 7;
+        for _ in 0..10_000 {
+            let Number::Float(value) = random(Scalar::F32, &mut state) else { panic!("not a float") };
+            assert!((0.0..1.0).contains(&value) && f64::from(value as f32) == value);
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Kernel arguments from text, and their way to the device and back.
+//!
+//! | text | meaning |
+//! |-|-|
+//! | `iota:COUNT[:TYPE]` | 0, 1, 2, ... |
+//! | `fill:COUNT:VALUE[:TYPE]` | the same value everywhere |
+//! | `random:SEED:COUNT[:TYPE]` | integers of all bits, floats in 0..1; the same on every machine |
+//! | `zeros:COUNT[:TYPE]` | zeros |
+//! | `[1, 2, 3][:TYPE]` | these elements; those of structs as below |
+//! | `@FILE.npy` | the contents of a file, whose numbers are of the parameter's type |
+//! | `@FILE:TYPE` | the contents of a file of raw numbers |
+//! | `lds:BYTES` | dynamic LDS, for a pointer to shared memory |
+//! | `1.5`, `0x10`, `7u64`, `1,2,3,4` | a value, or the elements of a vector |
+//! | `{rx: 1.0, rows: [{1, 2}, {3, 4}]}` | a struct: fields by name, or all of them in order |
+//! | `@FILE` | the bytes of a value |
+//!
+//! COUNT counts numbers, also where the parameter points to vectors; `zeros` of structs counts structs. The type of a struct is in
+//! kernc's objects; where an object says nothing ([`Layout::of`]), numbers in braces need a type behind them (`{1.0f32, 3u32}`) and
+//! lie one behind the other as in C.
+
+mod contents;
+mod layout;
+mod value;
+
+use crate::buffer::Buffer;
+use crate::device::{Device, DevicePtr};
+use crate::fault::Fault;
+use crate::metadata::{ArgInfo, ArgKind};
+use crate::object::KernelInfo;
+use contents::{Elements, parse_count};
+pub use layout::{Field, Layout};
+use std::fmt;
+use value::Literal;
+
+/// The value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArgValue {
+    /// Bytes of a value.
+    Value(Vec<u8>),
+    /// A buffer of its own.
+    Buffer(Buffer),
+    /// Bytes of dynamic LDS.
+    Lds(u32),
+}
+
+/// What becomes of a file's numbers that are not of the parameter's type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conversion {
+    /// They are an error. Integers of the same size are of one type here.
+    #[default]
+    Refuse,
+    /// They are converted ([`Buffer::cast`]).
+    Cast,
+}
+
+/// Why an argument cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgError {
+    /// Its text, or what it means for this parameter.
+    Text(String),
+    /// The file that it names.
+    File(String),
+}
+
+impl fmt::Display for ArgError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ArgError::Text(why) | ArgError::File(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl std::error::Error for ArgError {}
+
+impl From<String> for ArgError {
+    fn from(why: String) -> ArgError {
+        ArgError::Text(why)
+    }
+}
+
+impl ArgError {
+    /// With what it speaks of in front.
+    fn of(self, what: &str) -> ArgError {
+        match self {
+            ArgError::Text(why) => ArgError::Text(format!("{what}: {why}")),
+            ArgError::File(why) => ArgError::File(format!("{what}: {why}")),
+        }
+    }
+}
+
+/// Reads the text of an argument.
+pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<ArgValue, ArgError> {
+    match info.kind {
+        ArgKind::ByValue => parse_value(text, info).map(ArgValue::Value),
+        ArgKind::GlobalBuffer => contents::parse(text, &Elements::of(info), conversion).map(ArgValue::Buffer),
+        ArgKind::DynamicShared => Ok(ArgValue::Lds(parse_lds(text)?)),
+        ArgKind::Hidden(_) | ArgKind::Other(_) => {
+            Err(ArgError::Text("arguments of this kind cannot be given".into()))
+        }
+    }
+}
+
+/// Reads what a buffer shall hold that no argument tells the type of, or that a kernel shall have left in `like`.
+pub fn parse_contents(text: &str, like: &Buffer, conversion: Conversion) -> Result<Buffer, ArgError> {
+    contents::parse(text, &Elements::like(like), conversion)
+}
+
+/// What the buffer of an argument holds, as text: numbers, or structs where the parameter points to such.
+pub fn contents_text(info: &ArgInfo, buffer: &Buffer) -> String {
+    match Layout::of(info).filter(|_| info.kind == ArgKind::GlobalBuffer) {
+        Some(layout @ Layout::Struct(_)) if layout.size() > 0 => {
+            let structs = buffer.bytes.chunks(usize::try_from(layout.size()).unwrap_or(usize::MAX));
+            structs.map(|bytes| layout.text(bytes)).collect::<Vec<_>>().join(", ")
+        }
+        _ => buffer.to_string(),
+    }
+}
+
+/// Reads `lds:BYTES`.
+pub fn parse_lds(text: &str) -> Result<u32, String> {
+    let bytes = text.strip_prefix("lds:").and_then(|bytes| parse_count(bytes).ok()?.try_into().ok());
+    bytes.ok_or_else(|| format!("expected `lds:BYTES` for shared memory, found `{text}`"))
+}
+
+fn parse_value(text: &str, info: &ArgInfo) -> Result<Vec<u8>, ArgError> {
+    if let Some(path) = text.strip_prefix('@') {
+        let bytes = contents::read(path)?;
+        let (found, wanted) = (bytes.len(), info.size);
+        let fits = found == wanted as usize;
+        return fits.then_some(bytes).ok_or_else(|| {
+            ArgError::File(format!("{path}: {found} bytes, but the parameter takes {wanted}"))
+        });
+    }
+    let value = Literal::parse(text)?;
+    let layout = value_layout(&value, info).ok_or_else(|| {
+        let (size, name) = (info.size, info.type_name.as_deref().unwrap_or("?"));
+        format!(
+            "the object does not say what the {size} bytes of type `{name}` are: write types behind the numbers, like \
+             `{{1.0f32, 3u32}}` or `7i64`, or give the bytes as `@FILE`"
+        )
+    })?;
+    if layout.size() != u64::from(info.size) {
+        let (found, wanted) = (layout.size(), info.size);
+        return Err(ArgError::Text(format!(
+            "`{layout}` has {found} bytes, but the parameter takes {wanted}"
+        )));
+    }
+    let mut bytes = Vec::new();
+    value::write(&value, &layout, "", &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The type of a value: what the object says, what the text says, or what little else there can be.
+fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
+    let (size, scalar) = (info.size as usize, info.element);
+    // Metadata of old has the type of a vector's elements only.
+    let of_scalar = |scalar: crate::Scalar| match size / scalar.bytes() {
+        1 => Some(Layout::Scalar(scalar)),
+        lanes @ (2 | 4 | 8 | 16) => Some(Layout::Vector(scalar, value.lanes(lanes))),
+        _ => None,
+    };
+    let told =
+        Layout::of(info).or_else(|| of_scalar(scalar.filter(|scalar| size.is_multiple_of(scalar.bytes()))?));
+    let unnamed = |value| value::guess(value, info.size).filter(|_| info.type_name.is_none());
+    told.or_else(|| value::own_layout(value)).or_else(|| unnamed(value))
+}
+
+/// What an argument is called: its name, or its position where the object has no names (clang's, unless told otherwise).
+pub fn name_of(at: usize, arg: &ArgInfo) -> String {
+    arg.name.clone().unwrap_or_else(|| at.to_string())
+}
+
+/// The position of an argument that is called by its name, or by its position counted from 0. The error lists them all.
+pub fn position(kernel: &KernelInfo, name: &str) -> Result<usize, String> {
+    let args = || kernel.explicit_args().enumerate();
+    let found = args().find(|(_, arg)| arg.name.as_deref() == Some(name)).map(|(at, _)| at);
+    let found = found.or_else(|| name.parse().ok().filter(|&at: &usize| at < args().count()));
+    found.ok_or_else(|| format!("{} has no argument `{name}`; it has {}", kernel.name, names(kernel)))
+}
+
+fn names(kernel: &KernelInfo) -> String {
+    let names = kernel.explicit_args().enumerate().map(|(at, arg)| name_of(at, arg));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Arguments by name and by position, in the order of the kernel's signature. Every one must be given exactly once.
+pub fn bind(
+    kernel: &KernelInfo,
+    named: &[(String, String)],
+    positional: &[String],
+    conversion: Conversion,
+) -> Result<Vec<ArgValue>, ArgError> {
+    let args: Vec<&ArgInfo> = kernel.explicit_args().collect();
+    let mut texts: Vec<Option<&str>> = vec![None; args.len()];
+    for (name, text) in named {
+        let at = position(kernel, name)?;
+        if texts[at].replace(text).is_some() {
+            return Err(ArgError::Text(format!("argument `{name}` is given twice")));
+        }
+    }
+    let mut rest = positional.iter();
+    for place in texts.iter_mut().filter(|place| place.is_none()) {
+        *place = rest.next().map(String::as_str);
+    }
+    if rest.next().is_some() {
+        let (count, name, names) = (args.len(), &kernel.name, names(kernel));
+        return Err(ArgError::Text(format!("more than the {count} arguments of {name}: {names}")));
+    }
+    let bound = texts.iter().zip(&args).enumerate().map(|(at, (text, arg))| {
+        let name = name_of(at, arg);
+        let text = text.ok_or_else(|| format!("argument `{name}` of {} is missing", kernel.name))?;
+        parse_arg(text, arg, conversion).map_err(|why| why.of(&format!("argument `{name}`")))
+    });
+    bound.collect()
+}
+
+/// Arguments on the device.
+#[derive(Clone, Debug, Default)]
+pub struct Placed {
+    /// The explicit part of the argument segment.
+    pub kernarg: Vec<u8>,
+    /// Dynamic LDS, all together.
+    pub dynamic_lds: u32,
+    /// Address and former contents of each argument's buffer.
+    buffers: Vec<Option<(DevicePtr, Buffer)>>,
+}
+
+impl Placed {
+    /// Copies buffers to the device and lays out the arguments, which [`bind`] has made.
+    pub fn new(device: &mut Device, kernel: &KernelInfo, values: &[ArgValue]) -> Result<Placed, Fault> {
+        let mut placed = Placed::default();
+        for (info, value) in kernel.explicit_args().zip(values) {
+            let mut buffer = None;
+            let bytes = match value {
+                ArgValue::Value(bytes) => bytes.clone(),
+                ArgValue::Lds(size) => placed.place_lds(kernel, info, *size).to_le_bytes().to_vec(),
+                ArgValue::Buffer(contents) => {
+                    let address = device.alloc(contents.bytes.len() as u64)?;
+                    device.write(address, &contents.bytes)?;
+                    let name = name_of(placed.buffers.len(), info);
+                    device.name(address, &name, contents.element.bytes() as u32);
+                    buffer = Some((address, contents.clone()));
+                    address.to_le_bytes().to_vec()
+                }
+            };
+            placed.buffers.push(buffer);
+            let (start, size) = (info.offset as usize, bytes.len().min(info.size as usize));
+            placed.kernarg.resize(placed.kernarg.len().max(start + size), 0);
+            placed.kernarg[start..start + size].copy_from_slice(&bytes[..size]);
+        }
+        Ok(placed)
+    }
+
+    /// Dynamic LDS lies behind the kernel's own, aligned for what the pointer points to.
+    fn place_lds(&mut self, kernel: &KernelInfo, info: &ArgInfo, size: u32) -> u32 {
+        let own = kernel.descriptor.group_segment;
+        let align = info.pointee_align.clamp(1, 1 << 16);
+        let start = own.saturating_add(self.dynamic_lds).div_ceil(align).saturating_mul(align);
+        self.dynamic_lds = start.saturating_add(size) - own;
+        start
+    }
+
+    /// How many arguments there are.
+    pub fn arguments(&self) -> usize {
+        self.buffers.len()
+    }
+
+    /// What the buffer of the argument at a position (hidden ones not counted) holds now.
+    pub fn read(&self, device: &Device, at: usize) -> Result<Option<Buffer>, Fault> {
+        let Some(Some((address, before))) = self.buffers.get(at) else { return Ok(None) };
+        let mut after = before.clone();
+        device.read(*address, &mut after.bytes)?;
+        Ok(Some(after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scalar;
+
+    fn info(kind: ArgKind, element: Option<Scalar>, size: u32) -> ArgInfo {
+        ArgInfo {
+            name: None,
+            offset: 0,
+            size,
+            kind,
+            address_space: None,
+            type_name: None,
+            element,
+            is_const: false,
+            pointee_align: 16,
+        }
+    }
+
+    fn buffer(text: &str) -> Result<String, String> {
+        buffer_for(&info(ArgKind::GlobalBuffer, Some(Scalar::I32), 8), text, Conversion::Refuse)
+    }
+
+    fn buffer_for(info: &ArgInfo, text: &str, conversion: Conversion) -> Result<String, String> {
+        match parse_arg(text, info, conversion).map_err(|why| why.to_string())? {
+            ArgValue::Buffer(buffer) => Ok(format!("{}: {buffer}", buffer.element.name())),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    fn typed(kind: ArgKind, type_name: &str, size: u32) -> ArgInfo {
+        ArgInfo { type_name: Some(type_name.to_owned()), ..info(kind, None, size) }
+    }
+
+    /// A file that goes away.
+    struct Temporary(std::path::PathBuf);
+
+    impl Temporary {
+        fn new(name: &str, bytes: &[u8]) -> Temporary {
+            let path = std::env::temp_dir().join(format!("kernc-args-{}-{name}", std::process::id()));
+            std::fs::write(&path, bytes).unwrap();
+            Temporary(path)
+        }
+
+        fn text(&self) -> String {
+            format!("@{}", self.0.display())
+        }
+    }
+
+    impl Drop for Temporary {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    #[test]
+    fn buffers() {
+        assert_eq!(buffer("iota:4"), Ok("i32: 0, 1, 2, 3".into()));
+        assert_eq!(buffer("fill:2:0x10:u8"), Ok("u8: 16, 16".into()));
+        assert_eq!(buffer("fill:2:1.5:f64"), Ok("f64: 1.5, 1.5".into()));
+        assert_eq!(buffer("zeros:1:f32"), Ok("f32: 0.0".into()));
+        assert_eq!(buffer("random:1:8"), buffer("random:1:8:i32"));
+        assert_ne!(buffer("random:1:8"), buffer("random:2:8"));
+        for wrong in [
+            "",
+            "iota",
+            "iota:",
+            "iota:-1",
+            "fill:3",
+            "fill:3:x",
+            "fill:3:0.5",
+            "zeros:1:f99",
+            "zeros:1:f32:2",
+        ] {
+            assert!(buffer(wrong).is_err(), "{wrong}");
+        }
+        assert!(buffer("zeros:99999999999999").is_err());
+        assert!(buffer("@/no/such/file.npy").is_err());
+        assert_eq!(buffer("[1, -2, 0x10]"), Ok("i32: 1, -2, 16".into()));
+        assert_eq!(buffer("[1, 2.5]:f64"), Ok("f64: 1.0, 2.5".into()));
+        assert_eq!(buffer("[1, 2.5]"), Err("`[1]`: 2.5 is not an integer, but the type is i32".into()));
+    }
+
+    #[test]
+    fn buffers_of_structs() {
+        let info = typed(ArgKind::GlobalBuffer, "*global P { at: f32x2, n: u8 }", 8);
+        let parse = |text: &str| buffer_for(&info, text, Conversion::Refuse);
+        assert_eq!(parse("zeros:2"), Ok(format!("u8: {}", ["0"; 32].join(", "))));
+        let one = "0, 0, 128, 63, 0, 0, 0, 64, 3, 0, 0, 0, 0, 0, 0, 0";
+        assert_eq!(parse("[{at: [1, 2], n: 3}]"), Ok(format!("u8: {one}")));
+        assert_eq!(parse("iota:2:u16"), Ok("u16: 0, 1".into()));
+        assert!(parse("iota:2").unwrap_err().contains(":TYPE"));
+        let plain = typed(ArgKind::GlobalBuffer, "*global P { x: f32, y: [f32; 2] }", 8);
+        let found = buffer_for(&plain, "[{1, [2, 3]}, {x: 4, y: [5, 6]}]", Conversion::Refuse);
+        assert_eq!(found, Ok("f32: 1.0, 2.0, 3.0, 4.0, 5.0, 6.0".into()));
+    }
+
+    #[test]
+    fn files_have_the_type_of_the_parameter() {
+        let doubles = Buffer { element: Scalar::F64, shape: vec![3], bytes: Vec::new() };
+        let bytes = [1.5f64, -2.0, 3.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+        let npy = Temporary::new("f64.npy", &crate::write_npy(&Buffer { bytes, ..doubles }).unwrap());
+        let raw = Temporary::new("raw.bin", &[1, 0, 0, 0, 255, 255, 255, 255]);
+        let of = |name: &str| typed(ArgKind::GlobalBuffer, name, 8);
+        let parse = |name: &str, text: &str, conversion| buffer_for(&of(name), text, conversion);
+        let refused = parse("*global f32", &npy.text(), Conversion::Refuse).unwrap_err();
+        assert!(refused.ends_with(
+            "holds f64 (shape [3]), but the parameter is `*global f32`: f32 is needed; `--cast` converts"
+        ));
+        assert_eq!(parse("*global f32", &npy.text(), Conversion::Cast), Ok("f32: 1.5, -2.0, 3.0".into()));
+        assert_eq!(parse("*global i32", &npy.text(), Conversion::Cast), Ok("i32: 1, -2, 3".into()));
+        assert_eq!(parse("*global f64", &npy.text(), Conversion::Refuse), Ok("f64: 1.5, -2.0, 3.0".into()));
+        assert!(
+            parse("*global f64x2", &npy.text(), Conversion::Refuse)
+                .unwrap_err()
+                .contains("no multiple of the 16")
+        );
+        assert!(
+            parse("*global f64x3", &npy.text(), Conversion::Refuse)
+                .unwrap_err()
+                .contains("no multiple of the 32")
+        );
+        let with = |ty| format!("{}:{ty}", raw.text());
+        assert_eq!(parse("*global u32", &with("u32"), Conversion::Refuse), Ok("u32: 1, 4294967295".into()));
+        assert_eq!(parse("*global u32", &with("i32"), Conversion::Refuse), Ok("i32: 1, -1".into()));
+        assert_eq!(parse("*global f32", &with("i32"), Conversion::Cast), Ok("f32: 1.0, -1.0".into()));
+        assert!(parse("*global f32", &with("i32"), Conversion::Refuse).is_err());
+        assert!(parse("*global u32", &raw.text(), Conversion::Refuse).unwrap_err().contains("no .npy file"));
+        let odd = Temporary::new("odd.bin", &[1, 2, 3]);
+        assert!(parse("*global u16", &format!("{}:u16", odd.text()), Conversion::Refuse).is_err());
+    }
+
+    #[test]
+    fn structs() {
+        let told = typed(ArgKind::ByValue, "Coef { rx: f32, n: u8 }", 8);
+        let value = |text: &str, info: &ArgInfo| parse_arg(text, info, Conversion::Refuse);
+        let bytes = ArgValue::Value(vec![0, 0, 128, 63, 7, 0, 0, 0]);
+        assert_eq!(value("{rx: 1.0, n: 7}", &told), Ok(bytes.clone()));
+        assert_eq!(value("{1, 7}", &told), Ok(bytes.clone()));
+        let file = Temporary::new("value.bin", &[0, 0, 128, 63, 7, 0, 0, 0]);
+        assert_eq!(value(&file.text(), &told), Ok(bytes));
+        assert!(value(&file.text(), &typed(ArgKind::ByValue, "struct S", 12)).is_err());
+        // A name alone says nothing, and eight bytes are not taken for an integer.
+        for silent in [typed(ArgKind::ByValue, "struct Coef", 8), info(ArgKind::ByValue, None, 8)] {
+            let own = ArgValue::Value(vec![0, 0, 128, 63, 3, 0, 0, 0]);
+            assert_eq!(value("{1.0f32, 3u32}", &silent), Ok(own));
+            assert!(value("{1.0, 3}", &silent).is_err());
+            assert!(value("7", &silent).is_err());
+            assert_eq!(value("7i64", &silent), Ok(ArgValue::Value(vec![7, 0, 0, 0, 0, 0, 0, 0])));
+            assert!(value("{1.0f32, 3u16}", &silent).is_ok(), "padded");
+            assert!(value("1.0f32", &silent).is_err());
+        }
+    }
+
+    #[test]
+    fn values() {
+        let value = |text: &str, element, size| {
+            parse_arg(text, &info(ArgKind::ByValue, element, size), Conversion::Refuse)
+        };
+        assert_eq!(value("-1", Some(Scalar::U32), 4), Ok(ArgValue::Value(vec![255; 4])));
+        assert_eq!(value("1.0", None, 4), Ok(ArgValue::Value(vec![0, 0, 128, 63])));
+        assert_eq!(value("7", None, 4), Ok(ArgValue::Value(vec![7, 0, 0, 0])));
+        assert_eq!(value("1,2", Some(Scalar::U8), 2), Ok(ArgValue::Value(vec![1, 2])));
+        assert_eq!(value("1,2,3", Some(Scalar::U8), 4), Ok(ArgValue::Value(vec![1, 2, 3, 0])));
+        assert!(value("300", Some(Scalar::U8), 1).is_err());
+        assert!(value("1.5", Some(Scalar::I32), 4).is_err());
+        assert!(value("1,2", Some(Scalar::I32), 4).is_err());
+        assert!(value("1", None, 12).is_err());
+    }
+}

@@ -1,0 +1,99 @@
+//! What is run: a code object, or a source that one is made of.
+
+use super::RunArgs;
+use crate::cli::told::Teller;
+use crate::cli::{Failure, read};
+use kernc::ir::{Module, Op, Space};
+use kernc::sim;
+use std::path::Path;
+
+/// A code object, and what only its source says.
+pub struct Loaded {
+    /// Its name in messages.
+    pub name: String,
+    pub object: sim::CodeObject,
+    pub teller: Teller,
+    /// Each kernel with a `shared dyn` variable of its body, by their names; nothing is known of objects.
+    dynamic: Option<Vec<(String, String)>>,
+}
+
+/// How many bytes of `shared dyn` a kernel wants from whoever launches it.
+pub enum Dynamic<'a> {
+    /// Its body has a variable of that name.
+    Variable(&'a str),
+    /// None.
+    No,
+    /// The object does not say.
+    Unknown,
+}
+
+impl Loaded {
+    /// Reads a file; a source is compiled with the options of the command.
+    pub fn new(file: &Path, args: &RunArgs) -> Result<Loaded, Failure> {
+        let bytes = read(file)?;
+        let name = file.display().to_string();
+        let parse = |bytes: &[u8]| {
+            sim::CodeObject::load(bytes).map_err(|error| Failure::File(format!("{name}: {error}")))
+        };
+        if bytes.starts_with(b"\x7fELF") {
+            let (object, teller) = (parse(&bytes)?, Teller::new(file, None, args.isa));
+            return Ok(Loaded { name, object, teller, dynamic: None });
+        }
+        let source = String::from_utf8(bytes)
+            .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
+        let target = args.common.target.subtarget()?;
+        let options = args.common.options(file)?;
+        let range = args.common.passes(file, &options)?;
+        let mut seen = kernc::KeepIr::default();
+        let program = kernc::Compiler::new(target)
+            .compile_passes(&source, &range, &options, &mut seen)
+            .map_err(|error| args.common.failure(&error))?;
+        let kernc::Program::Object(object) = program else {
+            return Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned()));
+        };
+        let (object, teller) = (parse(object.bytes())?, Teller::new(file, Some(&source), args.isa));
+        // Machine IR that was read has no IR.
+        let dynamic = (!seen.0.funcs.is_empty()).then(|| dynamic_variables(&seen.0));
+        Ok(Loaded { name, object, teller, dynamic })
+    }
+
+    /// The kernel of that name, or the only one.
+    pub fn kernel(&self, name: Option<&str>) -> Result<&sim::KernelInfo, Failure> {
+        let object = &self.object;
+        let names =
+            || object.kernels().iter().map(|kernel| kernel.name.as_str()).collect::<Vec<_>>().join(", ");
+        match (name, object.kernels()) {
+            (Some(name), _) => object
+                .kernel(name)
+                .ok_or_else(|| Failure::Usage(format!("no kernel `{name}`; {} has: {}", self.name, names()))),
+            (None, [only]) => Ok(only),
+            (None, []) => Err(Failure::Usage(format!("{} has no kernel", self.name))),
+            (None, _) => Err(Failure::Usage(format!("choose a kernel with `--kernel`: {}", names()))),
+        }
+    }
+
+    /// What is known of a kernel's `shared dyn` variable.
+    pub fn dynamic(&self, kernel: &sim::KernelInfo) -> Dynamic<'_> {
+        let Some(dynamic) = &self.dynamic else { return Dynamic::Unknown };
+        let found = dynamic.iter().find(|(of, _)| *of == kernel.name);
+        found.map_or(Dynamic::No, |(_, variable)| Dynamic::Variable(variable))
+    }
+}
+
+/// Kernels and the dynamically sized variables that they name. All calls are inlined by now.
+fn dynamic_variables(module: &Module) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for func in module.funcs.values().filter(|func| func.kernel.is_some()) {
+        for inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            let Op::GlobalAddr(global) = func.insts[*inst].op else { continue };
+            let data = &module.globals[global];
+            if data.dynamic && data.space == Space::Shared {
+                // The frontend calls it `kernel.variable`.
+                let variable = data.name.rsplit('.').next().unwrap_or_default();
+                found.push((func.name.to_string(), variable.to_owned()));
+                break;
+            }
+        }
+    }
+    found
+}
