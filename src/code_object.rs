@@ -252,8 +252,17 @@ impl CodeObject {
             module.globals.iter().filter(is_emitted).map(|(id, global)| (id, global.clone())).collect();
         let (bytes, kernels) = (Vec::new(), OnceLock::new());
         let archive = Archive::of(code);
-        let mut object =
-            CodeObject { target, language, bytes, signatures, params, variables, code: archive, lines, kernels };
+        let mut object = CodeObject {
+            target,
+            language,
+            bytes,
+            signatures,
+            params,
+            variables,
+            code: archive,
+            lines,
+            kernels,
+        };
         let bytes = object.with_program(code, |program| emit::elf::loadable_in(program, emitter));
         object.bytes = bytes.map_err(|error| not_written(error, &target))?;
         Ok(object)

@@ -2,8 +2,8 @@
 
 use crate::finding::{Access, Finding, Problem};
 use crate::object::{Located, Note, Place, Report};
-use codeobj::disasm::SourcePlace;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use codeobj::disasm::SourcePlace;
 use std::fmt::Write;
 
 /// The text.

@@ -377,7 +377,8 @@ impl<'a> Debug<'a> {
             lines: Target::Section(first + 2),
         };
         let [info, line] = DEBUG;
-        let abbreviations = Section { data: dwarf::ABBREVIATIONS.into(), ..section(ABBREV, Contents::default()) };
+        let abbreviations =
+            Section { data: dwarf::ABBREVIATIONS.into(), ..section(ABBREV, Contents::default()) };
         [abbreviations, section(info, dwarf::unit(self.info, &unit)), section(line, self.table.finish())]
     }
 }

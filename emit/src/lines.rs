@@ -15,7 +15,11 @@ impl Lines {
     /// Of a text.
     pub fn new(file: &str, text: &str) -> Lines {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
-        Lines { file: file.to_owned(), starts: std::iter::once(0).chain(ends).collect(), size: text.len() as u32 }
+        Lines {
+            file: file.to_owned(),
+            starts: std::iter::once(0).chain(ends).collect(),
+            size: text.len() as u32,
+        }
     }
 
     /// Line and column, counted from 1, of the byte at `loc - 1`; none for 0, and for what is not in the text.

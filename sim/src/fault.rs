@@ -141,7 +141,9 @@ impl fmt::Display for Fault {
             Fault::Found(report) => write!(f, "{report}"),
             Fault::Stuck { waves, count, .. } => write_stuck(f, &self.headline(), waves, *count),
             Fault::Trap { at, .. } => write!(f, "{} raised by {at}", self.headline()),
-            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => f.write_str(&self.headline()),
+            Fault::Unsupported { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => {
+                f.write_str(&self.headline())
+            }
         }
     }
 }
@@ -159,12 +161,7 @@ fn trap_name(id: u32) -> &'static str {
     }
 }
 
-fn write_stuck(
-    f: &mut fmt::Formatter<'_>,
-    headline: &str,
-    waves: &[Location],
-    count: usize,
-) -> fmt::Result {
+fn write_stuck(f: &mut fmt::Formatter<'_>, headline: &str, waves: &[Location], count: usize) -> fmt::Result {
     write!(f, "{headline}:")?;
     for at in waves {
         write!(f, "\n  {at}")?;
@@ -188,7 +185,9 @@ impl Fault {
                 let element = element.as_ref().map_or(String::new(), |element| format!(", {element}"));
                 format!("memory fault: {verb} of {bytes} bytes at {address:#x}{element}: {reason}")
             }
-            Fault::Unsupported { address, text } => format!("unsupported instruction `{text}` at {address:#x}"),
+            Fault::Unsupported { address, text } => {
+                format!("unsupported instruction `{text}` at {address:#x}")
+            }
             Fault::Fetch { address, .. } => format!("no code at {address:#x}"),
             Fault::Register { register, .. } => {
                 format!("{register} is beyond the registers that the kernel descriptor allocates")

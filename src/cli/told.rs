@@ -40,7 +40,8 @@ impl Teller {
         }
         let places: &[Location] = if self.isa { &[] } else { fault.places() };
         let marks = places.iter().filter_map(|at| at.source.as_ref());
-        let marks = marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
+        let marks =
+            marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
         let title = fault.headline();
         let notes: Vec<String> = fault.places().iter().map(who).collect();
         self.shown("fault", None, &title, &marks, &notes, None).unwrap_or_else(|| format!("fault: {fault}\n"))
