@@ -11,7 +11,7 @@ use crate::group::{Group, Turn};
 use crate::launch::Launch;
 use crate::memory::Saved;
 use crate::stats::RunStats;
-use crate::strict::{Mode, Report};
+use crate::strict::{FaultClass, Mode, Report};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
@@ -130,7 +130,14 @@ impl<'a> Scheduler<'a> {
                 }
             });
         }
-        let state = self.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut state = self.state.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let late = self.launch.strict.as_ref().map(|shared| shared.late_reports(self.launch));
+        let late = late.unwrap_or_default();
+        let hangs = state.first.as_ref().is_none_or(|first| matches!(first.fault, Fault::Stuck { .. }));
+        if let (Some(report), true, false) = (late.first(), hangs, self.launch.keeps_going()) {
+            state.first = Some(First { when: (0, 0), fault: Fault::Found(Box::new(report.clone())) });
+        }
+        state.reports.extend(late);
         (state.first.map_or(Ok(state.stats), |first| Err(first.fault)), state.reports)
     }
 
@@ -192,8 +199,8 @@ impl<'a> Scheduler<'a> {
         let when = when(&group);
         group.turns += 1;
         let found = group.take_reports(self.launch);
-        if let (Some(first), false) = (found.first(), self.launch.keeps_going()) {
-            state.fail(when, Fault::Found(Box::new(first.clone())));
+        if let (Some(cause), false) = (cause(&found), self.launch.keeps_going()) {
+            state.fail(when, Fault::Found(Box::new(cause.clone())));
         }
         state.reports.extend(found);
         match turn {
@@ -219,4 +226,12 @@ impl<'a> Scheduler<'a> {
             }
         }
     }
+}
+
+/// The finding to tell first: what is read too early, for want of a barrier, shows as undefined first and as a race when the
+/// other wave writes it.
+fn cause(found: &[Report]) -> Option<&Report> {
+    let first = found.first()?;
+    let race = found.iter().find(|report| report.class == FaultClass::Race);
+    race.filter(|_| first.class == FaultClass::Uninitialised).or(Some(first))
 }

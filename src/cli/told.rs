@@ -140,7 +140,8 @@ fn who(at: &Location) -> String {
     format!("`{text}` at {offset:#x} of {kernel}, {item}wave {wave} in group ({x}, {y}, {z})")
 }
 
-/// What a line table's place means: the word there, with the index behind it; the line where there is no column.
+/// What a line table's place means: the word there, with the index or the arguments behind it; the line where there is
+/// no column.
 fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
     let line = at.line.checked_sub(1)? as usize;
     let start = text.split_inclusive('\n').take(line).map(str::len).sum::<usize>();
@@ -151,22 +152,22 @@ fn span(text: &str, at: &SourcePlace) -> Option<Range<usize>> {
     };
     let rest = line.get(column..)?;
     let word = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-    let index = indices(&rest[word..]).filter(|_| word > 0).unwrap_or(0);
+    let index = brackets(&rest[word..]).filter(|_| word > 0).unwrap_or(0);
     let size = if word > 0 { word + index } else { rest.chars().next().map_or(0, char::len_utf8) };
     Some(start + column..start + column + size)
 }
 
 /// Bytes of the brackets that follow directly, closed on the same line.
-fn indices(rest: &str) -> Option<usize> {
-    let mut depth = 0usize;
+fn brackets(rest: &str) -> Option<usize> {
+    let mut open = 0usize;
     for (at, byte) in rest.bytes().enumerate() {
         match byte {
-            b'[' => depth += 1,
-            b']' => depth = depth.checked_sub(1)?,
+            b'[' | b'(' => open += 1,
+            b']' | b')' => open = open.checked_sub(1)?,
             _ => {}
         }
-        if depth == 0 {
-            return (byte == b']').then_some(at + 1);
+        if open == 0 {
+            return (at > 0).then_some(at + 1);
         }
     }
     None
@@ -178,13 +179,14 @@ mod tests {
 
     #[test]
     fn spans() {
-        let text = "kernel k() {\n    y[i + t[1]] = a;\n    // end\n}\n";
+        let text = "kernel k() {\n    y[i + t[1]] = f(&a[0], 1);\n    // end\n}\n";
         let at = |line, column| {
             span(text, &SourcePlace { file: String::new(), line, column }).map(|span| &text[span])
         };
         assert_eq!(at(2, 5), Some("y[i + t[1]]"));
         assert_eq!(at(2, 11), Some("t[1]"));
-        assert_eq!(at(2, 19), Some("a"));
+        assert_eq!(at(2, 19), Some("f(&a[0], 1)"));
+        assert_eq!(at(2, 21), Some("&"));
         assert_eq!(at(2, 17), Some("="));
         assert_eq!(at(3, 0), Some("// end"));
         assert_eq!(at(2, 90), None);

@@ -56,7 +56,7 @@ impl Watcher<'_> {
         let mut finding = self.finding(FaultClass::Uninitialised, rule, message);
         finding.label = format!("uses {register}");
         finding.lane = lane;
-        self.report(finding);
+        self.report_undefined(finding);
     }
 
     #[cold]
@@ -65,7 +65,7 @@ impl Watcher<'_> {
         let mut finding = self.finding(FaultClass::Uninitialised, "uninitialised-store", message);
         finding.label = format!("stores {register}");
         finding.lane = lane;
-        self.report(finding);
+        self.report_undefined(finding);
     }
 
     /// Alignment, M0, FLAT_SCRATCH.
@@ -259,6 +259,7 @@ impl Watcher<'_> {
             let lane = usize::from(lane);
             let Some(register) = touch.writes.registers().nth(usize::from(at / 4)) else { continue };
             let bits = spread(touch.part, bits, at, bytes);
+            defined.loaded(register, now.place);
             let old = defined.vector_bits(register, lane);
             defined.set_vector_bits(register, lane, old | bits);
         }

@@ -81,6 +81,9 @@ pub(super) struct Cell {
     read: AtomicU64,
     write_place: AtomicU32,
     read_place: AtomicU32,
+    /// The last read by another wave than that of `read`.
+    other_read: AtomicU64,
+    other_read_place: AtomicU32,
 }
 
 impl Cell {
@@ -92,12 +95,21 @@ impl Cell {
         (Stamp(self.read.load(Ordering::Acquire)), self.read_place.load(Ordering::Relaxed))
     }
 
+    pub(super) fn other_read(&self) -> (Stamp, u32) {
+        (Stamp(self.other_read.load(Ordering::Acquire)), self.other_read_place.load(Ordering::Relaxed))
+    }
+
     pub(super) fn set_write(&self, stamp: Stamp, place: u32) {
         self.write_place.store(place, Ordering::Relaxed);
         self.write.store(stamp.0, Ordering::Release);
     }
 
     pub(super) fn set_read(&self, stamp: Stamp, place: u32) {
+        let (last, last_place) = self.last_read();
+        if last.wave() != stamp.wave() && !last.is_none() {
+            self.other_read_place.store(last_place, Ordering::Relaxed);
+            self.other_read.store(last.0, Ordering::Release);
+        }
         self.read_place.store(place, Ordering::Relaxed);
         self.read.store(stamp.0, Ordering::Release);
     }
@@ -110,6 +122,9 @@ pub(super) struct LdsCell {
     pub(super) read: Stamp,
     pub(super) write_place: u32,
     pub(super) read_place: u32,
+    /// The last read by another wave than that of `read`.
+    pub(super) other_read: Stamp,
+    pub(super) other_read_place: u32,
     /// The last write that was no atomic, before the place was one of atomics: an atomic of the writer hides it.
     pub(super) plain: Stamp,
     pub(super) plain_place: u32,
@@ -117,6 +132,20 @@ pub(super) struct LdsCell {
     pub(super) value: u32,
     /// Waves that have taken part in atomics that return: a bit for each.
     pub(super) joined: u64,
+}
+
+impl LdsCell {
+    pub(super) fn set_read(&mut self, stamp: Stamp, place: u32) {
+        if self.read.wave() != stamp.wave() && !self.read.is_none() {
+            (self.other_read, self.other_read_place) = (self.read, self.read_place);
+        }
+        (self.read, self.read_place) = (stamp, place);
+    }
+
+    /// The last reads of two waves.
+    pub(super) fn reads(&self) -> [(Stamp, u32); 2] {
+        [(self.read, self.read_place), (self.other_read, self.other_read_place)]
+    }
 }
 
 const PAGE: usize = 1024;

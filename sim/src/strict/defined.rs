@@ -27,6 +27,11 @@ pub(super) struct Defined {
     /// The bits, where `scalar` has the register.
     scalar_bits: [u32; 128],
     scc: bool,
+    /// The loads that brought what is undefined, as places in the code plus one: of VGPRs, SGPRs, SCC. 0 where nothing has
+    /// written the register at all.
+    vector_from: Vec<u32>,
+    scalar_from: [u32; 128],
+    scc_from: u32,
 }
 
 /// What depends on undefined values.
@@ -47,7 +52,32 @@ impl Defined {
             scalar: u128::MAX >> 2,
             scalar_bits: [u32::MAX; 128],
             scc: true,
+            vector_from: vec![0; vgprs],
+            scalar_from: [0; 128],
+            scc_from: 0,
         }
+    }
+
+    /// A load at a place brings something undefined.
+    pub(super) fn loaded(&mut self, register: usize, place: u32) {
+        if let Some(from) = self.vector_from.get_mut(register) {
+            *from = place.wrapping_add(1);
+        }
+    }
+
+    /// The load that brought what is undefined of the first such register that an instruction reads.
+    pub(super) fn origin(&self, touch: &Touch, exec: u64) -> Option<u32> {
+        let lanes = if touch.across { u64::MAX } else { exec };
+        let scalars = touch.scalar_address | touch.scalar_reads;
+        let vector =
+            |runs| self.undefined_vector(runs, lanes).map(|(register, _)| self.vector_from[register]);
+        let from = self
+            .undefined_scalar(scalars)
+            .map(|code| self.scalar_from[code as usize])
+            .or_else(|| vector(&touch.address))
+            .or_else(|| vector(&touch.reads))
+            .or_else(|| (self.scc && touch.reads_scc).then_some(self.scc_from))?;
+        from.checked_sub(1)
     }
 
     pub(super) fn define_vector(&mut self, register: usize, lanes: u64) {
@@ -144,19 +174,24 @@ impl Defined {
             }
         }
         let trials = self.run_trials(cx, op, touch);
+        let from = self.origin(touch, exec).map_or(0, |place| place.wrapping_add(1));
         let lanes = if touch.ignores_exec { u64::MAX } else { exec };
         for (register, differs) in touch.writes.registers().zip(&trials.vectors) {
             for lane in ActiveLanes(lanes) {
                 self.set_vector_bits(register, lane, differs[lane]);
             }
+            if let Some(place) = self.vector_from.get_mut(register) {
+                *place = from;
+            }
         }
         for code in 0..128 {
             if touch.scalar_writes >> code & 1 != 0 {
                 self.set_scalar_bits(code, trials.scalars[code]);
+                self.scalar_from[code] = from;
             }
         }
         if touch.writes_scc {
-            self.scc = trials.scc;
+            (self.scc, self.scc_from) = (trials.scc, from);
         }
         if touch.writes_exec && self.scalar & super::touch::EXEC_BITS != 0 {
             self.scalar &= !super::touch::EXEC_BITS;

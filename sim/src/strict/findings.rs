@@ -89,6 +89,8 @@ impl Watcher<'_> {
         }
         let other = finding.other.as_ref().map(|other| other.place);
         if self.shared.is_new(&finding.rule, finding.place, other) {
+            // What is read too early, for want of a barrier, shows as undefined before it shows as a race.
+            self.group.now.stops = finding.class != FaultClass::Uninitialised;
             self.group.findings.push(finding);
             self.group.now.reported = true;
         }
@@ -109,6 +111,21 @@ impl Watcher<'_> {
             format!("{what} {register}, which nothing has initialised"),
         );
         finding.label = format!("uses {register}");
+        self.report_undefined(finding);
+    }
+
+    /// A finding about something undefined, with the load that brought it.
+    #[cold]
+    pub(super) fn report_undefined(&mut self, mut finding: Finding) {
+        let wave = &self.group.waves[self.group.now.wave];
+        let origin = self.touch.and_then(|touch| wave.defined.origin(touch, u64::MAX));
+        match origin {
+            Some(place) => {
+                let (wave, label) = (wave.order.wave, "found what nobody has written".to_owned());
+                finding.other = Some(Elsewhere { place, wave, label });
+            }
+            None => finding.notes.push("no instruction has written it before".into()),
+        }
         self.report(finding);
     }
 }

@@ -14,13 +14,16 @@
 //! `docs/strict-mode.md` has the rules and what they leave out.
 
 mod access;
+mod barrier;
 mod cells;
 mod clock;
 mod defined;
 mod findings;
 mod flight;
 mod hazards;
+mod late;
 mod order;
+mod polls;
 mod races;
 mod report;
 mod start;
@@ -35,6 +38,7 @@ use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
+use barrier::Barrier;
 use cells::{LdsCell, Stamp};
 use defined::{Defined, Depends};
 use findings::Finding;
@@ -75,6 +79,7 @@ pub(crate) struct WaveShadow {
     /// Whether code has written FLAT_SCRATCH where it is no SGPR (GFX10).
     flat_scratch: bool,
     spin: Spin,
+    barrier: Barrier,
 }
 
 /// A load that finds the same place unchanged again and again.
@@ -151,6 +156,8 @@ struct Now {
     hazards: Vec<check::Finding>,
     /// One finding of an instruction is enough.
     reported: bool,
+    /// The finding ends the run.
+    stops: bool,
 }
 
 /// A group's shadow at work.
@@ -171,7 +178,7 @@ impl<'a> Watcher<'a> {
 
     /// Ends the run, unless it is to go on.
     fn verdict(&self) -> Result<(), Trap> {
-        if self.group.now.reported && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
+        if self.group.now.stops && !self.shared.keep_going { Err(Trap::Watched) } else { Ok(()) }
     }
 
     /// Enters a read; its order is looked at when the instruction is done.
@@ -232,7 +239,7 @@ impl Watch for Watcher<'_> {
         let now = &mut self.group.now;
         now.wave = cx.wave.id as usize;
         now.place = findings::place(cx.wave.range, cx.wave.last);
-        now.reported = false;
+        (now.reported, now.stops) = (false, false);
         self.issue(cx, touch);
         match touch.class {
             Class::Pure | Class::Branch | Class::Jump | Class::Other => {
@@ -246,7 +253,7 @@ impl Watch for Watcher<'_> {
             Class::Memory(_) => self.before_memory(cx, touch),
             Class::Wait => self.wait(touch),
             Class::Indexed => self.step_indexed(cx, touch),
-            Class::Barrier => {}
+            Class::Barrier => self.arrive(cx.wave.exec()),
         }
         self.verdict()
     }
@@ -282,6 +289,7 @@ impl Watch for Watcher<'_> {
 
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {
         self.check_access(access);
+        self.check_barrier(access);
         self.note_stored(access);
         match access.space {
             Space::Lds => self.lds_write(access, value),

@@ -6,7 +6,9 @@
 use super::access::{SCALAR, lane_of};
 use super::cells::{LdsCell, Stamp};
 use super::clock::Clock;
-use super::findings::{Elsewhere, Finding};
+use super::findings::{Elsewhere, Finding, split_place};
+use super::late::Excuse;
+use super::order::Known;
 use super::{FaultClass, Watcher};
 use crate::fault::Access;
 use crate::memory::Memory;
@@ -67,6 +69,17 @@ impl Watcher<'_> {
         }
     }
 
+    /// Whether the load at work waits for another wave.
+    fn polls(&self) -> bool {
+        self.polled(self.group.now.place)
+    }
+
+    /// Whether the load at a place does.
+    fn polled(&self, place: u32) -> bool {
+        let (range, pc) = split_place(place);
+        self.shared.polls(range, pc)
+    }
+
     /// Whether this wave has taken part in atomics on a place that return.
     fn takes_part(&self, address: u64) -> bool {
         self.shared.has_joined(address, self.me())
@@ -83,24 +96,22 @@ impl Watcher<'_> {
         let mut checked = false;
         for (address, mask) in dwords(access) {
             let Some(cell) = shared.cells.at(memory, address) else { continue };
-            let ((write, write_place), (read, read_place)) = (cell.last_write(), cell.last_read());
+            let (write, write_place) = cell.last_write();
+            let reads = [cell.last_read(), cell.other_read()];
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.ordered(stamp);
             let sync = write.is_sync();
             let mut found = None;
             if conflicts(write) {
-                if write.is_atomic() || write.is_sync() {
-                    // The store that lets go of a lock, by a wave that has held it.
-                    if !access.flags.contains(ModFlags::GLC) && !self.takes_part(address) {
-                        found = Some((Conflict::WriteAfterWrite, write, write_place));
-                    }
-                } else {
+                // The store that lets go of a lock, by a wave that has held it.
+                let lets_go = (write.is_atomic() || write.is_sync())
+                    && (access.flags.contains(ModFlags::GLC) || self.takes_part(address));
+                if !lets_go {
                     found = Some((Conflict::WriteAfterWrite, write, write_place));
                 }
             }
-            if found.is_none() && conflicts(read) && !read.is_atomic() {
-                found = Some((Conflict::WriteAfterRead, read, read_place));
-            }
+            let plain = reads.into_iter().find(|&(read, _)| conflicts(read) && !read.is_atomic());
+            found = found.or(plain.map(|(read, place)| (Conflict::WriteAfterRead, read, place)));
             if let (Some((conflict, stamp, place)), false) = (found, checked) {
                 // A store of what is there already changes nothing for anybody.
                 let same =
@@ -109,7 +120,8 @@ impl Watcher<'_> {
                     });
                 checked = true;
                 if !same {
-                    self.report_conflict(access, conflict, stamp, place);
+                    let excuse = (conflict == Conflict::WriteAfterWrite).then_some(Excuse::Watched);
+                    self.report_conflict(access, conflict, stamp, place, excuse);
                 }
             }
             if sync {
@@ -148,7 +160,8 @@ impl Watcher<'_> {
             let mate = shared.in_group(self.group.first_wave, read.wave()).is_some();
             let plain = !read.is_none() && read.mask() & mask != 0 && !read.is_atomic();
             if plain && !mate && !self.ordered(read) && !shared.has_joined(address, read.wave()) {
-                self.report_conflict(access, Conflict::WriteAfterRead, read, place);
+                let excuse = Some(Excuse::Joined(read.wave()));
+                self.report_conflict(access, Conflict::WriteAfterRead, read, place, excuse);
             }
             if !write.is_none() && !write.is_sync() && write.wave() != self.me() {
                 // What a plain store has published is part of what the next atomic finds.
@@ -186,6 +199,9 @@ impl Watcher<'_> {
         let glc = atomic || access.flags.contains(ModFlags::GLC);
         for (address, mask) in dwords(access) {
             let Some(cell) = shared.cells.at(memory, address) else { continue };
+            if glc && !atomic && access.lane != SCALAR {
+                shared.watch(address);
+            }
             let (write, place) = cell.last_write();
             if mask == 15 && !glc && write.is_none() {
                 if cell.last_read().0 != self.group.now.stamp {
@@ -216,7 +232,11 @@ impl Watcher<'_> {
         if glc || mate && write.is_sync() && self.takes_part(address) {
             self.acquire(address, write);
         } else if !self.ordered(write) {
-            self.report_conflict(access, Conflict::ReadAfterWrite, write, place);
+            if mate && self.polls() {
+                return self.acquire(address, write);
+            }
+            let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
+            self.report_conflict(access, Conflict::ReadAfterWrite, write, place, excuse);
         } else if !self.visible(write) {
             self.report_stale(access, write, place);
         }
@@ -248,7 +268,7 @@ impl Watcher<'_> {
             return;
         }
         if !ordered || !complete {
-            return self.report_conflict(access, Conflict::ReadAfterWrite, write, place);
+            return self.report_conflict(access, Conflict::ReadAfterWrite, write, place, None);
         }
         if !order.scalar_fresh {
             let message = format!("a scalar load reads {} after a vector store", self.address_text(access));
@@ -261,7 +281,7 @@ impl Watcher<'_> {
     }
 
     fn is_vector_store(&self, place: u32) -> bool {
-        let (range, pc) = super::findings::split_place(place);
+        let (range, pc) = split_place(place);
         !self.shared.touch(range, pc).reads.as_slice().is_empty()
     }
 
@@ -280,7 +300,14 @@ impl Watcher<'_> {
     }
 
     #[cold]
-    fn report_conflict(&mut self, access: &MemAccess, conflict: Conflict, earlier: Stamp, place: u32) {
+    fn report_conflict(
+        &mut self,
+        access: &MemAccess,
+        conflict: Conflict,
+        earlier: Stamp,
+        place: u32,
+        excuse: Option<Excuse>,
+    ) {
         let (rule, verb, before) = match conflict {
             Conflict::ReadAfterWrite => ("race-read-after-write", "reads it", "wrote it"),
             Conflict::WriteAfterWrite => ("race-write-after-write", "writes it", "wrote another value"),
@@ -296,7 +323,10 @@ impl Watcher<'_> {
         finding.lane = lane_of(access);
         finding.other = Some(self.elsewhere(earlier, place, before));
         self.explain_order(&mut finding, access.space, earlier);
-        self.report(finding);
+        match excuse {
+            Some(excuse) => self.shared.wait_for(excuse, access.address, finding, self.group.first_wave),
+            None => self.report(finding),
+        }
     }
 
     /// Why there is no order, and what would make one.
@@ -390,9 +420,19 @@ impl Watcher<'_> {
             let same = cell.write.mask() & mask == mask && (cell.value ^ placed) & bytes == 0;
             if !(sync && self.takes_part_lds(word)) {
                 if conflicts(cell.write) && (!same || cell.write.is_atomic()) {
-                    self.report_conflict(access, Conflict::WriteAfterWrite, cell.write, cell.write_place);
-                } else if conflicts(cell.read) && !same {
-                    self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place);
+                    self.report_conflict(
+                        access,
+                        Conflict::WriteAfterWrite,
+                        cell.write,
+                        cell.write_place,
+                        None,
+                    );
+                } else if let Some((read, place)) =
+                    cell.reads().into_iter().find(|&(read, _)| conflicts(read))
+                    && !same
+                    && !self.polled(place)
+                {
+                    self.report_conflict(access, Conflict::WriteAfterRead, read, place, None);
                 }
             }
             if sync {
@@ -426,9 +466,12 @@ impl Watcher<'_> {
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
             if conflicts(cell.plain) {
-                self.report_conflict(access, Conflict::WriteAfterWrite, cell.plain, cell.plain_place);
-            } else if conflicts(cell.read) && !self.has_joined_lds(&cell, cell.read) {
-                self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place);
+                self.report_conflict(access, Conflict::WriteAfterWrite, cell.plain, cell.plain_place, None);
+            } else if conflicts(cell.read)
+                && !self.has_joined_lds(&cell, cell.read)
+                && !self.polled(cell.read_place)
+            {
+                self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place, None);
             }
             self.release_lds(word);
             let (stamp, place) = (self.stamp(mask).sync(true).atomic(true), self.group.now.place);
@@ -497,7 +540,7 @@ impl Watcher<'_> {
             let now = &mut self.group.now;
             now.ordered = write;
             let cell = &mut self.group.lds[word];
-            (cell.read, cell.read_place) = (now.stamp, now.place);
+            cell.set_read(now.stamp, now.place);
         }
         Some(bits)
     }
@@ -511,12 +554,18 @@ impl Watcher<'_> {
             if atomic || write.is_sync() && self.takes_part_lds(word) {
                 self.acquire_lds(word);
             } else if !write.is_none() && write.mask() & mask != 0 && !self.lds_ordered(write) {
-                self.report_conflict(access, Conflict::ReadAfterWrite, write, cell.write_place);
+                match self.polls() {
+                    true if write.is_sync() => self.acquire_lds(word),
+                    true => self.acquire_store_lds(write),
+                    false => {
+                        self.report_conflict(access, Conflict::ReadAfterWrite, write, cell.write_place, None)
+                    }
+                }
             }
             if !atomic {
                 let (stamp, place) = (self.stamp(mask), self.group.now.place);
                 let cell = &mut self.group.lds[word];
-                (cell.read, cell.read_place) = (stamp, place);
+                cell.set_read(stamp, place);
             }
         }
     }
@@ -527,6 +576,20 @@ impl Watcher<'_> {
         if local.is_some() {
             self.wave().order.acquire(number, Clock::default(), local);
         }
+    }
+
+    /// What a plain store to LDS hands over to a wave that waits for it: LDS serves a wave in order, so all that the writer
+    /// did there before; and what it knew of others.
+    fn acquire_store_lds(&mut self, write: Stamp) {
+        let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave()) else { return };
+        let theirs = &self.group.waves[mate].order;
+        let (mut local, clock) = (theirs.local.clone(), theirs.acquired.clone());
+        // One L1 serves the group in order, unless there are two.
+        let memory = if self.shared.caches.split_group { write.released() } else { write.number() };
+        local[mate] =
+            Known { lds: write.number(), memory, far: write.released(), fresh: 0, issued: write.number() };
+        let number = self.group.now.number;
+        self.wave().order.acquire(number, clock, Some(local));
     }
 
     /// All waves that have not ended are at a barrier, and go on.

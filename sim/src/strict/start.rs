@@ -1,12 +1,15 @@
 //! What all groups of a strict run share, and how shadows begin.
 
+use super::barrier::Barrier;
 use super::cells::{Cells, LdsCell, MAX_WAVES, Stamp};
 use super::clock::Clock;
 use super::defined::Defined;
 use super::hazards::Program;
+use super::late::Waiting;
 use super::order::{Caches, Order};
 use super::touch::{self, Touch};
 use super::{GroupShadow, Now, WaveShadow};
+use crate::fault::Location;
 use crate::launch::{Launch, POISON};
 use crate::memory::Memory;
 use crate::names::Names;
@@ -30,8 +33,10 @@ pub(crate) struct Shared {
     pub(super) caches: Caches,
     pub(super) cells: Cells,
     pub(super) program: Program,
-    decoder: Option<Decoder>,
-    words: Vec<Vec<u32>>,
+    pub(super) decoder: Option<Decoder>,
+    pub(super) words: Vec<Vec<u32>>,
+    /// Loads that wait for another wave, as far as it was asked.
+    pub(super) polling: Vec<Vec<OnceLock<bool>>>,
     touches: Vec<Vec<OnceLock<Box<Touch>>>>,
     waves_per_group: u32,
     /// Whether waves can be told apart.
@@ -44,6 +49,8 @@ pub(crate) struct Shared {
     /// For each wave, its operations that were complete at its last barrier.
     at_barrier: Vec<AtomicU32>,
     seen: Mutex<Seen>,
+    /// Conflicts that may turn out to be none.
+    pub(super) waiting: Mutex<Waiting>,
     /// What allocations are called.
     pub(super) names: Arc<Names>,
 }
@@ -54,9 +61,11 @@ struct Release {
     clock: Clock,
     /// Waves whose atomics returned what was there: 1 for each.
     joined: Clock,
+    /// A load that acts at L2 has looked at the place.
+    watched: bool,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -86,6 +95,8 @@ impl Shared {
             decoder: Decoder::new(shape.target),
             words: code.iter().map(|code| code.words.clone()).collect(),
             touches: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
+            polling: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
+            waiting: Mutex::default(),
             waves_per_group: shape.waves_per_group,
             races,
             releases: std::array::from_fn(|_| Mutex::default()),
@@ -155,6 +166,31 @@ impl Shared {
         releases.get(&(address & !3)).is_some_and(|release| release.joined.get(wave) != 0)
     }
 
+    /// A load that acts at L2 looks at a place.
+    pub(super) fn watch(&self, address: u64) {
+        let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
+        releases.entry(address & !3).or_default().watched = true;
+    }
+
+    pub(super) fn is_watched(&self, address: u64) -> bool {
+        let releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
+        releases.get(&(address & !3)).is_some_and(|release| release.watched)
+    }
+
+    /// What is known at the end of the dispatch only.
+    pub(crate) fn late_reports(&self, launch: &Launch<'_>) -> Vec<super::Report> {
+        let report = |(first, finding): (u32, super::Finding)| finding.report(first, self.locate(launch));
+        self.late_findings().into_iter().map(report).collect()
+    }
+
+    /// A place in the code, wave of the dispatch and lane as people are told of them.
+    fn locate<'a>(&'a self, launch: &'a Launch<'_>) -> impl Fn(u32, u32, u32, Option<u32>) -> Location + 'a {
+        move |range, pc, wave, lane| {
+            let (group, wave) = self.group_and_place(wave);
+            launch.location(range, pc, launch.group_id(group), wave, lane)
+        }
+    }
+
     /// Notes what a wave knows of other groups.
     pub(super) fn publish_far(&self, wave: u32, clock: Clock) {
         if clock.is_empty() {
@@ -208,6 +244,7 @@ impl GroupShadow {
                     scratch: vec![u32::MAX; wave.scratch.len()],
                     flat_scratch: false,
                     spin: Default::default(),
+                    barrier: Barrier::new(wave.exec()),
                 })
                 .collect(),
             lds: vec![LdsCell::default(); lds_dwords],
@@ -228,6 +265,7 @@ impl GroupShadow {
                 reads: Vec::new(),
                 hazards: Vec::new(),
                 reported: false,
+                stops: false,
             },
             findings: Vec::new(),
         }
@@ -237,11 +275,8 @@ impl GroupShadow {
     pub(crate) fn take_reports(&mut self, launch: &Launch<'_>, shared: &Shared) -> Vec<super::Report> {
         let first = self.first_wave;
         let findings = std::mem::take(&mut self.findings);
-        let locate = |range, pc, wave, lane| {
-            let (group, wave) = shared.group_and_place(wave);
-            launch.location(range, pc, launch.group_id(group), wave, lane)
-        };
-        findings.into_iter().map(|finding| finding.report(first, locate)).collect()
+        let locate = shared.locate(launch);
+        findings.into_iter().map(|finding| finding.report(first, &locate)).collect()
     }
 }
 

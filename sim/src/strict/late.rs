@@ -1,0 +1,98 @@
+//! Conflicts that are none if the place turns out to be one of atomics.
+//!
+//! An atomic store looks like a plain one, and so does the first load of a compare-and-swap loop, which may be one. What
+//! other waves do with the place tells: they look at it with loads that act at L2, or the wave goes on with an atomic on it.
+//! So such conflicts wait until the dispatch ends. A load that no wave has come to yet counts, too, if its address is
+//! written like the store's.
+
+use super::findings::{Finding, split_place};
+use super::start::{Shared, lock};
+use super::touch::{Class, Memory, Run};
+use std::collections::HashMap;
+
+/// Places that are kept for the same two instructions.
+const MOST: usize = 64;
+
+/// Rule and places of a finding.
+type Kind = (String, u32, Option<u32>);
+
+/// What shows that it is no conflict.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Excuse {
+    /// A wave looks at the place with a load that acts at L2.
+    Watched,
+    /// The wave, counted from 1, does an atomic on the place that returns what was there.
+    Joined(u32),
+}
+
+/// A finding that waits.
+struct Late {
+    address: u64,
+    excuse: Excuse,
+    finding: Finding,
+    /// Number of the first wave of its group.
+    first_wave: u32,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Waiting(HashMap<Kind, Vec<Late>>);
+
+impl Shared {
+    /// Keeps a finding until it is known whether there is an excuse for it.
+    #[cold]
+    pub(super) fn wait_for(&self, excuse: Excuse, address: u64, finding: Finding, first_wave: u32) {
+        let kind = (finding.rule.clone(), finding.place, finding.other.as_ref().map(|other| other.place));
+        let mut waiting = lock(&self.waiting);
+        let same = waiting.0.entry(kind).or_default();
+        if same.len() < MOST {
+            same.push(Late { address: address & !3, excuse, finding, first_wave });
+        }
+    }
+
+    /// The findings without an excuse, each with the first wave of its group: one for the same two instructions.
+    pub(super) fn late_findings(&self) -> Vec<(u32, Finding)> {
+        let waiting = std::mem::take(&mut *lock(&self.waiting)).0;
+        let mut found: Vec<(u32, Finding)> = waiting
+            .into_values()
+            .filter_map(|same| same.into_iter().find(|late| !self.is_excused(late)))
+            .map(|late| (late.first_wave, late.finding))
+            .collect();
+        found.sort_by_key(|(_, finding)| (finding.place, finding.other.as_ref().map(|other| other.place)));
+        found.retain(|(_, finding)| {
+            self.is_new(&finding.rule, finding.place, finding.other.as_ref().map(|other| other.place))
+        });
+        found
+    }
+
+    fn is_excused(&self, late: &Late) -> bool {
+        match late.excuse {
+            Excuse::Watched => self.is_watched(late.address) || self.has_watching_twin(late.finding.place),
+            Excuse::Joined(wave) => self.has_joined(late.address, wave),
+        }
+    }
+
+    /// Whether the code has a load that acts at L2 with the address operands of the store at a place.
+    fn has_watching_twin(&self, store: u32) -> bool {
+        let (range, pc) = split_place(store);
+        let Some(wanted) = self.address_operands(range, pc as usize) else { return false };
+        let words = self.words.get(range as usize).map_or(0, Vec::len);
+        let mut at = 0;
+        while at < words {
+            let touch = self.touch(range, at as u32);
+            let watches = touch.glc && touch.class == Class::Memory(Memory::Load);
+            if watches && self.address_operands(range, at).as_ref() == Some(&wanted) {
+                return true;
+            }
+            at += self.instruction(range, at).map_or(1, |(_, size)| size);
+        }
+        false
+    }
+
+    /// VGPRs, SGPRs and offset of an address.
+    fn address_operands(&self, range: u32, at: usize) -> Option<(Vec<Run>, u128, i32)> {
+        let (inst, _) = self.instruction(range, at)?;
+        let touch = self.touch(range, at as u32);
+        Some((touch.address.as_slice().to_vec(), touch.scalar_address, inst.mods.offset))
+    }
+}
