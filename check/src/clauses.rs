@@ -4,7 +4,7 @@
 //! RDNA ISA, `S_CLAUSE`: the next instruction decides of which kind the clause is; anything of another kind in it is undefined but
 //! what the sequencer does by itself, such as `s_nop`. The kinds of GFX10 are those that LLVM's pass for hard clauses knows.
 
-use crate::finding::{EventRule, Finding, Problem, Site};
+use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use crate::program::Program;
 use isa::table::{Family, Flags};
 use isa::{MachInst, Operand, op};
@@ -15,6 +15,7 @@ pub static BROKEN_CLAUSE: EventRule = EventRule {
     name: "clause holds an instruction of another kind than its first",
     mend: "a shorter s_clause",
     source: "RDNA ISA, S_CLAUSE",
+    level: Level::Certain,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -193,6 +193,12 @@ impl Effects {
             if let Some(Operand::Reg(lane)) = inst.operands().get(2) {
                 self.aux.insert(*lane);
             }
+        } else if self.kinds.contains(Kinds::DPP) {
+            let first = inst.operands().iter().skip(1).find_map(|operand| match operand {
+                Operand::Reg(range) if range.first.is_vgpr() => Some(*range),
+                _ => None,
+            });
+            self.aux = first.map_or(RegSet::EMPTY, RegSet::of);
         } else if self.kinds.contains(Kinds::STORES) && self.kinds.intersects(Kinds::VMEM | Kinds::FLAT) {
             let data = store_data(inst);
             if target.generation == Generation::Gfx6 {

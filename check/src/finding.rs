@@ -24,6 +24,40 @@ pub enum Access {
     Returns,
 }
 
+/// How sure it is that something goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Worth a look.
+    Advice,
+    /// The manuals ask for it, but code that has run for years does without.
+    Manual,
+    /// Manuals and practice agree.
+    Certain,
+}
+
+impl Level {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Advice => "advice",
+            Level::Manual => "by the manual",
+            Level::Certain => "certain",
+        }
+    }
+}
+
+/// Why an operation that the waits do not promise may be complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hope {
+    /// There is none.
+    None,
+    /// At least as many operations followed as the counter counts: it cannot count this one any more, if hardware holds
+    /// back what it could not count.
+    Limit,
+    /// It counts on two counters, and one of them was waited for.
+    OtherCounter,
+}
+
 /// What is wrong.
 #[derive(Clone, Copy, Debug)]
 pub enum Problem {
@@ -39,6 +73,8 @@ pub enum Problem {
         outstanding: u32,
         /// What to wait for.
         count: u8,
+        /// Why the code may be right all the same.
+        hope: Hope,
     },
     /// Too few wait states.
     Hazard {
@@ -65,6 +101,8 @@ pub struct EventRule {
     pub mend: &'static str,
     /// Where it is from.
     pub source: &'static str,
+    /// How sure it is.
+    pub level: Level,
 }
 
 /// A finding.
@@ -81,9 +119,22 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// How sure it is.
+    pub fn level(&self) -> Level {
+        match self.problem {
+            Problem::InFlight { .. } => {
+                crate::rules::find(self.id()).map_or(Level::Certain, |rule| rule.level)
+            }
+            Problem::Hazard { rule, .. } => rule.level,
+            Problem::Event { rule } => rule.level,
+        }
+    }
+
     /// Short name, for machines.
     pub fn id(&self) -> &'static str {
         match self.problem {
+            Problem::InFlight { hope: Hope::Limit, .. } => "counter-at-limit",
+            Problem::InFlight { hope: Hope::OtherCounter, .. } => "flat-partial-wait",
             Problem::InFlight { access: Access::Reads, .. } => "read-in-flight",
             Problem::InFlight { access: Access::Writes, .. } => "write-in-flight",
             Problem::InFlight { access: Access::Overwrites, .. } => "overwrite-unread",

@@ -14,6 +14,7 @@
 //!   much code would be reported; the manuals of the later generations say of which it is true.
 
 use crate::effects::{ANYTHING, Effects, Kinds, VSKIP, hw_reg};
+use crate::finding::Level;
 use crate::mai::MaiKind;
 use crate::regset::RegSet;
 use isa::table::Family;
@@ -75,6 +76,8 @@ pub enum Producer {
 pub enum Consumer {
     /// Vector memory reads a scalar register.
     VmemScalar,
+    /// Vector memory obeys EXEC.
+    VmemExec,
     /// Scalar memory reads one.
     SmemScalar,
     /// Scalar memory by a descriptor reads one.
@@ -83,8 +86,10 @@ pub enum Consumer {
     LaneSelect,
     /// `v_div_fmas` reads VCC.
     DivFmas,
-    /// DPP reads a VGPR.
+    /// DPP reads a VGPR of other lanes, its first source.
     DppVector,
+    /// DPP reads a VGPR in its own lane: the second source, or what it leaves where it writes nothing.
+    DppOwn,
     /// DPP obeys EXEC.
     DppExec,
     /// VALU reads `vccz` or `execz` as data.
@@ -170,6 +175,8 @@ pub struct Rule {
     pub processors: Processors,
     /// Where it is from.
     pub source: &'static str,
+    /// How sure it is.
+    pub level: Level,
 }
 
 /// A set of processors.
@@ -215,11 +222,16 @@ const fn rule(
     processors: Processors,
     source: &'static str,
 ) -> Rule {
-    Rule { id, name, first, second, states, when: When::Always, processors, source }
+    Rule { id, name, first, second, states, when: When::Always, processors, source, level: Level::Certain }
 }
 
 const fn when(rule: Rule, when: When) -> Rule {
     Rule { when, ..rule }
+}
+
+/// A row that practice does without.
+const fn manual(rule: Rule) -> Rule {
+    Rule { level: Level::Manual, ..rule }
 }
 
 use Consumer as C;
@@ -229,12 +241,14 @@ use Producer as P;
 #[rustfmt::skip]
 pub static RULES: &[Rule] = &[
     rule("valu-sgpr-smem", "VALU writes SGPR, SMEM reads it", P::ValuScalar, C::SmemScalar, 4, generations(Gfx6, Gfx6), "SI; llvm"),
-    rule("salu-sgpr-buffer-smem", "SALU writes SGPR, s_buffer_load reads it", P::SaluScalar, C::BufferSmemScalar, 4, generations(Gfx6, Gfx6), "llvm: undocumented, the number is a guess that holds"),
+    manual(rule("salu-sgpr-buffer-smem", "SALU writes SGPR, s_buffer_load reads it", P::SaluScalar, C::BufferSmemScalar, 4, generations(Gfx6, Gfx6), "llvm: undocumented, the number is a guess that holds")),
     rule("valu-sgpr-vmem", "VALU writes SGPR, VMEM reads it", P::ValuScalar, C::VmemScalar, 5, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    manual(rule("valu-exec-vmem", "VALU writes EXEC, VMEM obeys it", P::ValuScalar, C::VmemExec, 5, generations(Gfx8, Gfx9), "GCN3; Vega: EXEC taken for an SGPR")),
     rule("valu-sgpr-lane", "VALU writes SGPR, lane select reads it", P::ValuScalar, C::LaneSelect, 4, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
     rule("valu-vcc-div-fmas", "VALU writes VCC, v_div_fmas reads it", P::ValuScalar, C::DivFmas, 4, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
     rule("valu-zero-flag", "VALU writes VCC or EXEC, VALU reads vccz or execz", P::ValuScalar, C::ZeroFlag, 5, generations(Gfx6, Gfx9), "SI; CI; GCN3; Vega"),
-    rule("valu-vgpr-dpp", "VALU writes VGPR, DPP reads it", P::ValuVector, C::DppVector, 2, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    rule("valu-vgpr-dpp", "VALU writes VGPR, DPP reads it from other lanes", P::ValuVector, C::DppVector, 2, generations(Gfx8, Gfx9), "GCN3; Vega"),
+    manual(rule("valu-vgpr-dpp-own", "VALU writes VGPR, DPP reads it in its own lane", P::ValuVector, C::DppOwn, 2, generations(Gfx8, Gfx9), "GCN3; Vega: any source of the DPP instruction")),
     rule("valu-exec-dpp", "VALU writes EXEC, DPP", P::ValuScalar, C::DppExec, 5, generations(Gfx8, Gfx9), "GCN3; Vega"),
     rule("salu-m0-index", "SALU writes M0, s_movrel, interpolation or LDS add-tid", P::SaluScalar, C::IndexM0, 1, generations(Gfx9, Gfx9), "Vega"),
     rule("salu-m0-message", "SALU writes M0, GDS, s_sendmsg or s_ttracedata", P::SaluScalar, C::MessageM0, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
@@ -248,7 +262,7 @@ pub static RULES: &[Rule] = &[
     rule("setreg-rfe", "s_setreg of TRAPSTS, s_rfe", P::SetReg, C::Rfe, 1, generations(Gfx8, Gfx9), "GCN3; Vega"),
     // gfx908.
     rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction or v_accvgpr_write reads it", P::ValuVector, C::MaiVgpr, 2, MI100, "MI100; llvm"),
-    rule("valu-exec-mai", "VALU writes EXEC, matrix instruction or v_accvgpr_write", P::ValuScalar, C::MaiExec, 4, MI100, "MI100; llvm"),
+    manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction or v_accvgpr_write", P::ValuScalar, C::MaiExec, 4, MI100, "MI100; llvm")),
     when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
     when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
     when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma16, C::MfmaSum, 2, MI100, "MI100; llvm"), When::OtherTuple),
@@ -266,10 +280,10 @@ pub static RULES: &[Rule] = &[
     rule("acc-write-mfma-sum", "v_accvgpr_write, matrix instruction adds to it", P::AccWrite, C::MfmaSum, 1, MI100, "MI100; llvm"),
     rule("acc-write-mfma-factor", "v_accvgpr_write, matrix instruction multiplies it", P::AccWrite, C::MfmaFactor, 3, MI100, "MI100; llvm"),
     rule("acc-write-acc-read", "v_accvgpr_write, v_accvgpr_read", P::AccWrite, C::AccReads, 3, MI100, "MI100; llvm"),
-    rule("acc-read-memory", "v_accvgpr_read writes VGPR, memory instruction reads it", P::AccRead, C::MemoryVector, 2, MI100, "MI100; llvm"),
-    rule("valu-acc-memory", "VALU writes VGPR, v_accvgpr_*, memory instruction reads it", P::AccAfterValu, C::MemoryVector, 1, MI100, "MI100; llvm"),
+    manual(rule("acc-read-memory", "v_accvgpr_read writes VGPR, memory instruction reads it", P::AccRead, C::MemoryVector, 2, MI100, "MI100; llvm")),
+    manual(rule("valu-acc-memory", "VALU writes VGPR, v_accvgpr_*, memory instruction reads it", P::AccAfterValu, C::MemoryVector, 1, MI100, "MI100; llvm")),
     // gfx90a.
-    rule("valu-exec-mai", "VALU writes EXEC, matrix instruction", P::ValuScalar, C::MaiExec, 4, MI200, "MI200; llvm"),
+    manual(rule("valu-exec-mai", "VALU writes EXEC, matrix instruction", P::ValuScalar, C::MaiExec, 4, MI200, "MI200; llvm")),
     rule("valu-vgpr-mai", "VALU writes VGPR, matrix instruction reads it", P::PlainVector, C::MaiVector, 2, MI200, "MI200; llvm"),
     when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma2, C::MfmaSum, 2, MI200, "MI200; llvm"), When::OtherTuple),
     when(rule("mfma-sum-overlap", "matrix instruction writes, another adds to part of it", P::Mfma8, C::MfmaSum, 8, MI200, "MI200; llvm"), When::OtherTuple),
@@ -375,11 +389,13 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     let mut bits = 0;
     for (consumer, is) in [
         (C::VmemScalar, vmem),
+        (C::VmemExec, vmem),
         (C::SmemScalar, kinds.contains(Kinds::SMEM)),
         (C::BufferSmemScalar, row.name.starts_with("s_buffer_load")),
         (C::LaneSelect, matches!(row.name, "v_readlane_b32" | "v_writelane_b32")),
         (C::DivFmas, row.name.starts_with("v_div_fmas")),
         (C::DppVector, kinds.contains(Kinds::DPP)),
+        (C::DppOwn, kinds.contains(Kinds::DPP)),
         (C::DppExec, kinds.contains(Kinds::DPP)),
         (C::ZeroFlag, valu && (effects.reads.contains(Reg::VCCZ) || effects.reads.contains(Reg::EXECZ))),
         (
@@ -436,10 +452,11 @@ pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effec
 pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
     let vector = |set: &RegSet| set.and(&RegSet::VECTOR);
     match consumer {
-        C::VmemScalar | C::SmemScalar | C::BufferSmemScalar => effects.reads.and(&RegSet::SCALAR),
+        C::VmemScalar => effects.reads.and(&RegSet::SCALAR).without(&RegSet::of(one(Reg::EXEC, 2))),
+        C::SmemScalar | C::BufferSmemScalar => effects.reads.and(&RegSet::SCALAR),
         C::LaneSelect => effects.aux,
         C::DivFmas => RegSet::of(one(Reg::VCC, 2)),
-        C::DppExec | C::MaiExec => RegSet::of(one(Reg::EXEC, 2)),
+        C::VmemExec | C::DppExec | C::MaiExec => RegSet::of(one(Reg::EXEC, 2)),
         C::ZeroFlag => {
             let mut set = RegSet::EMPTY;
             for (flag, mask) in [(Reg::VCCZ, Reg::VCC), (Reg::EXECZ, Reg::EXEC)] {
@@ -462,13 +479,11 @@ pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
         }
         C::MaiVgpr => effects.reads.and(&RegSet::VGPR),
         C::MfmaSum | C::DgemmSum => vector(&RegSet::of(effects.mai.c)),
-        C::DppVector
-        | C::MaiVector
-        | C::AccReads
-        | C::MemoryVector
-        | C::MemoryOrExportVector
-        | C::ValuVector
-        | C::Reads => vector(&effects.reads),
+        C::DppVector => vector(&effects.aux),
+        C::DppOwn => vector(&effects.reads).without(&effects.aux),
+        C::MaiVector | C::AccReads | C::MemoryVector | C::MemoryOrExportVector | C::ValuVector | C::Reads => {
+            vector(&effects.reads)
+        }
     }
 }
 

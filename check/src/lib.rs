@@ -1,6 +1,7 @@
 //! What hardware does not check: waits and hazards of AMD GPU machine code, GFX6 to GFX10.
 //!
 //! * [`counters`], [`hazards`], [`rdna`], [`single`], [`clauses`]: the facts, as tables.
+//! * [`rules`]: all that may be found, by name.
 //! * [`Code`]: a program's instructions with what each does, worked out once.
 //! * [`Scoreboard`]: what a wave has under way. It goes from instruction to instruction, in an emulator that runs the
 //!   program or over the paths of one that is only read.
@@ -20,6 +21,7 @@ pub mod program;
 pub mod rdna;
 pub mod regset;
 pub mod report;
+pub mod rules;
 pub mod scoreboard;
 pub mod single;
 pub mod solve;
@@ -28,6 +30,6 @@ mod table;
 pub use code::Code;
 pub use counters::{Class, Counter, FlatPath};
 pub use effects::{Effects, Kinds};
-pub use finding::{Access, CALLER, EventRule, Finding, Problem, Site};
+pub use finding::{Access, CALLER, EventRule, Finding, Hope, Level, Problem, Site};
 pub use regset::RegSet;
 pub use scoreboard::{Scoreboard, Ticket};

@@ -99,6 +99,8 @@ pub struct Report {
     pub target: &'static Target,
     /// What is wrong.
     pub findings: Vec<Located>,
+    /// Rules of findings that were left out, and how many of each.
+    pub hidden: Vec<(&'static str, usize)>,
     /// What was not checked.
     pub notes: Vec<Note>,
     /// Kernels and functions.
@@ -128,6 +130,7 @@ pub fn check(object: &CodeObject<'_>, options: &Options<'_>) -> Result<Report, R
     let mut report = Report {
         target: entries.target,
         findings: Vec::new(),
+        hidden: Vec::new(),
         notes: Vec::new(),
         roots: entries.entries.len(),
         instructions: 0,

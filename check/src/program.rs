@@ -37,6 +37,15 @@ pub enum Unknown {
 }
 
 impl Unknown {
+    /// The rule that it comes under.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Unknown::NoInstruction => crate::rules::UNREADABLE,
+            Unknown::Outside => crate::rules::LEAVES,
+            _ => crate::rules::NOT_CHECKED,
+        }
+    }
+
     /// For people.
     pub fn text(self) -> &'static str {
         match self {

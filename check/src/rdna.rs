@@ -7,7 +7,7 @@
 
 use crate::code::Code;
 use crate::effects::{Effects, Kinds};
-use crate::finding::{EventRule, Finding, Problem, Site};
+use crate::finding::{EventRule, Finding, Level, Problem, Site};
 use crate::regset::RegSet;
 use isa::{Reg, RegRange};
 use smallvec::SmallVec;
@@ -18,6 +18,7 @@ pub static VMEM_SCALAR_WRITE: EventRule = EventRule {
     name: "SGPR is overwritten that a vector memory instruction may still read",
     mend: "s_waitcnt_depctr 0xffe3",
     source: "llvm: VMEMtoScalarWriteHazard",
+    level: Level::Certain,
 };
 /// SMEM reads an SGPR, then VALU writes it.
 pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
@@ -25,6 +26,7 @@ pub static SMEM_VECTOR_WRITE: EventRule = EventRule {
     name: "SGPR is overwritten by VALU that a scalar memory instruction may still read",
     mend: "s_mov_b32 null, 0",
     source: "llvm: SMEMtoVectorWriteHazard",
+    level: Level::Certain,
 };
 /// Anything but VALU reads EXEC, then VALU writes it.
 pub static CMPX_EXEC: EventRule = EventRule {
@@ -32,6 +34,7 @@ pub static CMPX_EXEC: EventRule = EventRule {
     name: "EXEC is overwritten by v_cmpx while another instruction may still read it",
     mend: "s_waitcnt_depctr 0xfffe",
     source: "llvm: VcmpxExecWARHazard",
+    level: Level::Certain,
 };
 /// `v_cmpx`, then `v_permlane`.
 pub static CMPX_PERMLANE: EventRule = EventRule {
@@ -39,6 +42,7 @@ pub static CMPX_PERMLANE: EventRule = EventRule {
     name: "v_permlane after v_cmpx without a VALU instruction in between",
     mend: "v_mov_b32 v0, v0 (any VALU instruction but v_nop)",
     source: "llvm: VcmpxPermlaneHazard",
+    level: Level::Certain,
 };
 /// LDS, branch, VMEM, or the other way round.
 pub static LDS_BRANCH_VMEM: EventRule = EventRule {
@@ -46,6 +50,7 @@ pub static LDS_BRANCH_VMEM: EventRule = EventRule {
     name: "LDS and vector memory on the two sides of a branch",
     mend: "s_waitcnt_vscnt null, 0",
     source: "llvm: LdsBranchVmemWARHazard",
+    level: Level::Certain,
 };
 /// `vccz` is not what VCC says.
 pub static VCCZ: EventRule = EventRule {
@@ -53,6 +58,7 @@ pub static VCCZ: EventRule = EventRule {
     name: "branch on vccz, which may not be what vcc says",
     mend: "s_mov_b64 vcc, vcc (with lgkmcnt 0)",
     source: "llvm: hasReadVCCZBug (GFX6, GFX7), partialVCCWritesUpdateVCCZ (before GFX10)",
+    level: Level::Certain,
 };
 /// A clause of memory instructions under XNACK.
 pub static CLAUSE: EventRule = EventRule {
@@ -60,6 +66,7 @@ pub static CLAUSE: EventRule = EventRule {
     name: "source of a memory instruction is overwritten in its clause, which XNACK may replay",
     mend: "s_nop 0",
     source: "GCN3; Vega; llvm: checkSoftClauseHazards",
+    level: Level::Certain,
 };
 /// A store in such a clause, behind a load: a replay of the load would find what it stored.
 pub static CLAUSE_STORE: EventRule = EventRule {
@@ -67,6 +74,7 @@ pub static CLAUSE_STORE: EventRule = EventRule {
     name: "store in a clause with a load, which XNACK may replay",
     mend: "s_nop 0",
     source: "llvm: checkSoftClauseHazards",
+    level: Level::Certain,
 };
 
 /// Each of them.

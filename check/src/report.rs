@@ -1,8 +1,8 @@
 //! The report for people: disassembly with carets, in the manner of a compiler's diagnostics.
 
-use crate::finding::{Access, Finding, Problem};
+use crate::finding::{Access, Finding, Level, Problem};
 use crate::object::{Located, Note, Place, Report};
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level as Shown, Renderer, Snippet};
 use codeobj::disasm::SourcePlace;
 use std::fmt::Write;
 
@@ -13,11 +13,28 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
     for located in &report.findings {
         finding(located, file, &renderer, &mut out);
     }
-    for note in &report.notes {
-        let Note { place, unknown } = note;
-        let _ = writeln!(out, "note: {}{}: {}", position(place), instruction(place), unknown.text());
+    for Note { place, unknown } in &report.notes {
+        let (rule, text) = (unknown.rule(), unknown.text());
+        let _ = match level(rule) {
+            Level::Certain => {
+                writeln!(out, "error[{rule}]: {}{}: {text}", position(place), instruction(place))
+            }
+            _ => writeln!(out, "note: {}{}: {text}", position(place), instruction(place)),
+        };
     }
-    let count = report.findings.len();
+    if !report.hidden.is_empty() {
+        let hidden = &report.hidden;
+        let total: usize = hidden.iter().map(|(_, count)| count).sum();
+        let list: Vec<String> = hidden.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
+        let plural = if total == 1 { "finding is" } else { "findings are" };
+        let _ = writeln!(
+            out,
+            "note: {total} {plural} not certain ({}): `--rules all` shows them",
+            list.join(", ")
+        );
+    }
+    let unreadable = report.notes.iter().filter(|note| level(note.unknown.rule()) == Level::Certain).count();
+    let count = report.findings.len() + unreadable;
     let Report { instructions, roots, target, .. } = report;
     let entries = if *roots == 1 { "entry" } else { "entries" };
     let said = match count {
@@ -31,6 +48,10 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
         target.name
     );
     out
+}
+
+fn level(rule: &str) -> Level {
+    crate::rules::find(rule).map_or(Level::Certain, |rule| rule.level)
 }
 
 fn instruction(place: &Place) -> String {
@@ -60,10 +81,15 @@ fn finding(located: &Located, file: &str, renderer: &Renderer, out: &mut String)
         Some(_) => position(&located.second),
         None => format!("the caller of the function, and {}", position(&located.second)),
     };
-    let group = Group::with_title(Level::ERROR.primary_title(title.as_str()).id(finding.id()))
+    let shown = match finding.level() {
+        Level::Certain => Shown::ERROR,
+        Level::Manual => Shown::WARNING,
+        Level::Advice => Shown::NOTE,
+    };
+    let group = Group::with_title(shown.primary_title(title.as_str()).id(finding.id()))
         .element(snippet)
-        .element(Level::NOTE.message(places.as_str()))
-        .element(Level::HELP.message(mend.as_str()));
+        .element(Shown::NOTE.message(places.as_str()))
+        .element(Shown::HELP.message(mend.as_str()));
     out.push_str(&renderer.render(&[group]));
     out.push_str("\n\n");
 }

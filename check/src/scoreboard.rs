@@ -14,12 +14,13 @@
 use crate::code::Code;
 use crate::counters::{self, CLASS_TABLE, CLASSES, Class, Counter, FlatPath};
 use crate::effects::{Effects, Kinds, Waits};
-use crate::finding::{Access, CALLER, Finding, Problem, Site};
+use crate::finding::{Access, CALLER, Finding, Hope, Problem, Site};
 use crate::hazards::{self, Producer};
 use crate::mai::MaiKind;
 use crate::rdna::Events;
 use crate::regset::RegSet;
 use isa::target::Generation;
+use isa::{Reg, RegRange};
 use smallvec::SmallVec;
 
 /// An operation on a counter: its class, and the how manieth of the class it is in this wave.
@@ -120,7 +121,7 @@ impl Scoreboard {
         if generation == Generation::Gfx6 {
             begin(Holds::Reads, Class::CallerExp, None);
         }
-        board.written = RegSet::VECTOR.or(&RegSet::SCALAR);
+        board.written = caller_writes();
         board.held = if generation == Generation::Gfx6 { RegSet::VECTOR } else { RegSet::EMPTY };
         board.is_busy = true;
         board
@@ -219,9 +220,9 @@ impl Scoreboard {
     }
 
     /// What a function that returns now leaves under way although its caller may use the registers at once.
-    pub fn at_return(&self, site: Site, sink: &mut impl FnMut(Finding)) {
+    pub fn at_return(&self, code: &Code, site: Site, sink: &mut impl FnMut(Finding)) {
         for operation in self.operations.iter().filter(|operation| operation.holds == Holds::Writes) {
-            if let Some(finding) = self.in_flight(site, operation, Access::Returns, None) {
+            if let Some(finding) = self.in_flight(code, site, operation, Access::Returns, None) {
                 sink(finding);
             }
         }
@@ -292,7 +293,7 @@ impl Scoreboard {
             match common.is_empty() {
                 true => kept.push(*operation),
                 false => {
-                    if let Some(finding) = self.in_flight(site, operation, access, Some(&common)) {
+                    if let Some(finding) = self.in_flight(code, site, operation, access, Some(&common)) {
                         sink(finding);
                     }
                 }
@@ -304,6 +305,7 @@ impl Scoreboard {
 
     fn in_flight(
         &self,
+        code: &Code,
         second: Site,
         operation: &Operation,
         access: Access,
@@ -312,7 +314,9 @@ impl Scoreboard {
         let mut tickets = operation.tickets.iter().flatten();
         let ticket = *tickets.next()?;
         let info = ticket.class.info();
-        let count = if info.in_order { self.age(ticket).min(62) as u8 } else { 0 };
+        // A wait for the largest count waits for nothing.
+        let most = u32::from(info.counter.max(code.target()).saturating_sub(1));
+        let age = if info.in_order { self.age(ticket) } else { 0 };
         Some(Finding {
             first: operation.site,
             second,
@@ -322,7 +326,12 @@ impl Scoreboard {
                 also: tickets.next().map(|ticket| ticket.class),
                 access,
                 outstanding: self.outstanding(info.counter),
-                count,
+                count: age.min(most) as u8,
+                hope: match operation.tickets {
+                    _ if age > most => Hope::Limit,
+                    [None, Some(_)] => Hope::OtherCounter,
+                    _ => Hope::None,
+                },
             },
         })
     }
@@ -536,10 +545,15 @@ impl Scoreboard {
     }
 }
 
+/// What a caller's operations may bring: no memory instruction writes EXEC.
+fn caller_writes() -> RegSet {
+    RegSet::VECTOR.or(&RegSet::SCALAR).without(&RegSet::of(RegRange { first: Reg::EXEC, len: 2 }))
+}
+
 /// The registers that an operation holds.
 fn registers(code: &Code, operation: &Operation) -> RegSet {
     match (operation.site, operation.holds) {
-        (CALLER, Holds::Writes) => RegSet::VECTOR.or(&RegSet::SCALAR),
+        (CALLER, Holds::Writes) => caller_writes(),
         (CALLER, Holds::Reads) => RegSet::VECTOR,
         (site, Holds::Writes) => code.effects(site).brought(),
         (site, Holds::Reads) => code.effects(site).held,

@@ -4,7 +4,7 @@
 //! The features of LLVM's processors, by behaviour: `HasOffset3fBug`, `HasInstFwdPrefetchBug`, `HasFlatSegmentOffsetBug`,
 //! `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
 
-use crate::finding::EventRule;
+use crate::finding::{EventRule, Level};
 use crate::hazards::{Processors, RDNA1, REPLAYING};
 use isa::table::Family;
 use isa::{MachInst, Operand, Target, op};
@@ -24,7 +24,12 @@ const fn row(
     source: &'static str,
     is: fn(&MachInst) -> bool,
 ) -> Row {
-    Row { rule: EventRule { id, name, mend, source }, processors: RDNA1, replay: false, is }
+    Row {
+        rule: EventRule { id, name, mend, source, level: Level::Certain },
+        processors: RDNA1,
+        replay: false,
+        is,
+    }
 }
 
 static ROWS: [Row; 5] = [

@@ -136,7 +136,7 @@ impl Solver<'_> {
             let next: SmallVec<[Site; 2]> = self.program.successors(site).collect();
             let returns = is_return(&self.program.insts[site as usize].inst);
             if returns && next.is_empty() && self.functions[site as usize] {
-                state.at_return(site, sink);
+                state.at_return(code, site, sink);
             }
             match next[..] {
                 [next] if !self.program.is_leader(next) && !self.heads.contains_key(&next) => site = next,

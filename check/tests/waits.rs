@@ -29,7 +29,7 @@ fn loads_in_order() {
 fn a_full_counter() {
     let loads: String = (0..20).map(|n| format!("buffer_load_dword v{n}, off, s[0:3], 0\n")).collect();
     check("gfx803", &format!("{loads}s_waitcnt vmcnt(14)\nv_mov_b32 v40, v0"), &[]);
-    check("gfx803", &format!("{loads}s_waitcnt vmcnt(15)\nv_mov_b32 v40, v0"), &["read-in-flight 0 21"]);
+    check("gfx803", &format!("{loads}s_waitcnt vmcnt(15)\nv_mov_b32 v40, v0"), &["counter-at-limit 0 21"]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn overwriting_what_is_on_its_way() {
 fn flat_needs_both_counters() {
     let text = |wait| format!("flat_load_dword v1, v[2:3]\ns_waitcnt {wait}\nv_mov_b32 v5, v1");
     check("gfx906", &text("vmcnt(0) lgkmcnt(0)"), &[]);
-    check("gfx906", &text("vmcnt(0)"), &["read-in-flight 0 2"]);
+    check("gfx906", &text("vmcnt(0)"), &["flat-partial-wait 0 2"]);
     check("gfx906", &text("lgkmcnt(0)"), &["read-in-flight 0 2"]);
     // GFX10 keeps flat in order.
     let two = |wait| {

@@ -59,6 +59,7 @@ pub struct Device {
     observed: (Profile, String),
     log: Option<Log>,
     names: Arc<Names>,
+    level: check::Level,
 }
 
 impl Default for Device {
@@ -86,7 +87,13 @@ impl Device {
             observed: Default::default(),
             log: None,
             names: Arc::default(),
+            level: check::Level::Certain,
         }
+    }
+
+    /// How sure strict mode has to be of what it finds about registers: by default certain.
+    pub fn set_level(&mut self, level: check::Level) {
+        self.level = level;
     }
 
     /// How dispatches are run from now on; fast unless something else is said.
@@ -265,6 +272,7 @@ impl Device {
         let mut launch = prepared.launch(&self.memory, self.threads > 1 && has_atomic64(code));
         launch.observer = Observer::new(&dispatch.observe, target, code);
         launch.names = Arc::clone(&self.names);
+        launch.level = self.level;
         launch.strict = launch.shadow(mode);
         let limit = dispatch.limits.instructions;
         let (result, mut reports) = match mode {
@@ -377,6 +385,7 @@ impl<'a> Prepared<'a> {
             observer: None,
             lines: &self.module.lines,
             names: Arc::default(),
+            level: check::Level::Certain,
         }
     }
 }

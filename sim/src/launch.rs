@@ -118,6 +118,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) lines: &'a Lines,
     /// What allocations are called.
     pub(crate) names: Arc<Names>,
+    /// How sure findings of strict mode about registers have to be.
+    pub(crate) level: check::Level,
 }
 
 /// Checks what can be checked before anything runs.
@@ -212,6 +214,7 @@ impl Launch<'_> {
             waves_per_group: items.div_ceil(self.target.wave_size),
             split_group: self.kernel.descriptor.wgp_mode(),
             keep_going,
+            level: self.level,
         };
         Some(strict::Shared::new(self.memory, self.code, Arc::clone(&self.names), &shape))
     }

@@ -94,4 +94,4 @@ pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
 pub use observe::{Executed, Observe, Profile, Traffic};
 pub use pack::Arg;
 pub use stats::RunStats;
-pub use strict::{FaultClass, Mode, Report};
+pub use strict::{FaultClass, Mode, Report, Rule, rules};

@@ -1,13 +1,14 @@
 //! `kernc check FILE`: missing waits and hazards in the code of a code object, found without running it.
 
 use super::inspect::{parse, processor};
-use super::{Failure, read};
+use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
+use super::{Failure, complain, read};
 use check::object::{self, Located, Options, Place, Report};
-use check::{EventRule, Problem, clauses, hazards, rdna, single};
+use check::{Level, Problem};
 use clap::Args;
 use codeobj::disasm::SourcePlace;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct CheckArgs {
@@ -22,11 +23,16 @@ pub struct CheckArgs {
     /// On GFX7 and GFX8: flat accesses may go to LDS, not to memory alone.
     #[arg(long)]
     flat_lds: bool,
-    /// Print JSON.
-    #[arg(long, conflicts_with = "sarif")]
+    #[command(flatten)]
+    rules: RulesArgs,
+    /// How findings are printed; sarif is SARIF 2.1.0.
+    #[arg(long, value_name = "human|json|sarif", default_value = "human", value_parser = ["human", "json", "sarif"])]
+    format: String,
+    /// The same as `--format json`.
+    #[arg(long, conflicts_with_all = ["sarif", "format"])]
     json: bool,
-    /// Print SARIF 2.1.0.
-    #[arg(long)]
+    /// The same as `--format sarif`.
+    #[arg(long, conflicts_with = "format")]
     sarif: bool,
 }
 
@@ -41,22 +47,60 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         flat_lds: args.flat_lds,
     };
     let name = args.file.display().to_string();
-    let report = object::check(&parsed, &options).map_err(|refusal| match refusal {
+    let policy = args.rules.policy()?;
+    let mut report = object::check(&parsed, &options).map_err(|refusal| match refusal {
         object::Refusal::NoSuchKernel(_) => Failure::Usage(format!("{name}: {refusal}")),
         object::Refusal::UnknownProcessor(_) => Failure::File(format!("{name}: {refusal}; try `--mcpu`")),
     })?;
+    if report.instructions == 0 {
+        return Err(Failure::File(format!("{name}: there is no code in it that could be checked")));
+    }
+    judge(&mut report, &policy, &args.file);
+    complain(&policy.unused(&args.file));
     let pretty = |tree: &Value| {
         serde_json::to_string_pretty(tree)
             .map(|text| text + "\n")
             .map_err(|error| Failure::Internal(format!("error: {error}\n")))
     };
-    let text = match (args.json, args.sarif) {
-        (true, _) => pretty(&tree(&report, &name))?,
-        (_, true) => pretty(&sarif(&report, &name))?,
+    let format = if args.json {
+        "json"
+    } else if args.sarif {
+        "sarif"
+    } else {
+        &args.format
+    };
+    let text = match format {
+        "json" => pretty(&tree(&report, &name))?,
+        "sarif" => pretty(&sarif(&report, &name))?,
         _ => check::report::human(&report, &name, std::io::stdout().is_terminal()),
     };
     super::write("-".as_ref(), text.as_bytes())?;
-    if report.findings.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+    let unreadable = report.notes.iter().any(|note| level_of(note.unknown.rule()) == Level::Certain);
+    if report.findings.is_empty() && !unreadable { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Leaves in the report what counts.
+fn judge(report: &mut Report, policy: &Policy, file: &Path) {
+    let hidden = &mut report.hidden;
+    report.findings.retain(|located| {
+        let rule = located.finding.id();
+        let verdict = policy.judge(rule, &spot(&located.second, file));
+        if verdict == Verdict::Hidden {
+            match hidden.iter_mut().find(|(name, _)| *name == rule) {
+                Some((_, count)) => *count += 1,
+                None => hidden.push((rule, 1)),
+            }
+        }
+        verdict == Verdict::Counts
+    });
+    let is_told =
+        |note: &object::Note| policy.judge(note.unknown.rule(), &spot(&note.place, file)) != Verdict::Allowed;
+    report.notes.retain(is_told);
+}
+
+fn spot<'a>(place: &'a Place, object: &'a Path) -> Spot<'a> {
+    let symbol = place.symbol.as_ref().map(|(name, offset)| (name.as_str(), *offset));
+    Spot { object, symbol, source: place.source.as_ref() }
 }
 
 fn place(place: &Place) -> Value {
@@ -88,6 +132,7 @@ fn tree(report: &Report, file: &str) -> Value {
         };
         json!({
             "rule": finding.id(),
+            "level": finding.level().name(),
             "message": finding.to_string(),
             "registers": finding.registers.map(check::finding::registers),
             "counter": finding.counter().map(check::Counter::name),
@@ -99,40 +144,36 @@ fn tree(report: &Report, file: &str) -> Value {
             "second": place(&located.second),
         })
     };
-    let note = |note: &object::Note| json!({ "message": note.unknown.text(), "place": place(&note.place) });
+    let note = |note: &object::Note| json!({ "rule": note.unknown.rule(), "message": note.unknown.text(), "place": place(&note.place) });
+    let hidden = report.hidden.iter();
+    let hidden: Vec<Value> = hidden.map(|(rule, count)| json!({ "rule": rule, "count": count })).collect();
     json!({
         "file": file,
         "processor": report.target.name,
         "entries": report.roots,
         "instructions": report.instructions,
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
+        "hidden": hidden,
         "notes": report.notes.iter().map(note).collect::<Vec<_>>(),
     })
 }
 
-/// Rule of what is not checked.
-const NOT_CHECKED: &str = "not-checked";
+/// How SARIF calls it.
+fn severity(level: Level) -> &'static str {
+    match level {
+        Level::Certain => "error",
+        Level::Manual => "warning",
+        Level::Advice => "note",
+    }
+}
 
 fn sarif(report: &Report, file: &str) -> Value {
-    let mut rules = vec![
-        rule("read-in-flight", "a register is read before it has arrived", "wait counters"),
-        rule("write-in-flight", "a register is written while a load to it is under way", "wait counters"),
-        rule("overwrite-unread", "a register is overwritten before it has been read", "expcnt"),
-        rule("return-in-flight", "a function returns while a load is under way", "calling convention"),
-        rule(NOT_CHECKED, "a path is not checked", "what its instructions do not say"),
-    ];
-    let mut seen = std::collections::BTreeSet::new();
-    let rows = hazards::RULES.iter().filter(|row| row.processors.contains(report.target));
-    rules.extend(rows.filter(|row| seen.insert(row.id)).map(|row| rule(row.id, row.name, row.source)));
-    let event = |row: &&EventRule| rule(row.id, row.name, row.source);
-    rules.extend(rdna::EVENT_RULES.iter().map(event));
-    rules.extend(single::rules(report.target).map(|row| event(&row)));
-    rules.push(event(&&clauses::BROKEN_CLAUSE));
+    let rules: Vec<Value> = check::rules::all().map(|row| rule(&row)).collect();
     let mut results: Vec<Value> = report.findings.iter().map(|located| result(located, file)).collect();
     results.extend(report.notes.iter().map(|note| {
         json!({
-            "ruleId": NOT_CHECKED,
-            "level": "note",
+            "ruleId": note.unknown.rule(),
+            "level": severity(level_of(note.unknown.rule())),
             "message": { "text": note.unknown.text() },
             "locations": [location(&note.place, file)],
         })
@@ -152,11 +193,12 @@ fn sarif(report: &Report, file: &str) -> Value {
     })
 }
 
-fn rule(id: &str, name: &str, source: &str) -> Value {
+fn rule(rule: &check::rules::Rule) -> Value {
     json!({
-        "id": id,
-        "shortDescription": { "text": name },
-        "help": { "text": format!("source: {source}") },
+        "id": rule.id,
+        "shortDescription": { "text": rule.name },
+        "defaultConfiguration": { "level": severity(rule.level) },
+        "help": { "text": check::rules::page(rule.id) },
     })
 }
 
@@ -165,7 +207,7 @@ fn result(located: &Located, file: &str) -> Value {
     let related: Vec<Value> = located.first.iter().map(|first| location(first, file)).collect();
     json!({
         "ruleId": finding.id(),
-        "level": "error",
+        "level": severity(finding.level()),
         "message": { "text": format!("{finding}; mended by {}", finding.mend()) },
         "locations": [location(&located.second, file)],
         "relatedLocations": related,

@@ -21,6 +21,7 @@ mod litmus;
 mod modes;
 mod observe;
 mod report;
+mod rules;
 mod run;
 mod schedules;
 mod state;
@@ -63,9 +64,9 @@ enum Command {
     Test(test::TestArgs),
     /// List the processors, and what kernc does for each.
     Targets,
-    /// Explain a diagnostic code, like `kernc explain E0012`.
+    /// Explain a diagnostic code or a rule, like `kernc explain E0012` or `kernc explain read-in-flight`.
     Explain {
-        /// The code.
+        /// The code, or the name of the rule.
         code: String,
     },
 }
@@ -243,9 +244,9 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
 }
 
 fn explain(code: &str) -> Result<(), Failure> {
-    let text =
-        kernc::explain(code).ok_or_else(|| Failure::Usage(format!("there is no diagnostic `{code}`")))?;
-    outln!("{text}");
+    let text = kernc::explain(code).map(str::to_owned).or_else(|| rules::page(code));
+    let text = text.ok_or_else(|| Failure::Usage(format!("there is no diagnostic and no rule `{code}`")))?;
+    outln!("{}", text.trim_end());
     Ok(())
 }
 

@@ -84,6 +84,7 @@ impl Watcher<'_> {
     /// Keeps a finding, unless the code was reported for the same before.
     #[cold]
     pub(super) fn report(&mut self, finding: Finding) {
+        debug_assert!(super::rules::is_known(&finding.rule), "{} is no rule", finding.rule);
         if self.group.now.reported {
             return;
         }

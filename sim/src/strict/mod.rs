@@ -26,10 +26,12 @@ mod order;
 mod polls;
 mod races;
 mod report;
+mod rules;
 mod start;
 mod touch;
 
 pub use report::{FaultClass, Report};
+pub use rules::{Rule, rules};
 
 pub(crate) use start::{Shape, Shared};
 

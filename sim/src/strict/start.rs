@@ -29,6 +29,8 @@ type Seen = HashSet<(String, u32, Option<u32>)>;
 /// Shared by all groups of a dispatch.
 pub(crate) struct Shared {
     pub(crate) keep_going: bool,
+    /// How sure findings about registers have to be.
+    pub(super) level: check::Level,
     pub(super) target: &'static Target,
     pub(super) caches: Caches,
     pub(super) cells: Cells,
@@ -79,6 +81,7 @@ pub(crate) struct Shape {
     /// `WGP_MODE` of the descriptor.
     pub(crate) split_group: bool,
     pub(crate) keep_going: bool,
+    pub(crate) level: check::Level,
 }
 
 impl Shared {
@@ -88,6 +91,7 @@ impl Shared {
         let gfx10 = shape.target.generation == Generation::Gfx10;
         Shared {
             keep_going: shape.keep_going,
+            level: shape.level,
             target: shape.target,
             caches: Caches { split_group: gfx10 && shape.split_group, middle: gfx10 },
             cells: Cells::new(memory),

@@ -6,9 +6,10 @@ mod load;
 mod shown;
 
 use super::observe::ObserveArgs;
+use super::rules::{Policy, RulesArgs, Spot, Verdict};
 use super::schedules::WeakArgs;
 use super::told::Teller;
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, complain};
 use arguments::Texts;
 use clap::Args;
 use kernc::sim::{self, Device, Placed};
@@ -89,6 +90,8 @@ pub struct RunArgs {
     #[arg(long)]
     stats: bool,
     #[command(flatten)]
+    rules: RulesArgs,
+    #[command(flatten)]
     observe: ObserveArgs,
     #[command(flatten)]
     common: CommonArgs,
@@ -102,7 +105,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let launch = Launch::new(args, &loaded)?;
-    let mode = mode(args)?;
+    let policy = args.rules.policy()?;
+    let mode = mode(args, &policy)?;
     let shown = Shown::new(args, launch.kernel, &launch.values)?;
     args.observe.check()?;
     let teller = &loaded.teller;
@@ -117,7 +121,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.stats || args.observe.profile() {
         print_stats(&stats);
     }
-    found(device.reports(), teller)
+    found(args, launch.kernel.entry, device.reports(), &policy, teller)
 }
 
 /// A dispatch that has ended, well or not, on a device of its own.
@@ -154,6 +158,7 @@ impl<'a> Launch<'a> {
     fn run(&self, args: &RunArgs, mode: sim::Mode) -> Result<Run, Failure> {
         let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
         device.set_mode(mode);
+        device.set_level(args.rules.lowest());
         let module = device.load(self.object).map_err(failure)?;
         let placed = Placed::new(&mut device, self.kernel, &self.values).map_err(failure)?;
         let mut limits = sim::Limits::default();
@@ -199,8 +204,9 @@ fn stopped(fault: &sim::Fault, teller: &Teller) -> Failure {
 }
 
 /// The mode that was asked for, or the one that fits what else was.
-fn mode(args: &RunArgs) -> Result<sim::Mode, Failure> {
-    let strict = sim::Mode::Strict { keep_going: args.keep_going };
+fn mode(args: &RunArgs, policy: &Policy) -> Result<sim::Mode, Failure> {
+    // What does not count must not end the run.
+    let strict = sim::Mode::Strict { keep_going: args.keep_going || policy.has_exceptions() };
     match (args.mode.as_deref(), args.observe.is_active()) {
         (Some("fast"), _) => Ok(sim::Mode::Fast),
         (Some("weak"), false) => Ok(sim::Mode::Weak { seed: args.weak.seed() }),
@@ -214,9 +220,24 @@ fn mode(args: &RunArgs) -> Result<sim::Mode, Failure> {
 }
 
 /// What strict mode has listed.
-fn found(reports: &[sim::Report], teller: &Teller) -> Result<(), Failure> {
-    if reports.is_empty() {
-        return Ok(());
+fn found(
+    args: &RunArgs,
+    entry: u64,
+    reports: &[sim::Report],
+    policy: &Policy,
+    teller: &Teller,
+) -> Result<(), Failure> {
+    let counts = |report: &&sim::Report| {
+        let at = &report.at;
+        let symbol = Some((at.kernel.as_str(), at.offset.saturating_sub(entry)));
+        let spot = Spot { object: &args.file, symbol, source: at.source.as_ref() };
+        policy.judge(&report.rule, &spot) == Verdict::Counts
+    };
+    let reports: Vec<&sim::Report> = reports.iter().filter(counts).collect();
+    complain(&policy.unused(&args.file));
+    let Some(first) = reports.first() else { return Ok(()) };
+    if !args.keep_going {
+        return Err(Failure::Found(teller.report(first)));
     }
     let mut text: String = reports.iter().map(|report| teller.report(report) + "\n").collect();
     let plural = if reports.len() == 1 { "" } else { "s" };

@@ -1,0 +1,209 @@
+//! All that may be found, by name: for `explain`, for lists of rules, and to say which ones count.
+
+use crate::finding::{EventRule, Level};
+use crate::{clauses, hazards, rdna, single};
+use isa::PROCESSORS;
+use std::fmt::Write;
+
+/// A rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Short name, for machines.
+    pub id: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+    /// How sure it is.
+    pub level: Level,
+    /// What mends it.
+    pub mend: &'static str,
+    /// More than the name says.
+    pub text: &'static str,
+}
+
+const fn rule(
+    id: &'static str,
+    name: &'static str,
+    mend: &'static str,
+    source: &'static str,
+    text: &'static str,
+) -> Rule {
+    Rule { id, name, source, level: Level::Certain, mend, text }
+}
+
+/// Code that cannot be read.
+pub const UNREADABLE: &str = "unreadable-code";
+/// Control that leaves the section.
+pub const LEAVES: &str = "leaves-code";
+/// What was not followed.
+pub const NOT_CHECKED: &str = "not-checked";
+
+const WAIT: &str = "an s_waitcnt between the two";
+const COUNTERS: &str =
+    "wait counters: Southern Islands, Sea Islands, GCN3, Vega, RDNA ISA 4.4; seed 000, lines 3090-3135";
+
+/// Those that are no rows of other tables.
+static OWN: [Rule; 9] = [
+    rule(
+        "read-in-flight",
+        "a register is read before it has arrived",
+        WAIT,
+        COUNTERS,
+        "A load or an atomic writes its registers when memory answers, not when it is issued. Until a wait for its counter has \
+         seen it complete, the register holds what was there before.",
+    ),
+    rule(
+        "write-in-flight",
+        "a register is written while a load to it is under way",
+        WAIT,
+        COUNTERS,
+        "The load's value comes later and overwrites what was written.",
+    ),
+    rule(
+        "overwrite-unread",
+        "a register is overwritten before it has been read",
+        "s_waitcnt expcnt(n) between the two",
+        COUNTERS,
+        "Exports, GDS operations and, on GFX6, stores read their data some time after they are issued; expcnt counts those \
+         that have not.",
+    ),
+    rule(
+        "return-in-flight",
+        "a function returns while a load is under way",
+        "s_waitcnt before the return",
+        "clang's calling convention",
+        "A caller takes registers for complete when the function has returned.",
+    ),
+    Rule {
+        level: Level::Manual,
+        ..rule(
+            "counter-at-limit",
+            "a register is touched while more operations follow than the counter counts",
+            WAIT,
+            "wait counters; the manuals do not say what happens at the largest count",
+            "The largest count in a wait waits for nothing. If hardware holds back what it could not count, an operation with as \
+             many younger ones is complete; shipped code relies on it.",
+        )
+    },
+    Rule {
+        level: Level::Manual,
+        ..rule(
+            "flat-partial-wait",
+            "a flat access was waited for by one of its two counters",
+            "s_waitcnt vmcnt(0) lgkmcnt(0)",
+            COUNTERS,
+            "A flat access may go to memory or to LDS and counts for both; hand-written code often knows where it goes.",
+        )
+    },
+    rule(
+        UNREADABLE,
+        "what is there is no instruction of the processor",
+        "the right processor: `--mcpu`",
+        "the processor's instruction formats",
+        "Control reaches words that do not decode. Nothing behind them is checked.",
+    ),
+    Rule {
+        level: Level::Manual,
+        ..rule(
+            LEAVES,
+            "control leaves the code",
+            "an s_endpgm, if control can get there",
+            "the section's size",
+            "Behind a trap or a call that does not return compilers write nothing: then it is none.",
+        )
+    },
+    Rule {
+        level: Level::Advice,
+        ..rule(
+            NOT_CHECKED,
+            "a path is not checked",
+            "",
+            "what its instructions do not say",
+            "An indirect branch, a fork or a return from an exception: where it leads is not known. Calls are taken to wait for \
+             everything first and before they return.",
+        )
+    },
+];
+
+/// Every rule, each once.
+pub fn all() -> impl Iterator<Item = Rule> {
+    let pairs = hazards::RULES.iter().enumerate();
+    let pairs = pairs.filter(|(n, row)| !hazards::RULES[..*n].iter().any(|other| other.id == row.id));
+    let pairs = pairs.map(|(_, row)| {
+        let (id, name, source, level) = (row.id, row.name, row.source, row.level);
+        Rule { id, name, source, level, mend: "s_nop, or other instructions between the two", text: "" }
+    });
+    let mut singles: Vec<&'static EventRule> = Vec::new();
+    for rule in PROCESSORS.iter().flat_map(single::rules) {
+        if !singles.iter().any(|other| other.id == rule.id) {
+            singles.push(rule);
+        }
+    }
+    let events = rdna::EVENT_RULES.iter().copied().chain(singles).chain([&clauses::BROKEN_CLAUSE]);
+    let events = events.map(|&EventRule { id, name, mend, source, level }| Rule {
+        id,
+        name,
+        source,
+        level,
+        mend,
+        text: "",
+    });
+    OWN.into_iter().chain(pairs).chain(events)
+}
+
+/// The rule of that name.
+pub fn find(id: &str) -> Option<Rule> {
+    OWN.iter().copied().find(|rule| rule.id == id).or_else(|| all().find(|rule| rule.id == id))
+}
+
+/// What there is to say of a rule: a page of plain text.
+pub fn page(id: &str) -> Option<String> {
+    let Rule { id, name, source, level, mend, text } = find(id)?;
+    let mut out = format!("{id}: {name}\n\n");
+    if !text.is_empty() {
+        out.push_str(text);
+        out.push_str("\n\n");
+    }
+    let rows: Vec<&hazards::Rule> = hazards::RULES.iter().filter(|row| row.id == id).collect();
+    if !rows.is_empty() {
+        out.push_str("Hardware does not keep the two apart. Wait states needed between them:\n");
+        for row in &rows {
+            let names = PROCESSORS.iter().filter(|target| row.processors.contains(target));
+            let names: Vec<&str> = names.map(|target| target.name).collect();
+            let _ = writeln!(
+                out,
+                "  {} ({:?}, then {:?}): {}",
+                row.states,
+                row.first,
+                row.second,
+                names.join(" ")
+            );
+        }
+        out.push('\n');
+    }
+    let _ = writeln!(out, "level: {}", level.name());
+    if !mend.is_empty() {
+        let _ = writeln!(out, "mended by: {mend}");
+    }
+    let _ = writeln!(out, "source: {source}");
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_every_rule_has_a_page() {
+        let mut seen = HashSet::new();
+        for rule in all() {
+            assert!(seen.insert(rule.id), "{} twice", rule.id);
+            let page = page(rule.id).expect("a page");
+            assert!(page.contains(rule.name) && page.contains(rule.source), "{page}");
+        }
+        assert!(seen.len() > 50, "{}", seen.len());
+        assert!(page("no-such-rule").is_none());
+    }
+}

@@ -1,0 +1,101 @@
+//! What strict mode finds, by name. The rules about registers and instructions are the checker's.
+
+/// A rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Short name, for machines.
+    pub id: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// What it means, and what is usually done about it.
+    pub text: &'static str,
+}
+
+const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule {
+    Rule { id, name, text }
+}
+
+static RULES: [Rule; 16] = [
+    rule(
+        "race-read-after-write",
+        "a wave reads what another has written, without order",
+        "Between the two there is no barrier, and no release that the reader has acquired: it may find the older value. Within \
+         a group a barrier orders them; between groups an atomic that releases and one that acquires.",
+    ),
+    rule(
+        "race-write-after-write",
+        "two waves write different values to a place, without order",
+        "Which value stays is chance. Places that are looked at with loads that act at L2 count as places of atomics, and are \
+         not reported.",
+    ),
+    rule(
+        "race-write-after-read",
+        "a wave writes what another has read, without order",
+        "The reader might as well have found the new value: often a barrier is missing at the end of a loop, before shared \
+         memory is filled again, or between filling and reading it.",
+    ),
+    rule(
+        "divergent-barrier",
+        "a barrier is reached by some work-items of a wave and not by others",
+        "Hardware counts waves, not work-items: the barrier passes, and orders nothing for those who are missing.",
+    ),
+    rule(
+        "stale-vector-cache",
+        "a load may find a stale copy in the vector cache",
+        "The order is there, but the reader's L0 or L1 may hold the line as it was: an acquire at agent scope invalidates it.",
+    ),
+    rule(
+        "stale-scalar-cache",
+        "a scalar load of what a vector store has written",
+        "The scalar cache does not see vector stores; only `s_dcache_inv` makes it forget.",
+    ),
+    rule(
+        "uninitialised-store",
+        "something undefined is stored to global memory",
+        "Nothing has written the register, or the shared or private memory that it was loaded from. Moving undefined bits about \
+         is no finding; letting others see them is.",
+    ),
+    rule("uninitialised-address", "an address depends on something undefined", "See uninitialised-store."),
+    rule("uninitialised-m0", "an access depends on M0, which nothing has set", "See uninitialised-store."),
+    rule(
+        "uninitialised-branch",
+        "the program's way depends on something undefined",
+        "See uninitialised-store.",
+    ),
+    rule("uninitialised-exec", "EXEC is set from something undefined", "See uninitialised-store."),
+    rule(
+        "missing-flat-scratch",
+        "scratch is accessed through FLAT_SCRATCH, which nothing has set up",
+        "The kernel's prologue has to compute it from the initial registers.",
+    ),
+    rule(
+        "lds-without-m0",
+        "LDS is accessed and M0 is not set",
+        "Up to GFX8, M0 holds the limit of LDS addresses.",
+    ),
+    rule(
+        "lds-beyond-m0",
+        "an LDS address is not below the limit in M0",
+        "Loads give zero there, and stores are dropped.",
+    ),
+    rule(
+        "misaligned",
+        "an address is not aligned as the processor asks",
+        "LDS accesses and atomics need it.",
+    ),
+    rule(
+        "xnack-own-address",
+        "a load that may be replayed overwrites its own address",
+        "A part of a scalar load may be there, and its address gone, when the rest finds no page.",
+    ),
+];
+
+/// Every rule of strict mode's own.
+pub fn rules() -> &'static [Rule] {
+    &RULES
+}
+
+/// Whether there is a rule of that name, here or among the checker's.
+pub(super) fn is_known(id: &str) -> bool {
+    RULES.iter().any(|rule| rule.id == id) || check::rules::find(id).is_some()
+}

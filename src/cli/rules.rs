@@ -1,0 +1,206 @@
+//! Which findings count: by how sure they are, by their rules, and but for those that someone has looked at and
+//! acknowledged. `kernc check` and strict mode of `kernc run` share it.
+
+use super::{Failure, read};
+use check::Level;
+use clap::Args;
+use kernc::sim;
+use serde::Deserialize;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+/// The file of acknowledged findings that is taken if it is there.
+const USUAL: &str = "kernc-check.toml";
+
+#[derive(Args)]
+pub struct RulesArgs {
+    /// Which findings count: those where manuals and practice agree, also those by the manual alone, or all.
+    #[arg(long, value_name = "certain|manual|all", default_value = "certain", value_parser = ["certain", "manual", "all"])]
+    rules: String,
+    /// Findings of this rule do not count.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<String>,
+    /// Findings of this rule count, however sure they are.
+    #[arg(long, value_name = "RULE")]
+    deny: Vec<String>,
+    /// A file of findings that have been looked at and do not count (default: `kernc-check.toml`, if it is there).
+    #[arg(long, value_name = "FILE")]
+    acknowledged: Option<PathBuf>,
+}
+
+/// Says which findings count.
+pub struct Policy {
+    level: Level,
+    allow: Vec<String>,
+    deny: Vec<String>,
+    file: PathBuf,
+    acknowledged: Vec<Entry>,
+}
+
+/// The file: `[[acknowledged]]` tables.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acknowledged {
+    #[serde(default)]
+    acknowledged: Vec<Entry>,
+}
+
+/// A finding that someone has looked at.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    rule: String,
+    /// Name of the object's file, without folders.
+    object: Option<String>,
+    /// `kernel`, `kernel+0x14` or `file.k:7`.
+    at: Option<String>,
+    /// For those who read the file.
+    why: String,
+    #[serde(skip)]
+    used: Cell<bool>,
+}
+
+/// Where a finding is: in which object's file, which kernel and how far in it, and where in the source.
+pub struct Spot<'a> {
+    pub object: &'a Path,
+    pub symbol: Option<(&'a str, u64)>,
+    pub source: Option<&'a sim::SourcePlace>,
+}
+
+/// What is done with a finding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Counts,
+    /// It is not sure enough.
+    Hidden,
+    /// Its rule is allowed, or it has been acknowledged.
+    Allowed,
+}
+
+impl RulesArgs {
+    pub fn policy(&self) -> Result<Policy, Failure> {
+        for rule in self.allow.iter().chain(&self.deny) {
+            known(rule).map_err(Failure::Usage)?;
+        }
+        let file = self.acknowledged.clone().unwrap_or_else(|| USUAL.into());
+        let acknowledged = match self.acknowledged.is_some() || file.is_file() {
+            true => entries(&file)?,
+            false => Vec::new(),
+        };
+        Ok(Policy {
+            level: self.level(),
+            allow: self.allow.clone(),
+            deny: self.deny.clone(),
+            file,
+            acknowledged,
+        })
+    }
+}
+
+impl RulesArgs {
+    /// How sure a finding has to be that no rule is denied or allowed for.
+    fn level(&self) -> Level {
+        match self.rules.as_str() {
+            "all" => Level::Advice,
+            "manual" => Level::Manual,
+            _ => Level::Certain,
+        }
+    }
+
+    /// How sure a finding has to be to be looked at.
+    pub fn lowest(&self) -> Level {
+        if self.deny.is_empty() { self.level() } else { Level::Advice }
+    }
+}
+
+fn entries(file: &Path) -> Result<Vec<Entry>, Failure> {
+    let wrong = |why: String| Failure::File(format!("{}: {why}", file.display()));
+    let text = String::from_utf8(read(file)?).map_err(|_| wrong("it is not UTF-8 text".into()))?;
+    let read: Acknowledged =
+        toml::from_str(&text).map_err(|error| wrong(error.to_string().trim_end().into()))?;
+    for entry in &read.acknowledged {
+        known(&entry.rule).map_err(wrong)?;
+        if entry.why.trim().is_empty() {
+            return Err(wrong(format!("an entry for {} does not say why", entry.rule)));
+        }
+    }
+    Ok(read.acknowledged)
+}
+
+/// Refuses names of rules that there are not.
+fn known(rule: &str) -> Result<(), String> {
+    if check::rules::find(rule).is_some() || sim::rules().iter().any(|known| known.id == rule) {
+        return Ok(());
+    }
+    let names = check::rules::all().map(|rule| rule.id).chain(sim::rules().iter().map(|rule| rule.id));
+    let word =
+        |name: &str| rule.split('-').filter(|part| name.split('-').any(|other| other == *part)).count();
+    let distance = |name: &&str| (std::cmp::Reverse(word(name)), name.len().abs_diff(rule.len()));
+    let near = names.min_by_key(distance).filter(|name| word(name) > 0);
+    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    Err(format!("there is no rule `{rule}`{near}"))
+}
+
+/// What there is to say of a rule.
+pub fn page(rule: &str) -> Option<String> {
+    let strict = sim::rules().iter().find(|known| known.id == rule);
+    let strict = strict.map(|rule| {
+        format!("{}: {}\n\n{}\n\nfound by: kernc run (strict mode)\n", rule.id, rule.name, rule.text)
+    });
+    check::rules::page(rule).or(strict)
+}
+
+/// How sure a rule is.
+pub fn level_of(rule: &str) -> Level {
+    check::rules::find(rule).map_or(Level::Certain, |rule| rule.level)
+}
+
+impl Policy {
+    /// Whether something that is found may not count.
+    pub fn has_exceptions(&self) -> bool {
+        !(self.allow.is_empty() && self.deny.is_empty() && self.acknowledged.is_empty())
+    }
+
+    pub fn judge(&self, rule: &str, spot: &Spot) -> Verdict {
+        let is_acknowledged = |entry: &&Entry| entry.rule == rule && entry.is_at(spot);
+        if let Some(entry) = self.acknowledged.iter().find(is_acknowledged) {
+            entry.used.set(true);
+            return Verdict::Allowed;
+        }
+        if self.allow.iter().any(|allowed| allowed == rule) {
+            return Verdict::Allowed;
+        }
+        let counts = level_of(rule) >= self.level || self.deny.iter().any(|denied| denied == rule);
+        if counts { Verdict::Counts } else { Verdict::Hidden }
+    }
+
+    /// Acknowledgements for this object that nothing was found for, as notes.
+    pub fn unused(&self, object: &Path) -> String {
+        let unused = self.acknowledged.iter().filter(|entry| !entry.used.get() && entry.is_for(object));
+        let file = self.file.display();
+        unused
+            .map(|entry| {
+                let at = entry.at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
+                format!("note: {file}: nothing was found for the entry of {}{at}\n", entry.rule)
+            })
+            .collect()
+    }
+}
+
+impl Entry {
+    fn is_for(&self, object: &Path) -> bool {
+        let name = object.file_name().map(|name| name.to_string_lossy());
+        self.object.as_deref().is_none_or(|wanted| name.is_some_and(|name| name == wanted))
+    }
+
+    fn is_at(&self, spot: &Spot) -> bool {
+        let Some(at) = self.at.as_deref() else { return self.is_for(spot.object) };
+        let symbol =
+            spot.symbol.is_some_and(|(name, offset)| at == name || at == format!("{name}+{offset:#x}"));
+        let source = spot.source.is_some_and(|place| {
+            let name = place.file.rsplit('/').next().unwrap_or(&place.file);
+            at == place.to_string() || at == format!("{name}:{}", place.line)
+        });
+        self.is_for(spot.object) && (symbol || source)
+    }
+}
