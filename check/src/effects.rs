@@ -290,7 +290,7 @@ fn kinds(inst: &MachInst) -> Kinds {
     set(&mut kinds, Kinds::MESSAGE, matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT));
     set(&mut kinds, Kinds::VCCZ_BRANCH, matches!(inst.op, op::S_CBRANCH_VCCZ | op::S_CBRANCH_VCCNZ));
     set(&mut kinds, Kinds::CMPX, row.name.starts_with("v_cmpx"));
-    set(&mut kinds, Kinds::V_NOP, inst.op == op::V_NOP);
+    set(&mut kinds, Kinds::V_NOP, matches!(inst.op, op::V_NOP | op::V_NOP_E64));
     set(&mut kinds, Kinds::PERMLANE, row.name.starts_with("v_permlane"));
     let dpp = inst.form == Form::Dpp || matches!(inst.mods.lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
     set(&mut kinds, Kinds::DPP, dpp);

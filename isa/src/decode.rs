@@ -4,11 +4,13 @@
 //! may occupy; all others must be those of the opcode.
 
 use crate::encode::{
-    address_width, data_file, is_forbidden, is_inline, is_odd_gws, is_refused_sgpr, opcode_bits,
+    address_width, data_file, is_forbidden, is_index_mode, is_inline, is_odd_gws, is_refused_sgpr,
+    opcode_bits, takes_literals, takes_offset,
 };
 use crate::graphics;
 use crate::inst::{Form, Lane, MachInst, ModFlags};
 use crate::layout::*;
+use crate::legal::{constant_bus_ok, sum_overlaps};
 use crate::modifiers::{self, Sources};
 use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
@@ -218,6 +220,7 @@ impl Decoder {
             *operand = reader.operand(slot, spec)?;
         }
         inst.mods.offset = reader.offset;
+        inst.mods.flags = reader.flags;
         let known = reader.known | modifiers::read(target, &mut inst.mods, row, encoding, bits, sources)?;
         let fixed = opcode_bits(generation, row.family, encoding, code) | fixed_bits(target, row, encoding);
         let ignored = match rest {
@@ -227,8 +230,19 @@ impl Decoder {
         if (bits ^ fixed) & !(known | ignored) != 0 || !modifiers::flags_agree(row, flags) {
             return Err(DecodeError::Reserved);
         }
+        if rest == Meaningless::Refused && !is_sound(target, row, &inst) {
+            return Err(DecodeError::Reserved);
+        }
         Ok((inst, len + usize::from(reader.uses_literal)))
     }
+}
+
+/// Whether the operands may stand together, as an assembler asks.
+fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
+    if is_index_mode(inst.op) {
+        return matches!(inst.ops[1], Operand::Imm(0..16));
+    }
+    !row.is_valu() || constant_bus_ok(target, inst, None) && !sum_overlaps(row, inst)
 }
 
 /// The form that the first dword announces, and which of the two kinds of DPP it is.
@@ -288,17 +302,7 @@ impl Reader {
         let target = self.target;
         let width = spec.dwords(target);
         Ok(match slot {
-            Slot::Scalar(field) => match field.get(self.bits) as u16 {
-                // LLVM reads `s_cbranch_g_fork` with constants.
-                code if self.rest == Meaningless::Ignored
-                    && self.encoding == Encoding::Sop2
-                    && is_inline(target, code) =>
-                {
-                    self.known |= field.bits();
-                    Operand::Inline(code)
-                }
-                _ => self.scalar(field, width)?,
-            },
+            Slot::Scalar(field) => self.scalar(field, width)?,
             Slot::Vector(field) => self.vector(field, width)?,
             Slot::Source(field) => self.source(field, spec)?,
             Slot::Source8(field) => self.source(field, spec)?,
@@ -321,6 +325,7 @@ impl Reader {
             Slot::SdwaSource(field, is_scalar) => match self.get(is_scalar) {
                 0 => self.vector(field, width)?,
                 _ => match self.get(field) as u16 {
+                    _ if spec.kind == Kind::Vgpr => return Err(DecodeError::Reserved),
                     code if is_inline(target, code) => Operand::Inline(code),
                     code => self.group(Reg(code), width)?,
                 },
@@ -345,7 +350,14 @@ impl Reader {
                 self.known |= SIMM16.bits();
                 Operand::Imm(SIMM16.get_signed(self.bits))
             }
-            Slot::SmemOffset => self.smem_offset()?,
+            Slot::SmemOffset => {
+                let operand = self.smem_offset()?;
+                let offset = if let Operand::Imm(offset) = operand { offset } else { self.offset };
+                if self.rest == Meaningless::Refused && !takes_offset(target, self.row, offset) {
+                    return Err(DecodeError::Reserved);
+                }
+                operand
+            }
             Slot::Address(field) => {
                 let based =
                     self.row.ops.last().is_some_and(|spec| spec.kind == Kind::Saddr) && self.has_base();
@@ -374,7 +386,7 @@ impl Reader {
         let strict = self.rest == Meaningless::Refused;
         // Beyond EXEC come constants and status bits, which nothing can write; LLVM reads that.
         let constant = range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1;
-        is_forbidden(self.target, slot, spec, range)
+        is_forbidden(self.target, self.row, slot, spec, range)
             || is_odd_gws(self.target, self.row, range)
             || strict && is_refused_sgpr(self.target, self.row, range)
             || spec.role != Role::Use && constant && (strict || !is_status(range.first.0))
@@ -406,6 +418,11 @@ impl Reader {
         self.literal.ok_or(DecodeError::Truncated)
     }
 
+    fn takes_literals(&self) -> bool {
+        let any = self.rest == Meaningless::Ignored && self.encoding.has_literals(self.target.generation);
+        any || takes_literals(self.target, self.row, self.encoding)
+    }
+
     fn source(&mut self, field: Field, spec: &OpSpec) -> Result<Operand, DecodeError> {
         let code = self.get(field);
         let width = spec.dwords(self.target);
@@ -419,10 +436,10 @@ impl Reader {
                 Err(DecodeError::Reserved)
             }
             256.. => self.group(Reg(code as u16), width),
-            _ if spec.kind == Kind::Vgpr => Err(DecodeError::Reserved),
-            SRC_LITERAL if constant && self.encoding.has_literals(self.target.generation) => {
-                Ok(Operand::Literal(self.literal()?))
+            _ if spec.kind == Kind::Vgpr && code != u32::from(Reg::LDS_DIRECT.0) => {
+                Err(DecodeError::Reserved)
             }
+            SRC_LITERAL if constant && self.takes_literals() => Ok(Operand::Literal(self.literal()?)),
             _ if is_inline(self.target, code as u16) && constant => Ok(Operand::Inline(code as u16)),
             _ => self.group(Reg(code as u16), width),
         }
@@ -454,12 +471,13 @@ impl Reader {
                 }
                 (0, 0) => self.scalar(SMEM_OFFSET_REG, 1),
                 (0, _) if self.rest == Meaningless::Ignored => self.scalar(SMEM_SOFFSET, 1),
-                (1, _) if SMEM_OFFSET.get(self.bits) != 0 || self.rest == Meaningless::Ignored => {
+                (0, _) => Err(DecodeError::Reserved),
+                _ => {
                     self.known |= SMEM_OFFSET.bits();
                     self.offset = SMEM_OFFSET.get_signed(self.bits);
+                    self.flags.set(ModFlags::OFFEN, self.offset == 0);
                     self.scalar(SMEM_SOFFSET, 1)
                 }
-                _ => Err(DecodeError::Reserved),
             },
             Generation::Gfx10 => {
                 self.known |= SMEM_OFFSET.bits() | SMEM_SOFFSET.bits();

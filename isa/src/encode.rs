@@ -9,7 +9,7 @@ use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::slots::{Slot, Slots};
 use crate::special::is_status;
-use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row};
+use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Opcode, Role, Row, op};
 use crate::target::{Feature, Generation, Target};
 use std::fmt;
 
@@ -196,7 +196,7 @@ impl Writer<'_> {
         }
         match operand {
             Operand::Virt(_) | Operand::Block(_) => return Err(Problem::Unresolved(index)),
-            Operand::Reg(range) if is_forbidden(target, slot, spec, range) => {
+            Operand::Reg(range) if is_forbidden(target, self.inst.op.row(), slot, spec, range) => {
                 return Err(Problem::Register(index));
             }
             _ => {}
@@ -232,7 +232,9 @@ impl Writer<'_> {
                 Operand::Inline(code) if is_inline(target, code) => {
                     field.put(u32::from(code)) | is_scalar.put(1)
                 }
-                Operand::Reg(range) if !range.first.is_vgpr() => field.put(scalar(false)?) | is_scalar.put(1),
+                Operand::Reg(range) if !range.first.is_vgpr() && spec.kind == Kind::Vsrc => {
+                    field.put(scalar(false)?) | is_scalar.put(1)
+                }
                 _ => field.put(vector(target, operand, width, index)?),
             },
             Slot::SdwaMask if is_vcc() => 0,
@@ -240,7 +242,8 @@ impl Writer<'_> {
             Slot::Scaled(field, unit) => field.put(scalar(false)? / u32::from(unit)),
             Slot::Unsigned(field) => {
                 let value = immediate(operand, index)? as u32;
-                field.put(field.fits(value).then_some(value).ok_or(Problem::Range(index))?)
+                let fits = field.fits(value) && !(is_index_mode(self.inst.op) && value > 15);
+                field.put(fits.then_some(value).ok_or(Problem::Range(index))?)
             }
             Slot::Simm16 | Slot::Uimm16 => simm16(operand, index)?,
             Slot::Branch => {
@@ -315,11 +318,13 @@ impl Writer<'_> {
                 }
                 Ok(vector(self.target, operand, width, index)? + 256)
             }
-            Operand::Reg(_) if spec.kind == Kind::Vgpr => Err(Problem::Operand(index)),
+            Operand::Reg(range) if spec.kind == Kind::Vgpr && range.first != Reg::LDS_DIRECT => {
+                Err(Problem::Operand(index))
+            }
             Operand::Reg(_) => scalar(self.target, operand, width, false, index),
             Operand::Inline(code) if takes_constants && is_inline(self.target, code) => Ok(u32::from(code)),
             Operand::Literal(_) | Operand::Reloc(_) => {
-                let room = takes_constants && self.encoding.has_literals(self.target.generation);
+                let room = takes_constants && takes_literals(self.target, self.inst.op.row(), self.encoding);
                 let value = literal(operand).filter(|_| room).ok_or(Problem::Literal(index))?;
                 self.literal(value, index)?;
                 Ok(SRC_LITERAL)
@@ -340,6 +345,9 @@ impl Writer<'_> {
 
     fn smem_immediate(&mut self, value: i32) -> Option<u64> {
         let unsigned = value as u32;
+        if !takes_offset(self.target, self.inst.op.row(), value) {
+            return None;
+        }
         match self.target.generation {
             Generation::Gfx7 if is_long_smrd_offset(self.target, value) => {
                 self.words.literal = Some(unsigned);
@@ -362,16 +370,17 @@ impl Writer<'_> {
 
     /// With an SGPR, beside which GFX9 and GFX10 have room for an immediate.
     fn smem_register(&self, reg: u32, offset: i32) -> Option<u64> {
-        if !SMEM_OFFSET.fits_signed(offset) {
+        if !SMEM_OFFSET.fits_signed(offset) || !takes_offset(self.target, self.inst.op.row(), offset) {
             return None;
         }
+        let both = offset != 0 || self.inst.mods.flags.contains(ModFlags::OFFEN);
         let immediate = SMEM_OFFSET.put(offset as u32);
         match self.target.generation {
             Generation::Gfx10 => Some(SMEM_SOFFSET.put(reg) | immediate),
-            Generation::Gfx9 if offset != 0 => {
+            Generation::Gfx9 if both => {
                 Some(SMEM_IMM.put(1) | SMEM_SOE.put(1) | SMEM_SOFFSET.put(reg) | immediate)
             }
-            _ if offset != 0 => None,
+            _ if both => None,
             Generation::Gfx6 | Generation::Gfx7 => Some(SMRD_OFFSET.put(reg)),
             Generation::Gfx8 | Generation::Gfx9 => Some(SMEM_OFFSET_REG.put(reg)),
         }
@@ -413,6 +422,13 @@ impl Writer<'_> {
     }
 }
 
+/// Whether a scalar memory access takes the offset: below 0 only from an address, not from a buffer.
+#[inline]
+pub(crate) fn takes_offset(target: &Target, row: &Row, offset: i32) -> bool {
+    let from_buffer = || row.ops.iter().rev().nth(1).is_some_and(|base| base.width == 4);
+    offset >= 0 || target.generation < Generation::Gfx9 || !from_buffer()
+}
+
 /// gfx90a takes the operand of a global wave sync from a VGPR of even number only.
 #[inline]
 pub(crate) fn is_odd_gws(target: &Target, row: &Row, range: RegRange) -> bool {
@@ -427,11 +443,18 @@ pub(crate) fn is_refused_sgpr(target: &Target, row: &Row, range: RegRange) -> bo
 
 /// Registers that a slot has the bits for but that may not stand there.
 #[inline]
-pub(crate) fn is_forbidden(target: &Target, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
+pub(crate) fn is_forbidden(target: &Target, row: &Row, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
     let exec = range.first.0 & !1 == Reg::EXEC.0;
     match slot {
-        // What the LDS sends is for the vector ALU.
-        _ if range.first == Reg::LDS_DIRECT => spec.kind != Kind::Vsrc,
+        // What the LDS sends is for the first source of the vector ALU, and nothing selects a part of it.
+        Slot::Source(SRC0 | VOP3_SRC0) if range.first == Reg::LDS_DIRECT => {
+            let writes_lane = row.ops[0].kind == Kind::Vgpr && row.flags.contains(Flags::NO_EXEC);
+            let middle = matches!(target.generation, Generation::Gfx8 | Generation::Gfx9);
+            spec.kind != Kind::Vsrc && !row.flags.contains(Flags::NO_EXEC)
+                || writes_lane && middle
+                || row.is_reversed()
+        }
+        _ if range.first == Reg::LDS_DIRECT => true,
         // Scalar memory accesses do not reach EXEC and M0.
         Slot::Scalar(SMEM_SDATA | SMRD_SDATA) => exec || range.first == Reg::M0,
         // Only vector instructions read LDS directly.
@@ -445,6 +468,17 @@ pub(crate) fn is_forbidden(target: &Target, slot: Slot, spec: &OpSpec, range: Re
         }
         _ => false,
     }
+}
+
+/// Whether the number says which operands are indexed: four bits of a field of eight.
+pub(crate) fn is_index_mode(op: Opcode) -> bool {
+    op == op::S_SET_GPR_IDX_ON
+}
+
+/// Whether a source may be a literal: in encodings with room for one, but for the lanes that a fork takes.
+pub(crate) fn takes_literals(target: &Target, row: &Row, encoding: Encoding) -> bool {
+    let forks = row.flags.contains(Flags::BRANCH) && row.implicit.contains(Implicit::WRITE_EXEC);
+    encoding.has_literals(target.generation) && !forks
 }
 
 fn literal(operand: Operand) -> Option<u32> {

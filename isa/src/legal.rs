@@ -11,8 +11,9 @@ use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange};
 use crate::reg::{Reg, RegClass};
 use crate::slots::{Slot, Slots};
+use crate::special::is_status;
 use crate::subtarget::Subtarget;
-use crate::table::{Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
+use crate::table::{Caps, Family, Flags, Implicit, Kind, OpSpec, Role, Row, op};
 use crate::target::{Feature, Generation, Target};
 
 /// Why an instruction cannot be encoded as it is. Operands are told by their index.
@@ -247,10 +248,10 @@ fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Ille
     if constant_bus_ok(target, inst, Some(func)) {
         return None;
     }
-    let uses = |&operand: &Operand| bus_value(target, operand, Some(func)).is_some();
+    let uses = |spec: &OpSpec, operand: &Operand| bus_value(target, *operand, spec, Some(func)).is_some();
     let movable = |spec: &OpSpec| spec.role != Role::Def && spec.kind == Kind::Vsrc;
     let last =
-        row.ops.iter().zip(inst.operands()).rposition(|(spec, operand)| movable(spec) && uses(operand));
+        row.ops.iter().zip(inst.operands()).rposition(|(spec, operand)| movable(spec) && uses(spec, operand));
     last.map(|n| Illegal::ConstantBus(n as u8))
 }
 
@@ -259,7 +260,8 @@ fn bus_problem(target: &Target, inst: &MachInst, func: &MachFunc) -> Option<Ille
 enum BusValue {
     Hw(RegRange),
     Virt(crate::reg::VReg),
-    Literal(u32),
+    /// For an operand of 64 bits it counts apart.
+    Literal(u32, bool),
 }
 
 /// Values that a vector instruction may take over the constant bus: one; on GFX10 two, but for 64-bit shifts.
@@ -271,8 +273,8 @@ pub fn constant_bus_limit(target: &Target, row: &Row) -> usize {
 /// ([`constant_bus_limit`]), any number of times. A literal needs a 32-bit encoding or, on GFX10, VOP3, and there is at
 /// most one. Other instructions are always fine.
 ///
-/// `func` tells the class of virtual registers; without it they count as VGPRs. Inline constants, and the status
-/// bits and apertures that are read like constants, do not use the bus.
+/// `func` tells the class of virtual registers; without it they count as VGPRs. Inline constants do not use the bus; the status bits
+/// and apertures that are read like constants do.
 pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>) -> bool {
     let row = inst.op.row();
     if !row.is_valu() {
@@ -319,7 +321,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
             }
             literal = Some(operand);
         }
-        if let Some(value) = bus_value(target, operand, func)
+        if let Some(value) = bus_value(target, operand, spec, func)
             && !fits(value)
         {
             return false;
@@ -328,18 +330,31 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
     true
 }
 
-fn bus_value(target: &Target, operand: Operand, func: Option<&MachFunc>) -> Option<BusValue> {
+/// Whether a matrix instruction of more than four registers adds to some of those that it writes, but not to all.
+pub fn sum_overlaps(row: &Row, inst: &MachInst) -> bool {
+    match (inst.ops[0], inst.ops[3]) {
+        (Operand::Reg(to), Operand::Reg(sum)) if row.caps.contains(Caps::MFMA) && to.len > 4 => {
+            let end = |range: RegRange| range.first.0 + u16::from(range.len);
+            to.first != sum.first && to.first.0 < end(sum) && sum.first.0 < end(to)
+        }
+        _ => false,
+    }
+}
+
+fn bus_value(target: &Target, operand: Operand, spec: &OpSpec, func: Option<&MachFunc>) -> Option<BusValue> {
     match operand {
         // `null` of GFX10.
         Operand::Reg(range) if range.first == Reg(125) && target.generation == Generation::Gfx10 => None,
-        Operand::Reg(range) if range.first.0 <= Reg::EXEC.0 + 1 => Some(BusValue::Hw(range)),
+        Operand::Reg(range) if range.first.0 <= Reg::EXEC.0 + 1 || is_status(range.first.0) => {
+            Some(BusValue::Hw(range))
+        }
         Operand::Virt(tuple) => {
             let func = func?;
             let &reg = func.regs(tuple).first()?;
             (func.vregs[reg] == RegClass::Sgpr).then_some(BusValue::Virt(reg))
         }
-        Operand::Literal(value) => Some(BusValue::Literal(value)),
-        Operand::Reloc(index) => Some(BusValue::Literal(index)),
+        Operand::Literal(value) => Some(BusValue::Literal(value, spec.num.is_wide())),
+        Operand::Reloc(index) => Some(BusValue::Literal(index, spec.num.is_wide())),
         _ => None,
     }
 }

@@ -84,8 +84,9 @@ fn allowed_flags(target: &Target, row: &Row, encoding: Encoding) -> ModFlags {
     let lds = if row.flags.contains(Flags::CAN_LDS) { ModFlags::LDS } else { ModFlags::empty() };
     match encoding {
         Encoding::Smem if row.flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC) => {
-            ModFlags::GLC | ModFlags::DLC
+            ModFlags::GLC | ModFlags::DLC | ModFlags::OFFEN
         }
+        Encoding::Smem => ModFlags::OFFEN,
         Encoding::Sdwa => ModFlags::CLAMP,
         Encoding::Dpp => ModFlags::BOUND_CTRL | ModFlags::FETCH_INACTIVE,
         Encoding::Dpp8 => ModFlags::FETCH_INACTIVE,
@@ -146,8 +147,11 @@ pub(crate) fn bits(
     check_source_mods(row, encoding, mods, sources)?;
     let mut bits = lane_bits(target, row, encoding, mods, sources)?;
     let mut rest = mods.flags;
-    if encoding == Encoding::Dpp8 {
-        rest -= ModFlags::FETCH_INACTIVE;
+    match encoding {
+        Encoding::Dpp8 => rest -= ModFlags::FETCH_INACTIVE,
+        // The offset's encoding has it.
+        Encoding::Smem => rest -= ModFlags::OFFEN,
+        _ => {}
     }
     for &(field, flag) in flag_bits(layout, row, encoding) {
         bits |= field.put(u32::from(rest.contains(flag)));

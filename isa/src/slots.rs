@@ -196,7 +196,12 @@ impl Slots {
         if spec.role != Role::Use {
             return data(DS_VDST);
         }
-        let slots = [Slot::Vector(DS_ADDR), data(DS_DATA0), data(DS_DATA1)];
+        let first = if self.flags.contains(Flags::GDS_ONLY) && self.index == 1 {
+            data(DS_ADDR)
+        } else {
+            Slot::Vector(DS_ADDR)
+        };
+        let slots = [first, data(DS_DATA0), data(DS_DATA1)];
         slots.get(usize::from(self.source())).copied().unwrap_or(Slot::Nowhere)
     }
 }

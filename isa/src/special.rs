@@ -57,6 +57,11 @@ static SPECIAL: &[Special] = &[
     row("src_lds_direct", 254, 1, Gfx6, Gfx10),
 ];
 
+/// The named scalar registers of all processors.
+pub fn named() -> impl Iterator<Item = &'static Special> {
+    SPECIAL.iter()
+}
+
 /// The named scalar registers of a processor. A short name follows from a long one: `scc` for `src_scc`.
 pub fn special_registers(target: &Target) -> impl Iterator<Item = &'static Special> {
     let generation = target.generation;
@@ -135,7 +140,8 @@ impl RegRange {
             104 | 105 => pair && matches!(generation, Gfx7 | Gfx8 | Gfx9),
             108..=111 => pair && generation <= Gfx8,
             // M0, `src_lds_direct`; `null` of any width.
-            124 | 254 => len == 1,
+            124 => len == 1,
+            254 => len == 1 && !target.has(Feature::GFX90A),
             125 => generation == Gfx10,
             // Apertures are 64-bit values with one code; status bits.
             235..=239 => len <= 2 && generation >= Gfx9,

@@ -72,7 +72,14 @@ fn every_row_round_trips() {
         for inst in sweep(target, 40, true) {
             let words = words(target, &inst);
             assert_eq!(words.len(), isa::size_in_words(target, &inst), "{}", text(target, &inst));
+            // What an assembler would refuse is no instruction of a text.
+            let is_sound =
+                isa::constant_bus_ok(target, &inst, None) && !isa::legal::sum_overlaps(inst.op.row(), &inst);
             let decoded = isa::decode(target, &words);
+            if !is_sound {
+                assert!(decoded.is_err(), "{} {words:x?}", text(target, &inst));
+                continue;
+            }
             assert_eq!(decoded, Ok((inst, words.len())), "{} {words:x?}", text(target, &inst));
         }
     }
@@ -88,7 +95,10 @@ fn llvm_prints_our_words_as_our_text() {
         let mut differences = Vec::new();
         for ((inst, words), llvm) in insts.iter().zip(&ours).zip(&theirs) {
             let text = text(target, inst);
-            if llvm.as_ref() != Some(&text) {
+            // LLVM's text of these becomes the 32-bit instruction.
+            let is_long_nop = inst.op.family() == Family::Vop3 && inst.op.row().ops.is_empty();
+            let expected = if is_long_nop { text.trim_end_matches("_e64") } else { &text };
+            if llvm.as_deref() != Some(expected) {
                 differences.push((*inst, format!("{words:08x?}\n  ours {text}\n  llvm {llvm:?}")));
             }
         }

@@ -187,7 +187,11 @@ fn no_processor_has_too_much() {
     for (index, target) in PROCESSORS.iter().enumerate() {
         for op in table::opcodes().filter(|&op| table::available(op, target)) {
             let name = op.row().name;
-            let sets = recorded.get(name).unwrap_or_else(|| panic!("LLVM has no {name}"));
+            // `v_nop` and its like have a row for each encoding.
+            let sets = recorded
+                .get(name)
+                .or_else(|| recorded.get(name.trim_end_matches("_e64")))
+                .unwrap_or_else(|| panic!("LLVM has no {name}"));
             assert!((sets[0] | sets[1]) >> index & 1 == 1, "{name} on {}", target.name);
         }
     }

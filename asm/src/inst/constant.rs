@@ -22,7 +22,10 @@ pub(super) fn operand(value: Constant, num: Num, packed: bool, inv_2pi: bool) ->
         Constant::Int(value) => int(value, num, packed)?,
         Constant::Float(value) => float(value, num)?,
     };
+    let is_bits = matches!(value, Constant::Int(_));
     match operand {
+        // All of its 64 bits count where there is no such constant.
+        Operand::Inline(248) if !inv_2pi && num.is_wide() && (is_bits || num != Num::F64) => Err(TOO_WIDE),
         Operand::Inline(248) if !inv_2pi => Ok(Operand::Literal(match num {
             Num::F16 => 0x3118,
             Num::F64 => 0x3fc4_5f30,
@@ -42,10 +45,22 @@ fn int(value: i64, num: Num, packed: bool) -> Result<Operand, Refusal> {
         }
         return Ok(Operand::Literal(word(value)?));
     }
+    if packed && num.is_half() {
+        // One word serves both halves.
+        let bits = word(value)?;
+        return Ok(match (num, u16::try_from(bits)) {
+            _ if matches!(bits as i32, -16..=64) => Operand::int(bits as i32),
+            (Num::F16, Ok(half)) => {
+                inline_half(half).filter(|&code| code >= 240).map_or(Operand::Literal(bits), Operand::Inline)
+            }
+            (Num::F16, _) => Operand::Literal(bits),
+            _ => Operand::int(bits as i32),
+        });
+    }
     if num.is_half() {
         let bits = value as u16;
         if i64::from(bits) != value && i64::from(bits as i16) != value {
-            return if packed { Ok(Operand::Literal(word(value)?)) } else { Err(TOO_WIDE) };
+            return Err(TOO_WIDE);
         }
         if num == Num::F16
             && let Some(code) = inline_half(bits)

@@ -3,8 +3,9 @@
 use super::Instructions;
 use super::operand::{Arg, ArgValue};
 use crate::assembler::Assembler;
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, begins_name};
 use crate::error::{Result, error};
+use isa::names::{MSG_GS, MSG_GS_DONE, MSG_SYSMSG};
 use isa::{MachInst, Operand, Target, op};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -127,19 +128,63 @@ impl Assembler {
     fn sendmsg(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<u16> {
         let names = known.functions.get_or_insert_with(|| Names::new(known.target));
         let (id, span) = self.named_number(cur, |name| names.messages.get(name).copied())?;
-        let id = field(id, 0, 15, span)?;
+        let id = field(id, 0, 15, span.clone())?;
+        // What is said by numbers need not make sense.
+        let is_named = begins_name(cur.text.as_bytes()[span.start]);
+        let (first, count) = operations(id);
         if !cur.eat(b',') {
-            return Ok(id);
+            return match is_named && count > 0 {
+                true => Err(error(span, "the message needs an operation")),
+                false => Ok(id),
+            };
         }
         let find = |name: &str| names.operations.get(&(id as u8, name.into())).copied();
         let (operation, span) = self.named_number(cur, find)?;
-        let operation = field(operation, 0, 7, span)?;
+        let operation = field(operation, 0, 7, span.clone())?;
+        if is_named && !(first..first + count).contains(&operation) {
+            return Err(error(span, "the message has no such operation"));
+        }
         let mut stream = 0;
         if cur.eat(b',') {
             let (value, span) = self.named_number(cur, |_| None)?;
-            stream = field(value, 0, 3, span)?;
+            stream = field(value, 0, 3, span.clone())?;
+            if is_named && (id == 15 || operation == 0) {
+                return Err(error(span, "the operation has no streams"));
+            }
         }
         Ok(id | operation << 4 | stream << 8)
+    }
+
+    /// `{id: 1, offset: 0, size: 32}`, in any order; `{` is here.
+    pub(super) fn hwreg_fields(&mut self, known: &mut Instructions, cur: &mut Cursor) -> Result<u16> {
+        let names = known.functions.get_or_insert_with(|| Names::new(known.target));
+        cur.pos += 1;
+        let (mut id, mut offset, mut width, mut seen) = (0, 0, 32, 0);
+        while !cur.eat(b'}') {
+            cur.blank();
+            let start = cur.pos;
+            let name = cur.name().unwrap_or_default();
+            let Some(n) = ["id", "offset", "size"].iter().position(|key| *key == name) else {
+                return Err(error(cur.span_from(start), "expected `id`, `offset` or `size`"));
+            };
+            if seen >> n & 1 != 0 {
+                return Err(error(cur.span_from(start), format!("`{name}` is given twice")));
+            }
+            seen |= 1 << n;
+            cur.expect(b':')?;
+            let (value, span) =
+                self.named_number(cur, |name| names.registers.get(name).copied().filter(|_| n == 0))?;
+            match n {
+                0 => id = field(value, 0, 63, span)?,
+                1 => offset = field(value, 0, 31, span)?,
+                _ => width = field(value, 1, 32, span)?,
+            }
+            cur.blank();
+            if cur.peek() != b'}' {
+                cur.expect(b',')?;
+            }
+        }
+        Ok(id | offset << 6 | (width - 1) << 11)
     }
 
     fn gpr_idx(&mut self, cur: &mut Cursor) -> Result<u16> {
@@ -153,6 +198,9 @@ impl Assembler {
             let Some(bit) = bit else {
                 return Err(error(cur.span_from(start), "expected SRC0, SRC1, SRC2 or DST"));
             };
+            if bits >> bit & 1 != 0 {
+                return Err(error(cur.span_from(start), format!("{name} is given twice")));
+            }
             bits |= 1 << bit;
             if !cur.eat(b',') {
                 break;
@@ -216,7 +264,11 @@ impl Assembler {
                 }
             };
             any = true;
-            let _ = cur.eat(b'&') || cur.eat(b',');
+            let goes_on = cur.eat(b'&') || cur.eat(b',');
+            cur.blank();
+            if goes_on && cur.at_end() {
+                return Err(cur.unexpected("a counter"));
+            }
         }
         let mask = target.waitcnt(counts.vm, counts.exp, counts.lgkm);
         self.push_waitcnt(known, cur, start, mask)
@@ -228,6 +280,7 @@ impl Assembler {
         let start = cur.pos;
         // Bits of no counter are 0.
         let mut bits = isa::names::dependency_counters(target).fold(0, |all, row| all | row.mask());
+        let mut seen = 0;
         loop {
             cur.blank();
             if cur.at_end() {
@@ -238,14 +291,25 @@ impl Assembler {
             let Some(row) = isa::names::dependency_counters(target).find(|row| row.name == name) else {
                 cur.pos = start;
                 let value = self.absolute(cur)?;
+                if i16::try_from(value).is_err() && u16::try_from(value).is_err() {
+                    return Err(error(cur.span_from(start), "a number of 16 bits is expected"));
+                }
                 return self.push_waitcnt(known, cur, start, value as u16);
             };
             cur.expect(b'(')?;
             let value = self.absolute(cur)?;
             cur.expect(b')')?;
             let value = field(value, 0, i64::from(row.max()), at..cur.pos)?;
+            if seen & row.mask() != 0 {
+                return Err(error(at..cur.pos, format!("{name} is given twice")));
+            }
+            seen |= row.mask();
             bits = bits & !row.mask() | u32::from(value) << row.shift;
-            let _ = cur.eat(b'&') || cur.eat(b',');
+            let goes_on = cur.eat(b'&') || cur.eat(b',');
+            cur.blank();
+            if goes_on && cur.at_end() {
+                return Err(cur.unexpected("a counter"));
+            }
         }
         self.push_waitcnt(known, cur, start, bits as u16)
     }
@@ -261,6 +325,16 @@ impl Assembler {
         known.line.args[0] = Arg { value, start: start as u32, end: cur.pos as u32, ..Arg::default() };
         known.line.len = 1;
         Ok(())
+    }
+}
+
+/// The first operation of a message and how many there are.
+fn operations(message: u16) -> (u16, u16) {
+    match u32::from(message) {
+        MSG_GS => (1, 3),
+        MSG_GS_DONE => (0, 4),
+        MSG_SYSMSG => (1, 4),
+        _ => (0, 0),
     }
 }
 
@@ -294,12 +368,12 @@ pub(super) fn swizzle(asm: &mut Assembler, cur: &mut Cursor) -> Result<u16> {
         "BITMASK_PERM" => bit_mask(cur)?,
         // Bits 4:0 of the lane number are masked, set, flipped.
         "BROADCAST" => {
-            let group = power_of_two(asm, cur, 32)?;
+            let group = power_of_two(asm, cur, 2, 32)?;
             cur.expect(b',')?;
             (32 - group) | lane(asm, cur, i64::from(group) - 1)? << 5
         }
-        "SWAP" => 31 | power_of_two(asm, cur, 16)? << 10,
-        "REVERSE" => 31 | (power_of_two(asm, cur, 32)? - 1) << 10,
+        "SWAP" => 31 | power_of_two(asm, cur, 1, 16)? << 10,
+        "REVERSE" => 31 | (power_of_two(asm, cur, 2, 32)? - 1) << 10,
         _ => {
             return Err(error(span, "unknown kind of swizzle")
                 .label("expected QUAD_PERM, BITMASK_PERM, BROADCAST, SWAP or REVERSE"));
@@ -316,12 +390,12 @@ fn lane(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<u16> {
     field(value, 0, max, start..cur.pos.max(start + 1))
 }
 
-fn power_of_two(asm: &mut Assembler, cur: &mut Cursor, max: i64) -> Result<u16> {
+fn power_of_two(asm: &mut Assembler, cur: &mut Cursor, min: i64, max: i64) -> Result<u16> {
     cur.blank();
     let start = cur.pos;
     let value = asm.absolute(cur)?;
     let span = start..cur.pos.max(start + 1);
-    let value = field(value, 1, max, span.clone())?;
+    let value = field(value, min, max, span.clone())?;
     match value.is_power_of_two() {
         true => Ok(value),
         false => Err(error(span, "a power of two is expected")),

@@ -115,7 +115,15 @@ impl Assembler {
         name: &str,
         span: Range<usize>,
     ) -> Result<()> {
-        let Some((range, form)) = known.lookup(name) else {
+        let lower;
+        let (name, found) = match known.lookup(name) {
+            None if name.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                lower = name.to_ascii_lowercase();
+                (lower.as_str(), known.lookup(&lower))
+            }
+            found => (name, found),
+        };
+        let Some((range, form)) = found else {
             return Err(unknown_instruction(known.target, name, span));
         };
         self.operands(known, cur, name)?;
@@ -189,6 +197,9 @@ impl Instructions {
     /// The rows of a mnemonic and the form that its suffix asks for.
     #[inline]
     fn lookup(&self, name: &str) -> Option<((u32, u32), Option<Form>)> {
+        if let Some(range) = self.find(name) {
+            return Some((range, None));
+        }
         for (suffix, form) in SUFFIXES {
             if let Some(stem) = name.strip_suffix(suffix)
                 && let Some(range) = self.find(stem)
@@ -196,7 +207,7 @@ impl Instructions {
                 return Some((range, Some(form)));
             }
         }
-        Some((self.find(name)?, None))
+        None
     }
 }
 

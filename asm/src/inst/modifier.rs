@@ -4,12 +4,16 @@ use super::{function, graphics};
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
-use isa::{ModFlags, SdwaSel};
+use isa::{Feature, Generation, ModFlags, SdwaSel, Target};
 
 /// Modifiers as written, before the instruction is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub flags: ModFlags,
+    /// Said to be off.
+    denied: ModFlags,
+    /// Modifiers with a value that were there, by their place in `KEYS`.
+    seen: u32,
     pub omod: u8,
     pub offset: Option<i64>,
     /// `offset0`, `offset1`.
@@ -111,10 +115,24 @@ pub(super) fn modifier(
 ) -> Result<bool> {
     if cur.peek() == b':' {
         cur.pos += 1;
-        return keyed(asm, mods, cur, name, start).map(|()| true);
+        return once(asm, mods, cur, name, start).map(|()| true);
     }
     if let Some((_, flag)) = FLAGS.iter().find(|(text, _)| *text == name) {
+        if (mods.flags | mods.denied).contains(*flag) {
+            return Err(error(start..cur.pos, format!("`{name}` is given twice")));
+        }
         mods.flags |= *flag;
+        return Ok(true);
+    }
+    // Flags can be said to be off.
+    if let Some(rest) = name.strip_prefix("no")
+        && let Some((_, flag)) = FLAGS.iter().find(|(text, _)| *text == rest)
+    {
+        let is_twice = (mods.flags | mods.denied).contains(*flag);
+        if is_twice || !asm.settings.target.is_some_and(|target| has_flag(target, *flag)) {
+            return Err(error(start..cur.pos, format!("`{name}` cannot stand here")));
+        }
+        mods.denied |= *flag;
         return Ok(true);
     }
     match name {
@@ -127,10 +145,62 @@ pub(super) fn modifier(
     Ok(true)
 }
 
+/// Whether instructions of the processor have the flag, as far as generations differ.
+fn has_flag(target: &Target, flag: ModFlags) -> bool {
+    match flag {
+        ModFlags::DLC => target.generation == Generation::Gfx10,
+        ModFlags::A16 => target.generation >= Generation::Gfx9,
+        ModFlags::R128 => target.generation != Generation::Gfx9,
+        ModFlags::SCC => target.has(Feature::GFX90A),
+        _ => true,
+    }
+}
+
+/// The modifiers that have a value, and which of them a line has.
+const KEYS: [&str; 26] = [
+    "offset",
+    "inst_offset",
+    "offset0",
+    "offset1",
+    "mul",
+    "div",
+    "op_sel",
+    "op_sel_hi",
+    "neg_lo",
+    "neg_hi",
+    "dst_sel",
+    "src0_sel",
+    "src1_sel",
+    "dst_unused",
+    "cbsz",
+    "abid",
+    "blgp",
+    "dpp8",
+    "fi",
+    "row_mask",
+    "bank_mask",
+    "bound_ctrl",
+    "dmask",
+    "dim",
+    "dfmt",
+    "nfmt",
+];
+
+/// As [`keyed`], once a line.
+fn once(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
+    if let Some(at) = KEYS.iter().position(|key| *key == name) {
+        if mods.seen >> at & 1 != 0 {
+            return Err(error(start..cur.pos, format!("`{name}` is given twice")));
+        }
+        mods.seen |= 1 << at;
+    }
+    keyed(asm, mods, cur, name, start)
+}
+
 fn keyed(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
     let span = start..cur.pos;
     match name {
-        "offset" => mods.offset = Some(offset(asm, cur)?),
+        "offset" | "inst_offset" => mods.offset = Some(offset(asm, cur)?),
         "offset0" => mods.offsets[0] = Some(small(asm, cur, 255)? as u8),
         "offset1" => mods.offsets[1] = Some(small(asm, cur, 255)? as u8),
         "mul" => {
@@ -187,6 +257,18 @@ fn dpp_control(asm: &mut Assembler, cur: &mut Cursor, name: &str) -> Result<Opti
             4 => Ok(Some(ctrl)),
             _ => Err(error(cur.span_from(start), "`quad_perm` takes four lanes")),
         };
+    }
+    let target = asm.settings.target;
+    let is_gfx10 = target.is_some_and(|target| target.generation == Generation::Gfx10);
+    let is_gfx90a = target.is_some_and(|target| target.has(Feature::GFX90A));
+    let known = match name {
+        "row_share" | "row_xmask" => is_gfx10,
+        "row_newbcast" => is_gfx90a,
+        "wave_shl" | "wave_rol" | "wave_shr" | "wave_ror" | "row_bcast" => !is_gfx10,
+        _ => true,
+    };
+    if !known {
+        return Ok(None);
     }
     // First and last distance, and the control word of the distance 0.
     let (first, last, base) = match name {
@@ -268,7 +350,11 @@ fn lanes(asm: &mut Assembler, cur: &mut Cursor) -> Result<u32> {
 }
 
 fn bits(asm: &mut Assembler, cur: &mut Cursor) -> Result<Bits> {
+    let start = cur.pos;
     let (values, count) = list(asm, cur, 1)?;
+    if count > 4 {
+        return Err(error(cur.span_from(start), "at most four numbers are expected"));
+    }
     let bits = values.iter().enumerate().fold(0, |bits, (n, &value)| bits | value << n);
     Ok(Bits { bits, count })
 }

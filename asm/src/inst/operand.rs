@@ -1,6 +1,6 @@
 //! Reading operands: registers, numbers, symbols, and the signs and bars around them.
 
-use super::{Instructions, Line, MAX_ARGS, function, graphics, modifier};
+use super::{Instructions, Line, MAX_ARGS, function, graphics, modifier, registers};
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
 use crate::error::{Result, error};
@@ -55,15 +55,13 @@ impl Assembler {
             return self.waitcnt_operand(known, cur, name);
         }
         let mut comma = false;
+        // A comma at the end is LLVM's to take, too.
         while !cur.at_end() {
             if !self.modifier_or_operand(known, cur, name, comma)? {
                 break;
             }
             comma = cur.eat(b',');
             cur.blank();
-        }
-        if comma {
-            return Err(cur.unexpected("an operand"));
         }
         Ok(())
     }
@@ -86,7 +84,7 @@ impl Assembler {
             _ if special.is_some() => special.unwrap_or_default(),
             Some(range) => Arg { value: ArgValue::Reg(range), ..Arg::default() },
             None => {
-                if begins_name(cur.peek()) {
+                if begins_name(cur.peek()) && !is_label(cur, mnemonic) {
                     let name = cur.name().unwrap_or_default();
                     if modifier::modifier(self, &mut known.line.mods, cur, name, start)? {
                         return Ok(true);
@@ -111,21 +109,35 @@ impl Assembler {
         match cur.peek() {
             b'|' => {
                 cur.pos += 1;
-                let mut arg = self.operand(known, cur, depth + 1)?;
+                let mut arg = self.plain_operand(known, cur, depth)?;
                 cur.expect(b'|')?;
                 arg.abs = true;
                 Ok(arg)
             }
             b'-' if self.negates_operand(known, cur) => {
                 cur.pos += 1;
+                let start = cur.pos;
                 let mut arg = self.operand(known, cur, depth + 1)?;
-                arg.neg = !arg.neg;
+                if std::mem::replace(&mut arg.neg, true) {
+                    return Err(error(cur.span_from(start), "a sign in front of a sign"));
+                }
                 Ok(arg)
             }
+            b'{' => value(ArgValue::Field(self.hwreg_fields(known, cur)?)),
             b'[' => value(ArgValue::Reg(self.register_list(known, cur)?)),
             b'0'..=b'9' | b'-' => value(self.number_operand(cur, depth)?),
             byte if begins_name(byte) => self.named_operand(known, cur, depth),
             _ => value(self.expression_operand(cur, depth)?),
+        }
+    }
+
+    /// An operand without signs and bars of its own.
+    fn plain_operand(&mut self, known: &mut Instructions, cur: &mut Cursor, depth: u32) -> Result<Arg> {
+        let start = cur.pos;
+        let arg = self.operand(known, cur, depth + 1)?;
+        match arg.neg || arg.abs || arg.sext {
+            true => Err(error(cur.span_from(start), "a sign or bars inside of others")),
+            false => Ok(arg),
         }
     }
 
@@ -156,13 +168,19 @@ impl Assembler {
         if cur.peek() == b'(' {
             if let "abs" | "neg" | "sext" | "lit" = name {
                 cur.pos += 1;
-                let mut arg = self.operand(known, cur, depth + 1)?;
+                let start = cur.pos;
+                let mut arg = match name {
+                    "neg" => self.operand(known, cur, depth + 1)?,
+                    _ => self.plain_operand(known, cur, depth)?,
+                };
                 cur.expect(b')')?;
                 match name {
                     "abs" => arg.abs = true,
-                    "neg" => arg.neg = !arg.neg,
+                    "neg" if arg.neg => return Err(error(cur.span_from(start), "a sign in front of a sign")),
+                    "neg" => arg.neg = true,
                     "sext" => arg.sext = true,
-                    _ => {}
+                    _ if matches!(arg.value, ArgValue::Int(_) | ArgValue::Float(_)) => {}
+                    _ => return Err(error(cur.span_from(start), "`lit` takes a number")),
                 }
                 return Ok(arg);
             }
@@ -172,6 +190,9 @@ impl Assembler {
         }
         if name == "off" {
             return value(ArgValue::Off);
+        }
+        if registers::is_name(name) {
+            return Err(error(start..cur.pos, format!("{} has no register `{name}`", known.target.name)));
         }
         cur.pos = start;
         value(self.expression_operand(cur, depth)?)
@@ -224,6 +245,12 @@ impl Assembler {
             b'a' if known.target.has(Feature::MAI) && matches!(cur.peek_at(1), b'0'..=b'9' | b'[') => {
                 (Reg::agpr(0), 1)
             }
+            b'a' if known.target.has(Feature::MAI)
+                && cur.text.as_bytes()[cur.pos..].starts_with(b"acc")
+                && matches!(cur.peek_at(3), b'0'..=b'9' | b'[') =>
+            {
+                (Reg::agpr(0), 3)
+            }
             b's' => (Reg(0), 1),
             b't' if cur.text.as_bytes()[cur.pos..].starts_with(b"ttmp") => (ttmp_base(known), 4),
             byte if begins_name(byte) => return Ok(named_register(known, cur)),
@@ -243,14 +270,14 @@ impl Assembler {
                     return Ok(None);
                 }
                 cur.pos = end;
-                range(base, index.into(), index.into(), start..end).map(Some)
+                range(known, base, index.into(), index.into(), start..end).map(Some)
             }
             b'[' => {
                 cur.pos += prefix + 1;
                 let first = self.register_index(cur)?;
                 let last = if cur.eat(b':') { self.register_index(cur)? } else { first };
                 cur.expect(b']')?;
-                range(base, first, last, start..cur.pos).map(Some)
+                range(known, base, first, last, start..cur.pos).map(Some)
             }
             _ => Ok(named_register(known, cur)),
         }
@@ -297,6 +324,17 @@ impl Assembler {
         cur.expect(b']')?;
         whole.ok_or_else(|| error(start..cur.pos, "an empty list of registers"))
     }
+}
+
+/// Whether what is here is the label of a branch, whatever it is called.
+fn is_label(cur: &Cursor, mnemonic: &str) -> bool {
+    let mut copy = *cur;
+    mnemonic.starts_with("s_")
+        && ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part))
+        && {
+            copy.name();
+            copy.peek() != b':'
+        }
 }
 
 /// Whether `a16` or `scc` is here and means the flag, not the register: no comma separates it from the operands.
@@ -347,11 +385,21 @@ fn named_register(known: &Instructions, cur: &mut Cursor) -> Option<RegRange> {
     found
 }
 
-fn range(base: Reg, first: i64, last: i64, span: std::ops::Range<usize>) -> Result<RegRange> {
+fn range(
+    known: &Instructions,
+    base: Reg,
+    first: i64,
+    last: i64,
+    span: std::ops::Range<usize>,
+) -> Result<RegRange> {
     if last < first {
         return Err(error(span, "the first register is above the last"));
     }
-    let files = if base.is_vgpr() || base.is_agpr() { 256 } else { 128 - i64::from(base.0) };
+    let files = match base {
+        _ if base.is_vgpr() || base.is_agpr() => 256,
+        Reg(0) => i64::from(isa::special::numbered_sgprs(known.target)),
+        _ => i64::from(isa::special::trap_registers(known.target).1),
+    };
     if first < 0 || last >= files {
         return Err(error(span, "there is no register of that number"));
     }

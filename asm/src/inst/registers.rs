@@ -1,6 +1,6 @@
 //! Names of the registers that are not numbered.
 
-use isa::{Reg, RegRange, Target};
+use isa::{Feature, Reg, RegRange, Target};
 use rustc_hash::FxHashMap;
 
 /// Other names of registers, as assemblers accept them: name, code, dwords.
@@ -21,7 +21,7 @@ const ALIASES: [(&str, u16, u8); 12] = [
 
 /// Registers by name: whatever the printer calls them on this processor, and the aliases.
 pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
-    let mut names = FxHashMap::default();
+    let mut names: FxHashMap<Box<str>, RegRange> = FxHashMap::default();
     let mut name = String::new();
     for len in 1..=2u8 {
         for code in 102..256u16 {
@@ -42,7 +42,17 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
             names.entry(alias.into()).or_insert(range);
         }
     }
+    if !target.has(Feature::XNACK) {
+        names.retain(|name, _| !name.starts_with("xnack_mask"));
+    }
     names
+}
+
+/// Whether some processor has a register of that name: it is no symbol on the others.
+pub(super) fn is_name(name: &str) -> bool {
+    isa::special::named().any(|register| register.name == name)
+        || ALIASES.iter().any(|(alias, ..)| *alias == name)
+        || name.strip_prefix("ttmp").is_some_and(|rest| rest.parse::<u8>().is_ok())
 }
 
 /// Where the trap temporaries begin.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, error};
 use crate::expr::Value;
 use isa::encode::{Problem, has_form};
 use isa::table::{Caps, Family, Flags, Kind, OpSpec};
-use isa::{Form, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
+use isa::{Form, Generation, Lane, MachInst, ModFlags, Opcode, Operand, Role, Row, SdwaSel, Target};
 use std::ops::Range;
 
 /// Why a row or form does not take the line, and how far it got: the furthest failure is the one worth telling.
@@ -64,10 +64,16 @@ fn forms(
     dpp: bool,
 ) -> impl Iterator<Item = Form> + use<> {
     const NONE: Form = Form::Full;
+    let is_vop3 = matches!(row.family, Family::Vop3 | Family::Vop3p);
     let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vintrp);
     let (list, count) = match wanted {
-        // `_e32` and `_e64` are allowed where there is but one form.
-        Some(Form::E32 | Form::Full) if !vop => ([Form::Full, NONE], 1),
+        // A suffix may say what goes without saying.
+        Some(Form::E32) if !vop && !is_vop3 => ([Form::Full, NONE], 1),
+        Some(Form::Full) if is_vop3 => ([Form::Full, NONE], 1),
+        Some(_) if !vop => ([NONE, NONE], 0),
+        // Without another encoding `Full` is the 32-bit one.
+        Some(Form::E32) if row.flags.contains(Flags::NO_E64) && vop => ([Form::Full, NONE], 1),
+        Some(Form::Full) if row.flags.contains(Flags::NO_E64) => ([NONE, NONE], 0),
         Some(form) => ([form, NONE], 1),
         None if !vop => ([Form::Full, NONE], 1),
         None if sdwa => ([Form::Sdwa, NONE], 1),
@@ -83,7 +89,6 @@ fn attempt(
     row: &'static Row,
     form: Form,
 ) -> std::result::Result<Option<Pending>, Mismatch> {
-    let packed = row.family == Family::Vop3p;
     let mut inst = MachInst::new(op, &[]);
     inst.form = form;
     let mut pending = None;
@@ -112,7 +117,7 @@ fn attempt(
         origin[index] = Some(next);
         // VOP3 has bits for the signs of float sources, constants too; elsewhere they change the constant.
         let signed = matches!(form, Form::Full | Form::Sdwa) && row.is_valu() && spec.num.is_float();
-        let operand = convert(known, spec, &arg, packed, signed, &mut pending)
+        let operand = convert(known, row, spec, &arg, signed, &mut pending)
             .map_err(|message| Mismatch::new(2, Some(next), message))?;
         sources.add(spec, &arg, signed || matches!(operand, Operand::Reg(_)));
         inst.ops[index] = operand;
@@ -133,6 +138,12 @@ fn attempt(
     }
     known.words.clear();
     match isa::encode(known.target, &inst, &mut known.words) {
+        Ok(()) if !isa::legal::constant_bus_ok(known.target, &inst, None) => {
+            Err(Mismatch::new(5, None, "more scalar values and literals than the instruction can read"))
+        }
+        Ok(()) if isa::legal::sum_overlaps(row, &inst) => {
+            Err(Mismatch::new(5, None, "the sum overlaps the destination in part"))
+        }
         Ok(()) => Ok(pending),
         Err(failure) => Err(explain(failure.problem, &origin)),
     }
@@ -177,19 +188,35 @@ fn absent(
     match spec.kind {
         // An atomic that returns nothing, a load that goes to LDS.
         _ if index == 0 && lacking && spec.role == Role::Def && flat && !returns => Some(Operand::None),
-        _ if index == 0 && lacking && row.family == Family::Mubuf && flags.contains(ModFlags::LDS) => {
+        _ if index == 0
+            && lacking
+            && (row.family == Family::Mubuf || flat)
+            && flags.contains(ModFlags::LDS) =>
+        {
             Some(Operand::None)
         }
         // The 32-bit forms imply VCC.
-        Kind::Mask if lacking && form != Form::Full && !is_mask(given) => {
+        Kind::Mask if lacking && form != Form::Full && implies_mask(known.target, row, form, given) => {
             Some(Operand::regs(isa::Reg::VCC, known.target.mask_dwords()))
         }
         _ => None,
     }
 }
 
-fn is_mask(arg: Option<&Arg>) -> bool {
-    matches!(arg, Some(Arg { value: ArgValue::Reg(range), .. }) if !range.first.is_vgpr())
+/// Whether the text may leave out a lane mask. GFX10 alone lets all short forms do so; the others those of compares and
+/// selections, and GFX9 the sums that have a name of their own.
+fn implies_mask(target: &Target, row: &Row, form: Form, given: Option<&Arg>) -> bool {
+    let is_mask = matches!(given, Some(Arg { value: ArgValue::Reg(range), .. }) if !range.first.is_vgpr());
+    let carries = row.ops.iter().filter(|spec| spec.kind == Kind::Mask).count() > 1;
+    match row.family {
+        Family::Vopc => form == Form::E32,
+        _ if is_mask => false,
+        _ if target.generation == Generation::Gfx10 => true,
+        _ if row.ops[1].kind == Kind::Mask => {
+            !carries && form == Form::E32 && target.generation == Generation::Gfx9
+        }
+        _ => form == Form::E32,
+    }
 }
 
 /// What a last operand is if it is not written.
@@ -205,13 +232,20 @@ fn implied(spec: &OpSpec, index: usize, row: &Row) -> Option<Operand> {
 /// An operand as the row wants it.
 fn convert(
     known: &Instructions,
+    row: &Row,
     spec: &OpSpec,
     arg: &Arg,
-    packed: bool,
     signed: bool,
     pending: &mut Option<Pending>,
 ) -> std::result::Result<Operand, &'static str> {
+    let packed = row.family == Family::Vop3p;
+    if packed && (arg.neg || arg.abs) && !row.caps.contains(Caps::MIX) {
+        return Err("packed sources have `neg_lo` and `neg_hi` behind the operands");
+    }
     let value = match arg.value {
+        ArgValue::Reg(range) if range.first.is_agpr() && spec.kind == Kind::Vsrc => {
+            return Err("an accumulation VGPR cannot stand here");
+        }
         ArgValue::Reg(range) => return Ok(Operand::Reg(widened(known.target, spec, range))),
         ArgValue::Off => {
             return match spec.kind {
@@ -245,6 +279,7 @@ fn convert(
             constant::literal(value.modified(arg.neg, arg.abs, spec.num), spec.num).map(Operand::Literal)
         }
         Kind::Imm | Kind::SmemOffset => match value {
+            Constant::Int(..0) if is_unsigned(known.target, row, spec) => Err("the number is below 0"),
             Constant::Int(value) => immediate(value).map(Operand::Imm),
             Constant::Float(_) => Err("an integer is expected"),
         },
@@ -277,6 +312,14 @@ fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRang
         return range;
     }
     isa::RegRange { len: spec.dwords(target).max(1), ..range }
+}
+
+/// Numbers that cannot be written with a sign, unlike other fields of 16 bits: of unsigned compares, and offsets that have none.
+fn is_unsigned(target: &Target, row: &Row, spec: &OpSpec) -> bool {
+    match spec.kind {
+        Kind::SmemOffset => target.generation < Generation::Gfx9,
+        _ => row.family == Family::Sopk && row.name.ends_with("_u32"),
+    }
 }
 
 fn immediate(value: i64) -> std::result::Result<i32, &'static str> {
@@ -314,13 +357,30 @@ fn modifiers(
     sources: &Sources,
 ) -> std::result::Result<(), &'static str> {
     let written = &line.mods;
+    let has_offset_register =
+        row.family == Family::Smem && matches!(inst.operands().last(), Some(Operand::Reg(_)));
     let mods = &mut inst.mods;
     mods.flags = written.flags;
+    if row.has_no_scope() && target.has(isa::Feature::GFX90A) {
+        // Taken, and without meaning.
+        mods.flags -= ModFlags::SCC;
+    }
+    if row.has_mask_out() && target.generation < Generation::Gfx8 {
+        // The mask stands in the bit's place.
+        mods.flags -= ModFlags::CLAMP;
+    }
+    if has_offset_register && written.offset == Some(0) && target.generation == Generation::Gfx9 {
+        // An offset that is written has its place beside an SGPR, even if it is 0.
+        mods.flags |= ModFlags::OFFEN;
+    }
     mods.omod = written.omod;
     mods.neg = sources.neg;
     mods.abs = sources.abs;
     if sources.sext != 0 && form != Form::Sdwa {
         return Err("`sext` needs the SDWA form");
+    }
+    if written.op_sel.is_some() && target.generation < Generation::Gfx9 {
+        return Err("`op_sel` is GFX9's and later");
     }
     if let Some(bits) = written.op_sel {
         // The destination's bit comes last, whatever the number of sources.

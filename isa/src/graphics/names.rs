@@ -7,7 +7,7 @@ use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
 /// Exports with a number of their own: name, first number, how many, whether GFX10 alone has them.
-const EXPORT_TARGETS: [(&str, u8, u8, bool); 8] = [
+const EXPORT_TARGETS: [(&str, u8, u8, bool); 7] = [
     ("mrt", 0, 8, false),
     ("mrtz", 8, 1, false),
     ("null", 9, 1, false),
@@ -15,10 +15,9 @@ const EXPORT_TARGETS: [(&str, u8, u8, bool); 8] = [
     ("pos4", 16, 1, true),
     ("prim", 20, 1, true),
     ("param", 32, 32, false),
-    ("invalid_target_", 0, 64, false),
 ];
 
-/// The number of an export's target: `mrt0`, `param31`, `invalid_target_10`.
+/// The number of an export's target: `mrt0`, `param31`.
 pub fn export_target(target: &Target, name: &str) -> Option<u8> {
     let known = EXPORT_TARGETS.iter().filter(|row| !row.3 || target.generation == Generation::Gfx10);
     let mut found = known.filter_map(|&(stem, first, count, _)| match count {
@@ -43,22 +42,22 @@ pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String)
 pub fn attribute(name: &str) -> Option<u8> {
     let (number, component) = name.strip_prefix("attr")?.split_once('.')?;
     let component = ["x", "y", "z", "w"].iter().position(|other| *other == component)?;
-    Some(index(number, 64)? * 4 + component as u8)
+    Some(index(number, 33)? * 4 + component as u8)
 }
 
-/// The number of one of an attribute's values: `p10`, `p20`, `p0`, `invalid_param_3`.
+/// The number of one of an attribute's values: `p10`, `p20`, `p0`.
 pub fn parameter(name: &str) -> Option<u8> {
     match name {
         "p10" => Some(0),
         "p20" => Some(1),
         "p0" => Some(2),
-        _ => index(name.strip_prefix("invalid_param_")?, u8::MAX),
+        _ => None,
     }
 }
 
 /// A decimal number below `limit`.
 fn index(text: &str, limit: u8) -> Option<u8> {
-    let decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let decimal = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|&index| decimal && index < limit)
 }
 

@@ -43,7 +43,7 @@ impl Printer<'_> {
                 self.memory_flags()
             }
             Encoding::Smem => {
-                if self.inst.mods.offset != 0 {
+                if self.inst.mods.offset != 0 || self.inst.mods.flags.contains(ModFlags::OFFEN) {
                     let offset = self.inst.mods.offset;
                     let sign = if offset < 0 { "-" } else { "" };
                     write!(self.out, " offset:{sign}{:#x}", offset.unsigned_abs())?;

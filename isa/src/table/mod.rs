@@ -404,6 +404,11 @@ impl Row {
             && self.requires.intersects(Feature::ATOMIC_FADD.union(Feature::GFX90A))
     }
 
+    /// The second source comes before the first (`v_subrev_f32`, `v_lshlrev_b32`): the first reads no LDS.
+    pub fn is_reversed(&self) -> bool {
+        ["subrev_", "subbrev_", "shlrev_", "shrrev_", "ashrrev_"].iter().any(|part| self.name.contains(part))
+    }
+
     /// A vector ALU instruction.
     pub fn is_valu(&self) -> bool {
         matches!(self.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vop3p)

@@ -119,7 +119,7 @@ pub mod sop2 {
         S_BFE_I32 "s_bfe_i32" c(0x28, 0x28, 0x26, 0x26, 0x28), [sdst(I32), ssrc(I32), ssrc(I32)], implicit W_SCC;
         S_BFE_U64 "s_bfe_u64" c(0x29, 0x29, 0x27, 0x27, 0x29), [sdst(U64), ssrc(U64), ssrc(U32)], implicit W_SCC;
         S_BFE_I64 "s_bfe_i64" c(0x2a, 0x2a, 0x28, 0x28, 0x2a), [sdst(I64), ssrc(I64), ssrc(U32)], implicit W_SCC;
-        S_CBRANCH_G_FORK "s_cbranch_g_fork" c(0x2b, 0x2b, 0x29, 0x29,   NO), [sgpr(B64), sgpr(B64)], implicit R_EXEC W_EXEC, flags BRANCH;
+        S_CBRANCH_G_FORK "s_cbranch_g_fork" c(0x2b, 0x2b, 0x29, 0x29,   NO), [ssrc(B64), ssrc(B64)], implicit R_EXEC W_EXEC, flags BRANCH;
         S_ABSDIFF_I32 "s_absdiff_i32" c(0x2c, 0x2c, 0x2a, 0x2a, 0x2c), [sdst(I32), ssrc(I32), ssrc(I32)], implicit W_SCC, flags COMMUTES;
         S_RFE_RESTORE_B64 "s_rfe_restore_b64" c(  NO,   NO, 0x2b, 0x2b,   NO), [ssrc(B64), ssrc(B32)], flags BRANCH NO_FALLTHROUGH;
         S_MUL_HI_U32 "s_mul_hi_u32" c(  NO,   NO,   NO, 0x2c, 0x35), [sdst(U32), ssrc(U32), ssrc(U32)], flags COMMUTES;

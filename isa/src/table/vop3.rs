@@ -3,6 +3,9 @@
 use super::{rows, spec::*};
 
 rows! { VOP3, Vop3;
+    V_NOP_E64 "v_nop_e64" c(0x180, 0x180, 0x140, 0x140, 0x180), [], implicit VALU;
+    V_CLREXCP_E64 "v_clrexcp_e64" c(0x1c1, 0x1c1, 0x175, 0x175, 0x1c1), [], implicit VALU, flags ORDERED;
+    V_PIPEFLUSH_E64 "v_pipeflush_e64" c(   NO,    NO,    NO,    NO, 0x19b), [], implicit VALU, flags ORDERED;
     V_MAD_LEGACY_F32 "v_mad_legacy_f32" c(0x140, 0x140, 0x1c0, 0x1c0, 0x140), [vdst(F32), src(F32), src(F32), src(F32)], implicit FVALU, flags COMMUTES, caps CLAMP OMOD, requires MAD_MAC_F32;
     V_MAD_F32 "v_mad_f32" c(0x141, 0x141, 0x1c1, 0x1c1, 0x141), [vdst(F32), src(F32), src(F32), src(F32)], implicit FVALU, flags COMMUTES, caps CLAMP OMOD, requires MAD_MAC_F32;
     V_MAD_I32_I24 "v_mad_i32_i24" c(0x142, 0x142, 0x1c2, 0x1c2, 0x142), [vdst(I32), src(I32), src(I32), src(I32)], implicit VALU, flags COMMUTES, caps INT_CLAMP;

@@ -304,6 +304,7 @@ fn source(
     // LLVM refuses inline constants of its half-precision source there, though not in the 32-bit form.
     let half_vop3 = op == op::V_CVT_F32_F16 && target.generation < Generation::Gfx8 && !room;
     let wide = spec.width > 2 || half_vop3;
+    let room = room && op.row().name != "s_cbranch_g_fork";
     let has_own_literal = op.row().ops.iter().any(|spec| spec.kind == Kind::Lit);
     match rng.below(8) {
         0..=2 if vector => vgprs(rng, spec.width),

@@ -229,7 +229,7 @@ pub(crate) fn breaks(
             }
             writes || depctr(1)
         }
-        Breaks::Valu => row.is_valu() && inst.op != op::V_NOP,
+        Breaks::Valu => row.is_valu() && !matches!(inst.op, op::V_NOP | op::V_NOP_E64),
         Breaks::OtherMemory => memory_side(inst).is_some() || waits(Counter::Vs),
         Breaks::VccWritten | Breaks::VccWrittenInPeace => {
             let mut halves = 0;

@@ -90,7 +90,9 @@ fn min_max(name: &str) -> Option<Handler> {
 fn logic(name: &str) -> Option<Handler> {
     Some(match name {
         "v_mov_b32" => lanes!((a: u32) -> u32 => a),
-        "v_nop" | "v_clrexcp" | "v_pipeflush" => |_, _| Flow::Next,
+        "v_nop" | "v_clrexcp" | "v_pipeflush" | "v_nop_e64" | "v_clrexcp_e64" | "v_pipeflush_e64" => {
+            |_, _| Flow::Next
+        }
         "v_not_b32" => lanes!((a: u32) -> u32 => !a),
         "v_and_b32" => lanes!((a: u32, b: u32) -> u32 => a & b),
         "v_or_b32" => lanes!((a: u32, b: u32) -> u32 => a | b),

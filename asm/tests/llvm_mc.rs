@@ -1,0 +1,148 @@
+//! LLVM's own tests of its AMDGPU assembler and disassembler, line by line: what LLVM accepts becomes the same bytes, what it
+//! refuses is refused, what it decodes is decoded to the same meaning.
+//!
+//! The files are not part of this project: `KERNC_LLVM_MC=DIR` names a directory with `AMDGPU` and `Disassembler/AMDGPU`
+//! of LLVM's `llvm/test/MC`, `KERNC_LLVM_MC_TOOL` another assembler than `llvm-mc-19`. `docs/testing.md` has the commands
+//! and what they say. Runs for processors that kernc does not know are left out.
+
+mod common;
+#[path = "llvm_mc/judge.rs"]
+mod judge;
+#[path = "llvm_mc/suite.rs"]
+mod suite;
+
+use judge::Verdict;
+use std::path::{Path, PathBuf};
+use suite::Run;
+
+/// Cases, and those that failed.
+#[derive(Default)]
+struct Tally {
+    all: usize,
+    wrong: usize,
+}
+
+impl Tally {
+    fn add(&mut self, right: bool, what: impl FnOnce() -> String) {
+        self.all += 1;
+        if !right {
+            self.wrong += 1;
+            println!("{}", what());
+        }
+    }
+
+    /// Asserts that no more than one of `share` is wrong.
+    fn judge(&self, what: &str, share: usize) {
+        println!("{what}: {} of {} are not as LLVM has them", self.wrong, self.all);
+        assert!(self.wrong.saturating_mul(share) <= self.all, "{what}: {} of {}", self.wrong, self.all);
+    }
+}
+
+fn setup(test: &str) -> Option<(PathBuf, PathBuf)> {
+    let Some(dir) = std::env::var_os("KERNC_LLVM_MC") else {
+        eprintln!("left out: {test} (KERNC_LLVM_MC names no directory)");
+        return None;
+    };
+    let name = std::env::var("KERNC_LLVM_MC_TOOL").unwrap_or_else(|_| "llvm-mc-19".into());
+    Some((common::tool(&name, test)?, dir.into()))
+}
+
+/// Lines of a run that LLVM accepts and refuses.
+#[derive(Default)]
+struct Lines {
+    accepted: Tally,
+    refused: Tally,
+}
+
+#[test]
+fn lines_assemble_as_llvm_assembles_them() {
+    let Some((tool, dir)) = setup("LLVM's tests of its assembler") else { return };
+    let mut lines = Lines::default();
+    for run in suite::runs(&dir.join("AMDGPU"), "s") {
+        let verdicts = judge::assemble(&tool, &run);
+        refused(&run, &verdicts, &mut lines.refused);
+        accepted(&tool, &run, &verdicts, &mut lines.accepted);
+    }
+    lines.accepted.judge("accepted lines", 10_000);
+    lines.refused.judge("refused lines", 1000);
+}
+
+fn place(run: &Run, n: usize) -> String {
+    format!("{}:{} {} | {}", run.name, n + 1, run.arguments.join(" "), run.lines[n].trim())
+}
+
+/// Every line that LLVM refuses is wrong to kernc too: a few at a time beside the definitions, since kernc tells a
+/// limited number of mistakes; in a file of blocks all in their place.
+fn refused(run: &Run, verdicts: &[Verdict], tally: &mut Tally) {
+    let bad: Vec<usize> = (0..verdicts.len())
+        .filter(|&n| suite::statement(&run.lines[n]).is_some() && matches!(verdicts[n], Verdict::Refused(_)))
+        .collect();
+    for part in bad.chunks(if run.has_blocks { usize::MAX } else { 64 }) {
+        let text = run.text(|n| run.has_blocks || part.contains(&n));
+        let ours = run.object(&text).err().unwrap_or_default();
+        for &n in part {
+            let is_refused = ours.contains(&n) || !run.has_blocks && run.assemble(n).is_err();
+            tally.add(is_refused, || format!("ACCEPTED {} | {:?}", place(run, n), verdicts[n]));
+        }
+    }
+}
+
+/// The lines that LLVM accepts make the same object together; if not, each is judged by itself.
+fn accepted(tool: &Path, run: &Run, verdicts: &[Verdict], tally: &mut Tally) {
+    let is_good = |n: usize| !matches!(verdicts[n], Verdict::Refused(_));
+    let text = run.text(is_good);
+    let good: Vec<usize> =
+        (0..verdicts.len()).filter(|&n| suite::statement(&run.lines[n]).is_some() && is_good(n)).collect();
+    let ours = run.object(&text);
+    let theirs = judge::object(tool, run, &text);
+    let differing = match (&ours, &theirs) {
+        (Ok(ours), Some(theirs)) => judge::first_difference(ours, theirs),
+        (Err(lines), _) => Some(format!("wrong lines {:?}", lines.iter().map(|n| n + 1).collect::<Vec<_>>())),
+        (Ok(_), None) => Some("no object".to_owned()),
+    };
+    if theirs.is_none() && run.has_blocks {
+        // Without what LLVM refuses its blocks mean something else.
+        return;
+    }
+    let Some(differing) = differing else {
+        tally.all += good.len();
+        return;
+    };
+    println!("WHOLE {} {} | {differing}", run.name, run.arguments.join(" "));
+    for n in good {
+        match (&verdicts[n], run.has_blocks) {
+            (Verdict::Bytes(bytes), false) => match run.assemble(n) {
+                Ok(ours) => tally.add(ours == *bytes, || {
+                    format!("DIFFERS {} | {ours:02x?} | {bytes:02x?}", place(run, n))
+                }),
+                Err(why) => tally.add(false, || format!("REFUSED {} | {why}", place(run, n))),
+            },
+            _ => {
+                let is_right = ours.as_ref().map_or_else(|wrong| !wrong.contains(&n), |_| true);
+                tally.add(is_right, || format!("REFUSED {}", place(run, n)));
+            }
+        }
+    }
+}
+
+#[test]
+fn words_are_read_as_llvm_reads_them() {
+    let Some((tool, dir)) = setup("LLVM's tests of its disassembler") else { return };
+    let mut decoded = Tally::default();
+    for run in suite::runs(&dir.join("Disassembler/AMDGPU"), "txt") {
+        for (words, theirs, encoded) in judge::disassemble(&tool, &run) {
+            let ours = run.decode(&words);
+            let same = ours
+                .as_ref()
+                .is_some_and(|ours| *ours == theirs || judge::assembles_to(&tool, &run, ours, &encoded));
+            decoded.add(same, || {
+                format!(
+                    "DECODED {} {} | {words:08x?} | {ours:?} | {theirs:?}",
+                    run.name,
+                    run.arguments.join(" ")
+                )
+            });
+        }
+    }
+    decoded.judge("decoded words", 10_000);
+}
