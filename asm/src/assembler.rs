@@ -32,6 +32,8 @@ pub(crate) struct Assembler {
     pub section_stack: Vec<(u32, u32)>,
     pub conditions: Vec<Condition>,
     pub macros: FxHashMap<Box<str>, Macro>,
+    /// `.altmacro` is on.
+    pub alternative_macros: bool,
     /// Macro expansions so far: `\@`.
     pub expansions: u64,
     /// Bytes that macros and repetitions may still expand to.
@@ -41,6 +43,8 @@ pub(crate) struct Assembler {
     pub counts: RegisterCounts,
     pub files: Vec<String>,
     pub addrsig: Option<Vec<SymbolId>>,
+    /// Kernel descriptors with fields that name later symbols.
+    pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
     local_labels: FxHashMap<u32, u32>,
     depth: u32,
     /// Finds included files, if that is allowed.
@@ -60,6 +64,10 @@ pub(crate) struct Assembler {
 /// The symbols that count registers.
 pub(crate) struct RegisterCounts {
     pub vgpr: [SymbolId; 2],
+    /// Accumulation VGPRs, of V2 only.
+    pub agpr: SymbolId,
+    /// VGPRs alone, where `.kernel.vgpr_count` counts both kinds.
+    pub plain_vgprs: u16,
     pub sgpr: [SymbolId; 2],
 }
 
@@ -75,6 +83,8 @@ impl Assembler {
         // The first of each pair is code object V3's and later, the second V2's.
         let counts = RegisterCounts {
             vgpr: [counter(".amdgcn.next_free_vgpr"), counter(".kernel.vgpr_count")],
+            agpr: counter(".kernel.agpr_count"),
+            plain_vgprs: 0,
             sgpr: [counter(".amdgcn.next_free_sgpr"), counter(".kernel.sgpr_count")],
         };
         let mut assembler = Assembler {
@@ -89,12 +99,14 @@ impl Assembler {
             section_stack: Vec::new(),
             conditions: Vec::new(),
             macros: FxHashMap::default(),
+            alternative_macros: false,
             expansions: 0,
             expansion_budget: options.max_expansion,
             output_budget: options.max_output,
             counts,
             files: Vec::new(),
             addrsig: None,
+            unfinished: Vec::new(),
             local_labels: FxHashMap::default(),
             depth: 0,
             loader: None,

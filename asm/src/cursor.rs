@@ -238,6 +238,15 @@ impl<'s> Cursor<'s> {
         })
     }
 
+    /// Letters and digits.
+    pub fn rest_of_word(&mut self) -> &'s str {
+        let start = self.pos;
+        while self.peek().is_ascii_alphanumeric() {
+            self.pos += 1;
+        }
+        &self.text[start..self.pos]
+    }
+
     /// From `start` to here; one byte at least.
     pub fn span_from(&self, start: usize) -> std::ops::Range<usize> {
         start..self.pos.max(start + 1)

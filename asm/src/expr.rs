@@ -103,6 +103,11 @@ pub(crate) enum Binary {
     Le,
     Gt,
     Ge,
+    Max,
+    /// The next multiple.
+    AlignTo,
+    /// Accumulation VGPRs behind the others, which then are of whole units of four.
+    JoinFiles,
 }
 
 /// Operators: text, precedence, meaning. Longer texts first. As GNU's assembler ranks them: the bit operators bind
@@ -224,10 +229,18 @@ impl Assembler {
                 self.symbol_value(&name, cur, start)
             }
             _ => match cur.name() {
-                Some(name) => self.symbol_value(name, cur, start),
+                Some(name) => match self.call(cur, name, start, depth)? {
+                    Some(value) => Ok(value),
+                    None => self.symbol_value(name, cur, start),
+                },
                 None => Err(cur.unexpected("an expression")),
             },
         }
+    }
+
+    /// An expression inside of another.
+    pub fn nested(&mut self, cur: &mut Cursor, depth: u32) -> Result<Value> {
+        self.expression_from(cur, 1, depth + 1, false)
     }
 
     fn prefixed(&mut self, cur: &mut Cursor, op: Unary, depth: u32) -> Result<Value> {
@@ -271,7 +284,12 @@ impl Assembler {
         self.node(Node::Symbol(id, specifier))
     }
 
-    fn binary(&mut self, op: Binary, left: Value, right: Value) -> std::result::Result<Value, &'static str> {
+    pub(crate) fn binary(
+        &mut self,
+        op: Binary,
+        left: Value,
+        right: Value,
+    ) -> std::result::Result<Value, &'static str> {
         if let (Value::Abs(left), Value::Abs(right)) = (left, right) {
             return binary(op, left, right).map(Value::Abs);
         }
@@ -481,5 +499,12 @@ fn binary(op: Binary, left: i64, right: i64) -> std::result::Result<i64, &'stati
         Binary::Le => truth(left <= right),
         Binary::Gt => truth(left > right),
         Binary::Ge => truth(left >= right),
+        Binary::Max => left.max(right),
+        Binary::AlignTo if right <= 0 => return Err("an alignment must be above 0"),
+        Binary::AlignTo => (left as u64).checked_next_multiple_of(right as u64).unwrap_or(0) as i64,
+        Binary::JoinFiles if left == 0 => right,
+        Binary::JoinFiles => {
+            (right as u64).checked_next_multiple_of(4).unwrap_or(0).wrapping_add(left as u64) as i64
+        }
     })
 }

@@ -14,6 +14,7 @@ mod directive;
 mod error;
 mod expr;
 mod files;
+mod function;
 mod inst;
 mod metadata;
 mod number;
@@ -121,6 +122,8 @@ fn run(source: &str, options: &Options, loader: Option<Box<dyn Loader>>) -> Resu
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub target: Option<&'static Target>,
+    /// A linker sees the object.
+    pub relocatable: bool,
     pub version: Option<u8>,
     /// What `amdhsa.version` of the metadata says.
     pub metadata_version: Option<u8>,
@@ -136,6 +139,7 @@ impl Settings {
     fn new(options: &Options) -> Settings {
         Settings {
             target: options.target,
+            relocatable: options.kind == Kind::Relocatable,
             version: options.version,
             metadata_version: None,
             xnack: options.xnack,

@@ -50,6 +50,7 @@ impl Assembler {
 
     /// Fills in fields; what depends on addresses becomes relocations.
     pub(crate) fn resolve(&mut self) -> Resolved {
+        self.finish_descriptors();
         let mut relocations = Vec::with_capacity(self.sections.len());
         for index in 0..self.sections.len() {
             let fixups = std::mem::take(&mut self.sections[index].fixups);
@@ -90,6 +91,14 @@ impl Assembler {
         match fixup.kind {
             FixupKind::Branch => self.branch(section, fixup, reduced),
             FixupKind::Entry => self.entry(fixup, reduced),
+            FixupKind::Given(kind) => {
+                let Some(term) = reduced.plus else {
+                    return Err("a relocation needs a symbol".into());
+                };
+                let (target, base) = self.relocation_target(term);
+                let addend = reduced.constant.wrapping_add(base);
+                Ok(Some(Relocation { offset: fixup.offset, target, kind, addend }))
+            }
             FixupKind::Literal { relative } => self.field(section, fixup, reduced, 4, relative),
             FixupKind::Data(size) => self.field(section, fixup, reduced, size, false),
         }
@@ -103,8 +112,18 @@ impl Assembler {
             None => constant,
             Some(term) => match self.locate(term) {
                 Some((place, offset)) if place == section => (offset as i64).wrapping_add(constant),
-                Some(_) => return Err("a branch cannot leave its section".into()),
-                None => return Err(format!("label `{}` is not defined", self.name_of(term))),
+                None if !self.settings.relocatable => {
+                    return Err(format!("label `{}` is not defined", self.name_of(term)));
+                }
+                Some(_) if !self.settings.relocatable => {
+                    return Err("a branch cannot leave its section".into());
+                }
+                // The linker's to find.
+                _ => {
+                    let (target, base) = self.relocation_target(term);
+                    let addend = constant.wrapping_add(base);
+                    return Ok(Some(Relocation { offset: fixup.offset, target, kind: reloc::REL16, addend }));
+                }
             },
         };
         let distance = to.wrapping_sub(fixup.offset as i64 + 4);

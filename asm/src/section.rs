@@ -23,6 +23,8 @@ pub(crate) enum FixupKind {
     Literal { relative: bool },
     /// Data of that many bytes.
     Data(u8),
+    /// Whatever a relocation of that kind finds (`.reloc`).
+    Given(u32),
     /// Distance from the kernel descriptor, which begins 16 bytes before the field.
     Entry,
 }

@@ -76,6 +76,8 @@ fn place(run: &Run, n: usize) -> String {
 fn refused(run: &Run, verdicts: &[Verdict], tally: &mut Tally) {
     let bad: Vec<usize> = (0..verdicts.len())
         .filter(|&n| suite::statement(&run.lines[n]).is_some() && matches!(verdicts[n], Verdict::Refused(_)))
+        // Lines of a block that LLVM has given up at an earlier one.
+        .filter(|&n| !(run.has_blocks && verdicts[n] == Verdict::Refused("error: unknown directive".into())))
         .collect();
     for part in bad.chunks(if run.has_blocks { usize::MAX } else { 64 }) {
         let text = run.text(|n| run.has_blocks || part.contains(&n));

@@ -21,6 +21,11 @@ pub const RELOCATIONS: &[&str] = &[
     "R_AMDGPU_REL16",
 ];
 
+/// The number of a relocation.
+pub fn relocation_number(name: &str) -> Option<u32> {
+    RELOCATIONS.iter().position(|other| *other == name).map(|number| number as u32)
+}
+
 /// The name in a table of numbers and names.
 fn find(names: &[(u32, &'static str)], value: u32) -> Option<&'static str> {
     names.iter().find(|(number, _)| *number == value).map(|(_, name)| *name)

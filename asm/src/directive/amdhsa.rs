@@ -10,9 +10,28 @@ use isa::{Feature, Target};
 use objwriter::descriptor::{self as fields, FIELDS, Registers};
 use std::ops::Range;
 
+/// A field whose value names symbols of later lines.
+struct Later {
+    name: String,
+    value: Value,
+    /// Of the directive and of the value, as positions of all texts.
+    spans: [(u32, u32); 2],
+}
+
+/// A kernel descriptor whose fields are not all known yet.
+pub(crate) struct Unfinished {
+    target: &'static Target,
+    block: Block,
+    descriptor: [u8; fields::SIZE],
+    section: u32,
+    offset: u64,
+    span: (u32, u32),
+}
+
 /// What the directives of a block said.
 #[derive(Default)]
 struct Block {
+    later: Vec<Later>,
     seen: Vec<String>,
     next_free_vgpr: Option<u32>,
     next_free_sgpr: Option<u32>,
@@ -60,8 +79,57 @@ impl Assembler {
             }
             cur.skip_line();
         }
-        self.finish_descriptor(target, &block, &mut descriptor, span)?;
-        self.write_descriptor(&name, &descriptor, span)
+        if block.later.is_empty() {
+            self.finish_descriptor(target, &block, &mut descriptor, span)?;
+            return self.write_descriptor(&name, &descriptor, span);
+        }
+        self.write_descriptor(&name, &[0; fields::SIZE], span)?;
+        let (section, end) = self.here();
+        let offset = end - fields::SIZE as u64;
+        let span = self.span_of(span.clone());
+        self.unfinished.push(Unfinished { target, block, descriptor, section, offset, span });
+        Ok(())
+    }
+
+    /// Fills in the descriptors that waited for symbols.
+    pub(crate) fn finish_descriptors(&mut self) {
+        for mut kernel in std::mem::take(&mut self.unfinished) {
+            let range = |span: (u32, u32)| span.0 as usize..span.1 as usize;
+            let mut mistakes = Vec::new();
+            for later in std::mem::take(&mut kernel.block.later) {
+                let [at, value_span] = later.spans.map(range);
+                let done = match self.known(later.value) {
+                    None => Err(error(value_span, "the value of this expression must be known in the end")),
+                    Some(value) => {
+                        let (target, block) = (kernel.target, &mut kernel.block);
+                        self.kernel_field(
+                            &later.name,
+                            value,
+                            at,
+                            value_span,
+                            target,
+                            block,
+                            &mut kernel.descriptor,
+                        )
+                    }
+                };
+                mistakes.extend(done.err());
+            }
+            if mistakes.is_empty() {
+                let span = range(kernel.span);
+                let done =
+                    self.finish_descriptor(kernel.target, &kernel.block, &mut kernel.descriptor, &span);
+                mistakes.extend(done.err());
+            }
+            let at = kernel.offset as usize;
+            if let Some(bytes) = self.sections[kernel.section as usize].data.get_mut(at..at + fields::SIZE) {
+                bytes.copy_from_slice(&kernel.descriptor);
+            }
+            for mistake in mistakes {
+                let parts = mistake.into_parts();
+                self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+            }
+        }
     }
 
     fn kernel_directive(
@@ -78,13 +146,33 @@ impl Assembler {
         };
         cur.blank();
         let start = cur.pos;
-        let value = self.absolute(cur)?;
+        let value = self.expression(cur)?;
         cur.expect_end()?;
         let value_span = start..cur.pos.max(start + 1);
         if block.seen.iter().any(|seen| seen == name) {
             return Err(error(at, format!("`.amdhsa_{name}` is given twice")));
         }
         block.seen.push(name.to_owned());
+        if let Some(value) = self.known(value) {
+            return self.kernel_field(name, value, at, value_span, target, block, descriptor);
+        }
+        let spans = [self.span_of(at), self.span_of(value_span)];
+        block.later.push(Later { name: name.to_owned(), value, spans });
+        Ok(())
+    }
+
+    /// Sets a field of a descriptor.
+    #[allow(clippy::too_many_arguments)]
+    fn kernel_field(
+        &self,
+        name: &str,
+        value: i64,
+        at: Range<usize>,
+        value_span: Range<usize>,
+        target: &Target,
+        block: &mut Block,
+        descriptor: &mut [u8; fields::SIZE],
+    ) -> Result<()> {
         let limit = |max: u64| match u64::try_from(value) {
             Ok(value) if value <= max => Ok(value as u32),
             _ => Err(error(value_span.clone(), format!("`.amdhsa_{name}` takes a number from 0 to {max}"))),

@@ -23,6 +23,44 @@ impl Assembler {
             ".short" | ".half" | ".hword" | ".2byte" | ".value" => self.integers(cur, 2)?,
             ".long" | ".int" | ".4byte" => self.integers(cur, 4)?,
             ".quad" | ".8byte" => self.integers(cur, 8)?,
+            ".octa" => self.octa(cur)?,
+            ".dc.b" => self.integers(cur, 1)?,
+            ".dc" | ".dc.w" => self.integers(cur, 2)?,
+            ".dc.l" => self.integers(cur, 4)?,
+            ".dc.a" => self.integers(cur, 8)?,
+            ".dcb" | ".dcb.b" | ".dcb.w" | ".dcb.l" => {
+                let size = match name.as_bytes().last() {
+                    Some(b'l') => 4,
+                    Some(b'b') if name != ".dcb" => 1,
+                    _ => 2,
+                };
+                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
+                cur.expect(b',')?;
+                let value = self.absolute(cur)?.to_le_bytes();
+                self.emit_repeated(&value[..size], count, span)?;
+            }
+            ".ds" | ".ds.b" | ".ds.w" | ".ds.l" | ".ds.d" | ".ds.s" => {
+                let size: u64 = match &name[3..] {
+                    ".b" => 1,
+                    "" | ".w" => 2,
+                    ".d" => 8,
+                    _ => 4,
+                };
+                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
+                self.emit_repeated(&[0], count.saturating_mul(size), span)?;
+            }
+            ".dc.s" => self.floats(cur, 4)?,
+            ".dc.d" => self.floats(cur, 8)?,
+            ".reloc" => self.reloc(cur, span)?,
+            ".bundle_align_mode" => {
+                if self.absolute(cur)? != 0 {
+                    return Err(error(span.clone(), "bundles are not supported").label("0 turns them off"));
+                }
+            }
+            ".line" | ".ln" => {
+                cur.rest();
+            }
+            ".version" => self.version_note(cur, span)?,
             ".float" | ".single" => self.floats(cur, 4)?,
             ".double" => self.floats(cur, 8)?,
             ".ascii" => self.strings(cur, false)?,
@@ -118,6 +156,70 @@ impl Assembler {
                 return Ok(());
             }
         }
+    }
+
+    /// `.octa 0x...`: numbers of 16 bytes.
+    fn octa(&mut self, cur: &mut Cursor) -> Result<()> {
+        loop {
+            cur.blank();
+            let start = cur.pos;
+            let text = cur.rest_of_word();
+            let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+            let value = match digits {
+                Some(digits) => u128::from_str_radix(digits, 16),
+                None => text.parse(),
+            };
+            let value =
+                value.map_err(|_| error(cur.span_from(start), "a number of up to 128 bits is expected"))?;
+            self.emit(&value.to_le_bytes(), &(start..cur.pos))?;
+            if !cur.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `.version "text"`: a note.
+    fn version_note(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let mut text = cur.string()?;
+        text.push(0);
+        let mut note = Vec::new();
+        note.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        note.extend_from_slice(&0u32.to_le_bytes());
+        note.extend_from_slice(&1u32.to_le_bytes());
+        text.resize(text.len().next_multiple_of(4), 0);
+        note.extend_from_slice(&text);
+        let back = (self.section, self.previous_section);
+        let id = self.section_named(".note", crate::section::elf::SHT_NOTE, 0);
+        self.enter(id);
+        let done = self.emit(&note, span);
+        (self.section, self.previous_section) = back;
+        done
+    }
+
+    /// `.reloc offset, R_AMDGPU_ABS32[, expression]`: a relocation of this section.
+    fn reloc(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        cur.blank();
+        let start = cur.pos;
+        let offset = self.expression(cur)?;
+        let reduced = self.reduce(offset).map_err(|message| error(start..cur.pos, message))?;
+        let base = match reduced.plus.map(|term| self.locate(term)) {
+            None => 0,
+            Some(Some((place, offset))) if place == self.section => offset,
+            Some(_) => return Err(unknown(cur, start)),
+        };
+        let offset = base.wrapping_add(reduced.constant as u64);
+        cur.expect(b',')?;
+        cur.blank();
+        let start = cur.pos;
+        let name = cur.name().unwrap_or_default();
+        let Some(kind) = codeobj::names::relocation_number(name) else {
+            return Err(error(cur.span_from(start), format!("unknown relocation `{name}`")));
+        };
+        let value = if cur.eat(b',') { self.expression(cur)? } else { Value::Abs(0) };
+        self.register_used(value);
+        let fixup_span = self.span_of(span.clone());
+        self.current().fixups.push(Fixup { offset, value, kind: FixupKind::Given(kind), span: fixup_span });
+        Ok(())
     }
 
     fn floats(&mut self, cur: &mut Cursor, size: usize) -> Result<()> {

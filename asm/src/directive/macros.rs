@@ -5,6 +5,7 @@
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name, continues_name};
 use crate::error::{Result, error};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -51,8 +52,8 @@ impl Assembler {
             }
             ".endm" | ".endmacro" => return Err(error(span.clone(), "`.endm` without `.macro`")),
             ".endr" => return Err(error(span.clone(), "`.endr` without `.rept`, `.irp` or `.irpc`")),
-            ".altmacro" => return Err(error(span.clone(), "alternative macro syntax is not supported")),
-            ".noaltmacro" => {}
+            ".altmacro" => self.alternative_macros = true,
+            ".noaltmacro" => self.alternative_macros = false,
             ".end" => self.stopped = true,
             ".print" => {
                 cur.string()?;
@@ -113,7 +114,7 @@ impl Assembler {
     pub(crate) fn invoke(&mut self, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
         let Some(Macro(body)) = self.macros.get(name).cloned() else { return Ok(()) };
         cur.pos = start + name.len();
-        let values = arguments(cur, &body.parameters)?;
+        let values = self.arguments(cur, &body.parameters)?;
         let span = start..cur.pos;
         for (parameter, value) in body.parameters.iter().zip(&values) {
             if parameter.required && value.is_empty() {
@@ -123,7 +124,8 @@ impl Assembler {
         }
         let names: Vec<&str> = body.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
         let mut text = String::new();
-        if !expand(&body.text, &names, &values, self.expansions, self.expansion_budget, &mut text) {
+        let source = Body::plain(&body.text, &names, self.alternative_macros);
+        if !expand(&source, &names, &values, self.expansions, self.expansion_budget, &mut text) {
             return Err(self.too_much(span));
         }
         self.expansions += 1;
@@ -237,6 +239,100 @@ fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<
         cur.skip_line();
     }
     None
+}
+
+impl Body {
+    /// The text with a backslash before each parameter: `.altmacro` lets that out, and takes `&` between names for nothing.
+    fn plain<'t>(text: &'t str, names: &[&str], alternative: bool) -> Cow<'t, str> {
+        if !alternative {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut cur = Cursor::new(text);
+        while !cur.is_end() {
+            let start = cur.pos;
+            let has_backslash = start > 0 && text.as_bytes()[start - 1] == b'\\';
+            match cur.name() {
+                Some(name) if names.contains(&name) => {
+                    out.push_str(if has_backslash { "" } else { "\\" });
+                    out.push_str(name);
+                    // What follows belongs to no name that is longer.
+                    if cur.peek() == b'&' {
+                        cur.pos += 1;
+                        out.push_str("\\()");
+                    }
+                }
+                Some(name) => {
+                    out.push_str(name);
+                    let mut next = cur;
+                    next.pos += 1;
+                    if cur.peek() == b'&' && next.name().is_some_and(|name| names.contains(&name)) {
+                        cur.pos += 1;
+                    }
+                }
+                None => {
+                    cur.pos += 1;
+                    while cur.peek().is_ascii_digit() && text.as_bytes()[cur.pos - 1].is_ascii_alphanumeric()
+                    {
+                        cur.pos += 1;
+                    }
+                    out.push_str(&text[start..cur.pos]);
+                }
+            }
+        }
+        Cow::Owned(out)
+    }
+}
+
+impl Assembler {
+    /// The values of a macro's parameters; `.altmacro` has `%expression` and `<text>`.
+    fn arguments(&mut self, cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> {
+        if !self.alternative_macros {
+            return arguments(cur, parameters);
+        }
+        let mut text = String::new();
+        while !cur.at_end() && !cur.is_end() {
+            match cur.peek() {
+                b'%' if !cur.peek_at(1).is_ascii_whitespace() => {
+                    cur.pos += 1;
+                    text.push_str(&self.absolute(cur)?.to_string());
+                }
+                b'<' if matches!(text.trim_end().bytes().last(), None | Some(b',')) => {
+                    angle_string(cur, &mut text)?
+                }
+                _ => {
+                    let rest = &cur.text[cur.pos..];
+                    let next = rest.chars().next().unwrap_or_default();
+                    text.push(next);
+                    cur.pos += next.len_utf8();
+                }
+            }
+        }
+        arguments(&mut Cursor::new(&text), parameters)
+    }
+}
+
+/// `<text>` as a string in quotes, where `!` takes what follows as it is.
+fn angle_string(cur: &mut Cursor, out: &mut String) -> Result<()> {
+    let start = cur.pos;
+    cur.pos += 1;
+    out.push('"');
+    loop {
+        let rest = &cur.text[cur.pos..];
+        let escaped = rest.starts_with('!');
+        let next = rest.chars().nth(usize::from(escaped));
+        match next {
+            None | Some('\n') => return Err(error(start..cur.pos, "`<` without `>`")),
+            Some('>') if !escaped => break,
+            Some(next) => {
+                out.push(next);
+                cur.pos += usize::from(escaped) + next.len_utf8();
+            }
+        }
+    }
+    cur.pos += 1;
+    out.push('"');
+    Ok(())
 }
 
 /// The values of the parameters: by position or by name, else the defaults.

@@ -40,6 +40,19 @@ impl Assembler {
             ".comm" => self.common(cur, span, false)?,
             ".lcomm" => self.common(cur, span, true)?,
             ".amdgpu_lds" => self.lds(cur, span)?,
+            ".weakref" => {
+                let alias = cur.expect_name("a symbol")?.to_string();
+                cur.expect(b',')?;
+                cur.blank();
+                let start = cur.pos;
+                let id = self.symbol_in(cur)?;
+                self.symbols[id].binding.get_or_insert(STB_WEAK);
+                let value = self.symbol_node(id, crate::expr::Specifier::None);
+                self.set_symbol(&alias, value, false, start..cur.pos)?;
+            }
+            ".symver" | ".cg_profile" | ".lto_discard" | ".lto_set_conditional" | ".no_dead_strip" => {
+                cur.rest();
+            }
             ".ident" => self.ident(cur, span)?,
             ".file" => self.file(cur)?,
             ".addrsig" => self.addrsig = Some(self.addrsig.take().unwrap_or_default()),

@@ -114,7 +114,8 @@ impl Assembler {
         let id = self.symbol_in(cur)?;
         self.symbols[id].kind = STT_AMDGPU_HSA_KERNEL;
         self.symbols.register(id);
-        for id in [self.counts.vgpr[1], self.counts.sgpr[1]] {
+        self.counts.plain_vgprs = 0;
+        for id in [self.counts.vgpr[1], self.counts.agpr, self.counts.sgpr[1]] {
             self.symbols[id].definition = Definition::Value { value: Value::Abs(0), fixed: false };
         }
         Ok(())

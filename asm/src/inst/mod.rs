@@ -165,21 +165,45 @@ impl Assembler {
 
     /// `.amdgcn.next_free_vgpr` and its kind follow the highest register named.
     fn count_registers(&mut self, line: &Line) {
-        let mut highest = [0u16; 2];
+        let mut highest = [0u16; 3];
         for arg in line.args() {
             if let operand::ArgValue::Reg(range) = arg.value {
                 let end = range.first.0 + u16::from(range.len);
                 match range.first.0 {
                     0..=105 if range.first.is_sgpr() => highest[0] = highest[0].max(end),
                     256..=511 => highest[1] = highest[1].max(end - 256),
+                    512.. => highest[2] = highest[2].max(end - 512),
                     _ => {}
                 }
             }
         }
-        for (counters, highest) in [(self.counts.sgpr, highest[0]), (self.counts.vgpr, highest[1])] {
-            if highest > 0 {
-                counters.into_iter().for_each(|id| self.raise(id, i64::from(highest)));
-            }
+        let [sgprs, vgprs, agprs] = highest;
+        if sgprs > 0 {
+            self.counts.sgpr.into_iter().for_each(|id| self.raise(id, i64::from(sgprs)));
+        }
+        if vgprs | agprs == 0 {
+            return;
+        }
+        self.counts.plain_vgprs = self.counts.plain_vgprs.max(vgprs);
+        self.raise(self.counts.vgpr[0], i64::from(vgprs));
+        self.raise(self.counts.agpr, i64::from(agprs));
+        self.raise(self.counts.vgpr[1], self.kernel_vgprs());
+    }
+
+    /// VGPRs that V2 counts: on gfx90a with the accumulation VGPRs behind them.
+    fn kernel_vgprs(&self) -> i64 {
+        let plain = i64::from(self.counts.plain_vgprs);
+        let agprs = self.known(self.symbol_number(self.counts.agpr)).unwrap_or(0);
+        match agprs > 0 && self.settings.target.is_some_and(|target| target.has(isa::Feature::GFX90A)) {
+            true => (plain + 3) / 4 * 4 + agprs,
+            false => plain,
+        }
+    }
+
+    fn symbol_number(&self, id: crate::symbol::SymbolId) -> Value {
+        match self.symbols[id].definition {
+            crate::symbol::Definition::Value { value, .. } => value,
+            _ => Value::Abs(0),
         }
     }
 

@@ -71,6 +71,7 @@ pub const STV_PROTECTED: u8 = 3;
 /// Relocation types (seed 000, line 531).
 #[allow(missing_docs)]
 pub mod reloc {
+    pub const REL16: u32 = 14;
     pub const ABS32_LO: u32 = 1;
     pub const ABS32_HI: u32 = 2;
     pub const ABS64: u32 = 3;

@@ -1,0 +1,107 @@
+//! Functions in expressions: `max(a, b)`, `or(a, b)`, `alignto(n, 8)`, and what LLVM 19 computes resources with.
+//!
+//! They become trees of operators, so that their arguments may be symbols of later lines.
+
+use crate::assembler::Assembler;
+use crate::cursor::Cursor;
+use crate::error::{Result, error};
+use crate::expr::{Binary, Value};
+use isa::{Feature, Generation};
+
+/// Names and numbers of arguments, 0 for any but none.
+const FUNCTIONS: [(&str, usize); 6] =
+    [("max", 0), ("or", 0), ("alignto", 2), ("extrasgprs", 3), ("totalnumvgprs", 2), ("occupancy", 7)];
+
+impl Assembler {
+    /// The value of a function; its name was read from `start`. `None` if it is none, or no `(` follows.
+    pub(crate) fn call(
+        &mut self,
+        cur: &mut Cursor,
+        name: &str,
+        start: usize,
+        depth: u32,
+    ) -> Result<Option<Value>> {
+        if cur.peek() != b'(' {
+            return Ok(None);
+        }
+        let Some(&(_, count)) = FUNCTIONS.iter().find(|function| function.0 == name) else { return Ok(None) };
+        cur.pos += 1;
+        let mut arguments = Vec::new();
+        loop {
+            arguments.push(self.nested(cur, depth)?);
+            if !cur.eat(b',') {
+                break;
+            }
+        }
+        cur.expect(b')')?;
+        let span = start..cur.pos;
+        if count != 0 && arguments.len() != count {
+            return Err(error(span, format!("`{name}` takes {count} arguments")));
+        }
+        let value = match name {
+            "max" => self.fold(Binary::Max, &arguments),
+            "or" => self.fold(Binary::Or, &arguments),
+            "alignto" => self.fold(Binary::AlignTo, &arguments),
+            "extrasgprs" => self.extra_sgprs(&arguments),
+            "totalnumvgprs" => self.total_vgprs(&arguments),
+            _ => self.occupancy(&arguments),
+        };
+        value.map(Some).map_err(|message| error(span, message))
+    }
+
+    fn fold(&mut self, op: Binary, values: &[Value]) -> std::result::Result<Value, &'static str> {
+        values[1..].iter().try_fold(values[0], |all, &value| self.binary(op, all, value))
+    }
+
+    /// SGPRs beside the numbered ones: of VCC, FLAT_SCRATCH, XNACK_MASK; those of one include those of the ones before.
+    fn extra_sgprs(&mut self, uses: &[Value]) -> std::result::Result<Value, &'static str> {
+        let generation = self.settings.target.map(|target| target.generation);
+        let counts = match generation {
+            None | Some(Generation::Gfx6 | Generation::Gfx7) => [2, 4, 0],
+            Some(Generation::Gfx8 | Generation::Gfx9) => [2, 6, 4],
+            Some(Generation::Gfx10) => [2, 0, 0],
+        };
+        let mut most = Value::Abs(0);
+        for (&used, count) in uses.iter().zip(counts) {
+            let used = self.binary(Binary::LogicalAnd, used, Value::Abs(1))?;
+            let count = self.binary(Binary::Mul, used, Value::Abs(count))?;
+            most = self.binary(Binary::Max, most, count)?;
+        }
+        Ok(most)
+    }
+
+    /// VGPRs of accumulation VGPRs and others: gfx90a has them in one file.
+    fn total_vgprs(&mut self, counts: &[Value]) -> std::result::Result<Value, &'static str> {
+        let (acc, plain) = (counts[0], counts[1]);
+        if !self.settings.target.is_some_and(|target| target.has(Feature::GFX90A)) {
+            return self.binary(Binary::Max, acc, plain);
+        }
+        self.binary(Binary::JoinFiles, acc, plain)
+    }
+
+    /// Waves of a SIMD: at most, unit of VGPRs, all VGPRs, generation as LLVM counts them, waves without limits, SGPRs, VGPRs.
+    fn occupancy(&mut self, arguments: &[Value]) -> std::result::Result<Value, &'static str> {
+        let known: Option<Vec<i64>> = arguments.iter().map(|&value| self.known(value)).collect();
+        let Some(&[most, unit, all, generation, start, sgprs, vgprs]) = known.as_deref() else {
+            return Err("the arguments of `occupancy` must be known here");
+        };
+        const SEA_ISLANDS: i64 = 6;
+        const GFX9: i64 = 8;
+        let by_sgprs =
+            |limits: [i64; 6]| limits.iter().position(|&limit| sgprs <= limit).map_or(5, |n| 10 - n as i64);
+        let mut waves = start;
+        if sgprs != 0 {
+            waves = waves.min(match generation {
+                _ if generation <= SEA_ISLANDS => by_sgprs([48, 56, 64, 72, 80, i64::MAX]),
+                _ if generation <= GFX9 => by_sgprs([80, 88, 100, i64::MAX, 0, 0]),
+                _ => most,
+            });
+        }
+        if vgprs != 0 && unit > 0 {
+            let units = vgprs.saturating_add(unit - 1) / unit;
+            waves =
+                waves.min(if vgprs < unit { most } else { (all / (units * unit).max(1)).max(1).min(most) });
+        }
+        Ok(Value::Abs(waves))
+    }
+}
