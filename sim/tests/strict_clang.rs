@@ -44,3 +44,64 @@ fn slightly_optimised() {
 fn not_optimised() {
     check_all(&["-O0", "-mcpu=gfx906"]);
 }
+
+/// The kernels of `cl/handover.cl`, their groups and work-items of a group, and what is in `out` at the end.
+const HANDOVERS: [(&str, u32, u32, u32); 10] = [
+    ("ticket_lock", 8, 64, 8),
+    ("token", 6, 64, 6),
+    ("slot_queue", 2, 64, 8),
+    ("peterson", 2, 64, 8),
+    ("treiber", 8, 64, 36),
+    ("lookback", 8, 64, 36),
+    ("publication", 4, 64, 3),
+    ("cas_loop", 4, 64, 256),
+    ("lds_flag", 1, 128, 64),
+    ("stealing", 4, 64, 136),
+];
+
+/// Data that waves hand on without locks or barriers: a report would be a false alarm.
+#[test]
+fn handovers() {
+    if !present(CLANG) {
+        return;
+    }
+    let mut failures = Vec::new();
+    for processor in ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010"] {
+        for level in ["-O1", "-O3"] {
+            let options = [&format!("-mcpu={processor}"), level];
+            let object =
+                common::compile(CLANG, &common::own("handover.cl"), &options).expect("clang compiles it");
+            let object = common::link(&[object]).expect("ld.lld links it");
+            for (kernel, groups, items, wanted) in HANDOVERS {
+                match handover(&object, kernel, groups, items) {
+                    Ok(found) if found == wanted => {}
+                    Ok(found) => {
+                        failures.push(format!("{processor} {level} {kernel}: {found}, not {wanted}"))
+                    }
+                    Err(why) => failures.push(format!("{processor} {level} {kernel}: {why}")),
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn handover(object: &[u8], kernel: &str, groups: u32, items: u32) -> Result<u32, sim::Fault> {
+    let object = sim::CodeObject::load(object).expect("sound");
+    let mut device = sim::Device::with_threads(1);
+    device.set_mode(sim::Mode::STRICT);
+    let module = device.load(&object)?;
+    let buffers = [device.alloc(256)?, device.alloc(256)?, device.alloc(4)?];
+    let kernarg: Vec<u8> = buffers.iter().flat_map(|buffer| buffer.to_le_bytes()).collect();
+    let dispatch = sim::Dispatch {
+        kernel,
+        grid: [groups * items, 1, 1],
+        group: [items, 1, 1],
+        kernarg,
+        ..sim::Dispatch::default()
+    };
+    device.run(module, &dispatch)?;
+    let mut out = [0; 4];
+    device.read(buffers[2], &mut out)?;
+    Ok(u32::from_le_bytes(out))
+}
