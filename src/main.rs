@@ -2,7 +2,8 @@
 //!
 //! Exit codes: 0 success; 1 the source has errors; 2 the command line is wrong; 3 a file cannot be read, written or
 //! understood; 4 the emulated kernel stopped with a fault; 5 a fault of kernc itself; 6 `kernc check`, or `kernc run` in
-//! strict mode, has something to report; 7 `kernc test` has a test that does not pass.
+//! strict mode, has something to report; 7 `kernc test` has a test that does not pass, or `kernc run` has left other buffers than
+//! were expected.
 
 mod cli;
 

@@ -101,6 +101,11 @@ impl Device {
         self.mode = mode;
     }
 
+    /// How dispatches are run.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// What strict mode found in the last dispatch, by place in the code.
     pub fn reports(&self) -> &[Report] {
         &self.reports
@@ -381,6 +386,7 @@ impl<'a> Prepared<'a> {
             private_bytes: self.private_bytes,
             arch: pulp::Arch::new(),
             locked64,
+            progress: self.dispatch.progress,
             strict: None,
             observer: None,
             lines: &self.module.lines,

@@ -9,6 +9,7 @@ use crate::names::Names;
 use crate::object::KernelInfo;
 use crate::observe::{Observe, Observer};
 use crate::op::Code;
+use crate::progress::Progress;
 use crate::scratch;
 use crate::strict::{self, GroupShadow, Mode};
 use crate::wave::Wave;
@@ -64,6 +65,8 @@ pub struct Dispatch<'a> {
     pub limits: Limits,
     /// What to watch it for. A dispatch that is watched runs in fast mode.
     pub observe: Observe,
+    /// Where it says how far it is.
+    pub progress: Option<&'a Progress>,
 }
 
 impl Default for Dispatch<'_> {
@@ -79,6 +82,7 @@ impl Default for Dispatch<'_> {
             signal: None,
             limits: Limits::default(),
             observe: Observe::default(),
+            progress: None,
         }
     }
 }
@@ -110,6 +114,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) private_bytes: u32,
     pub(crate) arch: pulp::Arch,
     pub(crate) locked64: bool,
+    /// Who waits for it.
+    pub(crate) progress: Option<&'a Progress>,
     /// Strict mode.
     pub(crate) strict: Option<strict::Shared>,
     /// What only watches.

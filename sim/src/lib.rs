@@ -48,6 +48,7 @@
 
 pub mod args;
 mod buffer;
+pub mod compare;
 mod descriptor;
 mod device;
 mod estimate;
@@ -69,6 +70,7 @@ mod op;
 mod pack;
 mod packet;
 mod printf;
+mod progress;
 mod schedule;
 mod scratch;
 mod soft;
@@ -93,5 +95,6 @@ pub use npy::{NpyError, read_npy, write_npy};
 pub use object::{CodeObject, KernelInfo, LoadError, Symbol};
 pub use observe::{Executed, Observe, Profile, Traffic};
 pub use pack::Arg;
+pub use progress::Progress;
 pub use stats::RunStats;
 pub use strict::{FaultClass, Mode, Report, Rule, rules};

@@ -203,6 +203,9 @@ impl<'a> Scheduler<'a> {
             state.fail(when, Fault::Found(Box::new(cause.clone())));
         }
         state.reports.extend(found);
+        if let Some(progress) = self.launch.progress {
+            progress.set(state.executed, state.stats.groups, self.total);
+        }
         match turn {
             Turn::Done => {
                 state.resident -= 1;

@@ -181,6 +181,8 @@ pub enum Failure {
     Reported,
     /// `kernc test` has told which tests did not pass.
     Tests,
+    /// Buffers are not what they should be.
+    Differs(String),
 }
 
 impl Failure {
@@ -193,14 +195,18 @@ impl Failure {
             Failure::Fault(_) => 4,
             Failure::Internal(_) => 5,
             Failure::Reported | Failure::Found(_) => 6,
-            Failure::Tests => 7,
+            Failure::Tests | Failure::Differs(_) => 7,
         }
     }
 
     /// Tells the user.
     pub fn report(&self) {
         match self {
-            Failure::Source(text) | Failure::Fault(text) | Failure::Found(text) | Failure::Internal(text) => {
+            Failure::Source(text)
+            | Failure::Fault(text)
+            | Failure::Found(text)
+            | Failure::Differs(text)
+            | Failure::Internal(text) => {
                 complain(text);
             }
             Failure::Usage(text) | Failure::File(text) => {

@@ -28,6 +28,11 @@ const MODES: [&str; 8] =
     ["xnack", "no-xnack", "sramecc", "no-sramecc", "cumode", "no-cumode", "tgsplit", "no-tgsplit"];
 
 impl TargetArgs {
+    /// Takes a processor where the command line has none.
+    pub fn or(&mut self, mcpu: Option<&str>) {
+        self.mcpu = self.mcpu.take().or_else(|| mcpu.map(str::to_owned));
+    }
+
     /// What they say.
     pub fn subtarget(&self) -> Result<Subtarget, Failure> {
         let Some(id) = &self.mcpu else {

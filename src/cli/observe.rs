@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Hottest instructions that a profile lists.
 const LISTED: usize = 10;
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ObserveArgs {
     /// Print the most executed instructions, bytes moved, divergence, and an estimate of cycles. Runs in fast mode.
     #[arg(long)]
@@ -115,8 +115,7 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
         }
     }
     outln!("active lanes of vector arithmetic: {:.1}%", 100.0 * profile.active_lanes());
-    let Some(target) = profile.target else { return };
-    let estimate = profile.estimate(target, resident(target, kernel));
+    let Some(estimate) = estimate(profile, kernel) else { return };
     outln!(
         "estimate, of one compute unit, not a measurement: {} cycles (VALU {}, SALU {}, memory {}, LDS {}, waits {})",
         estimate.cycles(),
@@ -126,6 +125,11 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
         estimate.lds,
         estimate.latency
     );
+}
+
+/// How long it might take.
+pub fn estimate(profile: &Profile, kernel: &sim::KernelInfo) -> Option<sim::Estimate> {
+    profile.target.map(|target| profile.estimate(target, resident(target, kernel)))
 }
 
 /// Waves of a kernel that a compute unit holds at a time, as far as VGPRs decide.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The file of acknowledged findings that is taken if it is there.
 const USUAL: &str = "kernc-check.toml";
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct RulesArgs {
     /// Which findings count: those where manuals and practice agree, also those by the manual alone, or all.
     #[arg(long, value_name = "certain|manual|all", default_value = "certain", value_parser = ["certain", "manual", "all"])]

@@ -4,7 +4,7 @@ use super::Failure;
 use clap::Args;
 use kernc::sim::{Buffer, Mode, Number};
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct WeakArgs {
     /// In weak mode: the seed of all choices. The same seed gives the same run.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -16,6 +16,11 @@ pub struct WeakArgs {
 }
 
 impl WeakArgs {
+    /// Whether there is more than one schedule.
+    pub fn explores(&self) -> bool {
+        self.schedules > 1
+    }
+
     /// The first seed.
     pub fn seed(&self) -> u64 {
         self.seed

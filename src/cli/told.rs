@@ -2,12 +2,15 @@
 //! with the instruction, the work-item and the rest as notes. `--isa` shows the instructions instead.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use kernc::sim::{Fault, Location, Report, SourcePlace};
+use kernc::sim::{Fault, FaultClass, Location, Report, SourcePlace};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// What helps a kernel that would have ended later.
+const BUDGET_HELP: &str = "a kernel that needs more gets it with `--max-instructions COUNT`";
 
 /// Who tells it: knows the texts that line tables speak of.
 #[derive(Default)]
@@ -44,7 +47,11 @@ impl Teller {
             marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
         let title = fault.headline();
         let notes: Vec<String> = fault.places().iter().map(who).collect();
-        self.shown("fault", None, &title, &marks, &notes, None).unwrap_or_else(|| format!("fault: {fault}\n"))
+        let fix = (fault.class() == FaultClass::Budget).then_some(BUDGET_HELP);
+        self.shown("fault", None, &title, &marks, &notes, fix).unwrap_or_else(|| {
+            let help = fix.map_or(String::new(), |fix| format!("help: {fix}\n"));
+            format!("fault: {fault}\n{help}")
+        })
     }
 
     /// A finding of strict mode.

@@ -146,6 +146,7 @@ fn interpret(
                 placed.push((arg.name.clone().unwrap_or_default(), address, buffer.clone()));
                 address.to_le_bytes().to_vec()
             }
+            ArgValue::Address(_) => return Err("there is no device here".to_owned()),
             // The interpreter gives what a `shared` pointer points to no other room than the dynamic memory.
             ArgValue::Lds(size) => {
                 let at = dynamic_shared;

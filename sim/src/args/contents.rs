@@ -34,12 +34,6 @@ impl Elements {
         Elements { scalar, pointee, name }
     }
 
-    /// Those of another buffer.
-    pub(super) fn like(buffer: &Buffer) -> Elements {
-        let scalar = buffer.element;
-        Elements { scalar: Some(scalar), pointee: None, name: scalar.name().to_owned() }
-    }
-
     /// The struct that the buffer holds, where it is not just numbers of one type.
     fn records(&self) -> Option<&Layout> {
         self.pointee.as_ref().filter(|pointee| self.scalar.is_none() || matches!(pointee, Layout::Struct(_)))

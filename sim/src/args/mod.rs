@@ -23,9 +23,10 @@ mod layout;
 mod value;
 
 use crate::buffer::Buffer;
+use crate::compare::Tolerance;
 use crate::device::{Device, DevicePtr};
 use crate::fault::Fault;
-use crate::metadata::{ArgInfo, ArgKind};
+use crate::metadata::{ArgInfo, ArgKind, Scalar};
 use crate::object::KernelInfo;
 use contents::{Elements, parse_count};
 pub use layout::{Field, Layout};
@@ -39,6 +40,8 @@ pub enum ArgValue {
     Value(Vec<u8>),
     /// A buffer of its own.
     Buffer(Buffer),
+    /// A buffer that is on the device already.
+    Address(DevicePtr),
     /// Bytes of dynamic LDS.
     Lds(u32),
 }
@@ -79,7 +82,8 @@ impl From<String> for ArgError {
 
 impl ArgError {
     /// With what it speaks of in front.
-    fn of(self, what: &str) -> ArgError {
+    #[must_use]
+    pub fn of(self, what: &str) -> ArgError {
         match self {
             ArgError::Text(why) => ArgError::Text(format!("{what}: {why}")),
             ArgError::File(why) => ArgError::File(format!("{what}: {why}")),
@@ -99,9 +103,28 @@ pub fn parse_arg(text: &str, info: &ArgInfo, conversion: Conversion) -> Result<A
     }
 }
 
-/// Reads what a buffer shall hold that no argument tells the type of, or that a kernel shall have left in `like`.
-pub fn parse_contents(text: &str, like: &Buffer, conversion: Conversion) -> Result<Buffer, ArgError> {
-    contents::parse(text, &Elements::like(like), conversion)
+/// Takes the tolerance off the text of a buffer's contents: `CONTENTS[:RTOL[:ATOL]]`.
+pub fn split_tolerance(text: &str) -> Result<(&str, Tolerance), String> {
+    let (mut contents, mut numbers) = (text, Vec::new());
+    // Numbers of the contents themselves are none of it.
+    let own = contents::numbers_of(text.split(':').next().unwrap_or_default()).unwrap_or(0);
+    while let Some((rest, number)) = contents.rsplit_once(':') {
+        let Ok(number) = number.parse::<f64>() else { break };
+        if rest.matches(':').count() < own {
+            break;
+        }
+        numbers.insert(0, number);
+        contents = rest;
+    }
+    match numbers[..] {
+        [] => Ok((contents, Tolerance::default())),
+        _ if numbers.iter().any(|number| !number.is_finite() || *number < 0.0) => {
+            Err(format!("a tolerance is a number from 0 on, found `{text}`"))
+        }
+        [relative] => Ok((contents, Tolerance { relative, absolute: 0.0 })),
+        [relative, absolute] => Ok((contents, Tolerance { relative, absolute })),
+        _ => Err(format!("a tolerance is `:RTOL` or `:RTOL:ATOL`, found `{text}`")),
+    }
 }
 
 /// What the buffer of an argument holds, as text: numbers, or structs where the parameter points to such.
@@ -153,7 +176,7 @@ fn parse_value(text: &str, info: &ArgInfo) -> Result<Vec<u8>, ArgError> {
 fn value_layout(value: &Literal<'_>, info: &ArgInfo) -> Option<Layout> {
     let (size, scalar) = (info.size as usize, info.element);
     // Metadata of old has the type of a vector's elements only.
-    let of_scalar = |scalar: crate::Scalar| match size / scalar.bytes() {
+    let of_scalar = |scalar: Scalar| match size / scalar.bytes() {
         1 => Some(Layout::Scalar(scalar)),
         lanes @ (2 | 4 | 8 | 16) => Some(Layout::Vector(scalar, value.lanes(lanes))),
         _ => None,
@@ -189,6 +212,16 @@ pub fn bind(
     positional: &[String],
     conversion: Conversion,
 ) -> Result<Vec<ArgValue>, ArgError> {
+    bind_with(kernel, named, positional, |text, info| parse_arg(text, info, conversion))
+}
+
+/// The same, with another way to read an argument's text than [`parse_arg`].
+pub fn bind_with(
+    kernel: &KernelInfo,
+    named: &[(String, String)],
+    positional: &[String],
+    mut read: impl FnMut(&str, &ArgInfo) -> Result<ArgValue, ArgError>,
+) -> Result<Vec<ArgValue>, ArgError> {
     let args: Vec<&ArgInfo> = kernel.explicit_args().collect();
     let mut texts: Vec<Option<&str>> = vec![None; args.len()];
     for (name, text) in named {
@@ -208,7 +241,7 @@ pub fn bind(
     let bound = texts.iter().zip(&args).enumerate().map(|(at, (text, arg))| {
         let name = name_of(at, arg);
         let text = text.ok_or_else(|| format!("argument `{name}` of {} is missing", kernel.name))?;
-        parse_arg(text, arg, conversion).map_err(|why| why.of(&format!("argument `{name}`")))
+        read(text, arg).map_err(|why| why.of(&format!("argument `{name}`")))
     });
     bound.collect()
 }
@@ -232,6 +265,7 @@ impl Placed {
             let mut buffer = None;
             let bytes = match value {
                 ArgValue::Value(bytes) => bytes.clone(),
+                ArgValue::Address(address) => address.to_le_bytes().to_vec(),
                 ArgValue::Lds(size) => placed.place_lds(kernel, info, *size).to_le_bytes().to_vec(),
                 ArgValue::Buffer(contents) => {
                     let address = device.alloc(contents.bytes.len() as u64)?;
@@ -276,7 +310,6 @@ impl Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scalar;
 
     fn info(kind: ArgKind, element: Option<Scalar>, size: u32) -> ArgInfo {
         ArgInfo {
@@ -403,6 +436,21 @@ mod tests {
         assert!(parse("*global u32", &raw.text(), Conversion::Refuse).unwrap_err().contains("no .npy file"));
         let odd = Temporary::new("odd.bin", &[1, 2, 3]);
         assert!(parse("*global u16", &format!("{}:u16", odd.text()), Conversion::Refuse).is_err());
+    }
+
+    #[test]
+    fn tolerances() {
+        let split = |text| split_tolerance(text).map(|(rest, it)| (rest, it.relative, it.absolute));
+        assert_eq!(split("@a.npy"), Ok(("@a.npy", 0.0, 0.0)));
+        assert_eq!(split("@a.bin:f32:1e-5"), Ok(("@a.bin:f32", 1e-5, 0.0)));
+        assert_eq!(split("@a.npy:1e-5:0.5"), Ok(("@a.npy", 1e-5, 0.5)));
+        assert_eq!(split("fill:10:1.0"), Ok(("fill:10:1.0", 0.0, 0.0)));
+        assert_eq!(split("fill:10:1.0:0.25"), Ok(("fill:10:1.0", 0.25, 0.0)));
+        assert_eq!(split("iota:4:f32:0:2"), Ok(("iota:4:f32", 0.0, 2.0)));
+        assert_eq!(split("[{x: 1}, {x: 2}]:0.5"), Ok(("[{x: 1}, {x: 2}]", 0.5, 0.0)));
+        assert!(split("zeros:4:1:2:3").is_err());
+        assert!(split("@a.npy:-1").is_err());
+        assert!(split("@a.npy:nan").is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::load::{Dynamic, Loaded};
 use super::{RunArgs, split};
 use crate::cli::Failure;
-use kernc::sim::{self, ArgError, ArgValue, Conversion, KernelInfo};
+use kernc::sim::{self, ArgError, ArgInfo, ArgValue, Conversion, KernelInfo};
 
 /// Arguments of a launch, as texts.
 pub struct Texts {
@@ -26,6 +26,16 @@ impl Texts {
 
     /// Values in the order of the signature, and bytes of LDS for a variable of the body.
     pub fn bind(&self, loaded: &Loaded, kernel: &KernelInfo) -> Result<(Vec<ArgValue>, u32), Failure> {
+        self.bind_with(loaded, kernel, |text, info| sim::parse_arg(text, info, self.conversion))
+    }
+
+    /// The same, with another way to read an argument's text.
+    pub fn bind_with(
+        &self,
+        loaded: &Loaded,
+        kernel: &KernelInfo,
+        read: impl FnMut(&str, &ArgInfo) -> Result<ArgValue, ArgError>,
+    ) -> Result<(Vec<ArgValue>, u32), Failure> {
         let (mut named, mut lds) = (self.named.clone(), self.dynamic_lds);
         if let Dynamic::Variable(variable) = loaded.dynamic(kernel) {
             let at = named.iter().position(|(name, _)| name == variable);
@@ -40,7 +50,7 @@ impl Texts {
             }
         }
         check_lds(lds, loaded, kernel)?;
-        let values = sim::args::bind(kernel, &named, &self.positional, self.conversion).map_err(wrong)?;
+        let values = sim::args::bind_with(kernel, &named, &self.positional, read).map_err(wrong)?;
         Ok((values, lds.unwrap_or(0)))
     }
 }

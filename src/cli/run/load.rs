@@ -5,12 +5,13 @@ use crate::cli::told::Teller;
 use crate::cli::{Failure, read};
 use kernc::ir::{Module, Op, Space};
 use kernc::sim;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A code object, and what only its source says.
 pub struct Loaded {
     /// Its name in messages.
     pub name: String,
+    pub file: PathBuf,
     pub object: sim::CodeObject,
     pub teller: Teller,
     /// Each kernel with a `shared dyn` variable of its body, by their names; nothing is known of objects.
@@ -37,7 +38,7 @@ impl Loaded {
         };
         if bytes.starts_with(b"\x7fELF") {
             let (object, teller) = (parse(&bytes)?, Teller::new(file, None, args.isa));
-            return Ok(Loaded { name, object, teller, dynamic: None });
+            return Ok(Loaded { name, file: file.to_owned(), object, teller, dynamic: None });
         }
         let source = String::from_utf8(bytes)
             .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
@@ -54,7 +55,7 @@ impl Loaded {
         let (object, teller) = (parse(object.bytes())?, Teller::new(file, Some(&source), args.isa));
         // Machine IR that was read has no IR.
         let dynamic = (!seen.0.funcs.is_empty()).then(|| dynamic_variables(&seen.0));
-        Ok(Loaded { name, object, teller, dynamic })
+        Ok(Loaded { name, file: file.to_owned(), object, teller, dynamic })
     }
 
     /// The kernel of that name, or the only one.

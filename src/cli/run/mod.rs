@@ -1,18 +1,24 @@
 //! `kernc run FILE`: a kernel in the emulator. FILE is a source text or a code object, ours or another compiler's.
 
 mod arguments;
+mod compare;
+mod expect;
+mod launch;
 mod list;
 mod load;
+mod progress;
+mod script;
 mod shown;
 
 use super::observe::ObserveArgs;
-use super::rules::{Policy, RulesArgs, Spot, Verdict};
+use super::rules::RulesArgs;
 use super::schedules::WeakArgs;
-use super::told::Teller;
 use super::{CommonArgs, Failure, complain};
 use arguments::Texts;
 use clap::Args;
-use kernc::sim::{self, Device, Placed};
+use expect::Expected;
+use kernc::sim;
+use launch::{Launch, Run, failure, found, mode, stopped};
 use load::Loaded;
 use shown::Shown;
 use std::path::PathBuf;
@@ -32,11 +38,12 @@ Dynamic shared memory:
   lds:BYTES        for a pointer to it
 Negative values that are no plain numbers stand behind `--`, or in `--arg NAME=VALUE`.";
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(after_help = FORMS)]
 pub struct RunArgs {
     /// Kernel source, IR (`.kir`), machine IR (`.mir`) or code object.
-    file: PathBuf,
+    #[arg(required_unless_present = "script")]
+    file: Option<PathBuf>,
     /// Arguments in the order of the signature.
     #[arg(value_name = "ARGUMENT", allow_negative_numbers = true)]
     positional: Vec<String>,
@@ -47,7 +54,7 @@ pub struct RunArgs {
     #[arg(long)]
     kernel: Option<String>,
     /// Work-items: X, X,Y or X,Y,Z.
-    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', required_unless_present = "list")]
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',', required_unless_present_any = ["list", "script"])]
     grid: Vec<u32>,
     /// Work-items of a group (default: what the kernel requires, else 64).
     #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
@@ -67,10 +74,21 @@ pub struct RunArgs {
     /// Write a buffer to a .npy file when the kernel has ended.
     #[arg(long, value_name = "NAME=FILE")]
     out: Vec<String>,
+    /// Compare a buffer with what it shall hold, by RTOL * |expected| + ATOL at most (default: exactly).
+    #[arg(long, value_name = "NAME=CONTENTS[:RTOL[:ATOL]]")]
+    expect: Vec<String>,
+    /// Run another object or source with the same arguments, and compare buffers, instructions and estimated cycles. Runs in
+    /// fast mode.
+    #[arg(long, value_name = "FILE[:RTOL[:ATOL]]", conflicts_with_all = ["list", "script"])]
+    compare: Option<String>,
+    /// Run the dispatches that a TOML file lists, over buffers that they share.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "positional", "list", "kernel", "grid", "group", "named", "dynamic_lds", "print", "out", "expect"])]
+    script: Option<PathBuf>,
     /// Host threads (default: all processors).
     #[arg(long)]
     threads: Option<usize>,
-    /// Stop after this many wave instructions.
+    /// Stop after this many wave instructions, and say where the kernel hangs. Default: some seconds, 50 million in strict
+    /// and weak mode, 200 million in fast mode.
     #[arg(long, value_name = "COUNT")]
     max_instructions: Option<u64>,
     /// What to look for: `strict` finds missing waits, hazards, races, stale caches and uninitialised data; `weak` lets
@@ -99,20 +117,40 @@ pub struct RunArgs {
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let loaded = Loaded::new(&args.file, args)?;
+    if let Some(script) = &args.script {
+        return script::run(script, args);
+    }
+    // clap asks for a file where there is no script.
+    let Some(file) = &args.file else { return Ok(()) };
+    let loaded = Loaded::new(file, args)?;
     if args.list {
         list::print(&loaded);
         return Ok(());
     }
-    let launch = Launch::new(args, &loaded)?;
+    let texts = Texts::new(args)?;
+    let launch = Launch::new(args, &loaded, &texts)?;
+    match &args.compare {
+        Some(other) => compare::run(args, (&loaded, &launch), other, &texts),
+        None => run_one(args, &loaded, &launch),
+    }
+}
+
+/// Runs a kernel and shows what it leaves.
+fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), Failure> {
     let policy = args.rules.policy()?;
     let mode = mode(args, &policy)?;
     let shown = Shown::new(args, launch.kernel, &launch.values)?;
     args.observe.check()?;
+    let observe = args.observe.observe()?;
+    let expected = args
+        .expect
+        .iter()
+        .map(|option| Expected::new(option, launch.kernel, &launch.values, arguments::conversion(args.cast)));
+    let expected = expected.collect::<Result<Vec<_>, _>>()?;
     let teller = &loaded.teller;
-    args.weak.explore(mode, |mode| launch.run(args, mode)?.finished(teller))?;
+    args.weak.explore(mode, |mode| launch.run(args, mode, &observe)?.finished(teller))?;
 
-    let Run { mut device, placed, stats } = launch.run(args, mode)?;
+    let Run { mut device, placed, stats } = launch.run(args, mode, &observe)?;
     out!("{}", device.take_printed());
     args.observe.report(&device, launch.kernel, &loaded.object)?;
     let stats = stats.map_err(|fault| stopped(&fault, teller))?;
@@ -121,128 +159,10 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.stats || args.observe.profile() {
         print_stats(&stats);
     }
-    found(args, launch.kernel.entry, device.reports(), &policy, teller)
-}
-
-/// A dispatch that has ended, well or not, on a device of its own.
-struct Run {
-    device: Device,
-    placed: Placed,
-    stats: Result<sim::RunStats, sim::Fault>,
-}
-
-/// A kernel and what it is launched with.
-struct Launch<'a> {
-    object: &'a sim::CodeObject,
-    kernel: &'a sim::KernelInfo,
-    values: Vec<sim::ArgValue>,
-    dynamic_lds: u32,
-    grid: [u32; 3],
-    group: [u32; 3],
-}
-
-impl<'a> Launch<'a> {
-    fn new(args: &RunArgs, loaded: &'a Loaded) -> Result<Launch<'a>, Failure> {
-        let kernel = loaded.kernel(args.kernel.as_deref())?;
-        let (values, dynamic_lds) = Texts::new(args)?.bind(loaded, kernel)?;
-        let grid = extent(&args.grid, "--grid")?;
-        let group = match (args.group.as_slice(), kernel.reqd_group) {
-            ([], Some(required)) => required,
-            ([], None) => [64, 1, 1],
-            (given, _) => extent(given, "--group")?,
-        };
-        Ok(Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group })
-    }
-
-    /// Runs it on a device of its own.
-    fn run(&self, args: &RunArgs, mode: sim::Mode) -> Result<Run, Failure> {
-        let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
-        device.set_mode(mode);
-        device.set_level(args.rules.lowest());
-        let module = device.load(self.object).map_err(failure)?;
-        let placed = Placed::new(&mut device, self.kernel, &self.values).map_err(failure)?;
-        let mut limits = sim::Limits::default();
-        if let Some(count) = args.max_instructions {
-            limits.instructions = count;
-        }
-        let dispatch = sim::Dispatch {
-            kernel: &self.kernel.name,
-            grid: self.grid,
-            group: self.group,
-            kernarg: placed.kernarg.clone(),
-            dynamic_lds: placed.dynamic_lds.max(self.dynamic_lds),
-            limits,
-            observe: args.observe.observe()?,
-            ..sim::Dispatch::default()
-        };
-        let stats = device.run(module, &dispatch);
-        Ok(Run { device, placed, stats })
-    }
-}
-
-impl Run {
-    /// The buffers that it has left, in the order of the arguments.
-    fn finished(self, teller: &Teller) -> Result<Vec<sim::Buffer>, Failure> {
-        self.stats.map_err(|fault| stopped(&fault, teller))?;
-        let read = |at| self.placed.read(&self.device, at).map_err(failure).transpose();
-        (0..self.placed.arguments()).filter_map(read).collect()
-    }
-}
-
-/// What the device does not do.
-fn failure(fault: sim::Fault) -> Failure {
-    Failure::Fault(format!("fault: {fault}\n"))
-}
-
-/// A dispatch that did not end well.
-fn stopped(fault: &sim::Fault, teller: &Teller) -> Failure {
-    let text = teller.fault(fault);
-    match fault {
-        sim::Fault::Found(_) => Failure::Found(text),
-        _ => Failure::Fault(text),
-    }
-}
-
-/// The mode that was asked for, or the one that fits what else was.
-fn mode(args: &RunArgs, policy: &Policy) -> Result<sim::Mode, Failure> {
-    // What does not count must not end the run.
-    let strict = sim::Mode::Strict { keep_going: args.keep_going || policy.has_exceptions() };
-    match (args.mode.as_deref(), args.observe.is_active()) {
-        (Some("fast"), _) => Ok(sim::Mode::Fast),
-        (Some("weak"), false) => Ok(sim::Mode::Weak { seed: args.weak.seed() }),
-        (None, true) if !args.keep_going => Ok(sim::Mode::Fast),
-        (_, true) => {
-            let why = "strict and weak mode do not go together with `--profile`, `--trace`, `--coverage` and `--idle-waits`";
-            Err(Failure::Usage(why.to_owned()))
-        }
-        (_, false) => Ok(strict),
-    }
-}
-
-/// What strict mode has listed.
-fn found(
-    args: &RunArgs,
-    entry: u64,
-    reports: &[sim::Report],
-    policy: &Policy,
-    teller: &Teller,
-) -> Result<(), Failure> {
-    let counts = |report: &&sim::Report| {
-        let at = &report.at;
-        let symbol = Some((at.kernel.as_str(), at.offset.saturating_sub(entry)));
-        let spot = Spot { object: &args.file, symbol, source: at.source.as_ref() };
-        policy.judge(&report.rule, &spot) == Verdict::Counts
-    };
-    let reports: Vec<&sim::Report> = reports.iter().filter(counts).collect();
-    complain(&policy.unused(&args.file));
-    let Some(first) = reports.first() else { return Ok(()) };
-    if !args.keep_going {
-        return Err(Failure::Found(teller.report(first)));
-    }
-    let mut text: String = reports.iter().map(|report| teller.report(report) + "\n").collect();
-    let plural = if reports.len() == 1 { "" } else { "s" };
-    text.push_str(&format!("{} finding{plural}\n", reports.len()));
-    Err(Failure::Found(text))
+    let found = found(args, loaded, launch.kernel, device.reports(), &policy);
+    complain(&policy.unused(&loaded.file));
+    found?;
+    expect::check_all(&expected, &device, &placed)
 }
 
 fn split(text: &str, option: &str, form: &str) -> Result<(String, String), Failure> {
@@ -250,15 +170,6 @@ fn split(text: &str, option: &str, form: &str) -> Result<(String, String), Failu
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
         None => Err(Failure::Usage(format!("`{option} {text}` is not of the form {form}"))),
     }
-}
-
-fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
-    let mut out = [1; 3];
-    if given.is_empty() || given.len() > 3 || given.contains(&0) {
-        return Err(Failure::Usage(format!("`{option}` takes one to three numbers above 0")));
-    }
-    out[..given.len()].copy_from_slice(given);
-    Ok(out)
 }
 
 fn print_stats(stats: &sim::RunStats) {

@@ -1,0 +1,169 @@
+//! A launch: a kernel, its arguments and its size; and how a run that has ended is told of.
+
+use super::arguments::Texts;
+use super::load::Loaded;
+use super::{RunArgs, progress};
+use crate::cli::Failure;
+use crate::cli::rules::{Policy, Spot, Verdict};
+use crate::cli::told::Teller;
+use kernc::sim::{self, Device, Fault, KernelInfo, Mode, Placed};
+
+/// A dispatch that has ended, well or not, on a device of its own.
+pub struct Run {
+    pub device: Device,
+    pub placed: Placed,
+    pub stats: Result<sim::RunStats, Fault>,
+}
+
+/// A kernel and what it is launched with.
+pub struct Launch<'a> {
+    pub object: &'a sim::CodeObject,
+    pub kernel: &'a KernelInfo,
+    pub values: Vec<sim::ArgValue>,
+    pub dynamic_lds: u32,
+    pub grid: [u32; 3],
+    pub group: [u32; 3],
+}
+
+impl<'a> Launch<'a> {
+    /// What the command line says.
+    pub fn new(args: &RunArgs, loaded: &'a Loaded, texts: &Texts) -> Result<Launch<'a>, Failure> {
+        let kernel = loaded.kernel(args.kernel.as_deref())?;
+        let (values, dynamic_lds) = texts.bind(loaded, kernel)?;
+        let (grid, group) = extents(kernel, &args.grid, &args.group)?;
+        Ok(Launch { object: &loaded.object, kernel, values, dynamic_lds, grid, group })
+    }
+
+    /// Runs it on a device of its own.
+    pub fn run(&self, args: &RunArgs, mode: Mode, observe: &sim::Observe) -> Result<Run, Failure> {
+        let mut device = device(args, mode);
+        let module = device.load(self.object).map_err(failure)?;
+        let (placed, stats) = self.run_on(&mut device, module, args, observe)?;
+        Ok(Run { device, placed, stats })
+    }
+
+    /// Runs it on a device that has the object.
+    pub fn run_on(
+        &self,
+        device: &mut Device,
+        module: sim::ModuleId,
+        args: &RunArgs,
+        observe: &sim::Observe,
+    ) -> Result<(Placed, Result<sim::RunStats, Fault>), Failure> {
+        let placed = Placed::new(device, self.kernel, &self.values).map_err(failure)?;
+        let progress = sim::Progress::default();
+        let dispatch = sim::Dispatch {
+            kernel: &self.kernel.name,
+            grid: self.grid,
+            group: self.group,
+            kernarg: placed.kernarg.clone(),
+            dynamic_lds: placed.dynamic_lds.max(self.dynamic_lds),
+            limits: sim::Limits {
+                instructions: args.max_instructions.unwrap_or(budget(device.mode())),
+                ..sim::Limits::default()
+            },
+            observe: observe.clone(),
+            progress: Some(&progress),
+            ..sim::Dispatch::default()
+        };
+        let stats = progress::shown(&progress, || device.run(module, &dispatch));
+        Ok((placed, stats))
+    }
+}
+
+/// Wave instructions of a run: what a kernel that hangs takes some seconds for.
+fn budget(mode: Mode) -> u64 {
+    if mode == Mode::Fast { 200_000_000 } else { 50_000_000 }
+}
+
+/// A device as the command line wants it.
+pub fn device(args: &RunArgs, mode: Mode) -> Device {
+    let mut device = args.threads.map_or_else(Device::new, Device::with_threads);
+    device.set_mode(mode);
+    device.set_level(args.rules.lowest());
+    device
+}
+
+/// Grid and group: what is given, what the kernel requires, or 64.
+pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32; 3], [u32; 3]), Failure> {
+    let group = match (group, kernel.reqd_group) {
+        ([], Some(required)) => required,
+        ([], None) => [64, 1, 1],
+        (given, _) => extent(given, "--group")?,
+    };
+    Ok((extent(grid, "--grid")?, group))
+}
+
+fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {
+    let mut out = [1; 3];
+    if given.is_empty() || given.len() > 3 || given.contains(&0) {
+        return Err(Failure::Usage(format!("`{option}` takes one to three numbers above 0")));
+    }
+    out[..given.len()].copy_from_slice(given);
+    Ok(out)
+}
+
+impl Run {
+    /// The buffers that it has left, in the order of the arguments.
+    pub fn finished(self, teller: &Teller) -> Result<Vec<sim::Buffer>, Failure> {
+        self.stats.map_err(|fault| stopped(&fault, teller))?;
+        let read = |at| self.placed.read(&self.device, at).map_err(failure).transpose();
+        (0..self.placed.arguments()).filter_map(read).collect()
+    }
+}
+
+/// What the device does not do.
+pub fn failure(fault: Fault) -> Failure {
+    Failure::Fault(format!("fault: {fault}\n"))
+}
+
+/// A dispatch that did not end well.
+pub fn stopped(fault: &Fault, teller: &Teller) -> Failure {
+    let text = teller.fault(fault);
+    match fault {
+        Fault::Found(_) => Failure::Found(text),
+        _ => Failure::Fault(text),
+    }
+}
+
+/// The mode that was asked for, or the one that fits what else was.
+pub fn mode(args: &RunArgs, policy: &Policy) -> Result<Mode, Failure> {
+    // What does not count must not end the run.
+    let strict = Mode::Strict { keep_going: args.keep_going || policy.has_exceptions() };
+    match (args.mode.as_deref(), args.observe.is_active()) {
+        (Some("fast"), _) => Ok(Mode::Fast),
+        (Some("weak"), false) => Ok(Mode::Weak { seed: args.weak.seed() }),
+        (None, true) if !args.keep_going => Ok(Mode::Fast),
+        (_, true) => {
+            let why = "strict and weak mode do not go together with `--profile`, `--trace`, `--coverage` and `--idle-waits`";
+            Err(Failure::Usage(why.to_owned()))
+        }
+        (_, false) => Ok(strict),
+    }
+}
+
+/// What strict mode has listed.
+pub fn found(
+    args: &RunArgs,
+    loaded: &Loaded,
+    kernel: &KernelInfo,
+    reports: &[sim::Report],
+    policy: &Policy,
+) -> Result<(), Failure> {
+    let teller = &loaded.teller;
+    let counts = |report: &&sim::Report| {
+        let at = &report.at;
+        let symbol = Some((at.kernel.as_str(), at.offset.saturating_sub(kernel.entry)));
+        let spot = Spot { object: &loaded.file, symbol, source: at.source.as_ref() };
+        policy.judge(&report.rule, &spot) == Verdict::Counts
+    };
+    let reports: Vec<&sim::Report> = reports.iter().filter(counts).collect();
+    let Some(first) = reports.first() else { return Ok(()) };
+    if !args.keep_going {
+        return Err(Failure::Found(teller.report(first)));
+    }
+    let mut text: String = reports.iter().map(|report| teller.report(report) + "\n").collect();
+    let plural = if reports.len() == 1 { "" } else { "s" };
+    text.push_str(&format!("{} finding{plural}\n", reports.len()));
+    Err(Failure::Found(text))
+}
