@@ -288,7 +288,7 @@ fn damage_line(lines: &mut Vec<String>, rng: &mut Rng) {
     }
 }
 
-/// A reader that goes away is no fault of kernc's.
+/// A reader that goes away has seen enough, like `head`.
 #[test]
 fn nobody_reads() {
     let run = "run examples/saxpy.k --mcpu gfx906 --grid 64 iota:64 fill:64:1 2.0 64 --print y";
@@ -305,7 +305,6 @@ fn nobody_reads() {
             .output()
             .expect("kernc starts");
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {complaint}");
-        assert!(complaint.starts_with("error: cannot write standard output: "), "{complaint}");
+        assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{arguments:?}");
     }
 }

@@ -1,10 +1,12 @@
 //! Lines of the source text: what `MachInst::loc`, an offset, means to a person.
 
+use smol_str::SmolStr;
+
 /// Name and lines of a source text, without the text.
 #[derive(Clone, Debug)]
 pub struct Lines {
     /// Name of the file.
-    pub file: String,
+    pub file: SmolStr,
     /// Byte at which each line begins.
     starts: Vec<u32>,
     /// Bytes of the text.
@@ -14,12 +16,12 @@ pub struct Lines {
 impl Lines {
     /// Of a text.
     pub fn new(file: &str, text: &str) -> Lines {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
-        Lines {
-            file: file.to_owned(),
-            starts: std::iter::once(0).chain(ends).collect(),
-            size: text.len() as u32,
-        }
+        let ends =
+            || text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
+        let mut starts = Vec::with_capacity(ends().count() + 1);
+        starts.push(0);
+        starts.extend(ends());
+        Lines { file: file.into(), starts, size: text.len() as u32 }
     }
 
     /// Line and column, counted from 1, of the byte at `loc - 1`; none for 0, and for what is not in the text.

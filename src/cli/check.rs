@@ -47,7 +47,11 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         flat_lds: args.flat_lds,
     };
     let name = args.file.display().to_string();
-    let policy = args.rules.policy()?;
+    let mut policy = args.rules.policy()?;
+    if args.flat_lds {
+        // Who says so wants both waits.
+        policy.deny("flat-partial-wait");
+    }
     let mut report = object::check(&parsed, &options).map_err(|refusal| match refusal {
         object::Refusal::NoSuchKernel(_) => Failure::Usage(format!("{name}: {refusal}")),
         object::Refusal::UnknownProcessor(_) => Failure::File(format!("{name}: {refusal}; try `--mcpu`")),

@@ -156,6 +156,11 @@ pub fn level_of(rule: &str) -> Level {
 }
 
 impl Policy {
+    /// Findings of this rule count.
+    pub fn deny(&mut self, rule: &str) {
+        self.deny.push(rule.to_owned());
+    }
+
     /// Whether something that is found may not count.
     pub fn has_exceptions(&self) -> bool {
         !(self.allow.is_empty() && self.deny.is_empty() && self.acknowledged.is_empty())

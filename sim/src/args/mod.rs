@@ -270,7 +270,8 @@ impl Placed {
                 ArgValue::Buffer(contents) => {
                     let address = device.alloc(contents.bytes.len() as u64)?;
                     device.write(address, &contents.bytes)?;
-                    let name = name_of(placed.buffers.len(), info);
+                    let at = placed.buffers.len();
+                    let name = info.name.clone().unwrap_or_else(|| format!("arg{at}"));
                     device.name(address, &name, contents.element.bytes() as u32);
                     buffer = Some((address, contents.clone()));
                     address.to_le_bytes().to_vec()
