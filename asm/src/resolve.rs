@@ -112,7 +112,7 @@ impl Assembler {
             None => constant,
             Some(term) => match self.locate(term) {
                 Some((place, offset)) if place == section => (offset as i64).wrapping_add(constant),
-                None if !self.settings.relocatable => {
+                None => {
                     return Err(format!("label `{}` is not defined", self.name_of(term)));
                 }
                 Some(_) if !self.settings.relocatable => {
@@ -122,6 +122,8 @@ impl Assembler {
                 _ => {
                     let (target, base) = self.relocation_target(term);
                     let addend = constant.wrapping_add(base);
+                    // The end of the instruction is where the distance begins.
+                    self.patch(section, fixup.offset, &(-1i16).to_le_bytes());
                     return Ok(Some(Relocation { offset: fixup.offset, target, kind: reloc::REL16, addend }));
                 }
             },

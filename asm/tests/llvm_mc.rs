@@ -31,9 +31,12 @@ impl Tally {
         }
     }
 
+    fn tell(&self, what: &str) {
+        println!("{what}: {} of {} are not as LLVM has them", self.wrong, self.all);
+    }
+
     /// Asserts that no more than one of `share` is wrong.
     fn judge(&self, what: &str, share: usize) {
-        println!("{what}: {} of {} are not as LLVM has them", self.wrong, self.all);
         assert!(self.wrong.saturating_mul(share) <= self.all, "{what}: {} of {}", self.wrong, self.all);
     }
 }
@@ -63,6 +66,8 @@ fn lines_assemble_as_llvm_assembles_them() {
         refused(&run, &verdicts, &mut lines.refused);
         accepted(&tool, &run, &verdicts, &mut lines.accepted);
     }
+    lines.accepted.tell("accepted lines");
+    lines.refused.tell("refused lines");
     lines.accepted.judge("accepted lines", 10_000);
     lines.refused.judge("refused lines", 1000);
 }
@@ -146,5 +151,6 @@ fn words_are_read_as_llvm_reads_them() {
             });
         }
     }
+    decoded.tell("decoded words");
     decoded.judge("decoded words", 10_000);
 }

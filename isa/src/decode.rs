@@ -16,7 +16,7 @@ use crate::operand::{Operand, RegRange};
 use crate::reg::Reg;
 use crate::slots::{Slot, Slots};
 use crate::special::is_status;
-use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row, opcodes};
+use crate::table::{Family, Flags, Kind, OpSpec, Opcode, Role, Row, op, opcodes};
 use crate::target::{Feature, Generation, PROCESSORS, Target};
 use crate::tolerant;
 use std::fmt;
@@ -230,7 +230,8 @@ impl Decoder {
         if (bits ^ fixed) & !(known | ignored) != 0 || !modifiers::flags_agree(row, flags) {
             return Err(DecodeError::Reserved);
         }
-        if rest == Meaningless::Refused && !is_sound(target, row, &inst) {
+        let is_whole = modifiers::selects_as_assembled(row, encoding, bits, sources);
+        if rest == Meaningless::Refused && !(is_whole && is_sound(target, row, &inst)) {
             return Err(DecodeError::Reserved);
         }
         Ok((inst, len + usize::from(reader.uses_literal)))
@@ -241,6 +242,13 @@ impl Decoder {
 fn is_sound(target: &Target, row: &Row, inst: &MachInst) -> bool {
     if is_index_mode(inst.op) {
         return matches!(inst.ops[1], Operand::Imm(0..16));
+    }
+    if inst.op == op::S_WAITCNT
+        && let Operand::Imm(mask) = inst.ops[0]
+    {
+        // Bits of no counter.
+        let wait = target.unpack_waitcnt(mask as u16);
+        return target.waitcnt(wait.vm, wait.exp, wait.lgkm) == mask as u16;
     }
     !row.is_valu() || constant_bus_ok(target, inst, None) && !sum_overlaps(row, inst)
 }
@@ -376,7 +384,14 @@ impl Reader {
             }
             Slot::Base => self.scalar(FLAT_SADDR, width)?,
             Slot::Vcc => Operand::regs(Reg::VCC, width),
-            Slot::Literal => Operand::Literal(self.literal()?),
+            Slot::Literal => {
+                let value = self.literal()?;
+                // The high half of what has 16 bits cannot be said.
+                if self.rest == Meaningless::Refused && spec.num.is_half() && value > 0xffff {
+                    return Err(DecodeError::Reserved);
+                }
+                Operand::Literal(value)
+            }
             Slot::Nowhere => return Err(DecodeError::Unknown),
         })
     }

@@ -306,6 +306,12 @@ fn vop3p_bits(mods: &Mods, sources: Sources) -> u64 {
         | VOP3P_OP_SEL_HI2.put(hi2)
 }
 
+/// Whether the half of an absent third source of a packed instruction is as assemblers set it; LLVM before 10 left it clear.
+pub(crate) fn selects_as_assembled(row: &Row, encoding: Encoding, bits: u64, sources: Sources) -> bool {
+    let is_short = encoding == Encoding::Vop3p && is_packed(row) && sources.count < 3;
+    !is_short || VOP3P_OP_SEL_HI2.get(bits) != 0
+}
+
 /// Whether it is a DPP control word that the instruction takes.
 pub fn is_dpp_ctrl(target: &Target, row: &Row, ctrl: u16) -> bool {
     match row.flags.contains(Flags::DPP64) {

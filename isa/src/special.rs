@@ -137,7 +137,10 @@ impl RegRange {
             106 | 107 | 126 | 127 => pair,
             // FLAT_SCRATCH; XNACK_MASK, on GFX7 FLAT_SCRATCH; TBA, TMA.
             102 | 103 => pair && matches!(generation, Gfx8 | Gfx9),
-            104 | 105 => pair && matches!(generation, Gfx7 | Gfx8 | Gfx9),
+            104 | 105 => {
+                pair && (generation == Gfx7
+                    || matches!(generation, Gfx8 | Gfx9) && target.has(Feature::XNACK))
+            }
             108..=111 => pair && generation <= Gfx8,
             // M0, `src_lds_direct`; `null` of any width.
             124 => len == 1,

@@ -84,7 +84,7 @@ impl Assembler {
             _ if special.is_some() => special.unwrap_or_default(),
             Some(range) => Arg { value: ArgValue::Reg(range), ..Arg::default() },
             None => {
-                if begins_name(cur.peek()) && !is_label(cur, mnemonic) {
+                if begins_name(cur.peek()) && !is_label(cur, mnemonic, comma) {
                     let name = cur.name().unwrap_or_default();
                     if modifier::modifier(self, &mut known.line.mods, cur, name, start)? {
                         return Ok(true);
@@ -326,15 +326,14 @@ impl Assembler {
     }
 }
 
-/// Whether what is here is the label of a branch, whatever it is called.
-fn is_label(cur: &Cursor, mnemonic: &str) -> bool {
-    let mut copy = *cur;
-    mnemonic.starts_with("s_")
-        && ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part))
-        && {
-            copy.name();
-            copy.peek() != b':'
-        }
+/// Whether what is here is a symbol, whatever it is called: the label of a branch, or behind a comma of a scalar instruction.
+fn is_label(cur: &Cursor, mnemonic: &str, comma: bool) -> bool {
+    let branches = || ["branch", "call", "subvector"].iter().any(|part| mnemonic.contains(part));
+    mnemonic.starts_with("s_") && (comma || branches()) && {
+        let mut copy = *cur;
+        copy.name();
+        copy.peek() != b':'
+    }
 }
 
 /// Whether `a16` or `scc` is here and means the flag, not the register: no comma separates it from the operands.

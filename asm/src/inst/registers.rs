@@ -1,6 +1,6 @@
 //! Names of the registers that are not numbered.
 
-use isa::{Feature, Reg, RegRange, Target};
+use isa::{Reg, RegRange, Target};
 use rustc_hash::FxHashMap;
 
 /// Other names of registers, as assemblers accept them: name, code, dwords.
@@ -41,9 +41,6 @@ pub(super) fn names(target: &Target) -> FxHashMap<Box<str>, RegRange> {
         if range.exists(target) {
             names.entry(alias.into()).or_insert(range);
         }
-    }
-    if !target.has(Feature::XNACK) {
-        names.retain(|name, _| !name.starts_with("xnack_mask"));
     }
     names
 }

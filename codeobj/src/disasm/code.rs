@@ -8,7 +8,7 @@ use super::{Listing, expr};
 use crate::elf::{Relocation, Section};
 use crate::kernel_code::{self, KEYS, KernelCode, Key};
 use crate::names;
-use isa::table::Kind;
+use isa::table::{Family, Kind, Num};
 use isa::{Decoder, MachInst, Operand, Reg, Target, op};
 use std::fmt::{self, Write};
 
@@ -197,7 +197,10 @@ impl Printer<'_, '_, '_> {
         if spec.kind == Kind::Label {
             return self.branch(inst, at + length, out);
         }
-        if length > 1 && !says_literal(inst, &out[start..]) {
+        if shows_half_bits(inst)
+            || hides_bits(inst, &out[start..])
+            || length > 1 && !says_literal(inst, &out[start..])
+        {
             self.as_words(start, &words[..length], out)?;
         }
         self.address(inst, at + length, out)
@@ -418,6 +421,26 @@ fn says_literal(inst: &MachInst, text: &str) -> bool {
         let mut hex = [0; 10];
         text.contains(hexadecimal(value, &mut hex))
     })
+}
+
+/// Whether an inline constant is shown as its half-precision bits, which an assembler takes for a literal: LLVM shows the float
+/// constants of 16-bit integers so.
+fn shows_half_bits(inst: &MachInst) -> bool {
+    let row = inst.op.row();
+    let is_float = |operand: &Operand| matches!(operand, Operand::Inline(240..));
+    row.family != Family::Vop3p
+        && row
+            .ops
+            .iter()
+            .zip(inst.operands())
+            .any(|(spec, operand)| is_float(operand) && spec.num.is_half() && spec.num != Num::F16)
+}
+
+/// Whether a message is named although there are more bits than those of its name, operation and stream.
+fn hides_bits(inst: &MachInst, text: &str) -> bool {
+    matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT)
+        && matches!(inst.ops[0], Operand::Imm(bits) if bits & 0xfc80 != 0)
+        && text.contains('(')
 }
 
 /// `0x1f`, without a string of its own.

@@ -119,6 +119,9 @@ pub(crate) fn decode(
         Encoding::Interp => interp::decode_short(find(&maps.interp, interp::opcode(first))?, first)?,
         Encoding::Vop3 => interp::decode_vop3(maps.vop3(interp::opcode_vop3(bits))?, bits)?,
     };
+    if rest == Meaningless::Refused && !names::are_known(target, &inst) {
+        return Err(DecodeError::Reserved);
+    }
     // Bits that mean nothing must be as an assembler would set them, unless they are known to be ignored.
     let (again, other) = match assemble(target, &inst) {
         Ok(again) => (again, 0),

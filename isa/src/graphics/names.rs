@@ -2,7 +2,9 @@
 
 use super::formats::{DATA_FORMATS, NUMERIC_FORMATS, SNORM_OGL, UNIFIED_FORMATS};
 use super::mtbuf::DEFAULT_FORMAT;
-use crate::table::DIMS;
+use crate::inst::MachInst;
+use crate::operand::Operand;
+use crate::table::{DIMS, Kind};
 use crate::target::{Generation, Target};
 use std::fmt::{self, Write};
 
@@ -38,11 +40,29 @@ pub(crate) fn write_export_target(target: &Target, number: u8, out: &mut String)
     }
 }
 
+/// Attributes that can be named, of the 64 that the field has room for.
+const ATTRIBUTES: u8 = 33;
+
+/// Whether the numbers of an instruction have names: export targets, attributes and their values.
+pub(crate) fn are_known(target: &Target, inst: &MachInst) -> bool {
+    inst.op.row().ops.iter().zip(inst.operands()).all(|(spec, &operand)| match (spec.kind, operand) {
+        (Kind::ExportTarget, Operand::Imm(number)) => is_export_target(target, number as u8),
+        (Kind::Attribute, Operand::Imm(number)) => number < 4 * i32::from(ATTRIBUTES),
+        (Kind::Parameter, Operand::Imm(number)) => number < 3,
+        _ => true,
+    })
+}
+
+fn is_export_target(target: &Target, number: u8) -> bool {
+    let gfx10 = target.generation == Generation::Gfx10;
+    EXPORT_TARGETS.iter().any(|row| (row.1..row.1 + row.2).contains(&number) && (!row.3 || gfx10))
+}
+
 /// The number of an attribute and its component, as [`Kind::Attribute`](crate::table::Kind::Attribute) has it: `attr3.y`.
 pub fn attribute(name: &str) -> Option<u8> {
     let (number, component) = name.strip_prefix("attr")?.split_once('.')?;
     let component = ["x", "y", "z", "w"].iter().position(|other| *other == component)?;
-    Some(index(number, 33)? * 4 + component as u8)
+    Some(index(number, ATTRIBUTES)? * 4 + component as u8)
 }
 
 /// The number of one of an attribute's values: `p10`, `p20`, `p0`.

@@ -27,7 +27,10 @@ impl Program {
             first.push(code.len() as Site);
             for at in 0..range.words.len() {
                 // What lies inside of another instruction is never issued.
-                let decoded = decoder.as_ref().and_then(|decoder| decoder.decode(&range.words[at..]).ok());
+                let words = &range.words[at..];
+                let decoded = decoder.as_ref().and_then(|decoder| {
+                    decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()
+                });
                 code.add(&decoded.map_or(nothing, |(inst, _)| inst));
             }
         }
