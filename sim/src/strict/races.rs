@@ -267,8 +267,10 @@ impl Watcher<'_> {
         if own && write.released() == 0 && write.number() != 0 && !self.is_vector_store(place) {
             return;
         }
+        // The first load of a compare-and-swap loop may be a scalar one.
+        let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
         if !ordered || !complete {
-            return self.report_conflict(access, Conflict::ReadAfterWrite, write, place, None);
+            return self.report_conflict(access, Conflict::ReadAfterWrite, write, place, excuse);
         }
         if !order.scalar_fresh {
             let message = format!("a scalar load reads {} after a vector store", self.address_text(access));
@@ -276,7 +278,7 @@ impl Watcher<'_> {
             finding.label = "may be served from the scalar cache, which is not coherent".into();
             finding.other = Some(self.elsewhere(write, place, "wrote it"));
             finding.fix = Some("`s_dcache_inv` between the two, after a wait for the store".into());
-            self.report(finding);
+            self.report_unless(excuse, access, finding);
         }
     }
 
@@ -323,6 +325,11 @@ impl Watcher<'_> {
         finding.lane = lane_of(access);
         finding.other = Some(self.elsewhere(earlier, place, before));
         self.explain_order(&mut finding, access.space, earlier);
+        self.report_unless(excuse, access, finding);
+    }
+
+    /// Reports a finding, now or when it is known that there is no excuse for it.
+    fn report_unless(&mut self, excuse: Option<Excuse>, access: &MemAccess, finding: Finding) {
         match excuse {
             Some(excuse) => self.shared.wait_for(excuse, access.address, finding, self.group.first_wave),
             None => self.report(finding),
