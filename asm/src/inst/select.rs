@@ -308,7 +308,8 @@ fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRang
         235..=239 | 251..=253 => true,
         _ => false,
     };
-    if !any_width {
+    // The sum of a matrix instruction is one value for all.
+    if !any_width || spec.kind == Kind::Acc {
         return range;
     }
     isa::RegRange { len: spec.dwords(target).max(1), ..range }

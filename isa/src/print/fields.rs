@@ -25,6 +25,10 @@ impl Printer<'_> {
                 self.out.push_str("null");
                 Ok(())
             }
+            // Only GFX9 and GFX10 have offsets below 0.
+            _ if spec.kind == Kind::SmemOffset && self.target.generation < Generation::Gfx9 => {
+                write!(self.out, "{:#x}", value as u32)
+            }
             _ if spec.kind == Kind::SmemOffset => hex(value, self.out),
             _ if op.family() == Family::Sopk && spec.kind == Kind::Imm => write!(self.out, "{bits:#x}"),
             op::S_INST_PREFETCH | op::S_CLAUSE | op::S_ROUND_MODE | op::S_TTRACEDATA_IMM => {
