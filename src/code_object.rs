@@ -48,7 +48,7 @@ struct Signature {
 pub struct KernelArg {
     /// Name.
     pub name: SmolStr,
-    /// Type as the source writes it.
+    /// Type as the source writes it; a struct with its fields.
     pub type_name: SmolStr,
     /// Byte offset in the kernarg segment.
     pub offset: u32,

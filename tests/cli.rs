@@ -1,7 +1,7 @@
 //! The command line as a user sees it: every `console` block of README.md, `docs/` and `tests/data/cli` is run, and its
 //! output compared. `KERNC_BLESS=1` rewrites the expected output.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn documented_commands() {
@@ -17,4 +17,23 @@ fn documented_commands() {
     // Where the README's commands leave their output; cargo may have been told to build elsewhere.
     std::fs::create_dir_all("target").unwrap();
     trycmd::TestCases::new().case("README.md").case("docs/*.md").case("tests/data/cli/*.md");
+}
+
+/// Who closes the pipe, like `head`, has seen enough.
+#[test]
+fn closed_pipes_are_no_error() {
+    for args in
+        [&["disasm", "sim/tests/data/saxpy.co"][..], &["inspect", "sim/tests/data/saxpy.co"], &["targets"]]
+    {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kernc"))
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+        assert!(output.status.success(), "{args:?}: {:?}", output.status);
+    }
 }

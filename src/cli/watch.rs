@@ -37,7 +37,8 @@ impl Watch {
         for wanted in self.dump_after.iter().filter(|wanted| *wanted != "all") {
             if !self.times.iter().any(|(name, _)| name == wanted) {
                 let names: Vec<_> = self.times.iter().map(|(name, _)| *name).collect();
-                eprintln!("warning: no pass `{wanted}` ran; these did: {}", names.join(", "));
+                let names = names.join(", ");
+                super::complain(&format!("warning: no pass `{wanted}` ran; these did: {names}\n"));
             }
         }
         if !self.timing {
