@@ -139,6 +139,10 @@ fn other_text_is_left_to_others() {
 fn every_instruction_of_the_compiler_s_processors_is_found_again() {
     for target in &isa::PROCESSORS {
         for op in isa::table::opcodes().filter(|op| isa::table::available(*op, target)) {
+            // Only assemblers write the long `v_nop`: here `v_nop_e64` is a form of `v_nop`.
+            if op.row().ops.is_empty() && op.row().name.ends_with("_e64") {
+                continue;
+            }
             for form in [Form::Full, Form::E32, Form::Sdwa, Form::Dpp] {
                 let several = isa::encode::has_form(target, op, form);
                 if form != Form::Full && !several {

@@ -389,13 +389,12 @@ fn opcodes(target: &Target, name: &str) -> Option<(Vec<Opcode>, Form)> {
         let known = |op: &Opcode| op.family() == Family::Pseudo || table::available(*op, target);
         table::by_name_anywhere(name).filter(known).collect()
     };
-    // `v_nop_e64` is a row of its own.
     let endings = [
-        ("", Form::Full),
         ("_e64", Form::Full),
         ("_e32", Form::E32),
         ("_sdwa", Form::Sdwa),
         ("_dpp", Form::Dpp),
+        ("", Form::Full),
     ];
     endings.into_iter().find_map(|(ending, form)| {
         let rows = rows(name.strip_suffix(ending)?);
