@@ -9,5 +9,11 @@ fn main() {
     let chosen = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
     if chosen && is("PROFILE", "release") {
         println!("cargo:rustc-link-arg-bins=-no-pie");
+        // Known of the linker that comes with Rust, which is the usual one on this processor only.
+        if is("CARGO_CFG_TARGET_ARCH", "x86_64") && is("CARGO_CFG_PANIC", "abort") {
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/no-unwind.ld");
+            println!("cargo:rerun-if-changed={script}");
+            println!("cargo:rustc-link-arg-bins=-Wl,--no-eh-frame-hdr,-T,{script}");
+        }
     }
 }

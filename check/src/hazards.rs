@@ -456,7 +456,8 @@ pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
         C::SmemScalar | C::BufferSmemScalar => effects.reads.and(&RegSet::SCALAR),
         C::LaneSelect => effects.aux,
         C::DivFmas => RegSet::of(one(Reg::VCC, 2)),
-        C::VmemExec | C::DppExec | C::MaiExec => RegSet::of(one(Reg::EXEC, 2)),
+        C::VmemExec => effects.reads.and(&RegSet::of(one(Reg::EXEC, 2))),
+        C::DppExec | C::MaiExec => RegSet::of(one(Reg::EXEC, 2)),
         C::ZeroFlag => {
             let mut set = RegSet::EMPTY;
             for (flag, mask) in [(Reg::VCCZ, Reg::VCC), (Reg::EXECZ, Reg::EXEC)] {

@@ -195,7 +195,7 @@ fn another_reader_finds_nothing() {
     for subtarget in subtargets() {
         let model = Model::of(&subtarget).unwrap();
         let pool = pool(&subtarget);
-        for seed in 0..120 {
+        for seed in 0..300 {
             let mut rng = Rng::new(seed);
             let mut func = function(&mut rng, &subtarget, &pool);
             stats += memmodel::run(&mut func, &model, &Options::default(), &mut ctx);

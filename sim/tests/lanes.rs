@@ -153,9 +153,12 @@ fn relative_moves(target: &Target, all: &mut Vec<Snippet>) {
         all.push(Snippet::prepared("v_movreld_b32_e32 v5, v18", small_m0, move |state| {
             state.set(5 + at(state), |state, lane| Some(state.v[18][lane]));
         }));
-        all.push(Snippet::prepared("v_movreld_b32_e32 v5, s17", small_m0, move |state| {
-            state.set(5 + at(state), |state, _| Some(state.s[17]));
-        }));
+        // M0 takes the constant bus, which only GFX10 has twice.
+        if target.generation == Generation::Gfx10 {
+            all.push(Snippet::prepared("v_movreld_b32_e32 v5, s17", small_m0, move |state| {
+                state.set(5 + at(state), |state, _| Some(state.s[17]));
+            }));
+        }
         all.push(Snippet::prepared("v_movrelsd_b32_e32 v5, v11", small_m0, move |state| {
             state.set(5 + at(state), |state, lane| Some(state.v[11 + at(state)][lane]));
         }));

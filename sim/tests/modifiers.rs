@@ -224,7 +224,7 @@ fn literals(num: Num) -> &'static [(&'static str, u64)] {
     }
 }
 
-fn constants(row: &Row, _: &'static Target, rng: &mut Rng) -> Option<Variant> {
+fn constants(row: &Row, target: &'static Target, rng: &mut Rng) -> Option<Variant> {
     if row.family == Family::Vop3p || row.name.starts_with("v_div_scale") || row.has_kind(Kind::Lit) {
         return None;
     }
@@ -234,7 +234,10 @@ fn constants(row: &Row, _: &'static Target, rng: &mut Rng) -> Option<Variant> {
     let short = forms(row).any(|form| form == Form::E32) && (!full || coin(rng));
     let source = if short { 0 } else { rng.below(sources.len().max(1) as u32) as usize };
     let spec = sources.get(source).filter(|spec| spec.kind == Kind::Vsrc)?;
-    let all = if short && coin(rng) { literals(spec.num) } else { inline_constants(spec.num) };
+    // A mask that is read takes the constant bus, which only GFX10 has twice.
+    let reads_mask = row.ops.iter().any(|spec| spec.kind == Kind::Mask && spec.role == isa::table::Role::Use);
+    let has_room = target.generation == isa::Generation::Gfx10 || !reads_mask;
+    let all = if short && coin(rng) && has_room { literals(spec.num) } else { inline_constants(spec.num) };
     let &(text, value) = all.get(rng.below(all.len().max(1) as u32) as usize)?;
     let form = if short { Form::E32 } else { Form::Full };
     let constant = Some(Constant { source, text, value });

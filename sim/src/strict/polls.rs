@@ -97,7 +97,8 @@ impl Shared {
     /// The instruction at a place, and its dwords.
     pub(super) fn instruction(&self, range: u32, at: usize) -> Option<(MachInst, usize)> {
         let words = self.words.get(range as usize)?.get(at..)?;
-        self.decoder.as_ref()?.decode(words).ok()
+        let decoder = self.decoder.as_ref()?;
+        decoder.decode(words).or_else(|_| decoder.decode_tolerant(words)).ok()
     }
 }
 

@@ -10,8 +10,11 @@ pub const USUAL: [(&str, u32); 6] =
 /// Vector instructions that are not tried here, and why.
 pub const LEFT_OUT: &[(&str, &str)] = &[
     ("v_nop", "computes nothing"),
+    ("v_nop_e64", "computes nothing"),
     ("v_clrexcp", "computes nothing"),
+    ("v_clrexcp_e64", "computes nothing"),
     ("v_pipeflush", "computes nothing"),
+    ("v_pipeflush_e64", "computes nothing"),
     ("v_illegal", "refused by name"),
     ("v_readlane_b32", "moves between lanes: tests/lanes.rs"),
     ("v_readfirstlane_b32", "moves between lanes: tests/lanes.rs"),
