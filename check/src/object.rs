@@ -1,6 +1,6 @@
 //! Code objects: which processor, which kernels and functions, in which sections.
 
-use crate::finding::{CALLER, Finding, Problem, Site};
+use crate::finding::{CALLER, Finding, Level, Problem, Site};
 use crate::program::{Program, Root, Unknown};
 use crate::solve;
 use codeobj::disasm::{Lines, SourcePlace};
@@ -90,6 +90,8 @@ pub struct Note {
     pub place: Place,
     /// Why.
     pub unknown: Unknown,
+    /// Whether it counts like a finding: by default if its rule is certain.
+    pub counts: bool,
 }
 
 /// What came out.
@@ -279,7 +281,8 @@ impl Teller<'_, '_> {
                 Some(site) => self.place(program, site),
                 None => self.bare(address),
             };
-            report.notes.push(Note { place, unknown });
+            let counts = crate::rules::find(unknown.rule()).is_some_and(|rule| rule.level == Level::Certain);
+            report.notes.push(Note { place, unknown, counts });
         }
     }
 

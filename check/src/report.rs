@@ -13,13 +13,11 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
     for located in &report.findings {
         finding(located, file, &renderer, &mut out);
     }
-    for Note { place, unknown } in &report.notes {
+    for Note { place, unknown, counts } in &report.notes {
         let (rule, text) = (unknown.rule(), unknown.text());
-        let _ = match level(rule) {
-            Level::Certain => {
-                writeln!(out, "error[{rule}]: {}{}: {text}", position(place), instruction(place))
-            }
-            _ => writeln!(out, "note: {}{}: {text}", position(place), instruction(place)),
+        let _ = match counts {
+            true => writeln!(out, "error[{rule}]: {}{}: {text}", position(place), instruction(place)),
+            false => writeln!(out, "note: {}{}: {text}", position(place), instruction(place)),
         };
     }
     if !report.hidden.is_empty() {
@@ -33,8 +31,7 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
             list.join(", ")
         );
     }
-    let unreadable = report.notes.iter().filter(|note| level(note.unknown.rule()) == Level::Certain).count();
-    let count = report.findings.len() + unreadable;
+    let count = report.findings.len() + report.notes.iter().filter(|note| note.counts).count();
     let Report { instructions, roots, target, .. } = report;
     let entries = if *roots == 1 { "entry" } else { "entries" };
     let said = match count {
@@ -48,10 +45,6 @@ pub fn human(report: &Report, file: &str, color: bool) -> String {
         target.name
     );
     out
-}
-
-fn level(rule: &str) -> Level {
-    crate::rules::find(rule).map_or(Level::Certain, |rule| rule.level)
 }
 
 fn instruction(place: &Place) -> String {

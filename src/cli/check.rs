@@ -79,8 +79,8 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         _ => check::report::human(&report, &name, std::io::stdout().is_terminal()),
     };
     super::write("-".as_ref(), text.as_bytes())?;
-    let unreadable = report.notes.iter().any(|note| level_of(note.unknown.rule()) == Level::Certain);
-    if report.findings.is_empty() && !unreadable { Ok(()) } else { Err(Failure::Reported) }
+    let counts = !report.findings.is_empty() || report.notes.iter().any(|note| note.counts);
+    if counts { Err(Failure::Reported) } else { Ok(()) }
 }
 
 /// Leaves in the report what counts.
@@ -97,9 +97,11 @@ fn judge(report: &mut Report, policy: &Policy, file: &Path) {
         }
         verdict == Verdict::Counts
     });
-    let is_told =
-        |note: &object::Note| policy.judge(note.unknown.rule(), &spot(&note.place, file)) != Verdict::Allowed;
-    report.notes.retain(is_told);
+    report.notes.retain_mut(|note| {
+        let verdict = policy.judge(note.unknown.rule(), &spot(&note.place, file));
+        note.counts = verdict == Verdict::Counts;
+        verdict != Verdict::Allowed
+    });
 }
 
 fn spot<'a>(place: &'a Place, object: &'a Path) -> Spot<'a> {

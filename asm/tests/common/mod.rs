@@ -3,7 +3,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The tool's path, if it is on the PATH; otherwise says that `test` is left out. With `KERNC_REQUIRE_ORACLES` set a
 /// missing tool is a failure.
@@ -17,21 +17,23 @@ pub fn tool(name: &str, test: &str) -> Option<PathBuf> {
     found
 }
 
-/// The relocatable object that `llvm-mc` makes of a source, or what it complains about.
-pub fn llvm_mc(tool: &Path, args: &[&str], source: &str) -> Result<Vec<u8>, String> {
-    let mut child = Command::new(tool)
-        .args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", "-o", "-"])
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the tool starts");
+/// Runs a command to its end with a text as its input, which it need not read to the end.
+pub fn ask(command: &mut Command, input: &str) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().expect("the tool starts");
     let mut stdin = child.stdin.take().expect("piped");
-    let input = source.to_owned();
+    let input = input.to_owned();
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().expect("the tool ends");
     let _ = writer.join().expect("no panic");
+    output
+}
+
+/// The relocatable object that `llvm-mc` makes of a source, or what it complains about.
+pub fn llvm_mc(tool: &Path, args: &[&str], source: &str) -> Result<Vec<u8>, String> {
+    let mut command = Command::new(tool);
+    command.args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", "-o", "-"]).args(args);
+    let output = ask(&mut command, source);
     match output.status.success() {
         true => Ok(output.stdout),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),

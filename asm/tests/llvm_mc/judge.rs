@@ -1,10 +1,10 @@
 //! What LLVM says to the lines.
 
+use crate::common;
 use crate::suite::{Run, statement};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// What LLVM makes of a line of assembly.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,20 +17,9 @@ pub enum Verdict {
 
 /// Standard output and standard error.
 fn ask(tool: &Path, arguments: &[&str], run: &Run, input: &str) -> (String, String) {
-    let mut child = Command::new(tool)
-        .args(arguments)
-        .args(&run.arguments)
-        .env("LLVM_DISABLE_SYMBOLIZATION", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the tool starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().expect("the tool ends");
-    let _ = writer.join().expect("no panic");
+    let mut command = Command::new(tool);
+    command.args(arguments).args(&run.arguments).env("LLVM_DISABLE_SYMBOLIZATION", "1");
+    let output = common::ask(&mut command, input);
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr))
 }
