@@ -398,7 +398,7 @@ impl Lower<'_> {
     /// Tells `block` the registers of its parameters.
     fn param_lists(&mut self, at: Pos, block: MBlock) {
         let func = self.func;
-        let [mut sgprs, mut vgprs] = std::mem::take(&mut self.s.params);
+        let [mut sgprs, mut vgprs] = self.s.params.each_mut().map(std::mem::take);
         sgprs.clear();
         vgprs.clear();
         for &param in func.params(self.node(at).block) {

@@ -71,13 +71,13 @@ pub(super) fn run(
     s: &mut Scratch,
 ) {
     s.subst.reset(func);
-    s.table.reset(func.insts.len());
     s.leaves.clear();
     s.reached.clear();
     s.reached.resize(func.blocks.len(), false);
     s.memory.clear();
     s.hoisted_from.clear();
-    count_uses(func, &mut s.uses);
+    let count = count_uses(func, &mut s.uses);
+    s.table.reset(count);
     let entry = func.entry();
     s.reached[entry.index()] = true;
     let mut r = Rewriter { func, limits, s, cfg, dom, cse, block: entry, loc: SrcLoc(0), nesting: 0 };
@@ -102,16 +102,20 @@ pub(super) fn run(
     }
 }
 
-fn count_uses(func: &Function, uses: &mut Vec<u32>) {
+/// Counts the uses of each value. Returns how many instructions there are.
+fn count_uses(func: &Function, uses: &mut Vec<u32>) -> usize {
     uses.clear();
     uses.resize(func.values.len(), 0);
+    let mut count = 0;
     for &block in &func.layout {
+        count += func.blocks[block].insts.len();
         for &inst in &func.blocks[block].insts {
             for arg in func.args(inst) {
                 uses[arg.index()] += 1;
             }
         }
     }
+    count
 }
 
 /// Integer multiplication takes four times as long as other vector arithmetic.

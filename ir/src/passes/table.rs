@@ -21,10 +21,10 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Empties the table and sizes it for about `count` instructions.
+    /// Empties the table and sizes it for `count` instructions: it is small, as every search is a miss of the cache.
     pub fn reset(&mut self, count: usize) {
         self.entries.clear();
-        self.entries.resize((count * 2).next_power_of_two().max(64), Entry::default());
+        self.entries.resize((count * 4 / 3 + 1).next_power_of_two().max(64), Entry::default());
         self.used = 0;
     }
 

@@ -59,7 +59,7 @@ impl State {
     /// What an instruction needs before it may issue.
     #[inline]
     pub(super) fn required(&self, model: &Model, inst: &MachInst, need: &mut Need) {
-        if self.regs.is_empty() {
+        if self.ops.is_empty() {
             return;
         }
         effects::all(model.subtarget(), inst, |access| {
