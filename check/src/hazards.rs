@@ -202,6 +202,8 @@ use Generation::{Gfx6, Gfx7, Gfx8, Gfx9, Gfx10};
 const fn generations(from: Generation, to: Generation) -> Processors {
     Processors { from, to, requires: Feature::empty(), lacks: Feature::empty() }
 }
+/// Every one.
+pub(crate) const ALL: Processors = generations(Gfx6, Gfx10);
 /// Those of which some have XNACK.
 pub(crate) const REPLAYING: Processors = generations(Gfx8, Gfx10);
 /// gfx908.

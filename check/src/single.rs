@@ -1,11 +1,14 @@
-//! Instructions that are wrong wherever they stand: defects of processors that compilers keep away from.
+//! Instructions that are wrong wherever they stand: what no processor of the kind can do, and defects of some.
+//!
+//! What the hardware lets stand together in an instruction is [`isa::legal`]'s to say, which the assembler and the compiler ask, too.
 //!
 //! # Source
 //! The features of LLVM's processors, by behaviour: `HasOffset3fBug`, `HasInstFwdPrefetchBug`, `HasFlatSegmentOffsetBug`,
 //! `HasNegativeUnalignedScratchOffsetBug`, `HasNegativeScratchOffsetBug`.
 
 use crate::finding::{EventRule, Level};
-use crate::hazards::{Processors, RDNA1, REPLAYING};
+use crate::hazards::{ALL, Processors, RDNA1, REPLAYING};
+use isa::legal;
 use isa::table::Family;
 use isa::{MachInst, Operand, Target, op};
 
@@ -14,7 +17,7 @@ struct Row {
     processors: Processors,
     /// Only where memory instructions may be replayed.
     replay: bool,
-    is: fn(&MachInst) -> bool,
+    is: fn(&Target, &MachInst) -> bool,
 }
 
 const fn row(
@@ -22,7 +25,7 @@ const fn row(
     name: &'static str,
     mend: &'static str,
     source: &'static str,
-    is: fn(&MachInst) -> bool,
+    is: fn(&Target, &MachInst) -> bool,
 ) -> Row {
     Row {
         rule: EventRule { id, name, mend, source, level: Level::Certain },
@@ -32,7 +35,27 @@ const fn row(
     }
 }
 
-static ROWS: [Row; 5] = [
+static ROWS: [Row; 7] = [
+    Row {
+        processors: ALL,
+        ..row(
+            "constant-bus",
+            "vector instruction reads more scalar values than the constant bus brings it",
+            "v_mov_b32 of one of them to a VGPR",
+            "llvm: violates constant bus restrictions (getConstantBusLimit: one value, two from GFX10)",
+            |target, inst| !legal::constant_bus_ok(target, inst, None),
+        )
+    },
+    Row {
+        processors: ALL,
+        ..row(
+            "matrix-sum-overlap",
+            "matrix instruction writes a part of the registers that it adds to",
+            "the same registers for both, or others",
+            "llvm: source 2 operand must not partially overlap with dst",
+            |_, inst| legal::sum_overlaps(inst.op.row(), inst),
+        )
+    },
     Row {
         processors: REPLAYING,
         replay: true,
@@ -41,7 +64,9 @@ static ROWS: [Row; 5] = [
             "scalar load overwrites its own address, though XNACK may replay a part of it",
             "load to other registers",
             "GCN3; Vega; llvm: S_LOAD_DWORDX2_IMM_ec",
-            |inst| inst.is_replayed_in_parts() && inst.overwritten_source().is_some() && is_unaligned(inst),
+            |_, inst| {
+                inst.is_replayed_in_parts() && inst.overwritten_source().is_some() && is_unaligned(inst)
+            },
         )
     },
     row(
@@ -49,7 +74,7 @@ static ROWS: [Row; 5] = [
         "branch over 63 dwords, which this processor takes wrongly",
         "an s_nop in between, so that the distance is another",
         "llvm: Offset3fBug",
-        |inst| {
+        |_, inst| {
             let branch = inst.op.row().has_kind(isa::table::Kind::Label) && inst.op.family() == Family::Sopp;
             branch && inst.operands().contains(&Operand::Imm(0x3f))
         },
@@ -59,21 +84,21 @@ static ROWS: [Row; 5] = [
         "s_inst_prefetch makes this processor hang",
         "leave it out",
         "llvm: InstFwdPrefetchBug",
-        |inst| inst.op == op::S_INST_PREFETCH,
+        |_, inst| inst.op == op::S_INST_PREFETCH,
     ),
     row(
         "flat-offset",
         "flat access with an offset, which this processor adds wrongly",
         "add the offset to the address",
         "llvm: FlatSegmentOffsetBug",
-        |inst| inst.op.family() == Family::Flat && inst.mods.offset != 0,
+        |_, inst| inst.op.family() == Family::Flat && inst.mods.offset != 0,
     ),
     row(
         "scratch-negative-offset",
         "scratch access by a VGPR with a negative offset that is no multiple of four",
         "add the offset to the address",
         "llvm: NegativeUnalignedScratchOffsetBug",
-        |inst| {
+        |_, inst| {
             let by_vgpr = inst.operands().iter().zip(inst.op.row().ops).any(|(operand, spec)| {
                 spec.kind == isa::table::Kind::Vaddr && matches!(operand, Operand::Reg(_))
             });
@@ -97,7 +122,7 @@ fn is_unaligned(inst: &MachInst) -> bool {
 /// What is wrong with the instruction by itself. `replays`: whether memory instructions may be replayed.
 pub(crate) fn find(target: &Target, replays: bool, inst: &MachInst) -> Option<&'static EventRule> {
     let mut rows = ROWS.iter().filter(|row| row.processors.contains(target) && (replays || !row.replay));
-    rows.find(|row| (row.is)(inst)).map(|row| &row.rule)
+    rows.find(|row| (row.is)(target, inst)).map(|row| &row.rule)
 }
 
 /// The rows of a processor.

@@ -210,6 +210,37 @@ fn defects() {
     assert_eq!(single("gfx1030", "s_inst_prefetch 1"), None);
 }
 
+/// Words that no assembler writes; `llvm-mc -disassemble` prints them as the comments say.
+#[test]
+fn impossible() {
+    let single = |processor: &str, words: [u32; 2]| {
+        let target = common::target(processor);
+        let (inst, _) = isa::Decoder::new(target)
+            .expect("a known processor")
+            .decode_tolerant(&words)
+            .expect("it decodes");
+        check::Code::new(target, false).single(&inst).map(|rule| rule.id)
+    };
+    // v_add_f32_e64 v0, s1, s2; the same with s1 twice; with v2.
+    let adds = |opcode: u32, second: u32| [opcode << 16, 1 | second << 9];
+    for (processor, opcode, limit) in
+        [("gfx600", 0xd206, 1), ("gfx803", 0xd101, 1), ("gfx906", 0xd101, 1), ("gfx1010", 0xd503, 2)]
+    {
+        let two = single(processor, adds(opcode, 2));
+        assert_eq!(two, (limit < 2).then_some("constant-bus"), "{processor}");
+        assert_eq!(single(processor, adds(opcode, 1)), None, "{processor}");
+        assert_eq!(single(processor, adds(opcode, 0x102)), None, "{processor}");
+    }
+    // v_fma_f32 v0, s1, s2, s3: three values.
+    assert_eq!(single("gfx1010", [0xd54b_0000, 0x000c_0401]), Some("constant-bus"));
+    // v_div_fmas_f32 v5, s3, v3, v2 (reads vcc); v_div_fmas_f32 v5, v3, v3, v2.
+    assert_eq!(single("gfx906", [0xd1e2_0005, 0x040a_0603]), Some("constant-bus"));
+    assert_eq!(single("gfx906", [0xd1e2_0005, 0x040a_0703]), None);
+    // v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[2:33]; the same with a[0:31].
+    assert_eq!(single("gfx908", [0xd3c0_0000, 0x040a_0300]), Some("matrix-sum-overlap"));
+    assert_eq!(single("gfx908", [0xd3c0_0000, 0x0402_0300]), None);
+}
+
 /// LLVM's compiler, if it is on the PATH.
 fn llc() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
