@@ -62,6 +62,13 @@ impl Diagnostic {
         self
     }
 
+    pub(crate) fn label_opt(self, label: Option<(Span, String)>) -> Self {
+        match label {
+            Some((span, text)) => self.label(span, text),
+            None => self,
+        }
+    }
+
     pub(crate) fn help_opt(self, text: Option<String>) -> Self {
         match text {
             Some(text) => self.help(text),

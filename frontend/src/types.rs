@@ -1,4 +1,7 @@
 //! Types of the language, interned: equal types have equal [`Ty`]s. Layout is C's.
+//!
+//! While a function is checked, literals without a suffix have *open* types, which their uses decide
+//! ([`Types::agree`]); a type that holds one is open, too. [`Types::settled`] leaves none.
 
 use crate::ast::Sym;
 use crate::scalar::Scalar;
@@ -26,6 +29,38 @@ impl Ty {
 
     pub const fn scalar(scalar: Scalar) -> Ty {
         Ty(4 + scalar as u32)
+    }
+
+    /// Marks the numbers of [`Types::open`].
+    const OPEN: u32 = 1 << 31;
+
+    fn open_number(self) -> Option<usize> {
+        (self.0 & Ty::OPEN != 0).then_some((self.0 & !Ty::OPEN) as usize)
+    }
+}
+
+/// The type of a literal, until it is known.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// What it is: another open type, or a scalar.
+    is: Option<Ty>,
+    float: bool,
+    /// Negated somewhere, so no unsigned type.
+    signed: bool,
+    /// How many open types may be on the way to it: at most so many that there are 2^rank of them.
+    rank: u8,
+}
+
+impl Open {
+    /// What it is if nothing decides.
+    fn default(self) -> Scalar {
+        if self.float { Scalar::F32 } else { Scalar::I32 }
+    }
+
+    fn admits(self, scalar: Scalar) -> bool {
+        scalar != Scalar::Bool
+            && scalar.is_float() == self.float
+            && (self.float || scalar.is_signed() || !self.signed)
     }
 }
 
@@ -70,6 +105,8 @@ pub struct Layout {
     /// Number of scalars and pointers in it; saturates.
     pub leaves: u32,
     pub has_array: bool,
+    /// Holds a type that is open, so that the size is not final.
+    pub open: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -101,17 +138,19 @@ pub struct Types {
     layouts: Vec<Layout>,
     ids: FxHashMap<TyKind, Ty>,
     pub structs: Vec<Struct>,
+    open: Vec<Open>,
 }
 
 impl Types {
     /// Forgets all types but those that are always there.
     pub fn reset(&mut self) {
-        let Types { kinds, layouts, ids, structs } = self;
+        let Types { kinds, layouts, ids, structs, open } = self;
+        open.clear();
         kinds.clear();
         layouts.clear();
         ids.clear();
         structs.clear();
-        let nothing = Layout { size: 0, align: 1, leaves: 0, has_array: false };
+        let nothing = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
         for kind in [TyKind::Error, TyKind::Unit, TyKind::Never, TyKind::None] {
             kinds.push(kind);
             layouts.push(nothing);
@@ -119,16 +158,124 @@ impl Types {
         for scalar in Scalar::ALL {
             let bytes = scalar.bytes();
             kinds.push(TyKind::Scalar(scalar));
-            layouts.push(Layout { size: bytes, align: bytes, leaves: 1, has_array: false });
+            layouts.push(Layout { size: bytes, align: bytes, leaves: 1, has_array: false, open: false });
         }
     }
 
+    /// What it is; an open type is the scalar that it is if nothing else decides.
     pub fn kind(&self, ty: Ty) -> TyKind {
-        self.kinds[ty.0 as usize]
+        let ty = self.decided(ty);
+        match ty.open_number() {
+            Some(n) => TyKind::Scalar(self.open[n].default()),
+            None => self.kinds[ty.0 as usize],
+        }
     }
 
     pub fn layout(&self, ty: Ty) -> Layout {
-        self.layouts[ty.0 as usize]
+        let ty = self.decided(ty);
+        match ty.open_number() {
+            Some(n) => Layout { open: true, ..self.layouts[Ty::scalar(self.open[n].default()).0 as usize] },
+            None => self.layouts[ty.0 as usize],
+        }
+    }
+
+    /// The type of a literal without a suffix.
+    pub fn open(&mut self, float: bool) -> Ty {
+        let ty = Ty(self.open.len() as u32 | Ty::OPEN);
+        self.open.push(Open { is: None, float, signed: false, rank: 0 });
+        ty
+    }
+
+    /// What has been decided about an open type: a scalar, or the open type that stands for all that agree with it.
+    fn decided(&self, mut ty: Ty) -> Ty {
+        while let Some(next) = ty.open_number().and_then(|n| self.open[n].is) {
+            ty = next;
+        }
+        ty
+    }
+
+    /// Whether it is, or holds, what is not decided yet; or was not when the type was made.
+    pub fn is_open(&self, ty: Ty) -> bool {
+        ty.open_number().is_some() || self.layouts[ty.0 as usize].open
+    }
+
+    /// Whether it is the type of a literal that nothing has decided yet.
+    pub fn is_undecided(&self, ty: Ty) -> bool {
+        self.decided(ty).open_number().is_some()
+    }
+
+    /// Whether two types began as those of literals and have become one.
+    pub fn is_same_literal(&self, a: Ty, b: Ty) -> bool {
+        let root = |ty: Ty| {
+            let mut n = ty.open_number()?;
+            while let Some(next) = self.open[n].is.and_then(Ty::open_number) {
+                n = next;
+            }
+            Some(n)
+        };
+        root(a).is_some() && root(a) == root(b)
+    }
+
+    /// Keeps an open integer type from being an unsigned one.
+    pub fn must_be_signed(&mut self, ty: Ty) {
+        if let Some(n) = self.decided(ty).open_number() {
+            self.open[n].signed = true;
+        }
+    }
+
+    /// Makes two types the same as far as open types allow. Whether they are.
+    pub fn agree(&mut self, a: Ty, b: Ty) -> bool {
+        let (a, b) = (self.decided(a), self.decided(b));
+        match (a.open_number(), b.open_number()) {
+            _ if a == b => true,
+            (Some(x), Some(y)) => self.unite(x, y),
+            (Some(n), None) => self.decide(n, b),
+            (None, Some(n)) => self.decide(n, a),
+            (None, None) => match (self.kind(a), self.kind(b)) {
+                (TyKind::Array(x, n), TyKind::Array(y, m)) => n == m && self.agree(x, y),
+                (TyKind::Pointer(x), TyKind::Pointer(y)) => self.agree(x.to, y.to) && self.fits(a, b),
+                _ => false,
+            },
+        }
+    }
+
+    fn decide(&mut self, n: usize, ty: Ty) -> bool {
+        let fits = self.as_scalar(ty).is_some_and(|scalar| self.open[n].admits(scalar));
+        if fits {
+            self.open[n].is = Some(ty);
+        }
+        fits
+    }
+
+    fn unite(&mut self, x: usize, y: usize) -> bool {
+        let (a, b) = (self.open[x], self.open[y]);
+        if a.float != b.float {
+            return false;
+        }
+        let (root, other) = if a.rank >= b.rank { (x, y) } else { (y, x) };
+        self.open[root].signed = a.signed || b.signed;
+        self.open[root].rank = a.rank.max(b.rank) + u8::from(a.rank == b.rank);
+        self.open[other].is = Some(Ty(root as u32 | Ty::OPEN));
+        true
+    }
+
+    /// The type without open types: what is not decided is `i32`, or `f32`. Errors: an array that is too large now.
+    pub fn settled(&mut self, ty: Ty) -> Result<Ty, TooLarge> {
+        if !self.is_open(ty) {
+            return Ok(ty);
+        }
+        match self.kind(ty) {
+            TyKind::Array(element, len) => {
+                let element = self.settled(element)?;
+                self.array(element, len)
+            }
+            TyKind::Pointer(pointer) => {
+                let to = self.settled(pointer.to)?;
+                Ok(self.pointer(Pointer { to, ..pointer }))
+            }
+            TyKind::Scalar(scalar) => Ok(Ty::scalar(scalar)),
+            _ => Ok(ty),
+        }
     }
 
     fn intern(&mut self, kind: TyKind, layout: Layout) -> Ty {
@@ -146,7 +293,7 @@ impl Types {
         // Three lanes take the room of four, as in OpenCL.
         let room = if lanes == 3 { 4 } else { u32::from(lanes) };
         let size = scalar.bytes() * room;
-        let layout = Layout { size, align: size, leaves: u32::from(lanes), has_array: false };
+        let layout = Layout { size, align: size, leaves: u32::from(lanes), has_array: false, open: false };
         self.intern(TyKind::Vector(scalar, lanes), layout)
     }
 
@@ -161,19 +308,21 @@ impl Types {
             align: inner.align,
             leaves: inner.leaves.saturating_mul(len),
             has_array: true,
+            open: inner.open,
         };
         Ok(self.intern(TyKind::Array(element, len), layout))
     }
 
     pub fn pointer(&mut self, pointer: Pointer) -> Ty {
         let size = pointer.space.pointer_bits() / 8;
-        self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false })
+        let open = self.is_open(pointer.to);
+        self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false, open })
     }
 
     /// Lays out a struct and makes it a type.
     pub fn structure(&mut self, name: Sym, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
         let mut fields = Vec::with_capacity(members.len());
-        let mut total = Layout { size: 0, align: 1, leaves: 0, has_array: false };
+        let mut total = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
         for &(name, ty) in members {
             let layout = self.layout(ty);
             let offset = u64::from(total.size).next_multiple_of(u64::from(layout.align));
@@ -226,12 +375,13 @@ impl Types {
 
     /// Whether a value of type `from` may stand where `to` is asked for.
     pub fn fits(&self, from: Ty, to: Ty) -> bool {
+        let (from, to) = (self.decided(from), self.decided(to));
         if from == to || from == Ty::ERROR || to == Ty::ERROR || from == Ty::NEVER || to == Ty::NONE {
             return true;
         }
         let (Some(from), Some(to)) = (self.as_pointer(from), self.as_pointer(to)) else { return false };
         let loses = |flag| from.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
-        from.to == to.to
+        self.decided(from.to) == self.decided(to.to)
             && from.space == to.space
             && !loses(Qualifiers::CONST)
             && !loses(Qualifiers::VOLATILE)

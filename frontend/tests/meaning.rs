@@ -440,3 +440,84 @@ fn small_buffers_uses_32_bit_offsets() {
     };
     assert_eq!((count("#[small_buffers]"), count("")), (2, 0));
 }
+
+/// What a literal without a suffix is, its uses say, also later ones, as in Rust.
+#[test]
+fn literals_are_what_their_uses_ask_for() {
+    words("let mut best = 0; let u = 7u32; if best < u { best = u; } out[0] = best;", &[7]);
+    words("let h = 3u32; let y = if h == 4 { 0 } else { h + 1 }; out[0] = y;", &[4]);
+    words("let n = 2u32; let mut s = 0; for i in 0..4 { s += i + n; } out[0] = s;", &[14]);
+    words(
+        "let mut row = [0; 3]; row[1] = 5u32; row[2] = row[1] * 2; out[0] = row[0] + row[1] + row[2];",
+        &[15],
+    );
+    // Beyond an i32, and beyond 32 bits.
+    words(
+        "let big = 3_000_000_000; out[0] = big; let wide = 1 << 40; let w: u64 = wide; out[1] = (w >> 38) as u32;",
+        &[3_000_000_000, 4],
+    );
+    // Through another variable, a negation, a built-in, a comparison, a shift.
+    words("let a = 1; let b = a; let c = -b; let d: i64 = c; out[0] = (d >> 32) as u32;", &[u32::MAX]);
+    words("let a = 9; let b = max(a, 4_000_000_000u32); out[0] = b; out[1] = a / 2;", &[4_000_000_000, 4]);
+    words("let a = 0x8000_0000; let b = 1u32; if a > b { out[0] = 1; } out[1] = a >> 31;", &[1, 1]);
+    // Nothing decides: i32 and f32.
+    words(
+        "let a = -8; out[0] = (a >> 1) as u32; let f = 0.1; out[1] = bitcast::<u32>(f);",
+        &[-4i32 as u32, 0.1f32.to_bits()],
+    );
+    words("let f = 0.1; let d: f64 = f; out[0] = (d == 0.1f64) as u32;", &[1]);
+    // The patterns of a `match`: 0xffff_fffe is no i32.
+    words(
+        "let mut state = 1; if state == out[9] { state = 5; } state = 0xffff_fffe; \
+         out[0] = match state { 0 => 10, 0xffff_fff0..=0xffff_ffff => 20, _ => 30 };",
+        &[20],
+    );
+    // A pointer to a variable.
+    words(
+        "let mut e = 0; let m = frexp(12.0, &mut e); out[0] = e as u32; out[1] = (m * 16.0) as u32;",
+        &[4, 12],
+    );
+    floats("let k = 2; let v = f32x2(1.0, 2.0) * 1.5; out[0] = v.x + v.y; out[1] = k as f32;", &[4.5, 2.0]);
+}
+
+/// Assignments and what leaves a loop are arms, as in Rust.
+#[test]
+fn short_arms() {
+    let body = "let mut v = 0; let mut n = 0u32; \
+                loop { n += 1; match n { 1..=3 => v += n, 5 => continue, 8 => break, _ => v += 100, } v += 1000; } out[0] = v;";
+    // 1 2 3 add 6, 4 6 7 add 300, each of the six 1000.
+    words(body, &[6306]);
+    words_of(
+        "fn f(n: u32) -> u32 { match n { 0 => return 7, _ => {} } n * 2 } \
+         kernel t(out: *global u32) { out[0] = f(0) + f(5); match out[0] { 17 => return, _ => out[1] = 3 } out[1] = 4; }",
+        1,
+        &[17, 0],
+    );
+}
+
+/// The names and values are Rust's.
+#[test]
+fn constants_of_types() {
+    words(
+        "out[0] = u32::MAX; out[1] = i32::MIN as u32; out[2] = (u8::MAX as u32) + u16::BITS; out[3] = (i64::MIN >> 63) as u32;",
+        &[u32::MAX, i32::MIN as u32, 255 + 16, u32::MAX],
+    );
+    words(
+        "let mut least = u32::MAX; least = min(least, 7); out[0] = least; out[1] = match least { u32::MIN..=i8::MAX as u32 => 1, _ => 2 };",
+        &[7, 1],
+    );
+    floats(
+        "out[0] = f32::PI; out[1] = f32::INFINITY; out[2] = -f32::MAX; out[3] = f32::EPSILON; out[4] = f32::NAN; out[5] = f32::MIN_POSITIVE; \
+         out[6] = (f64::PI * 1e9) as f32; out[7] = f32::FRAC_1_SQRT_2;",
+        &[
+            std::f32::consts::PI,
+            f32::INFINITY,
+            f32::MIN,
+            f32::EPSILON,
+            f32::NAN,
+            f32::MIN_POSITIVE,
+            (std::f64::consts::PI * 1e9) as f32,
+            std::f32::consts::FRAC_1_SQRT_2,
+        ],
+    );
+}

@@ -138,7 +138,9 @@ impl Checker<'_, '_> {
                 Ty::U32
             }
             Builtin::WaveReduce(Wide::And | Wide::Or | Wide::Xor) => {
-                self.of_class(args[0], Class::Int, callee, expect)
+                let ty = self.of_class(args[0], Class::Int, callee, expect);
+                self.decide(ty);
+                ty
             }
             Builtin::WaveReduce(_) | Builtin::WaveScan => {
                 self.of_class(args[0], Class::Number, callee, expect)
@@ -229,6 +231,10 @@ impl Checker<'_, '_> {
                 failed |= !self.require(arg, found, Ty::U32) || n == 0;
             }
         }
+        // What some types are too small, too wide or too unsigned for is not left open.
+        if !matches!(class, Class::Number | Class::Float) {
+            self.decide(result);
+        }
         if failed { Ty::ERROR } else { result }
     }
 
@@ -238,8 +244,16 @@ impl Checker<'_, '_> {
             return found;
         }
         match (self.s.checked.types.kind(so_far), self.s.checked.types.kind(found)) {
-            (TyKind::Vector(a, _), TyKind::Scalar(b)) if a == b => so_far,
-            (TyKind::Scalar(a), TyKind::Vector(b, _)) if a == b => found,
+            (TyKind::Vector(a, _), TyKind::Scalar(_))
+                if self.agree(found, Ty::scalar(a), self.ast.span(arg)) =>
+            {
+                so_far
+            }
+            (TyKind::Scalar(_), TyKind::Vector(b, _))
+                if self.agree(so_far, Ty::scalar(b), self.ast.span(arg)) =>
+            {
+                found
+            }
             _ => {
                 *failed |= !self.require(arg, found, so_far);
                 so_far
@@ -254,8 +268,10 @@ impl Checker<'_, '_> {
             Some(_) => self.s.checked.types.with_scalar(ty, Scalar::I32),
             None => return ty,
         };
+        let pointee = self.s.checked.types.as_pointer(pointer).map(|p| p.to);
+        let fits = pointee.is_some_and(|to| self.agree(to, exponent, self.ast.span(args[1])));
         match self.s.checked.types.as_pointer(pointer) {
-            Some(p) if p.to == exponent && !p.qualifiers.contains(Qualifiers::CONST) => {}
+            Some(p) if fits && !p.qualifiers.contains(Qualifiers::CONST) => {}
             _ if pointer == Ty::ERROR => {}
             _ => {
                 let (name, wanted) = (self.type_name(pointer), self.type_name(exponent));
@@ -270,6 +286,7 @@ impl Checker<'_, '_> {
 
     fn geometric(&mut self, builtin: Builtin, callee: Name, args: &[ExprId]) -> Ty {
         let first = self.of_class(args[0], Class::Float, callee, Ty::NONE);
+        self.decide(first);
         if let Some(&second) = args.get(1) {
             let found = self.expr(second, first);
             self.require(second, found, first);
@@ -309,6 +326,7 @@ impl Checker<'_, '_> {
         };
         let to = self.resolve(generic);
         let from = self.expr(arg, Ty::NONE);
+        self.decide(from);
         if to == Ty::ERROR || from == Ty::ERROR {
             return to;
         }

@@ -6,6 +6,7 @@ use crate::ast::{BlockId, ExprId, ExprKind, List, Name, Sym, TypeId, UnaryOp};
 use crate::builtins;
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
+use crate::parser::constants;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, swizzle};
 use ir::Space;
@@ -19,8 +20,13 @@ impl Checker<'_, '_> {
             ExprKind::Int { value, suffix } => self.int_literal(id, value, suffix, expect, false),
             ExprKind::Float { suffix, .. } => match (suffix, self.s.checked.types.lanes(expect)) {
                 (Some(scalar), _) => Ty::scalar(scalar),
-                (None, Some((Scalar::F64, _))) => Ty::scalar(Scalar::F64),
-                _ => Ty::F32,
+                (None, Some((scalar, _)))
+                    if scalar.is_float() && self.s.checked.types.is_undecided(expect) =>
+                {
+                    expect
+                }
+                (None, Some((scalar, _))) if scalar.is_float() => Ty::scalar(scalar),
+                _ => self.s.checked.types.open(true),
             },
             ExprKind::Bool(_) => Ty::BOOL,
             ExprKind::Str => {
@@ -109,17 +115,14 @@ impl Checker<'_, '_> {
     ) -> Ty {
         let scalar = match (suffix, self.s.checked.types.lanes(expect)) {
             (Some(scalar), _) => scalar,
-            (None, Some((scalar, _))) if scalar != Scalar::Bool => scalar,
-            _ => Scalar::I32,
+            (None, Some((scalar, _)))
+                if scalar != Scalar::Bool && !self.s.checked.types.is_undecided(expect) =>
+            {
+                scalar
+            }
+            _ => return self.open_integer(id, value, negative, expect),
         };
-        if scalar.is_int() && !scalar.holds(value, negative) {
-            let sign = if negative { "-" } else { "" };
-            let diagnostic =
-                Diagnostic::error("E0003", format!("`{sign}{value}` does not fit in `{}`", scalar.name()))
-                    .label(self.ast.span(id), "out of range")
-                    .help(range_text(scalar));
-            self.sink.push(diagnostic);
-        }
+        self.in_range(id, value, negative, scalar);
         Ty::scalar(scalar)
     }
 
@@ -165,7 +168,10 @@ impl Checker<'_, '_> {
             "get_global_id" | "threadIdx" | "blockIdx" => {
                 Some("positions come from `global_id(0)`, `local_id(0)` and `group_id(0)`".to_string())
             }
-            _ => self.suggest(text, self.bound_names(values).into_iter()),
+            _ => match constants::of_c(text) {
+                Some(here) => Some(format!("it is called `{here}` here")),
+                None => self.suggest(text, self.bound_names(values).into_iter()),
+            },
         };
         let diagnostic = Diagnostic::error("E0020", format!("nothing is called `{text}` here"))
             .label(span, "unknown name")
@@ -465,17 +471,6 @@ impl Checker<'_, '_> {
             .help_opt(help);
         self.sink.push(diagnostic);
         Ty::ERROR
-    }
-}
-
-fn range_text(scalar: Scalar) -> String {
-    let bits = scalar.bits();
-    match (scalar.is_signed(), bits) {
-        (true, _) => {
-            let max = (1u64 << (bits - 1)) - 1;
-            format!("`{}` goes from -{} to {max}", scalar.name(), max + 1)
-        }
-        (false, _) => format!("`{}` goes from 0 to {}", scalar.name(), u64::MAX >> (64 - bits)),
     }
 }
 

@@ -42,6 +42,7 @@ impl Checker<'_, '_> {
                 _ => {}
             }
         }
+        self.settle(self.s.checked.locals.len());
     }
 
     fn collect_names(&mut self) {

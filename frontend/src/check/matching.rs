@@ -14,6 +14,7 @@ impl Checker<'_, '_> {
         for n in arms.range() {
             let arm = self.ast.match_arms[n];
             for at in arm.patterns.range() {
+                self.note_open_pattern(at, of);
                 self.pattern(at, of);
             }
             ty = self.arm(arm.body, ty, expect);
@@ -53,6 +54,18 @@ impl Checker<'_, '_> {
             );
         }
         if let (Some(lo), Some(hi)) = (lo, hi) {
+            self.s.checked.patterns[at] = (lo, hi);
+        }
+    }
+
+    /// The bounds of a pattern again, when the type is known that was not when it was checked.
+    pub(super) fn pattern_bounds(&mut self, at: usize, of: Ty) {
+        let Pattern { first, last } = self.ast.patterns[at];
+        let value = |checker: &mut Self, id| checker.eval(id).and_then(|leaves| leaves.first().copied());
+        if of != Ty::ERROR
+            && let Some(lo) = value(self, first)
+            && let Some(hi) = last.map_or(Some(lo), |last| value(self, last))
+        {
             self.s.checked.patterns[at] = (lo, hi);
         }
     }

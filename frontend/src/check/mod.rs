@@ -8,6 +8,7 @@ mod builtin;
 mod call;
 mod eval;
 mod expr;
+mod infer;
 mod item;
 mod matching;
 mod operator;
@@ -155,6 +156,7 @@ pub struct Scratch {
     /// The item of a constant; local constants have none.
     item_of_const: Vec<usize>,
     body: Body,
+    unsettled: infer::Unsettled,
     /// Functions and names of the `shared` variables of bodies.
     static_names: FxHashSet<(Sym, Sym)>,
     /// Operators of the chains being checked.
@@ -175,6 +177,7 @@ impl Scratch {
         refill(&mut self.struct_ty, Ty::ERROR, ast.items.len());
         refill(&mut self.const_of_item, 0, ast.items.len());
         self.item_of_const.clear();
+        self.unsettled.clear();
         self.static_names.clear();
         self.chain.clear();
         self.calls.clear();
@@ -253,6 +256,9 @@ impl Checker<'_, '_> {
 
     fn set(&mut self, id: ExprId, ty: Ty) -> Ty {
         self.s.checked.expr_ty[id.at()] = ty;
+        if self.s.checked.types.is_open(ty) {
+            self.note_open(id);
+        }
         ty
     }
 
@@ -301,15 +307,17 @@ impl Checker<'_, '_> {
 
     /// [`Checker::require`] of something at `span`, the value of `id` if there is one.
     fn require_at(&mut self, id: Option<ExprId>, span: Span, found: Ty, wanted: Ty) -> bool {
-        if self.s.checked.types.fits(found, wanted) {
+        if self.s.checked.types.fits(found, wanted) || self.agree(found, wanted, span) {
             return true;
         }
         let (found_name, wanted_name) = (self.type_name(found), self.type_name(wanted));
         let diagnostic =
             Diagnostic::error("E0040", format!("expected `{wanted_name}`, found `{found_name}`"))
                 .label(span, format!("this is `{found_name}`"))
+                .label_opt(self.why([found, wanted]).filter(|&(at, _)| at != span))
                 .help_opt(
                     id.and_then(|id| self.literal_help(id, wanted))
+                        .or_else(|| self.point_help(found, wanted))
                         .or_else(|| self.conversion_help(found, wanted)),
                 );
         self.sink.push(diagnostic);

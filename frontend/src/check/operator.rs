@@ -51,6 +51,9 @@ impl Checker<'_, '_> {
             _ => false,
         };
         if fine {
+            if op == UnaryOp::Neg {
+                self.s.checked.types.must_be_signed(ty);
+            }
             return ty;
         }
         let (text, help) = match op {
@@ -75,7 +78,8 @@ impl Checker<'_, '_> {
             }
             (Some(a), Some(b)) => {
                 let float = a.max(b) == Literal::Float;
-                let expect = if float && expect == Ty::NONE { Ty::F32 } else { expect };
+                let expect =
+                    if float && expect == Ty::NONE { self.s.checked.types.open(true) } else { expect };
                 (self.expr(left, expect), self.expr(right, expect))
             }
             (None, _) => {
@@ -130,7 +134,9 @@ impl Checker<'_, '_> {
                 self.s.chain[n].right_is = found;
                 found
             }
-            (Some(a), Some(b)) if a.max(b) == Literal::Float && expect == Ty::NONE => Ty::F32,
+            (Some(a), Some(b)) if a.max(b) == Literal::Float && expect == Ty::NONE => {
+                self.s.checked.types.open(true)
+            }
             _ => expect,
         };
         self.s.chain[n].expect = expect;
@@ -177,8 +183,12 @@ impl Checker<'_, '_> {
         if a == Ty::ERROR || b == Ty::ERROR {
             return Ty::ERROR;
         }
-        if let Some(ty) = self.pointer_binary(op, a, b) {
+        if let Some(ty) = self.pointer_binary(op, a, b, span) {
             return ty;
+        }
+        if !op.is_shift() {
+            let (x, y) = (self.lane_type(a), self.lane_type(b));
+            self.agree(x, y, span);
         }
         let (Some((x, n)), Some((y, m))) = (self.s.checked.types.lanes(a), self.s.checked.types.lanes(b))
         else {
@@ -203,13 +213,21 @@ impl Checker<'_, '_> {
         if op.is_comparison() { self.s.checked.types.with_scalar(shape, Scalar::Bool) } else { shape }
     }
 
+    /// The type of a scalar, or of a vector's lanes; others are left alone.
+    pub(super) fn lane_type(&self, ty: Ty) -> Ty {
+        match self.s.checked.types.kind(ty) {
+            TyKind::Vector(scalar, _) => Ty::scalar(scalar),
+            _ => ty,
+        }
+    }
+
     /// `p + i`, `p - i`, comparison of pointers.
-    fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty) -> Option<Ty> {
+    fn pointer_binary(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Option<Ty> {
         let left = self.s.checked.types.as_pointer(a)?;
         match (op, self.s.checked.types.kind(b)) {
             (BinaryOp::Add | BinaryOp::Sub, TyKind::Scalar(scalar)) if scalar.is_int() => Some(a),
             (_, TyKind::Pointer(right)) if op.is_comparison() => {
-                (left.to == right.to && left.space == right.space).then_some(Ty::BOOL)
+                (self.agree(left.to, right.to, span) && left.space == right.space).then_some(Ty::BOOL)
             }
             _ => None,
         }
@@ -236,13 +254,18 @@ impl Checker<'_, '_> {
         let (left, right) = (self.type_name(a), self.type_name(b));
         // A literal names its own kind, so the suggestion is to change the literal.
         let help = match (self.untyped(operands.0), self.untyped(operands.1)) {
-            (None, None) => self.conversion_help(b, a),
+            (None, None) => self.point_help(a, b).or_else(|| self.conversion_help(b, a)),
             _ => Some("an integer type does not take a literal with a point".to_string()),
         };
         let diagnostic =
             Diagnostic::error("E0040", format!("the operands of `{}` have different types", op.text()))
                 .label(self.ast.span(operands.1), format!("this is `{right}`"))
                 .label(self.ast.span(operands.0), format!("this is `{left}`"))
+                .label_opt(
+                    self.why([a, b]).filter(|&(at, _)| {
+                        at != self.ast.span(operands.0) && at != self.ast.span(operands.1)
+                    }),
+                )
                 .help_opt(help);
         self.sink.push(diagnostic);
         Ty::ERROR

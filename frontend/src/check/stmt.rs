@@ -23,6 +23,7 @@ impl Checker<'_, '_> {
         let mut state = Body { func, result: Some(result), kernel, ..Body::default() };
         std::mem::swap(&mut self.s.body, &mut state);
         let scope = self.s.shadowed.len();
+        let first_local = self.s.checked.locals.len();
         for local in params.range() {
             let sym = self.s.checked.locals[local].name;
             self.bind(sym, Binding::Local(local as u32));
@@ -49,6 +50,7 @@ impl Checker<'_, '_> {
             _ => {}
         }
         self.close_scope(scope);
+        self.settle(first_local);
         if self.s.body.shared_bytes > MAX_SHARED {
             let total = self.s.body.shared_bytes;
             let message = format!("{total} bytes of `shared` memory in all; a work-group has {MAX_SHARED}");

@@ -240,6 +240,9 @@ impl Parser<'_, '_> {
         let mut generic = None;
         if self.peek() == Tok::ColonColon {
             self.bump();
+            if let (Tok::Ident, Some(scalar)) = (self.peek(), Scalar::from_name(self.ast.name(name.sym))) {
+                return self.constant_of(scalar, name);
+            }
             self.expect(Tok::Lt, "`<`")?;
             generic = Some(self.ty()?);
             self.expect(Tok::Gt, "`>`")?;

@@ -1,7 +1,8 @@
 //! `match` on integers and `bool`.
 
+use super::stmt::Parsed1;
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Block, BlockId, ExprId, ExprKind, List, MatchArm, Pattern};
+use crate::ast::{Block, BlockId, ExprId, ExprKind, List, MatchArm, Pattern, Stmt};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 
@@ -75,19 +76,41 @@ impl Parser<'_, '_> {
         self.binary_from(first, ALTERNATIVES)
     }
 
-    /// A block, with or without a comma, or an expression and a comma unless it is the last.
+    /// A block, with or without a comma; or an expression, an assignment, `break`, `continue`, `return`, and a comma unless
+    /// it is the last.
     fn arm(&mut self) -> Parsed<BlockId> {
         if self.peek() == Tok::LBrace {
             let block = self.nested(|p| p.block())?;
             self.eat(Tok::Comma);
             return Ok(block);
         }
-        let value = self.with_structs(|p| p.expr())?;
+        let start = self.span();
+        let arm = self.with_structs(|p| p.short_arm())?;
+        let span = start.to(self.last_span());
         if self.peek() != Tok::RBrace {
             self.expect(Tok::Comma, "`,`")?;
         }
-        let stmts = List { start: self.ast.stmts.len() as u32, len: 0 };
-        let (span, height) = (self.ast.span(value), self.height(value) + 1);
-        Ok(self.make_block(Block { stmts, tail: Some(value), span, height }))
+        let first = self.ast.stmts.len() as u32;
+        let (tail, height) = match arm {
+            Parsed1::Tail(value) => (Some(value), self.height(value)),
+            Parsed1::Stmt(kind, height) => {
+                self.ast.stmts.push(Stmt { kind, span });
+                (None, height)
+            }
+        };
+        let stmts = List { start: first, len: self.ast.stmts.len() as u32 - first };
+        Ok(self.make_block(Block { stmts, tail, span, height: height + 1 }))
+    }
+
+    fn short_arm(&mut self) -> Parsed<Parsed1> {
+        if matches!(self.peek(), Tok::Break | Tok::Continue | Tok::Return) {
+            let (kind, height) = self.leave()?;
+            return Ok(Parsed1::Stmt(kind, height));
+        }
+        let value = self.expr()?;
+        Ok(match self.assignment(value)? {
+            Some((kind, height)) => Parsed1::Stmt(kind, height),
+            None => Parsed1::Tail(value),
+        })
     }
 }

@@ -4,6 +4,7 @@
 //! likely to start. Nesting is bounded by [`MAX_DEPTH`], so that neither this nor any later recursion
 //! over the tree can run out of stack.
 
+pub(crate) mod constants;
 mod expr;
 mod item;
 mod matching;

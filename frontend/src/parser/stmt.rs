@@ -25,7 +25,7 @@ fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
 }
 
 /// What a statement turned out to be.
-enum Parsed1 {
+pub(super) enum Parsed1 {
     Stmt(StmtKind, u16),
     /// The value of the enclosing block.
     Tail(ExprId),
@@ -141,27 +141,35 @@ impl Parser<'_, '_> {
             Tok::Shared => self.shared_stmt(),
             Tok::Const => self.const_stmt(),
             Tok::While | Tok::Loop | Tok::For | Tok::Hash | Tok::Label => self.loop_stmt(),
-            Tok::Break | Tok::Continue => {
-                let is_break = self.bump_is(Tok::Break);
-                let label = if self.peek() == Tok::Label { Some(self.bump_name()) } else { None };
+            Tok::Break | Tok::Continue | Tok::Return => {
+                let (kind, height) = self.leave()?;
                 self.expect(Tok::Semi, "`;`")?;
-                let kind = if is_break { StmtKind::Break(label) } else { StmtKind::Continue(label) };
-                Ok(Parsed1::Stmt(kind, 0))
-            }
-            Tok::Return => {
-                self.bump();
-                let value = if self.peek() == Tok::Semi { None } else { Some(self.expr()?) };
-                self.expect(Tok::Semi, "`;`")?;
-                Ok(Parsed1::Stmt(StmtKind::Return(value), value.map_or(0, |id| self.height(id))))
+                Ok(Parsed1::Stmt(kind, height))
             }
             _ => self.expr_stmt(),
         }
     }
 
-    fn bump_is(&mut self, tok: Tok) -> bool {
-        let found = self.peek() == tok;
+    /// `break`, `continue` or `return` with what belongs to it, and its height; what ends it is not taken.
+    pub(super) fn leave(&mut self) -> Parsed<(StmtKind, u16)> {
+        let word = self.peek();
         self.bump();
-        found
+        if word == Tok::Return {
+            let ends = matches!(self.peek(), Tok::Semi | Tok::Comma | Tok::RBrace);
+            let value = if ends { None } else { Some(self.expr()?) };
+            return Ok((StmtKind::Return(value), value.map_or(0, |id| self.height(id))));
+        }
+        let label = if self.peek() == Tok::Label { Some(self.bump_name()) } else { None };
+        Ok((if word == Tok::Break { StmtKind::Break(label) } else { StmtKind::Continue(label) }, 0))
+    }
+
+    /// The rest of an assignment to `place`, if one follows, and its height; what ends it is not taken.
+    pub(super) fn assignment(&mut self, place: ExprId) -> Parsed<Option<(StmtKind, u16)>> {
+        let Some(op) = assign_op(self.peek()) else { return Ok(None) };
+        self.bump();
+        let value = self.expr()?;
+        let height = self.height(place).max(self.height(value));
+        Ok(Some((StmtKind::Assign { op, place, value }, height)))
     }
 
     fn let_stmt(&mut self) -> Parsed<Parsed1> {
@@ -337,7 +345,8 @@ impl Parser<'_, '_> {
 
     /// The rest of `(a..b).step(s)`, from the dots on.
     fn stepped_range(&mut self, open: Span, from: ExprId) -> Parsed<(ExprId, ExprId, bool, Option<ExprId>)> {
-        let inclusive = self.bump_is(Tok::DotDotEq);
+        let inclusive = self.peek() == Tok::DotDotEq;
+        self.bump();
         let to = self.expr()?;
         self.close(Tok::RParen, "`)`", open)?;
         if !self.eat(Tok::Dot) {
@@ -381,12 +390,9 @@ impl Parser<'_, '_> {
                 }
             });
         }
-        if let Some(op) = assign_op(self.peek()) {
-            self.bump();
-            let right = self.expr()?;
+        if let Some((kind, height)) = self.assignment(value)? {
             self.expect(Tok::Semi, "`;`")?;
-            let height = height.max(self.height(right));
-            return Ok(Parsed1::Stmt(StmtKind::Assign { op, place: value, value: right }, height));
+            return Ok(Parsed1::Stmt(kind, height));
         }
         match self.peek() {
             Tok::RBrace => Ok(Parsed1::Tail(value)),

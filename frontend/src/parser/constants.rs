@@ -1,0 +1,128 @@
+//! `u32::MAX`, `f32::PI`: constants of the scalar types, literals by another name. They are called as in Rust.
+
+use super::{Failed, Parsed, Parser};
+use crate::ast::{ExprId, ExprKind, Name, UnaryOp};
+use crate::diag::{Diagnostic, nearest};
+use crate::scalar::Scalar;
+use std::f64::consts;
+
+/// A constant of the float types: for both, for `f32`.
+type Real = (&'static str, f64, f32);
+
+const fn real(name: &'static str, value: f64) -> Real {
+    (name, value, value as f32)
+}
+
+static REALS: [Real; 17] = [
+    ("MAX", f64::MAX, f32::MAX),
+    ("MIN", f64::MIN, f32::MIN),
+    ("MIN_POSITIVE", f64::MIN_POSITIVE, f32::MIN_POSITIVE),
+    ("EPSILON", f64::EPSILON, f32::EPSILON),
+    real("INFINITY", f64::INFINITY),
+    real("NEG_INFINITY", f64::NEG_INFINITY),
+    real("NAN", f64::NAN),
+    real("PI", consts::PI),
+    real("TAU", consts::TAU),
+    real("E", consts::E),
+    real("LN_2", consts::LN_2),
+    real("LN_10", consts::LN_10),
+    real("LOG2_E", consts::LOG2_E),
+    real("LOG10_E", consts::LOG10_E),
+    real("SQRT_2", consts::SQRT_2),
+    real("FRAC_1_SQRT_2", consts::FRAC_1_SQRT_2),
+    real("FRAC_1_PI", consts::FRAC_1_PI),
+];
+static INTEGERS: [&str; 3] = ["MAX", "MIN", "BITS"];
+
+impl Parser<'_, '_> {
+    /// `MAX` behind `u32::`.
+    pub(super) fn constant_of(&mut self, scalar: Scalar, of: Name) -> Parsed<ExprId> {
+        let name = self.bump_name();
+        let (text, span) = (self.ast.name(name.sym), of.span.to(name.span));
+        let int = |value, suffix| ExprKind::Int { value, suffix: Some(suffix) };
+        let bits = scalar.bits();
+        let kind = match text {
+            _ if scalar.is_float() => REALS
+                .iter()
+                .find(|row| row.0 == text)
+                .map(|&(_, wide, narrow)| ExprKind::Float { wide, narrow, suffix: Some(scalar) }),
+            _ if !scalar.is_int() => None,
+            "BITS" => Some(int(bits.into(), Scalar::U32)),
+            "MAX" => Some(int(u64::MAX >> (64 - bits + u32::from(scalar.is_signed())), scalar)),
+            "MIN" if scalar.is_signed() => {
+                let magnitude = self.make(int(1 << (bits - 1), scalar), span, 0)?;
+                Some(ExprKind::Unary(UnaryOp::Neg, magnitude))
+            }
+            "MIN" => Some(int(0, scalar)),
+            _ => None,
+        };
+        match kind {
+            Some(kind) => self.make(kind, span, 1),
+            None => Err(self.no_constant(scalar, name)),
+        }
+    }
+
+    fn no_constant(&mut self, scalar: Scalar, name: Name) -> Failed {
+        let text = self.ast.name(name.sym);
+        let known: Vec<&str> = match scalar {
+            _ if scalar.is_float() => REALS.iter().map(|row| row.0).collect(),
+            Scalar::Bool => Vec::new(),
+            _ => INTEGERS.to_vec(),
+        };
+        let help = match nearest(text, known.iter().copied()) {
+            Some(close) => format!("a similar one exists: `{}::{close}`", scalar.name()),
+            None if known.is_empty() => "`bool` has `true` and `false`".to_string(),
+            None => format!("there are {}", known.join(", ")),
+        };
+        self.sink.push(
+            Diagnostic::error("E0020", format!("`{}` has no constant `{text}`", scalar.name()))
+                .label(name.span, "unknown constant")
+                .help(help),
+        );
+        Failed
+    }
+}
+
+/// What a constant of C's headers is called here.
+pub fn of_c(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "INT_MAX" => "i32::MAX",
+        "INT_MIN" => "i32::MIN",
+        "UINT_MAX" => "u32::MAX",
+        "LONG_MAX" | "INT64_MAX" => "i64::MAX",
+        "LONG_MIN" | "INT64_MIN" => "i64::MIN",
+        "ULONG_MAX" | "UINT64_MAX" => "u64::MAX",
+        "INT32_MAX" => "i32::MAX",
+        "INT32_MIN" => "i32::MIN",
+        "UINT32_MAX" => "u32::MAX",
+        "FLT_MAX" | "MAXFLOAT" => "f32::MAX",
+        "FLT_MIN" => "f32::MIN_POSITIVE",
+        "FLT_EPSILON" => "f32::EPSILON",
+        "DBL_MAX" => "f64::MAX",
+        "DBL_MIN" => "f64::MIN_POSITIVE",
+        "DBL_EPSILON" => "f64::EPSILON",
+        "INFINITY" | "HUGE_VALF" | "inf" => "f32::INFINITY",
+        "HUGE_VAL" => "f64::INFINITY",
+        "NAN" | "nan" => "f32::NAN",
+        "PI" | "M_PI_F" => "f32::PI",
+        "M_PI" => "f64::PI",
+        "M_E" => "f64::E",
+        "M_E_F" => "f32::E",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The float constants of the narrow type are the nearest to the wide ones.
+    #[test]
+    fn narrow_is_the_nearest() {
+        for &(name, wide, narrow) in &REALS[4..] {
+            assert!(narrow == wide as f32 || name == "NAN", "{name}");
+        }
+        assert_eq!(REALS[7].2, std::f32::consts::PI);
+        assert_eq!(REALS[9].2, std::f32::consts::E);
+    }
+}
