@@ -156,6 +156,7 @@ impl Assembler {
         if let Some(condition) = self.conditions.pop().filter(|_| !self.stopped) {
             self.report(source, error(condition.span, "`.if` without `.endif`").label("begins here"));
         }
+        self.define_sections();
         self.close_undefined();
     }
 

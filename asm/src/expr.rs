@@ -169,6 +169,11 @@ impl Assembler {
         self.expression_from(cur, 1, 0, true)
     }
 
+    /// Reads one number, symbol or expression in parentheses.
+    pub fn one_value(&mut self, cur: &mut Cursor) -> Result<Value> {
+        self.primary(cur, 0)
+    }
+
     fn expression_from(&mut self, cur: &mut Cursor, min: u8, depth: u32, operand: bool) -> Result<Value> {
         let mut left = self.primary(cur, depth)?;
         loop {

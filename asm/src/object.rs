@@ -79,13 +79,11 @@ impl Assembler {
         Ok(elf::Symbol { name, binding: binding(symbol), visibility, kind, size, place })
     }
 
-    /// The symbol that `.set` makes another name of.
+    /// The symbol that `.set` makes another name of, or of a place in it: LLVM gives it the same size.
     fn aliased<'a>(&'a self, symbol: &Symbol) -> Option<&'a Symbol> {
         let Definition::Value { value, .. } = symbol.definition else { return None };
         match self.reduce(value) {
-            Ok(Reduced { plus: Some(Term::Symbol(id)), minus: None, constant: 0, .. }) => {
-                Some(&self.symbols[id])
-            }
+            Ok(Reduced { plus: Some(Term::Symbol(id)), minus: None, .. }) => Some(&self.symbols[id]),
             _ => None,
         }
     }

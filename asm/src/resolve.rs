@@ -32,6 +32,20 @@ pub(crate) struct Resolved {
 type Outcome = std::result::Result<Option<Relocation>, String>;
 
 impl Assembler {
+    /// The name of a section stands for where it begins, unless it is something else's.
+    pub(crate) fn define_sections(&mut self) {
+        for index in 0..self.sections.len() {
+            if let Some(id) = self.symbols.find(&self.sections[index].name)
+                && !self.symbols[id].is_defined()
+            {
+                let symbol = &mut self.symbols[id];
+                symbol.definition = Definition::Label { section: index as u32, offset: 0 };
+                // The section's symbol is what the object shows.
+                (symbol.binding, symbol.registered, symbol.builtin) = (Some(sym::STB_LOCAL), false, true);
+            }
+        }
+    }
+
     /// Temporary labels that were used but never defined.
     pub(crate) fn close_undefined(&mut self) {
         let missing: Vec<(String, usize)> = self
@@ -180,6 +194,13 @@ impl Assembler {
             self.patch(section, fixup.offset, &distance.to_le_bytes()[..usize::from(size)]);
             return Ok(None);
         }
+        let specifier = match (specifier, self.name_of(plus)) {
+            // What the driver patches is no address: LLVM knows it by these names.
+            (Specifier::None, "SCRATCH_RSRC_DWORD0" | "SCRATCH_RSRC_DWORD1") if size == 4 => {
+                Specifier::Abs32Lo
+            }
+            (specifier, _) => specifier,
+        };
         let kind = relocation_kind(specifier, size, relative)
             .ok_or_else(|| format!("there is no relocation for a field of {size} bytes"))?;
         let (target, base) = match specifier {
@@ -210,7 +231,8 @@ impl Assembler {
                 match symbol.definition {
                     Definition::Label { section, offset } if local => {
                         let flags = self.sections[section as usize].flags;
-                        match flags & crate::section::elf::SHF_MERGE != 0 && !symbol.is_temporary() {
+                        let is_shown = !symbol.is_temporary() && !symbol.builtin;
+                        match flags & crate::section::elf::SHF_MERGE != 0 && is_shown {
                             true => (Target::Symbol(id), 0),
                             false => (Target::Section(section), offset as i64),
                         }

@@ -88,7 +88,10 @@ fn refused(run: &Run, verdicts: &[Verdict], tally: &mut Tally) {
         let text = run.text(|n| run.has_blocks || part.contains(&n));
         let ours = run.object(&text).err().unwrap_or_default();
         for &n in part {
-            let is_refused = ours.contains(&n) || !run.has_blocks && run.assemble(n).is_err();
+            // LLVM tells what a block lacks at its end, kernc at its beginning.
+            let block = run.block(n)..=n;
+            let is_refused =
+                ours.iter().any(|line| block.contains(line)) || !run.has_blocks && run.assemble(n).is_err();
             tally.add(is_refused, || format!("ACCEPTED {} | {:?}", place(run, n), verdicts[n]));
         }
     }
@@ -96,7 +99,10 @@ fn refused(run: &Run, verdicts: &[Verdict], tally: &mut Tally) {
 
 /// The lines that LLVM accepts make the same object together; if not, each is judged by itself.
 fn accepted(tool: &Path, run: &Run, verdicts: &[Verdict], tally: &mut Tally) {
-    let is_good = |n: usize| !matches!(verdicts[n], Verdict::Refused(_));
+    // Some lines only the writer of objects refuses: a difference that no relocation can tell, a label that is nowhere.
+    let is_accepted = |n: usize| !matches!(verdicts[n], Verdict::Refused(_));
+    let unwritable = judge::unwritable(tool, run, &run.text(is_accepted));
+    let is_good = |n: usize| is_accepted(n) && !unwritable.contains(&n);
     let text = run.text(is_good);
     let good: Vec<usize> =
         (0..verdicts.len()).filter(|&n| suite::statement(&run.lines[n]).is_some() && is_good(n)).collect();

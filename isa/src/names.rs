@@ -51,6 +51,8 @@ static HW_REGISTERS: &[Name] = &[
     Name { lacks: Feature::GFX10_3, ..name("HW_REG_XNACK_MASK", 22, Gfx10, Gfx10) },
     name("HW_REG_HW_ID1", 23, Gfx10, Gfx10),
     name("HW_REG_HW_ID2", 24, Gfx10, Gfx10),
+    // Read, never written: LLVM 19 takes the older name for the first.
+    name("HW_REG_HW_ID", 23, Gfx10, Gfx10),
     name("HW_REG_POPS_PACKER", 25, Gfx10, Gfx10),
     Name { requires: Feature::GFX10_3, ..name("HW_REG_SHADER_CYCLES", 29, Gfx10, Gfx10) },
 ];

@@ -20,7 +20,7 @@ impl Assembler {
     ) -> Result<bool> {
         match name {
             ".byte" => self.integers(cur, 1)?,
-            ".short" | ".half" | ".hword" | ".2byte" | ".value" => self.integers(cur, 2)?,
+            ".short" | ".2byte" | ".value" => self.integers(cur, 2)?,
             ".long" | ".int" | ".4byte" => self.integers(cur, 4)?,
             ".quad" | ".8byte" => self.integers(cur, 8)?,
             ".octa" => self.octa(cur)?,
@@ -28,6 +28,12 @@ impl Assembler {
             ".dc" | ".dc.w" => self.integers(cur, 2)?,
             ".dc.l" => self.integers(cur, 4)?,
             ".dc.a" => self.integers(cur, 8)?,
+            ".dcb.s" | ".dcb.d" => {
+                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
+                cur.expect(b',')?;
+                let (bytes, size) = float_bytes(float(cur)?, if name == ".dcb.s" { 4 } else { 8 });
+                self.emit_repeated(&bytes[..size], count, span)?;
+            }
             ".dcb" | ".dcb.b" | ".dcb.w" | ".dcb.l" => {
                 let size = match name.as_bytes().last() {
                     Some(b'l') => 4,
@@ -186,11 +192,14 @@ impl Assembler {
         note.extend_from_slice(&(text.len() as u32).to_le_bytes());
         note.extend_from_slice(&0u32.to_le_bytes());
         note.extend_from_slice(&1u32.to_le_bytes());
-        text.resize(text.len().next_multiple_of(4), 0);
         note.extend_from_slice(&text);
         let back = (self.section, self.previous_section);
         let id = self.section_named(".note", crate::section::elf::SHT_NOTE, 0);
         self.enter(id);
+        let section = self.current();
+        section.align = section.align.max(4);
+        let end = section.data.len() + note.len();
+        note.resize(note.len() + end.next_multiple_of(4) - end, 0);
         let done = self.emit(&note, span);
         (self.section, self.previous_section) = back;
         done
@@ -226,26 +235,8 @@ impl Assembler {
         loop {
             cur.blank();
             let start = cur.pos;
-            let negative = cur.eat(b'-');
-            let _ = !negative && cur.eat(b'+');
-            cur.blank();
-            let value = match cur.peek() {
-                b'0'..=b'9' => match number(cur)? {
-                    Number::Float(value) => value,
-                    Number::Int(value) => value as f64,
-                    _ => return Err(error(start..cur.pos, "expected a number")),
-                },
-                _ => match cur.name().map(str::to_ascii_lowercase).as_deref() {
-                    Some("inf" | "infinity") => f64::INFINITY,
-                    Some("nan") => f64::NAN,
-                    _ => return Err(error(cur.span_from(start), "expected a number")),
-                },
-            };
-            let value = if negative { -value } else { value };
-            match size {
-                4 => self.emit(&(value as f32).to_le_bytes(), &(start..cur.pos))?,
-                _ => self.emit(&value.to_le_bytes(), &(start..cur.pos))?,
-            }
+            let (bytes, size) = float_bytes(float(cur)?, size);
+            self.emit(&bytes[..size], &(start..cur.pos))?;
             if !cur.eat(b',') {
                 return Ok(());
             }
@@ -381,5 +372,35 @@ impl Assembler {
                 return Ok(());
             }
         }
+    }
+}
+
+/// A number, or what else a float may be.
+fn float(cur: &mut Cursor) -> Result<f64> {
+    cur.blank();
+    let start = cur.pos;
+    let negative = cur.eat(b'-');
+    let _ = !negative && cur.eat(b'+');
+    cur.blank();
+    let value = match cur.peek() {
+        b'0'..=b'9' => match number(cur)? {
+            Number::Float(value) => value,
+            Number::Int(value) => value as f64,
+            _ => return Err(error(start..cur.pos, "expected a number")),
+        },
+        _ => match cur.name().map(str::to_ascii_lowercase).as_deref() {
+            Some("inf" | "infinity") => f64::INFINITY,
+            Some("nan") => f64::NAN,
+            _ => return Err(error(cur.span_from(start), "expected a number")),
+        },
+    };
+    Ok(if negative { -value } else { value })
+}
+
+/// A float of 4 or 8 bytes, and how many it has.
+fn float_bytes(value: f64, size: usize) -> ([u8; 8], usize) {
+    match size {
+        4 => (u64::from((value as f32).to_bits()).to_le_bytes(), 4),
+        _ => (value.to_le_bytes(), 8),
     }
 }

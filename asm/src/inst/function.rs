@@ -5,8 +5,8 @@ use super::operand::{Arg, ArgValue};
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
 use crate::error::{Result, error};
+use isa::Target;
 use isa::names::{MSG_GS, MSG_GS_DONE, MSG_SYSMSG};
-use isa::{MachInst, Operand, Target, op};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -23,45 +23,19 @@ pub(super) struct Names {
 impl Names {
     fn new(target: &'static Target) -> Names {
         let mut names = Names {
-            registers: FxHashMap::default(),
+            registers: isa::names::hw_registers(target).map(|row| (row.name.into(), row.id as u8)).collect(),
             messages: FxHashMap::default(),
             operations: FxHashMap::default(),
         };
-        let mut text = String::new();
-        let print = |inst: MachInst, text: &mut String| {
-            text.clear();
-            isa::write_inst(target, &inst, None, text);
-        };
-        for id in 0..64u8 {
-            // Bits 15:11 hold the width less one: the whole register prints as its name alone.
-            let operands = [Operand::reg(isa::Reg(0)), Operand::Imm(31 << 11 | i32::from(id))];
-            print(MachInst::new(op::S_GETREG_B32, &operands), &mut text);
-            if let Some(name) = arguments(&text).next().filter(|name| is_name(name)) {
-                names.registers.entry(name.into()).or_insert(id);
-            }
-        }
-        for bits in 0..=255u16 {
-            print(MachInst::new(op::S_SENDMSG, &[Operand::Imm(i32::from(bits))]), &mut text);
-            let (id, operation) = ((bits & 15) as u8, (bits >> 4 & 7) as u8);
-            let mut parts = arguments(&text);
-            let Some(name) = parts.next().filter(|name| bits < 128 && is_name(name)) else { continue };
-            names.messages.entry(name.into()).or_insert(id);
-            if let Some(name) = parts.next().filter(|name| is_name(name)) {
-                names.operations.entry((id, name.into())).or_insert(operation);
+        for message in isa::names::messages(target) {
+            let id = message.id as u8;
+            names.messages.insert(message.name.into(), id);
+            for row in isa::names::operations(target, message.id) {
+                names.operations.insert((id, row.name.into()), row.id as u8);
             }
         }
         names
     }
-}
-
-/// What stands between the parentheses, apart by commas.
-fn arguments(text: &str) -> impl Iterator<Item = &str> {
-    let inside = text.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
-    inside.split(',').map(str::trim)
-}
-
-fn is_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Whether the operand is a list of counters.

@@ -109,7 +109,17 @@ impl Assembler {
         match cur.peek() {
             b'|' => {
                 cur.pos += 1;
+                let inside = *cur;
                 let mut arg = self.plain_operand(known, cur, depth)?;
+                // What goes on behind the first number or symbol would be in doubt about the bar that ends it.
+                if matches!(arg.value, ArgValue::Int(_) | ArgValue::Expr(_))
+                    && !self.is_primary(inside, cur.pos)
+                {
+                    return Err(error(
+                        inside.pos..cur.pos,
+                        "between bars an expression stands in parentheses",
+                    ));
+                }
                 cur.expect(b'|')?;
                 arg.abs = true;
                 Ok(arg)
@@ -128,6 +138,15 @@ impl Assembler {
             b'0'..=b'9' | b'-' => value(self.number_operand(cur, depth)?),
             byte if begins_name(byte) => self.named_operand(known, cur, depth),
             _ => value(self.expression_operand(cur, depth)?),
+        }
+    }
+
+    /// Whether what begins at `cur` and ends at `end` is one number, symbol or expression in parentheses, with its sign.
+    fn is_primary(&mut self, mut cur: Cursor, end: usize) -> bool {
+        cur.blank();
+        self.one_value(&mut cur).is_ok() && {
+            cur.blank();
+            cur.pos >= end
         }
     }
 
@@ -169,6 +188,7 @@ impl Assembler {
             if let "abs" | "neg" | "sext" | "lit" = name {
                 cur.pos += 1;
                 let start = cur.pos;
+                let is_lit = cur.text[cur.pos..].trim_start().starts_with("lit(");
                 let mut arg = match name {
                     "neg" => self.operand(known, cur, depth + 1)?,
                     _ => self.plain_operand(known, cur, depth)?,
@@ -179,7 +199,7 @@ impl Assembler {
                     "neg" if arg.neg => return Err(error(cur.span_from(start), "a sign in front of a sign")),
                     "neg" => arg.neg = true,
                     "sext" => arg.sext = true,
-                    _ if matches!(arg.value, ArgValue::Int(_) | ArgValue::Float(_)) => {}
+                    _ if matches!(arg.value, ArgValue::Int(_) | ArgValue::Float(_)) && !is_lit => {}
                     _ => return Err(error(cur.span_from(start), "`lit` takes a number")),
                 }
                 return Ok(arg);

@@ -345,6 +345,9 @@ fn symbolic(
     if arg.neg || arg.abs || arg.sext {
         return Err("signs and bars cannot stand around a symbol");
     }
+    if !branch && (spec.num.is_wide() || spec.num.is_half()) {
+        return Err("a symbol that is not known yet stands for 32 bits");
+    }
     *pending = Some(Pending { value, branch, span: arg.span() });
     Ok(if branch { Operand::Imm(0) } else { Operand::Reloc(0) })
 }
@@ -366,7 +369,7 @@ fn modifiers(
         // Taken, and without meaning.
         mods.flags -= ModFlags::SCC;
     }
-    if row.has_mask_out() && target.generation < Generation::Gfx8 {
+    if row.has_mask_out() && target.generation < Generation::Gfx8 && !row.caps.contains(Caps::INT_CLAMP) {
         // The mask stands in the bit's place.
         mods.flags -= ModFlags::CLAMP;
     }

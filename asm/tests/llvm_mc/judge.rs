@@ -72,17 +72,17 @@ pub fn assemble(tool: &Path, run: &Run) -> Vec<Verdict> {
     verdicts
 }
 
+/// The lines from 0 that LLVM cannot write an object of.
+pub fn unwritable(tool: &Path, run: &Run, text: &str) -> Vec<usize> {
+    let (_, stderr) = ask(tool, &["-filetype=obj", "-o", "/dev/null"], run, text);
+    complaints(&stderr, false).map(|(line, ..)| line).collect()
+}
+
 /// The object of a text.
 pub fn object(tool: &Path, run: &Run, text: &str) -> Option<Vec<u8>> {
-    let file = std::env::temp_dir().join(format!("kernc-llvm-mc-{}.s", std::process::id()));
-    std::fs::write(&file, text).expect("writable");
-    let output = Command::new(tool)
-        .args(["-filetype=obj", "-o", "-"])
-        .arg(&file)
-        .args(&run.arguments)
-        .output()
-        .expect("the tool runs");
-    let _ = std::fs::remove_file(&file);
+    let mut command = Command::new(tool);
+    command.args(["-filetype=obj", "-o", "-"]).args(&run.arguments);
+    let output = common::ask(&mut command, text);
     output.status.success().then_some(output.stdout)
 }
 

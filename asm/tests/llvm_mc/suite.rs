@@ -63,9 +63,15 @@ fn run(file: &Path, text: &str, line: &str) -> Option<Run> {
     let cpu = value("-mcpu").unwrap_or("tahiti");
     let mut target = Target::by_name(cpu)?;
     // Other systems have metadata of their own, and code for both sizes of waves at once is no code.
-    let is_other = ["r600", "amdpal", "mesa3d", "+wavefrontsize32,+wavefrontsize64"]
-        .iter()
-        .any(|text| line.contains(text));
+    let others = [
+        "r600",
+        "amdpal",
+        "mesa3d",
+        "amdgcn-amd-unknown",
+        "amdgcn-amd- ",
+        "+wavefrontsize32,+wavefrontsize64",
+    ];
+    let is_other = others.iter().any(|text| line.contains(text));
     if is_other {
         return None;
     }
@@ -96,20 +102,21 @@ fn run(file: &Path, text: &str, line: &str) -> Option<Run> {
     Some(Run { name, arguments, lines, definitions, has_blocks, target, options })
 }
 
-/// The statement of a line, if it has one.
+/// The statement of a line, if it has one, where it stands: YAML counts the blanks in front.
 pub fn statement(line: &str) -> Option<&str> {
-    let line = line.trim();
+    let text = line.trim();
     let is_comment =
-        line.is_empty() || line.starts_with("//") || line.starts_with(';') || line.starts_with('#');
-    (!is_comment).then_some(line)
+        text.is_empty() || text.starts_with("//") || text.starts_with(';') || text.starts_with('#');
+    (!is_comment).then_some(line.trim_end())
 }
 
 /// Whether later lines may need the line.
 fn defines(line: &str) -> bool {
-    line.starts_with('.') || line.contains(':') && !line.contains(' ') || {
-        let mut words = line.split_whitespace();
-        words.next().is_some_and(|word| word.ends_with('=')) || words.next() == Some("=")
-    }
+    let line = line.trim();
+    let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_.$".contains(c));
+    line.starts_with('.')
+        || line.contains(':') && !line.contains(' ')
+        || line.split_once('=').is_some_and(|(name, _)| is_name(name.trim()))
 }
 
 /// Directives that several lines belong to, or that make the next lines another section's.
@@ -148,13 +155,25 @@ impl Run {
             .map_err(|list| list.iter().map(|one| one.position(text).0 - 1).collect())
     }
 
-    /// The bytes of a line, with the definitions before it.
+    /// The first line of the block that line `n` ends, or itself.
+    pub fn block(&self, n: usize) -> usize {
+        let ended = self.lines[n].trim().strip_prefix(".end_");
+        let begins = |line: &usize| {
+            let name = self.lines[*line].trim().strip_prefix('.');
+            name.zip(ended).is_some_and(|(name, ended)| name.starts_with(ended))
+        };
+        (0..n).rev().find(begins).unwrap_or(n)
+    }
+
+    /// The bytes of a line behind those of the definitions before it, which may have some.
     pub fn assemble(&self, n: usize) -> Result<Vec<u8>, String> {
-        let before = self.definitions.partition_point(|&line| line < n);
-        let lines = self.definitions[..before].iter().chain([&n]);
-        let source: String = lines.map(|&line| format!("{}\n", self.lines[line])).collect();
-        match asm::assemble(&source, &self.options) {
-            Ok(object) => Ok(crate::common::section(&object, ".text").to_vec()),
+        let before = &self.definitions[..self.definitions.partition_point(|&line| line < n)];
+        let source =
+            |lines: &[usize]| lines.iter().map(|&line| format!("{}\n", self.lines[line])).collect::<String>();
+        let text = |object: &[u8]| crate::common::section(object, ".text").to_vec();
+        let length = asm::assemble(&source(before), &self.options).map_or(0, |object| text(&object).len());
+        match asm::assemble(&(source(before) + &self.lines[n]), &self.options) {
+            Ok(object) => Ok(text(&object).split_off(length)),
             Err(list) => Err(format!("{} ({})", list[0].message, list[0].label)),
         }
     }

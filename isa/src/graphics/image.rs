@@ -299,13 +299,20 @@ pub(super) fn plain(target: &Target, inst: &MachInst) -> (MachInst, u64) {
     let row = inst.op.row();
     let mut plain = *inst;
     let Lane::Image { dmask, dim } = &mut plain.mods.lane else { return (plain, 0) };
+    let (address, a16) = (address_of(row), inst.mods.flags.contains(ModFlags::A16));
     if !row.flags.contains(Flags::ATOMIC) {
-        *dmask = 1;
-        return (plain, DMASK.bits());
+        let is_flat = address.parts.contains(AddressParts::SAMPLES) && *dim < FIRST_MSAA_DIM;
+        if !is_flat || !matches!(plain.ops[1], Operand::Reg(_)) {
+            *dmask = 1;
+            return (plain, DMASK.bits());
+        }
+        // LLVM prints an image without samples, too.
+        *dim = FIRST_MSAA_DIM;
+        plain.ops[1] = Operand::regs(Reg::vgpr(0), address.len(FIRST_MSAA_DIM, a16));
+        return (plain, DIM.bits() | VADDR.bits());
     }
     let width = row.ops[0].width;
     *dmask = (1 << width) - 1;
-    let (address, a16) = (address_of(row), inst.mods.flags.contains(ModFlags::A16));
     let len = match target.generation {
         Generation::Gfx10 => address.len(*dim, a16),
         _ => address.len_range().0,

@@ -137,7 +137,7 @@ rows! { VOP3, Vop3;
     V_SUB_CO_U32_VOP3 "v_sub_co_u32" c(   NO,    NO,    NO,    NO, 0x310), [vdst(U32), mask_out(), src(U32), src(U32)], implicit VALU, caps INT_CLAMP;
     V_SUBREV_CO_U32_VOP3 "v_subrev_co_u32" c(   NO,    NO,    NO,    NO, 0x319), [vdst(U32), mask_out(), src(U32), src(U32)], implicit VALU, caps INT_CLAMP;
     V_MUL_LO_I32_ALIAS "v_mul_lo_i32" c(   NO,    NO, 0x285, 0x285,    NO), [vdst(I32), src(I32), src(I32)], implicit VALU, flags COMMUTES SLOW ALIAS;
-    V_ADD_CO_U32_ALIAS "v_add_co_u32" c(0x125, 0x125,    NO,    NO,    NO), [vdst(U32), mask_out(), src(U32), vgpr(U32)], implicit VALU, flags COMMUTES ALIAS;
-    V_SUB_CO_U32_ALIAS "v_sub_co_u32" c(0x126, 0x126,    NO,    NO,    NO), [vdst(U32), mask_out(), src(U32), vgpr(U32)], implicit VALU, flags ALIAS;
-    V_SUBREV_CO_U32_ALIAS "v_subrev_co_u32" c(0x127, 0x127,    NO,    NO,    NO), [vdst(U32), mask_out(), src(U32), vgpr(U32)], implicit VALU, flags ALIAS;
+    V_ADD_CO_U32_ALIAS "v_add_co_u32" c(0x125, 0x125,    NO,    NO,    NO), [vdst(U32), mask_out(), src(U32), vgpr(U32)], implicit VALU, flags COMMUTES ALIAS, caps INT_CLAMP;
+    V_SUB_CO_U32_ALIAS "v_sub_co_u32" c(0x126, 0x126,    NO,    NO,    NO), [vdst(U32), mask_out(), src(U32), vgpr(U32)], implicit VALU, flags ALIAS, caps INT_CLAMP;
+    V_SUBREV_CO_U32_ALIAS "v_subrev_co_u32" c(0x127, 0x127,    NO,    NO,    NO), [vdst(U32), mask_out(), src(U32), vgpr(U32)], implicit VALU, flags ALIAS, caps INT_CLAMP;
 }
