@@ -35,6 +35,8 @@ pub(crate) fn ignored(target: &Target, row: &Row, encoding: Encoding, flags: Mod
         Encoding::Vop3p if row.caps.contains(Caps::MFMA) && !target.has(Feature::GFX90A) => {
             MFMA_ACC_SUM.bits()
         }
+        // Moves between the register files have no halves.
+        Encoding::Vop3p if row.has_kind(Kind::Agpr) && row.ops.len() == 2 => 1 << 14 | 3 << 59,
         Encoding::Vop32 if row.ops.is_empty() && row.family == Family::Vop1 => SRC0.bits(),
         Encoding::Sdwa if row.family == Family::Vopc => {
             let is_vcc = Layout::of(target).sdwa_scalars && SDWA_SD.get(bits) == 0;
