@@ -1,5 +1,6 @@
-//! `kernc run --profile`, `--trace`, `--coverage`: what a run did, instruction by instruction.
+//! `kernc run --profile`, `--trace`, `--coverage`: what a run did, line by line and instruction by instruction.
 
+use super::told::Teller;
 use super::{Failure, check_output, complain, write};
 use clap::Args;
 use codeobj::disasm::{Lines, SourcePlace};
@@ -7,12 +8,12 @@ use kernc::sim::{self, Device, Executed, Profile, Traffic};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Hottest instructions that a profile lists.
+/// Hottest lines and instructions that a profile lists.
 const LISTED: usize = 10;
 
 #[derive(Args, Clone)]
 pub struct ObserveArgs {
-    /// Print the most executed instructions, bytes moved, divergence, and an estimate of cycles. Runs in fast mode.
+    /// Print the most executed source lines and instructions, bytes moved, divergence, and an estimate of cycles. Runs in fast mode.
     #[arg(long)]
     profile: bool,
     /// Write down each instruction of a work-group, or of one of its waves, and the registers it changes.
@@ -57,6 +58,7 @@ impl ObserveArgs {
         device: &Device,
         kernel: &sim::KernelInfo,
         object: &sim::CodeObject,
+        teller: &Teller,
     ) -> Result<(), Failure> {
         if self.trace.is_some() {
             match &self.trace_file {
@@ -68,6 +70,7 @@ impl ObserveArgs {
             super::idle::print(log);
         }
         if self.profile {
+            print_lines(device.profile(), object.lines(), teller);
             print_profile(device.profile(), kernel);
         }
         if self.coverage {
@@ -92,6 +95,28 @@ fn parse_trace(text: &str) -> Result<([u32; 3], Option<u32>), Failure> {
         *place = part.parse().map_err(|_| bad())?;
     }
     Ok((id, wave))
+}
+
+/// The lines whose instructions were executed most, together: nothing for an object without line tables.
+fn print_lines(profile: &Profile, lines: &Lines, teller: &Teller) {
+    let mut counts: BTreeMap<(String, u32), u64> = BTreeMap::new();
+    for inst in &profile.instructions {
+        if let Some(place) = lines.of_address(inst.offset) {
+            *counts.entry((place.file, place.line)).or_default() += inst.count;
+        }
+    }
+    let total: u64 = profile.instructions.iter().map(|inst| inst.count).sum();
+    let mut hottest: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
+    if hottest.is_empty() {
+        return;
+    }
+    hottest.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    outln!("source lines, by the wave instructions that they took:");
+    for ((file, line), count) in hottest.iter().take(LISTED) {
+        let share = 100.0 * *count as f64 / total as f64;
+        let text = teller.line(file, *line).map_or(String::new(), |text| format!("  {}", text.trim()));
+        outln!("{count:12} {share:>5.1}%  {file}:{line}{text}");
+    }
 }
 
 fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {

@@ -36,6 +36,17 @@ impl Teller {
         Teller { isa, beside, texts: RefCell::new(text.into_iter().collect()) }
     }
 
+    /// The text of a line; none with `--isa`, and where the file cannot be read.
+    pub fn line(&self, file: &str, line: u32) -> Option<String> {
+        if self.isa {
+            return None;
+        }
+        self.read_file(file);
+        let texts = self.texts.borrow();
+        let text = texts.get(file)?.as_deref()?;
+        text.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
+    }
+
     /// A dispatch that stopped.
     pub fn fault(&self, fault: &Fault) -> String {
         if let Fault::Found(report) = fault {
@@ -127,13 +138,15 @@ impl Teller {
 
     /// Reads the files of marks that have not been looked for before.
     fn read(&self, marks: &[Mark]) {
+        marks.iter().for_each(|mark| self.read_file(&mark.at.file));
+    }
+
+    fn read_file(&self, file: &str) {
         let mut texts = self.texts.borrow_mut();
-        for Mark { at, .. } in marks {
-            texts.entry(at.file.clone()).or_insert_with(|| {
-                let beside = self.beside.join(&at.file);
-                [Path::new(&at.file), &beside].iter().find_map(|path| std::fs::read_to_string(path).ok())
-            });
-        }
+        texts.entry(file.to_owned()).or_insert_with(|| {
+            let beside = self.beside.join(file);
+            [Path::new(file), &beside].iter().find_map(|path| std::fs::read_to_string(path).ok())
+        });
     }
 }
 

@@ -152,7 +152,7 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
 
     let Run { mut device, placed, stats } = launch.run(args, mode, &observe)?;
     out!("{}", device.take_printed());
-    args.observe.report(&device, launch.kernel, &loaded.object)?;
+    args.observe.report(&device, launch.kernel, &loaded.object, teller)?;
     let stats = stats.map_err(|fault| stopped(&fault, teller))?;
 
     shown.show(launch.kernel, &device, &placed)?;
