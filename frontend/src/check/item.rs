@@ -4,7 +4,7 @@ use super::operator::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
-use crate::scalar::{Scalar, vector_name};
+use crate::scalar::{self, Scalar, vector_name};
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
 use ir::{KernelInfo, Space};
 use smol_str::SmolStr;
@@ -427,7 +427,9 @@ impl Checker<'_, '_> {
             return Ty::ERROR;
         }
         let known = self.bound_names(|b| matches!(b, Binding::Struct(_))).into_iter().chain(type_names());
-        let help = foreign_type(text).or_else(|| self.suggest(text, known));
+        let help = scalar::foreign_type(text)
+            .map(|here| format!("it is called `{here}` here"))
+            .or_else(|| self.suggest(text, known));
         let diagnostic = Diagnostic::error("E0021", format!("there is no type `{text}`"))
             .label(span, "unknown type")
             .help_opt(help);
@@ -521,32 +523,4 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
 fn type_names<'n>() -> impl Iterator<Item = &'n str> {
     let vectors = ["f32x2", "f32x3", "f32x4", "f64x2", "u32x2", "u32x4", "i32x2", "i32x4"];
     Scalar::ALL.into_iter().map(|scalar| -> &'n str { scalar.name() }).chain(vectors)
-}
-
-/// What a type of another language is called here.
-fn foreign_type(name: &str) -> Option<String> {
-    let here = match name {
-        "float" => "f32",
-        "double" => "f64",
-        "half" => "f16",
-        "int" => "i32",
-        "uint" | "unsigned" => "u32",
-        "long" => "i64",
-        "ulong" | "size_t" | "usize" => "u64",
-        "isize" => "i64",
-        "short" => "i16",
-        "ushort" => "u16",
-        "char" => "i8",
-        "uchar" => "u8",
-        "float2" => "f32x2",
-        "float3" => "f32x3",
-        "float4" => "f32x4",
-        "int2" => "i32x2",
-        "int4" => "i32x4",
-        "uint2" => "u32x2",
-        "uint4" => "u32x4",
-        "double2" => "f64x2",
-        _ => return None,
-    };
-    Some(format!("it is called `{here}` here"))
 }

@@ -4,7 +4,7 @@ use super::{Failed, Parsed, Parser};
 use crate::ast::{BinaryOp, ExprId, ExprKind, FieldInit, IfArm, List, Name, UnaryOp};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, foreign_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -147,6 +147,9 @@ impl Parser<'_, '_> {
                         return Err(self.unexpected_with("a field's name", help));
                     }
                     let field = self.bump_name();
+                    if self.peek() == Tok::LParen {
+                        return Err(self.no_method(start, field));
+                    }
                     self.make(ExprKind::Field(value, field), start.to(field.span), below)?
                 }
                 Tok::Arrow => {
@@ -156,6 +159,34 @@ impl Parser<'_, '_> {
                 _ => return Ok(value),
             };
         }
+    }
+
+    /// `x.sqrt()`: `of` is `x`.
+    fn no_method(&mut self, of: Span, name: Name) -> Failed {
+        let (text, of) = (self.ast.name(name.sym), of.text(self.source));
+        let rest = if self.peek_at(1) == Tok::RParen { "" } else { ", …" };
+        self.sink.push(
+            Diagnostic::error("E0005", "values have no methods")
+                .label(name.span, "called like one")
+                .help(format!("write `{text}({of}{rest})`")),
+        );
+        Failed
+    }
+
+    /// `(int) x`: the error, if what was in parentheses is a type and a value follows.
+    fn cast_of_c(&mut self, inner: ExprId) -> Option<Failed> {
+        let ExprKind::Name(sym) = self.ast.expr(inner).kind else { return None };
+        let name = self.ast.name(sym);
+        let here = Scalar::from_name(name).map(Scalar::name).or_else(|| foreign_type(name))?;
+        if !matches!(self.peek(), Tok::Ident | Tok::Number | Tok::LParen) {
+            return None;
+        }
+        self.sink.push(
+            Diagnostic::error("E0005", "a conversion is written behind the value")
+                .label(self.ast.span(inner), "a type")
+                .help(format!("write `x as {here}`")),
+        );
+        Some(Failed)
     }
 
     /// Inside of delimiters struct literals are unambiguous again.
@@ -189,7 +220,10 @@ impl Parser<'_, '_> {
                 self.bump();
                 let value = self.with_structs(|p| p.expr())?;
                 self.close(Tok::RParen, "`)`", span)?;
-                Ok(value)
+                match self.cast_of_c(value) {
+                    Some(failed) => Err(failed),
+                    None => Ok(value),
+                }
             }
             Tok::LBracket => self.array(),
             Tok::If => self.if_expr(),
