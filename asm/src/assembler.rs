@@ -41,7 +41,6 @@ pub(crate) struct Assembler {
     /// Bytes that sections may still grow by.
     pub output_budget: u64,
     pub counts: RegisterCounts,
-    pub files: Vec<String>,
     pub addrsig: Option<Vec<SymbolId>>,
     /// Kernel descriptors with fields that name later symbols.
     pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
@@ -104,7 +103,6 @@ impl Assembler {
             expansion_budget: options.max_expansion,
             output_budget: options.max_output,
             counts,
-            files: Vec::new(),
             addrsig: None,
             unfinished: Vec::new(),
             local_labels: FxHashMap::default(),

@@ -14,11 +14,7 @@ use std::borrow::Cow;
 impl Assembler {
     /// The object, for either kind of file.
     pub(crate) fn object<'a>(&'a self, resolved: &Resolved) -> Result<Object<'a>, String> {
-        let mut object = Object {
-            identity: self.settings.identity(),
-            files: self.files.iter().map(String::as_str).collect(),
-            ..Object::default()
-        };
+        let mut object = Object { identity: self.settings.identity(), ..Object::default() };
         let mut numbers = vec![u32::MAX; self.symbols.iter().count()];
         for (id, symbol) in self.symbols.iter() {
             let is_allotted = matches!(symbol.definition, Definition::Common { .. } | Definition::Lds { .. });

@@ -63,7 +63,7 @@ impl Assembler {
                     return Err(error(span.clone(), "bundles are not supported").label("0 turns them off"));
                 }
             }
-            ".line" | ".ln" => {
+            ".line" => {
                 cur.rest();
             }
             ".version" => self.version_note(cur, span)?,

@@ -182,19 +182,16 @@ impl Assembler {
         symbol.definition = Definition::Lds { size: size as u64, align: align as u64 };
         symbol.kind = STT_OBJECT;
         symbol.binding.get_or_insert(STB_GLOBAL);
-        self.symbols.register(id);
+        // It is part of the object where something uses it, or says `.globl`.
         Ok(())
     }
 
-    /// `.file "name"` is a symbol; `.file 1 "dir" "name"` belongs to line tables.
+    /// `.file "name"` and `.file 1 "dir" "name"`: for line tables, which are not written. No symbol either, as of LLVM.
     fn file(&mut self, cur: &mut Cursor) -> Result<()> {
         cur.blank();
-        if cur.peek() != b'"' {
-            cur.rest();
-            return Ok(());
+        if cur.peek() == b'"' {
+            cur.string()?;
         }
-        let name = cur.string()?;
-        self.files.push(String::from_utf8_lossy(&name).into_owned());
         cur.rest();
         Ok(())
     }

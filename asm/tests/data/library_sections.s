@@ -67,5 +67,7 @@ table:
 .protected tile
 .globl tile
 .amdgpu_lds tile, 1024, 16
+.amdgpu_lds never_used, 64, 4
+.file "library.s"
 .comm scratch_area, 64, 16
 .ident "library"

@@ -178,8 +178,6 @@ pub struct Object<'a> {
     pub symbols: Vec<Symbol<'a>>,
     /// What the symbol table shows, in order; local symbols go before the others.
     pub order: Vec<Target>,
-    /// Names of source files.
-    pub files: Vec<&'a str>,
     /// Symbols whose addresses matter (`.addrsig`).
     pub addrsig: Option<Vec<u32>>,
 }

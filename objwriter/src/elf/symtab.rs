@@ -6,7 +6,6 @@ use super::{Object, Place, STB_LOCAL, Symbol, Target};
 use bumpalo::{Bump, collections::Vec as List};
 
 const STT_SECTION: u8 = 3;
-const STT_FILE: u8 = 4;
 
 /// Entries in order, local ones first.
 pub(super) struct Table<'a> {
@@ -31,16 +30,12 @@ impl<'a> Table<'a> {
     /// Collects the symbols. `section_number` tells the number of a section's header.
     pub fn new(object: &Object<'a>, section_number: impl Fn(u32) -> u16, bump: &'a Bump) -> Table<'a> {
         let mut table = Table {
-            entries: List::with_capacity_in(1 + object.files.len() + object.order.len(), bump),
+            entries: List::with_capacity_in(1 + object.order.len(), bump),
             locals: 0,
             of_symbol: bumpalo::vec![in bump; 0; object.symbols.len()],
             of_section: bumpalo::vec![in bump; 0; object.sections.len()],
         };
         table.entries.push(Entry { name: "", sym: Sym::default(), symbol: None });
-        for name in &object.files {
-            let sym = Sym { info: STT_FILE, section: SHN_ABS, ..Sym::default() };
-            table.entries.push(Entry { name, sym, symbol: None });
-        }
         let is_local = |number: u32| object.symbols[number as usize].binding == STB_LOCAL;
         for &shown in &object.order {
             match shown {
