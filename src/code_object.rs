@@ -84,6 +84,18 @@ pub struct Resources {
     pub occupancy: Occupancy,
 }
 
+/// Why an inserted instruction is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reason {
+    /// The kernel it is in.
+    pub kernel: SmolStr,
+    /// Bytes from the kernel's first instruction to it.
+    pub offset: u32,
+    /// The reason, as listings have it: `vmcnt: v_fmac_f32 needs v2 of global_load_dword`.
+    pub text: String,
+}
+
 /// What a host needs to launch a kernel, and what an engineer wants to know of it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -311,6 +323,23 @@ impl CodeObject {
         let source = source.map(|(name, text)| emit::asm::Source { name, text });
         self.with_program(&self.code.funcs(), |program| emit::asm::listing(program, source))
             .map_err(|error| not_written(error, &self.target))
+    }
+
+    /// Why inserted instructions are there (waits, invalidates, nops, spills, copies), kernel by kernel in the order of the code.
+    pub fn reasons(&self) -> Vec<Reason> {
+        let mut reasons = Vec::new();
+        for (func, signature) in self.code.funcs().iter().zip(&self.signatures) {
+            let target = own_target(&self.target, &signature.info);
+            let mut offset = 0;
+            for inst in func.blocks.values().flat_map(|block| &block.insts) {
+                if let Some(note) = inst.note.index() {
+                    let kernel = signature.name.clone();
+                    reasons.push(Reason { kernel, offset, text: func.notes[note].to_string() });
+                }
+                offset += isa::size_in_words(&target, inst) as u32 * 4;
+            }
+        }
+        reasons
     }
 
     /// The metadata note as YAML.

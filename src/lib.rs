@@ -55,7 +55,7 @@ mod passes;
 mod pipeline;
 mod program;
 
-pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Resources};
+pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Reason, Resources};
 pub use emit::Language;
 pub use error::{Error, Place};
 pub use fingerprint::Fingerprint;

@@ -3,6 +3,8 @@
 //! * [`counters`], [`hazards`], [`rdna`], [`single`], [`clauses`]: the facts, as tables.
 //! * [`rules`]: all that may be found, by name.
 //! * [`Code`]: a program's instructions with what each does, worked out once.
+//! * [`reasons`], [`pressure`]: what a reader of the code wants to know of it: whom a wait serves, and how many registers are
+//!   alive where.
 //! * [`Scoreboard`]: what a wave has under way. It goes from instruction to instruction, in an emulator that runs the
 //!   program or over the paths of one that is only read.
 //!
@@ -17,8 +19,10 @@ pub mod finding;
 pub mod hazards;
 mod mai;
 pub mod object;
+pub mod pressure;
 pub mod program;
 pub mod rdna;
+pub mod reasons;
 pub mod regset;
 pub mod report;
 pub mod rules;

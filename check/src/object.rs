@@ -174,6 +174,24 @@ impl<'a, 'data> Entries<'a, 'data> {
         Ok(Entries { object, target, entries, xnack })
     }
 
+    /// The processor that the code is read for.
+    pub fn target(&self) -> &'static Target {
+        self.target
+    }
+
+    /// The kernel or function that an address of a part belongs to, and how far behind its beginning.
+    pub fn owner(&self, part: &Part, address: u64) -> Option<(&'data str, u64)> {
+        let mine = self.entries.iter().filter(|entry| entry.section == part.section);
+        let mut before = mine.rev().filter(|entry| entry.address <= address);
+        before.next().map(|entry| (entry.name, address - entry.address))
+    }
+
+    /// The place in the source of an address of a part.
+    pub fn source(&self, lines: &Lines, part: &Part, address: u64) -> Option<SourcePlace> {
+        let section = self.object.sections.get(part.section)?;
+        lines.at(part.section, section, self.object.header.is_relocatable(), address)
+    }
+
     /// Their code.
     pub fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
@@ -287,7 +305,9 @@ impl Teller<'_, '_> {
     }
 
     fn bare(&self, address: u64) -> Place {
-        Place { address, text: String::new(), symbol: self.symbol(address), source: self.source(address) }
+        let Teller { entries, part, .. } = self;
+        let symbol = entries.owner(part, address).map(|(name, offset)| (name.to_owned(), offset));
+        Place { address, text: String::new(), symbol, source: entries.source(self.lines, part, address) }
     }
 
     fn place(&self, program: &Program, site: Site) -> Place {
@@ -295,18 +315,6 @@ impl Teller<'_, '_> {
         let mut place = self.bare(placed.address);
         isa::write_inst(program.code.target(), &placed.inst, None, &mut place.text);
         place
-    }
-
-    fn symbol(&self, address: u64) -> Option<(String, u64)> {
-        let mine = self.entries.entries.iter().filter(|entry| entry.section == self.part.section);
-        let mut before = mine.rev().filter(|entry| entry.address <= address);
-        before.next().map(|entry| (entry.name.to_owned(), address - entry.address))
-    }
-
-    fn source(&self, address: u64) -> Option<SourcePlace> {
-        let object = self.entries.object;
-        let section = object.sections.get(self.part.section)?;
-        self.lines.at(self.part.section, section, object.header.is_relocatable(), address)
     }
 
     fn located(&self, program: &Program, finding: Finding) -> Located {

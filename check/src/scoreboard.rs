@@ -204,6 +204,11 @@ impl Scoreboard {
         classes.map(|info| self.outstanding_of(info.class)).sum()
     }
 
+    /// Memory operations under way that will write registers or have yet to read some, and which.
+    pub(crate) fn under_way(&self, code: &Code) -> impl Iterator<Item = (Site, RegSet)> {
+        self.operations.iter().map(|operation| (operation.site, registers(code, operation)))
+    }
+
     /// How many things are kept track of.
     pub(crate) fn len(&self) -> usize {
         self.operations.len() + self.recent.len()

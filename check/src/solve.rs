@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 
 /// Solver over a program.
-struct Solver<'a> {
+pub(crate) struct Solver<'a> {
     program: &'a Program,
     /// State at the head of each block that was reached.
     heads: HashMap<Site, Scoreboard>,
@@ -32,42 +32,9 @@ struct Solver<'a> {
 /// Everything that is wrong, in the order of the second instruction. `flat_lds`: flat accesses may go to LDS, whatever the
 /// processor.
 pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> {
-    let generation = program.code.target().generation;
-    let mut solver = Solver {
-        program,
-        heads: HashMap::new(),
-        open: VecDeque::new(),
-        // There global memory is accessed by flat instructions, for want of others; which may go to LDS does not show.
-        path: match generation {
-            Generation::Gfx7 | Generation::Gfx8 if !flat_lds => FlatPath::Memory,
-            _ => FlatPath::Unknown,
-        },
-        functions: function_code(program, roots),
-    };
-    for root in roots {
-        let Some(site) = program.at(root.address) else { continue };
-        let state = match root.is_function {
-            true => Scoreboard::callee(generation),
-            false => Scoreboard::new(),
-        };
-        solver.reach(site, &state);
-    }
-    // Sound code needs a few turns; what damaged code would need is not worth it.
-    let mut budget = 1_000_000 + 64 * program.insts.len();
-    while let Some(site) = solver.open.pop_front() {
-        let Some(left) = budget.checked_sub(solver.length(site)) else { break };
-        budget = left;
-        let state = solver.heads[&site].clone();
-        let (next, state) = solver.block(site, state, &mut |_| {});
-        next.into_iter().for_each(|next| solver.reach(next, &state));
-    }
+    let solver = Solver::solved(program, roots, flat_lds);
     let mut findings: Vec<Finding> = Vec::new();
-    let mut heads: Vec<Site> = solver.heads.keys().copied().collect();
-    heads.sort_unstable();
-    for site in heads {
-        let state = solver.heads[&site].clone();
-        solver.block(site, state, &mut |finding| findings.push(finding));
-    }
+    solver.walk(&mut |finding| findings.push(finding), &mut |_, _| {});
     for (site, placed) in program.insts.iter().enumerate() {
         if let Some(rule) = program.code.single(&placed.inst) {
             let site = site as Site;
@@ -98,7 +65,50 @@ fn function_code(program: &Program, roots: &[Root]) -> Vec<bool> {
     reached
 }
 
-impl Solver<'_> {
+impl<'a> Solver<'a> {
+    /// The states at the heads of all blocks.
+    pub(crate) fn solved(program: &'a Program, roots: &[Root], flat_lds: bool) -> Solver<'a> {
+        let generation = program.code.target().generation;
+        let mut solver = Solver {
+            program,
+            heads: HashMap::new(),
+            open: VecDeque::new(),
+            // There global memory is accessed by flat instructions, for want of others; which may go to LDS does not show.
+            path: match generation {
+                Generation::Gfx7 | Generation::Gfx8 if !flat_lds => FlatPath::Memory,
+                _ => FlatPath::Unknown,
+            },
+            functions: function_code(program, roots),
+        };
+        for root in roots {
+            let Some(site) = program.at(root.address) else { continue };
+            let state = match root.is_function {
+                true => Scoreboard::callee(generation),
+                false => Scoreboard::new(),
+            };
+            solver.reach(site, &state);
+        }
+        // Sound code needs a few turns; what damaged code would need is not worth it.
+        let mut budget = 1_000_000 + 64 * program.insts.len();
+        while let Some(site) = solver.open.pop_front() {
+            let Some(left) = budget.checked_sub(solver.length(site)) else { break };
+            budget = left;
+            let state = solver.heads[&site].clone();
+            let (next, state) = solver.block(site, state, &mut |_| {}, &mut |_, _| {});
+            next.into_iter().for_each(|next| solver.reach(next, &state));
+        }
+        solver
+    }
+
+    /// Goes through every block once, in the order of addresses. `before` sees each instruction with the state in front of it.
+    pub(crate) fn walk(&self, sink: &mut impl FnMut(Finding), before: &mut impl FnMut(Site, &Scoreboard)) {
+        let mut heads: Vec<Site> = self.heads.keys().copied().collect();
+        heads.sort_unstable();
+        for site in heads {
+            self.block(site, self.heads[&site].clone(), sink, before);
+        }
+    }
+
     /// Instructions from here to the next head, and what has to be joined behind them.
     fn length(&self, site: Site) -> usize {
         let heads = self.program.insts[site as usize..].iter().skip(1);
@@ -125,9 +135,11 @@ impl Solver<'_> {
         mut site: Site,
         mut state: Scoreboard,
         sink: &mut impl FnMut(Finding),
+        before: &mut impl FnMut(Site, &Scoreboard),
     ) -> (SmallVec<[Site; 2]>, Scoreboard) {
         let code = &self.program.code;
         loop {
+            before(site, &state);
             state.issue_on(code, site, self.path, sink);
             let kinds = code.effects(site).kinds;
             if kinds.contains(Kinds::CALL) {

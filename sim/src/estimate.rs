@@ -55,7 +55,7 @@ impl Profile {
             valu: issue(Class::Valu) / simds,
             salu: (issue(Class::Salu) + of(Class::Flow).map(|inst| inst.count).sum::<u64>()) / scalar_units,
             vmem: (moved(&self.global) + moved(&self.scratch)) / VMEM_RATE,
-            lds: moved(&self.lds) / LDS_RATE,
+            lds: moved(&self.lds) / LDS_RATE + self.bank_conflicts(),
             latency: waits / ended * ended.div_ceil(resident.max(1)),
         }
     }

@@ -47,6 +47,7 @@
 //! ```
 
 pub mod args;
+mod banks;
 mod buffer;
 pub mod compare;
 mod descriptor;

@@ -1,6 +1,7 @@
 //! Watches a dispatch without judging it: how often each instruction ran, with how many lanes, how many bytes moved, and
 //! what the instructions of a chosen wave did to its registers.
 
+use crate::banks::Accesses;
 use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
 use crate::idle::Recorder;
@@ -51,6 +52,8 @@ pub struct Executed {
     pub count: u64,
     /// Lanes that were active, all together.
     pub lanes: u64,
+    /// Passes that bank conflicts of LDS have added to it, all together: a model, see docs/emulator.md.
+    pub bank_conflicts: u64,
     pub(crate) class: Class,
 }
 
@@ -91,6 +94,26 @@ impl Profile {
         ends.map(|inst| inst.count).sum()
     }
 
+    /// Wave instructions.
+    pub fn executed(&self) -> u64 {
+        self.instructions.iter().map(|inst| inst.count).sum()
+    }
+
+    /// Passes that bank conflicts of LDS have added.
+    pub fn bank_conflicts(&self) -> u64 {
+        self.instructions.iter().map(|inst| inst.bank_conflicts).sum()
+    }
+
+    /// Bytes that were moved, by where they went.
+    pub fn traffic(&self) -> [(&'static str, Traffic); 4] {
+        [
+            ("vector memory", self.global),
+            ("scalar memory", self.scalar),
+            ("LDS", self.lds),
+            ("scratch", self.scratch),
+        ]
+    }
+
     /// Mean share of the lanes that were active in vector arithmetic; 1 if there was none.
     pub fn active_lanes(&self) -> f64 {
         let valu = || self.instructions.iter().filter(|inst| inst.class == Class::Valu);
@@ -102,8 +125,8 @@ impl Profile {
 
 /// Counters of a dispatch, shared by its waves.
 pub(crate) struct Observer {
-    /// For each range of code and each dword of it: executions, lanes.
-    counts: Vec<Vec<[AtomicU64; 2]>>,
+    /// For each range of code and each dword of it: executions, lanes, passes of bank conflicts.
+    counts: Vec<Vec<[AtomicU64; 3]>>,
     /// By space: read, written, atomic.
     bytes: [[AtomicU64; 3]; 4],
     trace: Option<([u32; 3], Option<u32>)>,
@@ -143,12 +166,15 @@ impl Observer {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut instructions = Vec::new();
         for (code, counts) in code.iter().zip(&self.counts) {
-            for (at, [count, lanes]) in counts.iter().enumerate().filter(|(_, [count, _])| get(count) > 0) {
+            for (at, [count, lanes, conflicts]) in
+                counts.iter().enumerate().filter(|(_, [count, ..])| get(count) > 0)
+            {
                 instructions.push(Executed {
                     offset: code.file_base + at as u64 * 4,
                     text: code.text(target, at as u32),
                     count: get(count),
                     lanes: get(lanes),
+                    bank_conflicts: get(conflicts),
                     class: code.ops[at].class,
                 });
             }
@@ -181,6 +207,8 @@ pub(crate) struct Observing<'a> {
     /// Registers before the instruction, if it is traced.
     before: Option<Box<Before>>,
     traced: bool,
+    /// What the instruction has done to LDS.
+    lds: Accesses,
     /// The recorder, and the numbers of the wave and its group there.
     recorded: Option<(&'a Recorder, u32, u32)>,
 }
@@ -199,10 +227,19 @@ impl<'a> Observing<'a> {
             let (wave, group) = recorder.wave(group, wave);
             (recorder, wave, group)
         });
-        Observing { observer, group, before: None, traced: observer.traces(group, wave), recorded }
+        let traced = observer.traces(group, wave);
+        Observing { observer, group, before: None, traced, lds: Accesses::default(), recorded }
     }
 
-    fn count(&self, access: &MemAccess, way: usize, value: u32) {
+    fn counters(&self, cx: &Cx<'_>) -> Option<&'a [AtomicU64; 3]> {
+        let (range, pc) = (cx.wave.range, cx.wave.last);
+        self.observer.counts.get(range as usize)?.get(pc as usize)
+    }
+
+    fn count(&mut self, access: &MemAccess, way: usize, value: u32) {
+        if access.space == Space::Lds {
+            self.lds.add(access.lane, access.address, access.bytes, access.kind == Access::Atomic);
+        }
         if let Some((recorder, _, group)) = self.recorded {
             recorder.access(group, access, value);
         }
@@ -279,9 +316,7 @@ fn changes(before: &Before, wave: &Wave, text: &mut String) {
 
 impl Watch for Observing<'_> {
     fn before(&mut self, cx: &mut Cx<'_>, op: &Op) -> Result<(), Trap> {
-        let (range, pc) = (cx.wave.range, cx.wave.last);
-        let counters = self.observer.counts.get(range as usize).and_then(|range| range.get(pc as usize));
-        if let Some([count, lanes]) = counters {
+        if let Some([count, lanes, _]) = self.counters(cx) {
             count.fetch_add(1, Ordering::Relaxed);
             if is_vector(op.class) {
                 lanes.fetch_add(cx.wave.exec().count_ones().into(), Ordering::Relaxed);
@@ -289,6 +324,7 @@ impl Watch for Observing<'_> {
         }
         if self.traced {
             let wave = &cx.wave;
+            let (range, pc) = (wave.range, wave.last);
             let before = Before { range, pc, sgpr: wave.sgpr, scc: wave.scc, vgpr: wave.vgpr.clone() };
             self.before = Some(Box::new(before));
         }
@@ -298,6 +334,12 @@ impl Watch for Observing<'_> {
     fn after(&mut self, cx: &mut Cx<'_>, _op: &Op, flow: Flow) -> Result<(), Trap> {
         if let Some((recorder, wave, _)) = self.recorded {
             recorder.after(wave, cx, flow);
+        }
+        if !self.lds.is_empty() {
+            let extra = self.lds.take_extra();
+            if let Some([.., conflicts]) = self.counters(cx) {
+                conflicts.fetch_add(extra, Ordering::Relaxed);
+            }
         }
         if let Some(before) = self.before.take() {
             self.write_down(&before, cx);

@@ -2,7 +2,8 @@
 
 use super::inspect::{parse, processor};
 use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
-use super::{Failure, complain, read};
+use super::told::Teller;
+use super::{Failure, check_output, complain, page, read};
 use check::object::{self, Located, Options, Place, Report};
 use check::{Level, Problem};
 use clap::Args;
@@ -25,6 +26,9 @@ pub struct CheckArgs {
     flat_lds: bool,
     #[command(flatten)]
     rules: RulesArgs,
+    /// Write a page for a browser: findings in the code, beside its source where the object has a line table.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// How findings are printed; sarif is SARIF 2.1.0.
     #[arg(long, value_name = "human|json|sarif", default_value = "human", value_parser = ["human", "json", "sarif"])]
     format: String,
@@ -39,6 +43,7 @@ pub struct CheckArgs {
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     use std::io::IsTerminal;
+    args.html.as_deref().map_or(Ok(()), check_output)?;
     let bytes = read(&args.file)?;
     let parsed = parse(&args.file, &bytes)?;
     let options = Options {
@@ -61,6 +66,19 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     }
     judge(&mut report, &policy, &args.file);
     complain(&policy.unused(&args.file));
+    if let Some(html) = &args.html {
+        let content = page::Content {
+            command: "check",
+            file: &args.file,
+            object: &bytes,
+            target: options.target,
+            teller: &Teller::new(&args.file, None, false),
+            reasons: &[],
+            profile: None,
+            findings: paged(&report),
+        };
+        page::save(html, content)?;
+    }
     let pretty = |tree: &Value| {
         serde_json::to_string_pretty(tree)
             .map(|text| text + "\n")
@@ -81,6 +99,19 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
     super::write("-".as_ref(), text.as_bytes())?;
     let counts = !report.findings.is_empty() || report.notes.iter().any(|note| note.counts);
     if counts { Err(Failure::Reported) } else { Ok(()) }
+}
+
+/// What counts of what is wrong with an object, for a page; nothing of one that cannot be checked.
+pub fn findings(bytes: &[u8], file: &Path, policy: &Policy) -> Vec<page::Finding> {
+    let Ok(object) = parse(file, bytes) else { return Vec::new() };
+    let Ok(mut report) = object::check(&object, &Options::default()) else { return Vec::new() };
+    judge(&mut report, policy, file);
+    paged(&report)
+}
+
+fn paged(report: &Report) -> Vec<page::Finding> {
+    let notes = report.notes.iter().map(page::of_note);
+    report.findings.iter().map(page::of_static).chain(notes).collect()
 }
 
 /// Leaves in the report what counts.

@@ -1,6 +1,10 @@
 //! `kernc FILE`: source to code object.
 
-use super::{CompileArgs, Emit, Failure, Format, capture, read_source, report, watch::Watch, write};
+use super::rules::Policy;
+use super::told::Teller;
+use super::{
+    CompileArgs, Emit, Failure, Format, capture, check, page, read_source, report, watch::Watch, write,
+};
 use kernc::{CodeObject, Compiler, Program, TextOptions};
 use std::path::{Path, PathBuf};
 
@@ -30,12 +34,29 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
         let bytes = artefact(&object, emit, &ir, &options.file_name, &source)?;
         write(&output(&args, path, emit), &bytes)?;
     }
+    if let Some(html) = &args.html {
+        save_page(html, path, &source, &object)?;
+    }
     match args.report {
         Some(Format::Human) => out!("{}", report::human(&object)),
         Some(Format::Json) => outln!("{}", report::json(&object)),
         None => {}
     }
     Ok(())
+}
+
+fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Result<(), Failure> {
+    let content = page::Content {
+        command: "compile",
+        file: path,
+        object: object.bytes(),
+        target: None,
+        teller: &Teller::new(path, Some(source), false),
+        reasons: &object.reasons(),
+        profile: None,
+        findings: check::findings(object.bytes(), path, &Policy::usual()),
+    };
+    page::save(html, content)
 }
 
 fn artefact(object: &CodeObject, emit: Emit, ir: &str, name: &str, source: &str) -> Result<Vec<u8>, Failure> {

@@ -20,6 +20,7 @@ mod inspect;
 mod litmus;
 mod modes;
 mod observe;
+mod page;
 mod report;
 mod rules;
 mod run;
@@ -133,6 +134,9 @@ struct CompileArgs {
     /// Print what each kernel occupies.
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, default_missing_value = "human", require_equals = true)]
     report: Option<Format>,
+    /// Write a page for a browser: source beside assembly, reasons of waits, register pressure, occupancy.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Print where the time went.
     #[arg(long)]
     time_passes: bool,

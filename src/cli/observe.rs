@@ -34,7 +34,7 @@ impl ObserveArgs {
     /// What the emulator shall watch for.
     pub fn observe(&self) -> Result<sim::Observe, Failure> {
         let trace = self.trace.as_deref().map(parse_trace).transpose()?;
-        Ok(sim::Observe { profile: self.profile || self.coverage, trace, order: self.idle_waits })
+        Ok(sim::Observe { profile: self.counts(), trace, order: self.idle_waits })
     }
 
     /// Whether what is seen can be written where it shall go.
@@ -45,6 +45,11 @@ impl ObserveArgs {
     /// Whether a profile is wanted.
     pub fn profile(&self) -> bool {
         self.profile
+    }
+
+    /// Whether instructions are counted.
+    pub fn counts(&self) -> bool {
+        self.profile || self.coverage
     }
 
     /// Whether there is anything to watch for.
@@ -105,7 +110,7 @@ fn print_lines(profile: &Profile, lines: &Lines, teller: &Teller) {
             *counts.entry((place.file, place.line)).or_default() += inst.count;
         }
     }
-    let total: u64 = profile.instructions.iter().map(|inst| inst.count).sum();
+    let total = profile.executed();
     let mut hottest: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
     if hottest.is_empty() {
         return;
@@ -120,7 +125,7 @@ fn print_lines(profile: &Profile, lines: &Lines, teller: &Teller) {
 }
 
 fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
-    let total: u64 = profile.instructions.iter().map(|inst| inst.count).sum();
+    let total = profile.executed();
     outln!("most executed, of {total} wave instructions, and their active lanes:");
     let mut hottest: Vec<&Executed> = profile.instructions.iter().collect();
     hottest.sort_by_key(|inst| (std::cmp::Reverse(inst.count), inst.offset));
@@ -128,16 +133,14 @@ fn print_profile(profile: &Profile, kernel: &sim::KernelInfo) {
         let lanes = inst.mean_lanes().map_or(String::new(), |lanes| format!("{lanes:.1}"));
         outln!("{:12} {lanes:>5} {:#8x}  {}", inst.count, inst.offset, inst.text);
     }
-    for (name, traffic) in [
-        ("vector memory", profile.global),
-        ("scalar memory", profile.scalar),
-        ("LDS", profile.lds),
-        ("scratch", profile.scratch),
-    ] {
+    for (name, traffic) in profile.traffic() {
         let Traffic { read, written, atomic } = traffic;
         if read + written + atomic > 0 {
             outln!("{name}: {read} bytes read, {written} written, {atomic} by atomics");
         }
+    }
+    if profile.bank_conflicts() > 0 {
+        outln!("bank conflicts of LDS: {} passes more", profile.bank_conflicts());
     }
     outln!("active lanes of vector arithmetic: {:.1}%", 100.0 * profile.active_lanes());
     let Some(estimate) = estimate(profile, kernel) else { return };

@@ -47,6 +47,12 @@ impl Teller {
         text.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
     }
 
+    /// The text of a file that a line table names, where it can be read.
+    pub fn text(&self, file: &str) -> Option<String> {
+        self.read_file(file);
+        self.texts.borrow().get(file)?.clone()
+    }
+
     /// A dispatch that stopped.
     pub fn fault(&self, fault: &Fault) -> String {
         if let Fault::Found(report) = fault {

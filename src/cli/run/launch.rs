@@ -142,6 +142,21 @@ pub fn mode(args: &RunArgs, policy: &Policy) -> Result<Mode, Failure> {
     }
 }
 
+/// What counts of what strict mode has listed.
+pub fn counting<'a>(
+    loaded: &Loaded,
+    kernel: &KernelInfo,
+    reports: &'a [sim::Report],
+    policy: &Policy,
+) -> impl Iterator<Item = &'a sim::Report> {
+    reports.iter().filter(|report| {
+        let at = &report.at;
+        let symbol = Some((at.kernel.as_str(), at.offset.saturating_sub(kernel.entry)));
+        let spot = Spot { object: &loaded.file, symbol, source: at.source.as_ref() };
+        policy.judge(&report.rule, &spot) == Verdict::Counts
+    })
+}
+
 /// What strict mode has listed.
 pub fn found(
     args: &RunArgs,
@@ -151,13 +166,7 @@ pub fn found(
     policy: &Policy,
 ) -> Result<(), Failure> {
     let teller = &loaded.teller;
-    let counts = |report: &&sim::Report| {
-        let at = &report.at;
-        let symbol = Some((at.kernel.as_str(), at.offset.saturating_sub(kernel.entry)));
-        let spot = Spot { object: &loaded.file, symbol, source: at.source.as_ref() };
-        policy.judge(&report.rule, &spot) == Verdict::Counts
-    };
-    let reports: Vec<&sim::Report> = reports.iter().filter(counts).collect();
+    let reports: Vec<&sim::Report> = counting(loaded, kernel, reports, policy).collect();
     let Some(first) = reports.first() else { return Ok(()) };
     if !args.keep_going {
         return Err(Failure::Found(teller.report(first)));

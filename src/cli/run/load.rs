@@ -13,6 +13,10 @@ pub struct Loaded {
     pub name: String,
     pub file: PathBuf,
     pub object: sim::CodeObject,
+    /// Its file.
+    pub bytes: Vec<u8>,
+    /// Why the compiler has inserted instructions; nothing is known of objects.
+    pub reasons: Vec<kernc::Reason>,
     pub teller: Teller,
     /// Each kernel with a `shared dyn` variable of its body, by their names; nothing is known of objects.
     dynamic: Option<Vec<(String, String)>>,
@@ -38,7 +42,8 @@ impl Loaded {
         };
         if bytes.starts_with(b"\x7fELF") {
             let (object, teller) = (parse(&bytes)?, Teller::new(file, None, args.isa));
-            return Ok(Loaded { name, file: file.to_owned(), object, teller, dynamic: None });
+            let file = file.to_owned();
+            return Ok(Loaded { name, file, object, bytes, reasons: Vec::new(), teller, dynamic: None });
         }
         let source = String::from_utf8(bytes)
             .map_err(|_| Failure::File(format!("{name} is neither a code object nor UTF-8 text")))?;
@@ -52,10 +57,13 @@ impl Loaded {
         let kernc::Program::Object(object) = program else {
             return Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned()));
         };
-        let (object, teller) = (parse(object.bytes())?, Teller::new(file, Some(&source), args.isa));
+        // Only a page shows reasons.
+        let reasons = if args.html.is_some() { object.reasons() } else { Vec::new() };
+        let bytes = object.bytes().to_vec();
+        let (object, teller) = (parse(&bytes)?, Teller::new(file, Some(&source), args.isa));
         // Machine IR that was read has no IR.
         let dynamic = (!seen.0.funcs.is_empty()).then(|| dynamic_variables(&seen.0));
-        Ok(Loaded { name, file: file.to_owned(), object, teller, dynamic })
+        Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
     }
 
     /// The kernel of that name, or the only one.

@@ -11,17 +11,17 @@ mod script;
 mod shown;
 
 use super::observe::ObserveArgs;
-use super::rules::RulesArgs;
+use super::rules::{Policy, RulesArgs};
 use super::schedules::WeakArgs;
-use super::{CommonArgs, Failure, complain};
+use super::{CommonArgs, Failure, check, check_output, complain, page};
 use arguments::Texts;
 use clap::Args;
 use expect::Expected;
 use kernc::sim;
-use launch::{Launch, Run, failure, found, mode, stopped};
+use launch::{Launch, Run, counting, failure, found, mode, stopped};
 use load::Loaded;
 use shown::Shown;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What arguments may be.
 const FORMS: &str = "\
@@ -104,6 +104,10 @@ pub struct RunArgs {
     /// Show instructions where something is found, not the source.
     #[arg(long)]
     isa: bool,
+    /// Write a page for a browser: source beside assembly, reasons of waits, register pressure, occupancy, findings; with
+    /// `--profile` or `--coverage` what was executed how often.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "script", "compare"])]
+    html: Option<PathBuf>,
     /// Print what was executed.
     #[arg(long)]
     stats: bool,
@@ -141,6 +145,7 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
     let mode = mode(args, &policy)?;
     let shown = Shown::new(args, launch.kernel, &launch.values)?;
     args.observe.check()?;
+    args.html.as_deref().map_or(Ok(()), check_output)?;
     let observe = args.observe.observe()?;
     let expected = args
         .expect
@@ -152,6 +157,9 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
 
     let Run { mut device, placed, stats } = launch.run(args, mode, &observe)?;
     out!("{}", device.take_printed());
+    if let Some(html) = &args.html {
+        save_page(html, args, (loaded, launch.kernel), &device, stats.as_ref().err(), &policy)?;
+    }
     args.observe.report(&device, launch.kernel, &loaded.object, teller)?;
     let stats = stats.map_err(|fault| stopped(&fault, teller))?;
 
@@ -163,6 +171,33 @@ fn run_one(args: &RunArgs, loaded: &Loaded, launch: &Launch<'_>) -> Result<(), F
     complain(&policy.unused(&loaded.file));
     found?;
     expect::check_all(&expected, &device, &placed)
+}
+
+/// Writes the page of a run.
+fn save_page(
+    html: &Path,
+    args: &RunArgs,
+    (loaded, kernel): (&Loaded, &sim::KernelInfo),
+    device: &sim::Device,
+    fault: Option<&sim::Fault>,
+    policy: &Policy,
+) -> Result<(), Failure> {
+    let mut findings: Vec<page::Finding> =
+        counting(loaded, kernel, device.reports(), policy).map(page::of_report).collect();
+    // What strict mode has found is among the reports.
+    findings.extend(fault.filter(|fault| !matches!(fault, sim::Fault::Found(_))).map(page::of_fault));
+    findings.extend(check::findings(&loaded.bytes, &loaded.file, policy));
+    let content = page::Content {
+        command: if args.observe.counts() { "run --profile" } else { "run" },
+        file: &loaded.file,
+        object: &loaded.bytes,
+        target: None,
+        teller: &loaded.teller,
+        reasons: &loaded.reasons,
+        profile: args.observe.counts().then(|| (device.profile(), kernel)),
+        findings,
+    };
+    page::save(html, content)
 }
 
 fn split(text: &str, option: &str, form: &str) -> Result<(String, String), Failure> {

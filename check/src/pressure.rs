@@ -1,0 +1,87 @@
+//! How many registers hold a value that is still needed, at each instruction.
+//!
+//! # Lattice
+//! Sets of registers, backwards; join: union. A write ends what a register held, also where some lanes are off: of a value
+//! that only those lanes keep nothing is seen, so that the numbers can be a little low in divergent code.
+
+use crate::finding::Site;
+use crate::program::Program;
+use crate::regset::RegSet;
+use isa::Reg;
+
+/// Registers in front of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Alive {
+    /// VGPRs.
+    pub vgprs: u16,
+    /// Accumulation VGPRs.
+    pub agprs: u16,
+    /// SGPRs, without VCC and the like.
+    pub sgprs: u16,
+}
+
+/// For each instruction, what is alive in front of it.
+pub fn alive(program: &Program) -> Vec<Alive> {
+    let count = program.insts.len();
+    // Sets are kept for heads of blocks only; a block is what has one way in, from the instruction before.
+    let heads: Vec<Site> = (0..count as Site).filter(|&site| is_head(program, site)).collect();
+    let mut slot = vec![u32::MAX; count];
+    heads.iter().enumerate().for_each(|(index, &head)| slot[head as usize] = index as u32);
+    let mut sets = vec![RegSet::EMPTY; heads.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for index in (0..heads.len()).rev() {
+            let end = heads.get(index + 1).map_or(count, |&next| next as usize);
+            let set = backwards(program, heads[index] as usize..end, &sets, &slot, &mut |_, _| {});
+            changed |= set != sets[index];
+            sets[index] = set;
+        }
+    }
+    let mut alive = vec![Alive::default(); count];
+    for (index, &head) in heads.iter().enumerate() {
+        let end = heads.get(index + 1).map_or(count, |&next| next as usize);
+        backwards(program, head as usize..end, &sets, &slot, &mut |site, set| alive[site] = number(set));
+    }
+    alive
+}
+
+/// Whether control can come here other than from the instruction before, or that one can go elsewhere.
+fn is_head(program: &Program, site: Site) -> bool {
+    let Some(before) = site.checked_sub(1) else { return true };
+    program.is_leader(site) || !program.successors(before).eq([site])
+}
+
+/// From the end of a block to its beginning.
+fn backwards(
+    program: &Program,
+    block: std::ops::Range<usize>,
+    sets: &[RegSet],
+    slot: &[u32],
+    seen: &mut impl FnMut(usize, &RegSet),
+) -> RegSet {
+    let mut set = RegSet::EMPTY;
+    if let Some(last) = block.clone().next_back() {
+        let next = program.successors(last as Site).filter_map(|next| sets.get(slot[next as usize] as usize));
+        next.for_each(|next| set.add(next));
+    }
+    for site in block.rev() {
+        let effects = program.code.effects(site as Site);
+        set = set.without(&effects.writes).or(&effects.reads);
+        seen(site, &set);
+    }
+    set
+}
+
+fn number(set: &RegSet) -> Alive {
+    let mut alive = Alive::default();
+    for Reg(code) in set.iter() {
+        match code {
+            0..=105 => alive.sgprs += 1,
+            256..=511 => alive.vgprs += 1,
+            512.. => alive.agprs += 1,
+            _ => {}
+        }
+    }
+    alive
+}

@@ -1,0 +1,217 @@
+"use strict";
+// Shows the data of the page (see `Page` in mod.rs): everything that comes from a file goes in as text, never as HTML.
+
+const page = JSON.parse(document.getElementById("data").textContent);
+const place = id => document.getElementById(id);
+const row = (name, value) => document.querySelector(`[data-${name}="${CSS.escape(value)}"]`);
+const hex = address => "0x" + address.toString(16);
+
+/** An element with attributes and children: elements or texts. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const number = value => value.toLocaleString("en-US");
+const percent = share => `${(100 * share).toFixed(1)} %`;
+const heat = (count, share, most) =>
+  make("td", { class: "heat", style: `--share: ${(100 * share / most).toFixed(1)}%` }, count);
+
+/** Findings by the address that they show at. */
+const troubles = new Map();
+for (const finding of page.findings) {
+  const at = finding.at.at(-1);
+  troubles.set(at, [...(troubles.get(at) ?? []), finding]);
+}
+
+// ---- What there is of a function as a whole.
+
+function showFacts(shown) {
+  const facts = [...shown.facts, ...(shown.rows.some(row => row.count) ? page.run : [])];
+  place("facts").replaceChildren(...facts.map(([name, value]) => make("div", { class: "fact" }, make("b", {}, name), value)));
+}
+
+/** VGPRs and SGPRs that are alive, over the code; dashed: how many VGPRs allow how many waves. */
+function showPressure(shown) {
+  const { rows, steps } = shown;
+  const vgprs = rows.map(row => row.alive[0] + row.alive[1]), sgprs = rows.map(row => row.alive[2]);
+  const most = Math.max(8, ...vgprs, ...sgprs) * 1.15;
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", `0 0 ${Math.max(1, rows.length)} ${most}`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  const draw = (tag, attributes) => {
+    const line = document.createElementNS(svg.namespaceURI, tag);
+    for (const [name, value] of Object.entries(attributes)) line.setAttribute(name, value);
+    svg.append(line);
+  };
+  const path = values => values.map((value, at) => `${at ? "L" : "M"}${at} ${most - value}H${at + 1}`).join("");
+  const plot = make("div", { class: "plot" }, svg);
+  const visible = steps.filter(([, limit], at) => limit < most && limit !== steps[at + 1]?.[1]);
+  for (const [waves, limit] of visible) {
+    draw("line", { class: "step", x1: 0, x2: rows.length, y1: most - limit, y2: most - limit });
+    const top = `top: ${(100 * (most - limit) / most).toFixed(1)}%`;
+    plot.append(make("span", { style: top }, `${limit} VGPRs: ${waves} waves`));
+  }
+  draw("path", { class: "vgpr", d: path(vgprs) });
+  draw("path", { class: "sgpr", d: path(sgprs) });
+  const legend = make("p", { class: "legend" },
+    "Registers that hold a value still needed, over the code:",
+    make("i", { style: "background: var(--vgpr)" }), `VGPRs, ${Math.max(0, ...vgprs)} at most`,
+    make("i", { style: "background: var(--sgpr)" }), `SGPRs, ${Math.max(0, ...sgprs)} at most`);
+  place("pressure").replaceChildren(make("h2", {}, "Register pressure"), legend, plot);
+}
+
+function showFindings() {
+  const item = finding => make("li", {},
+    make("code", {}, `${finding.rule}`), ` (${finding.level}, ${finding.by}) ${finding.text} `,
+    ...finding.at.map(at => make("a", { href: "#" + hex(at) }, hex(at), " ")),
+    ...(finding.help ? [make("div", { class: "help" }, `help: ${finding.help}`)] : []),
+    ...finding.notes.map(note => make("div", { class: "help" }, `note: ${note}`)));
+  const list = page.findings.length ? make("ul", {}, ...page.findings.map(item)) : make("p", { class: "legend" }, "nothing was found");
+  place("findings").replaceChildren(make("h2", {}, "Findings"), list);
+}
+
+// ---- Source beside assembly.
+
+const counted = page.executed !== undefined && page.executed !== null;
+const key = (source, line) => `${source}:${line}`;
+
+/** Wave instructions of all functions, by source line; lines with code that did not run have 0. */
+const heatOf = new Map();
+for (const row of page.functions.flatMap(each => each.rows)) {
+  if (!row.source) continue;
+  const line = key(row.source[0], row.source[1]);
+  heatOf.set(line, (heatOf.get(line) ?? 0) + (row.count ?? 0));
+}
+
+function head(...names) {
+  return make("thead", {}, make("tr", {}, ...names.filter(Boolean).map(([name, hint, numeric]) =>
+    make("th", { title: hint, ...(numeric ? { class: "number" } : {}) }, name))));
+}
+
+function sourceTable(source, at) {
+  const most = Math.max(1, ...heatOf.values());
+  const body = source.lines.map((text, index) => {
+    const line = index + 1, count = heatOf.get(key(at, line));
+    const cells = [make("td", { class: "number" }, line)];
+    if (counted) cells.push(count === undefined ? make("td") : heat(count ? percent(count / page.executed) : "never", count, most));
+    cells.push(make("td", {}, text));
+    const names = [count === undefined && "plain", counted && count === 0 && "cold"].filter(Boolean);
+    return make("tr", { "data-line": key(at, line), class: names.join(" ") }, ...cells);
+  });
+  const columns = head(["line", "", true], counted && ["heat", "share of the wave instructions of the run", true], ["source", ""]);
+  return make("table", {}, columns, make("tbody", {}, ...body));
+}
+
+function showSource(shown) {
+  const used = new Set(shown.rows.filter(row => row.source).map(row => row.source[0]));
+  const parts = page.sources.flatMap((source, at) => !used.has(at) ? [] : [
+    make("h2", { style: "padding-left: .5rem" }, source.name),
+    source.lines ? sourceTable(source, at) : make("p", { class: "legend" }, "this file could not be read"),
+  ]);
+  place("source").replaceChildren(...(parts.length ? parts : [make("p", { class: "legend" }, "the object has no line table")]));
+}
+
+/** What stands below an instruction: reasons, conflicts, findings. */
+function remarks(row) {
+  const below = [];
+  if (row.reason) below.push(make("div", { class: "why" }, row.reason));
+  else if (row.waits) {
+    const texts = row.waits.length ? row.waits : ["nothing that it waits for is under way"];
+    below.push(...texts.map(text => make("div", { class: "wait" }, text)));
+  }
+  if (row.conflicts) {
+    below.push(make("div", { class: "conflict" }, `bank conflicts: ${(row.conflicts / row.count).toFixed(1)} passes more each time`));
+  }
+  for (const finding of troubles.get(row.address) ?? []) {
+    below.push(make("div", { class: "trouble" }, `${finding.rule}: ${finding.text}`));
+  }
+  return below;
+}
+
+function showCode(shown) {
+  const most = Math.max(1, ...shown.rows.map(row => row.count ?? 0));
+  const top = Math.max(1, ...shown.rows.map(row => row.alive[0] + row.alive[1]));
+  const body = shown.rows.map(row => {
+    const vgprs = row.alive[0] + row.alive[1];
+    const cells = [make("td", { class: "number" }, hex(row.address))];
+    if (counted) {
+      cells.push(heat(number(row.count), row.count, most));
+      cells.push(make("td", { class: "number" }, row.lanes ?? ""));
+    }
+    cells.push(make("td", { class: "bar number", style: `--share: ${(100 * vgprs / top).toFixed(1)}%` }, vgprs));
+    const text = make("td", {}, row.text);
+    if (row.to !== undefined) text.append(make("a", { href: "#" + hex(row.to) }, `  \u2192 ${hex(row.to)}`));
+    text.append(...remarks(row));
+    const line = row.source ? key(row.source[0], row.source[1]) : "";
+    const cold = counted && row.count === 0 ? "cold" : "";
+    return make("tr", { "data-address": hex(row.address), "data-of": line, class: cold }, ...cells, text);
+  });
+  const columns = head(["address", "", true],
+    counted && ["waves", "times that a wave has executed it", true],
+    counted && ["lanes", "active lanes on average", true],
+    ["VGPRs", "VGPRs that hold a value still needed in front of it", true], ["instruction", ""]);
+  place("code").replaceChildren(make("table", {}, columns, make("tbody", {}, ...body)));
+}
+
+// ---- What belongs together lights up.
+
+/** Scrolls the pane of a row, never the page. */
+function reveal(each) {
+  const pane = each.closest("section"), top = each.offsetTop - pane.scrollTop;
+  if (top < 40 || top > pane.clientHeight - 60) pane.scrollTop = each.offsetTop - pane.clientHeight / 3;
+}
+
+function mark(line, address) {
+  document.querySelectorAll(".marked").forEach(row => row.classList.remove("marked"));
+  const rows = address
+    ? [row("address", address)].filter(Boolean)
+    : [...document.querySelectorAll(`[data-of="${CSS.escape(line)}"]`)];
+  const own = address ? rows[0]?.dataset.of : line;
+  const source = own && row("line", own);
+  for (const each of [...rows, source]) each?.classList.add("marked");
+  for (const each of [rows[0], source]) if (each) reveal(each);
+}
+
+function choose(name) {
+  const shown = page.functions.find(each => each.name === name) ?? page.functions[0];
+  if (!shown) return;
+  place("functions").value = shown.name;
+  showFacts(shown);
+  showPressure(shown);
+  showSource(shown);
+  showCode(shown);
+}
+
+/** `#0x40`: the instruction there; `#L0:7`: line 7 of the first source. */
+function follow() {
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  if (wanted.startsWith("0x")) {
+    const holds = each => each.rows.some(row => hex(row.address) === wanted);
+    if (!row("address", wanted)) choose(page.functions.find(holds)?.name);
+    mark("", wanted);
+  } else if (wanted.startsWith("L")) {
+    mark(wanted.slice(1));
+  }
+}
+
+document.title = `${page.file} \u2013 kernc`;
+place("title").textContent = page.file;
+place("subtitle").textContent = `kernc ${page.version} ${page.command}, for ${page.target}` +
+  (counted ? `, ${number(page.executed)} wave instructions` : "");
+place("functions").append(...page.functions.map(each => make("option", { value: each.name }, each.name || "(no name)")));
+place("functions").addEventListener("change", event => choose(event.target.value));
+document.addEventListener("click", event => {
+  if (event.target.closest("a")) return;
+  const { line, address } = event.target.closest("tr")?.dataset ?? {};
+  if (!line && !address) return;
+  history.replaceState(null, "", "#" + (address ?? "L" + line));
+  follow();
+});
+window.addEventListener("hashchange", follow);
+showFindings();
+// The function that ran, or the first.
+choose(page.functions.find(each => each.rows.some(row => row.count))?.name);
+follow();
