@@ -11,9 +11,11 @@ use crate::expr::{Node, Value};
 use crate::files::{Loader, Texts};
 use crate::inst::Instructions;
 use crate::section::{Section, elf};
+use crate::subsection::{Part, Place};
 use crate::symbol::{Definition, SymbolId, Symbols};
 use crate::{Options, Settings};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Nested macros, repetitions and the like; more are taken for endless recursion.
@@ -27,9 +29,13 @@ pub(crate) struct Assembler {
     pub nodes: Vec<Node>,
     pub sections: Vec<Section>,
     pub section_names: FxHashMap<Box<str>, u32>,
+    /// Where the next bytes go: a section, or a part of a subsection.
     pub section: u32,
-    pub previous_section: u32,
-    pub section_stack: Vec<(u32, u32)>,
+    pub place: Place,
+    pub previous: Option<Place>,
+    pub section_stack: Vec<(Place, Option<Place>)>,
+    /// The parts of subsections, in the order in which they will lie.
+    pub subsections: BTreeMap<Place, Vec<Part>>,
     pub conditions: Vec<Condition>,
     pub macros: FxHashMap<Box<str>, Macro>,
     /// `.altmacro` is on.
@@ -94,8 +100,10 @@ impl Assembler {
             sections: Vec::new(),
             section_names: FxHashMap::default(),
             section: 0,
-            previous_section: 0,
+            place: Place::default(),
+            previous: None,
             section_stack: Vec::new(),
+            subsections: BTreeMap::new(),
             conditions: Vec::new(),
             macros: FxHashMap::default(),
             alternative_macros: false,
@@ -117,7 +125,8 @@ impl Assembler {
         };
         let text = assembler.section_named(".text", elf::SHT_PROGBITS, elf::SHF_ALLOC | elf::SHF_EXECINSTR);
         assembler.sections[text as usize].align = 4;
-        assembler.enter(text);
+        assembler.enter(Place { section: text, number: 0 });
+        assembler.previous = None;
         if let Some(target) = assembler.settings.target {
             assembler.set_target(target);
         }
@@ -154,6 +163,7 @@ impl Assembler {
         if let Some(condition) = self.conditions.pop().filter(|_| !self.stopped) {
             self.report(source, error(condition.span, "`.if` without `.endif`").label("begins here"));
         }
+        self.join_subsections();
         self.define_sections();
         self.close_undefined();
     }
@@ -382,15 +392,25 @@ impl Assembler {
         id
     }
 
-    /// Goes on in another section.
-    pub fn enter(&mut self, id: u32) {
-        self.previous_section = self.section;
-        self.section = id;
-        let section = &mut self.sections[id as usize];
+    /// Goes on in another section or subsection.
+    pub fn enter(&mut self, place: Place) {
+        self.previous = Some(self.place);
+        self.place = place;
+        self.section = self.end_of(place);
+        let section = &mut self.sections[place.section as usize];
         if !section.entered {
             section.entered = true;
-            self.symbols.order.push(Err(id));
+            self.symbols.order.push(Err(place.section));
         }
+    }
+
+    /// Does something at the end of another section.
+    pub fn inside<T>(&mut self, section: u32, work: impl FnOnce(&mut Assembler) -> T) -> T {
+        let back = (self.section, self.place, self.previous);
+        self.enter(Place { section, number: 0 });
+        let done = work(self);
+        (self.section, self.place, self.previous) = back;
+        done
     }
 
     /// Takes bytes from what the output may hold.

@@ -45,6 +45,10 @@ pub(crate) struct Section {
     pub entered: bool,
     /// Whether a relocation refers to its start.
     pub relocated: bool,
+    /// Of a part of a subsection: its section.
+    pub part_of: Option<u32>,
+    /// Of a part of a subsection: where it begins in its section, once that is known.
+    pub begin: Option<u64>,
 }
 
 impl Section {
@@ -60,6 +64,8 @@ impl Section {
             fixups: Vec::new(),
             entered: false,
             relocated: false,
+            part_of: None,
+            begin: None,
         }
     }
 

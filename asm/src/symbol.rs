@@ -105,6 +105,11 @@ impl Symbols {
     pub fn iter(&self) -> impl Iterator<Item = (SymbolId, &Symbol)> {
         self.list.iter().enumerate().map(|(n, symbol)| (SymbolId(n as u32), symbol))
     }
+
+    /// All symbols, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Symbol> {
+        self.list.iter_mut()
+    }
 }
 
 impl Symbol {

@@ -23,8 +23,8 @@ pub(crate) struct Unfinished {
     target: &'static Target,
     block: Block,
     descriptor: [u8; fields::SIZE],
-    section: u32,
-    offset: u64,
+    /// Section and offset.
+    pub place: (u32, u64),
     span: (u32, u32),
 }
 
@@ -85,9 +85,9 @@ impl Assembler {
         }
         self.write_descriptor(&name, &[0; fields::SIZE], span)?;
         let (section, end) = self.here();
-        let offset = end - fields::SIZE as u64;
+        let place = (section, end - fields::SIZE as u64);
         let span = self.span_of(span.clone());
-        self.unfinished.push(Unfinished { target, block, descriptor, section, offset, span });
+        self.unfinished.push(Unfinished { target, block, descriptor, place, span });
         Ok(())
     }
 
@@ -121,8 +121,8 @@ impl Assembler {
                     self.finish_descriptor(kernel.target, &kernel.block, &mut kernel.descriptor, &span);
                 mistakes.extend(done.err());
             }
-            let at = kernel.offset as usize;
-            if let Some(bytes) = self.sections[kernel.section as usize].data.get_mut(at..at + fields::SIZE) {
+            let (section, at) = (kernel.place.0 as usize, kernel.place.1 as usize);
+            if let Some(bytes) = self.sections[section].data.get_mut(at..at + fields::SIZE) {
                 bytes.copy_from_slice(&kernel.descriptor);
             }
             for mistake in mistakes {
@@ -274,8 +274,11 @@ impl Assembler {
         let label = format!("{name}.kd");
         self.define_label(&label, span.clone())?;
         let descriptor_symbol = self.symbols.get_or_add(&label, place);
-        // The descriptor is as visible as the kernel; the kernel itself must not be preempted.
-        let (binding, visibility) = (self.symbols[kernel].binding, self.symbols[kernel].visibility);
+        // The descriptor is as visible as the kernel is so far; the kernel itself must not be preempted.
+        let (mut binding, visibility) = (self.symbols[kernel].binding, self.symbols[kernel].visibility);
+        if !self.symbols[kernel].is_defined() {
+            binding.get_or_insert(sym::STB_GLOBAL);
+        }
         let symbol = &mut self.symbols[descriptor_symbol];
         symbol.binding = binding;
         symbol.visibility = visibility;

@@ -8,9 +8,6 @@ use crate::number::{Number, number};
 use crate::section::{Fixup, FixupKind};
 use std::ops::Range;
 
-/// `s_nop 0`, which code is padded with.
-const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
-
 impl Assembler {
     pub(super) fn data_directive(
         &mut self,
@@ -73,13 +70,6 @@ impl Assembler {
             ".asciz" | ".string" => self.strings(cur, true)?,
             ".fill" => self.fill(cur, span)?,
             ".zero" | ".space" | ".skip" => self.space(cur, span)?,
-            ".p2align" => self.align(cur, span, true, 1)?,
-            ".p2alignw" => self.align(cur, span, true, 2)?,
-            ".p2alignl" => self.align(cur, span, true, 4)?,
-            ".balign" | ".align" => self.align(cur, span, false, 1)?,
-            ".balignw" => self.align(cur, span, false, 2)?,
-            ".balignl" => self.align(cur, span, false, 4)?,
-            ".org" => self.org(cur, span)?,
             ".uleb128" => self.leb128(cur, false)?,
             ".sleb128" => self.leb128(cur, true)?,
             ".incbin" => self.incbin(cur, span)?,
@@ -105,7 +95,7 @@ impl Assembler {
     }
 
     /// Appends `count` copies of a pattern.
-    fn emit_repeated(&mut self, pattern: &[u8], count: u64, span: &Range<usize>) -> Result<()> {
+    pub(crate) fn emit_repeated(&mut self, pattern: &[u8], count: u64, span: &Range<usize>) -> Result<()> {
         let total = count.saturating_mul(pattern.len() as u64);
         self.reserve(total, span)?;
         let section = self.current();
@@ -193,16 +183,14 @@ impl Assembler {
         note.extend_from_slice(&0u32.to_le_bytes());
         note.extend_from_slice(&1u32.to_le_bytes());
         note.extend_from_slice(&text);
-        let back = (self.section, self.previous_section);
         let id = self.section_named(".note", crate::section::elf::SHT_NOTE, 0);
-        self.enter(id);
-        let section = self.current();
-        section.align = section.align.max(4);
-        let end = section.data.len() + note.len();
-        note.resize(note.len() + end.next_multiple_of(4) - end, 0);
-        let done = self.emit(&note, span);
-        (self.section, self.previous_section) = back;
-        done
+        self.inside(id, |assembler| {
+            let section = assembler.current();
+            section.align = section.align.max(4);
+            let end = section.data.len() + note.len();
+            note.resize(note.len() + end.next_multiple_of(4) - end, 0);
+            assembler.emit(&note, span)
+        })
     }
 
     /// `.reloc offset, R_AMDGPU_ABS32[, expression]`: a relocation of this section.
@@ -211,9 +199,9 @@ impl Assembler {
         let start = cur.pos;
         let offset = self.expression(cur)?;
         let reduced = self.reduce(offset).map_err(|message| error(start..cur.pos, message))?;
-        let base = match reduced.plus.map(|term| self.locate(term)) {
-            None => 0,
-            Some(Some((place, offset))) if place == self.section => offset,
+        let (part, base) = match reduced.plus.map(|term| self.locate(term)) {
+            None => (self.place.section, 0),
+            Some(Some((part, offset))) if self.section_of(part) == self.place.section => (part, offset),
             Some(_) => return Err(unknown(cur, start)),
         };
         let offset = base.wrapping_add(reduced.constant as u64);
@@ -227,7 +215,8 @@ impl Assembler {
         let value = if cur.eat(b',') { self.expression(cur)? } else { Value::Abs(0) };
         self.register_used(value);
         let fixup_span = self.span_of(span.clone());
-        self.current().fixups.push(Fixup { offset, value, kind: FixupKind::Given(kind), span: fixup_span });
+        let fixup = Fixup { offset, value, kind: FixupKind::Given(kind), span: fixup_span };
+        self.sections[part as usize].fixups.push(fixup);
         Ok(())
     }
 
@@ -283,72 +272,6 @@ impl Assembler {
         match u64::try_from(count) {
             Ok(count) => self.emit_repeated(&[byte as u8], count, span),
             Err(_) => Err(error(span.clone(), "a negative size")),
-        }
-    }
-
-    /// `.p2align power[, fill[, most]]`; `.balign bytes[, ...]`.
-    fn align(&mut self, cur: &mut Cursor, span: &Range<usize>, power: bool, size: u64) -> Result<()> {
-        let value = self.absolute(cur)?;
-        let align = match power {
-            true if (0..32).contains(&value) => 1u64 << value,
-            false if value == 0 => 1,
-            false if value > 0 && value < 1 << 32 && (value as u64).is_power_of_two() => value as u64,
-            _ => return Err(error(span.clone(), "the alignment must be a power of two below 2^32")),
-        };
-        let mut fill = None;
-        let mut most = u64::MAX;
-        if cur.eat(b',') {
-            cur.blank();
-            if cur.peek() != b',' && !cur.at_end() {
-                fill = Some(self.absolute(cur)?);
-            }
-            if cur.eat(b',') {
-                most = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-            }
-        }
-        // The file is padded to it too.
-        let more = align.saturating_sub(self.current().align);
-        self.reserve(more, span)?;
-        let section = self.current();
-        let padding = section.size().wrapping_neg() & (align - 1);
-        let code = section.is_code() && fill.is_none();
-        section.align = section.align.max(align);
-        if padding == 0 || padding > most {
-            return Ok(());
-        }
-        if code {
-            // Code is padded with instructions that do nothing; bytes that make no whole one come first, as zeros.
-            self.emit_repeated(&[0], padding % 4, span)?;
-            return self.emit_repeated(&S_NOP, padding / 4, span);
-        }
-        if !padding.is_multiple_of(size) {
-            return Err(error(span.clone(), format!("{padding} bytes of padding are no multiple of {size}")));
-        }
-        let pattern = fill.unwrap_or(0).to_le_bytes();
-        self.emit_repeated(&pattern[..size as usize], padding / size, span)
-    }
-
-    /// `.org offset[, fill]`
-    fn org(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
-        cur.blank();
-        let start = cur.pos;
-        let value = self.expression(cur)?;
-        let byte = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
-        let (section, here) = self.here();
-        let reduced = self.reduce(value).map_err(|message| error(span.clone(), message))?;
-        let base = match (reduced.plus, reduced.minus) {
-            (None, None) => 0,
-            (Some(term), None) => match self.locate(term) {
-                Some((place, offset)) if place == section => offset,
-                _ => return Err(unknown(cur, start)),
-            },
-            _ => return Err(unknown(cur, start)),
-        };
-        let to = base.wrapping_add(reduced.constant as u64);
-        match to.checked_sub(here) {
-            Some(bytes) => self.emit_repeated(&[byte as u8], bytes, span),
-            None => Err(error(span.clone(), "`.org` cannot go backwards")
-                .label(format!("the section has {here} bytes already"))),
         }
     }
 

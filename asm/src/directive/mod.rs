@@ -5,6 +5,7 @@ pub(crate) mod conditional;
 mod data;
 mod include;
 pub(crate) mod macros;
+pub(crate) mod place;
 mod sections;
 pub(crate) mod symbols;
 mod target;
@@ -19,6 +20,7 @@ impl Assembler {
     /// A statement that begins with `.name`. The cursor is behind the name.
     pub(crate) fn directive(&mut self, cur: &mut Cursor, name: &str, span: Range<usize>) -> Result<()> {
         let found = self.data_directive(cur, name, &span)?
+            || self.place_directive(cur, name, &span)?
             || self.section_directive(cur, name, &span)?
             || self.symbol_directive(cur, name, &span)?
             || self.target_directive(cur, name, &span)?

@@ -4,6 +4,7 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::section::{defaults, elf};
+use crate::subsection::Place;
 use std::ops::Range;
 
 /// Letters of a section's flags.
@@ -38,50 +39,74 @@ impl Assembler {
     ) -> Result<bool> {
         match name {
             ".text" | ".data" | ".bss" | ".rodata" | ".hsatext" | ".tdata" | ".tbss" => {
-                cur.blank();
-                if !cur.at_end() && self.absolute(cur)? != 0 {
-                    return Err(error(span.clone(), "subsections are not supported"));
-                }
+                let number = self.subsection_number(cur)?;
                 // Early assemblers put the code of V2 into a section of its own; loaders look for `.text`.
                 let name = if name == ".hsatext" { ".text" } else { name };
                 let (kind, flags) = defaults(name);
-                let id = self.section_named(name, kind, flags);
-                self.enter(id);
+                let section = self.section_named(name, kind, flags);
+                self.enter(Place { section, number });
+            }
+            ".subsection" => {
+                let number = self.subsection_number(cur)?;
+                self.enter(Place { number, ..self.place });
             }
             ".section" => {
-                let id = self.section_operands(cur)?;
-                self.enter(id);
+                let place = self.section_operands(cur, false)?;
+                self.enter(place);
             }
             ".pushsection" => {
-                let saved = (self.section, self.previous_section);
-                let id = self.section_operands(cur)?;
+                let saved = (self.place, self.previous);
+                let place = self.section_operands(cur, true)?;
                 if self.section_stack.len() >= 1000 {
                     return Err(error(span.clone(), "sections are nested too deeply"));
                 }
                 self.section_stack.push(saved);
-                self.enter(id);
+                self.enter(place);
             }
             ".popsection" => match self.section_stack.pop() {
-                Some((section, previous)) => {
-                    self.enter(section);
-                    self.previous_section = previous;
+                Some((place, previous)) => {
+                    self.enter(place);
+                    self.previous = previous;
                 }
                 None => return Err(error(span.clone(), "`.popsection` without `.pushsection`")),
             },
-            ".previous" => self.enter(self.previous_section),
+            ".previous" => match self.previous {
+                Some(place) => self.enter(place),
+                None => return Err(error(span.clone(), "`.previous` without a section before this one")),
+            },
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// `name[, "flags"[, @type[, entry size]]]`
-    fn section_operands(&mut self, cur: &mut Cursor) -> Result<u32> {
+    /// Which subsection: nothing is 0.
+    fn subsection_number(&mut self, cur: &mut Cursor) -> Result<u32> {
+        cur.blank();
+        if cur.at_end() {
+            return Ok(0);
+        }
+        let start = cur.pos;
+        let number = self.absolute(cur)?;
+        u32::try_from(number).ok().filter(|&number| number <= i32::MAX as u32).ok_or_else(|| {
+            error(start..cur.pos, format!("there is no subsection {number}"))
+                .label("expected a number from 0 to 2147483647")
+        })
+    }
+
+    /// `name[, "flags"[, @type[, entry size]]]`, of `.pushsection` also `name, subsection[, ...]`.
+    fn section_operands(&mut self, cur: &mut Cursor, is_push: bool) -> Result<Place> {
         cur.blank();
         let start = cur.pos;
         let name = section_name(cur)?;
         let (mut kind, mut flags) = defaults(&name);
-        let (mut entry_size, mut explicit) = (0, false);
-        if cur.eat(b',') {
+        let (mut entry_size, mut explicit, mut number) = (0, false, 0);
+        let mut more = cur.eat(b',');
+        cur.blank();
+        if more && is_push && cur.peek() != b'"' {
+            number = self.subsection_number(cur)?;
+            more = cur.eat(b',');
+        }
+        if more {
             explicit = true;
             flags = section_flags(cur)?;
             if cur.eat(b',') {
@@ -104,24 +129,20 @@ impl Assembler {
                 format!("section `{name}` was declared with another type or other flags"),
             ));
         }
-        Ok(id)
+        Ok(Place { section: id, number })
     }
 
     /// `.ident "text"`: a string of the section `.comment`.
     pub(super) fn ident(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
         let text = cur.string()?;
-        let back = (self.section, self.previous_section);
         let is_new = !self.section_names.contains_key(".comment");
         let id = self.section_named(".comment", elf::SHT_PROGBITS, elf::SHF_MERGE | elf::SHF_STRINGS);
         self.sections[id as usize].entry_size = 1;
-        self.enter(id);
         // An empty string begins the section.
         let mut bytes = if is_new { vec![0] } else { Vec::new() };
         bytes.extend_from_slice(&text);
         bytes.push(0);
-        let done = self.emit(&bytes, span);
-        (self.section, self.previous_section) = back;
-        done
+        self.inside(id, |assembler| assembler.emit(&bytes, span))
     }
 }
 

@@ -150,18 +150,18 @@ impl Assembler {
 
     fn local_common(&mut self, id: SymbolId, size: u64, align: u64, span: &Range<usize>) -> Result<()> {
         let bss = self.section_named(".bss", elf::SHT_NOBITS, elf::SHF_ALLOC | elf::SHF_WRITE);
-        let back = (self.section, self.previous_section);
-        self.enter(bss);
         self.reserve(size.saturating_add(align), span)?;
-        let section = self.current();
-        section.align = section.align.max(align);
-        section.virtual_size = section.virtual_size.next_multiple_of(align);
-        let offset = section.virtual_size;
-        section.virtual_size += size;
+        let offset = self.inside(bss, |assembler| {
+            let section = assembler.current();
+            section.align = section.align.max(align);
+            section.virtual_size = section.virtual_size.next_multiple_of(align);
+            let offset = section.virtual_size;
+            section.virtual_size += size;
+            offset
+        });
         self.symbols[id].definition = Definition::Label { section: bss, offset };
         self.symbols[id].size = Some(Value::Abs(size as i64));
         self.symbols[id].binding = Some(STB_LOCAL);
-        (self.section, self.previous_section) = back;
         Ok(())
     }
 

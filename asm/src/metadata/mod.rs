@@ -40,14 +40,12 @@ impl Assembler {
 
     /// Appends a record to `.note`.
     pub(crate) fn note(&mut self, owner: &str, kind: u32, desc: &[u8], span: &Range<usize>) -> Result<()> {
-        let back = (self.section, self.previous_section);
         let id = self.section_named(".note", SHT_NOTE, SHF_ALLOC);
-        self.enter(id);
-        let section = self.current();
-        section.align = section.align.max(4);
-        let done = self.emit(&note::record(owner, kind, desc), span);
-        (self.section, self.previous_section) = back;
-        done
+        self.inside(id, |assembler| {
+            let section = assembler.current();
+            section.align = section.align.max(4);
+            assembler.emit(&note::record(owner, kind, desc), span)
+        })
     }
 }
 

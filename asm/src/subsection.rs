@@ -1,0 +1,137 @@
+//! Subsections: pieces of a section that lie behind one another in the order of their numbers, in whatever order the
+//! source has them.
+//!
+//! Subsection 0 begins the section, so its offsets are known while it is read. Where another begins only the end tells,
+//! and with it how far an alignment in it moves: its text is kept in parts that each begin at an unknown offset, as if
+//! they were sections. At the end they are joined to their section.
+
+use crate::assembler::Assembler;
+use crate::directive::place::Move;
+use crate::expr::Node;
+use crate::section::{Fixup, Section};
+use crate::symbol::Definition;
+
+/// A subsection of a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub section: u32,
+    pub number: u32,
+}
+
+/// A part of a subsection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// What lies between it and the part before.
+    pub begin: Move,
+    /// The directive that does, as positions of all texts.
+    pub span: (u32, u32),
+    /// Where its bytes are, as if it were a section.
+    pub section: u32,
+}
+
+impl Assembler {
+    /// Where bytes go that are appended there.
+    pub(crate) fn end_of(&mut self, place: Place) -> u32 {
+        if place.number == 0 {
+            return place.section;
+        }
+        if let Some(part) = self.subsections.get(&place).and_then(|parts| parts.last()) {
+            return part.section;
+        }
+        let part = Part { begin: Move::None, span: (0, 0), section: self.sections.len() as u32 };
+        self.add_part(place, part);
+        part.section
+    }
+
+    /// Appends a part; its bytes become the last of `sections`.
+    pub(crate) fn add_part(&mut self, place: Place, part: Part) {
+        let whole = &self.sections[place.section as usize];
+        let mut section = Section::new(&whole.name, whole.kind, whole.flags);
+        section.part_of = Some(place.section);
+        self.sections.push(section);
+        self.subsections.entry(place).or_default().push(part);
+    }
+
+    /// The section that a part belongs to; of a section itself.
+    pub(crate) fn section_of(&self, part: u32) -> u32 {
+        self.sections[part as usize].part_of.unwrap_or(part)
+    }
+
+    /// Where a place of a part lies in its section, if that is known.
+    pub(crate) fn in_section(&self, (part, offset): (u32, u64)) -> (u32, u64) {
+        let section = &self.sections[part as usize];
+        match (section.part_of, section.begin) {
+            (Some(whole), Some(begin)) => (whole, begin.wrapping_add(offset)),
+            _ => (part, offset),
+        }
+    }
+
+    /// Appends all parts to their sections, and leaves only sections.
+    pub(crate) fn join_subsections(&mut self) {
+        if self.subsections.is_empty() {
+            return;
+        }
+        for (place, parts) in std::mem::take(&mut self.subsections) {
+            for part in parts {
+                self.join(place.section, &part);
+            }
+        }
+        self.move_places();
+        self.sections.retain(|section| section.part_of.is_none());
+        self.section = 0;
+    }
+
+    fn join(&mut self, section: u32, part: &Part) {
+        self.section = section;
+        let span = part.span.0 as usize..part.span.1 as usize;
+        if let Err(mistake) = self.make_move(part.begin, &span) {
+            let parts = mistake.into_parts();
+            self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+        }
+        let begin = self.here().1;
+        let piece = &mut self.sections[part.section as usize];
+        piece.begin = Some(begin);
+        let (data, fixups) = (std::mem::take(&mut piece.data), std::mem::take(&mut piece.fixups));
+        let (align, virtual_size) = (piece.align, piece.virtual_size);
+        let whole = self.current();
+        whole.data.extend_from_slice(&data);
+        whole.virtual_size += virtual_size;
+        whole.align = whole.align.max(align);
+        let moved = |fixup: Fixup| Fixup { offset: fixup.offset.wrapping_add(begin), ..fixup };
+        whole.fixups.extend(fixups.into_iter().map(moved));
+    }
+
+    /// Changes every place from a part to its section, and numbers sections as if there were no parts.
+    fn move_places(&mut self) {
+        let mut number = 0;
+        let mut numbers = Vec::with_capacity(self.sections.len());
+        for section in &self.sections {
+            numbers.push(number);
+            number += u32::from(section.part_of.is_none());
+        }
+        let moved: Vec<(u32, u64)> = (0..self.sections.len() as u32)
+            .map(|part| self.in_section((part, 0)))
+            .map(|(section, begin)| (numbers[section as usize], begin))
+            .collect();
+        let change = |section: &mut u32, offset: &mut u64| {
+            let (new, begin) = moved[*section as usize];
+            (*section, *offset) = (new, offset.wrapping_add(begin));
+        };
+        for symbol in self.symbols.iter_mut() {
+            if let Definition::Label { section, offset } = &mut symbol.definition {
+                change(section, offset);
+            }
+        }
+        for node in &mut self.nodes {
+            if let Node::Place(section, offset) = node {
+                change(section, offset);
+            }
+        }
+        for kernel in &mut self.unfinished {
+            change(&mut kernel.place.0, &mut kernel.place.1);
+        }
+        for section in self.symbols.order.iter_mut().filter_map(|item| item.as_mut().err()) {
+            change(section, &mut 0);
+        }
+    }
+}

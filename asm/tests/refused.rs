@@ -1,0 +1,35 @@
+//! Directives that LLVM's assembler refuses, and what kernc says about them.
+
+mod common;
+
+/// Sources and the first message.
+const SOURCES: &[(&str, &str)] = &[
+    (".subsection -1", "there is no subsection -1"),
+    (".text 2147483648", "there is no subsection 2147483648"),
+    (".data undefined", "the value of this expression must be known here"),
+    (".subsection 1, 2", "unexpected text after the statement"),
+    (".section .list, 1", "expected a string"),
+    (".pushsection .list, \"a\", @progbits, 1", "unexpected text after the statement"),
+    (".previous", "`.previous` without a section before this one"),
+    (".data 1\n.byte 1\n.org 0", "`.org` cannot go backwards"),
+    (".data\n.byte 1\n.data 1\n.balignw 4, 1", "3 bytes of padding are no multiple of 2"),
+];
+
+#[test]
+fn messages() {
+    let options = common::options("gfx906");
+    for (source, message) in SOURCES {
+        match asm::assemble(source, &options) {
+            Ok(_) => panic!("accepted: {source}"),
+            Err(list) => assert_eq!(&list[0].message, message, "{source}"),
+        }
+    }
+}
+
+#[test]
+fn llvm_refuses_them_too() {
+    let Some(tool) = common::tool("llvm-mc-19", "llvm_refuses_them_too") else { return };
+    for (source, _) in SOURCES {
+        assert!(common::llvm_mc(&tool, &["-mcpu=gfx906"], source).is_err(), "{source}");
+    }
+}
