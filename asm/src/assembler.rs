@@ -337,6 +337,9 @@ impl Assembler {
             return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
         }
         symbol.definition = Definition::Label { section, offset };
+        if self.sections[section as usize].flags & elf::SHF_TLS != 0 {
+            symbol.kind = elf::STT_TLS;
+        }
         self.symbols.register(id);
         Ok(())
     }
@@ -355,13 +358,12 @@ impl Assembler {
         // What is a number now stays that number, whatever its symbols become later.
         let value = self.known(value).map_or(value, Value::Abs);
         let symbol = &mut self.symbols[id];
-        match symbol.definition {
-            Definition::None => {}
-            Definition::Value { fixed: false, .. } if !fixed => {}
-            _ => return Err(error(span, format!("`{name}` is already defined")).label("second definition")),
+        if symbol.is_defined() && (fixed || !symbol.is_variable()) {
+            return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
         }
         symbol.definition = Definition::Value { value, fixed };
         self.symbols.register(id);
+        self.register_used(value);
         Ok(())
     }
 

@@ -149,6 +149,10 @@ pub(crate) struct Reduced {
     pub minus: Option<Term>,
     pub constant: i64,
     pub specifier: Specifier,
+    /// The symbol that `.set` made another name of `plus`, and what it adds to that.
+    pub alias: Option<(SymbolId, i64)>,
+    /// Whether `plus` is reached through `.weakref`.
+    pub weak: bool,
 }
 
 /// What remains symbolic.
@@ -356,6 +360,17 @@ impl Assembler {
                     if specifier != Specifier::None {
                         reduced.specifier = specifier;
                     }
+                    let is_place = reduced.minus.is_none()
+                        && reduced.plus.is_some_and(|term| self.locate(term).is_some());
+                    reduced.alias = is_place.then_some((symbol, reduced.constant));
+                    Ok(reduced)
+                }
+                Definition::WeakRef(id) => {
+                    let mut reduced = self.reduce_node(id, depth + 1, steps)?;
+                    reduced.weak = true;
+                    if specifier != Specifier::None {
+                        reduced.specifier = specifier;
+                    }
                     Ok(reduced)
                 }
                 _ => Ok(Reduced { plus: Some(Term::Symbol(symbol)), specifier, ..Reduced::default() }),
@@ -363,7 +378,8 @@ impl Assembler {
             Node::Unary(Unary::Minus, id) => {
                 let inner = self.reduce_node(id, depth + 1, steps)?;
                 let constant = inner.constant.wrapping_neg();
-                Ok(Reduced { plus: inner.minus, minus: inner.plus, constant, specifier: inner.specifier })
+                let (plus, minus, specifier) = (inner.minus, inner.plus, inner.specifier);
+                Ok(Reduced { plus, minus, constant, specifier, ..Reduced::default() })
             }
             Node::Unary(op, id) => Ok(number(unary(op, absolute(self.reduce_node(id, depth + 1, steps)?)?))),
             Node::Binary(op @ (Binary::Add | Binary::Sub), left, right) => {
@@ -401,7 +417,12 @@ impl Assembler {
             [Some(_), Some(_)] => Err("the expression adds two symbols"),
             [first, second] => Ok(first.or(second)),
         };
-        Ok(Reduced { plus: one(pluses)?, minus: one(minuses)?, constant, specifier })
+        let (alias, weak) = match (pluses, negate) {
+            ([Some(_), _], _) => (left.alias, left.weak),
+            ([None, Some(_)], false) => (right.alias, right.weak),
+            _ => (None, false),
+        };
+        Ok(Reduced { plus: one(pluses)?, minus: one(minuses)?, constant, specifier, alias, weak })
     }
 
     /// Section and offset of a defined place.

@@ -7,7 +7,7 @@ use crate::resolve::{Resolved, Target};
 use crate::symbol::{Definition, Symbol, SymbolId};
 use isa::{CodeObjectVersion, Feature, Setting};
 use objwriter::elf::{
-    self, Identity, Object, Place, Relocation, STB_GLOBAL, STB_LOCAL, STT_COMMON, Section, e_flags,
+    self, Identity, Object, Place, Relocation, STB_GLOBAL, STB_LOCAL, STB_WEAK, STT_COMMON, Section, e_flags,
 };
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ impl Assembler {
         let mut numbers = vec![u32::MAX; self.symbols.iter().count()];
         for (id, symbol) in self.symbols.iter() {
             let is_allotted = matches!(symbol.definition, Definition::Common { .. } | Definition::Lds { .. });
-            if is_shown(symbol) || is_allotted {
+            if self.is_shown(symbol) || is_allotted {
                 numbers[id.0 as usize] = object.symbols.len() as u32;
                 object.symbols.push(self.object_symbol(symbol)?);
             }
@@ -30,7 +30,9 @@ impl Assembler {
         };
         for &item in &self.symbols.order {
             match item {
-                Ok(id) if is_shown(&self.symbols[id]) => object.order.push(elf::Target::Symbol(number(id))),
+                Ok(id) if self.is_shown(&self.symbols[id]) => {
+                    object.order.push(elf::Target::Symbol(number(id)))
+                }
                 Err(section) if self.sections[section as usize].relocated => {
                     object.order.push(elf::Target::Section(section));
                 }
@@ -75,6 +77,23 @@ impl Assembler {
         Ok(elf::Symbol { name, binding: binding(symbol), visibility, kind, size, place })
     }
 
+    /// Labels that begin with `.L` are private; another name of what is not defined is just that.
+    fn is_shown(&self, symbol: &Symbol) -> bool {
+        let is_wanted = symbol.relocated || !symbol.is_temporary();
+        symbol.registered && is_wanted && !self.is_name_of_undefined(symbol)
+    }
+
+    fn is_name_of_undefined(&self, symbol: &Symbol) -> bool {
+        match symbol.definition {
+            Definition::WeakRef(_) => true,
+            Definition::Value { value, .. } => match self.reduce(value) {
+                Ok(Reduced { plus: Some(Term::Symbol(id)), .. }) => !self.symbols[id].is_defined(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// The symbol that `.set` makes another name of, or of a place in it: LLVM gives it the same size.
     fn aliased<'a>(&'a self, symbol: &Symbol) -> Option<&'a Symbol> {
         let Definition::Value { value, .. } = symbol.definition else { return None };
@@ -88,7 +107,7 @@ impl Assembler {
     fn place(&self, symbol: &Symbol) -> Result<(Place, u8), String> {
         let kind = symbol.kind;
         Ok(match symbol.definition {
-            Definition::None => (Place::Undefined, kind),
+            Definition::None | Definition::WeakRef(_) => (Place::Undefined, kind),
             Definition::Label { section, offset } => (Place::Section(section, offset), kind),
             Definition::Common { align, .. } => {
                 (Place::Common(align), if kind == 0 { STT_COMMON } else { kind })
@@ -113,16 +132,14 @@ impl Assembler {
     }
 }
 
-/// Labels that begin with `.L` are private; what is neither defined nor declared counts only where it is used.
-fn is_shown(symbol: &Symbol) -> bool {
-    let is_wanted =
-        symbol.relocated || !symbol.is_temporary() && (symbol.is_defined() || symbol.binding.is_some());
-    symbol.registered && is_wanted
-}
-
-/// Defined symbols are local and undefined ones global unless a directive says otherwise.
+/// Defined symbols are local and undefined ones global unless a directive says otherwise; what `.weakref` alone refers
+/// to may be missing.
 fn binding(symbol: &Symbol) -> u8 {
-    symbol.binding.unwrap_or(if symbol.is_defined() { STB_LOCAL } else { STB_GLOBAL })
+    symbol.binding.unwrap_or(match symbol.is_defined() {
+        true => STB_LOCAL,
+        false if symbol.only_weakly => STB_WEAK,
+        false => STB_GLOBAL,
+    })
 }
 
 impl Settings {

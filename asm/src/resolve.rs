@@ -3,7 +3,7 @@
 use crate::assembler::Assembler;
 use crate::directive::symbols::sym;
 use crate::expr::{Node, Reduced, Specifier, Term, Value};
-use crate::section::{Fixup, FixupKind};
+use crate::section::{Fixup, FixupKind, elf};
 use crate::symbol::{Definition, SymbolId};
 use objwriter::descriptor::ENTRY_OFFSET;
 use objwriter::elf::reloc;
@@ -22,6 +22,8 @@ pub(crate) struct Relocation {
     pub target: Target,
     pub kind: u32,
     pub addend: i64,
+    /// Whether it goes through `.weakref`.
+    pub weak: bool,
 }
 
 /// Relocations by section.
@@ -73,7 +75,7 @@ impl Assembler {
                 match self.settle(index as u32, fixup) {
                     Ok(None) => {}
                     Ok(Some(relocation)) => {
-                        self.note_target(relocation.target);
+                        self.note_target(&relocation);
                         list.push(relocation);
                     }
                     Err(message) => {
@@ -90,11 +92,13 @@ impl Assembler {
         Resolved { relocations }
     }
 
-    fn note_target(&mut self, target: Target) {
-        match target {
+    fn note_target(&mut self, relocation: &Relocation) {
+        match relocation.target {
             Target::Symbol(id) => {
                 self.symbols.register(id);
-                self.symbols[id].relocated = true;
+                let symbol = &mut self.symbols[id];
+                symbol.only_weakly = relocation.weak && (symbol.only_weakly || !symbol.relocated);
+                symbol.relocated = true;
             }
             Target::Section(id) => self.sections[id as usize].relocated = true,
         }
@@ -109,9 +113,7 @@ impl Assembler {
                 let Some(term) = reduced.plus else {
                     return Err("a relocation needs a symbol".into());
                 };
-                let (target, base) = self.relocation_target(term);
-                let addend = reduced.constant.wrapping_add(base);
-                Ok(Some(Relocation { offset: fixup.offset, target, kind, addend }))
+                Ok(Some(self.relocation(fixup, kind, term, &reduced)))
             }
             FixupKind::Literal { relative } => self.field(section, fixup, reduced, 4, relative),
             FixupKind::Data(size) => self.field(section, fixup, reduced, size, false),
@@ -125,7 +127,9 @@ impl Assembler {
         let to = match plus {
             None => constant,
             Some(term) => match self.locate(term) {
-                Some((place, offset)) if place == section => (offset as i64).wrapping_add(constant),
+                Some((place, offset)) if place == section && !self.is_for_linker(&reduced) => {
+                    (offset as i64).wrapping_add(constant)
+                }
                 None => {
                     return Err(format!("label `{}` is not defined", self.name_of(term)));
                 }
@@ -134,11 +138,9 @@ impl Assembler {
                 }
                 // The linker's to find.
                 _ => {
-                    let (target, base) = self.relocation_target(term);
-                    let addend = constant.wrapping_add(base);
                     // The end of the instruction is where the distance begins.
                     self.patch(section, fixup.offset, &(-1i16).to_le_bytes());
-                    return Ok(Some(Relocation { offset: fixup.offset, target, kind: reloc::REL16, addend }));
+                    return Ok(Some(self.relocation(fixup, reloc::REL16, term, &reduced)));
                 }
             },
         };
@@ -155,17 +157,15 @@ impl Assembler {
 
     /// The distance counts from the descriptor, the field lies 16 bytes into it.
     fn entry(&mut self, fixup: &Fixup, reduced: Reduced) -> Outcome {
-        let Some(term @ Term::Symbol(id)) = reduced.plus else {
+        let Some(term @ Term::Symbol(_)) = reduced.plus else {
             return Err("a kernel's name must be a label".into());
         };
-        let addend = ENTRY_OFFSET as i64;
-        let (target, base) = self.relocation_target(term);
-        let _ = id;
-        Ok(Some(Relocation { offset: fixup.offset, target, kind: reloc::REL64, addend: addend + base }))
+        let constant = reduced.constant.wrapping_add(ENTRY_OFFSET as i64);
+        Ok(Some(self.relocation(fixup, reloc::REL64, term, &Reduced { constant, ..reduced })))
     }
 
     fn field(&mut self, section: u32, fixup: &Fixup, reduced: Reduced, size: u8, relative: bool) -> Outcome {
-        let Reduced { plus, minus, mut constant, specifier } = reduced;
+        let Reduced { plus, minus, mut constant, specifier, .. } = reduced;
         let Some(plus) = plus else {
             if minus.is_some() {
                 return Err("the expression is no symbol plus a number".into());
@@ -203,15 +203,15 @@ impl Assembler {
         };
         let kind = relocation_kind(specifier, size, relative)
             .ok_or_else(|| format!("there is no relocation for a field of {size} bytes"))?;
-        let (target, base) = match specifier {
+        let relocation = self.relocation(fixup, kind, plus, &Reduced { constant, ..reduced });
+        Ok(Some(match specifier {
             // The GOT has entries for symbols, not for places.
             Specifier::GotPcRel | Specifier::GotPcRel32Lo | Specifier::GotPcRel32Hi => match plus {
-                Term::Symbol(id) => (Target::Symbol(id), 0),
+                Term::Symbol(id) => Relocation { target: Target::Symbol(id), addend: constant, ..relocation },
                 Term::Place(..) => return Err("a GOT entry needs a symbol".into()),
             },
-            _ => self.relocation_target(plus),
-        };
-        Ok(Some(Relocation { offset: fixup.offset, target, kind, addend: constant.wrapping_add(base) }))
+            _ => relocation,
+        }))
     }
 
     /// Whether the distance to a symbol cannot change any more.
@@ -221,26 +221,40 @@ impl Assembler {
         here && !weak
     }
 
-    /// Local symbols are referred to by their section.
-    fn relocation_target(&self, term: Term) -> (Target, i64) {
-        match term {
-            Term::Place(section, offset) => (Target::Section(section), offset as i64),
-            Term::Symbol(id) => {
-                let symbol = &self.symbols[id];
-                let local = matches!(symbol.binding, None | Some(sym::STB_LOCAL));
-                match symbol.definition {
-                    Definition::Label { section, offset } if local => {
-                        let flags = self.sections[section as usize].flags;
-                        let is_shown = !symbol.is_temporary() && !symbol.builtin;
-                        match flags & crate::section::elf::SHF_MERGE != 0 && is_shown {
-                            true => (Target::Symbol(id), 0),
-                            false => (Target::Section(section), offset as i64),
-                        }
-                    }
-                    _ => (Target::Symbol(id), 0),
-                }
-            }
+    /// Whether a branch goes to another name of its target that the linker may give to something else.
+    fn is_for_linker(&self, reduced: &Reduced) -> bool {
+        self.settings.relocatable && reduced.alias.is_some_and(|(alias, _)| !self.is_local(alias))
+    }
+
+    fn is_local(&self, id: SymbolId) -> bool {
+        matches!(self.symbols[id].binding, None | Some(sym::STB_LOCAL))
+    }
+
+    /// The relocation to `term`, which is what `reduced` adds. Local symbols are referred to by their section.
+    fn relocation(&self, fixup: &Fixup, kind: u32, term: Term, reduced: &Reduced) -> Relocation {
+        let to =
+            |target, addend| Relocation { offset: fixup.offset, target, kind, addend, weak: reduced.weak };
+        let (name, base) = match (reduced.alias, term) {
+            (Some((alias, base)), _) => (Some(alias), base),
+            (None, Term::Symbol(id)) => (Some(id), 0),
+            (None, Term::Place(..)) => (None, 0),
+        };
+        let addend = reduced.constant.wrapping_sub(base);
+        let place = self.locate(term);
+        if let Some(name) = name
+            && place.is_none_or(|place| !self.is_local(name) || self.is_kept_apart(place.0, name, addend))
+        {
+            return to(Target::Symbol(name), addend);
         }
+        let (section, offset) = place.unwrap_or_default();
+        to(Target::Section(section), reduced.constant.wrapping_add(offset as i64))
+    }
+
+    /// Whether the linker moves the pieces of a section, so that it must know which of them is meant.
+    fn is_kept_apart(&self, section: u32, name: SymbolId, addend: i64) -> bool {
+        let flags = self.sections[section as usize].flags;
+        let is_piece = flags & elf::SHF_MERGE != 0 && addend != 0 || flags & elf::SHF_TLS != 0;
+        is_piece && !self.symbols[name].builtin
     }
 
     fn patch(&mut self, section: u32, offset: u64, bytes: &[u8]) {

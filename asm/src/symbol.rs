@@ -1,6 +1,6 @@
 //! Symbols.
 
-use crate::expr::Value;
+use crate::expr::{ExprId, Value};
 use rustc_hash::FxHashMap;
 
 /// A symbol's number.
@@ -21,6 +21,8 @@ pub(crate) enum Definition {
         value: Value,
         fixed: bool,
     },
+    /// `.weakref`: another name of a symbol, which need not exist.
+    WeakRef(ExprId),
     /// `.comm`.
     Common {
         size: u64,
@@ -51,6 +53,8 @@ pub(crate) struct Symbol {
     pub registered: bool,
     /// Whether a relocation refers to it.
     pub relocated: bool,
+    /// Whether all relocations that do go through `.weakref`.
+    pub only_weakly: bool,
     /// Where it was first seen.
     pub seen_at: usize,
 }
@@ -81,6 +85,7 @@ impl Symbols {
             builtin: false,
             registered: false,
             relocated: false,
+            only_weakly: false,
             seen_at,
         });
         self.by_name.insert(name.into(), id);
@@ -120,6 +125,11 @@ impl Symbol {
 
     pub fn is_defined(&self) -> bool {
         self.definition != Definition::None
+    }
+
+    /// Whether another value may replace what it stands for.
+    pub fn is_variable(&self) -> bool {
+        matches!(self.definition, Definition::Value { fixed: false, .. } | Definition::WeakRef(_))
     }
 }
 

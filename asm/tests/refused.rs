@@ -13,6 +13,13 @@ const SOURCES: &[(&str, &str)] = &[
     (".previous", "`.previous` without a section before this one"),
     (".data 1\n.byte 1\n.org 0", "`.org` cannot go backwards"),
     (".data\n.byte 1\n.data 1\n.balignw 4, 1", "3 bytes of padding are no multiple of 2"),
+    (".weakref alias target", "expected `,`"),
+    (".weakref alias, 4", "expected a symbol"),
+    (".weakref alias, target+4", "unexpected text after the statement"),
+    (".weakref alias, target\nalias:", "`alias` is already defined"),
+    (".weakref alias, target\n.equiv alias, 4", "`alias` is already defined"),
+    (".weakref alias, alias\n.quad alias", "the expression is too large, or a symbol is defined by itself"),
+    (".comm area, 4\n.set other, area", "`other` is set to something that is not defined"),
 ];
 
 #[test]

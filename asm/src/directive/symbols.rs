@@ -3,7 +3,7 @@
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
-use crate::expr::{Node, Value};
+use crate::expr::{Node, Specifier, Value};
 use crate::symbol::{Definition, SymbolId};
 use objwriter::elf::{self, *};
 use std::ops::Range;
@@ -14,7 +14,7 @@ const KINDS: [(&str, u8); 6] = [
     ("function", STT_FUNC),
     ("object", STT_OBJECT),
     ("notype", 0),
-    ("common", STT_COMMON),
+    ("common", STT_OBJECT),
     ("tls_object", STT_TLS),
     ("amdgpu_hsa_kernel", STT_AMDGPU_HSA_KERNEL),
 ];
@@ -40,16 +40,7 @@ impl Assembler {
             ".comm" => self.common(cur, span, false)?,
             ".lcomm" => self.common(cur, span, true)?,
             ".amdgpu_lds" => self.lds(cur, span)?,
-            ".weakref" => {
-                let alias = cur.expect_name("a symbol")?.to_string();
-                cur.expect(b',')?;
-                cur.blank();
-                let start = cur.pos;
-                let id = self.symbol_in(cur)?;
-                self.symbols[id].binding.get_or_insert(STB_WEAK);
-                let value = self.symbol_node(id, crate::expr::Specifier::None);
-                self.set_symbol(&alias, value, false, start..cur.pos)?;
-            }
+            ".weakref" => self.weakref(cur)?,
             ".symver" | ".cg_profile" | ".lto_discard" | ".lto_set_conditional" | ".no_dead_strip" => {
                 cur.rest();
             }
@@ -101,7 +92,8 @@ impl Assembler {
             return Err(error(cur.span_from(start), format!("unknown type of symbol `{}`", &*kind))
                 .label("expected @function, @object, @notype, ..."));
         };
-        self.symbols[id].kind = *value;
+        // A function does not become an object again.
+        self.symbols[id].kind = self.symbols[id].kind.max(*value);
         self.symbols.register(id);
         Ok(())
     }
@@ -121,6 +113,26 @@ impl Assembler {
         cur.expect(b',')?;
         let value = self.expression(cur)?;
         self.set_symbol(&name, value, fixed, start..cur.pos)
+    }
+
+    /// `.weakref alias, target`
+    fn weakref(&mut self, cur: &mut Cursor) -> Result<()> {
+        cur.blank();
+        let start = cur.pos;
+        let alias = self.symbol_in(cur)?;
+        let span = start..cur.pos;
+        cur.expect(b',')?;
+        let target = self.symbol_in(cur)?;
+        self.symbols.register(target);
+        let Value::Expr(value) = self.symbol_node(target, Specifier::None) else { return Ok(()) };
+        let symbol = &mut self.symbols[alias];
+        if symbol.is_defined() && !symbol.is_variable() {
+            return Err(
+                error(span, format!("`{}` is already defined", symbol.name)).label("second definition")
+            );
+        }
+        symbol.definition = Definition::WeakRef(value);
+        Ok(())
     }
 
     /// `.comm name, size[, power of alignment]`
