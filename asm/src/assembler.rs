@@ -64,6 +64,12 @@ pub(crate) struct Assembler {
     pub stopped: bool,
     /// Inside of a macro: `.exitm` ends it.
     pub exit_macro: bool,
+    /// Branches to labels so far.
+    pub branches: u32,
+    /// Those, by their numbers, that an `s_nop` stands behind: gfx101x takes branches over 63 dwords wrongly.
+    pub padded_branches: Vec<u32>,
+    /// Those that turned out to want one: the source has to be read again.
+    pub wrong_branches: Vec<u32>,
 }
 
 /// The symbols that count registers.
@@ -122,11 +128,19 @@ impl Assembler {
             diagnostics: Vec::new(),
             stopped: false,
             exit_macro: false,
+            branches: 0,
+            padded_branches: Vec::new(),
+            wrong_branches: Vec::new(),
         };
         let text = assembler.section_named(".text", elf::SHT_PROGBITS, elf::SHF_ALLOC | elf::SHF_EXECINSTR);
         assembler.sections[text as usize].align = 4;
         assembler.enter(Place { section: text, number: 0 });
         assembler.previous = None;
+        for (name, value) in &options.symbols {
+            let id = assembler.symbols.get_or_add(name, 0);
+            assembler.symbols.register(id);
+            assembler.symbols[id].definition = Definition::Value { value: Value::Abs(*value), fixed: false };
+        }
         if let Some(target) = assembler.settings.target {
             assembler.set_target(target);
         }

@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 /// What the assembler is told beside the source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The processor; otherwise `.amdgcn_target` names it.
     pub target: Option<&'static Target>,
@@ -56,6 +56,10 @@ pub struct Options {
     pub wave64: bool,
     /// Compute-unit mode on GFX10.
     pub cumode: bool,
+    /// Work-groups may be split over compute units on gfx90a.
+    pub tgsplit: bool,
+    /// Symbols and their values, as if each stood in a `.set` before the source.
+    pub symbols: Vec<(String, i64)>,
     /// Most bytes that all sections may have together.
     pub max_output: u64,
     /// Most bytes that macros and repetitions may expand to.
@@ -72,6 +76,8 @@ impl Default for Options {
             sramecc: None,
             wave64: false,
             cumode: false,
+            tgsplit: false,
+            symbols: Vec::new(),
             max_output: 1 << 30,
             max_expansion: 1 << 28,
         }
@@ -98,15 +104,30 @@ pub fn assemble_with(
     run(source, options, Some(loader))
 }
 
-fn run(source: &str, options: &Options, loader: Option<Box<dyn Loader>>) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    let mut assembler = assembler::Assembler::new(options);
-    assembler.loader = loader;
-    assembler.assemble(source);
-    let resolved = assembler.resolve();
-    let diagnostics = assembler.take_diagnostics();
-    if !diagnostics.is_empty() {
-        return Err(diagnostics);
-    }
+fn run(
+    source: &str,
+    options: &Options,
+    mut loader: Option<Box<dyn Loader>>,
+) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let mut padded = Vec::new();
+    // A nop behind a branch makes others longer: each turn finds one more at least.
+    let (assembler, resolved) = loop {
+        let mut assembler = assembler::Assembler::new(options);
+        assembler.loader = loader.take();
+        assembler.padded_branches = std::mem::take(&mut padded);
+        assembler.assemble(source);
+        let resolved = assembler.resolve();
+        let diagnostics = assembler.take_diagnostics();
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
+        }
+        if assembler.wrong_branches.is_empty() {
+            break (assembler, resolved);
+        }
+        loader = assembler.loader.take();
+        padded = assembler.padded_branches;
+        padded.append(&mut assembler.wrong_branches);
+    };
     let object = assembler.object(&resolved);
     object
         .and_then(|object| match options.kind {
@@ -131,6 +152,7 @@ pub(crate) struct Settings {
     pub xnack: Option<bool>,
     pub sramecc: Option<bool>,
     pub cumode: Option<bool>,
+    pub tgsplit: bool,
     pub wave64: bool,
     /// Whether `.amdgcn_target` names no features.
     pub has_plain_id: bool,
@@ -146,6 +168,7 @@ impl Settings {
             xnack: options.xnack,
             sramecc: options.sramecc,
             cumode: options.cumode.then_some(true),
+            tgsplit: options.tgsplit,
             wave64: options.wave64,
             has_plain_id: false,
         }

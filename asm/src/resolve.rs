@@ -107,7 +107,7 @@ impl Assembler {
     fn settle(&mut self, section: u32, fixup: &Fixup) -> Outcome {
         let reduced = self.reduce(fixup.value).map_err(str::to_owned)?;
         match fixup.kind {
-            FixupKind::Branch => self.branch(section, fixup, reduced),
+            FixupKind::Branch(number) => self.branch(section, fixup, number, reduced),
             FixupKind::Entry => self.entry(fixup, reduced),
             FixupKind::Given(kind) => {
                 let Some(term) = reduced.plus else {
@@ -120,7 +120,7 @@ impl Assembler {
         }
     }
 
-    fn branch(&mut self, section: u32, fixup: &Fixup, reduced: Reduced) -> Outcome {
+    fn branch(&mut self, section: u32, fixup: &Fixup, number: u32, reduced: Reduced) -> Outcome {
         let Reduced { plus, minus: None, constant, .. } = reduced else {
             return Err("a branch goes to a label".into());
         };
@@ -147,6 +147,10 @@ impl Assembler {
         let distance = to.wrapping_sub(fixup.offset as i64 + 4);
         if distance % 4 != 0 {
             return Err("the branch target is not aligned to a dword".into());
+        }
+        let is_wrong = distance / 4 == 63 && plus.is_some();
+        if is_wrong && self.settings.target.is_some_and(|target| target.has(isa::Feature::BRANCH_63_BUG)) {
+            self.wrong_branches.push(number);
         }
         match i16::try_from(distance / 4) {
             Ok(dwords) => self.patch(section, fixup.offset, &dwords.to_le_bytes()),

@@ -17,8 +17,8 @@ pub(crate) struct Fixup {
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FixupKind {
-    /// `simm16` of a branch: dwords from the end of the instruction.
-    Branch,
+    /// `simm16` of a branch, the how manieth it is of the source: dwords from the end of the instruction.
+    Branch(u32),
     /// 32-bit literal of an instruction, absolute or relative to its own place.
     Literal { relative: bool },
     /// Data of that many bytes.

@@ -101,7 +101,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Goes through every block once, in the order of addresses. `before` sees each instruction with the state in front of it.
-    pub(crate) fn walk(&self, sink: &mut impl FnMut(Finding), before: &mut impl FnMut(Site, &Scoreboard)) {
+    pub(crate) fn walk(&self, sink: &mut dyn FnMut(Finding), before: &mut dyn FnMut(Site, &Scoreboard)) {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
         heads.sort_unstable();
         for site in heads {
@@ -134,13 +134,13 @@ impl<'a> Solver<'a> {
         &self,
         mut site: Site,
         mut state: Scoreboard,
-        sink: &mut impl FnMut(Finding),
-        before: &mut impl FnMut(Site, &Scoreboard),
+        sink: &mut dyn FnMut(Finding),
+        before: &mut dyn FnMut(Site, &Scoreboard),
     ) -> (SmallVec<[Site; 2]>, Scoreboard) {
         let code = &self.program.code;
         loop {
             before(site, &state);
-            state.issue_on(code, site, self.path, sink);
+            state.issue_on(code, site, self.path, &mut |finding| sink(finding));
             let kinds = code.effects(site).kinds;
             if kinds.contains(Kinds::CALL) {
                 state.after_call(code);
@@ -148,7 +148,7 @@ impl<'a> Solver<'a> {
             let next: SmallVec<[Site; 2]> = self.program.successors(site).collect();
             let returns = is_return(&self.program.insts[site as usize].inst);
             if returns && next.is_empty() && self.functions[site as usize] {
-                state.at_return(code, site, sink);
+                state.at_return(code, site, &mut |finding| sink(finding));
             }
             match next[..] {
                 [next] if !self.program.is_leader(next) && !self.heads.contains_key(&next) => site = next,

@@ -75,7 +75,7 @@ fn read(bytes: &[u8]) -> usize {
     let text = inspect::text(&object, "damaged", None).len();
     let json = serde_json::to_string(&inspect::json(&object, "damaged", None)).map_or(0, |text| text.len());
     let target = isa::Target::by_name("gfx906");
-    let options = disasm::Options { lines: true, raw: true, target };
+    let options = disasm::Options { lines: true, raw: true, target, wave_size: None };
     let listing = disasm::disassemble(&object, &options).map_or(0, |text| text.len());
     let _ = disasm::disassemble(&object, &disasm::Options::default());
     text + json + listing

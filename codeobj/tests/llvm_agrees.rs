@@ -32,7 +32,7 @@ fn make(kernels: &[&str], processors: &[&str], versions: &[(u32, u32)], test: &s
 /// The listing of an object.
 fn listing(bytes: &[u8], raw: bool) -> String {
     let object = CodeObject::parse(bytes).unwrap();
-    disasm::disassemble(&object, &disasm::Options { raw, lines: true, target: None }).unwrap()
+    disasm::disassemble(&object, &disasm::Options { raw, lines: true, ..Default::default() }).unwrap()
 }
 
 /// Assembles the listing and compares code, data and notes. What differs.

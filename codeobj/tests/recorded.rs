@@ -25,7 +25,7 @@ fn compare(file: &str, text: &str) {
 fn disassembly() {
     for (name, bytes) in RECORDED {
         let object = CodeObject::parse(bytes).unwrap();
-        let options = disasm::Options { lines: true, raw: true, target: None };
+        let options = disasm::Options { lines: true, raw: true, ..Default::default() };
         compare(&format!("{name}.s"), &disasm::disassemble(&object, &options).unwrap());
     }
 }

@@ -1,5 +1,6 @@
 //! `kernc as FILE.s`: an assembler source to a code object.
 
+use super::features::Features;
 use super::{Failure, read_source, write};
 use clap::Args;
 use kernc::Target;
@@ -25,7 +26,10 @@ pub struct AsArgs {
     /// Directory in which `.include` and `.incbin` look for files, after that of the file they stand in.
     #[arg(short = 'I', value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// Target features: +xnack, -xnack, +sramecc, -sramecc, +wavefrontsize64, +cumode.
+    /// Define a symbol before the source is read, as `.set` does.
+    #[arg(long, value_name = "NAME=VALUE")]
+    defsym: Vec<String>,
+    /// Target features: +xnack, -xnack, +sramecc, -sramecc, +wavefrontsize64, +cumode, +tgsplit.
     #[arg(long, value_name = "FEATURES", value_delimiter = ',', allow_hyphen_values = true)]
     mattr: Vec<String>,
 }
@@ -75,23 +79,40 @@ fn options(args: &AsArgs) -> Result<asm::Options, Failure> {
         })?),
         None => None,
     };
-    let kind = if args.obj { asm::Kind::Relocatable } else { asm::Kind::Loadable };
-    let mut options =
-        asm::Options { target, kind, version: args.code_object_version, ..asm::Options::default() };
-    for feature in &args.mattr {
-        let (on, name) = match feature.split_at_checked(1) {
-            Some(("+", name)) => (true, name),
-            Some(("-", name)) => (false, name),
-            _ => return Err(Failure::Usage(format!("`{feature}` does not begin with + or -"))),
-        };
-        match name {
-            "xnack" => options.xnack = Some(on),
-            "sramecc" => options.sramecc = Some(on),
-            "wavefrontsize64" => options.wave64 = on,
-            "wavefrontsize32" => options.wave64 = !on,
-            "cumode" => options.cumode = on,
-            _ => return Err(Failure::Usage(format!("unknown target feature `{name}`"))),
-        }
+    let features = Features::new(&args.mattr)?;
+    let symbols = args.defsym.iter().map(|text| symbol(text)).collect::<Result<_, _>>()?;
+    Ok(asm::Options {
+        target,
+        kind: if args.obj { asm::Kind::Relocatable } else { asm::Kind::Loadable },
+        version: args.code_object_version,
+        xnack: features.xnack,
+        sramecc: features.sramecc,
+        wave64: features.wave_size == Some(64),
+        cumode: features.cumode == Some(true),
+        tgsplit: features.tgsplit == Some(true),
+        symbols,
+        ..asm::Options::default()
+    })
+}
+
+/// `NAME=VALUE`; the value may be hexadecimal (`0x`), octal (`0`) or binary (`0b`), as in the source.
+fn symbol(text: &str) -> Result<(String, i64), Failure> {
+    let wrong = |why: &str| Failure::Usage(format!("`--defsym {text}` {why}"));
+    let (name, value) = text.split_once('=').ok_or_else(|| wrong("is not of the form NAME=VALUE"))?;
+    let starts = |first: char| first.is_ascii_alphabetic() || "_.$".contains(first);
+    let is_name =
+        name.starts_with(starts) && name.chars().all(|c| starts(c) || c.is_ascii_digit() || c == '@');
+    if !is_name {
+        return Err(wrong("does not name a symbol"));
     }
-    Ok(options)
+    let (negative, digits) = value.strip_prefix('-').map_or((false, value), |digits| (true, digits));
+    let (base, digits) = match digits.get(..2) {
+        Some("0x" | "0X") => (16, &digits[2..]),
+        Some("0b" | "0B") => (2, &digits[2..]),
+        Some(two) if two.starts_with('0') => (8, &digits[1..]),
+        _ => (10, digits),
+    };
+    let bits = u64::from_str_radix(digits, base).ok().filter(|_| !digits.starts_with('+'));
+    let bits = bits.ok_or_else(|| wrong("gives no integer of 64 bits"))?;
+    Ok((name.to_owned(), if negative { (bits as i64).wrapping_neg() } else { bits as i64 }))
 }

@@ -1,5 +1,6 @@
 //! `kernc disasm FILE`: a code object as assembly.
 
+use super::features::Features;
 use super::inspect::{parse, processor};
 use super::{Failure, read};
 use clap::Args;
@@ -12,6 +13,15 @@ pub struct DisasmArgs {
     /// Processor to decode for (default: the file's own).
     #[arg(long, value_name = "GFX")]
     mcpu: Option<String>,
+    /// GFX10: take code that no kernel's descriptor speaks for to be of wavefronts of 32 lanes.
+    #[arg(long)]
+    wave32: bool,
+    /// The same of 64 lanes.
+    #[arg(long, conflicts_with = "wave32")]
+    wave64: bool,
+    /// Target features as of `kernc as`: +wavefrontsize64 is `--wave64`; what else is known changes nothing in how code is read.
+    #[arg(long, value_name = "FEATURES", value_delimiter = ',', allow_hyphen_values = true)]
+    mattr: Vec<String>,
     /// Add the address and the words of each instruction as a comment.
     #[arg(long)]
     raw: bool,
@@ -25,7 +35,12 @@ pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     let bytes = read(&args.file)?;
     let object = parse(&args.file, &bytes)?;
     let target = processor(args.mcpu.as_deref())?;
-    let options = codeobj::disasm::Options { target, raw: args.raw, lines: !args.no_lines };
+    let wave_size = match (args.wave32, args.wave64) {
+        (true, _) => Some(32),
+        (_, true) => Some(64),
+        _ => Features::new(&args.mattr)?.wave_size,
+    };
+    let options = codeobj::disasm::Options { target, wave_size, raw: args.raw, lines: !args.no_lines };
     let text = codeobj::disassemble(&object, &options)
         .map_err(|error| Failure::File(format!("{}: {error}; try `--mcpu`", args.file.display())))?;
     super::write("-".as_ref(), text.as_bytes())

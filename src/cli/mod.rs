@@ -15,6 +15,7 @@ mod capture;
 mod check;
 mod compile;
 mod disasm;
+mod features;
 mod idle;
 mod inspect;
 mod litmus;

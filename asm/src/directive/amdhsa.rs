@@ -52,6 +52,9 @@ impl Assembler {
         cur.expect_end()?;
         cur.skip_line();
         let mut descriptor = fields::defaults(target, self.settings.cumode.unwrap_or(false));
+        if self.settings.tgsplit && fields::TG_SPLIT.on.has(target) {
+            fields::TG_SPLIT.set(&mut descriptor, 1);
+        }
         let mut block = Block::default();
         loop {
             cur.blank();

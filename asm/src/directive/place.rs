@@ -8,7 +8,7 @@ use crate::subsection::Part;
 use std::ops::Range;
 
 /// `s_nop 0`, which code is padded with.
-const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
+pub(crate) const S_NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
 
 /// How far a directive moves the place. In a subsection only the end of the text tells.
 #[derive(Clone, Copy, Debug)]

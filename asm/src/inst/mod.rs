@@ -15,6 +15,7 @@ mod select;
 
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
+use crate::directive::place::S_NOP;
 use crate::error::{Error, Result, error};
 use crate::expr::Value;
 use crate::section::{Fixup, FixupKind};
@@ -137,6 +138,11 @@ impl Assembler {
         let size = words.len() as u64 * 4;
         self.reserve(size, &span)?;
         let fixup = pending.map(|pending| self.fixup_of(words, pending));
+        let padding = match fixup.as_ref().map(|fixup| fixup.kind) {
+            Some(FixupKind::Branch(number)) if self.padded_branches.contains(&number) => S_NOP.as_slice(),
+            _ => &[],
+        };
+        self.reserve(padding.len() as u64, &span)?;
         let section = self.current();
         if !section.has_contents() {
             return Err(error(span, "an instruction in a section without contents"));
@@ -147,6 +153,7 @@ impl Assembler {
         if let Some(mut fixup) = fixup {
             fixup.offset += section.size() - size;
             section.fixups.push(fixup);
+            section.data.extend_from_slice(padding);
         }
         Ok(())
     }
@@ -154,7 +161,10 @@ impl Assembler {
     /// The fixup of an instruction, its offset still from the instruction's start.
     fn fixup_of(&mut self, words: &[u32], pending: Pending) -> Fixup {
         let kind = match pending.branch {
-            true => FixupKind::Branch,
+            true => {
+                self.branches += 1;
+                FixupKind::Branch(self.branches)
+            }
             false => FixupKind::Literal { relative: self.is_relative(pending.value) },
         };
         self.register_used(pending.value);
@@ -190,13 +200,13 @@ impl Assembler {
         self.raise(self.counts.vgpr[1], self.kernel_vgprs());
     }
 
-    /// VGPRs that V2 counts: on gfx90a with the accumulation VGPRs behind them.
+    /// VGPRs that V2 counts: on gfx90a with the accumulation VGPRs behind them, on gfx908 the more of both.
     fn kernel_vgprs(&self) -> i64 {
         let plain = i64::from(self.counts.plain_vgprs);
         let agprs = self.known(self.symbol_number(self.counts.agpr)).unwrap_or(0);
         match agprs > 0 && self.settings.target.is_some_and(|target| target.has(isa::Feature::GFX90A)) {
             true => (plain + 3) / 4 * 4 + agprs,
-            false => plain,
+            false => plain.max(agprs),
         }
     }
 

@@ -44,13 +44,17 @@ fn encoding(line: &str) -> Option<Option<Vec<u8>>> {
 
 /// LLVM's verdict on every line. A label before each tells the encodings of one from those of the next, but not in files
 /// with blocks of several lines, whose instructions are judged by the whole object.
-pub fn assemble(tool: &Path, run: &Run) -> Vec<Verdict> {
+///
+/// `version`: for the code object version of the RUN line, which LLVM from 19 on does not know any more below 4.
+pub fn assemble(tool: &Path, run: &Run, version: bool) -> Vec<Verdict> {
     let mut input = String::new();
     for (n, line) in run.lines.iter().enumerate() {
         let mark = if run.has_blocks { String::new() } else { format!("kernc_line_{n}:") };
         let _ = writeln!(input, "{mark}\n{}", statement(line).unwrap_or_default());
     }
-    let (stdout, stderr) = ask(tool, &["-show-encoding"], run, &input);
+    let mut arguments = vec!["-show-encoding"];
+    arguments.extend(run.version.as_deref().filter(|_| version));
+    let (stdout, stderr) = ask(tool, &arguments, run, &input);
     let mut verdicts = vec![Verdict::Silent; run.lines.len()];
     let mut here = None;
     let mut unknown = Vec::new();
@@ -78,10 +82,15 @@ pub fn unwritable(tool: &Path, run: &Run, text: &str) -> Vec<usize> {
     complaints(&stderr, false).map(|(line, ..)| line).collect()
 }
 
-/// The object of a text.
-pub fn object(tool: &Path, run: &Run, text: &str) -> Option<Vec<u8>> {
+/// The object of a text, or that for HSA, which kernc writes for: other systems have relocations without addends.
+pub fn object(tool: &Path, run: &Run, text: &str, hsa: bool) -> Option<Vec<u8>> {
     let mut command = Command::new(tool);
-    command.args(["-filetype=obj", "-o", "-"]).args(&run.arguments);
+    command.args(["-filetype=obj", "-o", "-"]);
+    let is_plain = |argument: &&String| hsa && *argument == "-triple=amdgcn";
+    command.args(run.arguments.iter().filter(|argument| !is_plain(argument)));
+    if run.arguments.iter().any(|argument| is_plain(&argument)) {
+        command.arg("-triple=amdgcn-amd-amdhsa");
+    }
     let output = common::ask(&mut command, text);
     output.status.success().then_some(output.stdout)
 }

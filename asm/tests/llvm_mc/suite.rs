@@ -9,6 +9,8 @@ pub struct Run {
     pub name: String,
     /// Processor and features, as `llvm-mc` takes them.
     pub arguments: Vec<String>,
+    /// The code object version that it asks for, as an argument.
+    pub version: Option<String>,
     pub lines: Vec<String>,
     /// Lines that others may need.
     definitions: Vec<usize>,
@@ -88,6 +90,7 @@ fn run(file: &Path, text: &str, line: &str) -> Option<Run> {
                 "+wavefrontsize32" => options.wave64 = false,
                 "+xnack" => options.xnack = Some(true),
                 "-xnack" => options.xnack = Some(false),
+                "+tgsplit" => options.tgsplit = true,
                 _ => {}
             }
         }
@@ -99,7 +102,9 @@ fn run(file: &Path, text: &str, line: &str) -> Option<Run> {
     let definitions = (0..lines.len()).filter(is_definition).collect();
     let is_block = |line: &String| BLOCKS.iter().any(|block| line.trim_start().starts_with(block));
     let has_blocks = lines.iter().any(is_block);
-    Some(Run { name, arguments, lines, definitions, has_blocks, target, options })
+    let version = value("-amdhsa-code-object-version");
+    let version = version.map(|version| format!("--amdhsa-code-object-version={version}"));
+    Some(Run { name, arguments, version, lines, definitions, has_blocks, target, options })
 }
 
 /// The statement of a line, if it has one, where it stands: YAML counts the blanks in front.

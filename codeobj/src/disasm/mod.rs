@@ -37,6 +37,8 @@ use std::fmt::{self, Write};
 pub struct Options {
     /// Read the code for this processor, whatever the header says.
     pub target: Option<&'static Target>,
+    /// Lanes of a wavefront where no kernel's descriptor says it (GFX10); otherwise the first kernel's, or 32.
+    pub wave_size: Option<u32>,
     /// Address and bytes of each instruction, as a comment.
     pub raw: bool,
     /// Source lines, where the file has them.
@@ -70,7 +72,7 @@ pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String,
     let identity = Identity::of(&object.header);
     let unknown = UnknownProcessor { mach: identity.mach, name: identity.processor() };
     let target = options.target.or(identity.target).ok_or(unknown)?;
-    let target = waves::with_wave_size(object, target);
+    let target = waves::with_wave_size(object, target, options.wave_size);
     let processor = match options.target {
         Some(target) => target.name,
         None => identity.processor().unwrap_or(target.name),

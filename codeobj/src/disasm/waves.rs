@@ -9,12 +9,14 @@ use crate::elf::CodeObject;
 use isa::{Feature, Target};
 use std::collections::HashMap;
 
-/// The processor with the wavefront size of the file's first kernel.
-pub fn with_wave_size(object: &CodeObject<'_>, target: &'static Target) -> &'static Target {
-    match object.descriptors().next() {
-        Some(descriptor) => for_kernel(target, descriptor.is_wave32()),
-        None => for_kernel(target, true),
-    }
+/// The processor with the wavefront size that is asked for, or with that of the file's first kernel.
+pub fn with_wave_size(
+    object: &CodeObject<'_>,
+    target: &'static Target,
+    wave_size: Option<u32>,
+) -> &'static Target {
+    let first = || object.descriptors().next().is_none_or(|descriptor| descriptor.is_wave32());
+    for_kernel(target, wave_size.map_or_else(first, |lanes| lanes == 32))
 }
 
 /// The processor with the wavefront size of a kernel; it has no choice before GFX10.
