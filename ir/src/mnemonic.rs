@@ -161,6 +161,9 @@ names!(RmwOp {
     Xchg "atomic_xchg"
     Inc "atomic_inc"
     Dec "atomic_dec"
+    FAdd "atomic_fadd"
+    FMin "atomic_fmin"
+    FMax "atomic_fmax"
 });
 
 names!(Order {

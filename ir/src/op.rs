@@ -225,6 +225,18 @@ pub enum RmwOp {
     Inc,
     /// `old == 0 || old > v ? v : old - 1`
     Dec,
+    /// Of floats, rounded to nearest. Written out as a loop by the pass `float_atomics`.
+    FAdd,
+    /// Of floats, as `BinOp::FMin`: a NaN loses against a number.
+    FMin,
+    FMax,
+}
+
+impl RmwOp {
+    /// Whether it computes with floats.
+    pub const fn is_float(self) -> bool {
+        matches!(self, RmwOp::FAdd | RmwOp::FMin | RmwOp::FMax)
+    }
 }
 
 /// Cross-lane operations.

@@ -49,7 +49,9 @@ impl Lower<'_> {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
         let wide = usize::from(self.ty(result).bits() == 64);
-        let Some(row) = ROWS.iter().find(|row| row.op == op) else { return };
+        let Some(row) = ROWS.iter().find(|row| row.op == op) else {
+            return self.unsupported("an atomic operation on floats that was not written out");
+        };
         if mem.space == Space::Shared {
             let data = self.vgpr(args[1]);
             let returns = self.wanted(result) || op == RmwOp::Xchg;

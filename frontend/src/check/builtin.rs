@@ -454,21 +454,28 @@ impl Checker<'_, '_> {
             self.writable(arg, pointer);
         }
         let scalar = self.s.checked.types.as_scalar(pointer.to);
-        let moves_only = matches!(
-            builtin,
-            Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(Rmw::Plain(ir::RmwOp::Xchg))
-        );
+        let fits_floats = match builtin {
+            Builtin::AtomicLoad | Builtin::AtomicStore => true,
+            Builtin::AtomicRmw(Rmw::Min | Rmw::Max) => true,
+            Builtin::AtomicRmw(Rmw::Plain(op)) => {
+                matches!(op, ir::RmwOp::Xchg | ir::RmwOp::Add | ir::RmwOp::Sub)
+            }
+            _ => false,
+        };
         match scalar {
             Some(Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64) => Some(pointer.to),
-            Some(Scalar::F32 | Scalar::F64) if moves_only => Some(pointer.to),
+            Some(Scalar::F32 | Scalar::F64) if fits_floats => Some(pointer.to),
             Some(Scalar::F32 | Scalar::F64) => {
                 let name = self.type_name(pointer.to);
-                self.error(
-                    "E0090",
-                    format!("this atomic on `{name}` is not supported yet"),
-                    span,
-                    format!("points to `{name}`"),
-                );
+                let diagnostic = Diagnostic::error("E0052", format!("there is no such atomic on `{name}`"))
+                    .label(span, format!("points to `{name}`"))
+                    .help(format!(
+                        "of floats there are: atomic_load, store, xchg, add, sub, min, max; a compare-and-swap \
+                         wants a pointer to the integer of the same size: `p as *{} {}`",
+                        pointer.space.name(),
+                        if scalar == Some(Scalar::F64) { "u64" } else { "u32" },
+                    ));
+                self.sink.push(diagnostic);
                 None
             }
             _ => {

@@ -146,11 +146,14 @@ impl Lower<'_, '_> {
             Builtin::AtomicLoad => Op::Load { mem, count: 1 },
             Builtin::AtomicStore => return self.nothing(Op::Store { mem, count: 1 }, &operands),
             Builtin::AtomicCas => Op::AtomicCas { mem, fail: self.order(args[2 + values]) },
-            Builtin::AtomicRmw(rmw) => Op::AtomicRmw { op: rmw_op(rmw, scalar.is_signed()), mem },
+            Builtin::AtomicRmw(rmw) => Op::AtomicRmw { op: rmw_op(rmw, scalar), mem },
             _ => return operands,
         };
         let ty = scalar.ir();
-        if is_float && matches!(op, Op::AtomicRmw { .. }) {
+        if is_float && builtin == Builtin::AtomicRmw(Rmw::Plain(RmwOp::Sub)) {
+            operands[1] = self.emit(Op::Un(UnOp::FNeg), &[operands[1]], ty);
+        }
+        if is_float && matches!(op, Op::AtomicRmw { op: RmwOp::Xchg, .. }) {
             let int = if ty == Type::F64 { Type::I64 } else { Type::I32 };
             let bits = self.emit(Op::Cast(CastOp::Bitcast), &[operands[1]], int);
             let old = self.emit(op, &[pointer, bits], int);
@@ -489,13 +492,16 @@ impl Lower<'_, '_> {
     }
 }
 
-fn rmw_op(rmw: Rmw, signed: bool) -> RmwOp {
-    match (rmw, signed) {
-        (Rmw::Min, true) => RmwOp::SMin,
-        (Rmw::Min, false) => RmwOp::UMin,
-        (Rmw::Max, true) => RmwOp::SMax,
-        (Rmw::Max, false) => RmwOp::UMax,
-        (Rmw::Plain(op), _) => op,
+fn rmw_op(rmw: Rmw, scalar: Scalar) -> RmwOp {
+    match (rmw, scalar.is_float(), scalar.is_signed()) {
+        (Rmw::Min, true, _) => RmwOp::FMin,
+        (Rmw::Max, true, _) => RmwOp::FMax,
+        (Rmw::Plain(RmwOp::Add | RmwOp::Sub), true, _) => RmwOp::FAdd,
+        (Rmw::Min, _, true) => RmwOp::SMin,
+        (Rmw::Min, _, false) => RmwOp::UMin,
+        (Rmw::Max, _, true) => RmwOp::SMax,
+        (Rmw::Max, _, false) => RmwOp::UMax,
+        (Rmw::Plain(op), ..) => op,
     }
 }
 

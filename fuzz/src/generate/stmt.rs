@@ -186,6 +186,16 @@ impl Generator {
                 "{var} = atomic_cas({place}, {expected}, {value}, {order}, relaxed, {scope});"
             ));
         }
+        if self.rng.one_in(4) {
+            // Small whole numbers, so that no rounding and no NaN tells implementations apart.
+            let op = *self.rng.pick(&["add", "sub", "min", "max"]);
+            let start = self.expr(Ty::U32, 1);
+            return line(format!(
+                "{{ let at = {}; own[at] = bitcast::<u32>((({start}) & 0xffff) as f32); {var} ^= \
+                 bitcast::<u32>(atomic_{op}(&(own as *global f32)[at], (({value}) & 0xffff) as f32, {order}, {scope})); }}",
+                &place["&own[".len()..place.len() - 1]
+            ));
+        }
         let op = *self.rng.pick(&["add", "sub", "xchg", "inc", "dec", "min", "max", "xor"]);
         line(format!("{var} ^= atomic_{op}({place}, {value}, {order}, {scope});"))
     }

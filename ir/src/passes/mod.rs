@@ -7,6 +7,7 @@
 pub mod align;
 pub mod cleanup;
 pub mod dce;
+pub mod float_atomics;
 mod forward;
 pub mod frem;
 pub mod ifconvert;
@@ -177,6 +178,7 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
     // Fewer branches, then loops with one each, then less in the loops.
     ("ifconvert", 1, Repeat::Always, ifconvert_pass),
     ("frem", 0, Repeat::Always, frem_pass),
+    ("float_atomics", 0, Repeat::Always, float_atomics_pass),
     ("rotate", 1, Repeat::Always, rotate_pass),
     ("gvn", 2, Repeat::Gvn, gvn_pass),
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
@@ -341,6 +343,10 @@ fn lookup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
 
 fn restrict_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     restrict::run(func, &mut ctx.restrict)
+}
+
+fn float_atomics_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {
+    float_atomics::run(func)
 }
 
 fn frem_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {

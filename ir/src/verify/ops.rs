@@ -261,7 +261,7 @@ impl Checker<'_> {
                 let ty = func.ty(args[1]);
                 let ok = holds(mem.ty, ty) && func.ty(func.insts[inst].first) == ty;
                 self.check(
-                    ok && (ty.is_int() || op == RmwOp::Xchg),
+                    ok && (op == RmwOp::Xchg || ty.is_int() != op.is_float()),
                     place,
                     "the types do not fit the operation",
                 );

@@ -128,6 +128,8 @@ pub(crate) struct GroupShadow {
     lds_bits: Vec<u32>,
     /// What atomics have released, by dword of LDS.
     lds_releases: Vec<Option<Box<[Known]>>>,
+    /// Whether a finding about LDS waits for an excuse.
+    lds_waits: bool,
     /// Number of the group's first wave.
     first_wave: u32,
     now: Now,

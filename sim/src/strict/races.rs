@@ -331,7 +331,12 @@ impl Watcher<'_> {
     /// Reports a finding, now or when it is known that there is no excuse for it.
     fn report_unless(&mut self, excuse: Option<Excuse>, access: &MemAccess, finding: Finding) {
         match excuse {
-            Some(excuse) => self.shared.wait_for(excuse, access.address, finding, self.group.first_wave),
+            Some(excuse) => {
+                let is_lds = access.space == Space::Lds;
+                self.group.lds_waits |= is_lds;
+                let address = access.address | if is_lds { LDS_PLACES } else { 0 };
+                self.shared.wait_for(excuse, address, finding, self.group.first_wave);
+            }
             None => self.report(finding),
         }
     }
@@ -398,6 +403,9 @@ impl Watcher<'_> {
         self.report(finding);
     }
 }
+
+/// Set in the addresses of LDS where those of memory are kept as well. Waves tell the groups apart.
+const LDS_PLACES: u64 = 1 << 63;
 
 /// LDS: one group, one copy, no caches.
 impl Watcher<'_> {
@@ -478,7 +486,8 @@ impl Watcher<'_> {
                 && !self.has_joined_lds(&cell, cell.read)
                 && !self.polled(cell.read_place)
             {
-                self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place, None);
+                let excuse = Some(Excuse::Joined(cell.read.wave()));
+                self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place, excuse);
             }
             self.release_lds(word);
             let (stamp, place) = (self.stamp(mask).sync(true).atomic(true), self.group.now.place);
@@ -486,6 +495,9 @@ impl Watcher<'_> {
             (cell.write, cell.write_place) = (stamp, place);
             if self.touch.is_some_and(|touch| touch.returns) {
                 cell.joined |= 1 << (self.group.now.wave & 63);
+                if self.group.lds_waits {
+                    self.shared.join(LDS_PLACES | address, self.me());
+                }
             }
         }
     }
@@ -565,7 +577,14 @@ impl Watcher<'_> {
                     true if write.is_sync() => self.acquire_lds(word),
                     true => self.acquire_store_lds(write),
                     false => {
-                        self.report_conflict(access, Conflict::ReadAfterWrite, write, cell.write_place, None)
+                        let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
+                        self.report_conflict(
+                            access,
+                            Conflict::ReadAfterWrite,
+                            write,
+                            cell.write_place,
+                            excuse,
+                        );
                     }
                 }
             }

@@ -254,6 +254,7 @@ impl GroupShadow {
             lds: vec![LdsCell::default(); lds_dwords],
             lds_bits: vec![u32::MAX; lds_dwords],
             lds_releases: vec![None; lds_dwords],
+            lds_waits: false,
             first_wave,
             now: Now {
                 wave: 0,
