@@ -5,7 +5,7 @@
 
 use crate::cursor::{Cursor, Name, begins_name};
 use crate::diag::{Diagnostic, MAX_ERRORS};
-use crate::directive::{conditional::Condition, macros::Macro};
+use crate::directive::{conditional::Condition, linker::ForLinker, macros::Macro};
 use crate::error::{Error, Result, error};
 use crate::expr::{Node, Value};
 use crate::files::{Loader, Texts};
@@ -47,7 +47,7 @@ pub(crate) struct Assembler {
     /// Bytes that sections may still grow by.
     pub output_budget: u64,
     pub counts: RegisterCounts,
-    pub addrsig: Option<Vec<SymbolId>>,
+    pub for_linker: ForLinker,
     /// Kernel descriptors with fields that name later symbols.
     pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
     local_labels: FxHashMap<u32, u32>,
@@ -111,7 +111,7 @@ impl Assembler {
             expansion_budget: options.max_expansion,
             output_budget: options.max_output,
             counts,
-            addrsig: None,
+            for_linker: ForLinker::default(),
             unfinished: Vec::new(),
             local_labels: FxHashMap::default(),
             depth: 0,
@@ -166,6 +166,7 @@ impl Assembler {
         self.join_subsections();
         self.define_sections();
         self.close_undefined();
+        self.bind_versions();
     }
 
     /// Reads a text statement by statement. After a mistake it goes on with the next line.
@@ -267,6 +268,10 @@ impl Assembler {
                 }
                 b'"' => {
                     let name = cur.expect_name("a label")?;
+                    if cur.eat(b'=') {
+                        self.assignment(cur, &name, start..cur.pos)?;
+                        return end_of_statement(cur);
+                    }
                     cur.expect(b':')?;
                     self.define_label(&name, start..cur.pos)?;
                     continue;
@@ -330,6 +335,9 @@ impl Assembler {
     }
 
     pub fn define_label(&mut self, name: &str, span: Range<usize>) -> Result<()> {
+        if self.is_discarded(name) {
+            return Ok(());
+        }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
         let (section, offset) = self.here();
         let symbol = &mut self.symbols[id];
@@ -341,6 +349,7 @@ impl Assembler {
             symbol.kind = elf::STT_TLS;
         }
         self.symbols.register(id);
+        self.define_conditional(id);
         Ok(())
     }
 
@@ -354,6 +363,9 @@ impl Assembler {
         if name == "." {
             return Err(error(span, "use `.org` to set the location"));
         }
+        if self.is_discarded(name) {
+            return Ok(());
+        }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
         // What is a number now stays that number, whatever its symbols become later.
         let value = self.known(value).map_or(value, Value::Abs);
@@ -364,6 +376,7 @@ impl Assembler {
         symbol.definition = Definition::Value { value, fixed };
         self.symbols.register(id);
         self.register_used(value);
+        self.define_conditional(id);
         Ok(())
     }
 

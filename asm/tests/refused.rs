@@ -20,6 +20,18 @@ const SOURCES: &[(&str, &str)] = &[
     (".weakref alias, target\n.equiv alias, 4", "`alias` is already defined"),
     (".weakref alias, alias\n.quad alias", "the expression is too large, or a symbol is defined by itself"),
     (".comm area, 4\n.set other, area", "`other` is set to something that is not defined"),
+    (".symver f, g", "`g` has no version"),
+    (".symver f", "expected `,`"),
+    (".symver f, f@V1, local", "expected `remove`"),
+    (".quad f\n.symver f, f@@V1", "`f@@V1` is a default version, but `f` is not defined"),
+    (".quad f\n.symver f, f@V1\n.symver f, f@V2", "`f` has several versions, but is not defined"),
+    (".comm f, 4\n.symver f, f@V1", "`f` has no place yet, so it can have no version"),
+    (".cg_profile f, g, 32", "a call-graph profile cannot be written for AMD GPUs"),
+    (".lto_discard f,", "expected a symbol"),
+    (".lto_set_conditional f, 4", "expected a symbol"),
+    ("f:\n.lto_set_conditional f, g", "`f` is already defined"),
+    (".addrsig 1", "unexpected text after the statement"),
+    (".addrsig_sym f, g", "unexpected text after the statement"),
 ];
 
 #[test]

@@ -4,6 +4,7 @@ pub(crate) mod amdhsa;
 pub(crate) mod conditional;
 mod data;
 mod include;
+pub(crate) mod linker;
 pub(crate) mod macros;
 pub(crate) mod place;
 mod sections;
@@ -23,6 +24,7 @@ impl Assembler {
             || self.place_directive(cur, name, &span)?
             || self.section_directive(cur, name, &span)?
             || self.symbol_directive(cur, name, &span)?
+            || self.linker_directive(cur, name, &span)?
             || self.target_directive(cur, name, &span)?
             || self.v2_directive(cur, name, &span)?
             || self.conditional(cur, name, span.clone())?
