@@ -9,6 +9,7 @@ use crate::directive::{conditional::Condition, linker::ForLinker, macros::Macro}
 use crate::error::{Error, Result, error};
 use crate::expr::{Node, Value};
 use crate::files::{Loader, Texts};
+use crate::frames::Frames;
 use crate::inst::Instructions;
 use crate::section::{Section, elf};
 use crate::subsection::{Part, Place};
@@ -48,6 +49,7 @@ pub(crate) struct Assembler {
     pub output_budget: u64,
     pub counts: RegisterCounts,
     pub for_linker: ForLinker,
+    pub frames: Frames,
     /// Kernel descriptors with fields that name later symbols.
     pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
     local_labels: FxHashMap<u32, u32>,
@@ -112,6 +114,7 @@ impl Assembler {
             output_budget: options.max_output,
             counts,
             for_linker: ForLinker::default(),
+            frames: Frames::default(),
             unfinished: Vec::new(),
             local_labels: FxHashMap::default(),
             depth: 0,
@@ -164,6 +167,7 @@ impl Assembler {
             self.report(source, error(condition.span, "`.if` without `.endif`").label("begins here"));
         }
         self.join_subsections();
+        self.write_frames();
         self.define_sections();
         self.close_undefined();
         self.bind_versions();
@@ -468,6 +472,12 @@ impl Assembler {
         } else {
             parts.span = parts.span.start + self.base..parts.span.end + self.base;
         }
+        self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+    }
+
+    /// Notes an error whose span is one of positions.
+    pub fn report_placed(&mut self, mistake: Error) {
+        let parts = mistake.into_parts();
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
     }
 

@@ -230,8 +230,7 @@ impl Assembler {
             b'\'' => character(cur),
             b'.' if !begins_name(cur.peek_at(1)) && !cur.peek_at(1).is_ascii_digit() => {
                 cur.pos += 1;
-                let (section, offset) = self.here();
-                Ok(self.node(Node::Place(section, offset)))
+                Ok(self.place_value())
             }
             b'"' => {
                 let name = cur.expect_name("a symbol")?;
@@ -288,7 +287,18 @@ impl Assembler {
         }
     }
 
-    /// The difference of a symbol and a place.
+    /// A place, as a value.
+    pub fn place_node(&mut self, section: u32, offset: u64) -> Value {
+        self.node(Node::Place(section, offset))
+    }
+
+    /// The present place, as a value.
+    pub fn place_value(&mut self) -> Value {
+        let (section, offset) = self.here();
+        self.place_node(section, offset)
+    }
+
+    /// A symbol, as a value.
     pub fn symbol_node(&mut self, id: SymbolId, specifier: Specifier) -> Value {
         self.node(Node::Symbol(id, specifier))
     }

@@ -96,6 +96,7 @@ pub(crate) fn defaults(name: &str) -> (u32, u64) {
         _ if is(".tdata") => (SHT_PROGBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS),
         _ if is(".tbss") => (SHT_NOBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS),
         _ if is(".bss") => (SHT_NOBITS, SHF_ALLOC | SHF_WRITE),
+        ".eh_frame" => (SHT_PROGBITS, SHF_ALLOC),
         _ if name.starts_with(".note") => (SHT_NOTE, 0),
         _ => (SHT_PROGBITS, 0),
     }

@@ -85,8 +85,7 @@ impl Assembler {
         self.section = section;
         let span = part.span.0 as usize..part.span.1 as usize;
         if let Err(mistake) = self.make_move(part.begin, &span) {
-            let parts = mistake.into_parts();
-            self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+            self.report_placed(mistake);
         }
         let begin = self.here().1;
         let piece = &mut self.sections[part.section as usize];

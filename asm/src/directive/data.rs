@@ -4,6 +4,7 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::{Value, unknown};
+use crate::leb;
 use crate::number::{Number, number};
 use crate::section::{Fixup, FixupKind};
 use std::ops::Range;
@@ -279,16 +280,11 @@ impl Assembler {
         loop {
             cur.blank();
             let start = cur.pos;
-            let mut value = self.absolute(cur)?;
+            let value = self.absolute(cur)?;
             let mut bytes = Vec::new();
-            loop {
-                let low = (value & 0x7f) as u8;
-                value = if signed { value >> 7 } else { ((value as u64) >> 7) as i64 };
-                let last = if signed { value == -i64::from(low >> 6 & 1) } else { value == 0 };
-                bytes.push(low | if last { 0 } else { 0x80 });
-                if last {
-                    break;
-                }
+            match signed {
+                true => leb::signed(&mut bytes, value),
+                false => leb::unsigned(&mut bytes, value as u64),
             }
             self.emit(&bytes, &(start..cur.pos))?;
             if !cur.eat(b',') {

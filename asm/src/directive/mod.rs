@@ -1,6 +1,7 @@
 //! Directives.
 
 pub(crate) mod amdhsa;
+mod cfi;
 pub(crate) mod conditional;
 mod data;
 mod include;
@@ -24,6 +25,7 @@ impl Assembler {
             || self.place_directive(cur, name, &span)?
             || self.section_directive(cur, name, &span)?
             || self.symbol_directive(cur, name, &span)?
+            || self.cfi_directive(cur, name, &span)?
             || self.linker_directive(cur, name, &span)?
             || self.target_directive(cur, name, &span)?
             || self.v2_directive(cur, name, &span)?

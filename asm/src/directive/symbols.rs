@@ -43,8 +43,8 @@ impl Assembler {
             ".weakref" => self.weakref(cur)?,
             ".ident" => self.ident(cur, span)?,
             ".file" => self.file(cur)?,
-            // Line numbers and call frames: read, not kept.
-            _ if name == ".loc" || name.starts_with(".cfi_") => {
+            // Line numbers: read, not kept.
+            ".loc" => {
                 cur.rest();
             }
             _ => return Ok(false),
