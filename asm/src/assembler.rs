@@ -271,14 +271,10 @@ impl Assembler {
                     continue;
                 }
                 b'"' => {
-                    let name = cur.expect_name("a label")?;
-                    if cur.eat(b'=') {
-                        self.assignment(cur, &name, start..cur.pos)?;
-                        return end_of_statement(cur);
+                    if self.quoted_definition(cur)? {
+                        continue;
                     }
-                    cur.expect(b':')?;
-                    self.define_label(&name, start..cur.pos)?;
-                    continue;
+                    return end_of_statement(cur);
                 }
                 // Lines of a preprocessor.
                 b'#' => cur.skip_line(),
@@ -290,6 +286,20 @@ impl Assembler {
             }
             return Ok(());
         }
+    }
+
+    /// `"label":`, and whether something may follow on the line; `"symbol" = value`.
+    fn quoted_definition(&mut self, cur: &mut Cursor) -> Result<bool> {
+        let start = cur.pos;
+        let name = cur.expect_name("a label")?;
+        let span = start..cur.pos;
+        if cur.eat(b'=') {
+            self.assignment(cur, &name, span)?;
+            return Ok(false);
+        }
+        cur.expect(b':')?;
+        self.define_label(&name, span)?;
+        Ok(true)
     }
 
     /// Whether a false `.if` is open.

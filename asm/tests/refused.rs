@@ -10,6 +10,11 @@ const SOURCES: &[(&str, &str)] = &[
     (".subsection 1, 2", "unexpected text after the statement"),
     (".section .list, 1", "expected a string"),
     (".pushsection .list, \"a\", @progbits, 1", "unexpected text after the statement"),
+    (".section .eh_frame,\"aw\"", "section `.eh_frame` has another type, other flags or another entry size"),
+    (
+        ".section .list,\"aM\",@progbits,4\n.section .list,\"aM\",@progbits,8",
+        "section `.list` has another type, other flags or another entry size",
+    ),
     (".previous", "`.previous` without a section before this one"),
     (".data 1\n.byte 1\n.org 0", "`.org` cannot go backwards"),
     (".data\n.byte 1\n.data 1\n.balignw 4, 1", "3 bytes of padding are no multiple of 2"),

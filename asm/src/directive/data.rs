@@ -26,32 +26,8 @@ impl Assembler {
             ".dc" | ".dc.w" => self.integers(cur, 2)?,
             ".dc.l" => self.integers(cur, 4)?,
             ".dc.a" => self.integers(cur, 8)?,
-            ".dcb.s" | ".dcb.d" => {
-                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-                cur.expect(b',')?;
-                let (bytes, size) = float_bytes(float(cur)?, if name == ".dcb.s" { 4 } else { 8 });
-                self.emit_repeated(&bytes[..size], count, span)?;
-            }
-            ".dcb" | ".dcb.b" | ".dcb.w" | ".dcb.l" => {
-                let size = match name.as_bytes().last() {
-                    Some(b'l') => 4,
-                    Some(b'b') if name != ".dcb" => 1,
-                    _ => 2,
-                };
-                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-                cur.expect(b',')?;
-                let value = self.absolute(cur)?.to_le_bytes();
-                self.emit_repeated(&value[..size], count, span)?;
-            }
-            ".ds" | ".ds.b" | ".ds.w" | ".ds.l" | ".ds.d" | ".ds.s" => {
-                let size: u64 = match &name[3..] {
-                    ".b" => 1,
-                    "" | ".w" => 2,
-                    ".d" => 8,
-                    _ => 4,
-                };
-                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-                self.emit_repeated(&[0], count.saturating_mul(size), span)?;
+            _ if name.starts_with(".dcb") || name.starts_with(".ds") => {
+                return self.repeated_data(cur, name, span);
             }
             ".dc.s" => self.floats(cur, 4)?,
             ".dc.d" => self.floats(cur, 8)?,
@@ -77,6 +53,28 @@ impl Assembler {
             ".include" => self.include(cur, span)?,
             _ => return Ok(false),
         }
+        Ok(true)
+    }
+
+    /// `.dcb.* count, value` and `.ds.* count`.
+    fn repeated_data(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+        let size: usize = match name {
+            ".dcb.b" | ".ds.b" => 1,
+            ".dcb" | ".dcb.w" | ".ds" | ".ds.w" => 2,
+            ".dcb.l" | ".dcb.s" | ".ds.l" | ".ds.s" => 4,
+            ".dcb.d" | ".ds.d" => 8,
+            _ => return Ok(false),
+        };
+        let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
+        let mut bytes = [0; 8];
+        if name.starts_with(".dcb") {
+            cur.expect(b',')?;
+            bytes = match name {
+                ".dcb.s" | ".dcb.d" => float_bytes(float(cur)?, size).0,
+                _ => self.absolute(cur)?.to_le_bytes(),
+            };
+        }
+        self.emit_repeated(&bytes[..size], count, span)?;
         Ok(true)
     }
 
