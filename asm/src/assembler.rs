@@ -11,6 +11,7 @@ use crate::expr::{Node, Value};
 use crate::files::{Loader, Texts};
 use crate::frames::Frames;
 use crate::inst::Instructions;
+use crate::lines::Lines;
 use crate::section::{Section, elf};
 use crate::subsection::{Part, Place};
 use crate::symbol::{Definition, SymbolId, Symbols};
@@ -50,6 +51,7 @@ pub(crate) struct Assembler {
     pub counts: RegisterCounts,
     pub for_linker: ForLinker,
     pub frames: Frames,
+    pub lines: Lines,
     /// Kernel descriptors with fields that name later symbols.
     pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
     local_labels: FxHashMap<u32, u32>,
@@ -115,6 +117,7 @@ impl Assembler {
             counts,
             for_linker: ForLinker::default(),
             frames: Frames::default(),
+            lines: Lines::default(),
             unfinished: Vec::new(),
             local_labels: FxHashMap::default(),
             depth: 0,
@@ -168,6 +171,7 @@ impl Assembler {
         }
         self.join_subsections();
         self.write_frames();
+        self.write_lines();
         self.define_sections();
         self.close_undefined();
         self.bind_versions();
@@ -423,6 +427,8 @@ impl Assembler {
 
     /// Goes on in another section or subsection.
     pub fn enter(&mut self, place: Place) {
+        // What a `.loc` of another section says is not about this one.
+        self.lines.is_pending &= place == self.place;
         self.previous = Some(self.place);
         self.place = place;
         self.section = self.end_of(place);

@@ -286,11 +286,7 @@ impl Assembler {
     fn close_record(&mut self, start: u64, align: u8, span: &Range<usize>) -> Result<()> {
         let padding = self.here().1.next_multiple_of(align.into()) - self.here().1;
         self.emit(&[0; 8][..padding as usize], span)?;
-        let length = (self.here().1 - start - 4) as u32;
-        let at = start as usize;
-        if let Some(field) = self.current().data.get_mut(at..at + 4) {
-            field.copy_from_slice(&length.to_le_bytes());
-        }
+        self.fill_in_length(start);
         Ok(())
     }
 

@@ -18,6 +18,7 @@ mod frames;
 mod function;
 mod inst;
 mod leb;
+mod lines;
 mod metadata;
 mod number;
 mod object;

@@ -50,6 +50,8 @@ pub(crate) struct Section {
     pub entered: bool,
     /// Whether a relocation refers to its start.
     pub relocated: bool,
+    /// Where subsection 0 ends, if it is not all.
+    pub first_end: Option<u64>,
     /// Of a part of a subsection: its section.
     pub part_of: Option<u32>,
     /// Of a part of a subsection: where it begins in its section, once that is known.
@@ -69,6 +71,7 @@ impl Section {
             fixups: Vec::new(),
             entered: false,
             relocated: false,
+            first_end: None,
             part_of: None,
             begin: None,
         }

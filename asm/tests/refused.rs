@@ -62,6 +62,23 @@ const SOURCES: &[(&str, &str)] = &[
     (".cfi_startproc\n.cfi_escape\n.cfi_endproc", "expected an expression, found the end of the line"),
     ("f:\n.cfi_startproc\n.cfi_label f\n.cfi_endproc", "`f` is already defined"),
     (".cfi_sections .eh_frame .debug_frame", "expected `,`"),
+    (".file 1", "expected a string"),
+    (".file -1 \"a.c\"", "expected the number or the name of a file"),
+    (".file \"dir\" \"a.c\"", "unexpected text after the statement"),
+    (".file \"a.c\" md5 1", "unexpected text after the statement"),
+    (".file 1 \"dir\" \"a.c\" \"b.c\"", "unexpected text after the statement"),
+    (".file 1 \"a.c\" md5 name", "a number of up to 128 bits is expected"),
+    (".file 1 \"a.c\" source name", "expected a string"),
+    (".file 1 \"a.c\"\n.file 1 \"b.c\"", "file number 1 is already taken"),
+    (".file 2 \"a.c\"", "no `.file` has the number 1"),
+    (".file 0 \"a.c\"\n.file 1 \"a.c\"\n.loc 1 1", "no `.file` has the number 1"),
+    (".file 1 \"a.c\"\n.loc 0 1", "no `.file` has the number 0"),
+    (".file 1 \"a.c\"\n.loc", "expected the number of a file, found the end of the line"),
+    (".file 1 \"a.c\"\n.loc 1 -1", "expected an option of `.loc`"),
+    (".file 1 \"a.c\"\n.loc 1 1 1+2", "expected an option of `.loc`"),
+    (".file 1 \"a.c\"\n.loc 1 1 1 view 0", "expected an option of `.loc`"),
+    (".file 1 \"a.c\"\n.loc 1 1 is_stmt 2", "`is_stmt` is 0 or 1"),
+    (".file 1 \"a.c\"\n.loc 1 1 isa -1", "`isa` is not negative"),
 ];
 
 #[test]

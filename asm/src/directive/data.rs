@@ -69,6 +69,7 @@ impl Assembler {
         let mut bytes = [0; 8];
         if name.starts_with(".dcb") {
             cur.expect(b',')?;
+            self.make_row();
             bytes = match name {
                 ".dcb.s" | ".dcb.d" => float_bytes(float(cur)?, size).0,
                 _ => self.absolute(cur)?.to_le_bytes(),
@@ -81,6 +82,7 @@ impl Assembler {
     /// Appends bytes to the section.
     pub(crate) fn emit(&mut self, bytes: &[u8], span: &Range<usize>) -> Result<()> {
         self.reserve(bytes.len() as u64, span)?;
+        self.make_row();
         let section = self.current();
         if section.has_contents() {
             section.data.extend_from_slice(bytes);
@@ -158,14 +160,7 @@ impl Assembler {
         loop {
             cur.blank();
             let start = cur.pos;
-            let text = cur.rest_of_word();
-            let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"));
-            let value = match digits {
-                Some(digits) => u128::from_str_radix(digits, 16),
-                None => text.parse(),
-            };
-            let value =
-                value.map_err(|_| error(cur.span_from(start), "a number of up to 128 bits is expected"))?;
+            let value = octa(cur)?;
             self.emit(&value.to_le_bytes(), &(start..cur.pos))?;
             if !cur.eat(b',') {
                 return Ok(());
@@ -252,6 +247,9 @@ impl Assembler {
         let size = if cur.eat(b',') { self.absolute(cur)? } else { 1 };
         let value = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         let Ok(repeat) = u64::try_from(repeat) else { return Ok(()) };
+        if repeat > 0 {
+            self.make_row();
+        }
         let Ok(size) = usize::try_from(size) else {
             return Err(error(span.clone(), "the size of `.fill` is negative"));
         };
@@ -290,6 +288,19 @@ impl Assembler {
             }
         }
     }
+}
+
+/// A number of 16 bytes.
+pub(super) fn octa(cur: &mut Cursor) -> Result<u128> {
+    cur.blank();
+    let start = cur.pos;
+    let text = cur.rest_of_word();
+    let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+    let value = match digits {
+        Some(digits) => u128::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    value.map_err(|_| error(cur.span_from(start), "a number of up to 128 bits is expected"))
 }
 
 /// A number, or what else a float may be.

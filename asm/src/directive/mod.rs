@@ -5,6 +5,7 @@ mod cfi;
 pub(crate) mod conditional;
 mod data;
 mod include;
+mod line;
 pub(crate) mod linker;
 pub(crate) mod macros;
 pub(crate) mod place;
@@ -25,6 +26,7 @@ impl Assembler {
             || self.place_directive(cur, name, &span)?
             || self.section_directive(cur, name, &span)?
             || self.symbol_directive(cur, name, &span)?
+            || self.line_directive(cur, name, &span)?
             || self.cfi_directive(cur, name, &span)?
             || self.linker_directive(cur, name, &span)?
             || self.target_directive(cur, name, &span)?

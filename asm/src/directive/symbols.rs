@@ -42,11 +42,6 @@ impl Assembler {
             ".amdgpu_lds" => self.lds(cur, span)?,
             ".weakref" => self.weakref(cur)?,
             ".ident" => self.ident(cur, span)?,
-            ".file" => self.file(cur)?,
-            // Line numbers: read, not kept.
-            ".loc" => {
-                cur.rest();
-            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -192,16 +187,6 @@ impl Assembler {
         symbol.kind = STT_OBJECT;
         symbol.binding.get_or_insert(STB_GLOBAL);
         // It is part of the object where something uses it, or says `.globl`.
-        Ok(())
-    }
-
-    /// `.file "name"` and `.file 1 "dir" "name"`: for line tables, which are not written. No symbol either, as of LLVM.
-    fn file(&mut self, cur: &mut Cursor) -> Result<()> {
-        cur.blank();
-        if cur.peek() == b'"' {
-            cur.string()?;
-        }
-        cur.rest();
         Ok(())
     }
 

@@ -153,6 +153,7 @@ impl Assembler {
         let size = words.len() as u64 * 4;
         self.reserve(size, &span)?;
         let fixup = pending.map(|pending| self.fixup_of(words, pending));
+        self.make_row();
         let section = self.current();
         if !section.has_contents() {
             return Err(error(span, "an instruction in a section without contents"));

@@ -92,3 +92,8 @@ handler:
 .Ltable:
 table:
   .quad handler_table
+// A section that comes after a subsection, and that frames are added to.
+.text 4
+  s_nop 0
+.section .eh_frame
+  .byte 1, 2, 3, 4
