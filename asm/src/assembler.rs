@@ -5,11 +5,13 @@
 
 use crate::cursor::{Cursor, Name, begins_name};
 use crate::diag::{Diagnostic, MAX_ERRORS};
-use crate::directive::{conditional::Condition, macros::Macro};
+use crate::directive::{conditional::Condition, linker::ForLinker, macros::Macro};
 use crate::error::{Error, Result, error};
 use crate::expr::{Node, Value};
 use crate::files::{Loader, Texts};
+use crate::frames::Frames;
 use crate::inst::Instructions;
+use crate::lines::Lines;
 use crate::section::{Section, elf};
 use crate::subsection::{Part, Place};
 use crate::symbol::{Definition, SymbolId, Symbols};
@@ -47,7 +49,9 @@ pub(crate) struct Assembler {
     /// Bytes that sections may still grow by.
     pub output_budget: u64,
     pub counts: RegisterCounts,
-    pub addrsig: Option<Vec<SymbolId>>,
+    pub for_linker: ForLinker,
+    pub frames: Frames,
+    pub lines: Lines,
     /// Kernel descriptors with fields that name later symbols.
     pub unfinished: Vec<crate::directive::amdhsa::Unfinished>,
     local_labels: FxHashMap<u32, u32>,
@@ -117,7 +121,9 @@ impl Assembler {
             expansion_budget: options.max_expansion,
             output_budget: options.max_output,
             counts,
-            addrsig: None,
+            for_linker: ForLinker::default(),
+            frames: Frames::default(),
+            lines: Lines::default(),
             unfinished: Vec::new(),
             local_labels: FxHashMap::default(),
             depth: 0,
@@ -178,8 +184,11 @@ impl Assembler {
             self.report(source, error(condition.span, "`.if` without `.endif`").label("begins here"));
         }
         self.join_subsections();
+        self.write_frames();
+        self.write_lines();
         self.define_sections();
         self.close_undefined();
+        self.bind_versions();
     }
 
     /// Reads a text statement by statement. After a mistake it goes on with the next line.
@@ -280,10 +289,10 @@ impl Assembler {
                     continue;
                 }
                 b'"' => {
-                    let name = cur.expect_name("a label")?;
-                    cur.expect(b':')?;
-                    self.define_label(&name, start..cur.pos)?;
-                    continue;
+                    if self.quoted_definition(cur)? {
+                        continue;
+                    }
+                    return end_of_statement(cur);
                 }
                 // Lines of a preprocessor.
                 b'#' => cur.skip_line(),
@@ -295,6 +304,20 @@ impl Assembler {
             }
             return Ok(());
         }
+    }
+
+    /// `"label":`, and whether something may follow on the line; `"symbol" = value`.
+    fn quoted_definition(&mut self, cur: &mut Cursor) -> Result<bool> {
+        let start = cur.pos;
+        let name = cur.expect_name("a label")?;
+        let span = start..cur.pos;
+        if cur.eat(b'=') {
+            self.assignment(cur, &name, span)?;
+            return Ok(false);
+        }
+        cur.expect(b':')?;
+        self.define_label(&name, span)?;
+        Ok(true)
     }
 
     /// Whether a false `.if` is open.
@@ -344,6 +367,9 @@ impl Assembler {
     }
 
     pub fn define_label(&mut self, name: &str, span: Range<usize>) -> Result<()> {
+        if self.is_discarded(name) {
+            return Ok(());
+        }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
         let (section, offset) = self.here();
         let symbol = &mut self.symbols[id];
@@ -355,6 +381,7 @@ impl Assembler {
             symbol.kind = elf::STT_TLS;
         }
         self.symbols.register(id);
+        self.define_conditional(id);
         Ok(())
     }
 
@@ -368,6 +395,9 @@ impl Assembler {
         if name == "." {
             return Err(error(span, "use `.org` to set the location"));
         }
+        if self.is_discarded(name) {
+            return Ok(());
+        }
         let id = self.symbols.get_or_add(name, self.place_of(span.start));
         // What is a number now stays that number, whatever its symbols become later.
         let value = self.known(value).map_or(value, Value::Abs);
@@ -378,6 +408,7 @@ impl Assembler {
         symbol.definition = Definition::Value { value, fixed };
         self.symbols.register(id);
         self.register_used(value);
+        self.define_conditional(id);
         Ok(())
     }
 
@@ -410,6 +441,8 @@ impl Assembler {
 
     /// Goes on in another section or subsection.
     pub fn enter(&mut self, place: Place) {
+        // What a `.loc` of another section says is not about this one.
+        self.lines.is_pending &= place == self.place;
         self.previous = Some(self.place);
         self.place = place;
         self.section = self.end_of(place);
@@ -469,6 +502,12 @@ impl Assembler {
         } else {
             parts.span = parts.span.start + self.base..parts.span.end + self.base;
         }
+        self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+    }
+
+    /// Notes an error whose span is one of positions.
+    pub fn report_placed(&mut self, mistake: Error) {
+        let parts = mistake.into_parts();
         self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
     }
 

@@ -230,8 +230,7 @@ impl Assembler {
             b'\'' => character(cur),
             b'.' if !begins_name(cur.peek_at(1)) && !cur.peek_at(1).is_ascii_digit() => {
                 cur.pos += 1;
-                let (section, offset) = self.here();
-                Ok(self.node(Node::Place(section, offset)))
+                Ok(self.place_value())
             }
             b'"' => {
                 let name = cur.expect_name("a symbol")?;
@@ -288,7 +287,18 @@ impl Assembler {
         }
     }
 
-    /// The difference of a symbol and a place.
+    /// A place, as a value.
+    pub fn place_node(&mut self, section: u32, offset: u64) -> Value {
+        self.node(Node::Place(section, offset))
+    }
+
+    /// The present place, as a value.
+    pub fn place_value(&mut self) -> Value {
+        let (section, offset) = self.here();
+        self.place_node(section, offset)
+    }
+
+    /// A symbol, as a value.
     pub fn symbol_node(&mut self, id: SymbolId, specifier: Specifier) -> Value {
         self.node(Node::Symbol(id, specifier))
     }
@@ -353,28 +363,11 @@ impl Assembler {
             Node::Place(section, offset) => {
                 Ok(Reduced { plus: Some(Term::Place(section, offset)), ..Reduced::default() })
             }
-            Node::Symbol(symbol, specifier) => match self.symbols[symbol].definition {
-                Definition::Value { value: Value::Abs(value), .. } => Ok(number(value)),
-                Definition::Value { value: Value::Expr(id), .. } => {
-                    let mut reduced = self.reduce_node(id, depth + 1, steps)?;
-                    if specifier != Specifier::None {
-                        reduced.specifier = specifier;
-                    }
-                    let is_place = reduced.minus.is_none()
-                        && reduced.plus.is_some_and(|term| self.locate(term).is_some());
-                    reduced.alias = is_place.then_some((symbol, reduced.constant));
-                    Ok(reduced)
-                }
-                Definition::WeakRef(id) => {
-                    let mut reduced = self.reduce_node(id, depth + 1, steps)?;
-                    reduced.weak = true;
-                    if specifier != Specifier::None {
-                        reduced.specifier = specifier;
-                    }
-                    Ok(reduced)
-                }
-                _ => Ok(Reduced { plus: Some(Term::Symbol(symbol)), specifier, ..Reduced::default() }),
-            },
+            Node::Symbol(symbol, specifier) => {
+                let reduced = self.reduce_symbol(symbol, depth, steps)?;
+                let specifier = if specifier == Specifier::None { reduced.specifier } else { specifier };
+                Ok(Reduced { specifier, ..reduced })
+            }
             Node::Unary(Unary::Minus, id) => {
                 let inner = self.reduce_node(id, depth + 1, steps)?;
                 let constant = inner.constant.wrapping_neg();
@@ -392,6 +385,30 @@ impl Assembler {
                 let right = absolute(self.reduce_node(right, depth + 1, steps)?)?;
                 binary(op, left, right).map(number)
             }
+        }
+    }
+
+    fn reduce_symbol(
+        &self,
+        symbol: SymbolId,
+        depth: u32,
+        steps: &mut u32,
+    ) -> std::result::Result<Reduced, &'static str> {
+        match self.symbols[symbol].definition {
+            Definition::Value { value: Value::Abs(constant), .. } => {
+                Ok(Reduced { constant, ..Reduced::default() })
+            }
+            Definition::Value { value: Value::Expr(id), .. } => {
+                let reduced = self.reduce_node(id, depth + 1, steps)?;
+                let is_place =
+                    reduced.minus.is_none() && reduced.plus.is_some_and(|term| self.locate(term).is_some());
+                Ok(Reduced { alias: is_place.then_some((symbol, reduced.constant)), ..reduced })
+            }
+            Definition::WeakRef(id) => {
+                let reduced = self.reduce_node(id, depth + 1, steps)?;
+                Ok(Reduced { weak: true, ..reduced })
+            }
+            _ => Ok(Reduced { plus: Some(Term::Symbol(symbol)), ..Reduced::default() }),
         }
     }
 

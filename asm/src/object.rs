@@ -57,7 +57,7 @@ impl Assembler {
                 relocations: relocations.iter().map(relocation).collect(),
             });
         }
-        object.addrsig = self.addrsig.as_ref().map(|list| list.iter().map(|&id| number(id)).collect());
+        object.addrsig = resolved.addrsig.as_ref().map(|list| list.iter().map(|&to| target(to)).collect());
         Ok(object)
     }
 
@@ -74,16 +74,17 @@ impl Assembler {
             }
         };
         let (name, visibility) = (&*symbol.name, symbol.visibility);
-        Ok(elf::Symbol { name, binding: binding(symbol), visibility, kind, size, place })
+        Ok(elf::Symbol { name, binding: self.binding(symbol), visibility, kind, size, place })
     }
 
-    /// Labels that begin with `.L` are private; another name of what is not defined is just that.
+    /// Labels that begin with `.L` are private; another name of what is not defined counts only where it is used.
     fn is_shown(&self, symbol: &Symbol) -> bool {
-        let is_wanted = symbol.relocated || !symbol.is_temporary();
-        symbol.registered && is_wanted && !self.is_name_of_undefined(symbol)
+        let is_named = || !symbol.is_temporary() && !self.is_name_of_undefined(symbol);
+        symbol.registered && symbol.renamed.is_none() && (symbol.relocated || is_named())
     }
 
-    fn is_name_of_undefined(&self, symbol: &Symbol) -> bool {
+    /// Whether `.set` or `.weakref` makes it another name of what is not defined.
+    pub(crate) fn is_name_of_undefined(&self, symbol: &Symbol) -> bool {
         match symbol.definition {
             Definition::WeakRef(_) => true,
             Definition::Value { value, .. } => match self.reduce(value) {
@@ -92,6 +93,16 @@ impl Assembler {
             },
             _ => false,
         }
+    }
+
+    /// Defined symbols are local and undefined ones global unless a directive says otherwise; what `.weakref` alone
+    /// refers to may be missing.
+    fn binding(&self, symbol: &Symbol) -> u8 {
+        symbol.binding.unwrap_or(match symbol.is_defined() && !self.is_name_of_undefined(symbol) {
+            true => STB_LOCAL,
+            false if symbol.only_weakly => STB_WEAK,
+            false => STB_GLOBAL,
+        })
     }
 
     /// The symbol that `.set` makes another name of, or of a place in it: LLVM gives it the same size.
@@ -124,22 +135,13 @@ impl Assembler {
                         };
                         (Place::Section(section, offset.wrapping_add(constant as u64)), kind)
                     }
+                    None if self.is_name_of_undefined(symbol) => (Place::Undefined, kind),
                     None => return Err(format!("`{}` is set to something that is not defined", symbol.name)),
                 },
                 _ => return Err(format!("`{}` is set to a distance that is not known", symbol.name)),
             },
         })
     }
-}
-
-/// Defined symbols are local and undefined ones global unless a directive says otherwise; what `.weakref` alone refers
-/// to may be missing.
-fn binding(symbol: &Symbol) -> u8 {
-    symbol.binding.unwrap_or(match symbol.is_defined() {
-        true => STB_LOCAL,
-        false if symbol.only_weakly => STB_WEAK,
-        false => STB_GLOBAL,
-    })
 }
 
 impl Settings {

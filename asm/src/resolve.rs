@@ -29,6 +29,8 @@ pub(crate) struct Relocation {
 /// Relocations by section.
 pub(crate) struct Resolved {
     pub relocations: Vec<Vec<Relocation>>,
+    /// What the addresses matter of, if the object says so.
+    pub addrsig: Option<Vec<Target>>,
 }
 
 type Outcome = std::result::Result<Option<Relocation>, String>;
@@ -75,6 +77,7 @@ impl Assembler {
                 match self.settle(index as u32, fixup) {
                     Ok(None) => {}
                     Ok(Some(relocation)) => {
+                        let relocation = self.renamed(relocation);
                         self.note_target(&relocation);
                         list.push(relocation);
                     }
@@ -89,7 +92,17 @@ impl Assembler {
             }
             relocations.push(list);
         }
-        Resolved { relocations }
+        Resolved { relocations, addrsig: self.addrsig() }
+    }
+
+    /// The relocation to the name that `.symver` gave the symbol.
+    fn renamed(&self, relocation: Relocation) -> Relocation {
+        match relocation.target {
+            Target::Symbol(id) if let Some(new) = self.symbols[id].renamed => {
+                Relocation { target: Target::Symbol(new), weak: false, ..relocation }
+            }
+            _ => relocation,
+        }
     }
 
     fn note_target(&mut self, relocation: &Relocation) {

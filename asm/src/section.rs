@@ -4,6 +4,11 @@ use crate::expr::Value;
 
 pub(crate) use objwriter::elf;
 
+// `sh_type`: pointers to functions that loaders call.
+pub(crate) const SHT_INIT_ARRAY: u32 = 14;
+pub(crate) const SHT_FINI_ARRAY: u32 = 15;
+pub(crate) const SHT_PREINIT_ARRAY: u32 = 16;
+
 /// A field whose value is not known before the end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixup {
@@ -45,6 +50,8 @@ pub(crate) struct Section {
     pub entered: bool,
     /// Whether a relocation refers to its start.
     pub relocated: bool,
+    /// Where subsection 0 ends, if it is not all.
+    pub first_end: Option<u64>,
     /// Of a part of a subsection: its section.
     pub part_of: Option<u32>,
     /// Of a part of a subsection: where it begins in its section, once that is known.
@@ -64,6 +71,7 @@ impl Section {
             fixups: Vec::new(),
             entered: false,
             relocated: false,
+            first_end: None,
             part_of: None,
             begin: None,
         }
@@ -84,19 +92,85 @@ impl Section {
     }
 }
 
-/// Type, flags and entry size that a section of that name has unless the source says otherwise.
-pub(crate) fn defaults(name: &str) -> (u32, u64) {
+/// Type, flags and entry size that sections of these names always have.
+pub(crate) fn standard(name: &str) -> Option<(u32, u64, u64)> {
+    use elf::*;
+    const DEBUG: [&str; 20] = [
+        "abbrev",
+        "info",
+        "line",
+        "frame",
+        "pubnames",
+        "pubtypes",
+        "gnu_pubnames",
+        "gnu_pubtypes",
+        "loc",
+        "aranges",
+        "ranges",
+        "macinfo",
+        "macro",
+        "names",
+        "str_offsets",
+        "addr",
+        "rnglists",
+        "loclists",
+        "cu_index",
+        "tu_index",
+    ];
+    const OF_SPLIT_DEBUG: [&str; 10] =
+        ["info", "types", "abbrev", "line", "loc", "str_offsets", "rnglists", "macinfo", "macro", "loclists"];
+    let written = SHF_ALLOC | SHF_WRITE;
+    Some(match name {
+        ".text" => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0),
+        ".rodata" | ".eh_frame" | ".gcc_except_table" | ".llvm_stackmaps" | ".llvm_faultmaps" => {
+            (SHT_PROGBITS, SHF_ALLOC, 0)
+        }
+        ".data" | ".data.rel.ro" => (SHT_PROGBITS, written, 0),
+        ".bss" => (SHT_NOBITS, written, 0),
+        ".tdata" => (SHT_PROGBITS, written | SHF_TLS, 0),
+        ".tbss" => (SHT_NOBITS, written | SHF_TLS, 0),
+        ".debug_str" | ".debug_line_str" => (SHT_PROGBITS, SHF_MERGE | SHF_STRINGS, 1),
+        ".debug_str.dwo" => (SHT_PROGBITS, SHF_MERGE | SHF_STRINGS | SHF_EXCLUDE, 1),
+        _ => {
+            if let Some(size) = name.strip_prefix(".rodata.cst") {
+                let size = ["4", "8", "16", "32"].iter().find(|&&known| known == size)?.parse().ok()?;
+                return Some((SHT_PROGBITS, SHF_ALLOC | SHF_MERGE, size));
+            }
+            let part = name.strip_prefix(".debug_")?;
+            match part.strip_suffix(".dwo") {
+                Some(part) if OF_SPLIT_DEBUG.contains(&part) => (SHT_PROGBITS, SHF_EXCLUDE, 0),
+                None if DEBUG.contains(&part) => (SHT_PROGBITS, 0, 0),
+                _ => return None,
+            }
+        }
+    })
+}
+
+/// Type that a section of that name has unless the source says otherwise, and flags that it has in any case.
+pub(crate) fn convention(name: &str) -> (u32, u64) {
     use elf::*;
     let is =
         |prefix: &str| name == prefix || name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'));
+    let written = SHF_ALLOC | SHF_WRITE;
     match name {
         _ if is(".text") || is(".init") || is(".fini") => (SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR),
         _ if is(".rodata") || name == ".rodata1" => (SHT_PROGBITS, SHF_ALLOC),
-        _ if is(".data") || name == ".data1" => (SHT_PROGBITS, SHF_ALLOC | SHF_WRITE),
-        _ if is(".tdata") => (SHT_PROGBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS),
-        _ if is(".tbss") => (SHT_NOBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS),
-        _ if is(".bss") => (SHT_NOBITS, SHF_ALLOC | SHF_WRITE),
+        _ if is(".data") || name == ".data1" => (SHT_PROGBITS, written),
+        _ if is(".init_array") => (SHT_INIT_ARRAY, written),
+        _ if is(".fini_array") => (SHT_FINI_ARRAY, written),
+        _ if is(".preinit_array") => (SHT_PREINIT_ARRAY, written),
+        _ if is(".tdata") => (SHT_PROGBITS, written | SHF_TLS),
+        _ if is(".tbss") => (SHT_NOBITS, written | SHF_TLS),
+        _ if is(".bss") => (SHT_NOBITS, written),
         _ if name.starts_with(".note") => (SHT_NOTE, 0),
         _ => (SHT_PROGBITS, 0),
     }
+}
+
+/// Type, flags and entry size that a section of that name has if the source says nothing.
+pub(crate) fn defaults(name: &str) -> (u32, u64, u64) {
+    standard(name).unwrap_or_else(|| {
+        let (kind, flags) = convention(name);
+        (kind, flags, 0)
+    })
 }

@@ -78,15 +78,16 @@ impl Assembler {
         }
         self.move_places();
         self.sections.retain(|section| section.part_of.is_none());
-        self.section = 0;
+        (self.section, self.place, self.previous) = (0, Place::default(), None);
     }
 
     fn join(&mut self, section: u32, part: &Part) {
         self.section = section;
+        let end = self.here().1;
+        self.current().first_end.get_or_insert(end);
         let span = part.span.0 as usize..part.span.1 as usize;
         if let Err(mistake) = self.make_move(part.begin, &span) {
-            let parts = mistake.into_parts();
-            self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+            self.report_placed(mistake);
         }
         let begin = self.here().1;
         let piece = &mut self.sections[part.section as usize];
@@ -129,6 +130,9 @@ impl Assembler {
         }
         for kernel in &mut self.unfinished {
             change(&mut kernel.place.0, &mut kernel.place.1);
+        }
+        for section in self.section_names.values_mut() {
+            change(section, &mut 0);
         }
         for section in self.symbols.order.iter_mut().filter_map(|item| item.as_mut().err()) {
             change(section, &mut 0);

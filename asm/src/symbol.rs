@@ -55,6 +55,8 @@ pub(crate) struct Symbol {
     pub relocated: bool,
     /// Whether all relocations that do go through `.weakref`.
     pub only_weakly: bool,
+    /// The name with a version that replaces its own (`.symver`).
+    pub renamed: Option<SymbolId>,
     /// Where it was first seen.
     pub seen_at: usize,
 }
@@ -86,6 +88,7 @@ impl Symbols {
             registered: false,
             relocated: false,
             only_weakly: false,
+            renamed: None,
             seen_at,
         });
         self.by_name.insert(name.into(), id);

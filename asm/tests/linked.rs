@@ -7,7 +7,7 @@ use object::{Object, ObjectSection};
 use std::path::Path;
 use std::process::Command;
 
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     ".note",
     ".dynsym",
     ".gnu.hash",
@@ -15,6 +15,7 @@ const SECTIONS: [&str; 12] = [
     ".dynstr",
     ".rela.dyn",
     ".rodata",
+    ".eh_frame",
     ".text",
     ".got",
     ".data",

@@ -129,8 +129,7 @@ impl Assembler {
                 bytes.copy_from_slice(&kernel.descriptor);
             }
             for mistake in mistakes {
-                let parts = mistake.into_parts();
-                self.push_diagnostic(parts.span, parts.message, parts.label, parts.notes);
+                self.report_placed(mistake);
             }
         }
     }

@@ -4,6 +4,7 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::{Value, unknown};
+use crate::leb;
 use crate::number::{Number, number};
 use crate::section::{Fixup, FixupKind};
 use std::ops::Range;
@@ -25,32 +26,8 @@ impl Assembler {
             ".dc" | ".dc.w" => self.integers(cur, 2)?,
             ".dc.l" => self.integers(cur, 4)?,
             ".dc.a" => self.integers(cur, 8)?,
-            ".dcb.s" | ".dcb.d" => {
-                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-                cur.expect(b',')?;
-                let (bytes, size) = float_bytes(float(cur)?, if name == ".dcb.s" { 4 } else { 8 });
-                self.emit_repeated(&bytes[..size], count, span)?;
-            }
-            ".dcb" | ".dcb.b" | ".dcb.w" | ".dcb.l" => {
-                let size = match name.as_bytes().last() {
-                    Some(b'l') => 4,
-                    Some(b'b') if name != ".dcb" => 1,
-                    _ => 2,
-                };
-                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-                cur.expect(b',')?;
-                let value = self.absolute(cur)?.to_le_bytes();
-                self.emit_repeated(&value[..size], count, span)?;
-            }
-            ".ds" | ".ds.b" | ".ds.w" | ".ds.l" | ".ds.d" | ".ds.s" => {
-                let size: u64 = match &name[3..] {
-                    ".b" => 1,
-                    "" | ".w" => 2,
-                    ".d" => 8,
-                    _ => 4,
-                };
-                let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-                self.emit_repeated(&[0], count.saturating_mul(size), span)?;
+            _ if name.starts_with(".dcb") || name.starts_with(".ds") => {
+                return self.repeated_data(cur, name, span);
             }
             ".dc.s" => self.floats(cur, 4)?,
             ".dc.d" => self.floats(cur, 8)?,
@@ -79,9 +56,33 @@ impl Assembler {
         Ok(true)
     }
 
+    /// `.dcb.* count, value` and `.ds.* count`.
+    fn repeated_data(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
+        let size: usize = match name {
+            ".dcb.b" | ".ds.b" => 1,
+            ".dcb" | ".dcb.w" | ".ds" | ".ds.w" => 2,
+            ".dcb.l" | ".dcb.s" | ".ds.l" | ".ds.s" => 4,
+            ".dcb.d" | ".ds.d" => 8,
+            _ => return Ok(false),
+        };
+        let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
+        let mut bytes = [0; 8];
+        if name.starts_with(".dcb") {
+            cur.expect(b',')?;
+            self.make_row();
+            bytes = match name {
+                ".dcb.s" | ".dcb.d" => float_bytes(float(cur)?, size).0,
+                _ => self.absolute(cur)?.to_le_bytes(),
+            };
+        }
+        self.emit_repeated(&bytes[..size], count, span)?;
+        Ok(true)
+    }
+
     /// Appends bytes to the section.
     pub(crate) fn emit(&mut self, bytes: &[u8], span: &Range<usize>) -> Result<()> {
         self.reserve(bytes.len() as u64, span)?;
+        self.make_row();
         let section = self.current();
         if section.has_contents() {
             section.data.extend_from_slice(bytes);
@@ -159,14 +160,7 @@ impl Assembler {
         loop {
             cur.blank();
             let start = cur.pos;
-            let text = cur.rest_of_word();
-            let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"));
-            let value = match digits {
-                Some(digits) => u128::from_str_radix(digits, 16),
-                None => text.parse(),
-            };
-            let value =
-                value.map_err(|_| error(cur.span_from(start), "a number of up to 128 bits is expected"))?;
+            let value = octa(cur)?;
             self.emit(&value.to_le_bytes(), &(start..cur.pos))?;
             if !cur.eat(b',') {
                 return Ok(());
@@ -253,6 +247,9 @@ impl Assembler {
         let size = if cur.eat(b',') { self.absolute(cur)? } else { 1 };
         let value = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         let Ok(repeat) = u64::try_from(repeat) else { return Ok(()) };
+        if repeat > 0 {
+            self.make_row();
+        }
         let Ok(size) = usize::try_from(size) else {
             return Err(error(span.clone(), "the size of `.fill` is negative"));
         };
@@ -279,16 +276,11 @@ impl Assembler {
         loop {
             cur.blank();
             let start = cur.pos;
-            let mut value = self.absolute(cur)?;
+            let value = self.absolute(cur)?;
             let mut bytes = Vec::new();
-            loop {
-                let low = (value & 0x7f) as u8;
-                value = if signed { value >> 7 } else { ((value as u64) >> 7) as i64 };
-                let last = if signed { value == -i64::from(low >> 6 & 1) } else { value == 0 };
-                bytes.push(low | if last { 0 } else { 0x80 });
-                if last {
-                    break;
-                }
+            match signed {
+                true => leb::signed(&mut bytes, value),
+                false => leb::unsigned(&mut bytes, value as u64),
             }
             self.emit(&bytes, &(start..cur.pos))?;
             if !cur.eat(b',') {
@@ -296,6 +288,19 @@ impl Assembler {
             }
         }
     }
+}
+
+/// A number of 16 bytes.
+pub(super) fn octa(cur: &mut Cursor) -> Result<u128> {
+    cur.blank();
+    let start = cur.pos;
+    let text = cur.rest_of_word();
+    let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+    let value = match digits {
+        Some(digits) => u128::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    value.map_err(|_| error(cur.span_from(start), "a number of up to 128 bits is expected"))
 }
 
 /// A number, or what else a float may be.

@@ -1,9 +1,12 @@
 //! Directives.
 
 pub(crate) mod amdhsa;
+mod cfi;
 pub(crate) mod conditional;
 mod data;
 mod include;
+mod line;
+pub(crate) mod linker;
 pub(crate) mod macros;
 pub(crate) mod place;
 mod sections;
@@ -23,6 +26,9 @@ impl Assembler {
             || self.place_directive(cur, name, &span)?
             || self.section_directive(cur, name, &span)?
             || self.symbol_directive(cur, name, &span)?
+            || self.line_directive(cur, name, &span)?
+            || self.cfi_directive(cur, name, &span)?
+            || self.linker_directive(cur, name, &span)?
             || self.target_directive(cur, name, &span)?
             || self.v2_directive(cur, name, &span)?
             || self.conditional(cur, name, span.clone())?

@@ -3,7 +3,9 @@
 use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
-use crate::section::{defaults, elf};
+use crate::section::{
+    SHT_FINI_ARRAY, SHT_INIT_ARRAY, SHT_PREINIT_ARRAY, convention, defaults, elf, standard,
+};
 use crate::subsection::Place;
 use std::ops::Range;
 
@@ -23,9 +25,9 @@ const TYPES: [(&str, u32); 8] = [
     ("progbits", elf::SHT_PROGBITS),
     ("nobits", elf::SHT_NOBITS),
     ("note", elf::SHT_NOTE),
-    ("init_array", 14),
-    ("fini_array", 15),
-    ("preinit_array", 16),
+    ("init_array", SHT_INIT_ARRAY),
+    ("fini_array", SHT_FINI_ARRAY),
+    ("preinit_array", SHT_PREINIT_ARRAY),
     ("unwind", 0x7000_0001),
     ("llvm_addrsig", elf::SHT_LLVM_ADDRSIG),
 ];
@@ -42,7 +44,7 @@ impl Assembler {
                 let number = self.subsection_number(cur)?;
                 // Early assemblers put the code of V2 into a section of its own; loaders look for `.text`.
                 let name = if name == ".hsatext" { ".text" } else { name };
-                let (kind, flags) = defaults(name);
+                let (kind, flags, _) = defaults(name);
                 let section = self.section_named(name, kind, flags);
                 self.enter(Place { section, number });
             }
@@ -98,8 +100,8 @@ impl Assembler {
         cur.blank();
         let start = cur.pos;
         let name = section_name(cur)?;
-        let (mut kind, mut flags) = defaults(&name);
-        let (mut entry_size, mut explicit, mut number) = (0, false, 0);
+        let (mut kind, mut flags, mut entry_size) = defaults(&name);
+        let (mut explicit, mut number) = (false, 0);
         let mut more = cur.eat(b',');
         cur.blank();
         if more && is_push && cur.peek() != b'"' {
@@ -108,7 +110,9 @@ impl Assembler {
         }
         if more {
             explicit = true;
-            flags = section_flags(cur)?;
+            let more_flags;
+            (kind, more_flags) = convention(&name);
+            (flags, entry_size) = (section_flags(cur)? | more_flags, 0);
             if cur.eat(b',') {
                 kind = section_type(cur)?;
             }
@@ -123,10 +127,12 @@ impl Assembler {
         let section = &mut self.sections[id as usize];
         if is_new {
             section.entry_size = entry_size;
-        } else if explicit && (section.kind, section.flags) != (kind, flags) {
+        }
+        let known = standard(&name).unwrap_or((section.kind, section.flags, section.entry_size));
+        if explicit && known != (kind, flags, entry_size) {
             return Err(error(
                 span,
-                format!("section `{name}` was declared with another type or other flags"),
+                format!("section `{name}` has another type, other flags or another entry size"),
             ));
         }
         Ok(Place { section: id, number })

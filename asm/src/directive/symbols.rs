@@ -41,31 +41,23 @@ impl Assembler {
             ".lcomm" => self.common(cur, span, true)?,
             ".amdgpu_lds" => self.lds(cur, span)?,
             ".weakref" => self.weakref(cur)?,
-            ".symver" | ".cg_profile" | ".lto_discard" | ".lto_set_conditional" | ".no_dead_strip" => {
-                cur.rest();
-            }
             ".ident" => self.ident(cur, span)?,
-            ".file" => self.file(cur)?,
-            ".addrsig" => self.addrsig = Some(self.addrsig.take().unwrap_or_default()),
-            ".addrsig_sym" => {
-                let id = self.symbol_in(cur)?;
-                self.symbols.register(id);
-                self.addrsig.get_or_insert_default().push(id);
-            }
-            // Line numbers and call frames: read, not kept.
-            _ if name == ".loc" || name.starts_with(".cfi_") => {
-                cur.rest();
-            }
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    fn each_symbol(&mut self, cur: &mut Cursor, change: impl Fn(&mut crate::symbol::Symbol)) -> Result<()> {
+    pub(super) fn each_symbol(
+        &mut self,
+        cur: &mut Cursor,
+        change: impl Fn(&mut crate::symbol::Symbol),
+    ) -> Result<()> {
         loop {
             let id = self.symbol_in(cur)?;
-            change(&mut self.symbols[id]);
-            self.symbols.register(id);
+            if !self.is_discarded(&self.symbols[id].name) {
+                change(&mut self.symbols[id]);
+                self.symbols.register(id);
+            }
             if !cur.eat(b',') {
                 return Ok(());
             }
@@ -195,16 +187,6 @@ impl Assembler {
         symbol.kind = STT_OBJECT;
         symbol.binding.get_or_insert(STB_GLOBAL);
         // It is part of the object where something uses it, or says `.globl`.
-        Ok(())
-    }
-
-    /// `.file "name"` and `.file 1 "dir" "name"`: for line tables, which are not written. No symbol either, as of LLVM.
-    fn file(&mut self, cur: &mut Cursor) -> Result<()> {
-        cur.blank();
-        if cur.peek() == b'"' {
-            cur.string()?;
-        }
-        cur.rest();
         Ok(())
     }
 

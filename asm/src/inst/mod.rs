@@ -109,6 +109,22 @@ impl Assembler {
         done
     }
 
+    /// Reads a register, for its number in DWARF.
+    pub fn dwarf_register(&mut self, cur: &mut Cursor) -> Result<u32> {
+        let start = cur.pos;
+        let Some(known) = self.instructions.take() else {
+            return Err(no_processor(cur.span_here()));
+        };
+        let range = self.register(&known, cur);
+        let target = known.target;
+        self.instructions = Some(known);
+        let range = range?.ok_or_else(|| cur.unexpected("a register"))?;
+        registers::dwarf_number(target, range).ok_or_else(|| {
+            let name = cur.text.get(start..cur.pos).unwrap_or_default();
+            error(start..cur.pos, format!("`{name}` has no number in DWARF"))
+        })
+    }
+
     fn instruction_with(
         &mut self,
         known: &mut Instructions,
@@ -143,6 +159,7 @@ impl Assembler {
             _ => &[],
         };
         self.reserve(padding.len() as u64, &span)?;
+        self.make_row();
         let section = self.current();
         if !section.has_contents() {
             return Err(error(span, "an instruction in a section without contents"));

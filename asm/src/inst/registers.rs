@@ -61,3 +61,23 @@ pub(super) fn first_ttmp(target: &Target) -> Reg {
     });
     found.unwrap_or(Reg(108))
 }
+
+/// A register's number in DWARF, as of waves of 64 lanes: LLVM's assembler knows no others.
+pub(super) fn dwarf_number(target: &Target, range: RegRange) -> Option<u32> {
+    let mut name = String::new();
+    let _ = isa::print::write_reg(target, range, &mut name);
+    let is_numbered = name.bytes().last().is_some_and(|byte| byte.is_ascii_digit());
+    let n = u32::from(range.first.0);
+    match (range.first, range.len) {
+        (Reg::EXEC, 1) => Some(1),
+        (Reg::EXEC, 2) => Some(17),
+        (_, 1) if is_numbered => match n {
+            0..64 => Some(32 + n),
+            64..106 => Some(1088 + n - 64),
+            256..512 => Some(2560 + n - 256),
+            512.. => Some(3072 + n - 512),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -178,8 +178,8 @@ pub struct Object<'a> {
     pub symbols: Vec<Symbol<'a>>,
     /// What the symbol table shows, in order; local symbols go before the others.
     pub order: Vec<Target>,
-    /// Symbols whose addresses matter (`.addrsig`).
-    pub addrsig: Option<Vec<u32>>,
+    /// What the addresses matter of (`.addrsig`).
+    pub addrsig: Option<Vec<Target>>,
 }
 
 /// A section.

@@ -48,8 +48,8 @@ pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
         };
         headers[usize::from(numbers[n]) + 1] = header;
     }
-    if let Some(symbols) = &object.addrsig {
-        let header = addrsig(symbols, &table, &mut out);
+    if let Some(targets) = &object.addrsig {
+        let header = addrsig(targets, &table, &mut out);
         let name = strings.offset(".llvm_addrsig");
         headers[usize::from(symtab) - 1] = SectionHeader { name, link: symtab.into(), ..header };
     }
@@ -118,9 +118,9 @@ fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHe
 }
 
 /// Appends the symbols whose addresses matter; the header, less its name and its link.
-fn addrsig(symbols: &[u32], table: &Table, out: &mut Vec<u8>) -> SectionHeader {
+fn addrsig(targets: &[Target], table: &Table, out: &mut Vec<u8>) -> SectionHeader {
     let offset = out.len() as u64;
-    symbols.iter().for_each(|&symbol| leb128(out, table.index(Target::Symbol(symbol))));
+    targets.iter().for_each(|&target| leb128(out, table.index(target)));
     let size = out.len() as u64 - offset;
     let (kind, flags) = (SHT_LLVM_ADDRSIG, SHF_EXCLUDE);
     SectionHeader { kind, flags, offset, size, align: 1, ..SectionHeader::default() }

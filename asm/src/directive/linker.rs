@@ -1,0 +1,239 @@
+//! Directives with which compilers tell linkers about symbols: versions, addresses that matter, what optimisation at link
+//! time has taken out.
+
+use crate::assembler::Assembler;
+use crate::cursor::{Cursor, continues_name};
+use crate::error::{Result, error};
+use crate::expr::Specifier;
+use crate::resolve::Target;
+use crate::symbol::{Definition, SymbolId};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// What the directives said.
+#[derive(Default)]
+pub(crate) struct ForLinker {
+    /// `.addrsig`: the object says which symbols' addresses matter.
+    pub addrsig: bool,
+    address_matters: Vec<SymbolId>,
+    versions: Vec<Version>,
+    /// Symbols that `.lto_discard` takes out.
+    discarded: FxHashSet<Box<str>>,
+    /// `.lto_set_conditional`: what the first becomes as soon as the second is defined.
+    conditional: Vec<(SymbolId, SymbolId)>,
+}
+
+/// `.symver`
+struct Version {
+    symbol: SymbolId,
+    /// Name and version, between them `@`, `@@` for the version that is taken by default, or `@@@` for what fits.
+    name: String,
+    keeps_old_name: bool,
+    span: (u32, u32),
+}
+
+impl Assembler {
+    pub(super) fn linker_directive(
+        &mut self,
+        cur: &mut Cursor,
+        name: &str,
+        span: &Range<usize>,
+    ) -> Result<bool> {
+        match name {
+            ".symver" => self.symver(cur, span)?,
+            ".addrsig" => self.for_linker.addrsig = true,
+            ".addrsig_sym" => {
+                let id = self.symbol_in(cur)?;
+                self.for_linker.address_matters.push(id);
+            }
+            // The object just has the symbols.
+            ".no_dead_strip" => {
+                cur.blank();
+                if !cur.at_end() {
+                    self.each_symbol(cur, |_| {})?;
+                }
+            }
+            ".lto_discard" => self.lto_discard(cur)?,
+            ".lto_set_conditional" => self.lto_set_conditional(cur)?,
+            ".cg_profile" => {
+                let message = "a call-graph profile cannot be written for AMD GPUs";
+                return Err(error(span.clone(), message).note("LLVM's assembler cannot do it either"));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `.symver symbol, name@version[, remove]`
+    fn symver(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
+        let symbol = self.symbol_in(cur)?;
+        cur.expect(b',')?;
+        cur.blank();
+        let start = cur.pos;
+        let name = versioned_name(cur)?;
+        if !name.contains('@') {
+            return Err(error(cur.span_from(start), format!("`{name}` has no version"))
+                .label("expected `name@version`"));
+        }
+        let mut keeps_old_name = !name.contains("@@@");
+        if cur.eat(b',') {
+            cur.blank();
+            let start = cur.pos;
+            if cur.name() != Some("remove") {
+                cur.pos = start;
+                return Err(cur.unexpected("`remove`"));
+            }
+            keeps_old_name = false;
+        }
+        let span = self.span_of(span.clone());
+        self.for_linker.versions.push(Version { symbol, name, keeps_old_name, span });
+        Ok(())
+    }
+
+    /// `.lto_discard [symbol, ...]`: replaces the list.
+    fn lto_discard(&mut self, cur: &mut Cursor) -> Result<()> {
+        self.for_linker.discarded.clear();
+        cur.blank();
+        if cur.at_end() {
+            return Ok(());
+        }
+        loop {
+            let name = cur.expect_name("a symbol")?;
+            self.for_linker.discarded.insert((&*name).into());
+            if !cur.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether definitions and attributes of a symbol count for nothing.
+    #[inline]
+    pub(crate) fn is_discarded(&self, name: &str) -> bool {
+        !self.for_linker.discarded.is_empty() && self.for_linker.discarded.contains(name)
+    }
+
+    /// `.lto_set_conditional symbol, target`
+    fn lto_set_conditional(&mut self, cur: &mut Cursor) -> Result<()> {
+        cur.blank();
+        let start = cur.pos;
+        let symbol = self.symbol_in(cur)?;
+        let span = start..cur.pos;
+        cur.expect(b',')?;
+        let target = self.symbol_in(cur)?;
+        if self.symbols[symbol].is_defined() {
+            let message = format!("`{}` is already defined", self.symbols[symbol].name);
+            return Err(error(span, message).label("second definition"));
+        }
+        if !self.is_discarded(&self.symbols[symbol].name) {
+            self.for_linker.conditional.push((symbol, target));
+            if self.symbols[target].is_defined() {
+                self.define_conditional(target);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the symbols that waited for this one its value.
+    #[inline]
+    pub(crate) fn define_conditional(&mut self, target: SymbolId) {
+        if !self.for_linker.conditional.is_empty() {
+            self.define_waiting(target);
+        }
+    }
+
+    fn define_waiting(&mut self, target: SymbolId) {
+        let mut defined = vec![target];
+        while let Some(target) = defined.pop() {
+            let waiting = self.for_linker.conditional.extract_if(.., |pair| pair.1 == target);
+            let waiting: Vec<SymbolId> = waiting.map(|pair| pair.0).collect();
+            for symbol in waiting {
+                if !self.symbols[symbol].is_defined() {
+                    let value = self.symbol_node(target, Specifier::None);
+                    self.symbols[symbol].definition = Definition::Value { value, fixed: false };
+                    self.symbols.register(symbol);
+                    defined.push(symbol);
+                }
+            }
+        }
+    }
+
+    /// Makes the names that `.symver` asks for.
+    pub(crate) fn bind_versions(&mut self) {
+        for version in std::mem::take(&mut self.for_linker.versions) {
+            if let Err(message) = self.bind_version(&version) {
+                let span = version.span.0 as usize..version.span.1 as usize;
+                self.push_diagnostic(span, message, String::new(), Vec::new());
+            }
+        }
+    }
+
+    fn bind_version(&mut self, version: &Version) -> std::result::Result<(), String> {
+        let old = self.symbols[version.symbol].clone();
+        let is_defined = old.is_defined() && !self.is_name_of_undefined(&old);
+        let name = match is_defined {
+            true => version.name.replacen("@@@", "@@", 1),
+            false => version.name.replacen("@@@", "@", 1),
+        };
+        if matches!(old.definition, Definition::Common { .. } | Definition::Lds { .. }) {
+            return Err(format!("`{}` has no place yet, so it can have no version", old.name));
+        }
+        if !is_defined && name.contains("@@") {
+            return Err(format!("`{name}` is a default version, but `{}` is not defined", old.name));
+        }
+        let id = self.symbols.get_or_add(&name, old.seen_at);
+        if self.symbols[id].is_defined() {
+            return Err(format!("`{name}` is already defined"));
+        }
+        if old.renamed.is_some_and(|other| other != id) && !(is_defined && version.keeps_old_name) {
+            return Err(format!("`{}` has several versions, but is not defined", old.name));
+        }
+        let value = self.symbol_node(version.symbol, Specifier::None);
+        let symbol = &mut self.symbols[id];
+        symbol.definition = Definition::Value { value, fixed: true };
+        (symbol.binding, symbol.visibility) = (old.binding, old.visibility);
+        (symbol.kind, symbol.size) = (old.kind, old.size);
+        self.symbols.register(id);
+        if !is_defined || !version.keeps_old_name {
+            self.symbols[version.symbol].renamed = Some(id);
+        }
+        Ok(())
+    }
+
+    /// The symbols whose addresses matter, if the object says so: private labels by their section.
+    pub(crate) fn addrsig(&mut self) -> Option<Vec<Target>> {
+        if !self.for_linker.addrsig {
+            return None;
+        }
+        let mut targets = Vec::new();
+        for id in std::mem::take(&mut self.for_linker.address_matters) {
+            let id = self.symbols[id].renamed.unwrap_or(id);
+            let symbol = &mut self.symbols[id];
+            match symbol.definition {
+                Definition::WeakRef(_) => {}
+                Definition::Label { section, .. } if symbol.is_temporary() || symbol.builtin => {
+                    self.sections[section as usize].relocated = true;
+                    targets.push(Target::Section(section));
+                }
+                _ if symbol.registered => {
+                    (symbol.relocated, symbol.only_weakly) = (true, false);
+                    targets.push(Target::Symbol(id));
+                }
+                _ => {}
+            }
+        }
+        Some(targets)
+    }
+}
+
+/// A name with `@`, or one in quotes.
+fn versioned_name(cur: &mut Cursor) -> Result<String> {
+    let start = cur.pos;
+    let name = cur.expect_name("a name with a version")?;
+    if cur.text.as_bytes().get(start) == Some(&b'"') {
+        return Ok(name.to_string());
+    }
+    while cur.peek() == b'@' || continues_name(cur.peek()) {
+        cur.pos += 1;
+    }
+    Ok(cur.text.get(start..cur.pos).unwrap_or_default().to_owned())
+}

@@ -1,0 +1,340 @@
+//! `.eh_frame` and `.debug_frame`: what `.cfi_*` said, as tables for unwinders and for debuggers.
+//!
+//! An entry of a table describes a function; before it stands a header that several entries share if they agree in it.
+//! Entries are brought in an order in which those that agree stand together.
+//!
+//! # Source
+//! DWARF 5, 6.4 (call frames); Linux Standard Base 5.0, 10.6 (`.eh_frame`).
+
+use crate::assembler::Assembler;
+use crate::error::{Result, error};
+use crate::expr::{Binary, Specifier, Value};
+use crate::leb;
+use crate::section::elf;
+use crate::symbol::SymbolId;
+use std::ops::Range;
+
+/// Places count in units of instructions.
+const CODE_UNIT: i64 = 4;
+/// Offsets in a frame count in units of registers.
+pub(crate) const DATA_UNIT: i64 = 4;
+const DW_CFA_ADVANCE_LOC: u8 = 0x40;
+const DW_CFA_ADVANCE_LOC1: u8 = 0x02;
+const DW_CFA_ADVANCE_LOC2: u8 = 0x03;
+const DW_CFA_ADVANCE_LOC4: u8 = 0x04;
+/// Four bytes with a sign, relative to their own place.
+const DW_EH_PE_PCREL_SDATA4: u8 = 0x1b;
+const ADDRESS_SIZE: u8 = 8;
+/// Where a call returns to, if nothing else is said: the number of the PC.
+const PC: u32 = 16;
+
+/// What the directives said.
+pub(crate) struct Frames {
+    /// `.eh_frame` is wanted.
+    pub for_unwinder: bool,
+    /// `.debug_frame` is wanted.
+    pub for_debugger: bool,
+    pub list: Vec<Frame>,
+    /// Those of `list` that have not ended yet.
+    pub open: Vec<usize>,
+}
+
+impl Frames {
+    /// The one that directives are about.
+    pub fn present(&mut self) -> Option<&mut Frame> {
+        self.list.get_mut(*self.open.last()?)
+    }
+}
+
+impl Default for Frames {
+    fn default() -> Frames {
+        Frames { for_unwinder: true, for_debugger: false, list: Vec::new(), open: Vec::new() }
+    }
+}
+
+/// From `.cfi_startproc` to `.cfi_endproc`.
+pub(crate) struct Frame {
+    pub section: u32,
+    begin: Value,
+    pub end: Value,
+    pub personality: Option<Pointer>,
+    pub lsda: Option<Pointer>,
+    pub is_signal: bool,
+    is_simple: bool,
+    pub return_column: u32,
+    /// What the CFA's register is off it so far.
+    pub cfa_offset: i64,
+    pub instructions: Vec<u8>,
+    pub steps: Vec<Step>,
+    span: (u32, u32),
+}
+
+/// A symbol that a table refers to, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Pointer {
+    pub encoding: u8,
+    pub symbol: SymbolId,
+}
+
+/// Instructions from `begin` on hold from that place of the code on.
+pub(crate) struct Step {
+    pub place: Value,
+    pub begin: usize,
+    /// The name of where they stand in the table.
+    pub label: Option<String>,
+    pub span: (u32, u32),
+}
+
+/// Which of the two tables.
+#[derive(Clone, Copy, PartialEq)]
+enum Table {
+    Unwinder,
+    Debugger,
+}
+
+impl Frame {
+    pub fn new(section: u32, begin: Value, is_simple: bool, span: (u32, u32)) -> Frame {
+        Frame {
+            section,
+            begin,
+            end: begin,
+            personality: None,
+            lsda: None,
+            is_signal: false,
+            is_simple,
+            // Sorts behind every number.
+            return_column: u32::MAX,
+            cfa_offset: 0,
+            instructions: Vec::new(),
+            steps: Vec::new(),
+            span,
+        }
+    }
+}
+
+impl Assembler {
+    /// Writes the tables, if there is something to write.
+    pub(crate) fn write_frames(&mut self) {
+        let mut frames = std::mem::take(&mut self.frames);
+        for open in frames.open.drain(..).filter_map(|open| frames.list.get(open)) {
+            let span = open.span.0 as usize..open.span.1 as usize;
+            self.report_placed(error(span, "the call frame has no end").label("`.cfi_endproc` is missing"));
+        }
+        if frames.list.is_empty() {
+            return;
+        }
+        frames.list.sort_by(|a, b| self.header_key(a).cmp(&self.header_key(b)));
+        if frames.for_unwinder {
+            self.write_table(".eh_frame", elf::SHF_ALLOC, Table::Unwinder, &frames.list);
+        }
+        if frames.for_debugger {
+            self.write_table(".debug_frame", 0, Table::Debugger, &frames.list);
+        }
+    }
+
+    /// Entries that agree in this share a header.
+    fn header_key(&self, frame: &Frame) -> (Option<&str>, u8, u8, bool, bool, u32) {
+        let encoding = |pointer: Option<Pointer>| pointer.map_or(0, |pointer| pointer.encoding);
+        let personality = frame.personality.map(|pointer| &*self.symbols[pointer.symbol].name);
+        (
+            personality,
+            encoding(frame.personality),
+            encoding(frame.lsda),
+            frame.is_signal,
+            frame.is_simple,
+            frame.return_column,
+        )
+    }
+
+    fn write_table(&mut self, name: &str, flags: u64, table: Table, frames: &[Frame]) {
+        let section = self.section_named(name, elf::SHT_PROGBITS, flags);
+        self.inside(section, |assembler| {
+            let section = assembler.current();
+            section.align = section.align.max(ADDRESS_SIZE.into());
+            let mut header = None;
+            for (n, frame) in frames.iter().enumerate() {
+                let is_last = n + 1 == frames.len();
+                let before = n.checked_sub(1).and_then(|n| frames.get(n));
+                // Debuggers take the first header for all.
+                let is_shared = before.is_some_and(|before| {
+                    table == Table::Debugger || assembler.header_key(before) == assembler.header_key(frame)
+                });
+                if !is_shared {
+                    header = None;
+                }
+                if let Err(mistake) = assembler.write_frame(table, frame, &mut header, is_last) {
+                    assembler.report_placed(mistake);
+                }
+            }
+            // Linkers end the table with a record without contents.
+            if table == Table::Unwinder
+                && !assembler.settings.relocatable
+                && let Err(mistake) = assembler.emit(&[0; 4], &(0..0))
+            {
+                assembler.report_placed(mistake);
+            }
+        });
+    }
+
+    fn write_frame(
+        &mut self,
+        table: Table,
+        frame: &Frame,
+        header: &mut Option<u64>,
+        is_last: bool,
+    ) -> Result<()> {
+        let at = match *header {
+            Some(at) => at,
+            None => {
+                let at = self.here().1;
+                self.write_header(table, frame)?;
+                *header.insert(at)
+            }
+        };
+        let span = frame.span.0 as usize..frame.span.1 as usize;
+        let start = self.here().1;
+        self.emit(&[0; 4], &span)?;
+        let size = match table {
+            Table::Unwinder => {
+                let distance = (start + 4 - at) as u32;
+                self.emit(&distance.to_le_bytes(), &span)?;
+                self.write_relative(frame.begin, 4, &span)?;
+                4
+            }
+            Table::Debugger => {
+                let header = self.place_node(self.section, at);
+                self.emit_value(header, 4, span.clone())?;
+                self.emit_value(frame.begin, ADDRESS_SIZE, span.clone())?;
+                ADDRESS_SIZE
+            }
+        };
+        let length = self.distance_of(frame.begin, frame.end);
+        let length = length.ok_or_else(|| error(span.clone(), "the call frame ends in another section"))?;
+        self.emit(&length.to_le_bytes()[..size.into()], &span)?;
+        if table == Table::Unwinder {
+            self.emit(&[frame.lsda.map_or(0, |pointer| pointer.size())], &span)?;
+            if let Some(pointer) = frame.lsda {
+                self.write_pointer(pointer, &span)?;
+            }
+        }
+        self.write_instructions(frame)?;
+        // A reader that aligns sections must not find zeros behind the last, which would be the end of the table.
+        let align = if table == Table::Debugger || is_last { ADDRESS_SIZE } else { 4 };
+        self.close_record(start, align, &span)
+    }
+
+    fn write_header(&mut self, table: Table, frame: &Frame) -> Result<()> {
+        let span = frame.span.0 as usize..frame.span.1 as usize;
+        let start = self.here().1;
+        let column = if frame.return_column == u32::MAX { PC } else { frame.return_column };
+        let mut out = vec![0; 4];
+        match table {
+            Table::Unwinder => {
+                out.extend_from_slice(&[0, 0, 0, 0, 1, b'z']);
+                out.extend(frame.personality.map(|_| b'P'));
+                out.extend(frame.lsda.map(|_| b'L'));
+                out.push(b'R');
+                out.extend(frame.is_signal.then_some(b'S'));
+                out.extend_from_slice(&[0, CODE_UNIT as u8, DATA_UNIT as u8, column as u8]);
+                let personality = frame.personality.map_or(0, |pointer| 1 + pointer.size());
+                out.push(1 + personality + u8::from(frame.lsda.is_some()));
+                out.extend(frame.personality.map(|pointer| pointer.encoding));
+            }
+            Table::Debugger => {
+                // Version 4, nothing that augments it, no segments.
+                let versions = [0xff, 0xff, 0xff, 0xff, 4, 0, ADDRESS_SIZE, 0];
+                out.extend_from_slice(&versions);
+                out.extend_from_slice(&[CODE_UNIT as u8, DATA_UNIT as u8]);
+                leb::unsigned(&mut out, column.into());
+            }
+        }
+        self.emit(&out, &span)?;
+        if table == Table::Debugger {
+            return self.close_record(start, ADDRESS_SIZE, &span);
+        }
+        if let Some(pointer) = frame.personality {
+            self.write_pointer(pointer, &span)?;
+        }
+        if let Some(pointer) = frame.lsda {
+            self.emit(&[pointer.encoding], &span)?;
+        }
+        self.emit(&[DW_EH_PE_PCREL_SDATA4], &span)?;
+        self.close_record(start, 4, &span)
+    }
+
+    fn write_instructions(&mut self, frame: &Frame) -> Result<()> {
+        let mut place = frame.begin;
+        let ends = frame.steps.iter().skip(1).map(|step| step.begin).chain([frame.instructions.len()]);
+        for (step, end) in frame.steps.iter().zip(ends) {
+            let span = step.span.0 as usize..step.span.1 as usize;
+            let distance = self.distance_of(place, step.place).filter(|&distance| distance >= 0);
+            let distance =
+                distance.ok_or_else(|| error(span.clone(), "the place is not in the call frame's code"))?;
+            let mut out = Vec::new();
+            advance(&mut out, distance / CODE_UNIT);
+            self.emit(&out, &span)?;
+            if let Some(label) = &step.label {
+                self.define_label(label, span.clone())?;
+            }
+            self.emit(frame.instructions.get(step.begin..end).unwrap_or_default(), &span)?;
+            place = step.place;
+        }
+        Ok(())
+    }
+
+    /// Pads a record of a table with instructions that do nothing, and fills in its length.
+    fn close_record(&mut self, start: u64, align: u8, span: &Range<usize>) -> Result<()> {
+        let padding = self.here().1.next_multiple_of(align.into()) - self.here().1;
+        self.emit(&[0; 8][..padding as usize], span)?;
+        self.fill_in_length(start);
+        Ok(())
+    }
+
+    fn write_pointer(&mut self, pointer: Pointer, span: &Range<usize>) -> Result<()> {
+        let value = self.symbol_node(pointer.symbol, Specifier::None);
+        match pointer.encoding & 0x70 {
+            0x10 => self.write_relative(value, pointer.size(), span),
+            _ => self.emit_value(value, pointer.size(), span.clone()),
+        }
+    }
+
+    /// A value less the place where it stands.
+    fn write_relative(&mut self, value: Value, size: u8, span: &Range<usize>) -> Result<()> {
+        let here = self.place_value();
+        let value = self.binary(Binary::Sub, value, here).map_err(|message| error(span.clone(), message))?;
+        self.emit_value(value, size, span.clone())
+    }
+
+    /// Bytes from one place to another, if they are in the same section.
+    pub(crate) fn distance_of(&mut self, from: Value, to: Value) -> Option<i64> {
+        let distance = self.binary(Binary::Sub, to, from).ok()?;
+        self.known(distance)
+    }
+}
+
+impl Pointer {
+    fn size(self) -> u8 {
+        match self.encoding & 7 {
+            2 => 2,
+            3 => 4,
+            _ => 8,
+        }
+    }
+}
+
+/// The code goes on by so many units.
+fn advance(out: &mut Vec<u8>, units: i64) {
+    match units {
+        0 => {}
+        1..0x40 => out.push(DW_CFA_ADVANCE_LOC | units as u8),
+        0x40..0x100 => out.extend_from_slice(&[DW_CFA_ADVANCE_LOC1, units as u8]),
+        0x100..0x1_0000 => {
+            out.push(DW_CFA_ADVANCE_LOC2);
+            out.extend_from_slice(&(units as u16).to_le_bytes());
+        }
+        _ => {
+            out.push(DW_CFA_ADVANCE_LOC4);
+            out.extend_from_slice(&(units as u32).to_le_bytes());
+        }
+    }
+}
