@@ -21,13 +21,11 @@ fn kernels() -> Vec<PathBuf> {
 }
 
 /// The kernel as assembly, or what clang complains about.
-fn listing(clang: &Path, kernel: &Path, cpu: &str, debug: bool) -> Result<String, String> {
+fn listing(clang: &Path, kernel: &Path, cpu: &str, debug: &[&str]) -> Result<String, String> {
     let mut command = Command::new(clang);
     command.args(["-x", "cl", "-target", "amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-cl-std=CL2.0", "-S"]);
     command.arg(format!("-mcpu={cpu}")).arg(kernel).args(["-o", "-"]);
-    if debug {
-        command.arg("-g");
-    }
+    command.args(debug);
     let output = command.output().expect("clang starts");
     match output.status.success() {
         true => Ok(String::from_utf8(output.stdout).expect("text")),
@@ -35,9 +33,9 @@ fn listing(clang: &Path, kernel: &Path, cpu: &str, debug: bool) -> Result<String
     }
 }
 
-/// Kernels of clang on processors: how many came out the same.
-fn compare(processors: &[&str], kernels: &[PathBuf], debug: bool, test: &str) {
-    let tools = ["clang-19", "llvm-mc-19"].map(|name| tool(name, test));
+/// Kernels of clang on processors: how many came out the same. LLVM 14's listings are judged by LLVM 19, too.
+fn compare(clang: &str, processors: &[&str], kernels: &[PathBuf], debug: &[&str], test: &str) {
+    let tools = [clang, "llvm-mc-19"].map(|name| tool(name, test));
     let [Some(clang), Some(mc)] = tools else { return };
     let (mut count, mut wrong) = (0, Vec::new());
     for cpu in processors {
@@ -50,17 +48,20 @@ fn compare(processors: &[&str], kernels: &[PathBuf], debug: bool, test: &str) {
                     continue;
                 }
             };
-            let expected =
-                common::llvm_mc(&mc, &[&format!("-mcpu={cpu}")], &source).expect("llvm-mc takes it");
+            // kernc takes the version from LLVM 14's metadata, LLVM 19 its own.
+            let version =
+                format!("--amdhsa-code-object-version={}", if clang.ends_with("clang-14") { 4 } else { 5 });
+            let cpu = format!("-mcpu={cpu}");
+            let expected = common::llvm_mc(&mc, &[&cpu, &version], &source).expect("llvm-mc takes it");
             count += 1;
-            match asm::assemble(&source, &options(cpu)) {
+            match asm::assemble(&source, &options(&cpu["-mcpu=".len()..])) {
                 Err(list) => wrong.push(asm::render(&list[..1], &name, &source, false)),
                 Ok(object) if object != expected => wrong.push(format!("{name} differs")),
                 Ok(_) => {}
             }
         }
     }
-    println!("{count} listings of clang, {} differ", wrong.len());
+    println!("{count} listings of clang {debug:?}, {} differ", wrong.len());
     assert!(wrong.is_empty(), "{}", wrong[..wrong.len().min(10)].join("\n"));
     assert!(count > 0);
 }
@@ -68,20 +69,25 @@ fn compare(processors: &[&str], kernels: &[PathBuf], debug: bool, test: &str) {
 #[test]
 fn listings() {
     let some: Vec<PathBuf> = kernels().into_iter().step_by(4).collect();
-    compare(&PROCESSORS, &some, false, "listings");
+    compare("clang-19", &PROCESSORS, &some, &[], "listings");
 }
 
 /// With line tables.
 #[test]
 fn listings_with_debug_information() {
     let some: Vec<PathBuf> = kernels().into_iter().step_by(7).collect();
-    compare(&["gfx803", "gfx1030"], &some, true, "listings_with_debug_information");
+    let test = "listings_with_debug_information";
+    compare("clang-19", &["gfx803", "gfx1030"], &some, &["-g"], test);
+    compare("clang-14", &["gfx906"], &some, &["-g", "-gdwarf-4"], test);
 }
 
 /// All kernels: `cargo test -p kernc-asm --test clang -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes a minute"]
 fn every_listing() {
-    compare(&PROCESSORS, &kernels(), false, "every_listing");
-    compare(&PROCESSORS, &kernels(), true, "every_listing with debug information");
+    for clang in ["clang-19", "clang-14"] {
+        for debug in [&[][..], &["-g"], &["-g", "-gdwarf-4"]] {
+            compare(clang, &PROCESSORS, &kernels(), debug, "every_listing");
+        }
+    }
 }

@@ -112,8 +112,11 @@ impl Assembler {
             explicit = true;
             let more_flags;
             (kind, more_flags) = convention(&name);
-            (flags, entry_size) = (section_flags(cur)? | more_flags, 0);
-            if cur.eat(b',') {
+            cur.blank();
+            let is_sun = cur.peek() == b'#';
+            let given = if is_sun { sun_flags(cur)? } else { section_flags(cur)? };
+            (flags, entry_size) = (given | more_flags, 0);
+            if !is_sun && cur.eat(b',') {
                 kind = section_type(cur)?;
             }
             if flags & elf::SHF_MERGE != 0 {
@@ -165,6 +168,29 @@ fn section_name(cur: &mut Cursor) -> Result<String> {
     match cur.text.get(start..cur.pos).unwrap_or_default() {
         "" => Err(cur.unexpected("the name of a section")),
         name => Ok(name.to_owned()),
+    }
+}
+
+/// `#alloc, #write`, as LLVM wrote flags until version 14.
+fn sun_flags(cur: &mut Cursor) -> Result<u64> {
+    let mut flags = 0;
+    loop {
+        cur.blank();
+        let start = cur.pos;
+        cur.expect(b'#')?;
+        flags |= match cur.name() {
+            Some("alloc") => elf::SHF_ALLOC,
+            Some("execinstr") => elf::SHF_EXECINSTR,
+            Some("write") => elf::SHF_WRITE,
+            Some("tls") => elf::SHF_TLS,
+            _ => {
+                let known = "expected `#alloc`, `#execinstr`, `#write` or `#tls`";
+                return Err(error(start..cur.pos.max(start + 1), "unknown flag of a section").label(known));
+            }
+        };
+        if !cur.eat(b',') {
+            return Ok(flags);
+        }
     }
 }
 
