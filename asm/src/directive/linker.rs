@@ -4,9 +4,9 @@
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, continues_name};
 use crate::error::{Result, error};
-use crate::expr::Specifier;
+use crate::expr::{Node, Specifier, Value};
 use crate::resolve::Target;
-use crate::symbol::{Definition, SymbolId};
+use crate::symbol::{Definition, Symbol, SymbolId};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) struct ForLinker {
     versions: Vec<Version>,
     /// Symbols that `.lto_discard` takes out.
     discarded: FxHashSet<Box<str>>,
-    /// `.lto_set_conditional`: what the first becomes as soon as the second is defined.
+    /// `.lto_set_conditional`: what the first becomes as soon as the second is defined, if it is not used so far.
     conditional: Vec<(SymbolId, SymbolId)>,
 }
 
@@ -50,7 +50,7 @@ impl Assembler {
             ".no_dead_strip" => {
                 cur.blank();
                 if !cur.at_end() {
-                    self.each_symbol(cur, |_| {})?;
+                    self.each_symbol(cur, |_| Ok(()))?;
                 }
             }
             ".lto_discard" => self.lto_discard(cur)?,
@@ -126,7 +126,7 @@ impl Assembler {
         }
         if !self.is_discarded(&self.symbols[symbol].name) {
             self.for_linker.conditional.push((symbol, target));
-            if self.symbols[target].is_defined() {
+            if self.symbols[target].registered {
                 self.define_conditional(target);
             }
         }
@@ -181,7 +181,8 @@ impl Assembler {
             return Err(format!("`{name}` is a default version, but `{}` is not defined", old.name));
         }
         let id = self.symbols.get_or_add(&name, old.seen_at);
-        if self.symbols[id].is_defined() {
+        let new = &self.symbols[id];
+        if new.is_defined() && !self.is_name_of_undefined(new) && !self.is_name_of(new, version.symbol) {
             return Err(format!("`{name}` is already defined"));
         }
         if old.renamed.is_some_and(|other| other != id) && !(is_defined && version.keeps_old_name) {
@@ -199,11 +200,18 @@ impl Assembler {
         Ok(())
     }
 
+    /// Whether one symbol is just another name of the other.
+    fn is_name_of(&self, symbol: &Symbol, other: SymbolId) -> bool {
+        match symbol.definition {
+            Definition::Value { value: Value::Expr(id), .. } => {
+                matches!(self.nodes[id.index()], Node::Symbol(old, _) if old == other)
+            }
+            _ => false,
+        }
+    }
+
     /// The symbols whose addresses matter, if the object says so: private labels by their section.
     pub(crate) fn addrsig(&mut self) -> Option<Vec<Target>> {
-        if !self.for_linker.addrsig {
-            return None;
-        }
         let mut targets = Vec::new();
         for id in std::mem::take(&mut self.for_linker.address_matters) {
             let id = self.symbols[id].renamed.unwrap_or(id);
@@ -221,7 +229,7 @@ impl Assembler {
                 _ => {}
             }
         }
-        Some(targets)
+        self.for_linker.addrsig.then_some(targets)
     }
 }
 

@@ -64,3 +64,8 @@ gone:
   .quad third
 second:
 .lto_set_conditional sixth, second
+.symver local, local@V1
+.lto_set_conditional seventh, used_by_nobody
+.globl eighth
+.weak eighth
+.addrsig_sym not_registered
