@@ -69,3 +69,12 @@ second:
 .globl eighth
 .weak eighth
 .addrsig_sym not_registered
+.addrsig_sym .Lunseen
+.addrsig_sym .rodata
+.section .rodata
+.set inherits, kept
+.set inherits_too, inherits
+.lto_set_conditional a1, z1
+.lto_set_conditional a3, z1
+.lto_set_conditional a2, a1
+z1:
