@@ -11,7 +11,6 @@ use crate::error::{Result, error};
 use crate::expr::{Binary, Specifier, Value};
 use crate::leb;
 use crate::section::elf;
-use crate::symbol::SymbolId;
 use std::ops::Range;
 
 /// Places count in units of instructions.
@@ -69,11 +68,10 @@ pub(crate) struct Frame {
     span: (u32, u32),
 }
 
-/// A symbol that a table refers to, and how.
-#[derive(Clone, Copy)]
+/// A symbol that a table refers to, and how. It counts as used only if a table with it is written.
 pub(crate) struct Pointer {
     pub encoding: u8,
-    pub symbol: SymbolId,
+    pub symbol: String,
 }
 
 /// Instructions from `begin` on hold from that place of the code on.
@@ -93,6 +91,19 @@ enum Table {
 }
 
 impl Frame {
+    /// Entries that agree in this share a header.
+    fn header_key(&self) -> (Option<&str>, u8, u8, bool, bool, u32) {
+        let encoding = |pointer: &Option<Pointer>| pointer.as_ref().map_or(0, |pointer| pointer.encoding);
+        (
+            self.personality.as_ref().map(|pointer| pointer.symbol.as_str()),
+            encoding(&self.personality),
+            encoding(&self.lsda),
+            self.is_signal,
+            self.is_simple,
+            self.return_column,
+        )
+    }
+
     pub fn new(section: u32, begin: Value, is_simple: bool, span: (u32, u32)) -> Frame {
         Frame {
             section,
@@ -123,27 +134,13 @@ impl Assembler {
         if frames.list.is_empty() {
             return;
         }
-        frames.list.sort_by(|a, b| self.header_key(a).cmp(&self.header_key(b)));
+        frames.list.sort_by(|a, b| a.header_key().cmp(&b.header_key()));
         if frames.for_unwinder {
             self.write_table(".eh_frame", elf::SHF_ALLOC, Table::Unwinder, &frames.list);
         }
         if frames.for_debugger {
             self.write_table(".debug_frame", 0, Table::Debugger, &frames.list);
         }
-    }
-
-    /// Entries that agree in this share a header.
-    fn header_key(&self, frame: &Frame) -> (Option<&str>, u8, u8, bool, bool, u32) {
-        let encoding = |pointer: Option<Pointer>| pointer.map_or(0, |pointer| pointer.encoding);
-        let personality = frame.personality.map(|pointer| &*self.symbols[pointer.symbol].name);
-        (
-            personality,
-            encoding(frame.personality),
-            encoding(frame.lsda),
-            frame.is_signal,
-            frame.is_simple,
-            frame.return_column,
-        )
     }
 
     fn write_table(&mut self, name: &str, flags: u64, table: Table, frames: &[Frame]) {
@@ -157,7 +154,7 @@ impl Assembler {
                 let before = n.checked_sub(1).and_then(|n| frames.get(n));
                 // Debuggers take the first header for all.
                 let is_shared = before.is_some_and(|before| {
-                    table == Table::Debugger || assembler.header_key(before) == assembler.header_key(frame)
+                    table == Table::Debugger || before.header_key() == frame.header_key()
                 });
                 if !is_shared {
                     header = None;
@@ -212,8 +209,8 @@ impl Assembler {
         let length = length.ok_or_else(|| error(span.clone(), "the call frame ends in another section"))?;
         self.emit(&length.to_le_bytes()[..size.into()], &span)?;
         if table == Table::Unwinder {
-            self.emit(&[frame.lsda.map_or(0, |pointer| pointer.size())], &span)?;
-            if let Some(pointer) = frame.lsda {
+            self.emit(&[frame.lsda.as_ref().map_or(0, Pointer::size)], &span)?;
+            if let Some(pointer) = &frame.lsda {
                 self.write_pointer(pointer, &span)?;
             }
         }
@@ -231,14 +228,14 @@ impl Assembler {
         match table {
             Table::Unwinder => {
                 out.extend_from_slice(&[0, 0, 0, 0, 1, b'z']);
-                out.extend(frame.personality.map(|_| b'P'));
-                out.extend(frame.lsda.map(|_| b'L'));
+                out.extend(frame.personality.as_ref().map(|_| b'P'));
+                out.extend(frame.lsda.as_ref().map(|_| b'L'));
                 out.push(b'R');
                 out.extend(frame.is_signal.then_some(b'S'));
                 out.extend_from_slice(&[0, CODE_UNIT as u8, DATA_UNIT as u8, column as u8]);
-                let personality = frame.personality.map_or(0, |pointer| 1 + pointer.size());
+                let personality = frame.personality.as_ref().map_or(0, |pointer| 1 + pointer.size());
                 out.push(1 + personality + u8::from(frame.lsda.is_some()));
-                out.extend(frame.personality.map(|pointer| pointer.encoding));
+                out.extend(frame.personality.as_ref().map(|pointer| pointer.encoding));
             }
             Table::Debugger => {
                 // Version 4, nothing that augments it, no segments.
@@ -252,10 +249,10 @@ impl Assembler {
         if table == Table::Debugger {
             return self.close_record(start, ADDRESS_SIZE, &span);
         }
-        if let Some(pointer) = frame.personality {
+        if let Some(pointer) = &frame.personality {
             self.write_pointer(pointer, &span)?;
         }
-        if let Some(pointer) = frame.lsda {
+        if let Some(pointer) = &frame.lsda {
             self.emit(&[pointer.encoding], &span)?;
         }
         self.emit(&[DW_EH_PE_PCREL_SDATA4], &span)?;
@@ -290,8 +287,9 @@ impl Assembler {
         Ok(())
     }
 
-    fn write_pointer(&mut self, pointer: Pointer, span: &Range<usize>) -> Result<()> {
-        let value = self.symbol_node(pointer.symbol, Specifier::None);
+    fn write_pointer(&mut self, pointer: &Pointer, span: &Range<usize>) -> Result<()> {
+        let id = self.symbols.get_or_add(&pointer.symbol, span.start);
+        let value = self.symbol_node(id, Specifier::None);
         match pointer.encoding & 0x70 {
             0x10 => self.write_relative(value, pointer.size(), span),
             _ => self.emit_value(value, pointer.size(), span.clone()),
@@ -313,7 +311,7 @@ impl Assembler {
 }
 
 impl Pointer {
-    fn size(self) -> u8 {
+    fn size(&self) -> u8 {
         match self.encoding & 7 {
             2 => 2,
             3 => 4,

@@ -2,7 +2,7 @@
 
 use crate::Settings;
 use crate::assembler::Assembler;
-use crate::expr::{Reduced, Term, Value};
+use crate::expr::{Node, Reduced, Term, Value};
 use crate::resolve::{Resolved, Target};
 use crate::symbol::{Definition, Symbol, SymbolId};
 use isa::{CodeObjectVersion, Feature, Setting};
@@ -65,10 +65,7 @@ impl Assembler {
         let (place, kind) = self.place(symbol)?;
         let size = match (symbol.definition, symbol.size) {
             (Definition::Common { size, .. } | Definition::Lds { size, .. }, _) => size,
-            (_, None) => {
-                let size = self.aliased(symbol).and_then(|symbol| symbol.size);
-                size.and_then(|size| self.known(size)).unwrap_or(0) as u64
-            }
+            (_, None) => self.inherited_size(symbol).and_then(|size| self.known(size)).unwrap_or(0) as u64,
             (_, Some(size)) => {
                 self.known(size).ok_or_else(|| format!("the size of `{}` is not known", symbol.name))? as u64
             }
@@ -105,13 +102,22 @@ impl Assembler {
         })
     }
 
-    /// The symbol that `.set` makes another name of, or of a place in it: LLVM gives it the same size.
-    fn aliased<'a>(&'a self, symbol: &Symbol) -> Option<&'a Symbol> {
-        let Definition::Value { value, .. } = symbol.definition else { return None };
-        match self.reduce(value) {
-            Ok(Reduced { plus: Some(Term::Symbol(id)), minus: None, .. }) => Some(&self.symbols[id]),
-            _ => None,
+    /// The size that another name has of what it names: of the next symbol with a size, or of the one that a place lies in.
+    fn inherited_size(&self, symbol: &Symbol) -> Option<Value> {
+        let mut symbol = symbol;
+        for _ in 0..1000 {
+            let Definition::Value { value: value @ Value::Expr(id), .. } = symbol.definition else { break };
+            let next = match (self.nodes[id.index()], self.reduce(value)) {
+                (Node::Symbol(next, _), _) => next,
+                (_, Ok(Reduced { plus: Some(Term::Symbol(base)), minus: None, .. })) => base,
+                _ => break,
+            };
+            symbol = &self.symbols[next];
+            if symbol.size.is_some() {
+                break;
+            }
         }
+        symbol.size
     }
 
     /// What a symbol stands for, and its type.

@@ -76,11 +76,8 @@ impl Assembler {
             "personality" | "lsda" => {
                 let pointer = self.cfi_pointer(cur)?;
                 let frame = self.frame(span)?;
-                match (what, pointer) {
-                    (_, None) => {}
-                    ("lsda", _) => frame.lsda = pointer,
-                    _ => frame.personality = pointer,
-                }
+                let place = if what == "lsda" { &mut frame.lsda } else { &mut frame.personality };
+                *place = pointer.or(place.take());
             }
             "signal_frame" => self.frame(span)?.is_signal = true,
             "return_column" => {
@@ -157,7 +154,7 @@ impl Assembler {
             return Err(error(start..cur.pos, format!("a pointer cannot be encoded as {encoding:#x}")));
         }
         cur.expect(b',')?;
-        let symbol = self.symbol_in(cur)?;
+        let symbol = cur.expect_name("a symbol")?.to_string();
         Ok(Some(Pointer { encoding: encoding as u8, symbol }))
     }
 

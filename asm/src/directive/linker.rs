@@ -4,10 +4,10 @@
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, continues_name};
 use crate::error::{Result, error};
-use crate::expr::Specifier;
+use crate::expr::{Node, Specifier, Value};
 use crate::resolve::Target;
-use crate::symbol::{Definition, SymbolId};
-use rustc_hash::FxHashSet;
+use crate::symbol::{Definition, Symbol, SymbolId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// What the directives said.
@@ -15,12 +15,13 @@ use std::ops::Range;
 pub(crate) struct ForLinker {
     /// `.addrsig`: the object says which symbols' addresses matter.
     pub addrsig: bool,
-    address_matters: Vec<SymbolId>,
+    /// Names in `.addrsig_sym`, which is no use of a symbol.
+    address_matters: Vec<String>,
     versions: Vec<Version>,
     /// Symbols that `.lto_discard` takes out.
     discarded: FxHashSet<Box<str>>,
-    /// `.lto_set_conditional`: what the first becomes as soon as the second is defined.
-    conditional: Vec<(SymbolId, SymbolId)>,
+    /// `.lto_set_conditional`: by the symbol that is waited for, those that take its value when it is defined.
+    waiting: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
 /// `.symver`
@@ -43,14 +44,14 @@ impl Assembler {
             ".symver" => self.symver(cur, span)?,
             ".addrsig" => self.for_linker.addrsig = true,
             ".addrsig_sym" => {
-                let id = self.symbol_in(cur)?;
-                self.for_linker.address_matters.push(id);
+                let name = cur.expect_name("a symbol")?.to_string();
+                self.for_linker.address_matters.push(name);
             }
             // The object just has the symbols.
             ".no_dead_strip" => {
                 cur.blank();
                 if !cur.at_end() {
-                    self.each_symbol(cur, |_| {})?;
+                    self.each_symbol(cur, |_| Ok(()))?;
                 }
             }
             ".lto_discard" => self.lto_discard(cur)?,
@@ -125,8 +126,8 @@ impl Assembler {
             return Err(error(span, message).label("second definition"));
         }
         if !self.is_discarded(&self.symbols[symbol].name) {
-            self.for_linker.conditional.push((symbol, target));
-            if self.symbols[target].is_defined() {
+            self.for_linker.waiting.entry(target).or_default().push(symbol);
+            if self.symbols[target].registered {
                 self.define_conditional(target);
             }
         }
@@ -136,25 +137,28 @@ impl Assembler {
     /// Gives the symbols that waited for this one its value.
     #[inline]
     pub(crate) fn define_conditional(&mut self, target: SymbolId) {
-        if !self.for_linker.conditional.is_empty() {
+        if !self.for_linker.waiting.is_empty() {
             self.define_waiting(target);
         }
     }
 
     fn define_waiting(&mut self, target: SymbolId) {
-        let mut defined = vec![target];
-        while let Some(target) = defined.pop() {
-            let waiting = self.for_linker.conditional.extract_if(.., |pair| pair.1 == target);
-            let waiting: Vec<SymbolId> = waiting.map(|pair| pair.0).collect();
-            for symbol in waiting {
-                if !self.symbols[symbol].is_defined() {
-                    let value = self.symbol_node(target, Specifier::None);
-                    self.symbols[symbol].definition = Definition::Value { value, fixed: false };
-                    self.symbols.register(symbol);
-                    defined.push(symbol);
-                }
+        let mut next = Vec::new();
+        self.take_waiting(target, &mut next);
+        while let Some((symbol, target)) = next.pop() {
+            if !self.symbols[symbol].is_defined() {
+                let value = self.symbol_node(target, Specifier::None);
+                self.symbols[symbol].definition = Definition::Value { value, fixed: false };
+                self.symbols.register(symbol);
+                self.take_waiting(symbol, &mut next);
             }
         }
+    }
+
+    /// Puts those that wait for a symbol on top of a stack, the first of them topmost.
+    fn take_waiting(&mut self, target: SymbolId, stack: &mut Vec<(SymbolId, SymbolId)>) {
+        let waiting = self.for_linker.waiting.remove(&target).unwrap_or_default();
+        stack.extend(waiting.into_iter().rev().map(|symbol| (symbol, target)));
     }
 
     /// Makes the names that `.symver` asks for.
@@ -181,7 +185,8 @@ impl Assembler {
             return Err(format!("`{name}` is a default version, but `{}` is not defined", old.name));
         }
         let id = self.symbols.get_or_add(&name, old.seen_at);
-        if self.symbols[id].is_defined() {
+        let new = &self.symbols[id];
+        if new.is_defined() && !self.is_name_of_undefined(new) && !self.is_name_of(new, version.symbol) {
             return Err(format!("`{name}` is already defined"));
         }
         if old.renamed.is_some_and(|other| other != id) && !(is_defined && version.keeps_old_name) {
@@ -190,8 +195,10 @@ impl Assembler {
         let value = self.symbol_node(version.symbol, Specifier::None);
         let symbol = &mut self.symbols[id];
         symbol.definition = Definition::Value { value, fixed: true };
-        (symbol.binding, symbol.visibility) = (old.binding, old.visibility);
-        (symbol.kind, symbol.size) = (old.kind, old.size);
+        (symbol.binding, symbol.visibility, symbol.kind) = (old.binding, old.visibility, old.kind);
+        if !is_defined {
+            symbol.size = old.size;
+        }
         self.symbols.register(id);
         if !is_defined || !version.keeps_old_name {
             self.symbols[version.symbol].renamed = Some(id);
@@ -199,29 +206,49 @@ impl Assembler {
         Ok(())
     }
 
+    /// Whether one symbol is just another name of the other.
+    fn is_name_of(&self, symbol: &Symbol, other: SymbolId) -> bool {
+        match symbol.definition {
+            Definition::Value { value: Value::Expr(id), .. } => {
+                matches!(self.nodes[id.index()], Node::Symbol(old, _) if old == other)
+            }
+            _ => false,
+        }
+    }
+
     /// The symbols whose addresses matter, if the object says so: private labels by their section.
     pub(crate) fn addrsig(&mut self) -> Option<Vec<Target>> {
-        if !self.for_linker.addrsig {
-            return None;
-        }
         let mut targets = Vec::new();
-        for id in std::mem::take(&mut self.for_linker.address_matters) {
-            let id = self.symbols[id].renamed.unwrap_or(id);
-            let symbol = &mut self.symbols[id];
-            match symbol.definition {
-                Definition::WeakRef(_) => {}
-                Definition::Label { section, .. } if symbol.is_temporary() || symbol.builtin => {
-                    self.sections[section as usize].relocated = true;
-                    targets.push(Target::Section(section));
-                }
-                _ if symbol.registered => {
-                    (symbol.relocated, symbol.only_weakly) = (true, false);
-                    targets.push(Target::Symbol(id));
-                }
-                _ => {}
-            }
+        for name in std::mem::take(&mut self.for_linker.address_matters) {
+            targets.extend(self.address_of(&name));
         }
-        Some(targets)
+        self.for_linker.addrsig.then_some(targets)
+    }
+
+    /// What stands for a name whose address matters, if the object has something that does.
+    fn address_of(&mut self, name: &str) -> Option<Target> {
+        let Some(id) = self.symbols.find(name) else {
+            let section = self.section_names.get(name).copied()?;
+            return Some(self.address_of_section(section));
+        };
+        let id = self.symbols[id].renamed.unwrap_or(id);
+        let symbol = &mut self.symbols[id];
+        match symbol.definition {
+            Definition::WeakRef(_) => None,
+            Definition::Label { section, .. } if symbol.is_temporary() || symbol.builtin => {
+                Some(self.address_of_section(section))
+            }
+            _ if symbol.registered => {
+                (symbol.relocated, symbol.only_weakly) = (true, false);
+                Some(Target::Symbol(id))
+            }
+            _ => None,
+        }
+    }
+
+    fn address_of_section(&mut self, section: u32) -> Target {
+        self.sections[section as usize].relocated = true;
+        Target::Section(section)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::{Node, Specifier, Value};
-use crate::symbol::{Definition, SymbolId};
+use crate::symbol::{Definition, Symbol, SymbolId};
 use objwriter::elf::{self, *};
 use std::ops::Range;
 
@@ -27,12 +27,12 @@ impl Assembler {
         span: &Range<usize>,
     ) -> Result<bool> {
         match name {
-            ".globl" | ".global" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_GLOBAL))?,
-            ".local" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_LOCAL))?,
-            ".weak" => self.each_symbol(cur, |symbol| symbol.binding = Some(STB_WEAK))?,
-            ".hidden" => self.each_symbol(cur, |symbol| symbol.visibility = STV_HIDDEN)?,
-            ".internal" => self.each_symbol(cur, |symbol| symbol.visibility = STV_INTERNAL)?,
-            ".protected" => self.each_symbol(cur, |symbol| symbol.visibility = STV_PROTECTED)?,
+            ".globl" | ".global" => self.each_symbol(cur, |symbol| bind(symbol, STB_GLOBAL))?,
+            ".local" => self.each_symbol(cur, |symbol| bind(symbol, STB_LOCAL))?,
+            ".weak" => self.each_symbol(cur, |symbol| bind(symbol, STB_WEAK))?,
+            ".hidden" => self.each_symbol(cur, |symbol| show(symbol, STV_HIDDEN))?,
+            ".internal" => self.each_symbol(cur, |symbol| show(symbol, STV_INTERNAL))?,
+            ".protected" => self.each_symbol(cur, |symbol| show(symbol, STV_PROTECTED))?,
             ".type" => self.symbol_type(cur)?,
             ".size" => self.symbol_size(cur)?,
             ".set" | ".equ" => self.set(cur, false)?,
@@ -50,12 +50,14 @@ impl Assembler {
     pub(super) fn each_symbol(
         &mut self,
         cur: &mut Cursor,
-        change: impl Fn(&mut crate::symbol::Symbol),
+        change: impl Fn(&mut Symbol) -> std::result::Result<(), String>,
     ) -> Result<()> {
         loop {
+            cur.blank();
+            let start = cur.pos;
             let id = self.symbol_in(cur)?;
             if !self.is_discarded(&self.symbols[id].name) {
-                change(&mut self.symbols[id]);
+                change(&mut self.symbols[id]).map_err(|message| error(start..cur.pos, message))?;
                 self.symbols.register(id);
             }
             if !cur.eat(b',') {
@@ -211,4 +213,27 @@ impl Assembler {
             Node::Const(_) | Node::Place(..) => {}
         }
     }
+}
+
+/// Sets the binding. What is known to be global or local cannot become the other; weak is stronger than both.
+fn bind(symbol: &mut Symbol, binding: u8) -> std::result::Result<(), String> {
+    match symbol.binding {
+        Some(before) if before != binding && binding != STB_WEAK => {
+            let name = |binding| match binding {
+                STB_GLOBAL => "global",
+                STB_WEAK => "weak",
+                _ => "local",
+            };
+            Err(format!("`{}` is {} and cannot become {}", symbol.name, name(before), name(binding)))
+        }
+        _ => {
+            symbol.binding = Some(binding);
+            Ok(())
+        }
+    }
+}
+
+fn show(symbol: &mut Symbol, visibility: u8) -> std::result::Result<(), String> {
+    symbol.visibility = visibility;
+    Ok(())
 }

@@ -60,3 +60,4 @@ local_of_thread:
 .data
 .quad words, second, second+1, .Lprivate+1, second_too, second_too+1
 .quad local_of_thread, local_of_thread+8
+.addrsig_sym elsewhere

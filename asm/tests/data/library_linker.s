@@ -64,3 +64,17 @@ gone:
   .quad third
 second:
 .lto_set_conditional sixth, second
+.symver local, local@V1
+.lto_set_conditional seventh, used_by_nobody
+.globl eighth
+.weak eighth
+.addrsig_sym not_registered
+.addrsig_sym .Lunseen
+.addrsig_sym .rodata
+.section .rodata
+.set inherits, kept
+.set inherits_too, inherits
+.lto_set_conditional a1, z1
+.lto_set_conditional a3, z1
+.lto_set_conditional a2, a1
+z1:
