@@ -29,7 +29,7 @@ pub(crate) fn kernels(
     let count = module.funcs.values().filter(is_kernel).count();
     let threads = if observer.looks_at_machine_code() { 1 } else { threads(module, count, most) };
     if scratch.len() < threads {
-        scratch.resize_with(threads, Scratch::default);
+        scratch.resize_with(threads, Scratch::new);
     }
     if code.len() < count {
         code.resize_with(count, MachFunc::default);

@@ -350,6 +350,12 @@ impl Job<'_> {
 }
 
 impl Scratch {
+    /// Nothing in it. Long code, which whoever calls it would have a copy of, or two.
+    #[inline(never)]
+    pub fn new() -> Scratch {
+        Scratch::default()
+    }
+
     /// One kernel: IR, or machine IR that was read, to final machine code, in the memory of `mach`.
     pub fn kernel(
         &mut self,
