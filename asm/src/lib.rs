@@ -1,8 +1,9 @@
 //! An assembler in LLVM's syntax: source text to AMD GPU code objects.
 //!
 //! [`assemble`] reads a text once (`assembler`): directives (`directive`), instructions by the rows of the `isa` crate
-//! (`inst`), expressions (`expr`). At the end subsections are joined (`subsection`), what names later symbols is filled in
-//! (`resolve`), and the sections become an object (`object`).
+//! (`inst`), expressions (`expr`). At the end subsections are joined (`subsection`), the tables of call frames and of lines
+//! are written (`frames`, `lines`), what names later symbols is filled in (`resolve`), and the sections become an object
+//! (`object`).
 //!
 //! Deliberately not here: what instructions look like (the table of `isa`), which bits of a kernel descriptor mean what
 //! (`objwriter::descriptor`).
