@@ -9,8 +9,8 @@
 use crate::assembler::Assembler;
 use crate::error::{Result, error};
 use crate::expr::{Binary, Specifier, Value};
-use crate::leb;
 use crate::section::elf;
+use objwriter::leb;
 use std::ops::Range;
 
 /// Places count in units of instructions.

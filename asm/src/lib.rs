@@ -18,7 +18,6 @@ mod files;
 mod frames;
 mod function;
 mod inst;
-mod leb;
 mod lines;
 mod metadata;
 mod number;

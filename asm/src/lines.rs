@@ -10,7 +10,7 @@
 use crate::assembler::Assembler;
 use crate::error::{Result, error};
 use crate::expr::{Reduced, Term, Value};
-use crate::leb;
+use objwriter::leb;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 

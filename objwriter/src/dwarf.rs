@@ -9,6 +9,7 @@
 //! DWARF Debugging Information Format, version 5: 6.2 (line tables), 7.5 (units), 7.22 (numbers).
 
 use crate::elf::{Relocation, Target, reloc};
+use crate::leb::{signed, unsigned};
 
 /// `.debug_abbrev` of [`unit`]: one kind of entry.
 pub const ABBREVIATIONS: &[u8] = &[
@@ -198,22 +199,4 @@ pub fn unit(mut contents: Contents, unit: &Unit) -> Contents {
     contents.bytes.extend_from_slice(&size.to_le_bytes());
     contents.close(0);
     contents
-}
-
-/// LEB128.
-fn unsigned(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// LEB128 with a sign.
-fn signed(out: &mut Vec<u8>, mut value: i64) {
-    while !(-0x40..0x40).contains(&value) {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8 & 0x7f);
 }

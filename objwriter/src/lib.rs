@@ -16,6 +16,7 @@ pub mod descriptor;
 pub mod dwarf;
 pub mod elf;
 pub mod kernel_code;
+pub mod leb;
 pub mod message_pack;
 pub mod metadata_v2;
 pub mod note;

@@ -7,7 +7,7 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, error};
 use crate::frames::{DATA_UNIT, Frame, Pointer, Step};
-use crate::leb;
+use objwriter::leb;
 use std::ops::Range;
 
 // What instructions do with a register or with the CFA, the address that identifies a frame (DWARF 5, 7.24).

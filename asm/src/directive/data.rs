@@ -4,9 +4,9 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::{Value, unknown};
-use crate::leb;
 use crate::number::{Number, number};
 use crate::section::{Fixup, FixupKind};
+use objwriter::leb;
 use std::ops::Range;
 
 impl Assembler {

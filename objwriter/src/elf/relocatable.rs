@@ -4,6 +4,7 @@ use super::format::*;
 use super::strings::Strings;
 use super::symtab::Table;
 use super::{Object, SHF_EXCLUDE, SHT_LLVM_ADDRSIG, Section, Target};
+use crate::leb;
 use bumpalo::Bump;
 
 /// `.strtab` holds all names, those of sections too.
@@ -120,7 +121,7 @@ fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHe
 /// Appends the symbols whose addresses matter; the header, less its name and its link.
 fn addrsig(targets: &[Target], table: &Table, out: &mut Vec<u8>) -> SectionHeader {
     let offset = out.len() as u64;
-    targets.iter().for_each(|&target| leb128(out, table.index(target)));
+    targets.iter().for_each(|&target| leb::unsigned(out, table.index(target).into()));
     let size = out.len() as u64 - offset;
     let (kind, flags) = (SHT_LLVM_ADDRSIG, SHF_EXCLUDE);
     SectionHeader { kind, flags, offset, size, align: 1, ..SectionHeader::default() }
@@ -159,16 +160,4 @@ fn names<'a>(object: &Object<'a>, tables: &'a [String], table: &Table<'a>, bump:
     table.add_names(&mut strings);
     strings.finish();
     strings
-}
-
-fn leb128(out: &mut Vec<u8>, mut value: u32) {
-    loop {
-        let low = (value & 0x7f) as u8;
-        value >>= 7;
-        if value == 0 {
-            out.push(low);
-            return;
-        }
-        out.push(low | 0x80);
-    }
 }

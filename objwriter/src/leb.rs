@@ -1,7 +1,7 @@
 //! LEB128: numbers of as many bytes as they need, seven bits in each.
 
 /// Without sign.
-pub(crate) fn unsigned(out: &mut Vec<u8>, mut value: u64) {
+pub fn unsigned(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -10,7 +10,7 @@ pub(crate) fn unsigned(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// With a sign, which is bit 6 of the last byte.
-pub(crate) fn signed(out: &mut Vec<u8>, mut value: i64) {
+pub fn signed(out: &mut Vec<u8>, mut value: i64) {
     while !(-0x40..0x40).contains(&value) {
         out.push(value as u8 | 0x80);
         value >>= 7;
