@@ -24,24 +24,25 @@ pub(crate) const fn continues_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'?') || byte >= 0x80
 }
 
+/// The program is built for size, which would not inline what is asked of every byte.
 impl<'s> Cursor<'s> {
     pub fn new(text: &'s str) -> Cursor<'s> {
         Cursor { text, pos: 0 }
     }
 
     /// The byte here; 0 at the end of the text.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&self) -> u8 {
         self.text.as_bytes().get(self.pos).copied().unwrap_or(0)
     }
 
     /// The byte `n` places further.
-    #[inline]
+    #[inline(always)]
     pub fn peek_at(&self, n: usize) -> u8 {
         self.text.as_bytes().get(self.pos + n).copied().unwrap_or(0)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn is_end(&self) -> bool {
         self.pos >= self.text.len()
     }
@@ -66,7 +67,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// Whether the statement ends here. Blanks must have been skipped.
-    #[inline]
+    #[inline(always)]
     pub fn at_end(&self) -> bool {
         match self.peek() {
             b'\n' | b';' => true,
