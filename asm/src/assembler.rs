@@ -16,7 +16,7 @@ use crate::section::{Section, elf};
 use crate::subsection::{Part, Place};
 use crate::symbol::{Definition, SymbolId, Symbols};
 use crate::{Options, Settings};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -71,7 +71,7 @@ pub(crate) struct Assembler {
     /// Branches to labels so far.
     pub branches: u32,
     /// Those, by their numbers, that an `s_nop` stands behind: gfx101x takes branches over 63 dwords wrongly.
-    pub padded_branches: Vec<u32>,
+    pub padded_branches: FxHashSet<u32>,
     /// Those that turned out to want one: the source has to be read again.
     pub wrong_branches: Vec<u32>,
 }
@@ -135,7 +135,7 @@ impl Assembler {
             stopped: false,
             exit_macro: false,
             branches: 0,
-            padded_branches: Vec::new(),
+            padded_branches: FxHashSet::default(),
             wrong_branches: Vec::new(),
         };
         let text = assembler.section_named(".text", elf::SHT_PROGBITS, elf::SHF_ALLOC | elf::SHF_EXECINSTR);

@@ -31,6 +31,7 @@ pub use diag::{Diagnostic, render};
 pub use files::{File, Included, Loader};
 
 use isa::Target;
+use rustc_hash::FxHashSet;
 
 /// What kind of file to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,8 +113,8 @@ fn run(
     options: &Options,
     mut loader: Option<Box<dyn Loader>>,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    let mut padded = Vec::new();
-    // A nop behind a branch makes others longer: each turn finds one more at least.
+    let mut padded = FxHashSet::default();
+    // A nop behind a branch makes others longer: each turn finds one more at least, none of them twice.
     let (assembler, resolved) = loop {
         let mut assembler = assembler::Assembler::new(options);
         assembler.loader = loader.take();
@@ -129,7 +130,7 @@ fn run(
         }
         loader = assembler.loader.take();
         padded = assembler.padded_branches;
-        padded.append(&mut assembler.wrong_branches);
+        padded.extend(assembler.wrong_branches);
     };
     let object = assembler.object(&resolved);
     object

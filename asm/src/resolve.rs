@@ -161,7 +161,8 @@ impl Assembler {
         if distance % 4 != 0 {
             return Err("the branch target is not aligned to a dword".into());
         }
-        let is_wrong = distance / 4 == 63 && plus.is_some();
+        // Where an alignment has swallowed the nop nothing is left to do.
+        let is_wrong = distance / 4 == 63 && plus.is_some() && !self.padded_branches.contains(&number);
         if is_wrong && self.settings.target.is_some_and(|target| target.has(isa::Feature::BRANCH_63_BUG)) {
             self.wrong_branches.push(number);
         }

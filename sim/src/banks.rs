@@ -2,8 +2,12 @@
 //!
 //! LDS has 32 banks of one dword each, and a pass reads or writes one dword of each bank: lanes that want the same dword share
 //! it, lanes that want different dwords of one bank take turns, and so do atomics in any case. Lanes go in groups whose dwords
-//! would fill the banks: 32 lanes of one dword, 16 of two, 8 of up to four. That grouping is a model: the manuals (Vega ISA, 12.2
-//! "LDS access") say how many banks there are and that conflicts are resolved in turns, not which lanes go together.
+//! would fill the banks: 32 lanes of one dword, 16 of two, 8 of up to four.
+//!
+//! # Source
+//! AMD's OpenCL programming guide, "Local Memory (LDS) Optimizations": 32 banks, bits 6:2 of the address, half a wavefront at a
+//! time. Composable Kernel's page on bank conflicts: `ds_write_b128` goes in phases of 8 neighbouring lanes; reads of that width
+//! group their lanes otherwise, which is not modelled, nor is what two dwords a lane do said there.
 
 /// Dwords that one pass can serve.
 const BANKS: usize = 32;

@@ -115,12 +115,7 @@ impl Assembler {
 
     /// `.lto_set_conditional symbol, target`
     fn lto_set_conditional(&mut self, cur: &mut Cursor) -> Result<()> {
-        cur.blank();
-        let start = cur.pos;
-        let symbol = self.symbol_in(cur)?;
-        let span = start..cur.pos;
-        cur.expect(b',')?;
-        let target = self.symbol_in(cur)?;
+        let (symbol, span, target) = self.symbol_and_target(cur)?;
         if self.symbols[symbol].is_defined() {
             let message = format!("`{}` is already defined", self.symbols[symbol].name);
             return Err(error(span, message).label("second definition"));

@@ -109,14 +109,22 @@ impl Assembler {
         self.set_symbol(&name, value, fixed, start..cur.pos)
     }
 
-    /// `.weakref alias, target`
-    fn weakref(&mut self, cur: &mut Cursor) -> Result<()> {
+    /// A symbol, where it stands, and behind a comma another.
+    pub(super) fn symbol_and_target(
+        &mut self,
+        cur: &mut Cursor,
+    ) -> Result<(SymbolId, Range<usize>, SymbolId)> {
         cur.blank();
         let start = cur.pos;
-        let alias = self.symbol_in(cur)?;
+        let symbol = self.symbol_in(cur)?;
         let span = start..cur.pos;
         cur.expect(b',')?;
-        let target = self.symbol_in(cur)?;
+        Ok((symbol, span, self.symbol_in(cur)?))
+    }
+
+    /// `.weakref alias, target`
+    fn weakref(&mut self, cur: &mut Cursor) -> Result<()> {
+        let (alias, span, target) = self.symbol_and_target(cur)?;
         self.symbols.register(target);
         let Value::Expr(value) = self.symbol_node(target, Specifier::None) else { return Ok(()) };
         let symbol = &mut self.symbols[alias];

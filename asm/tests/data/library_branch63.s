@@ -12,3 +12,10 @@ BB:
 CC:
     s_endpgm
 .long CC-BB
+// The alignment swallows the nop: the distance stays what it was.
+    .p2align 6
+    s_branch DD
+    .fill 57, 4, 0xbf800000
+    .p2align 8
+DD:
+    s_endpgm

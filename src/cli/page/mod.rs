@@ -20,7 +20,7 @@ pub use finding::{Finding, of_fault, of_note, of_report, of_static};
 
 /// What is shown.
 pub struct Content<'a> {
-    /// The command that made it: `check`, `run --profile`.
+    /// The command that made it: `check`, `run`.
     pub command: &'a str,
     /// The file that was read.
     pub file: &'a Path,

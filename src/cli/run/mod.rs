@@ -188,7 +188,7 @@ fn save_page(
     findings.extend(fault.filter(|fault| !matches!(fault, sim::Fault::Found(_))).map(page::of_fault));
     findings.extend(check::findings(&loaded.bytes, &loaded.file, policy));
     let content = page::Content {
-        command: if args.observe.counts() { "run --profile" } else { "run" },
+        command: "run",
         file: &loaded.file,
         object: &loaded.bytes,
         target: None,
