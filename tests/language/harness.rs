@@ -41,7 +41,8 @@ fn cells() -> impl Iterator<Item = (&'static str, OptLevel)> {
 
 /// Runs a kernel in all ways.
 pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
-    let options = frontend::Options { params: launch.params, fp_contract: true };
+    let files = files();
+    let options = frontend::Options { params: launch.params, fp_contract: true, files: Some(&files) };
     let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
     let mut outcomes = Vec::new();
     for (number, (name, level)) in cells().enumerate() {
@@ -62,13 +63,20 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     Ok(outcomes)
 }
 
+/// What `use` finds: the files of `tests/data/run/used`.
+fn files() -> kernc::Directories {
+    kernc::Directories { list: vec![crate::common::root().join("tests/data/run")] }
+}
+
 /// The code object, and the IR it was made of.
 fn compile(
     launch: &Launch<'_>,
     processor: &str,
     opt_level: OptLevel,
 ) -> Result<(kernc::CodeObject, ir::Module), String> {
-    let options = Options { opt_level, verify: true, params: launch.params.to_vec(), ..Options::default() };
+    let files: Option<std::sync::Arc<dyn kernc::Files>> = Some(std::sync::Arc::new(files()));
+    let params = launch.params.to_vec();
+    let options = Options { opt_level, verify: true, params, files, ..Options::default() };
     let target = Target::by_name(processor).ok_or("no such processor")?;
     let mut optimised = kernc::KeepIr::default();
     let compiled = Compiler::new(target).compile_observed(launch.source, &options, &mut optimised);
