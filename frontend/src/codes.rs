@@ -284,6 +284,13 @@ const TABLE: &[(&str, &str, &str)] = &[
          directories that `-I` gives; a program that compiles for others gives files as it likes, or none.",
     ),
     (
+        "E0093",
+        "bound of a generic function",
+        "`T: Number` asks for a scalar number, `Int` and `Float` for one of these, `Signed` for one that may be negative, \
+         `Unsigned` for an integer that may not. A call gives a type of another kind, or there is no such bound. Constants \
+         of generic functions are integers or `bool`.",
+    ),
+    (
         "E0110",
         "registers too few",
         "The kernel does not fit into the registers that `num_sgpr` or `num_vgpr` allows, or that its largest \

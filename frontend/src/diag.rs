@@ -105,6 +105,24 @@ impl Sink {
         self.list.len() >= MAX_ERRORS
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Drops those from number `first` on that `drop` wants, and adds a note to the others.
+    pub fn amend(&mut self, first: usize, drop: impl Fn(&Diagnostic) -> bool, note: Option<&str>) {
+        let mut at = first;
+        while at < self.list.len() {
+            if drop(&self.list[at]) {
+                self.list.remove(at);
+                continue;
+            }
+            self.list[at].notes.extend(note.map(str::to_owned));
+            at += 1;
+        }
+    }
+
     pub fn has_errors(&self) -> bool {
         !self.list.is_empty()
     }

@@ -93,7 +93,7 @@ impl Context {
             return Err(sink.finish_all(used.clone().unwrap_or_else(|| SourceText::new(file_name, source))));
         }
         let module = std::mem::take(module);
-        let module = lower::lower(&tree, source, &checker.checked, options.fp_contract, lower, module);
+        let module = lower::lower(&tree, source, &mut checker.checked, options.fp_contract, lower, module);
         *ast = tree.renew();
         Ok(module)
     }

@@ -1,7 +1,7 @@
 //! Calls: of functions, of vector constructors; finds the built-ins.
 
 use super::{Binding, Checker, Res};
-use crate::ast::{ExprId, ExprKind, List, Name, TypeId};
+use crate::ast::{ExprId, ExprKind, List, Name};
 use crate::builtins::{self, Builtin};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
@@ -14,11 +14,14 @@ impl Checker<'_, '_> {
         id: ExprId,
         callee: Name,
         args: List,
-        generic: Option<TypeId>,
+        given: List,
         expect: Ty,
     ) -> Ty {
         let text = self.ast.name(callee.sym);
-        if generic.is_some() && text != "bitcast" {
+        if let Binding::Generic(item) = self.binding(callee.sym) {
+            return self.call_generic(id, item, callee, args, given, expect);
+        }
+        if given.len > 0 && text != "bitcast" {
             self.error("E0025", format!("`{text}` takes no type"), callee.span, "with `::<…>`");
         }
         match self.binding(callee.sym) {
@@ -52,7 +55,7 @@ impl Checker<'_, '_> {
             }
             Some(builtin) => {
                 self.s.checked.res[id.at()] = Res::Builtin(builtin);
-                self.builtin(id, builtin, callee, args, generic, expect)
+                self.builtin(id, builtin, callee, args, given, expect)
             }
             None => {
                 self.check_all(args);
@@ -75,7 +78,7 @@ impl Checker<'_, '_> {
             Some(format!("convert with `x as {text}`"))
         } else {
             foreign_function(text).map(|here| format!("it is called `{here}` here")).or_else(|| {
-                let funcs = self.bound_names(|b| matches!(b, Binding::Func(_)));
+                let funcs = self.bound_names(|b| matches!(b, Binding::Func(_) | Binding::Generic(_)));
                 self.suggest(text, funcs.into_iter().chain(builtins::names()))
             })
         };

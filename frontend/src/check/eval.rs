@@ -41,7 +41,7 @@ impl Checker<'_, '_> {
                 _ => u64::from(narrow.to_bits()),
             }),
             ExprKind::Bool(value) => out.push(u64::from(value)),
-            ExprKind::Name(_) => match self.s.checked.res[id.at()] {
+            ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.s.checked.res[id.at()] {
                 Res::Const(index) => out.extend_from_slice(&self.s.checked.consts[index as usize].value),
                 _ => return Err(Some(self.not_constant(id))),
             },

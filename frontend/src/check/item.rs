@@ -35,7 +35,7 @@ impl Checker<'_, '_> {
                     self.static_item(&item, statics, space, dynamic, ty, value);
                     statics += 1;
                 }
-                ItemKind::Fn { .. } => {
+                ItemKind::Fn { generic: None, .. } => {
                     self.signature(&item, funcs);
                     funcs += 1;
                 }
@@ -54,6 +54,7 @@ impl Checker<'_, '_> {
         for n in 0..self.ast.items.len() {
             let item = &self.ast.items[n];
             let binding = match item.kind {
+                ItemKind::Fn { generic: Some(_), .. } => Binding::Generic(n as u32),
                 ItemKind::Fn { .. } => {
                     funcs += 1;
                     Binding::Func(funcs - 1)
@@ -340,8 +341,8 @@ impl Checker<'_, '_> {
         resolved
     }
 
-    fn signature(&mut self, item: &Item, id: u32) {
-        let ItemKind::Fn { kernel, params, result, body } = item.kind else { return };
+    pub(super) fn signature(&mut self, item: &Item, id: u32) {
+        let ItemKind::Fn { kernel, params, result, body, .. } = item.kind else { return };
         let first = self.s.checked.locals.len();
         let scope = self.s.shadowed.len();
         let ast = self.ast;
@@ -374,6 +375,7 @@ impl Checker<'_, '_> {
             result: result_ty,
             body,
             kernel: kernel.then(KernelInfo::default),
+            instance: None,
             small_buffers: false,
         };
         self.function_attrs(item.attrs, &mut func);
@@ -405,8 +407,15 @@ impl Checker<'_, '_> {
     }
 
     pub(super) fn bodies(&mut self) {
-        for func in 0..self.s.checked.funcs.len() {
-            self.function_body(func as u32);
+        self.check_generics();
+        let mut func = 0;
+        // Generic functions are added as they are called.
+        while func < self.s.checked.funcs.len() {
+            match self.s.checked.funcs[func].instance {
+                Some(instance) => self.instance_body(func as u32, instance as usize),
+                None => self.function_body(func as u32),
+            }
+            func += 1;
         }
     }
 
@@ -461,9 +470,13 @@ impl Checker<'_, '_> {
         if let Some((scalar, lanes)) = vector_name(text) {
             return self.s.checked.types.vector(scalar, lanes);
         }
-        if let Binding::Struct(item) = self.binding(sym) {
-            self.structure(item as usize);
-            return self.s.struct_ty[item as usize];
+        match self.binding(sym) {
+            Binding::Type(ty) => return ty,
+            Binding::Struct(item) => {
+                self.structure(item as usize);
+                return self.s.struct_ty[item as usize];
+            }
+            _ => {}
         }
         if matches!(text, "image2d" | "image3d" | "sampler" | "queue" | "pipe") || text.starts_with("f16") {
             self.error("E0090", format!("the type `{text}` is not supported yet"), span, "not supported yet");

@@ -9,6 +9,7 @@ mod call;
 mod coverage;
 mod eval;
 mod expr;
+mod generic;
 mod infer;
 mod item;
 mod leave;
@@ -101,6 +102,8 @@ pub struct Func {
     pub result: Ty,
     pub body: BlockId,
     pub kernel: Option<KernelInfo>,
+    /// Of a generic function: index into [`Checked::instances`].
+    pub instance: Option<u32>,
     /// `#[small_buffers]`: byte offsets from pointer parameters fit 32 bits.
     pub small_buffers: bool,
 }
@@ -124,6 +127,8 @@ pub struct Checked {
     pub consts: Vec<ConstItem>,
     pub statics: Vec<StaticItem>,
     pub funcs: Vec<Func>,
+    /// Generic functions with types and constants for their parameters.
+    pub instances: Vec<generic::Instance>,
 }
 
 /// What a name is bound to at some point.
@@ -136,6 +141,10 @@ enum Binding {
     Func(u32),
     /// Item number of the struct.
     Struct(u32),
+    /// Item number of the generic function.
+    Generic(u32),
+    /// What a parameter of a generic function stands for.
+    Type(Ty),
 }
 
 /// State of an item that is evaluated when first needed.
@@ -173,6 +182,7 @@ pub struct Scratch {
     item_of_const: Vec<usize>,
     body: Body,
     unsettled: infer::Unsettled,
+    generics: generic::Generics,
     /// `match`es whose arms are to be looked at when the types are known.
     matches: Vec<ExprId>,
     /// Functions and names of the `shared` variables of bodies.
@@ -196,6 +206,7 @@ impl Scratch {
         refill(&mut self.const_of_item, 0, ast.items.len());
         self.item_of_const.clear();
         self.unsettled.clear();
+        self.generics.clear();
         self.matches.clear();
         self.static_names.clear();
         self.chain.clear();
@@ -216,6 +227,7 @@ impl Checked {
         self.consts.clear();
         self.statics.clear();
         self.funcs.clear();
+        self.instances.clear();
     }
 }
 

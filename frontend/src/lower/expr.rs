@@ -48,7 +48,7 @@ impl Lower<'_, '_> {
                 Val::from_slice(&[value])
             }
             ExprKind::Bool(value) => Val::from_slice(&[self.constant(Type::Bool, u64::from(value))]),
-            ExprKind::Name(_) => match self.checked.res[id.at()] {
+            ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.checked.res[id.at()] {
                 Res::Const(index) => self.const_leaves(index),
                 _ => self.read_place(id),
             },

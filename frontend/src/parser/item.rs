@@ -1,7 +1,7 @@
 //! Items: kernels, functions, structs, constants, module variables.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Attr, ExprId, Item, ItemKind, List, Name, Param, Sym};
+use crate::ast::{Attr, ExprId, GenericFn, Item, ItemKind, List, Name, Param, Sym};
 use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 use ir::Space;
@@ -140,12 +140,22 @@ impl Parser<'_, '_> {
     }
 
     fn function(&mut self, kernel: bool, attrs: List) -> Parsed<()> {
+        let from = self.ast.extent();
         self.bump();
         let name = self.name(if kernel { "a kernel's name" } else { "a function's name" })?;
+        if kernel && self.peek() == Tok::Lt {
+            let help = "a kernel is not generic: who starts it gives no types; call a generic `fn`".to_string();
+            return Err(self.unexpected_with("`(`", Some(help)));
+        }
+        let generics = if self.peek() == Tok::Lt { Some(self.generics()?) } else { None };
         let params = self.params(Tok::LParen, Tok::RParen, "`)`", "a parameter's name")?;
         let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
         let body = self.block()?;
-        let kind = ItemKind::Fn { kernel, params, result, body };
+        let generic = generics.map(|params| {
+            self.ast.generic_fns.push(GenericFn { params, from, to: self.ast.extent() });
+            self.ast.generic_fns.len() as u32 - 1
+        });
+        let kind = ItemKind::Fn { generic, kernel, params, result, body };
         self.ast.items.push(Item { kind, name, attrs });
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 pub(crate) mod constants;
 mod expr;
+mod generic;
 mod item;
 mod loops;
 mod matching;
