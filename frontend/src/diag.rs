@@ -2,6 +2,7 @@
 
 use crate::lexer::Span;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use order::Order as _;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -103,7 +104,7 @@ impl Sink {
     }
 
     pub fn finish(mut self, name: &str, text: &str) -> Diagnostics {
-        self.list.sort_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
+        self.list.order_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
         Diagnostics { list: self.list, source: SourceText::new(name, text) }
     }
 }
