@@ -85,6 +85,8 @@ pub enum Lane {
     Un(UnOp),
     Tern(TernOp),
     Math(Math),
+    /// Number of the function in [`LIBRARY`].
+    Library(u8),
     Abs,
     Min,
     Max,
@@ -199,10 +201,10 @@ const TABLE: &[(&str, Builtin)] = &[
     ("frexp_mant", B::Lanes(Un(UnOp::FrexpMant), Class::Float, 1)),
     ("rcp", B::Lanes(Lane::Math(Math::Rcp), Class::Float, 1)),
     ("rsqrt", B::Lanes(Lane::Math(Math::Rsqrt), Class::Float, 1)),
-    ("exp", B::Lanes(Lane::Math(Math::Exp), Class::F32, 1)),
-    ("exp2", B::Lanes(Lane::Math(Math::Exp2), Class::F32, 1)),
-    ("log", B::Lanes(Lane::Math(Math::Log), Class::F32, 1)),
-    ("log2", B::Lanes(Lane::Math(Math::Log2), Class::F32, 1)),
+    ("exp", B::Lanes(Lane::Math(Math::Exp), Class::Float, 1)),
+    ("exp2", B::Lanes(Lane::Math(Math::Exp2), Class::Float, 1)),
+    ("log", B::Lanes(Lane::Math(Math::Log), Class::Float, 1)),
+    ("log2", B::Lanes(Lane::Math(Math::Log2), Class::Float, 1)),
     ("copysign", B::Lanes(Lane::Math(Math::Copysign), Class::Float, 2)),
     ("mix", B::Lanes(Lane::Math(Math::Mix), Class::Float, 3)),
     ("step", B::Lanes(Lane::Math(Math::Step), Class::Float, 2)),
@@ -248,10 +250,10 @@ const TABLE: &[(&str, Builtin)] = &[
     ("mbcnt", B::Mbcnt),
     ("assume", B::Assume),
     ("unreachable", B::Unreachable),
-    ("sin", B::Lanes(Lane::Math(Math::Sin), Class::F32, 1)),
-    ("cos", B::Lanes(Lane::Math(Math::Cos), Class::F32, 1)),
-    ("tan", B::Lanes(Lane::Math(Math::Tan), Class::F32, 1)),
-    ("pow", B::Lanes(Lane::Math(Math::Pow), Class::F32, 2)),
+    ("sin", B::Lanes(Lane::Math(Math::Sin), Class::Float, 1)),
+    ("cos", B::Lanes(Lane::Math(Math::Cos), Class::Float, 1)),
+    ("tan", B::Lanes(Lane::Math(Math::Tan), Class::Float, 1)),
+    ("pow", B::Lanes(Lane::Math(Math::Pow), Class::Float, 2)),
     ("perm", B::Unsupported),
     ("dot2", B::Lanes(Lane::Parts(16), Class::Word, 3)),
     ("dot4", B::Lanes(Lane::Parts(8), Class::Word, 3)),
@@ -268,8 +270,55 @@ const TABLE: &[(&str, Builtin)] = &[
     ("debug_trap", B::Unsupported),
 ];
 
+/// Functions that are written in the language itself, and what each takes, a letter an operand: `f`, a number of its
+/// type, or `i`, a whole number. See [`crate::library`].
+pub const LIBRARY: &[(&str, &str)] = &[
+    ("exp10", "f"),
+    ("expm1", "f"),
+    ("log10", "f"),
+    ("log1p", "f"),
+    ("sinpi", "f"),
+    ("cospi", "f"),
+    ("tanpi", "f"),
+    ("asin", "f"),
+    ("acos", "f"),
+    ("atan", "f"),
+    ("atan2", "ff"),
+    ("sinh", "f"),
+    ("cosh", "f"),
+    ("tanh", "f"),
+    ("asinh", "f"),
+    ("acosh", "f"),
+    ("atanh", "f"),
+    ("cbrt", "f"),
+    ("hypot", "ff"),
+    ("erf", "f"),
+    ("erfc", "f"),
+    ("tgamma", "f"),
+    ("lgamma", "f"),
+    ("remainder", "ff"),
+    ("nextafter", "ff"),
+    ("fdim", "ff"),
+    ("maxmag", "ff"),
+    ("minmag", "ff"),
+    ("logb", "f"),
+    ("sign", "f"),
+    ("degrees", "f"),
+    ("radians", "f"),
+    ("smoothstep", "fff"),
+    ("powi", "fi"),
+    ("rootn", "fi"),
+];
+
+fn library() -> impl Iterator<Item = (&'static str, Builtin)> {
+    let rows = LIBRARY.iter().enumerate();
+    rows.map(|(n, &(name, operands))| {
+        (name, B::Lanes(Lane::Library(n as u8), Class::Float, operands.len() as u8))
+    })
+}
+
 static BY_NAME: LazyLock<FxHashMap<&'static str, Builtin>> =
-    LazyLock::new(|| TABLE.iter().copied().collect());
+    LazyLock::new(|| TABLE.iter().copied().chain(library()).collect());
 
 /// The built-in of this name.
 pub fn find(name: &str) -> Option<Builtin> {
@@ -278,5 +327,5 @@ pub fn find(name: &str) -> Option<Builtin> {
 
 /// All names, for suggestions.
 pub fn names<'n>() -> impl Iterator<Item = &'n str> {
-    TABLE.iter().map(|row| -> &'n str { row.0 })
+    TABLE.iter().map(|row| -> &'n str { row.0 }).chain(LIBRARY.iter().map(|row| -> &'n str { row.0 }))
 }

@@ -2,7 +2,7 @@
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, List, Name, TypeId};
-use crate::builtins::{Builtin, Class, Lane, Rmw, Wide};
+use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Wide};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::Scalar;
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
@@ -35,6 +35,7 @@ fn is_count(lane: Lane, n: usize) -> bool {
         Lane::Rotl | Lane::Rotr => n == 1,
         Lane::Bfe => n >= 1,
         Lane::Tern(TernOp::Fshr) => n == 2,
+        Lane::Library(number) => LIBRARY[usize::from(number)].1.as_bytes().get(n) == Some(&b'i'),
         _ => false,
     }
 }
@@ -225,10 +226,11 @@ impl Checker<'_, '_> {
             }
         }
         for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
-            let found = self.expr(arg, Ty::U32);
+            let wanted = if matches!(lane, Lane::Library(_)) { Ty::I32 } else { Ty::U32 };
+            let found = self.expr(arg, wanted);
             let is_int = self.s.checked.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
             if found != Ty::ERROR && !is_int {
-                failed |= !self.require(arg, found, Ty::U32) || n == 0;
+                failed |= !self.require(arg, found, wanted) || n == 0;
             }
         }
         // What some types are too small, too wide or too unsigned for is not left open.

@@ -3,7 +3,7 @@
 use super::ops::lane;
 use super::{Lower, Val};
 use crate::ast::{ExprId, List};
-use crate::builtins::{Builtin, Dim, Lane, Rmw, Wide};
+use crate::builtins::{Builtin, Dim, LIBRARY, Lane, Rmw, Wide};
 use crate::scalar::Scalar;
 use crate::types::Ty;
 use crate::words;
@@ -212,6 +212,14 @@ impl Lower<'_, '_> {
             }
             Lane::Tern(op) => Op::Tern(op),
             Lane::Math(math) => return self.math(math, ty, x),
+            Lane::Library(number) => {
+                let (name, operands) = LIBRARY[usize::from(number)];
+                let mut x = Val::from_slice(x);
+                if operands.ends_with('i') {
+                    x[1] = self.word_of(x[1]);
+                }
+                return self.library(name, ty, &x);
+            }
             Lane::Abs if scalar.is_float() => Op::Un(UnOp::FAbs),
             Lane::Abs => {
                 let negative = self.emit(Op::Un(UnOp::Neg), x, ty);

@@ -45,6 +45,7 @@ pub fn lower(
     }
     s.const_globals.clear();
     s.const_globals.resize(checked.consts.len(), None);
+    s.library.clear();
     s.local_at.clear();
     s.local_at.resize(checked.locals.len(), 0);
     for func in &checked.funcs {
@@ -64,6 +65,8 @@ pub struct Scratch {
     ssa: ssa::Env,
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
+    /// Functions of the library that are called; their numbers follow those of the functions.
+    pub library: Vec<SmolStr>,
 }
 
 fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData {
@@ -138,6 +141,7 @@ struct Lower<'l, 'a> {
     first_param: u32,
     loops: &'l mut Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
+    library: &'l mut Vec<SmolStr>,
 }
 
 fn lower_function(
@@ -153,7 +157,7 @@ fn lower_function(
     let block = func.add_block();
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
-    let Scratch { const_globals, local_at, ssa, loops, returns } = s;
+    let Scratch { const_globals, local_at, ssa, loops, returns, library } = s;
     ssa.clear();
     let mut lower = Lower {
         ast,
@@ -173,6 +177,7 @@ fn lower_function(
         first_param: info.locals.start,
         loops,
         returns: std::mem::take(returns),
+        library,
     };
     if let Some(kernel) = &info.kernel {
         let loc = lower.loc;
