@@ -9,6 +9,7 @@ mod functions;
 #[path = "../language/harness.rs"]
 mod harness;
 mod run;
+mod same;
 
 use exact::Scaled;
 use functions::{FUNCTIONS, Function, Second};

@@ -24,7 +24,10 @@ const TEXTS: &[&str] = &[
     include_str!("power.k"),
     include_str!("erf.k"),
     include_str!("gamma.k"),
+    include_str!("trig32.k"),
+    include_str!("f32.k"),
     include_str!("basic.k"),
+    include_str!("native.k"),
 ];
 
 /// The text of each item by its name.

@@ -4,8 +4,7 @@
 //! result is scaled where those occur. `exp` and `log` multiply with a constant in two parts: the
 //! error of a single product would grow with the result.
 
-use super::trig::Angle;
-use super::{Lower, Val, func_id};
+use super::{Lower, Val};
 use crate::builtins::Math;
 use crate::library;
 use ir::{BinOp, CastOp, FloatCc, Op, TernOp, Type, UnOp, Value};
@@ -30,10 +29,6 @@ impl Lower<'_, '_> {
             Math::Exp2 if ty == Type::F64 => self.library("exp2", ty, x),
             Math::Log if ty == Type::F64 => self.library("log", ty, x),
             Math::Log2 if ty == Type::F64 => self.library("log2", ty, x),
-            Math::Sin if ty == Type::F64 => self.library("sin", ty, x),
-            Math::Cos if ty == Type::F64 => self.library("cos", ty, x),
-            Math::Tan if ty == Type::F64 => self.library("tan", ty, x),
-            Math::Pow if ty == Type::F64 => self.library("pow", ty, x),
             Math::Rcp => {
                 let one = self.float(ty, 1.0);
                 self.emit(Op::Bin(BinOp::FDiv), &[one, x[0]], ty)
@@ -52,10 +47,6 @@ impl Lower<'_, '_> {
                 self.emit(Op::Bin(BinOp::FSub), &[log, shift], ty)
             }
             Math::Log => self.log(x[0]),
-            Math::Sin => self.of_angle(Angle::Sin, x[0]),
-            Math::Cos => self.of_angle(Angle::Cos, x[0]),
-            Math::Tan => self.of_angle(Angle::Tan, x[0]),
-            Math::Pow => self.pow(x[0], x[1]),
             Math::Copysign => self.copysign(ty, x),
             Math::Mix => {
                 let difference = self.emit(Op::Bin(BinOp::FSub), &[x[1], x[0]], ty);
@@ -74,10 +65,10 @@ impl Lower<'_, '_> {
         let suffix = if ty == Type::F64 { "f64" } else { "f32" };
         let name_of = |suffix| format_smolstr!("{name}_{suffix}");
         if library::has(&name_of(suffix)) {
-            return self.call_library(name_of(suffix), ty, x);
+            return self.call_library(name_of(suffix), &[ty], x)[0];
         }
         let wide: Val = x.iter().map(|&x| self.widened(x)).collect();
-        let result = self.call_library(name_of("f64"), Type::F64, &wide);
+        let result = self.call_library(name_of("f64"), &[Type::F64], &wide)[0];
         self.emit(Op::Cast(CastOp::FTrunc), &[result], ty)
     }
 
@@ -88,14 +79,13 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn call_library(&mut self, name: SmolStr, ty: Type, x: &[Value]) -> Value {
+    pub(super) fn call_library(&mut self, name: SmolStr, results: &[Type], x: &[Value]) -> Val {
         let known = self.library.iter().position(|other| *other == name);
         let number = known.unwrap_or(self.library.len());
         if known.is_none() {
             self.library.push(name);
         }
-        let callee = func_id((self.checked.funcs.len() + number) as u32);
-        self.emit(Op::Call(callee), x, ty)
+        self.call_of((self.checked.funcs.len() + number) as u32, x, results)
     }
 
     /// The result is denormal below -126: compute 2^(x+64) * 2^-64 there.

@@ -12,7 +12,6 @@ mod math;
 mod memory;
 mod ops;
 mod ssa;
-mod trig;
 mod wave;
 
 use crate::ast::Ast;
