@@ -4,6 +4,7 @@
 //! generations at both levels, and by the interpreter, with the same bits. `KERNC_MATH=full` takes all numbers of `f32`
 //! for functions of one, and millions elsewhere; `KERNC_MATH_ONLY=erf,pow` takes these functions.
 
+mod clang;
 mod exact;
 mod functions;
 #[path = "../language/harness.rs"]

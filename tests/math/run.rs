@@ -52,19 +52,34 @@ pub fn emulated(
     lanes: usize,
     size: usize,
 ) -> Vec<u8> {
+    executed(&compiled(source, processor, level), mode, inputs, lanes, size).0
+}
+
+/// The code object for a processor.
+pub fn compiled(source: &str, processor: &str, level: OptLevel) -> Vec<u8> {
     let target = Target::by_name(processor).unwrap();
     let options = Options { opt_level: level, verify: true, ..Options::default() };
-    let object =
-        Compiler::new(target).compile(source, &options).unwrap_or_else(|why| panic!("{source}\n{why}"));
-    let loaded = CodeObject::load(object.bytes()).unwrap();
+    let object = Compiler::new(target).compile(source, &options);
+    object.unwrap_or_else(|why| panic!("{source}\n{why}")).bytes().to_vec()
+}
+
+/// What kernel `t` leaves in its last buffer, and how many instructions its waves execute.
+pub fn executed(
+    object: &[u8],
+    mode: Mode,
+    inputs: &[(&str, Vec<u8>)],
+    lanes: usize,
+    size: usize,
+) -> (Vec<u8>, u64) {
+    let loaded = CodeObject::load(object).unwrap();
     let info = loaded.kernel("t").unwrap();
-    let buffer = |name: &str| {
-        let given = inputs.iter().find(|input| input.0 == name);
+    // clang tells no names: arguments are in the order of the inputs, the output last.
+    let buffer = |at: usize| {
+        let given = inputs.get(at);
         let bytes = given.map_or_else(|| vec![0; size], |input| input.1.clone());
         ArgValue::Buffer(Buffer { element: sim::Scalar::U8, shape: vec![bytes.len() as u64], bytes })
     };
-    let values: Vec<ArgValue> =
-        info.explicit_args().map(|arg| buffer(arg.name.as_deref().unwrap())).collect();
+    let values: Vec<ArgValue> = (0..info.explicit_args().count()).map(buffer).collect();
     let mut device = Device::with_threads(1);
     device.set_mode(mode);
     let module = device.load(&loaded).unwrap();
@@ -77,7 +92,7 @@ pub fn emulated(
         limits: Limits { instructions: u64::MAX, ..Limits::default() },
         ..Dispatch::default()
     };
-    device.run(module, &dispatch).unwrap_or_else(|why| panic!("{processor}: {why}\n{source}"));
+    let stats = device.run(module, &dispatch).unwrap_or_else(|why| panic!("{why}"));
     let at = info.explicit_args().count() - 1;
-    placed.read(&device, at).unwrap().unwrap().bytes
+    (placed.read(&device, at).unwrap().unwrap().bytes, stats.instructions)
 }
