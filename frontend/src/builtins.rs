@@ -393,6 +393,16 @@ pub fn find(name: &str) -> Option<Builtin> {
     BY_NAME.get(name).copied()
 }
 
+/// The `native_` form of a function: what `--fast-math` takes for it, of `f32`.
+pub fn native(op: Lane) -> Option<Lane> {
+    let is_this = |row: &(&str, Builtin)| matches!(row.1, B::Lanes(lane, ..) if lane == op);
+    let (name, _) = TABLE.iter().copied().chain(library()).find(is_this)?;
+    match find(&format!("native_{name}"))? {
+        B::Lanes(lane, ..) => Some(lane),
+        _ => None,
+    }
+}
+
 /// All names, for suggestions.
 pub fn names<'n>() -> impl Iterator<Item = &'n str> {
     TABLE.iter().copied().chain(library()).map(|row| -> &'n str { row.0 })

@@ -36,11 +36,13 @@ pub struct Options<'a> {
     pub params: &'a [(String, String)],
     /// Whether `a*b + c` may be rounded once.
     pub fp_contract: bool,
+    /// Whether functions and divisions of `f32` are their `native_` forms.
+    pub fast_math: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { params: &[], fp_contract: true }
+        Options { params: &[], fp_contract: true, fast_math: false }
     }
 }
 
@@ -90,7 +92,7 @@ impl Context {
             return Err(sink.finish(file_name, source));
         }
         let module = std::mem::take(module);
-        let mut module = lower::lower(&tree, source, &checker.checked, options.fp_contract, lower, module);
+        let mut module = lower::lower(&tree, source, &checker.checked, options, lower, module);
         *ast = tree.renew();
         if !lower.library.is_empty() {
             library::link(&mut module, &lower.library, library.get_or_insert_default());

@@ -1,7 +1,7 @@
 //! Functions whose result is one of a few numbers, or exact: bit for bit what `libm` and models of a line give.
 
-use crate::run::{Float, emulated, kernel};
-use kernc::{OptLevel, sim::Mode};
+use crate::run::{Float, emulated, executed, kernel};
+use kernc::{Compiler, OptLevel, Options, Target, sim::Mode};
 
 type Wide = fn(f64, f64) -> f64;
 type Narrow = fn(f32, f32) -> f32;
@@ -133,6 +133,29 @@ fn f32_exact() {
 #[test]
 fn f64_exact() {
     check(Float::F64);
+}
+
+/// Functions and divisions of `f32` become the bare instructions, those of `f64` stay what they are.
+#[test]
+fn fast_math() {
+    let text =
+        "exp(a) + log(a) + sin(a) + exp2(a) + log10(a) + sqrt(a) / b + rsqrt(a) + normalize(Tx2(a, b)).x";
+    let xs: Vec<f64> = (1..65).map(|n| f64::from(n) * 0.11).collect();
+    for ty in [Float::F32, Float::F64] {
+        let source = kernel(&text.replace('T', ty.name()), ty, ty.name());
+        let run = |fast_math| {
+            let options = Options { fast_math, ..Options::default() };
+            let object =
+                Compiler::new(Target::by_name("gfx906").unwrap()).compile(&source, &options).unwrap();
+            let inputs = [("x", ty.bytes(&xs)), ("y", ty.bytes(&xs))];
+            let (out, count) = executed(object.bytes(), Mode::STRICT, &inputs, 64, 64 * ty.size());
+            (ty.read(&out), count)
+        };
+        let ((exact, slow), (found, fast)) = (run(false), run(true));
+        assert_eq!(fast * 3 < slow, ty == Float::F32, "{fast} and {slow} instructions");
+        let close = exact.iter().zip(&found).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs());
+        assert!(close && (ty == Float::F32 || exact == found), "{exact:?} {found:?}");
+    }
 }
 
 /// Vectors are lanes, and both results of a sine and cosine are those of the functions.

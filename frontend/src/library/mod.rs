@@ -96,7 +96,7 @@ fn source(names: &[SmolStr]) -> String {
 ///
 /// They are nowhere in the user's source: what is inlined without a place gets the call's.
 pub fn link(module: &mut Module, names: &[SmolStr], context: &mut Context) {
-    let options = Options { params: &[], fp_contract: false };
+    let options = Options { fp_contract: false, ..Options::default() };
     let source = source(names);
     let mut library = match context.compile("library", &source, &options) {
         Ok(library) => library,

@@ -2,8 +2,8 @@
 
 use super::ops::lane;
 use super::{Lower, Val};
-use crate::ast::{ExprId, List};
-use crate::builtins::{Builtin, Dim, LIBRARY, Lane, Rmw, Two, Wide};
+use crate::ast::{BinaryOp, ExprId, List};
+use crate::builtins::{self, Builtin, Dim, LIBRARY, Lane, Rmw, Two, Wide};
 use crate::scalar::Scalar;
 use crate::types::Ty;
 use crate::words;
@@ -211,7 +211,8 @@ impl Lower<'_, '_> {
     fn lane_op(&mut self, op: Lane, scalar: Scalar, x: &[Value]) -> Value {
         let ty = scalar.ir();
         let signed = scalar.is_signed();
-        let op = match op {
+        let fast = (self.fast_math && scalar == Scalar::F32).then(|| builtins::native(op)).flatten();
+        let op = match fast.unwrap_or(op) {
             Lane::Un(op @ (UnOp::Popcount | UnOp::Clz | UnOp::Ctz)) => {
                 // The IR counts in 32 bits.
                 let count = self.emit(Op::Un(op), x, Type::I32);
@@ -389,7 +390,8 @@ impl Lower<'_, '_> {
 
     fn geometric(&mut self, builtin: Builtin, args: &[ExprId], ty: Ty) -> Val {
         let mut a = self.expr(args[0]);
-        let ty = self.scalar_of(ty).ir();
+        let scalar = self.scalar_of(ty);
+        let ty = scalar.ir();
         if let Some(&second) = args.get(1) {
             let b = self.expr(second);
             if builtin == Builtin::Dot {
@@ -399,11 +401,11 @@ impl Lower<'_, '_> {
             a = pairs.map(|(&a, &b)| self.emit(Op::Bin(BinOp::FSub), &[a, b], ty)).collect();
         }
         let square = self.dot(&a, &a);
-        let length = self.emit(Op::Un(UnOp::FSqrt), &[square], ty);
+        let length = self.lane_op(Lane::Un(UnOp::FSqrt), scalar, &[square]);
         if builtin != Builtin::Normalize {
             return Val::from_slice(&[length]);
         }
-        a.iter().map(|&x| self.emit(Op::Bin(BinOp::FDiv), &[x, length], ty)).collect()
+        a.iter().map(|&x| self.scalar_binary(BinaryOp::Div, scalar, x, length)).collect()
     }
 
     fn ballot(&mut self, arg: ExprId, negate: bool) -> Value {

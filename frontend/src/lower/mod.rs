@@ -14,6 +14,7 @@ mod ops;
 mod ssa;
 mod wave;
 
+use crate::Options;
 use crate::ast::Ast;
 use crate::check::{Checked, Func};
 use crate::scalar::Scalar;
@@ -35,7 +36,7 @@ pub fn lower(
     ast: &Ast<'_>,
     source: &str,
     checked: &Checked,
-    fp_contract: bool,
+    options: &Options<'_>,
     s: &mut Scratch,
     mut module: Module,
 ) -> Module {
@@ -48,7 +49,7 @@ pub fn lower(
     s.local_at.clear();
     s.local_at.resize(checked.locals.len(), 0);
     for func in &checked.funcs {
-        let function = lower_function(ast, source, checked, fp_contract, func, s, &mut module);
+        let function = lower_function(ast, source, checked, options, func, s, &mut module);
         module.funcs.push(function);
     }
     module
@@ -123,6 +124,7 @@ struct Lower<'l, 'a> {
     module: &'l mut Module,
     const_globals: &'l mut Vec<Option<Global>>,
     fp_contract: bool,
+    fast_math: bool,
     /// Pointer parameters are indexed with 32-bit byte offsets.
     small_buffers: bool,
     workgroup_size: Option<[u32; 3]>,
@@ -147,7 +149,7 @@ fn lower_function(
     ast: &Ast<'_>,
     source: &str,
     checked: &Checked,
-    fp_contract: bool,
+    options: &Options<'_>,
     info: &Func,
     s: &mut Scratch,
     module: &mut Module,
@@ -163,7 +165,8 @@ fn lower_function(
         checked,
         module,
         const_globals,
-        fp_contract,
+        fp_contract: options.fp_contract,
+        fast_math: options.fast_math,
         small_buffers: info.small_buffers,
         workgroup_size,
         func,
