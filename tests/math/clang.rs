@@ -61,7 +61,7 @@ fn beside_clang() {
             let source = kernel(&expression(function), ty, second(function, ty));
             let run = |object: &[u8]| {
                 let (out, count) = executed(object, Mode::Fast, &inputs, args.len(), size);
-                (worst(function, ty, &args, &ty.read(&out)).0, count / 16)
+                (worst(function, ty, false, &args, &ty.read(&out)).0, count / 16)
             };
             let ours = run(&compiled(&source, "gfx906", OptLevel::O2));
             let theirs = run(&clangs(function, ty).unwrap());

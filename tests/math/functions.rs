@@ -119,19 +119,27 @@ pub const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn sinpi(x: f64) -> f64 {
-    let s = exact::sin_cos_pi(x).0.0;
-    if x.is_infinite() || s != s {
-        f64::NAN
-    } else if s == 0.0 {
-        0f64.copysign(x)
-    } else {
-        s
+/// Sine and cosine of `pi x`: what is left of the half turns has few enough bits.
+fn turned(x: f64) -> (f64, f64) {
+    let x = if x.abs() < 2f64.powi(53) { x } else { x - x };
+    let n = (2.0 * x).round_ties_even();
+    let r = (x - n / 2.0) * std::f64::consts::PI;
+    let (s, c) = (libm::sin(r), libm::cos(r));
+    match (n - 4.0 * (n / 4.0).floor()) as u32 {
+        0 => (s, c),
+        1 => (c, -s),
+        2 => (-s, -c),
+        _ => (-c, s),
     }
 }
 
+fn sinpi(x: f64) -> f64 {
+    let s = turned(x).0;
+    if s == 0.0 { 0f64.copysign(x) } else { s }
+}
+
 fn cospi(x: f64) -> f64 {
-    if x.is_infinite() { f64::NAN } else { exact::sin_cos_pi(x).1.0 + 0.0 }
+    turned(x).1 + 0.0
 }
 
 /// OpenCL 3.0 C, 7.5.1: the sign of zeros and poles is that of the half turn they are in.
@@ -144,7 +152,7 @@ fn tanpi(x: f64) -> f64 {
         (true, 1) => f64::INFINITY,
         (true, 2) => -0f64.copysign(x),
         (true, _) => f64::NEG_INFINITY,
-        _ => exact::tanpi(x).0,
+        _ => turned(x).0 / turned(x).1,
     }
 }
 

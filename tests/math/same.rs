@@ -95,7 +95,7 @@ fn equal(a: f64, b: f64) -> bool {
 }
 
 fn check(ty: Float) {
-    let mut next = crate::random();
+    let mut next = crate::random(0);
     let some = crate::edges(ty);
     let mut args: Vec<(f64, f64)> = some.iter().flat_map(|&x| some.iter().map(move |&y| (x, y))).collect();
     let mut number = || match ty {
