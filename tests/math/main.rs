@@ -9,6 +9,7 @@ mod exact;
 mod functions;
 #[path = "../language/harness.rs"]
 mod harness;
+mod rough;
 mod run;
 mod same;
 

@@ -105,6 +105,7 @@ pub fn link(module: &mut Module, names: &[SmolStr], context: &mut Context) {
     let (funcs, globals) = (module.funcs.len() as u32, module.globals.len() as u32);
     for func in library.funcs.values_mut() {
         let mut func = std::mem::take(func);
+        func.name.insert_str(0, "library.");
         for inst in func.insts.values_mut() {
             inst.loc = SrcLoc::default();
             match &mut inst.op {
