@@ -328,8 +328,8 @@ impl Job<'_> {
         frontend: &mut frontend::Context,
         observer: &mut dyn Observer,
     ) -> Result<ir::Module, Error> {
-        let Options { params, fp_contract, .. } = self.options;
-        let options = frontend::Options { params, fp_contract: *fp_contract };
+        let Options { params, fp_contract, fast_math, .. } = self.options;
+        let options = frontend::Options { params, fp_contract: *fp_contract, fast_math: *fast_math };
         let module = frontend.compile(&self.options.file_name, text, &options)?;
         self.after_ir_pass("frontend", &module)?;
         observer.ir("frontend", &module);

@@ -14,6 +14,7 @@ mod check;
 mod codes;
 mod diag;
 mod lexer;
+mod library;
 mod lower;
 mod parser;
 mod scalar;
@@ -35,11 +36,13 @@ pub struct Options<'a> {
     pub params: &'a [(String, String)],
     /// Whether `a*b + c` may be rounded once.
     pub fp_contract: bool,
+    /// Whether functions and divisions of `f32` are their `native_` forms.
+    pub fast_math: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { params: &[], fp_contract: true }
+        Options { params: &[], fp_contract: true, fast_math: false }
     }
 }
 
@@ -55,6 +58,8 @@ pub struct Context {
     checker: check::Scratch,
     lower: lower::Scratch,
     module: ir::Module,
+    /// Compiles the functions of the library.
+    library: Option<Box<Context>>,
 }
 
 impl Context {
@@ -79,7 +84,7 @@ impl Context {
             sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
             return Err(sink.finish(file_name, ""));
         }
-        let Context { tokens, ast, parser, checker, lower, module } = self;
+        let Context { tokens, ast, parser, checker, lower, module, library } = self;
         lexer::lex(source, tokens, &mut sink);
         let tree = parser::parse(source, tokens, std::mem::take(ast).renew(), parser, &mut sink);
         check::check(&tree, options.params, checker, &mut sink);
@@ -87,8 +92,11 @@ impl Context {
             return Err(sink.finish(file_name, source));
         }
         let module = std::mem::take(module);
-        let module = lower::lower(&tree, source, &checker.checked, options.fp_contract, lower, module);
+        let mut module = lower::lower(&tree, source, &checker.checked, options, lower, module);
         *ast = tree.renew();
+        if !lower.library.is_empty() {
+            library::link(&mut module, &lower.library, library.get_or_insert_default());
+        }
         Ok(module)
     }
 }

@@ -27,7 +27,7 @@ fn params(source: &str) -> Vec<(String, String)> {
 
 fn diagnose(name: &str, source: &str) -> frontend::Diagnostics {
     let params = params(source);
-    let options = frontend::Options { params: &params, fp_contract: true };
+    let options = frontend::Options { params: &params, fp_contract: true, ..Default::default() };
     match frontend::compile(name, source, &options) {
         Ok(_) => frontend::Diagnostics::default(),
         Err(list) => list,

@@ -41,7 +41,7 @@ fn cells() -> impl Iterator<Item = (&'static str, OptLevel)> {
 
 /// Runs a kernel in all ways.
 pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
-    let options = frontend::Options { params: launch.params, fp_contract: true };
+    let options = frontend::Options { params: launch.params, fp_contract: true, ..Default::default() };
     let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
     let mut outcomes = Vec::new();
     for (number, (name, level)) in cells().enumerate() {
