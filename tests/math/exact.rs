@@ -375,6 +375,14 @@ pub fn lgamma(x: f64) -> Pair {
     if x.abs() < 1e-40 {
         return -Pair::from(x.abs()).ln();
     }
+    // Next to its zeros: -gamma d + zeta(2) d^2 / 2 - zeta(3) d^3 / 3 of 1 + d.
+    let d = if x < 1.5 { x - 1.0 } else { x - 2.0 };
+    if d.abs() < 1e-6 {
+        let gamma = Pair(0.577_215_664_901_532_9, -4.942_915_152_430_645e-18);
+        let terms = (0.822_467_033_424_113_2 - 0.400_685_634_386_531_43 * d) * d;
+        let near = (Pair::from(terms) - gamma).times(d);
+        return if x < 1.5 { near } else { near + Pair::from(d).log1p() };
+    }
     if x > 0.0 {
         let (log, product) = gamma_parts(x);
         return log - product.ln();
