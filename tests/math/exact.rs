@@ -282,7 +282,7 @@ fn turned((r, quarters): (Pair, u32)) -> (Pair, Pair) {
 }
 
 pub fn sin_cos_pi(x: f64) -> (Pair, Pair) {
-    let x = if x.abs() < 2f64.powi(53) { x } else { x - x };
+    let x = if x.abs() < 2f64.powi(53) { x } else { x * 0.0 };
     let n = (2.0 * x).round_ties_even();
     let r = PI.times(x - n / 2.0);
     turned((r, (n - 4.0 * (n / 4.0).floor()) as u32))
@@ -357,6 +357,9 @@ fn gamma_parts(x: f64) -> (Pair, Pair) {
 }
 
 pub fn tgamma(x: f64) -> Scaled {
+    if x.abs() < 1e-40 {
+        return (Pair::from(1.0) / x.into()).into();
+    }
     if x > 0.0 {
         let (log, product) = gamma_parts(x.min(1e4));
         let Scaled(e, n) = log.exp();
@@ -369,6 +372,17 @@ pub fn tgamma(x: f64) -> Scaled {
 }
 
 pub fn lgamma(x: f64) -> Pair {
+    if x.abs() < 1e-40 {
+        return -Pair::from(x.abs()).ln();
+    }
+    // Next to its zeros: -gamma d + zeta(2) d^2 / 2 - zeta(3) d^3 / 3 of 1 + d.
+    let d = if x < 1.5 { x - 1.0 } else { x - 2.0 };
+    if d.abs() < 1e-6 {
+        let gamma = Pair(0.577_215_664_901_532_9, -4.942_915_152_430_645e-18);
+        let terms = (0.822_467_033_424_113_2 - 0.400_685_634_386_531_43 * d) * d;
+        let near = (Pair::from(terms) - gamma).times(d);
+        return if x < 1.5 { near } else { near + Pair::from(d).log1p() };
+    }
     if x > 0.0 {
         let (log, product) = gamma_parts(x);
         return log - product.ln();
@@ -421,8 +435,8 @@ pub fn asin(x: f64) -> Pair {
 pub fn acos(x: f64) -> Pair {
     let one = Pair::from(1.0);
     let top = ((one - x.into()) * (one + x.into())).sqrt();
-    if x == 0.0 {
-        return PI.times(0.5);
+    if x.abs() < 1e-40 {
+        return PI.times(0.5) - x.into();
     }
     let r = (top / x.into()).atan();
     if x < 0.0 { r + PI } else { r }

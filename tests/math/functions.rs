@@ -121,7 +121,7 @@ pub const FUNCTIONS: &[Function] = &[
 
 /// Sine and cosine of `pi x`: what is left of the half turns has few enough bits.
 fn turned(x: f64) -> (f64, f64) {
-    let x = if x.abs() < 2f64.powi(53) { x } else { x - x };
+    let x = if x.abs() < 2f64.powi(53) { x } else { x * 0.0 };
     let n = (2.0 * x).round_ties_even();
     let r = (x - n / 2.0) * std::f64::consts::PI;
     let (s, c) = (libm::sin(r), libm::cos(r));
@@ -163,7 +163,7 @@ fn rootn(x: f64, n: f64) -> f64 {
         return f64::NAN;
     }
     let root = match x.abs() {
-        a if a == 0.0 => {
+        0.0 => {
             if n < 0.0 {
                 f64::INFINITY
             } else {
