@@ -31,6 +31,8 @@ index! {
     BlockId
     /// A type as written.
     TypeId
+    /// Something that `break` leaves.
+    LoopId
 }
 
 /// Consecutive entries of one of the tree's list pools.
@@ -167,6 +169,10 @@ pub enum ExprKind {
         arms: List,
     },
     Block(BlockId),
+    /// `loop { … }`: its value is that of its `break`s.
+    Loop(LoopId, BlockId),
+    /// `'a: { … }`: its value is that of its end and of its `break`s.
+    Labelled(LoopId, BlockId),
 }
 
 /// `if cond then`, the one at the head or one behind `else`.
@@ -236,29 +242,32 @@ pub enum StmtKind {
         value: ExprId,
     },
     While {
-        label: Option<Name>,
+        head: LoopId,
         cond: ExprId,
         body: BlockId,
-        unroll: UnrollHint,
-    },
-    Loop {
-        label: Option<Name>,
-        body: BlockId,
-        unroll: UnrollHint,
     },
     For {
-        label: Option<Name>,
+        head: LoopId,
         var: Name,
         from: ExprId,
         to: ExprId,
         inclusive: bool,
         step: Option<ExprId>,
         body: BlockId,
-        unroll: UnrollHint,
     },
-    Break(Option<Name>),
+    Break {
+        label: Option<Name>,
+        value: Option<ExprId>,
+    },
     Continue(Option<Name>),
     Return(Option<ExprId>),
+}
+
+/// What stands in front of a loop or a labelled block.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopHead {
+    pub label: Option<Name>,
+    pub unroll: UnrollHint,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -361,6 +370,7 @@ pub struct Ast<'a> {
     pub if_arms: Vec<IfArm>,
     pub match_arms: Vec<MatchArm>,
     pub patterns: Vec<Pattern>,
+    pub loops: Vec<LoopHead>,
     /// Argument lists.
     pub exprs_pool: Vec<ExprId>,
     /// Text of each [`Sym`].
@@ -386,6 +396,7 @@ impl<'a> Ast<'a> {
             if_arms: emptied(self.if_arms),
             match_arms: emptied(self.match_arms),
             patterns: emptied(self.patterns),
+            loops: emptied(self.loops),
             exprs_pool: emptied(self.exprs_pool),
             // Collecting what was a list of the same layout takes its memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
@@ -402,6 +413,10 @@ impl<'a> Ast<'a> {
 
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.at()]
+    }
+
+    pub fn loop_head(&self, id: LoopId) -> LoopHead {
+        self.loops[id.at()]
     }
 
     pub fn type_node(&self, id: TypeId) -> &TypeNode {

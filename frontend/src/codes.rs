@@ -181,7 +181,12 @@ const TABLE: &[(&str, &str, &str)] = &[
         "wrong address space",
         "Atomics work on `global` and `shared` memory. Private memory belongs to one work-item: no one else sees it.",
     ),
-    ("E0054", "outside of a loop", "`break` and `continue` need a loop around them."),
+    (
+        "E0054",
+        "outside of a loop",
+        "`break` and `continue` need a loop around them; in a labelled block they need a label, and `continue` that of a \
+         loop.",
+    ),
     (
         "E0055",
         "wrong number of lanes",
@@ -191,6 +196,12 @@ const TABLE: &[(&str, &str, &str)] = &[
         "E0056",
         "value not used",
         "The statement computes a value and does nothing with it; `==` in place of `=` looks like this.",
+    ),
+    (
+        "E0057",
+        "value of a `break`",
+        "`break e` gives a value to a `loop` or to a labelled block; all of its `break`s bring one of the same type. `for` \
+         and `while` end without one.",
     ),
     (
         "E0070",

@@ -48,6 +48,8 @@ impl Checker<'_, '_> {
             ExprKind::If { arms, otherwise } => self.if_chain(arms, otherwise, expect),
             ExprKind::Match { value, arms } => self.match_expr(value, arms, expect),
             ExprKind::Block(block) => self.block(block, expect),
+            ExprKind::Loop(head, body) => self.loop_expr(head, body, expect),
+            ExprKind::Labelled(head, body) => self.labelled_block(head, body, expect),
         };
         self.set(id, ty)
     }
@@ -91,17 +93,24 @@ impl Checker<'_, '_> {
 
     /// Checks an arm behind others of type `before`; returns the type of all of them.
     pub(super) fn arm(&mut self, block: BlockId, before: Ty, expect: Ty) -> Ty {
-        let wanted = if before == Ty::NEVER || before == Ty::ERROR { expect } else { before };
-        let found = self.block(block, wanted);
+        let found = self.block(block, Self::wanted_of(before, expect));
+        let block = self.ast.block(block);
+        let span = block.tail.map_or(block.span, |tail| self.ast.span(tail));
+        self.same(block.tail, span, found, before)
+    }
+
+    /// What a way to a value is expected to bring, the ways before it having type `before`.
+    pub(super) fn wanted_of(before: Ty, expect: Ty) -> Ty {
+        if before == Ty::NEVER || before == Ty::ERROR { expect } else { before }
+    }
+
+    /// The type of a value that is reached in several ways, the ways before having type `before`, this one `found`.
+    pub(super) fn same(&mut self, id: Option<ExprId>, span: Span, found: Ty, before: Ty) -> Ty {
         match (before, found) {
             (Ty::NEVER, other) | (other, Ty::NEVER) => other,
             (Ty::ERROR, other) | (other, Ty::ERROR) => other,
-            _ => {
-                let block = self.ast.block(block);
-                let span = block.tail.map_or(block.span, |tail| self.ast.span(tail));
-                self.require_at(block.tail, span, found, before);
-                before
-            }
+            _ if self.require_at(id, span, found, before) => before,
+            _ => Ty::ERROR,
         }
     }
 

@@ -10,6 +10,7 @@ mod eval;
 mod expr;
 mod infer;
 mod item;
+mod leave;
 mod matching;
 mod operator;
 mod place;
@@ -99,7 +100,7 @@ pub struct Checked {
     pub res: Vec<Res>,
     /// Local, static or constant declared by each statement.
     pub stmt_decl: Vec<u32>,
-    /// Locals assigned in each loop and declared outside of it, a range of `loop_locals`.
+    /// Locals assigned in each loop or labelled block and declared outside of it, a range of `loop_locals`.
     pub loop_assigned: Vec<List>,
     pub loop_locals: Vec<u32>,
     /// First and last value of each pattern of a `match`, as those of [`ConstItem`].
@@ -190,7 +191,7 @@ impl Checked {
         refill(&mut self.expr_ty, Ty::ERROR, ast.exprs.len());
         refill(&mut self.res, Res::None, ast.exprs.len());
         refill(&mut self.stmt_decl, 0, ast.stmts.len());
-        refill(&mut self.loop_assigned, List::default(), ast.stmts.len());
+        refill(&mut self.loop_assigned, List::default(), ast.loops.len());
         self.loop_locals.clear();
         refill(&mut self.patterns, (0, 0), ast.patterns.len());
         self.locals.clear();
@@ -212,7 +213,7 @@ struct Body {
     func: u32,
     result: Option<Ty>,
     kernel: bool,
-    loops: SmallVec<[(Option<Sym>, bool); 8]>,
+    loops: SmallVec<[leave::Scope; 8]>,
     /// Assigned locals, recorded while inside of loops.
     assigned: SmallVec<[u32; 32]>,
     shared_bytes: u64,

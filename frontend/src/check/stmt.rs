@@ -1,7 +1,8 @@
 //! Statements, blocks and function bodies.
 
+use super::leave::Kind;
 use super::{Binding, Body, Checker, ConstItem, Leaves, StaticItem};
-use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, List, Name, StmtId, StmtKind, TypeId};
+use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, Name, StmtId, StmtKind, TypeId};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
@@ -9,7 +10,6 @@ use crate::types::Ty;
 use ir::Space;
 
 use super::item::MAX_SHARED;
-use smallvec::SmallVec;
 use smol_str::format_smolstr;
 
 /// Values of more scalars than this are not copied around.
@@ -106,17 +106,16 @@ impl Checker<'_, '_> {
                 self.assign(op, place, value);
                 false
             }
-            StmtKind::While { label, cond, body, .. } => {
-                self.in_loop(id, label, |c| {
+            StmtKind::While { head, cond, body } => {
+                self.in_loop(head, Kind::Counted, Ty::NONE, |c| {
                     c.condition(cond);
                     c.loop_body(body);
                 });
                 false
             }
-            StmtKind::Loop { label, body, .. } => !self.in_loop(id, label, |c| c.loop_body(body)),
-            StmtKind::For { label, var, from, to, step, body, .. } => {
+            StmtKind::For { head, var, from, to, step, body, .. } => {
                 let ty = self.range(from, to, step);
-                self.in_loop(id, label, |c| {
+                self.in_loop(head, Kind::Counted, Ty::NONE, |c| {
                     let scope = c.s.shadowed.len();
                     c.s.checked.stmt_decl[id.at()] = c.declare(var, ty, false);
                     c.loop_body(body);
@@ -124,8 +123,14 @@ impl Checker<'_, '_> {
                 });
                 false
             }
-            StmtKind::Break(label) => self.jump(label, stmt.span, true),
-            StmtKind::Continue(label) => self.jump(label, stmt.span, false),
+            StmtKind::Break { label, value } => {
+                self.break_stmt(label, value, stmt.span);
+                true
+            }
+            StmtKind::Continue(label) => {
+                self.continue_stmt(label, stmt.span);
+                true
+            }
             StmtKind::Return(value) => {
                 self.return_stmt(value, stmt.span);
                 true
@@ -224,7 +229,11 @@ impl Checker<'_, '_> {
         match kind {
             _ if ty == Ty::UNIT || ty == Ty::ERROR || ty == Ty::NEVER => {}
             ExprKind::Call { .. } => {}
-            ExprKind::If { .. } | ExprKind::Match { .. } | ExprKind::Block(_) => {
+            ExprKind::If { .. }
+            | ExprKind::Match { .. }
+            | ExprKind::Block(_)
+            | ExprKind::Loop(..)
+            | ExprKind::Labelled(..) => {
                 let name = self.type_name(ty);
                 self.sink.push(
                     Diagnostic::error("E0056", format!("the value, of type `{name}`, is not used"))
@@ -288,31 +297,11 @@ impl Checker<'_, '_> {
         );
     }
 
-    fn loop_body(&mut self, body: BlockId) {
+    pub(super) fn loop_body(&mut self, body: BlockId) {
         let ty = self.block(body, Ty::UNIT);
         if let Some(tail) = self.ast.block(body).tail {
             self.require(tail, ty, Ty::UNIT);
         }
-    }
-
-    /// Checks a loop and records what it assigns; returns whether a `break` leaves it.
-    fn in_loop(&mut self, id: StmtId, label: Option<Name>, check: impl FnOnce(&mut Self)) -> bool {
-        let outer_locals = self.s.checked.locals.len() as u32;
-        let mark = self.s.body.assigned.len();
-        self.s.body.loops.push((label.map(|label| label.sym), false));
-        check(self);
-        let has_break = self.s.body.loops.pop().is_some_and(|(_, has_break)| has_break);
-        let mut assigned: SmallVec<[u32; 16]> =
-            self.s.body.assigned.drain(mark..).filter(|&local| local < outer_locals).collect();
-        assigned.sort_unstable();
-        assigned.dedup();
-        let start = self.s.checked.loop_locals.len() as u32;
-        self.s.checked.loop_assigned[id.at()] = List { start, len: assigned.len() as u32 };
-        self.s.checked.loop_locals.extend_from_slice(&assigned);
-        if !self.s.body.loops.is_empty() {
-            self.s.body.assigned.extend_from_slice(&assigned);
-        }
-        has_break
     }
 
     /// The type a loop counts in.
@@ -359,32 +348,6 @@ impl Checker<'_, '_> {
             },
         };
         value.is_some_and(|bits| bits == 0 || (scalar.is_signed() && (bits as i64) < 0))
-    }
-
-    fn jump(&mut self, label: Option<Name>, span: Span, is_break: bool) -> bool {
-        let word = if is_break { "break" } else { "continue" };
-        let target = match label {
-            None => self.s.body.loops.len().checked_sub(1),
-            Some(label) => self.s.body.loops.iter().rposition(|entry| entry.0 == Some(label.sym)),
-        };
-        match (target, label) {
-            (Some(n), _) => self.s.body.loops[n].1 |= is_break,
-            (None, Some(label)) => {
-                let text = self.ast.name(label.sym);
-                let known =
-                    self.s.body.loops.iter().filter_map(|entry| entry.0).map(|sym| self.ast.name(sym));
-                let help = self.suggest(text, known);
-                self.sink.push(
-                    Diagnostic::error("E0026", format!("no loop around this is labelled `{text}`"))
-                        .label(label.span, "unknown label")
-                        .help_opt(help),
-                );
-            }
-            (None, None) => {
-                self.error("E0054", format!("`{word}` outside of a loop"), span, "no loop to leave")
-            }
-        }
-        true
     }
 
     fn return_stmt(&mut self, value: Option<ExprId>, span: Span) {

@@ -2,10 +2,10 @@
 
 use super::ssa::{Arm, Arms, Edge, Edges, pick};
 use super::{Lower, Val};
-use crate::ast::{BlockId, ExprId, ExprKind, List, StmtId, StmtKind, Sym};
+use crate::ast::{BlockId, ExprId, ExprKind, List, LoopId, Name, StmtId, StmtKind, Sym};
 use crate::check::Res;
 use crate::types::Ty;
-use ir::{BinOp, Block, IntCc, Op, SrcLoc, UnrollHint, Value};
+use ir::{BinOp, Block, IntCc, Op, SrcLoc, Value};
 use smallvec::SmallVec;
 
 /// Operators that are computed rather than branched around.
@@ -72,31 +72,24 @@ impl Lower<'_, '_> {
                 self.write(&place, &value);
             }
             StmtKind::Assign { op: Some(op), place, value } => self.assign_op(op, place, value),
-            StmtKind::While { label, cond, body, unroll } => {
-                self.while_loop(id, label.map(|name| name.sym), cond, body, unroll);
-            }
-            StmtKind::Loop { label, body, unroll } => {
-                self.enter_loop(id, label.map(|name| name.sym), None, unroll, |lower, header, _| {
-                    lower.block(body);
-                    lower.back_edge(header, |_| Val::new());
-                    lower.exit_loop(None);
-                });
-            }
-            StmtKind::For { label, from, to, inclusive, step, body, unroll, .. } => {
+            StmtKind::While { head, cond, body } => self.while_loop(head, cond, body),
+            StmtKind::For { head, from, to, inclusive, step, body, .. } => {
                 let ty = self.checked.locals[local as usize].ty;
                 let range = self.range(from, to, step, inclusive, ty);
                 if self.dead {
                     return;
                 }
-                let label = label.map(|name| name.sym);
-                self.enter_loop(id, label, Some(range.from), unroll, |lower, header, counter| {
+                self.enter_loop(head, Some(range.from), |lower, header, counter| {
                     if let Some(counter) = counter {
                         lower.for_loop(header, counter, local, range, body);
                     }
                 });
             }
-            StmtKind::Break(label) => self.leave(label.map(|name| name.sym), true),
-            StmtKind::Continue(label) => self.leave(label.map(|name| name.sym), false),
+            StmtKind::Break { label, value } => {
+                let value = value.map_or_else(Val::new, |value| self.expr(value));
+                self.leave(label, Some(value));
+            }
+            StmtKind::Continue(label) => self.leave(label, None),
             StmtKind::Return(value) => {
                 let values = value.map_or_else(Val::new, |value| self.expr(value));
                 if !self.dead {
@@ -107,21 +100,77 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn leave(&mut self, label: Option<Sym>, is_break: bool) {
+    /// `break` with what it brings, or `continue`.
+    fn leave(&mut self, label: Option<Name>, bring: Option<Val>) {
         let target = match label {
             None => self.loops.len().checked_sub(1),
-            Some(label) => self.loops.iter().rposition(|entry| entry.label == Some(label)),
+            Some(label) => self.loops.iter().rposition(|entry| entry.label == Some(label.sym)),
         };
         if let (Some(n), false) = (target, self.dead) {
             let entry = &mut self.loops[n];
-            let edge = Edge { block: self.block, values: self.ssa.values_of(&entry.vars) };
-            if is_break {
-                entry.breaks.push(edge)
-            } else {
-                entry.continues.push(edge)
+            let mut edge = Edge { block: self.block, values: self.ssa.values_of(&entry.vars) };
+            match bring {
+                Some(value) => {
+                    edge.values.extend(value);
+                    entry.breaks.push(edge);
+                }
+                None => entry.continues.push(edge),
             }
             self.kill();
         }
+    }
+
+    /// `loop { body }`.
+    pub(super) fn loop_expr(&mut self, head: LoopId, body: BlockId, ty: Ty) -> Val {
+        self.enter_loop(head, None, |lower, header, _| {
+            lower.block(body);
+            lower.back_edge(header, |_| Val::new());
+            lower.exit_all(ty)
+        })
+    }
+
+    /// `'a: { body }`: the ways out of it meet behind it.
+    pub(super) fn labelled_block(&mut self, head: LoopId, body: BlockId, ty: Ty) -> Val {
+        let (label, vars) = (self.label_of(head), self.assigned_in(head));
+        self.loops.push(Loop { label, vars, breaks: Edges::new(), continues: Edges::new() });
+        let value = self.block(body);
+        if let (Some(entry), false) = (self.loops.last_mut(), self.dead) {
+            let mut values = self.ssa.values_of(&entry.vars);
+            values.extend(value);
+            entry.breaks.push(Edge { block: self.block, values });
+        }
+        self.exit_all(ty)
+    }
+
+    /// Closes what only `break`s leave; what they bring beyond the variables is the value.
+    fn exit_all(&mut self, ty: Ty) -> Val {
+        let Some(Loop { mut vars, breaks, .. }) = self.loops.pop() else { return Val::new() };
+        let known = vars.len();
+        if let [first, ..] = breaks.as_slice() {
+            let values = &first.values[known..];
+            let first = self.ssa.declare(values);
+            vars.extend(first..first + values.len() as u32);
+        }
+        self.meet(&vars, &breaks);
+        if self.dead { self.zeros(ty) } else { self.ssa.values_of(&vars[known..]) }
+    }
+
+    fn label_of(&self, head: LoopId) -> Option<Sym> {
+        self.ast.loop_head(head).label.map(|label| label.sym)
+    }
+
+    /// SSA variables from outside that are assigned in a loop or labelled block.
+    fn assigned_in(&self, head: LoopId) -> SmallVec<[u32; 8]> {
+        let mut vars = SmallVec::new();
+        for n in self.checked.loop_assigned[head.at()].range() {
+            let local = self.checked.loop_locals[n];
+            let info = &self.checked.locals[local as usize];
+            if !info.in_memory {
+                let first = self.local_at[local as usize];
+                vars.extend(first..first + self.checked.types.layout(info.ty).leaves);
+            }
+        }
+        vars
     }
 
     /// `if cond { then } else if … else { otherwise }`, all arms meeting in one block.
@@ -189,25 +238,15 @@ impl Lower<'_, '_> {
 
     /// Opens a loop: jumps to a header with a parameter for each variable assigned in the loop, and
     /// one for the counter if there is one. `lower` does the rest and ends with `exit_loop`.
-    fn enter_loop(
+    fn enter_loop<T>(
         &mut self,
-        id: StmtId,
-        label: Option<Sym>,
+        head: LoopId,
         counter: Option<Value>,
-        unroll: UnrollHint,
-        lower: impl FnOnce(&mut Self, Block, Option<Value>),
-    ) {
-        let mut vars = SmallVec::<[u32; 8]>::new();
-        for n in self.checked.loop_assigned[id.at()].range() {
-            let local = self.checked.loop_locals[n];
-            let info = &self.checked.locals[local as usize];
-            if !info.in_memory {
-                let first = self.local_at[local as usize];
-                vars.extend(first..first + self.checked.types.layout(info.ty).leaves);
-            }
-        }
+        lower: impl FnOnce(&mut Self, Block, Option<Value>) -> T,
+    ) -> T {
+        let (label, vars) = (self.label_of(head), self.assigned_in(head));
         let header = self.new_block();
-        self.func.unroll[header] = unroll;
+        self.func.unroll[header] = self.ast.loop_head(head).unroll;
         let mut args = self.ssa.values_of(&vars);
         args.extend(counter);
         self.jump(self.block, header, &args);
@@ -223,9 +262,10 @@ impl Lower<'_, '_> {
         });
         self.block = header;
         self.loops.push(Loop { label, vars, breaks: Edges::new(), continues: Edges::new() });
-        lower(self, header, counter);
+        let result = lower(self, header, counter);
         // What the loop assigned was logged on top of its parameters.
         self.ssa.log_afresh(mark);
+        result
     }
 
     /// Where all ways to the next iteration meet; jumps to the header with what `more` adds.
@@ -266,15 +306,8 @@ impl Lower<'_, '_> {
         self.block = exit;
     }
 
-    fn while_loop(
-        &mut self,
-        id: StmtId,
-        label: Option<Sym>,
-        cond: ExprId,
-        body: BlockId,
-        unroll: UnrollHint,
-    ) {
-        self.enter_loop(id, label, None, unroll, |lower, header, _| {
+    fn while_loop(&mut self, head: LoopId, cond: ExprId, body: BlockId) {
+        self.enter_loop(head, None, |lower, header, _| {
             let cond = lower.one(cond);
             if lower.dead {
                 // The condition itself never comes back.

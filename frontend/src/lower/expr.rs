@@ -76,6 +76,8 @@ impl Lower<'_, '_> {
             ExprKind::If { arms, otherwise } => self.if_chain(id, arms, otherwise),
             ExprKind::Match { value, arms } => self.match_expr(id, value, arms),
             ExprKind::Block(block) => self.block(block),
+            ExprKind::Loop(head, body) => self.loop_expr(head, body, ty),
+            ExprKind::Labelled(head, body) => self.labelled_block(head, body, ty),
             ExprKind::Error | ExprKind::Str => self.zeros(ty),
         }
     }

@@ -13,7 +13,7 @@ const fn real(name: &'static str, value: f64) -> Real {
     (name, value, value as f32)
 }
 
-static REALS: [Real; 17] = [
+static REALS: [Real; 26] = [
     ("MAX", f64::MAX, f32::MAX),
     ("MIN", f64::MIN, f32::MIN),
     ("MIN_POSITIVE", f64::MIN_POSITIVE, f32::MIN_POSITIVE),
@@ -27,10 +27,19 @@ static REALS: [Real; 17] = [
     real("LN_2", consts::LN_2),
     real("LN_10", consts::LN_10),
     real("LOG2_E", consts::LOG2_E),
+    real("LOG2_10", consts::LOG2_10),
     real("LOG10_E", consts::LOG10_E),
+    real("LOG10_2", consts::LOG10_2),
     real("SQRT_2", consts::SQRT_2),
     real("FRAC_1_SQRT_2", consts::FRAC_1_SQRT_2),
+    real("FRAC_2_SQRT_PI", consts::FRAC_2_SQRT_PI),
     real("FRAC_1_PI", consts::FRAC_1_PI),
+    real("FRAC_2_PI", consts::FRAC_2_PI),
+    real("FRAC_PI_2", consts::FRAC_PI_2),
+    real("FRAC_PI_3", consts::FRAC_PI_3),
+    real("FRAC_PI_4", consts::FRAC_PI_4),
+    real("FRAC_PI_6", consts::FRAC_PI_6),
+    real("FRAC_PI_8", consts::FRAC_PI_8),
 ];
 static INTEGERS: [&str; 3] = ["MAX", "MIN", "BITS"];
 

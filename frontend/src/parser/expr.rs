@@ -228,6 +228,7 @@ impl Parser<'_, '_> {
             Tok::LBracket => self.array(),
             Tok::If => self.if_expr(),
             Tok::Match => self.match_expr(),
+            Tok::Loop | Tok::Label | Tok::While | Tok::For => self.loop_expr(),
             Tok::LBrace => {
                 let block = self.block()?;
                 let span = self.ast.block(block).span;

@@ -7,6 +7,7 @@
 pub(crate) mod constants;
 mod expr;
 mod item;
+mod loops;
 mod matching;
 mod stmt;
 mod symbols;

@@ -1,10 +1,9 @@
 //! Statements and blocks.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{BinaryOp, Block, BlockId, ExprId, ExprKind, List, Name, Stmt, StmtKind};
+use crate::ast::{BinaryOp, Block, BlockId, ExprId, ExprKind, List, Stmt, StmtKind};
 use crate::diag::Diagnostic;
-use crate::lexer::{Span, Tok};
-use ir::UnrollHint;
+use crate::lexer::Tok;
 
 /// Assignment operators; `None` inside is plain `=`.
 fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
@@ -143,7 +142,9 @@ impl Parser<'_, '_> {
             Tok::While | Tok::Loop | Tok::For | Tok::Hash | Tok::Label => self.loop_stmt(),
             Tok::Break | Tok::Continue | Tok::Return => {
                 let (kind, height) = self.leave()?;
-                self.expect(Tok::Semi, "`;`")?;
+                if self.peek() != Tok::RBrace {
+                    self.expect(Tok::Semi, "`;`")?;
+                }
                 Ok(Parsed1::Stmt(kind, height))
             }
             _ => self.expr_stmt(),
@@ -154,13 +155,18 @@ impl Parser<'_, '_> {
     pub(super) fn leave(&mut self) -> Parsed<(StmtKind, u16)> {
         let word = self.peek();
         self.bump();
-        if word == Tok::Return {
-            let ends = matches!(self.peek(), Tok::Semi | Tok::Comma | Tok::RBrace);
-            let value = if ends { None } else { Some(self.expr()?) };
-            return Ok((StmtKind::Return(value), value.map_or(0, |id| self.height(id))));
+        // `break 'a: { … }` has no label, but a value that has one.
+        let labelled = word != Tok::Return && self.peek() == Tok::Label && self.peek_at(1) != Tok::Colon;
+        let label = labelled.then(|| self.bump_name());
+        if word == Tok::Continue {
+            return Ok((StmtKind::Continue(label), 0));
         }
-        let label = if self.peek() == Tok::Label { Some(self.bump_name()) } else { None };
-        Ok((if word == Tok::Break { StmtKind::Break(label) } else { StmtKind::Continue(label) }, 0))
+        let ends = matches!(self.peek(), Tok::Semi | Tok::Comma | Tok::RBrace);
+        let value = if ends { None } else { Some(self.expr()?) };
+        let height = value.map_or(0, |id| self.height(id));
+        let kind =
+            if word == Tok::Break { StmtKind::Break { label, value } } else { StmtKind::Return(value) };
+        Ok((kind, height))
     }
 
     /// The rest of an assignment to `place`, if one follows, and its height; what ends it is not taken.
@@ -212,162 +218,6 @@ impl Parser<'_, '_> {
         Ok(Parsed1::Stmt(StmtKind::Const { name, ty, value }, self.height(value)))
     }
 
-    fn loop_stmt(&mut self) -> Parsed<Parsed1> {
-        let unroll = self.loop_attrs()?;
-        let label = if self.peek() == Tok::Label {
-            let name = self.bump_name();
-            self.expect(Tok::Colon, "`:` behind the label")?;
-            Some(name)
-        } else {
-            None
-        };
-        match self.peek() {
-            Tok::While => {
-                self.bump();
-                let cond = self.head_expr()?;
-                let body = self.block()?;
-                let height = self.height(cond).max(self.ast.block(body).height);
-                Ok(Parsed1::Stmt(StmtKind::While { label, cond, body, unroll }, height))
-            }
-            Tok::Loop => {
-                self.bump();
-                let body = self.block()?;
-                Ok(Parsed1::Stmt(StmtKind::Loop { label, body, unroll }, self.ast.block(body).height))
-            }
-            Tok::For => self.for_stmt(label, unroll),
-            _ => Err(self.unexpected("a loop (`for`, `while` or `loop`)")),
-        }
-    }
-
-    /// `#[unroll]`, `#[unroll(n)]`, `#[no_unroll]`.
-    fn loop_attrs(&mut self) -> Parsed<UnrollHint> {
-        let mut hint = UnrollHint::None;
-        let attrs = self.attrs()?;
-        for attr in &self.ast.attrs[attrs.range()] {
-            let name = self.ast.name(attr.name.sym);
-            let args = self.ast.list(attr.args);
-            let count = args.first().map(|&id| self.ast.expr(id).kind);
-            hint = match (name, args.len(), count) {
-                ("unroll", 0, _) => UnrollHint::Full,
-                ("unroll", 1, Some(ExprKind::Int { value: value @ 1..=1024, .. })) => {
-                    UnrollHint::By(value as u16)
-                }
-                ("no_unroll", 0, _) => UnrollHint::Never,
-                ("unroll" | "no_unroll", ..) => {
-                    self.sink.push(
-                        Diagnostic::error("E0080", format!("wrong arguments of `{name}`"))
-                            .label(attr.span, "expected a literal from 1 to 1024")
-                            .help("write `#[unroll]`, `#[unroll(4)]` or `#[no_unroll]`"),
-                    );
-                    hint
-                }
-                _ => {
-                    self.sink.push(
-                        Diagnostic::error("E0027", format!("unknown loop attribute `{name}`"))
-                            .label(attr.name.span, "not a loop attribute")
-                            .help("loops take `#[unroll]`, `#[unroll(4)]` and `#[no_unroll]`"),
-                    );
-                    hint
-                }
-            };
-        }
-        Ok(hint)
-    }
-
-    fn for_stmt(&mut self, label: Option<Name>, unroll: UnrollHint) -> Parsed<Parsed1> {
-        self.bump();
-        if self.peek() == Tok::LParen {
-            return Err(self.c_style_for());
-        }
-        let var = self.name("the loop variable")?;
-        if self.peek() != Tok::In {
-            let help = "loops look like `for i in 0..n { … }`".to_string();
-            return Err(self.unexpected_with("`in`", Some(help)));
-        }
-        self.bump();
-        let outer = std::mem::replace(&mut self.struct_allowed, false);
-        let head = self.range();
-        self.struct_allowed = outer;
-        let (from, to, inclusive, step) = head?;
-        let body = self.block()?;
-        let mut height = self.height(from).max(self.height(to)).max(self.ast.block(body).height);
-        if let Some(step) = step {
-            height = height.max(self.height(step));
-        }
-        Ok(Parsed1::Stmt(StmtKind::For { label, var, from, to, inclusive, step, body, unroll }, height))
-    }
-
-    /// `for (…; …; …)`: one message, and the head is skipped.
-    fn c_style_for(&mut self) -> Failed {
-        let help = "loops look like `for i in 0..n { … }`, without parentheses".to_string();
-        let failed = self.unexpected_with("the loop variable", Some(help));
-        let mut depth = 0usize;
-        loop {
-            match self.peek() {
-                Tok::LParen => depth += 1,
-                Tok::RParen => depth -= 1,
-                Tok::LBrace | Tok::RBrace | Tok::Eof => return failed,
-                _ => {}
-            }
-            self.bump();
-            if depth == 0 {
-                return failed;
-            }
-        }
-    }
-
-    /// `a..b`, `a..=b`, `(a..b).step(s)`.
-    fn range(&mut self) -> Parsed<(ExprId, ExprId, bool, Option<ExprId>)> {
-        let from = if self.peek() == Tok::LParen {
-            let open = self.bump();
-            let first = self.expr()?;
-            if matches!(self.peek(), Tok::DotDot | Tok::DotDotEq) {
-                return self.stepped_range(open, first);
-            }
-            self.close(Tok::RParen, "`)`", open)?;
-            let first = self.postfix(first)?;
-            self.binary_from(first, 0)?
-        } else {
-            self.expr()?
-        };
-        let inclusive = match self.peek() {
-            Tok::DotDot => false,
-            Tok::DotDotEq => true,
-            _ => {
-                let help = "a loop runs over a range: `0..n`".to_string();
-                return Err(self.unexpected_with("`..`", Some(help)));
-            }
-        };
-        self.bump();
-        let to = self.expr()?;
-        Ok((from, to, inclusive, None))
-    }
-
-    /// The rest of `(a..b).step(s)`, from the dots on.
-    fn stepped_range(&mut self, open: Span, from: ExprId) -> Parsed<(ExprId, ExprId, bool, Option<ExprId>)> {
-        let inclusive = self.peek() == Tok::DotDotEq;
-        self.bump();
-        let to = self.expr()?;
-        self.close(Tok::RParen, "`)`", open)?;
-        if !self.eat(Tok::Dot) {
-            return Ok((from, to, inclusive, None));
-        }
-        let method = self.name("`step`")?;
-        if self.ast.name(method.sym) != "step" {
-            let name = self.ast.name(method.sym);
-            self.sink.push(
-                Diagnostic::error("E0022", format!("ranges have no method `{name}`"))
-                    .label(method.span, "unknown method")
-                    .help("`(a..b).step(s)` counts in steps of `s`"),
-            );
-            return Err(Failed);
-        }
-        let open = self.expect(Tok::LParen, "`(`")?;
-        let step = self.expr()?;
-        self.close(Tok::RParen, "`)`", open)?;
-        Ok((from, to, inclusive, Some(step)))
-    }
-
     /// An expression in front of a block: `Name {` is no struct literal there.
     pub(super) fn head_expr(&mut self) -> Parsed<ExprId> {
         let outer = std::mem::replace(&mut self.struct_allowed, false);
@@ -376,20 +226,23 @@ impl Parser<'_, '_> {
         result
     }
 
+    /// The statement, or the end of the block, that something with a block at its end is.
+    pub(super) fn block_like(&mut self, value: ExprId) -> Parsed1 {
+        if self.peek() == Tok::RBrace {
+            return Parsed1::Tail(value);
+        }
+        self.eat(Tok::Semi);
+        Parsed1::Stmt(StmtKind::Expr(value), self.height(value))
+    }
+
     fn expr_stmt(&mut self) -> Parsed<Parsed1> {
         // `if`, `match` and blocks end a statement without `;`, and do not start a larger expression.
-        let block_like = matches!(self.peek(), Tok::If | Tok::Match | Tok::LBrace);
-        let value = if block_like { self.nested(|p| p.primary())? } else { self.expr()? };
-        let height = self.height(value);
-        if block_like {
-            return Ok(match self.peek() {
-                Tok::RBrace => Parsed1::Tail(value),
-                _ => {
-                    self.eat(Tok::Semi);
-                    Parsed1::Stmt(StmtKind::Expr(value), height)
-                }
-            });
+        if matches!(self.peek(), Tok::If | Tok::Match | Tok::LBrace) {
+            let value = self.nested(|p| p.primary())?;
+            return Ok(self.block_like(value));
         }
+        let value = self.expr()?;
+        let height = self.height(value);
         if let Some((kind, height)) = self.assignment(value)? {
             self.expect(Tok::Semi, "`;`")?;
             return Ok(Parsed1::Stmt(kind, height));
