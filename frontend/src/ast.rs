@@ -33,6 +33,8 @@ index! {
     TypeId
     /// Something that `break` leaves.
     LoopId
+    /// A pattern.
+    PatId
 }
 
 /// Consecutive entries of one of the tree's list pools.
@@ -156,6 +158,8 @@ pub enum ExprKind {
     Field(ExprId, Name),
     Array(List),
     Repeat(ExprId, ExprId),
+    /// `(a, b)`, and `()`.
+    Tuple(List),
     /// Fields are a range of [`Ast::inits`].
     Struct(Name, List),
     /// `if … else if … else …`: the arms, a range of [`Ast::if_arms`], and what the last `else` has.
@@ -163,7 +167,7 @@ pub enum ExprKind {
         arms: List,
         otherwise: Option<BlockId>,
     },
-    /// Arms are a range of [`Ast::match_arms`]; the last one has no patterns and takes what is left.
+    /// Arms are a range of [`Ast::match_arms`].
     Match {
         value: ExprId,
         arms: List,
@@ -184,19 +188,37 @@ pub struct IfArm {
     pub then: BlockId,
 }
 
-/// `patterns => body`.
+/// `pattern if guard => body`.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchArm {
-    /// A range of [`Ast::patterns`].
-    pub patterns: List,
+    pub pattern: PatId,
+    pub guard: Option<ExprId>,
     pub body: BlockId,
 }
 
-/// `first` or `first..=last`.
+#[derive(Clone, Copy, Debug)]
+pub enum PatKind {
+    /// `_`
+    Any,
+    /// `..` among the parts of a tuple: those that are not named.
+    Rest,
+    /// A new variable; in a `match` it may also be the name of a constant, which `value` is.
+    Name { mutable: bool, name: Name, value: Option<ExprId> },
+    /// A constant.
+    Value(ExprId),
+    /// `first..=last`, `first..last`; either may be left out.
+    Range { first: Option<ExprId>, last: Option<ExprId>, inclusive: bool },
+    /// `(a, b)`, a range of [`Ast::patterns_pool`].
+    Tuple(List),
+    /// `a | b`
+    Or(List),
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    pub first: ExprId,
-    pub last: Option<ExprId>,
+    pub kind: PatKind,
+    pub span: Span,
+    pub height: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -218,8 +240,7 @@ pub struct FieldInit {
 #[derive(Clone, Copy, Debug)]
 pub enum StmtKind {
     Let {
-        mutable: bool,
-        name: Name,
+        pattern: PatId,
         ty: Option<TypeId>,
         init: Option<ExprId>,
     },
@@ -290,6 +311,8 @@ pub struct Block {
 pub enum TypeKind {
     Name(Sym),
     Array(TypeId, ExprId),
+    /// `(A, B)`, a range of [`Ast::types_pool`].
+    Tuple(List),
     /// `[T]`, only of `shared dyn` variables.
     Unsized(TypeId),
     Pointer {
@@ -373,6 +396,8 @@ pub struct Ast<'a> {
     pub loops: Vec<LoopHead>,
     /// Argument lists.
     pub exprs_pool: Vec<ExprId>,
+    pub patterns_pool: Vec<PatId>,
+    pub types_pool: Vec<TypeId>,
     /// Text of each [`Sym`].
     pub names: Vec<&'a str>,
 }
@@ -398,6 +423,8 @@ impl<'a> Ast<'a> {
             patterns: emptied(self.patterns),
             loops: emptied(self.loops),
             exprs_pool: emptied(self.exprs_pool),
+            patterns_pool: emptied(self.patterns_pool),
+            types_pool: emptied(self.types_pool),
             // Collecting what was a list of the same layout takes its memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }
@@ -417,6 +444,19 @@ impl<'a> Ast<'a> {
 
     pub fn loop_head(&self, id: LoopId) -> LoopHead {
         self.loops[id.at()]
+    }
+
+    /// Whether what is assigned to is not one place: a tuple of them, or `_`.
+    pub fn is_parts(&self, place: ExprId) -> bool {
+        match self.expr(place).kind {
+            ExprKind::Tuple(_) => true,
+            ExprKind::Name(sym) => self.name(sym) == "_",
+            _ => false,
+        }
+    }
+
+    pub fn pattern(&self, id: PatId) -> &Pattern {
+        &self.patterns[id.at()]
     }
 
     pub fn type_node(&self, id: TypeId) -> &TypeNode {

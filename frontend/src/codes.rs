@@ -204,6 +204,18 @@ const TABLE: &[(&str, &str, &str)] = &[
          and `while` end without one.",
     ),
     (
+        "E0058",
+        "pattern that does not fit",
+        "A pattern of a tuple names its parts, or leaves some out with `..`: `(a, _, ..)`. `let` takes any value, so that \
+         only `match` asks for certain ones. All alternatives `a | b` name the same variables, and a range holds a value.",
+    ),
+    (
+        "E0059",
+        "arms of a `match`",
+        "A `match` has an arm for every value; arms with an `if` do not count, as it may not hold. The message names values \
+         that are missing; `_ => …` takes all that are left, and nothing gets to an arm behind it.",
+    ),
+    (
         "E0070",
         "not a constant",
         "Lengths of arrays, values of `const` and `static` items, arguments of attributes and dimensions must be \

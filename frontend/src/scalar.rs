@@ -95,6 +95,15 @@ impl Scalar {
         if negative { value <= limit } else { value < limit }
     }
 
+    /// The smallest and the largest integer, as [`Scalar::wrap`] gives them.
+    pub fn limits(self) -> (u64, u64) {
+        let max = match self {
+            Scalar::Bool => 1,
+            _ => u64::MAX >> (64 - self.bits() + u32::from(self.is_signed())),
+        };
+        (if self.is_signed() { !max } else { 0 }, max)
+    }
+
     /// `bits` cut to the width and extended to 64 bits as the type's sign says.
     pub fn wrap(self, bits: u64) -> u64 {
         let unused = 64 - self.bits().min(64);

@@ -7,6 +7,7 @@ use crate::ast::Sym;
 use crate::scalar::Scalar;
 use ir::Space;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// An interned type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,9 +119,10 @@ pub struct Field {
     pub leaf: u32,
 }
 
+/// A struct, or a tuple, which is one without names: fields `0`, `1`, ….
 #[derive(Clone, Debug)]
 pub struct Struct {
-    pub name: Sym,
+    pub name: Option<Sym>,
     pub fields: Vec<Field>,
 }
 
@@ -138,14 +140,19 @@ pub struct Types {
     layouts: Vec<Layout>,
     ids: FxHashMap<TyKind, Ty>,
     pub structs: Vec<Struct>,
+    tuples: FxHashMap<Box<[Ty]>, Ty>,
     open: Vec<Open>,
 }
+
+/// Types of the parts of a tuple.
+pub type Parts = SmallVec<[Ty; 8]>;
 
 impl Types {
     /// Forgets all types but those that are always there.
     pub fn reset(&mut self) {
-        let Types { kinds, layouts, ids, structs, open } = self;
+        let Types { kinds, layouts, ids, structs, tuples, open } = self;
         open.clear();
+        tuples.clear();
         kinds.clear();
         layouts.clear();
         ids.clear();
@@ -234,6 +241,12 @@ impl Types {
             (None, None) => match (self.kind(a), self.kind(b)) {
                 (TyKind::Array(x, n), TyKind::Array(y, m)) => n == m && self.agree(x, y),
                 (TyKind::Pointer(x), TyKind::Pointer(y)) => self.agree(x.to, y.to) && self.fits(a, b),
+                (TyKind::Struct(_), TyKind::Struct(_)) => match (self.parts(a), self.parts(b)) {
+                    (Some(x), Some(y)) => {
+                        x.len() == y.len() && x.iter().zip(&y).all(|(&x, &y)| self.fits(x, y) || self.agree(x, y))
+                    }
+                    _ => false,
+                },
                 _ => false,
             },
         }
@@ -274,7 +287,15 @@ impl Types {
                 Ok(self.pointer(Pointer { to, ..pointer }))
             }
             TyKind::Scalar(scalar) => Ok(Ty::scalar(scalar)),
-            _ => Ok(ty),
+            _ => match self.parts(ty) {
+                Some(mut parts) => {
+                    for part in &mut parts {
+                        *part = self.settled(*part)?;
+                    }
+                    self.tuple(&parts)
+                }
+                None => Ok(ty),
+            },
         }
     }
 
@@ -321,20 +342,68 @@ impl Types {
 
     /// Lays out a struct and makes it a type.
     pub fn structure(&mut self, name: Sym, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
+        self.aggregate(Some(name), members)
+    }
+
+    /// The tuple of these parts; `()` if there are none.
+    pub fn tuple(&mut self, parts: &[Ty]) -> Result<Ty, TooLarge> {
+        if parts.is_empty() {
+            return Ok(Ty::UNIT);
+        }
+        if let Some(&ty) = self.tuples.get(parts) {
+            return Ok(ty);
+        }
+        let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();
+        let ty = self.aggregate(None, &members)?;
+        self.tuples.insert(parts.into(), ty);
+        Ok(ty)
+    }
+
+    /// The types of a tuple's parts.
+    pub fn parts(&self, ty: Ty) -> Option<Parts> {
+        let TyKind::Struct(index) = self.kind(ty) else { return None };
+        let found = &self.structs[index as usize];
+        found.name.is_none().then(|| found.fields.iter().map(|field| field.ty).collect())
+    }
+
+    /// The field of this name: a number, of a tuple.
+    pub fn field(&self, index: u32, name: Sym, text: &str) -> Option<&Field> {
+        let Struct { name: of, fields } = &self.structs[index as usize];
+        match of {
+            Some(_) => fields.iter().find(|field| field.name == name),
+            None => fields.get(text.parse::<usize>().ok()?),
+        }
+    }
+
+    /// Whether there is a tuple in it, or where it points to.
+    pub fn holds_tuple(&self, ty: Ty) -> bool {
+        match self.kind(ty) {
+            TyKind::Array(element, _) => self.holds_tuple(element),
+            TyKind::Pointer(pointer) => self.holds_tuple(pointer.to),
+            TyKind::Struct(index) => {
+                let Struct { name, fields } = &self.structs[index as usize];
+                name.is_none() || fields.iter().any(|field| self.holds_tuple(field.ty))
+            }
+            _ => false,
+        }
+    }
+
+    fn aggregate(&mut self, name: Option<Sym>, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
         let mut fields = Vec::with_capacity(members.len());
         let mut total = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
-        for &(name, ty) in members {
+        for &(member, ty) in members {
             let layout = self.layout(ty);
             let offset = u64::from(total.size).next_multiple_of(u64::from(layout.align));
             let end = offset + u64::from(layout.size);
             if end >= MAX_SIZE {
                 return Err(TooLarge);
             }
-            fields.push(Field { name, ty, offset: offset as u32, leaf: total.leaves });
+            fields.push(Field { name: member, ty, offset: offset as u32, leaf: total.leaves });
             total.size = end as u32;
             total.align = total.align.max(layout.align);
             total.leaves = total.leaves.saturating_add(layout.leaves);
             total.has_array |= layout.has_array;
+            total.open |= name.is_none() && self.is_open(ty);
         }
         total.size = total.size.next_multiple_of(total.align);
         self.structs.push(Struct { name, fields });
@@ -428,7 +497,14 @@ impl Types {
             TyKind::Scalar(scalar) => scalar.name().to_string(),
             TyKind::Vector(scalar, lanes) => format!("{}x{lanes}", scalar.name()),
             TyKind::Array(element, len) => format!("[{}; {len}]", self.name(element, names)),
-            TyKind::Struct(index) => names[self.structs[index as usize].name.0 as usize].to_string(),
+            TyKind::Struct(index) => match &self.structs[index as usize] {
+                Struct { name: Some(name), .. } => names[name.0 as usize].to_string(),
+                Struct { fields, .. } => {
+                    let parts: Vec<String> = fields.iter().map(|field| self.name(field.ty, names)).collect();
+                    let comma = if parts.len() == 1 { "," } else { "" };
+                    format!("({}{comma})", parts.join(", "))
+                }
+            },
             TyKind::Pointer(pointer) => {
                 let mut text = "*".to_string();
                 for (flag, word) in [

@@ -57,7 +57,7 @@ impl Checker<'_, '_> {
                 self.eval_into(inner, out)?;
                 out[start..].iter_mut().for_each(|bits| *bits = cast(from, to, *bits));
             }
-            ExprKind::Array(list) => {
+            ExprKind::Array(list) | ExprKind::Tuple(list) => {
                 for &element in self.ast.list(list) {
                     self.eval_into(element, out)?;
                 }
@@ -282,8 +282,8 @@ impl Checker<'_, '_> {
         self.eval_into(base, &mut all)?;
         match self.s.checked.types.kind(base_ty) {
             TyKind::Struct(index) => {
-                let fields = &self.s.checked.types.structs[index as usize].fields;
-                let found = fields.iter().find(|f| f.name == field.sym).ok_or(None)?;
+                let found =
+                    self.s.checked.types.field(index, field.sym, self.ast.name(field.sym)).ok_or(None)?;
                 let start = found.leaf as usize;
                 let end = start + self.s.checked.types.layout(ty).leaves as usize;
                 out.extend_from_slice(all.get(start..end).ok_or(None)?);

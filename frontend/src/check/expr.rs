@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::parser::constants;
 use crate::scalar::Scalar;
-use crate::types::{Ty, TyKind, swizzle};
+use crate::types::{Parts, Struct, Ty, TyKind, swizzle};
 use ir::Space;
 
 impl Checker<'_, '_> {
@@ -44,9 +44,10 @@ impl Checker<'_, '_> {
             ExprKind::Field(base, field) => self.field(base, field),
             ExprKind::Array(list) => self.array(list, expr.span, expect),
             ExprKind::Repeat(value, count) => self.repeat(value, count, expect),
+            ExprKind::Tuple(list) => self.tuple(list, expr.span, expect),
             ExprKind::Struct(name, inits) => self.struct_literal(name, inits, expr.span),
             ExprKind::If { arms, otherwise } => self.if_chain(arms, otherwise, expect),
-            ExprKind::Match { value, arms } => self.match_expr(value, arms, expect),
+            ExprKind::Match { value, arms } => self.match_expr(id, value, arms, expect),
             ExprKind::Block(block) => self.block(block, expect),
             ExprKind::Loop(head, body) => self.loop_expr(head, body, expect),
             ExprKind::Labelled(head, body) => self.labelled_block(head, body, expect),
@@ -329,11 +330,15 @@ impl Checker<'_, '_> {
         match self.s.checked.types.kind(base_ty) {
             TyKind::Error => Ty::ERROR,
             TyKind::Struct(index) => {
-                let fields = &self.s.checked.types.structs[index as usize].fields;
-                if let Some(found) = fields.iter().find(|f| f.name == field.sym) {
+                if let Some(found) = self.s.checked.types.field(index, field.sym, text) {
                     return found.ty;
                 }
-                let help = self.suggest(text, fields.iter().map(|f| self.ast.name(f.name)));
+                let Struct { name, fields } = &self.s.checked.types.structs[index as usize];
+                let help = match name {
+                    Some(_) => self.suggest(text, fields.iter().map(|f| self.ast.name(f.name))),
+                    None if fields.len() == 1 => Some("its only field is `0`".to_string()),
+                    None => Some(format!("its fields are `0` to `{}`", fields.len() - 1)),
+                };
                 let message = format!("`{}` has no field `{text}`", self.type_name(base_ty));
                 self.sink.push(
                     Diagnostic::error("E0023", message).label(field.span, "unknown field").help_opt(help),
@@ -391,6 +396,29 @@ impl Checker<'_, '_> {
             return Ty::ERROR;
         }
         self.s.checked.types.array(element, list.len).unwrap_or(Ty::ERROR)
+    }
+
+    fn tuple(&mut self, list: List, span: Span, expect: Ty) -> Ty {
+        let wanted = self.s.checked.types.parts(expect).filter(|parts| parts.len() == list.len as usize);
+        let mut parts = Parts::new();
+        for (n, &id) in self.ast.list(list).iter().enumerate() {
+            let wanted = wanted.as_ref().map_or(Ty::NONE, |parts| parts[n]);
+            let found = self.expr(id, wanted);
+            if found == Ty::UNIT {
+                self.error("E0040", "this has no value", self.ast.span(id), "nothing to store");
+            }
+            parts.push(found);
+        }
+        if parts.iter().any(|&part| matches!(part, Ty::ERROR | Ty::UNIT)) {
+            return Ty::ERROR;
+        }
+        if parts.contains(&Ty::NEVER) {
+            return Ty::NEVER;
+        }
+        self.s.checked.types.tuple(&parts).unwrap_or_else(|_| {
+            self.error("E0072", "the tuple is larger than 2 GiB", span, "too large");
+            Ty::ERROR
+        })
     }
 
     fn repeat(&mut self, value: ExprId, count: ExprId, expect: Ty) -> Ty {

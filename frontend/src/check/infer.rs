@@ -7,7 +7,7 @@
 //! [`Types::open`]: crate::types::Types::open
 
 use super::{Checked, Checker};
-use crate::ast::ExprId;
+use crate::ast::{ExprId, PatId};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
@@ -21,7 +21,7 @@ pub(super) struct Unsettled {
     /// Integers, and whether there is a minus in front.
     integers: Vec<(ExprId, u64, bool)>,
     /// Patterns of a `match` of an open type, and that type.
-    patterns: Vec<(usize, Ty)>,
+    patterns: Vec<(PatId, Ty)>,
     /// Where open types were decided, and which: for messages.
     decisions: Vec<(Ty, Span)>,
 }
@@ -76,7 +76,7 @@ impl Checker<'_, '_> {
         self.set(id, ty)
     }
 
-    pub(super) fn note_open_pattern(&mut self, at: usize, of: Ty) {
+    pub(super) fn note_open_pattern(&mut self, at: PatId, of: Ty) {
         if self.s.checked.types.is_undecided(of) {
             self.s.unsettled.patterns.push((at, of));
         }
@@ -126,6 +126,7 @@ impl Checker<'_, '_> {
         }
         unsettled.clear();
         self.s.unsettled = unsettled;
+        self.cover_matches();
     }
 
     fn settled(&mut self, ty: Ty, span: Span) -> Ty {

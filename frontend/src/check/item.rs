@@ -5,7 +5,7 @@ use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::{self, Scalar, vector_name};
-use crate::types::{Pointer, Qualifiers, Ty, TyKind};
+use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
 use ir::{KernelInfo, Space};
 use smol_str::SmolStr;
 
@@ -321,6 +321,8 @@ impl Checker<'_, '_> {
             self.declare(param.name, ty, false);
         }
         self.close_scope(scope);
+        let is_unit = |ty: &TypeId| matches!(ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));
+        let result = result.filter(|ty| !is_unit(ty));
         let result_ty = result.map_or(Ty::UNIT, |ty| self.resolve(ty));
         if let (true, Some(result)) = (kernel, result) {
             let diagnostic = Diagnostic::error("E0083", "a kernel returns nothing")
@@ -352,6 +354,9 @@ impl Checker<'_, '_> {
             TyKind::Pointer(pointer) if pointer.space == Space::Private => {
                 "no one outside has a pointer to private memory"
             }
+            _ if self.s.checked.types.holds_tuple(ty) => {
+                "tuples have no fixed form outside; declare a `struct`"
+            }
             _ if self.s.checked.types.layout(ty).has_array => "a struct parameter cannot hold arrays yet",
             _ => return,
         };
@@ -377,6 +382,7 @@ impl Checker<'_, '_> {
         let ty = match node.kind {
             TypeKind::Name(sym) => self.resolve_name(sym, node.span),
             TypeKind::Array(element, length) => self.resolve_array(element, length),
+            TypeKind::Tuple(list) => self.resolve_tuple(list, node.span),
             TypeKind::Unsized(_) => {
                 let diagnostic = Diagnostic::error("E0072", "the array needs a length")
                     .label(node.span, "no length")
@@ -435,6 +441,24 @@ impl Checker<'_, '_> {
             .help_opt(help);
         self.sink.push(diagnostic);
         Ty::ERROR
+    }
+
+    fn resolve_tuple(&mut self, list: List, span: crate::lexer::Span) -> Ty {
+        if list.len == 0 {
+            self.error("E0021", "no value is of type `()`", span, "only a function without a result has it");
+            return Ty::ERROR;
+        }
+        let mut parts = Parts::new();
+        for n in list.range() {
+            parts.push(self.resolve(self.ast.types_pool[n]));
+        }
+        if parts.contains(&Ty::ERROR) {
+            return Ty::ERROR;
+        }
+        self.s.checked.types.tuple(&parts).unwrap_or_else(|_| {
+            self.error("E0072", "the tuple is larger than 2 GiB", span, "too large");
+            Ty::ERROR
+        })
     }
 
     fn resolve_array(&mut self, element: TypeId, length: ExprId) -> Ty {

@@ -6,6 +6,7 @@
 mod attr;
 mod builtin;
 mod call;
+mod coverage;
 mod eval;
 mod expr;
 mod infer;
@@ -13,6 +14,7 @@ mod item;
 mod leave;
 mod matching;
 mod operator;
+mod pattern;
 mod place;
 mod stmt;
 
@@ -43,6 +45,19 @@ pub enum Res {
     Dim(Dim, u8),
     /// A vector constructor; the expression's type says which.
     Vector,
+}
+
+/// What a pattern asks for, where its form alone does not say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatRes {
+    /// It is wrong, and reported; or it says all by itself.
+    Unknown,
+    /// A tuple of as many parts.
+    Parts,
+    /// First and last value, as those of [`ConstItem`].
+    Between(u64, u64),
+    /// Anything, for this variable.
+    Local(u32),
 }
 
 /// A variable, parameter or loop variable.
@@ -98,13 +113,13 @@ pub struct Checked {
     pub expr_ty: Vec<Ty>,
     /// Referent of each name and call.
     pub res: Vec<Res>,
-    /// Local, static or constant declared by each statement.
+    /// Loop variable, static or constant declared by each statement.
     pub stmt_decl: Vec<u32>,
     /// Locals assigned in each loop or labelled block and declared outside of it, a range of `loop_locals`.
     pub loop_assigned: Vec<List>,
     pub loop_locals: Vec<u32>,
-    /// First and last value of each pattern of a `match`, as those of [`ConstItem`].
-    pub patterns: Vec<(u64, u64)>,
+    /// What each pattern asks for or declares.
+    pub patterns: Vec<PatRes>,
     pub locals: Vec<Local>,
     pub consts: Vec<ConstItem>,
     pub statics: Vec<StaticItem>,
@@ -158,6 +173,8 @@ pub struct Scratch {
     item_of_const: Vec<usize>,
     body: Body,
     unsettled: infer::Unsettled,
+    /// `match`es whose arms are to be looked at when the types are known.
+    matches: Vec<ExprId>,
     /// Functions and names of the `shared` variables of bodies.
     static_names: FxHashSet<(Sym, Sym)>,
     /// Operators of the chains being checked.
@@ -179,6 +196,7 @@ impl Scratch {
         refill(&mut self.const_of_item, 0, ast.items.len());
         self.item_of_const.clear();
         self.unsettled.clear();
+        self.matches.clear();
         self.static_names.clear();
         self.chain.clear();
         self.calls.clear();
@@ -193,7 +211,7 @@ impl Checked {
         refill(&mut self.stmt_decl, 0, ast.stmts.len());
         refill(&mut self.loop_assigned, List::default(), ast.loops.len());
         self.loop_locals.clear();
-        refill(&mut self.patterns, (0, 0), ast.patterns.len());
+        refill(&mut self.patterns, PatRes::Unknown, ast.patterns.len());
         self.locals.clear();
         self.consts.clear();
         self.statics.clear();

@@ -2,11 +2,11 @@
 
 use super::leave::Kind;
 use super::{Binding, Body, Checker, ConstItem, Leaves, StaticItem};
-use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, Name, StmtId, StmtKind, TypeId};
+use crate::ast::{BinaryOp, BlockId, ExprId, ExprKind, Name, PatId, PatKind, StmtId, StmtKind, TypeId};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
-use crate::types::Ty;
+use crate::types::{Parts, Ty};
 use ir::Space;
 
 use super::item::MAX_SHARED;
@@ -80,8 +80,8 @@ impl Checker<'_, '_> {
     fn stmt(&mut self, id: StmtId) -> bool {
         let stmt = self.ast.stmts[id.at()];
         match stmt.kind {
-            StmtKind::Let { mutable, name, ty, init } => {
-                self.let_stmt(id, mutable, name, ty, init);
+            StmtKind::Let { pattern, ty, init } => {
+                self.let_stmt(pattern, ty, init);
                 false
             }
             StmtKind::Shared { dynamic, name, ty } => {
@@ -138,7 +138,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn let_stmt(&mut self, id: StmtId, mutable: bool, name: Name, ty: Option<TypeId>, init: Option<ExprId>) {
+    fn let_stmt(&mut self, pattern: PatId, ty: Option<TypeId>, init: Option<ExprId>) {
         let declared = ty.map(|ty| self.resolve(ty));
         let found = init.map(|init| self.expr(init, declared.unwrap_or(Ty::NONE)));
         let ty = match (declared, found, init) {
@@ -156,10 +156,11 @@ impl Checker<'_, '_> {
                 }
             }
             _ => {
-                let text = self.ast.name(name.sym);
+                let span = self.ast.pattern(pattern).span;
+                let text = self.text_of(pattern);
                 self.sink.push(
                     Diagnostic::error("E0050", format!("the type of `{text}` is not known"))
-                        .label(name.span, "neither type nor value")
+                        .label(span, "neither type nor value")
                         .help(format!("write `let mut {text}: T;` or give it a value")),
                 );
                 Ty::ERROR
@@ -168,15 +169,28 @@ impl Checker<'_, '_> {
         if let Some(init) = init {
             self.by_value(ty, self.ast.span(init));
         }
+        let mutable = matches!(self.ast.pattern(pattern).kind, PatKind::Name { mutable: true, .. });
         if init.is_none() && !mutable && declared.is_some_and(|ty| ty != Ty::ERROR) {
-            let text = self.ast.name(name.sym);
+            let text = self.text_of(pattern);
             self.sink.push(
                 Diagnostic::error("E0047", format!("`{text}` has no value and can never get one"))
-                    .label(name.span, "declared without `mut` and without a value")
-                    .help(format!("declare it as `let mut {text}`")),
+                    .label(self.ast.pattern(pattern).span, "declared without `mut` and without a value")
+                    .help(match self.ast.pattern(pattern).kind {
+                        PatKind::Name { .. } => format!("declare it as `let mut {text}`"),
+                        _ => "give it a value".to_string(),
+                    }),
             );
         }
-        self.s.checked.stmt_decl[id.at()] = self.declare(name, ty, mutable);
+        self.declare_pattern(pattern, ty);
+    }
+
+    /// The name that a pattern is, for messages.
+    fn text_of(&self, pattern: PatId) -> &str {
+        match self.ast.pattern(pattern).kind {
+            PatKind::Name { name, .. } => self.ast.name(name.sym),
+            PatKind::Tuple(_) => "(…)",
+            _ => "_",
+        }
     }
 
     /// Reports values too large to be passed around.
@@ -257,6 +271,12 @@ impl Checker<'_, '_> {
     }
 
     fn assign(&mut self, op: Option<BinaryOp>, place: ExprId, value: ExprId) {
+        if op.is_none() && self.ast.is_parts(place) {
+            let wanted = self.places(place);
+            let found = self.expr(value, wanted);
+            self.require(value, found, wanted);
+            return self.by_value(found, self.ast.span(value));
+        }
         let ty = self.expr(place, Ty::NONE);
         if ty == Ty::ERROR {
             self.expr(value, Ty::NONE);
@@ -276,6 +296,31 @@ impl Checker<'_, '_> {
                 self.require(place, result, ty);
             }
         }
+    }
+
+    /// Type of a tuple of places that is assigned to; `_` takes anything.
+    fn places(&mut self, id: ExprId) -> Ty {
+        let ty = match self.ast.expr(id).kind {
+            ExprKind::Tuple(list) => {
+                let mut parts = Parts::new();
+                for &part in self.ast.list(list) {
+                    parts.push(self.places(part));
+                }
+                if parts.contains(&Ty::ERROR) {
+                    return self.set(id, Ty::ERROR);
+                }
+                self.s.checked.types.tuple(&parts).unwrap_or(Ty::ERROR)
+            }
+            ExprKind::Name(sym) if self.ast.name(sym) == "_" => Ty::NONE,
+            _ => {
+                let ty = self.expr(id, Ty::NONE);
+                if ty != Ty::ERROR {
+                    self.assignable(id);
+                }
+                return ty;
+            }
+        };
+        self.set(id, ty)
     }
 
     pub(super) fn condition(&mut self, cond: ExprId) {

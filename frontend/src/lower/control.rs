@@ -3,7 +3,7 @@
 use super::ssa::{Arm, Arms, Edge, Edges, pick};
 use super::{Lower, Val};
 use crate::ast::{BlockId, ExprId, ExprKind, List, LoopId, Name, StmtId, StmtKind, Sym};
-use crate::check::Res;
+use crate::check::{PatRes, Res};
 use crate::types::Ty;
 use ir::{BinOp, Block, IntCc, Op, SrcLoc, Value};
 use smallvec::SmallVec;
@@ -55,16 +55,29 @@ impl Lower<'_, '_> {
         self.loc = SrcLoc(stmt.span.start + 1);
         let local = self.checked.stmt_decl[id.at()];
         match stmt.kind {
-            StmtKind::Let { init, .. } => match init {
-                Some(init) => {
-                    let value = self.expr(init);
-                    self.define_local(local, value);
+            StmtKind::Let { pattern, init: Some(init), .. } => {
+                let value = self.expr(init);
+                if !self.dead {
+                    self.take_apart(pattern, self.ty_of(init), &value);
                 }
-                None => self.define_local_unset(local),
-            },
+            }
+            StmtKind::Let { pattern, init: None, .. } => {
+                if let PatRes::Local(local) = self.checked.patterns[pattern.at()] {
+                    self.define_local_unset(local);
+                }
+            }
             StmtKind::Shared { .. } | StmtKind::Const { .. } => {}
             StmtKind::Expr(value) => {
                 self.expr(value);
+            }
+            StmtKind::Assign { op: None, place, value }
+                if self.ast.is_parts(place) =>
+            {
+                let ty = self.ty_of(value);
+                let value = self.expr(value);
+                if !self.dead {
+                    self.assign_parts(place, ty, &value);
+                }
             }
             StmtKind::Assign { op: None, place, value } => {
                 let place = self.place(place);

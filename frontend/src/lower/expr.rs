@@ -58,7 +58,7 @@ impl Lower<'_, '_> {
             ExprKind::AddrOf(inner) => self.address_of(inner),
             ExprKind::Cast(inner, _) => self.cast(inner, ty),
             ExprKind::Call { args, .. } => self.call(id, args, ty),
-            ExprKind::Array(list) => {
+            ExprKind::Array(list) | ExprKind::Tuple(list) => {
                 let mut values = Val::new();
                 for n in list.range() {
                     values.extend(self.expr(self.ast.exprs_pool[n]));

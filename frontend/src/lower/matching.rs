@@ -1,10 +1,14 @@
-//! `match`: one switch of the IR, its arms meeting behind it.
+//! `match`: one switch of the IR, or one test after the other, its arms meeting behind it.
 
+use super::pattern::Bound;
 use super::ssa::Arms;
 use super::{Lower, Val};
-use crate::ast::{ExprId, List};
+use crate::ast::{ExprId, List, PatId, PatKind};
+use crate::check::PatRes;
 use crate::scalar::Scalar;
-use ir::{Block, Case, Op, SwitchData, SwitchEdge};
+use crate::types::Ty;
+use ir::{Block, Case, Op, SwitchData, SwitchEdge, Value};
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,11 +23,16 @@ struct Wanted {
 impl Lower<'_, '_> {
     pub(super) fn match_expr(&mut self, id: ExprId, value: ExprId, arms: List) -> Val {
         let value_ty = self.ty_of(value);
+        let is_scalar = self.checked.types.as_scalar(value_ty).is_some();
+        if !is_scalar || self.ast.match_arms[arms.range()].iter().any(|arm| arm.guard.is_some()) {
+            return self.match_by_tests(id, value, arms);
+        }
         let value = self.one(value);
-        let cases = first_wins(self.wanted(arms, self.scalar_of(value_ty)));
+        // What no other arm takes is left for the last one.
         let default = arms.len - 1;
+        let cases = first_wins(self.wanted(List { len: default, ..arms }, self.scalar_of(value_ty)));
         if cases.is_empty() || self.dead {
-            return self.block(self.ast.match_arms[arms.range()][default as usize].body);
+            return self.match_arm(arms.range().end - 1, value_ty, value);
         }
         let (head, mark) = (self.block, self.ssa.mark());
         // Arms that no value gets to have no place in the code.
@@ -36,7 +45,7 @@ impl Lower<'_, '_> {
             }
             self.block = self.new_block();
             *at = Some(self.block);
-            let result = self.block(self.ast.match_arms[arm].body);
+            let result = self.match_arm(arm, value_ty, value);
             ends.push(self.end_arm(mark, mark, result));
             self.dead = false;
         }
@@ -45,12 +54,74 @@ impl Lower<'_, '_> {
         self.merge(ends, self.ty_of(id))
     }
 
+    /// The body of an arm, with its variable if it has one.
+    fn match_arm(&mut self, arm: usize, ty: Ty, value: Value) -> Val {
+        let arm = self.ast.match_arms[arm];
+        if let PatKind::Name { .. } = self.ast.pattern(arm.pattern).kind {
+            self.take_apart(arm.pattern, ty, &[value]);
+        }
+        self.block(arm.body)
+    }
+
+    /// One arm after the other: tuples, and arms with guards.
+    fn match_by_tests(&mut self, id: ExprId, value: ExprId, arms: List) -> Val {
+        let ty = self.ty_of(value);
+        let value = self.expr(value);
+        let (start, outer) = (self.ssa.mark(), self.loc);
+        let mut ends = Arms::new();
+        for n in arms.range() {
+            if self.dead {
+                break; // nothing comes here
+            }
+            let arm = self.ast.match_arms[n];
+            let here = self.ssa.mark();
+            let mut bound = Bound::new();
+            let mut cond = self.test(arm.pattern, ty, &value, &mut bound);
+            self.define_bound(bound);
+            if let Some(guard) = arm.guard {
+                cond = Some(match cond {
+                    Some(cond) => self.logic(true, cond, guard),
+                    None => self.one(guard),
+                });
+                if self.dead {
+                    break; // the guard never comes back
+                }
+            }
+            // All values are taken, by the last arm at the latest.
+            let Some(cond) = cond.filter(|_| n + 1 < arms.range().end) else {
+                let result = self.block(arm.body);
+                ends.push(self.end_arm(start, here, result));
+                self.dead = true;
+                break;
+            };
+            let (head, here) = (self.block, self.ssa.mark());
+            let then = self.new_block();
+            self.block = then;
+            let result = self.block(arm.body);
+            ends.push(self.end_arm(start, here, result));
+            self.dead = false;
+            self.block = self.new_block();
+            let op = Op::Br { then, otherwise: self.block, then_args: 0 };
+            self.func.push(head, op, &[cond], outer);
+        }
+        self.ssa.rewind(start);
+        self.loc = outer;
+        self.merge(ends, self.ty_of(id))
+    }
+
     /// What the arms ask for, as unsigned numbers of the IR's type.
     fn wanted(&self, arms: List, scalar: Scalar) -> Vec<Wanted> {
         let max = u64::MAX >> (64 - scalar.ir().bits());
         let mut all = Vec::with_capacity(arms.len as usize);
         for (arm, n) in arms.range().zip(0..) {
-            for &(lo, hi) in &self.checked.patterns[self.ast.match_arms[arm].patterns.range()] {
+            let pattern = self.ast.match_arms[arm].pattern;
+            let mut todo = SmallVec::<[PatId; 4]>::from_slice(&[pattern]);
+            while let Some(id) = todo.pop() {
+                if let PatKind::Or(list) = self.ast.pattern(id).kind {
+                    todo.extend_from_slice(&self.ast.patterns_pool[list.range()]);
+                    continue;
+                }
+                let PatRes::Between(lo, hi) = self.checked.patterns[id.at()] else { continue };
                 let mut add = |lo: u64, hi: u64| all.push(Wanted { lo: lo & max, hi: hi & max, arm: n });
                 let (first, last) = (lo as i64, hi as i64);
                 match scalar.is_signed() {

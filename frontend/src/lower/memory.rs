@@ -277,8 +277,7 @@ impl Lower<'_, '_> {
         let place = self.place(base);
         let layout = self.checked.types.layout(ty);
         if let TyKind::Struct(index) = self.checked.types.kind(base_ty) {
-            let fields = &self.checked.types.structs[index as usize].fields;
-            let Some(found) = fields.iter().find(|f| f.name == field) else { return place };
+            let Some(found) = self.checked.types.field(index, field, name) else { return place };
             let leaves = found.leaf as usize..(found.leaf + layout.leaves) as usize;
             return match place {
                 Place::Memory(place) => {

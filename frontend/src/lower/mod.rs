@@ -11,6 +11,7 @@ mod matching;
 mod math;
 mod memory;
 mod ops;
+mod pattern;
 mod ssa;
 mod wave;
 

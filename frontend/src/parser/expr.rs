@@ -141,10 +141,13 @@ impl Parser<'_, '_> {
                 }
                 Tok::Dot => {
                     self.bump();
+                    if self.peek() == Tok::Number {
+                        value = self.tuple_fields(value)?;
+                        continue;
+                    }
                     if self.peek() != Tok::Ident {
-                        let help = (self.peek() != Tok::Number)
-                            .then(|| "a float literal needs a digit behind the point: `1.0`".to_string());
-                        return Err(self.unexpected_with("a field's name", help));
+                        let help = "a float literal needs a digit behind the point: `1.0`".to_string();
+                        return Err(self.unexpected_with("a field's name", Some(help)));
                     }
                     let field = self.bump_name();
                     if self.peek() == Tok::LParen {
@@ -159,6 +162,27 @@ impl Parser<'_, '_> {
                 _ => return Ok(value),
             };
         }
+    }
+
+    /// `0` behind a point, or `0.1`, which is two fields and one token.
+    fn tuple_fields(&mut self, mut value: ExprId) -> Parsed<ExprId> {
+        let span = self.span();
+        let fields = span.text(self.source);
+        let is_number =
+            |text: &str| text.bytes().all(|c| c.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+        if !fields.split('.').all(is_number) {
+            return Err(self.unexpected("a field's name or number"));
+        }
+        self.bump();
+        let mut at = span.start;
+        for text in fields.split('.') {
+            let end = at + text.len() as u32;
+            let field = Name { sym: self.intern(text), span: Span { start: at, end } };
+            let below = self.height(value);
+            value = self.make(ExprKind::Field(value, field), self.ast.span(value).to(field.span), below)?;
+            at = end + 1;
+        }
+        Ok(value)
     }
 
     /// `x.sqrt()`: `of` is `x`.
@@ -218,7 +242,13 @@ impl Parser<'_, '_> {
             }
             Tok::LParen => {
                 self.bump();
+                if self.peek() == Tok::RParen {
+                    return self.tuple(span, None);
+                }
                 let value = self.with_structs(|p| p.expr())?;
+                if self.peek() == Tok::Comma {
+                    return self.tuple(span, Some(value));
+                }
                 self.close(Tok::RParen, "`)`", span)?;
                 match self.cast_of_c(value) {
                     Some(failed) => Err(failed),
@@ -341,6 +371,20 @@ impl Parser<'_, '_> {
         }
         self.close(Tok::RParen, "`)` or `,`", open)?;
         Ok(self.take_exprs(mark))
+    }
+
+    /// The rest of `(a, b)` behind its first part.
+    fn tuple(&mut self, open: Span, first: Option<ExprId>) -> Parsed<ExprId> {
+        let mark = self.pending_exprs.len();
+        self.pending_exprs.extend(first);
+        while self.eat(Tok::Comma) && self.peek() != Tok::RParen {
+            let value = self.with_structs(|p| p.expr())?;
+            self.pending_exprs.push(value);
+        }
+        let end = self.close(Tok::RParen, "`)` or `,`", open)?;
+        let list = self.take_exprs(mark);
+        let below = self.height_of_list(list);
+        self.make(ExprKind::Tuple(list), open.to(end), below)
     }
 
     /// `[a, b]` or `[v; n]`.

@@ -1,13 +1,9 @@
-//! `match` on integers and `bool`.
+//! `match`.
 
 use super::stmt::Parsed1;
-use super::{Failed, Parsed, Parser};
-use crate::ast::{Block, BlockId, ExprId, ExprKind, List, MatchArm, Pattern, Stmt};
-use crate::diag::Diagnostic;
-use crate::lexer::{Span, Tok};
-
-/// Binding power of `|` between patterns.
-const ALTERNATIVES: u8 = 4;
+use super::{Parsed, Parser};
+use crate::ast::{Block, BlockId, ExprId, ExprKind, List, MatchArm, Stmt};
+use crate::lexer::Tok;
 
 impl Parser<'_, '_> {
     pub(super) fn match_expr(&mut self) -> Parsed<ExprId> {
@@ -17,63 +13,20 @@ impl Parser<'_, '_> {
         let mut below = self.height(value);
         // Arms nest, so these are gathered aside first.
         let mut arms: Vec<MatchArm> = Vec::new();
-        loop {
-            if self.peek() == Tok::RBrace {
-                return Err(self.no_default(open.to(self.span())));
-            }
-            let is_default = self.peek() == Tok::Ident && self.span().text(self.source) == "_";
-            let patterns = if is_default { self.default_pattern() } else { self.patterns()? };
-            for n in patterns.range() {
-                let Pattern { first, last } = self.ast.patterns[n];
-                below = below.max(self.height(first)).max(last.map_or(0, |last| self.height(last)));
-            }
+        while self.peek() != Tok::RBrace {
+            let pattern = self.with_structs(|p| p.pattern())?;
+            below = below.max(self.ast.pattern(pattern).height);
+            let guard = if self.eat(Tok::If) { Some(self.with_structs(|p| p.expr())?) } else { None };
+            below = below.max(guard.map_or(0, |guard| self.height(guard)));
             self.expect(Tok::FatArrow, "`=>`")?;
             let body = self.arm()?;
             below = below.max(self.ast.block(body).height);
-            arms.push(MatchArm { patterns, body });
-            if is_default {
-                break;
-            }
+            arms.push(MatchArm { pattern, guard, body });
         }
-        let span = start.to(self.close(Tok::RBrace, "`}`, as `_` is the last arm", open)?);
+        let span = start.to(self.close(Tok::RBrace, "`}`", open)?);
         let list = List { start: self.ast.match_arms.len() as u32, len: arms.len() as u32 };
         self.ast.match_arms.extend(arms);
         self.make(ExprKind::Match { value, arms: list }, span, below)
-    }
-
-    fn no_default(&mut self, span: Span) -> Failed {
-        let error = Diagnostic::error("E0005", "`match` has no arm for all other values")
-            .label(span, "`_ => …` is missing")
-            .help("end it with an arm `_ => { … }`");
-        self.sink.push(error);
-        Failed
-    }
-
-    /// `_`: no patterns.
-    fn default_pattern(&mut self) -> List {
-        self.bump();
-        List { start: self.ast.patterns.len() as u32, len: 0 }
-    }
-
-    /// `a | b..=c`.
-    fn patterns(&mut self) -> Parsed<List> {
-        let mark = self.pending_patterns.len();
-        loop {
-            let first = self.pattern_value()?;
-            let last = if self.eat(Tok::DotDotEq) { Some(self.pattern_value()?) } else { None };
-            self.pending_patterns.push(Pattern { first, last });
-            if !self.eat(Tok::Pipe) {
-                break;
-            }
-        }
-        let start = self.ast.patterns.len() as u32;
-        self.ast.patterns.extend(self.pending_patterns.drain(mark..));
-        Ok(List { start, len: self.ast.patterns.len() as u32 - start })
-    }
-
-    fn pattern_value(&mut self) -> Parsed<ExprId> {
-        let first = self.unary()?;
-        self.binary_from(first, ALTERNATIVES)
     }
 
     /// A block, with or without a comma; or an expression, an assignment, `break`, `continue`, `return`, and a comma unless

@@ -9,12 +9,13 @@ mod expr;
 mod item;
 mod loops;
 mod matching;
+mod pattern;
 mod stmt;
 mod symbols;
 mod ty;
 
 use crate::ast::{
-    Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Pattern, Sym, TypeId, TypeKind, TypeNode,
+    Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Sym, TypeId, TypeKind, TypeNode,
 };
 use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
@@ -34,7 +35,6 @@ pub struct Scratch {
     symbols: Symbols,
     pending_exprs: Vec<ExprId>,
     pending_stmts: Vec<(crate::ast::Stmt, u16)>,
-    pending_patterns: Vec<Pattern>,
 }
 
 /// Parses all items of a file into an empty tree.
@@ -48,8 +48,7 @@ pub fn parse<'a>(
     s.symbols.clear();
     s.pending_exprs.clear();
     s.pending_stmts.clear();
-    s.pending_patterns.clear();
-    let Scratch { symbols, pending_exprs, pending_stmts, pending_patterns } = s;
+    let Scratch { symbols, pending_exprs, pending_stmts } = s;
     let mut parser = Parser {
         source,
         kinds: &tokens.kinds,
@@ -60,7 +59,6 @@ pub fn parse<'a>(
         ast,
         pending_exprs,
         pending_stmts,
-        pending_patterns,
         struct_allowed: true,
         sink,
     };
@@ -81,7 +79,6 @@ struct Parser<'a, 't> {
     /// Lists under construction; they nest, so each user remembers where its own part starts.
     pending_exprs: &'t mut Vec<ExprId>,
     pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
-    pending_patterns: &'t mut Vec<Pattern>,
     /// Whether `Name {` may be a struct literal here (not in the head of `if`, `while`, `for`).
     struct_allowed: bool,
     sink: &'t mut Sink,

@@ -59,7 +59,6 @@ impl Parser<'_, '_> {
             let start = self.span();
             let (before, exprs, stmts, depth) =
                 (self.at, self.pending_exprs.len(), self.pending_stmts.len(), self.depth);
-            let patterns = self.pending_patterns.len();
             match self.stmt() {
                 Ok(Parsed1::Stmt(kind, height)) => {
                     let span = start.to(self.last_span());
@@ -72,7 +71,6 @@ impl Parser<'_, '_> {
                 Err(Failed) => {
                     self.pending_exprs.truncate(exprs);
                     self.pending_stmts.truncate(stmts);
-                    self.pending_patterns.truncate(patterns);
                     self.depth = depth;
                     self.struct_allowed = true;
                     self.skip_statement(before);
@@ -180,13 +178,12 @@ impl Parser<'_, '_> {
 
     fn let_stmt(&mut self) -> Parsed<Parsed1> {
         self.bump();
-        let mutable = self.eat(Tok::Mut);
-        let name = self.name("a variable's name")?;
+        let pattern = self.let_pattern()?;
         let ty = if self.eat(Tok::Colon) { Some(self.ty()?) } else { None };
         let init = if self.eat(Tok::Eq) { Some(self.expr()?) } else { None };
         self.expect(Tok::Semi, "`;`")?;
         let height = init.map_or(0, |id| self.height(id));
-        Ok(Parsed1::Stmt(StmtKind::Let { mutable, name, ty, init }, height))
+        Ok(Parsed1::Stmt(StmtKind::Let { pattern, ty, init }, height))
     }
 
     fn shared_stmt(&mut self) -> Parsed<Parsed1> {

@@ -1,10 +1,11 @@
 //! Types.
 
 use super::{Parsed, Parser};
-use crate::ast::{TypeId, TypeKind};
+use crate::ast::{List, TypeId, TypeKind};
 use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 use ir::Space;
+use smallvec::SmallVec;
 
 impl Parser<'_, '_> {
     pub(super) fn ty(&mut self) -> Parsed<TypeId> {
@@ -34,6 +35,7 @@ impl Parser<'_, '_> {
                 let end = self.close(Tok::RBracket, "`]`", start)?;
                 Ok(self.make_type(kind, start.to(end)))
             }
+            Tok::LParen => self.tuple_type(),
             Tok::Fn => {
                 self.sink.push(
                     Diagnostic::error("E0090", "function pointer types are not supported yet")
@@ -45,6 +47,26 @@ impl Parser<'_, '_> {
             }
             _ => Err(self.unexpected("a type")),
         }
+    }
+
+    /// `(A, B)`, `(A,)`, `()`, or a type in parentheses.
+    fn tuple_type(&mut self) -> Parsed<TypeId> {
+        let open = self.bump();
+        let (mut parts, mut comma) = (SmallVec::<[TypeId; 4]>::new(), false);
+        while self.peek() != Tok::RParen {
+            parts.push(self.ty()?);
+            comma = self.eat(Tok::Comma);
+            if !comma {
+                break;
+            }
+        }
+        let end = self.close(Tok::RParen, "`)` or `,`", open)?;
+        if let (&[one], false) = (parts.as_slice(), comma) {
+            return Ok(one);
+        }
+        let list = List { start: self.ast.types_pool.len() as u32, len: parts.len() as u32 };
+        self.ast.types_pool.extend(parts);
+        Ok(self.make_type(TypeKind::Tuple(list), open.to(end)))
     }
 
     fn pointer_type(&mut self) -> Parsed<TypeId> {

@@ -1,0 +1,303 @@
+//! Whether the arms of a `match` take every value, as in Rust.
+//!
+//! A value is a point with a coordinate for each scalar of the tuple, a pattern without guard a set of boxes. What no box
+//! holds is looked for one coordinate after the other, between the ends of the boxes.
+
+use super::{Binding, Checker, PatRes};
+use crate::ast::{ExprId, ExprKind, PatId, PatKind};
+use crate::diag::Diagnostic;
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use crate::types::Ty;
+use smallvec::SmallVec;
+
+/// First and last number of a coordinate; numbers of signed types are moved up so that they are in order.
+type Side = (u64, u64);
+/// A side for each coordinate.
+type Shape = SmallVec<[Side; 4]>;
+
+/// Boxes of a `match`, and comparisons of them, that are taken into account.
+const MAX_BOXES: usize = 4096;
+const MAX_WORK: usize = 1 << 20;
+
+/// Too many boxes.
+struct TooMany;
+
+impl Checker<'_, '_> {
+    /// Looks at the arms of all `match`es that wait for it.
+    pub(super) fn cover_matches(&mut self) {
+        let mut matches = std::mem::take(&mut self.s.matches);
+        for id in matches.drain(..) {
+            self.cover(id);
+        }
+        self.s.matches = matches;
+    }
+
+    fn cover(&mut self, id: ExprId) {
+        let ExprKind::Match { value, arms } = self.ast.expr(id).kind else { return };
+        let of = self.s.checked.expr_ty[value.at()];
+        let arms = &self.ast.match_arms[arms.range()];
+        let takes_all = |arm: &&crate::ast::MatchArm| arm.guard.is_none() && self.takes_all(arm.pattern);
+        if let Some(at) = arms.iter().position(|arm| takes_all(&arm)) {
+            if let Some(behind) = arms.get(at + 1) {
+                self.never_reached(arms[at].pattern, behind.pattern);
+            }
+            return;
+        }
+        if of == Ty::ERROR || !arms.iter().all(|arm| self.is_known(arm.pattern)) {
+            return;
+        }
+        let mut whole = Shape::new();
+        self.whole(of, &mut whole);
+        let mut boxes = Vec::new();
+        for arm in arms.iter().filter(|arm| arm.guard.is_none()) {
+            match self.boxes(arm.pattern, of) {
+                Ok(more) if boxes.len() + more.len() <= MAX_BOXES || whole.len() == 1 => boxes.extend(more),
+                _ => return self.too_many(id),
+            }
+        }
+        let mut work = MAX_WORK;
+        match uncovered(&boxes, &whole, 0, &mut work) {
+            Ok(None) => {}
+            Ok(Some(missing)) => self.not_covered(id, value, of, &missing),
+            Err(TooMany) => self.too_many(id),
+        }
+    }
+
+    fn never_reached(&mut self, all: PatId, behind: PatId) {
+        let all = self.ast.pattern(all);
+        let help = match all.kind {
+            // Most likely the name of a constant was meant.
+            PatKind::Name { name, .. } => {
+                let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
+                let close = self.suggest(self.ast.name(name.sym), constants.into_iter());
+                Some(close.unwrap_or_else(|| "no constant has this name, so that it is a new variable".to_string()))
+            }
+            _ => None,
+        };
+        self.sink.push(
+            Diagnostic::error("E0059", "no value gets to this arm")
+                .label(self.ast.pattern(behind).span, "never reached")
+                .label(all.span, "takes all values")
+                .help_opt(help),
+        );
+    }
+
+    fn not_covered(&mut self, id: ExprId, value: ExprId, of: Ty, missing: &Shape) {
+        let text = self.witness(of, &mut missing.iter());
+        let close = Span { start: self.ast.span(id).end - 1, end: self.ast.span(id).end };
+        self.sink.push(
+            Diagnostic::error("E0059", format!("`match` has no arm for `{text}`"))
+                .label(self.ast.span(value), "not all values are covered")
+                .label(close, "an arm is missing")
+                .help("add an arm for the rest: `_ => …`"),
+        );
+    }
+
+    fn too_many(&mut self, id: ExprId) {
+        let span = self.ast.span(id);
+        self.sink.push(
+            Diagnostic::error("E0007", "the patterns are too many to tell whether they take all values")
+                .label(span, "this `match`")
+                .help("end it with an arm `_ => …`"),
+        );
+    }
+
+    /// Whether the pattern takes any value of its type.
+    fn takes_all(&self, id: PatId) -> bool {
+        let any = |list: crate::ast::List| &self.ast.patterns_pool[list.range()];
+        match self.ast.pattern(id).kind {
+            PatKind::Any | PatKind::Rest => true,
+            PatKind::Name { .. } => matches!(self.s.checked.patterns[id.at()], PatRes::Local(_)),
+            PatKind::Value(_) | PatKind::Range { .. } => false,
+            PatKind::Tuple(list) => {
+                self.s.checked.patterns[id.at()] == PatRes::Parts
+                    && any(list).iter().all(|&part| self.takes_all(part))
+            }
+            PatKind::Or(list) => any(list).iter().any(|&part| self.takes_all(part)),
+        }
+    }
+
+    /// Whether nothing in the pattern was wrong.
+    fn is_known(&self, id: PatId) -> bool {
+        match self.ast.pattern(id).kind {
+            PatKind::Any | PatKind::Rest => true,
+            PatKind::Tuple(_) if self.s.checked.patterns[id.at()] != PatRes::Parts => false,
+            PatKind::Tuple(list) | PatKind::Or(list) => {
+                self.ast.patterns_pool[list.range()].iter().all(|&part| self.is_known(part))
+            }
+            _ => self.s.checked.patterns[id.at()] != PatRes::Unknown,
+        }
+    }
+
+    /// The sides of all values of a type.
+    fn whole(&self, of: Ty, out: &mut Shape) {
+        match self.s.checked.types.parts(of) {
+            Some(parts) => parts.iter().for_each(|&part| self.whole(part, out)),
+            None => out.push(match self.compared(of) {
+                Some(scalar) => {
+                    let (lo, hi) = scalar.limits();
+                    (in_order(scalar, lo), in_order(scalar, hi))
+                }
+                None => (0, 0),
+            }),
+        }
+    }
+
+    /// The scalar of a type whose values are compared with constants.
+    fn compared(&self, of: Ty) -> Option<Scalar> {
+        self.s.checked.types.as_scalar(of).filter(|scalar| !scalar.is_float())
+    }
+
+    /// The boxes of a pattern of values of type `of`.
+    fn boxes(&self, id: PatId, of: Ty) -> Result<Vec<Shape>, TooMany> {
+        let pattern = self.ast.pattern(id);
+        let mut out = Vec::new();
+        match (pattern.kind, self.s.checked.patterns[id.at()]) {
+            (PatKind::Or(list), _) => {
+                for &part in &self.ast.patterns_pool[list.range()] {
+                    out.extend(self.boxes(part, of)?);
+                }
+            }
+            (PatKind::Tuple(list), _) => return self.product(&self.ast.patterns_pool[list.range()], of),
+            (_, PatRes::Between(lo, hi)) => {
+                let scalar = self.compared(of).unwrap_or(Scalar::U64);
+                out.push(Shape::from_slice(&[(in_order(scalar, lo), in_order(scalar, hi))]));
+            }
+            _ => {
+                let mut whole = Shape::new();
+                self.whole(of, &mut whole);
+                out.push(whole);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The boxes of a tuple: each of one part with each of the others.
+    fn product(&self, written: &[PatId], of: Ty) -> Result<Vec<Shape>, TooMany> {
+        let parts = self.s.checked.types.parts(of).unwrap_or_default();
+        let named = written.iter().filter(|&&id| !matches!(self.ast.pattern(id).kind, PatKind::Rest)).count();
+        let mut all = vec![Shape::new()];
+        let mut at = 0;
+        for &id in written {
+            if let PatKind::Rest = self.ast.pattern(id).kind {
+                for &skipped in &parts[at..at + parts.len() - named] {
+                    all.iter_mut().for_each(|shape| self.whole(skipped, shape));
+                }
+                at += parts.len() - named;
+                continue;
+            }
+            let more = self.boxes(id, parts[at])?;
+            at += 1;
+            if all.len() * more.len() > MAX_BOXES {
+                return Err(TooMany);
+            }
+            let joined = |shape: &Shape, side: &Shape| shape.iter().chain(side).copied().collect::<Shape>();
+            all = all.iter().flat_map(|shape| more.iter().map(move |side| joined(shape, side))).collect();
+        }
+        Ok(all)
+    }
+
+    /// Values as a pattern would name them.
+    fn witness<'s>(&self, of: Ty, sides: &mut impl Iterator<Item = &'s Side>) -> String {
+        if let Some(parts) = self.s.checked.types.parts(of) {
+            let parts: Vec<String> = parts.iter().map(|&part| self.witness(part, sides)).collect();
+            let comma = if parts.len() == 1 { "," } else { "" };
+            return format!("({}{comma})", parts.join(", "));
+        }
+        let (Some(&(lo, hi)), Some(scalar)) = (sides.next(), self.compared(of)) else { return "_".to_string() };
+        let (min, max) = scalar.limits();
+        let (min, max) = (in_order(scalar, min), in_order(scalar, max));
+        let text = |value: u64| match (in_order(scalar, value), scalar) {
+            _ if scalar != Scalar::Bool && value == max => format!("{}::MAX", scalar.name()),
+            _ if scalar.is_signed() && value == min => format!("{}::MIN", scalar.name()),
+            (bits, Scalar::Bool) => (bits != 0).to_string(),
+            (bits, _) if scalar.is_signed() => (bits as i64).to_string(),
+            (bits, _) => bits.to_string(),
+        };
+        match (lo, hi) {
+            _ if (lo, hi) == (min, max) => "_".to_string(),
+            _ if lo == hi => text(lo),
+            _ => format!("{}..={}", text(lo), text(hi)),
+        }
+    }
+}
+
+/// A number that is less if the value is, and back again.
+fn in_order(scalar: Scalar, bits: u64) -> u64 {
+    if scalar.is_signed() { bits ^ 1 << 63 } else { bits }
+}
+
+/// Some values that no box holds, all boxes being alike on the coordinates in front of `at`.
+fn uncovered(boxes: &[Shape], whole: &[Side], at: usize, work: &mut usize) -> Result<Option<Shape>, TooMany> {
+    *work = work.checked_sub(boxes.len() + 1).ok_or(TooMany)?;
+    let Some(&(min, max)) = whole.get(at) else { return Ok(None) };
+    if at + 1 == whole.len() {
+        let mut sides: Vec<Side> = boxes.iter().map(|shape| shape[at]).collect();
+        return Ok(gap(&mut sides, (min, max)).map(|side| Shape::from_slice(&[side])));
+    }
+    let behind = |hi: u64| u128::from(hi) + 1;
+    let mut cuts: Vec<u128> = vec![u128::from(min), behind(max)];
+    cuts.extend(boxes.iter().flat_map(|shape| [u128::from(shape[at].0), behind(shape[at].1)]));
+    cuts.sort_unstable();
+    cuts.dedup();
+    for piece in cuts.windows(2) {
+        let side = (piece[0] as u64, (piece[1] - 1) as u64);
+        *work = work.checked_sub(boxes.len()).ok_or(TooMany)?;
+        let holds = |shape: &&Shape| shape[at].0 <= side.0 && side.1 <= shape[at].1;
+        let inside: Vec<Shape> = boxes.iter().filter(holds).cloned().collect();
+        if let Some(rest) = uncovered(&inside, whole, at + 1, work)? {
+            return Ok(Some([side].into_iter().chain(rest).collect()));
+        }
+    }
+    Ok(None)
+}
+
+/// The first numbers of `whole` that are on none of the sides.
+fn gap(sides: &mut [Side], (min, max): Side) -> Option<Side> {
+    sides.sort_unstable();
+    let mut next = min;
+    for &(lo, hi) in sides.iter() {
+        if lo > next {
+            return Some((next, lo - 1));
+        }
+        if hi >= next {
+            if hi >= max {
+                return None;
+            }
+            next = hi + 1;
+        }
+    }
+    Some((next, max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(boxes: &[&[Side]], whole: &[Side]) -> Option<Vec<Side>> {
+        let boxes: Vec<Shape> = boxes.iter().map(|sides| Shape::from_slice(sides)).collect();
+        let mut work = MAX_WORK;
+        let found = uncovered(&boxes, whole, 0, &mut work);
+        found.unwrap_or_else(|TooMany| panic!("small")).map(|shape| shape.to_vec())
+    }
+
+    #[test]
+    fn lines() {
+        let all = (0, 255);
+        assert_eq!(missing(&[], &[all]), Some(vec![all]));
+        assert_eq!(missing(&[&[(128, 255)], &[(0, 127)]], &[all]), None);
+        assert_eq!(missing(&[&[(0, 3)], &[(2, 9)], &[(12, 255)]], &[all]), Some(vec![(10, 11)]));
+        assert_eq!(missing(&[&[(1, u64::MAX)]], &[(0, u64::MAX)]), Some(vec![(0, 0)]));
+        assert_eq!(missing(&[&[(0, 0)], &[(1, u64::MAX)]], &[(0, u64::MAX)]), None);
+    }
+
+    #[test]
+    fn planes() {
+        let bit = (0, 1);
+        assert_eq!(missing(&[&[(0, 0), bit], &[bit, (1, 1)]], &[bit, bit]), Some(vec![(1, 1), (0, 0)]));
+        assert_eq!(missing(&[&[(0, 0), bit], &[(1, 1), (0, 0)], &[bit, (1, 1)]], &[bit, bit]), None);
+        let word = (0, u64::MAX);
+        assert_eq!(missing(&[&[(0, 9), word], &[(10, u64::MAX), (1, u64::MAX)]], &[word, word]), Some(vec![(10, u64::MAX), (0, 0)]));
+    }
+}

@@ -1,0 +1,244 @@
+//! Patterns: the variables they declare, and the values they ask for.
+
+use super::{Binding, Checker, PatRes};
+use crate::ast::{ExprId, List, Name, PatId, PatKind};
+use crate::diag::Diagnostic;
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use crate::types::{Parts, Ty};
+use std::ops::Range;
+
+/// How names in a pattern are taken.
+#[derive(Clone)]
+struct Names {
+    /// Of a `match`: names of constants are these constants, and the pattern may ask for values.
+    refutable: bool,
+    /// Variables of the pattern begin with this one.
+    first: usize,
+    /// In `a | b`, the variables that `a` has declared; `b` declares none, but has to name the same ones.
+    declared: Option<Range<usize>>,
+}
+
+impl Checker<'_, '_> {
+    /// Declares the variables of a `let`.
+    pub(super) fn declare_pattern(&mut self, pattern: PatId, ty: Ty) {
+        let first = self.s.checked.locals.len();
+        self.pattern(pattern, ty, &Names { refutable: false, first, declared: None });
+    }
+
+    /// Checks the pattern of an arm for values of type `of`.
+    pub(super) fn match_pattern(&mut self, pattern: PatId, of: Ty) {
+        let first = self.s.checked.locals.len();
+        self.pattern(pattern, of, &Names { refutable: true, first, declared: None });
+    }
+
+    fn pattern(&mut self, id: PatId, of: Ty, names: &Names) {
+        let pattern = *self.ast.pattern(id);
+        match pattern.kind {
+            PatKind::Any => {}
+            PatKind::Rest => {
+                self.error("E0058", "`..` stands for parts of a tuple", pattern.span, "not in a tuple");
+            }
+            PatKind::Tuple(list) => self.tuple_pattern(id, list, of, names),
+            PatKind::Or(list) => self.alternatives(list, of, names),
+            PatKind::Name { name, value: Some(value), .. }
+                if names.refutable && matches!(self.binding(name.sym), Binding::Const(_)) =>
+            {
+                self.bounds(id, Some(value), Some(value), of);
+            }
+            PatKind::Name { mutable, name, .. } => {
+                let local = self.variable(name, mutable, of, names);
+                self.s.checked.patterns[id.at()] = local.map_or(PatRes::Unknown, PatRes::Local);
+            }
+            PatKind::Value(_) | PatKind::Range { .. } if !names.refutable => {
+                self.sink.push(
+                    Diagnostic::error("E0058", "`let` takes any value, this asks for certain ones")
+                        .label(pattern.span, "not a variable, a tuple of them, or `_`")
+                        .help("compare with `if` or `match`"),
+                );
+            }
+            PatKind::Value(value) => self.bounds(id, Some(value), Some(value), of),
+            PatKind::Range { first, last, .. } => self.bounds(id, first, last, of),
+        }
+    }
+
+    fn tuple_pattern(&mut self, id: PatId, list: List, of: Ty, names: &Names) {
+        let ast = self.ast;
+        let span = ast.pattern(id).span;
+        let written = &ast.patterns_pool[list.range()];
+        let is_rest = |id: &&PatId| matches!(ast.pattern(**id).kind, PatKind::Rest);
+        let parts = self.s.checked.types.parts(of);
+        let rests = written.iter().filter(is_rest).count();
+        let named = written.len() - rests;
+        if let Some(second) = written.iter().filter(is_rest).nth(1) {
+            self.error("E0058", "`..` stands once in a tuple", ast.pattern(*second).span, "second one");
+        } else if of != Ty::ERROR {
+            let fits = |parts: &Parts| parts.len() == named || (rests == 1 && named < parts.len());
+            match &parts {
+                Some(parts) if fits(parts) => self.s.checked.patterns[id.at()] = PatRes::Parts,
+                Some(parts) => self.wrong_parts(of, span, parts.len(), named),
+                None => self.no_tuple(of, span),
+            }
+        }
+        let parts = parts.unwrap_or_default();
+        let skipped = parts.len().saturating_sub(named);
+        let mut at = 0;
+        for &id in written {
+            if is_rest(&&id) {
+                at += skipped;
+                continue;
+            }
+            // What is wrong still declares its names, so that their uses are no further errors.
+            let of = if rests <= 1 { parts.get(at).copied().unwrap_or(Ty::ERROR) } else { Ty::ERROR };
+            self.pattern(id, of, names);
+            at += 1;
+        }
+    }
+
+    fn wrong_parts(&mut self, of: Ty, span: Span, has: usize, named: usize) {
+        let name = self.type_name(of);
+        let plural = if has == 1 { "" } else { "s" };
+        self.sink.push(
+            Diagnostic::error("E0058", format!("`{name}` has {has} part{plural}, the pattern {named}"))
+                .label(span, format!("{named} of {has}"))
+                .help("`..` stands for parts that are not named: `(a, ..)`"),
+        );
+    }
+
+    fn no_tuple(&mut self, of: Ty, span: Span) {
+        let name = self.type_name(of);
+        self.error("E0040", format!("expected `{name}`, found a tuple"), span, "a pattern of tuples");
+    }
+
+    /// `a | b`: each asks for values of the type, and names the variables of the first one.
+    fn alternatives(&mut self, list: List, of: Ty, names: &Names) {
+        let ast = self.ast;
+        let mut names = names.clone();
+        let outer = self.s.checked.locals.len();
+        for (n, &id) in ast.patterns_pool[list.range()].iter().enumerate() {
+            self.pattern(id, of, &names);
+            if n == 0 && names.declared.is_none() {
+                names.declared = Some(outer..self.s.checked.locals.len());
+            }
+            if n > 0
+                && let Some(declared) = &names.declared
+            {
+                self.names_all(id, declared.clone());
+            }
+        }
+    }
+
+    /// An alternative has to name each variable that the first one declares.
+    fn names_all(&mut self, id: PatId, declared: Range<usize>) {
+        for local in declared {
+            let name = self.s.checked.locals[local].name;
+            if !self.names(id, name) {
+                let (text, at) = (self.ast.name(name), self.s.checked.locals[local].span);
+                self.sink.push(
+                    Diagnostic::error("E0058", format!("`{text}` is not in all alternatives"))
+                        .label(self.ast.pattern(id).span, format!("no `{text}` here"))
+                        .label(at, "named here"),
+                );
+            }
+        }
+    }
+
+    fn names(&self, id: PatId, wanted: crate::ast::Sym) -> bool {
+        match self.ast.pattern(id).kind {
+            PatKind::Name { name, .. } => name.sym == wanted,
+            PatKind::Tuple(list) => {
+                self.ast.patterns_pool[list.range()].iter().any(|&part| self.names(part, wanted))
+            }
+            // The other alternatives are looked at by themselves.
+            PatKind::Or(list) => {
+                self.ast.patterns_pool[list.range()].first().is_some_and(|&first| self.names(first, wanted))
+            }
+            _ => false,
+        }
+    }
+
+    fn variable(&mut self, name: Name, mutable: bool, of: Ty, names: &Names) -> Option<u32> {
+        let text = self.ast.name(name.sym);
+        let find = |c: &Self, mut range: Range<usize>| {
+            range.find(|&local| c.s.checked.locals[local].name == name.sym)
+        };
+        if let Some(declared) = &names.declared {
+            let Some(local) = find(self, declared.clone()) else {
+                self.sink.push(
+                    Diagnostic::error("E0058", format!("`{text}` is not in all alternatives"))
+                        .label(name.span, "not in the first one")
+                        .help("constants are declared with `const`; a pattern takes other names for new variables"),
+                );
+                self.declare(name, Ty::ERROR, false);
+                return None;
+            };
+            let wanted = self.s.checked.locals[local].ty;
+            self.require_at(None, name.span, of, wanted);
+            return Some(local as u32);
+        }
+        if find(self, names.first..self.s.checked.locals.len()).is_some() {
+            self.error("E0024", format!("`{text}` stands twice in a pattern"), name.span, "again");
+            return None;
+        }
+        Some(self.declare(name, of, mutable))
+    }
+
+    /// Evaluates what pattern `id` asks for, of values of type `of`.
+    fn bounds(&mut self, id: PatId, first: Option<ExprId>, last: Option<ExprId>, of: Ty) {
+        let span = self.ast.pattern(id).span;
+        if of != Ty::ERROR && !self.s.checked.types.as_scalar(of).is_some_and(|scalar| !scalar.is_float()) {
+            let name = self.type_name(of);
+            let message = format!("a value of type `{name}` is not compared with constants");
+            return self.error("E0040", message, span, "only integers and `bool` are");
+        }
+        let mut fine = of != Ty::ERROR;
+        for value in [first, last.filter(|&last| Some(last) != first)].into_iter().flatten() {
+            fine &= self.constant_of_type(value, of).is_some();
+        }
+        let is_range = matches!(self.ast.pattern(id).kind, PatKind::Range { .. });
+        if is_range && self.s.checked.types.as_scalar(of) == Some(Scalar::Bool) {
+            self.sink.push(
+                Diagnostic::error("E0041", "ranges are not of `bool`")
+                    .label(span, "a range of `bool`")
+                    .help("there are `true` and `false`"),
+            );
+            return;
+        }
+        if fine {
+            if self.s.checked.types.is_undecided(of) {
+                self.note_open_pattern(id, of);
+            }
+            self.pattern_bounds(id, of);
+        }
+    }
+
+    /// The first and last value of a pattern; again, when the type is known that was not when it was checked.
+    pub(super) fn pattern_bounds(&mut self, id: PatId, of: Ty) {
+        let Some(scalar) = self.s.checked.types.as_scalar(of) else { return };
+        let pattern = *self.ast.pattern(id);
+        let (first, last, inclusive) = match pattern.kind {
+            PatKind::Value(value) | PatKind::Name { value: Some(value), .. } => (Some(value), Some(value), true),
+            PatKind::Range { first, last, inclusive } => (first, last, inclusive),
+            _ => return,
+        };
+        let (min, max) = scalar.limits();
+        let value = |c: &mut Self, id: Option<ExprId>, open: u64| match id {
+            Some(id) => c.eval(id).and_then(|leaves| leaves.first().copied()),
+            None => Some(open),
+        };
+        let (Some(lo), Some(hi)) = (value(self, first, min), value(self, last, max)) else { return };
+        let less = |a: u64, b: u64| if scalar.is_signed() { (a as i64) < (b as i64) } else { a < b };
+        let exclusive = last.is_some() && !inclusive;
+        if less(hi, lo) || (exclusive && hi == lo) {
+            // An open type that turns out smaller is told by its literals.
+            self.sink.push(
+                Diagnostic::error("E0058", "the range is empty")
+                    .label(pattern.span, "no value is in it")
+                    .help("the smaller number comes first"),
+            );
+            return;
+        }
+        let hi = if exclusive { hi.wrapping_sub(1) } else { hi };
+        self.s.checked.patterns[id.at()] = PatRes::Between(lo, hi);
+    }
+}

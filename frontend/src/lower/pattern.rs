@@ -1,0 +1,160 @@
+//! Patterns: values are taken apart, and compared.
+
+use super::{Lower, Val};
+use crate::ast::{ExprId, ExprKind, PatId, PatKind};
+use crate::check::PatRes;
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind};
+use ir::{BinOp, IntCc, Op, Type, Value};
+use smallvec::SmallVec;
+
+/// Variables of a pattern and their values.
+pub type Bound = SmallVec<[(u32, Val); 4]>;
+
+impl Lower<'_, '_> {
+    /// Gives the variables of a pattern that takes any value their parts of it.
+    pub(super) fn take_apart(&mut self, pattern: PatId, ty: Ty, value: &[Value]) {
+        let mut bound = Bound::new();
+        self.test(pattern, ty, value, &mut bound);
+        self.define_bound(bound);
+    }
+
+    pub(super) fn define_bound(&mut self, bound: Bound) {
+        for (local, value) in bound {
+            self.define_local(local, value);
+        }
+    }
+
+    /// Whether a value, of type `ty`, is one that a pattern asks for; nothing if every value is. Adds what its variables
+    /// are to `bound`.
+    pub(super) fn test(&mut self, id: PatId, ty: Ty, value: &[Value], bound: &mut Bound) -> Option<Value> {
+        match (self.ast.pattern(id).kind, self.checked.patterns[id.at()]) {
+            (PatKind::Tuple(list), _) => self.test_parts(list, ty, value, bound),
+            (PatKind::Or(list), _) => self.test_alternatives(list, ty, value, bound),
+            (_, PatRes::Local(local)) => {
+                bound.push((local, value.into()));
+                None
+            }
+            (_, PatRes::Between(lo, hi)) => self.between(self.scalar_of(ty), value[0], lo, hi),
+            _ => None,
+        }
+    }
+
+    /// The fields of a tuple: type and leaves of each.
+    fn parts(&self, ty: Ty) -> SmallVec<[(Ty, std::ops::Range<usize>); 4]> {
+        let types = &self.checked.types;
+        let TyKind::Struct(index) = types.kind(ty) else { return SmallVec::new() };
+        let part = |field: &crate::types::Field| {
+            let first = field.leaf as usize;
+            (field.ty, first..first + types.layout(field.ty).leaves as usize)
+        };
+        types.structs[index as usize].fields.iter().map(part).collect()
+    }
+
+    fn test_parts(
+        &mut self,
+        list: crate::ast::List,
+        ty: Ty,
+        value: &[Value],
+        bound: &mut Bound,
+    ) -> Option<Value> {
+        let parts = self.parts(ty);
+        let (mut all, mut at) = (None, 0);
+        for n in list.range() {
+            let id = self.ast.patterns_pool[n];
+            if let PatKind::Rest = self.ast.pattern(id).kind {
+                at = parts.len() + n + 1 - list.range().end;
+                continue;
+            }
+            let (ty, leaves) = parts[at].clone();
+            let one = self.test(id, ty, &value[leaves], bound);
+            all = self.both(all, one);
+            at += 1;
+        }
+        all
+    }
+
+    /// `a | b`: a variable is what the first alternative that fits makes it.
+    fn test_alternatives(
+        &mut self,
+        list: crate::ast::List,
+        ty: Ty,
+        value: &[Value],
+        bound: &mut Bound,
+    ) -> Option<Value> {
+        let mut tested = SmallVec::<[(Option<Value>, Bound); 4]>::new();
+        for n in list.range() {
+            let mut own = Bound::new();
+            let cond = self.test(self.ast.patterns_pool[n], ty, value, &mut own);
+            tested.push((cond, own));
+            if cond.is_none() {
+                break; // the others are for no value
+            }
+        }
+        let (mut any, mut chosen) = tested.pop().unwrap_or_default();
+        while let Some((cond, own)) = tested.pop() {
+            let Some(cond) = cond else { continue };
+            for (local, values) in &mut chosen {
+                let Some((_, first)) = own.iter().find(|(other, _)| other == local) else { continue };
+                for (last, &first) in values.iter_mut().zip(first) {
+                    let ty = self.func.ty(first);
+                    *last = self.emit(Op::Select, &[cond, first, *last], ty);
+                }
+            }
+            any = any.map(|any| self.emit(Op::Bin(BinOp::Or), &[cond, any], Type::Bool));
+        }
+        bound.extend(chosen);
+        any
+    }
+
+    fn both(&mut self, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.emit(Op::Bin(BinOp::And), &[a, b], Type::Bool)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// `lo <= value && value <= hi`, without what is always so.
+    fn between(&mut self, scalar: Scalar, value: Value, lo: u64, hi: u64) -> Option<Value> {
+        let (min, max) = scalar.limits();
+        if scalar == Scalar::Bool {
+            return match (lo, hi) {
+                (0, 0) => {
+                    let one = self.constant(Type::Bool, 1);
+                    Some(self.emit(Op::Bin(BinOp::Xor), &[value, one], Type::Bool))
+                }
+                _ => Some(value),
+            };
+        }
+        if lo == hi {
+            let wanted = self.int(scalar, lo);
+            return Some(self.emit(Op::Icmp(IntCc::Eq), &[value, wanted], Type::Bool));
+        }
+        let (not_less, not_more) =
+            if scalar.is_signed() { (IntCc::Sge, IntCc::Sle) } else { (IntCc::Uge, IntCc::Ule) };
+        let mut side = |bound: u64, end: u64, cc: IntCc| {
+            (bound != end).then(|| {
+                let bound = self.int(scalar, bound);
+                self.emit(Op::Icmp(cc), &[value, bound], Type::Bool)
+            })
+        };
+        let (a, b) = (side(lo, min, not_less), side(hi, max, not_more));
+        self.both(a, b)
+    }
+
+    /// `(a, _, p[i]) = value`: from left to right.
+    pub(super) fn assign_parts(&mut self, place: ExprId, ty: Ty, value: &[Value]) {
+        match self.ast.expr(place).kind {
+            ExprKind::Tuple(list) => {
+                for (n, (ty, leaves)) in list.range().zip(self.parts(ty)) {
+                    self.assign_parts(self.ast.exprs_pool[n], ty, &value[leaves]);
+                }
+            }
+            ExprKind::Name(sym) if self.ast.name(sym) == "_" => {}
+            _ => {
+                let place = self.place(place);
+                self.write(&place, value);
+            }
+        }
+    }
+}
