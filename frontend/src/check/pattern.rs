@@ -217,7 +217,9 @@ impl Checker<'_, '_> {
         let Some(scalar) = self.s.checked.types.as_scalar(of) else { return };
         let pattern = *self.ast.pattern(id);
         let (first, last, inclusive) = match pattern.kind {
-            PatKind::Value(value) | PatKind::Name { value: Some(value), .. } => (Some(value), Some(value), true),
+            PatKind::Value(value) | PatKind::Name { value: Some(value), .. } => {
+                (Some(value), Some(value), true)
+            }
             PatKind::Range { first, last, inclusive } => (first, last, inclusive),
             _ => return,
         };
