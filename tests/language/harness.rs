@@ -42,7 +42,12 @@ fn cells() -> impl Iterator<Item = (&'static str, OptLevel)> {
 /// Runs a kernel in all ways.
 pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     let files = files();
-    let options = frontend::Options { params: launch.params, fp_contract: true, files: Some(&files) };
+    let options = frontend::Options {
+        params: launch.params,
+        fp_contract: true,
+        files: Some(&files),
+        ..Default::default()
+    };
     let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
     let mut outcomes = Vec::new();
     for (number, (name, level)) in cells().enumerate() {
@@ -65,7 +70,7 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
 
 /// What `use` finds: the files of `tests/data/run/used`.
 fn files() -> kernc::Directories {
-    kernc::Directories { list: vec![crate::common::root().join("tests/data/run")] }
+    kernc::Directories { list: vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run")] }
 }
 
 /// The code object, and the IR it was made of.

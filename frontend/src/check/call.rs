@@ -194,6 +194,8 @@ fn foreign_function(name: &str) -> Option<&'static str> {
         "logf" => "log",
         "powf" => "pow",
         "mad" | "fmaf" => "fma",
+        "pown" => "powi",
+        "powr" => "pow",
         "atomicAdd" | "atomic_fetch_add" => "atomic_add",
         "atomic_exchange" | "atomicExch" => "atomic_xchg",
         "atomic_compare_exchange" | "atomicCAS" | "atomic_cmpxchg" => "atomic_cas",
