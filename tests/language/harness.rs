@@ -5,6 +5,7 @@
 use ir::interp::{Dispatch, Interp, Memory};
 use kernc::sim::{self, ArgValue};
 use kernc::{Compiler, OptLevel, Options, Target};
+use std::sync::Arc;
 
 /// A kernel and how to launch it.
 pub struct Launch<'a> {
@@ -45,7 +46,7 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     let options = frontend::Options {
         params: launch.params,
         fp_contract: true,
-        files: Some(&files),
+        files: Some(&*files),
         ..Default::default()
     };
     let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
@@ -69,8 +70,9 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
 }
 
 /// What `use` finds: the files of `tests/data/run/used`.
-fn files() -> kernc::Directories {
-    kernc::Directories { list: vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run")] }
+pub fn files() -> Arc<dyn kernc::Files> {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
+    Arc::new(kernc::Directories { list: vec![directory] })
 }
 
 /// The code object, and the IR it was made of.
@@ -79,7 +81,7 @@ fn compile(
     processor: &str,
     opt_level: OptLevel,
 ) -> Result<(kernc::CodeObject, ir::Module), String> {
-    let files: Option<std::sync::Arc<dyn kernc::Files>> = Some(std::sync::Arc::new(files()));
+    let files = Some(files());
     let params = launch.params.to_vec();
     let options = Options { opt_level, verify: true, params, files, ..Options::default() };
     let target = Target::by_name(processor).ok_or("no such processor")?;
