@@ -53,6 +53,7 @@ impl Options {
             opt_level,
             params,
             fp_contract,
+            fast_math,
             waits_all,
             state,
             language,
@@ -66,7 +67,7 @@ impl Options {
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
         // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
-        hash.field(&[opt_level.number(), u8::from(*fp_contract), u8::from(*waits_all)]);
+        hash.field(&[opt_level.number(), u8::from(*fp_contract), u8::from(*fast_math), u8::from(*waits_all)]);
         let _ = write!(hash, "{state:?}");
         hash.field(language.name().as_bytes());
         let named = line_table.then_some(file_name.as_bytes());
@@ -140,6 +141,7 @@ mod tests {
             Options { state: ir::InitialState { ieee: Some(false), ..Default::default() }, ..base.clone() },
             Options { opt_level: OptLevel::O3, ..base.clone() },
             Options { fp_contract: false, ..base.clone() },
+            Options { fast_math: true, ..base.clone() },
             Options { waits_all: true, ..base.clone() },
             Options { language: emit::Language::Hip, ..base.clone() },
             Options { line_table: false, ..base.clone() },

@@ -59,8 +59,8 @@ mod program;
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Reason, Resources};
 pub use emit::Language;
 pub use error::{Error, Place};
-pub use fingerprint::Fingerprint;
 pub use files::Directories;
+pub use fingerprint::Fingerprint;
 pub use frontend::{Diagnostic, Diagnostics, File, Files, Severity, SourceText, UsedFile, explain};
 /// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
 pub use ir;

@@ -37,6 +37,8 @@ pub struct Options {
     pub params: Vec<(String, String)>,
     /// Contract `a * b + c` within an expression to one rounding.
     pub fp_contract: bool,
+    /// Compute functions and divisions of `f32` by their `native_` forms, where there is one.
+    pub fast_math: bool,
     /// Wait for everything after each memory operation instead of where data flow asks for it: the first step of
     /// a bisection.
     pub waits_all: bool,
@@ -63,6 +65,7 @@ impl Default for Options {
             opt_level: OptLevel::default(),
             params: Vec::new(),
             fp_contract: true,
+            fast_math: false,
             waits_all: false,
             state: ir::InitialState::default(),
             language: Language::default(),

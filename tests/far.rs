@@ -43,7 +43,7 @@ fn check(name: &str, source: &str, levels: &[OptLevel], bytes: u32) {
 /// Compiles with the final code verified, runs in strict mode against the interpreter, asks LLVM's assembler.
 fn check_on(processor: &str, name: &str, source: &str, levels: &[OptLevel], bytes: u32) {
     let shape = Shape { grid: [70, 1, 1], group: [64, 1, 1] };
-    let options = frontend::Options { params: &[], fp_contract: true, ..frontend::Options::default() };
+    let options = frontend::Options { params: &[], fp_contract: true, ..Default::default() };
     let module = frontend::compile("far", source, &options)
         .unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(false)));
     let expected =

@@ -11,6 +11,7 @@ use crate::error::{Result, error};
 use crate::expr::{Binary, Specifier, Value};
 use crate::section::elf;
 use objwriter::leb;
+use order::Order as _;
 use std::ops::Range;
 
 /// Places count in units of instructions.
@@ -134,7 +135,7 @@ impl Assembler {
         if frames.list.is_empty() {
             return;
         }
-        frames.list.sort_by(|a, b| a.header_key().cmp(&b.header_key()));
+        frames.list.order_by(|a, b| a.header_key().cmp(&b.header_key()));
         if frames.for_unwinder {
             self.write_table(".eh_frame", elf::SHF_ALLOC, Table::Unwinder, &frames.list);
         }

@@ -7,6 +7,7 @@ use codeobj::disasm::{Lines, SourcePlace};
 use codeobj::identity::OsAbi;
 use codeobj::{CodeObject, Identity};
 use isa::{Feature, Target};
+use order::Order as _;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -274,7 +275,7 @@ fn entries<'data>(object: &CodeObject<'data>, os_abi: OsAbi, target: &Target) ->
             entries.push(Entry { name: "", section, address, is_function: false, wave32: default32 });
         }
     }
-    entries.sort_by_key(|entry| (entry.section, entry.address, entry.is_function));
+    entries.order_by_key(|entry| (entry.section, entry.address, entry.is_function));
     entries.dedup_by_key(|entry| (entry.section, entry.address));
     entries
 }

@@ -8,6 +8,7 @@ use crate::finding::Site;
 use crate::table::{self, Table};
 use isa::table::{Flags, Kind};
 use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
+use order::Order as _;
 use std::collections::{BTreeMap, HashMap};
 
 /// Where analysis begins.
@@ -306,7 +307,7 @@ impl Reader<'_> {
                 self.unknown.push((insts[site].address, Unknown::IndirectBranch));
             }
         }
-        self.unknown.sort_unstable();
+        self.unknown.order();
         self.unknown.dedup();
         Program { code, insts, unknown: self.unknown, by_address }
     }

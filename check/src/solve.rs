@@ -15,6 +15,7 @@ use crate::finding::{Finding, Problem, Site};
 use crate::program::{Program, Root, is_return};
 use crate::scoreboard::Scoreboard;
 use isa::target::Generation;
+use order::Order as _;
 use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 
@@ -47,7 +48,7 @@ pub fn solve(program: &Program, roots: &[Root], flat_lds: bool) -> Vec<Finding> 
         }
     }
     clauses::find(program, |finding| findings.push(finding));
-    findings.sort_by_key(|finding| (finding.second, finding.first, finding.id()));
+    findings.order_by_key(|finding| (finding.second, finding.first, finding.id()));
     findings.dedup_by(|one, other| one.same(other));
     findings
 }
@@ -103,7 +104,7 @@ impl<'a> Solver<'a> {
     /// Goes through every block once, in the order of addresses. `before` sees each instruction with the state in front of it.
     pub(crate) fn walk(&self, sink: &mut dyn FnMut(Finding), before: &mut dyn FnMut(Site, &Scoreboard)) {
         let mut heads: Vec<Site> = self.heads.keys().copied().collect();
-        heads.sort_unstable();
+        heads.order();
         for site in heads {
             self.block(site, self.heads[&site].clone(), sink, before);
         }

@@ -35,10 +35,27 @@ pub enum Math {
     Copysign,
     Mix,
     Step,
-    Sin,
-    Cos,
-    Tan,
-    Pow,
+}
+
+/// Functions of two results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Two {
+    Frexp,
+    Sincos,
+    Modf,
+    Remquo,
+}
+
+impl Two {
+    /// What is stored, as a message says it.
+    pub fn stored(self) -> &'static str {
+        match self {
+            Two::Frexp => "exponent",
+            Two::Sincos => "cosine",
+            Two::Modf => "whole part",
+            Two::Remquo => "quotient",
+        }
+    }
 }
 
 /// What combines the lanes of a wave.
@@ -85,6 +102,8 @@ pub enum Lane {
     Un(UnOp),
     Tern(TernOp),
     Math(Math),
+    /// Number of the function in [`LIBRARY`].
+    Library(u8),
     Abs,
     Min,
     Max,
@@ -126,10 +145,15 @@ pub enum Builtin {
     IsInf,
     Ldexp,
     FrexpExp,
-    Frexp,
     Dot,
     Length,
     Normalize,
+    Cross,
+    Distance,
+    /// The exponent, a whole number.
+    Ilogb,
+    /// Gives one result and stores the other through a pointer.
+    Two(Two),
     /// `select(c, a, b)`: `a` where `c`, else `b`.
     Select,
     Bitcast,
@@ -199,10 +223,10 @@ const TABLE: &[(&str, Builtin)] = &[
     ("frexp_mant", B::Lanes(Un(UnOp::FrexpMant), Class::Float, 1)),
     ("rcp", B::Lanes(Lane::Math(Math::Rcp), Class::Float, 1)),
     ("rsqrt", B::Lanes(Lane::Math(Math::Rsqrt), Class::Float, 1)),
-    ("exp", B::Lanes(Lane::Math(Math::Exp), Class::F32, 1)),
-    ("exp2", B::Lanes(Lane::Math(Math::Exp2), Class::F32, 1)),
-    ("log", B::Lanes(Lane::Math(Math::Log), Class::F32, 1)),
-    ("log2", B::Lanes(Lane::Math(Math::Log2), Class::F32, 1)),
+    ("exp", B::Lanes(Lane::Math(Math::Exp), Class::Float, 1)),
+    ("exp2", B::Lanes(Lane::Math(Math::Exp2), Class::Float, 1)),
+    ("log", B::Lanes(Lane::Math(Math::Log), Class::Float, 1)),
+    ("log2", B::Lanes(Lane::Math(Math::Log2), Class::Float, 1)),
     ("copysign", B::Lanes(Lane::Math(Math::Copysign), Class::Float, 2)),
     ("mix", B::Lanes(Lane::Math(Math::Mix), Class::Float, 3)),
     ("step", B::Lanes(Lane::Math(Math::Step), Class::Float, 2)),
@@ -213,6 +237,12 @@ const TABLE: &[(&str, Builtin)] = &[
     ("native_log2", B::Lanes(Un(UnOp::NativeLog2), Class::F32, 1)),
     ("native_sin", B::Lanes(Lane::Turns(UnOp::NativeSin), Class::F32, 1)),
     ("native_cos", B::Lanes(Lane::Turns(UnOp::NativeCos), Class::F32, 1)),
+    ("native_recip", B::Lanes(Un(UnOp::NativeRcp), Class::Float, 1)),
+    ("half_recip", B::Lanes(Un(UnOp::NativeRcp), Class::F32, 1)),
+    ("half_rsqrt", B::Lanes(Un(UnOp::NativeRsq), Class::F32, 1)),
+    ("half_sqrt", B::Lanes(Un(UnOp::NativeSqrt), Class::F32, 1)),
+    ("half_exp2", B::Lanes(Un(UnOp::NativeExp2), Class::F32, 1)),
+    ("half_log2", B::Lanes(Un(UnOp::NativeLog2), Class::F32, 1)),
     ("popcount", B::Lanes(Un(UnOp::Popcount), Class::Int, 1)),
     ("clz", B::Lanes(Un(UnOp::Clz), Class::Int, 1)),
     ("ctz", B::Lanes(Un(UnOp::Ctz), Class::Int, 1)),
@@ -230,10 +260,19 @@ const TABLE: &[(&str, Builtin)] = &[
     ("isinf", B::IsInf),
     ("ldexp", B::Ldexp),
     ("frexp_exp", B::FrexpExp),
-    ("frexp", B::Frexp),
+    ("frexp", B::Two(Two::Frexp)),
+    ("sincos", B::Two(Two::Sincos)),
+    ("modf", B::Two(Two::Modf)),
+    ("remquo", B::Two(Two::Remquo)),
+    ("ilogb", B::Ilogb),
     ("dot", B::Dot),
     ("length", B::Length),
     ("normalize", B::Normalize),
+    ("cross", B::Cross),
+    ("distance", B::Distance),
+    ("fast_length", B::Length),
+    ("fast_normalize", B::Normalize),
+    ("fast_distance", B::Distance),
     ("select", B::Select),
     ("bitcast", B::Bitcast),
     ("ballot", B::Ballot),
@@ -248,10 +287,6 @@ const TABLE: &[(&str, Builtin)] = &[
     ("mbcnt", B::Mbcnt),
     ("assume", B::Assume),
     ("unreachable", B::Unreachable),
-    ("sin", B::Lanes(Lane::Math(Math::Sin), Class::F32, 1)),
-    ("cos", B::Lanes(Lane::Math(Math::Cos), Class::F32, 1)),
-    ("tan", B::Lanes(Lane::Math(Math::Tan), Class::F32, 1)),
-    ("pow", B::Lanes(Lane::Math(Math::Pow), Class::F32, 2)),
     ("perm", B::Unsupported),
     ("dot2", B::Lanes(Lane::Parts(16), Class::Word, 3)),
     ("dot4", B::Lanes(Lane::Parts(8), Class::Word, 3)),
@@ -268,15 +303,107 @@ const TABLE: &[(&str, Builtin)] = &[
     ("debug_trap", B::Unsupported),
 ];
 
+/// Functions that are written in the language itself, and what each takes, a letter an operand: `f`, a number of its
+/// type, `s`, an `f32`, or `i`, a whole number. See [`crate::library`].
+pub const LIBRARY: &[(&str, &str)] = &[
+    ("sin", "f"),
+    ("cos", "f"),
+    ("tan", "f"),
+    ("pow", "ff"),
+    ("exp10", "f"),
+    ("expm1", "f"),
+    ("log10", "f"),
+    ("log1p", "f"),
+    ("sinpi", "f"),
+    ("cospi", "f"),
+    ("tanpi", "f"),
+    ("asin", "f"),
+    ("acos", "f"),
+    ("atan", "f"),
+    ("atan2", "ff"),
+    ("sinh", "f"),
+    ("cosh", "f"),
+    ("tanh", "f"),
+    ("asinh", "f"),
+    ("acosh", "f"),
+    ("atanh", "f"),
+    ("cbrt", "f"),
+    ("hypot", "ff"),
+    ("erf", "f"),
+    ("erfc", "f"),
+    ("tgamma", "f"),
+    ("lgamma", "f"),
+    ("fmod", "ff"),
+    ("remainder", "ff"),
+    ("nextafter", "ff"),
+    ("fdim", "ff"),
+    ("maxmag", "ff"),
+    ("minmag", "ff"),
+    ("logb", "f"),
+    ("sign", "f"),
+    ("degrees", "f"),
+    ("radians", "f"),
+    ("smoothstep", "fff"),
+    ("powi", "fi"),
+    ("rootn", "fi"),
+    ("native_exp", "s"),
+    ("native_exp10", "s"),
+    ("native_log", "s"),
+    ("native_log10", "s"),
+    ("native_tan", "s"),
+    ("native_powr", "ss"),
+    ("native_divide", "ff"),
+];
+
+fn library() -> impl Iterator<Item = (&'static str, Builtin)> {
+    let rows = LIBRARY.iter().enumerate();
+    rows.flat_map(|(n, &(name, operands))| {
+        let class = if operands.starts_with('s') { Class::F32 } else { Class::Float };
+        let builtin = B::Lanes(Lane::Library(n as u8), class, operands.len() as u8);
+        [
+            Some((name, builtin)),
+            half(name).map(|half| (half, B::Lanes(Lane::Library(n as u8), Class::F32, operands.len() as u8))),
+        ]
+        .into_iter()
+        .flatten()
+    })
+}
+
+/// The `half_` form that this function is accurate enough for.
+fn half(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "sin" => "half_sin",
+        "cos" => "half_cos",
+        "tan" => "half_tan",
+        "native_exp" => "half_exp",
+        "native_exp10" => "half_exp10",
+        "native_log" => "half_log",
+        "native_log10" => "half_log10",
+        "native_powr" => "half_powr",
+        "native_divide" => "half_divide",
+        _ => return None,
+    })
+}
+
 static BY_NAME: LazyLock<FxHashMap<&'static str, Builtin>> =
-    LazyLock::new(|| TABLE.iter().copied().collect());
+    LazyLock::new(|| TABLE.iter().copied().chain(library()).collect());
 
 /// The built-in of this name.
 pub fn find(name: &str) -> Option<Builtin> {
     BY_NAME.get(name).copied()
 }
 
+/// The `native_` form of a function: what `--fast-math` takes for it, of `f32`.
+pub fn native(op: Lane) -> Option<Lane> {
+    let is_this = |row: &(&str, Builtin)| matches!(row.1, B::Lanes(lane, ..) if lane == op);
+    let (name, _) = TABLE.iter().copied().chain(library()).find(is_this)?;
+    match find(&format!("native_{name}"))? {
+        B::Lanes(lane, ..) => Some(lane),
+        _ => None,
+    }
+}
+
 /// All names, for suggestions.
 pub fn names<'n>() -> impl Iterator<Item = &'n str> {
-    TABLE.iter().map(|row| -> &'n str { row.0 })
+    TABLE.iter().copied().chain(library()).map(|row| -> &'n str { row.0 })
 }

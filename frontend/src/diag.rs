@@ -2,6 +2,7 @@
 
 use crate::lexer::Span;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use order::Order as _;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -132,7 +133,7 @@ impl Sink {
     }
 
     pub fn finish_all(mut self, source: Arc<SourceText>) -> Diagnostics {
-        self.list.sort_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
+        self.list.order_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
         Diagnostics { list: self.list, source }
     }
 }
@@ -221,7 +222,11 @@ impl Diagnostics {
     fn place(&self) -> String {
         let mut files = self.list.iter().filter_map(|d| Some(self.source.file(d.labels.first()?.0.start).0));
         let first = files.next().unwrap_or(&self.source.name);
-        if files.all(|file| file == first) { first.to_owned() } else { format!("{} and what it uses", self.source.name) }
+        if files.all(|file| file == first) {
+            first.to_owned()
+        } else {
+            format!("{} and what it uses", self.source.name)
+        }
     }
 
     /// The text for tools: a JSON array, one object a diagnostic.
@@ -281,7 +286,8 @@ impl Diagnostic {
         };
         let _ = write!(out, "{{\"code\":\"{}\",\"severity\":\"{severity}\",\"file\":", self.code);
         let of_file = |range: &Range<usize>| source.file(range.start);
-        let (file_name, _) = self.labels.first().map_or((source.name.as_str(), 0..0), |label| of_file(&label.0));
+        let (file_name, _) =
+            self.labels.first().map_or((source.name.as_str(), 0..0), |label| of_file(&label.0));
         json_string(file_name, out);
         out.push_str(",\"message\":");
         json_string(&self.message, out);

@@ -64,7 +64,7 @@ fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match (part, parts.last()) {
-            ("." , _) => {}
+            (".", _) => {}
             ("", Some(_)) => {}
             ("..", Some(&last)) if last != ".." && !last.is_empty() => {
                 parts.pop();
@@ -139,9 +139,13 @@ mod tests {
 
     #[test]
     fn names() {
-        for (path, short) in
-            [("./a.k", "a.k"), ("x/../a.k", "a.k"), ("../../a", "../../a"), ("/x//y", "/x/y"), ("/../a", "/../a")]
-        {
+        for (path, short) in [
+            ("./a.k", "a.k"),
+            ("x/../a.k", "a.k"),
+            ("../../a", "../../a"),
+            ("/x//y", "/x/y"),
+            ("/../a", "/../a"),
+        ] {
             assert_eq!(clean(path), short);
         }
         assert_eq!(beside("b.k", "lib/a.k"), "lib/b.k");

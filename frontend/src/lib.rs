@@ -15,6 +15,7 @@ mod codes;
 mod diag;
 mod files;
 mod lexer;
+mod library;
 mod lower;
 mod parser;
 mod scalar;
@@ -39,11 +40,13 @@ pub struct Options<'a> {
     pub fp_contract: bool,
     /// What `use` takes files from; without it there are none.
     pub files: Option<&'a dyn Files>,
+    /// Whether functions and divisions of `f32` are their `native_` forms.
+    pub fast_math: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { params: &[], fp_contract: true, files: None }
+        Options { params: &[], fp_contract: true, fast_math: false, files: None }
     }
 }
 
@@ -59,6 +62,8 @@ pub struct Context {
     checker: check::Scratch,
     lower: lower::Scratch,
     module: ir::Module,
+    /// Compiles the functions of the library.
+    library: Option<Box<Context>>,
 }
 
 impl Context {
@@ -83,7 +88,7 @@ impl Context {
             sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
             return Err(sink.finish(file_name, ""));
         }
-        let Context { tokens, ast, parser, checker, lower, module } = self;
+        let Context { tokens, ast, parser, checker, lower, module, library } = self;
         lexer::lex(source, tokens, &mut sink);
         let used = files::gather(file_name, source, options.files, tokens, &mut sink);
         let source = used.as_ref().map_or(source, |used| used.text.as_str());
@@ -93,8 +98,11 @@ impl Context {
             return Err(sink.finish_all(used.clone().unwrap_or_else(|| SourceText::new(file_name, source))));
         }
         let module = std::mem::take(module);
-        let module = lower::lower(&tree, source, &mut checker.checked, options.fp_contract, lower, module);
+        let mut module = lower::lower(&tree, source, &mut checker.checked, options, lower, module);
         *ast = tree.renew();
+        if !lower.library.is_empty() {
+            library::link(&mut module, &lower.library, library.get_or_insert_default());
+        }
         Ok(module)
     }
 }

@@ -243,7 +243,8 @@ impl Types {
                 (TyKind::Pointer(x), TyKind::Pointer(y)) => self.agree(x.to, y.to) && self.fits(a, b),
                 (TyKind::Struct(_), TyKind::Struct(_)) => match (self.parts(a), self.parts(b)) {
                     (Some(x), Some(y)) => {
-                        x.len() == y.len() && x.iter().zip(&y).all(|(&x, &y)| self.fits(x, y) || self.agree(x, y))
+                        x.len() == y.len()
+                            && x.iter().zip(&y).all(|(&x, &y)| self.fits(x, y) || self.agree(x, y))
                     }
                     _ => false,
                 },

@@ -40,7 +40,8 @@ impl frontend::Files for InDirectory {
 fn diagnose(name: &str, source: &str) -> frontend::Diagnostics {
     let params = params(source);
     let files = InDirectory;
-    let options = frontend::Options { params: &params, fp_contract: true, files: Some(&files) };
+    let options =
+        frontend::Options { params: &params, fp_contract: true, files: Some(&files), ..Default::default() };
     match frontend::compile(name, source, &options) {
         Ok(_) => frontend::Diagnostics::default(),
         Err(list) => list,

@@ -23,7 +23,7 @@ fn all_compile_to_valid_ir() {
     assert!(list.len() >= 21, "only {} examples", list.len());
     for (name, source) in list {
         for fp_contract in [true, false] {
-            let options = frontend::Options { params: &[], fp_contract, ..frontend::Options::default() };
+            let options = frontend::Options { params: &[], fp_contract, ..Default::default() };
             let module = frontend::compile(&name, &source, &options)
                 .unwrap_or_else(|list| panic!("{}", list.render(false)));
             if std::env::var("KERNC_SHOW").is_ok_and(|show| show == name) {

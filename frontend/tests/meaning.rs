@@ -9,7 +9,7 @@ const ROOM: usize = 4096;
 
 /// Compiles `source` and runs its kernel `t(out)` on one group of `lanes`; the bytes of `out`.
 fn run(source: &str, lanes: u32, params: &[(String, String)]) -> Vec<u8> {
-    let options = frontend::Options { params, fp_contract: true, ..frontend::Options::default() };
+    let options = frontend::Options { params, fp_contract: true, ..Default::default() };
     let mut module =
         frontend::compile("test.k", source, &options).unwrap_or_else(|list| panic!("{}", list.render(false)));
     if let Err(errors) = ir::verify::verify(&module) {
@@ -424,7 +424,7 @@ fn exp_and_log_meet_their_bounds() {
 fn contraction_follows_the_option() {
     let source = "kernel t(out: *global f32) { let a = out[0]; out[0] = a * a - 1.0; out[1] = 1.0 - a * a; out[2] += a * a; }";
     let count = |fp_contract| {
-        let options = frontend::Options { params: &[], fp_contract, ..frontend::Options::default() };
+        let options = frontend::Options { params: &[], fp_contract, ..Default::default() };
         let module = frontend::compile("t.k", source, &options).expect("valid");
         module.to_string().matches("fma.f32").count()
     };

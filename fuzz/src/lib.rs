@@ -81,7 +81,7 @@ pub fn run(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Re
 }
 
 fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) -> Result<(), String> {
-    let frontend = frontend::Options { params: &[], fp_contract: true, ..frontend::Options::default() };
+    let frontend = frontend::Options { params: &[], fp_contract: true, ..Default::default() };
     let module = frontend::compile("test.k", source, &frontend)
         .map_err(|diagnostics| format!("frontend: {}", diagnostics.render(false)))?;
     let mut expected = Vec::new();

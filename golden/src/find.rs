@@ -1,6 +1,7 @@
 //! Finds test files.
 
 use crate::Kind;
+use order::Order as _;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,7 @@ fn walk(folder: &Path, kinds: &[Kind], found: &mut Vec<(PathBuf, Kind)>) -> Resu
     let entries = std::fs::read_dir(folder).map_err(failed)?;
     let mut paths =
         entries.map(|entry| entry.map(|e| e.path())).collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    paths.sort();
+    paths.order();
     for path in paths {
         if path.is_dir() {
             walk(&path, kinds, found)?;

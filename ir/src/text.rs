@@ -8,6 +8,7 @@ use crate::func::{Case, Function, GlobalData, KernelInfo, KernelParam, Module, P
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
 use crate::types::Type;
+use order::Order as _;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// Text of a module with `!offset` after each instruction that has a source position.
@@ -342,7 +343,7 @@ impl Writer<'_> {
         self.plain("switch", &args[..args.len().min(1)])?;
         let Some(data) = self.func.switches.get(switch) else { return write!(self.out, ", {switch}") };
         let mut cases = data.cases.clone();
-        cases.sort_by_key(|case| case.edge);
+        cases.order_by_key(|case| case.edge);
         let (mut cases, mut start) = (cases.into_iter().peekable(), 1);
         for (n, edge) in data.edges.iter().enumerate() {
             write!(self.out, "{}", if n == 1 { " [ " } else { ", " })?;

@@ -7,6 +7,7 @@ use crate::matrix::{Case, Home, Space};
 use crate::sequences::{Deletion, Operation, Token, What, tokens};
 use crate::shape::{Change, Semantics, Shape, Statement};
 use isa::target::Generation;
+use order::Order as _;
 use std::fmt::Write;
 
 /// Bytes between variables: no two share a cache line.
@@ -68,7 +69,7 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
         emitter.descriptor(number);
     }
     let Emitter { mut words, text, .. } = emitter;
-    words.sort();
+    words.order();
     words.dedup();
     (text, words)
 }

@@ -20,6 +20,7 @@ use crate::strict::{Mode, Report};
 use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Subtarget, Target};
+use order::Order as _;
 use std::sync::Arc;
 
 /// An address in emulated memory.
@@ -286,7 +287,7 @@ impl Device {
             _ if dispatch.observe.order => Scheduler::new(&launch, limit, 1).run(),
             _ => Scheduler::new(&launch, limit, self.threads).run(),
         };
-        reports.sort_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
+        reports.order_by_key(|report| (report.at.offset, report.at.group, report.at.wave));
         reports.dedup_by(|one, two| one.same_code(two));
         self.reports = reports;
         let recorder = launch.observer.as_mut().and_then(Observer::take_recorder);

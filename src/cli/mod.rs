@@ -94,6 +94,9 @@ pub struct CommonArgs {
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
+    /// Take the bare instructions for functions and divisions of `f32`.
+    #[arg(long)]
+    fast_math: bool,
     /// Debug information: 1 for a line table, 0 for none.
     #[arg(short = 'g', value_name = "LEVEL", default_value = "1", value_parser = ["0", "1"])]
     debug: String,
@@ -287,6 +290,7 @@ impl CommonArgs {
             opt_level,
             params: params.collect::<Result<_, _>>()?,
             fp_contract: self.fp_contract == "on",
+            fast_math: self.fast_math,
             waits_all: self.waits == "all",
             state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),

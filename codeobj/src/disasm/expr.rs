@@ -2,6 +2,7 @@
 
 use super::marks::names_a_place;
 use crate::elf::{CodeObject, Relocation, SHN_AMDGPU_LDS, Symbol};
+use order::Order as _;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write};
@@ -37,7 +38,7 @@ impl<'data> Names<'data> {
             let symbols =
                 object.symbols().iter().filter(|symbol| !symbol.is_undefined() && names_a_place(symbol));
             by_address.extend(symbols.map(|symbol| (symbol.value, symbol.name)));
-            by_address.sort_unstable();
+            by_address.order();
         }
         Names { first, prefix, bases: RefCell::default(), by_address }
     }

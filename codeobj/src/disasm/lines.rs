@@ -2,6 +2,7 @@
 
 use crate::elf::{CodeObject, Section};
 use gimli::{EndianSlice, LittleEndian};
+use order::Order as _;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
@@ -66,7 +67,7 @@ impl Lines {
                 break;
             }
         }
-        lines.rows.sort_by_key(|row| row.address);
+        lines.rows.order_by_key(|row| row.address);
         lines
     }
 

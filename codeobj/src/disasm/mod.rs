@@ -30,6 +30,7 @@ use crate::identity::{Identity, OsAbi};
 use crate::kernel_code::KernelCode;
 use crate::names;
 use isa::{Feature, Target};
+use order::Order as _;
 use std::fmt::{self, Write};
 
 /// What to print beside the instructions.
@@ -81,7 +82,7 @@ pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String,
     let lines = if options.lines { lines::Lines::read(object) } else { lines::Lines::default() };
     let (names, waves) = (expr::Names::new(object), waves::Waves::of(object, target));
     let mut headers: Vec<_> = object.kernel_codes().collect();
-    headers.sort_by_key(|header| header.address);
+    headers.order_by_key(|header| header.address);
     let listing = Listing { object, identity, target, names, waves, headers, lines, raw: options.raw };
     // Writing to a string does not fail.
     let _ = listing.write(processor, &mut out);
@@ -114,7 +115,7 @@ impl<'data> Listing<'_, 'data> {
                 false => left_out.push(section),
             }
         }
-        shown.sort_by_key(|(_, section)| !section.is_code());
+        shown.order_by_key(|(_, section)| !section.is_code());
         for (index, section) in shown {
             if let Some(left) = budget.checked_sub(section.data.len()) {
                 budget = left;

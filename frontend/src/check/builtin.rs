@@ -2,7 +2,7 @@
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, GenericArg, List, Name};
-use crate::builtins::{Builtin, Class, Lane, Rmw, Wide};
+use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Two, Wide};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::Scalar;
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
@@ -14,9 +14,13 @@ fn arity(builtin: Builtin) -> (usize, usize) {
     use Builtin::*;
     match builtin {
         Pos(_) | Barrier | BarrierOnly | WaveBarrier | Unreachable => (0, 0),
-        Dim(_) | IsNan | IsInf | FrexpExp | Length | Normalize | Bitcast | Ballot | Any | All => (1, 1),
+        Dim(_) | IsNan | IsInf | FrexpExp | Ilogb | Length | Normalize | Bitcast | Ballot | Any | All => {
+            (1, 1)
+        }
         ReadFirstLane | Mbcnt | WaveReduce(_) | WaveScan | Assume => (1, 1),
-        Ldexp | Frexp | Dot | ReadLane | Shuffle | ShuffleXor | ShuffleUp | ShuffleDown => (2, 2),
+        Two(crate::builtins::Two::Remquo) => (3, 3),
+        Ldexp | Two(_) | Dot | Cross | Distance | ReadLane | Shuffle | ShuffleXor | ShuffleUp
+        | ShuffleDown => (2, 2),
         Select => (3, 3),
         Fence => (2, 5),
         AtomicLoad => (3, 3),
@@ -35,6 +39,7 @@ fn is_count(lane: Lane, n: usize) -> bool {
         Lane::Rotl | Lane::Rotr => n == 1,
         Lane::Bfe => n >= 1,
         Lane::Tern(TernOp::Fshr) => n == 2,
+        Lane::Library(number) => LIBRARY[usize::from(number)].1.as_bytes().get(n) == Some(&b'i'),
         _ => false,
     }
 }
@@ -107,12 +112,15 @@ impl Checker<'_, '_> {
                 self.argument(args[1], Ty::I32);
                 ty
             }
-            Builtin::FrexpExp => {
+            Builtin::FrexpExp | Builtin::Ilogb => {
                 let ty = self.of_class(args[0], Class::Float, callee, Ty::NONE);
                 if ty == Ty::ERROR { ty } else { self.s.checked.types.with_scalar(ty, Scalar::I32) }
             }
-            Builtin::Frexp => self.frexp(callee, args, expect),
-            Builtin::Dot | Builtin::Length | Builtin::Normalize => self.geometric(builtin, callee, args),
+            Builtin::Two(two) => self.two(two, callee, args, expect),
+            Builtin::Cross => self.cross(callee, args, expect),
+            Builtin::Dot | Builtin::Distance | Builtin::Length | Builtin::Normalize => {
+                self.geometric(builtin, callee, args)
+            }
             Builtin::Select => self.select(args, expect),
             Builtin::Bitcast => self.bitcast(callee, args[0], given),
             Builtin::Ballot => {
@@ -225,10 +233,11 @@ impl Checker<'_, '_> {
             }
         }
         for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
-            let found = self.expr(arg, Ty::U32);
+            let wanted = if matches!(lane, Lane::Library(_)) { Ty::I32 } else { Ty::U32 };
+            let found = self.expr(arg, wanted);
             let is_int = self.s.checked.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
             if found != Ty::ERROR && !is_int {
-                failed |= !self.require(arg, found, Ty::U32) || n == 0;
+                failed |= !self.require(arg, found, wanted) || n == 0;
             }
         }
         // What some types are too small, too wide or too unsigned for is not left open.
@@ -261,27 +270,52 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn frexp(&mut self, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
+    /// Functions of two results: one is stored through the last argument.
+    fn two(&mut self, two: Two, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let ty = self.of_class(args[0], Class::Float, callee, expect);
-        let pointer = self.expr(args[1], Ty::NONE);
-        let exponent = match self.s.checked.types.lanes(ty) {
-            Some(_) => self.s.checked.types.with_scalar(ty, Scalar::I32),
-            None => return ty,
+        let at = args[args.len() - 1];
+        if let [_, second, _] = *args {
+            let found = self.expr(second, ty);
+            self.require(second, found, ty);
+        }
+        let pointer = self.expr(at, Ty::NONE);
+        let stored = match (self.s.checked.types.lanes(ty), two) {
+            (None, _) => return ty,
+            (_, Two::Frexp | Two::Remquo) => self.s.checked.types.with_scalar(ty, Scalar::I32),
+            (_, Two::Sincos | Two::Modf) => ty,
         };
         let pointee = self.s.checked.types.as_pointer(pointer).map(|p| p.to);
-        let fits = pointee.is_some_and(|to| self.agree(to, exponent, self.ast.span(args[1])));
+        let fits = pointee.is_some_and(|to| self.agree(to, stored, self.ast.span(at)));
         match self.s.checked.types.as_pointer(pointer) {
             Some(p) if fits && !p.qualifiers.contains(Qualifiers::CONST) => {}
             _ if pointer == Ty::ERROR => {}
             _ => {
-                let (name, wanted) = (self.type_name(pointer), self.type_name(exponent));
-                let diagnostic = Diagnostic::error("E0052", "`frexp` stores the exponent through a pointer")
-                    .label(self.ast.span(args[1]), format!("this is `{name}`"))
-                    .help(format!("give the address of a `{wanted}`: `&mut e`"));
+                let (name, wanted) = (self.type_name(pointer), self.type_name(stored));
+                let (text, what) = (self.ast.name(callee.sym), two.stored());
+                let diagnostic =
+                    Diagnostic::error("E0052", format!("`{text}` stores the {what} through a pointer"))
+                        .label(self.ast.span(at), format!("this is `{name}`"))
+                        .help(format!("give the address of a `{wanted}`: `&mut e`"));
                 self.sink.push(diagnostic);
             }
         }
         ty
+    }
+
+    /// Of three lanes, or of four whose last counts as 0.
+    fn cross(&mut self, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
+        let ty = self.of_class(args[0], Class::Float, callee, expect);
+        let found = self.expr(args[1], ty);
+        self.require(args[1], found, ty);
+        match self.s.checked.types.lanes(ty) {
+            None | Some((_, 3 | 4)) => ty,
+            Some(_) => {
+                let name = self.type_name(ty);
+                let (span, message) = (self.ast.span(args[0]), "`cross` takes vectors of 3 or 4 lanes");
+                self.error("E0052", message, span, format!("this is `{name}`"));
+                Ty::ERROR
+            }
+        }
     }
 
     fn geometric(&mut self, builtin: Builtin, callee: Name, args: &[ExprId]) -> Ty {

@@ -9,14 +9,7 @@ use crate::scalar::{Scalar, vector_name};
 use crate::types::{Ty, TyKind};
 
 impl Checker<'_, '_> {
-    pub(super) fn call(
-        &mut self,
-        id: ExprId,
-        callee: Name,
-        args: List,
-        given: List,
-        expect: Ty,
-    ) -> Ty {
+    pub(super) fn call(&mut self, id: ExprId, callee: Name, args: List, given: List, expect: Ty) -> Ty {
         let text = self.ast.name(callee.sym);
         if let Binding::Generic(item) = self.binding(callee.sym) {
             return self.call_generic(id, item, callee, args, given, expect);
@@ -197,6 +190,8 @@ fn foreign_function(name: &str) -> Option<&'static str> {
         "logf" => "log",
         "powf" => "pow",
         "mad" | "fmaf" => "fma",
+        "pown" => "powi",
+        "powr" => "pow",
         "atomicAdd" | "atomic_fetch_add" => "atomic_add",
         "atomic_exchange" | "atomicExch" => "atomic_xchg",
         "atomic_compare_exchange" | "atomicCAS" | "atomic_cmpxchg" => "atomic_cas",

@@ -66,15 +66,18 @@ impl Checker<'_, '_> {
 
     fn never_reached(&mut self, all: PatId, behind: PatId) {
         let all = self.ast.pattern(all);
-        let help = match all.kind {
-            // Most likely the name of a constant was meant.
-            PatKind::Name { name, .. } => {
-                let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
-                let close = self.suggest(self.ast.name(name.sym), constants.into_iter());
-                Some(close.unwrap_or_else(|| "no constant has this name, so that it is a new variable".to_string()))
-            }
-            _ => None,
-        };
+        let help =
+            match all.kind {
+                // Most likely the name of a constant was meant.
+                PatKind::Name { name, .. } => {
+                    let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
+                    let close = self.suggest(self.ast.name(name.sym), constants.into_iter());
+                    Some(close.unwrap_or_else(|| {
+                        "no constant has this name, so that it is a new variable".to_string()
+                    }))
+                }
+                _ => None,
+            };
         self.sink.push(
             Diagnostic::error("E0059", "no value gets to this arm")
                 .label(self.ast.pattern(behind).span, "never reached")
@@ -205,7 +208,9 @@ impl Checker<'_, '_> {
             let comma = if parts.len() == 1 { "," } else { "" };
             return format!("({}{comma})", parts.join(", "));
         }
-        let (Some(&(lo, hi)), Some(scalar)) = (sides.next(), self.compared(of)) else { return "_".to_string() };
+        let (Some(&(lo, hi)), Some(scalar)) = (sides.next(), self.compared(of)) else {
+            return "_".to_string();
+        };
         let (min, max) = scalar.limits();
         let (min, max) = (in_order(scalar, min), in_order(scalar, max));
         let text = |value: u64| match (in_order(scalar, value), scalar) {
@@ -298,6 +303,9 @@ mod tests {
         assert_eq!(missing(&[&[(0, 0), bit], &[bit, (1, 1)]], &[bit, bit]), Some(vec![(1, 1), (0, 0)]));
         assert_eq!(missing(&[&[(0, 0), bit], &[(1, 1), (0, 0)], &[bit, (1, 1)]], &[bit, bit]), None);
         let word = (0, u64::MAX);
-        assert_eq!(missing(&[&[(0, 9), word], &[(10, u64::MAX), (1, u64::MAX)]], &[word, word]), Some(vec![(10, u64::MAX), (0, 0)]));
+        assert_eq!(
+            missing(&[&[(0, 9), word], &[(10, u64::MAX), (1, u64::MAX)]], &[word, word]),
+            Some(vec![(10, u64::MAX), (0, 0)])
+        );
     }
 }

@@ -28,7 +28,11 @@ static BOUNDS: [Bound; 5] = [
     ("Number", |scalar| scalar != Scalar::Bool, &[Scalar::U32, Scalar::I32, Scalar::F32]),
     ("Int", Scalar::is_int, &[Scalar::U32, Scalar::I32]),
     ("Float", Scalar::is_float, &[Scalar::F32]),
-    ("Signed", |scalar| scalar.is_float() || (scalar.is_int() && scalar.is_signed()), &[Scalar::I32, Scalar::F32]),
+    (
+        "Signed",
+        |scalar| scalar.is_float() || (scalar.is_int() && scalar.is_signed()),
+        &[Scalar::I32, Scalar::F32],
+    ),
     ("Unsigned", |scalar| scalar.is_int() && !scalar.is_signed(), &[Scalar::U32]),
 ];
 
@@ -67,7 +71,8 @@ impl Checked {
         let patterns = self.patterns[from.patterns..to.patterns].to_vec();
         let Instance { item, ref args, .. } = self.instances[instance];
         let args = args.clone();
-        self.instances[instance] = Instance { item, args, from, expr_ty, res, stmt_decl, loop_assigned, patterns };
+        self.instances[instance] =
+            Instance { item, args, from, expr_ty, res, stmt_decl, loop_assigned, patterns };
     }
 
     /// Puts that part back in its place.
@@ -193,7 +198,10 @@ impl Checker<'_, '_> {
             Diagnostic::error("E0050", format!("`{name}` of `{text}` is not known"))
                 .label(callee.span, "no argument says what it is")
                 .label_opt(open.map(|(generic, _)| (generic.name.span, "declared here".to_string())))
-                .help(format!("write `{text}::<{}>(…)` with types and constants for these", names.join(", "))),
+                .help(format!(
+                    "write `{text}::<{}>(…)` with types and constants for these",
+                    names.join(", ")
+                )),
         );
     }
 
@@ -233,7 +241,12 @@ impl Checker<'_, '_> {
                 (wanted, ..) => {
                     let what = if wanted.is_some() { "a constant" } else { "a type" };
                     let name = ast.name(generics[n].name.sym);
-                    self.error("E0042", format!("`{name}` stands for {what}"), arg.span, format!("not {what}"));
+                    self.error(
+                        "E0042",
+                        format!("`{name}` stands for {what}"),
+                        arg.span,
+                        format!("not {what}"),
+                    );
                     return None;
                 }
             });
@@ -306,7 +319,9 @@ impl Checker<'_, '_> {
     fn has_unknown_constant(&self, call: &Call, id: ExprId) -> bool {
         match self.ast.expr(id).kind {
             ExprKind::Name(sym) => self.is_unknown(call, sym),
-            ExprKind::Binary(_, a, b) => self.has_unknown_constant(call, a) || self.has_unknown_constant(call, b),
+            ExprKind::Binary(_, a, b) => {
+                self.has_unknown_constant(call, a) || self.has_unknown_constant(call, b)
+            }
             ExprKind::Unary(_, inner) | ExprKind::Cast(inner, _) => self.has_unknown_constant(call, inner),
             ExprKind::Call { args, .. } => {
                 self.ast.list(args).iter().any(|&arg| self.has_unknown_constant(call, arg))

@@ -191,7 +191,9 @@ impl Checker<'_, '_> {
             };
             let values = self.compared_values(cond);
             self.sink.push(
-                Diagnostic::error("E0075", message).label(self.ast.span(cond), "this is false").note_opt(values),
+                Diagnostic::error("E0075", message)
+                    .label(self.ast.span(cond), "this is false")
+                    .note_opt(values),
             );
         }
     }

@@ -2,8 +2,8 @@
 
 use super::ops::lane;
 use super::{Lower, Val};
-use crate::ast::{ExprId, List};
-use crate::builtins::{Builtin, Dim, Lane, Rmw, Wide};
+use crate::ast::{BinaryOp, ExprId, List};
+use crate::builtins::{self, Builtin, Dim, LIBRARY, Lane, Rmw, Two, Wide};
 use crate::scalar::Scalar;
 use crate::types::Ty;
 use crate::words;
@@ -54,8 +54,20 @@ impl Lower<'_, '_> {
                 let values = self.expr(args[0]);
                 return values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpExp), &[x], Type::I32)).collect();
             }
-            Builtin::Frexp => return self.frexp(args, ty),
-            Builtin::Dot | Builtin::Length | Builtin::Normalize => return self.geometric(builtin, args, ty),
+            Builtin::Ilogb => {
+                let values = self.expr(args[0]);
+                let name = |x| if self.func.ty(x) == Type::F64 { "ilogb_f64" } else { "ilogb_f32" };
+                let names: SmallVec<[&str; 4]> = values.iter().map(|&x| name(x)).collect();
+                let calls = values.iter().zip(names);
+                return calls
+                    .map(|(&x, name)| self.call_library(name.into(), &[Type::I32], &[x])[0])
+                    .collect();
+            }
+            Builtin::Two(two) => return self.two(two, args),
+            Builtin::Cross => return self.cross(args),
+            Builtin::Dot | Builtin::Distance | Builtin::Length | Builtin::Normalize => {
+                return self.geometric(builtin, args, ty);
+            }
             Builtin::Select => {
                 let (cond, a, b) = (self.expr(args[0]), self.expr(args[1]), self.expr(args[2]));
                 return (0..a.len())
@@ -199,7 +211,8 @@ impl Lower<'_, '_> {
     fn lane_op(&mut self, op: Lane, scalar: Scalar, x: &[Value]) -> Value {
         let ty = scalar.ir();
         let signed = scalar.is_signed();
-        let op = match op {
+        let fast = (self.fast_math && scalar == Scalar::F32).then(|| builtins::native(op)).flatten();
+        let op = match fast.unwrap_or(op) {
             Lane::Un(op @ (UnOp::Popcount | UnOp::Clz | UnOp::Ctz)) => {
                 // The IR counts in 32 bits.
                 let count = self.emit(Op::Un(op), x, Type::I32);
@@ -212,6 +225,14 @@ impl Lower<'_, '_> {
             }
             Lane::Tern(op) => Op::Tern(op),
             Lane::Math(math) => return self.math(math, ty, x),
+            Lane::Library(number) => {
+                let (name, operands) = LIBRARY[usize::from(number)];
+                let mut x = Val::from_slice(x);
+                if operands.ends_with('i') {
+                    x[1] = self.word_of(x[1]);
+                }
+                return self.library(name, ty, &x);
+            }
             Lane::Abs if scalar.is_float() => Op::Un(UnOp::FAbs),
             Lane::Abs => {
                 let negative = self.emit(Op::Un(UnOp::Neg), x, ty);
@@ -303,14 +324,54 @@ impl Lower<'_, '_> {
             .collect()
     }
 
-    fn frexp(&mut self, args: &[ExprId], ty: Ty) -> Val {
-        let values = self.expr(args[0]);
-        let place = self.pointee_of_address(args[1]);
-        let exponents: Val =
-            values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpExp), &[x], Type::I32)).collect();
-        self.store_with(&place, &exponents, MemFlags::empty());
-        let ty = self.scalar_of(ty).ir();
-        values.iter().map(|&x| self.emit(Op::Un(UnOp::FrexpMant), &[x], ty)).collect()
+    /// Functions of two results: the second is stored through the last argument.
+    fn two(&mut self, two: Two, args: &[ExprId]) -> Val {
+        let (at, args) = args.split_last().expect("as checked");
+        let operands: SmallVec<[Val; 2]> = args.iter().map(|&arg| self.expr(arg)).collect();
+        let place = self.pointee_of_address(*at);
+        let (mut first, mut second) = (Val::new(), Val::new());
+        for n in 0..operands[0].len() {
+            let x: Val = operands.iter().map(|operand| operand[n]).collect();
+            let results = self.two_of(two, &x);
+            first.push(results[0]);
+            second.push(results[1]);
+        }
+        self.store_with(&place, &second, MemFlags::empty());
+        first
+    }
+
+    fn two_of(&mut self, two: Two, x: &[Value]) -> Val {
+        let ty = self.func.ty(x[0]);
+        let (name, second) = match (two, ty) {
+            (Two::Frexp, _) => {
+                let exponent = self.emit(Op::Un(UnOp::FrexpExp), x, Type::I32);
+                return Val::from_slice(&[self.emit(Op::Un(UnOp::FrexpMant), x, ty), exponent]);
+            }
+            (Two::Sincos, Type::F64) => ("sincos_f64", ty),
+            (Two::Sincos, _) => ("sincos_f32", ty),
+            (Two::Modf, Type::F64) => ("modf_f64", ty),
+            (Two::Modf, _) => ("modf_f32", ty),
+            (Two::Remquo, Type::F64) => ("remquo_f64", Type::I32),
+            (Two::Remquo, _) => ("remquo_f32", Type::I32),
+        };
+        self.call_library(name.into(), &[ty, second], x)
+    }
+
+    fn cross(&mut self, args: &[ExprId]) -> Val {
+        let (a, b) = (self.expr(args[0]), self.expr(args[1]));
+        let ty = self.func.ty(a[0]);
+        let mut result: Val = (0..3)
+            .map(|n| {
+                let (i, j) = ((n + 1) % 3, (n + 2) % 3);
+                let product = self.emit(Op::Bin(BinOp::FMul), &[a[j], b[i]], ty);
+                let negative = self.emit(Op::Un(UnOp::FNeg), &[product], ty);
+                self.emit(Op::Tern(TernOp::Fma), &[a[i], b[j], negative], ty)
+            })
+            .collect();
+        if a.len() == 4 {
+            result.push(self.float(ty, 0.0));
+        }
+        result
     }
 
     fn dot(&mut self, a: &[Value], b: &[Value]) -> Value {
@@ -328,18 +389,23 @@ impl Lower<'_, '_> {
     }
 
     fn geometric(&mut self, builtin: Builtin, args: &[ExprId], ty: Ty) -> Val {
-        let a = self.expr(args[0]);
-        if builtin == Builtin::Dot {
-            let b = self.expr(args[1]);
-            return Val::from_slice(&[self.dot(&a, &b)]);
+        let mut a = self.expr(args[0]);
+        let scalar = self.scalar_of(ty);
+        let ty = scalar.ir();
+        if let Some(&second) = args.get(1) {
+            let b = self.expr(second);
+            if builtin == Builtin::Dot {
+                return Val::from_slice(&[self.dot(&a, &b)]);
+            }
+            let pairs = a.iter().zip(&b);
+            a = pairs.map(|(&a, &b)| self.emit(Op::Bin(BinOp::FSub), &[a, b], ty)).collect();
         }
-        let ty = self.scalar_of(ty).ir();
         let square = self.dot(&a, &a);
-        let length = self.emit(Op::Un(UnOp::FSqrt), &[square], ty);
-        if builtin == Builtin::Length {
+        let length = self.lane_op(Lane::Un(UnOp::FSqrt), scalar, &[square]);
+        if builtin != Builtin::Normalize {
             return Val::from_slice(&[length]);
         }
-        a.iter().map(|&x| self.emit(Op::Bin(BinOp::FDiv), &[x, length], ty)).collect()
+        a.iter().map(|&x| self.scalar_binary(BinaryOp::Div, scalar, x, length)).collect()
     }
 
     fn ballot(&mut self, arg: ExprId, negate: bool) -> Value {

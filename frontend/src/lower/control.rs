@@ -70,9 +70,7 @@ impl Lower<'_, '_> {
             StmtKind::Expr(value) => {
                 self.expr(value);
             }
-            StmtKind::Assign { op: None, place, value }
-                if self.ast.is_parts(place) =>
-            {
+            StmtKind::Assign { op: None, place, value } if self.ast.is_parts(place) => {
                 let ty = self.ty_of(value);
                 let value = self.expr(value);
                 if !self.dead {

@@ -151,6 +151,11 @@ impl Lower<'_, '_> {
     fn call_function(&mut self, func: u32, args: &[Value], ty: Ty) -> Val {
         let mut types = Leaves::new();
         leaf_types(self.checked, ty, &mut types);
+        self.call_of(func, args, &types)
+    }
+
+    /// A call of a function by its number.
+    pub(super) fn call_of(&mut self, func: u32, args: &[Value], types: &[Type]) -> Val {
         let op = Op::Call(func_id(func));
         let inst = self.func.make_inst(self.block, op, args, Type::Bool, 0, self.loc);
         let first = self.func.values.next_key();

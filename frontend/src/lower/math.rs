@@ -4,10 +4,11 @@
 //! result is scaled where those occur. `exp` and `log` multiply with a constant in two parts: the
 //! error of a single product would grow with the result.
 
-use super::Lower;
-use super::trig::Angle;
+use super::{Lower, Val};
 use crate::builtins::Math;
+use crate::library;
 use ir::{BinOp, CastOp, FloatCc, Op, TernOp, Type, UnOp, Value};
+use smol_str::{SmolStr, format_smolstr};
 
 /// log2(e) and ln(2), each the nearest `f32` and the nearest `f32` to what that leaves out.
 const LOG2_E: (f64, f64) = split(std::f64::consts::LOG2_E);
@@ -24,6 +25,10 @@ const MIN_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 impl Lower<'_, '_> {
     pub(super) fn math(&mut self, math: Math, ty: Type, x: &[Value]) -> Value {
         match math {
+            Math::Exp if ty == Type::F64 => self.library("exp", ty, x),
+            Math::Exp2 if ty == Type::F64 => self.library("exp2", ty, x),
+            Math::Log if ty == Type::F64 => self.library("log", ty, x),
+            Math::Log2 if ty == Type::F64 => self.library("log2", ty, x),
             Math::Rcp => {
                 let one = self.float(ty, 1.0);
                 self.emit(Op::Bin(BinOp::FDiv), &[one, x[0]], ty)
@@ -42,10 +47,6 @@ impl Lower<'_, '_> {
                 self.emit(Op::Bin(BinOp::FSub), &[log, shift], ty)
             }
             Math::Log => self.log(x[0]),
-            Math::Sin => self.of_angle(Angle::Sin, x[0]),
-            Math::Cos => self.of_angle(Angle::Cos, x[0]),
-            Math::Tan => self.of_angle(Angle::Tan, x[0]),
-            Math::Pow => self.pow(x[0], x[1]),
             Math::Copysign => self.copysign(ty, x),
             Math::Mix => {
                 let difference = self.emit(Op::Bin(BinOp::FSub), &[x[1], x[0]], ty);
@@ -57,6 +58,34 @@ impl Lower<'_, '_> {
                 self.emit(Op::Select, &[below, zero, one], ty)
             }
         }
+    }
+
+    /// A function of the library; one that there is for `f64` only has its operands widened and its result rounded.
+    pub(super) fn library(&mut self, name: &str, ty: Type, x: &[Value]) -> Value {
+        let suffix = if ty == Type::F64 { "f64" } else { "f32" };
+        let name_of = |suffix| format_smolstr!("{name}_{suffix}");
+        if library::has(&name_of(suffix)) {
+            return self.call_library(name_of(suffix), &[ty], x)[0];
+        }
+        let wide: Val = x.iter().map(|&x| self.widened(x)).collect();
+        let result = self.call_library(name_of("f64"), &[Type::F64], &wide)[0];
+        self.emit(Op::Cast(CastOp::FTrunc), &[result], ty)
+    }
+
+    fn widened(&mut self, x: Value) -> Value {
+        match self.func.ty(x) {
+            Type::F32 => self.emit(Op::Cast(CastOp::FExt), &[x], Type::F64),
+            _ => x,
+        }
+    }
+
+    pub(super) fn call_library(&mut self, name: SmolStr, results: &[Type], x: &[Value]) -> Val {
+        let known = self.library.iter().position(|other| *other == name);
+        let number = known.unwrap_or(self.library.len());
+        if known.is_none() {
+            self.library.push(name);
+        }
+        self.call_of((self.checked.funcs.len() + number) as u32, x, results)
     }
 
     /// The result is denormal below -126: compute 2^(x+64) * 2^-64 there.

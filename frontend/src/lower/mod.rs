@@ -13,9 +13,9 @@ mod memory;
 mod ops;
 mod pattern;
 mod ssa;
-mod trig;
 mod wave;
 
+use crate::Options;
 use crate::ast::Ast;
 use crate::check::{Checked, Func};
 use crate::scalar::Scalar;
@@ -37,7 +37,7 @@ pub fn lower(
     ast: &Ast<'_>,
     source: &str,
     checked: &mut Checked,
-    fp_contract: bool,
+    options: &Options<'_>,
     s: &mut Scratch,
     mut module: Module,
 ) -> Module {
@@ -46,6 +46,7 @@ pub fn lower(
     }
     s.const_globals.clear();
     s.const_globals.resize(checked.consts.len(), None);
+    s.library.clear();
     s.local_at.clear();
     s.local_at.resize(checked.locals.len(), 0);
     for at in 0..checked.funcs.len() {
@@ -53,7 +54,7 @@ pub fn lower(
             checked.restore(instance);
         }
         let func = &checked.funcs[at];
-        let function = lower_function(ast, source, checked, fp_contract, func, s, &mut module);
+        let function = lower_function(ast, source, checked, options, func, s, &mut module);
         module.funcs.push(function);
     }
     module
@@ -69,6 +70,8 @@ pub struct Scratch {
     ssa: ssa::Env,
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
+    /// Functions of the library that are called; their numbers follow those of the functions.
+    pub library: Vec<SmolStr>,
 }
 
 fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData {
@@ -126,6 +129,7 @@ struct Lower<'l, 'a> {
     module: &'l mut Module,
     const_globals: &'l mut Vec<Option<Global>>,
     fp_contract: bool,
+    fast_math: bool,
     /// Pointer parameters are indexed with 32-bit byte offsets.
     small_buffers: bool,
     workgroup_size: Option<[u32; 3]>,
@@ -143,13 +147,14 @@ struct Lower<'l, 'a> {
     first_param: u32,
     loops: &'l mut Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
+    library: &'l mut Vec<SmolStr>,
 }
 
 fn lower_function(
     ast: &Ast<'_>,
     source: &str,
     checked: &Checked,
-    fp_contract: bool,
+    options: &Options<'_>,
     info: &Func,
     s: &mut Scratch,
     module: &mut Module,
@@ -162,14 +167,15 @@ fn lower_function(
     let block = func.add_block();
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
-    let Scratch { const_globals, local_at, ssa, loops, returns } = s;
+    let Scratch { const_globals, local_at, ssa, loops, returns, library } = s;
     ssa.clear();
     let mut lower = Lower {
         ast,
         checked,
         module,
         const_globals,
-        fp_contract,
+        fp_contract: options.fp_contract,
+        fast_math: options.fast_math,
         small_buffers: info.small_buffers,
         workgroup_size,
         func,
@@ -182,6 +188,7 @@ fn lower_function(
         first_param: info.locals.start,
         loops,
         returns: std::mem::take(returns),
+        library,
     };
     if let Some(kernel) = &info.kernel {
         let loc = lower.loc;

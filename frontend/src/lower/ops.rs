@@ -267,6 +267,10 @@ impl Lower<'_, '_> {
                 BinaryOp::Add => BinOp::FAdd,
                 BinaryOp::Sub => BinOp::FSub,
                 BinaryOp::Mul => BinOp::FMul,
+                BinaryOp::Div if self.fast_math && ty == Type::F32 => {
+                    let reciprocal = self.emit(Op::Un(UnOp::NativeRcp), &[b], ty);
+                    return self.emit(Op::Bin(BinOp::FMul), &[a, reciprocal], ty);
+                }
                 BinaryOp::Div => BinOp::FDiv,
                 _ => BinOp::FRem,
             };

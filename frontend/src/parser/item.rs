@@ -144,7 +144,8 @@ impl Parser<'_, '_> {
         self.bump();
         let name = self.name(if kernel { "a kernel's name" } else { "a function's name" })?;
         if kernel && self.peek() == Tok::Lt {
-            let help = "a kernel is not generic: who starts it gives no types; call a generic `fn`".to_string();
+            let help =
+                "a kernel is not generic: who starts it gives no types; call a generic `fn`".to_string();
             return Err(self.unexpected_with("`(`", Some(help)));
         }
         let generics = if self.peek() == Tok::Lt { Some(self.generics()?) } else { None };

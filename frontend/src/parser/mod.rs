@@ -15,9 +15,7 @@ mod stmt;
 mod symbols;
 mod ty;
 
-use crate::ast::{
-    Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Sym, TypeId, TypeKind, TypeNode,
-};
+use crate::ast::{Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Sym, TypeId, TypeKind, TypeNode};
 use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
 use symbols::Symbols;

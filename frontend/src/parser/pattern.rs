@@ -50,7 +50,11 @@ impl Parser<'_, '_> {
                 }
                 let last = self.pattern_value()?;
                 let height = self.height(last);
-                Ok(self.make_pattern(PatKind::Range { first: None, last: Some(last), inclusive }, start, height))
+                Ok(self.make_pattern(
+                    PatKind::Range { first: None, last: Some(last), inclusive },
+                    start,
+                    height,
+                ))
             }
             _ => self.value_pattern(),
         }

@@ -4,7 +4,7 @@
 
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
-use crate::func::{Function, Module, Values};
+use crate::func::{Function, Module, SrcLoc, Values};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
@@ -89,14 +89,15 @@ fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst
     func.insts[call].results = 0;
     let args = Values::from_slice(func.args(call));
     let loc = func.insts[call].loc;
-    let entry = copy_body(func, callee, rest, s);
+    let entry = copy_body(func, callee, rest, loc, s);
     func.push(block, Op::Jump(entry), &args, loc);
     func.layout.push(rest);
     rest
 }
 
-/// Copies the callee's blocks into `func`, returns going to `rest`; the result is the copy of the entry.
-fn copy_body(func: &mut Function, callee: &Function, rest: Block, s: &mut Scratch) -> Block {
+/// Copies the callee's blocks into `func`, returns going to `rest`; the result is the copy of the entry. What comes from
+/// nowhere in the source comes from the call.
+fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, s: &mut Scratch) -> Block {
     let Scratch { blocks, values, slots, copied, .. } = s;
     blocks.clear();
     values.clear();
@@ -133,7 +134,8 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, s: &mut Scratc
                 op => op,
             };
             let ty = if data.results > 0 { callee.ty(data.first) } else { crate::types::Type::Bool };
-            let new = func.push_n(block_of(old), op, &[], ty, data.results, data.loc);
+            let loc = if data.loc == SrcLoc::default() { call } else { data.loc };
+            let new = func.push_n(block_of(old), op, &[], ty, data.results, loc);
             for (from, to) in callee.results_of(inst).zip(func.results_of(new)) {
                 values[from] = Some(to);
             }

@@ -110,15 +110,26 @@ pub(crate) fn plain<'a>(wave: &'a Wave, src: Src, words: usize, temp: &'a mut [L
             let at = usize::from(at);
             [&wave.vgpr[at], &wave.vgpr[at + words - 1]]
         }
-        _ => {
-            let value = if words == 2 { wave.scalar64(src) } else { u64::from(wave.scalar(src)) };
-            temp[0] = [value as u32; 64];
-            if words == 2 {
-                temp[1] = [(value >> 32) as u32; 64];
-            }
-            [&temp[0], &temp[1]]
-        }
+        _ => scalar(wave, src, words, temp),
     }
+}
+
+/// The same of what all lanes share. Not inlined, so that VGPRs need none of the registers that this saves.
+#[inline(never)]
+fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> Source<'a> {
+    let value = if words == 2 { wave.scalar64(src) } else { u64::from(wave.scalar(src)) };
+    spread(value as u32, &mut temp[0]);
+    if words == 2 {
+        spread((value >> 32) as u32, &mut temp[1]);
+    }
+    [&temp[0], &temp[1]]
+}
+
+/// A scalar for all lanes. Not inlined: where LLVM sees the stores of one word and of two it makes them one sequence of stores,
+/// each to an address that it has chosen before.
+#[inline(never)]
+fn spread(value: u32, lanes: &mut Lanes) {
+    *lanes = [value; 64];
 }
 
 /// Reads source `at` as values of type `T`.
@@ -274,6 +285,11 @@ fn place(op: &Op, bytes: usize, old: &Lanes, result: &mut Lanes) {
 /// Writes the lanes of `mask`.
 #[inline(never)]
 pub(crate) fn write(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
+    write_here(wave, at, values, mask);
+}
+
+#[inline(always)]
+fn write_here(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
     let Some(lanes) = wave.vgpr.get_mut(usize::from(at.wrapping_sub(VGPR0))) else { return };
     if mask == !0 {
         *lanes = *values;
@@ -318,7 +334,7 @@ pub(crate) fn store<T: Value>(wave: &mut Wave, scratch: &Scratch, op: &Op) {
 
 #[inline(always)]
 fn put(wave: &mut Wave, scratch: &Scratch, op: &Op, words: usize, mask: u64) {
-    write(wave, op.dst, &scratch.result[0], mask);
+    write_here(wave, op.dst, &scratch.result[0], mask);
     if words == 2 {
         write(wave, op.dst + 1, &scratch.result[1], mask);
     }

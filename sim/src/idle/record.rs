@@ -12,6 +12,7 @@ use check::{Class, Effects, Kinds};
 use isa::decode::Decoder;
 use isa::target::Generation;
 use isa::{ModFlags, Target};
+use order::Order as _;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -259,7 +260,7 @@ impl Raw {
         for touch in mine.iter_mut().filter(|touch| returns && touch.manner == Manner::Atomic) {
             touch.manner = Manner::Exchange;
         }
-        mine.sort_by_key(|touch| (touch.cell, touch.manner));
+        mine.order_by_key(|touch| (touch.cell, touch.manner));
         for touch in mine {
             match self.touches[self.open..].last_mut() {
                 Some(last) if (last.cell, last.manner) == (touch.cell, touch.manner) => last.join(&touch),
