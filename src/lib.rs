@@ -54,6 +54,7 @@ mod options;
 mod parallel;
 mod passes;
 mod pipeline;
+mod processor;
 mod program;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Reason, Resources};
@@ -61,7 +62,9 @@ pub use emit::Language;
 pub use error::{Error, Place};
 pub use files::Directories;
 pub use fingerprint::Fingerprint;
-pub use frontend::{Diagnostic, Diagnostics, File, Files, Severity, SourceText, UsedFile, explain};
+pub use frontend::{
+    Diagnostic, Diagnostics, Documented, File, Files, Severity, SourceText, UsedFile, documentation, explain,
+};
 /// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
 pub use ir;
 /// The machine: processors, instructions, machine code as an [`Observer`] sees it.

@@ -250,3 +250,41 @@ fn files_of_a_source() {
     let error = compile(None).unwrap_err();
     assert_eq!(error.code(), "E0092");
 }
+
+/// What a program asks of the processor is answered from the table of processors, also under their other names.
+#[test]
+fn conditions_on_the_processor() {
+    let rows = [
+        ("processor = \"gfx906\"", "gfx906"),
+        ("processor = \"tahiti\"", "gfx600"),
+        ("generation = \"gfx9\"", "gfx906 gfx90a"),
+        ("generation = \"gfx10\"", "gfx1010 gfx1030"),
+        ("has(dpp)", "gfx802 gfx906 gfx90a gfx1010 gfx1030"),
+        ("has(dot1)", "gfx906 gfx90a gfx1030"),
+        ("has(wave32)", "gfx1010 gfx1030"),
+        ("all(has(mai), generation = \"gfx9\")", "gfx90a"),
+        ("any(processor = \"gfx600\", has(ray_tracing))", "gfx600 gfx1030"),
+        ("not(any(has(flat), has(sdwa)))", "gfx600"),
+    ];
+    let options = kernc::Options::default();
+    for (condition, holds) in rows {
+        for processor in ["gfx600", "gfx802", "gfx906", "gfx90a", "gfx1010", "gfx1030"] {
+            let target = Target::by_name(processor).unwrap();
+            let mut sources = vec![format!("#[cfg({condition})] static_assert(false); kernel k() {{}}")];
+            if condition.starts_with("has") {
+                sources.push(format!("static_assert(!{condition}); kernel k() {{}}"));
+            }
+            for source in sources {
+                let compiled = Compiler::new(target).compile(&source, &options);
+                assert_eq!(
+                    compiled.is_err(),
+                    holds.split(' ').any(|name| name == processor),
+                    "{source} {processor}"
+                );
+            }
+        }
+    }
+    let wrong =
+        Compiler::new(Target::by_name("gfx906").unwrap()).compile("#[cfg(has(DPP))] kernel k() {}", &options);
+    assert!(wrong.unwrap_err().render(false).contains("ray_tracing"));
+}

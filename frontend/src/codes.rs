@@ -291,6 +291,13 @@ const TABLE: &[(&str, &str, &str)] = &[
          of generic functions are integers or `bool`.",
     ),
     (
+        "E0094",
+        "condition on the processor",
+        "`#[cfg(…)]` takes `processor = \"gfx906\"`, `generation = \"gfx9\"`, `has(dpp)`, and of such conditions `not(…)`, \
+         `all(…)` and `any(…)`; `has(dpp)` is also a constant. Names are those of `kernc targets`; one that it does not know is \
+         a mistake, not a no.",
+    ),
+    (
         "E0110",
         "registers too few",
         "The kernel does not fit into the registers that `num_sgpr` or `num_vgpr` allows, or that its largest \

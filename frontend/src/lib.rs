@@ -10,9 +10,11 @@
 
 mod ast;
 mod builtins;
+mod cfg;
 mod check;
 mod codes;
 mod diag;
+mod documentation;
 mod files;
 mod lexer;
 mod library;
@@ -22,8 +24,10 @@ mod scalar;
 mod types;
 mod words;
 
+pub use cfg::{Processor, Question};
 pub use codes::{codes, explain};
 pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, UsedFile};
+pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
 
 /// Names of the built-in functions.
@@ -40,13 +44,15 @@ pub struct Options<'a> {
     pub fp_contract: bool,
     /// What `use` takes files from; without it there are none.
     pub files: Option<&'a dyn Files>,
+    /// What `#[cfg(…)]` and `has(…)` ask; without it the answer to everything is no.
+    pub processor: Option<&'a dyn Processor>,
     /// Whether functions and divisions of `f32` are their `native_` forms.
     pub fast_math: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { params: &[], fp_contract: true, fast_math: false, files: None }
+        Options { params: &[], fp_contract: true, fast_math: false, files: None, processor: None }
     }
 }
 
@@ -92,8 +98,9 @@ impl Context {
         lexer::lex(source, tokens, &mut sink);
         let used = files::gather(file_name, source, options.files, tokens, &mut sink);
         let source = used.as_ref().map_or(source, |used| used.text.as_str());
-        let tree = parser::parse(source, tokens, std::mem::take(ast).renew(), parser, &mut sink);
-        check::check(&tree, options.params, checker, &mut sink);
+        let tree =
+            parser::parse(source, tokens, std::mem::take(ast).renew(), options.processor, parser, &mut sink);
+        check::check(&tree, options, checker, &mut sink);
         if sink.has_errors() {
             return Err(sink.finish_all(used.clone().unwrap_or_else(|| SourceText::new(file_name, source))));
         }

@@ -37,11 +37,36 @@ impl frontend::Files for InDirectory {
     }
 }
 
+/// A gfx906 that knows little.
+#[derive(Debug)]
+struct Gfx906;
+
+impl frontend::Processor for Gfx906 {
+    fn answer(&self, question: frontend::Question, name: &str) -> Option<bool> {
+        let at = self.names(question).iter().position(|known| known == name)?;
+        Some(at == 0)
+    }
+
+    fn names(&self, question: frontend::Question) -> Vec<String> {
+        let names: &[&str] = match question {
+            frontend::Question::Processor => &["gfx906", "gfx908"],
+            frontend::Question::Generation => &["gfx9", "gfx8", "gfx10"],
+            frontend::Question::Feature => &["dpp", "wave32"],
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+}
+
 fn diagnose(name: &str, source: &str) -> frontend::Diagnostics {
     let params = params(source);
     let files = InDirectory;
-    let options =
-        frontend::Options { params: &params, fp_contract: true, files: Some(&files), ..Default::default() };
+    let options = frontend::Options {
+        params: &params,
+        fp_contract: true,
+        files: Some(&files),
+        processor: Some(&Gfx906),
+        ..Default::default()
+    };
     match frontend::compile(name, source, &options) {
         Ok(_) => frontend::Diagnostics::default(),
         Err(list) => list,

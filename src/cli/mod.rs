@@ -15,6 +15,7 @@ mod capture;
 mod check;
 mod compile;
 mod disasm;
+mod doc;
 mod features;
 mod idle;
 mod inspect;
@@ -65,6 +66,8 @@ enum Command {
     As(assemble::AsArgs),
     /// Run text tests: files that say what to run on them and what comes out.
     Test(test::TestArgs),
+    /// List the items of a source, and what `///` comments say of them.
+    Doc(doc::DocArgs),
     /// List the processors, and what kernc does for each.
     Targets,
     /// Explain a diagnostic code or a rule, like `kernc explain E0012` or `kernc explain read-in-flight`.
@@ -252,6 +255,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Litmus(args)) => litmus::run(&args),
         Some(Command::As(args)) => assemble::run(args),
         Some(Command::Test(args)) => test::run(&args),
+        Some(Command::Doc(args)) => doc::run(&args),
         Some(Command::Targets) => {
             targets::run();
             Ok(())

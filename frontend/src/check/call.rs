@@ -1,8 +1,9 @@
 //! Calls: of functions, of vector constructors; finds the built-ins.
 
-use super::{Binding, Checker, Res};
+use super::{Binding, Checker, ConstItem, Leaves, Res};
 use crate::ast::{ExprId, ExprKind, List, Name};
 use crate::builtins::{self, Builtin};
+use crate::cfg::{Question, ask};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::{Scalar, vector_name};
@@ -25,6 +26,9 @@ impl Checker<'_, '_> {
                 self.error("E0025", format!("`{text}` is not a function"), callee.span, "cannot be called");
                 return Ty::ERROR;
             }
+        }
+        if text == "has" {
+            return self.has_feature(id, callee, args);
         }
         if let Some((scalar, lanes)) = vector_name(text) {
             self.s.checked.res[id.at()] = Res::Vector;
@@ -53,6 +57,32 @@ impl Checker<'_, '_> {
             None => {
                 self.check_all(args);
                 self.unknown_function(callee);
+                Ty::ERROR
+            }
+        }
+    }
+
+    /// `has(feature)`: a constant.
+    fn has_feature(&mut self, id: ExprId, callee: Name, args: List) -> Ty {
+        let &[arg] = self.ast.list(args) else {
+            self.check_all(args);
+            self.wrong_count(callee, args.len as usize, (1, 1), None);
+            return Ty::ERROR;
+        };
+        let span = self.ast.span(arg);
+        let Some(name) = crate::words::word(self.ast, arg) else {
+            self.error("E0094", "`has` asks for a feature by its name", span, "not a name");
+            return Ty::ERROR;
+        };
+        match ask(self.options.processor, Question::Feature, name, span) {
+            Ok(has) => {
+                self.s.checked.res[id.at()] = Res::Const(self.s.checked.consts.len() as u32);
+                let value = Leaves::from_slice(&[u64::from(has)]);
+                self.s.checked.consts.push(ConstItem { name: callee.sym, ty: Ty::BOOL, value });
+                Ty::BOOL
+            }
+            Err(diagnostic) => {
+                self.sink.push(diagnostic);
                 Ty::ERROR
             }
         }

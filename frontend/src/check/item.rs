@@ -245,7 +245,9 @@ impl Checker<'_, '_> {
             return None;
         };
         // The last of several wins, as for most command lines.
-        let Some((_, text)) = self.params.iter().rev().find(|(key, _)| key == name) else { return default };
+        let Some((_, text)) = self.options.params.iter().rev().find(|(key, _)| key == name) else {
+            return default;
+        };
         match parse_override(scalar, text) {
             Some(bits) => Some(Leaves::from_slice(&[bits])),
             None => {
@@ -259,7 +261,7 @@ impl Checker<'_, '_> {
 
     /// `-P` must name a `param`.
     fn check_overrides(&mut self) {
-        for (key, _) in self.params {
+        for (key, _) in self.options.params {
             let is_param = |item: &&Item| matches!(item.kind, ItemKind::Const { param: true, .. });
             let mut names = self.ast.items.iter().filter(is_param).map(|item| self.ast.name(item.name.sym));
             if names.clone().any(|name| name == key) {

@@ -19,6 +19,7 @@ mod pattern;
 mod place;
 mod stmt;
 
+use crate::Options;
 use crate::ast::{Ast, BlockId, ExprId, List, Name, StmtId, Sym};
 use crate::builtins::{Builtin, Dim};
 use crate::diag::{Diagnostic, Sink, nearest};
@@ -157,7 +158,7 @@ enum Lazy {
 
 struct Checker<'c, 'a> {
     ast: &'c Ast<'a>,
-    params: &'c [(String, String)],
+    options: &'c Options<'c>,
     sink: &'c mut Sink,
     s: &'c mut Scratch,
 }
@@ -251,9 +252,9 @@ struct Body {
 }
 
 /// Checks a program. The tables are meaningful if `sink` has no errors afterwards.
-pub fn check(ast: &Ast<'_>, params: &[(String, String)], s: &mut Scratch, sink: &mut Sink) {
+pub fn check(ast: &Ast<'_>, options: &Options<'_>, s: &mut Scratch, sink: &mut Sink) {
     s.renew(ast);
-    let mut checker = Checker { ast, params, sink, s };
+    let mut checker = Checker { ast, options, sink, s };
     checker.items();
     checker.bodies();
     checker.recursion();

@@ -142,6 +142,7 @@ impl Lower<'_, '_> {
                 values
             }
             Res::Dim(dim, d) => Val::from_slice(&[self.dimension(dim, d)]),
+            Res::Const(index) => self.const_leaves(index),
             Res::Builtin(builtin) => self.builtin(builtin, args, ty),
             _ => self.zeros(ty),
         }

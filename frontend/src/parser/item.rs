@@ -6,11 +6,20 @@ use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 use ir::Space;
 
+/// Whether the condition in front of something does not hold.
+struct LeftOut(bool);
+
 impl Parser<'_, '_> {
     pub(super) fn items(&mut self) {
         while self.peek() != Tok::Eof {
             let before = self.at;
-            if self.item().is_err() {
+            let (items, generic_fns) = (self.ast.items.len(), self.ast.generic_fns.len());
+            let item = self.item();
+            if let Ok(LeftOut(true)) = item {
+                self.ast.items.truncate(items);
+                self.ast.generic_fns.truncate(generic_fns);
+            }
+            if item.is_err() {
                 self.pending_exprs.clear();
                 self.pending_stmts.clear();
                 self.depth = 0;
@@ -41,8 +50,14 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn item(&mut self) -> Parsed<()> {
+    fn item(&mut self) -> Parsed<LeftOut> {
         let attrs = self.attrs()?;
+        let left_out = LeftOut(std::mem::take(&mut self.left_out));
+        self.item_with(attrs)?;
+        Ok(left_out)
+    }
+
+    fn item_with(&mut self, attrs: List) -> Parsed<()> {
         match self.peek() {
             Tok::Kernel => self.function(true, attrs),
             Tok::Fn => self.function(false, attrs),
@@ -126,12 +141,19 @@ impl Parser<'_, '_> {
         Failed
     }
 
+    /// Attributes; those that are conditions are answered at once.
     pub(super) fn attrs(&mut self) -> Parsed<List> {
+        self.left_out = false;
         let start = self.ast.attrs.len() as u32;
         while self.peek() == Tok::Hash {
             let hash = self.bump();
             let open = self.expect(Tok::LBracket, "`[` of an attribute")?;
             let name = self.name("an attribute's name")?;
+            if self.ast.name(name.sym) == "cfg" {
+                self.left_out |= !self.cfg()?;
+                self.close(Tok::RBracket, "`]`", open)?;
+                continue;
+            }
             let args = if self.peek() == Tok::LParen { self.arguments()? } else { List::default() };
             let end = self.close(Tok::RBracket, "`]`", open)?;
             self.ast.attrs.push(Attr { name, args, span: hash.to(end) });

@@ -4,6 +4,7 @@
 //! likely to start. Nesting is bounded by [`MAX_DEPTH`], so that neither this nor any later recursion
 //! over the tree can run out of stack.
 
+mod cfg;
 pub(crate) mod constants;
 mod expr;
 mod generic;
@@ -16,6 +17,7 @@ mod symbols;
 mod ty;
 
 use crate::ast::{Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Sym, TypeId, TypeKind, TypeNode};
+use crate::cfg::Processor;
 use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
 use symbols::Symbols;
@@ -41,6 +43,7 @@ pub fn parse<'a>(
     source: &'a str,
     tokens: &Tokens,
     ast: Ast<'a>,
+    processor: Option<&dyn Processor>,
     s: &mut Scratch,
     sink: &mut Sink,
 ) -> Ast<'a> {
@@ -50,6 +53,7 @@ pub fn parse<'a>(
     let Scratch { symbols, pending_exprs, pending_stmts } = s;
     let mut parser = Parser {
         source,
+        processor,
         kinds: &tokens.kinds,
         spans: &tokens.spans,
         at: 0,
@@ -59,6 +63,7 @@ pub fn parse<'a>(
         pending_exprs,
         pending_stmts,
         struct_allowed: true,
+        left_out: false,
         sink,
     };
     // Rough sizes spare the first few reallocations.
@@ -74,6 +79,7 @@ pub fn parse<'a>(
 
 struct Parser<'a, 't> {
     source: &'a str,
+    processor: Option<&'t dyn Processor>,
     kinds: &'t [Tok],
     spans: &'t [Span],
     at: usize,
@@ -85,6 +91,8 @@ struct Parser<'a, 't> {
     pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
     /// Whether `Name {` may be a struct literal here (not in the head of `if`, `while`, `for`).
     struct_allowed: bool,
+    /// Whether a condition among the attributes that were read last does not hold.
+    left_out: bool,
     sink: &'t mut Sink,
 }
 
