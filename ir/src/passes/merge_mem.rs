@@ -11,6 +11,7 @@ use crate::entity::{Block, Inst, Value};
 use crate::func::Function;
 use crate::op::{CastOp, Mem, MemFlags, Op, Order, Pos};
 use crate::types::{MemTy, Space, Type};
+use order::Order as _;
 use smallvec::SmallVec;
 
 /// Accesses held back at a time; more are merged in batches.
@@ -181,7 +182,7 @@ impl Merger<'_> {
         let mut batch = std::mem::take(&mut self.s.batch);
         if batch.len() > 1 {
             let func = &*self.func;
-            batch.sort_by_key(|a| (key(func, a), a.mem.offset, a.at));
+            batch.order_unstable_by_key(|a| (key(func, a), a.mem.offset, a.at));
             let mut from = 0;
             while from < batch.len() {
                 let to = from + self.run_length(&batch[from..], load);
