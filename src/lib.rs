@@ -45,6 +45,7 @@
 
 mod code_object;
 mod error;
+mod files;
 mod fingerprint;
 mod handwritten;
 mod limits;
@@ -58,8 +59,9 @@ mod program;
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Reason, Resources};
 pub use emit::Language;
 pub use error::{Error, Place};
+pub use files::Directories;
 pub use fingerprint::Fingerprint;
-pub use frontend::{Diagnostic, Diagnostics, Severity, SourceText, explain};
+pub use frontend::{Diagnostic, Diagnostics, File, Files, Severity, SourceText, UsedFile, explain};
 /// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
 pub use ir;
 /// The machine: processors, instructions, machine code as an [`Observer`] sees it.

@@ -328,8 +328,9 @@ impl Job<'_> {
         frontend: &mut frontend::Context,
         observer: &mut dyn Observer,
     ) -> Result<ir::Module, Error> {
-        let Options { params, fp_contract, fast_math, .. } = self.options;
-        let options = frontend::Options { params, fp_contract: *fp_contract, fast_math: *fast_math };
+        let Options { params, fp_contract, fast_math, files, .. } = self.options;
+        let files = files.as_deref();
+        let options = frontend::Options { params, fp_contract: *fp_contract, fast_math: *fast_math, files };
         let module = frontend.compile(&self.options.file_name, text, &options)?;
         self.after_ir_pass("frontend", &module)?;
         observer.ir("frontend", &module);

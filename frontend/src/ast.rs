@@ -257,6 +257,11 @@ pub enum StmtKind {
         value: ExprId,
     },
     Expr(ExprId),
+    /// `static_assert(cond, "message");`
+    StaticAssert {
+        cond: ExprId,
+        message: Option<Sym>,
+    },
     Assign {
         op: Option<BinaryOp>,
         place: ExprId,
@@ -362,6 +367,11 @@ pub enum ItemKind {
         param: bool,
         ty: TypeId,
         value: ExprId,
+    },
+    /// `static_assert(cond, "message");`, named by that word.
+    StaticAssert {
+        cond: ExprId,
+        message: Option<Sym>,
     },
     Static {
         space: Space,

@@ -35,6 +35,7 @@ mod watch;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kernc::{Language, OptLevel, PassRange};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
 #[derive(Parser)]
@@ -87,6 +88,9 @@ pub struct CommonArgs {
     /// Set a `param` item.
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     params: Vec<String>,
+    /// Where `use "file.k"` looks for files that are not beside the one that names them.
+    #[arg(short = 'I', value_name = "DIRECTORY")]
+    include: Vec<PathBuf>,
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
@@ -291,6 +295,7 @@ impl CommonArgs {
             state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),
             line_table: self.debug != "0",
+            files: Some(Arc::new(kernc::Directories { list: self.include.clone() })),
             verify: self.verify || cfg!(debug_assertions),
             ..kernc::Options::default()
         })

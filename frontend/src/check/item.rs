@@ -2,7 +2,7 @@
 
 use super::operator::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
-use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
+use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, Sym, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::{self, Scalar, vector_name};
 use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
@@ -39,6 +39,10 @@ impl Checker<'_, '_> {
                     self.signature(&item, funcs);
                     funcs += 1;
                 }
+                ItemKind::StaticAssert { cond, message } => {
+                    self.no_attrs(item.attrs, "an assertion");
+                    self.static_assert(cond, message);
+                }
                 _ => {}
             }
         }
@@ -59,6 +63,7 @@ impl Checker<'_, '_> {
                     Binding::Static(statics - 1)
                 }
                 ItemKind::Struct { .. } => Binding::Struct(n as u32),
+                ItemKind::StaticAssert { .. } => continue,
                 ItemKind::Const { .. } => {
                     let id = self.s.checked.consts.len() as u32;
                     self.s.const_of_item[n] = id;
@@ -170,6 +175,40 @@ impl Checker<'_, '_> {
         self.s.checked.consts[id].ty = if leaves.is_some() { ty } else { Ty::ERROR };
         self.s.checked.consts[id].value = leaves.unwrap_or_default();
         self.leave_lazy(n);
+    }
+
+    /// `static_assert(cond, "message");`
+    pub(super) fn static_assert(&mut self, cond: ExprId, message: Option<Sym>) {
+        let found = self.expr(cond, Ty::BOOL);
+        if found == Ty::ERROR || !self.s.checked.types.fits(found, Ty::BOOL) {
+            return self.is_condition(cond, found);
+        }
+        if self.eval(cond).is_some_and(|leaves| leaves.first() == Some(&0)) {
+            let message = match message {
+                Some(message) => format!("the assertion does not hold: {}", self.ast.name(message)),
+                None => "the assertion does not hold".to_string(),
+            };
+            let values = self.compared_values(cond);
+            self.sink.push(
+                Diagnostic::error("E0075", message)
+                    .label(self.ast.span(cond), "this is false")
+                    .note_opt(values),
+            );
+        }
+    }
+
+    /// What a comparison that does not hold has compared.
+    fn compared_values(&mut self, cond: ExprId) -> Option<String> {
+        let ExprKind::Binary(op, left, right) = self.ast.expr(cond).kind else { return None };
+        let scalar = self.s.checked.types.as_scalar(self.s.checked.expr_ty[left.at()])?;
+        if !op.is_comparison() || !scalar.is_int() {
+            return None;
+        }
+        let mut text = |id| {
+            let bits = self.eval(id)?.first().copied()?;
+            Some(if scalar.is_signed() { (bits as i64).to_string() } else { bits.to_string() })
+        };
+        Some(format!("it compares {} with {}", text(left)?, text(right)?))
     }
 
     /// Checks and evaluates an expression that must be a constant of type `ty`.

@@ -66,7 +66,7 @@ impl Lower<'_, '_> {
                     self.define_local_unset(local);
                 }
             }
-            StmtKind::Shared { .. } | StmtKind::Const { .. } => {}
+            StmtKind::Shared { .. } | StmtKind::Const { .. } | StmtKind::StaticAssert { .. } => {}
             StmtKind::Expr(value) => {
                 self.expr(value);
             }

@@ -1,7 +1,7 @@
 //! Items: kernels, functions, structs, constants, module variables.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Attr, Item, ItemKind, List, Param};
+use crate::ast::{Attr, ExprId, Item, ItemKind, List, Name, Param, Sym};
 use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 use ir::Space;
@@ -59,7 +59,13 @@ impl Parser<'_, '_> {
                 }
                 Err(failed)
             }
-            Tok::Use => Err(self.unsupported("`use`", "put the items into this file")),
+            Tok::Use => self.use_item(attrs),
+            Tok::Ident if self.at_static_assert() => {
+                let name = Name { sym: self.intern("static_assert"), span: self.span() };
+                let (cond, message) = self.static_assert()?;
+                self.ast.items.push(Item { kind: ItemKind::StaticAssert { cond, message }, name, attrs });
+                Ok(())
+            }
             Tok::Static => Err(self.unexpected_with(
                 "an item",
                 Some("say where it lives: `global static`, `constant static` or `shared static`".into()),
@@ -70,6 +76,43 @@ impl Parser<'_, '_> {
             )),
             _ => Err(self.unexpected("an item (`kernel`, `fn`, `const`, `param`, `struct` or a static)")),
         }
+    }
+
+    /// `use "file.k";`: the file has been read when its name was seen among the tokens.
+    fn use_item(&mut self, attrs: List) -> Parsed<()> {
+        self.bump();
+        if self.peek() != Tok::Str {
+            let help = "write `use \"file.k\";`".to_string();
+            return Err(self.unexpected_with("the name of a file", Some(help)));
+        }
+        self.bump();
+        self.expect(Tok::Semi, "`;`")?;
+        if let Some(attr) = self.ast.attrs[attrs.range()].first() {
+            self.sink.push(
+                Diagnostic::error("E0081", "`use` has no attributes").label(attr.span, "not allowed here"),
+            );
+        }
+        Ok(())
+    }
+
+    pub(super) fn at_static_assert(&self) -> bool {
+        self.peek_at(1) == Tok::LParen && self.span().text(self.source) == "static_assert"
+    }
+
+    /// `static_assert(cond, "message");`
+    pub(super) fn static_assert(&mut self) -> Parsed<(ExprId, Option<Sym>)> {
+        self.bump();
+        let open = self.bump();
+        let cond = self.expr()?;
+        let mut message = None;
+        if self.eat(Tok::Comma) && self.peek() == Tok::Str {
+            let text = self.bump().text(self.source);
+            message = Some(self.intern(&text[1..text.len() - 1]));
+            self.eat(Tok::Comma);
+        }
+        self.close(Tok::RParen, "`)` or a message in quotes", open)?;
+        self.expect(Tok::Semi, "`;`")?;
+        Ok((cond, message))
     }
 
     fn unsupported(&mut self, what: &str, help: &str) -> Failed {

@@ -35,7 +35,7 @@ pub struct Scratch {
     pending_stmts: Vec<(crate::ast::Stmt, u16)>,
 }
 
-/// Parses all items of a file into an empty tree.
+/// Parses all items of a program into an empty tree.
 pub fn parse<'a>(
     source: &'a str,
     tokens: &Tokens,
@@ -62,7 +62,12 @@ pub fn parse<'a>(
     };
     // Rough sizes spare the first few reallocations.
     parser.ast.exprs.reserve(tokens.kinds.len() / 2);
-    parser.items();
+    let mut start = 0;
+    for &end in &tokens.ends {
+        (parser.kinds, parser.spans, parser.at) = (&tokens.kinds[start..=end], &tokens.spans[start..=end], 0);
+        parser.items();
+        start = end + 1;
+    }
     parser.ast
 }
 

@@ -145,6 +145,10 @@ impl Parser<'_, '_> {
                 }
                 Ok(Parsed1::Stmt(kind, height))
             }
+            Tok::Ident if self.at_static_assert() => {
+                let (cond, message) = self.static_assert()?;
+                Ok(Parsed1::Stmt(StmtKind::StaticAssert { cond, message }, self.height(cond)))
+            }
             _ => self.expr_stmt(),
         }
     }
