@@ -14,7 +14,7 @@ impl Files for Directories {
     fn open(&self, path: &str, from: &str) -> Result<File, String> {
         let in_list = self.list.iter().map(|directory| directory.join(path).to_string_lossy().into_owned());
         for name in std::iter::once(beside(path, from)).chain(in_list) {
-            match std::fs::read_to_string(&name) {
+            match read(&name) {
                 Ok(text) => return Ok(File { name, text }),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error.to_string()),
@@ -23,4 +23,12 @@ impl Files for Directories {
         let more = if self.list.is_empty() { "" } else { " and in none of the directories given" };
         Err(format!("there is no such file beside this one{more}"))
     }
+}
+
+/// What is in a file. Pipes and devices may never end.
+fn read(name: &str) -> std::io::Result<String> {
+    if !std::fs::metadata(name)?.is_file() {
+        return Err(std::io::Error::other("it is not a file"));
+    }
+    std::fs::read_to_string(name)
 }

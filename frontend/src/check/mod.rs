@@ -27,6 +27,7 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, Types};
 use ir::{KernelInfo, Space};
+use order::Order as _;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -407,7 +408,7 @@ impl Checker<'_, '_> {
         }
         let count = self.s.checked.funcs.len();
         let mut calls = std::mem::take(&mut self.s.calls);
-        calls.sort_unstable_by_key(|&(caller, callee, span)| (caller, callee, span.start));
+        calls.order_unstable_by_key(|&(caller, callee, span)| (caller, callee, span.start));
         let first_of = |func: u32| calls.partition_point(|&(caller, ..)| caller < func);
         // 0 = not seen, 1 = on the path, 2 = finished.
         let mut state = vec![0u8; count];
