@@ -292,6 +292,8 @@ impl Scratch {
                     Op::Wave(WaveOp::Shuffle) if through_lds && !permutes => {
                         permutes = Way::of(target, func, func.args(inst)[1]).is_none();
                     }
+                    // The same processors lack both.
+                    Op::Wave(WaveOp::Permute) => permutes |= through_lds,
                     _ => {}
                 }
             }

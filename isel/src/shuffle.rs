@@ -186,12 +186,19 @@ impl Lower<'_> {
         if let Some(way) = Way::of(self.target, self.func, args[1]) {
             return self.move_by(way, result, args[0]);
         }
+        self.by_address(Role::LanePermuteB32, inst);
+    }
+
+    /// By four times the number of a lane.
+    pub fn by_address(&mut self, role: Role, inst: Inst) {
+        let result = self.func.insts[inst].first;
+        let args = self.func.args(inst);
         let (lane, dst, addr) = (self.source(args[1]), self.vgpr_of(result), self.vtemp(1));
         self.emit(Role::VShlB32, &[addr, Operand::int(2), lane]);
         let data = self.vgpr(args[0]);
         for n in 0..self.ty(result).dwords() as u8 {
             let (to, from) = (self.dword(dst, n), self.dword(data, n));
-            self.emit_raw(Role::LanePermuteB32, &[to, addr, from]);
+            self.emit_raw(role, &[to, addr, from]);
         }
     }
 

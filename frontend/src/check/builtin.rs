@@ -22,7 +22,7 @@ fn arity(builtin: Builtin) -> (usize, usize) {
         QuadPermute => (5, 5),
         Row(_) => (2, 2),
         Two(crate::builtins::Two::Remquo) => (3, 3),
-        Ldexp | Two(_) | Dot | Cross | Distance | ReadLane | Shuffle | ShuffleXor | ShuffleUp
+        Ldexp | Two(_) | Dot | Cross | Distance | ReadLane | Shuffle | Permute | ShuffleXor | ShuffleUp
         | ShuffleDown => (2, 2),
         Select => (3, 3),
         Fence => (2, 5),
@@ -137,6 +137,7 @@ impl Checker<'_, '_> {
             Builtin::ReadFirstLane => self.register_value(args[0], expect),
             Builtin::ReadLane
             | Builtin::Shuffle
+            | Builtin::Permute
             | Builtin::ShuffleXor
             | Builtin::ShuffleUp
             | Builtin::ShuffleDown => {

@@ -91,6 +91,10 @@ impl Lower<'_, '_> {
                 let lane = self.one(args[1]);
                 return self.per_word(args[0], WaveOp::ReadLane, Some(lane));
             }
+            Builtin::Permute => {
+                let lane = self.one(args[1]);
+                return self.per_word(args[0], WaveOp::Permute, Some(lane));
+            }
             Builtin::Shuffle | Builtin::ShuffleXor | Builtin::ShuffleUp | Builtin::ShuffleDown => {
                 return self.shuffle(builtin, args);
             }
