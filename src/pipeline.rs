@@ -255,6 +255,7 @@ impl Compiler {
             level: job.options.opt_level.number(),
             limits: offset_limits(&self.target),
         };
+        settle_wave_size(&mut module, job.options.state.wave_size.unwrap_or(self.target.wave_size));
         let mut trouble = Ok(());
         let mut hook = |pass, module: &ir::Module| {
             observer.ir(pass, module);
@@ -443,6 +444,20 @@ pub(crate) const MACHINE: [(&str, MachinePass); 12] = [
         verify_memory(kernel.model, mach, kernel.job)
     }),
 ];
+
+/// Makes the size of a wavefront a number, `usual` where a kernel does not ask for another. Functions that several kernels call may
+/// have to do with both.
+fn settle_wave_size(module: &mut ir::Module, usual: u32) {
+    let asked =
+        |func: &ir::Function| func.kernel.as_ref().map(|kernel| kernel.state.wave_size.unwrap_or(usual));
+    let same = module.funcs.values().all(|func| asked(func).is_none_or(|size| size == usual));
+    for func in module.funcs.values_mut() {
+        let Some(size) = asked(func).or(same.then_some(usual)) else { continue };
+        for inst in func.insts.values_mut().filter(|inst| inst.op == ir::Op::Pos(ir::Pos::WaveSize)) {
+            inst.op = ir::Op::Const(size.into());
+        }
+    }
+}
 
 /// The place of a pass in [`MACHINE`].
 pub(crate) const fn machine_pass(name: &str) -> usize {

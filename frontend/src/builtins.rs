@@ -69,6 +69,24 @@ pub enum Wide {
     Xor,
 }
 
+/// Whether a scan counts the lane's own value in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    Inclusive,
+    Exclusive,
+}
+
+/// Which lane of its row of 16 each one asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    Up,
+    Down,
+    Rotate,
+    Share,
+    Mirror,
+    HalfMirror,
+}
+
 /// Which numbers an arithmetic built-in takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -163,12 +181,17 @@ pub enum Builtin {
     ReadLane,
     ReadFirstLane,
     Shuffle,
+    Permute,
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
     Mbcnt,
+    /// With a second argument, among the lanes of a mask.
     WaveReduce(Wide),
-    WaveScan,
+    WaveScan(Wide, Own),
+    WaveMatch,
+    QuadPermute,
+    Row(Row),
     Assume,
     Unreachable,
     /// Part of the language, not of this compiler.
@@ -281,6 +304,7 @@ const TABLE: &[(&str, Builtin)] = &[
     ("read_lane", B::ReadLane),
     ("read_first_lane", B::ReadFirstLane),
     ("shuffle", B::Shuffle),
+    ("permute", B::Permute),
     ("shuffle_xor", B::ShuffleXor),
     ("shuffle_up", B::ShuffleUp),
     ("shuffle_down", B::ShuffleDown),
@@ -296,7 +320,26 @@ const TABLE: &[(&str, Builtin)] = &[
     ("wave_reduce_and", B::WaveReduce(Wide::And)),
     ("wave_reduce_or", B::WaveReduce(Wide::Or)),
     ("wave_reduce_xor", B::WaveReduce(Wide::Xor)),
-    ("wave_scan_add", B::WaveScan),
+    ("wave_scan_add", B::WaveScan(Wide::Add, Own::Inclusive)),
+    ("wave_scan_exclusive_add", B::WaveScan(Wide::Add, Own::Exclusive)),
+    ("wave_scan_min", B::WaveScan(Wide::Min, Own::Inclusive)),
+    ("wave_scan_exclusive_min", B::WaveScan(Wide::Min, Own::Exclusive)),
+    ("wave_scan_max", B::WaveScan(Wide::Max, Own::Inclusive)),
+    ("wave_scan_exclusive_max", B::WaveScan(Wide::Max, Own::Exclusive)),
+    ("wave_scan_and", B::WaveScan(Wide::And, Own::Inclusive)),
+    ("wave_scan_exclusive_and", B::WaveScan(Wide::And, Own::Exclusive)),
+    ("wave_scan_or", B::WaveScan(Wide::Or, Own::Inclusive)),
+    ("wave_scan_exclusive_or", B::WaveScan(Wide::Or, Own::Exclusive)),
+    ("wave_scan_xor", B::WaveScan(Wide::Xor, Own::Inclusive)),
+    ("wave_scan_exclusive_xor", B::WaveScan(Wide::Xor, Own::Exclusive)),
+    ("wave_match", B::WaveMatch),
+    ("quad_permute", B::QuadPermute),
+    ("row_up", B::Row(Row::Up)),
+    ("row_down", B::Row(Row::Down)),
+    ("row_rotate", B::Row(Row::Rotate)),
+    ("row_share", B::Row(Row::Share)),
+    ("row_mirror", B::Row(Row::Mirror)),
+    ("row_half_mirror", B::Row(Row::HalfMirror)),
     ("printf", B::Unsupported),
     ("assert", B::Unsupported),
     ("trap", B::Unsupported),

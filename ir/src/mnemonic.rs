@@ -145,6 +145,7 @@ names!(WaveOp {
     ReadFirstLane "read_first_lane"
     ReadLane "read_lane"
     Shuffle "shuffle"
+    Permute "permute"
     Mbcnt "mbcnt"
 });
 

@@ -250,6 +250,8 @@ pub enum WaveOp {
     ReadLane,
     /// value, i32 lane, per lane; inactive source lanes give an unspecified value.
     Shuffle,
+    /// value, i32 lane, per lane: the value of a lane that names this one; 0 where no active lane does, of several any.
+    Permute,
     /// i64 mask -> number of its bits below this lane.
     Mbcnt,
 }

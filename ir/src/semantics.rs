@@ -15,7 +15,7 @@
 //! - The `Native*` operations are computed in double precision and rounded once. Hardware has about one
 //!   ulp of error there, so only a tolerance may be compared.
 
-use crate::op::{BinOp, CastOp, FloatCc, IntCc, RmwOp, TernOp, UnOp};
+use crate::op::{BinOp, CastOp, FloatCc, IntCc, Op, RmwOp, TernOp, UnOp};
 use crate::types::{Space, Type};
 
 /// Bits `0..bits` set.
@@ -150,6 +150,30 @@ fn finish<F: Real>(result: F, args: &[F]) -> u64 {
         return result.bits();
     }
     args.iter().find(|x| x.is_nan()).map_or(F::default_nan(), |x| x.quieted())
+}
+
+/// The result, of type `ty`, of an operation whose first argument has type `arg_ty` and whose arguments
+/// are `k`; nothing of operations that are more than a function of their arguments.
+pub fn evaluate(op: Op, arg_ty: Type, ty: Type, k: impl Fn(usize) -> Option<u64>) -> Option<u64> {
+    match op {
+        // What the hardware's approximations return is the hardware's business.
+        Op::Un(
+            UnOp::NativeRcp
+            | UnOp::NativeRsq
+            | UnOp::NativeSqrt
+            | UnOp::NativeExp2
+            | UnOp::NativeLog2
+            | UnOp::NativeSin
+            | UnOp::NativeCos,
+        ) => None,
+        Op::Un(op) => Some(eval_un(op, arg_ty, k(0)?)),
+        Op::Bin(op) => Some(eval_bin(op, arg_ty, k(0)?, k(1)?)),
+        Op::Tern(op) => Some(eval_tern(op, ty, k(0)?, k(1)?, k(2)?)),
+        Op::Icmp(cc) => Some(eval_icmp(cc, arg_ty, k(0)?, k(1)?).into()),
+        Op::Fcmp(cc) => Some(eval_fcmp(cc, arg_ty, k(0)?, k(1)?).into()),
+        Op::Cast(op) => eval_cast(op, arg_ty, ty, k(0)?),
+        _ => None,
+    }
 }
 
 /// A one-operand operation. `ty` is the operand's type; the result has it too, except for `Popcount`,

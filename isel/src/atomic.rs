@@ -170,6 +170,7 @@ impl Lower<'_> {
             WaveOp::ReadFirstLane => self.read_lanes(result, args[0], None),
             WaveOp::ReadLane => self.read_lanes(result, args[0], Some(args[1])),
             WaveOp::Shuffle => self.shuffle(inst),
+            WaveOp::Permute => self.by_address(Role::LaneSendB32, inst),
             WaveOp::Mbcnt => {
                 let (mask, dst) = (self.halves(args[0]), self.vgpr_of(result));
                 self.lanes_before(dst, mask);

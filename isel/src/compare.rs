@@ -274,6 +274,9 @@ impl Lower<'_> {
             let op = if self.ty(result).bits() == 64 { Role::SCselectB64 } else { Role::SCselectB32 };
             return self.emit(op, &[dst, x, y]);
         }
+        if self.shifted_in(result, [cond, a, b]) {
+            return;
+        }
         let mask = match self.mask(cond) {
             constant @ Operand::Inline(_) => self.constant_mask(constant == ALL_LANES),
             mask => mask,

@@ -9,7 +9,7 @@ use crate::lower::Lower;
 use crate::roles::Role;
 use ir::Function;
 use isa::func::SPACE_SHARED;
-use isa::{MemRef, ModFlags, Operand};
+use isa::{MemId, MemRef, ModFlags, Operand};
 
 /// What of an address of dwords says which lane of a wave is meant.
 const LANE_BYTES: u32 = 63 * 4;
@@ -23,6 +23,23 @@ pub(crate) fn bytes(func: &Function) -> u32 {
 impl Lower<'_> {
     /// `dst, lane * 4, value`.
     pub fn permute_through_lds(&mut self, o: &[Operand]) {
+        let (own, other, mem) = self.lane_slots(o[1]);
+        self.push_mem(Role::LdsWriteB32, &[own, o[2]], 0, ModFlags::empty(), mem);
+        self.push_mem(Role::LdsReadB32, &[o[0], other], 0, ModFlags::empty(), mem);
+    }
+
+    /// `dst, lane * 4, value`.
+    pub fn send_through_lds(&mut self, o: &[Operand]) {
+        let (own, other, mem) = self.lane_slots(o[1]);
+        let zero = self.vtemp(1);
+        self.copy(zero, Operand::int(0));
+        self.push_mem(Role::LdsWriteB32, &[own, zero], 0, ModFlags::empty(), mem);
+        self.push_mem(Role::LdsWriteB32, &[other, o[2]], 0, ModFlags::empty(), mem);
+        self.push_mem(Role::LdsReadB32, &[o[0], own], 0, ModFlags::empty(), mem);
+    }
+
+    /// Where a lane's own dword is, and that of the lane it names.
+    fn lane_slots(&mut self, lane: Operand) -> (Operand, Operand, MemId) {
         self.reaches_lds = true;
         let own = match self.lane_slot {
             Some(own) => own,
@@ -33,9 +50,8 @@ impl Lower<'_> {
         };
         let (other, bits) = (self.vtemp(1), self.sgpr_const(LANE_BYTES));
         let mem = self.out.mem_ref(MemRef { spaces: SPACE_SHARED, ..MemRef::default() });
-        self.emit(Role::VBfiB32, &[other, bits, o[1], own]);
-        self.push_mem(Role::LdsWriteB32, &[own, o[2]], 0, ModFlags::empty(), mem);
-        self.push_mem(Role::LdsReadB32, &[o[0], other], 0, ModFlags::empty(), mem);
+        self.emit(Role::VBfiB32, &[other, bits, lane, own]);
+        (own, other, mem)
     }
 
     /// Where a work-item's dword is, at the beginning of the entry: at four times its number in the group.

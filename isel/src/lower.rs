@@ -20,7 +20,7 @@ use crate::roles::{Expansion, Resolution, Role, Roles};
 use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
 use crate::shape::lay_out_shared;
-use crate::shuffle::Neighbour;
+use crate::shuffle::Way;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value, WaveOp};
@@ -213,7 +213,7 @@ fn select_prepared(
     let Context { analyses, plan, scratch, .. } = ctx;
     let masks = Masks::of(target);
     plan.compute(func, analyses, masks, &mut out);
-    scratch.begin(module, func, analyses, plan, &mut out);
+    scratch.begin(target, module, func, analyses, plan, &mut out);
     let mut lower = Lower {
         func,
         target,
@@ -256,7 +256,15 @@ pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &m
 }
 
 impl Scratch {
-    fn begin(&mut self, module: &Module, func: &Function, an: &Analyses, plan: &Plan, out: &mut MachFunc) {
+    fn begin(
+        &mut self,
+        target: &isa::Target,
+        module: &Module,
+        func: &Function,
+        an: &Analyses,
+        plan: &Plan,
+        out: &mut MachFunc,
+    ) {
         classify(module, func, an, plan, &mut self.homes);
         let count = func.values.len();
         self.uses.clear();
@@ -271,6 +279,8 @@ impl Scratch {
         self.merged.resize(func.insts.len(), false);
         self.used.clear();
         self.used.resize(module.globals.len(), false);
+        let through_lds =
+            self.roles.get(Role::LanePermuteB32) == Resolution::Expansion(Expansion::ThroughLds);
         let mut permutes = false;
         for &block in an.cfg.rpo() {
             for &inst in &func.blocks[block].insts {
@@ -279,16 +289,16 @@ impl Scratch {
                 }
                 match func.insts[inst].op {
                     Op::GlobalAddr(global) => self.used[global.as_u32() as usize] = true,
-                    Op::Wave(WaveOp::Shuffle) => {
-                        permutes |= !Neighbour::of(func, func.args(inst)[1]).is_some_and(Neighbour::is_near);
+                    Op::Wave(WaveOp::Shuffle) if through_lds && !permutes => {
+                        permutes = Way::of(target, func, func.args(inst)[1]).is_none();
                     }
+                    // The same processors lack both.
+                    Op::Wave(WaveOp::Permute) => permutes |= through_lds,
                     _ => {}
                 }
             }
         }
-        let through_lds =
-            self.roles.get(Role::LanePermuteB32) == Resolution::Expansion(Expansion::ThroughLds);
-        let first = if permutes && through_lds { lane_memory::bytes(func) } else { 0 };
+        let first = if permutes { lane_memory::bytes(func) } else { 0 };
         out.lds_size = lay_out_shared(module, |g| self.used[g.as_u32() as usize], first, &mut self.shared);
         self.slots.clear();
         for slot in func.slots.values() {

@@ -1,7 +1,8 @@
-//! Values of other lanes. Where each lane asks a neighbour at a distance that is known, no address is needed.
+//! Values of other lanes. Where it is known which lane each asks, no address is needed.
 //!
-//! Within 16 lanes a move with data-parallel primitives (DPP) does it on the vector unit, to the next lane of the wave, too, on GFX8 and GFX9;
-//! within 32 lanes `ds_swizzle_b32`, which takes LDS's crossbar and touches no memory, so that GFX6 and GFX7 have it.
+//! Which lanes are asked is not read off the form of an expression: the number is worked out for each lane of the wave, and compared with
+//! what the instructions can do. Data-parallel primitives (DPP) move within rows of 16 lanes, in places between rows; `v_readlane_b32` gives
+//! one lane's value to all; `ds_swizzle_b32` moves within 32 lanes, on LDS's crossbar and without memory, so that GFX6 and GFX7 have it.
 //! All others give `ds_bpermute_b32` the lane that each asks.
 //!
 //! # Source
@@ -9,97 +10,172 @@
 
 use crate::lower::Lower;
 use crate::roles::Role;
-use ir::{BinOp, Function, Inst, IntCc, Op, Pos, Value};
-use isa::{Form, Lane, ModFlags, Operand, is_dpp_ctrl, op};
+use ir::semantics::evaluate;
+use ir::{Function, Inst, Op, Pos, Value, WaveOp};
+use isa::{Form, Lane, ModFlags, Operand, Target, is_dpp_ctrl, op};
 
-/// Which lane each asks.
+/// Operations between the number of a lane and that of the lane it asks; more are not looked through.
+const MOST_STEPS: u32 = 24;
+/// Lanes of a row, of a half of 64.
+const ROW: u8 = 16;
+const HALF: u8 = 32;
+/// Of `ds_swizzle_b32`: which lanes of four, in place of masks for the bits of the number.
+const SWIZZLE_QUADS: u16 = 0x8000;
+
+/// For each lane of a wave, the lane it asks; beyond the wave, and where it does not matter, none.
+type Asked = [Option<u8>; 64];
+
+/// What moves values between lanes that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Neighbour {
-    /// Its number, but for these bits.
-    Xor(u32),
-    /// The lane below; the lowest asks itself.
-    Below,
-    /// The lane above; the highest asks itself.
-    Above,
+pub(crate) enum Way {
+    /// By a control word, with the lanes that nothing moves to.
+    Dpp { ctrl: u16, all: bool },
+    /// From one lane to all.
+    Broadcast(u8),
+    /// By an offset.
+    Swizzle(u16),
 }
 
-/// The control words of DPP, of which a processor may lack some.
-const MOVES: [(Neighbour, u16); 7] = [
-    // quad_perm:[1,0,3,2] and its like.
-    (Neighbour::Xor(1), 0xb1),
-    (Neighbour::Xor(2), 0x4e),
-    (Neighbour::Xor(3), 0x1b),
-    // row_half_mirror, row_mirror.
-    (Neighbour::Xor(7), 0x141),
-    (Neighbour::Xor(15), 0x140),
-    // wave_shr:1, wave_shl:1.
-    (Neighbour::Below, 0x138),
-    (Neighbour::Above, 0x130),
-];
-/// row_xmask:0.
-const ROW_XMASK: u16 = 0x160;
-/// Lanes of a row.
-const ROW: u32 = 16;
-
-/// Lanes that `ds_swizzle_b32` moves values between, and its offset: lanes keep all bits of their number, but for those above.
-const SWIZZLED: u32 = 32;
-const SWIZZLE_KEEP: u32 = 0x1f;
-const SWIZZLE_XOR: u32 = 10;
-
-impl Neighbour {
-    /// The neighbour that `lane` is the number of.
-    pub fn of(func: &Function, lane: Value) -> Option<Neighbour> {
-        let (number, inside) = match inside_wave(func, lane) {
-            Some(number) => (number, true),
-            None => (lane, false),
-        };
-        let inst = func.def_inst(number)?;
-        let (&[own, by], Op::Bin(bin)) = (func.args(inst), func.insts[inst].op) else { return None };
-        if !is_own(func, own) {
-            return None;
+impl Way {
+    /// How lanes get the values of the lanes that `lane` is the numbers of, if an instruction without an address does it.
+    pub fn of(target: &Target, func: &Function, lane: Value) -> Option<Way> {
+        let asked = asked(target, func, lane, None)?;
+        let lanes = || asked.iter().zip(0..).filter_map(|(from, lane)| Some(((*from)?, lane)));
+        let own = |ctrl| lanes().all(|(from, lane)| dpp_source(ctrl, lane).unwrap_or(lane) == from);
+        if let Some(ctrl) = controls(target, &asked).find(|&ctrl| own(ctrl)) {
+            return Some(Way::Dpp { ctrl, all: lanes().all(|(_, lane)| dpp_source(ctrl, lane).is_some()) });
         }
-        match (bin, func.const_bits(by)? as u32) {
-            (BinOp::Xor, bits) if bits < SWIZZLED => Some(Neighbour::Xor(bits)),
-            (BinOp::Add, u32::MAX) | (BinOp::Sub, 1) if inside => Some(Neighbour::Below),
-            (BinOp::Add, 1) if inside => Some(Neighbour::Above),
+        let (first, _) = lanes().next()?;
+        if lanes().all(|(from, _)| from == first) {
+            return Some(Way::Broadcast(first));
+        }
+        let swizzle = |offset: &u16| lanes().all(|(from, lane)| swizzle_source(*offset, lane) == from);
+        [SWIZZLE_QUADS | quads(&asked), masks(&asked)].into_iter().find(swizzle).map(Way::Swizzle)
+    }
+}
+
+/// The lane that each asks, if that follows from its number; `None` for those where `only` does not hold.
+fn asked(target: &Target, func: &Function, lane: Value, only: Option<Value>) -> Option<Asked> {
+    let size = target.wave_size as u8;
+    let mut asked = [None; 64];
+    for own in 0..size {
+        let value = |value| LaneValue { func, size, own, steps: MOST_STEPS }.of(value);
+        if only.map_or(Some(1), value)? != 0 {
+            asked[usize::from(own)] = Some(value(lane)? as u8 & (size - 1));
+        }
+    }
+    Some(asked)
+}
+
+/// What a value is in a lane, if it follows from the number of the lane.
+struct LaneValue<'a> {
+    func: &'a Function,
+    size: u8,
+    own: u8,
+    steps: u32,
+}
+
+impl LaneValue<'_> {
+    fn of(&mut self, value: Value) -> Option<u64> {
+        if let Some(bits) = self.func.const_bits(value) {
+            return Some(bits);
+        }
+        self.steps = self.steps.checked_sub(1)?;
+        let inst = self.func.def_inst(value)?;
+        let args = self.func.args(inst);
+        match self.func.insts[inst].op {
+            Op::Pos(Pos::LaneId) => Some(self.own.into()),
+            Op::Pos(Pos::WaveSize) => Some(self.size.into()),
+            Op::Select => match self.of(args[0])? {
+                0 => self.of(args[2]),
+                _ => self.of(args[1]),
+            },
+            op @ (Op::Un(_) | Op::Bin(_) | Op::Tern(_) | Op::Icmp(_) | Op::Cast(_)) => {
+                let mut known = [0; 3];
+                for (known, &arg) in known.iter_mut().zip(args) {
+                    *known = self.of(arg)?;
+                }
+                evaluate(op, self.func.ty(args[0]), self.func.ty(value), |n| Some(known[n]))
+            }
             _ => None,
         }
     }
+}
 
-    /// Whether an instruction without an address does it on every processor.
-    pub fn is_near(self) -> bool {
-        matches!(self, Neighbour::Xor(_))
-    }
+/// Control words that the processor has and that do what the first lanes want.
+fn controls(target: &Target, asked: &Asked) -> impl Iterator<Item = u16> {
+    let lanes = || asked.iter().zip(0i16..).filter_map(|(from, lane)| Some((i16::from((*from)?), lane)));
+    let by = lanes().map(|(from, lane)| from - lane).find(|&by| by != 0).unwrap_or(0).clamp(-15, 15);
+    let first = lanes().next().map_or(0, |(from, _)| from as u16 % u16::from(ROW));
+    let words = [
+        quads(asked),
+        // row_mirror, row_half_mirror.
+        0x140,
+        0x141,
+        // row_shl or row_shr, row_ror.
+        if by > 0 { 0x100 + by as u16 } else { 0x110 + by.unsigned_abs() },
+        if by > 0 { 0x130 - by as u16 } else { 0x120 + by.unsigned_abs() },
+        // wave_shl:1, wave_rol:1, wave_shr:1, wave_ror:1.
+        0x130,
+        0x134,
+        0x138,
+        0x13c,
+        // row_share (gfx90a: row_newbcast), row_xmask.
+        0x150 + first,
+        0x160 + first,
+    ];
+    let known = |ctrl: &u16| is_dpp_ctrl(target, op::V_MOV_B32.row(), *ctrl);
+    words.into_iter().filter(known)
+}
 
-    /// The control words that do it, best first.
-    fn controls(self) -> impl Iterator<Item = u16> {
-        let listed = MOVES.into_iter().filter(move |&(neighbour, _)| neighbour == self).map(|(_, ctrl)| ctrl);
-        let masked = match self {
-            Neighbour::Xor(bits) if bits < ROW => Some(ROW_XMASK + bits as u16),
-            _ => None,
-        };
-        listed.chain(masked)
+/// The lane that one reads by a control word, if there is such a lane.
+fn dpp_source(ctrl: u16, lane: u8) -> Option<u8> {
+    let (row, at, count) = (lane & !(ROW - 1), lane % ROW, ctrl as u8 % ROW);
+    let inside = |at: u8| (at < ROW).then(|| row + at);
+    match ctrl {
+        0..=0xff => Some(lane & !3 | (ctrl >> (2 * (lane & 3))) as u8 & 3),
+        0x101..=0x10f => inside(at + count),
+        0x111..=0x11f => inside(at.wrapping_sub(count)),
+        0x121..=0x12f => Some(row + (at + ROW - count) % ROW),
+        0x130 => (lane < 63).then(|| lane + 1),
+        0x134 => Some((lane + 1) % 64),
+        0x138 => lane.checked_sub(1),
+        0x13c => Some((lane + 63) % 64),
+        0x140 => Some(row + (ROW - 1 - at)),
+        0x141 => Some(lane ^ 7),
+        0x150..=0x15f => Some(row + count),
+        0x160..=0x16f => Some(row + (at ^ count)),
+        _ => None,
     }
 }
 
-/// `n` of a lane number `n`, or the own one if the wave has no such lane.
-fn inside_wave(func: &Function, lane: Value) -> Option<Value> {
-    let inst = func.def_inst(lane)?;
-    let &[cond, number, own] = func.args(inst) else { return None };
-    let compare = func.def_inst(cond)?;
-    let sides = func.args(compare);
-    let is_size = |value| func.def_op(value) == Some(Op::Pos(Pos::WaveSize));
-    let inside = match func.insts[compare].op {
-        Op::Icmp(IntCc::Ult) => sides[0] == number && is_size(sides[1]),
-        Op::Icmp(IntCc::Ugt) => sides[1] == number && is_size(sides[0]),
-        _ => false,
-    };
-    (func.insts[inst].op == Op::Select && inside && is_own(func, own)).then_some(number)
+/// Which lane of four each of the first four asks, as `quad_perm` has it.
+fn quads(asked: &Asked) -> u16 {
+    (0..4).map(|lane| u16::from(asked[lane].unwrap_or(lane as u8) & 3) << (2 * lane)).sum()
 }
 
-/// Whether it is the number of the lane itself.
-fn is_own(func: &Function, lane: Value) -> bool {
-    func.def_op(lane) == Some(Op::Pos(Pos::LaneId))
+/// The offset that makes of each bit of a number what it is in the first lanes: kept, turned or always the same.
+fn masks(asked: &Asked) -> u16 {
+    let from = |lane: usize| u16::from(asked[lane].unwrap_or(lane as u8));
+    let (mut and, mut or, mut xor) = (0, 0, 0);
+    for bit in [1, 2, 4, 8, 16] {
+        match (from(0) & bit != 0, from(bit as usize) & bit != 0) {
+            (false, true) => and |= bit,
+            (true, false) => (and, xor) = (and | bit, xor | bit),
+            (true, true) => or |= bit,
+            (false, false) => {}
+        }
+    }
+    and | or << 5 | xor << 10
+}
+
+/// The lane that one reads by an offset of `ds_swizzle_b32`.
+fn swizzle_source(offset: u16, lane: u8) -> u8 {
+    if offset & SWIZZLE_QUADS != 0 {
+        return lane & !3 | (offset >> (2 * (lane & 3))) as u8 & 3;
+    }
+    let [and, or, xor] = [0, 5, 10].map(|at| (offset >> at) as u8 % HALF);
+    lane & HALF | ((lane % HALF) & and | or) ^ xor
 }
 
 impl Lower<'_> {
@@ -107,55 +183,103 @@ impl Lower<'_> {
     pub fn shuffle(&mut self, inst: Inst) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
-        let neighbour = Neighbour::of(self.func, args[1]);
-        if let Some(neighbour) = neighbour
-            && self.shuffle_near(neighbour, result, args[0])
-        {
-            return;
+        if let Some(way) = Way::of(self.target, self.func, args[1]) {
+            return self.move_by(way, result, args[0]);
         }
+        self.by_address(Role::LanePermuteB32, inst);
+    }
+
+    /// By four times the number of a lane.
+    pub fn by_address(&mut self, role: Role, inst: Inst) {
+        let result = self.func.insts[inst].first;
+        let args = self.func.args(inst);
         let (lane, dst, addr) = (self.source(args[1]), self.vgpr_of(result), self.vtemp(1));
         self.emit(Role::VShlB32, &[addr, Operand::int(2), lane]);
         let data = self.vgpr(args[0]);
         for n in 0..self.ty(result).dwords() as u8 {
             let (to, from) = (self.dword(dst, n), self.dword(data, n));
-            self.emit_raw(Role::LanePermuteB32, &[to, addr, from]);
+            self.emit_raw(role, &[to, addr, from]);
         }
     }
 
-    /// Without an address, if there is such an instruction.
-    fn shuffle_near(&mut self, neighbour: Neighbour, result: Value, value: Value) -> bool {
-        let known = |&ctrl: &u16| is_dpp_ctrl(self.target, op::V_MOV_B32.row(), ctrl);
-        let ctrl = neighbour.controls().find(known);
-        if ctrl.is_none() && !neighbour.is_near() {
-            return false;
-        }
+    fn move_by(&mut self, way: Way, result: Value, value: Value) {
         let (dst, data) = (self.vgpr_of(result), self.vgpr(value));
         for n in 0..self.ty(result).dwords() as u8 {
             let (to, from) = (self.dword(dst, n), self.dword(data, n));
-            match (ctrl, neighbour) {
-                (Some(ctrl), _) => self.move_lanes(to, from, ctrl, neighbour.is_near()),
-                (None, Neighbour::Xor(bits)) => self.swizzle(to, from, bits),
-                (None, _) => {}
+            match way {
+                Way::Dpp { ctrl, all } => {
+                    // A lane that nothing moves to keeps its own.
+                    if !all {
+                        self.copy(to, from);
+                    }
+                    self.move_lanes(to, from, ctrl, all);
+                }
+                Way::Broadcast(lane) => {
+                    let one = self.stemp(1);
+                    self.emit_raw(Role::VReadlaneB32, &[one, from, Operand::int(lane.into())]);
+                    self.copy(to, one);
+                }
+                Way::Swizzle(offset) => {
+                    let mut inst = self.instruction(op::DS_SWIZZLE_B32, &[to, from]);
+                    inst.mods.offset = offset.into();
+                    self.push(inst);
+                }
             }
+        }
+    }
+
+    /// `select`, where the lanes of the condition take a value from lanes that are known, and there is a control word by which no
+    /// others do: these have a constant. Whether it was that.
+    pub fn shifted_in(&mut self, result: Value, [cond, moved, other]: [Value; 3]) -> bool {
+        let Some(inst) = self.foldable(moved) else { return false };
+        let (Op::Wave(WaveOp::Shuffle), Some(rest)) = (self.func.insts[inst].op, self.func.const_bits(other))
+        else {
+            return false;
+        };
+        let args = self.func.args(inst);
+        let Some(asked) = asked(self.target, self.func, args[1], Some(cond)) else { return false };
+        let size = self.target.wave_size as usize;
+        let exact =
+            |ctrl: &u16| asked[..size].iter().zip(0..).all(|(from, lane)| dpp_source(*ctrl, lane) == *from);
+        let Some(ctrl) = controls(self.target, &asked).find(exact) else { return false };
+        let (dst, data) = (self.vgpr_of(result), self.vgpr(args[0]));
+        for n in 0..self.ty(result).dwords() as u8 {
+            let (to, from) = (self.dword(dst, n), self.dword(data, n));
+            let word = (rest >> (32 * n)) as u32;
+            if word != 0 {
+                self.copy(to, Operand::int(word as i32));
+            }
+            self.move_lanes(to, from, ctrl, word == 0);
         }
         true
     }
 
-    /// `v_mov_b32_dpp`; lanes that ask a lane beyond the row or the wave keep their own value, unless there are none.
-    fn move_lanes(&mut self, to: Operand, from: Operand, ctrl: u16, all_inside: bool) {
-        if !all_inside {
-            self.copy(to, from);
-        }
+    /// `v_mov_b32_dpp`; lanes that nothing moves to become zero, or keep what they have.
+    fn move_lanes(&mut self, to: Operand, from: Operand, ctrl: u16, zero: bool) {
         let mut inst = self.instruction(op::V_MOV_B32, &[to, from]);
         inst.form = Form::Dpp;
         inst.mods.lane = Lane::Dpp { ctrl, row_mask: 15, bank_mask: 15 };
-        inst.mods.flags.set(ModFlags::BOUND_CTRL, all_inside);
+        inst.mods.flags.set(ModFlags::BOUND_CTRL, zero);
         self.push(inst);
     }
+}
 
-    fn swizzle(&mut self, to: Operand, from: Operand, bits: u32) {
-        let mut inst = self.instruction(op::DS_SWIZZLE_B32, &[to, from]);
-        inst.mods.offset = (SWIZZLE_KEEP | bits << SWIZZLE_XOR) as i32;
-        self.push(inst);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The offsets are in the order of the manual: `and`, `or`, `xor`.
+    #[test]
+    fn masks_do_what_is_asked() {
+        for (and, or, xor) in [(31, 0, 16), (0, 7, 0), (28, 3, 0), (30, 0, 1), (31, 0, 31)] {
+            let mut asked: Asked = [None; 64];
+            for lane in 0..64u8 {
+                asked[usize::from(lane)] = Some(lane & 32 | (lane & and | or) ^ xor);
+            }
+            let offset = masks(&asked);
+            for lane in 0..64 {
+                assert_eq!(Some(swizzle_source(offset, lane)), asked[usize::from(lane)], "{and} {or} {xor}");
+            }
+        }
     }
 }

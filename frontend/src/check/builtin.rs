@@ -2,7 +2,7 @@
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, GenericArg, List, Name};
-use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Two, Wide};
+use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Row as row, Two, Wide};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::Scalar;
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
@@ -17,9 +17,12 @@ fn arity(builtin: Builtin) -> (usize, usize) {
         Dim(_) | IsNan | IsInf | FrexpExp | Ilogb | Length | Normalize | Bitcast | Ballot | Any | All => {
             (1, 1)
         }
-        ReadFirstLane | Mbcnt | WaveReduce(_) | WaveScan | Assume => (1, 1),
+        ReadFirstLane | Mbcnt | WaveMatch | Assume | Row(row::Mirror | row::HalfMirror) => (1, 1),
+        WaveReduce(_) | WaveScan(..) => (1, 2),
+        QuadPermute => (5, 5),
+        Row(_) => (2, 2),
         Two(crate::builtins::Two::Remquo) => (3, 3),
-        Ldexp | Two(_) | Dot | Cross | Distance | ReadLane | Shuffle | ShuffleXor | ShuffleUp
+        Ldexp | Two(_) | Dot | Cross | Distance | ReadLane | Shuffle | Permute | ShuffleXor | ShuffleUp
         | ShuffleDown => (2, 2),
         Select => (3, 3),
         Fence => (2, 5),
@@ -134,6 +137,7 @@ impl Checker<'_, '_> {
             Builtin::ReadFirstLane => self.register_value(args[0], expect),
             Builtin::ReadLane
             | Builtin::Shuffle
+            | Builtin::Permute
             | Builtin::ShuffleXor
             | Builtin::ShuffleUp
             | Builtin::ShuffleDown => {
@@ -145,13 +149,36 @@ impl Checker<'_, '_> {
                 self.argument(args[0], Ty::U64);
                 Ty::U32
             }
-            Builtin::WaveReduce(Wide::And | Wide::Or | Wide::Xor) => {
-                let ty = self.of_class(args[0], Class::Int, callee, expect);
-                self.decide(ty);
+            Builtin::WaveReduce(op) | Builtin::WaveScan(op, _) => {
+                let bits = matches!(op, Wide::And | Wide::Or | Wide::Xor);
+                let ty =
+                    self.of_class(args[0], if bits { Class::Int } else { Class::Number }, callee, expect);
+                if bits {
+                    self.decide(ty);
+                }
+                if let Some(&lanes) = args.get(1) {
+                    self.argument(lanes, Ty::U64);
+                }
                 ty
             }
-            Builtin::WaveReduce(_) | Builtin::WaveScan => {
-                self.of_class(args[0], Class::Number, callee, expect)
+            Builtin::WaveMatch => {
+                let ty = self.register_value(args[0], Ty::NONE);
+                self.decide(ty);
+                Ty::U64
+            }
+            Builtin::QuadPermute => {
+                let ty = self.register_value(args[0], expect);
+                for &lane in &args[1..] {
+                    self.argument(lane, Ty::U32);
+                }
+                ty
+            }
+            Builtin::Row(_) => {
+                let ty = self.register_value(args[0], expect);
+                if let Some(&count) = args.get(1) {
+                    self.argument(count, Ty::U32);
+                }
+                ty
             }
             Builtin::Assume => {
                 self.condition(args[0]);

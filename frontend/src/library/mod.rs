@@ -1,4 +1,4 @@
-//! The mathematical library: built-in functions written in the kernel language.
+//! The library: built-in functions written in the kernel language, of mathematics nearly all.
 //!
 //! A call of one becomes a call of a function that the module does not have yet. When the module is lowered, the
 //! functions that it asks for, and what those need, are compiled as a source of their own and put behind the module's
@@ -28,6 +28,7 @@ const TEXTS: &[&str] = &[
     include_str!("f32.k"),
     include_str!("basic.k"),
     include_str!("native.k"),
+    include_str!("wave.k"),
 ];
 
 /// The text of each item by its name.

@@ -3,7 +3,7 @@
 use super::ops::lane;
 use super::{Lower, Val};
 use crate::ast::{BinaryOp, ExprId, List};
-use crate::builtins::{self, Builtin, Dim, LIBRARY, Lane, Rmw, Two, Wide};
+use crate::builtins::{self, Builtin, Dim, LIBRARY, Lane, Rmw, Two};
 use crate::scalar::Scalar;
 use crate::types::Ty;
 use crate::words;
@@ -91,6 +91,10 @@ impl Lower<'_, '_> {
                 let lane = self.one(args[1]);
                 return self.per_word(args[0], WaveOp::ReadLane, Some(lane));
             }
+            Builtin::Permute => {
+                let lane = self.one(args[1]);
+                return self.per_word(args[0], WaveOp::Permute, Some(lane));
+            }
             Builtin::Shuffle | Builtin::ShuffleXor | Builtin::ShuffleUp | Builtin::ShuffleDown => {
                 return self.shuffle(builtin, args);
             }
@@ -98,8 +102,11 @@ impl Lower<'_, '_> {
                 let mask = self.one(args[0]);
                 self.emit(Op::Wave(WaveOp::Mbcnt), &[mask], Type::I32)
             }
-            Builtin::WaveReduce(op) => return self.across_wave(op, false, args[0], ty),
-            Builtin::WaveScan => return self.across_wave(Wide::Add, true, args[0], ty),
+            Builtin::WaveReduce(op) => return self.reduce(op, args, ty),
+            Builtin::WaveScan(op, own) => return self.scan(op, own, args, ty),
+            Builtin::WaveMatch => self.wave_match(args[0]),
+            Builtin::QuadPermute => return self.quad_permute(args),
+            Builtin::Row(row) => return self.in_row(row, args),
             Builtin::Assume => {
                 let cond = self.one(args[0]);
                 return self.nothing(Op::Assume, &[cond]);

@@ -1,26 +1,177 @@
-//! Reductions and scans over the active lanes of a wave.
+//! Reductions and scans over lanes of a wave, and moves within rows.
 //!
 //! # Idea
-//! Pointer jumping (Hillis and Steele, "Data parallel algorithms", 1986): each lane holds a partial result and the number
+//! Where all lanes of the wave are active, which is asked when the kernel runs, values move by fixed distances: within rows of 16 lanes, which the
+//! vector unit does on its way to an operand, then from row to row by way of scalars (Hillis and Steele, "Data parallel algorithms", 1986).
+//!
+//! Otherwise, and among the lanes of a mask, by pointer jumping (ibid.): each lane holds a partial result and the number
 //! of the lane where the part before its own ends. In each of log2(64) steps it takes that lane's part in front of its
-//! own, and its pointer. Unlike a butterfly over fixed distances this skips lanes that are not active.
+//! own, and its pointer. Unlike fixed distances this skips lanes that do not take part, so that no lane has to be woken for it.
 
 use super::{Lower, Val};
 use crate::ast::ExprId;
-use crate::builtins::Wide;
+use crate::builtins::{Own, Row, Wide};
 use crate::scalar::Scalar;
 use crate::types::Ty;
-use ir::{BinOp, IntCc, Op, Pos, Type, UnOp, Value, WaveOp};
+use ir::{BinOp, CastOp, IntCc, Op, Pos, Type, UnOp, Value, WaveOp};
+
+/// Lanes of a row.
+const ROW: u64 = 16;
+/// Distances that bring the results of two, four, eight and sixteen lanes together: within four lanes, then by mirrors of eight and sixteen.
+const BUTTERFLY: [u64; 4] = [1, 2, 7, 15];
+
+/// Which lanes take part.
+#[derive(Clone, Copy)]
+struct Members {
+    /// The lanes, as this lane sees them.
+    mask: Value,
+    /// Whether the mask is the same for all.
+    uniform: bool,
+}
 
 impl Lower<'_, '_> {
-    /// `wave_scan_add` (inclusive), or the result of the last active lane for all.
-    pub(super) fn across_wave(&mut self, op: Wide, scan: bool, arg: ExprId, ty: Ty) -> Val {
+    /// `wave_reduce_*`: the same result for all lanes of the wave, or for all of a mask.
+    pub(super) fn reduce(&mut self, op: Wide, args: &[ExprId], ty: Ty) -> Val {
         let scalar = self.scalar_of(ty);
-        let mut values = self.expr(arg);
+        let values = self.expr(args[0]);
+        let members = self.members(args.get(1));
+        let slowly = |lower: &mut Self, values: Val| {
+            let results = lower.jump_back(op, scalar, values, members);
+            let last = lower.last_of(members.mask);
+            let take = if members.uniform { WaveOp::ReadLane } else { WaveOp::Shuffle };
+            lower.words_of(&results, take, Some(last))
+        };
+        if !members.uniform {
+            return slowly(self, values);
+        }
+        let full = self.is_full(members.mask);
+        let again = values.clone();
+        self.branch(full, ty, |lower| lower.fold(op, scalar, values), |lower| slowly(lower, again))
+    }
+
+    /// `wave_scan_*`.
+    pub(super) fn scan(&mut self, op: Wide, own: Own, args: &[ExprId], ty: Ty) -> Val {
+        let scalar = self.scalar_of(ty);
+        let values = self.expr(args[0]);
+        let members = self.members(args.get(1));
+        let slowly = |lower: &mut Self, values: Val| {
+            let sums = lower.jump_back(op, scalar, values, members);
+            if own == Own::Inclusive {
+                return sums;
+            }
+            let me = lower.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
+            let before = lower.lane_below(members.mask, me);
+            lower.value_of(&sums, before, op, scalar)
+        };
+        if !members.uniform {
+            return slowly(self, values);
+        }
+        let full = self.is_full(members.mask);
+        let again = values.clone();
+        let quickly = |lower: &mut Self| {
+            let sums = lower.prefixes(op, scalar, values);
+            if own == Own::Inclusive {
+                return sums;
+            }
+            let (me, one) = (lower.emit(Op::Pos(Pos::LaneId), &[], Type::I32), lower.constant(Type::I32, 1));
+            let before = lower.bin(BinOp::Sub, me, one);
+            lower.value_of(&sums, before, op, scalar)
+        };
+        self.branch(full, ty, quickly, |lower| slowly(lower, again))
+    }
+
+    fn members(&mut self, mask: Option<&ExprId>) -> Members {
+        let given = mask.map(|&mask| self.one(mask));
         let all = self.constant(Type::Bool, 1);
-        let mask = self.emit(Op::Wave(WaveOp::Ballot), &[all], Type::I64);
+        let active = self.emit(Op::Wave(WaveOp::Ballot), &[all], Type::I64);
+        let mask = given.map_or(active, |given| self.bin(BinOp::And, given, active));
+        Members { mask, uniform: given.is_none() }
+    }
+
+    /// Whether the mask has all lanes of the wave.
+    fn is_full(&mut self, mask: Value) -> Value {
+        let count = self.emit(Op::Un(UnOp::Popcount), &[mask], Type::I32);
+        let size = self.emit(Op::Pos(Pos::WaveSize), &[], Type::I32);
+        self.emit(Op::Icmp(IntCc::Eq), &[count, size], Type::Bool)
+    }
+
+    /// The result of all lanes, all of which are active.
+    fn fold(&mut self, op: Wide, scalar: Scalar, mut values: Val) -> Val {
         let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
-        let mut before = self.lane_below(mask, me);
+        for distance in BUTTERFLY {
+            let distance = self.constant(Type::I32, distance);
+            let from = self.bin(BinOp::Xor, me, distance);
+            for value in &mut values {
+                let other = self.wave_value(*value, WaveOp::Shuffle, Some(from));
+                *value = self.combined(op, scalar, other, *value);
+            }
+        }
+        // Each row has its result in each of its lanes.
+        let large = self.is_large();
+        for value in &mut values {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|row| self.lane_of_row(*value, row, large));
+            let (low, high) = (self.combined(op, scalar, a, b), self.combined(op, scalar, c, d));
+            let all = self.combined(op, scalar, low, high);
+            let ty = self.func.ty(low);
+            *value = self.emit(Op::Select, &[large, all, low], ty);
+        }
+        values
+    }
+
+    /// For each lane the result up to itself; all lanes are active.
+    fn prefixes(&mut self, op: Wide, scalar: Scalar, mut values: Val) -> Val {
+        let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
+        let last = self.constant(Type::I32, ROW - 1);
+        let place = self.bin(BinOp::And, me, last);
+        let identity = self.identity(op, scalar);
+        for distance in [1, 2, 4, 8] {
+            let distance = self.constant(Type::I32, distance);
+            let inside = self.emit(Op::Icmp(IntCc::Uge), &[place, distance], Type::Bool);
+            let below = self.bin(BinOp::Sub, me, distance);
+            let from = self.emit(Op::Select, &[inside, below, me], Type::I32);
+            for value in &mut values {
+                let other = self.wave_value(*value, WaveOp::Shuffle, Some(from));
+                let ty = self.func.ty(other);
+                let other = self.emit(Op::Select, &[inside, other, identity], ty);
+                *value = self.combined(op, scalar, other, *value);
+            }
+        }
+        let (large, shift) = (self.is_large(), self.constant(Type::I32, ROW.ilog2().into()));
+        let row = self.bin(BinOp::LShr, me, shift);
+        for number in 1..4 {
+            let this = self.constant(Type::I32, number);
+            let here = self.emit(Op::Icmp(IntCc::Eq), &[row, this], Type::Bool);
+            for value in &mut values {
+                let before = self.lane_of_row(*value, number - 1, large);
+                let both = self.combined(op, scalar, before, *value);
+                let ty = self.func.ty(both);
+                *value = self.emit(Op::Select, &[here, both, *value], ty);
+            }
+        }
+        values
+    }
+
+    /// Whether waves have 64 lanes.
+    fn is_large(&mut self) -> Value {
+        let size = self.emit(Op::Pos(Pos::WaveSize), &[], Type::I32);
+        let large = self.constant(Type::I32, 64);
+        self.emit(Op::Icmp(IntCc::Eq), &[size, large], Type::Bool)
+    }
+
+    /// The value of the last lane of a row; of one that is there, if the wave has too few.
+    fn lane_of_row(&mut self, value: Value, row: u64, large: Value) -> Value {
+        let mut lane = self.constant(Type::I32, row * ROW + ROW - 1);
+        if row >= 2 {
+            let other = self.constant(Type::I32, ROW - 1);
+            lane = self.emit(Op::Select, &[large, lane, other], Type::I32);
+        }
+        self.wave_value(value, WaveOp::ReadLane, Some(lane))
+    }
+
+    /// For each lane the result of those that take part up to itself.
+    fn jump_back(&mut self, op: Wide, scalar: Scalar, mut values: Val, members: Members) -> Val {
+        let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
+        let mut before = self.lane_below(members.mask, me);
         let none = self.constant(Type::I32, u64::from(u32::MAX));
         for step in 0..6 {
             let some = self.emit(Op::Icmp(IntCc::Ne), &[before, none], Type::Bool);
@@ -36,14 +187,22 @@ impl Lower<'_, '_> {
                 before = self.wave_value(before, WaveOp::Shuffle, Some(source));
             }
         }
-        if scan {
-            return values;
-        }
-        let last = self.last_of(mask);
-        self.words_of(&values, WaveOp::ReadLane, Some(last))
+        values
     }
 
-    /// The closest active lane below a lane, or -1.
+    /// The values of lane `from`; where that is -1, what changes nothing.
+    fn value_of(&mut self, values: &[Value], from: Value, op: Wide, scalar: Scalar) -> Val {
+        let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
+        let none = self.constant(Type::I32, u64::from(u32::MAX));
+        let some = self.emit(Op::Icmp(IntCc::Ne), &[from, none], Type::Bool);
+        let source = self.emit(Op::Select, &[some, from, me], Type::I32);
+        let identity = self.identity(op, scalar);
+        let others = self.words_of(values, WaveOp::Shuffle, Some(source));
+        let ty = self.func.ty(identity);
+        others.into_iter().map(|other| self.emit(Op::Select, &[some, other, identity], ty)).collect()
+    }
+
+    /// The closest lane of a mask below a lane, or -1.
     fn lane_below(&mut self, mask: Value, lane: Value) -> Value {
         let ones = self.constant(Type::I64, u64::MAX);
         let above = self.emit(Op::Bin(BinOp::Shl), &[ones, lane], Type::I64);
@@ -71,5 +230,93 @@ impl Lower<'_, '_> {
         };
         let value = self.bin(op, a, b);
         self.normalise(scalar, value)
+    }
+
+    /// What changes nothing it is combined with.
+    fn identity(&mut self, op: Wide, scalar: Scalar) -> Value {
+        if scalar.is_float() {
+            let value = match op {
+                Wide::Min => f64::INFINITY,
+                Wide::Max => f64::NEG_INFINITY,
+                _ => -0.0,
+            };
+            return self.float(scalar.ir(), value);
+        }
+        let (least, most) = scalar.limits();
+        let value = match op {
+            Wide::Min => most,
+            Wide::Max => least,
+            Wide::And => u64::MAX,
+            Wide::Add | Wide::Or | Wide::Xor => 0,
+        };
+        self.int(scalar, value)
+    }
+
+    /// `wave_match`: the lanes with the same bits in all parts of the value.
+    pub(super) fn wave_match(&mut self, arg: ExprId) -> Value {
+        let values = self.expr(arg);
+        let masks: Val = values.into_iter().map(|value| self.match_one(value)).collect();
+        let first = masks[0];
+        masks[1..].iter().fold(first, |all, &mask| self.bin(BinOp::And, all, mask))
+    }
+
+    fn match_one(&mut self, value: Value) -> Value {
+        let ty = self.func.ty(value);
+        let (value, name) = match ty {
+            Type::Bool => (self.emit(Op::Cast(CastOp::Zext), &[value], Type::I32), "wave_match_u32"),
+            Type::F32 => (self.emit(Op::Cast(CastOp::Bitcast), &[value], Type::I32), "wave_match_u32"),
+            Type::F64 => (self.emit(Op::Cast(CastOp::Bitcast), &[value], Type::I64), "wave_match_u64"),
+            Type::I64 => (value, "wave_match_u64"),
+            _ => (value, "wave_match_u32"),
+        };
+        self.call_library(name.into(), &[Type::I64], &[value])[0]
+    }
+
+    /// `quad_permute(v, a, b, c, d)`: lanes of four take the values of the first's `a`th, and so on.
+    pub(super) fn quad_permute(&mut self, args: &[ExprId]) -> Val {
+        let values = self.expr(args[0]);
+        let three = self.constant(Type::I32, 3);
+        let mut picks = self.constant(Type::I32, 0);
+        for (number, &arg) in args[1..].iter().enumerate() {
+            let lane = self.one(arg);
+            let lane = self.bin(BinOp::And, lane, three);
+            let shift = self.constant(Type::I32, 2 * number as u64);
+            let lane = self.bin(BinOp::Shl, lane, shift);
+            picks = self.bin(BinOp::Or, picks, lane);
+        }
+        let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
+        let number = self.bin(BinOp::And, me, three);
+        let shift = self.bin(BinOp::Add, number, number);
+        let pick = self.bin(BinOp::LShr, picks, shift);
+        let pick = self.bin(BinOp::And, pick, three);
+        let quad = self.bin(BinOp::Sub, me, number);
+        let from = self.bin(BinOp::Or, quad, pick);
+        self.words_of(&values, WaveOp::Shuffle, Some(from))
+    }
+
+    /// `row_*`: among the 16 lanes of a row; from outside comes the lane's own value.
+    pub(super) fn in_row(&mut self, row: Row, args: &[ExprId]) -> Val {
+        let values = self.expr(args[0]);
+        let count = args.get(1).map(|&count| self.one(count));
+        let me = self.emit(Op::Pos(Pos::LaneId), &[], Type::I32);
+        let (last, seven) = (self.constant(Type::I32, ROW - 1), self.constant(Type::I32, 7));
+        let place = self.bin(BinOp::And, me, last);
+        let first = self.bin(BinOp::Sub, me, place);
+        let count = count.unwrap_or(last);
+        let from = match row {
+            Row::Up | Row::Down => {
+                let op = if row == Row::Up { BinOp::Sub } else { BinOp::Add };
+                let there = self.bin(op, place, count);
+                let inside = self.emit(Op::Icmp(IntCc::Ule), &[there, last], Type::Bool);
+                self.emit(Op::Select, &[inside, there, place], Type::I32)
+            }
+            Row::Rotate => self.bin(BinOp::Add, place, count),
+            Row::Share => count,
+            Row::Mirror => self.bin(BinOp::Xor, place, last),
+            Row::HalfMirror => self.bin(BinOp::Xor, place, seven),
+        };
+        let from = self.bin(BinOp::And, from, last);
+        let from = self.bin(BinOp::Or, first, from);
+        self.words_of(&values, WaveOp::Shuffle, Some(from))
     }
 }

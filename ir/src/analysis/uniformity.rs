@@ -486,7 +486,7 @@ fn origin(func: &Function, op: Op) -> Origin {
         }
         Op::AtomicRmw { .. } | Op::AtomicCas { .. } | Op::Call(_) => Origin::Divergent,
         Op::Wave(WaveOp::Ballot | WaveOp::ReadFirstLane | WaveOp::ReadLane) => Origin::Uniform,
-        Op::Wave(WaveOp::Shuffle | WaveOp::Mbcnt) => Origin::Divergent,
+        Op::Wave(WaveOp::Shuffle | WaveOp::Permute | WaveOp::Mbcnt) => Origin::Divergent,
         Op::Pos(_) | Op::Const(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => Origin::Uniform,
         _ => Origin::Operands,
     }

@@ -128,6 +128,10 @@ impl Wave {
         let mut ballot = 0;
         for_lanes!(lane in active => { ballot |= u64::from(operand[lane] != 0) << lane; });
         let index = |frame: &Frame, lane| (frame.get(cx.args[1], lane) & 63) as usize;
+        let mut sent = [0; 64];
+        if op == WaveOp::Permute {
+            for_lanes!(lane in active => { sent[index(frame, lane)] = operand[lane]; });
+        }
         for_lanes!(lane in active => {
             let bits = match op {
                 WaveOp::Ballot => ballot,
@@ -137,6 +141,7 @@ impl Wave {
                     let from = index(frame, lane);
                     if active >> from & 1 == 1 { operand[from] } else { 0 }
                 }
+                WaveOp::Permute => sent[lane],
                 WaveOp::Mbcnt => u64::from((operand[lane] & ((1 << lane) - 1)).count_ones()),
             };
             frame.set(cx.result, lane, bits);

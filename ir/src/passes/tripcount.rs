@@ -3,11 +3,11 @@
 //! `d >>= 1`, `p = 1 - p`), with the wrap-around the operations have.
 
 use super::loopform::edge_args;
-use super::simplify::fold_bits;
 use crate::analysis::{DomTree, Loop, LoopForest};
 use crate::entity::{Block, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::Op;
+use crate::semantics::evaluate;
 
 /// Expressions of the counter may nest this deep.
 const MAX_DEPTH: u32 = 6;
@@ -88,5 +88,5 @@ fn eval(func: &Function, value: Value, param: Value, bits: u64, depth: u32) -> O
     for (to, &arg) in known.iter_mut().zip(args) {
         *to = eval(func, arg, param, bits, depth - 1)?;
     }
-    fold_bits(func.insts[inst].op, func.ty(args[0]), func.ty(value), |n| Some(known[n]))
+    evaluate(func.insts[inst].op, func.ty(args[0]), func.ty(value), |n| Some(known[n]))
 }

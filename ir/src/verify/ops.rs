@@ -153,7 +153,7 @@ impl Checker<'_> {
             Op::Wave(op) => match op {
                 WaveOp::Ballot => ty(0) == Type::Bool && result == Type::I64,
                 WaveOp::ReadFirstLane => result.bits() == 32 && ty(0) == result,
-                WaveOp::ReadLane | WaveOp::Shuffle => {
+                WaveOp::ReadLane | WaveOp::Shuffle | WaveOp::Permute => {
                     result.bits() == 32 && ty(0) == result && ty(1) == Type::I32
                 }
                 WaveOp::Mbcnt => ty(0) == Type::I64 && result == Type::I32,
@@ -175,7 +175,7 @@ impl Checker<'_> {
             Op::Un(_) | Op::Cast(_) => (1, 1),
             Op::Bin(_) | Op::Icmp(_) | Op::Fcmp(_) | Op::PtrAdd | Op::PtrAddZ => (2, 1),
             Op::Tern(_) | Op::Select => (3, 1),
-            Op::Wave(WaveOp::ReadLane | WaveOp::Shuffle) => (2, 1),
+            Op::Wave(WaveOp::ReadLane | WaveOp::Shuffle | WaveOp::Permute) => (2, 1),
             Op::Wave(_) => (1, 1),
             Op::Load { count, .. } => (1, usize::from(count)),
             Op::Store { count, .. } => (1 + usize::from(count), 0),

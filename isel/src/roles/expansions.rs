@@ -84,6 +84,8 @@ expansions! {
     SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
     /// All lanes write, then each reads what another wrote.
     ThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
+    /// All lanes write a zero, then to others, then each reads its own.
+    SentThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
     /// Into the field of MODE.
     SetDenormField: SSetregImm32B32;
     /// Narrower accesses: `memory.rs` makes pieces as wide as there are instructions for.
@@ -145,6 +147,7 @@ impl Lower<'_> {
             TruncByAdding => self.round_f64(o, Some((Role::VCmpGtF64, false)), true),
             SubtractFloorF32 | SubtractFloorF64 => self.fract(o),
             ThroughLds => self.permute_through_lds(o),
+            SentThroughLds => self.send_through_lds(o),
             Split => self.unsupported("an access that should have been split"),
         }
     }

@@ -352,6 +352,7 @@ roles! {
     LdsAtomicAndB32Return = DS_AND_RTN_B32;
     LdsAtomicAndB64Return = DS_AND_RTN_B64;
     LanePermuteB32 "value of another lane" = DS_BPERMUTE_B32, or ThroughLds;
+    LaneSendB32 "value for another lane" = DS_PERMUTE_B32, or SentThroughLds;
     LdsAtomicCompareSwapB32 = DS_CMPST_B32;
     LdsAtomicCompareSwapB64 = DS_CMPST_B64;
     LdsAtomicCompareSwapB32Return = DS_CMPST_RTN_B32;

@@ -48,31 +48,7 @@ pub(super) fn simplify(r: &mut Rewriter<'_>, op: Op, args: &[Value], ty: Type) -
 /// The constant an operation on constants is.
 pub(super) fn fold(func: &Function, op: Op, args: &[Value], ty: Type) -> Option<u64> {
     let arg_ty = func.ty(*args.first()?);
-    fold_bits(op, arg_ty, ty, |n| func.const_bits(args[n]))
-}
-
-/// The result, of type `ty`, of an operation whose first argument has type `arg_ty` and whose arguments
-/// are `k`.
-pub(super) fn fold_bits(op: Op, arg_ty: Type, ty: Type, k: impl Fn(usize) -> Option<u64>) -> Option<u64> {
-    match op {
-        // What the hardware's approximations return is the hardware's business.
-        Op::Un(
-            UnOp::NativeRcp
-            | UnOp::NativeRsq
-            | UnOp::NativeSqrt
-            | UnOp::NativeExp2
-            | UnOp::NativeLog2
-            | UnOp::NativeSin
-            | UnOp::NativeCos,
-        ) => None,
-        Op::Un(op) => Some(semantics::eval_un(op, arg_ty, k(0)?)),
-        Op::Bin(op) => Some(semantics::eval_bin(op, arg_ty, k(0)?, k(1)?)),
-        Op::Tern(op) => Some(semantics::eval_tern(op, ty, k(0)?, k(1)?, k(2)?)),
-        Op::Icmp(cc) => Some(semantics::eval_icmp(cc, arg_ty, k(0)?, k(1)?).into()),
-        Op::Fcmp(cc) => Some(semantics::eval_fcmp(cc, arg_ty, k(0)?, k(1)?).into()),
-        Op::Cast(op) => semantics::eval_cast(op, arg_ty, ty, k(0)?),
-        _ => None,
-    }
+    semantics::evaluate(op, arg_ty, ty, |n| func.const_bits(args[n]))
 }
 
 /// Puts constants on the right, and the arguments of commutative operations in order of definition.
