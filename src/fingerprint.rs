@@ -62,6 +62,7 @@ impl Options {
             verify: _,
             limits: _,
             files: _,
+            warnings: _,
         } = self;
         let mut hash = Fnv(Fnv::BASIS);
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());

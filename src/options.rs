@@ -2,7 +2,7 @@
 
 use crate::limits::Limits;
 use emit::Language;
-use frontend::Files;
+use frontend::{Files, Warnings};
 use std::sync::Arc;
 
 /// How hard to optimise.
@@ -52,6 +52,8 @@ pub struct Options {
     /// What `use "file.k";` takes files from: [`crate::Directories`], a map of names to texts, or what you like. Without
     /// it there are none.
     pub files: Option<Arc<dyn Files>>,
+    /// What is warned of: [`crate::Observer::warnings`] hears it.
+    pub warnings: Warnings,
     /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
     pub verify: bool,
     /// What the compilation may use: everything, if not told otherwise.
@@ -71,6 +73,7 @@ impl Default for Options {
             language: Language::default(),
             line_table: true,
             files: None,
+            warnings: Warnings::default(),
             verify: cfg!(debug_assertions),
             limits: Limits::default(),
         }

@@ -25,6 +25,8 @@ pub trait Observer {
     fn ir(&mut self, _pass: &'static str, _module: &ir::Module) {}
     /// After a pass over a kernel's machine code.
     fn mir(&mut self, _pass: &'static str, _target: &Subtarget, _func: &MachFunc) {}
+    /// What the source is warned of, if anything.
+    fn warnings(&mut self, _warnings: Diagnostics) {}
     /// After the object has been written.
     fn done(&mut self, _pass: &'static str) {}
     /// Whether it looks at machine code. If not, kernels may be compiled side by side.
@@ -339,8 +341,13 @@ impl Job<'_> {
             fast_math: *fast_math,
             files,
             processor: Some(&Facts(target)),
+            warnings: self.options.warnings,
         };
         let module = frontend.compile(&self.options.file_name, text, &options)?;
+        let warnings = frontend.warnings();
+        if !warnings.list.is_empty() {
+            observer.warnings(warnings);
+        }
         self.after_ir_pass("frontend", &module)?;
         observer.ir("frontend", &module);
         Ok(module)

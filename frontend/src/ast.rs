@@ -451,6 +451,10 @@ pub struct Ast<'a> {
     pub generics: Vec<Generic>,
     pub generic_args: Vec<GenericArg>,
     pub generic_fns: Vec<GenericFn>,
+    /// Where the generic functions are.
+    pub generic_spans: Vec<Span>,
+    /// Where nothing is warned of: `#[allow(name)]`, or without a name what is no part of the program.
+    pub quiet: Vec<(Span, Option<Sym>)>,
     /// Text of each [`Sym`].
     pub names: Vec<&'a str>,
 }
@@ -481,6 +485,8 @@ impl<'a> Ast<'a> {
             generics: emptied(self.generics),
             generic_args: emptied(self.generic_args),
             generic_fns: emptied(self.generic_fns),
+            generic_spans: emptied(self.generic_spans),
+            quiet: emptied(self.quiet),
             // Collecting what was a list of the same layout takes its memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }

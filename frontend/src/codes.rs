@@ -298,6 +298,12 @@ const TABLE: &[(&str, &str, &str)] = &[
          a mistake, not a no.",
     ),
     (
+        "E0095",
+        "unknown warning",
+        "`#[allow(name)]` in front of an item or a statement keeps kernc from warning of what is in it. The names are those of \
+         `-W`, `-A` and `-D`; `all` is each of them.",
+    ),
+    (
         "E0110",
         "registers too few",
         "The kernel does not fit into the registers that `num_sgpr` or `num_vgpr` allows, or that its largest \
@@ -334,6 +340,50 @@ const TABLE: &[(&str, &str, &str)] = &[
         "fault of the compiler",
         "The compiler found a mistake of its own: a check between two passes failed, or code came out that it cannot \
          encode. The source may be right. Please report it, with the source; a lower optimisation level may do for now.",
+    ),
+    (
+        "constant_comparison",
+        "a comparison that always comes out the same",
+        "An unsigned number is never below 0, no number above the largest one of its type, and a variable equals itself. A loop that \
+         counts an unsigned number down to 0 ends with another condition: `while n > 0 { n -= 1; … }`.",
+    ),
+    (
+        "empty_range",
+        "a loop that never runs",
+        "The range of a `for` has no number in it: it begins at or behind its end. Ranges count up; count down with `while`.",
+    ),
+    (
+        "uninitialized",
+        "a variable that never gets a value",
+        "The variable is declared without a value, is read, and no assignment gives it one: what is read is unspecified.",
+    ),
+    (
+        "unreachable_code",
+        "code that is never reached",
+        "The statement before ends with `return`, `break`, `continue` or `unreachable()` on every way through it.",
+    ),
+    (
+        "unused_function",
+        "a function that nobody calls",
+        "No call names the function. Files without a kernel, and files that others `use`, are libraries, of which this is not told; a \
+         name that begins with `_` is not told either.",
+    ),
+    (
+        "unused_parameter",
+        "a parameter that is not read",
+        "The kernel or function does not use the parameter. This is told on request only, as whoever launches the kernel may fix the \
+         signature; a name that begins with `_` is not told.",
+    ),
+    (
+        "unused_result",
+        "a result that is not used",
+        "The statement calls a built-in function that does nothing but compute a result, and drops it.",
+    ),
+    (
+        "unused_variable",
+        "a variable that is not read",
+        "The variable is never read, or only gets values. A name that begins with `_` is not told, and loops may leave their variable \
+         unused.",
     ),
 ];
 

@@ -211,10 +211,11 @@ impl Diagnostics {
             out.push_str("\n\n");
         }
         let errors = self.list.iter().filter(|d| d.severity == Severity::Error).count();
-        let plural = if errors == 1 { "" } else { "s" };
+        let (count, what) = if errors == 0 { (self.list.len(), "warning") } else { (errors, "error") };
+        let plural = if count == 1 { "" } else { "s" };
         // Some errors are of no file.
         let place = if file_name.is_empty() { String::new() } else { format!(" in {file_name}") };
-        let _ = writeln!(out, "{errors} error{plural}{place}");
+        let _ = writeln!(out, "{count} {what}{plural}{place}");
         out
     }
 

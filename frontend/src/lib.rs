@@ -22,6 +22,7 @@ mod lower;
 mod parser;
 mod scalar;
 mod types;
+mod warn;
 mod words;
 
 pub use cfg::{Processor, Question};
@@ -29,6 +30,7 @@ pub use codes::{codes, explain};
 pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, UsedFile};
 pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
+pub use warn::{Level, Warnings};
 
 /// Names of the built-in functions.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
@@ -46,13 +48,22 @@ pub struct Options<'a> {
     pub files: Option<&'a dyn Files>,
     /// What `#[cfg(…)]` and `has(…)` ask; without it the answer to everything is no.
     pub processor: Option<&'a dyn Processor>,
+    /// What is warned of: [`Context::warnings`].
+    pub warnings: Warnings,
     /// Whether functions and divisions of `f32` are their `native_` forms.
     pub fast_math: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { params: &[], fp_contract: true, fast_math: false, files: None, processor: None }
+        Options {
+            params: &[],
+            fp_contract: true,
+            fast_math: false,
+            files: None,
+            processor: None,
+            warnings: Warnings::NONE,
+        }
     }
 }
 
@@ -68,6 +79,7 @@ pub struct Context {
     checker: check::Scratch,
     lower: lower::Scratch,
     module: ir::Module,
+    warnings: Diagnostics,
     /// Compiles the functions of the library.
     library: Option<Box<Context>>,
 }
@@ -77,6 +89,11 @@ impl Context {
     pub fn recycle(&mut self, mut module: ir::Module) {
         module.clear();
         self.module = module;
+    }
+
+    /// Takes what the last program that compiled was warned of.
+    pub fn warnings(&mut self) -> Diagnostics {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Compiles a source file to IR.
@@ -94,15 +111,27 @@ impl Context {
             sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
             return Err(sink.finish(file_name, ""));
         }
-        let Context { tokens, ast, parser, checker, lower, module, library } = self;
+        let Context { tokens, ast, parser, checker, lower, module, warnings, library } = self;
         lexer::lex(source, tokens, &mut sink);
         let used = files::gather(file_name, source, options.files, tokens, &mut sink);
         let source = used.as_ref().map_or(source, |used| used.text.as_str());
         let tree =
             parser::parse(source, tokens, std::mem::take(ast).renew(), options.processor, parser, &mut sink);
         check::check(&tree, options, checker, &mut sink);
+        let own = used.as_ref().and_then(|used| used.used.first()).map_or(source.len(), |file| file.start);
+        let text = || used.clone().unwrap_or_else(|| SourceText::new(file_name, source));
         if sink.has_errors() {
-            return Err(sink.finish_all(used.clone().unwrap_or_else(|| SourceText::new(file_name, source))));
+            return Err(sink.finish_all(text()));
+        }
+        let found = warn::warn(&tree, &checker.checked, options.warnings, own);
+        if !found.is_empty() {
+            let denied = found.iter().any(|one| one.severity == Severity::Error);
+            found.into_iter().for_each(|one| sink.push(one));
+            let list = sink.finish_all(text());
+            if denied {
+                return Err(list);
+            }
+            *warnings = list;
         }
         let module = std::mem::take(module);
         let mut module = lower::lower(&tree, source, &mut checker.checked, options, lower, module);

@@ -67,8 +67,12 @@ fn diagnose(name: &str, source: &str) -> frontend::Diagnostics {
         processor: Some(&Gfx906),
         ..Default::default()
     };
-    match frontend::compile(name, source, &options) {
-        Ok(_) => frontend::Diagnostics::default(),
+    let mut warnings = frontend::Warnings::default();
+    warnings.set("unused_parameter", frontend::Level::Warn).expect("a name");
+    let options = frontend::Options { warnings, ..options };
+    let mut context = frontend::Context::default();
+    match context.compile(name, source, &options) {
+        Ok(_) => context.warnings(),
         Err(list) => list,
     }
 }

@@ -22,6 +22,7 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
     if !capture::is_on() {
         std::mem::forget(compiler);
     }
+    args.common.tell_warnings(watch.warnings.as_ref());
     let program = program.map_err(|error| args.common.failure(&error))?;
     let ir = watch.finish();
     let Program::Object(object) = program else {

@@ -94,6 +94,15 @@ pub struct CommonArgs {
     /// Where `use "file.k"` looks for files that are not beside the one that names them.
     #[arg(short = 'I', value_name = "DIRECTORY")]
     include: Vec<PathBuf>,
+    /// Warn of something (`all` for everything): `kernc explain NAME` says of what.
+    #[arg(short = 'W', value_name = "NAME")]
+    warn: Vec<String>,
+    /// Do not warn of something.
+    #[arg(short = 'A', value_name = "NAME")]
+    allow: Vec<String>,
+    /// Take a warning for an error.
+    #[arg(short = 'D', value_name = "NAME")]
+    deny: Vec<String>,
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
@@ -299,10 +308,38 @@ impl CommonArgs {
             state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),
             line_table: self.debug != "0",
+            warnings: self.warnings()?,
             files: Some(Arc::new(kernc::Directories { list: self.include.clone() })),
             verify: self.verify || cfg!(debug_assertions),
             ..kernc::Options::default()
         })
+    }
+
+    /// What is warned of: a warning that is denied is not only told, one that is allowed is neither; `all` stands back behind
+    /// names.
+    fn warnings(&self) -> Result<kernc::Warnings, Failure> {
+        use kernc::Level::{Allow, Deny, Warn};
+        let mut warnings = kernc::Warnings::default();
+        let lists = [(&self.warn, Warn), (&self.deny, Deny), (&self.allow, Allow)];
+        for named in [false, true] {
+            for (names, level) in &lists {
+                for name in names.iter().filter(|name| (*name != "all") == named) {
+                    warnings.set(name, *level).map_err(Failure::Usage)?;
+                }
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// Tells what a source is warned of.
+    fn tell_warnings(&self, warnings: Option<&kernc::Diagnostics>) {
+        use std::io::IsTerminal;
+        if let Some(warnings) = warnings {
+            complain(&match self.error_format {
+                Format::Human => warnings.render(std::io::stderr().is_terminal()),
+                Format::Json => warnings.to_json(),
+            });
+        }
     }
 
     /// The passes that are asked for. What a file holds is known by its extension, or by the pass to begin with.

@@ -12,12 +12,21 @@ pub struct Watch {
     /// Whether the optimised IR is wanted, and what it is.
     keep_ir: bool,
     ir: String,
+    pub warnings: Option<kernc::Diagnostics>,
 }
 
 impl Watch {
     /// Starts the clock.
     pub fn new(timing: bool, dump_after: Vec<String>, keep_ir: bool) -> Watch {
-        Watch { timing, dump_after, since: Instant::now(), times: Vec::new(), keep_ir, ir: String::new() }
+        Watch {
+            timing,
+            dump_after,
+            since: Instant::now(),
+            times: Vec::new(),
+            keep_ir,
+            ir: String::new(),
+            warnings: None,
+        }
     }
 
     fn lap(&mut self, pass: &'static str, dump: impl FnOnce() -> String) {
@@ -55,6 +64,10 @@ impl Watch {
 }
 
 impl Observer for Watch {
+    fn warnings(&mut self, warnings: kernc::Diagnostics) {
+        self.warnings = Some(warnings);
+    }
+
     fn ir(&mut self, pass: &'static str, module: &ir::Module) {
         self.lap(pass, || module.to_string());
         if self.keep_ir && pass == "optimize" {

@@ -3,7 +3,8 @@
 use super::{Failed, Parsed, Parser};
 use crate::ast::{Attr, ExprId, GenericFn, Item, ItemKind, List, Name, Param, Sym};
 use crate::diag::Diagnostic;
-use crate::lexer::Tok;
+use crate::lexer::{Span, Tok};
+use crate::warn;
 use ir::Space;
 
 /// Whether the condition in front of something does not hold.
@@ -14,8 +15,11 @@ impl Parser<'_, '_> {
         while self.peek() != Tok::Eof {
             let before = self.at;
             let (items, generic_fns) = (self.ast.items.len(), self.ast.generic_fns.len());
+            let (start, quiet) = (self.span(), self.ast.quiet.len());
             let item = self.item();
-            if let Ok(LeftOut(true)) = item {
+            let left_out = matches!(item, Ok(LeftOut(true)));
+            self.end_quiet(start, quiet, left_out);
+            if left_out {
                 self.ast.items.truncate(items);
                 self.ast.generic_fns.truncate(generic_fns);
             }
@@ -154,6 +158,11 @@ impl Parser<'_, '_> {
                 self.close(Tok::RBracket, "`]`", open)?;
                 continue;
             }
+            if self.ast.name(name.sym) == "allow" {
+                self.allow()?;
+                self.close(Tok::RBracket, "`]`", open)?;
+                continue;
+            }
             let args = if self.peek() == Tok::LParen { self.arguments()? } else { List::default() };
             let end = self.close(Tok::RBracket, "`]`", open)?;
             self.ast.attrs.push(Attr { name, args, span: hash.to(end) });
@@ -161,9 +170,42 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.attrs.len() as u32 - start })
     }
 
+    /// `(name, …)` of warnings, behind `allow`.
+    fn allow(&mut self) -> Parsed<()> {
+        let open = self.expect(Tok::LParen, "`(` and names of warnings")?;
+        while self.peek() != Tok::RParen {
+            let name = self.name("a warning's name")?;
+            let text = self.ast.name(name.sym);
+            if !warn::is_known(text) {
+                let message = warn::unknown(text);
+                self.sink.push(Diagnostic::error("E0095", message).label(name.span, "unknown name"));
+            }
+            // It ends with what it stands before.
+            self.ast.quiet.push((Span { start: name.span.start, end: 0 }, Some(name.sym)));
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RParen, "`)`", open)?;
+        Ok(())
+    }
+
+    /// At the end of what began at `start`: so far reach what its attributes allow, all of them from number `first` on.
+    pub(super) fn end_quiet(&mut self, start: Span, first: usize, left_out: bool) {
+        let end = self.last_span().end;
+        for (span, _) in &mut self.ast.quiet[first..] {
+            if span.end == 0 {
+                span.end = end;
+            }
+        }
+        if left_out {
+            self.ast.quiet.push((Span { start: start.start, end }, None));
+        }
+    }
+
     fn function(&mut self, kernel: bool, attrs: List) -> Parsed<()> {
         let from = self.ast.extent();
-        self.bump();
+        let start = self.bump();
         let name = self.name(if kernel { "a kernel's name" } else { "a function's name" })?;
         if kernel && self.peek() == Tok::Lt {
             let help =
@@ -175,6 +217,7 @@ impl Parser<'_, '_> {
         let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
         let body = self.block()?;
         let generic = generics.map(|params| {
+            self.ast.generic_spans.push(start.to(self.last_span()));
             self.ast.generic_fns.push(GenericFn { params, from, to: self.ast.extent() });
             self.ast.generic_fns.len() as u32 - 1
         });

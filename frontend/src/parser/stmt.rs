@@ -159,6 +159,7 @@ impl Parser<'_, '_> {
         if self.peek() != Tok::Hash {
             return self.stmt().map(Some);
         }
+        let (start, quiet) = (self.span(), self.ast.quiet.len());
         let attrs = self.attrs()?;
         let left_out = std::mem::take(&mut self.left_out);
         let is_loop = matches!(self.peek(), Tok::While | Tok::Loop | Tok::For | Tok::Label);
@@ -168,6 +169,7 @@ impl Parser<'_, '_> {
             Tok::RBrace => return Err(self.unexpected("a statement")),
             _ => self.stmt()?,
         };
+        self.end_quiet(start, quiet, left_out);
         Ok((!left_out).then_some(stmt))
     }
 

@@ -1,0 +1,394 @@
+//! What is not wrong but most likely not meant: looked for when a program has no mistakes.
+//!
+//! Every check is a walk over the flat lists of the tree and the tables beside it, so that a program without a finding pays for
+//! a few linear scans. What is in doubt is not told.
+
+use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, StmtKind};
+use crate::builtins::Builtin;
+use crate::check::{Checked, Res};
+use crate::diag::{Diagnostic, Severity, nearest};
+use crate::lexer::Span;
+use crate::scalar::Scalar;
+use crate::types::Ty;
+
+/// What becomes of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Nothing.
+    Allow,
+    /// It is told.
+    Warn,
+    /// It is an error.
+    Deny,
+}
+
+/// Names and what becomes of them if nobody says anything.
+const NAMES: [(&str, Level); COUNT] = [
+    ("constant_comparison", Level::Warn),
+    ("empty_range", Level::Warn),
+    ("uninitialized", Level::Warn),
+    ("unreachable_code", Level::Warn),
+    ("unused_function", Level::Warn),
+    ("unused_parameter", Level::Allow),
+    ("unused_result", Level::Warn),
+    ("unused_variable", Level::Warn),
+];
+const COUNT: usize = 8;
+
+/// The level of each warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Warnings([Level; COUNT]);
+
+impl Default for Warnings {
+    fn default() -> Self {
+        Warnings(NAMES.map(|(_, level)| level))
+    }
+}
+
+impl Warnings {
+    /// No warnings.
+    pub const NONE: Warnings = Warnings([Level::Allow; COUNT]);
+
+    /// Sets the level of a warning, or with `all` of each.
+    ///
+    /// # Errors
+    /// There is no such warning; the text says which there are.
+    pub fn set(&mut self, name: &str, level: Level) -> Result<(), String> {
+        if name == "all" {
+            self.0 = [level; COUNT];
+            return Ok(());
+        }
+        let at = number(name).ok_or_else(|| unknown(name))?;
+        self.0[at] = level;
+        Ok(())
+    }
+
+    /// The names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|row| row.0)
+    }
+}
+
+/// The number of a warning.
+fn number(name: &str) -> Option<usize> {
+    NAMES.iter().position(|row| row.0 == name)
+}
+
+/// What to say of a name that no warning has.
+pub(crate) fn unknown(name: &str) -> String {
+    let names = || NAMES.iter().map(|row| row.0);
+    match nearest(name, names()) {
+        Some(close) => format!("there is no warning `{name}`; a similar name exists: `{close}`"),
+        None => format!("there is no warning `{name}`; there are {}", names().collect::<Vec<_>>().join(", ")),
+    }
+}
+
+pub(crate) fn is_known(name: &str) -> bool {
+    name == "all" || number(name).is_some()
+}
+
+/// Finds what there is to warn of. `own` is the end of the file that is compiled: functions of files that it uses may be unused.
+pub(crate) fn warn(ast: &Ast<'_>, checked: &Checked, levels: Warnings, own: usize) -> Vec<Diagnostic> {
+    if levels == Warnings::NONE {
+        return Vec::new();
+    }
+    let mut warner = Warner { ast, checked, levels, own, found: Vec::new() };
+    warner.variables();
+    warner.functions();
+    warner.expressions();
+    warner.statements();
+    warner.blocks();
+    warner.found
+}
+
+struct Warner<'w, 'a> {
+    ast: &'w Ast<'a>,
+    checked: &'w Checked,
+    levels: Warnings,
+    own: usize,
+    found: Vec<Diagnostic>,
+}
+
+impl Warner<'_, '_> {
+    fn tell(&mut self, name: &'static str, message: String, span: Span, label: &str, help: Option<String>) {
+        let level = number(name).map_or(Level::Warn, |at| self.levels.0[at]);
+        let severity = match level {
+            Level::Allow => return,
+            Level::Warn => Severity::Warning,
+            Level::Deny => Severity::Error,
+        };
+        let quiet = |(around, allowed): &(Span, Option<crate::ast::Sym>)| {
+            let names =
+                allowed.is_none_or(|sym| matches!(self.ast.name(sym), text if text == name || text == "all"));
+            names && around.start <= span.start && span.end <= around.end
+        };
+        if !self.ast.quiet.iter().any(quiet) {
+            let diagnostic = Diagnostic::error(name, message).label(span, label).help_opt(help);
+            self.found.push(Diagnostic { severity, ..diagnostic });
+        }
+    }
+
+    /// Whether a place is in a generic function, whose tables are those of one of its instances or samples.
+    fn is_generic(&self, span: Span) -> bool {
+        self.ast.generic_spans.iter().any(|around| around.start <= span.start && span.end <= around.end)
+    }
+
+    /// Local variables and parameters that are not read.
+    fn variables(&mut self) {
+        let locals = &self.checked.locals;
+        let mut uses = vec![0i32; locals.len()];
+        for res in &self.checked.res {
+            if let Res::Local(local) = *res {
+                uses[local as usize] += 1;
+            }
+        }
+        let mut assigned = vec![false; locals.len()];
+        for stmt in &self.ast.stmts {
+            if let StmtKind::Assign { place, .. } = stmt.kind
+                && let Res::Local(local) = self.checked.res[place.at()]
+            {
+                uses[local as usize] -= 1;
+                assigned[local as usize] = true;
+            }
+        }
+        let mut is_param = vec![None; locals.len()];
+        for func in &self.checked.funcs {
+            is_param[func.locals.range()].fill(Some(func.kernel.is_some()));
+        }
+        let mut loop_variables = vec![false; locals.len()];
+        for (n, stmt) in self.ast.stmts.iter().enumerate() {
+            if let StmtKind::For { .. } = stmt.kind
+                && let Some(of_loop) = loop_variables.get_mut(self.checked.stmt_decl[n] as usize)
+            {
+                *of_loop = true;
+            }
+        }
+        for (n, local) in locals.iter().enumerate() {
+            let text = self.ast.name(local.name);
+            if uses[n] > 0 || text.starts_with('_') || self.is_generic(local.span) || loop_variables[n] {
+                continue;
+            }
+            let help = Some(format!("call it `_{text}` if that is meant"));
+            match is_param[n] {
+                Some(kernel) => {
+                    let of = if kernel { "kernel" } else { "function" };
+                    let message = format!("the {of} does not use its parameter `{text}`");
+                    self.tell("unused_parameter", message, local.span, "never read", help);
+                }
+                None if assigned[n] => {
+                    let message = format!("`{text}` gets values that nobody reads");
+                    self.tell("unused_variable", message, local.span, "assigned, never read", help);
+                }
+                None => self.tell(
+                    "unused_variable",
+                    format!("`{text}` is not used"),
+                    local.span,
+                    "never read",
+                    help,
+                ),
+            }
+        }
+        self.unassigned(&assigned, &uses);
+    }
+
+    /// Variables without a value that are read and never get one.
+    fn unassigned(&mut self, assigned: &[bool], uses: &[i32]) {
+        for stmt in &self.ast.stmts {
+            let StmtKind::Let { pattern, init: None, .. } = stmt.kind else { continue };
+            let crate::check::PatRes::Local(local) = self.checked.patterns[pattern.at()] else { continue };
+            let info = &self.checked.locals[local as usize];
+            let scalar = self.checked.types.lanes(info.ty).is_some();
+            if !scalar || info.in_memory || assigned[local as usize] || uses[local as usize] <= 0 {
+                continue;
+            }
+            let lanes = self.checked.types.lanes(info.ty).map_or(1, |(_, lanes)| lanes);
+            // The lanes of a vector may be assigned one by one.
+            if lanes == 1 && !self.is_generic(info.span) && !self.assigned_by_parts(local) {
+                let text = self.ast.name(info.name);
+                let message = format!("`{text}` is read and never gets a value");
+                let help = Some(format!("give it one: `let {text} = …;`"));
+                self.tell("uninitialized", message, info.span, "declared without a value", help);
+            }
+        }
+    }
+
+    /// Whether a variable is a part of what is assigned to by a tuple of places.
+    fn assigned_by_parts(&self, local: u32) -> bool {
+        let is_it = |id: &ExprId| match self.ast.expr(*id).kind {
+            ExprKind::Tuple(_) => true,
+            _ => self.checked.res[id.at()] == Res::Local(local),
+        };
+        self.ast.stmts.iter().any(|stmt| match stmt.kind {
+            StmtKind::Assign { place, .. } => match self.ast.expr(place).kind {
+                ExprKind::Tuple(parts) => self.ast.list(parts).iter().any(is_it),
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// Functions that are not called, in a file with kernels.
+    fn functions(&mut self) {
+        let is_kernel = |item: &&Item| matches!(item.kind, ItemKind::Fn { kernel: true, .. });
+        if !self.ast.items.iter().any(|item| is_kernel(&item)) {
+            return;
+        }
+        let mut called = vec![false; self.ast.names.len()];
+        for expr in &self.ast.exprs {
+            if let ExprKind::Call { callee, .. } = expr.kind {
+                called[callee.sym.0 as usize] = true;
+            }
+        }
+        for item in &self.ast.items {
+            let ItemKind::Fn { kernel: false, .. } = item.kind else { continue };
+            let text = self.ast.name(item.name.sym);
+            let own = (item.name.span.start as usize) < self.own;
+            if own && !called[item.name.sym.0 as usize] && !text.starts_with('_') {
+                let help = Some(format!("call it `_{text}` if that is meant"));
+                self.tell(
+                    "unused_function",
+                    format!("nobody calls `{text}`"),
+                    item.name.span,
+                    "never called",
+                    help,
+                );
+            }
+        }
+    }
+
+    /// Comparisons that always come out the same.
+    fn expressions(&mut self) {
+        for n in 0..self.ast.exprs.len() {
+            let expr = &self.ast.exprs[n];
+            let ExprKind::Binary(op, left, right) = expr.kind else { continue };
+            if !op.is_comparison() || self.is_generic(expr.span) {
+                continue;
+            }
+            if let Some((always, why)) = self.outcome(op, left, right) {
+                let message = format!("the comparison is always {always}");
+                self.tell("constant_comparison", message, expr.span, &why, None);
+            }
+        }
+    }
+
+    fn outcome(&self, op: BinaryOp, left: ExprId, right: ExprId) -> Option<(bool, String)> {
+        use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        let scalar = self.checked.types.as_scalar(self.checked.expr_ty[left.at()]).filter(|s| s.is_int())?;
+        let (a, b) = (self.checked.res[left.at()], self.checked.res[right.at()]);
+        if a == b && matches!(a, Res::Local(_)) {
+            return Some((matches!(op, Eq | Le | Ge), "both sides are the same variable".to_owned()));
+        }
+        let (op, literal) = match (self.literal(left), self.literal(right)) {
+            (None, Some(literal)) => (op, literal),
+            (Some(literal), None) => (turned(op), literal),
+            _ => return None,
+        };
+        let name = Scalar::name(scalar);
+        let least = !scalar.is_signed() && literal == 0;
+        let most = literal == scalar.limits().1;
+        match op {
+            Ge | Lt if least => Some((op == Ge, format!("no `{name}` is below 0"))),
+            Le | Gt if most => Some((op == Le, format!("no `{name}` is above {literal}"))),
+            Ge | Lt | Le | Gt | Eq | Ne => None,
+            _ => None,
+        }
+    }
+
+    /// The value of a literal.
+    fn literal(&self, id: ExprId) -> Option<u64> {
+        match self.ast.expr(id).kind {
+            ExprKind::Int { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Ranges without a number in them, and results that nobody takes.
+    fn statements(&mut self) {
+        for stmt in &self.ast.stmts {
+            match stmt.kind {
+                StmtKind::For { from, to, inclusive, .. } => {
+                    let (Some(a), Some(b)) = (self.literal(from), self.literal(to)) else { continue };
+                    if a > b || (a == b && !inclusive) {
+                        let span = self.ast.span(from).to(self.ast.span(to));
+                        let help = (a > b).then(|| "count down with `while`".to_owned());
+                        self.tell(
+                            "empty_range",
+                            "the loop never runs".to_owned(),
+                            span,
+                            "an empty range",
+                            help,
+                        );
+                    }
+                }
+                StmtKind::Expr(value) => self.result(value),
+                _ => {}
+            }
+        }
+    }
+
+    fn result(&mut self, value: ExprId) {
+        let ExprKind::Call { callee, .. } = self.ast.expr(value).kind else { return };
+        let pure = match self.checked.res[value.at()] {
+            Res::Builtin(builtin) => matches!(
+                builtin,
+                Builtin::Lanes(..) | Builtin::Select | Builtin::Bitcast | Builtin::Dot | Builtin::Length
+            ),
+            Res::Dim(..) | Res::Vector | Res::Const(_) => true,
+            _ => false,
+        };
+        if pure {
+            let text = self.ast.name(callee.sym);
+            let message = format!("the result of `{text}` is not used");
+            self.tell("unused_result", message, self.ast.span(value), "does nothing else", None);
+        }
+    }
+
+    /// Statements behind one that control does not leave at its end.
+    fn blocks(&mut self) {
+        for n in 0..self.ast.blocks.len() {
+            let block = *self.ast.block(BlockId(n as u32));
+            let stmts = &self.ast.stmts[block.stmts.range()];
+            let Some(at) = stmts.iter().position(|stmt| self.leaves(stmt.kind)) else { continue };
+            let next = stmts.get(at + 1).map(|stmt| stmt.span);
+            let next = next.or_else(|| block.tail.map(|tail| self.ast.span(tail)));
+            if let Some(span) = next {
+                let message = "control never gets here".to_owned();
+                self.tell("unreachable_code", message, span, "unreachable", None);
+            }
+        }
+    }
+
+    fn leaves(&self, kind: StmtKind) -> bool {
+        match kind {
+            StmtKind::Break { .. } | StmtKind::Continue(_) | StmtKind::Return(_) => true,
+            StmtKind::Expr(value) => self.checked.expr_ty[value.at()] == Ty::NEVER,
+            _ => false,
+        }
+    }
+}
+
+/// The comparison with its sides exchanged.
+fn turned(op: BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Lt => BinaryOp::Gt,
+        BinaryOp::Gt => BinaryOp::Lt,
+        BinaryOp::Le => BinaryOp::Ge,
+        BinaryOp::Ge => BinaryOp::Le,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_levels() {
+        let mut levels = Warnings::default();
+        assert!(levels.set("unused_variable", Level::Deny).is_ok());
+        assert!(levels.set("unused_variabel", Level::Deny).unwrap_err().contains("`unused_variable`"));
+        levels.set("all", Level::Allow).expect("a name");
+        assert_eq!(levels, Warnings::NONE);
+        assert!(Warnings::names().all(|name| crate::explain(name).is_some()));
+    }
+}
