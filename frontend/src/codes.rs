@@ -179,7 +179,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0053",
         "wrong address space",
-        "Atomics work on `global` and `shared` memory. Private memory belongs to one work-item: no one else sees it.",
+        "Atomics work on `global` and `shared` memory, and through generic pointers to such. Private memory belongs to one work-item: no one else sees it.",
     ),
     (
         "E0054",

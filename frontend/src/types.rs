@@ -474,6 +474,20 @@ impl Types {
             && !loses(Qualifiers::VOLATILE)
     }
 
+    /// Whether a value of one type becomes one of the other by itself, though it changes: a pointer whose space is known
+    /// becomes a generic one.
+    pub fn converts(&mut self, from: Ty, to: Ty) -> bool {
+        match (self.as_pointer(from), self.as_pointer(to)) {
+            (Some(pointer), Some(Pointer { space: Space::Generic, .. }))
+                if pointer.space != Space::Generic =>
+            {
+                let generic = self.pointer(Pointer { space: Space::Generic, ..pointer });
+                self.fits(generic, to) || self.agree(generic, to)
+            }
+            _ => false,
+        }
+    }
+
     /// The type with the fields of its structs, or of those that it points to: `*global Coef { rx: f32, ry: f32 }`. Nothing
     /// if there are none, or more than a host would write down.
     pub fn with_fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
@@ -534,7 +548,11 @@ impl Types {
                         text.push_str(word);
                     }
                 }
-                format!("{text}{} {}", pointer.space.name(), self.name(pointer.to, names))
+                if pointer.space != Space::Generic {
+                    text.push_str(pointer.space.name());
+                    text.push(' ');
+                }
+                text + &self.name(pointer.to, names)
             }
         }
     }

@@ -147,6 +147,8 @@ pub(crate) struct Lower<'a> {
     /// Something reaches LDS, or may through a generic pointer.
     pub reaches_lds: bool,
     pub buffers: Buffers,
+    /// The apertures of LDS and private memory, where they come from the queue and something asked for them.
+    pub apertures: [Option<Operand>; 2],
     /// Where the work-item has its dword for values of other lanes, if something asked for it.
     pub lane_slot: Option<Operand>,
     pub loc: u32,
@@ -227,6 +229,7 @@ fn select_prepared(
         hoist: opts.opt_level >= 2,
         reaches_lds: false,
         buffers: Buffers::default(),
+        apertures: [None; 2],
         lane_slot: None,
         loc: 0,
         error: None,
@@ -469,6 +472,7 @@ impl Lower<'_> {
         if at == 0 {
             self.kernarg_loads();
             self.init_flat_scratch();
+            self.init_apertures();
             self.init_lds_limit();
             self.init_lane_slot();
             self.init_whole_memory();

@@ -220,11 +220,9 @@ impl Checker<'_, '_> {
             (TyKind::Scalar(a), TyKind::Scalar(b)) => b != Scalar::Bool || a == Scalar::Bool,
             (TyKind::Vector(_, n), TyKind::Vector(b, m)) => n == m && b != Scalar::Bool,
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
-                a.space == b.space
-                    || matches!(
-                        (a.space, b.space),
-                        (Space::Global, Space::Constant) | (Space::Constant, Space::Global)
-                    )
+                let among = |spaces: [Space; 2]| spaces.contains(&a.space) && spaces.contains(&b.space);
+                let generic = a.space == Space::Generic || b.space == Space::Generic;
+                a.space == b.space || generic || among([Space::Global, Space::Constant])
             }
             (TyKind::Pointer(p), TyKind::Scalar(scalar)) | (TyKind::Scalar(scalar), TyKind::Pointer(p)) => {
                 scalar.is_int() && scalar.bits() == p.space.pointer_bits()
@@ -237,6 +235,9 @@ impl Checker<'_, '_> {
                 (_, TyKind::Scalar(Scalar::Bool)) => Some("compare with zero: `x != 0`".to_string()),
                 (TyKind::Scalar(_), TyKind::Vector(..)) => {
                     Some(format!("`{to_name}(x)` repeats x in all lanes"))
+                }
+                (TyKind::Pointer(p), _) | (_, TyKind::Pointer(p)) if p.space == Space::Generic => {
+                    Some("generic pointers have 64 bits".to_string())
                 }
                 (TyKind::Pointer(p), _) | (_, TyKind::Pointer(p)) => Some(format!(
                     "pointers to `{}` memory have {} bits",

@@ -447,17 +447,11 @@ impl Checker<'_, '_> {
                 qualifiers.set(Qualifiers::CONST, is_const || space == Some(Space::Constant));
                 qualifiers.set(Qualifiers::VOLATILE, is_volatile);
                 qualifiers.set(Qualifiers::RESTRICT, is_restrict);
-                match space {
-                    _ if to == Ty::ERROR => Ty::ERROR,
-                    Some(space) => self.s.checked.types.pointer(Pointer { to, space, qualifiers }),
-                    None => {
-                        let diagnostic = Diagnostic::error("E0090", "generic pointers are not supported yet")
-                            .label(node.span, "no address space")
-                            .help(
-                                "say where it points: `*global T`, `*shared T`, `*constant T`, `*private T`",
-                            );
-                        self.sink.push(diagnostic);
-                        Ty::ERROR
+                match to {
+                    Ty::ERROR => Ty::ERROR,
+                    to => {
+                        let space = space.unwrap_or(Space::Generic);
+                        self.s.checked.types.pointer(Pointer { to, space, qualifiers })
                     }
                 }
             }

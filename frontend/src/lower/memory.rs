@@ -151,7 +151,7 @@ impl Lower<'_, '_> {
             && let Some(n) = local.checked_sub(self.first_param)
             && n < self.params
         {
-            place.small = self.small_buffers && pointer_ty.space.pointer_bits() == 64;
+            place.small = self.small_buffers && matches!(pointer_ty.space, Space::Global | Space::Constant);
         }
         place
     }

@@ -6,9 +6,9 @@
 
 use super::roles;
 
-/// Generic pointers need a choice at run time.
-const NO_FLAT: &str =
-    "without FLAT instructions the space of a generic pointer is found at run time: not filled in yet";
+/// Why generic pointers are refused.
+pub(crate) const NO_FLAT: &str =
+    "there are no FLAT instructions, which find the address space of a generic pointer at run time";
 
 #[rustfmt::skip]
 roles! {
@@ -221,6 +221,7 @@ roles! {
     SMaxI32 = S_MAX_I32;
     SMaxU32 = S_MAX_U32;
     SMemrealtime "read the clock of constant frequency" = S_MEMREALTIME, lacking "no instruction reads it: it takes a message to the host";
+    SSetregB32 = S_SETREG_B32;
     SSetregImm32B32 = S_SETREG_IMM32_B32;
     SDenormMode "keep denormals, of f32 by bits 0 and 1, of f64 by 2 and 3" = S_DENORM_MODE, or SetDenormField;
     SMemtime = S_MEMTIME;
