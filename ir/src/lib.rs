@@ -5,6 +5,7 @@ pub mod build;
 pub mod edit;
 pub mod entity;
 pub mod func;
+pub mod half;
 pub mod interp;
 pub mod mnemonic;
 pub mod op;

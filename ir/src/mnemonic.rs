@@ -129,6 +129,8 @@ names!(CastOp {
     Zext16 "zext16"
     Sext16 "sext16"
     Bitcast "bitcast"
+    HalfBits "half_bits"
+    BitsHalf "bits_half"
     SToF "stof"
     UToF "utof"
     FToS "ftos"
@@ -259,6 +261,7 @@ impl Type {
             "bool" => Type::Bool,
             "i32" => Type::I32,
             "i64" => Type::I64,
+            "f16" => Type::F16,
             "f32" => Type::F32,
             "f64" => Type::F64,
             _ => Type::Ptr(Space::from_name(name.strip_prefix("ptr.")?)?),

@@ -173,12 +173,15 @@ pub enum CastOp {
     Sext16,
     /// Same bits, another type of the same width.
     Bitcast,
+    /// The bits of an f16, zero-extended to i32; and the f16 of the low 16 bits of an i32.
+    HalfBits,
+    BitsHalf,
     SToF,
     UToF,
     /// Saturating, NaN gives 0.
     FToS,
     FToU,
-    /// f32 <-> f64
+    /// To a wider, a narrower float type.
     FExt,
     FTrunc,
     /// Integer <-> pointer of the same width.

@@ -15,6 +15,7 @@
 //! - The `Native*` operations are computed in double precision and rounded once. Hardware has about one
 //!   ulp of error there, so only a tolerance may be compared.
 
+use crate::half::Half;
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, RmwOp, TernOp, UnOp};
 use crate::types::{Space, Type};
 
@@ -34,7 +35,7 @@ pub const fn signed(ty: Type, bits: u64) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-/// What the float operations need of `f32` and `f64`.
+/// What the float operations need of `f16`, `f32` and `f64`.
 trait Real: Copy + PartialOrd {
     const BITS: u32;
     const MANTISSA: u32;
@@ -144,6 +145,50 @@ macro_rules! real {
 real!(f32, u32, 23, libm::fmodf, libm::scalbnf);
 real!(f64, u64, 52, libm::fmod, libm::scalbn);
 
+/// Each operation computes in `f64` and rounds: see [`crate::half`].
+macro_rules! half {
+    ($($name:ident($($arg:ident),*) = $value:expr;)*) => {
+        impl Real for Half {
+            const BITS: u32 = 16;
+            const MANTISSA: u32 = 10;
+            const ONE_BELOW_ONE: Self = Half(0x3bff);
+            fn of(bits: u64) -> Self {
+                Half(bits as u16)
+            }
+            fn bits(self) -> u64 {
+                u64::from(self.0)
+            }
+            fn wide(self) -> f64 {
+                self.wide()
+            }
+            fn narrow(x: f64) -> Self {
+                Half::nearest(x)
+            }
+            fn scale(self, n: i32) -> Self {
+                Half::nearest(libm::scalbn(self.wide(), n))
+            }
+            $(fn $name(self $(, $arg: Self)*) -> Self {
+                let operation = $value;
+                Half::nearest(operation(self.wide() $(, $arg.wide())*))
+            })*
+        }
+    };
+}
+
+half! {
+    add(b) = |x: f64, y: f64| x + y;
+    sub(b) = |x: f64, y: f64| x - y;
+    mul(b) = |x: f64, y: f64| x * y;
+    div(b) = |x: f64, y: f64| x / y;
+    rem(b) = libm::fmod;
+    fma(b, c) = f64::mul_add;
+    sqrt() = f64::sqrt;
+    floor() = f64::floor;
+    ceil() = f64::ceil;
+    trunc() = f64::trunc;
+    round_even() = f64::round_ties_even;
+}
+
 /// Result bits of a float operation with the NaN rule applied.
 fn finish<F: Real>(result: F, args: &[F]) -> u64 {
     if !result.is_nan() {
@@ -156,6 +201,7 @@ fn finish<F: Real>(result: F, args: &[F]) -> u64 {
 /// `Clz`, `Ctz` and `FrexpExp`, which give an `i32`.
 pub fn eval_un(op: UnOp, ty: Type, a: u64) -> u64 {
     match ty {
+        Type::F16 => un_float::<Half>(op, a),
         Type::F32 => un_float::<f32>(op, a),
         Type::F64 => un_float::<f64>(op, a),
         _ => un_int(op, ty, a),
@@ -233,6 +279,7 @@ fn frexp<F: Real>(a: F) -> (u64, u64) {
 /// A two-operand operation on operands of type `ty` (the first one's, for shifts and `Ldexp`).
 pub fn eval_bin(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
     match ty {
+        Type::F16 => bin_float::<Half>(op, a, b),
         Type::F32 => bin_float::<f32>(op, a, b),
         Type::F64 => bin_float::<f64>(op, a, b),
         _ => bin_int(op, ty, a, b),
@@ -310,6 +357,7 @@ fn min_max<F: Real>(x: F, y: F, min: bool) -> u64 {
 pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
     let (offset, width) = (b as u32 & 31, c as u32 & 31);
     match (op, ty) {
+        (TernOp::Fma, Type::F16) => fma::<Half>(a, b, c),
         (TernOp::Fma, Type::F32) => fma::<f32>(a, b, c),
         (TernOp::Fma, Type::F64) => fma::<f64>(a, b, c),
         (TernOp::Fma, _) => 0,
@@ -351,6 +399,7 @@ pub fn eval_icmp(cc: IntCc, ty: Type, a: u64, b: u64) -> bool {
 pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let order = match ty {
+        Type::F16 => Half::of(a).partial_cmp(&Half::of(b)),
         Type::F32 => f32::of(a).partial_cmp(&f32::of(b)),
         _ => f64::of(a).partial_cmp(&f64::of(b)),
     };
@@ -375,9 +424,9 @@ pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
 /// A conversion from type `from` to type `to`; `None` if the result is not a function of the bits alone
 /// (a cast between generic and work-group or private memory depends on where those are mapped).
 pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
-    let float = |narrow: f32, wide: f64| if to == Type::F32 { narrow.bits() } else { wide.bits() };
     let value = match op {
         CastOp::Trunc | CastOp::Zext | CastOp::Bitcast | CastOp::PtrToInt | CastOp::IntToPtr => a,
+        CastOp::HalfBits | CastOp::BitsHalf => a & 0xffff,
         CastOp::Sext => signed(from, a) as u64,
         CastOp::Zext8 => a & 0xff,
         CastOp::Sext8 => a as u8 as i8 as u64,
@@ -385,11 +434,11 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
         CastOp::Sext16 => a as u16 as i16 as u64,
         CastOp::SToF => {
             let x = signed(from, a);
-            float(x as f32, x as f64)
+            int_to_float(to, x as f32, x as f64)
         }
-        CastOp::UToF => float(a as f32, a as f64),
+        CastOp::UToF => int_to_float(to, a as f32, a as f64),
         CastOp::FToS | CastOp::FToU => {
-            let x = if from == Type::F32 { f32::of(a).wide() } else { f64::of(a) };
+            let x = wide_of(from, a);
             match (op, to) {
                 (CastOp::FToS, Type::I32) => x as i32 as u64,
                 (CastOp::FToS, _) => x as i64 as u64,
@@ -397,8 +446,7 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
                 (_, _) => x as u64,
             }
         }
-        CastOp::FExt => finish(f32::of(a).wide(), &[widen_nan(f32::of(a))]),
-        CastOp::FTrunc => narrow(f64::of(a)),
+        CastOp::FExt | CastOp::FTrunc => float_to_float(from, to, a),
         CastOp::SpaceCast => match (from, to) {
             (Type::Ptr(from), Type::Ptr(to)) if is_device(from) && is_device(to) => a,
             _ => return None,
@@ -407,18 +455,46 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
     Some(value & mask(to))
 }
 
-/// A NaN keeps its sign and the high bits of its payload through a conversion.
-fn widen_nan(x: f32) -> f64 {
-    let bits = u64::from(x.to_bits());
-    f64::from_bits((bits >> 31 << 63) | (0x7ff << 52) | ((bits & 0x7f_ffff) << 29))
+/// A float as an `f64`.
+fn wide_of(ty: Type, bits: u64) -> f64 {
+    match ty {
+        Type::F16 => Half::of(bits).wide(),
+        Type::F32 => f32::of(bits).wide(),
+        _ => f64::of(bits),
+    }
 }
 
-fn narrow(x: f64) -> u64 {
-    if !Real::is_nan(x) {
-        return (x as f32).bits();
+/// The bits of an integer as a float, given as `f32` and `f64`. A half is rounded to from the `f64`, which is exact wherever
+/// the half is finite.
+fn int_to_float(to: Type, narrow: f32, wide: f64) -> u64 {
+    match to {
+        Type::F16 => Half::nearest(wide).bits(),
+        Type::F32 => narrow.bits(),
+        _ => wide.bits(),
     }
-    let bits = x.to_bits();
-    (bits >> 63 << 31) | f32::default_nan() | ((bits >> 29) & 0x7f_ffff)
+}
+
+/// Rounds once. A NaN keeps its sign and the high bits of its payload, and is quiet.
+fn float_to_float(from: Type, to: Type, bits: u64) -> u64 {
+    let x = wide_of(from, bits);
+    if !Real::is_nan(x) {
+        return match to {
+            Type::F16 => Half::nearest(x).bits(),
+            Type::F32 => (x as f32).bits(),
+            _ => x.bits(),
+        };
+    }
+    let (sign, mantissa) = match from {
+        Type::F16 => (bits >> 15, bits << 42),
+        Type::F32 => (bits >> 31, bits << 29),
+        _ => (bits >> 63, bits),
+    };
+    let mantissa = mantissa & low_mask(52);
+    match to {
+        Type::F16 => sign << 15 | Half::default_nan() | mantissa >> 42,
+        Type::F32 => sign << 31 | f32::default_nan() | mantissa >> 29,
+        _ => sign << 63 | f64::default_nan() | mantissa,
+    }
 }
 
 /// Whether a pointer into the space is a plain 64-bit device address.

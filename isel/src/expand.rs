@@ -3,18 +3,20 @@
 //! multiplication. Doing it here lets uniformity and selection see the parts.
 
 use crate::class::reqd;
+use crate::half;
+use crate::roles::Roles;
 use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, Pos, SrcLoc, TernOp, Type, UnOp, Value};
 
 /// Rewrites every such operation of the function.
-pub(crate) fn run(func: &mut Function) {
+pub(crate) fn run(func: &mut Function, roles: &Roles) {
     for n in 0..func.layout.len() {
         let block = func.layout[n];
-        if !func.blocks[block].insts.iter().any(|&inst| needs(func, inst)) {
+        if !func.blocks[block].insts.iter().any(|&inst| needs(func, inst, roles)) {
             continue;
         }
         let old = std::mem::take(&mut func.blocks[block].insts);
         for inst in old {
-            if needs(func, inst) {
+            if needs(func, inst, roles) {
                 let loc = func.insts[inst].loc;
                 Expander { func, block, loc }.expand(inst);
             } else {
@@ -24,22 +26,22 @@ pub(crate) fn run(func: &mut Function) {
     }
 }
 
-fn needs(func: &Function, inst: Inst) -> bool {
+fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
     let data = &func.insts[inst];
     let wide = |n: usize| func.args(inst).get(n).is_some_and(|&arg| func.ty(arg) == Type::I64);
     match data.op {
         Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) => true,
         Op::Bin(BinOp::UMulHi | BinOp::SMulHi) => wide(0),
-        Op::Cast(CastOp::SToF | CastOp::UToF) => wide(0),
-        Op::Cast(CastOp::FToS | CastOp::FToU) => func.ty(data.first) == Type::I64,
+        Op::Cast(CastOp::SToF | CastOp::UToF) if wide(0) => true,
+        Op::Cast(CastOp::FToS | CastOp::FToU) if func.ty(data.first) == Type::I64 => true,
         Op::Pos(Pos::NumGroups(_)) => true,
         Op::Pos(Pos::GlobalId(_)) => reqd(func).is_none(),
-        _ => false,
+        _ => half::needs(func, inst, roles),
     }
 }
 
-struct Expander<'a> {
-    func: &'a mut Function,
+pub(crate) struct Expander<'a> {
+    pub func: &'a mut Function,
     block: Block,
     loc: SrcLoc,
 }
@@ -48,11 +50,11 @@ struct Expander<'a> {
 const TWO_32: f64 = 4_294_967_296.0;
 
 impl Expander<'_> {
-    fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+    pub fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         self.func.push1(self.block, op, args, ty, self.loc)
     }
 
-    fn int(&mut self, value: i64, ty: Type) -> Value {
+    pub fn int(&mut self, value: i64, ty: Type) -> Value {
         let bits = if ty.bits() == 64 { value as u64 } else { u64::from(value as u32) };
         self.op(Op::Const(bits), &[], ty)
     }
@@ -62,17 +64,17 @@ impl Expander<'_> {
         self.op(Op::Const(bits), &[], ty)
     }
 
-    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+    pub fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         self.op(Op::Bin(op), &[a, b], ty)
     }
 
-    fn un(&mut self, op: UnOp, a: Value) -> Value {
+    pub fn un(&mut self, op: UnOp, a: Value) -> Value {
         let ty = self.func.ty(a);
         self.op(Op::Un(op), &[a], ty)
     }
 
-    fn cast(&mut self, op: CastOp, a: Value, ty: Type) -> Value {
+    pub fn cast(&mut self, op: CastOp, a: Value, ty: Type) -> Value {
         self.op(Op::Cast(op), &[a], ty)
     }
 
@@ -85,7 +87,7 @@ impl Expander<'_> {
         self.op(Op::Icmp(cc), &[a, b], Type::Bool)
     }
 
-    fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         self.op(Op::Select, &[cond, a, b], ty)
     }
@@ -112,19 +114,32 @@ impl Expander<'_> {
         let data = &self.func.insts[inst];
         let (op, ty) = (data.op, self.func.ty(data.first));
         let args = self.func.args(inst).to_vec();
-        let (op, args) = match op {
-            Op::Pos(Pos::NumGroups(d)) => self.num_groups(d),
-            Op::Pos(Pos::GlobalId(d)) => self.global_id(d),
-            Op::Bin(bin @ (BinOp::UMulHi | BinOp::SMulHi)) => self.mul_high(bin, args[0], args[1]),
-            Op::Bin(bin) => self.divide(bin, args[0], args[1]),
-            Op::Cast(cast @ (CastOp::SToF | CastOp::UToF)) => self.wide_to_float(cast, args[0], ty),
-            Op::Cast(cast) => self.float_to_wide(cast, args[0]),
-            _ => (op, args),
-        };
+        let half = ty == Type::F16 || args.first().is_some_and(|&arg| self.func.ty(arg) == Type::F16);
+        let (op, args) = if half { self.half(op, &args, ty) } else { self.last_step(op, args, ty) };
         self.func.insts[inst].op = op;
         self.func.insts[inst].args.clear(&mut self.func.pool);
         self.func.insts[inst].args.extend(args, &mut self.func.pool);
         self.func.blocks[self.block].insts.push(inst);
+    }
+
+    /// The last step of an operation, behind what comes before it.
+    pub fn last_step(&mut self, op: Op, args: Vec<Value>, ty: Type) -> (Op, Vec<Value>) {
+        let wide = |n: usize| args.get(n).is_some_and(|&arg| self.func.ty(arg) == Type::I64);
+        match op {
+            Op::Pos(Pos::NumGroups(d)) => self.num_groups(d),
+            Op::Pos(Pos::GlobalId(d)) => self.global_id(d),
+            Op::Bin(bin @ (BinOp::UMulHi | BinOp::SMulHi)) => self.mul_high(bin, args[0], args[1]),
+            Op::Bin(bin @ (BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)) => {
+                self.divide(bin, args[0], args[1])
+            }
+            Op::Cast(cast @ (CastOp::SToF | CastOp::UToF)) if wide(0) => {
+                self.wide_to_float(cast, args[0], ty)
+            }
+            Op::Cast(cast @ (CastOp::FToS | CastOp::FToU)) if ty == Type::I64 => {
+                self.float_to_wide(cast, args[0])
+            }
+            _ => (op, args),
+        }
     }
 
     fn position(&mut self, pos: Pos) -> Value {

@@ -31,6 +31,7 @@ mod exits;
 mod expand;
 mod float;
 mod graph;
+mod half;
 mod known;
 mod lane_memory;
 mod leaving;

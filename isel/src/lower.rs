@@ -87,6 +87,11 @@ impl Context {
         }
         &self.scratch.roles
     }
+
+    /// The roles of the processor at hand.
+    pub(crate) fn current_roles(&self) -> &Roles {
+        &self.scratch.roles
+    }
 }
 
 /// No registers allotted.
@@ -177,6 +182,7 @@ pub fn select_into(
 ) -> Result<(), Unsupported> {
     // Rows of jump tables are made of switches, and may have to be given up.
     let original = (!func.switches.is_empty()).then(|| func.clone());
+    ctx.roles(target, opts);
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
         let Context { analyses, plan, .. } = ctx;
@@ -205,7 +211,6 @@ fn select_prepared(
         func.values.len() as u32,
         "select_prepared() needs prepare() with the same context"
     );
-    ctx.roles(target, opts);
     to.clear();
     let mut out = std::mem::take(to);
     out.name.push_str(&func.name);

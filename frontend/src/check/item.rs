@@ -6,6 +6,7 @@ use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, Ty
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::{self, Scalar, vector_name};
 use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
+use ir::half::Half;
 use ir::{KernelInfo, Space};
 use smol_str::SmolStr;
 
@@ -428,7 +429,7 @@ impl Checker<'_, '_> {
             self.structure(item as usize);
             return self.s.struct_ty[item as usize];
         }
-        if matches!(text, "image2d" | "image3d" | "sampler" | "queue" | "pipe") || text.starts_with("f16") {
+        if matches!(text, "image2d" | "image3d" | "sampler" | "queue" | "pipe") {
             self.error("E0090", format!("the type `{text}` is not supported yet"), span, "not supported yet");
             return Ty::ERROR;
         }
@@ -526,6 +527,7 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
             "false" | "0" => Some(0),
             _ => None,
         },
+        Scalar::F16 => text.parse::<f64>().ok().map(|value| Half::nearest(value).0.into()),
         Scalar::F32 => text.parse::<f32>().ok().map(|value| u64::from(value.to_bits())),
         Scalar::F64 => text.parse::<f64>().ok().map(f64::to_bits),
         _ => {
