@@ -276,8 +276,23 @@ fn frexp<F: Real>(a: F) -> (u64, u64) {
     ((scaled & !F::exponent_mask()) | half, u64::from(exponent as u32))
 }
 
+/// A word of two halves, each by the number of its first bit.
+fn halves(half: impl Fn(u32) -> u64) -> u64 {
+    half(0) & 0xffff | (half(16) & 0xffff) << 16
+}
+
 /// A two-operand operation on operands of type `ty` (the first one's, for shifts and `Ldexp`).
 pub fn eval_bin(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
+    if let Some((op, ty)) = op.of_halves() {
+        return halves(|at| {
+            let extended = |word: u64| match op {
+                BinOp::AShr | BinOp::SMin | BinOp::SMax => (word >> at) as u16 as i16 as u32 as u64,
+                _ => word >> at & 0xffff,
+            };
+            let count = matches!(op, BinOp::Shl | BinOp::LShr | BinOp::AShr);
+            eval_bin(op, ty, extended(a), extended(b) & if count { 15 } else { u64::MAX })
+        });
+    }
     match ty {
         Type::F16 => bin_float::<Half>(op, a, b),
         Type::F32 => bin_float::<f32>(op, a, b),
@@ -361,6 +376,8 @@ pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
         (TernOp::Fma, Type::F32) => fma::<f32>(a, b, c),
         (TernOp::Fma, Type::F64) => fma::<f64>(a, b, c),
         (TernOp::Fma, _) => 0,
+        (TernOp::PkFma, _) => halves(|at| fma::<Half>(a >> at, b >> at, c >> at)),
+        (TernOp::Perm, _) => (0..4).fold(0, |word, n| word | permuted(a << 32 | b, c >> (8 * n)) << (8 * n)),
         (TernOp::Fshr, _) => (((a << 32) | (b & 0xffff_ffff)) >> (c & 31)) & 0xffff_ffff,
         (TernOp::Bfi, _) => ((a & b) | (!a & c)) & mask(ty),
         (TernOp::Ubfe, _) => (a >> offset) & low_mask(width),
@@ -370,7 +387,28 @@ pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
             let field = ((a as u32) << (32 - top)) as i32;
             u64::from((field >> (32 - top + offset)) as u32)
         }
+        _ => op.of_parts().map_or(0, |(bits, signed)| sum_of_products(bits, signed, a, b, c)),
     }
+}
+
+/// The byte that the low one of `selector` chooses.
+fn permuted(bytes: u64, selector: u64) -> u64 {
+    match selector & 0xff {
+        n @ 0..=7 => bytes >> (8 * n) & 0xff,
+        n @ 8..=11 => 0xff * (bytes >> (16 * (n - 8) + 15) & 1),
+        12 => 0,
+        _ => 0xff,
+    }
+}
+
+fn sum_of_products(bits: u32, is_signed: bool, a: u64, b: u64, c: u64) -> u64 {
+    let part = |word: u64, at: u32| {
+        let unused = 32 - bits;
+        let top = (word as u32) << (unused - at);
+        if is_signed { (top as i32) >> unused } else { (top >> unused) as i32 }
+    };
+    let products = (0..32 / bits).map(|n| part(a, n * bits).wrapping_mul(part(b, n * bits)));
+    u64::from(products.fold(c as i32, i32::wrapping_add) as u32)
 }
 
 fn fma<F: Real>(a: u64, b: u64, c: u64) -> u64 {
@@ -633,6 +671,92 @@ mod tests {
         assert!(!eval_fcmp(FloatCc::One, F32, f(1.0), f(1.0)));
         assert!(eval_icmp(IntCc::Slt, I32, 0x8000_0000, 0));
         assert!(!eval_icmp(IntCc::Ult, I32, 0x8000_0000, 0));
+    }
+
+    /// Halves from exact sums: all numbers of units of 2^-48.
+    #[test]
+    fn halves_round_once() {
+        const INFINITY: i128 = 65536 << 48;
+        let units = |h: u16| {
+            let size =
+                if h & 0x7c00 == 0x7c00 { INFINITY as f64 } else { Half(h & 0x7fff).wide() * 2f64.powi(48) };
+            if h >> 15 == 1 { -(size as i128) } else { size as i128 }
+        };
+        let nearest = |exact: i128, zero: u16| {
+            let (mut low, mut high) = (0u16, 0x7c00u16);
+            let size = exact.abs();
+            while high - low > 1 {
+                let middle = (low + high) / 2;
+                if units(middle) <= size { low = middle } else { high = middle }
+            }
+            let (below, above) = (size - units(low), units(high) - size);
+            let up = above < below || above == below && low & 1 == 1;
+            let half = if size >= INFINITY { 0x7c00 } else { low + u16::from(up) };
+            half | if exact == 0 { zero } else { u16::from(exact < 0) << 15 }
+        };
+        let mut state = 1u64;
+        for n in 0..400_000u32 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let [a, mut b, mut c] = [state >> 16, state >> 32, state >> 48].map(|x| x as u16);
+            if n % 2 == 0 {
+                // Products near halves, and what takes them away again.
+                b = 0x3c00 ^ (b & 0x87ff);
+                let near = units(a) * units(b) >> 48;
+                c = nearest(near, 0) ^ 0x8000 ^ (c & if n % 4 == 0 { 0x8c01 } else { 0x8000 });
+            }
+            if [a, b, c].iter().any(|h| h & 0x7c00 == 0x7c00) {
+                continue;
+            }
+            let [x, y, z] = [a, b, c].map(u64::from);
+            let product = (units(a) >> 24) * (units(b) >> 24);
+            let signs = (a ^ b) & 0x8000;
+            let zero = if signs == c & 0x8000 { signs } else { 0 };
+            let wants = [
+                (eval_tern(TernOp::Fma, Type::F16, x, y, z), nearest(product + units(c), zero)),
+                (eval_bin(BinOp::FMul, Type::F16, x, y), nearest(product, signs)),
+                (eval_bin(BinOp::FAdd, Type::F16, x, z), nearest(units(a) + units(c), a & c & 0x8000)),
+            ];
+            for (found, wanted) in wants {
+                assert_eq!(found, wanted.into(), "{a:#x} {b:#x} {c:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn halves() {
+        let h = |x: f64| u64::from(Half::nearest(x).0);
+        assert_eq!(eval_bin(BinOp::FDiv, Type::F16, h(9.0), h(3.0)), h(3.0));
+        assert_eq!(eval_un(UnOp::FFract, Type::F16, h(-1e-7)), 0x3bff);
+        assert_eq!(eval_un(UnOp::FNeg, Type::F16, h(1.5)), h(-1.5));
+        assert_eq!(eval_bin(BinOp::FMin, Type::F16, 0x7e00, h(2.0)), h(2.0));
+        assert_eq!(eval_cast(CastOp::SToF, I32, Type::F16, 0xffff_ffff), Some(h(-1.0)));
+        assert_eq!(eval_cast(CastOp::UToF, I64, Type::F16, u64::MAX), Some(0x7c00));
+        // Rounded once: by way of f32 this would be 1 + 2^-10.
+        let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        assert_eq!(eval_cast(CastOp::FTrunc, F64, Type::F16, above.to_bits()), Some(h(1.0 + 2f64.powi(-10))));
+        let below = 1.0 + 2f64.powi(-11) - 2f64.powi(-40);
+        assert_eq!(eval_cast(CastOp::FTrunc, F64, Type::F16, below.to_bits()), Some(h(1.0)));
+        assert_eq!(eval_cast(CastOp::FExt, Type::F16, F32, 0xfd01), Some(0xffe0_2000 & 0xffff_ffff));
+        assert_eq!(eval_cast(CastOp::FTrunc, F32, Type::F16, 0x7f80_0001), Some(0x7e00));
+        assert_eq!(eval_cast(CastOp::HalfBits, Type::F16, I32, 0xbc00), Some(0xbc00));
+        assert_eq!(eval_cast(CastOp::BitsHalf, I32, Type::F16, 0x1234_3c00), Some(0x3c00));
+    }
+
+    #[test]
+    fn parts_of_words() {
+        let (a, b) = (0xff02_7f80, 0x0103_0203); // -1 2 127 -128, 1 3 2 3
+        assert_eq!(eval_tern(TernOp::SDot4, I32, a, b, 10), (10 - 1 + 6 + 254 - 384i32) as u32 as u64);
+        assert_eq!(eval_tern(TernOp::UDot4, I32, a, b, 10), 10 + 255 + 6 + 254 + 384);
+        assert_eq!(eval_tern(TernOp::UDot2, I32, 0x0002_0003, 0x0005_0007, 1), 32);
+        assert_eq!(eval_tern(TernOp::SDot2, I32, 0xffff_0003, 0x0005_0007, 0), 16);
+        assert_eq!(eval_tern(TernOp::SDot8, I32, 0xf000_0001, 0x3000_0002, 0), 0xffff_ffff);
+        assert_eq!(eval_tern(TernOp::Perm, I32, 0x8877_6655, 0x4433_22ff, 0x0c0d_0407), 0x00ff_5588);
+        assert_eq!(eval_tern(TernOp::Perm, I32, 0x8877_6655, 0x4433_82ff, 0x0b0a_0908), 0xff00_00ff);
+        assert_eq!(eval_bin(BinOp::PkAdd, I32, 0xffff_8001, 0x0001_8001), 0x0000_0002);
+        assert_eq!(eval_bin(BinOp::PkSMin, I32, 0xffff_0005, 0x0001_8001), 0xffff_8001);
+        assert_eq!(eval_bin(BinOp::PkAShr, I32, 0x8000_0100, 0x0011_0004), 0xc000_0010);
+        assert_eq!(eval_bin(BinOp::PkFMul, I32, 0x4000_3c00, 0x4200_c000), 0x4600_c000);
+        assert_eq!(eval_tern(TernOp::PkFma, I32, 0x4000_3c00, 0x4200_c000, 0x3c00_3c00), 0x4700_bc00);
     }
 
     #[test]

@@ -122,11 +122,7 @@ impl Lower<'_> {
                 let (x, dst) = (self.low_source(arg), self.vgpr_of(result));
                 self.copy(dst, x);
             }
-            CastOp::Bitcast
-            | CastOp::BitsHalf
-            | CastOp::PtrToInt
-            | CastOp::IntToPtr
-            | CastOp::SpaceCast => {
+            CastOp::Bitcast | CastOp::BitsHalf | CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
                 let dst = self.vgpr_of(result);
                 if self.ty(arg).bits() == 64 {
                     let x = self.halves(arg);

@@ -51,16 +51,31 @@ pub(crate) fn role(op: Op) -> Option<Role> {
     ROLES.iter().find(|(have, _)| *have == op).map(|&(_, role)| role)
 }
 
+/// What does a sum of products.
+pub(crate) fn parts(op: TernOp) -> Option<Role> {
+    Some(match op {
+        TernOp::SDot2 => Role::VDot2I32I16,
+        TernOp::UDot2 => Role::VDot2U32U16,
+        TernOp::SDot4 => Role::VDot4I32I8,
+        TernOp::UDot4 => Role::VDot4U32U8,
+        TernOp::SDot8 => Role::VDot8I32I4,
+        TernOp::UDot8 => Role::VDot8U32U4,
+        _ => return None,
+    })
+}
+
 /// Whether an operation takes or gives a half and no instruction computes it.
 pub(crate) fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
     let data = &func.insts[inst];
-    let Some(&arg) = func.args(inst).first() else { return false };
+    let Some(&arg) = func.args(inst).first().filter(|_| data.results == 1) else { return false };
     let (from, to) = (func.ty(arg), func.ty(data.first));
     if from != Type::F16 && to != Type::F16 {
         return false;
     }
     match data.op {
-        Op::Un(UnOp::FNeg | UnOp::FAbs) | Op::Cast(CastOp::HalfBits | CastOp::BitsHalf) => false,
+        Op::Un(UnOp::FNeg | UnOp::FAbs)
+        | Op::Bin(BinOp::FDiv)
+        | Op::Cast(CastOp::HalfBits | CastOp::BitsHalf) => false,
         Op::Cast(_) => from != Type::F32 && to != Type::F32,
         Op::Un(_) | Op::Bin(_) | Op::Tern(_) | Op::Fcmp(_) => {
             role(data.op).and_then(|role| roles.opcode(role)).is_none()
@@ -90,7 +105,10 @@ impl Expander<'_> {
 
     fn widened(&mut self, arg: Value) -> Value {
         match self.func.ty(arg) {
-            Type::F16 => self.cast(CastOp::FExt, arg, Type::F32),
+            Type::F16 => match self.func.const_bits(arg) {
+                Some(bits) => self.float(ir::half::Half(bits as u16).wide(), Type::F32),
+                None => self.cast(CastOp::FExt, arg, Type::F32),
+            },
             _ => arg,
         }
     }

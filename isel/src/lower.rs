@@ -14,6 +14,7 @@ use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
 use crate::pack::Packer;
+use crate::packed;
 use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
 use crate::roles::{Expansion, Resolution, Role, Roles};
@@ -180,9 +181,12 @@ pub fn select_into(
     ctx: &mut Context,
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
+    ctx.roles(target, opts);
+    if opts.opt_level >= 2 {
+        packed::run(func, ctx);
+    }
     // Rows of jump tables are made of switches, and may have to be given up.
     let original = (!func.switches.is_empty()).then(|| func.clone());
-    ctx.roles(target, opts);
     crate::prepare(func, ctx);
     if !ctx.plan.rows.is_empty() {
         let Context { analyses, plan, .. } = ctx;

@@ -131,6 +131,7 @@ fn inline_halves(inst: &mut MachInst) {
         // What an inline constant is as a half is not known of processors that have no other instruction on halves.
         if let (table::Num::F16, Kind::Vsrc, Operand::Literal(bits)) = (spec.num, spec.kind, *operand)
             && inst.op != op::V_CVT_F32_F16
+            && row.family != Family::Vop3p
         {
             *operand = Operand::f16(bits as u16);
         }

@@ -268,7 +268,14 @@ impl Lower<'_, '_> {
                 let difference = self.bin(BinOp::Sub, high, low);
                 return self.bin(BinOp::Add, difference, x[2]);
             }
-            Lane::Parts(bits) => return self.sum_of_products(scalar, u32::from(bits), x),
+            Lane::Parts(bits) => Op::Tern(match (bits, signed) {
+                (4, true) => TernOp::SDot8,
+                (4, false) => TernOp::UDot8,
+                (8, true) => TernOp::SDot4,
+                (8, false) => TernOp::UDot4,
+                (_, true) => TernOp::SDot2,
+                (_, false) => TernOp::UDot2,
+            }),
             Lane::Turns(op) => {
                 let per_radian = self.f32(std::f32::consts::FRAC_1_PI / 2.0);
                 let turns = self.emit(Op::Bin(BinOp::FMul), &[x[0], per_radian], ty);
@@ -276,21 +283,6 @@ impl Lower<'_, '_> {
             }
         };
         self.emit(op, x, ty)
-    }
-
-    /// `dot4` and `dot2`: parts are extended as the type's sign says.
-    fn sum_of_products(&mut self, scalar: Scalar, bits: u32, x: &[Value]) -> Value {
-        let ty = Type::I32;
-        let op = if scalar.is_signed() { TernOp::Sbfe } else { TernOp::Ubfe };
-        let width = self.constant(ty, bits.into());
-        let mut sum = x[2];
-        for at in (0..32).step_by(bits as usize) {
-            let at = self.constant(ty, at);
-            let [a, b] = [x[0], x[1]].map(|word| self.emit(Op::Tern(op), &[word, at, width], ty));
-            let product = self.bin(BinOp::Mul, a, b);
-            sum = self.bin(BinOp::Add, sum, product);
-        }
-        sum
     }
 
     fn rotate(&mut self, left: bool, ty: Type, x: Value, count: Value) -> Value {

@@ -519,8 +519,8 @@ impl Lower<'_, '_> {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Scalar(scalar) => self.load_run(pointer, mem, scalar, 1, scalar.bytes(), out),
-            TyKind::Vector(Scalar::F16, lanes) if mem.space != Space::Private => {
-                self.load_halves(pointer, mem, lanes, checked.types.layout(ty).align, out);
+            TyKind::Vector(scalar, lanes) if scalar.bytes() == 2 && mem.space != Space::Private => {
+                self.load_halves(pointer, mem, (scalar, lanes), checked.types.layout(ty).align, out);
             }
             TyKind::Vector(scalar, lanes) => {
                 let align = run_align(scalar, checked.types.layout(ty).align);
@@ -553,33 +553,50 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A vector of halves, two of them in a word. (Private memory keeps its lanes apart, which lets variables leave it.)
-    fn load_halves(&mut self, pointer: Value, mem: Mem, lanes: u8, align: u32, out: &mut Val) {
+    /// A vector of 16-bit lanes, two of them in a word. (Private memory keeps its lanes apart, which lets variables leave it.)
+    fn load_halves(
+        &mut self,
+        pointer: Value,
+        mem: Mem,
+        (scalar, lanes): (Scalar, u8),
+        align: u32,
+        out: &mut Val,
+    ) {
         let mut words = Val::new();
         for (first, count) in runs(Scalar::U32, lanes / 2) {
             let at = Mem { offset: mem.offset + 4 * first as i32, ..mem };
             self.load_run(pointer, at, Scalar::U32, count as u8, align.min(16), &mut words);
         }
         let sixteen = self.constant(Type::I32, 16);
+        let shift = if scalar.is_signed() { BinOp::AShr } else { BinOp::LShr };
         for word in words {
-            let high = self.emit(Op::Bin(BinOp::LShr), &[word, sixteen], Type::I32);
-            out.extend([word, high].map(|bits| self.rebit(bits, Type::F16)));
+            let high = self.emit(Op::Bin(shift), &[word, sixteen], Type::I32);
+            let low = self.normalise(scalar, word);
+            out.extend([low, high].map(|bits| self.rebit(bits, scalar.ir())));
         }
         if lanes % 2 == 1 {
             let at = Mem { offset: mem.offset + 2 * i32::from(lanes - 1), ..mem };
-            self.load_run(pointer, at, Scalar::F16, 1, 2, out);
+            self.load_run(pointer, at, scalar, 1, 2, out);
         }
     }
 
     /// As [`Lower::load_halves`].
-    fn store_halves(&mut self, pointer: Value, mem: Mem, lanes: u8, align: u32, value: &mut &[Value]) {
+    fn store_halves(
+        &mut self,
+        pointer: Value,
+        mem: Mem,
+        (scalar, lanes): (Scalar, u8),
+        align: u32,
+        value: &mut &[Value],
+    ) {
         let (now, rest) = value.split_at(usize::from(lanes));
         let sixteen = self.constant(Type::I32, 16);
         let mut words = Val::new();
         for pair in now.chunks_exact(2) {
             let [low, high] = [pair[0], pair[1]].map(|half| self.rebit(half, Type::I32));
-            let high = self.emit(Op::Bin(BinOp::Shl), &[high, sixteen], Type::I32);
-            words.push(self.emit(Op::Bin(BinOp::Or), &[low, high], Type::I32));
+            let low = if scalar.is_signed() { self.normalise(Scalar::U16, low) } else { low };
+            let high = self.bin(BinOp::Shl, high, sixteen);
+            words.push(self.bin(BinOp::Or, low, high));
         }
         let mut left = &words[..];
         for (first, count) in runs(Scalar::U32, lanes / 2) {
@@ -589,7 +606,7 @@ impl Lower<'_, '_> {
         let mut last = &now[now.len() & !1..];
         if !last.is_empty() {
             let at = Mem { offset: mem.offset + 2 * i32::from(lanes - 1), ..mem };
-            self.store_run(pointer, at, Scalar::F16, 1, 2, &mut last);
+            self.store_run(pointer, at, scalar, 1, 2, &mut last);
         }
         *value = rest;
     }
@@ -614,8 +631,8 @@ impl Lower<'_, '_> {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Scalar(scalar) => self.store_run(pointer, mem, scalar, 1, scalar.bytes(), value),
-            TyKind::Vector(Scalar::F16, lanes) if mem.space != Space::Private => {
-                self.store_halves(pointer, mem, lanes, checked.types.layout(ty).align, value);
+            TyKind::Vector(scalar, lanes) if scalar.bytes() == 2 && mem.space != Space::Private => {
+                self.store_halves(pointer, mem, (scalar, lanes), checked.types.layout(ty).align, value);
             }
             TyKind::Vector(scalar, lanes) => {
                 let align = run_align(scalar, checked.types.layout(ty).align);

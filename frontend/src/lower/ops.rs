@@ -4,8 +4,8 @@ use super::{Lower, Val};
 use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
-use ir::{BinOp, CastOp, FloatCc, IntCc, Op, SrcLoc, TernOp, Type, UnOp, Value};
 use ir::half::Half;
+use ir::{BinOp, CastOp, FloatCc, IntCc, Op, SrcLoc, TernOp, Type, UnOp, Value};
 use smallvec::SmallVec;
 
 impl Lower<'_, '_> {

@@ -42,12 +42,8 @@ static REALS: [Real; 26] = [
     real("FRAC_PI_8", consts::FRAC_PI_8),
 ];
 /// What is another number for `f16`.
-static HALVES: [(&str, f64); 4] = [
-    ("MAX", 65504.0),
-    ("MIN", -65504.0),
-    ("MIN_POSITIVE", 1.0 / 16384.0),
-    ("EPSILON", 1.0 / 1024.0),
-];
+static HALVES: [(&str, f64); 4] =
+    [("MAX", 65504.0), ("MIN", -65504.0), ("MIN_POSITIVE", 1.0 / 16384.0), ("EPSILON", 1.0 / 1024.0)];
 static INTEGERS: [&str; 3] = ["MAX", "MIN", "BITS"];
 
 impl Parser<'_, '_> {

@@ -44,6 +44,7 @@ fn bin_class(op: BinOp) -> Class {
     match op {
         And | Or | Xor => Class::Bits,
         UMul24 | SMul24 => Class::I32,
+        _ if op.of_halves().is_some() => Class::I32,
         FAdd | FSub | FMul | FDiv | FRem | FMin | FMax | Ldexp => Class::Float,
         _ => Class::Int,
     }
@@ -53,7 +54,7 @@ fn tern_class(op: TernOp) -> Class {
     match op {
         TernOp::Fma => Class::Float,
         TernOp::Bfi => Class::Int,
-        TernOp::Fshr | TernOp::Ubfe | TernOp::Sbfe => Class::I32,
+        _ => Class::I32,
     }
 }
 

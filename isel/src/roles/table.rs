@@ -9,6 +9,9 @@ use super::roles;
 /// Operations on halves: those it has no instruction for are done on `f32` ([`crate::half`]).
 const BY_F32: &str = "it is done on f32";
 
+/// Operations on parts of a word, which are done one after the other ([`crate::expand`]).
+const ONE_BY_ONE: &str = "it is done part by part";
+
 /// Generic pointers need a choice at run time.
 const NO_FLAT: &str =
     "without FLAT instructions the space of a generic pointer is found at run time: not filled in yet";
@@ -208,6 +211,32 @@ roles! {
     VCmpNltF16 = V_CMP_NLT_F16, lacking BY_F32;
     VCmpOF16 = V_CMP_O_F16, lacking BY_F32;
     VCmpUF16 = V_CMP_U_F16, lacking BY_F32;
+
+    // Two halves at once.
+    VPkFmaF16 = V_PK_FMA_F16, lacking ONE_BY_ONE;
+    VPkAddF16 = V_PK_ADD_F16, lacking ONE_BY_ONE;
+    VPkMulF16 = V_PK_MUL_F16, lacking ONE_BY_ONE;
+    VPkMinF16 = V_PK_MIN_F16, lacking ONE_BY_ONE;
+    VPkMaxF16 = V_PK_MAX_F16, lacking ONE_BY_ONE;
+    VPkAddU16 = V_PK_ADD_U16, lacking ONE_BY_ONE;
+    VPkSubU16 = V_PK_SUB_U16, lacking ONE_BY_ONE;
+    VPkMulLoU16 = V_PK_MUL_LO_U16, lacking ONE_BY_ONE;
+    VPkShlB16 = V_PK_LSHLREV_B16, lacking ONE_BY_ONE;
+    VPkShrB16 = V_PK_LSHRREV_B16, lacking ONE_BY_ONE;
+    VPkAshrI16 = V_PK_ASHRREV_I16, lacking ONE_BY_ONE;
+    VPkMinU16 = V_PK_MIN_U16, lacking ONE_BY_ONE;
+    VPkMaxU16 = V_PK_MAX_U16, lacking ONE_BY_ONE;
+    VPkMinI16 = V_PK_MIN_I16, lacking ONE_BY_ONE;
+    VPkMaxI16 = V_PK_MAX_I16, lacking ONE_BY_ONE;
+
+    // Parts of words.
+    VPermB32 = V_PERM_B32, lacking ONE_BY_ONE;
+    VDot2I32I16 = V_DOT2_I32_I16, lacking ONE_BY_ONE;
+    VDot2U32U16 = V_DOT2_U32_U16, lacking ONE_BY_ONE;
+    VDot4I32I8 = V_DOT4_I32_I8, lacking ONE_BY_ONE;
+    VDot4U32U8 = V_DOT4_U32_U8, lacking ONE_BY_ONE;
+    VDot8I32I4 = V_DOT8_I32_I4, lacking ONE_BY_ONE;
+    VDot8U32U4 = V_DOT8_U32_U4, lacking ONE_BY_ONE;
 
     // Scalar loads.
     ScalarLoadB32 = S_LOAD_DWORD;

@@ -327,6 +327,7 @@ pub(super) fn ternary(r: &mut Rewriter<'_>, op: TernOp, args: &[Value], ty: Type
             };
             (r.k(b) == Some(one)).then(|| r.bin(BinOp::FAdd, a, c))
         }
+        _ => None,
     }
 }
 
