@@ -168,6 +168,9 @@ fn write_kernel(out: &mut dyn Write, kernel: &KernelInfo) -> fmt::Result {
     if let Some(hint) = &kernel.vec_type_hint {
         writeln!(out, "    vec_type_hint {hint:?}")?;
     }
+    if kernel.requires_dot {
+        writeln!(out, "    requires_dot")?;
+    }
     write_state(out, &kernel.state)
 }
 
@@ -200,8 +203,14 @@ fn write_param(out: &mut dyn Write, param: &KernelParam) -> fmt::Result {
             ParamKind::ByValue => "by_value",
             ParamKind::GlobalBuffer => "buffer",
             ParamKind::DynamicShared => "dynamic_shared",
+            ParamKind::Opaque(opaque) => opaque.name(),
         }
     )?;
+    if let ParamKind::Opaque(opaque) = param.kind
+        && let Some(access) = opaque.access()
+    {
+        write!(out, " {}", access.name())?;
+    }
     if let Some(space) = param.space {
         write!(out, " {}", space.name())?;
     }

@@ -10,6 +10,7 @@ use crate::class::{Home, classify};
 use crate::combine::Combiner;
 use crate::control::Edges;
 use crate::emit::Copies;
+use crate::half;
 use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
@@ -182,6 +183,9 @@ pub fn select_into(
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
     ctx.roles(target, opts);
+    if func.kernel.as_ref().is_some_and(|kernel| kernel.requires_dot) {
+        require_dot(func, ctx.current_roles(), target)?;
+    }
     if opts.opt_level >= 2 {
         packed::run(func, ctx);
     }
@@ -199,6 +203,21 @@ pub fn select_into(
         }
     }
     select_prepared(module, func, target, opts, ctx, out)
+}
+
+/// `#[require(dot)]`: refuses sums of products that take more than one instruction.
+fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
+    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    for data in insts.map(|&inst| &func.insts[inst]) {
+        if let Op::Tern(tern) = data.op
+            && let Some(role) = half::parts(tern)
+            && roles.opcode(role).is_none()
+        {
+            let what = format!("`{}`, which `#[require(dot)]` asks for,", role.name());
+            return Err(Unsupported { what, target: target.name, loc: data.loc.0 });
+        }
+    }
+    Ok(())
 }
 
 /// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.

@@ -52,6 +52,13 @@ const PACKED: &[(Op, Op)] = &[
     (Op::Bin(BinOp::Add), Op::Bin(BinOp::PkAdd)),
     (Op::Bin(BinOp::Sub), Op::Bin(BinOp::PkSub)),
     (Op::Bin(BinOp::Mul), Op::Bin(BinOp::PkMul)),
+    (Op::Bin(BinOp::Shl), Op::Bin(BinOp::PkShl)),
+    (Op::Bin(BinOp::LShr), Op::Bin(BinOp::PkLShr)),
+    (Op::Bin(BinOp::AShr), Op::Bin(BinOp::PkAShr)),
+    (Op::Bin(BinOp::UMin), Op::Bin(BinOp::PkUMin)),
+    (Op::Bin(BinOp::UMax), Op::Bin(BinOp::PkUMax)),
+    (Op::Bin(BinOp::SMin), Op::Bin(BinOp::PkSMin)),
+    (Op::Bin(BinOp::SMax), Op::Bin(BinOp::PkSMax)),
     (Op::Bin(BinOp::And), Op::Bin(BinOp::And)),
     (Op::Bin(BinOp::Or), Op::Bin(BinOp::Or)),
     (Op::Bin(BinOp::Xor), Op::Bin(BinOp::Xor)),
@@ -165,6 +172,61 @@ fn upper(func: &Function, value: Value) -> Option<Value> {
     (func.const_bits(by) == Some(16) && func.ty(word) == Type::I32).then_some(word)
 }
 
+/// Whether the low half of the result depends on the low halves of the operands alone: smaller ones and shifts to the right read more,
+/// which is no more than the sign or zero where the operands are extended halves.
+fn reads_halves(func: &Function, inst: Inst, args: &[Value]) -> bool {
+    let Op::Bin(op) = func.insts[inst].op else { return true };
+    let small = |n: usize| func.const_bits(args[n]).is_some_and(|count| count < 16);
+    match op {
+        BinOp::Shl => func.ty(args[0]) == Type::I32 && small(1),
+        BinOp::LShr => small(1) && is_extended(func, args[0], false),
+        BinOp::AShr => small(1) && is_extended(func, args[0], true),
+        BinOp::UMin | BinOp::UMax => args.iter().all(|&arg| is_extended(func, arg, false)),
+        BinOp::SMin | BinOp::SMax => args.iter().all(|&arg| is_extended(func, arg, true)),
+        _ => true,
+    }
+}
+
+/// Whether the upper half is zero, or the sign of the lower one.
+fn is_extended(func: &Function, value: Value, signed: bool) -> bool {
+    if let Some(bits) = func.const_bits(value) {
+        let bits = bits as u32;
+        return if signed { bits == bits as u16 as i16 as u32 } else { bits <= 0xffff };
+    }
+    let Some(inst) = func.def_inst(value) else { return false };
+    let args = func.args(inst);
+    let count = |n: usize| args.get(n).and_then(|&arg| func.const_bits(arg)).unwrap_or(0);
+    match (func.insts[inst].op, signed) {
+        (Op::Cast(CastOp::Sext16 | CastOp::Sext8), true) => true,
+        (Op::Bin(BinOp::AShr), true) => count(1) >= 16,
+        (Op::Bin(BinOp::SMin | BinOp::SMax), true) => {
+            args.iter().all(|&arg| is_leaf_extended(func, arg, true))
+        }
+        (Op::Bin(BinOp::LShr), false) => count(1) >= 16,
+        (Op::Bin(BinOp::UMin | BinOp::UMax), false) => {
+            args.iter().all(|&arg| is_leaf_extended(func, arg, false))
+        }
+        (_, true) => false,
+        (_, false) => is_half(func, value),
+    }
+}
+
+/// As [`is_extended`], but for minima of minima.
+fn is_leaf_extended(func: &Function, value: Value, signed: bool) -> bool {
+    let again = func.def_inst(value).map(|inst| func.insts[inst].op);
+    let choice = matches!(again, Some(Op::Bin(BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax)));
+    !choice && is_extended(func, value, signed)
+}
+
+fn commutes(op: Op) -> bool {
+    use BinOp::{Add, And, FAdd, FMax, FMin, FMul, Mul, Or, SMax, SMin, UMax, UMin, Xor};
+    match op {
+        Op::Tern(TernOp::Fma) => true,
+        Op::Bin(Add | Mul | And | Or | Xor | FAdd | FMul | FMin | FMax | SMin | SMax | UMin | UMax) => true,
+        _ => false,
+    }
+}
+
 /// What an operand of a packed instruction reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
@@ -241,7 +303,14 @@ impl Pass<'_> {
         if !same || a == b || self.uses[low] != self.uses[high] || !matches!(ty, Type::F16 | Type::I32) {
             return None;
         }
-        let pair = |n: usize| [half(self.func, x[n]), half(self.func, y[n])];
+        let reads_all = [(a, x), (b, y)].iter().any(|&(inst, args)| !reads_halves(self.func, inst, args));
+        if reads_all {
+            return None;
+        }
+        let between = |m: usize, n: usize| [half(self.func, x[m]), half(self.func, y[n])];
+        // The factors or summands of one may be the other way round.
+        let crossed = commutes(op) && !self.alike(between(0, 0)) && self.alike(between(0, 1));
+        let pair = |n: usize| between(n, if crossed && n < 2 { 1 - n } else { n });
         if op == Op::Select && x[0] == y[0] {
             return Some(Packed {
                 op,
@@ -260,6 +329,13 @@ impl Pass<'_> {
             *arg = Some(pair(n));
         }
         Some(Packed { op: packed, minus, args, cond: None })
+    }
+
+    /// Whether a word of these halves promises to cost little.
+    fn alike(&self, pair: Pair) -> bool {
+        let op = |half: Value| self.func.def_inst(half).map(|inst| self.func.insts[inst].op);
+        free(self.func, pair).is_some()
+            || op(pair[0]) == op(pair[1]) && PACKED.iter().any(|row| Some(row.0) == op(pair[0]))
     }
 
     fn push(&mut self, block: ir::Block, op: Op, args: &[Value]) -> Value {

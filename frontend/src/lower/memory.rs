@@ -97,7 +97,11 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn global_place(&mut self, global: Global, class: usize, ty: Ty) -> MemPlace {
+    fn global_place(&mut self, global: Global, mut class: usize, ty: Ty) -> MemPlace {
+        // Memory that the dispatch sizes is one block, whatever it is called.
+        if self.module.globals[global].dynamic {
+            class = self.checked.statics.iter().position(|item| item.dynamic).unwrap_or(class);
+        }
         let space = self.module.globals[global].space;
         let base = self.emit(Op::GlobalAddr(global), &[], Type::Ptr(space));
         let mut flags = MemFlags::empty();
