@@ -91,7 +91,7 @@ impl Expander<'_> {
         let single = match op {
             Op::Un(UnOp::FFract) => self.half_fract(args[0]),
             Op::Tern(TernOp::Fma) => self.half_fma(&args),
-            Op::Cast(CastOp::FTrunc) => self.to_odd(args[0]),
+            Op::Cast(CastOp::FTrunc) => self.rounded_to_odd(args[0]),
             Op::Cast(CastOp::FExt) => args[0],
             // Where the result is no half.
             _ if ty != Type::F16 => return self.last_step(op, args, ty),
@@ -142,7 +142,7 @@ impl Expander<'_> {
     }
 
     /// An `f64` as `f32`, rounded to odd.
-    fn to_odd(&mut self, x: Value) -> Value {
+    fn rounded_to_odd(&mut self, x: Value) -> Value {
         let near = self.cast(CastOp::FTrunc, x, Type::F32);
         let back = self.cast(CastOp::FExt, near, Type::F64);
         let inexact = self.op(Op::Fcmp(FloatCc::One), &[back, x], Type::Bool);

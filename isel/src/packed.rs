@@ -220,10 +220,10 @@ fn is_leaf_extended(func: &Function, value: Value, signed: bool) -> bool {
 
 fn commutes(op: Op) -> bool {
     use BinOp::{Add, And, FAdd, FMax, FMin, FMul, Mul, Or, SMax, SMin, UMax, UMin, Xor};
+    let summands = |op| matches!(op, Add | Mul | And | Or | Xor | FAdd | FMul | FMin | FMax);
     match op {
-        Op::Tern(TernOp::Fma) => true,
-        Op::Bin(Add | Mul | And | Or | Xor | FAdd | FMul | FMin | FMax | SMin | SMax | UMin | UMax) => true,
-        _ => false,
+        Op::Bin(bin) => summands(bin) || matches!(bin, SMax | SMin | UMax | UMin),
+        _ => op == Op::Tern(TernOp::Fma),
     }
 }
 
