@@ -37,6 +37,8 @@ impl Options {
     /// A key over everything that decides the bytes of an object but its source: the version of kernc, the processor
     /// with all its modes and facts, those options that change code, and the file's name, which stands in the line table.
     ///
+    /// What a source uses by `use` is part of the source: add the texts of those files, too.
+    ///
     /// Not in it is what cannot change the bytes: verification, limits, and without a line table the file's name. Two builds of kernc from
     /// different sources that call themselves the same version have the same keys.
     ///
@@ -59,6 +61,7 @@ impl Options {
             line_table,
             verify: _,
             limits: _,
+            files: _,
         } = self;
         let mut hash = Fnv(Fnv::BASIS);
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());

@@ -45,6 +45,7 @@
 
 mod code_object;
 mod error;
+mod files;
 mod fingerprint;
 mod handwritten;
 mod limits;
@@ -53,13 +54,17 @@ mod options;
 mod parallel;
 mod passes;
 mod pipeline;
+mod processor;
 mod program;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Reason, Resources};
 pub use emit::Language;
 pub use error::{Error, Place};
+pub use files::Directories;
 pub use fingerprint::Fingerprint;
-pub use frontend::{Diagnostic, Diagnostics, Severity, SourceText, explain};
+pub use frontend::{
+    Diagnostic, Diagnostics, Documented, File, Files, Severity, SourceText, UsedFile, documentation, explain,
+};
 /// The IR: [`Compiler::compile_module`] takes it, an [`Observer`] sees it.
 pub use ir;
 /// The machine: processors, instructions, machine code as an [`Observer`] sees it.

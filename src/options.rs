@@ -2,6 +2,8 @@
 
 use crate::limits::Limits;
 use emit::Language;
+use frontend::Files;
+use std::sync::Arc;
 
 /// How hard to optimise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +49,9 @@ pub struct Options {
     /// Say in the object which line of the source each instruction is of (`.debug_line`): it is what reports of
     /// debuggers, profilers and the emulator show. It takes some bytes an instruction, and changes no code.
     pub line_table: bool,
+    /// What `use "file.k";` takes files from: [`crate::Directories`], a map of names to texts, or what you like. Without
+    /// it there are none.
+    pub files: Option<Arc<dyn Files>>,
     /// Verify IR and machine code between passes and check the register allocation. On by default in debug builds.
     pub verify: bool,
     /// What the compilation may use: everything, if not told otherwise.
@@ -65,6 +70,7 @@ impl Default for Options {
             state: ir::InitialState::default(),
             language: Language::default(),
             line_table: true,
+            files: None,
             verify: cfg!(debug_assertions),
             limits: Limits::default(),
         }

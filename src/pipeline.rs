@@ -11,6 +11,7 @@ use crate::models::Models;
 use crate::options::Options;
 use crate::parallel;
 use crate::passes::{Form, PassRange};
+use crate::processor::Facts;
 use crate::program::{Program, read_machine, read_module};
 use emit::lines::Lines;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
@@ -164,7 +165,7 @@ impl Compiler {
         match range.input() {
             Form::Source => {
                 let job = Job { source: Some(text), ..job };
-                let module = job.frontend(text, &mut self.frontend, observer)?;
+                let module = job.frontend(text, &self.target, &mut self.frontend, observer)?;
                 self.module(module, &job, observer)
             }
             Form::Ir => {
@@ -325,11 +326,19 @@ impl Job<'_> {
     fn frontend(
         &self,
         text: &str,
+        target: &Subtarget,
         frontend: &mut frontend::Context,
         observer: &mut dyn Observer,
     ) -> Result<ir::Module, Error> {
-        let Options { params, fp_contract, fast_math, .. } = self.options;
-        let options = frontend::Options { params, fp_contract: *fp_contract, fast_math: *fast_math };
+        let Options { params, fp_contract, fast_math, files, .. } = self.options;
+        let files = files.as_deref();
+        let options = frontend::Options {
+            params,
+            fp_contract: *fp_contract,
+            fast_math: *fast_math,
+            files,
+            processor: Some(&Facts(target)),
+        };
         let module = frontend.compile(&self.options.file_name, text, &options)?;
         self.after_ir_pass("frontend", &module)?;
         observer.ir("frontend", &module);

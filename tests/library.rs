@@ -226,3 +226,65 @@ fn arguments_of_all_sizes_are_packed() {
     assert!(kernel.pack(&args[..5]).is_err());
     assert!(kernel.pack(&[Arg::U16(1), args[1], args[2], args[3], args[4], args[5]]).is_err());
 }
+
+/// `use` takes what it is given, relative to the file that asks, and nothing if nothing is given.
+#[test]
+fn files_of_a_source() {
+    let texts = [
+        ("lib/a.k", "use \"b.k\";\nfn twice(x: u32) -> u32 { add(x, x) }\n"),
+        ("lib/b.k", "use \"a.k\";\nfn add(x: u32, y: u32) -> u32 { x + y }\nfn wrong() -> f32 { 1u32 }\n"),
+    ];
+    let mut files: std::collections::BTreeMap<String, String> =
+        texts.iter().map(|&(name, text)| (name.to_owned(), text.to_owned())).collect();
+    let source = "use \"lib/a.k\";\nkernel k(x: *global u32) { x[0] = twice(x[0]); }\n";
+    let target = kernc::Target::by_name("gfx906").unwrap();
+    let compile = |files: Option<std::sync::Arc<dyn kernc::Files>>| {
+        let options = kernc::Options { files, file_name: "main.k".to_owned(), ..kernc::Options::default() };
+        kernc::Compiler::new(target).compile(source, &options)
+    };
+    let error = compile(Some(std::sync::Arc::new(files.clone()))).unwrap_err();
+    assert!(error.render(false).contains("lib/b.k:3:21"), "{}", error.render(false));
+    assert!(error.to_json().contains("\"file\":\"lib/b.k\""), "{}", error.to_json());
+    files.insert("lib/b.k".to_owned(), texts[1].1.lines().take(2).collect::<Vec<_>>().join("\n"));
+    assert!(compile(Some(std::sync::Arc::new(files))).is_ok());
+    let error = compile(None).unwrap_err();
+    assert_eq!(error.code(), "E0092");
+}
+
+/// What a program asks of the processor is answered from the table of processors, also under their other names.
+#[test]
+fn conditions_on_the_processor() {
+    let rows = [
+        ("processor = \"gfx906\"", "gfx906"),
+        ("processor = \"tahiti\"", "gfx600"),
+        ("generation = \"gfx9\"", "gfx906 gfx90a"),
+        ("generation = \"gfx10\"", "gfx1010 gfx1030"),
+        ("has(dpp)", "gfx802 gfx906 gfx90a gfx1010 gfx1030"),
+        ("has(dot1)", "gfx906 gfx90a gfx1030"),
+        ("has(wave32)", "gfx1010 gfx1030"),
+        ("all(has(mai), generation = \"gfx9\")", "gfx90a"),
+        ("any(processor = \"gfx600\", has(ray_tracing))", "gfx600 gfx1030"),
+        ("not(any(has(flat), has(sdwa)))", "gfx600"),
+    ];
+    let options = kernc::Options::default();
+    for (condition, holds) in rows {
+        for processor in ["gfx600", "gfx802", "gfx906", "gfx90a", "gfx1010", "gfx1030"] {
+            let target = Target::by_name(processor).unwrap();
+            let mut sources = vec![format!("#[cfg({condition})] static_assert(false); kernel k() {{}}")];
+            if condition.starts_with("has") {
+                sources.push(format!("static_assert(!{condition}); kernel k() {{}}"));
+            }
+            for source in sources {
+                let compiled = Compiler::new(target).compile(&source, &options);
+                assert_eq!(
+                    compiled.is_err(),
+                    holds.split(' ').any(|name| name == processor),
+                    "{source} {processor}"
+                );
+            }
+        }
+    }
+    let wrong =
+        Compiler::new(Target::by_name("gfx906").unwrap()).compile("#[cfg(has(DPP))] kernel k() {}", &options);
+    assert!(wrong.unwrap_err().render(false).contains("ray_tracing"));
+}

@@ -33,7 +33,8 @@ fn compile(kernel: &str, cell: Subtarget, opt_level: OptLevel) -> Vec<u8> {
     let text = source(kernel);
     let params =
         if KERNELS.contains(&kernel) { Vec::new() } else { RunFile::parse(&text).expect(kernel).params() };
-    let options = Options { opt_level, verify: true, params, ..Options::default() };
+    let options =
+        Options { opt_level, verify: true, params, files: Some(harness::files()), ..Options::default() };
     let compiled = Compiler::new(cell).compile(&text, &options);
     compiled.unwrap_or_else(|error| panic!("{kernel} for {cell}: {}", error.render(false))).bytes().to_vec()
 }

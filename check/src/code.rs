@@ -13,6 +13,10 @@ use isa::{Feature, MachInst, Target};
 pub struct Code {
     target: &'static Target,
     rules: Vec<&'static Rule>,
+    /// The producers that each kind of consumer has to fear.
+    feared: [u64; 64],
+    /// What is wrong with an instruction wherever it stands.
+    singles: Vec<&'static single::Row>,
     effects: Vec<Effects>,
     /// Producers that any instruction has to fear.
     pub(crate) wanted: u64,
@@ -31,8 +35,14 @@ impl Code {
         let rules: Vec<_> = RULES.iter().filter(|rule| rule.processors.contains(target)).collect();
         let generation = target.generation;
         let clauses = xnack && target.has(Feature::XNACK) && generation >= Generation::Gfx8;
+        let mut feared = [0; 64];
+        for rule in &rules {
+            feared[rule.second as usize] |= 1 << rule.first as u32;
+        }
         Code {
             target,
+            feared,
+            singles: single::rows(target, clauses),
             window: rules.iter().map(|rule| u32::from(rule.states)).max().unwrap_or(0),
             rules,
             effects: Vec::new(),
@@ -53,6 +63,11 @@ impl Code {
         self.has.clauses
     }
 
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.effects.reserve_exact(count);
+    }
+
     /// Adds an instruction. Add all of a program before the first is issued: what they fear decides what is kept track of.
     pub fn add(&mut self, inst: &MachInst) -> Site {
         let effects = self.effects_of(inst);
@@ -67,10 +82,10 @@ impl Code {
 
     fn effects_of(&mut self, inst: &MachInst) -> Effects {
         let mut effects = Effects::of(self.target, inst);
-        for rule in &self.rules {
-            if effects.is_consumer(rule.second) {
-                effects.fears |= 1 << rule.first as u32;
-            }
+        let mut consumes = effects.consumes;
+        while consumes != 0 {
+            effects.fears |= self.feared[consumes.trailing_zeros() as usize];
+            consumes &= consumes - 1;
         }
         self.wanted |= effects.fears;
         effects
@@ -114,6 +129,6 @@ impl Code {
 
     /// What is wrong with an instruction wherever it stands.
     pub fn single(&self, inst: &MachInst) -> Option<&'static EventRule> {
-        single::find(self.target, self.replays(), inst)
+        single::find(&self.singles, self.target, inst)
     }
 }

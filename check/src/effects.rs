@@ -71,6 +71,12 @@ bitflags::bitflags! {
         const END = 1 << 27;
         /// Scalar instruction that writes EXEC beside its destination.
         const SAVEEXEC = 1 << 28;
+        /// `v_readlane_b32`, `v_writelane_b32`.
+        const LANE_SELECT = 1 << 29;
+        /// `v_div_fmas_*`.
+        const DIV_FMAS = 1 << 30;
+        /// Takes an index from M0.
+        const M0_INDEX = 1 << 31;
     }
 }
 
@@ -81,8 +87,7 @@ pub struct Effects {
     pub reads: RegSet,
     /// Registers written, implicit ones included.
     pub writes: RegSet,
-    /// Sources that a counter holds (`expcnt`).
-    pub held: RegSet,
+    held: Held,
     /// Kind.
     pub kinds: Kinds,
     /// Whether a memory operation brings registers.
@@ -106,9 +111,9 @@ pub struct Effects {
     /// Which producers matter to it, by the processor's rules.
     pub(crate) fears: u64,
     /// Registers a hazard is about beside `reads` and `writes`: the lane select, the data of a wide store.
-    pub(crate) aux: RegSet,
+    pub(crate) aux: RegRange,
     /// Hardware register of `s_setreg`, `s_getreg`.
-    pub(crate) hw: RegSet,
+    hw: HwReg,
     /// Matrix instructions and their kin.
     pub(crate) mai: Mai,
     /// Whether `vccz` may change or matter.
@@ -116,6 +121,27 @@ pub struct Effects {
     /// The instruction.
     pub op: isa::Opcode,
 }
+
+/// Sources that a counter holds (`expcnt`).
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    None,
+    /// All VGPRs that are read.
+    Vectors,
+    /// The data of a store.
+    Data(RegRange),
+}
+
+/// Of `s_setreg`, `s_getreg`.
+#[derive(Clone, Copy, Debug)]
+struct HwReg {
+    id: Option<u16>,
+    /// Whether bit `vskip` of MODE is set.
+    vskip: bool,
+}
+
+/// No register.
+const NO_REGISTER: RegRange = RegRange { first: Reg(0), len: 0 };
 
 /// Pretended registers of the hazards: hardware register `id` of `s_setreg`.
 pub(crate) const fn hw_reg(id: u16) -> RegRange {
@@ -133,7 +159,7 @@ impl Effects {
         let mut effects = Effects {
             reads: RegSet::EMPTY,
             writes: RegSet::EMPTY,
-            held: RegSet::EMPTY,
+            held: Held::None,
             kinds: kinds(inst),
             returns: match row.flags.contains(Flags::ATOMIC) {
                 true => inst.mods.flags.contains(ModFlags::GLC),
@@ -148,8 +174,8 @@ impl Effects {
             produces: 0,
             consumes: 0,
             fears: 0,
-            aux: RegSet::EMPTY,
-            hw: RegSet::EMPTY,
+            aux: NO_REGISTER,
+            hw: HwReg { id: None, vskip: false },
             mai: Mai::of(inst),
             vccz: false,
             op: inst.op,
@@ -174,7 +200,7 @@ impl Effects {
     fn registers(&mut self, target: &Target, inst: &MachInst) {
         inst.for_each_hw_reg(target, |role, range| self.touch(role, range));
         if self.kinds.intersects(Kinds::GDS | Kinds::EXPORT) {
-            self.held = self.reads.and(&RegSet::VECTOR);
+            self.held = Held::Vectors;
         }
     }
 
@@ -188,24 +214,23 @@ impl Effects {
     }
 
     fn auxiliary(&mut self, target: &Target, inst: &MachInst) {
-        let row = inst.op.row();
-        if matches!(row.name, "v_readlane_b32" | "v_writelane_b32") {
+        if self.kinds.contains(Kinds::LANE_SELECT) {
             if let Some(Operand::Reg(lane)) = inst.operands().get(2) {
-                self.aux.insert(*lane);
+                self.aux = *lane;
             }
         } else if self.kinds.contains(Kinds::DPP) {
             let first = inst.operands().iter().skip(1).find_map(|operand| match operand {
                 Operand::Reg(range) if range.first.is_vgpr() => Some(*range),
                 _ => None,
             });
-            self.aux = first.map_or(RegSet::EMPTY, RegSet::of);
+            self.aux = first.unwrap_or(NO_REGISTER);
         } else if self.kinds.contains(Kinds::STORES) && self.kinds.intersects(Kinds::VMEM | Kinds::FLAT) {
             let data = store_data(inst);
             if target.generation == Generation::Gfx6 {
-                self.held = data.map_or(RegSet::EMPTY, RegSet::of);
+                self.held = data.map_or(Held::None, Held::Data);
             }
             let wide = data.filter(|data| data.len > 2 && hazards::is_exposed_store(inst));
-            self.aux = wide.map_or(RegSet::EMPTY, RegSet::of);
+            self.aux = wide.unwrap_or(NO_REGISTER);
         }
         if matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32 | op::S_GETREG_B32) {
             let field = inst.operands().iter().find_map(|operand| match operand {
@@ -213,14 +238,30 @@ impl Effects {
                 _ => None,
             });
             let imm = field.unwrap_or(0);
-            self.hw.insert(hw_reg((imm & 63) as u16));
             let (first, bits) = (imm >> 6 & 31, (imm >> 11 & 31) + 1);
             const MODE: i32 = 1;
             const VSKIP_BIT: i32 = 28;
-            if imm & 63 == MODE && (first..first + bits).contains(&VSKIP_BIT) {
-                self.hw.insert(VSKIP);
-            }
+            let vskip = imm & 63 == MODE && (first..first + bits).contains(&VSKIP_BIT);
+            self.hw = HwReg { id: Some((imm & 63) as u16), vskip };
         }
+    }
+
+    /// Sources that a counter holds (`expcnt`).
+    pub(crate) fn held(&self) -> RegSet {
+        match self.held {
+            Held::None => RegSet::EMPTY,
+            Held::Vectors => self.reads.and(&RegSet::VECTOR),
+            Held::Data(data) => RegSet::of(data),
+        }
+    }
+
+    /// The pretended registers of `s_setreg`, `s_getreg`.
+    pub(crate) fn hw(&self) -> RegSet {
+        let mut set = self.hw.id.map_or(RegSet::EMPTY, |id| RegSet::of(hw_reg(id)));
+        if self.hw.vskip {
+            set.insert(VSKIP);
+        }
+        set
     }
 
     /// Registers that it writes when the memory operation is complete.
@@ -261,61 +302,87 @@ fn store_data(inst: &MachInst) -> Option<RegRange> {
 
 fn kinds(inst: &MachInst) -> Kinds {
     let row = inst.op.row();
-    let mut kinds = match row.family {
-        Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => Kinds::SALU,
-        Family::Sopp => Kinds::SOPP,
+    let mut kinds = by_family(inst);
+    let stores = row.flags.intersects(Flags::STORE.union(Flags::ATOMIC));
+    kinds.set(Kinds::STORES, stores);
+    kinds.set(Kinds::BRANCH, row.flags.contains(Flags::BRANCH));
+    kinds.set(Kinds::CALL, matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64));
+    let dpp = inst.form == Form::Dpp || matches!(inst.mods.lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
+    kinds.set(Kinds::DPP, dpp);
+    if kinds.intersects(Kinds::VMEM | Kinds::FLAT) && row.flags.contains(Flags::ATOMIC) {
+        let float = ["_fadd", "_fmin", "_fmax", "_fcmpswap", "_add_f", "_min_f", "_max_f", "_pk_add"];
+        kinds.set(Kinds::FP_ATOMIC, float.iter().any(|part| row.name.contains(part)));
+    }
+    kinds
+}
+
+/// By the encoding, and by names of that encoding: they are long to compare, and there are many instructions.
+fn by_family(inst: &MachInst) -> Kinds {
+    let row = inst.op.row();
+    let named = |kind: Kinds, prefix: &str| if row.name.starts_with(prefix) { kind } else { Kinds::empty() };
+    let is = |kind: Kinds, condition: bool| if condition { kind } else { Kinds::empty() };
+    const VECTOR: Kinds = Kinds::VALU.union(Kinds::PLAIN_VALU);
+    match row.family {
+        Family::Sop1 | Family::Sop2 | Family::Sopk | Family::Sopc => {
+            Kinds::SALU
+                | is(Kinds::SETPC, inst.op == op::S_SETPC_B64)
+                | is(Kinds::SAVEEXEC, row.implicit.contains(Implicit::WRITE_EXEC))
+                | named(Kinds::M0_INDEX, "s_movrel")
+                | named(Kinds::WAIT | Kinds::NO_SALU_CHAIN, "s_waitcnt")
+                | is(Kinds::NO_SALU_CHAIN, inst.op == op::S_SETVSKIP)
+        }
+        Family::Sopp => {
+            Kinds::SOPP
+                | Kinds::NO_SALU_CHAIN
+                | is(Kinds::MESSAGE, matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT))
+                | is(Kinds::VCCZ_BRANCH, matches!(inst.op, op::S_CBRANCH_VCCZ | op::S_CBRANCH_VCCNZ))
+                | is(Kinds::BARRIER, inst.op == op::S_BARRIER)
+                | named(Kinds::WAIT, "s_wait")
+                | named(Kinds::END, "s_endpgm")
+        }
         Family::Smem => Kinds::SMEM,
-        Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vop3 | Family::Vintrp => {
-            Kinds::VALU | Kinds::PLAIN_VALU
+        Family::Vop1 => VECTOR | is(Kinds::V_NOP, matches!(inst.op, op::V_NOP | op::V_NOP_E64)),
+        Family::Vopc => VECTOR | named(Kinds::CMPX, "v_cmpx"),
+        Family::Vop2 | Family::Vop3 => {
+            VECTOR
+                | is(Kinds::V_NOP, inst.op == op::V_NOP_E64)
+                | is(Kinds::LANE_SELECT, is_lane_select(inst.op))
+                | is(Kinds::DIV_FMAS, matches!(inst.op, op::V_DIV_FMAS_F32 | op::V_DIV_FMAS_F64))
+                | named(Kinds::PERMLANE, "v_permlane")
         }
         Family::Vop3p if row.name.starts_with("v_mfma") => Kinds::VALU,
-        Family::Vop3p => Kinds::VALU | Kinds::PLAIN_VALU,
-        Family::Mubuf | Family::Mtbuf | Family::Mimg => Kinds::VMEM,
+        Family::Vop3p => VECTOR,
+        Family::Vintrp => VECTOR | Kinds::M0_INDEX,
+        Family::Mubuf | Family::Mtbuf => Kinds::VMEM,
+        Family::Mimg => Kinds::VMEM | scattered(inst),
         Family::Flat => Kinds::FLAT | Kinds::FLAT_ANY,
-        Family::Global | Family::Scratch => Kinds::FLAT,
-        Family::Ds => Kinds::DS,
+        Family::Global | Family::Scratch => Kinds::FLAT | is(Kinds::M0_INDEX, row.name.contains("_addtid_")),
+        Family::Ds => {
+            let gds = inst.mods.flags.contains(ModFlags::GDS) || row.flags.contains(Flags::GDS_ONLY);
+            Kinds::DS | is(Kinds::GDS, gds) | is(Kinds::M0_INDEX, row.name.contains("_addtid_"))
+        }
         Family::Exp => Kinds::EXPORT,
         Family::Pseudo => Kinds::empty(),
-    };
-    let set = |kinds: &mut Kinds, kind, condition| kinds.set(kind, condition);
-    if row.family == Family::Ds {
-        let gds = inst.mods.flags.contains(ModFlags::GDS) || row.flags.contains(Flags::GDS_ONLY);
-        set(&mut kinds, Kinds::GDS, gds);
     }
-    let stores = row.flags.intersects(Flags::STORE.union(Flags::ATOMIC));
-    set(&mut kinds, Kinds::STORES, stores);
-    set(&mut kinds, Kinds::BRANCH, row.flags.contains(Flags::BRANCH));
-    set(&mut kinds, Kinds::CALL, matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64));
-    set(&mut kinds, Kinds::SETPC, inst.op == op::S_SETPC_B64);
-    set(&mut kinds, Kinds::MESSAGE, matches!(inst.op, op::S_SENDMSG | op::S_SENDMSGHALT));
-    set(&mut kinds, Kinds::VCCZ_BRANCH, matches!(inst.op, op::S_CBRANCH_VCCZ | op::S_CBRANCH_VCCNZ));
-    set(&mut kinds, Kinds::CMPX, row.name.starts_with("v_cmpx"));
-    set(&mut kinds, Kinds::V_NOP, matches!(inst.op, op::V_NOP | op::V_NOP_E64));
-    set(&mut kinds, Kinds::PERMLANE, row.name.starts_with("v_permlane"));
-    let dpp = inst.form == Form::Dpp || matches!(inst.mods.lane, Lane::Dpp { .. } | Lane::Dpp8 { .. });
-    set(&mut kinds, Kinds::DPP, dpp);
-    let vector_memory = kinds.intersects(Kinds::VMEM | Kinds::FLAT);
-    let float = ["_fadd", "_fmin", "_fmax", "_fcmpswap", "_add_f", "_min_f", "_max_f", "_pk_add"];
-    let is_float = float.iter().any(|part| row.name.contains(part));
-    set(&mut kinds, Kinds::FP_ATOMIC, vector_memory && row.flags.contains(Flags::ATOMIC) && is_float);
-    let scattered = inst.operands().iter().filter_map(|operand| match operand {
+}
+
+fn is_lane_select(opcode: isa::Opcode) -> bool {
+    let in_vop3 = matches!(opcode, op::V_READLANE_B32 | op::V_WRITELANE_B32);
+    in_vop3 || matches!(opcode, op::V_READLANE_B32_VOP2 | op::V_WRITELANE_B32_VOP2)
+}
+
+/// Of an image instruction, whether its address is in scattered registers.
+fn scattered(inst: &MachInst) -> Kinds {
+    let lists = inst.operands().iter().filter_map(|operand| match operand {
         Operand::Scattered(list) => Some(list.numbers().len()),
         _ => None,
     });
-    let scattered: usize = scattered.sum();
-    set(&mut kinds, Kinds::NSA, scattered > 0);
-    // The first address register is in the instruction itself, four more are in each further dword.
-    set(&mut kinds, Kinds::LONG_NSA, scattered > 5);
-    let waits = ["s_waitcnt", "s_wait_idle"];
-    set(&mut kinds, Kinds::WAIT, waits.iter().any(|name| row.name.starts_with(name)));
-    let chainless =
-        ["s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt", "s_setvskip"];
-    set(&mut kinds, Kinds::NO_SALU_CHAIN, chainless.contains(&row.name) || row.family == Family::Sopp);
-    set(&mut kinds, Kinds::BARRIER, inst.op == op::S_BARRIER);
-    let saveexec = row.implicit.contains(Implicit::WRITE_EXEC) && kinds.contains(Kinds::SALU);
-    set(&mut kinds, Kinds::SAVEEXEC, saveexec);
-    set(&mut kinds, Kinds::END, row.name.starts_with("s_endpgm"));
-    kinds
+    match lists.sum::<usize>() {
+        0 => Kinds::empty(),
+        1..=5 => Kinds::NSA,
+        // The first address register is in the instruction itself, four more are in each further dword.
+        _ => Kinds::NSA | Kinds::LONG_NSA,
+    }
 }
 
 /// What the instruction waits for.

@@ -345,31 +345,28 @@ fn produces(effects: &Effects, inst: &MachInst) -> u64 {
     let vector = effects.writes.intersects(&RegSet::VECTOR);
     let matrix = |passes| mai.kind == MaiKind::Mfma && mai.passes == passes;
     let mut bits = 0;
-    for (producer, is) in [
-        (P::ValuScalar, valu && scalar),
-        (P::ValuVector, plain && vector),
-        (P::PlainVector, plain && vector && mai.kind != MaiKind::Dot),
-        (P::SaluScalar, kinds.intersects(Kinds::SALU | Kinds::SOPP) && scalar),
-        (P::WideStore, !effects.aux.is_empty() && kinds.intersects(Kinds::VMEM | Kinds::FLAT)),
-        (P::SetReg, matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32)),
-        (P::SetVskip, inst.op == op::S_SETVSKIP),
-        (P::LongNsa, kinds.contains(Kinds::LONG_NSA)),
-        (P::FpAtomic, kinds.contains(Kinds::FP_ATOMIC)),
-        (P::Mfma2, matrix(2)),
-        (P::Mfma8, matrix(8)),
-        (P::Mfma16, matrix(16)),
-        (P::Sum2, matrix(2)),
-        (P::Sum8, matrix(8)),
-        (P::Sum16, matrix(16)),
-        (P::Dgemm4, mai.kind == MaiKind::Dgemm && mai.passes == 4),
-        (P::Dgemm16, mai.kind == MaiKind::Dgemm && mai.passes != 4),
-        (P::Dgemm, mai.kind == MaiKind::Dgemm),
-        (P::AccWrite, mai.kind == MaiKind::AccWrite),
-        (P::AccRead, mai.kind == MaiKind::AccRead),
-        (P::Dot, mai.kind == MaiKind::Dot),
-    ] {
-        bits |= u64::from(is) << producer as u32;
-    }
+    let mut add = |producer: Producer, is: bool| bits |= u64::from(is) << producer as u32;
+    add(P::ValuScalar, valu && scalar);
+    add(P::ValuVector, plain && vector);
+    add(P::PlainVector, plain && vector && mai.kind != MaiKind::Dot);
+    add(P::SaluScalar, kinds.intersects(Kinds::SALU | Kinds::SOPP) && scalar);
+    add(P::WideStore, effects.aux.len != 0 && kinds.intersects(Kinds::VMEM | Kinds::FLAT));
+    add(P::SetReg, matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32));
+    add(P::SetVskip, inst.op == op::S_SETVSKIP);
+    add(P::LongNsa, kinds.contains(Kinds::LONG_NSA));
+    add(P::FpAtomic, kinds.contains(Kinds::FP_ATOMIC));
+    add(P::Mfma2, matrix(2));
+    add(P::Mfma8, matrix(8));
+    add(P::Mfma16, matrix(16));
+    add(P::Sum2, matrix(2));
+    add(P::Sum8, matrix(8));
+    add(P::Sum16, matrix(16));
+    add(P::Dgemm4, mai.kind == MaiKind::Dgemm && mai.passes == 4);
+    add(P::Dgemm16, mai.kind == MaiKind::Dgemm && mai.passes != 4);
+    add(P::Dgemm, mai.kind == MaiKind::Dgemm);
+    add(P::AccWrite, mai.kind == MaiKind::AccWrite);
+    add(P::AccRead, mai.kind == MaiKind::AccRead);
+    add(P::Dot, mai.kind == MaiKind::Dot);
     bits
 }
 
@@ -385,52 +382,46 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
     let writes_vector = effects.writes.intersects(&RegSet::VECTOR);
     let reads_m0 = effects.reads.contains(Reg::M0);
     let setreg = matches!(inst.op, op::S_SETREG_B32 | op::S_SETREG_IMM32_B32);
-    let message = kinds.contains(Kinds::MESSAGE) || row.name == "s_ttracedata" || kinds.contains(Kinds::GDS);
+    let message = kinds.contains(Kinds::MESSAGE) || inst.op == op::S_TTRACEDATA || kinds.contains(Kinds::GDS);
     let acc_write = mai.kind == MaiKind::AccWrite && !target.has(Feature::GFX90A);
-    let lds_dma = vmem && (inst.mods.flags.contains(ModFlags::LDS) || row.name == "buffer_store_lds_dword");
+    let lds_dma = vmem && (inst.mods.flags.contains(ModFlags::LDS) || inst.op == op::BUFFER_STORE_LDS_DWORD);
     let mut bits = 0;
-    for (consumer, is) in [
-        (C::VmemScalar, vmem),
-        (C::VmemExec, vmem),
-        (C::SmemScalar, kinds.contains(Kinds::SMEM)),
-        (C::BufferSmemScalar, row.name.starts_with("s_buffer_load")),
-        (C::LaneSelect, matches!(row.name, "v_readlane_b32" | "v_writelane_b32")),
-        (C::DivFmas, row.name.starts_with("v_div_fmas")),
-        (C::DppVector, kinds.contains(Kinds::DPP)),
-        (C::DppOwn, kinds.contains(Kinds::DPP)),
-        (C::DppExec, kinds.contains(Kinds::DPP)),
-        (C::ZeroFlag, valu && (effects.reads.contains(Reg::VCCZ) || effects.reads.contains(Reg::EXECZ))),
-        (
-            C::IndexM0,
-            row.name.starts_with("s_movrel") || row.name.contains("_addtid_") || row.family == Family::Vintrp,
-        ),
-        (C::MessageM0, message && (reads_m0 || kinds.contains(Kinds::GDS))),
-        (C::LdsDmaM0, lds_dma || effects.reads.contains(Reg::LDS_DIRECT)),
-        (C::ValuWrites, valu && writes_vector),
-        (C::GetReg, inst.op == op::S_GETREG_B32),
-        (C::SetRegAgain, setreg),
-        (C::Vector, valu || memory_or_export),
-        (C::Rfe, matches!(inst.op, op::S_RFE_B64 | op::S_RFE_RESTORE_B64)),
-        (C::OddBuffer, matches!(row.family, Family::Mubuf | Family::Mtbuf) && inst.mods.offset & 6 != 0),
-        (C::DenormMode, inst.op == op::S_DENORM_MODE),
-        (C::MaiVgpr, (mai.is_matrix() || acc_write) && reads_vector),
-        (C::MaiVector, (mai.is_matrix() || acc_write) && reads_vector),
-        (C::MaiExec, mai.is_matrix() || acc_write),
-        (C::MfmaFactor, mai.is_matrix()),
-        (C::MfmaSum, mai.kind == MaiKind::Mfma),
-        (C::DgemmSum, mai.kind == MaiKind::Dgemm),
-        (C::AccReads, mai.kind == MaiKind::AccRead),
-        (C::AccWrites, mai.kind == MaiKind::AccWrite),
-        (C::MemoryVector, memory && reads_vector),
-        (C::MemoryOrExportVector, memory_or_export && reads_vector),
-        (C::ValuVector, plain && reads_vector),
-        (C::Reads, (plain || memory_or_export) && reads_vector),
-        (C::Writes, (plain || memory_or_export) && writes_vector),
-        (C::DotFactor, mai.kind == MaiKind::Dot),
-        (C::Fma64, mai.kind == MaiKind::Fma64),
-    ] {
-        bits |= u64::from(is) << consumer as u32;
-    }
+    let mut add = |consumer: Consumer, is: bool| bits |= u64::from(is) << consumer as u32;
+    add(C::VmemScalar, vmem);
+    add(C::VmemExec, vmem);
+    add(C::SmemScalar, kinds.contains(Kinds::SMEM));
+    add(C::BufferSmemScalar, kinds.contains(Kinds::SMEM) && row.name.starts_with("s_buffer_load"));
+    add(C::LaneSelect, kinds.contains(Kinds::LANE_SELECT));
+    add(C::DivFmas, kinds.contains(Kinds::DIV_FMAS));
+    add(C::DppVector, kinds.contains(Kinds::DPP));
+    add(C::DppOwn, kinds.contains(Kinds::DPP));
+    add(C::DppExec, kinds.contains(Kinds::DPP));
+    add(C::ZeroFlag, valu && (effects.reads.contains(Reg::VCCZ) || effects.reads.contains(Reg::EXECZ)));
+    add(C::IndexM0, kinds.contains(Kinds::M0_INDEX));
+    add(C::MessageM0, message && (reads_m0 || kinds.contains(Kinds::GDS)));
+    add(C::LdsDmaM0, lds_dma || effects.reads.contains(Reg::LDS_DIRECT));
+    add(C::ValuWrites, valu && writes_vector);
+    add(C::GetReg, inst.op == op::S_GETREG_B32);
+    add(C::SetRegAgain, setreg);
+    add(C::Vector, valu || memory_or_export);
+    add(C::Rfe, matches!(inst.op, op::S_RFE_B64 | op::S_RFE_RESTORE_B64));
+    add(C::OddBuffer, matches!(row.family, Family::Mubuf | Family::Mtbuf) && inst.mods.offset & 6 != 0);
+    add(C::DenormMode, inst.op == op::S_DENORM_MODE);
+    add(C::MaiVgpr, (mai.is_matrix() || acc_write) && reads_vector);
+    add(C::MaiVector, (mai.is_matrix() || acc_write) && reads_vector);
+    add(C::MaiExec, mai.is_matrix() || acc_write);
+    add(C::MfmaFactor, mai.is_matrix());
+    add(C::MfmaSum, mai.kind == MaiKind::Mfma);
+    add(C::DgemmSum, mai.kind == MaiKind::Dgemm);
+    add(C::AccReads, mai.kind == MaiKind::AccRead);
+    add(C::AccWrites, mai.kind == MaiKind::AccWrite);
+    add(C::MemoryVector, memory && reads_vector);
+    add(C::MemoryOrExportVector, memory_or_export && reads_vector);
+    add(C::ValuVector, plain && reads_vector);
+    add(C::Reads, (plain || memory_or_export) && reads_vector);
+    add(C::Writes, (plain || memory_or_export) && writes_vector);
+    add(C::DotFactor, mai.kind == MaiKind::Dot);
+    add(C::Fma64, mai.kind == MaiKind::Fma64);
     bits
 }
 
@@ -438,8 +429,8 @@ fn consumes(target: &Target, effects: &Effects, inst: &MachInst) -> u64 {
 pub(crate) fn produced(producer: Producer, effects: &Effects, via: Option<&Effects>) -> RegSet {
     match producer {
         P::ValuScalar | P::SaluScalar => effects.writes.and(&RegSet::SCALAR),
-        P::WideStore => effects.aux,
-        P::SetReg => effects.hw,
+        P::WideStore => RegSet::of(effects.aux),
+        P::SetReg => effects.hw(),
         P::SetVskip => RegSet::of(hw_reg(1)),
         P::LongNsa | P::FpAtomic | P::Dgemm => RegSet::of(ANYTHING),
         P::Sum2 | P::Sum8 | P::Sum16 => RegSet::of(effects.mai.c),
@@ -456,7 +447,7 @@ pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
     match consumer {
         C::VmemScalar => effects.reads.and(&RegSet::SCALAR).without(&RegSet::of(one(Reg::EXEC, 2))),
         C::SmemScalar | C::BufferSmemScalar => effects.reads.and(&RegSet::SCALAR),
-        C::LaneSelect => effects.aux,
+        C::LaneSelect => RegSet::of(effects.aux),
         C::DivFmas => RegSet::of(one(Reg::VCC, 2)),
         C::VmemExec => effects.reads.and(&RegSet::of(one(Reg::EXEC, 2))),
         C::DppExec | C::MaiExec => RegSet::of(one(Reg::EXEC, 2)),
@@ -471,7 +462,7 @@ pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
         }
         C::IndexM0 | C::MessageM0 | C::LdsDmaM0 => RegSet::of(M0),
         C::ValuWrites | C::Writes | C::AccWrites => vector(&effects.writes),
-        C::GetReg | C::SetRegAgain => effects.hw,
+        C::GetReg | C::SetRegAgain => effects.hw(),
         C::Vector => RegSet::of(VSKIP),
         C::Rfe => RegSet::of(hw_reg(3)),
         C::OddBuffer | C::DenormMode | C::Fma64 => RegSet::of(ANYTHING),
@@ -482,8 +473,8 @@ pub(crate) fn consumed(consumer: Consumer, effects: &Effects) -> RegSet {
         }
         C::MaiVgpr => effects.reads.and(&RegSet::VGPR),
         C::MfmaSum | C::DgemmSum => vector(&RegSet::of(effects.mai.c)),
-        C::DppVector => vector(&effects.aux),
-        C::DppOwn => vector(&effects.reads).without(&effects.aux),
+        C::DppVector => vector(&RegSet::of(effects.aux)),
+        C::DppOwn => vector(&effects.reads).without(&RegSet::of(effects.aux)),
         C::MaiVector | C::AccReads | C::MemoryVector | C::MemoryOrExportVector | C::ValuVector | C::Reads => {
             vector(&effects.reads)
         }

@@ -1,6 +1,7 @@
 //! Matrix instructions, accumulation registers and dot products, as hazards see them.
 
-use isa::{MachInst, Operand, Reg, RegRange};
+use isa::table::Family;
+use isa::{MachInst, Operand, Reg, RegRange, op};
 
 /// What kind of such an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,16 +40,20 @@ pub(crate) struct Mai {
 const NONE: RegRange = RegRange { first: Reg(0), len: 0 };
 
 impl Mai {
+    const OTHER: Mai = Mai { kind: MaiKind::Other, passes: 0, dst: NONE, a: NONE, b: NONE, c: NONE };
+
     pub(crate) fn of(inst: &MachInst) -> Mai {
-        let name = inst.op.row().name;
-        let (kind, passes) = match name {
+        let row = inst.op.row();
+        let name = row.name;
+        let (kind, passes) = match inst.op {
+            op::V_ACCVGPR_READ_B32 | op::V_ACCVGPR_READ => (MaiKind::AccRead, 1),
+            op::V_ACCVGPR_WRITE_B32 | op::V_ACCVGPR_WRITE => (MaiKind::AccWrite, 1),
+            op::V_FMA_F64 | op::V_FMAC_F64 => (MaiKind::Fma64, 1),
+            _ if !matches!(row.family, Family::Vop2 | Family::Vop3 | Family::Vop3p) => return Mai::OTHER,
+            _ if name.starts_with("v_dot") => (MaiKind::Dot, 1),
             _ if name.starts_with("v_mfma_f64") => (MaiKind::Dgemm, passes(name, [4, 8, 8])),
             _ if name.starts_with("v_mfma") => (MaiKind::Mfma, passes(name, [2, 8, 16])),
-            "v_accvgpr_read_b32" => (MaiKind::AccRead, 1),
-            "v_accvgpr_write_b32" => (MaiKind::AccWrite, 1),
-            _ if name.starts_with("v_dot") => (MaiKind::Dot, 1),
-            "v_fma_f64" | "v_fmac_f64" => (MaiKind::Fma64, 1),
-            _ => return Mai { kind: MaiKind::Other, passes: 0, dst: NONE, a: NONE, b: NONE, c: NONE },
+            _ => return Mai::OTHER,
         };
         let range = |index: usize| match inst.operands().get(index) {
             Some(Operand::Reg(range)) => *range,

@@ -9,7 +9,6 @@ use crate::table::{self, Table};
 use isa::table::{Flags, Kind};
 use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
 use order::Order as _;
-use std::collections::{BTreeMap, HashMap};
 
 /// Where analysis begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +94,34 @@ pub struct Program {
     pub insts: Vec<Placed>,
     /// What is not known.
     pub unknown: Vec<(u64, Unknown)>,
-    by_address: HashMap<u64, Site>,
+    by_address: ByAddress,
+}
+
+/// A number for the address of each dword of a section, or none.
+#[derive(Clone, Debug)]
+struct ByAddress {
+    base: u64,
+    numbers: Vec<u32>,
+}
+
+impl ByAddress {
+    const NONE: u32 = u32::MAX;
+
+    fn new(base: u64, words: usize) -> ByAddress {
+        ByAddress { base, numbers: vec![ByAddress::NONE; words] }
+    }
+
+    /// Which dword of the section is at an address.
+    fn word(&self, address: u64) -> Option<usize> {
+        let offset = address.checked_sub(self.base)?;
+        let word = usize::try_from(offset / 4).ok()?;
+        (offset % 4 == 0 && word < self.numbers.len()).then_some(word)
+    }
+
+    fn get(&self, address: u64) -> Option<u32> {
+        let number = self.numbers[self.word(address)?];
+        (number != ByAddress::NONE).then_some(number)
+    }
 }
 
 /// Where control goes after an instruction: addresses.
@@ -113,12 +139,23 @@ pub(crate) fn is_return(inst: &MachInst) -> bool {
     inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
 }
 
+/// Dwords of the longest instruction: an image instruction of GFX10 with its address in scattered registers.
+const LONGEST: u64 = 5;
+
+/// An instruction that can be reached.
+struct Found {
+    address: u64,
+    inst: MachInst,
+    bytes: u64,
+}
+
 struct Reader<'a> {
     target: &'static Target,
     decoder: Decoder,
     words: &'a [u32],
-    base: u64,
-    found: BTreeMap<u64, (MachInst, u64)>,
+    /// In the order in which they were found.
+    found: Vec<Found>,
+    by_address: ByAddress,
     unknown: Vec<(u64, Unknown)>,
     callees: Vec<u64>,
 }
@@ -138,8 +175,8 @@ impl Program {
             target,
             decoder,
             words,
-            base,
-            found: BTreeMap::new(),
+            found: Vec::new(),
+            by_address: ByAddress::new(base, words.len()),
             unknown: Vec::new(),
             callees: Vec::new(),
         };
@@ -158,7 +195,7 @@ impl Program {
 
     /// The instruction at an address.
     pub fn at(&self, address: u64) -> Option<Site> {
-        self.by_address.get(&address).copied()
+        self.by_address.get(address)
     }
 
     /// Where control may go after an instruction.
@@ -178,24 +215,21 @@ impl Reader<'_> {
     fn follow(&mut self, root: u64) {
         let mut open = vec![root];
         while let Some(address) = open.pop() {
-            if self.found.contains_key(&address) {
-                continue;
-            }
-            let index = address.checked_sub(self.base).map(|offset| (offset / 4, offset % 4));
-            let rest = match index {
-                Some((index, 0)) => usize::try_from(index).ok().and_then(|index| self.words.get(index..)),
-                _ => None,
-            };
-            let Some(rest) = rest.filter(|rest| !rest.is_empty()) else {
+            let Some(word) = self.by_address.word(address) else {
                 self.unknown.push((address, Unknown::Outside));
                 continue;
             };
+            if self.by_address.numbers[word] != ByAddress::NONE {
+                continue;
+            }
+            let rest = &self.words[word..];
             let Ok((inst, len)) = self.decoder.decode_tolerant(rest) else {
                 self.unknown.push((address, Unknown::NoInstruction));
                 continue;
             };
             let bytes = len as u64 * 4;
-            self.found.insert(address, (inst, bytes));
+            self.by_address.numbers[word] = self.found.len() as u32;
+            self.found.push(Found { address, inst, bytes });
             let way = self.way(address, &inst, bytes);
             if let Some(unknown) = way.unknown {
                 self.unknown.push((address, unknown));
@@ -247,10 +281,13 @@ impl Reader<'_> {
     /// What stands in front of an address without a gap, last first.
     fn before(&self, address: u64) -> impl Iterator<Item = (u64, &MachInst, u64)> {
         let mut end = address;
-        self.found.range(..address).rev().map_while(move |(&start, (inst, bytes))| {
-            let follows = start + bytes == end;
-            end = start;
-            follows.then_some((start, inst, *bytes))
+        std::iter::from_fn(move || {
+            // The last one that begins before: it ends here, or there is a gap, or another that it overlaps.
+            let starts = (1..=LONGEST).filter_map(|words| end.checked_sub(4 * words));
+            let found = &self.found[starts.filter_map(|start| self.by_address.get(start)).next()? as usize];
+            let follows = found.address + found.bytes == end;
+            end = found.address;
+            follows.then_some((found.address, &found.inst, found.bytes))
         })
     }
 
@@ -276,17 +313,34 @@ impl Reader<'_> {
 
     fn finish(mut self, target: &'static Target, xnack: bool) -> Program {
         let mut code = Code::new(target, xnack);
-        let mut by_address = HashMap::with_capacity(self.found.len());
-        for (address, (inst, _)) in &self.found {
-            by_address.insert(*address, code.add(inst));
+        let count = self.found.len();
+        code.reserve(count);
+        let mut insts: Vec<Placed> = Vec::with_capacity(count);
+        let mut ways = Vec::new();
+        let order: Vec<u32> =
+            self.by_address.numbers.iter().copied().filter(|&at| at != ByAddress::NONE).collect();
+        for &number in &order {
+            let Found { address, inst, bytes } = self.found[number as usize];
+            code.add(&inst);
+            if inst.op.row().flags.contains(Flags::BRANCH) {
+                ways.push((insts.len(), self.way(address, &inst, bytes)));
+            }
+            insts.push(Placed { address, inst, bytes, next: [None; 2], table: None, leads: false });
         }
-        let mut insts: Vec<Placed> = Vec::with_capacity(self.found.len());
+        // From now on places, in the order of addresses.
+        for (site, number) in
+            self.by_address.numbers.iter_mut().filter(|at| **at != ByAddress::NONE).enumerate()
+        {
+            *number = site as Site;
+        }
+        let by_address = self.by_address;
+        for placed in &mut insts {
+            placed.next[0] = by_address.get(placed.address.wrapping_add(placed.bytes));
+        }
         let mut tables = Vec::new();
-        for (&address, (inst, bytes)) in &self.found {
-            let way = self.way(address, inst, *bytes);
-            let next = way.next.map(|next| next.and_then(|next| by_address.get(&next).copied()));
-            tables.extend(way.table.map(|table| (insts.len(), table)));
-            insts.push(Placed { address, inst: *inst, bytes: *bytes, next, table: None, leads: false });
+        for (site, way) in ways {
+            insts[site].next = way.next.map(|next| next.and_then(|next| by_address.get(next)));
+            tables.extend(way.table.map(|table| (site, table)));
         }
         for site in 0..insts.len() {
             for next in insts[site].next.into_iter().flatten() {
@@ -302,7 +356,7 @@ impl Reader<'_> {
         }
         for (site, table) in tables {
             // Who jumps in behind the bound has none.
-            let since = by_address.get(&table.since).map_or(site, |&since| since as usize + 1);
+            let since = by_address.get(table.since).map_or(site, |since| since as usize + 1);
             if insts[site].table.is_none() || insts[since..=site].iter().any(Placed::is_leader) {
                 self.unknown.push((insts[site].address, Unknown::IndirectBranch));
             }
@@ -314,8 +368,8 @@ impl Reader<'_> {
 }
 
 /// Where the entries of a table are, if all of them were found one behind the other.
-fn entries(table: Table, by_address: &HashMap<u64, Site>) -> Option<(Site, u32)> {
-    let first = *by_address.get(&table.first)?;
-    let in_row = |(address, site): (u64, Site)| by_address.get(&address) == Some(&site);
+fn entries(table: Table, by_address: &ByAddress) -> Option<(Site, u32)> {
+    let first = by_address.get(table.first)?;
+    let in_row = |(address, site): (u64, Site)| by_address.get(address) == Some(site);
     table.targets().zip(first..).all(in_row).then_some((first, table.count))
 }

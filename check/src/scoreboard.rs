@@ -359,9 +359,10 @@ impl Scoreboard {
         }
         if let Some(class) = classes.read {
             let ticket = self.ticket(class);
-            if !effects.held.is_empty() {
+            let held = effects.held();
+            if !held.is_empty() {
                 self.begin(Operation { site, holds: Holds::Reads, tickets: [Some(ticket), None] });
-                self.held.add(&effects.held);
+                self.held.add(&held);
             }
             self.full(code);
         }
@@ -561,7 +562,7 @@ fn registers(code: &Code, operation: &Operation) -> RegSet {
         (CALLER, Holds::Writes) => caller_writes(),
         (CALLER, Holds::Reads) => RegSet::VECTOR,
         (site, Holds::Writes) => code.effects(site).brought(),
-        (site, Holds::Reads) => code.effects(site).held,
+        (site, Holds::Reads) => code.effects(site).held(),
     }
 }
 

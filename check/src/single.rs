@@ -12,7 +12,9 @@ use isa::legal;
 use isa::table::Family;
 use isa::{MachInst, Operand, Target, op};
 
-struct Row {
+/// A defect.
+#[derive(Debug)]
+pub(crate) struct Row {
     rule: EventRule,
     processors: Processors,
     /// Only where memory instructions may be replayed.
@@ -119,13 +121,17 @@ fn is_unaligned(inst: &MachInst) -> bool {
     }
 }
 
-/// What is wrong with the instruction by itself. `replays`: whether memory instructions may be replayed.
-pub(crate) fn find(target: &Target, replays: bool, inst: &MachInst) -> Option<&'static EventRule> {
-    let mut rows = ROWS.iter().filter(|row| row.processors.contains(target) && (replays || !row.replay));
-    rows.find(|row| (row.is)(target, inst)).map(|row| &row.rule)
+/// The rows of a processor. `replays`: whether memory instructions may be replayed.
+pub(crate) fn rows(target: &Target, replays: bool) -> Vec<&'static Row> {
+    ROWS.iter().filter(|row| row.processors.contains(target) && (replays || !row.replay)).collect()
 }
 
-/// The rows of a processor.
+/// What is wrong with the instruction by itself.
+pub(crate) fn find(rows: &[&'static Row], target: &Target, inst: &MachInst) -> Option<&'static EventRule> {
+    rows.iter().find(|row| (row.is)(target, inst)).map(|row| &row.rule)
+}
+
+/// The rules of a processor.
 pub fn rules(target: &Target) -> impl Iterator<Item = &'static EventRule> {
     ROWS.iter().filter(move |row| row.processors.contains(target)).map(|row| &row.rule)
 }

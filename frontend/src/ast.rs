@@ -152,7 +152,8 @@ pub enum ExprKind {
     Call {
         callee: Name,
         args: List,
-        generic: Option<TypeId>,
+        /// What stands between `::<` and `>`, a range of [`Ast::generic_args`].
+        given: List,
     },
     Index(ExprId, ExprId),
     Field(ExprId, Name),
@@ -160,6 +161,8 @@ pub enum ExprKind {
     Repeat(ExprId, ExprId),
     /// `(a, b)`, and `()`.
     Tuple(List),
+    /// `T::MAX` of a type that has another name.
+    TypeConst(Name, Sym),
     /// Fields are a range of [`Ast::inits`].
     Struct(Name, List),
     /// `if … else if … else …`: the arms, a range of [`Ast::if_arms`], and what the last `else` has.
@@ -257,6 +260,11 @@ pub enum StmtKind {
         value: ExprId,
     },
     Expr(ExprId),
+    /// `static_assert(cond, "message");`
+    StaticAssert {
+        cond: ExprId,
+        message: Option<Sym>,
+    },
     Assign {
         op: Option<BinaryOp>,
         place: ExprId,
@@ -347,9 +355,46 @@ pub struct Param {
     pub ty: TypeId,
 }
 
+/// `T: Bound` or `const N: u32` of a generic function.
+#[derive(Clone, Copy, Debug)]
+pub struct Generic {
+    pub name: Name,
+    pub bound: Option<Name>,
+    /// Of a constant.
+    pub ty: Option<TypeId>,
+}
+
+/// What stands for one of these in a call; a name may be either.
+#[derive(Clone, Copy, Debug)]
+pub struct GenericArg {
+    pub ty: Option<TypeId>,
+    pub value: Option<ExprId>,
+    pub span: Span,
+}
+
+/// How far the lists of a tree have been filled.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    pub exprs: usize,
+    pub stmts: usize,
+    pub types: usize,
+    pub patterns: usize,
+    pub loops: usize,
+}
+
+/// A generic function: its parameters, a range of [`Ast::generics`], and the part of the tree that it is.
+#[derive(Clone, Copy, Debug)]
+pub struct GenericFn {
+    pub params: List,
+    pub from: Extent,
+    pub to: Extent,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum ItemKind {
     Fn {
+        /// Index into [`Ast::generic_fns`].
+        generic: Option<u32>,
         kernel: bool,
         params: List,
         result: Option<TypeId>,
@@ -364,6 +409,11 @@ pub enum ItemKind {
         param: bool,
         ty: TypeId,
         value: ExprId,
+    },
+    /// `static_assert(cond, "message");`, named by that word.
+    StaticAssert {
+        cond: ExprId,
+        message: Option<Sym>,
     },
     Static {
         space: Space,
@@ -400,6 +450,9 @@ pub struct Ast<'a> {
     pub exprs_pool: Vec<ExprId>,
     pub patterns_pool: Vec<PatId>,
     pub types_pool: Vec<TypeId>,
+    pub generics: Vec<Generic>,
+    pub generic_args: Vec<GenericArg>,
+    pub generic_fns: Vec<GenericFn>,
     /// Text of each [`Sym`].
     pub names: Vec<&'a str>,
 }
@@ -427,6 +480,9 @@ impl<'a> Ast<'a> {
             exprs_pool: emptied(self.exprs_pool),
             patterns_pool: emptied(self.patterns_pool),
             types_pool: emptied(self.types_pool),
+            generics: emptied(self.generics),
+            generic_args: emptied(self.generic_args),
+            generic_fns: emptied(self.generic_fns),
             // Collecting what was a list of the same layout takes its memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }
@@ -454,6 +510,16 @@ impl<'a> Ast<'a> {
             ExprKind::Tuple(_) => true,
             ExprKind::Name(sym) => self.name(sym) == "_",
             _ => false,
+        }
+    }
+
+    pub fn extent(&self) -> Extent {
+        Extent {
+            exprs: self.exprs.len(),
+            stmts: self.stmts.len(),
+            types: self.types.len(),
+            patterns: self.patterns.len(),
+            loops: self.loops.len(),
         }
     }
 

@@ -237,6 +237,12 @@ const TABLE: &[(&str, &str, &str)] = &[
         "value does not fit the param",
         "The text behind `-P NAME=` is not a value of the param's type.",
     ),
+    (
+        "E0075",
+        "assertion that does not hold",
+        "The condition of a `static_assert` is false. It is a constant, so that this is known when the program is compiled; \
+         the text behind the condition says what is wrong.",
+    ),
     ("E0080", "wrong arguments of an attribute", "The attribute is known but cannot have these arguments."),
     ("E0081", "attribute not allowed here", "The attribute belongs to another kind of item."),
     ("E0082", "impossible work-group", "A work-group has 1 to 1024 work-items: the product of its sizes."),
@@ -270,6 +276,26 @@ const TABLE: &[(&str, &str, &str)] = &[
         "recursion",
         "A function calls itself, directly or through others. All functions are inlined so far, which recursion \
          does not allow.",
+    ),
+    (
+        "E0092",
+        "no such file",
+        "`use \"file.k\";` names a file that cannot be read. It is looked for beside the file that names it, then in the \
+         directories that `-I` gives; a program that compiles for others gives files as it likes, or none.",
+    ),
+    (
+        "E0093",
+        "bound of a generic function",
+        "`T: Number` asks for a scalar number, `Int` and `Float` for one of these, `Signed` for one that may be negative, \
+         `Unsigned` for an integer that may not. A call gives a type of another kind, or there is no such bound. Constants \
+         of generic functions are integers or `bool`.",
+    ),
+    (
+        "E0094",
+        "condition on the processor",
+        "`#[cfg(…)]` takes `processor = \"gfx906\"`, `generation = \"gfx9\"`, `has(dpp)`, and of such conditions `not(…)`, \
+         `all(…)` and `any(…)`; `has(dpp)` is also a constant. Names are those of `kernc targets`; one that it does not know is \
+         a mistake, not a no.",
     ),
     (
         "E0110",

@@ -63,6 +63,13 @@ impl Diagnostic {
         self
     }
 
+    pub(crate) fn note_opt(self, text: Option<String>) -> Self {
+        match text {
+            Some(text) => self.note(text),
+            None => self,
+        }
+    }
+
     pub(crate) fn label_opt(self, label: Option<(Span, String)>) -> Self {
         match label {
             Some((span, text)) => self.label(span, text),
@@ -99,13 +106,35 @@ impl Sink {
         self.list.len() >= MAX_ERRORS
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Drops those from number `first` on that `drop` wants, and adds a note to the others.
+    pub fn amend(&mut self, first: usize, drop: impl Fn(&Diagnostic) -> bool, note: Option<&str>) {
+        let mut at = first;
+        while at < self.list.len() {
+            if drop(&self.list[at]) {
+                self.list.remove(at);
+                continue;
+            }
+            self.list[at].notes.extend(note.map(str::to_owned));
+            at += 1;
+        }
+    }
+
     pub fn has_errors(&self) -> bool {
         !self.list.is_empty()
     }
 
-    pub fn finish(mut self, name: &str, text: &str) -> Diagnostics {
+    pub fn finish(self, name: &str, text: &str) -> Diagnostics {
+        self.finish_all(SourceText::new(name, text))
+    }
+
+    pub fn finish_all(mut self, source: Arc<SourceText>) -> Diagnostics {
         self.list.order_by_key(|d| d.labels.first().map_or(0, |label| label.0.start));
-        Diagnostics { list: self.list, source: SourceText::new(name, text) }
+        Diagnostics { list: self.list, source }
     }
 }
 
@@ -114,19 +143,41 @@ impl Sink {
 pub struct SourceText {
     /// Name of the file.
     pub name: String,
-    /// What is in it.
+    /// What is in it, and behind it what is in the files that it uses.
     pub text: String,
+    /// The files that it uses, in the order of their texts.
+    pub used: Vec<UsedFile>,
+}
+
+/// A file that another one uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsedFile {
+    /// Name of the file.
+    pub name: String,
+    /// Where its text begins in [`SourceText::text`].
+    pub start: usize,
 }
 
 impl SourceText {
     /// A text that several diagnostics can share.
     pub fn new(name: &str, text: &str) -> Arc<SourceText> {
-        Arc::new(SourceText { name: name.to_owned(), text: text.to_owned() })
+        Arc::new(SourceText { name: name.to_owned(), text: text.to_owned(), used: Vec::new() })
     }
 
-    /// Line and column (in bytes) of a byte, both from 1.
+    /// Line and column (in bytes) of a byte in its file, both from 1.
     pub fn position(&self, offset: usize) -> (usize, usize) {
-        LineIndex::new(&self.text).position(offset)
+        let (_, range) = self.file(offset);
+        LineIndex::new(&self.text[range.clone()]).position(offset - range.start)
+    }
+
+    /// The file that a byte is in: its name, and which part of the text it is.
+    pub fn file(&self, offset: usize) -> (&str, Range<usize>) {
+        let behind = self.used.partition_point(|file| file.start <= offset);
+        let end = self.used.get(behind).map_or(self.text.len(), |file| file.start);
+        match behind.checked_sub(1).map(|at| &self.used[at]) {
+            Some(file) => (&file.name, file.start..end),
+            None => (&self.name, 0..end),
+        }
     }
 }
 
@@ -151,11 +202,11 @@ impl std::error::Error for Diagnostics {}
 impl Diagnostics {
     /// The text for people: source lines with carets, as `rustc` prints them.
     pub fn render(&self, color: bool) -> String {
-        let SourceText { name: file_name, text: source } = &*self.source;
+        let file_name = self.place();
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut out = String::new();
         for diagnostic in &self.list {
-            let report = [diagnostic.group(file_name, source)];
+            let report = [diagnostic.group(&self.source)];
             out.push_str(&renderer.render(&report));
             out.push_str("\n\n");
         }
@@ -167,14 +218,23 @@ impl Diagnostics {
         out
     }
 
+    /// Which file the messages are about.
+    fn place(&self) -> String {
+        let mut files = self.list.iter().filter_map(|d| Some(self.source.file(d.labels.first()?.0.start).0));
+        let first = files.next().unwrap_or(&self.source.name);
+        if files.all(|file| file == first) {
+            first.to_owned()
+        } else {
+            format!("{} and what it uses", self.source.name)
+        }
+    }
+
     /// The text for tools: a JSON array, one object a diagnostic.
     pub fn to_json(&self) -> String {
-        let SourceText { name: file_name, text: source } = &*self.source;
-        let lines = LineIndex::new(source);
         let mut out = String::from("[");
         for (n, diagnostic) in self.list.iter().enumerate() {
             out.push_str(if n == 0 { "\n" } else { ",\n" });
-            diagnostic.json(file_name, &lines, &mut out);
+            diagnostic.json(&self.source, &mut out);
         }
         out.push_str("\n]\n");
         out
@@ -182,19 +242,33 @@ impl Diagnostics {
 }
 
 impl Diagnostic {
-    fn group<'a>(&'a self, file_name: &'a str, source: &'a str) -> Group<'a> {
+    fn group<'a>(&'a self, source: &'a SourceText) -> Group<'a> {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code));
         if !self.labels.is_empty() {
-            let mut snippet = Snippet::source(source).path(file_name);
-            for (n, (range, text)) in self.labels.iter().enumerate() {
-                let kind = if n == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-                snippet = snippet.annotation(kind.span(clamp(range, source)).label(text.as_str()));
+            // A snippet for each file, that of the mistake first.
+            let mut files: Vec<(&str, Range<usize>)> = Vec::new();
+            for (range, _) in &self.labels {
+                let file = source.file(range.start);
+                if !files.contains(&file) {
+                    files.push(file);
+                }
             }
-            group = group.element(snippet);
+            for (name, part) in files {
+                let text = &source.text[part.clone()];
+                let mut snippet = Snippet::source(text).path(name);
+                for (n, (range, label)) in self.labels.iter().enumerate() {
+                    if source.file(range.start).1 == part {
+                        let kind = if n == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+                        let range = range.start - part.start..range.end.max(part.start) - part.start;
+                        snippet = snippet.annotation(kind.span(clamp(&range, text)).label(label.as_str()));
+                    }
+                }
+                group = group.element(snippet);
+            }
         }
         for note in &self.notes {
             group = group.element(Level::NOTE.message(note.as_str()));
@@ -205,25 +279,34 @@ impl Diagnostic {
         group
     }
 
-    fn json(&self, file_name: &str, lines: &LineIndex, out: &mut String) {
+    fn json(&self, source: &SourceText, out: &mut String) {
         let severity = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
         let _ = write!(out, "{{\"code\":\"{}\",\"severity\":\"{severity}\",\"file\":", self.code);
+        let of_file = |range: &Range<usize>| source.file(range.start);
+        let (file_name, _) =
+            self.labels.first().map_or((source.name.as_str(), 0..0), |label| of_file(&label.0));
         json_string(file_name, out);
         out.push_str(",\"message\":");
         json_string(&self.message, out);
         out.push_str(",\"labels\":[");
         for (n, (range, text)) in self.labels.iter().enumerate() {
-            let (line, column) = lines.position(range.start);
+            let (line, column) = source.position(range.start);
+            let (name, part) = of_file(range);
             let comma = if n == 0 { "" } else { "," };
             let _ = write!(
                 out,
                 "{comma}{{\"start\":{},\"end\":{},\"line\":{line},\"column\":{column},\"text\":",
-                range.start, range.end
+                range.start - part.start,
+                range.end.max(part.start) - part.start
             );
             json_string(text, out);
+            if name != file_name {
+                out.push_str(",\"file\":");
+                json_string(name, out);
+            }
             out.push('}');
         }
         for (key, list) in [("notes", &self.notes), ("help", &self.help)] {

@@ -244,25 +244,34 @@ impl Tok {
     }
 }
 
-/// Tokens of a source text; the last one is `Eof`.
+/// Tokens of a source text, or of several files that are parts of one; the last one of each is `Eof`.
 #[derive(Default)]
 pub struct Tokens {
     pub kinds: Vec<Tok>,
     pub spans: Vec<Span>,
+    /// Where the `Eof` of each file is.
+    pub ends: Vec<usize>,
 }
 
 /// Splits `source` into tokens and reports what is none.
 pub fn lex(source: &str, tokens: &mut Tokens, sink: &mut Sink) {
     tokens.kinds.clear();
     tokens.spans.clear();
+    tokens.ends.clear();
+    lex_file(source, 0, tokens, sink);
+}
+
+/// Adds the tokens of a file, which is what begins at byte `base` of `source`.
+pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink) {
+    let text = &source[base..];
     // About one token in four bytes; a hint, not a bound.
-    tokens.kinds.reserve(source.len() / 3 + 8);
-    tokens.spans.reserve(source.len() / 3 + 8);
-    let mut lexer = Tok::lexer(source);
+    tokens.kinds.reserve(text.len() / 3 + 8);
+    tokens.spans.reserve(text.len() / 3 + 8);
+    let mut lexer = Tok::lexer(text);
     let mut bad_until = None;
     while let Some(result) = lexer.next() {
         let range = lexer.span();
-        let span = Span { start: range.start as u32, end: range.end as u32 };
+        let span = Span { start: (base + range.start) as u32, end: (base + range.end) as u32 };
         match result {
             Ok(Tok::BlockComment) => {}
             Ok(kind) => {
@@ -280,6 +289,7 @@ pub fn lex(source: &str, tokens: &mut Tokens, sink: &mut Sink) {
             }
         }
     }
+    tokens.ends.push(tokens.kinds.len());
     tokens.kinds.push(Tok::Eof);
     let end = source.len() as u32;
     tokens.spans.push(Span { start: end, end });

@@ -10,9 +10,12 @@
 
 mod ast;
 mod builtins;
+mod cfg;
 mod check;
 mod codes;
 mod diag;
+mod documentation;
+mod files;
 mod lexer;
 mod library;
 mod lower;
@@ -21,8 +24,11 @@ mod scalar;
 mod types;
 mod words;
 
+pub use cfg::{Processor, Question};
 pub use codes::{codes, explain};
-pub use diag::{Diagnostic, Diagnostics, Severity, SourceText};
+pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, UsedFile};
+pub use documentation::{Documented, documentation};
+pub use files::{File, Files, beside};
 
 /// Names of the built-in functions.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
@@ -36,13 +42,17 @@ pub struct Options<'a> {
     pub params: &'a [(String, String)],
     /// Whether `a*b + c` may be rounded once.
     pub fp_contract: bool,
+    /// What `use` takes files from; without it there are none.
+    pub files: Option<&'a dyn Files>,
+    /// What `#[cfg(…)]` and `has(…)` ask; without it the answer to everything is no.
+    pub processor: Option<&'a dyn Processor>,
     /// Whether functions and divisions of `f32` are their `native_` forms.
     pub fast_math: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { params: &[], fp_contract: true, fast_math: false }
+        Options { params: &[], fp_contract: true, fast_math: false, files: None, processor: None }
     }
 }
 
@@ -86,13 +96,16 @@ impl Context {
         }
         let Context { tokens, ast, parser, checker, lower, module, library } = self;
         lexer::lex(source, tokens, &mut sink);
-        let tree = parser::parse(source, tokens, std::mem::take(ast).renew(), parser, &mut sink);
-        check::check(&tree, options.params, checker, &mut sink);
+        let used = files::gather(file_name, source, options.files, tokens, &mut sink);
+        let source = used.as_ref().map_or(source, |used| used.text.as_str());
+        let tree =
+            parser::parse(source, tokens, std::mem::take(ast).renew(), options.processor, parser, &mut sink);
+        check::check(&tree, options, checker, &mut sink);
         if sink.has_errors() {
-            return Err(sink.finish(file_name, source));
+            return Err(sink.finish_all(used.clone().unwrap_or_else(|| SourceText::new(file_name, source))));
         }
         let module = std::mem::take(module);
-        let mut module = lower::lower(&tree, source, &checker.checked, options, lower, module);
+        let mut module = lower::lower(&tree, source, &mut checker.checked, options, lower, module);
         *ast = tree.renew();
         if !lower.library.is_empty() {
             library::link(&mut module, &lower.library, library.get_or_insert_default());

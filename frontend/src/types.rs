@@ -375,6 +375,23 @@ impl Types {
         found.name.is_none().then(|| found.fields.iter().map(|field| field.ty).collect())
     }
 
+    /// The scalars of a tuple that has nothing but scalars in it, in order: tuples of which two can be compared.
+    pub fn scalars_of_tuple(&self, ty: Ty) -> Option<SmallVec<[Scalar; 8]>> {
+        let mut all = SmallVec::new();
+        self.gather_scalars(&self.parts(ty)?, &mut all).then_some(all)
+    }
+
+    fn gather_scalars(&self, parts: &[Ty], all: &mut SmallVec<[Scalar; 8]>) -> bool {
+        parts.iter().all(|&part| match (self.as_scalar(part), self.parts(part)) {
+            (Some(scalar), _) => {
+                all.push(scalar);
+                true
+            }
+            (None, Some(parts)) => self.gather_scalars(&parts, all),
+            (None, None) => false,
+        })
+    }
+
     /// The field of this name: a number, of a tuple.
     pub fn field(&self, index: u32, name: Sym, text: &str) -> Option<&Field> {
         let Struct { name: of, fields } = &self.structs[index as usize];

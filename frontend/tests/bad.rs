@@ -25,9 +25,48 @@ fn params(source: &str) -> Vec<(String, String)> {
     pairs.filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_string(), v.to_string())).collect()
 }
 
+/// `use` takes files from the directory of the programs.
+#[derive(Debug)]
+struct InDirectory;
+
+impl frontend::Files for InDirectory {
+    fn open(&self, path: &str, from: &str) -> Result<frontend::File, String> {
+        let name = frontend::beside(path, from);
+        let text = std::fs::read_to_string(directory().join(&name)).map_err(|_| "there is no such file")?;
+        Ok(frontend::File { name, text })
+    }
+}
+
+/// A gfx906 that knows little.
+#[derive(Debug)]
+struct Gfx906;
+
+impl frontend::Processor for Gfx906 {
+    fn answer(&self, question: frontend::Question, name: &str) -> Option<bool> {
+        let at = self.names(question).iter().position(|known| known == name)?;
+        Some(at == 0)
+    }
+
+    fn names(&self, question: frontend::Question) -> Vec<String> {
+        let names: &[&str] = match question {
+            frontend::Question::Processor => &["gfx906", "gfx908"],
+            frontend::Question::Generation => &["gfx9", "gfx8", "gfx10"],
+            frontend::Question::Feature => &["dpp", "wave32"],
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+}
+
 fn diagnose(name: &str, source: &str) -> frontend::Diagnostics {
     let params = params(source);
-    let options = frontend::Options { params: &params, fp_contract: true, ..Default::default() };
+    let files = InDirectory;
+    let options = frontend::Options {
+        params: &params,
+        fp_contract: true,
+        files: Some(&files),
+        processor: Some(&Gfx906),
+        ..Default::default()
+    };
     match frontend::compile(name, source, &options) {
         Ok(_) => frontend::Diagnostics::default(),
         Err(list) => list,
@@ -113,8 +152,10 @@ fn json_is_json() {
             assert_eq!(entry["code"], diagnostic.code);
             assert_eq!(entry["message"], diagnostic.message.as_str());
             let Some((range, _)) = diagnostic.labels.first() else { continue };
-            let line = source[..range.start].matches('\n').count() as u64 + 1;
+            let (file, part) = diagnostics.source.file(range.start);
+            let line = diagnostics.source.text[part.start..range.start].matches('\n').count() as u64 + 1;
             assert_eq!(entry["labels"][0]["line"], line);
+            assert_eq!(entry["file"], file);
         }
     }
 }

@@ -281,6 +281,15 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
         return true;
     }
     let Some(encoding) = Encoding::of(target, row, inst.form, inst.mods.lane) else { return false };
+    // Nearly all have VGPRs and inline constants, and VCC at most besides.
+    let by_wire = |operand: &Operand| match operand {
+        Operand::Reg(range) => range.first.is_vgpr(),
+        Operand::Inline(_) => true,
+        _ => false,
+    };
+    if inst.operands().iter().all(by_wire) {
+        return true;
+    }
     let room_for_literal = encoding.has_literals(target.generation);
     let mut bus = [None; 2];
     let mut used = 0;

@@ -17,6 +17,7 @@ use isa::legal::Illegal;
 use isa::table::{Flags, Role};
 use isa::text::Part;
 use isa::{MBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget, VReg, op};
+use order::Order as _;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -318,7 +319,7 @@ impl Check<'_> {
                 }
             }
         }
-        passed.sort_unstable();
+        passed.order_unstable();
         while let Some(reg) = open.pop() {
             if !std::mem::replace(&mut made_up[reg.as_u32() as usize], true) {
                 let first = passed.partition_point(|&(arg, _)| arg < reg);
@@ -366,7 +367,7 @@ impl Check<'_> {
         }
         let mut edges: Vec<MBlock> = data.linear.iter().flatten().map(|edge| edge.to).collect();
         for list in [&mut targets, &mut edges] {
-            list.sort_unstable();
+            list.order_unstable();
             list.dedup();
         }
         if targets != edges {

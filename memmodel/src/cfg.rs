@@ -3,6 +3,7 @@
 use crate::rules;
 use isa::table::Flags;
 use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, op};
+use order::Order as _;
 
 /// A decoded instruction.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +74,7 @@ fn block_starts(code: &[Decoded]) -> Vec<u64> {
             starts.push(decoded.address + u64::from(decoded.size));
         }
     }
-    starts.sort_unstable();
+    starts.order_unstable();
     starts.dedup();
     starts.retain(|start| code.binary_search_by_key(start, |decoded| decoded.address).is_ok());
     starts

@@ -28,6 +28,7 @@ use crate::stream::{SGPR, VGPR, class_index, edges, even_vgprs, params, tuple_al
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{AbiInput, Edge, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
+use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -174,8 +175,8 @@ impl State {
         let mut written: SmallVec<[Value; 16]> = pairs.iter().map(|&(dst, _)| dst).collect();
         let mut by_source: SmallVec<[(Value, Value); 16]> =
             pairs.iter().map(|&(dst, src)| (src, dst)).collect();
-        written.sort_unstable();
-        by_source.sort_unstable();
+        written.order_unstable();
+        by_source.order_unstable();
         let renamed = |values: &[Value]| -> Values {
             let mut out: Values =
                 values.iter().copied().filter(|value| written.binary_search(value).is_err()).collect();
@@ -204,7 +205,7 @@ impl State {
                 (a.contains(v) || before.undef.contains(v)) && (b.contains(v) || other.undef.contains(v))
             };
             let mut met: Values = a.iter().chain(&b).filter(both).copied().collect();
-            met.sort_unstable();
+            met.order_unstable();
             met.dedup();
             self.set(place, met);
         }
@@ -221,7 +222,7 @@ impl State {
                 .filter(|(place, _)| place.class() == class)
                 .map(|(place, values)| {
                     let mut values: Values = values.iter().copied().filter(|v| needed(*v)).collect();
-                    values.sort_unstable();
+                    values.order_unstable();
                     (*place, values)
                 })
                 .filter(|(_, values)| !values.is_empty())

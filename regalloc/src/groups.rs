@@ -9,6 +9,7 @@ use crate::live::{Interval, Liveness, Slice};
 use crate::ranges::{Ranges, intersects};
 use crate::stream::{Affinity, ClassStream, EventKind, Op};
 use isa::table::Role;
+use order::Order as _;
 
 /// Widest group that coalescing copies may build; tuples of one instruction may ask for more.
 const MAX_COALESCED_WIDTH: i32 = 16;
@@ -234,7 +235,7 @@ impl Groups {
             event.kind == EventKind::Inst && stream.ops_of(event).iter().any(|op| op.len > 1)
         });
         order.extend(tuples.map(|(i, _)| i as u32));
-        order.sort_unstable_by_key(|&i| (std::cmp::Reverse(stream.events[i as usize].depth), i));
+        order.order_unstable_by_key(|&i| (std::cmp::Reverse(stream.events[i as usize].depth), i));
         for &event in &order {
             let (first, len) = (stream.events[event as usize].first, stream.events[event as usize].len);
             for op in first..first + len {
@@ -244,13 +245,13 @@ impl Groups {
             }
         }
         self.order = order;
-        self.fixes.sort_unstable_by_key(|fix| (fix.event, fix.op));
+        self.fixes.order_unstable_by_key(|fix| (fix.event, fix.op));
         if !coalesce {
             return;
         }
         stream
             .affinities
-            .sort_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
+            .order_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
         for &Affinity { a, b, .. } in &stream.affinities {
             if self.range[a as usize].1 > 0 && self.range[b as usize].1 > 0 {
                 self.glue(a, b, 0, MAX_COALESCED_WIDTH);

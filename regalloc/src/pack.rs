@@ -158,6 +158,7 @@ impl Packer {
             let input = hint != NONE && hint < VCC - 1;
             self.order.push((if input { u64::from(start) } else { key + (1 << 62) }, root));
         }
+        // Long lists, and each of its nanoseconds counts: with code of its own.
         self.order.sort_unstable();
     }
 

@@ -3,6 +3,7 @@
 use crate::remake::{Recipe, Recipes};
 use crate::spill::Scene;
 use crate::stream::Streams;
+use order::Order as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -59,7 +60,7 @@ impl Scan {
             }
             self.starts.extend(range.iter().map(|&(from, to)| (from, to, reg)));
         }
-        self.starts.sort_unstable();
+        self.starts.order_unstable();
         let mut live = 0;
         for i in 0..self.starts.len() {
             let (from, to, reg) = self.starts[i];
@@ -90,7 +91,7 @@ impl Scan {
                 }
             }
         }
-        chosen.sort_unstable();
+        chosen.order_unstable();
     }
 
     /// Uses per register, weighted by loop depth.

@@ -9,6 +9,7 @@ use crate::groups::Groups;
 use crate::live::Slice;
 use crate::ranges::{Ranges, intersects};
 use crate::stream::Affinity;
+use order::Order as _;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -89,7 +90,7 @@ impl Slots {
                 self.order.push((from, to, reg));
             }
         }
-        self.order.sort_unstable();
+        self.order.order_unstable();
         self.used.clear();
         let mut count = first;
         for &(from, to, root) in &self.order {

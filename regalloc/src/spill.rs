@@ -21,6 +21,7 @@ use crate::stream::{Op, SGPR, Streams, edges, params};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
 use isa::{MBlock, MachFunc, MachInst, NoteId, Operand, Subtarget, VReg, op};
+use order::Order as _;
 use smallvec::SmallVec;
 
 /// Not spilled.
@@ -159,7 +160,7 @@ impl Spiller {
                 pairs.extend(func.edge_args(edge).iter().copied().zip(params.iter().copied()));
             }
         }
-        pairs.sort_unstable();
+        pairs.order_unstable();
         let chosen = &mut self.is_chosen;
         chosen.clear();
         chosen.resize(func.vregs.len(), false);
@@ -342,7 +343,7 @@ impl Spiller {
                 }
             }
         }
-        self.reloads.sort_unstable();
+        self.reloads.order_unstable();
         self.reloads.dedup();
     }
 }

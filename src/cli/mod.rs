@@ -15,6 +15,7 @@ mod capture;
 mod check;
 mod compile;
 mod disasm;
+mod doc;
 mod features;
 mod idle;
 mod inspect;
@@ -35,6 +36,7 @@ mod watch;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kernc::{Language, OptLevel, PassRange};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Compiles GPU kernels to AMD GPU code objects, and runs them without a GPU.
 #[derive(Parser)]
@@ -64,6 +66,8 @@ enum Command {
     As(assemble::AsArgs),
     /// Run text tests: files that say what to run on them and what comes out.
     Test(test::TestArgs),
+    /// List the items of a source, and what `///` comments say of them.
+    Doc(doc::DocArgs),
     /// List the processors, and what kernc does for each.
     Targets,
     /// Explain a diagnostic code or a rule, like `kernc explain E0012` or `kernc explain read-in-flight`.
@@ -87,6 +91,9 @@ pub struct CommonArgs {
     /// Set a `param` item.
     #[arg(short = 'P', value_name = "NAME=VALUE")]
     params: Vec<String>,
+    /// Where `use "file.k"` looks for files that are not beside the one that names them.
+    #[arg(short = 'I', value_name = "DIRECTORY")]
+    include: Vec<PathBuf>,
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
@@ -248,6 +255,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Litmus(args)) => litmus::run(&args),
         Some(Command::As(args)) => assemble::run(args),
         Some(Command::Test(args)) => test::run(&args),
+        Some(Command::Doc(args)) => doc::run(&args),
         Some(Command::Targets) => {
             targets::run();
             Ok(())
@@ -291,6 +299,7 @@ impl CommonArgs {
             state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),
             line_table: self.debug != "0",
+            files: Some(Arc::new(kernc::Directories { list: self.include.clone() })),
             verify: self.verify || cfg!(debug_assertions),
             ..kernc::Options::default()
         })

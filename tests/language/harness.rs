@@ -5,6 +5,7 @@
 use ir::interp::{Dispatch, Interp, Memory};
 use kernc::sim::{self, ArgValue};
 use kernc::{Compiler, OptLevel, Options, Target};
+use std::sync::Arc;
 
 /// A kernel and how to launch it.
 pub struct Launch<'a> {
@@ -41,7 +42,13 @@ fn cells() -> impl Iterator<Item = (&'static str, OptLevel)> {
 
 /// Runs a kernel in all ways.
 pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
-    let options = frontend::Options { params: launch.params, fp_contract: true, ..Default::default() };
+    let files = files();
+    let options = frontend::Options {
+        params: launch.params,
+        fp_contract: true,
+        files: Some(&*files),
+        ..Default::default()
+    };
     let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
     let mut outcomes = Vec::new();
     for (number, (name, level)) in cells().enumerate() {
@@ -62,13 +69,21 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     Ok(outcomes)
 }
 
+/// What `use` finds: the files of `tests/data/run/used`.
+pub fn files() -> Arc<dyn kernc::Files> {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
+    Arc::new(kernc::Directories { list: vec![directory] })
+}
+
 /// The code object, and the IR it was made of.
 fn compile(
     launch: &Launch<'_>,
     processor: &str,
     opt_level: OptLevel,
 ) -> Result<(kernc::CodeObject, ir::Module), String> {
-    let options = Options { opt_level, verify: true, params: launch.params.to_vec(), ..Options::default() };
+    let files = Some(files());
+    let params = launch.params.to_vec();
+    let options = Options { opt_level, verify: true, params, files, ..Options::default() };
     let target = Target::by_name(processor).ok_or("no such processor")?;
     let mut optimised = kernc::KeepIr::default();
     let compiled = Compiler::new(target).compile_observed(launch.source, &options, &mut optimised);

@@ -10,6 +10,7 @@ use crate::kernel_code::{self, KEYS, KernelCode, Key};
 use crate::names;
 use isa::table::{Family, Kind, Num};
 use isa::{Decoder, MachInst, Operand, Reg, Target, op};
+use order::Order as _;
 use std::fmt::{self, Write};
 
 /// Words that fill space: what loaders and linkers leave, `s_nop 0`, `s_code_end`. Long runs become `.fill`.
@@ -359,7 +360,7 @@ impl Printer<'_, '_, '_> {
     /// end.
     fn put_labels(mut self, out: &mut String) -> fmt::Result {
         let names = &self.listing.names;
-        self.targets.sort_unstable();
+        self.targets.order_unstable();
         self.targets.dedup();
         let mut labels = String::new();
         // Places in the text, and where their labels end in `labels`.

@@ -1,7 +1,7 @@
 //! Arguments of the built-in functions.
 
 use super::{Checker, Res};
-use crate::ast::{ExprId, List, Name, TypeId};
+use crate::ast::{ExprId, GenericArg, List, Name};
 use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Two, Wide};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::Scalar;
@@ -82,7 +82,7 @@ impl Checker<'_, '_> {
         builtin: Builtin,
         callee: Name,
         list: List,
-        generic: Option<TypeId>,
+        given: List,
         expect: Ty,
     ) -> Ty {
         let (min, max) = arity(builtin);
@@ -122,7 +122,7 @@ impl Checker<'_, '_> {
                 self.geometric(builtin, callee, args)
             }
             Builtin::Select => self.select(args, expect),
-            Builtin::Bitcast => self.bitcast(callee, args[0], generic),
+            Builtin::Bitcast => self.bitcast(callee, args[0], given),
             Builtin::Ballot => {
                 self.condition(args[0]);
                 Ty::U64
@@ -349,8 +349,8 @@ impl Checker<'_, '_> {
         self.register_type(a, args[1])
     }
 
-    fn bitcast(&mut self, callee: Name, arg: ExprId, generic: Option<TypeId>) -> Ty {
-        let Some(generic) = generic else {
+    fn bitcast(&mut self, callee: Name, arg: ExprId, given: List) -> Ty {
+        let &[GenericArg { ty: Some(generic), .. }] = &self.ast.generic_args[given.range()] else {
             self.expr(arg, Ty::NONE);
             let diagnostic = Diagnostic::error("E0050", "`bitcast` needs the type to turn into")
                 .label(callee.span, "without a type")

@@ -1,24 +1,21 @@
 //! Calls: of functions, of vector constructors; finds the built-ins.
 
-use super::{Binding, Checker, Res};
-use crate::ast::{ExprId, ExprKind, List, Name, TypeId};
+use super::{Binding, Checker, ConstItem, Leaves, Res};
+use crate::ast::{ExprId, ExprKind, List, Name};
 use crate::builtins::{self, Builtin};
+use crate::cfg::{Question, ask};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::{Scalar, vector_name};
 use crate::types::{Ty, TyKind};
 
 impl Checker<'_, '_> {
-    pub(super) fn call(
-        &mut self,
-        id: ExprId,
-        callee: Name,
-        args: List,
-        generic: Option<TypeId>,
-        expect: Ty,
-    ) -> Ty {
+    pub(super) fn call(&mut self, id: ExprId, callee: Name, args: List, given: List, expect: Ty) -> Ty {
         let text = self.ast.name(callee.sym);
-        if generic.is_some() && text != "bitcast" {
+        if let Binding::Generic(item) = self.binding(callee.sym) {
+            return self.call_generic(id, item, callee, args, given, expect);
+        }
+        if given.len > 0 && text != "bitcast" {
             self.error("E0025", format!("`{text}` takes no type"), callee.span, "with `::<…>`");
         }
         match self.binding(callee.sym) {
@@ -29,6 +26,9 @@ impl Checker<'_, '_> {
                 self.error("E0025", format!("`{text}` is not a function"), callee.span, "cannot be called");
                 return Ty::ERROR;
             }
+        }
+        if text == "has" {
+            return self.has_feature(id, callee, args);
         }
         if let Some((scalar, lanes)) = vector_name(text) {
             self.s.checked.res[id.at()] = Res::Vector;
@@ -52,11 +52,37 @@ impl Checker<'_, '_> {
             }
             Some(builtin) => {
                 self.s.checked.res[id.at()] = Res::Builtin(builtin);
-                self.builtin(id, builtin, callee, args, generic, expect)
+                self.builtin(id, builtin, callee, args, given, expect)
             }
             None => {
                 self.check_all(args);
                 self.unknown_function(callee);
+                Ty::ERROR
+            }
+        }
+    }
+
+    /// `has(feature)`: a constant.
+    fn has_feature(&mut self, id: ExprId, callee: Name, args: List) -> Ty {
+        let &[arg] = self.ast.list(args) else {
+            self.check_all(args);
+            self.wrong_count(callee, args.len as usize, (1, 1), None);
+            return Ty::ERROR;
+        };
+        let span = self.ast.span(arg);
+        let Some(name) = crate::words::word(self.ast, arg) else {
+            self.error("E0094", "`has` asks for a feature by its name", span, "not a name");
+            return Ty::ERROR;
+        };
+        match ask(self.options.processor, Question::Feature, name, span) {
+            Ok(has) => {
+                self.s.checked.res[id.at()] = Res::Const(self.s.checked.consts.len() as u32);
+                let value = Leaves::from_slice(&[u64::from(has)]);
+                self.s.checked.consts.push(ConstItem { name: callee.sym, ty: Ty::BOOL, value });
+                Ty::BOOL
+            }
+            Err(diagnostic) => {
+                self.sink.push(diagnostic);
                 Ty::ERROR
             }
         }
@@ -75,7 +101,7 @@ impl Checker<'_, '_> {
             Some(format!("convert with `x as {text}`"))
         } else {
             foreign_function(text).map(|here| format!("it is called `{here}` here")).or_else(|| {
-                let funcs = self.bound_names(|b| matches!(b, Binding::Func(_)));
+                let funcs = self.bound_names(|b| matches!(b, Binding::Func(_) | Binding::Generic(_)));
                 self.suggest(text, funcs.into_iter().chain(builtins::names()))
             })
         };

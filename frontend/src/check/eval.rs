@@ -43,7 +43,7 @@ impl Checker<'_, '_> {
                 _ => u64::from(narrow.to_bits()),
             }),
             ExprKind::Bool(value) => out.push(u64::from(value)),
-            ExprKind::Name(_) => match self.s.checked.res[id.at()] {
+            ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.s.checked.res[id.at()] {
                 Res::Const(index) => out.extend_from_slice(&self.s.checked.consts[index as usize].value),
                 _ => return Err(Some(self.not_constant(id))),
             },
@@ -166,7 +166,16 @@ impl Checker<'_, '_> {
         (left, a): (ExprId, &[u64]),
         (right, b): (ExprId, &[u64]),
     ) -> Result<Leaves, Option<Diagnostic>> {
-        let scalar = self.scalar_of(self.s.checked.expr_ty[left.at()]);
+        let left_ty = self.s.checked.expr_ty[left.at()];
+        if let Some(scalars) = self.s.checked.types.scalars_of_tuple(left_ty) {
+            let equal = |(&scalar, (&x, &y)): (&Scalar, (&u64, &u64))| {
+                let compare = if scalar.is_float() { float_binary } else { int_binary };
+                matches!(compare(BinaryOp::Eq, scalar, x, y), Ok(1))
+            };
+            let all = scalars.iter().zip(a.iter().zip(b)).all(equal);
+            return Ok(Leaves::from_slice(&[u64::from(all == (op == BinaryOp::Eq))]));
+        }
+        let scalar = self.scalar_of(left_ty);
         let mut out = Leaves::new();
         if a.is_empty() || b.is_empty() {
             return Err(Some(self.not_constant(id)));
@@ -227,6 +236,9 @@ impl Checker<'_, '_> {
                 for &arg in args {
                     self.eval_into(arg, out)?;
                 }
+            }
+            (Res::Const(index), ..) => {
+                out.extend_from_slice(&self.s.checked.consts[index as usize].value);
             }
             (
                 Res::Builtin(Builtin::Lanes(lane @ (Lane::Min | Lane::Max), ..)),

@@ -39,7 +39,8 @@ impl Checker<'_, '_> {
             ExprKind::Deref(inner) => self.deref(inner, expr.span),
             ExprKind::AddrOf(inner) => self.address_of(id, inner),
             ExprKind::Cast(inner, ty) => self.cast(inner, ty, expr.span),
-            ExprKind::Call { callee, args, generic } => self.call(id, callee, args, generic, expect),
+            ExprKind::Call { callee, args, given } => self.call(id, callee, args, given, expect),
+            ExprKind::TypeConst(of, name) => self.type_const(id, of, name, expr.span),
             ExprKind::Index(base, index) => self.index(base, index, expr.span),
             ExprKind::Field(base, field) => self.field(base, field),
             ExprKind::Array(list) => self.array(list, expr.span, expect),
@@ -164,8 +165,8 @@ impl Checker<'_, '_> {
     fn unknown_name(&mut self, sym: Sym, span: Span, binding: Binding) {
         let text = self.ast.name(sym);
         let what = match binding {
-            Binding::Func(_) => Some("a function; call it with `()`"),
-            Binding::Struct(_) => Some("a type, not a value"),
+            Binding::Func(_) | Binding::Generic(_) => Some("a function; call it with `()`"),
+            Binding::Struct(_) | Binding::Type(_) => Some("a type, not a value"),
             _ if builtins::find(text).is_some() => Some("a built-in function; call it with `()`"),
             _ => None,
         };

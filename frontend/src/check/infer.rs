@@ -127,6 +127,7 @@ impl Checker<'_, '_> {
         unsettled.clear();
         self.s.unsettled = unsettled;
         self.cover_matches();
+        self.make_instances();
     }
 
     fn settled(&mut self, ty: Ty, span: Span) -> Ty {

@@ -2,7 +2,7 @@
 
 use super::operator::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
-use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, TypeId, TypeKind};
+use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, Sym, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::{self, Scalar, vector_name};
 use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
@@ -36,9 +36,13 @@ impl Checker<'_, '_> {
                     self.static_item(&item, statics, space, dynamic, ty, value);
                     statics += 1;
                 }
-                ItemKind::Fn { .. } => {
+                ItemKind::Fn { generic: None, .. } => {
                     self.signature(&item, funcs);
                     funcs += 1;
+                }
+                ItemKind::StaticAssert { cond, message } => {
+                    self.no_attrs(item.attrs, "an assertion");
+                    self.static_assert(cond, message);
                 }
                 _ => {}
             }
@@ -51,6 +55,7 @@ impl Checker<'_, '_> {
         for n in 0..self.ast.items.len() {
             let item = &self.ast.items[n];
             let binding = match item.kind {
+                ItemKind::Fn { generic: Some(_), .. } => Binding::Generic(n as u32),
                 ItemKind::Fn { .. } => {
                     funcs += 1;
                     Binding::Func(funcs - 1)
@@ -60,6 +65,7 @@ impl Checker<'_, '_> {
                     Binding::Static(statics - 1)
                 }
                 ItemKind::Struct { .. } => Binding::Struct(n as u32),
+                ItemKind::StaticAssert { .. } => continue,
                 ItemKind::Const { .. } => {
                     let id = self.s.checked.consts.len() as u32;
                     self.s.const_of_item[n] = id;
@@ -173,6 +179,40 @@ impl Checker<'_, '_> {
         self.leave_lazy(n);
     }
 
+    /// `static_assert(cond, "message");`
+    pub(super) fn static_assert(&mut self, cond: ExprId, message: Option<Sym>) {
+        let found = self.expr(cond, Ty::BOOL);
+        if found == Ty::ERROR || !self.s.checked.types.fits(found, Ty::BOOL) {
+            return self.is_condition(cond, found);
+        }
+        if self.eval(cond).is_some_and(|leaves| leaves.first() == Some(&0)) {
+            let message = match message {
+                Some(message) => format!("the assertion does not hold: {}", self.ast.name(message)),
+                None => "the assertion does not hold".to_string(),
+            };
+            let values = self.compared_values(cond);
+            self.sink.push(
+                Diagnostic::error("E0075", message)
+                    .label(self.ast.span(cond), "this is false")
+                    .note_opt(values),
+            );
+        }
+    }
+
+    /// What a comparison that does not hold has compared.
+    fn compared_values(&mut self, cond: ExprId) -> Option<String> {
+        let ExprKind::Binary(op, left, right) = self.ast.expr(cond).kind else { return None };
+        let scalar = self.s.checked.types.as_scalar(self.s.checked.expr_ty[left.at()])?;
+        if !op.is_comparison() || !scalar.is_int() {
+            return None;
+        }
+        let mut text = |id| {
+            let bits = self.eval(id)?.first().copied()?;
+            Some(if scalar.is_signed() { (bits as i64).to_string() } else { bits.to_string() })
+        };
+        Some(format!("it compares {} with {}", text(left)?, text(right)?))
+    }
+
     /// Checks and evaluates an expression that must be a constant of type `ty`.
     pub(super) fn constant_of_type(&mut self, value: ExprId, ty: Ty) -> Option<Leaves> {
         let found = self.expr(value, ty);
@@ -206,7 +246,9 @@ impl Checker<'_, '_> {
             return None;
         };
         // The last of several wins, as for most command lines.
-        let Some((_, text)) = self.params.iter().rev().find(|(key, _)| key == name) else { return default };
+        let Some((_, text)) = self.options.params.iter().rev().find(|(key, _)| key == name) else {
+            return default;
+        };
         match parse_override(scalar, text) {
             Some(bits) => Some(Leaves::from_slice(&[bits])),
             None => {
@@ -220,7 +262,7 @@ impl Checker<'_, '_> {
 
     /// `-P` must name a `param`.
     fn check_overrides(&mut self) {
-        for (key, _) in self.params {
+        for (key, _) in self.options.params {
             let is_param = |item: &&Item| matches!(item.kind, ItemKind::Const { param: true, .. });
             let mut names = self.ast.items.iter().filter(is_param).map(|item| self.ast.name(item.name.sym));
             if names.clone().any(|name| name == key) {
@@ -304,8 +346,8 @@ impl Checker<'_, '_> {
         resolved
     }
 
-    fn signature(&mut self, item: &Item, id: u32) {
-        let ItemKind::Fn { kernel, params, result, body } = item.kind else { return };
+    pub(super) fn signature(&mut self, item: &Item, id: u32) {
+        let ItemKind::Fn { kernel, params, result, body, .. } = item.kind else { return };
         let first = self.s.checked.locals.len();
         let scope = self.s.shadowed.len();
         let ast = self.ast;
@@ -341,6 +383,7 @@ impl Checker<'_, '_> {
             result: result_ty,
             body,
             kernel: kernel.then(KernelInfo::default),
+            instance: None,
             small_buffers: false,
         };
         self.function_attrs(item.attrs, &mut func);
@@ -372,8 +415,15 @@ impl Checker<'_, '_> {
     }
 
     pub(super) fn bodies(&mut self) {
-        for func in 0..self.s.checked.funcs.len() {
-            self.function_body(func as u32);
+        self.check_generics();
+        let mut func = 0;
+        // Generic functions are added as they are called.
+        while func < self.s.checked.funcs.len() {
+            match self.s.checked.funcs[func].instance {
+                Some(instance) => self.instance_body(func as u32, instance as usize),
+                None => self.function_body(func as u32),
+            }
+            func += 1;
         }
     }
 
@@ -438,9 +488,9 @@ impl Checker<'_, '_> {
             _ => return None,
         };
         let (name, opaque) = OPAQUE.into_iter().find(|row| row.0 == self.ast.name(sym))?;
-        // A struct may have the name, too.
+        // A struct or a parameter may have the name, too.
         match access {
-            _ if matches!(self.binding(sym), Binding::Struct(_)) => None,
+            _ if matches!(self.binding(sym), Binding::Struct(_) | Binding::Type(_)) => None,
             Some(_) if opaque.access().is_none() => None,
             Some(access) => Some((opaque.with_access(access), name)),
             None => Some((opaque, name)),
@@ -455,9 +505,13 @@ impl Checker<'_, '_> {
         if let Some((scalar, lanes)) = vector_name(text) {
             return self.s.checked.types.vector(scalar, lanes);
         }
-        if let Binding::Struct(item) = self.binding(sym) {
-            self.structure(item as usize);
-            return self.s.struct_ty[item as usize];
+        match self.binding(sym) {
+            Binding::Type(ty) => return ty,
+            Binding::Struct(item) => {
+                self.structure(item as usize);
+                return self.s.struct_ty[item as usize];
+            }
+            _ => {}
         }
         let known = self.bound_names(|b| matches!(b, Binding::Struct(_))).into_iter().chain(type_names());
         let help = scalar::foreign_type(text)

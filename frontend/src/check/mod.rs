@@ -9,6 +9,7 @@ mod call;
 mod coverage;
 mod eval;
 mod expr;
+mod generic;
 mod infer;
 mod item;
 mod leave;
@@ -18,6 +19,7 @@ mod pattern;
 mod place;
 mod stmt;
 
+use crate::Options;
 use crate::ast::{Ast, BlockId, ExprId, List, Name, StmtId, Sym};
 use crate::builtins::{Builtin, Dim};
 use crate::diag::{Diagnostic, Sink, nearest};
@@ -25,6 +27,7 @@ use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, Types};
 use ir::{KernelInfo, Space};
+use order::Order as _;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -101,6 +104,8 @@ pub struct Func {
     pub result: Ty,
     pub body: BlockId,
     pub kernel: Option<KernelInfo>,
+    /// Of a generic function: index into [`Checked::instances`].
+    pub instance: Option<u32>,
     /// `#[small_buffers]`: byte offsets from pointer parameters fit 32 bits.
     pub small_buffers: bool,
 }
@@ -124,6 +129,8 @@ pub struct Checked {
     pub consts: Vec<ConstItem>,
     pub statics: Vec<StaticItem>,
     pub funcs: Vec<Func>,
+    /// Generic functions with types and constants for their parameters.
+    pub instances: Vec<generic::Instance>,
 }
 
 /// What a name is bound to at some point.
@@ -136,6 +143,10 @@ enum Binding {
     Func(u32),
     /// Item number of the struct.
     Struct(u32),
+    /// Item number of the generic function.
+    Generic(u32),
+    /// What a parameter of a generic function stands for.
+    Type(Ty),
 }
 
 /// State of an item that is evaluated when first needed.
@@ -148,7 +159,7 @@ enum Lazy {
 
 struct Checker<'c, 'a> {
     ast: &'c Ast<'a>,
-    params: &'c [(String, String)],
+    options: &'c Options<'c>,
     sink: &'c mut Sink,
     s: &'c mut Scratch,
 }
@@ -173,6 +184,7 @@ pub struct Scratch {
     item_of_const: Vec<usize>,
     body: Body,
     unsettled: infer::Unsettled,
+    generics: generic::Generics,
     /// `match`es whose arms are to be looked at when the types are known.
     matches: Vec<ExprId>,
     /// Functions and names of the `shared` variables of bodies.
@@ -196,6 +208,7 @@ impl Scratch {
         refill(&mut self.const_of_item, 0, ast.items.len());
         self.item_of_const.clear();
         self.unsettled.clear();
+        self.generics.clear();
         self.matches.clear();
         self.static_names.clear();
         self.chain.clear();
@@ -216,6 +229,7 @@ impl Checked {
         self.consts.clear();
         self.statics.clear();
         self.funcs.clear();
+        self.instances.clear();
     }
 }
 
@@ -238,9 +252,9 @@ struct Body {
 }
 
 /// Checks a program. The tables are meaningful if `sink` has no errors afterwards.
-pub fn check(ast: &Ast<'_>, params: &[(String, String)], s: &mut Scratch, sink: &mut Sink) {
+pub fn check(ast: &Ast<'_>, options: &Options<'_>, s: &mut Scratch, sink: &mut Sink) {
     s.renew(ast);
-    let mut checker = Checker { ast, params, sink, s };
+    let mut checker = Checker { ast, options, sink, s };
     checker.items();
     checker.bodies();
     checker.recursion();
@@ -393,7 +407,7 @@ impl Checker<'_, '_> {
         }
         let count = self.s.checked.funcs.len();
         let mut calls = std::mem::take(&mut self.s.calls);
-        calls.sort_unstable_by_key(|&(caller, callee, span)| (caller, callee, span.start));
+        calls.order_unstable_by_key(|&(caller, callee, span)| (caller, callee, span.start));
         let first_of = |func: u32| calls.partition_point(|&(caller, ..)| caller < func);
         // 0 = not seen, 1 = on the path, 2 = finished.
         let mut state = vec![0u8; count];

@@ -186,6 +186,13 @@ impl Checker<'_, '_> {
         if let Some(ty) = self.pointer_binary(op, a, b, span) {
             return ty;
         }
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
+            && self.s.checked.types.scalars_of_tuple(a).is_some()
+            && self.s.checked.types.scalars_of_tuple(b).is_some()
+        {
+            let same = self.s.checked.types.fits(b, a) || self.agree(a, b, span);
+            return if same { Ty::BOOL } else { self.mismatch(op, a, b, operands) };
+        }
         if !op.is_shift() {
             let (x, y) = (self.lane_type(a), self.lane_type(b));
             self.agree(x, y, span);

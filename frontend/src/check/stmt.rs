@@ -102,6 +102,10 @@ impl Checker<'_, '_> {
                 false
             }
             StmtKind::Expr(value) => self.expr_stmt(value),
+            StmtKind::StaticAssert { cond, message } => {
+                self.static_assert(cond, message);
+                false
+            }
             StmtKind::Assign { op, place, value } => {
                 self.assign(op, place, value);
                 false

@@ -66,7 +66,7 @@ impl Lower<'_, '_> {
                     self.define_local_unset(local);
                 }
             }
-            StmtKind::Shared { .. } | StmtKind::Const { .. } => {}
+            StmtKind::Shared { .. } | StmtKind::Const { .. } | StmtKind::StaticAssert { .. } => {}
             StmtKind::Expr(value) => {
                 self.expr(value);
             }
@@ -435,7 +435,7 @@ impl Lower<'_, '_> {
         loop {
             match self.ast.expr(id).kind {
                 ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) => return true,
-                ExprKind::Name(_) => {
+                ExprKind::Name(_) | ExprKind::TypeConst(..) => {
                     return match self.checked.res[id.at()] {
                         Res::Local(local) => !self.checked.locals[local as usize].in_memory,
                         Res::Const(_) => true,

@@ -48,7 +48,7 @@ impl Lower<'_, '_> {
                 Val::from_slice(&[value])
             }
             ExprKind::Bool(value) => Val::from_slice(&[self.constant(Type::Bool, u64::from(value))]),
-            ExprKind::Name(_) => match self.checked.res[id.at()] {
+            ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.checked.res[id.at()] {
                 Res::Const(index) => self.const_leaves(index),
                 _ => self.read_place(id),
             },
@@ -142,6 +142,7 @@ impl Lower<'_, '_> {
                 values
             }
             Res::Dim(dim, d) => Val::from_slice(&[self.dimension(dim, d)]),
+            Res::Const(index) => self.const_leaves(index),
             Res::Builtin(builtin) => self.builtin(builtin, args, ty),
             _ => self.zeros(ty),
         }

@@ -8,6 +8,7 @@ use crate::check::PatRes;
 use crate::scalar::Scalar;
 use crate::types::Ty;
 use ir::{Block, Case, Op, SwitchData, SwitchEdge, Value};
+use order::Order as _;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -162,10 +163,10 @@ fn switch(cases: &[Wanted], blocks: &[Option<Block>]) -> SwitchData {
 ///
 /// A sweep over the ends of all ranges, with a heap of the arms that ask for the values in between.
 fn first_wins(mut wanted: Vec<Wanted>) -> Vec<Wanted> {
-    wanted.sort_by_key(|range| range.lo);
+    wanted.order_by_key(|range| range.lo);
     let mut ends: Vec<u128> =
         wanted.iter().flat_map(|range| [u128::from(range.lo), u128::from(range.hi) + 1]).collect();
-    ends.sort_unstable();
+    ends.order_unstable();
     ends.dedup();
     let mut out: Vec<Wanted> = Vec::with_capacity(wanted.len());
     let mut open: BinaryHeap<Reverse<(u32, u64)>> = BinaryHeap::new();

@@ -36,7 +36,7 @@ type Leaves = SmallVec<[Type; 8]>;
 pub fn lower(
     ast: &Ast<'_>,
     source: &str,
-    checked: &Checked,
+    checked: &mut Checked,
     options: &Options<'_>,
     s: &mut Scratch,
     mut module: Module,
@@ -49,7 +49,11 @@ pub fn lower(
     s.library.clear();
     s.local_at.clear();
     s.local_at.resize(checked.locals.len(), 0);
-    for func in &checked.funcs {
+    for at in 0..checked.funcs.len() {
+        if let Some(instance) = checked.funcs[at].instance {
+            checked.restore(instance);
+        }
+        let func = &checked.funcs[at];
         let function = lower_function(ast, source, checked, options, func, s, &mut module);
         module.funcs.push(function);
     }
@@ -155,7 +159,11 @@ fn lower_function(
     s: &mut Scratch,
     module: &mut Module,
 ) -> Function {
-    let mut func = module.new_func(ast.name(info.name.sym));
+    let name = ast.name(info.name.sym);
+    let mut func = match info.instance {
+        Some(instance) => module.new_func(&smol_str::format_smolstr!("{name}.{instance}")),
+        None => module.new_func(name),
+    };
     let block = func.add_block();
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);

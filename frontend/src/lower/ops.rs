@@ -204,7 +204,24 @@ impl Lower<'_, '_> {
             return self.fused(op, (x, y), a, false, ty);
         }
         let b = self.expr(right);
-        self.lanewise(op, self.scalar_of(left_ty), &a, &b)
+        match self.checked.types.scalars_of_tuple(left_ty) {
+            Some(scalars) => Val::from_slice(&[self.tuple_equality(op == BinaryOp::Eq, &scalars, &a, &b)]),
+            None => self.lanewise(op, self.scalar_of(left_ty), &a, &b),
+        }
+    }
+
+    /// Whether all scalars of two tuples are equal, or not all.
+    fn tuple_equality(&mut self, equal: bool, scalars: &[Scalar], a: &Val, b: &Val) -> Value {
+        let (op, join) = if equal { (BinaryOp::Eq, BinOp::And) } else { (BinaryOp::Ne, BinOp::Or) };
+        let mut all = None;
+        for (&scalar, (&x, &y)) in scalars.iter().zip(a.iter().zip(b)) {
+            let one = self.compare(op, scalar, x, y);
+            all = Some(match all {
+                Some(all) => self.emit(Op::Bin(join), &[all, one], Type::Bool),
+                None => one,
+            });
+        }
+        all.unwrap_or_else(|| self.constant(Type::Bool, u64::from(equal)))
     }
 
     /// `place op= value`.

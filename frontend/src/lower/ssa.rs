@@ -15,6 +15,7 @@
 use super::{Lower, Val};
 use crate::types::Ty;
 use ir::{Block, Op, Value};
+use order::Order as _;
 use smallvec::SmallVec;
 
 /// Values of the variables at the current point.
@@ -97,7 +98,7 @@ impl Env {
     fn collect_changes(&self, mark: Mark, changes: &mut Changes) {
         let assigned = self.log[mark.log..].iter().filter(|(var, _)| *var < mark.limit);
         changes.extend(assigned.map(|&(var, _)| (var, self.values[var as usize])));
-        changes.sort_unstable_by_key(|&(var, _)| var);
+        changes.order_unstable_by_key(|&(var, _)| var);
         changes.dedup_by_key(|change| change.0);
     }
 
@@ -200,7 +201,7 @@ impl Lower<'_, '_> {
         for (arm, n) in arms.iter().zip(0..) {
             changes.extend(arm.changes.iter().map(|&(var, value)| (var, n, value)));
         }
-        changes.sort_unstable_by_key(|&(var, arm, _)| (var, arm));
+        changes.order_unstable_by_key(|&(var, arm, _)| (var, arm));
         let mut row: Val = Val::new();
         for of_var in changes.chunk_by(|a, b| a.0 == b.0) {
             let var = of_var[0].0;

@@ -99,6 +99,23 @@ impl Parser<'_, '_> {
     }
 }
 
+/// The type and the bits of a constant of a scalar type.
+pub fn value_of(scalar: Scalar, name: &str) -> Option<(Scalar, u64)> {
+    let (min, max) = scalar.limits();
+    match name {
+        _ if scalar.is_float() => {
+            let &(_, wide, narrow) = REALS.iter().find(|row| row.0 == name)?;
+            let bits = if scalar == Scalar::F64 { wide.to_bits() } else { u64::from(narrow.to_bits()) };
+            Some((scalar, bits))
+        }
+        _ if !scalar.is_int() => None,
+        "BITS" => Some((Scalar::U32, scalar.bits().into())),
+        "MAX" => Some((scalar, max)),
+        "MIN" => Some((scalar, min)),
+        _ => None,
+    }
+}
+
 /// What a constant of C's headers is called here.
 pub fn of_c(name: &str) -> Option<&'static str> {
     Some(match name {

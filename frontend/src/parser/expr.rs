@@ -302,15 +302,17 @@ impl Parser<'_, '_> {
     /// A name, a call or a struct literal.
     fn named(&mut self) -> Parsed<ExprId> {
         let name = self.bump_name();
-        let mut generic = None;
+        let mut given = List::default();
         if self.peek() == Tok::ColonColon {
             self.bump();
             if let (Tok::Ident, Some(scalar)) = (self.peek(), Scalar::from_name(self.ast.name(name.sym))) {
                 return self.constant_of(scalar, name);
             }
-            self.expect(Tok::Lt, "`<`")?;
-            generic = Some(self.ty()?);
-            self.expect(Tok::Gt, "`>`")?;
+            if self.peek() == Tok::Ident {
+                let constant = self.bump_name();
+                return self.make(ExprKind::TypeConst(name, constant.sym), name.span.to(constant.span), 0);
+            }
+            given = self.generic_args()?;
             if self.peek() != Tok::LParen {
                 return Err(self.unexpected("`(`"));
             }
@@ -320,7 +322,7 @@ impl Parser<'_, '_> {
                 let args = self.arguments()?;
                 let span = name.span.to(self.last_span());
                 let below = self.height_of_list(args);
-                self.make(ExprKind::Call { callee: name, args, generic }, span, below)
+                self.make(ExprKind::Call { callee: name, args, given }, span, below)
             }
             Tok::LBrace if self.struct_allowed && self.looks_like_struct() => self.struct_literal(name),
             _ => self.make(ExprKind::Name(name.sym), name.span, 0),

@@ -1,16 +1,25 @@
 //! Items: kernels, functions, structs, constants, module variables.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Attr, Item, ItemKind, List, Param};
+use crate::ast::{Attr, ExprId, GenericFn, Item, ItemKind, List, Name, Param, Sym};
 use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 use ir::Space;
+
+/// Whether the condition in front of something does not hold.
+struct LeftOut(bool);
 
 impl Parser<'_, '_> {
     pub(super) fn items(&mut self) {
         while self.peek() != Tok::Eof {
             let before = self.at;
-            if self.item().is_err() {
+            let (items, generic_fns) = (self.ast.items.len(), self.ast.generic_fns.len());
+            let item = self.item();
+            if let Ok(LeftOut(true)) = item {
+                self.ast.items.truncate(items);
+                self.ast.generic_fns.truncate(generic_fns);
+            }
+            if item.is_err() {
                 self.pending_exprs.clear();
                 self.pending_stmts.clear();
                 self.depth = 0;
@@ -41,8 +50,14 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn item(&mut self) -> Parsed<()> {
+    fn item(&mut self) -> Parsed<LeftOut> {
         let attrs = self.attrs()?;
+        let left_out = LeftOut(std::mem::take(&mut self.left_out));
+        self.item_with(attrs)?;
+        Ok(left_out)
+    }
+
+    fn item_with(&mut self, attrs: List) -> Parsed<()> {
         match self.peek() {
             Tok::Kernel => self.function(true, attrs),
             Tok::Fn => self.function(false, attrs),
@@ -59,7 +74,13 @@ impl Parser<'_, '_> {
                 }
                 Err(failed)
             }
-            Tok::Use => Err(self.unsupported("`use`", "put the items into this file")),
+            Tok::Use => self.use_item(attrs),
+            Tok::Ident if self.at_static_assert() => {
+                let name = Name { sym: self.intern("static_assert"), span: self.span() };
+                let (cond, message) = self.static_assert()?;
+                self.ast.items.push(Item { kind: ItemKind::StaticAssert { cond, message }, name, attrs });
+                Ok(())
+            }
             Tok::Static => Err(self.unexpected_with(
                 "an item",
                 Some("say where it lives: `global static`, `constant static` or `shared static`".into()),
@@ -70,6 +91,43 @@ impl Parser<'_, '_> {
             )),
             _ => Err(self.unexpected("an item (`kernel`, `fn`, `const`, `param`, `struct` or a static)")),
         }
+    }
+
+    /// `use "file.k";`: the file has been read when its name was seen among the tokens.
+    fn use_item(&mut self, attrs: List) -> Parsed<()> {
+        self.bump();
+        if self.peek() != Tok::Str {
+            let help = "write `use \"file.k\";`".to_string();
+            return Err(self.unexpected_with("the name of a file", Some(help)));
+        }
+        self.bump();
+        self.expect(Tok::Semi, "`;`")?;
+        if let Some(attr) = self.ast.attrs[attrs.range()].first() {
+            self.sink.push(
+                Diagnostic::error("E0081", "`use` has no attributes").label(attr.span, "not allowed here"),
+            );
+        }
+        Ok(())
+    }
+
+    pub(super) fn at_static_assert(&self) -> bool {
+        self.peek_at(1) == Tok::LParen && self.span().text(self.source) == "static_assert"
+    }
+
+    /// `static_assert(cond, "message");`
+    pub(super) fn static_assert(&mut self) -> Parsed<(ExprId, Option<Sym>)> {
+        self.bump();
+        let open = self.bump();
+        let cond = self.expr()?;
+        let mut message = None;
+        if self.eat(Tok::Comma) && self.peek() == Tok::Str {
+            let text = self.bump().text(self.source);
+            message = Some(self.intern(&text[1..text.len() - 1]));
+            self.eat(Tok::Comma);
+        }
+        self.close(Tok::RParen, "`)` or a message in quotes", open)?;
+        self.expect(Tok::Semi, "`;`")?;
+        Ok((cond, message))
     }
 
     fn unsupported(&mut self, what: &str, help: &str) -> Failed {
@@ -83,12 +141,19 @@ impl Parser<'_, '_> {
         Failed
     }
 
+    /// Attributes; those that are conditions are answered at once.
     pub(super) fn attrs(&mut self) -> Parsed<List> {
+        self.left_out = false;
         let start = self.ast.attrs.len() as u32;
         while self.peek() == Tok::Hash {
             let hash = self.bump();
             let open = self.expect(Tok::LBracket, "`[` of an attribute")?;
             let name = self.name("an attribute's name")?;
+            if self.ast.name(name.sym) == "cfg" {
+                self.left_out |= !self.cfg()?;
+                self.close(Tok::RBracket, "`]`", open)?;
+                continue;
+            }
             let args = if self.peek() == Tok::LParen { self.arguments()? } else { List::default() };
             let end = self.close(Tok::RBracket, "`]`", open)?;
             self.ast.attrs.push(Attr { name, args, span: hash.to(end) });
@@ -97,12 +162,23 @@ impl Parser<'_, '_> {
     }
 
     fn function(&mut self, kernel: bool, attrs: List) -> Parsed<()> {
+        let from = self.ast.extent();
         self.bump();
         let name = self.name(if kernel { "a kernel's name" } else { "a function's name" })?;
+        if kernel && self.peek() == Tok::Lt {
+            let help =
+                "a kernel is not generic: who starts it gives no types; call a generic `fn`".to_string();
+            return Err(self.unexpected_with("`(`", Some(help)));
+        }
+        let generics = if self.peek() == Tok::Lt { Some(self.generics()?) } else { None };
         let params = self.params(Tok::LParen, Tok::RParen, "`)`", "a parameter's name")?;
         let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
         let body = self.block()?;
-        let kind = ItemKind::Fn { kernel, params, result, body };
+        let generic = generics.map(|params| {
+            self.ast.generic_fns.push(GenericFn { params, from, to: self.ast.extent() });
+            self.ast.generic_fns.len() as u32 - 1
+        });
+        let kind = ItemKind::Fn { generic, kernel, params, result, body };
         self.ast.items.push(Item { kind, name, attrs });
         Ok(())
     }

@@ -2,17 +2,17 @@
 
 use super::stmt::Parsed1;
 use super::{Failed, Parsed, Parser};
-use crate::ast::{ExprId, ExprKind, LoopHead, LoopId, Name, StmtKind};
+use crate::ast::{ExprId, ExprKind, List, LoopHead, LoopId, Name, StmtKind};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use ir::UnrollHint;
 
 impl Parser<'_, '_> {
     /// A loop or labelled block as a statement, with the attributes in front of it.
-    pub(super) fn loop_stmt(&mut self) -> Parsed<Parsed1> {
+    pub(super) fn loop_stmt(&mut self, attrs: List) -> Parsed<Parsed1> {
         let start = self.span();
-        let attributed = self.peek() == Tok::Hash;
-        let unroll = self.loop_attrs()?;
+        let attributed = attrs.len > 0;
+        let unroll = self.unrolling(attrs);
         let label = self.label()?;
         match self.peek() {
             Tok::While => {
@@ -72,9 +72,8 @@ impl Parser<'_, '_> {
     }
 
     /// `#[unroll]`, `#[unroll(n)]`, `#[no_unroll]`.
-    fn loop_attrs(&mut self) -> Parsed<UnrollHint> {
+    fn unrolling(&mut self, attrs: List) -> UnrollHint {
         let mut hint = UnrollHint::None;
-        let attrs = self.attrs()?;
         for attr in &self.ast.attrs[attrs.range()] {
             let name = self.ast.name(attr.name.sym);
             let args = self.ast.list(attr.args);
@@ -103,7 +102,7 @@ impl Parser<'_, '_> {
                 }
             };
         }
-        Ok(hint)
+        hint
     }
 
     fn for_stmt(&mut self, head: LoopId) -> Parsed<Parsed1> {

@@ -4,8 +4,10 @@
 //! likely to start. Nesting is bounded by [`MAX_DEPTH`], so that neither this nor any later recursion
 //! over the tree can run out of stack.
 
+mod cfg;
 pub(crate) mod constants;
 mod expr;
+mod generic;
 mod item;
 mod loops;
 mod matching;
@@ -15,6 +17,7 @@ mod symbols;
 mod ty;
 
 use crate::ast::{Ast, Block, BlockId, Expr, ExprId, ExprKind, List, Name, Sym, TypeId, TypeKind, TypeNode};
+use crate::cfg::Processor;
 use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
 use symbols::Symbols;
@@ -35,11 +38,12 @@ pub struct Scratch {
     pending_stmts: Vec<(crate::ast::Stmt, u16)>,
 }
 
-/// Parses all items of a file into an empty tree.
+/// Parses all items of a program into an empty tree.
 pub fn parse<'a>(
     source: &'a str,
     tokens: &Tokens,
     ast: Ast<'a>,
+    processor: Option<&dyn Processor>,
     s: &mut Scratch,
     sink: &mut Sink,
 ) -> Ast<'a> {
@@ -49,6 +53,7 @@ pub fn parse<'a>(
     let Scratch { symbols, pending_exprs, pending_stmts } = s;
     let mut parser = Parser {
         source,
+        processor,
         kinds: &tokens.kinds,
         spans: &tokens.spans,
         at: 0,
@@ -58,16 +63,23 @@ pub fn parse<'a>(
         pending_exprs,
         pending_stmts,
         struct_allowed: true,
+        left_out: false,
         sink,
     };
     // Rough sizes spare the first few reallocations.
     parser.ast.exprs.reserve(tokens.kinds.len() / 2);
-    parser.items();
+    let mut start = 0;
+    for &end in &tokens.ends {
+        (parser.kinds, parser.spans, parser.at) = (&tokens.kinds[start..=end], &tokens.spans[start..=end], 0);
+        parser.items();
+        start = end + 1;
+    }
     parser.ast
 }
 
 struct Parser<'a, 't> {
     source: &'a str,
+    processor: Option<&'t dyn Processor>,
     kinds: &'t [Tok],
     spans: &'t [Span],
     at: usize,
@@ -79,6 +91,8 @@ struct Parser<'a, 't> {
     pending_stmts: &'t mut Vec<(crate::ast::Stmt, u16)>,
     /// Whether `Name {` may be a struct literal here (not in the head of `if`, `while`, `for`).
     struct_allowed: bool,
+    /// Whether a condition among the attributes that were read last does not hold.
+    left_out: bool,
     sink: &'t mut Sink,
 }
 

@@ -59,15 +59,16 @@ impl Parser<'_, '_> {
             let start = self.span();
             let (before, exprs, stmts, depth) =
                 (self.at, self.pending_exprs.len(), self.pending_stmts.len(), self.depth);
-            match self.stmt() {
-                Ok(Parsed1::Stmt(kind, height)) => {
+            match self.stmt_with_attrs() {
+                Ok(Some(Parsed1::Stmt(kind, height))) => {
                     let span = start.to(self.last_span());
                     self.pending_stmts.push((Stmt { kind, span }, height));
                 }
-                Ok(Parsed1::Tail(value)) => {
+                Ok(Some(Parsed1::Tail(value))) => {
                     tail = Some(value);
                     break;
                 }
+                Ok(None) => self.pending_stmts.truncate(stmts),
                 Err(Failed) => {
                     self.pending_exprs.truncate(exprs);
                     self.pending_stmts.truncate(stmts);
@@ -137,7 +138,7 @@ impl Parser<'_, '_> {
             Tok::Let => self.let_stmt(),
             Tok::Shared => self.shared_stmt(),
             Tok::Const => self.const_stmt(),
-            Tok::While | Tok::Loop | Tok::For | Tok::Hash | Tok::Label => self.loop_stmt(),
+            Tok::While | Tok::Loop | Tok::For | Tok::Label => self.loop_stmt(List::default()),
             Tok::Break | Tok::Continue | Tok::Return => {
                 let (kind, height) = self.leave()?;
                 if self.peek() != Tok::RBrace {
@@ -145,8 +146,29 @@ impl Parser<'_, '_> {
                 }
                 Ok(Parsed1::Stmt(kind, height))
             }
+            Tok::Ident if self.at_static_assert() => {
+                let (cond, message) = self.static_assert()?;
+                Ok(Parsed1::Stmt(StmtKind::StaticAssert { cond, message }, self.height(cond)))
+            }
             _ => self.expr_stmt(),
         }
+    }
+
+    /// A statement with the attributes in front of it; nothing if it is no part of the program.
+    fn stmt_with_attrs(&mut self) -> Parsed<Option<Parsed1>> {
+        if self.peek() != Tok::Hash {
+            return self.stmt().map(Some);
+        }
+        let attrs = self.attrs()?;
+        let left_out = std::mem::take(&mut self.left_out);
+        let is_loop = matches!(self.peek(), Tok::While | Tok::Loop | Tok::For | Tok::Label);
+        let stmt = match self.peek() {
+            _ if is_loop || attrs.len > 0 => self.loop_stmt(attrs)?,
+            // Nothing that would follow it belongs to it.
+            Tok::RBrace => return Err(self.unexpected("a statement")),
+            _ => self.stmt()?,
+        };
+        Ok((!left_out).then_some(stmt))
     }
 
     /// `break`, `continue` or `return` with what belongs to it, and its height; what ends it is not taken.

@@ -15,6 +15,7 @@ use crate::op::{CastOp, Mem, MemFlags, Op, Order};
 use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
+use order::Order as _;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
@@ -121,7 +122,7 @@ pub fn run(func: &mut Function, cfg: &Cfg, dom: &mut DomTree, s: &mut Scratch) -
     place_params(cfg, dom, s);
     s.order.clear();
     s.order.extend_from_slice(cfg.rpo());
-    s.order.sort_unstable_by_key(|&block| dom.preorder(block));
+    s.order.order_unstable_by_key(|&block| dom.preorder(block));
     s.current.clear();
     s.current.resize(s.pieces.len(), None.into());
     s.log.clear();
@@ -167,7 +168,7 @@ fn find_stores(func: &Function, cfg: &Cfg, s: &mut Scratch) {
             }
         }
     }
-    s.stores.sort_unstable();
+    s.stores.order_unstable();
 }
 
 /// Chooses the blocks that get a parameter for each piece.
@@ -193,7 +194,7 @@ fn place_params(cfg: &Cfg, dom: &DomTree, s: &mut Scratch) {
             }
         }
     }
-    s.params.sort_unstable_by_key(|&(at, piece, _)| (at, piece));
+    s.params.order_unstable_by_key(|&(at, piece, _)| (at, piece));
 }
 
 /// Where each pointer into a slot points, which slots are used otherwise, and the pieces of the rest.
@@ -208,7 +209,7 @@ fn find_pieces(func: &Function, cfg: &Cfg, s: &mut Scratch) {
             visit(func, inst, s);
         }
     }
-    s.pieces.sort_unstable();
+    s.pieces.order_unstable();
     s.pieces.dedup_by(|b, a| (a.slot, a.offset, a.bytes) == (b.slot, b.offset, b.bytes));
     for pair in s.pieces.windows(2) {
         let [a, b] = [pair[0], pair[1]];

@@ -243,15 +243,33 @@ pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Res
     Ok(())
 }
 
+/// Three digits of each number that is one of a register.
+const DIGITS: [u8; 3 * 256] = {
+    let mut digits = [b'0'; 3 * 256];
+    let mut number = 0;
+    while number < 256 {
+        digits[3 * number] += (number / 100) as u8;
+        digits[3 * number + 1] += (number / 10 % 10) as u8;
+        digits[3 * number + 2] += (number % 10) as u8;
+        number += 1;
+    }
+    digits
+};
+const DIGITS_TEXT: &str = match std::str::from_utf8(&DIGITS) {
+    Ok(text) => text,
+    Err(_) => panic!("digits are ASCII"),
+};
+
 /// Appends a number. Registers are most of a listing, and the machinery of `write!` costs more than the digits.
 fn decimal(number: u16, out: &mut String) {
-    let digit = |n: u16| char::from(b'0' + (n % 10) as u8);
-    for power in [10_000, 1000, 100, 10] {
-        if number >= power {
-            out.push(digit(number / power));
+    let at = 3 * usize::from(number);
+    let zeros = usize::from(number < 10) + usize::from(number < 100);
+    match DIGITS_TEXT.get(at + zeros..at + 3) {
+        Some(digits) => out.push_str(digits),
+        None => {
+            let _ = write!(out, "{number}");
         }
     }
-    out.push(digit(number));
 }
 
 /// Appends an inline constant. Operands of 16-bit integers show a float constant as the bits of its half-precision

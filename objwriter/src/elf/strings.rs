@@ -1,6 +1,7 @@
 //! String tables in which a string may be the end of another, as LLVM lays them out.
 
 use bumpalo::{Bump, collections::Vec as List};
+use order::Order as _;
 use std::cmp::Ordering;
 
 /// A string table under construction.
@@ -29,7 +30,7 @@ impl<'a> Strings<'a> {
 
     /// Lays out the strings.
     pub fn finish(&mut self) {
-        self.offsets.sort_unstable_by(|a, b| backwards(a.0, b.0));
+        self.offsets.order_unstable_by(|a, b| backwards(a.0, b.0));
         self.offsets.dedup_by_key(|entry| entry.0);
         self.bytes.reserve_exact(1 + self.offsets.iter().map(|(text, _)| text.len() + 1).sum::<usize>());
         self.bytes.push(0);

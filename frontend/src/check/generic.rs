@@ -1,0 +1,601 @@
+//! Generic functions: a function of its own for each choice of types and constants that calls ask for.
+//!
+//! The tables of the checker belong to the tree, in which a generic function stands once. An instance is checked in them, and
+//! then keeps a copy of their part; lowering puts it back in its place. Before that, each generic function is checked for
+//! samples of what its bounds allow, so that most mistakes are told once, at the definition.
+
+use super::{Binding, Checked, Checker, ConstItem, Leaves, PatRes, Res};
+use crate::ast::{ExprId, ExprKind, Extent, GenericFn, ItemKind, List, Name, Sym, TypeId, TypeKind};
+use crate::diag::Diagnostic;
+use crate::lexer::Span;
+use crate::parser::constants;
+use crate::scalar::Scalar;
+use crate::types::{Ty, TyKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+/// More instances than this are most likely without end.
+const MAX_INSTANCES: usize = 1000;
+/// Stands for a constant that is not known, in a sample.
+const SAMPLE_CONSTANT: u64 = 61;
+/// What a constant can be to blame for: not told of samples.
+const OF_CONSTANTS: [&str; 7] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086"];
+
+/// A bound: its name, which scalars it allows, and samples of them.
+type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
+
+static BOUNDS: [Bound; 5] = [
+    ("Number", |scalar| scalar != Scalar::Bool, &[Scalar::U32, Scalar::I32, Scalar::F32]),
+    ("Int", Scalar::is_int, &[Scalar::U32, Scalar::I32]),
+    ("Float", Scalar::is_float, &[Scalar::F32]),
+    (
+        "Signed",
+        |scalar| scalar.is_float() || (scalar.is_int() && scalar.is_signed()),
+        &[Scalar::I32, Scalar::F32],
+    ),
+    ("Unsigned", |scalar| scalar.is_int() && !scalar.is_signed(), &[Scalar::U32]),
+];
+
+/// What stands for a parameter of a generic function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arg {
+    Type(Ty),
+    /// As in [`ConstItem`].
+    Const(u64),
+}
+
+type Args = SmallVec<[Arg; 4]>;
+/// Those that are known so far.
+type Known = SmallVec<[Option<Arg>; 4]>;
+
+/// A generic function with what stands for its parameters, and its part of the tables.
+#[derive(Debug)]
+pub struct Instance {
+    item: u32,
+    args: Args,
+    from: Extent,
+    expr_ty: Vec<Ty>,
+    res: Vec<Res>,
+    stmt_decl: Vec<u32>,
+    loop_assigned: Vec<List>,
+    patterns: Vec<PatRes>,
+}
+
+impl Checked {
+    /// Keeps the part of the tables that belongs to an instance.
+    fn save(&mut self, instance: usize, GenericFn { from, to, .. }: GenericFn) {
+        let expr_ty = self.expr_ty[from.exprs..to.exprs].to_vec();
+        let res = self.res[from.exprs..to.exprs].to_vec();
+        let stmt_decl = self.stmt_decl[from.stmts..to.stmts].to_vec();
+        let loop_assigned = self.loop_assigned[from.loops..to.loops].to_vec();
+        let patterns = self.patterns[from.patterns..to.patterns].to_vec();
+        let Instance { item, ref args, .. } = self.instances[instance];
+        let args = args.clone();
+        self.instances[instance] =
+            Instance { item, args, from, expr_ty, res, stmt_decl, loop_assigned, patterns };
+    }
+
+    /// Puts that part back in its place.
+    pub fn restore(&mut self, instance: u32) {
+        fn put<T: Copy>(to: &mut [T], at: usize, from: &[T]) {
+            to[at..at + from.len()].copy_from_slice(from);
+        }
+        let Instance { from, expr_ty, res, stmt_decl, loop_assigned, patterns, .. } =
+            &self.instances[instance as usize];
+        put(&mut self.expr_ty, from.exprs, expr_ty);
+        put(&mut self.res, from.exprs, res);
+        put(&mut self.stmt_decl, from.stmts, stmt_decl);
+        put(&mut self.loop_assigned, from.loops, loop_assigned);
+        put(&mut self.patterns, from.patterns, patterns);
+    }
+}
+
+/// A call that waits until its types are known.
+struct Pending {
+    id: ExprId,
+    item: u32,
+    args: Args,
+    span: Span,
+}
+
+#[derive(Default)]
+pub(super) struct Generics {
+    pending: Vec<Pending>,
+    /// The functions of the instances.
+    funcs: FxHashMap<(u32, Args), u32>,
+    /// Generic functions with mistakes that were told.
+    broken: FxHashSet<u32>,
+    /// A sample is being checked.
+    sampling: bool,
+}
+
+impl Generics {
+    pub fn clear(&mut self) {
+        self.pending.clear();
+        self.funcs.clear();
+        self.broken.clear();
+        self.sampling = false;
+    }
+}
+
+/// A call while it is checked.
+struct Call {
+    item: u32,
+    def: GenericFn,
+    known: Known,
+}
+
+impl Checker<'_, '_> {
+    fn generic_fn(&self, item: u32) -> (GenericFn, List, Option<TypeId>) {
+        match self.ast.items[item as usize].kind {
+            ItemKind::Fn { generic: Some(n), params, result, .. } => {
+                (self.ast.generic_fns[n as usize], params, result)
+            }
+            _ => unreachable!("bound to a generic function"),
+        }
+    }
+
+    pub(super) fn call_generic(
+        &mut self,
+        id: ExprId,
+        item: u32,
+        callee: Name,
+        args: List,
+        given: List,
+        expect: Ty,
+    ) -> Ty {
+        let (def, params, result) = self.generic_fn(item);
+        if self.s.generics.broken.contains(&item) {
+            self.check_all(args);
+            return Ty::ERROR;
+        }
+        if params.len != args.len {
+            self.check_all(args);
+            let (found, wanted) = (args.len as usize, params.len as usize);
+            let declared = self.ast.items[item as usize].name.span;
+            self.wrong_count(callee, found, (wanted, wanted), Some(declared));
+            return Ty::ERROR;
+        }
+        let Some(known) = self.given(def, callee, given) else {
+            self.check_all(args);
+            return Ty::ERROR;
+        };
+        let mut call = Call { item, def, known };
+        let mut fine = true;
+        for (param, at) in params.range().zip(args.range()) {
+            let (node, arg) = (self.ast.params[param].ty, self.ast.exprs_pool[at]);
+            let wanted = self.as_far_as_known(&call, node);
+            let found = self.expr(arg, wanted);
+            self.infer(&mut call, node, found);
+            let wanted = self.as_far_as_known(&call, node);
+            fine &= found != Ty::ERROR && self.require(arg, found, wanted);
+        }
+        if let Some(result) = result {
+            self.infer(&mut call, result, expect);
+        }
+        if !fine {
+            return result.map_or(Ty::UNIT, |result| match self.as_far_as_known(&call, result) {
+                Ty::NONE => Ty::ERROR,
+                ty => ty,
+            });
+        }
+        let Some(args) = call.known.iter().copied().collect::<Option<Args>>() else {
+            self.not_inferred(&call, callee);
+            return Ty::ERROR;
+        };
+        let ty = result.map_or(Ty::UNIT, |result| self.as_far_as_known(&call, result));
+        self.s.generics.pending.push(Pending { id, item, args, span: callee.span });
+        ty
+    }
+
+    fn not_inferred(&mut self, call: &Call, callee: Name) {
+        let generics = &self.ast.generics[call.def.params.range()];
+        let open = generics.iter().zip(&call.known).find(|(_, known)| known.is_none());
+        let name = open.map_or("T", |(generic, _)| self.ast.name(generic.name.sym));
+        let names: Vec<&str> = generics.iter().map(|generic| self.ast.name(generic.name.sym)).collect();
+        let text = self.ast.name(callee.sym);
+        self.sink.push(
+            Diagnostic::error("E0050", format!("`{name}` of `{text}` is not known"))
+                .label(callee.span, "no argument says what it is")
+                .label_opt(open.map(|(generic, _)| (generic.name.span, "declared here".to_string())))
+                .help(format!(
+                    "write `{text}::<{}>(…)` with types and constants for these",
+                    names.join(", ")
+                )),
+        );
+    }
+
+    /// What stands between `::<` and `>`.
+    fn given(&mut self, def: GenericFn, callee: Name, given: List) -> Option<Known> {
+        let ast = self.ast;
+        let generics = &ast.generics[def.params.range()];
+        let mut known: Known = generics.iter().map(|_| None).collect();
+        if given.len == 0 {
+            return Some(known);
+        }
+        if given.len != def.params.len {
+            let text = ast.name(callee.sym);
+            let (wanted, found) = (def.params.len, given.len);
+            let plural = if wanted == 1 { "" } else { "s" };
+            let message = format!("`{text}` has {wanted} generic parameter{plural}, found {found}");
+            self.error("E0042", message, callee.span, "with `::<…>`");
+            return None;
+        }
+        for (n, arg) in ast.generic_args[given.range()].iter().enumerate() {
+            let is_open = arg.ty.is_some_and(|ty| match ast.type_node(ty).kind {
+                TypeKind::Name(sym) => ast.name(sym) == "_",
+                _ => false,
+            });
+            if is_open {
+                continue;
+            }
+            known[n] = Some(match (generics[n].ty, arg.ty, arg.value) {
+                (None, Some(ty), _) => match self.resolve(ty) {
+                    Ty::ERROR => return None,
+                    ty => Arg::Type(ty),
+                },
+                (Some(of), _, Some(value)) => {
+                    let of = self.at_top(|c| c.resolve(of));
+                    Arg::Const(self.constant_of_type(value, of)?.first().copied()?)
+                }
+                (wanted, ..) => {
+                    let what = if wanted.is_some() { "a constant" } else { "a type" };
+                    let name = ast.name(generics[n].name.sym);
+                    self.error(
+                        "E0042",
+                        format!("`{name}` stands for {what}"),
+                        arg.span,
+                        format!("not {what}"),
+                    );
+                    return None;
+                }
+            });
+        }
+        Some(known)
+    }
+
+    /// Takes parameters from where the type found has something in their place.
+    fn infer(&self, call: &mut Call, node: TypeId, found: Ty) {
+        let position =
+            |sym: Sym| self.ast.generics[call.def.params.range()].iter().position(|g| g.name.sym == sym);
+        let nothing = matches!(found, Ty::ERROR | Ty::NEVER | Ty::UNIT | Ty::NONE);
+        match (self.ast.type_node(node).kind, self.s.checked.types.kind(found)) {
+            _ if nothing => {}
+            (TypeKind::Name(sym), _) => {
+                if let Some(n) = position(sym) {
+                    call.known[n] = call.known[n].or(Some(Arg::Type(found)));
+                }
+            }
+            (TypeKind::Array(element, length), TyKind::Array(of, count)) => {
+                if let ExprKind::Name(sym) = self.ast.expr(length).kind
+                    && let Some(n) = position(sym)
+                {
+                    call.known[n] = call.known[n].or(Some(Arg::Const(count.into())));
+                }
+                self.infer(call, element, of);
+            }
+            (TypeKind::Pointer { to, .. }, TyKind::Pointer(pointer)) => self.infer(call, to, pointer.to),
+            (TypeKind::Tuple(list), _) => {
+                let parts = self.s.checked.types.parts(found).unwrap_or_default();
+                for (n, &part) in list.range().zip(&parts) {
+                    self.infer(call, self.ast.types_pool[n], part);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a written type means in a call, if all parameters in it are known.
+    fn as_far_as_known(&mut self, call: &Call, node: TypeId) -> Ty {
+        if self.has_unknown(call, node) {
+            return Ty::NONE;
+        }
+        let Call { item, ref known, .. } = *call;
+        self.at_top(|c| {
+            c.bind_args(item, known);
+            c.resolve(node)
+        })
+    }
+
+    fn has_unknown(&self, call: &Call, node: TypeId) -> bool {
+        match self.ast.type_node(node).kind {
+            TypeKind::Name(sym) => self.is_unknown(call, sym),
+            TypeKind::Array(element, length) => {
+                self.has_unknown(call, element) || self.has_unknown_constant(call, length)
+            }
+            TypeKind::Tuple(list) => {
+                self.ast.types_pool[list.range()].iter().any(|&part| self.has_unknown(call, part))
+            }
+            TypeKind::Pointer { to, .. } => self.has_unknown(call, to),
+            TypeKind::Unsized(element) => self.has_unknown(call, element),
+            TypeKind::Opaque(..) => false,
+        }
+    }
+
+    fn is_unknown(&self, call: &Call, sym: Sym) -> bool {
+        let mut generics = self.ast.generics[call.def.params.range()].iter().zip(&call.known);
+        generics.any(|(generic, known)| generic.name.sym == sym && known.is_none())
+    }
+
+    fn has_unknown_constant(&self, call: &Call, id: ExprId) -> bool {
+        match self.ast.expr(id).kind {
+            ExprKind::Name(sym) => self.is_unknown(call, sym),
+            ExprKind::Binary(_, a, b) => {
+                self.has_unknown_constant(call, a) || self.has_unknown_constant(call, b)
+            }
+            ExprKind::Unary(_, inner) | ExprKind::Cast(inner, _) => self.has_unknown_constant(call, inner),
+            ExprKind::Call { args, .. } => {
+                self.ast.list(args).iter().any(|&arg| self.has_unknown_constant(call, arg))
+            }
+            _ => false,
+        }
+    }
+
+    /// Runs `f` where names mean what they mean outside of functions.
+    fn at_top<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.s.shadowed.len();
+        let swap = |c: &mut Self, n: usize| {
+            let (name, binding) = &mut c.s.shadowed[n];
+            std::mem::swap(&mut c.s.bindings[name.0 as usize], binding);
+        };
+        (0..mark).rev().for_each(|n| swap(self, n));
+        let result = f(self);
+        self.close_scope(mark);
+        (0..mark).for_each(|n| swap(self, n));
+        result
+    }
+
+    /// Makes the names of an item's parameters mean what stands for them, and forgets the types that were read with
+    /// other meanings.
+    fn bind_args(&mut self, item: u32, known: &[Option<Arg>]) {
+        let (def, ..) = self.generic_fn(item);
+        self.s.type_cache[def.from.types..def.to.types].fill(None);
+        for (n, known) in def.params.range().zip(known) {
+            let generic = self.ast.generics[n];
+            let binding = match (*known, generic.ty) {
+                (Some(Arg::Const(bits)), Some(of)) => {
+                    let ty = self.resolve(of);
+                    let value = Leaves::from_slice(&[bits]);
+                    self.s.checked.consts.push(ConstItem { name: generic.name.sym, ty, value });
+                    Binding::Const(self.s.checked.consts.len() as u32 - 1)
+                }
+                (Some(Arg::Type(ty)), _) => Binding::Type(ty),
+                _ => continue,
+            };
+            self.bind(generic.name.sym, binding);
+        }
+    }
+
+    /// Finds the functions of calls whose types are known now.
+    pub(super) fn make_instances(&mut self) {
+        for Pending { id, item, mut args, span } in std::mem::take(&mut self.s.generics.pending) {
+            for arg in &mut args {
+                if let Arg::Type(ty) = arg {
+                    *ty = self.s.checked.types.settled(*ty).unwrap_or(Ty::ERROR);
+                }
+            }
+            if !self.meets_bounds(item, &args, span) || self.s.generics.sampling {
+                continue;
+            }
+            if let Some(func) = self.instance(item, args, span) {
+                self.s.checked.res[id.at()] = Res::Func(func);
+                self.s.calls.push((self.s.body.func, func, span));
+            }
+        }
+    }
+
+    fn meets_bounds(&mut self, item: u32, args: &[Arg], span: Span) -> bool {
+        let (def, ..) = self.generic_fn(item);
+        for (generic, arg) in self.ast.generics[def.params.range()].iter().zip(args) {
+            let (Some(bound), &Arg::Type(ty)) = (generic.bound, arg) else { continue };
+            let Some(row) = BOUNDS.iter().find(|row| row.0 == self.ast.name(bound.sym)) else { continue };
+            if ty != Ty::ERROR && !self.s.checked.types.as_scalar(ty).is_some_and(row.1) {
+                let (name, found) = (self.ast.name(generic.name.sym), self.type_name(ty));
+                self.sink.push(
+                    Diagnostic::error("E0093", format!("`{found}` is not one of `{}`", row.0))
+                        .label(span, format!("`{name}` is `{found}` here"))
+                        .label(generic.name.span.to(bound.span), "asked for here"),
+                );
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The function of an instance, which is made when it is first asked for.
+    fn instance(&mut self, item: u32, args: Args, span: Span) -> Option<u32> {
+        if let Some(&func) = self.s.generics.funcs.get(&(item, args.clone())) {
+            return Some(func);
+        }
+        if self.s.checked.instances.len() >= MAX_INSTANCES {
+            let name = self.ast.name(self.ast.items[item as usize].name.sym);
+            if self.s.generics.broken.insert(item) {
+                let message = format!("more than {MAX_INSTANCES} instances, the last one of `{name}`");
+                self.error("E0007", message, span, "asks for another one");
+            }
+            return None;
+        }
+        let func = self.signature_with(item, &args);
+        let at = self.s.checked.instances.len() as u32;
+        self.s.checked.funcs[func as usize].instance = Some(at);
+        self.s.checked.instances.push(Instance {
+            item,
+            args: args.clone(),
+            from: Extent::default(),
+            expr_ty: Vec::new(),
+            res: Vec::new(),
+            stmt_decl: Vec::new(),
+            loop_assigned: Vec::new(),
+            patterns: Vec::new(),
+        });
+        self.s.generics.funcs.insert((item, args), func);
+        Some(func)
+    }
+
+    /// Adds the function that a generic one is with these types and constants.
+    fn signature_with(&mut self, item: u32, args: &[Arg]) -> u32 {
+        let known: Known = args.iter().map(|&arg| Some(arg)).collect();
+        let func = self.s.checked.funcs.len() as u32;
+        let written = self.ast.items[item as usize];
+        self.at_top(|c| {
+            c.bind_args(item, &known);
+            c.signature(&written, func);
+        });
+        func
+    }
+
+    /// Checks the body of a function that a generic one is with these types and constants; whether it is right.
+    fn body_with(&mut self, func: u32, item: u32, args: &[Arg]) -> bool {
+        let known: Known = args.iter().map(|&arg| Some(arg)).collect();
+        let before = self.sink.count();
+        let scope = self.s.shadowed.len();
+        self.bind_args(item, &known);
+        self.function_body(func);
+        self.close_scope(scope);
+        let (note, sampling) = (self.choice(item, args), self.s.generics.sampling);
+        let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
+        let drop = |d: &Diagnostic| sampling && has_constants && OF_CONSTANTS.contains(&d.code);
+        self.sink.amend(before, drop, note.as_deref());
+        self.sink.count() == before
+    }
+
+    pub(super) fn instance_body(&mut self, func: u32, instance: usize) {
+        let Instance { item, ref args, .. } = self.s.checked.instances[instance];
+        let args = args.clone();
+        if self.s.generics.broken.contains(&item) {
+            return;
+        }
+        if !self.body_with(func, item, &args) {
+            self.s.generics.broken.insert(item);
+        }
+        let (def, ..) = self.generic_fn(item);
+        self.s.checked.save(instance, def);
+    }
+
+    /// `T` is `f32`, `N` is 4. What nothing is known of in a sample is not told.
+    fn choice(&self, item: u32, args: &[Arg]) -> Option<String> {
+        let (def, ..) = self.generic_fn(item);
+        let sampling = self.s.generics.sampling;
+        let one = |(n, arg): (usize, &Arg)| {
+            let generic = self.ast.generics[n];
+            let name = self.ast.name(generic.name.sym);
+            match *arg {
+                Arg::Type(_) if sampling && generic.bound.is_none() => Some(format!("`{name}` is any type")),
+                Arg::Type(ty) => Some(format!("`{name}` is `{}`", self.type_name(ty))),
+                Arg::Const(_) if sampling => None,
+                Arg::Const(bits) => Some(format!("`{name}` is {}", bits as i64)),
+            }
+        };
+        let all: Vec<String> = def.params.range().zip(args).filter_map(one).collect();
+        (!all.is_empty()).then(|| format!("where {}", all.join(", ")))
+    }
+
+    /// Checks each generic function for samples of what its bounds allow.
+    pub(super) fn check_generics(&mut self) {
+        for item in 0..self.ast.items.len() as u32 {
+            let ItemKind::Fn { generic: Some(n), .. } = self.ast.items[item as usize].kind else { continue };
+            let def = self.ast.generic_fns[n as usize];
+            if !self.parameters(def) {
+                self.s.generics.broken.insert(item);
+                continue;
+            }
+            let samples = |n: usize| self.samples_of(n).map_or(1, <[Scalar]>::len);
+            let rounds = def.params.range().map(samples).max().unwrap_or(1);
+            for round in 0..rounds {
+                if !self.sample(item, def, round) {
+                    self.s.generics.broken.insert(item);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn samples_of(&self, generic: usize) -> Option<&'static [Scalar]> {
+        let bound = self.ast.generics[generic].bound?;
+        BOUNDS.iter().find(|row| row.0 == self.ast.name(bound.sym)).map(|row| row.2)
+    }
+
+    /// Whether the parameters of a generic function are right.
+    fn parameters(&mut self, def: GenericFn) -> bool {
+        let before = self.sink.count();
+        for n in def.params.range() {
+            let generic = self.ast.generics[n];
+            let text = self.ast.name(generic.name.sym);
+            let twice = |other: &crate::ast::Generic| other.name.sym == generic.name.sym;
+            if self.ast.generics[def.params.start as usize..n].iter().any(twice) {
+                self.error("E0024", format!("`{text}` is defined twice"), generic.name.span, "again");
+            }
+            if let Some(bound) = generic.bound
+                && self.samples_of(n).is_none()
+            {
+                let names: Vec<String> = BOUNDS.iter().map(|row| format!("`{}`", row.0)).collect();
+                self.sink.push(
+                    Diagnostic::error("E0093", format!("there is no bound `{}`", self.ast.name(bound.sym)))
+                        .label(bound.span, "unknown")
+                        .help(format!("bounds are {}; without one any type will do", names.join(", "))),
+                );
+            }
+            if let Some(of) = generic.ty {
+                let ty = self.resolve(of);
+                let is_float = self.s.checked.types.as_scalar(ty).is_none_or(Scalar::is_float);
+                if ty != Ty::ERROR && is_float {
+                    let span = self.ast.type_node(of).span;
+                    let message = format!("the constant `{text}` has to be an integer or `bool`");
+                    self.error("E0093", message, span, "not of such a type");
+                }
+            }
+        }
+        self.sink.count() == before
+    }
+
+    /// Checks a generic function for some choice of types, and forgets what came of it but the errors. Whether it is right.
+    fn sample(&mut self, item: u32, def: GenericFn, round: usize) -> bool {
+        let before = self.sink.count();
+        let args: Args = def.params.range().map(|n| self.sample_arg(n, round)).collect();
+        let checked = &self.s.checked;
+        let (funcs, statics, consts) = (checked.funcs.len(), checked.statics.len(), checked.consts.len());
+        self.s.generics.sampling = true;
+        let calls = self.s.calls.len();
+        let func = self.signature_with(item, &args);
+        let fine = self.sink.count() == before && self.body_with(func, item, &args);
+        self.s.generics.sampling = false;
+        self.s.calls.truncate(calls);
+        self.s.checked.funcs.truncate(funcs);
+        self.s.checked.statics.truncate(statics);
+        self.s.checked.consts.truncate(consts);
+        fine
+    }
+
+    fn sample_arg(&mut self, n: usize, round: usize) -> Arg {
+        let generic = self.ast.generics[n];
+        if let Some(of) = generic.ty {
+            let is_bool = self.resolve(of) == Ty::BOOL;
+            return Arg::Const(if is_bool { 1 } else { SAMPLE_CONSTANT });
+        }
+        Arg::Type(match self.samples_of(n) {
+            Some(samples) => Ty::scalar(samples[round % samples.len()]),
+            // A type that nothing is known of.
+            None => self.s.checked.types.structure(generic.name.sym, &[]).unwrap_or(Ty::ERROR),
+        })
+    }
+
+    /// `T::MAX`.
+    pub(super) fn type_const(&mut self, id: ExprId, of: Name, name: Sym, span: Span) -> Ty {
+        let (type_text, text) = (self.ast.name(of.sym), self.ast.name(name));
+        let Binding::Type(ty) = self.binding(of.sym) else {
+            let message = format!("`{type_text}` is no type that has constants");
+            self.error("E0021", message, of.span, "not a scalar type");
+            return Ty::ERROR;
+        };
+        let found = self.s.checked.types.as_scalar(ty).and_then(|scalar| constants::value_of(scalar, text));
+        let Some((scalar, bits)) = found else {
+            let message = format!("`{}` has no constant `{text}`", self.type_name(ty));
+            self.error("E0020", message, span, "unknown constant");
+            return Ty::ERROR;
+        };
+        let (ty, value) = (Ty::scalar(scalar), Leaves::from_slice(&[bits]));
+        self.s.checked.consts.push(ConstItem { name, ty, value });
+        self.s.checked.res[id.at()] = Res::Const(self.s.checked.consts.len() as u32 - 1);
+        ty
+    }
+}

@@ -1,0 +1,156 @@
+//! `use "file.k";`: where files come from, and how several become one text.
+//!
+//! The texts of the files stand one behind the other, so that a place in the program stays one number.
+
+use crate::diag::{Diagnostic, Sink, SourceText, UsedFile};
+use crate::lexer::{Span, Tok, Tokens, lex_file};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+/// A file that `use` has found.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The name it is known by, relative to which it names files itself; a file is used once, however often it is named.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Where `use "…";` takes files from.
+pub trait Files: Debug + Send + Sync {
+    /// The file that `path` names in file `from`.
+    ///
+    /// # Errors
+    /// Why there is none, for people.
+    fn open(&self, path: &str, from: &str) -> Result<File, String>;
+}
+
+/// Files in memory, by name.
+impl<S: BuildHasher + Send + Sync> Files for HashMap<String, String, S>
+where
+    HashMap<String, String, S>: Debug,
+{
+    fn open(&self, path: &str, from: &str) -> Result<File, String> {
+        in_memory(path, from, |name| self.get(name))
+    }
+}
+
+/// Files in memory, by name.
+impl Files for BTreeMap<String, String> {
+    fn open(&self, path: &str, from: &str) -> Result<File, String> {
+        in_memory(path, from, |name| self.get(name))
+    }
+}
+
+fn in_memory<'f>(path: &str, from: &str, get: impl Fn(&str) -> Option<&'f String>) -> Result<File, String> {
+    let names = [beside(path, from), clean(path)];
+    let found = names.iter().find_map(|name| Some((name, get(name)?)));
+    let (name, text) = found.ok_or("there is no such file")?;
+    Ok(File { name: name.clone(), text: text.clone() })
+}
+
+/// The name of file `path` in the directory of file `from`.
+pub fn beside(path: &str, from: &str) -> String {
+    match from.rsplit_once('/') {
+        Some((directory, _)) if !path.starts_with('/') => clean(&format!("{directory}/{path}")),
+        _ => clean(path),
+    }
+}
+
+/// The shortest name of the same file: without `.`, and without `..` where that leads back.
+fn clean(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match (part, parts.last()) {
+            (".", _) => {}
+            ("", Some(_)) => {}
+            ("..", Some(&last)) if last != ".." && !last.is_empty() => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Reads what the file uses whose tokens are there, and what those files use, and adds their tokens. Nothing if it uses
+/// none.
+pub(crate) fn gather(
+    name: &str,
+    text: &str,
+    files: Option<&dyn Files>,
+    tokens: &mut Tokens,
+    sink: &mut Sink,
+) -> Option<Arc<SourceText>> {
+    if !tokens.kinds.contains(&Tok::Use) {
+        return None;
+    }
+    let mut source = SourceText { name: name.to_owned(), text: text.to_owned(), used: Vec::new() };
+    let mut at = 0;
+    while at < tokens.kinds.len() {
+        if let (Tok::Use, Some(Tok::Str)) = (tokens.kinds[at], tokens.kinds.get(at + 1)) {
+            let span = tokens.spans[at + 1];
+            match open(&source, span, files) {
+                Ok(file) => add(file, &mut source, tokens, sink),
+                Err(why) => sink.push(
+                    Diagnostic::error("E0092", format!("cannot use {}: {why}", span.text(&source.text)))
+                        .label(span, "this file"),
+                ),
+            }
+        }
+        at += 1;
+    }
+    Some(Arc::new(source))
+}
+
+fn open(source: &SourceText, span: Span, files: Option<&dyn Files>) -> Result<File, String> {
+    let quoted = span.text(&source.text);
+    let path = &quoted[1..quoted.len() - 1];
+    let files = files.ok_or("no files are given here")?;
+    files.open(path, source.file(span.start as usize).0)
+}
+
+/// Adds a file unless it is there.
+fn add(file: File, source: &mut SourceText, tokens: &mut Tokens, sink: &mut Sink) {
+    let name = clean(&file.name);
+    let known = || std::iter::once(&source.name).chain(source.used.iter().map(|used| &used.name));
+    if known().any(|other| clean(other) == name) {
+        return;
+    }
+    if source.text.len() + file.text.len() >= crate::MAX_SOURCE {
+        if !sink.has_errors() {
+            sink.push(Diagnostic::error("E0007", "the files of the program are larger than 256 MiB"));
+        }
+        return;
+    }
+    // The line that a file ends with without an end of its own is not the first of the next one.
+    source.text.push('\n');
+    let start = source.text.len();
+    source.text.push_str(&file.text);
+    source.used.push(UsedFile { name: file.name, start });
+    lex_file(&source.text, start, tokens, sink);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for (path, short) in [
+            ("./a.k", "a.k"),
+            ("x/../a.k", "a.k"),
+            ("../../a", "../../a"),
+            ("/x//y", "/x/y"),
+            ("/../a", "/../a"),
+        ] {
+            assert_eq!(clean(path), short);
+        }
+        assert_eq!(beside("b.k", "lib/a.k"), "lib/b.k");
+        assert_eq!(beside("../b.k", "lib/a.k"), "b.k");
+        assert_eq!(beside("/b.k", "lib/a.k"), "/b.k");
+        assert_eq!(beside("b.k", "a.k"), "b.k");
+    }
+}

@@ -1,0 +1,65 @@
+//! Generic functions: their parameters, and what calls give for them.
+
+use super::{Parsed, Parser};
+use crate::ast::{ExprKind, Generic, GenericArg, List, TypeKind};
+use crate::lexer::Tok;
+use smallvec::SmallVec;
+
+impl Parser<'_, '_> {
+    /// `<T: Number, const N: u32>`.
+    pub(super) fn generics(&mut self) -> Parsed<List> {
+        self.bump();
+        let start = self.ast.generics.len() as u32;
+        while self.peek() != Tok::Gt {
+            let generic = if self.eat(Tok::Const) {
+                let name = self.name("a constant's name")?;
+                self.expect(Tok::Colon, "`:` and a type")?;
+                Generic { name, bound: None, ty: Some(self.ty()?) }
+            } else {
+                let name = self.name("a type's name")?;
+                let bound = if self.eat(Tok::Colon) { Some(self.name("a bound")?) } else { None };
+                Generic { name, bound, ty: None }
+            };
+            self.ast.generics.push(generic);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.expect(Tok::Gt, "`>` or `,`")?;
+        Ok(List { start, len: self.ast.generics.len() as u32 - start })
+    }
+
+    /// `<T, 4>` behind `::`.
+    pub(super) fn generic_args(&mut self) -> Parsed<List> {
+        self.expect(Tok::Lt, "`<`")?;
+        let mut args = SmallVec::<[GenericArg; 4]>::new();
+        while self.peek() != Tok::Gt {
+            args.push(self.generic_arg()?);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.expect(Tok::Gt, "`>` or `,`")?;
+        let start = self.ast.generic_args.len() as u32;
+        self.ast.generic_args.extend(args);
+        Ok(List { start, len: self.ast.generic_args.len() as u32 - start })
+    }
+
+    fn generic_arg(&mut self) -> Parsed<GenericArg> {
+        let span = self.span();
+        match self.peek() {
+            Tok::Number | Tok::Minus | Tok::True | Tok::False | Tok::LBrace => {
+                let value = self.nested(|p| p.unary())?;
+                Ok(GenericArg { ty: None, value: Some(value), span: self.ast.span(value) })
+            }
+            _ => {
+                let ty = self.ty()?;
+                let value = match self.ast.type_node(ty).kind {
+                    TypeKind::Name(sym) => Some(self.make(ExprKind::Name(sym), span, 0)?),
+                    _ => None,
+                };
+                Ok(GenericArg { ty: Some(ty), value, span: span.to(self.last_span()) })
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Files of directories, for `use`.
+
+use frontend::{File, Files, beside};
+use std::path::PathBuf;
+
+/// Files beside the one that names them, and in some directories, in this order.
+#[derive(Clone, Debug, Default)]
+pub struct Directories {
+    /// Where files are looked for that are not beside the one that names them.
+    pub list: Vec<PathBuf>,
+}
+
+impl Files for Directories {
+    fn open(&self, path: &str, from: &str) -> Result<File, String> {
+        let in_list = self.list.iter().map(|directory| directory.join(path).to_string_lossy().into_owned());
+        for name in std::iter::once(beside(path, from)).chain(in_list) {
+            match read(&name) {
+                Ok(text) => return Ok(File { name, text }),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        let more = if self.list.is_empty() { "" } else { " and in none of the directories given" };
+        Err(format!("there is no such file beside this one{more}"))
+    }
+}
+
+/// What is in a file. Pipes and devices may never end.
+fn read(name: &str) -> std::io::Result<String> {
+    if !std::fs::metadata(name)?.is_file() {
+        return Err(std::io::Error::other("it is not a file"));
+    }
+    std::fs::read_to_string(name)
+}
