@@ -701,7 +701,7 @@ mod tests {
             if n % 2 == 0 {
                 // Products near halves, and what takes them away again.
                 b = 0x3c00 ^ (b & 0x87ff);
-                let near = units(a) * units(b) >> 48;
+                let near = (units(a) * units(b)) >> 48;
                 c = nearest(near, 0) ^ 0x8000 ^ (c & if n % 4 == 0 { 0x8c01 } else { 0x8000 });
             }
             if [a, b, c].iter().any(|h| h & 0x7c00 == 0x7c00) {
