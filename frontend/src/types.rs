@@ -95,6 +95,8 @@ pub enum TyKind {
     /// Index into [`Types::structs`].
     Struct(u32),
     Pointer(Pointer),
+    /// What only a kernel's parameter can be, and what it is called without its access.
+    Opaque(ir::Opaque, &'static str),
 }
 
 /// Layout and shape of a type.
@@ -341,6 +343,12 @@ impl Types {
         self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false, open })
     }
 
+    /// A pointer to something that is no value.
+    pub fn opaque(&mut self, opaque: ir::Opaque, name: &'static str) -> Ty {
+        let layout = Layout { size: 8, align: 8, leaves: 0, has_array: false, open: false };
+        self.intern(TyKind::Opaque(opaque, name), layout)
+    }
+
     /// Lays out a struct and makes it a type.
     pub fn structure(&mut self, name: Sym, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
         self.aggregate(Some(name), members)
@@ -536,6 +544,10 @@ impl Types {
                     let comma = if parts.len() == 1 { "," } else { "" };
                     format!("({}{comma})", parts.join(", "))
                 }
+            },
+            TyKind::Opaque(opaque, name) => match opaque.access() {
+                Some(access) => format!("{} {name}", access.name()),
+                None => name.to_string(),
             },
             TyKind::Pointer(pointer) => {
                 let mut text = "*".to_string();

@@ -10,10 +10,12 @@ use crate::class::{Home, classify};
 use crate::combine::Combiner;
 use crate::control::Edges;
 use crate::emit::Copies;
+use crate::half;
 use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
 use crate::pack::Packer;
+use crate::packed;
 use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
 use crate::roles::{Expansion, Resolution, Role, Roles};
@@ -85,6 +87,11 @@ impl Context {
         if !self.scratch.roles.is_for(target, opts.lacks) {
             self.scratch.roles = Roles::lacking(target, opts.lacks);
         }
+        &self.scratch.roles
+    }
+
+    /// The roles of the processor at hand.
+    pub(crate) fn current_roles(&self) -> &Roles {
         &self.scratch.roles
     }
 }
@@ -177,6 +184,13 @@ pub fn select_into(
     ctx: &mut Context,
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
+    ctx.roles(target, opts);
+    if func.kernel.as_ref().is_some_and(|kernel| kernel.requires_dot) {
+        require_dot(func, ctx.current_roles(), target)?;
+    }
+    if opts.opt_level >= 2 {
+        packed::run(func, ctx);
+    }
     // Rows of jump tables are made of switches, and may have to be given up.
     let original = (!func.switches.is_empty()).then(|| func.clone());
     crate::prepare(func, ctx);
@@ -193,6 +207,21 @@ pub fn select_into(
     select_prepared(module, func, target, opts, ctx, out)
 }
 
+/// `#[require(dot)]`: refuses sums of products that take more than one instruction.
+fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
+    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    for data in insts.map(|&inst| &func.insts[inst]) {
+        if let Op::Tern(tern) = data.op
+            && let Some(role) = half::parts(tern)
+            && roles.opcode(role).is_none()
+        {
+            let what = format!("`{}`, which `#[require(dot)]` asks for,", role.name());
+            return Err(Unsupported { what, target: target.name, loc: data.loc.0 });
+        }
+    }
+    Ok(())
+}
+
 /// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.
 fn select_prepared(
     module: &Module,
@@ -207,7 +236,6 @@ fn select_prepared(
         func.values.len() as u32,
         "select_prepared() needs prepare() with the same context"
     );
-    ctx.roles(target, opts);
     to.clear();
     let mut out = std::mem::take(to);
     out.name.push_str(&func.name);

@@ -208,7 +208,7 @@ impl Checker<'_, '_> {
         // A literal can be born with the type it is cast to, if it fits.
         let literal = match (self.untyped(inner), self.s.checked.types.as_scalar(to)) {
             (Some(Literal::Int), Some(scalar)) if self.fits_literal(inner, scalar) => to,
-            (Some(Literal::Float), Some(Scalar::F64)) => to,
+            (Some(Literal::Float), Some(Scalar::F16 | Scalar::F64)) => to,
             _ => Ty::NONE,
         };
         let from = self.expr(inner, literal);

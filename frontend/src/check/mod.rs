@@ -252,7 +252,6 @@ struct Body {
     /// Assigned locals, recorded while inside of loops.
     assigned: SmallVec<[u32; 32]>,
     shared_bytes: u64,
-    has_dynamic: bool,
 }
 
 /// Checks a program. The tables are meaningful if `sink` has no errors afterwards.

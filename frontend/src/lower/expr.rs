@@ -41,14 +41,14 @@ impl Lower<'_, '_> {
                 let scalar = self.scalar_of(ty);
                 let value = match scalar {
                     Scalar::F32 => self.f32(value as f32),
-                    Scalar::F64 => self.float(Type::F64, value as f64),
+                    Scalar::F16 | Scalar::F64 => self.float(scalar.ir(), value as f64),
                     _ => self.int(scalar, value),
                 };
                 Val::from_slice(&[value])
             }
             ExprKind::Float { wide, narrow, .. } => {
                 let value = match self.scalar_of(ty) {
-                    Scalar::F64 => self.float(Type::F64, wide),
+                    scalar @ (Scalar::F16 | Scalar::F64) => self.float(scalar.ir(), wide),
                     _ => self.f32(narrow),
                 };
                 Val::from_slice(&[value])

@@ -214,7 +214,7 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
         TyKind::Struct(index) => {
             checked.types.structs[index as usize].fields.iter().for_each(|f| leaf_types(checked, f.ty, out));
         }
-        TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None => {}
+        TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None | TyKind::Opaque(..) => {}
     }
 }
 
@@ -280,6 +280,7 @@ impl Lower<'_, '_> {
         let (elem, lanes) = element_name(self.checked, value);
         let has = |flag| pointer.is_some_and(|pointer| pointer.qualifiers.contains(flag));
         let kind = match pointer {
+            None if let TyKind::Opaque(opaque, _) = types.kind(ty) => ParamKind::Opaque(opaque),
             None => ParamKind::ByValue,
             Some(pointer) if pointer.space == Space::Shared => ParamKind::DynamicShared,
             Some(_) => ParamKind::GlobalBuffer,
