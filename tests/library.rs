@@ -288,3 +288,57 @@ fn conditions_on_the_processor() {
         Compiler::new(Target::by_name("gfx906").unwrap()).compile("#[cfg(has(DPP))] kernel k() {}", &options);
     assert!(wrong.unwrap_err().render(false).contains("ray_tracing"));
 }
+
+/// Keeps the codes of warnings.
+#[derive(Default)]
+struct Warned(Vec<&'static str>);
+
+impl kernc::Observer for Warned {
+    fn warnings(&mut self, warnings: kernc::Diagnostics) {
+        self.0.extend(warnings.list.iter().map(|warning| warning.code));
+    }
+}
+
+fn warned(name: &str, source: &str, options: &Options) -> Vec<&'static str> {
+    let mut seen = Warned::default();
+    let range = kernc::PassRange::all(options.opt_level);
+    if let Err(error) = compiler().compile_passes(source, &range, options, &mut seen) {
+        panic!("{name}: {error}");
+    }
+    seen.0
+}
+
+#[test]
+fn observers_hear_warnings() {
+    let source = "kernel k(x: *global u32, n: u32) { let y = 1; if n >= 0 { x[0] = 2; } }";
+    let mut options = Options::default();
+    assert_eq!(warned("k", source, &options), ["unused_variable", "constant_comparison"]);
+    options.warnings.set("unused_variable", kernc::Level::Allow).expect("a name");
+    assert_eq!(warned("k", source, &options), ["constant_comparison"]);
+    options.warnings.set("constant_comparison", kernc::Level::Deny).expect("a name");
+    let error = compiler().compile(source, &options).expect_err("denied");
+    assert!(matches!(&error, Error::Source(list) if list.list[0].code == "constant_comparison"), "{error}");
+}
+
+/// What is written as it should be is not warned of.
+#[test]
+fn good_programs_are_not_warned_of() {
+    let mut count = 0;
+    for directory in ["examples", "tests/data/run"] {
+        for entry in std::fs::read_dir(common::root().join(directory)).expect("part of the repository") {
+            let path = entry.expect("readable").path();
+            if path.extension().is_some_and(|extension| extension == "k") {
+                let name = path.display().to_string();
+                let options = Options {
+                    file_name: name.clone(),
+                    files: Some(std::sync::Arc::new(kernc::Directories::default())),
+                    ..Options::default()
+                };
+                let source = std::fs::read_to_string(&path).expect("readable");
+                assert_eq!(warned(&name, &source, &options), [""; 0], "{name}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 50, "only {count} programs");
+}

@@ -123,6 +123,9 @@ fn every_code_has_an_example() {
 fn the_page_lists_every_code() {
     let mut page = String::from(PAGE_HEAD);
     for (code, title, text) in frontend::codes() {
+        if code == WARNINGS_BEGIN {
+            page.push_str(WARNINGS_HEAD);
+        }
         page.push_str(&format!("\n## {code}: {title}\n\n{text}\n"));
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/diagnostics.md");
@@ -141,6 +144,13 @@ json` prints messages as a JSON array with the keys `code`, `severity`, `file`, 
 
 This page is written by the test that checks it, from the table in `frontend/src/codes.rs`. Every code has a
 program that shows it, with the rendered message beside it, in `tests/data/bad`.
+";
+
+const WARNINGS_BEGIN: &str = "constant_comparison";
+const WARNINGS_HEAD: &str = "
+# Warnings
+
+Warnings have names, which `-W`, `-A`, `-D` and `#[allow(…)]` take ([language.md](language.md#warnings)); in JSON they are the `code`.
 ";
 
 #[test]

@@ -99,10 +99,10 @@ pub struct CommonArgs {
     warn: Vec<String>,
     /// Do not warn of something.
     #[arg(short = 'A', value_name = "NAME")]
-    allow: Vec<String>,
+    allow_warning: Vec<String>,
     /// Take a warning for an error.
     #[arg(short = 'D', value_name = "NAME")]
-    deny: Vec<String>,
+    deny_warning: Vec<String>,
     /// Contract `a * b + c` to one rounding.
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     fp_contract: String,
@@ -320,7 +320,7 @@ impl CommonArgs {
     fn warnings(&self) -> Result<kernc::Warnings, Failure> {
         use kernc::Level::{Allow, Deny, Warn};
         let mut warnings = kernc::Warnings::default();
-        let lists = [(&self.warn, Warn), (&self.deny, Deny), (&self.allow, Allow)];
+        let lists = [(&self.warn, Warn), (&self.deny_warning, Deny), (&self.allow_warning, Allow)];
         for named in [false, true] {
             for (names, level) in &lists {
                 for name in names.iter().filter(|name| (*name != "all") == named) {

@@ -32,6 +32,27 @@ pub enum Dynamic<'a> {
     Unknown,
 }
 
+/// What is kept of a compilation.
+#[derive(Default)]
+struct Seen {
+    ir: kernc::KeepIr,
+    warnings: Option<kernc::Diagnostics>,
+}
+
+impl kernc::Observer for Seen {
+    fn ir(&mut self, pass: &'static str, module: &Module) {
+        self.ir.ir(pass, module);
+    }
+
+    fn warnings(&mut self, warnings: kernc::Diagnostics) {
+        self.warnings = Some(warnings);
+    }
+
+    fn looks_at_machine_code(&self) -> bool {
+        self.ir.looks_at_machine_code()
+    }
+}
+
 impl Loaded {
     /// Reads a file; a source is compiled with the options of the command.
     pub fn new(file: &Path, args: &RunArgs) -> Result<Loaded, Failure> {
@@ -50,10 +71,10 @@ impl Loaded {
         let target = args.common.target.subtarget()?;
         let options = args.common.options(file)?;
         let range = args.common.passes(file, &options)?;
-        let mut seen = kernc::KeepIr::default();
-        let program = kernc::Compiler::new(target)
-            .compile_passes(&source, &range, &options, &mut seen)
-            .map_err(|error| args.common.failure(&error))?;
+        let mut seen = Seen::default();
+        let program = kernc::Compiler::new(target).compile_passes(&source, &range, &options, &mut seen);
+        args.common.tell_warnings(seen.warnings.as_ref());
+        let program = program.map_err(|error| args.common.failure(&error))?;
         let kernc::Program::Object(object) = program else {
             return Err(Failure::Usage("`--stop-after` leaves nothing to run".to_owned()));
         };
@@ -62,7 +83,7 @@ impl Loaded {
         let bytes = object.bytes().to_vec();
         let (object, teller) = (parse(&bytes)?, Teller::new(file, Some(&source), args.isa));
         // Machine IR that was read has no IR.
-        let dynamic = (!seen.0.funcs.is_empty()).then(|| dynamic_variables(&seen.0));
+        let dynamic = (!seen.ir.0.funcs.is_empty()).then(|| dynamic_variables(&seen.ir.0));
         Ok(Loaded { name, file: file.to_owned(), object, bytes, reasons, teller, dynamic })
     }
 
