@@ -60,7 +60,7 @@ impl Tables {
 
     /// The table of these numbers.
     fn table(&mut self, ty: Type, numbers: &[u64]) -> Global {
-        let bytes = (ty.bits() / 8).max(4) as usize;
+        let bytes = (ty.bits() / 8) as usize;
         let init: Vec<u8> = numbers.iter().flat_map(|bits| bits.to_le_bytes()[..bytes].to_vec()).collect();
         let Tables { first, list, by_content } = self;
         *by_content.entry(init).or_insert_with_key(|init| {
@@ -408,14 +408,18 @@ impl Code<'_> {
 
     /// Number `index` of a table in constant memory.
     fn load(&mut self, ty: Type, numbers: &[u64], index: Value) -> Value {
-        let global = self.tables.table(ty, numbers);
-        let base = self.push(Op::GlobalAddr(global), &[], Type::Ptr(Space::Constant));
         let stored = if ty == Type::Bool { Type::I32 } else { ty };
+        let global = self.tables.table(stored, numbers);
+        let base = self.push(Op::GlobalAddr(global), &[], Type::Ptr(Space::Constant));
         let shift = u64::from(stored.bits().trailing_zeros() - 3);
         let offset = self.bin_k(BinOp::Shl, index, shift);
         let address = self.push(Op::PtrAddZ, &[base, offset], Type::Ptr(Space::Constant));
         let mem = Mem {
-            ty: if stored.bits() == 64 { MemTy::B64 } else { MemTy::B32 },
+            ty: match stored.bits() {
+                16 => MemTy::U16,
+                32 => MemTy::B32,
+                _ => MemTy::B64,
+            },
             space: Space::Constant,
             align: (stored.bits() / 8) as u8,
             flags: MemFlags::INVARIANT,
