@@ -34,6 +34,19 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Vec<String>,
+    /// Changes of the text that would do it.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// A change of the source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The bytes that it replaces.
+    pub range: Range<usize>,
+    /// By what.
+    pub replacement: String,
+    /// Whether it is what was meant, as far as anyone can tell, so that a tool may apply it; if not, a person decides.
+    pub certain: bool,
 }
 
 impl Diagnostic {
@@ -45,7 +58,29 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            suggestions: Vec::new(),
         }
+    }
+
+    /// Suggests what surely is meant in the place of a range.
+    pub(crate) fn suggest_here(&mut self, range: Range<usize>, replacement: impl Into<String>) {
+        self.suggestions.push(Suggestion { range, replacement: replacement.into(), certain: true });
+    }
+
+    /// Suggests what surely is meant in the place of a span.
+    pub(crate) fn suggest(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.suggest_here(span.start as usize..span.end as usize, replacement);
+        self
+    }
+
+    /// Suggests a similar name, if there is one, in the place of a span.
+    pub(crate) fn similar(mut self, span: Span, name: Option<&str>) -> Self {
+        if let Some(name) = name {
+            let range = span.start as usize..span.end as usize;
+            self.suggestions.push(Suggestion { range, replacement: name.to_owned(), certain: false });
+            self.help.push(format!("a similar name exists: `{name}`"));
+        }
+        self
     }
 
     pub(crate) fn label(mut self, span: Span, text: impl Into<String>) -> Self {
@@ -122,6 +157,15 @@ impl Sink {
             self.list[at].notes.extend(note.map(str::to_owned));
             at += 1;
         }
+    }
+
+    /// Takes the list, to give back what is left of it.
+    pub fn take(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.list)
+    }
+
+    pub fn restore(&mut self, list: Vec<Diagnostic>) {
+        self.list = list;
     }
 
     pub fn has_errors(&self) -> bool {
@@ -318,6 +362,24 @@ impl Diagnostic {
                 }
                 json_string(text, out);
             }
+        }
+        out.push_str("],\"suggestions\":[");
+        for (n, suggestion) in self.suggestions.iter().enumerate() {
+            let (name, part) = of_file(&suggestion.range);
+            let comma = if n == 0 { "" } else { "," };
+            let applicability = if suggestion.certain { "machine" } else { "maybe" };
+            let _ = write!(
+                out,
+                "{comma}{{\"start\":{},\"end\":{},\"applicability\":\"{applicability}\",\"replacement\":",
+                suggestion.range.start - part.start,
+                suggestion.range.end - part.start
+            );
+            json_string(&suggestion.replacement, out);
+            if name != file_name {
+                out.push_str(",\"file\":");
+                json_string(name, out);
+            }
+            out.push('}');
         }
         out.push_str("]}");
     }

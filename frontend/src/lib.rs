@@ -16,6 +16,7 @@ mod codes;
 mod diag;
 mod documentation;
 mod files;
+mod habits;
 mod lexer;
 mod library;
 mod lower;
@@ -27,7 +28,7 @@ mod words;
 
 pub use cfg::{Processor, Question};
 pub use codes::{codes, explain};
-pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, UsedFile};
+pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile};
 pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
 pub use warn::{Level, Warnings};
@@ -117,10 +118,12 @@ impl Context {
         let source = used.as_ref().map_or(source, |used| used.text.as_str());
         let tree =
             parser::parse(source, tokens, std::mem::take(ast).renew(), options.processor, parser, &mut sink);
+        let parsed = sink.count();
         check::check(&tree, options, checker, &mut sink);
         let own = used.as_ref().and_then(|used| used.used.first()).map_or(source.len(), |file| file.start);
         let text = || used.clone().unwrap_or_else(|| SourceText::new(file_name, source));
         if sink.has_errors() {
+            habits::amend(source, tokens, &tree.skipped, parsed, &mut sink);
             return Err(sink.finish_all(text()));
         }
         let found = warn::warn(&tree, &checker.checked, options.warnings, own);

@@ -75,6 +75,7 @@ impl Parser<'_, '_> {
                     self.depth = depth;
                     self.struct_allowed = true;
                     self.skip_statement(before);
+                    self.skipped_since(before);
                 }
             }
         }
