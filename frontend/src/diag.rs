@@ -73,6 +73,14 @@ impl Diagnostic {
         self
     }
 
+    /// [`Diagnostic::suggest`] something, if there is something.
+    pub(crate) fn suggest_opt(self, change: Option<(Span, &str)>) -> Self {
+        match change {
+            Some((span, replacement)) => self.suggest(span, replacement),
+            None => self,
+        }
+    }
+
     /// Suggests a similar name, if there is one, in the place of a span.
     pub(crate) fn similar(mut self, span: Span, name: Option<&str>) -> Self {
         if let Some(name) = name {

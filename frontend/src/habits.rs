@@ -31,11 +31,11 @@ pub fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Which rows a diagnostic may be explained by.
+/// Which rows a diagnostic may be explained by; `^` stands for those about the syntax of a whole statement.
 fn kinds(code: &str) -> &'static [u8] {
     match code {
         "E0001" | "E0004" | "E0005" | "E0006" | "E0008" | "E0056" => b"sm",
-        "E0090" => b"sft",
+        "E0090" => b"^ft",
         "E0020" | "E0026" => b"n",
         "E0022" => b"f",
         "E0025" => b"nf",
@@ -161,9 +161,9 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
     // What is foreign, with where the diagnostic that says so is.
     let mut foreign: Vec<(usize, Span)> = Vec::new();
     for diagnostic in &mut list {
-        let Some((label, _)) = diagnostic.labels.first() else { continue };
+        let Some((label, text)) = diagnostic.labels.first() else { continue };
         let at = matcher.token(label.start as u32);
-        let row = matcher.row(kinds(diagnostic.code), at);
+        let row = matcher.row(kinds(diagnostic.code), at, text.ends_with("after this"));
         // What only fits the beginning of a statement is less than a similar name.
         let row = row.filter(|(row, _)| {
             row.kind == b's' || !row.pattern.starts_with('^') || diagnostic.help.is_empty()
@@ -270,15 +270,18 @@ impl<'m> Matcher<'m> {
         end.map_or(0, |end| end + 1)
     }
 
-    /// The first row of some kinds that fits at a token, or at the beginning of its statement.
-    fn row(&self, kinds: &[u8], at: usize) -> Option<(Row, Found)> {
+    /// The first row of some kinds that fits at a token, or at the beginning of its statement. The mistake may be behind the token.
+    fn row(&self, kinds: &[u8], at: usize, behind: bool) -> Option<(Row, Found)> {
         if kinds.is_empty() {
             return None;
         }
         let first = self.statement(at);
-        rows().filter(|row| kinds.contains(&row.kind)).find_map(|row| {
+        let wanted = |row: &Row| {
+            kinds.contains(&row.kind) || kinds[0] == b'^' && row.kind == b's' && row.pattern.starts_with('^')
+        };
+        rows().filter(wanted).find_map(|row| {
             if let Some(pattern) = row.pattern.strip_prefix('!') {
-                return Some((row, self.fit(pattern, at)?));
+                return Some((row, self.fit(pattern, if behind { at + 1 } else { at })?));
             }
             if let Some(pattern) = row.pattern.strip_prefix('^') {
                 // An attribute may stand in front of a statement.

@@ -140,7 +140,12 @@ const PAGE_HEAD: &str = "# Diagnostics
 
 Every message of the frontend has a stable code. `kernc explain CODE` prints the text below; `--error-format
 json` prints messages as a JSON array with the keys `code`, `severity`, `file`, `message`, `labels` (each with
-`start`, `end`, `line`, `column`, `text`; the first is where the mistake is), `notes` and `help`.
+`start`, `end`, `line`, `column`, `text`; the first is where the mistake is), `notes`, `help` and `suggestions`:
+changes of the text, each with `start` and `end`, the bytes of the file that it replaces, `replacement`, and `applicability`, which is
+`machine` for what a tool may apply, and `maybe` for what a person looks at first.
+
+Who writes what C, CUDA, OpenCL, HIP, GLSL or Rust call so, or with a usual slip, gets the way it is written here as help: the table is
+`frontend/src/habits.txt`, one habit a line. `tests/data/mistakes` holds programs with one mistake each, and what is to be said of them.
 
 This page is written by the test that checks it, from the table in `frontend/src/codes.rs`. Every code has a
 program that shows it, with the rendered message beside it, in `tests/data/bad`.
@@ -165,6 +170,12 @@ fn json_is_json() {
         for (entry, diagnostic) in list.iter().zip(&diagnostics.list) {
             assert_eq!(entry["code"], diagnostic.code);
             assert_eq!(entry["message"], diagnostic.message.as_str());
+            let suggestions = entry["suggestions"].as_array().expect("an array");
+            assert_eq!(suggestions.len(), diagnostic.suggestions.len());
+            for (entry, suggestion) in suggestions.iter().zip(&diagnostic.suggestions) {
+                assert_eq!(entry["replacement"], suggestion.replacement.as_str());
+                assert_eq!(entry["applicability"], if suggestion.certain { "machine" } else { "maybe" });
+            }
             let Some((range, _)) = diagnostic.labels.first() else { continue };
             let (file, part) = diagnostics.source.file(range.start);
             let line = diagnostics.source.text[part.start..range.start].matches('\n').count() as u64 + 1;

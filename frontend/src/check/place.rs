@@ -101,7 +101,9 @@ impl Checker<'_, '_> {
         });
         let counts =
             |stmt: &crate::ast::Stmt| matches!(stmt.kind, StmtKind::For { var, .. } if var.span == declared);
-        let help = if self.ast.stmts.iter().any(counts) {
+        let of_loop = self.ast.stmts.iter().any(counts);
+        let declares = !of_loop && !is_param;
+        let help = if of_loop {
             "the variable of a `for` does not change: count with `while`".to_string()
         } else if is_param {
             format!("copy it into a variable: `let mut {name} = {name};`")
@@ -112,7 +114,10 @@ impl Checker<'_, '_> {
             Diagnostic::error("E0047", format!("`{name}` cannot be changed"))
                 .label(span, "assigned here")
                 .label(declared, if is_param { "a parameter" } else { "declared without `mut`" })
-                .help(help),
+                .help(help)
+                .suggest_opt(
+                    declares.then_some((Span { start: declared.start, end: declared.start }, "mut ")),
+                ),
         );
     }
 
