@@ -442,6 +442,9 @@ fn argument(param: &ir::KernelParam) -> emit::Arg<'_> {
             ParamKind::ByValue => ValueKind::ByValue,
             ParamKind::GlobalBuffer => ValueKind::GlobalBuffer,
             ParamKind::DynamicShared => ValueKind::DynamicSharedPointer,
+            ParamKind::Opaque(opaque) => {
+                ValueKind::Opaque(opaque.name(), opaque.access().map(ir::Access::name))
+            }
         },
         address_space: param.space.map(|space| match space {
             // The metadata keeps OpenCL's word for LDS.

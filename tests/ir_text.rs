@@ -141,7 +141,7 @@ fn starts() -> Vec<Start> {
         let processor = PROCESSORS[n % PROCESSORS.len()];
         let target = Subtarget::by_name(processor).expect("a processor");
         for level in [OptLevel::O0, OptLevel::O2] {
-            for (stop, next) in [("frontend", "optimize"), ("inline", "restrict"), ("optimize", "isel")] {
+            for (stop, next) in [("frontend", "optimize"), ("inline", "spaces"), ("optimize", "isel")] {
                 let range = PassRange::new(level, None, Some(stop)).expect("passes");
                 let program = Compiler::new(target)
                     .compile_passes(&source, &range, &options(level), &mut ())

@@ -7,6 +7,7 @@ mod harness;
 mod run_file;
 
 use common::{KERNELS, source};
+use isa::Feature;
 use kernc::sim::{Device, Mode};
 use kernc::{CodeObjectVersion, Compiler, OptLevel, Options, PROCESSORS, Subtarget, Target, combinations};
 use rayon::prelude::*;
@@ -136,7 +137,8 @@ fn small_programs() {
 const OF_ONE_WAVE: [&str; 2] = ["positions_1d", "restrict_at_calls"];
 
 fn exists(name: &str, cell: &Subtarget) -> bool {
-    cell.wave_size == 64 || !OF_ONE_WAVE.contains(&name)
+    let flat = cell.has(Feature::FLAT) || !source(name).contains("//@ needs flat\n");
+    flat && (cell.wave_size == 64 || !OF_ONE_WAVE.contains(&name))
 }
 
 /// Everything: takes minutes in the fuzz profile, which takes as long to build, and is not run by `cargo test`.

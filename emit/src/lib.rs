@@ -44,6 +44,8 @@ pub enum ValueKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicSharedPointer,
+    /// Pointer to an image, a sampler, a queue or a pipe, by the metadata's word; and what may be done with it, as another.
+    Opaque(&'static str, Option<&'static str>),
 }
 
 /// One kernel argument, as the metadata describes it.

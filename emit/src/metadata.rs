@@ -131,6 +131,9 @@ fn kernel_entries<'a>(program: &Program, kernel: &'a Kernel) -> Entries<'a> {
 fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
     let mut entries = Entries::new();
     let mut push = |key, item| entries.push((key, item));
+    if let ValueKind::Opaque(_, Some(access)) = arg.kind {
+        push(".access", Item::Text(access));
+    }
     if let Some(space) = arg.address_space {
         push(".address_space", Item::Text(space));
     }
@@ -144,6 +147,9 @@ fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
             push(key, Item::Flag(true));
         }
     }
+    if let ValueKind::Opaque("pipe", _) = arg.kind {
+        push(".is_pipe", Item::Flag(true));
+    }
     push(".name", Item::Text(arg.name));
     push(".offset", Item::Number(arg.offset));
     if let Some(align) = arg.pointee_align.filter(|_| arg.kind == ValueKind::DynamicSharedPointer) {
@@ -155,6 +161,7 @@ fn arg_entries<'a>(arg: &'a Arg, has_align: bool) -> Entries<'a> {
         ValueKind::ByValue => "by_value",
         ValueKind::GlobalBuffer => "global_buffer",
         ValueKind::DynamicSharedPointer => "dynamic_shared_pointer",
+        ValueKind::Opaque(kind, _) => kind,
     };
     push(".value_kind", Item::Text(kind));
     push(".value_type", Item::Text(arg.value_type));

@@ -318,6 +318,8 @@ pub struct Block {
 #[derive(Clone, Copy, Debug)]
 pub enum TypeKind {
     Name(Sym),
+    /// `write_only image2d`.
+    Opaque(ir::Access, Sym),
     Array(TypeId, ExprId),
     /// `(A, B)`, a range of [`Ast::types_pool`].
     Tuple(List),

@@ -135,7 +135,7 @@ pub enum Lane {
     /// Argument order of OpenCL's `bfi`: mask, then inserted, then base.
     Bfi,
     Sad,
-    /// Sum of the products of 8- or 16-bit parts, and the third operand.
+    /// Sum of the products of 4-, 8- or 16-bit parts, and the third operand.
     Parts(u8),
     /// `native_sin` and `native_cos` take radians; the instruction revolutions.
     Turns(UnOp),
@@ -311,7 +311,8 @@ const TABLE: &[(&str, Builtin)] = &[
     ("mbcnt", B::Mbcnt),
     ("assume", B::Assume),
     ("unreachable", B::Unreachable),
-    ("perm", B::Unsupported),
+    ("perm", B::Lanes(Tern(TernOp::Perm), Class::Word, 3)),
+    ("dot8", B::Lanes(Lane::Parts(4), Class::Word, 3)),
     ("dot2", B::Lanes(Lane::Parts(16), Class::Word, 3)),
     ("dot4", B::Lanes(Lane::Parts(8), Class::Word, 3)),
     ("wave_reduce_add", B::WaveReduce(Wide::Add)),

@@ -67,7 +67,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0021",
         "unknown type",
-        "There is no type of this name. Scalars are `bool`, `i8` to `i64`, `u8` to `u64`, `f32` and `f64`; vectors \
+        "There is no type of this name. Scalars are `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `f32` and `f64`; vectors \
          are written `f32x4`; structs are declared with `struct`.",
     ),
     (
@@ -179,7 +179,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0053",
         "wrong address space",
-        "Atomics work on `global` and `shared` memory. Private memory belongs to one work-item: no one else sees it.",
+        "Atomics work on `global` and `shared` memory, and through generic pointers to such. Private memory belongs to one work-item: no one else sees it.",
     ),
     (
         "E0054",
@@ -250,14 +250,14 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0084",
         "type of a parameter",
-        "Kernel parameters are numbers, vectors, structs without arrays, and pointers to `global`, `constant` or \
-         `shared` memory. A `param` item is a scalar.",
+        "Kernel parameters are numbers, vectors, structs without arrays, pointers to `global`, `constant` or \
+         `shared` memory, and images, samplers, queues and pipes, which nothing else can be. A `param` item is a scalar.",
     ),
     (
         "E0085",
         "wrong declaration of memory",
         "`shared` memory has no initial value; `constant static` needs one; `dyn` memory is `shared`, of type `[T]`, \
-         and one per kernel.",
+         and all of it is one block.",
     ),
     ("E0086", "too much shared memory", "A work-group has 64 KiB of shared memory."),
     (

@@ -78,6 +78,7 @@ pub struct Context {
     ast: ast::Ast<'static>,
     parser: parser::Scratch,
     checker: check::Scratch,
+    warner: warn::Scratch,
     lower: lower::Scratch,
     module: ir::Module,
     warnings: Diagnostics,
@@ -112,7 +113,7 @@ impl Context {
             sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
             return Err(sink.finish(file_name, ""));
         }
-        let Context { tokens, ast, parser, checker, lower, module, warnings, library } = self;
+        let Context { tokens, ast, parser, checker, warner, lower, module, warnings, library } = self;
         lexer::lex(source, tokens, &mut sink);
         let used = files::gather(file_name, source, options.files, tokens, &mut sink);
         let source = used.as_ref().map_or(source, |used| used.text.as_str());
@@ -126,7 +127,7 @@ impl Context {
             habits::amend(source, tokens, &tree.skipped, parsed, &mut sink);
             return Err(sink.finish_all(text()));
         }
-        let found = warn::warn(&tree, &checker.checked, options.warnings, own);
+        let found = warn::warn(&tree, &checker.checked, options.warnings, own, warner);
         if !found.is_empty() {
             let denied = found.iter().any(|one| one.severity == Severity::Error);
             found.into_iter().for_each(|one| sink.push(one));

@@ -15,6 +15,7 @@ pub enum Scalar {
     U16,
     U32,
     U64,
+    F16,
     F32,
     F64,
 }
@@ -22,7 +23,7 @@ pub enum Scalar {
 use Scalar::*;
 
 /// Name, bytes in memory, IR type, element in memory.
-const TABLE: [(Scalar, &str, u32, Type, MemTy); 11] = [
+const TABLE: [(Scalar, &str, u32, Type, MemTy); 12] = [
     (Bool, "bool", 1, Type::Bool, MemTy::U8),
     (I8, "i8", 1, Type::I32, MemTy::S8),
     (I16, "i16", 2, Type::I32, MemTy::S16),
@@ -32,13 +33,14 @@ const TABLE: [(Scalar, &str, u32, Type, MemTy); 11] = [
     (U16, "u16", 2, Type::I32, MemTy::U16),
     (U32, "u32", 4, Type::I32, MemTy::B32),
     (U64, "u64", 8, Type::I64, MemTy::B64),
+    (F16, "f16", 2, Type::F16, MemTy::U16),
     (F32, "f32", 4, Type::F32, MemTy::B32),
     (F64, "f64", 8, Type::F64, MemTy::B64),
 ];
 
 impl Scalar {
     /// All scalar types, in the order of the enum.
-    pub const ALL: [Scalar; 11] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64];
+    pub const ALL: [Scalar; 12] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64];
 
     pub fn name(self) -> &'static str {
         TABLE[self as usize].1
@@ -69,11 +71,11 @@ impl Scalar {
     }
 
     pub fn is_int(self) -> bool {
-        !matches!(self, Bool | F32 | F64)
+        !matches!(self, Bool | F16 | F32 | F64)
     }
 
     pub fn is_float(self) -> bool {
-        matches!(self, F32 | F64)
+        matches!(self, F16 | F32 | F64)
     }
 
     pub fn is_signed(self) -> bool {

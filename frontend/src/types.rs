@@ -95,6 +95,8 @@ pub enum TyKind {
     /// Index into [`Types::structs`].
     Struct(u32),
     Pointer(Pointer),
+    /// What only a kernel's parameter can be, and what it is called without its access.
+    Opaque(ir::Opaque, &'static str),
 }
 
 /// Layout and shape of a type.
@@ -341,6 +343,12 @@ impl Types {
         self.intern(TyKind::Pointer(pointer), Layout { size, align: size, leaves: 1, has_array: false, open })
     }
 
+    /// A pointer to something that is no value.
+    pub fn opaque(&mut self, opaque: ir::Opaque, name: &'static str) -> Ty {
+        let layout = Layout { size: 8, align: 8, leaves: 0, has_array: false, open: false };
+        self.intern(TyKind::Opaque(opaque, name), layout)
+    }
+
     /// Lays out a struct and makes it a type.
     pub fn structure(&mut self, name: Sym, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
         self.aggregate(Some(name), members)
@@ -474,6 +482,20 @@ impl Types {
             && !loses(Qualifiers::VOLATILE)
     }
 
+    /// Whether a value of one type becomes one of the other by itself, though it changes: a pointer whose space is known
+    /// becomes a generic one.
+    pub fn converts(&mut self, from: Ty, to: Ty) -> bool {
+        match (self.as_pointer(from), self.as_pointer(to)) {
+            (Some(pointer), Some(Pointer { space: Space::Generic, .. }))
+                if pointer.space != Space::Generic =>
+            {
+                let generic = self.pointer(Pointer { space: Space::Generic, ..pointer });
+                self.fits(generic, to) || self.agree(generic, to)
+            }
+            _ => false,
+        }
+    }
+
     /// The type with the fields of its structs, or of those that it points to: `*global Coef { rx: f32, ry: f32 }`. Nothing
     /// if there are none, or more than a host would write down.
     pub fn with_fields(&self, ty: Ty, names: &[&str]) -> Option<String> {
@@ -523,6 +545,10 @@ impl Types {
                     format!("({}{comma})", parts.join(", "))
                 }
             },
+            TyKind::Opaque(opaque, name) => match opaque.access() {
+                Some(access) => format!("{} {name}", access.name()),
+                None => name.to_string(),
+            },
             TyKind::Pointer(pointer) => {
                 let mut text = "*".to_string();
                 for (flag, word) in [
@@ -534,7 +560,11 @@ impl Types {
                         text.push_str(word);
                     }
                 }
-                format!("{text}{} {}", pointer.space.name(), self.name(pointer.to, names))
+                if pointer.space != Space::Generic {
+                    text.push_str(pointer.space.name());
+                    text.push(' ');
+                }
+                text + &self.name(pointer.to, names)
             }
         }
     }

@@ -87,14 +87,38 @@ pub(crate) fn is_known(name: &str) -> bool {
     name == "all" || number(name).is_some()
 }
 
+/// Memory that is used again.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    locals: Vec<Usage>,
+    called: Vec<bool>,
+}
+
+/// What is done with a local variable or parameter.
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    /// Places that name it, without those that assign to the whole of it.
+    uses: u32,
+    assigned: bool,
+    /// For a parameter: whether of a kernel.
+    param: Option<bool>,
+    of_loop: bool,
+}
+
 /// Finds what there is to warn of. `own` is the end of the file that is compiled: functions of files that it uses may be unused.
-pub(crate) fn warn(ast: &Ast<'_>, checked: &Checked, levels: Warnings, own: usize) -> Vec<Diagnostic> {
+pub(crate) fn warn(
+    ast: &Ast<'_>,
+    checked: &Checked,
+    levels: Warnings,
+    own: usize,
+    scratch: &mut Scratch,
+) -> Vec<Diagnostic> {
     if levels == Warnings::NONE {
         return Vec::new();
     }
     let mut warner = Warner { ast, checked, levels, own, found: Vec::new() };
-    warner.variables();
-    warner.functions();
+    warner.variables(&mut scratch.locals);
+    warner.functions(&mut scratch.called);
     warner.expressions();
     warner.statements();
     warner.blocks();
@@ -111,8 +135,7 @@ struct Warner<'w, 'a> {
 
 impl Warner<'_, '_> {
     fn tell(&mut self, name: &'static str, message: String, span: Span, label: &str, help: Option<String>) {
-        let level = number(name).map_or(Level::Warn, |at| self.levels.0[at]);
-        let severity = match level {
+        let severity = match self.level(name) {
             Level::Allow => return,
             Level::Warn => Severity::Warning,
             Level::Deny => Severity::Error,
@@ -128,77 +151,82 @@ impl Warner<'_, '_> {
         }
     }
 
+    fn level(&self, name: &str) -> Level {
+        number(name).map_or(Level::Warn, |at| self.levels.0[at])
+    }
+
     /// Whether a place is in a generic function, whose tables are those of one of its instances or samples.
     fn is_generic(&self, span: Span) -> bool {
         self.ast.generic_spans.iter().any(|around| around.start <= span.start && span.end <= around.end)
     }
 
     /// Local variables and parameters that are not read.
-    fn variables(&mut self) {
-        let locals = &self.checked.locals;
-        let mut uses = vec![0i32; locals.len()];
-        for res in &self.checked.res {
-            if let Res::Local(local) = *res {
-                uses[local as usize] += 1;
-            }
-        }
-        let mut assigned = vec![false; locals.len()];
-        for stmt in &self.ast.stmts {
-            if let StmtKind::Assign { place, .. } = stmt.kind
-                && let Res::Local(local) = self.checked.res[place.at()]
-            {
-                uses[local as usize] -= 1;
-                assigned[local as usize] = true;
-            }
-        }
-        let mut is_param = vec![None; locals.len()];
-        for func in &self.checked.funcs {
-            is_param[func.locals.range()].fill(Some(func.kernel.is_some()));
-        }
-        let mut loop_variables = vec![false; locals.len()];
-        for (n, stmt) in self.ast.stmts.iter().enumerate() {
-            if let StmtKind::For { .. } = stmt.kind
-                && let Some(of_loop) = loop_variables.get_mut(self.checked.stmt_decl[n] as usize)
-            {
-                *of_loop = true;
-            }
-        }
-        for (n, local) in locals.iter().enumerate() {
+    fn variables(&mut self, usage: &mut Vec<Usage>) {
+        self.count(usage);
+        for (local, usage) in self.checked.locals.iter().zip(&*usage) {
             let text = self.ast.name(local.name);
-            if uses[n] > 0 || text.starts_with('_') || self.is_generic(local.span) || loop_variables[n] {
+            if usage.uses > 0 || usage.of_loop || text.starts_with('_') {
                 continue;
             }
-            let help = Some(format!("call it `_{text}` if that is meant"));
-            match is_param[n] {
+            let name = if usage.param.is_some() { "unused_parameter" } else { "unused_variable" };
+            if self.level(name) == Level::Allow || self.is_generic(local.span) {
+                continue;
+            }
+            let (message, label) = match usage.param {
                 Some(kernel) => {
                     let of = if kernel { "kernel" } else { "function" };
-                    let message = format!("the {of} does not use its parameter `{text}`");
-                    self.tell("unused_parameter", message, local.span, "never read", help);
+                    (format!("the {of} does not use its parameter `{text}`"), "never read")
                 }
-                None if assigned[n] => {
-                    let message = format!("`{text}` gets values that nobody reads");
-                    self.tell("unused_variable", message, local.span, "assigned, never read", help);
+                None if usage.assigned => {
+                    (format!("`{text}` gets values that nobody reads"), "assigned, never read")
                 }
-                None => self.tell(
-                    "unused_variable",
-                    format!("`{text}` is not used"),
-                    local.span,
-                    "never read",
-                    help,
-                ),
+                None => (format!("`{text}` is not used"), "never read"),
+            };
+            self.tell(name, message, local.span, label, Some(format!("call it `_{text}` if that is meant")));
+        }
+        self.unassigned(usage);
+    }
+
+    fn count(&self, usage: &mut Vec<Usage>) {
+        usage.clear();
+        usage.resize(self.checked.locals.len(), Usage::default());
+        for res in &self.checked.res {
+            if let Res::Local(local) = *res {
+                usage[local as usize].uses += 1;
             }
         }
-        self.unassigned(&assigned, &uses);
+        for func in &self.checked.funcs {
+            for usage in &mut usage[func.locals.range()] {
+                usage.param = Some(func.kernel.is_some());
+            }
+        }
+        for (n, stmt) in self.ast.stmts.iter().enumerate() {
+            match stmt.kind {
+                StmtKind::Assign { place, .. } => {
+                    if let Res::Local(local) = self.checked.res[place.at()] {
+                        usage[local as usize].uses -= 1;
+                        usage[local as usize].assigned = true;
+                    }
+                }
+                StmtKind::For { .. } => {
+                    if let Some(usage) = usage.get_mut(self.checked.stmt_decl[n] as usize) {
+                        usage.of_loop = true;
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Variables without a value that are read and never get one.
-    fn unassigned(&mut self, assigned: &[bool], uses: &[i32]) {
+    fn unassigned(&mut self, usage: &[Usage]) {
         for stmt in &self.ast.stmts {
             let StmtKind::Let { pattern, init: None, .. } = stmt.kind else { continue };
             let crate::check::PatRes::Local(local) = self.checked.patterns[pattern.at()] else { continue };
             let info = &self.checked.locals[local as usize];
             let scalar = self.checked.types.lanes(info.ty).is_some();
-            if !scalar || info.in_memory || assigned[local as usize] || uses[local as usize] <= 0 {
+            let usage = usage[local as usize];
+            if !scalar || info.in_memory || usage.assigned || usage.uses == 0 {
                 continue;
             }
             let lanes = self.checked.types.lanes(info.ty).map_or(1, |(_, lanes)| lanes);
@@ -228,12 +256,13 @@ impl Warner<'_, '_> {
     }
 
     /// Functions that are not called, in a file with kernels.
-    fn functions(&mut self) {
+    fn functions(&mut self, called: &mut Vec<bool>) {
         let is_kernel = |item: &&Item| matches!(item.kind, ItemKind::Fn { kernel: true, .. });
         if !self.ast.items.iter().any(|item| is_kernel(&item)) {
             return;
         }
-        let mut called = vec![false; self.ast.names.len()];
+        called.clear();
+        called.resize(self.ast.names.len(), false);
         for expr in &self.ast.exprs {
             if let ExprKind::Call { callee, .. } = expr.kind {
                 called[callee.sym.0 as usize] = true;

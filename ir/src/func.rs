@@ -168,6 +168,82 @@ pub enum ParamKind {
     GlobalBuffer,
     /// Offset of dynamically sized LDS.
     DynamicShared,
+    /// A pointer to what only the host and its library know.
+    Opaque(Opaque),
+}
+
+/// What a kernel is handed without knowing what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Opaque {
+    Image(Access),
+    Sampler,
+    Queue,
+    Pipe(Access),
+}
+
+/// What a kernel may do with an image or a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Access {
+    ReadOnly,
+    WriteOnly,
+    ReadWrite,
+}
+
+impl Opaque {
+    /// As the metadata calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Opaque::Image(_) => "image",
+            Opaque::Sampler => "sampler",
+            Opaque::Queue => "queue",
+            Opaque::Pipe(_) => "pipe",
+        }
+    }
+
+    /// What may be done with an image or a pipe.
+    pub const fn access(self) -> Option<Access> {
+        match self {
+            Opaque::Image(access) | Opaque::Pipe(access) => Some(access),
+            Opaque::Sampler | Opaque::Queue => None,
+        }
+    }
+
+    /// With another access, where there is one.
+    pub const fn with_access(self, access: Access) -> Opaque {
+        match self {
+            Opaque::Image(_) => Opaque::Image(access),
+            Opaque::Pipe(_) => Opaque::Pipe(access),
+            other => other,
+        }
+    }
+
+    /// The one of a name; images and pipes are read.
+    pub fn from_name(name: &str) -> Option<Opaque> {
+        let read = Access::ReadOnly;
+        [Opaque::Image(read), Opaque::Sampler, Opaque::Queue, Opaque::Pipe(read)]
+            .into_iter()
+            .find(|opaque| opaque.name() == name)
+    }
+}
+
+impl Access {
+    /// As the metadata calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::ReadOnly => "read_only",
+            Access::WriteOnly => "write_only",
+            Access::ReadWrite => "read_write",
+        }
+    }
+
+    /// The one of a name.
+    pub fn from_name(name: &str) -> Option<Access> {
+        [Access::ReadOnly, Access::WriteOnly, Access::ReadWrite]
+            .into_iter()
+            .find(|access| access.name() == name)
+    }
 }
 
 /// One kernel parameter, as the user declared it.
@@ -224,6 +300,8 @@ pub struct KernelInfo {
     pub num_sgpr: Option<u32>,
     /// `#[vec_type_hint(T)]`
     pub vec_type_hint: Option<String>,
+    /// `#[require(dot)]`: sums of products are single instructions.
+    pub requires_dot: bool,
     /// What it asks of its wavefronts.
     pub state: InitialState,
 }

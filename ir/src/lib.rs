@@ -5,6 +5,7 @@ pub mod build;
 pub mod edit;
 pub mod entity;
 pub mod func;
+pub mod half;
 pub mod interp;
 pub mod mnemonic;
 pub mod op;
@@ -18,8 +19,9 @@ pub mod verify;
 
 pub use entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
 pub use func::{
-    BlockData, Case, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module, ParamKind,
-    SlotData, SrcLoc, SwitchData, SwitchEdge, UnrollHint, ValueData, ValueDef, ValueList, Values,
+    Access, BlockData, Case, Function, GlobalData, InstData, InstList, KernelInfo, KernelParam, Module,
+    Opaque, ParamKind, SlotData, SrcLoc, SwitchData, SwitchEdge, UnrollHint, ValueData, ValueDef, ValueList,
+    Values,
 };
 pub use op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,

@@ -80,6 +80,20 @@ names!(BinOp {
     Ldexp "ldexp"
     UMul24 "umul24"
     SMul24 "smul24"
+    PkFAdd "pk_fadd"
+    PkFMul "pk_fmul"
+    PkFMin "pk_fmin"
+    PkFMax "pk_fmax"
+    PkAdd "pk_add"
+    PkSub "pk_sub"
+    PkMul "pk_mul"
+    PkShl "pk_shl"
+    PkLShr "pk_lshr"
+    PkAShr "pk_ashr"
+    PkUMin "pk_umin"
+    PkUMax "pk_umax"
+    PkSMin "pk_smin"
+    PkSMax "pk_smax"
 });
 
 names!(TernOp {
@@ -88,6 +102,14 @@ names!(TernOp {
     Bfi "bfi"
     Ubfe "ubfe"
     Sbfe "sbfe"
+    PkFma "pk_fma"
+    SDot2 "sdot2"
+    UDot2 "udot2"
+    SDot4 "sdot4"
+    UDot4 "udot4"
+    SDot8 "sdot8"
+    UDot8 "udot8"
+    Perm "perm"
 });
 
 names!(IntCc {
@@ -129,6 +151,8 @@ names!(CastOp {
     Zext16 "zext16"
     Sext16 "sext16"
     Bitcast "bitcast"
+    HalfBits "half_bits"
+    BitsHalf "bits_half"
     SToF "stof"
     UToF "utof"
     FToS "ftos"
@@ -260,6 +284,7 @@ impl Type {
             "bool" => Type::Bool,
             "i32" => Type::I32,
             "i64" => Type::I64,
+            "f16" => Type::F16,
             "f32" => Type::F32,
             "f64" => Type::F64,
             _ => Type::Ptr(Space::from_name(name.strip_prefix("ptr.")?)?),

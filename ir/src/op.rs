@@ -26,7 +26,7 @@
 //! | `Unreachable` | - | - |
 
 use crate::entity::{Block, FuncId, Global, Slot, Switch};
-use crate::types::{MemTy, Space};
+use crate::types::{MemTy, Space, Type};
 
 /// One-operand arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,10 +104,26 @@ pub enum BinOp {
     /// Product of the low 24 bits (unsigned / signed), low 32 bits of it.
     UMul24,
     SMul24,
+    /// On both halves of an `i32`, each for itself: two f16, two 16-bit integers. Shift counts are modulo 16.
+    PkFAdd,
+    PkFMul,
+    PkFMin,
+    PkFMax,
+    PkAdd,
+    PkSub,
+    PkMul,
+    PkShl,
+    PkLShr,
+    PkAShr,
+    PkUMin,
+    PkUMax,
+    PkSMin,
+    PkSMax,
 }
 
 /// Three-operand arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
 pub enum TernOp {
     /// Fused multiply-add, one rounding.
     Fma,
@@ -119,6 +135,18 @@ pub enum TernOp {
     Ubfe,
     /// Signed bit-field extract.
     Sbfe,
+    /// [`TernOp::Fma`] on both halves of an `i32`.
+    PkFma,
+    /// Sum of the products of signed or unsigned 16-, 8- or 4-bit parts, and the third operand.
+    SDot2,
+    UDot2,
+    SDot4,
+    UDot4,
+    SDot8,
+    UDot8,
+    /// Each byte is one of `{a:b}`, chosen by the byte of `c` there: 0 to 7 its number, `b` being low; 8 to 11 the sign of byte 1, 3, 5, 7
+    /// eight times; 12 is 0, what is above 0xff (`v_perm_b32`).
+    Perm,
 }
 
 /// Integer comparison.
@@ -173,12 +201,15 @@ pub enum CastOp {
     Sext16,
     /// Same bits, another type of the same width.
     Bitcast,
+    /// The bits of an f16, zero-extended to i32; and the f16 of the low 16 bits of an i32.
+    HalfBits,
+    BitsHalf,
     SToF,
     UToF,
     /// Saturating, NaN gives 0.
     FToS,
     FToU,
-    /// f32 <-> f64
+    /// To a wider, a narrower float type.
     FExt,
     FTrunc,
     /// Integer <-> pointer of the same width.
@@ -230,6 +261,44 @@ pub enum RmwOp {
     /// Of floats, as `BinOp::FMin`: a NaN loses against a number.
     FMin,
     FMax,
+}
+
+impl BinOp {
+    /// Of a packed operation, what it does to each half, and the type of those: integers are extended to `i32`.
+    pub const fn of_halves(self) -> Option<(BinOp, Type)> {
+        Some(match self {
+            BinOp::PkFAdd => (BinOp::FAdd, Type::F16),
+            BinOp::PkFMul => (BinOp::FMul, Type::F16),
+            BinOp::PkFMin => (BinOp::FMin, Type::F16),
+            BinOp::PkFMax => (BinOp::FMax, Type::F16),
+            BinOp::PkAdd => (BinOp::Add, Type::I32),
+            BinOp::PkSub => (BinOp::Sub, Type::I32),
+            BinOp::PkMul => (BinOp::Mul, Type::I32),
+            BinOp::PkShl => (BinOp::Shl, Type::I32),
+            BinOp::PkLShr => (BinOp::LShr, Type::I32),
+            BinOp::PkAShr => (BinOp::AShr, Type::I32),
+            BinOp::PkUMin => (BinOp::UMin, Type::I32),
+            BinOp::PkUMax => (BinOp::UMax, Type::I32),
+            BinOp::PkSMin => (BinOp::SMin, Type::I32),
+            BinOp::PkSMax => (BinOp::SMax, Type::I32),
+            _ => return None,
+        })
+    }
+}
+
+impl TernOp {
+    /// Of a sum of products, the number of bits of a part and whether it has a sign.
+    pub const fn of_parts(self) -> Option<(u32, bool)> {
+        Some(match self {
+            TernOp::SDot2 => (16, true),
+            TernOp::UDot2 => (16, false),
+            TernOp::SDot4 => (8, true),
+            TernOp::UDot4 => (8, false),
+            TernOp::SDot8 => (4, true),
+            TernOp::UDot8 => (4, false),
+            _ => return None,
+        })
+    }
 }
 
 impl RmwOp {

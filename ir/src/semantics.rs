@@ -15,6 +15,7 @@
 //! - The `Native*` operations are computed in double precision and rounded once. Hardware has about one
 //!   ulp of error there, so only a tolerance may be compared.
 
+use crate::half::Half;
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Op, RmwOp, TernOp, UnOp};
 use crate::types::{Space, Type};
 
@@ -34,7 +35,7 @@ pub const fn signed(ty: Type, bits: u64) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-/// What the float operations need of `f32` and `f64`.
+/// What the float operations need of `f16`, `f32` and `f64`.
 trait Real: Copy + PartialOrd {
     const BITS: u32;
     const MANTISSA: u32;
@@ -144,6 +145,50 @@ macro_rules! real {
 real!(f32, u32, 23, libm::fmodf, libm::scalbnf);
 real!(f64, u64, 52, libm::fmod, libm::scalbn);
 
+/// Each operation computes in `f64` and rounds: see [`crate::half`].
+macro_rules! half {
+    ($($name:ident($($arg:ident),*) = $value:expr;)*) => {
+        impl Real for Half {
+            const BITS: u32 = 16;
+            const MANTISSA: u32 = 10;
+            const ONE_BELOW_ONE: Self = Half(0x3bff);
+            fn of(bits: u64) -> Self {
+                Half(bits as u16)
+            }
+            fn bits(self) -> u64 {
+                u64::from(self.0)
+            }
+            fn wide(self) -> f64 {
+                self.wide()
+            }
+            fn narrow(x: f64) -> Self {
+                Half::nearest(x)
+            }
+            fn scale(self, n: i32) -> Self {
+                Half::nearest(libm::scalbn(self.wide(), n))
+            }
+            $(fn $name(self $(, $arg: Self)*) -> Self {
+                let operation = $value;
+                Half::nearest(operation(self.wide() $(, $arg.wide())*))
+            })*
+        }
+    };
+}
+
+half! {
+    add(b) = |x: f64, y: f64| x + y;
+    sub(b) = |x: f64, y: f64| x - y;
+    mul(b) = |x: f64, y: f64| x * y;
+    div(b) = |x: f64, y: f64| x / y;
+    rem(b) = libm::fmod;
+    fma(b, c) = f64::mul_add;
+    sqrt() = f64::sqrt;
+    floor() = f64::floor;
+    ceil() = f64::ceil;
+    trunc() = f64::trunc;
+    round_even() = f64::round_ties_even;
+}
+
 /// Result bits of a float operation with the NaN rule applied.
 fn finish<F: Real>(result: F, args: &[F]) -> u64 {
     if !result.is_nan() {
@@ -180,6 +225,7 @@ pub fn evaluate(op: Op, arg_ty: Type, ty: Type, k: impl Fn(usize) -> Option<u64>
 /// `Clz`, `Ctz` and `FrexpExp`, which give an `i32`.
 pub fn eval_un(op: UnOp, ty: Type, a: u64) -> u64 {
     match ty {
+        Type::F16 => un_float::<Half>(op, a),
         Type::F32 => un_float::<f32>(op, a),
         Type::F64 => un_float::<f64>(op, a),
         _ => un_int(op, ty, a),
@@ -254,9 +300,25 @@ fn frexp<F: Real>(a: F) -> (u64, u64) {
     ((scaled & !F::exponent_mask()) | half, u64::from(exponent as u32))
 }
 
+/// A word of two halves, each by the number of its first bit.
+fn halves(half: impl Fn(u32) -> u64) -> u64 {
+    half(0) & 0xffff | (half(16) & 0xffff) << 16
+}
+
 /// A two-operand operation on operands of type `ty` (the first one's, for shifts and `Ldexp`).
 pub fn eval_bin(op: BinOp, ty: Type, a: u64, b: u64) -> u64 {
+    if let Some((op, ty)) = op.of_halves() {
+        return halves(|at| {
+            let extended = |word: u64| match op {
+                BinOp::AShr | BinOp::SMin | BinOp::SMax => (word >> at) as u16 as i16 as u32 as u64,
+                _ => word >> at & 0xffff,
+            };
+            let count = matches!(op, BinOp::Shl | BinOp::LShr | BinOp::AShr);
+            eval_bin(op, ty, extended(a), extended(b) & if count { 15 } else { u64::MAX })
+        });
+    }
     match ty {
+        Type::F16 => bin_float::<Half>(op, a, b),
         Type::F32 => bin_float::<f32>(op, a, b),
         Type::F64 => bin_float::<f64>(op, a, b),
         _ => bin_int(op, ty, a, b),
@@ -334,9 +396,12 @@ fn min_max<F: Real>(x: F, y: F, min: bool) -> u64 {
 pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
     let (offset, width) = (b as u32 & 31, c as u32 & 31);
     match (op, ty) {
+        (TernOp::Fma, Type::F16) => fma::<Half>(a, b, c),
         (TernOp::Fma, Type::F32) => fma::<f32>(a, b, c),
         (TernOp::Fma, Type::F64) => fma::<f64>(a, b, c),
         (TernOp::Fma, _) => 0,
+        (TernOp::PkFma, _) => halves(|at| fma::<Half>(a >> at, b >> at, c >> at)),
+        (TernOp::Perm, _) => (0..4).fold(0, |word, n| word | permuted(a << 32 | b, c >> (8 * n)) << (8 * n)),
         (TernOp::Fshr, _) => (((a << 32) | (b & 0xffff_ffff)) >> (c & 31)) & 0xffff_ffff,
         (TernOp::Bfi, _) => ((a & b) | (!a & c)) & mask(ty),
         (TernOp::Ubfe, _) => (a >> offset) & low_mask(width),
@@ -346,7 +411,28 @@ pub fn eval_tern(op: TernOp, ty: Type, a: u64, b: u64, c: u64) -> u64 {
             let field = ((a as u32) << (32 - top)) as i32;
             u64::from((field >> (32 - top + offset)) as u32)
         }
+        _ => op.of_parts().map_or(0, |(bits, signed)| sum_of_products(bits, signed, a, b, c)),
     }
+}
+
+/// The byte that the low one of `selector` chooses.
+fn permuted(bytes: u64, selector: u64) -> u64 {
+    match selector & 0xff {
+        n @ 0..=7 => bytes >> (8 * n) & 0xff,
+        n @ 8..=11 => 0xff * (bytes >> (16 * (n - 8) + 15) & 1),
+        12 => 0,
+        _ => 0xff,
+    }
+}
+
+fn sum_of_products(bits: u32, is_signed: bool, a: u64, b: u64, c: u64) -> u64 {
+    let part = |word: u64, at: u32| {
+        let unused = 32 - bits;
+        let top = (word as u32) << (unused - at);
+        if is_signed { (top as i32) >> unused } else { (top >> unused) as i32 }
+    };
+    let products = (0..32 / bits).map(|n| part(a, n * bits).wrapping_mul(part(b, n * bits)));
+    u64::from(products.fold(c as i32, i32::wrapping_add) as u32)
 }
 
 fn fma<F: Real>(a: u64, b: u64, c: u64) -> u64 {
@@ -375,6 +461,7 @@ pub fn eval_icmp(cc: IntCc, ty: Type, a: u64, b: u64) -> bool {
 pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let order = match ty {
+        Type::F16 => Half::of(a).partial_cmp(&Half::of(b)),
         Type::F32 => f32::of(a).partial_cmp(&f32::of(b)),
         _ => f64::of(a).partial_cmp(&f64::of(b)),
     };
@@ -399,9 +486,9 @@ pub fn eval_fcmp(cc: FloatCc, ty: Type, a: u64, b: u64) -> bool {
 /// A conversion from type `from` to type `to`; `None` if the result is not a function of the bits alone
 /// (a cast between generic and work-group or private memory depends on where those are mapped).
 pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
-    let float = |narrow: f32, wide: f64| if to == Type::F32 { narrow.bits() } else { wide.bits() };
     let value = match op {
         CastOp::Trunc | CastOp::Zext | CastOp::Bitcast | CastOp::PtrToInt | CastOp::IntToPtr => a,
+        CastOp::HalfBits | CastOp::BitsHalf => a & 0xffff,
         CastOp::Sext => signed(from, a) as u64,
         CastOp::Zext8 => a & 0xff,
         CastOp::Sext8 => a as u8 as i8 as u64,
@@ -409,11 +496,11 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
         CastOp::Sext16 => a as u16 as i16 as u64,
         CastOp::SToF => {
             let x = signed(from, a);
-            float(x as f32, x as f64)
+            int_to_float(to, x as f32, x as f64)
         }
-        CastOp::UToF => float(a as f32, a as f64),
+        CastOp::UToF => int_to_float(to, a as f32, a as f64),
         CastOp::FToS | CastOp::FToU => {
-            let x = if from == Type::F32 { f32::of(a).wide() } else { f64::of(a) };
+            let x = wide_of(from, a);
             match (op, to) {
                 (CastOp::FToS, Type::I32) => x as i32 as u64,
                 (CastOp::FToS, _) => x as i64 as u64,
@@ -421,8 +508,7 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
                 (_, _) => x as u64,
             }
         }
-        CastOp::FExt => finish(f32::of(a).wide(), &[widen_nan(f32::of(a))]),
-        CastOp::FTrunc => narrow(f64::of(a)),
+        CastOp::FExt | CastOp::FTrunc => float_to_float(from, to, a),
         CastOp::SpaceCast => match (from, to) {
             (Type::Ptr(from), Type::Ptr(to)) if is_device(from) && is_device(to) => a,
             _ => return None,
@@ -431,18 +517,46 @@ pub fn eval_cast(op: CastOp, from: Type, to: Type, a: u64) -> Option<u64> {
     Some(value & mask(to))
 }
 
-/// A NaN keeps its sign and the high bits of its payload through a conversion.
-fn widen_nan(x: f32) -> f64 {
-    let bits = u64::from(x.to_bits());
-    f64::from_bits((bits >> 31 << 63) | (0x7ff << 52) | ((bits & 0x7f_ffff) << 29))
+/// A float as an `f64`.
+fn wide_of(ty: Type, bits: u64) -> f64 {
+    match ty {
+        Type::F16 => Half::of(bits).wide(),
+        Type::F32 => f32::of(bits).wide(),
+        _ => f64::of(bits),
+    }
 }
 
-fn narrow(x: f64) -> u64 {
-    if !Real::is_nan(x) {
-        return (x as f32).bits();
+/// The bits of an integer as a float, given as `f32` and `f64`. A half is rounded to from the `f64`, which is exact wherever
+/// the half is finite.
+fn int_to_float(to: Type, narrow: f32, wide: f64) -> u64 {
+    match to {
+        Type::F16 => Half::nearest(wide).bits(),
+        Type::F32 => narrow.bits(),
+        _ => wide.bits(),
     }
-    let bits = x.to_bits();
-    (bits >> 63 << 31) | f32::default_nan() | ((bits >> 29) & 0x7f_ffff)
+}
+
+/// Rounds once. A NaN keeps its sign and the high bits of its payload, and is quiet.
+fn float_to_float(from: Type, to: Type, bits: u64) -> u64 {
+    let x = wide_of(from, bits);
+    if !Real::is_nan(x) {
+        return match to {
+            Type::F16 => Half::nearest(x).bits(),
+            Type::F32 => (x as f32).bits(),
+            _ => x.bits(),
+        };
+    }
+    let (sign, mantissa) = match from {
+        Type::F16 => (bits >> 15, bits << 42),
+        Type::F32 => (bits >> 31, bits << 29),
+        _ => (bits >> 63, bits),
+    };
+    let mantissa = mantissa & low_mask(52);
+    match to {
+        Type::F16 => sign << 15 | Half::default_nan() | mantissa >> 42,
+        Type::F32 => sign << 31 | f32::default_nan() | mantissa >> 29,
+        _ => sign << 63 | f64::default_nan() | mantissa,
+    }
 }
 
 /// Whether a pointer into the space is a plain 64-bit device address.
@@ -581,6 +695,92 @@ mod tests {
         assert!(!eval_fcmp(FloatCc::One, F32, f(1.0), f(1.0)));
         assert!(eval_icmp(IntCc::Slt, I32, 0x8000_0000, 0));
         assert!(!eval_icmp(IntCc::Ult, I32, 0x8000_0000, 0));
+    }
+
+    /// Halves from exact sums: all numbers of units of 2^-48.
+    #[test]
+    fn halves_round_once() {
+        const INFINITY: i128 = 65536 << 48;
+        let units = |h: u16| {
+            let size =
+                if h & 0x7c00 == 0x7c00 { INFINITY as f64 } else { Half(h & 0x7fff).wide() * 2f64.powi(48) };
+            if h >> 15 == 1 { -(size as i128) } else { size as i128 }
+        };
+        let nearest = |exact: i128, zero: u16| {
+            let (mut low, mut high) = (0u16, 0x7c00u16);
+            let size = exact.abs();
+            while high - low > 1 {
+                let middle = (low + high) / 2;
+                if units(middle) <= size { low = middle } else { high = middle }
+            }
+            let (below, above) = (size - units(low), units(high) - size);
+            let up = above < below || above == below && low & 1 == 1;
+            let half = if size >= INFINITY { 0x7c00 } else { low + u16::from(up) };
+            half | if exact == 0 { zero } else { u16::from(exact < 0) << 15 }
+        };
+        let mut state = 1u64;
+        for n in 0..400_000u32 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let [a, mut b, mut c] = [state >> 16, state >> 32, state >> 48].map(|x| x as u16);
+            if n % 2 == 0 {
+                // Products near halves, and what takes them away again.
+                b = 0x3c00 ^ (b & 0x87ff);
+                let near = (units(a) * units(b)) >> 48;
+                c = nearest(near, 0) ^ 0x8000 ^ (c & if n % 4 == 0 { 0x8c01 } else { 0x8000 });
+            }
+            if [a, b, c].iter().any(|h| h & 0x7c00 == 0x7c00) {
+                continue;
+            }
+            let [x, y, z] = [a, b, c].map(u64::from);
+            let product = (units(a) >> 24) * (units(b) >> 24);
+            let signs = (a ^ b) & 0x8000;
+            let zero = if signs == c & 0x8000 { signs } else { 0 };
+            let wants = [
+                (eval_tern(TernOp::Fma, Type::F16, x, y, z), nearest(product + units(c), zero)),
+                (eval_bin(BinOp::FMul, Type::F16, x, y), nearest(product, signs)),
+                (eval_bin(BinOp::FAdd, Type::F16, x, z), nearest(units(a) + units(c), a & c & 0x8000)),
+            ];
+            for (found, wanted) in wants {
+                assert_eq!(found, wanted.into(), "{a:#x} {b:#x} {c:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn halves() {
+        let h = |x: f64| u64::from(Half::nearest(x).0);
+        assert_eq!(eval_bin(BinOp::FDiv, Type::F16, h(9.0), h(3.0)), h(3.0));
+        assert_eq!(eval_un(UnOp::FFract, Type::F16, h(-1e-7)), 0x3bff);
+        assert_eq!(eval_un(UnOp::FNeg, Type::F16, h(1.5)), h(-1.5));
+        assert_eq!(eval_bin(BinOp::FMin, Type::F16, 0x7e00, h(2.0)), h(2.0));
+        assert_eq!(eval_cast(CastOp::SToF, I32, Type::F16, 0xffff_ffff), Some(h(-1.0)));
+        assert_eq!(eval_cast(CastOp::UToF, I64, Type::F16, u64::MAX), Some(0x7c00));
+        // Rounded once: by way of f32 this would be 1 + 2^-10.
+        let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        assert_eq!(eval_cast(CastOp::FTrunc, F64, Type::F16, above.to_bits()), Some(h(1.0 + 2f64.powi(-10))));
+        let below = 1.0 + 2f64.powi(-11) - 2f64.powi(-40);
+        assert_eq!(eval_cast(CastOp::FTrunc, F64, Type::F16, below.to_bits()), Some(h(1.0)));
+        assert_eq!(eval_cast(CastOp::FExt, Type::F16, F32, 0xfd01), Some(0xffe0_2000 & 0xffff_ffff));
+        assert_eq!(eval_cast(CastOp::FTrunc, F32, Type::F16, 0x7f80_0001), Some(0x7e00));
+        assert_eq!(eval_cast(CastOp::HalfBits, Type::F16, I32, 0xbc00), Some(0xbc00));
+        assert_eq!(eval_cast(CastOp::BitsHalf, I32, Type::F16, 0x1234_3c00), Some(0x3c00));
+    }
+
+    #[test]
+    fn parts_of_words() {
+        let (a, b) = (0xff02_7f80, 0x0103_0203); // -1 2 127 -128, 1 3 2 3
+        assert_eq!(eval_tern(TernOp::SDot4, I32, a, b, 10), (10 - 1 + 6 + 254 - 384i32) as u32 as u64);
+        assert_eq!(eval_tern(TernOp::UDot4, I32, a, b, 10), 10 + 255 + 6 + 254 + 384);
+        assert_eq!(eval_tern(TernOp::UDot2, I32, 0x0002_0003, 0x0005_0007, 1), 32);
+        assert_eq!(eval_tern(TernOp::SDot2, I32, 0xffff_0003, 0x0005_0007, 0), 16);
+        assert_eq!(eval_tern(TernOp::SDot8, I32, 0xf000_0001, 0x3000_0002, 0), 0xffff_ffff);
+        assert_eq!(eval_tern(TernOp::Perm, I32, 0x8877_6655, 0x4433_22ff, 0x0c0d_0407), 0x00ff_5588);
+        assert_eq!(eval_tern(TernOp::Perm, I32, 0x8877_6655, 0x4433_82ff, 0x0b0a_0908), 0xff00_00ff);
+        assert_eq!(eval_bin(BinOp::PkAdd, I32, 0xffff_8001, 0x0001_8001), 0x0000_0002);
+        assert_eq!(eval_bin(BinOp::PkSMin, I32, 0xffff_0005, 0x0001_8001), 0xffff_8001);
+        assert_eq!(eval_bin(BinOp::PkAShr, I32, 0x8000_0100, 0x0011_0004), 0xc000_0010);
+        assert_eq!(eval_bin(BinOp::PkFMul, I32, 0x4000_3c00, 0x4200_c000), 0x4600_c000);
+        assert_eq!(eval_tern(TernOp::PkFma, I32, 0x4000_3c00, 0x4200_c000, 0x3c00_3c00), 0x4700_bc00);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use crate::entity::{Block, Inst, Switch, Value};
 use crate::func::{Case, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
+use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
 use crate::types::Type;
@@ -167,6 +168,9 @@ fn write_kernel(out: &mut dyn Write, kernel: &KernelInfo) -> fmt::Result {
     if let Some(hint) = &kernel.vec_type_hint {
         writeln!(out, "    vec_type_hint {hint:?}")?;
     }
+    if kernel.requires_dot {
+        writeln!(out, "    requires_dot")?;
+    }
     write_state(out, &kernel.state)
 }
 
@@ -199,8 +203,14 @@ fn write_param(out: &mut dyn Write, param: &KernelParam) -> fmt::Result {
             ParamKind::ByValue => "by_value",
             ParamKind::GlobalBuffer => "buffer",
             ParamKind::DynamicShared => "dynamic_shared",
+            ParamKind::Opaque(opaque) => opaque.name(),
         }
     )?;
+    if let ParamKind::Opaque(opaque) = param.kind
+        && let Some(access) = opaque.access()
+    {
+        write!(out, " {}", access.name())?;
+    }
     if let Some(space) = param.space {
         write!(out, " {}", space.name())?;
     }
@@ -391,6 +401,9 @@ impl Writer<'_> {
             Type::Bool if bits <= 1 => write!(f, "{}", bits == 1),
             Type::I32 if bits >> 32 == 0 => write!(f, "{}", bits as u32 as i32),
             Type::I64 => write!(f, "{}", bits as i64),
+            Type::F16 if bits >> 16 == 0 && bits & 0x7c00 != 0x7c00 => {
+                write!(f, "{:?}", Half(bits as u16).wide())
+            }
             Type::F32 if bits >> 32 == 0 && f32::from_bits(bits as u32).is_finite() => {
                 write!(f, "{:?}", f32::from_bits(bits as u32))
             }

@@ -55,6 +55,8 @@ pub enum Type {
     I32,
     /// 64-bit integer.
     I64,
+    /// IEEE binary16: the low half of a register, the high one may be anything.
+    F16,
     /// IEEE binary32.
     F32,
     /// IEEE binary64.
@@ -68,6 +70,7 @@ impl Type {
     pub const fn bits(self) -> u32 {
         match self {
             Type::Bool => 1,
+            Type::F16 => 16,
             Type::I32 | Type::F32 => 32,
             Type::I64 | Type::F64 => 64,
             Type::Ptr(space) => space.pointer_bits(),
@@ -79,9 +82,9 @@ impl Type {
         if self.bits() == 64 { 2 } else { 1 }
     }
 
-    /// Whether the type is `F32` or `F64`.
+    /// Whether the type is `F16`, `F32` or `F64`.
     pub const fn is_float(self) -> bool {
-        matches!(self, Type::F32 | Type::F64)
+        matches!(self, Type::F16 | Type::F32 | Type::F64)
     }
 
     /// Whether the type is `I32` or `I64`.
@@ -96,6 +99,7 @@ impl fmt::Display for Type {
             Type::Bool => f.write_str("bool"),
             Type::I32 => f.write_str("i32"),
             Type::I64 => f.write_str("i64"),
+            Type::F16 => f.write_str("f16"),
             Type::F32 => f.write_str("f32"),
             Type::F64 => f.write_str("f64"),
             Type::Ptr(space) => write!(f, "ptr.{}", space.name()),
@@ -110,7 +114,7 @@ pub enum MemTy {
     U8,
     /// 8 bits, sign-extended to `i32` by a load, truncated by a store.
     S8,
-    /// 16 bits, zero-extended.
+    /// 16 bits, zero-extended; also those of an `f16`.
     U16,
     /// 16 bits, sign-extended.
     S16,

@@ -82,6 +82,34 @@ pub struct Addressing {
     pub scratch_checks_base: bool,
     /// Most bytes of scratch that a wave can have.
     pub scratch_per_wave: u32,
+    /// Where code finds the apertures: those parts of the generic addresses that stand for LDS and private memory.
+    pub apertures: Apertures,
+    /// What FLAT_SCRATCH has to be.
+    pub flat_scratch: FlatScratch,
+}
+
+/// Where code finds the apertures (seed 000, line 285).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apertures {
+    /// Nowhere: there are no FLAT instructions.
+    None,
+    /// In the queue.
+    Queue,
+    /// In registers.
+    Registers,
+}
+
+/// What FLAT_SCRATCH has to be, made of `flat_scratch_init` and the wave's offset (seed 000, lines 2935 and 3021).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlatScratch {
+    /// There is none.
+    None,
+    /// Low the size of a work-item's memory, high where the wave's begins, in units of 256 bytes.
+    SizeAndOffset,
+    /// The address of the wave's memory.
+    Address,
+    /// The same, in hardware registers that only `s_setreg_b32` writes.
+    HardwareRegisters,
 }
 
 /// `DATA_FORMAT`: elements are dwords. Raw accesses ask only that there is a format.
@@ -109,13 +137,27 @@ const GFX6: Addressing = Addressing {
     scratch_checks_base: true,
     // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits, in units of 256 dwords.
     scratch_per_wave: ((1 << 13) - 1) * 1024,
+    apertures: Apertures::None,
+    flat_scratch: FlatScratch::None,
 };
-const GFX7: Addressing =
-    Addressing { three_dwords: true, unaligned: true, scalar_literal: true, lds_negative_base: true, ..GFX6 };
+const GFX7: Addressing = Addressing {
+    three_dwords: true,
+    unaligned: true,
+    scalar_literal: true,
+    lds_negative_base: true,
+    apertures: Apertures::Queue,
+    flat_scratch: FlatScratch::SizeAndOffset,
+    ..GFX6
+};
 const GFX8: Addressing = Addressing { scalar: Offsets::unsigned(20), scalar_literal: false, ..GFX7 };
 /// Scalar offsets have a sign bit here, but a negative sum is an error where the base is 0: not used.
-const GFX9: Addressing = Addressing { scratch_checks_base: false, ..GFX8 };
-const GFX10: Addressing = GFX9;
+const GFX9: Addressing = Addressing {
+    scratch_checks_base: false,
+    apertures: Apertures::Registers,
+    flat_scratch: FlatScratch::Address,
+    ..GFX8
+};
+const GFX10: Addressing = Addressing { flat_scratch: FlatScratch::HardwareRegisters, ..GFX9 };
 
 impl Addressing {
     /// `ATC` of a descriptor's fourth dword: addresses are translated as those of the host. Only HSA has that.

@@ -399,10 +399,12 @@ impl Reader {
     /// Registers that the fields can name and the instruction does not take.
     fn is_refused(&self, slot: Slot, spec: &OpSpec, range: RegRange) -> bool {
         let strict = self.rest == Meaningless::Refused;
+        if range.first.0 >= 256 {
+            return is_odd_gws(self.target, self.row, range);
+        }
         // Beyond EXEC come constants and status bits, which nothing can write; LLVM reads that.
         let constant = range.first.0 < 256 && range.first.0 > Reg::EXEC.0 + 1;
         is_forbidden(self.target, self.row, slot, spec, range)
-            || is_odd_gws(self.target, self.row, range)
             || strict && is_refused_sgpr(self.target, self.row, range)
             || spec.role != Role::Use && constant && (strict || !is_status(range.first.0))
     }

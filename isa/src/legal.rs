@@ -280,7 +280,6 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
     if !row.is_valu() {
         return true;
     }
-    let Some(encoding) = Encoding::of(target, row, inst.form, inst.mods.lane) else { return false };
     // Nearly all have VGPRs and inline constants, and VCC at most besides.
     let by_wire = |operand: &Operand| match operand {
         Operand::Reg(range) => range.first.is_vgpr(),
@@ -290,6 +289,7 @@ pub fn constant_bus_ok(target: &Target, inst: &MachInst, func: Option<&MachFunc>
     if inst.operands().iter().all(by_wire) {
         return true;
     }
+    let Some(encoding) = Encoding::of(target, row, inst.form, inst.mods.lane) else { return false };
     let room_for_literal = encoding.has_literals(target.generation);
     let mut bus = [None; 2];
     let mut used = 0;

@@ -34,7 +34,7 @@ mod tolerant;
 pub mod wait;
 
 pub use abi::{AbiInput, AbiSlot};
-pub use addressing::{Addressing, Offsets};
+pub use addressing::{Addressing, Apertures, FlatScratch, Offsets};
 pub use archive::Archive;
 pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};

@@ -106,6 +106,22 @@ impl Operand {
         Operand::int(bits as i32)
     }
 
+    /// An f16 by its bits, for an operand that is read as one.
+    pub const fn f16(bits: u16) -> Operand {
+        let code = match bits {
+            0x3800 => 240,
+            0xb800 => 241,
+            0x3c00 => 242,
+            0xbc00 => 243,
+            0x4000 => 244,
+            0xc000 => 245,
+            0x4400 => 246,
+            0xc400 => 247,
+            _ => return Operand::int(bits as i32),
+        };
+        Operand::Inline(code)
+    }
+
     /// A 64-bit integer operand, where a constant operand can express it: small integers are sign-extended;
     /// otherwise `None` (a literal of a 64-bit SALU operand is sign-extended too, but we keep to inline ones).
     pub const fn int64(value: i64) -> Option<Operand> {

@@ -104,6 +104,13 @@ impl Slots {
         row.ops.iter().map(|spec| self.next(spec)).nth(index)
     }
 
+    /// The number that the next operand has among the sources, if it is one.
+    pub fn source_of(&mut self, spec: &OpSpec) -> Option<u8> {
+        let before = self.sources;
+        self.next(spec);
+        self.last_source().filter(|_| self.sources != before)
+    }
+
     /// Whether the operand just placed was a source, and which.
     pub fn last_source(&self) -> Option<u8> {
         self.sources.checked_sub(1)

@@ -1,7 +1,9 @@
 //! 32-bit integer arithmetic on the vector unit, with the fused operations of GFX9 and GFX10.
 
 use crate::class::Home;
+use crate::half;
 use crate::lower::Lower;
+use crate::packed;
 use crate::roles::{Resolution, Role};
 use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
 use isa::Operand;
@@ -79,6 +81,13 @@ impl Lower<'_> {
         if self.fused(result, bin, a, b) {
             return;
         }
+        if let Some(role) = packed::role(Op::Bin(bin)) {
+            let of_floats = bin.of_halves().is_some_and(|(_, ty)| ty == Type::F16);
+            // Shifts take the count first.
+            let shift = matches!(bin, BinOp::PkShl | BinOp::PkLShr | BinOp::PkAShr);
+            let args = if shift { [b, a] } else { [a, b] };
+            return self.packed(role, result, &args, of_floats);
+        }
         let dst = self.vgpr_of(result);
         match bin {
             BinOp::Mul => self.vector_mul(dst, a, b),
@@ -152,6 +161,9 @@ impl Lower<'_> {
         }
         if outer == BinOp::Shl {
             return self.add_then_shift(result, a, b);
+        }
+        if outer == BinOp::Or && self.join_halves(result, a, b) {
+            return true;
         }
         for (x, y) in [(b, a), (a, b)] {
             let Some((inner, p, q)) = self.inner(x) else { continue };
@@ -237,13 +249,27 @@ impl Lower<'_> {
         count
     }
 
+    fn sum_of_products(&mut self, role: Role, result: Value, args: [Value; 3]) {
+        let [a, b, c] = args.map(|arg| self.source(arg));
+        let dst = self.vgpr_of(result);
+        let mut inst = self.instruction(role, &[dst, a, b, c]);
+        inst.mods.op_sel_hi = 0b111;
+        self.emit_inst(inst);
+    }
+
     fn vector_tern(&mut self, result: Value, tern: TernOp, [a, b, c]: [Value; 3]) {
+        let args = [a, b, c];
         let op = match tern {
+            TernOp::PkFma => return self.packed(Role::VPkFmaF16, result, &args, true),
             TernOp::Fshr => Role::VAlignbitB32,
             TernOp::Bfi => Role::VBfiB32,
             TernOp::Ubfe => Role::VBfeU32,
             TernOp::Sbfe => Role::VBfeI32,
-            TernOp::Fma => return self.unsupported("a vector operation"),
+            TernOp::Perm => Role::VPermB32,
+            _ => match half::parts(tern) {
+                Some(role) => return self.sum_of_products(role, result, args),
+                None => return self.unsupported("a vector operation"),
+            },
         };
         let (x, y, dst) = (self.source(a), self.source(b), self.vgpr_of(result));
         let z = match (tern, self.const_u32(c)) {

@@ -6,14 +6,25 @@
 
 use crate::class::Home;
 use crate::lower::Lower;
-use crate::roles::Role;
+use crate::roles::{NO_FLAT, Role};
 use ir::{Space, Type, Value};
 use isa::abi::AbiInput;
-use isa::{Operand, Reg};
+use isa::{Apertures, FlatScratch, Operand, Reg};
 
-/// `src_shared_base` and `src_private_base`: 64 bits, of which the high half is the aperture.
-const SHARED_BASE: Reg = Reg(235);
-const PRIVATE_BASE: Reg = Reg(237);
+/// Where the aperture of a space is found.
+struct Window {
+    number: usize,
+    /// `src_shared_base` and `src_private_base`: 64 bits, of which the high half is the aperture.
+    base: Reg,
+    /// Without those: `group_segment_aperture_base_hi` and `private_segment_aperture_base_hi` of the queue (`amd_queue_t`).
+    in_queue: i64,
+}
+
+const SHARED: Window = Window { number: 0, base: Reg(235), in_queue: 0x40 };
+const PRIVATE: Window = Window { number: 1, base: Reg(237), in_queue: 0x44 };
+
+/// `hwreg(HW_REG_FLAT_SCR_LO)`, all 32 bits; the other half is the next register.
+const FLAT_SCR_LO: i32 = 20 | 31 << 11;
 
 impl Lower<'_> {
     /// Casts that change the width. Returns whether it was one.
@@ -28,19 +39,17 @@ impl Lower<'_> {
     }
 
     fn widen(&mut self, result: Value, arg: Value, from: Space) {
-        let base = match from {
-            Space::Shared => SHARED_BASE,
+        let window = match from {
+            Space::Shared => &SHARED,
             Space::Private => {
                 // FLAT instructions that reach private memory need FLAT_SCRATCH.
                 self.abi_input(AbiInput::FlatScratchInit);
                 self.abi_input(AbiInput::PrivateSegmentWaveOffset);
-                PRIVATE_BASE
+                &PRIVATE
             }
             _ => return self.unsupported("global data share"),
         };
-        let aperture = self.stemp(2);
-        self.emit(Role::SMovB64, &[aperture, Operand::regs(base, 2)]);
-        let high = self.dword(aperture, 1);
+        let high = self.aperture(window);
         let (null, zero) = (Operand::int(-1), Operand::int(0));
         if self.home(result) == Home::Sgpr {
             let (x, dst) = (self.scalar(arg), self.sgpr_of(result));
@@ -76,8 +85,42 @@ impl Lower<'_> {
         }
     }
 
-    /// FLAT_SCRATCH = where the queue's scratch memory is + where the wave's part of it is; at the beginning
-    /// of the entry.
+    /// The high half of the generic addresses of a space.
+    fn aperture(&mut self, window: &'static Window) -> Operand {
+        match self.target.addressing.apertures {
+            Apertures::None => {
+                self.refuse("a generic pointer", NO_FLAT);
+                Operand::int(0)
+            }
+            Apertures::Registers => {
+                let aperture = self.stemp(2);
+                self.emit(Role::SMovB64, &[aperture, Operand::regs(window.base, 2)]);
+                self.dword(aperture, 1)
+            }
+            Apertures::Queue => {
+                if let Some(high) = self.apertures[window.number] {
+                    return high;
+                }
+                let high = self.stemp(1);
+                self.abi_input(AbiInput::QueuePtr);
+                self.apertures[window.number] = Some(high);
+                high
+            }
+        }
+    }
+
+    /// Reads the apertures that were asked for from the queue, at the beginning of the entry.
+    pub fn init_apertures(&mut self) {
+        for window in [&SHARED, &PRIVATE] {
+            let Some(high) = self.apertures[window.number] else { continue };
+            let queue = self.abi_input(AbiInput::QueuePtr);
+            let field = self.target.addressing.scalar_field(window.in_queue).unwrap_or(0);
+            self.emit_raw(Role::ScalarLoadB32, &[high, queue, Operand::Imm(field)]);
+        }
+    }
+
+    /// FLAT_SCRATCH, for FLAT instructions that reach private memory: where the queue's scratch memory is + where the wave's
+    /// part of it is. At the beginning of the entry.
     pub fn init_flat_scratch(&mut self) {
         if !self.has_input(AbiInput::FlatScratchInit) {
             return;
@@ -85,8 +128,21 @@ impl Lower<'_> {
         let init = self.abi_input(AbiInput::FlatScratchInit);
         let wave = self.abi_input(AbiInput::PrivateSegmentWaveOffset);
         let parts = [self.dword(init, 0), self.dword(init, 1)];
-        let (lo, hi) = (Operand::reg(Reg::FLAT_SCRATCH), Operand::reg(Reg::FLAT_SCRATCH.offset(1)));
-        self.emit_raw(Role::SAddU32, &[lo, parts[0], wave]);
-        self.emit_raw(Role::SAddcU32, &[hi, parts[1], Operand::int(0)]);
+        let [low, high] = match self.target.flat_scratch() {
+            Some(regs) => [0, 1].map(|n| Operand::reg(regs.first.offset(n))),
+            None => [self.stemp(1), self.stemp(1)],
+        };
+        if self.target.addressing.flat_scratch == FlatScratch::SizeAndOffset {
+            let bytes = self.stemp(1);
+            self.emit_raw(Role::SAddU32, &[bytes, parts[0], wave]);
+            self.emit(Role::SShrB32, &[high, bytes, Operand::int(8)]);
+            return self.emit_raw(Role::SMovB32, &[low, parts[1]]);
+        }
+        self.emit_raw(Role::SAddU32, &[low, parts[0], wave]);
+        self.emit_raw(Role::SAddcU32, &[high, parts[1], Operand::int(0)]);
+        if self.target.addressing.flat_scratch == FlatScratch::HardwareRegisters {
+            self.emit_raw(Role::SSetregB32, &[Operand::Imm(FLAT_SCR_LO), low]);
+            self.emit_raw(Role::SSetregB32, &[Operand::Imm(FLAT_SCR_LO + 1), high]);
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::shape::{is_shared_address, scalar_load};
 use cranelift_entity::SecondaryMap;
 use ir::analysis::{Analyses, Uniformity};
-use ir::{BinOp, CastOp, Function, Inst, IntCc, Module, Op, Pos, Type, UnOp, Value, WaveOp};
+use ir::{BinOp, CastOp, Function, Inst, IntCc, Module, Op, Pos, TernOp, Type, UnOp, Value, WaveOp};
 
 /// Where a value lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Classes<'_> {
                 self.any_scalar(args)
             }
             Op::Bin(op) => scalar_bin(op, self.func.ty(args[0])) && self.any_scalar(args),
-            Op::Tern(op) => op != ir::TernOp::Fma && self.any_scalar(args),
+            Op::Tern(op) => scalar_tern(op) && self.any_scalar(args),
             Op::Select => self.any_scalar(&args[1..]),
             Op::Cast(op) => scalar_cast(op) && (self.homes[args[0]] == Home::Scc || self.any_scalar(args)),
             Op::Pos(pos) => !matches!(pos, Pos::LocalId(_) | Pos::LaneId),
@@ -152,6 +152,10 @@ fn scalar_bin(op: BinOp, ty: Type) -> bool {
         | BinOp::SMul24 => ty.bits() == 32,
         _ => false,
     }
+}
+
+fn scalar_tern(op: TernOp) -> bool {
+    matches!(op, TernOp::Fshr | TernOp::Bfi | TernOp::Ubfe | TernOp::Sbfe)
 }
 
 fn scalar_cast(op: CastOp) -> bool {

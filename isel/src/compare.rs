@@ -2,6 +2,7 @@
 
 use crate::class::Home;
 use crate::control::Scc;
+use crate::half;
 use crate::lower::Lower;
 use crate::mask::{ALL_LANES, MaskOp, NO_LANES};
 use crate::roles::Role;
@@ -168,11 +169,16 @@ impl Lower<'_> {
     pub fn fcmp(&mut self, inst: Inst, cc: FloatCc) {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
-        let wide = usize::from(self.ty(args[0]) == Type::F64);
-        let Some((_, ops)) = FLOAT.iter().find(|(have, _)| *have == cc) else { return };
+        let row = FLOAT.iter().find(|(have, _)| *have == cc);
+        let role = match self.ty(args[0]) {
+            Type::F16 => half::role(Op::Fcmp(cc)),
+            Type::F32 => row.map(|row| row.1[0]),
+            _ => row.map(|row| row.1[1]),
+        };
+        let Some(role) = role else { return };
         let (x, y) = (self.float_source(args[0]), self.float_source(args[1]));
         let mask = self.mask_of(result);
-        let mut cmp = self.instruction(ops[wide], &[mask, x.operand, y.operand]);
+        let mut cmp = self.instruction(role, &[mask, x.operand, y.operand]);
         cmp.mods.neg = u8::from(x.neg) | u8::from(y.neg) << 1;
         cmp.mods.abs = u8::from(x.abs) | u8::from(y.abs) << 1;
         self.emit_inst(cmp);

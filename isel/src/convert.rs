@@ -18,6 +18,8 @@ const NUMERIC: &[(CastOp, Type, Type, Role)] = &[
     (CastOp::FToS, Type::F64, Type::I32, Role::VCvtI32F64),
     (CastOp::FToU, Type::F32, Type::I32, Role::VCvtU32F32),
     (CastOp::FToU, Type::F64, Type::I32, Role::VCvtU32F64),
+    (CastOp::FExt, Type::F16, Type::F32, Role::VCvtF32F16),
+    (CastOp::FTrunc, Type::F32, Type::F16, Role::VCvtF16F32),
     (CastOp::FExt, Type::F32, Type::F64, Role::VCvtF64F32),
     (CastOp::FTrunc, Type::F64, Type::F32, Role::VCvtF32F64),
 ];
@@ -70,7 +72,7 @@ impl Lower<'_> {
                     self.emit(Role::SAshrI32, &[high, low, Operand::int(31)]);
                 }
             }
-            CastOp::Zext8 | CastOp::Zext16 => {
+            CastOp::Zext8 | CastOp::Zext16 | CastOp::HalfBits => {
                 let bits = if op == CastOp::Zext8 { 0xff } else { 0xffff };
                 let x = self.scalar(arg);
                 self.emit(Role::SAndB32, &[dst, x, Operand::int(bits)]);
@@ -106,7 +108,7 @@ impl Lower<'_> {
         }
         match op {
             CastOp::Zext | CastOp::Sext => self.extend(result, op, arg),
-            CastOp::Zext8 | CastOp::Zext16 => {
+            CastOp::Zext8 | CastOp::Zext16 | CastOp::HalfBits => {
                 let bits = if op == CastOp::Zext8 { 0xff } else { 0xffff };
                 let (x, dst) = (self.source(arg), self.vgpr_of(result));
                 self.emit(Role::VAndB32, &[dst, Operand::int(bits), x]);
@@ -120,7 +122,7 @@ impl Lower<'_> {
                 let (x, dst) = (self.low_source(arg), self.vgpr_of(result));
                 self.copy(dst, x);
             }
-            CastOp::Bitcast | CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
+            CastOp::Bitcast | CastOp::BitsHalf | CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
                 let dst = self.vgpr_of(result);
                 if self.ty(arg).bits() == 64 {
                     let x = self.halves(arg);

@@ -58,6 +58,9 @@ impl Lower<'_> {
     /// handles what is special (Vega ISA, V_DIV_SCALE_F32). Residuals may be denormal: they are kept, whatever the kernel
     /// does with its own.
     pub fn float_div(&mut self, result: Value, a: Value, b: Value) {
+        if self.ty(result) == Type::F16 {
+            return self.half_div(result, a, b);
+        }
         let double = self.ty(result) == Type::F64;
         let (ops, len) = if double { (&DOUBLE, 2) } else { (&SINGLE, 1) };
         // No modifiers: the scaling looks at the bits. VGPRs, because the bus allows one SGPR only.
@@ -93,6 +96,24 @@ impl Lower<'_> {
             self.emit_raw(Role::SDenormMode, &[FLUSH_F32_DENORMALS]);
         }
         self.emit(ops.fixup, &[dst, unscaled, den, num]);
+    }
+
+    /// `a / b` of halves. An exact quotient of two numbers of 11 bits that does not fit into an `f32` is more than one unit of that
+    /// away from what lies between two halves, and one that fits comes out of the Newton step. No `f32` here is a denormal.
+    fn half_div(&mut self, result: Value, a: Value, b: Value) {
+        let [num, den] = [a, b].map(|half| {
+            let (source, wide) = (self.float_source(half), self.vtemp(1));
+            self.emit_float(Role::VCvtF32F16, wide, &[source]);
+            wide
+        });
+        let [r, q0, quotient] = [(); 3].map(|()| self.vtemp(1));
+        self.emit(Role::VRcpF32, &[r, den]);
+        self.emit(Role::VMulF32, &[q0, num, r]);
+        let e = self.fma(Role::VFmaF32, 1, FloatSource::negated(q0), den, num);
+        let q1 = self.fma(Role::VFmaF32, 1, FloatSource::plain(e), r, q0);
+        self.emit(Role::VDivFixupF32, &[quotient, q1, den, num]);
+        let dst = self.vgpr_of(result);
+        self.emit_float(Role::VCvtF16F32, dst, &[FloatSource::plain(quotient)]);
     }
 
     /// The hardware's root is off by one unit at most: the neighbours are tried by their residuals. Small

@@ -196,7 +196,7 @@ impl Lower<'_> {
         MachInst::new(op, operands)
     }
 
-    fn refuse(&mut self, role: &str, reason: &str) {
+    pub fn refuse(&mut self, role: &str, reason: &str) {
         self.unsupported(&format!("`{role}` ({reason})"));
     }
 

@@ -3,18 +3,20 @@
 //! multiplication. Doing it here lets uniformity and selection see the parts.
 
 use crate::class::reqd;
+use crate::half;
+use crate::roles::{Role, Roles};
 use ir::{BinOp, Block, CastOp, Function, Inst, IntCc, Op, Pos, SrcLoc, TernOp, Type, UnOp, Value};
 
 /// Rewrites every such operation of the function.
-pub(crate) fn run(func: &mut Function) {
+pub(crate) fn run(func: &mut Function, roles: &Roles) {
     for n in 0..func.layout.len() {
         let block = func.layout[n];
-        if !func.blocks[block].insts.iter().any(|&inst| needs(func, inst)) {
+        if !func.blocks[block].insts.iter().any(|&inst| needs(func, inst, roles)) {
             continue;
         }
         let old = std::mem::take(&mut func.blocks[block].insts);
         for inst in old {
-            if needs(func, inst) {
+            if needs(func, inst, roles) {
                 let loc = func.insts[inst].loc;
                 Expander { func, block, loc }.expand(inst);
             } else {
@@ -24,22 +26,24 @@ pub(crate) fn run(func: &mut Function) {
     }
 }
 
-fn needs(func: &Function, inst: Inst) -> bool {
+fn needs(func: &Function, inst: Inst, roles: &Roles) -> bool {
     let data = &func.insts[inst];
     let wide = |n: usize| func.args(inst).get(n).is_some_and(|&arg| func.ty(arg) == Type::I64);
     match data.op {
         Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem) => true,
         Op::Bin(BinOp::UMulHi | BinOp::SMulHi) => wide(0),
-        Op::Cast(CastOp::SToF | CastOp::UToF) => wide(0),
-        Op::Cast(CastOp::FToS | CastOp::FToU) => func.ty(data.first) == Type::I64,
+        Op::Cast(CastOp::SToF | CastOp::UToF) if wide(0) => true,
+        Op::Cast(CastOp::FToS | CastOp::FToU) if func.ty(data.first) == Type::I64 => true,
         Op::Pos(Pos::NumGroups(_)) => true,
         Op::Pos(Pos::GlobalId(_)) => reqd(func).is_none(),
-        _ => false,
+        Op::Tern(TernOp::Perm) => roles.opcode(Role::VPermB32).is_none(),
+        Op::Tern(op) if let Some(role) = half::parts(op) => roles.opcode(role).is_none(),
+        _ => half::needs(func, inst, roles),
     }
 }
 
-struct Expander<'a> {
-    func: &'a mut Function,
+pub(crate) struct Expander<'a> {
+    pub func: &'a mut Function,
     block: Block,
     loc: SrcLoc,
 }
@@ -48,31 +52,31 @@ struct Expander<'a> {
 const TWO_32: f64 = 4_294_967_296.0;
 
 impl Expander<'_> {
-    fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+    pub fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         self.func.push1(self.block, op, args, ty, self.loc)
     }
 
-    fn int(&mut self, value: i64, ty: Type) -> Value {
+    pub fn int(&mut self, value: i64, ty: Type) -> Value {
         let bits = if ty.bits() == 64 { value as u64 } else { u64::from(value as u32) };
         self.op(Op::Const(bits), &[], ty)
     }
 
-    fn float(&mut self, value: f64, ty: Type) -> Value {
+    pub fn float(&mut self, value: f64, ty: Type) -> Value {
         let bits = if ty == Type::F64 { value.to_bits() } else { u64::from((value as f32).to_bits()) };
         self.op(Op::Const(bits), &[], ty)
     }
 
-    fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
+    pub fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         self.op(Op::Bin(op), &[a, b], ty)
     }
 
-    fn un(&mut self, op: UnOp, a: Value) -> Value {
+    pub fn un(&mut self, op: UnOp, a: Value) -> Value {
         let ty = self.func.ty(a);
         self.op(Op::Un(op), &[a], ty)
     }
 
-    fn cast(&mut self, op: CastOp, a: Value, ty: Type) -> Value {
+    pub fn cast(&mut self, op: CastOp, a: Value, ty: Type) -> Value {
         self.op(Op::Cast(op), &[a], ty)
     }
 
@@ -85,7 +89,7 @@ impl Expander<'_> {
         self.op(Op::Icmp(cc), &[a, b], Type::Bool)
     }
 
-    fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
         let ty = self.func.ty(a);
         self.op(Op::Select, &[cond, a, b], ty)
     }
@@ -112,19 +116,110 @@ impl Expander<'_> {
         let data = &self.func.insts[inst];
         let (op, ty) = (data.op, self.func.ty(data.first));
         let args = self.func.args(inst).to_vec();
-        let (op, args) = match op {
-            Op::Pos(Pos::NumGroups(d)) => self.num_groups(d),
-            Op::Pos(Pos::GlobalId(d)) => self.global_id(d),
-            Op::Bin(bin @ (BinOp::UMulHi | BinOp::SMulHi)) => self.mul_high(bin, args[0], args[1]),
-            Op::Bin(bin) => self.divide(bin, args[0], args[1]),
-            Op::Cast(cast @ (CastOp::SToF | CastOp::UToF)) => self.wide_to_float(cast, args[0], ty),
-            Op::Cast(cast) => self.float_to_wide(cast, args[0]),
-            _ => (op, args),
-        };
+        let half = ty == Type::F16 || args.first().is_some_and(|&arg| self.func.ty(arg) == Type::F16);
+        let (op, args) = if half { self.half(op, &args, ty) } else { self.last_step(op, args, ty) };
         self.func.insts[inst].op = op;
         self.func.insts[inst].args.clear(&mut self.func.pool);
         self.func.insts[inst].args.extend(args, &mut self.func.pool);
         self.func.blocks[self.block].insts.push(inst);
+    }
+
+    /// The last step of an operation, behind what comes before it.
+    pub fn last_step(&mut self, op: Op, args: Vec<Value>, ty: Type) -> (Op, Vec<Value>) {
+        let wide = |n: usize| args.get(n).is_some_and(|&arg| self.func.ty(arg) == Type::I64);
+        match op {
+            Op::Pos(Pos::NumGroups(d)) => self.num_groups(d),
+            Op::Pos(Pos::GlobalId(d)) => self.global_id(d),
+            Op::Bin(bin @ (BinOp::UMulHi | BinOp::SMulHi)) => self.mul_high(bin, args[0], args[1]),
+            Op::Bin(bin @ (BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)) => {
+                self.divide(bin, args[0], args[1])
+            }
+            Op::Cast(cast @ (CastOp::SToF | CastOp::UToF)) if wide(0) => {
+                self.wide_to_float(cast, args[0], ty)
+            }
+            Op::Cast(cast @ (CastOp::FToS | CastOp::FToU)) if ty == Type::I64 => {
+                self.float_to_wide(cast, args[0])
+            }
+            Op::Tern(TernOp::Perm) => self.permute([args[0], args[1], args[2]]),
+            Op::Tern(tern) if let Some((bits, signed)) = tern.of_parts() => {
+                self.sum_of_products(bits, signed, [args[0], args[1], args[2]])
+            }
+            _ => (op, args),
+        }
+    }
+
+    fn sum_of_products(&mut self, bits: u32, signed: bool, [a, b, c]: [Value; 3]) -> (Op, Vec<Value>) {
+        let op = Op::Tern(if signed { TernOp::Sbfe } else { TernOp::Ubfe });
+        let width = self.int(bits.into(), Type::I32);
+        let (mut sum, mut product) = (c, None);
+        for at in (0..32).step_by(bits as usize) {
+            if let Some(product) = product {
+                sum = self.bin(BinOp::Add, sum, product);
+            }
+            let at = self.int(at, Type::I32);
+            let [x, y] = [a, b].map(|word| self.op(op, &[word, at, width], Type::I32));
+            product = Some(self.bin(BinOp::Mul, x, y));
+        }
+        (Op::Bin(BinOp::Add), vec![sum, product.unwrap_or(c)])
+    }
+
+    /// The bytes one by one.
+    fn permute(&mut self, [a, b, c]: [Value; 3]) -> (Op, Vec<Value>) {
+        let mut parts = [c; 4];
+        for (n, part) in (0..).zip(&mut parts) {
+            let by = self.int(8 * n, Type::I32);
+            let byte = match self.func.const_bits(c) {
+                Some(bits) => self.known_byte(a, b, bits >> (8 * n) & 0xff),
+                None => self.chosen_byte(a, b, c, 8 * n),
+            };
+            *part = self.bin(BinOp::Shl, byte, by);
+        }
+        let low = self.bin(BinOp::Or, parts[0], parts[1]);
+        let high = self.bin(BinOp::Or, parts[2], parts[3]);
+        (Op::Bin(BinOp::Or), vec![low, high])
+    }
+
+    /// What a selector chooses.
+    fn known_byte(&mut self, a: Value, b: Value, selector: u64) -> Value {
+        let (op, word, at, width) = match selector {
+            0..=7 => (TernOp::Ubfe, if selector < 4 { b } else { a }, selector % 4 * 8, 8),
+            8..=11 => (TernOp::Sbfe, if selector < 10 { b } else { a }, (selector % 2) * 16 + 15, 1),
+            _ => return self.int(if selector == 12 { 0 } else { 0xff }, Type::I32),
+        };
+        let [at, width] = [at, width].map(|n| self.int(n as i64, Type::I32));
+        let field = self.op(Op::Tern(op), &[word, at, width], Type::I32);
+        let mask = self.int(0xff, Type::I32);
+        self.bin(BinOp::And, field, mask)
+    }
+
+    /// What the selector at a place of `c` chooses.
+    fn chosen_byte(&mut self, a: Value, b: Value, c: Value, at: i64) -> Value {
+        let [at, width, three, one] = [at, 8, 3, 1].map(|n| self.int(n, Type::I32));
+        let selector = self.op(Op::Tern(TernOp::Ubfe), &[c, at, width], Type::I32);
+        let from = |e: &mut Self, limit: i64| {
+            let limit = e.int(limit, Type::I32);
+            let below = e.compare(IntCc::Ult, selector, limit);
+            e.select(below, b, a)
+        };
+        // A byte, by its number times 8; the shift takes it modulo 32.
+        let word = from(self, 4);
+        let count = self.bin(BinOp::Shl, selector, three);
+        let byte = self.op(Op::Tern(TernOp::Ubfe), &[word, count, width], Type::I32);
+        // The sign of one.
+        let word = from(self, 10);
+        let sixteen_times = self.int(4, Type::I32);
+        let place = self.bin(BinOp::Shl, selector, sixteen_times);
+        let fifteen = self.int(15, Type::I32);
+        let place = self.bin(BinOp::Or, place, fifteen);
+        let sign = self.op(Op::Tern(TernOp::Sbfe), &[word, place, one], Type::I32);
+        let [ones, zero, eight, twelve] = [0xff, 0, 8, 12].map(|n| self.int(n, Type::I32));
+        let sign = self.bin(BinOp::And, sign, ones);
+        let is_zero = self.compare(IntCc::Eq, selector, twelve);
+        let known = self.select(is_zero, zero, ones);
+        let is_sign = self.compare(IntCc::Ult, selector, twelve);
+        let other = self.select(is_sign, sign, known);
+        let is_byte = self.compare(IntCc::Ult, selector, eight);
+        self.select(is_byte, byte, other)
     }
 
     fn position(&mut self, pos: Pos) -> Value {

@@ -1,8 +1,9 @@
 //! Float arithmetic. Negation and absolute value are modifiers of the operations that use them.
 
+use crate::half;
 use crate::lower::Lower;
 use crate::roles::{Resolution, Role};
-use ir::{BinOp, Inst, Op, TernOp, Type, UnOp, Value};
+use ir::{BinOp, CastOp, Inst, Op, TernOp, Type, UnOp, Value};
 use isa::Operand;
 
 /// A float operand with its modifiers: `neg` applies to `abs`.
@@ -58,6 +59,8 @@ impl Lower<'_> {
             match self.func.insts[inst].op {
                 Op::Un(UnOp::FNeg) => neg ^= !abs,
                 Op::Un(UnOp::FAbs) => abs = true,
+                // The bits above are not read.
+                Op::Cast(CastOp::BitsHalf) => {}
                 _ => break,
             }
             value = self.func.args(inst)[0];
@@ -98,48 +101,60 @@ impl Lower<'_> {
             Op::Bin(bin) => self.float_bin(result, bin, args[0], args[1]),
             Op::Tern(TernOp::Fma) => {
                 let sources = [args[0], args[1], args[2]].map(|arg| self.float_source(arg));
-                let double = self.ty(result) == Type::F64;
+                let role = match self.ty(result) {
+                    Type::F16 => Role::VFmaF16,
+                    Type::F32 => Role::VFmaF32,
+                    _ => Role::VFmaF64,
+                };
                 let dst = self.vgpr_of(result);
-                self.emit_float(if double { Role::VFmaF64 } else { Role::VFmaF32 }, dst, &sources);
+                self.emit_float(role, dst, &sources);
             }
             _ => self.unsupported("a float operation"),
         }
     }
 
     fn float_bin(&mut self, result: Value, bin: BinOp, a: Value, b: Value) {
-        let Some(&(_, single, double)) = BINARY.iter().find(|(have, ..)| *have == bin) else {
-            return self.unsupported("a float operation");
+        let row = BINARY.iter().find(|(have, ..)| *have == bin);
+        let role = match self.ty(result) {
+            Type::F16 => half::role(Op::Bin(bin)),
+            Type::F32 => row.map(|row| row.1),
+            _ => row.map(|row| row.2),
         };
-        let is_double = self.ty(result) == Type::F64;
+        let Some(role) = role else { return self.unsupported("a float operation") };
         let (x, mut y) = (self.float_source(a), self.float_source(b));
         // There is no `v_sub_f64`.
-        y.neg ^= bin == BinOp::FSub && is_double;
+        y.neg ^= bin == BinOp::FSub && role == Role::VAddF64;
         let dst = self.vgpr_of(result);
-        self.emit_float(if is_double { double } else { single }, dst, &[x, y]);
+        self.emit_float(role, dst, &[x, y]);
     }
 
     fn float_un(&mut self, result: Value, un: UnOp, arg: Value) {
         let double = self.ty(arg) == Type::F64;
         match un {
-            UnOp::FNeg | UnOp::FAbs => return self.sign_bit(result, un, arg, double),
+            UnOp::FNeg | UnOp::FAbs => return self.sign_bit(result, un, arg),
             UnOp::FSqrt => return if double { self.sqrt64(result, arg) } else { self.sqrt32(result, arg) },
             _ => {}
         }
         let row = UNARY.iter().find(|(have, ..)| *have == un);
-        let op = row.and_then(|&(_, single, wide)| if double { wide } else { Some(single) });
+        let op = match self.ty(arg) {
+            Type::F16 => half::role(Op::Un(un)),
+            _ => row.and_then(|&(_, single, wide)| if double { wide } else { Some(single) }),
+        };
         let Some(op) = op else { return self.unsupported("a float operation") };
         let (x, dst) = (self.float_source(arg), self.vgpr_of(result));
         self.emit_float(op, dst, &[x]);
     }
 
     /// Negation or absolute value that no user could take in.
-    fn sign_bit(&mut self, result: Value, un: UnOp, arg: Value, double: bool) {
-        let dst = self.vgpr_of(result);
+    fn sign_bit(&mut self, result: Value, un: UnOp, arg: Value) {
+        let (dst, ty) = (self.vgpr_of(result), self.ty(arg));
         let (op, bits) = match un {
+            UnOp::FNeg if ty == Type::F16 => (Role::VXorB32, 0x8000),
             UnOp::FNeg => (Role::VXorB32, i32::MIN),
+            _ if ty == Type::F16 => (Role::VAndB32, 0x7fff),
             _ => (Role::VAndB32, i32::MAX),
         };
-        if double {
+        if ty == Type::F64 {
             let x = self.halves(arg);
             let (lo, hi) = (self.dword(dst, 0), self.dword(dst, 1));
             self.copy(lo, x[0]);

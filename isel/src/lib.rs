@@ -1,5 +1,6 @@
 //! Instruction selection: IR to machine code over virtual registers.
 //!
+//! * `packed` takes two operations on halves of words into one on processors with packed 16-bit instructions.
 //! * [`prepare`] brings a function into the shape that selection wants: one return, one latch a loop, no
 //!   critical edge that carries arguments, divergent loops closed, operations no instruction computes expanded.
 //! * [`select`] plans the control flow (`plan`: which lanes wait where, what becomes a jump, what an `exec`
@@ -31,6 +32,7 @@ mod exits;
 mod expand;
 mod float;
 mod graph;
+mod half;
 mod known;
 mod lane_memory;
 mod leaving;
@@ -41,6 +43,7 @@ mod mask;
 mod memory;
 mod operands;
 mod pack;
+mod packed;
 mod pairs;
 mod parked;
 mod pending;

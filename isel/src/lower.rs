@@ -10,10 +10,12 @@ use crate::class::{Home, classify};
 use crate::combine::Combiner;
 use crate::control::Edges;
 use crate::emit::Copies;
+use crate::half;
 use crate::lane_memory;
 use crate::linear_ssa;
 use crate::mask::Masks;
 use crate::pack::Packer;
+use crate::packed;
 use crate::pairs::LoadPair;
 use crate::plan::{Entry, Plan, Pos};
 use crate::roles::{Expansion, Resolution, Role, Roles};
@@ -87,6 +89,11 @@ impl Context {
         }
         &self.scratch.roles
     }
+
+    /// The roles of the processor at hand.
+    pub(crate) fn current_roles(&self) -> &Roles {
+        &self.scratch.roles
+    }
 }
 
 /// No registers allotted.
@@ -147,6 +154,8 @@ pub(crate) struct Lower<'a> {
     /// Something reaches LDS, or may through a generic pointer.
     pub reaches_lds: bool,
     pub buffers: Buffers,
+    /// The apertures of LDS and private memory, where they come from the queue and something asked for them.
+    pub apertures: [Option<Operand>; 2],
     /// Where the work-item has its dword for values of other lanes, if something asked for it.
     pub lane_slot: Option<Operand>,
     pub loc: u32,
@@ -175,6 +184,13 @@ pub fn select_into(
     ctx: &mut Context,
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
+    ctx.roles(target, opts);
+    if func.kernel.as_ref().is_some_and(|kernel| kernel.requires_dot) {
+        require_dot(func, ctx.current_roles(), target)?;
+    }
+    if opts.opt_level >= 2 {
+        packed::run(func, ctx);
+    }
     // Rows of jump tables are made of switches, and may have to be given up.
     let original = (!func.switches.is_empty()).then(|| func.clone());
     crate::prepare(func, ctx);
@@ -191,6 +207,21 @@ pub fn select_into(
     select_prepared(module, func, target, opts, ctx, out)
 }
 
+/// `#[require(dot)]`: refuses sums of products that take more than one instruction.
+fn require_dot(func: &Function, roles: &Roles, target: &Subtarget) -> Result<(), Unsupported> {
+    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    for data in insts.map(|&inst| &func.insts[inst]) {
+        if let Op::Tern(tern) = data.op
+            && let Some(role) = half::parts(tern)
+            && roles.opcode(role).is_none()
+        {
+            let what = format!("`{}`, which `#[require(dot)]` asks for,", role.name());
+            return Err(Unsupported { what, target: target.name, loc: data.loc.0 });
+        }
+    }
+    Ok(())
+}
+
 /// Selects instructions for a kernel that went through [`crate::prepare`] with the same `ctx`.
 fn select_prepared(
     module: &Module,
@@ -205,7 +236,6 @@ fn select_prepared(
         func.values.len() as u32,
         "select_prepared() needs prepare() with the same context"
     );
-    ctx.roles(target, opts);
     to.clear();
     let mut out = std::mem::take(to);
     out.name.push_str(&func.name);
@@ -227,6 +257,7 @@ fn select_prepared(
         hoist: opts.opt_level >= 2,
         reaches_lds: false,
         buffers: Buffers::default(),
+        apertures: [None; 2],
         lane_slot: None,
         loc: 0,
         error: None,
@@ -469,6 +500,7 @@ impl Lower<'_> {
         if at == 0 {
             self.kernarg_loads();
             self.init_flat_scratch();
+            self.init_apertures();
             self.init_lds_limit();
             self.init_lane_slot();
             self.init_whole_memory();

@@ -13,6 +13,8 @@ use smallvec::SmallVec;
 const REVERSED: &[(Opcode, Opcode)] = &[
     (op::V_SUB_F32, op::V_SUBREV_F32),
     (op::V_SUBREV_F32, op::V_SUB_F32),
+    (op::V_SUB_F16, op::V_SUBREV_F16),
+    (op::V_SUBREV_F16, op::V_SUB_F16),
     (op::V_SUB_U32, op::V_SUBREV_U32),
     (op::V_SUBREV_U32, op::V_SUB_U32),
     (op::V_SUB_NC_U32, op::V_SUBREV_NC_U32),
@@ -35,6 +37,7 @@ impl Lower<'_> {
 
     pub fn legalize_valu(&mut self, inst: &mut MachInst) {
         let row = inst.op.row();
+        inline_halves(inst);
         // Mask operands and VCC come first: they cannot be moved.
         let mut bus: SmallVec<[Operand; 2]> = SmallVec::new();
         let masks = row.ops.iter().zip(inst.operands()).filter(|(spec, _)| spec.kind == Kind::Mask);
@@ -101,6 +104,9 @@ impl Lower<'_> {
                 inst.op = swapped;
                 inst.ops.swap(1, 2);
             }
+            if matches!(inst.ops[2], Operand::Inline(_)) && row.ops[2].num == table::Num::F16 {
+                return false;
+            }
             if !self.is_vgpr(inst.ops[2]) {
                 inst.ops[2] = self.in_vgpr(inst.ops[2], 1);
             }
@@ -115,5 +121,19 @@ impl Lower<'_> {
                 (Operand::Virt(a), Operand::Virt(b)) => self.out.regs(a) == self.out.regs(b),
                 _ => false,
             }
+    }
+}
+
+/// Makes literals inline constants where an instruction reads them as halves.
+fn inline_halves(inst: &mut MachInst) {
+    let row = inst.op.row();
+    for (spec, operand) in row.ops.iter().zip(&mut inst.ops) {
+        // What an inline constant is as a half is not known of processors that have no other instruction on halves.
+        if let (table::Num::F16, Kind::Vsrc, Operand::Literal(bits)) = (spec.num, spec.kind, *operand)
+            && inst.op != op::V_CVT_F32_F16
+            && row.family != Family::Vop3p
+        {
+            *operand = Operand::f16(bits as u16);
+        }
     }
 }

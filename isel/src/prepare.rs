@@ -16,7 +16,7 @@ use ir::analysis::Loop;
 use ir::{Block, Function, Inst, Op, SrcLoc, Values};
 use smallvec::SmallVec;
 
-/// Runs the preparation; the analyses in `ctx` describe the result.
+/// Runs the preparation for the processor whose roles `ctx` has; its analyses describe the result.
 pub fn prepare(func: &mut Function, ctx: &mut Context) {
     prepare_with(func, ctx, true);
 }
@@ -25,7 +25,7 @@ pub fn prepare(func: &mut Function, ctx: &mut Context) {
 pub(crate) fn prepare_with(func: &mut Function, ctx: &mut Context, tables: bool) {
     lower_switches(func, &mut ctx.analyses, &mut ctx.plan.rows, tables);
     unify_returns(func);
-    expand::run(func);
+    expand::run(func, ctx.current_roles());
     ctx.analyses.compute_control(func);
     if shape_loops(func, ctx) {
         ctx.analyses.compute_control(func);

@@ -212,7 +212,7 @@ impl Lower<'_> {
                 let op = if tern == TernOp::Ubfe { Role::SBfeU32 } else { Role::SBfeI32 };
                 self.emit(op, &[dst, x, field]);
             }
-            TernOp::Fma => self.unsupported("a scalar operation"),
+            _ => self.unsupported("a scalar operation"),
         }
     }
 

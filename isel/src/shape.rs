@@ -1,6 +1,6 @@
 //! Small questions about the IR that several topics ask.
 
-use ir::{Global, Mem, MemFlags, Module, Order, Space};
+use ir::{Global, GlobalData, Mem, MemFlags, Module, Order, Space};
 
 /// Whether a module variable is in LDS, where its address is a constant.
 pub(crate) fn is_shared_address(module: &Module, global: Global) -> bool {
@@ -20,7 +20,7 @@ pub(crate) fn scalar_load(mem: &Mem) -> bool {
 }
 
 /// LDS offset of each module variable in LDS: 16-byte aligned so that wide accesses may be used, the
-/// dynamically sized one last, behind so many bytes of something else. Returns the size of the static part too.
+/// dynamically sized ones last, all at one place, behind so many bytes of something else. Returns the size of the static part too.
 pub(crate) fn lay_out_shared(
     module: &Module,
     used: impl Fn(Global) -> bool,
@@ -30,17 +30,20 @@ pub(crate) fn lay_out_shared(
     offsets.clear();
     offsets.resize(module.globals.len(), 0);
     let mut size = first;
-    for dynamic in [false, true] {
-        for (global, data) in module.globals.iter() {
-            if data.space != Space::Shared || data.dynamic != dynamic || !used(global) {
-                continue;
-            }
-            size = size.next_multiple_of(data.align.max(16));
-            offsets[global.as_u32() as usize] = size;
-            if !dynamic {
-                size += data.size;
-            }
-        }
+    let shared = |dynamic: bool| {
+        let wanted = move |data: &GlobalData| data.space == Space::Shared && data.dynamic == dynamic;
+        module.globals.iter().filter(move |(_, data)| wanted(data)).filter(|&(global, _)| used(global))
+    };
+    for (global, data) in shared(false) {
+        size = size.next_multiple_of(data.align.max(16));
+        offsets[global.as_u32() as usize] = size;
+        size += data.size;
+    }
+    if let Some(align) = shared(true).map(|(_, data)| data.align.max(16)).max() {
+        size = size.next_multiple_of(align);
+    }
+    for (global, _) in shared(true) {
+        offsets[global.as_u32() as usize] = size;
     }
     size
 }

@@ -12,7 +12,8 @@
 //!
 //! # Absent on purpose
 //! * "mixed use of VCC: alias and SGPR number": `vcc` has one name here, so there is no alias to mix with;
-//! * matrix instructions and dot products of gfx908 and gfx90a: nothing here emits them. Who does brings their rows; moves from
+//! * matrix instructions of gfx908 and gfx90a: nothing here emits them. Who does brings their rows. That a sum of products may add to
+//!   another of its kind at once on gfx90a (CDNA 2 ISA, 4.5) is not used: any use waits. Moves from
 //!   and to accumulation registers have theirs, where LLVM's last is for VGPRs that VALU has written just before, and ours for any;
 //! * what is wrong wherever it stands (a branch over 63 dwords on gfx101x): nothing between two instructions mends it.
 
@@ -41,6 +42,8 @@ pub enum Producer {
     SaluWritesM0,
     /// A vector memory instruction stores more than 64 bits, still to be fetched from its VGPRs.
     WideStore,
+    /// A sum of products (`v_dot*`) writes a VGPR.
+    Dot,
     /// `v_accvgpr_write` writes an accumulation VGPR.
     WritesAgpr,
     /// `v_accvgpr_read` writes a VGPR.
@@ -112,6 +115,8 @@ pub enum Consumer {
     MemoryReadsVgpr,
     /// One that reads any.
     MemoryReadsAnyVgpr,
+    /// Anything reads or overwrites a VGPR.
+    TouchesVgpr,
     /// `s_getreg` of the same hardware register.
     GetReg,
     /// `s_setreg` of the same hardware register.
@@ -287,7 +292,7 @@ use Producer as P;
 
 /// Every row. The numbers are the columns of GFX6, GFX7, GFX8, GFX9, GFX10.
 #[rustfmt::skip]
-pub static RULES: [Rule; 34] = [
+pub static RULES: [Rule; 35] = [
     timed("VALU writes SGPR, VMEM reads it", P::ValuWritesScalar, C::VmemReadsScalar, [5, 5, 5, 5, 0]),
     timed("VALU writes SGPR, SMEM reads it", P::ValuWritesScalar, C::SmemReadsScalar, [4, 0, 0, 0, 0]),
     timed("SALU writes SGPR, s_buffer_load reads it", P::SaluWritesScalar, C::BufferSmemReadsScalar, [4, 0, 0, 0, 0]),
@@ -303,6 +308,7 @@ pub static RULES: [Rule; 34] = [
     gfx908("v_accvgpr_write, v_accvgpr_read of the same register", P::WritesAgpr, C::ReadsAgpr, 3),
     gfx908("v_accvgpr_read writes VGPR, memory instruction reads it", P::ReadsAgpr, C::MemoryReadsVgpr, 2),
     gfx908("move from or to an accumulation VGPR, memory instruction reads VGPRs", P::MovesAgpr, C::MemoryReadsAnyVgpr, 1),
+    Rule { requires: F::GFX90A, ..timed("sum of products of gfx90a writes VGPR, anything reads or overwrites it", P::Dot, C::TouchesVgpr, [0, 0, 0, 3, 0]) },
     timed("s_setreg, s_getreg of the same register", P::SetReg, C::GetReg, [2, 2, 2, 2, 0]),
     timed("s_setreg, same register again", P::SetReg, C::SetRegAgain, [1, 1, 2, 2, 0]),
     timed("s_setvskip, s_getreg of MODE", P::SetVskip, C::GetReg, [2, 2, 2, 2, 0]),

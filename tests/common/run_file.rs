@@ -5,6 +5,7 @@
 //! //@ group 64
 //! //@ dynamic 256                  bytes of `shared dyn` memory
 //! //@ param TILE = 16              as -P
+//! //@ needs flat                   FLAT instructions: not for GFX6
 //! //@ arg x = iota:64              as --arg of `kernc run`
 //! //@ expect x = 0 1 5*62          the whole buffer; 5*62 is 62 times 5, 3..7 is 3 4 5 6
 //! //@ expect y ulp 2 = 0.5 1.25    floats may be that many units in the last place away
@@ -27,6 +28,7 @@ struct Header {
     args: Vec<(String, String)>,
     expected: Vec<Expected>,
     dynamic: u32,
+    flat: bool,
 }
 
 struct Expected {
@@ -70,6 +72,7 @@ fn header(text: &str) -> Result<Header, String> {
             "grid" => header.grid = sizes()?,
             "group" => header.group = sizes()?,
             "dynamic" => header.dynamic = rest.parse().map_err(|_| line.to_owned())?,
+            "needs" if rest == "flat" => header.flat = true,
             "param" => header.params.push(pair(rest)?),
             "arg" => header.args.push(pair(rest)?),
             "expect" => {
@@ -172,7 +175,7 @@ impl<'a> RunFile<'a> {
 
     /// How its kernel is launched.
     pub fn launch(&self) -> Launch<'_> {
-        let Header { grid, group, params, args, dynamic, .. } = &self.header;
+        let Header { grid, group, params, args, dynamic, flat, .. } = &self.header;
         Launch {
             source: self.text,
             kernel: self.kernel,
@@ -181,6 +184,7 @@ impl<'a> RunFile<'a> {
             params,
             args,
             dynamic: *dynamic,
+            flat: *flat,
         }
     }
 

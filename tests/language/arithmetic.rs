@@ -3,7 +3,7 @@
 use crate::harness::run_bytes;
 
 /// How a type is read and written.
-trait Number: Copy + PartialEq + std::fmt::Debug + 'static {
+pub trait Number: Copy + PartialEq + std::fmt::Debug + 'static {
     const NAME: &'static str;
     fn bytes(self) -> Vec<u8>;
     fn read(bytes: &[u8]) -> Self;
@@ -39,10 +39,10 @@ macro_rules! floats {
 floats!(f32 f64);
 
 /// An expression over `a`, `b` and the `u32` `s` (`$TY` is the type's name), and its meaning; `None` where it is unspecified.
-type Row<T, R> = (&'static str, fn(T, T, u32) -> Option<R>);
+pub type Row<T, R> = (&'static str, fn(T, T, u32) -> Option<R>);
 
 /// Runs `out = expression` for all operands and compares.
-fn check<T: Number, R: Number>(operands: &[(T, T)], rows: &[Row<T, R>]) {
+pub fn check<T: Number, R: Number>(operands: &[(T, T)], rows: &[Row<T, R>]) {
     let lanes = operands.len().next_multiple_of(64);
     let at = |n: usize| operands[n % operands.len()];
     let shift = |n: usize| (n as u32).wrapping_mul(7) % 67;

@@ -19,6 +19,8 @@ pub struct Launch<'a> {
     pub args: &'a [(String, String)],
     /// Bytes of `shared dyn` memory.
     pub dynamic: u32,
+    /// Only for processors with FLAT instructions.
+    pub flat: bool,
 }
 
 /// What one way of running a kernel left in its buffers.
@@ -52,6 +54,9 @@ pub fn run(launch: &Launch<'_>) -> Result<Vec<Outcome>, String> {
     let module = frontend::compile("test.k", launch.source, &options).map_err(|list| list.render(false))?;
     let mut outcomes = Vec::new();
     for (number, (name, level)) in cells().enumerate() {
+        if launch.flat && !kernc::Target::by_name(name).is_some_and(|target| target.has(isa::Feature::FLAT)) {
+            continue;
+        }
         let (object, optimised) = compile(launch, name, level)?;
         let loaded = sim::CodeObject::load(object.bytes()).map_err(|error| error.to_string())?;
         let info = loaded.kernel(launch.kernel).ok_or("no such kernel")?;
@@ -224,6 +229,7 @@ pub fn run_bytes(
         params: &[],
         args: &[],
         dynamic: 0,
+        flat: false,
     };
     let mut outcomes = Vec::new();
     for (number, (name, level)) in cells().enumerate() {

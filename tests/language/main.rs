@@ -12,6 +12,7 @@ mod run_file;
 mod arithmetic;
 mod atomics;
 mod files;
+mod halves;
 mod harness;
 mod math;
 mod waves;

@@ -21,14 +21,25 @@ fn clangs(function: &Function, ty: Float) -> Option<Vec<u8>> {
         void t(global {of} *x, global {second} *y, global {of} *out) {{
             size_t i = get_global_id(0); {of} a = x[i]; {second} b = y[i]; out[i] = {name}({args}); }}"
     );
-    let dir = std::env::temp_dir().join(format!("kernc-math-{}-{}", std::process::id(), ty.name()));
+    compile(&source, "gfx906", ty.name())
+}
+
+/// Whether there is what [`compile`] needs.
+pub fn is_there() -> bool {
+    std::path::Path::new(LIBRARY).exists() && Command::new("clang-19").arg("--version").output().is_ok()
+}
+
+/// clang's code for an OpenCL source; `name` is the test's own.
+pub fn compile(source: &str, processor: &str, name: &str) -> Option<Vec<u8>> {
+    let dir = std::env::temp_dir().join(format!("kernc-math-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&dir).ok()?;
     let (input, output) = (dir.join("t.cl"), dir.join("t.co"));
     std::fs::write(&input, source).ok()?;
     let library = format!("--rocm-device-lib-path={LIBRARY}");
-    let options = "-x cl -target amdgcn-amd-amdhsa -mcpu=gfx906 -O3 -cl-std=CL2.0 -Wno-everything";
+    let processor = format!("-mcpu={processor}");
+    let options = "-x cl -target amdgcn-amd-amdhsa -O3 -cl-std=CL2.0 -Wno-everything";
     let mut command = Command::new("clang-19");
-    command.args(options.split(' ')).arg(library).arg(&input).arg("-o").arg(&output);
+    command.args(options.split(' ')).arg(processor).arg(library).arg(&input).arg("-o").arg(&output);
     let done = command.output().ok()?;
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let object = std::fs::read(&output).ok();
@@ -48,9 +59,7 @@ fn arguments(function: &Function, ty: Float) -> Vec<(f64, f64)> {
 
 #[test]
 fn beside_clang() {
-    let there =
-        std::path::Path::new(LIBRARY).exists() && Command::new("clang-19").arg("--version").output().is_ok();
-    if !there {
+    if !is_there() {
         return println!("left out: beside_clang, for want of clang-19 or rocm-device-libs");
     }
     for ty in [Float::F32, Float::F64] {

@@ -7,6 +7,7 @@
 mod clang;
 mod exact;
 mod functions;
+mod half;
 #[path = "../language/harness.rs"]
 mod harness;
 mod rough;

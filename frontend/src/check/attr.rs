@@ -7,7 +7,7 @@ use crate::types::Ty;
 use ir::{Denormals, Exceptions, InitialState};
 
 /// Attributes of kernels and what their arguments look like.
-const KERNEL_ATTRS: [(&str, &str); 14] = [
+const KERNEL_ATTRS: [(&str, &str); 15] = [
     ("workgroup_size", "#[workgroup_size(256)]` or `#[workgroup_size(16, 16)]"),
     ("workgroup_size_hint", "#[workgroup_size_hint(256)]"),
     ("max_workgroup_size", "#[max_workgroup_size(256)]"),
@@ -16,6 +16,7 @@ const KERNEL_ATTRS: [(&str, &str); 14] = [
     ("num_sgpr", "#[num_sgpr(48)]"),
     ("vec_type_hint", "#[vec_type_hint(f32x4)]"),
     ("small_buffers", "#[small_buffers]"),
+    ("require", "#[require(dot)]"),
     ("wave_size", "#[wave_size(32)]` or `#[wave_size(64)]"),
     ("denormals", "#[denormals(keep)]` or `#[denormals(flush)]"),
     ("ieee", "#[ieee(on)]` or `#[ieee(off)]"),
@@ -119,6 +120,15 @@ impl Checker<'_, '_> {
             return;
         }
         let Some(kernel) = &mut func.kernel else { return };
+        if name == "require" {
+            let words: Vec<_> =
+                self.ast.list(attr.args).iter().map(|&arg| crate::words::word(self.ast, arg)).collect();
+            kernel.requires_dot = words == [Some("dot")];
+            if !kernel.requires_dot {
+                self.wrong_attr(attr, example);
+            }
+            return;
+        }
         if name == "vec_type_hint" {
             match self.ast.list(attr.args) {
                 &[arg] if matches!(self.ast.expr(arg).kind, ExprKind::Name(_)) => {

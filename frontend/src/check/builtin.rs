@@ -511,7 +511,7 @@ impl Checker<'_, '_> {
         let pointer = self.pointer_argument(arg, ty)?;
         let span = self.ast.span(arg);
         let allowed = match pointer.space {
-            Space::Global | Space::Shared => true,
+            Space::Global | Space::Shared | Space::Generic => true,
             Space::Constant => builtin == Builtin::AtomicLoad,
             _ => false,
         };
@@ -538,13 +538,14 @@ impl Checker<'_, '_> {
             Some(Scalar::F32 | Scalar::F64) if fits_floats => Some(pointer.to),
             Some(Scalar::F32 | Scalar::F64) => {
                 let name = self.type_name(pointer.to);
+                let to = if scalar == Some(Scalar::F64) { Ty::U64 } else { Ty::U32 };
+                let integer = self.s.checked.types.pointer(Pointer { to, ..pointer });
                 let diagnostic = Diagnostic::error("E0052", format!("there is no such atomic on `{name}`"))
                     .label(span, format!("points to `{name}`"))
                     .help(format!(
                         "of floats there are: atomic_load, store, xchg, add, sub, min, max; a compare-and-swap \
-                         wants a pointer to the integer of the same size: `p as *{} {}`",
-                        pointer.space.name(),
-                        if scalar == Some(Scalar::F64) { "u64" } else { "u32" },
+                         wants a pointer to the integer of the same size: `p as {}`",
+                        self.type_name(integer),
                     ));
                 self.sink.push(diagnostic);
                 None

@@ -6,6 +6,7 @@ use crate::builtins::{Builtin, Lane};
 use crate::diag::Diagnostic;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, swizzle};
+use ir::half::Half;
 use smallvec::SmallVec;
 
 /// Why an operation has no value.
@@ -37,6 +38,7 @@ impl Checker<'_, '_> {
         match self.ast.expr(id).kind {
             ExprKind::Int { value, .. } => out.push(literal_bits(self.scalar_of(ty), value)),
             ExprKind::Float { wide, narrow, .. } => out.push(match self.scalar_of(ty) {
+                Scalar::F16 => Half::nearest(wide).0.into(),
                 Scalar::F64 => wide.to_bits(),
                 _ => u64::from(narrow.to_bits()),
             }),
@@ -118,8 +120,7 @@ impl Checker<'_, '_> {
         self.eval_into(inner, out)?;
         for bits in &mut out[start..] {
             *bits = match (op, scalar) {
-                (UnaryOp::Neg, Scalar::F32) => *bits ^ (1 << 31),
-                (UnaryOp::Neg, Scalar::F64) => *bits ^ (1 << 63),
+                (UnaryOp::Neg, _) if scalar.is_float() => *bits ^ 1 << (scalar.bits() - 1),
                 (UnaryOp::Neg, _) => scalar.wrap(bits.wrapping_neg()),
                 (UnaryOp::Not, Scalar::Bool) => *bits ^ 1,
                 (UnaryOp::Not, _) => scalar.wrap(!*bits),
@@ -312,6 +313,7 @@ impl Checker<'_, '_> {
 
 fn literal_bits(scalar: Scalar, value: u64) -> u64 {
     match scalar {
+        Scalar::F16 => Half::nearest(value as f64).0.into(),
         Scalar::F32 => u64::from((value as f32).to_bits()),
         Scalar::F64 => (value as f64).to_bits(),
         _ => scalar.wrap(value),
@@ -352,8 +354,8 @@ fn int_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undef
 fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Undefined> {
     // Each arithmetic operation is computed in the precision of the type: one rounding.
     macro_rules! compute {
-        ($float:ty, $bits:ty) => {{
-            let (x, y) = (<$float>::from_bits(a as $bits), <$float>::from_bits(b as $bits));
+        ($from_bits:expr, $to_bits:expr) => {{
+            let (x, y) = ($from_bits(a), $from_bits(b));
             let value = match op {
                 BinaryOp::Add => x + y,
                 BinaryOp::Sub => x - y,
@@ -368,10 +370,15 @@ fn float_binary(op: BinaryOp, scalar: Scalar, a: u64, b: u64) -> Result<u64, Und
                 BinaryOp::Ge => return Ok(u64::from(x >= y)),
                 _ => return Err(Undefined::NotConstant),
             };
-            Ok(u64::from(value.to_bits()))
+            Ok($to_bits(value))
         }};
     }
-    if scalar == Scalar::F32 { compute!(f32, u32) } else { compute!(f64, u64) }
+    match scalar {
+        // Exact in f64, or with bits enough to be rounded once more: `ir::half`.
+        Scalar::F16 => compute!(|bits| Half(bits as u16).wide(), |value| u64::from(Half::nearest(value).0)),
+        Scalar::F32 => compute!(|bits| f32::from_bits(bits as u32), |value: f32| u64::from(value.to_bits())),
+        _ => compute!(f64::from_bits, f64::to_bits),
+    }
 }
 
 /// `as` between scalars: integers wrap, floats saturate.
@@ -380,6 +387,7 @@ fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
         return bits;
     }
     let float = match from {
+        Scalar::F16 => Some(Half(bits as u16).wide()),
         Scalar::F32 => Some(f64::from(f32::from_bits(bits as u32))),
         Scalar::F64 => Some(f64::from_bits(bits)),
         _ => None,
@@ -387,6 +395,8 @@ fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
     let Some(value) = float else {
         let signed = from.is_signed();
         return match to {
+            Scalar::F16 if signed => Half::nearest(bits as i64 as f64).0.into(),
+            Scalar::F16 => Half::nearest(bits as f64).0.into(),
             Scalar::F32 if signed => u64::from((bits as i64 as f32).to_bits()),
             Scalar::F32 => u64::from((bits as f32).to_bits()),
             Scalar::F64 if signed => (bits as i64 as f64).to_bits(),
@@ -395,6 +405,7 @@ fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
         };
     };
     match to {
+        Scalar::F16 => Half::nearest(value).0.into(),
         Scalar::F32 => u64::from((value as f32).to_bits()),
         Scalar::F64 => value.to_bits(),
         Scalar::I8 => value as i8 as u64,

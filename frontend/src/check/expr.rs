@@ -203,7 +203,7 @@ impl Checker<'_, '_> {
         // A literal can be born with the type it is cast to, if it fits.
         let literal = match (self.untyped(inner), self.s.checked.types.as_scalar(to)) {
             (Some(Literal::Int), Some(scalar)) if self.fits_literal(inner, scalar) => to,
-            (Some(Literal::Float), Some(Scalar::F64)) => to,
+            (Some(Literal::Float), Some(Scalar::F16 | Scalar::F64)) => to,
             _ => Ty::NONE,
         };
         let from = self.expr(inner, literal);
@@ -215,11 +215,9 @@ impl Checker<'_, '_> {
             (TyKind::Scalar(a), TyKind::Scalar(b)) => b != Scalar::Bool || a == Scalar::Bool,
             (TyKind::Vector(_, n), TyKind::Vector(b, m)) => n == m && b != Scalar::Bool,
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
-                a.space == b.space
-                    || matches!(
-                        (a.space, b.space),
-                        (Space::Global, Space::Constant) | (Space::Constant, Space::Global)
-                    )
+                let among = |spaces: [Space; 2]| spaces.contains(&a.space) && spaces.contains(&b.space);
+                let generic = a.space == Space::Generic || b.space == Space::Generic;
+                a.space == b.space || generic || among([Space::Global, Space::Constant])
             }
             (TyKind::Pointer(p), TyKind::Scalar(scalar)) | (TyKind::Scalar(scalar), TyKind::Pointer(p)) => {
                 scalar.is_int() && scalar.bits() == p.space.pointer_bits()
@@ -232,6 +230,9 @@ impl Checker<'_, '_> {
                 (_, TyKind::Scalar(Scalar::Bool)) => Some("compare with zero: `x != 0`".to_string()),
                 (TyKind::Scalar(_), TyKind::Vector(..)) => {
                     Some(format!("`{to_name}(x)` repeats x in all lanes"))
+                }
+                (TyKind::Pointer(p), _) | (_, TyKind::Pointer(p)) if p.space == Space::Generic => {
+                    Some("generic pointers have 64 bits".to_string())
                 }
                 (TyKind::Pointer(p), _) | (_, TyKind::Pointer(p)) => Some(format!(
                     "pointers to `{}` memory have {} bits",

@@ -308,6 +308,7 @@ impl Checker<'_, '_> {
             }
             TypeKind::Pointer { to, .. } => self.has_unknown(call, to),
             TypeKind::Unsized(element) => self.has_unknown(call, element),
+            TypeKind::Opaque(..) => false,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, Sym, TypeI
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::{Scalar, vector_name};
 use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
+use ir::half::Half;
 use ir::{KernelInfo, Space};
 use smol_str::SmolStr;
 
@@ -351,7 +352,10 @@ impl Checker<'_, '_> {
         let scope = self.s.shadowed.len();
         let ast = self.ast;
         for param in &ast.params[params.range()] {
-            let ty = self.resolve(param.ty);
+            let ty = match self.opaque(param.ty).filter(|_| kernel) {
+                Some((opaque, name)) => self.s.checked.types.opaque(opaque, name),
+                None => self.resolve(param.ty),
+            };
             if kernel {
                 self.kernel_param(param, ty);
             }
@@ -430,6 +434,16 @@ impl Checker<'_, '_> {
         }
         let node = *self.ast.type_node(id);
         let ty = match node.kind {
+            TypeKind::Name(_) | TypeKind::Opaque(..) if self.opaque(id).is_some() => {
+                let message = "images, samplers, queues and pipes are parameters of kernels";
+                self.error("E0084", message, node.span, "not a type of values");
+                Ty::ERROR
+            }
+            TypeKind::Opaque(access, _) => {
+                let message = format!("`{}` is said of images and pipes", access.name());
+                self.error("E0084", message, node.span, "neither an image nor a pipe");
+                Ty::ERROR
+            }
             TypeKind::Name(sym) => self.resolve_name(sym, node.span),
             TypeKind::Array(element, length) => self.resolve_array(element, length),
             TypeKind::Tuple(list) => self.resolve_tuple(list, node.span),
@@ -447,23 +461,34 @@ impl Checker<'_, '_> {
                 qualifiers.set(Qualifiers::CONST, is_const || space == Some(Space::Constant));
                 qualifiers.set(Qualifiers::VOLATILE, is_volatile);
                 qualifiers.set(Qualifiers::RESTRICT, is_restrict);
-                match space {
-                    _ if to == Ty::ERROR => Ty::ERROR,
-                    Some(space) => self.s.checked.types.pointer(Pointer { to, space, qualifiers }),
-                    None => {
-                        let diagnostic = Diagnostic::error("E0090", "generic pointers are not supported yet")
-                            .label(node.span, "no address space")
-                            .help(
-                                "say where it points: `*global T`, `*shared T`, `*constant T`, `*private T`",
-                            );
-                        self.sink.push(diagnostic);
-                        Ty::ERROR
+                match to {
+                    Ty::ERROR => Ty::ERROR,
+                    to => {
+                        let space = space.unwrap_or(Space::Generic);
+                        self.s.checked.types.pointer(Pointer { to, space, qualifiers })
                     }
                 }
             }
         };
         self.s.type_cache[id.at()] = Some(ty);
         ty
+    }
+
+    /// The opaque type that a type is, and its name.
+    fn opaque(&self, ty: TypeId) -> Option<(ir::Opaque, &'static str)> {
+        let (access, sym) = match self.ast.type_node(ty).kind {
+            TypeKind::Name(sym) => (None, sym),
+            TypeKind::Opaque(access, sym) => (Some(access), sym),
+            _ => return None,
+        };
+        let (name, opaque) = OPAQUE.into_iter().find(|row| row.0 == self.ast.name(sym))?;
+        // A struct or a parameter may have the name, too.
+        match access {
+            _ if matches!(self.binding(sym), Binding::Struct(_) | Binding::Type(_)) => None,
+            Some(_) if opaque.access().is_none() => None,
+            Some(access) => Some((opaque.with_access(access), name)),
+            None => Some((opaque, name)),
+        }
     }
 
     fn resolve_name(&mut self, sym: crate::ast::Sym, span: crate::lexer::Span) -> Ty {
@@ -481,10 +506,6 @@ impl Checker<'_, '_> {
                 return self.s.struct_ty[item as usize];
             }
             _ => {}
-        }
-        if matches!(text, "image2d" | "image3d" | "sampler" | "queue" | "pipe") || text.starts_with("f16") {
-            self.error("E0090", format!("the type `{text}` is not supported yet"), span, "not supported yet");
-            return Ty::ERROR;
         }
         let known = self.bound_names(|b| matches!(b, Binding::Struct(_))).into_iter().chain(type_names());
         let close = self.nearest(text, known);
@@ -578,6 +599,7 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
             "false" | "0" => Some(0),
             _ => None,
         },
+        Scalar::F16 => text.parse::<f64>().ok().map(|value| Half::nearest(value).0.into()),
         Scalar::F32 => text.parse::<f32>().ok().map(|value| u64::from(value.to_bits())),
         Scalar::F64 => text.parse::<f64>().ok().map(f64::to_bits),
         _ => {
@@ -594,6 +616,15 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
         }
     }
 }
+
+/// What is handed to a kernel and not looked into.
+const OPAQUE: [(&str, ir::Opaque); 5] = [
+    ("image2d", ir::Opaque::Image(ir::Access::ReadOnly)),
+    ("image3d", ir::Opaque::Image(ir::Access::ReadOnly)),
+    ("sampler", ir::Opaque::Sampler),
+    ("queue", ir::Opaque::Queue),
+    ("pipe", ir::Opaque::Pipe(ir::Access::ReadOnly)),
+];
 
 /// Names of scalars and of the common vectors, for suggestions.
 fn type_names<'n>() -> impl Iterator<Item = &'n str> {

@@ -123,6 +123,8 @@ pub struct Checked {
     /// Locals assigned in each loop or labelled block and declared outside of it, a range of `loop_locals`.
     pub loop_assigned: Vec<List>,
     pub loop_locals: Vec<u32>,
+    /// Pointers that become generic ones where they are used.
+    pub made_generic: FxHashSet<ExprId>,
     /// What each pattern asks for or declares.
     pub patterns: Vec<PatRes>,
     pub locals: Vec<Local>,
@@ -224,6 +226,7 @@ impl Checked {
         refill(&mut self.stmt_decl, 0, ast.stmts.len());
         refill(&mut self.loop_assigned, List::default(), ast.loops.len());
         self.loop_locals.clear();
+        self.made_generic.clear();
         refill(&mut self.patterns, PatRes::Unknown, ast.patterns.len());
         self.locals.clear();
         self.consts.clear();
@@ -249,7 +252,6 @@ struct Body {
     /// Assigned locals, recorded while inside of loops.
     assigned: SmallVec<[u32; 32]>,
     shared_bytes: u64,
-    has_dynamic: bool,
 }
 
 /// Checks a program. The tables are meaningful if `sink` has no errors afterwards.
@@ -352,6 +354,12 @@ impl Checker<'_, '_> {
         if self.s.checked.types.fits(found, wanted) || self.agree(found, wanted, span) {
             return true;
         }
+        if let Some(id) = id
+            && self.s.checked.types.converts(found, wanted)
+        {
+            self.s.checked.made_generic.insert(id);
+            return true;
+        }
         let (found_name, wanted_name) = (self.type_name(found), self.type_name(wanted));
         let diagnostic =
             Diagnostic::error("E0040", format!("expected `{wanted_name}`, found `{found_name}`"))
@@ -396,8 +404,13 @@ impl Checker<'_, '_> {
             (TyKind::Scalar(_), TyKind::Vector(..)) => {
                 Some(format!("`{wanted_name}(x)` repeats x in all lanes"))
             }
-            (TyKind::Pointer(a), TyKind::Pointer(b)) if a.to == b.to && a.space == b.space => {
+            (TyKind::Pointer(a), TyKind::Pointer(b))
+                if a.to == b.to && (a.space == b.space || b.space == Space::Generic) =>
+            {
                 Some("a `const` or `volatile` pointer does not turn into one without".to_string())
+            }
+            (TyKind::Pointer(a), TyKind::Pointer(b)) if a.to == b.to && a.space == Space::Generic => {
+                Some(format!("if it points to `{}` memory, write `as {wanted_name}`", b.space.name()))
             }
             (TyKind::Pointer(a), TyKind::Pointer(b)) if a.to == b.to => {
                 Some(format!("one points to `{}` memory, the other to `{}`", a.space.name(), b.space.name()))

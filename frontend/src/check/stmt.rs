@@ -212,9 +212,6 @@ impl Checker<'_, '_> {
     fn shared_stmt(&mut self, id: StmtId, dynamic: bool, name: Name, ty: TypeId) {
         let ty = self.variable_type(name, ty, Space::Shared, dynamic);
         let text = self.ast.name(name.sym);
-        if dynamic && std::mem::replace(&mut self.s.body.has_dynamic, true) {
-            self.error("E0085", "a kernel has one `shared dyn` variable", name.span, "second one");
-        }
         if !dynamic {
             let size = self.s.checked.types.layout(ty).size;
             // A single variable that is too large was reported.

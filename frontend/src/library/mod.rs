@@ -66,7 +66,7 @@ fn text_of(name: &str) -> Option<Cow<'static, str>> {
         return Some(text.into());
     }
     let (text, ty) = template(name)?;
-    let int = if ty == "f64" { "i64" } else { "i32" };
+    let int = format!("i{}", &ty[1..]);
     let mut text = text.replace("_T", &format!("_{ty}"));
     for before in [' ', '<'] {
         text = text.replace(&format!("{before}T"), &format!("{before}{ty}"));

@@ -56,6 +56,7 @@ impl Lower<'_, '_> {
             }
             Builtin::Ilogb => {
                 let values = self.expr(args[0]);
+                let values: Val = values.iter().map(|&x| self.widened(x, Type::F32)).collect();
                 let name = |x| if self.func.ty(x) == Type::F64 { "ilogb_f64" } else { "ilogb_f32" };
                 let names: SmallVec<[&str; 4]> = values.iter().map(|&x| name(x)).collect();
                 let calls = values.iter().zip(names);
@@ -274,7 +275,14 @@ impl Lower<'_, '_> {
                 let difference = self.bin(BinOp::Sub, high, low);
                 return self.bin(BinOp::Add, difference, x[2]);
             }
-            Lane::Parts(bits) => return self.sum_of_products(scalar, u32::from(bits), x),
+            Lane::Parts(bits) => Op::Tern(match (bits, signed) {
+                (4, true) => TernOp::SDot8,
+                (4, false) => TernOp::UDot8,
+                (8, true) => TernOp::SDot4,
+                (8, false) => TernOp::UDot4,
+                (_, true) => TernOp::SDot2,
+                (_, false) => TernOp::UDot2,
+            }),
             Lane::Turns(op) => {
                 let per_radian = self.f32(std::f32::consts::FRAC_1_PI / 2.0);
                 let turns = self.emit(Op::Bin(BinOp::FMul), &[x[0], per_radian], ty);
@@ -282,21 +290,6 @@ impl Lower<'_, '_> {
             }
         };
         self.emit(op, x, ty)
-    }
-
-    /// `dot4` and `dot2`: parts are extended as the type's sign says.
-    fn sum_of_products(&mut self, scalar: Scalar, bits: u32, x: &[Value]) -> Value {
-        let ty = Type::I32;
-        let op = if scalar.is_signed() { TernOp::Sbfe } else { TernOp::Ubfe };
-        let width = self.constant(ty, bits.into());
-        let mut sum = x[2];
-        for at in (0..32).step_by(bits as usize) {
-            let at = self.constant(ty, at);
-            let [a, b] = [x[0], x[1]].map(|word| self.emit(Op::Tern(op), &[word, at, width], ty));
-            let product = self.bin(BinOp::Mul, a, b);
-            sum = self.bin(BinOp::Add, sum, product);
-        }
-        sum
     }
 
     fn rotate(&mut self, left: bool, ty: Type, x: Value, count: Value) -> Value {
@@ -349,6 +342,15 @@ impl Lower<'_, '_> {
 
     fn two_of(&mut self, two: Two, x: &[Value]) -> Val {
         let ty = self.func.ty(x[0]);
+        if ty == Type::F16 && two != Two::Frexp {
+            let wide: Val = x.iter().map(|&x| self.widened(x, Type::F32)).collect();
+            let results = self.two_of(two, &wide);
+            let narrowed = |lower: &mut Self, x| match lower.func.ty(x) {
+                Type::F32 => lower.emit(Op::Cast(CastOp::FTrunc), &[x], ty),
+                _ => x,
+            };
+            return results.iter().map(|&x| narrowed(self, x)).collect();
+        }
         let (name, second) = match (two, ty) {
             (Two::Frexp, _) => {
                 let exponent = self.emit(Op::Un(UnOp::FrexpExp), x, Type::I32);
@@ -397,22 +399,33 @@ impl Lower<'_, '_> {
 
     fn geometric(&mut self, builtin: Builtin, args: &[ExprId], ty: Ty) -> Val {
         let mut a = self.expr(args[0]);
-        let scalar = self.scalar_of(ty);
+        let to = self.scalar_of(ty).ir();
+        let mut b = args.get(1).map(|&second| self.expr(second));
+        if let (Builtin::Dot, Some(b)) = (builtin, &b) {
+            return Val::from_slice(&[self.dot(&a, b)]);
+        }
+        // The squares of halves are soon too large for one.
+        let scalar = if to == Type::F64 { Scalar::F64 } else { Scalar::F32 };
         let ty = scalar.ir();
-        if let Some(&second) = args.get(1) {
-            let b = self.expr(second);
-            if builtin == Builtin::Dot {
-                return Val::from_slice(&[self.dot(&a, &b)]);
-            }
+        for x in a.iter_mut().chain(b.iter_mut().flatten()) {
+            *x = self.widened(*x, ty);
+        }
+        if let Some(b) = b {
             let pairs = a.iter().zip(&b);
             a = pairs.map(|(&a, &b)| self.emit(Op::Bin(BinOp::FSub), &[a, b], ty)).collect();
         }
         let square = self.dot(&a, &a);
         let length = self.lane_op(Lane::Un(UnOp::FSqrt), scalar, &[square]);
-        if builtin != Builtin::Normalize {
-            return Val::from_slice(&[length]);
+        let mut results = Val::from_slice(&[length]);
+        if builtin == Builtin::Normalize {
+            results = a.iter().map(|&x| self.scalar_binary(BinaryOp::Div, scalar, x, length)).collect();
         }
-        a.iter().map(|&x| self.scalar_binary(BinaryOp::Div, scalar, x, length)).collect()
+        for x in &mut results {
+            if to == Type::F16 {
+                *x = self.emit(Op::Cast(CastOp::FTrunc), &[*x], to);
+            }
+        }
+        results
     }
 
     fn ballot(&mut self, arg: ExprId, negate: bool) -> Value {
@@ -461,10 +474,11 @@ impl Lower<'_, '_> {
                 let zero = self.constant(Type::I32, 0);
                 self.emit(Op::Icmp(IntCc::Ne), &[word, zero], ty)
             }
-            Type::F64 => {
-                let bits = self.emit(Op::Cast(CastOp::Bitcast), &[value], Type::I64);
+            Type::F16 | Type::F64 => {
+                let int = if ty == Type::F16 { Type::I32 } else { Type::I64 };
+                let bits = self.rebit(value, int);
                 let bits = self.wave_value(bits, op, lane);
-                self.emit(Op::Cast(CastOp::Bitcast), &[bits], ty)
+                self.rebit(bits, ty)
             }
             Type::I64 => {
                 let (low, high) = self.halves(value);
@@ -519,9 +533,15 @@ impl Lower<'_, '_> {
         pieces.chunks(per_lane).map(|chunk| self.glue(chunk, unit, to_scalar)).collect()
     }
 
-    /// Same bits, another type of the same width.
-    fn rebit(&mut self, value: Value, ty: Type) -> Value {
-        if self.func.ty(value) == ty { value } else { self.emit(Op::Cast(CastOp::Bitcast), &[value], ty) }
+    /// Same bits, another type of the same width; an `f16` is the low bits of an `i32`.
+    pub(super) fn rebit(&mut self, value: Value, ty: Type) -> Value {
+        let op = match (self.func.ty(value), ty) {
+            (from, to) if from == to => return value,
+            (Type::F16, _) => CastOp::HalfBits,
+            (_, Type::F16) => CastOp::BitsHalf,
+            _ => CastOp::Bitcast,
+        };
+        self.emit(Op::Cast(op), &[value], ty)
     }
 
     /// Cuts a value of `width` bits into pieces of `unit` bits, each an integer that may have other

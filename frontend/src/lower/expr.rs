@@ -5,7 +5,7 @@ use crate::ast::{ExprId, ExprKind, List};
 use crate::check::Res;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
-use ir::{Op, SrcLoc, Type, Value, ValueData, ValueDef};
+use ir::{CastOp, Op, Space, SrcLoc, Type, Value, ValueData, ValueDef};
 use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
@@ -23,7 +23,13 @@ impl Lower<'_, '_> {
     pub(super) fn expr(&mut self, id: ExprId) -> Val {
         let expr = *self.ast.expr(id);
         let outer = std::mem::replace(&mut self.loc, SrcLoc(expr.span.start + 1));
-        let value = self.expr_kind(id, expr.kind);
+        let mut value = self.expr_kind(id, expr.kind);
+        if !self.checked.made_generic.is_empty()
+            && self.checked.made_generic.contains(&id)
+            && let Some(pointer) = value.first_mut()
+        {
+            *pointer = self.emit(Op::Cast(CastOp::SpaceCast), &[*pointer], Type::Ptr(Space::Generic));
+        }
         self.loc = outer;
         value
     }
@@ -35,14 +41,14 @@ impl Lower<'_, '_> {
                 let scalar = self.scalar_of(ty);
                 let value = match scalar {
                     Scalar::F32 => self.f32(value as f32),
-                    Scalar::F64 => self.float(Type::F64, value as f64),
+                    Scalar::F16 | Scalar::F64 => self.float(scalar.ir(), value as f64),
                     _ => self.int(scalar, value),
                 };
                 Val::from_slice(&[value])
             }
             ExprKind::Float { wide, narrow, .. } => {
                 let value = match self.scalar_of(ty) {
-                    Scalar::F64 => self.float(Type::F64, wide),
+                    scalar @ (Scalar::F16 | Scalar::F64) => self.float(scalar.ir(), wide),
                     _ => self.f32(narrow),
                 };
                 Val::from_slice(&[value])

@@ -24,6 +24,10 @@ const MIN_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
 impl Lower<'_, '_> {
     pub(super) fn math(&mut self, math: Math, ty: Type, x: &[Value]) -> Value {
+        let in_half = matches!(math, Math::Rcp | Math::Copysign | Math::Mix | Math::Step);
+        if ty == Type::F16 && !in_half {
+            return self.by_single(x, |lower, x| lower.math(math, Type::F32, x));
+        }
         match math {
             Math::Exp if ty == Type::F64 => self.library("exp", ty, x),
             Math::Exp2 if ty == Type::F64 => self.library("exp2", ty, x),
@@ -60,22 +64,38 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// A function of halves: that of `f32`, its result rounded.
+    pub(super) fn by_single(&mut self, x: &[Value], f: impl FnOnce(&mut Self, &[Value]) -> Value) -> Value {
+        let x: Val = x.iter().map(|&x| self.widened(x, Type::F32)).collect();
+        let result = f(self, &x);
+        self.emit(Op::Cast(CastOp::FTrunc), &[result], Type::F16)
+    }
+
     /// A function of the library; one that there is for `f64` only has its operands widened and its result rounded.
     pub(super) fn library(&mut self, name: &str, ty: Type, x: &[Value]) -> Value {
-        let suffix = if ty == Type::F64 { "f64" } else { "f32" };
+        if ty == Type::F16 && name != "nextafter" {
+            return self.by_single(x, |lower, x| lower.library(name, Type::F32, x));
+        }
+        let suffix = match ty {
+            Type::F16 => "f16",
+            Type::F32 => "f32",
+            _ => "f64",
+        };
         let name_of = |suffix| format_smolstr!("{name}_{suffix}");
         if library::has(&name_of(suffix)) {
             return self.call_library(name_of(suffix), &[ty], x)[0];
         }
-        let wide: Val = x.iter().map(|&x| self.widened(x)).collect();
+        let wide: Val = x.iter().map(|&x| self.widened(x, Type::F64)).collect();
         let result = self.call_library(name_of("f64"), &[Type::F64], &wide)[0];
         self.emit(Op::Cast(CastOp::FTrunc), &[result], ty)
     }
 
-    fn widened(&mut self, x: Value) -> Value {
-        match self.func.ty(x) {
-            Type::F32 => self.emit(Op::Cast(CastOp::FExt), &[x], Type::F64),
-            _ => x,
+    /// A narrower float as one of this type.
+    pub(super) fn widened(&mut self, x: Value, to: Type) -> Value {
+        let from = self.func.ty(x);
+        match from.is_float() && from.bits() < to.bits() {
+            true => self.emit(Op::Cast(CastOp::FExt), &[x], to),
+            false => x,
         }
     }
 
@@ -162,8 +182,7 @@ impl Lower<'_, '_> {
     pub(super) fn copysign(&mut self, ty: Type, x: &[Value]) -> Value {
         let int = if ty == Type::F64 { Type::I64 } else { Type::I32 };
         let sign = 1u64 << (ty.bits() - 1);
-        let size = self.emit(Op::Cast(CastOp::Bitcast), &[x[0]], int);
-        let other = self.emit(Op::Cast(CastOp::Bitcast), &[x[1]], int);
+        let [size, other] = [x[0], x[1]].map(|x| self.rebit(x, int));
         let bits = if int == Type::I32 {
             let mask = self.constant(int, sign - 1);
             self.emit(Op::Tern(TernOp::Bfi), &[mask, size, other], int)
@@ -173,6 +192,6 @@ impl Lower<'_, '_> {
             let size = self.emit(Op::Bin(BinOp::And), &[size, keep], int);
             self.emit(Op::Bin(BinOp::Or), &[size, sign], int)
         };
-        self.emit(Op::Cast(CastOp::Bitcast), &[bits], ty)
+        self.rebit(bits, ty)
     }
 }

@@ -97,7 +97,11 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn global_place(&mut self, global: Global, class: usize, ty: Ty) -> MemPlace {
+    fn global_place(&mut self, global: Global, mut class: usize, ty: Ty) -> MemPlace {
+        // Memory that the dispatch sizes is one block, whatever it is called.
+        if self.module.globals[global].dynamic {
+            class = self.checked.statics.iter().position(|item| item.dynamic).unwrap_or(class);
+        }
         let space = self.module.globals[global].space;
         let base = self.emit(Op::GlobalAddr(global), &[], Type::Ptr(space));
         let mut flags = MemFlags::empty();
@@ -151,7 +155,7 @@ impl Lower<'_, '_> {
             && let Some(n) = local.checked_sub(self.first_param)
             && n < self.params
         {
-            place.small = self.small_buffers && pointer_ty.space.pointer_bits() == 64;
+            place.small = self.small_buffers && matches!(pointer_ty.space, Space::Global | Space::Constant);
         }
         place
     }
@@ -519,6 +523,9 @@ impl Lower<'_, '_> {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Scalar(scalar) => self.load_run(pointer, mem, scalar, 1, scalar.bytes(), out),
+            TyKind::Vector(scalar, lanes) if scalar.bytes() == 2 && mem.space != Space::Private => {
+                self.load_halves(pointer, mem, (scalar, lanes), checked.types.layout(ty).align, out);
+            }
             TyKind::Vector(scalar, lanes) => {
                 let align = run_align(scalar, checked.types.layout(ty).align);
                 for (first, count) in runs(scalar, lanes) {
@@ -550,6 +557,64 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// A vector of 16-bit lanes, two of them in a word. (Private memory keeps its lanes apart, which lets variables leave it.)
+    fn load_halves(
+        &mut self,
+        pointer: Value,
+        mem: Mem,
+        (scalar, lanes): (Scalar, u8),
+        align: u32,
+        out: &mut Val,
+    ) {
+        let mut words = Val::new();
+        for (first, count) in runs(Scalar::U32, lanes / 2) {
+            let at = Mem { offset: mem.offset + 4 * first as i32, ..mem };
+            self.load_run(pointer, at, Scalar::U32, count as u8, align.min(16), &mut words);
+        }
+        let sixteen = self.constant(Type::I32, 16);
+        let shift = if scalar.is_signed() { BinOp::AShr } else { BinOp::LShr };
+        for word in words {
+            let high = self.emit(Op::Bin(shift), &[word, sixteen], Type::I32);
+            let low = self.normalise(scalar, word);
+            out.extend([low, high].map(|bits| self.rebit(bits, scalar.ir())));
+        }
+        if lanes % 2 == 1 {
+            let at = Mem { offset: mem.offset + 2 * i32::from(lanes - 1), ..mem };
+            self.load_run(pointer, at, scalar, 1, 2, out);
+        }
+    }
+
+    /// As [`Lower::load_halves`].
+    fn store_halves(
+        &mut self,
+        pointer: Value,
+        mem: Mem,
+        (scalar, lanes): (Scalar, u8),
+        align: u32,
+        value: &mut &[Value],
+    ) {
+        let (now, rest) = value.split_at(usize::from(lanes));
+        let sixteen = self.constant(Type::I32, 16);
+        let mut words = Val::new();
+        for pair in now.chunks_exact(2) {
+            let [low, high] = [pair[0], pair[1]].map(|half| self.rebit(half, Type::I32));
+            let low = if scalar.is_signed() { self.normalise(Scalar::U16, low) } else { low };
+            let high = self.bin(BinOp::Shl, high, sixteen);
+            words.push(self.bin(BinOp::Or, low, high));
+        }
+        let mut left = &words[..];
+        for (first, count) in runs(Scalar::U32, lanes / 2) {
+            let at = Mem { offset: mem.offset + 4 * first as i32, ..mem };
+            self.store_run(pointer, at, Scalar::U32, count as usize, align.min(16), &mut left);
+        }
+        let mut last = &now[now.len() & !1..];
+        if !last.is_empty() {
+            let at = Mem { offset: mem.offset + 2 * i32::from(lanes - 1), ..mem };
+            self.store_run(pointer, at, scalar, 1, 2, &mut last);
+        }
+        *value = rest;
+    }
+
     fn load_run(&mut self, pointer: Value, mem: Mem, scalar: Scalar, count: u8, align: u32, out: &mut Val) {
         let mem = Mem { ty: scalar.mem(), align: mem.align.max(align as u8), ..mem };
         let ty = if scalar == Scalar::Bool { Type::I32 } else { scalar.ir() };
@@ -570,6 +635,9 @@ impl Lower<'_, '_> {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Scalar(scalar) => self.store_run(pointer, mem, scalar, 1, scalar.bytes(), value),
+            TyKind::Vector(scalar, lanes) if scalar.bytes() == 2 && mem.space != Space::Private => {
+                self.store_halves(pointer, mem, (scalar, lanes), checked.types.layout(ty).align, value);
+            }
             TyKind::Vector(scalar, lanes) => {
                 let align = run_align(scalar, checked.types.layout(ty).align);
                 for (first, count) in runs(scalar, lanes) {

@@ -21,8 +21,8 @@ use crate::check::{Checked, Func};
 use crate::scalar::Scalar;
 use crate::types::{Qualifiers, Ty, TyKind};
 use ir::{
-    Block, FuncId, Function, Global, GlobalData, KernelInfo, KernelParam, Mem, MemFlags, MemTy, Module, Op,
-    Order, ParamKind, Pos, Scope, Space, SrcLoc, Type, Value,
+    Block, CastOp, FuncId, Function, Global, GlobalData, KernelInfo, KernelParam, Mem, MemFlags, MemTy,
+    Module, Op, Order, ParamKind, Pos, Scope, Space, SrcLoc, Type, Value,
 };
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -214,7 +214,7 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
         TyKind::Struct(index) => {
             checked.types.structs[index as usize].fields.iter().for_each(|f| leaf_types(checked, f.ty, out));
         }
-        TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None => {}
+        TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None | TyKind::Opaque(..) => {}
     }
 }
 
@@ -258,6 +258,12 @@ impl Lower<'_, '_> {
                 let mem = Mem { flags: MemFlags::INVARIANT, ..mem };
                 let mut values = Val::new();
                 self.load_leaves(base, mem, ty, &mut values);
+                if self.checked.types.as_pointer(ty).is_some_and(|pointer| pointer.space == Space::Generic) {
+                    // Nobody outside has a pointer to the group's or the work-item's memory.
+                    for space in [Space::Global, Space::Generic] {
+                        values[0] = self.emit(Op::Cast(CastOp::SpaceCast), &[values[0]], Type::Ptr(space));
+                    }
+                }
                 self.define_local(local as u32, values);
             }
         }
@@ -274,6 +280,7 @@ impl Lower<'_, '_> {
         let (elem, lanes) = element_name(self.checked, value);
         let has = |flag| pointer.is_some_and(|pointer| pointer.qualifiers.contains(flag));
         let kind = match pointer {
+            None if let TyKind::Opaque(opaque, _) = types.kind(ty) => ParamKind::Opaque(opaque),
             None => ParamKind::ByValue,
             Some(pointer) if pointer.space == Space::Shared => ParamKind::DynamicShared,
             Some(_) => ParamKind::GlobalBuffer,

@@ -4,6 +4,7 @@ use super::{Lower, Val};
 use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
+use ir::half::Half;
 use ir::{BinOp, CastOp, FloatCc, IntCc, Op, SrcLoc, TernOp, Type, UnOp, Value};
 use smallvec::SmallVec;
 
@@ -27,7 +28,11 @@ impl Lower<'_, '_> {
 
     /// A float constant of type `ty`.
     pub(super) fn float(&mut self, ty: Type, value: f64) -> Value {
-        let bits = if ty == Type::F64 { value.to_bits() } else { u64::from((value as f32).to_bits()) };
+        let bits = match ty {
+            Type::F16 => Half::nearest(value).0.into(),
+            Type::F32 => (value as f32).to_bits().into(),
+            _ => value.to_bits(),
+        };
         self.constant(ty, bits)
     }
 
@@ -436,8 +441,10 @@ impl Lower<'_, '_> {
             return value;
         }
         match (from, to) {
-            (Scalar::F32, Scalar::F64) => self.emit(Op::Cast(CastOp::FExt), &[value], Type::F64),
-            (Scalar::F64, Scalar::F32) => self.emit(Op::Cast(CastOp::FTrunc), &[value], Type::F32),
+            (_, _) if from.is_float() && to.is_float() => {
+                let op = if from.bits() < to.bits() { CastOp::FExt } else { CastOp::FTrunc };
+                self.emit(Op::Cast(op), &[value], to.ir())
+            }
             (_, _) if from.is_float() => self.float_to_int(to, value),
             (Scalar::Bool, _) if to.is_float() => {
                 let word = self.emit(Op::Cast(CastOp::Zext), &[value], Type::I32);

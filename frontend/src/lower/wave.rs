@@ -264,8 +264,8 @@ impl Lower<'_, '_> {
         let ty = self.func.ty(value);
         let (value, name) = match ty {
             Type::Bool => (self.emit(Op::Cast(CastOp::Zext), &[value], Type::I32), "wave_match_u32"),
-            Type::F32 => (self.emit(Op::Cast(CastOp::Bitcast), &[value], Type::I32), "wave_match_u32"),
-            Type::F64 => (self.emit(Op::Cast(CastOp::Bitcast), &[value], Type::I64), "wave_match_u64"),
+            Type::F16 | Type::F32 => (self.rebit(value, Type::I32), "wave_match_u32"),
+            Type::F64 => (self.rebit(value, Type::I64), "wave_match_u64"),
             Type::I64 => (value, "wave_match_u64"),
             _ => (value, "wave_match_u32"),
         };

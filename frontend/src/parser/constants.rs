@@ -41,6 +41,9 @@ static REALS: [Real; 26] = [
     real("FRAC_PI_6", consts::FRAC_PI_6),
     real("FRAC_PI_8", consts::FRAC_PI_8),
 ];
+/// What is another number for `f16`.
+static HALVES: [(&str, f64); 4] =
+    [("MAX", 65504.0), ("MIN", -65504.0), ("MIN_POSITIVE", 1.0 / 16384.0), ("EPSILON", 1.0 / 1024.0)];
 static INTEGERS: [&str; 3] = ["MAX", "MIN", "BITS"];
 
 impl Parser<'_, '_> {
@@ -50,7 +53,11 @@ impl Parser<'_, '_> {
         let (text, span) = (self.ast.name(name.sym), of.span.to(name.span));
         let int = |value, suffix| ExprKind::Int { value, suffix: Some(suffix) };
         let bits = scalar.bits();
+        let half = HALVES.iter().find(|row| scalar == Scalar::F16 && row.0 == text);
         let kind = match text {
+            _ if let Some(&(_, wide)) = half => {
+                Some(ExprKind::Float { wide, narrow: wide as f32, suffix: Some(scalar) })
+            }
             _ if scalar.is_float() => REALS
                 .iter()
                 .find(|row| row.0 == text)

@@ -17,6 +17,11 @@ impl Parser<'_, '_> {
         match self.peek() {
             Tok::Ident => {
                 let name = self.bump_name();
+                let access = ir::Access::from_name(self.ast.name(name.sym));
+                if let (Some(access), Tok::Ident) = (access, self.peek()) {
+                    let of = self.bump_name();
+                    return Ok(self.make_type(TypeKind::Opaque(access, of.sym), name.span.to(of.span)));
+                }
                 Ok(self.make_type(TypeKind::Name(name.sym), name.span))
             }
             Tok::Star => self.pointer_type(),

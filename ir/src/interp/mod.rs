@@ -219,9 +219,10 @@ impl<'a> Interp<'a> {
                 memory.alloc_bytes(bytes)
             };
         }
-        static_shared = align_up(static_shared, 16);
-        for (id, data) in module.globals.iter().filter(|(_, data)| data.dynamic) {
-            static_shared = align_up(static_shared, data.align);
+        let dynamic = || module.globals.iter().filter(|(_, data)| data.dynamic);
+        static_shared =
+            align_up(static_shared, dynamic().map(|(_, data)| data.align).max().unwrap_or(0).max(16));
+        for (id, _) in dynamic() {
             globals[id] = u64::from(static_shared);
         }
         let mut orders = PrimaryMap::new();

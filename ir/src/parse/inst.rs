@@ -4,6 +4,7 @@ use super::lexer::Token;
 use super::{Body, CallSite, Parser, Result, entity_number, integer};
 use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
 use crate::func::{Case, InstData, SrcLoc, SwitchData, SwitchEdge, ValueData, ValueDef, ValueList};
+use crate::half::Half;
 use crate::op::{
     BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, Scope, Spaces, TernOp, UnOp, WaveOp,
 };
@@ -262,6 +263,7 @@ impl<'a> Parser<'a> {
         let Token::Number(text) = self.lexer.token else { return self.error("expected a constant") };
         let is_bits = text.trim_start_matches('-').starts_with("0x");
         let bits = match ty {
+            Type::F16 if !is_bits => text.parse::<f64>().ok().map(|x| u64::from(Half::nearest(x).0)),
             Type::F32 if !is_bits => text.parse::<f32>().ok().map(|x| u64::from(x.to_bits())),
             Type::F64 if !is_bits => text.parse::<f64>().ok().map(f64::to_bits),
             _ => integer(text).and_then(|n| match ty.bits() {

@@ -9,8 +9,8 @@ mod lexer;
 
 use crate::entity::{Block, FuncId, Global, Inst, Value};
 use crate::func::{
-    Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, SlotData, UnrollHint, ValueData,
-    ValueDef,
+    Access, Function, GlobalData, KernelInfo, KernelParam, Module, Opaque, ParamKind, SlotData, UnrollHint,
+    ValueData, ValueDef,
 };
 use crate::op::Op;
 use crate::state::{Denormals, Exceptions, InitialState};
@@ -303,6 +303,7 @@ impl<'a> Parser<'a> {
                     kernel.waves_per_eu = Some((min, max));
                 }
                 "vec_type_hint" => kernel.vec_type_hint = Some(self.quoted()?),
+                "requires_dot" => kernel.requires_dot = true,
                 _ if !self.state(word, &mut kernel.state)? => {
                     return self.error(format!("`{word}` is no attribute of a kernel"));
                 }
@@ -367,7 +368,13 @@ impl<'a> Parser<'a> {
             "by_value" => ParamKind::ByValue,
             "buffer" => ParamKind::GlobalBuffer,
             "dynamic_shared" => ParamKind::DynamicShared,
-            _ => return self.error("expected `by_value`, `buffer` or `dynamic_shared` before this"),
+            word => match Opaque::from_name(word) {
+                Some(opaque) => ParamKind::Opaque(self.opaque(opaque)?),
+                None => {
+                    return self
+                        .error("expected `by_value`, `buffer`, `dynamic_shared`, or the like before this");
+                }
+            },
         };
         let space = match self.lexer.token {
             Token::Word(word) => Space::from_name(word),
@@ -391,6 +398,19 @@ impl<'a> Parser<'a> {
             is_restrict: self.accept_word("restrict")?,
             is_volatile: self.accept_word("volatile")?,
         })
+    }
+
+    /// An image or pipe with what may be done with it.
+    fn opaque(&mut self, opaque: Opaque) -> Result<Opaque> {
+        let access = match self.lexer.token {
+            Token::Word(word) if opaque.access().is_some() => Access::from_name(word),
+            _ => return Ok(opaque),
+        };
+        let Some(access) = access else {
+            return self.error("expected `read_only`, `write_only` or `read_write`");
+        };
+        self.advance()?;
+        Ok(opaque.with_access(access))
     }
 
     /// A block's head and instructions.

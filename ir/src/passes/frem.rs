@@ -75,7 +75,9 @@ pub fn run(func: &mut Function) -> bool {
         func.layout.push(block);
         let mut at = block;
         for inst in std::mem::take(&mut func.blocks[block].insts) {
-            if is_rem(func, inst) {
+            if is_rem(func, inst) && func.ty(func.insts[inst].first) == Type::F16 {
+                at = by_single(func, at, inst);
+            } else if is_rem(func, inst) {
                 at = Writer::new(func, at, inst).expand(inst);
             } else {
                 func.append(at, inst);
@@ -83,6 +85,18 @@ pub fn run(func: &mut Function) -> bool {
         }
     }
     true
+}
+
+/// The remainder of halves, which is exact as one of `f32`, too.
+fn by_single(func: &mut Function, block: Block, inst: Inst) -> Block {
+    let (loc, args) = (func.insts[inst].loc, [func.args(inst)[0], func.args(inst)[1]]);
+    let wide = args.map(|arg| func.push1(block, Op::Cast(CastOp::FExt), &[arg], Type::F32, loc));
+    let rem = func.make_inst(block, Op::Bin(BinOp::FRem), &wide, Type::F32, 1, loc);
+    let end = Writer::new(func, block, rem).expand(rem);
+    let result = func.insts[rem].first;
+    func.replace(inst, Op::Cast(CastOp::FTrunc), &[result]);
+    func.append(end, inst);
+    end
 }
 
 /// Writes instructions at the end of a block.

@@ -140,6 +140,7 @@ fn cast(op: CastOp, a: Interval, from: Type, to: Type) -> Option<Interval> {
         CastOp::Sext if from == Type::I32 && a.non_negative(from) => Some(a),
         CastOp::Trunc if a.hi <= type_max(to) => Some(a),
         CastOp::Zext8 => Some(if a.hi <= 0xff { a } else { Interval::up_to(0xff) }),
+        CastOp::HalfBits => Some(Interval::up_to(0xffff)),
         CastOp::Zext16 => Some(if a.hi <= 0xffff { a } else { Interval::up_to(0xffff) }),
         CastOp::Sext8 if a.hi <= 0x7f => Some(a),
         CastOp::Sext16 if a.hi <= 0x7fff => Some(a),

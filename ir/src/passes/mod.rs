@@ -22,6 +22,7 @@ pub mod restrict;
 mod rewrite;
 pub mod rotate;
 mod simplify;
+pub mod spaces;
 pub mod sroa;
 mod strength;
 pub mod switch;
@@ -105,6 +106,7 @@ pub struct PassContext {
     licm: licm::Scratch,
     ranges: ranges::Scratch,
     restrict: restrict::Scratch,
+    spaces: spaces::Scratch,
     merge: merge_mem::Scratch,
     tails: tails::Scratch,
     align: align::Alignments,
@@ -160,6 +162,8 @@ impl Repeat {
 
 /// Passes by name, with the lowest level that runs them.
 const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
+    // Generic pointers that come from one space.
+    ("spaces", 0, Repeat::Always, spaces_pass),
     // Promises of parameters become facts about accesses.
     ("restrict", 0, Repeat::Always, restrict_pass),
     // Straighten what the frontend wrote, so that trip counts can be read off.
@@ -172,6 +176,8 @@ const PIPELINE: &[(&str, u8, Repeat, Pass)] = &[
     // Copies of loop bodies make indices constant, which makes arrays values.
     ("unroll", 1, Repeat::Always, unroll_pass),
     ("sroa", 1, Repeat::Always, sroa_pass),
+    // What was stored in private memory is known now.
+    ("spaces", 1, Repeat::Always, spaces_pass),
     ("gvn", 1, Repeat::Gvn, gvn_pass),
     ("cleanup", 1, Repeat::Cleanup, cleanup_pass),
     ("dce", 1, Repeat::Dce, dce_pass),
@@ -339,6 +345,10 @@ fn switch_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
 
 fn lookup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     !func.switches.is_empty() && lookup::run(func, &mut ctx.tables)
+}
+
+fn spaces_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
+    spaces::run(func, &mut ctx.spaces)
 }
 
 fn restrict_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {

@@ -419,14 +419,25 @@ impl Promoter<'_> {
             let piece = piece_at(&self.s.pieces, place, &mem, n);
             let found = self.read(piece);
             let result = self.func.result(inst, n.into());
+            let to = self.func.ty(result);
+            let found = if to == Type::F16 { found } else { self.whole(found) };
             let value = match mem.ty {
+                _ if to == Type::F16 => self.convert(found, to),
                 MemTy::U8 => self.extend(CastOp::Zext8, found),
                 MemTy::S8 => self.extend(CastOp::Sext8, found),
                 MemTy::U16 => self.extend(CastOp::Zext16, found),
                 MemTy::S16 => self.extend(CastOp::Sext16, found),
-                MemTy::B32 | MemTy::B64 => self.convert(found, self.func.ty(result)),
+                MemTy::B32 | MemTy::B64 => self.convert(found, to),
             };
             self.s.subst.set(result, value);
+        }
+    }
+
+    /// The value, of an `f16` its bits.
+    fn whole(&mut self, value: Value) -> Value {
+        match self.func.ty(value) {
+            Type::F16 => self.push(Op::Cast(CastOp::HalfBits), &[value], Type::I32),
+            _ => value,
         }
     }
 
@@ -446,6 +457,11 @@ impl Promoter<'_> {
         let int = if from.bits() == 64 { Type::I64 } else { Type::I32 };
         match (from, to) {
             _ if from == to => value,
+            (Type::F16, _) => self.whole(value),
+            (_, Type::F16) => {
+                let bits = self.convert(value, int);
+                self.push(Op::Cast(CastOp::BitsHalf), &[bits], to)
+            }
             (Type::Ptr(_), _) => {
                 let bits = self.push(Op::Cast(CastOp::PtrToInt), &[value], int);
                 self.convert(bits, to)

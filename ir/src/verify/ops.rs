@@ -44,6 +44,7 @@ fn bin_class(op: BinOp) -> Class {
     match op {
         And | Or | Xor => Class::Bits,
         UMul24 | SMul24 => Class::I32,
+        _ if op.of_halves().is_some() => Class::I32,
         FAdd | FSub | FMul | FDiv | FRem | FMin | FMax | Ldexp => Class::Float,
         _ => Class::Int,
     }
@@ -53,7 +54,7 @@ fn tern_class(op: TernOp) -> Class {
     match op {
         TernOp::Fma => Class::Float,
         TernOp::Bfi => Class::Int,
-        TernOp::Fshr | TernOp::Ubfe | TernOp::Sbfe => Class::I32,
+        _ => Class::I32,
     }
 }
 
@@ -72,8 +73,10 @@ fn cast_ok(op: CastOp, from: Type, to: Type) -> bool {
         CastOp::Bitcast => from.bits() == to.bits() && from != Type::Bool && !pointer(from) && !pointer(to),
         CastOp::SToF | CastOp::UToF => from.is_int() && to.is_float(),
         CastOp::FToS | CastOp::FToU => from.is_float() && to.is_int(),
-        CastOp::FExt => from == Type::F32 && to == Type::F64,
-        CastOp::FTrunc => from == Type::F64 && to == Type::F32,
+        CastOp::HalfBits => from == Type::F16 && to == Type::I32,
+        CastOp::BitsHalf => from == Type::I32 && to == Type::F16,
+        CastOp::FExt => from.is_float() && to.is_float() && from.bits() < to.bits(),
+        CastOp::FTrunc => from.is_float() && to.is_float() && from.bits() > to.bits(),
         CastOp::PtrToInt => pointer(from) && to.is_int() && from.bits() == to.bits(),
         CastOp::IntToPtr => pointer(to) && from.is_int() && from.bits() == to.bits(),
         CastOp::SpaceCast => pointer(from) && pointer(to),
@@ -93,6 +96,7 @@ fn holds(element: MemTy, ty: Type) -> bool {
     match element {
         MemTy::B32 => ty.bits() == 32,
         MemTy::B64 => ty.bits() == 64,
+        MemTy::U16 => matches!(ty, Type::I32 | Type::F16),
         _ => ty == Type::I32,
     }
 }

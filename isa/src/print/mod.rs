@@ -63,12 +63,10 @@ impl Printer<'_> {
         let Some(encoding) = Encoding::of(self.target, row, self.inst.form, self.inst.mods.lane) else {
             return self.plain_operands();
         };
-        let mut slots = Slots::new(self.target, row, encoding);
+        let mut slots = self.counts_sources(encoding).then(|| Slots::new(self.target, row, encoding));
         let mut first = true;
         for (index, (spec, &operand)) in row.ops.iter().zip(self.inst.operands()).enumerate() {
-            let before = slots.last_source();
-            slots.next(spec);
-            let source = slots.last_source().filter(|_| slots.last_source() != before);
+            let source = slots.as_mut().and_then(|slots| slots.source_of(spec));
             if self.is_left_out(spec, index, operand) {
                 continue;
             }
@@ -79,7 +77,13 @@ impl Printer<'_> {
                 None => self.operand(encoding, spec, operand)?,
             }
         }
-        self.modifiers(encoding, slots.last_source().map_or(0, |n| n + 1))
+        self.modifiers(encoding, slots.and_then(|slots| slots.last_source()).map_or(0, |n| n + 1))
+    }
+
+    /// Whether something is said of sources by their numbers. Of most there is nothing to say.
+    fn counts_sources(&self, encoding: Encoding) -> bool {
+        let mods = &self.inst.mods;
+        mods.neg | mods.abs | mods.op_sel != 0 || matches!(encoding, Encoding::Vop3p | Encoding::Sdwa)
     }
 
     /// Operands that the text does not show: a missing destination, the 0 of `s_endpgm`.
@@ -243,33 +247,20 @@ pub fn write_reg(target: &Target, range: RegRange, out: &mut String) -> fmt::Res
     Ok(())
 }
 
-/// Three digits of each number that is one of a register.
-const DIGITS: [u8; 3 * 256] = {
-    let mut digits = [b'0'; 3 * 256];
-    let mut number = 0;
-    while number < 256 {
-        digits[3 * number] += (number / 100) as u8;
-        digits[3 * number + 1] += (number / 10 % 10) as u8;
-        digits[3 * number + 2] += (number % 10) as u8;
-        number += 1;
-    }
-    digits
-};
-const DIGITS_TEXT: &str = match std::str::from_utf8(&DIGITS) {
-    Ok(text) => text,
-    Err(_) => panic!("digits are ASCII"),
-};
-
 /// Appends a number. Registers are most of a listing, and the machinery of `write!` costs more than the digits.
 fn decimal(number: u16, out: &mut String) {
-    let at = 3 * usize::from(number);
-    let zeros = usize::from(number < 10) + usize::from(number < 100);
-    match DIGITS_TEXT.get(at + zeros..at + 3) {
-        Some(digits) => out.push_str(digits),
-        None => {
-            let _ = write!(out, "{number}");
-        }
+    let digit = |number: u16| char::from(b'0' + (number % 10) as u8);
+    if number >= 1000 {
+        let _ = write!(out, "{number}");
+        return;
     }
+    if number >= 100 {
+        out.push(digit(number / 100));
+    }
+    if number >= 10 {
+        out.push(digit(number / 10));
+    }
+    out.push(digit(number));
 }
 
 /// Appends an inline constant. Operands of 16-bit integers show a float constant as the bits of its half-precision

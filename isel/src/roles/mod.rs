@@ -12,6 +12,7 @@ pub use expansions::Expansion;
 use isa::table::Family;
 use isa::{Feature, Opcode, Subtarget};
 use std::cell::Cell;
+pub(crate) use table::NO_FLAT;
 pub use table::Role;
 
 /// How a processor plays a role.

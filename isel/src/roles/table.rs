@@ -6,9 +6,15 @@
 
 use super::roles;
 
-/// Generic pointers need a choice at run time.
-const NO_FLAT: &str =
-    "without FLAT instructions the space of a generic pointer is found at run time: not filled in yet";
+/// Why generic pointers are refused.
+pub(crate) const NO_FLAT: &str =
+    "there are no FLAT instructions, which find the address space of a generic pointer at run time";
+
+/// Operations on halves: those it has no instruction for are done on `f32` ([`crate::half`]).
+const BY_F32: &str = "it is done on f32";
+
+/// Operations on parts of a word, which are done one after the other ([`crate::expand`]).
+const ONE_BY_ONE: &str = "it is done part by part";
 
 #[rustfmt::skip]
 roles! {
@@ -171,6 +177,67 @@ roles! {
     VXorAddU32 "vector (a ^ b) + c" = V_XAD_U32, or XorThenAdd;
     VXorB32 = V_XOR_B32;
 
+    // Halves.
+    VCvtF16F32 = V_CVT_F16_F32;
+    VCvtF32F16 = V_CVT_F32_F16;
+    VAddF16 = V_ADD_F16, lacking BY_F32;
+    VCeilF16 = V_CEIL_F16, lacking BY_F32;
+    VExpF16 = V_EXP_F16, lacking BY_F32;
+    VFloorF16 = V_FLOOR_F16, lacking BY_F32;
+    VFmaF16 = V_FMA_F16, lacking BY_F32;
+    VFractF16 = V_FRACT_F16, lacking BY_F32;
+    VFrexpMantF16 = V_FREXP_MANT_F16, lacking BY_F32;
+    VLogF16 = V_LOG_F16, lacking BY_F32;
+    VMaxF16 = V_MAX_F16, lacking BY_F32;
+    VMinF16 = V_MIN_F16, lacking BY_F32;
+    VMulF16 = V_MUL_F16, lacking BY_F32;
+    VRcpF16 = V_RCP_F16, lacking BY_F32;
+    VRndneF16 = V_RNDNE_F16, lacking BY_F32;
+    VRsqF16 = V_RSQ_F16, lacking BY_F32;
+    VSqrtF16 = V_SQRT_F16, lacking BY_F32;
+    VSubF16 = V_SUB_F16, lacking BY_F32;
+    VTruncF16 = V_TRUNC_F16, lacking BY_F32;
+    VCmpEqF16 = V_CMP_EQ_F16, lacking BY_F32;
+    VCmpGeF16 = V_CMP_GE_F16, lacking BY_F32;
+    VCmpGtF16 = V_CMP_GT_F16, lacking BY_F32;
+    VCmpLeF16 = V_CMP_LE_F16, lacking BY_F32;
+    VCmpLgF16 = V_CMP_LG_F16, lacking BY_F32;
+    VCmpLtF16 = V_CMP_LT_F16, lacking BY_F32;
+    VCmpNeqF16 = V_CMP_NEQ_F16, lacking BY_F32;
+    VCmpNgeF16 = V_CMP_NGE_F16, lacking BY_F32;
+    VCmpNgtF16 = V_CMP_NGT_F16, lacking BY_F32;
+    VCmpNleF16 = V_CMP_NLE_F16, lacking BY_F32;
+    VCmpNlgF16 = V_CMP_NLG_F16, lacking BY_F32;
+    VCmpNltF16 = V_CMP_NLT_F16, lacking BY_F32;
+    VCmpOF16 = V_CMP_O_F16, lacking BY_F32;
+    VCmpUF16 = V_CMP_U_F16, lacking BY_F32;
+
+    // Two halves at once.
+    VPkFmaF16 = V_PK_FMA_F16, lacking ONE_BY_ONE;
+    VPkAddF16 = V_PK_ADD_F16, lacking ONE_BY_ONE;
+    VPkMulF16 = V_PK_MUL_F16, lacking ONE_BY_ONE;
+    VPkMinF16 = V_PK_MIN_F16, lacking ONE_BY_ONE;
+    VPkMaxF16 = V_PK_MAX_F16, lacking ONE_BY_ONE;
+    VPkAddU16 = V_PK_ADD_U16, lacking ONE_BY_ONE;
+    VPkSubU16 = V_PK_SUB_U16, lacking ONE_BY_ONE;
+    VPkMulLoU16 = V_PK_MUL_LO_U16, lacking ONE_BY_ONE;
+    VPkShlB16 = V_PK_LSHLREV_B16, lacking ONE_BY_ONE;
+    VPkShrB16 = V_PK_LSHRREV_B16, lacking ONE_BY_ONE;
+    VPkAshrI16 = V_PK_ASHRREV_I16, lacking ONE_BY_ONE;
+    VPkMinU16 = V_PK_MIN_U16, lacking ONE_BY_ONE;
+    VPkMaxU16 = V_PK_MAX_U16, lacking ONE_BY_ONE;
+    VPkMinI16 = V_PK_MIN_I16, lacking ONE_BY_ONE;
+    VPkMaxI16 = V_PK_MAX_I16, lacking ONE_BY_ONE;
+
+    // Parts of words.
+    VPermB32 = V_PERM_B32, lacking ONE_BY_ONE;
+    VDot2I32I16 = V_DOT2_I32_I16, lacking ONE_BY_ONE;
+    VDot2U32U16 = V_DOT2_U32_U16, lacking ONE_BY_ONE;
+    VDot4I32I8 = V_DOT4_I32_I8, lacking ONE_BY_ONE;
+    VDot4U32U8 = V_DOT4_U32_U8, lacking ONE_BY_ONE;
+    VDot8I32I4 = V_DOT8_I32_I4, lacking ONE_BY_ONE;
+    VDot8U32U4 = V_DOT8_U32_U4, lacking ONE_BY_ONE;
+
     // Scalar loads.
     ScalarLoadB32 = S_LOAD_DWORD;
     ScalarLoadB512 = S_LOAD_DWORDX16;
@@ -221,6 +288,7 @@ roles! {
     SMaxI32 = S_MAX_I32;
     SMaxU32 = S_MAX_U32;
     SMemrealtime "read the clock of constant frequency" = S_MEMREALTIME, lacking "no instruction reads it: it takes a message to the host";
+    SSetregB32 = S_SETREG_B32;
     SSetregImm32B32 = S_SETREG_IMM32_B32;
     SDenormMode "keep denormals, of f32 by bits 0 and 1, of f64 by 2 and 3" = S_DENORM_MODE, or SetDenormField;
     SMemtime = S_MEMTIME;

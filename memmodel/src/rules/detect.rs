@@ -67,6 +67,13 @@ pub fn produced(target: &Target, inst: &MachInst, vgprs: bool, mut f: impl FnMut
                 f(Producer::ValuWritesVgpr, access.range);
             }
         });
+        if row.family == Family::Vop3p && row.name.starts_with("v_dot") {
+            effects::explicit(inst, |access| {
+                if access.write {
+                    f(Producer::Dot, access.range);
+                }
+            });
+        }
         match inst.op {
             op::V_ACCVGPR_WRITE_B32 => f(Producer::MovesAgpr, ANYTHING),
             op::V_ACCVGPR_READ_B32 => {
@@ -330,6 +337,11 @@ pub fn consumed(target: &Target, inst: &MachInst, consumer: Consumer, mut f: imp
                 }
             });
         }
+        Consumer::TouchesVgpr => effects::all(target, inst, |access| {
+            if access.range.first.is_vgpr() {
+                f(access.range);
+            }
+        }),
         Consumer::GetReg | Consumer::SetRegAgain => {
             let is = if consumer == Consumer::GetReg { inst.op == op::S_GETREG_B32 } else { is_setreg(inst) };
             if let (true, Some((id, _, _))) = (is, hwreg_fields(inst)) {

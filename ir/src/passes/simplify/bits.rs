@@ -320,9 +320,14 @@ pub(super) fn ternary(r: &mut Rewriter<'_>, op: TernOp, args: &[Value], ty: Type
         },
         TernOp::Fma => {
             // x * 1 + z rounds once either way.
-            let one = if ty == Type::F32 { 1f32.to_bits().into() } else { 1f64.to_bits() };
+            let one = match ty {
+                Type::F16 => 0x3c00,
+                Type::F32 => 1f32.to_bits().into(),
+                _ => 1f64.to_bits(),
+            };
             (r.k(b) == Some(one)).then(|| r.bin(BinOp::FAdd, a, c))
         }
+        _ => None,
     }
 }
 

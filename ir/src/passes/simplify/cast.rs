@@ -28,7 +28,16 @@ pub(super) fn cast(r: &mut Rewriter<'_>, op: CastOp, a: Value, ty: Type) -> Opti
         CastOp::Sext8 => sign_extend(r, op, a, 8),
         CastOp::Sext16 => sign_extend(r, op, a, 16),
         CastOp::Bitcast => bitcast(r, a, from, ty),
-        CastOp::FTrunc => r.is_cast(a, CastOp::FExt),
+        CastOp::HalfBits => Some(r.bin_k(BinOp::And, r.is_cast(a, CastOp::BitsHalf)?, 0xffff)),
+        CastOp::BitsHalf => bits_half(r, a),
+        CastOp::FTrunc => {
+            let x = r.is_cast(a, CastOp::FExt)?;
+            match r.func.ty(x) {
+                same if same == ty => Some(x),
+                wider if wider.bits() > ty.bits() => Some(r.cast(op, x, ty)),
+                _ => Some(r.cast(CastOp::FExt, x, ty)),
+            }
+        }
         CastOp::SToF if from.is_int() && bound(r.func, a, 4).non_negative(from) => {
             Some(r.cast(CastOp::UToF, a, ty))
         }
@@ -39,6 +48,17 @@ pub(super) fn cast(r: &mut Rewriter<'_>, op: CastOp, a: Value, ty: Type) -> Opti
             // Back to where it came from.
             r.is_cast(a, CastOp::SpaceCast).filter(|&x| r.func.ty(x) == ty)
         }
+        _ => None,
+    }
+}
+
+/// Only the low bits count.
+fn bits_half(r: &mut Rewriter<'_>, a: Value) -> Option<Value> {
+    let Def { op, args: [x, y, _] } = r.def(a)?;
+    match op {
+        Op::Cast(CastOp::HalfBits) => Some(x),
+        Op::Bin(BinOp::And) if r.k(y)?.trailing_ones() >= 16 => Some(r.cast(CastOp::BitsHalf, x, Type::F16)),
+        Op::Cast(CastOp::Sext16) => Some(r.cast(CastOp::BitsHalf, x, Type::F16)),
         _ => None,
     }
 }

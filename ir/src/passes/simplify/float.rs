@@ -2,6 +2,7 @@
 
 use super::super::rewrite::Rewriter;
 use crate::entity::Value;
+use crate::half::Half;
 use crate::op::{BinOp, UnOp};
 use crate::types::Type;
 
@@ -66,6 +67,12 @@ impl Constant {
             exact_reciprocal: (power_of_two && normal).then_some(reciprocal),
         };
         match ty {
+            Type::F16 => {
+                let x = Half(bits as u16).wide();
+                let (power, reciprocal) = (bits & 0x3ff == 0, Half::nearest(x.recip()).0);
+                let normal = |bits: u64| !matches!(bits & 0x7c00, 0 | 0x7c00);
+                Some(of(x, power && normal(bits), reciprocal.into(), normal(reciprocal.into())))
+            }
             Type::F32 => {
                 let x = f32::from_bits(bits as u32);
                 let power = bits & 0x7f_ffff == 0 && x.is_normal();

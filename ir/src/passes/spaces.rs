@@ -1,0 +1,231 @@
+//! The address space of generic pointers, where it can be known.
+//!
+//! A generic pointer that comes from pointers to one space alone, through sums, selections and block parameters, is a pointer to
+//! that space: it gets this type, and accesses through it need no FLAT instruction, no aperture and no wait on two counters.
+//! Where a generic pointer is needed all the same (it is stored, or compared as a number), it is made there.
+//!
+//! Pointers to constant memory count as global ones. Atomic accesses to private memory stay generic: no other instruction does them.
+
+use crate::entity::{Block, Inst, Value};
+use crate::func::{Function, SrcLoc};
+use crate::op::{CastOp, Op, Order};
+use crate::types::{Space, Type};
+use cranelift_entity::EntityRef;
+
+/// Storage of the pass.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// By value: the space of a generic pointer, none as long as nothing is known of it; `Generic` if there are several.
+    spaces: Vec<Option<Space>>,
+}
+
+const GENERIC: Type = Type::Ptr(Space::Generic);
+
+/// Gives pointers the space they point to. Returns whether any became known.
+pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
+    if func.values.values().all(|value| value.ty != GENERIC) {
+        return false;
+    }
+    s.spaces.clear();
+    s.spaces.resize(func.values.len(), None);
+    while follow(func, s) {}
+    let known = |(value, space): (usize, &Option<Space>)| {
+        func.ty(Value::new(value)) == GENERIC && space.is_some_and(|space| space != Space::Generic)
+    };
+    let found = s.spaces.iter().enumerate().any(known);
+    if found {
+        retype(func, s);
+        rewrite(func, s);
+    }
+    found
+}
+
+/// One sweep. Returns whether it found anything.
+fn follow(func: &Function, s: &mut Scratch) -> bool {
+    let mut again = false;
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            if func.insts[inst].op.is_terminator() {
+                again |= pass_on(func, inst, s);
+            }
+            for value in func.results_of(inst) {
+                if func.ty(value) == GENERIC {
+                    let space = result_space(func, inst, s);
+                    again |= std::mem::replace(&mut s.spaces[value.index()], space) != space;
+                }
+            }
+        }
+    }
+    again
+}
+
+/// The space of the generic pointer that an instruction makes.
+fn result_space(func: &Function, inst: Inst, s: &Scratch) -> Option<Space> {
+    let args = func.args(inst);
+    match func.insts[inst].op {
+        Op::PtrAdd | Op::PtrAddZ | Op::Cast(CastOp::SpaceCast) => space_of(func, args[0], s),
+        Op::Select => join(space_of(func, args[1], s), space_of(func, args[2], s)),
+        // Null is one in every space.
+        Op::Cast(CastOp::IntToPtr) if func.const_bits(args[0]) == Some(0) => None,
+        _ => Some(Space::Generic),
+    }
+}
+
+fn space_of(func: &Function, pointer: Value, s: &Scratch) -> Option<Space> {
+    match func.ty(pointer) {
+        GENERIC => s.spaces[pointer.index()],
+        Type::Ptr(Space::Constant) => Some(Space::Global),
+        Type::Ptr(space) => Some(space),
+        _ => Some(Space::Generic),
+    }
+}
+
+/// Hands spaces on to the parameters of the blocks a branch goes to.
+fn pass_on(func: &Function, branch: Inst, s: &mut Scratch) -> bool {
+    let mut again = false;
+    for which in 0..func.branch_count(branch) {
+        let Some(to) = func.branch_target(branch, which) else { continue };
+        for (&param, &arg) in func.params(to).iter().zip(func.branch_args(branch, which)) {
+            let known = s.spaces[param.index()];
+            if func.ty(param) == GENERIC && join(known, space_of(func, arg, s)) != known {
+                s.spaces[param.index()] = join(known, space_of(func, arg, s));
+                again = true;
+            }
+        }
+    }
+    again
+}
+
+fn join(a: Option<Space>, b: Option<Space>) -> Option<Space> {
+    match (a, b) {
+        (None, x) | (x, None) => x,
+        (x, y) if x == y => x,
+        _ => Some(Space::Generic),
+    }
+}
+
+/// Changes the types of the values whose space is known.
+fn retype(func: &mut Function, s: &Scratch) {
+    for (index, space) in s.spaces.iter().enumerate() {
+        let value = &mut func.values[Value::new(index)];
+        if let (GENERIC, Some(space)) = (value.ty, *space) {
+            value.ty = Type::Ptr(space);
+        }
+    }
+}
+
+/// Makes instructions fit the new types of their operands and results.
+fn rewrite(func: &mut Function, s: &Scratch) {
+    for at in 0..func.layout.len() {
+        let block = func.layout[at];
+        for inst in std::mem::take(&mut func.blocks[block].insts) {
+            fit(func, block, inst, s);
+            func.append(block, inst);
+        }
+    }
+}
+
+fn fit(func: &mut Function, block: Block, inst: Inst, s: &Scratch) {
+    let op = func.insts[inst].op;
+    match op {
+        Op::Cast(CastOp::SpaceCast) => return,
+        Op::PtrAdd | Op::PtrAddZ => return fit_sum(func, block, inst),
+        Op::Icmp(_) => return fit_comparison(func, block, inst),
+        _ => {}
+    }
+    for n in 0..func.args(inst).len() {
+        let arg = func.args(inst)[n];
+        let Type::Ptr(from) = func.ty(arg) else { continue };
+        let to = match op.mem() {
+            Some(mem) if n == 0 && mem.space != Space::Generic => mem.space,
+            Some(_) if n == 0 && accessible(op, from) => from,
+            _ => wanted(func, inst, n).unwrap_or(if was_generic(arg, s) { Space::Generic } else { from }),
+        };
+        let fitting = cast(func, block, arg, to, func.insts[inst].loc);
+        func.args_mut(inst)[n] = fitting;
+        if let (0, Some(mem)) = (n, func.insts[inst].op.mem_mut()) {
+            mem.space = to;
+        }
+    }
+}
+
+fn was_generic(value: Value, s: &Scratch) -> bool {
+    s.spaces.get(value.index()).is_some_and(Option::is_some)
+}
+
+/// Whether the access can name that space instead of the generic one.
+fn accessible(op: Op, space: Space) -> bool {
+    let atomic = op.mem().is_some_and(|mem| mem.order != Order::NotAtomic);
+    !(atomic && space == Space::Private)
+}
+
+/// The space that an operand has to point to: that of a result or parameter it is handed to. Who else takes a pointer as a value takes
+/// it as it was written.
+fn wanted(func: &Function, inst: Inst, n: usize) -> Option<Space> {
+    let space = |value: Value| match func.ty(value) {
+        Type::Ptr(space) => Some(space),
+        _ => None,
+    };
+    if func.insts[inst].op == Op::Select {
+        return space(func.insts[inst].first);
+    }
+    for which in 0..func.branch_count(inst) {
+        let range = func.branch_arg_range(inst, which);
+        if range.contains(&n)
+            && let Some(to) = func.branch_target(inst, which)
+        {
+            return space(func.params(to)[n - range.start]);
+        }
+    }
+    None
+}
+
+/// A sum of a narrower pointer has a narrower distance.
+fn fit_sum(func: &mut Function, block: Block, inst: Inst) {
+    let (Type::Ptr(space), &[_, distance]) = (func.ty(func.insts[inst].first), func.args(inst)) else {
+        return;
+    };
+    if space.pointer_bits() == 64 {
+        return;
+    }
+    func.insts[inst].op = Op::PtrAdd;
+    if func.ty(distance) == Type::I64 {
+        let loc = func.insts[inst].loc;
+        let low = func.push1(block, Op::Cast(CastOp::Trunc), &[distance], Type::I32, loc);
+        func.args_mut(inst)[1] = low;
+    }
+}
+
+/// Pointers to one space are compared as what they are there.
+fn fit_comparison(func: &mut Function, block: Block, inst: Inst) {
+    let (loc, &[a, b]) = (func.insts[inst].loc, func.args(inst)) else { return };
+    if let (Some((a, space)), Some((b, other))) = (narrow(func, a), narrow(func, b))
+        && space == other
+    {
+        let number = |func: &mut Function, pointer| {
+            func.push1(block, Op::Cast(CastOp::PtrToInt), &[pointer], Type::I32, loc)
+        };
+        let numbers = [number(func, a), number(func, b)];
+        func.set_args(inst, &numbers);
+    }
+}
+
+/// The pointer of 32 bits that a number of 64 bits was made of, by way of a generic one.
+fn narrow(func: &Function, number: Value) -> Option<(Value, Space)> {
+    let of = |value: Value, op: CastOp| {
+        let inst = func.def_inst(value).filter(|&inst| func.insts[inst].op == Op::Cast(op))?;
+        func.args(inst).first().copied()
+    };
+    let pointer = of(of(number, CastOp::PtrToInt)?, CastOp::SpaceCast)?;
+    match func.ty(pointer) {
+        Type::Ptr(space) if space.pointer_bits() == 32 => Some((pointer, space)),
+        _ => None,
+    }
+}
+
+fn cast(func: &mut Function, block: Block, pointer: Value, to: Space, loc: SrcLoc) -> Value {
+    if func.ty(pointer) == Type::Ptr(to) {
+        return pointer;
+    }
+    func.push1(block, Op::Cast(CastOp::SpaceCast), &[pointer], Type::Ptr(to), loc)
+}

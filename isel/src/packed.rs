@@ -1,0 +1,476 @@
+//! Two operations on halves of words as one, in the IR, where the processor has packed instructions.
+//!
+//! Where a word is put together from two halves, `low | high << 16`, that are results of one operation, the operation is done on
+//! words: `(a + b) | (c + d) << 16` is `(a | c << 16) + (b | d << 16)`, half by half. The words of the operands are there already where
+//! they were loaded as vectors; are made by the instruction itself where both halves are one value or change places; or are made in
+//! the same way. Where more would have to be put together than is saved, things stay as they are.
+//!
+//! # Requires
+//! IR that selection can take, before operations are expanded.
+//! # Guarantees
+//! What packed operations replace may be left without users, which costs nothing: selection emits what is asked for.
+
+use crate::lower::{Context, Lower};
+use crate::roles::Role;
+use cranelift_entity::SecondaryMap;
+use ir::{BinOp, CastOp, Function, Inst, Op, SrcLoc, TernOp, Type, UnOp, Value};
+use isa::Operand;
+use rustc_hash::FxHashMap;
+
+/// Packed operations and their instructions.
+const ROLES: &[(Op, Role)] = &[
+    (Op::Tern(TernOp::PkFma), Role::VPkFmaF16),
+    (Op::Bin(BinOp::PkFAdd), Role::VPkAddF16),
+    (Op::Bin(BinOp::PkFMul), Role::VPkMulF16),
+    (Op::Bin(BinOp::PkFMin), Role::VPkMinF16),
+    (Op::Bin(BinOp::PkFMax), Role::VPkMaxF16),
+    (Op::Bin(BinOp::PkAdd), Role::VPkAddU16),
+    (Op::Bin(BinOp::PkSub), Role::VPkSubU16),
+    (Op::Bin(BinOp::PkMul), Role::VPkMulLoU16),
+    (Op::Bin(BinOp::PkShl), Role::VPkShlB16),
+    (Op::Bin(BinOp::PkLShr), Role::VPkShrB16),
+    (Op::Bin(BinOp::PkAShr), Role::VPkAshrI16),
+    (Op::Bin(BinOp::PkUMin), Role::VPkMinU16),
+    (Op::Bin(BinOp::PkUMax), Role::VPkMaxU16),
+    (Op::Bin(BinOp::PkSMin), Role::VPkMinI16),
+    (Op::Bin(BinOp::PkSMax), Role::VPkMaxI16),
+];
+
+/// What does a packed operation.
+pub(crate) fn role(op: Op) -> Option<Role> {
+    ROLES.iter().find(|(have, _)| *have == op).map(|&(_, role)| role)
+}
+
+/// Operations of halves, and the packed ones. A difference of floats is a sum with the other sign.
+const PACKED: &[(Op, Op)] = &[
+    (Op::Tern(TernOp::Fma), Op::Tern(TernOp::PkFma)),
+    (Op::Bin(BinOp::FAdd), Op::Bin(BinOp::PkFAdd)),
+    (Op::Bin(BinOp::FSub), Op::Bin(BinOp::PkFAdd)),
+    (Op::Bin(BinOp::FMul), Op::Bin(BinOp::PkFMul)),
+    (Op::Bin(BinOp::FMin), Op::Bin(BinOp::PkFMin)),
+    (Op::Bin(BinOp::FMax), Op::Bin(BinOp::PkFMax)),
+    (Op::Bin(BinOp::Add), Op::Bin(BinOp::PkAdd)),
+    (Op::Bin(BinOp::Sub), Op::Bin(BinOp::PkSub)),
+    (Op::Bin(BinOp::Mul), Op::Bin(BinOp::PkMul)),
+    (Op::Bin(BinOp::Shl), Op::Bin(BinOp::PkShl)),
+    (Op::Bin(BinOp::LShr), Op::Bin(BinOp::PkLShr)),
+    (Op::Bin(BinOp::AShr), Op::Bin(BinOp::PkAShr)),
+    (Op::Bin(BinOp::UMin), Op::Bin(BinOp::PkUMin)),
+    (Op::Bin(BinOp::UMax), Op::Bin(BinOp::PkUMax)),
+    (Op::Bin(BinOp::SMin), Op::Bin(BinOp::PkSMin)),
+    (Op::Bin(BinOp::SMax), Op::Bin(BinOp::PkSMax)),
+    (Op::Bin(BinOp::And), Op::Bin(BinOp::And)),
+    (Op::Bin(BinOp::Or), Op::Bin(BinOp::Or)),
+    (Op::Bin(BinOp::Xor), Op::Bin(BinOp::Xor)),
+];
+
+/// Signs of both halves.
+pub(crate) const SIGNS: u64 = 0x8000_8000;
+/// So many operations above one another are looked at.
+const DEPTH: u32 = 12;
+
+/// Runs the pass.
+pub(crate) fn run(func: &mut Function, ctx: &mut Context) {
+    let roles = ctx.current_roles();
+    if roles.opcode(Role::VPkAddU16).is_none() {
+        return;
+    }
+    let roots = |func: &Function, inst: &Inst| root(func, *inst).is_some();
+    if !func.layout.iter().any(|&block| func.blocks[block].insts.iter().any(|inst| roots(func, inst))) {
+        return;
+    }
+    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
+    for &block in &func.layout {
+        for &inst in &func.blocks[block].insts {
+            for &arg in func.args(inst) {
+                uses[arg] += 1;
+            }
+        }
+    }
+    let permutes = roles.opcode(Role::VPermB32).is_some();
+    ctx.analyses.compute(func);
+    for n in 0..func.layout.len() {
+        let block = func.layout[n];
+        let old = std::mem::take(&mut func.blocks[block].insts);
+        let mut pass = Pass { func, uses: &uses, permutes, words: FxHashMap::default(), loc: SrcLoc(0) };
+        for inst in old {
+            pass.loc = pass.func.insts[inst].loc;
+            // The scalar unit has no packed instructions.
+            let scalar = |pass: &Pass<'_>, [low, _]: Pair| {
+                let word = pass.func.insts[inst].first;
+                pass.func.ty(low) == Type::I32 && ctx.analyses.uniformity.is_uniform(word)
+            };
+            if let Some(pair) = root(pass.func, inst)
+                && !scalar(&pass, pair)
+                && pass.gain(pair, 0) > 0
+                && let Some(packed) = pass.packed(pair)
+            {
+                pass.word_of(pair, block, Some((inst, packed)));
+            } else {
+                pass.func.blocks[block].insts.push(inst);
+            }
+        }
+    }
+}
+
+/// Two halves of a word. A half is an `f16`, or the low bits of an `i32`.
+type Pair = [Value; 2];
+
+/// The halves that an instruction puts together.
+fn root(func: &Function, inst: Inst) -> Option<Pair> {
+    let data = &func.insts[inst];
+    if data.op != Op::Bin(BinOp::Or) || func.ty(data.first) != Type::I32 {
+        return None;
+    }
+    let args = func.args(inst);
+    [[args[0], args[1]], [args[1], args[0]]].into_iter().find_map(|[low, high]| {
+        let (shift, by) = bin(func, high, BinOp::Shl)?;
+        if func.const_bits(by) != Some(16) || !is_half(func, low) {
+            return None;
+        }
+        Some([half(func, low), half(func, shift)])
+    })
+}
+
+/// Whether the upper half is zero.
+fn is_half(func: &Function, value: Value) -> bool {
+    let is = |op: CastOp| cast(func, value, op).is_some();
+    let masked = bin(func, value, BinOp::And).and_then(|(_, mask)| func.const_bits(mask));
+    is(CastOp::HalfBits) || is(CastOp::Zext16) || masked.is_some_and(|mask| mask <= 0xffff)
+}
+
+/// The half without what does not change it: masks, extensions, another type.
+fn half(func: &Function, mut value: Value) -> Value {
+    loop {
+        let inner = [CastOp::HalfBits, CastOp::BitsHalf, CastOp::Zext16, CastOp::Sext16]
+            .into_iter()
+            .find_map(|op| cast(func, value, op));
+        let masked = || {
+            let (x, mask) = bin(func, value, BinOp::And)?;
+            (func.const_bits(mask)? & 0xffff == 0xffff).then_some(x)
+        };
+        match inner.or_else(masked) {
+            Some(inner) => value = inner,
+            None => return value,
+        }
+    }
+}
+
+fn cast(func: &Function, value: Value, op: CastOp) -> Option<Value> {
+    let inst = func.def_inst(value)?;
+    (func.insts[inst].op == Op::Cast(op)).then(|| func.args(inst)[0])
+}
+
+fn bin(func: &Function, value: Value, op: BinOp) -> Option<(Value, Value)> {
+    let inst = func.def_inst(value)?;
+    (func.insts[inst].op == Op::Bin(op)).then(|| (func.args(inst)[0], func.args(inst)[1]))
+}
+
+/// The word whose upper half this is.
+fn upper(func: &Function, value: Value) -> Option<Value> {
+    let (word, by) = bin(func, value, BinOp::LShr).or_else(|| bin(func, value, BinOp::AShr))?;
+    (func.const_bits(by) == Some(16) && func.ty(word) == Type::I32).then_some(word)
+}
+
+/// Whether the low half of the result depends on the low halves of the operands alone: smaller ones and shifts to the right read more,
+/// which is no more than the sign or zero where the operands are extended halves.
+fn reads_halves(func: &Function, inst: Inst, args: &[Value]) -> bool {
+    let Op::Bin(op) = func.insts[inst].op else { return true };
+    let small = |n: usize| func.const_bits(args[n]).is_some_and(|count| count < 16);
+    match op {
+        BinOp::Shl => func.ty(args[0]) == Type::I32 && small(1),
+        BinOp::LShr => small(1) && is_extended(func, args[0], false),
+        BinOp::AShr => small(1) && is_extended(func, args[0], true),
+        BinOp::UMin | BinOp::UMax => args.iter().all(|&arg| is_extended(func, arg, false)),
+        BinOp::SMin | BinOp::SMax => args.iter().all(|&arg| is_extended(func, arg, true)),
+        _ => true,
+    }
+}
+
+/// Whether the upper half is zero, or the sign of the lower one.
+fn is_extended(func: &Function, value: Value, signed: bool) -> bool {
+    if let Some(bits) = func.const_bits(value) {
+        let bits = bits as u32;
+        return if signed { bits == bits as u16 as i16 as u32 } else { bits <= 0xffff };
+    }
+    let Some(inst) = func.def_inst(value) else { return false };
+    let args = func.args(inst);
+    let count = |n: usize| args.get(n).and_then(|&arg| func.const_bits(arg)).unwrap_or(0);
+    match (func.insts[inst].op, signed) {
+        (Op::Cast(CastOp::Sext16 | CastOp::Sext8), true) => true,
+        (Op::Bin(BinOp::AShr), true) => count(1) >= 16,
+        (Op::Bin(BinOp::SMin | BinOp::SMax), true) => {
+            args.iter().all(|&arg| is_leaf_extended(func, arg, true))
+        }
+        (Op::Bin(BinOp::LShr), false) => count(1) >= 16,
+        (Op::Bin(BinOp::UMin | BinOp::UMax), false) => {
+            args.iter().all(|&arg| is_leaf_extended(func, arg, false))
+        }
+        (_, true) => false,
+        (_, false) => is_half(func, value),
+    }
+}
+
+/// As [`is_extended`], but for minima of minima.
+fn is_leaf_extended(func: &Function, value: Value, signed: bool) -> bool {
+    let again = func.def_inst(value).map(|inst| func.insts[inst].op);
+    let choice = matches!(again, Some(Op::Bin(BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax)));
+    !choice && is_extended(func, value, signed)
+}
+
+fn commutes(op: Op) -> bool {
+    use BinOp::{Add, And, FAdd, FMax, FMin, FMul, Mul, Or, SMax, SMin, UMax, UMin, Xor};
+    let summands = |op| matches!(op, Add | Mul | And | Or | Xor | FAdd | FMul | FMin | FMax);
+    match op {
+        Op::Bin(bin) => summands(bin) || matches!(bin, SMax | SMin | UMax | UMin),
+        _ => op == Op::Tern(TernOp::Fma),
+    }
+}
+
+/// What an operand of a packed instruction reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// A word as it is.
+    Whole(Value),
+    /// A word whose halves change places.
+    Swapped(Value),
+    /// The low half of this value in both halves.
+    Low(Value),
+    /// The high half of this word in both halves.
+    High(Value),
+    /// These bits.
+    Known(u32),
+}
+
+/// What gives these halves without an instruction, if anything does.
+fn free(func: &Function, [low, high]: Pair) -> Option<Word> {
+    let known = |value| func.const_bits(value).map(|bits| bits as u32 & 0xffff);
+    if let (Some(low), Some(high)) = (known(low), known(high)) {
+        return Some(Word::Known(low | high << 16));
+    }
+    match (upper(func, low), upper(func, high)) {
+        (_, Some(word)) if word == low => Some(Word::Whole(word)),
+        (Some(word), _) if word == high => Some(Word::Swapped(word)),
+        (Some(word), _) if low == high => Some(Word::High(word)),
+        _ if low == high => Some(Word::Low(low)),
+        _ => None,
+    }
+}
+
+/// An operation on halves as one on words.
+#[derive(Clone, Copy)]
+struct Packed {
+    op: Op,
+    /// The second operand is negated.
+    minus: bool,
+    args: [Option<Pair>; 3],
+    /// An operand that is no pair: the condition of a selection.
+    cond: Option<Value>,
+}
+
+struct Pass<'a> {
+    func: &'a mut Function,
+    uses: &'a SecondaryMap<Value, u32>,
+    /// Whether a word is put together by one instruction.
+    permutes: bool,
+    /// Words made in the block.
+    words: FxHashMap<Pair, Value>,
+    loc: SrcLoc,
+}
+
+impl Pass<'_> {
+    /// How many instructions fewer there are if these halves are computed as a word.
+    fn gain(&self, pair: Pair, depth: u32) -> i32 {
+        if self.words.contains_key(&pair) || free(self.func, pair).is_some() {
+            return 0;
+        }
+        let Some(packed) = self.packed(pair).filter(|_| depth < DEPTH) else {
+            return if self.permutes { -1 } else { -2 };
+        };
+        // Signs cost nothing, packed or not.
+        let saved = i32::from(packed.op != Op::Un(UnOp::FNeg));
+        packed.args.into_iter().flatten().map(|arg| self.gain(arg, depth + 1)).sum::<i32>() + saved
+    }
+
+    /// The operation of both halves, if they are results of one that has a packed form.
+    fn packed(&self, [low, high]: Pair) -> Option<Packed> {
+        let (a, b) = (self.func.def_inst(low)?, self.func.def_inst(high)?);
+        let op = self.func.insts[a].op;
+        let ty = self.func.ty(low);
+        let (x, y) = (self.func.args(a), self.func.args(b));
+        let same = op == self.func.insts[b].op && ty == self.func.ty(high) && x.len() == y.len();
+        // What others use as well would be computed twice.
+        if !same || a == b || self.uses[low] != self.uses[high] || !matches!(ty, Type::F16 | Type::I32) {
+            return None;
+        }
+        let reads_all = [(a, x), (b, y)].iter().any(|&(inst, args)| !reads_halves(self.func, inst, args));
+        if reads_all {
+            return None;
+        }
+        let between = |m: usize, n: usize| [half(self.func, x[m]), half(self.func, y[n])];
+        // The factors or summands of one may be the other way round.
+        let crossed = commutes(op) && !self.alike(between(0, 0)) && self.alike(between(0, 1));
+        let pair = |n: usize| between(n, if crossed && n < 2 { 1 - n } else { n });
+        if op == Op::Select && x[0] == y[0] {
+            return Some(Packed {
+                op,
+                minus: false,
+                args: [Some(pair(1)), Some(pair(2)), None],
+                cond: Some(x[0]),
+            });
+        }
+        let minus = op == Op::Bin(BinOp::FSub);
+        let packed = match op {
+            Op::Un(UnOp::FNeg) => op,
+            _ => PACKED.iter().find(|(have, _)| *have == op)?.1,
+        };
+        let mut args = [None; 3];
+        for (n, arg) in args[..x.len()].iter_mut().enumerate() {
+            *arg = Some(pair(n));
+        }
+        Some(Packed { op: packed, minus, args, cond: None })
+    }
+
+    /// Whether a word of these halves promises to cost little.
+    fn alike(&self, pair: Pair) -> bool {
+        let op = |half: Value| self.func.def_inst(half).map(|inst| self.func.insts[inst].op);
+        free(self.func, pair).is_some()
+            || op(pair[0]) == op(pair[1]) && PACKED.iter().any(|row| Some(row.0) == op(pair[0]))
+    }
+
+    fn push(&mut self, block: ir::Block, op: Op, args: &[Value]) -> Value {
+        self.func.push1(block, op, args, Type::I32, self.loc)
+    }
+
+    fn known(&mut self, block: ir::Block, bits: u32) -> Value {
+        self.push(block, Op::Const(bits.into()), &[])
+    }
+
+    /// The word of two halves; of a root it becomes the instruction that was there.
+    fn word_of(&mut self, pair: Pair, block: ir::Block, at: Option<(Inst, Packed)>) -> Value {
+        if at.is_none() {
+            if let Some(&word) = self.words.get(&pair) {
+                return word;
+            }
+            match free(self.func, pair) {
+                Some(Word::Whole(word)) => return word,
+                Some(Word::Known(bits)) => return self.known(block, bits),
+                _ => {}
+            }
+        }
+        let packed = at.map(|(_, packed)| packed).or_else(|| match free(self.func, pair) {
+            Some(_) => None,
+            None => self.packed(pair),
+        });
+        let Some(packed) = packed else { return self.joined(pair, block) };
+        let mut args: Vec<Value> = packed.cond.into_iter().collect();
+        for arg in packed.args.into_iter().flatten() {
+            args.push(self.word_of(arg, block, None));
+        }
+        if packed.minus {
+            args[1] = self.negated(args[1], block);
+        }
+        let mut op = packed.op;
+        if op == Op::Un(UnOp::FNeg) {
+            op = Op::Bin(BinOp::Xor);
+            args.push(self.known(block, SIGNS as u32));
+        }
+        let word = match at {
+            Some((inst, _)) => {
+                self.func.replace(inst, op, &args);
+                self.func.append(block, inst);
+                self.func.insts[inst].first
+            }
+            None => self.push(block, op, &args),
+        };
+        self.words.insert(pair, word);
+        word
+    }
+
+    fn negated(&mut self, word: Value, block: ir::Block) -> Value {
+        let signs = self.known(block, SIGNS as u32);
+        self.push(block, Op::Bin(BinOp::Xor), &[word, signs])
+    }
+
+    /// `low | high << 16`. A packed instruction sees what the halves are ([`of_operand`]).
+    fn joined(&mut self, pair: Pair, block: ir::Block) -> Value {
+        let [low, high] = pair.map(|half| match self.func.ty(half) {
+            Type::F16 => self.push(block, Op::Cast(CastOp::HalfBits), &[half]),
+            _ => half,
+        });
+        let mask = self.known(block, 0xffff);
+        let low = self.push(block, Op::Bin(BinOp::And), &[low, mask]);
+        let sixteen = self.known(block, 16);
+        let high = self.push(block, Op::Bin(BinOp::Shl), &[high, sixteen]);
+        let word = self.push(block, Op::Bin(BinOp::Or), &[low, high]);
+        self.words.insert(pair, word);
+        word
+    }
+}
+
+/// What an operand of a packed instruction can read instead of a word that would have to be made for it.
+pub(crate) fn of_operand(func: &Function, word: Value) -> Word {
+    if let Some(bits) = func.const_bits(word) {
+        return Word::Known(bits as u32);
+    }
+    let halves = func.def_inst(word).and_then(|inst| root(func, inst));
+    halves.and_then(|pair| free(func, pair)).unwrap_or(Word::Whole(word))
+}
+
+/// A word with one half twice as an inline constant, which is read as one half.
+fn inline_twice(bits: u32, of_floats: bool) -> Option<Operand> {
+    let half = bits as u16;
+    let operand = if of_floats { Operand::f16(half) } else { Operand::int(half as i16 as i32) };
+    (bits >> 16 == u32::from(half) && matches!(operand, Operand::Inline(_))).then_some(operand)
+}
+
+impl Lower<'_> {
+    /// An operation on two halves.
+    pub fn packed(&mut self, role: Role, result: Value, args: &[Value], of_floats: bool) {
+        let dst = self.vgpr_of(result);
+        let mut inst = self.instruction(role, &[dst]);
+        for (n, &arg) in args.iter().enumerate() {
+            let mut word = arg;
+            if let Some((x, signs)) = bin(self.func, arg, BinOp::Xor)
+                && of_floats
+                && self.func.const_bits(signs) == Some(SIGNS)
+            {
+                word = x;
+                inst.mods.neg |= 1 << n;
+                inst.mods.abs |= 1 << n;
+            }
+            let (operand, low, high) = match of_operand(self.func, word) {
+                Word::Whole(word) => (self.source(word), 0, 1),
+                Word::Swapped(word) => (self.source(word), 1, 0),
+                Word::Low(half) => (self.source(half), 0, 0),
+                Word::High(word) => (self.source(word), 1, 1),
+                Word::Known(bits) => match inline_twice(bits, of_floats) {
+                    Some(inline) => (inline, 0, 0),
+                    None => (self.sgpr_const(bits), 0, 1),
+                },
+            };
+            inst.ops[n + 1] = operand;
+            inst.mods.op_sel |= low << n;
+            inst.mods.op_sel_hi |= high << n;
+        }
+        inst.len = 1 + args.len() as u8;
+        self.emit_inst(inst);
+    }
+
+    /// `low | high << 16` in one instruction, if that is what the operands are and nothing else uses their parts.
+    pub fn join_halves(&mut self, result: Value, a: Value, b: Value) -> bool {
+        let Some(inst) = self.func.def_inst(result) else { return false };
+        let [Some(_), Some(_)] = [a, b].map(|part| self.foldable(part)) else { return false };
+        let (Some(pair), Some(_)) = (root(self.func, inst), self.s.roles.opcode(Role::VPermB32)) else {
+            return false;
+        };
+        let [(low, at_low), (high, at_high)] = pair.map(|half| match upper(self.func, half) {
+            Some(word) => (word, 0x0202),
+            None => (half, 0),
+        });
+        let selector = self.sgpr_const((0x0100 + at_low) | (0x0504 + at_high) << 16);
+        let (low, high, dst) = (self.source(low), self.source(high), self.vgpr_of(result));
+        self.emit(Role::VPermB32, &[dst, high, low, selector]);
+        true
+    }
+}
