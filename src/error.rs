@@ -89,7 +89,7 @@ impl Error {
             labels: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
-            suggestions: Vec::new(),
+            suggestion: None,
         };
         let mut source = Arc::default();
         match self {

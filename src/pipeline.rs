@@ -604,7 +604,7 @@ fn allocation_failed(
         labels: place.iter().map(|place| (place.range.clone(), "this kernel".to_owned())).collect(),
         notes: Vec::new(),
         help: vec![help],
-        suggestions: Vec::new(),
+        suggestion: None,
     };
     let source = place.map_or_else(|| SourceText::new(&job.options.file_name, ""), |place| place.source);
     Error::Source(Diagnostics { list: vec![diagnostic], source })

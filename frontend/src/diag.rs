@@ -34,8 +34,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Vec<String>,
-    /// Changes of the text that would do it.
-    pub suggestions: Vec<Suggestion>,
+    /// A change of the text that would do it.
+    pub suggestion: Option<Box<Suggestion>>,
 }
 
 /// A change of the source text.
@@ -58,13 +58,14 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
-            suggestions: Vec::new(),
+            suggestion: None,
         }
     }
 
     /// Suggests what surely is meant in the place of a range.
     pub(crate) fn suggest_here(&mut self, range: Range<usize>, replacement: impl Into<String>) {
-        self.suggestions.push(Suggestion { range, replacement: replacement.into(), certain: true });
+        self.suggestion =
+            Some(Box::new(Suggestion { range, replacement: replacement.into(), certain: true }));
     }
 
     /// Suggests what surely is meant in the place of a span.
@@ -85,7 +86,8 @@ impl Diagnostic {
     pub(crate) fn similar(mut self, span: Span, name: Option<&str>) -> Self {
         if let Some(name) = name {
             let range = span.start as usize..span.end as usize;
-            self.suggestions.push(Suggestion { range, replacement: name.to_owned(), certain: false });
+            self.suggestion =
+                Some(Box::new(Suggestion { range, replacement: name.to_owned(), certain: false }));
             self.help.push(format!("a similar name exists: `{name}`"));
         }
         self
@@ -372,13 +374,12 @@ impl Diagnostic {
             }
         }
         out.push_str("],\"suggestions\":[");
-        for (n, suggestion) in self.suggestions.iter().enumerate() {
+        if let Some(suggestion) = &self.suggestion {
             let (name, part) = of_file(&suggestion.range);
-            let comma = if n == 0 { "" } else { "," };
             let applicability = if suggestion.certain { "machine" } else { "maybe" };
             let _ = write!(
                 out,
-                "{comma}{{\"start\":{},\"end\":{},\"applicability\":\"{applicability}\",\"replacement\":",
+                "{{\"start\":{},\"end\":{},\"applicability\":\"{applicability}\",\"replacement\":",
                 suggestion.range.start - part.start,
                 suggestion.range.end - part.start
             );

@@ -395,7 +395,7 @@ impl<'m> Matcher<'m> {
 
     fn say(&self, diagnostic: &mut Diagnostic, said: Said, found: &Found) {
         diagnostic.help.clear();
-        diagnostic.suggestions.clear();
+        diagnostic.suggestion = None;
         match said {
             Said::Hint(text) => diagnostic.help.push(text),
             Said::Name(name) => {

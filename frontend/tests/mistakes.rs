@@ -109,10 +109,10 @@ fn suggestions_mend_mistakes() {
     let (mut mended, mut parts, mut wrong) = (0, 0, Vec::new());
     for mistake in mistakes() {
         let Some(first) = diagnose(&mistake.source).into_iter().next() else { continue };
-        let Some(suggestion) = first.suggestions.iter().find(|suggestion| suggestion.certain) else {
+        let Some(suggestion) = first.suggestion.filter(|suggestion| suggestion.certain) else {
             continue;
         };
-        let source = changed(&mistake.source, suggestion);
+        let source = changed(&mistake.source, &suggestion);
         let rest = diagnose(&source);
         match rest.first() {
             None => mended += 1,
