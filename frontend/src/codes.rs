@@ -348,6 +348,20 @@ const TABLE: &[(&str, &str, &str)] = &[
          counts an unsigned number down to 0 ends with another condition: `while n > 0 { n -= 1; … }`.",
     ),
     (
+        "divergent_barrier",
+        "a barrier that not all work-items come to",
+        "Whether control gets to the barrier depends on the number of the work-item: those that do not get there are waited for \
+         forever, or the group goes on without the order that was meant. Put it behind the `if`, and let work-items without work \
+         pass it, too, instead of returning early. A condition like `global_id(0) < n` is fine if it holds for all or none of a \
+         group; say so with `#[allow(divergent_barrier)]`.",
+    ),
+    (
+        "divergent_wave_operation",
+        "an operation of the wave that not all lanes take part in",
+        "`ballot`, `wave_reduce_add` and their like are about the lanes that are active where they stand, and a branch on the number \
+         of the lane leaves some of them out. This is told on request only, as it may be meant.",
+    ),
+    (
         "empty_range",
         "a loop that never runs",
         "The range of a `for` has no number in it: it begins at or behind its end. Ranges count up; count down with `while`.",

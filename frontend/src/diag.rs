@@ -273,6 +273,14 @@ impl Diagnostics {
         out
     }
 
+    /// Adds what was found later in the same text.
+    pub fn append(&mut self, more: Diagnostics) {
+        if self.list.is_empty() {
+            self.source = more.source;
+        }
+        self.list.extend(more.list);
+    }
+
     /// Which file the messages are about.
     fn place(&self) -> String {
         let mut files = self.list.iter().filter_map(|d| Some(self.source.file(d.labels.first()?.0.start).0));

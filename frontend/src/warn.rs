@@ -25,6 +25,8 @@ pub enum Level {
 /// Names and what becomes of them if nobody says anything.
 const NAMES: [(&str, Level); COUNT] = [
     ("constant_comparison", Level::Warn),
+    ("divergent_barrier", Level::Warn),
+    ("divergent_wave_operation", Level::Allow),
     ("empty_range", Level::Warn),
     ("uninitialized", Level::Warn),
     ("unreachable_code", Level::Warn),
@@ -33,7 +35,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 8;
+const COUNT: usize = 10;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,11 @@ impl Warnings {
         Ok(())
     }
 
+    /// The level of a warning.
+    pub fn level(&self, name: &str) -> Level {
+        number(name).map_or(Level::Allow, |at| self.0[at])
+    }
+
     /// The names.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|row| row.0)
@@ -85,6 +92,25 @@ pub(crate) fn unknown(name: &str) -> String {
 
 pub(crate) fn is_known(name: &str) -> bool {
     name == "all" || number(name).is_some()
+}
+
+/// Whether `#[allow(…)]` around a place keeps a warning from being told there.
+pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool {
+    ast.quiet.iter().any(|(around, allowed)| {
+        let named = allowed.is_none_or(|sym| matches!(ast.name(sym), text if text == name || text == "all"));
+        named && around.start <= start && end <= around.end
+    })
+}
+
+/// Warnings that come after the frontend.
+const LATER: [&str; 2] = ["divergent_barrier", "divergent_wave_operation"];
+
+/// Where they are allowed.
+pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, Span)> {
+    ast.quiet.iter().flat_map(move |&(span, allowed)| {
+        let named = move |name: &&str| allowed.is_none_or(|sym| [*name, "all"].contains(&ast.name(sym)));
+        LATER.into_iter().filter(named).map(move |name| (name, span))
+    })
 }
 
 /// Memory that is used again.
@@ -135,24 +161,15 @@ struct Warner<'w, 'a> {
 
 impl Warner<'_, '_> {
     fn tell(&mut self, name: &'static str, message: String, span: Span, label: &str, help: Option<String>) {
-        let severity = match self.level(name) {
+        let severity = match self.levels.level(name) {
             Level::Allow => return,
             Level::Warn => Severity::Warning,
             Level::Deny => Severity::Error,
         };
-        let quiet = |(around, allowed): &(Span, Option<crate::ast::Sym>)| {
-            let names =
-                allowed.is_none_or(|sym| matches!(self.ast.name(sym), text if text == name || text == "all"));
-            names && around.start <= span.start && span.end <= around.end
-        };
-        if !self.ast.quiet.iter().any(quiet) {
+        if !is_quiet(self.ast, name, span.start, span.end) {
             let diagnostic = Diagnostic::error(name, message).label(span, label).help_opt(help);
             self.found.push(Diagnostic { severity, ..diagnostic });
         }
-    }
-
-    fn level(&self, name: &str) -> Level {
-        number(name).map_or(Level::Warn, |at| self.levels.0[at])
     }
 
     /// Whether a place is in a generic function, whose tables are those of one of its instances or samples.
@@ -169,7 +186,7 @@ impl Warner<'_, '_> {
                 continue;
             }
             let name = if usage.param.is_some() { "unused_parameter" } else { "unused_variable" };
-            if self.level(name) == Level::Allow || self.is_generic(local.span) {
+            if self.levels.level(name) == Level::Allow || self.is_generic(local.span) {
                 continue;
             }
             let (message, label) = match usage.param {
