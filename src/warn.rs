@@ -5,8 +5,10 @@ use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Wa
 use ir::analysis::Parting;
 use std::ops::Range;
 
+type Row = (&'static str, fn(ir::Op) -> bool, &'static str);
+
 /// Warnings of what work-items part from: name, what it is about, message.
-const PARTED: [(&str, fn(ir::Op) -> bool, &str); 2] = [
+const PARTED: [Row; 2] = [
     (
         "divergent_barrier",
         |op| matches!(op, ir::Op::Barrier { .. }),

@@ -367,9 +367,21 @@ const TABLE: &[(&str, &str, &str)] = &[
         "The range of a `for` has no number in it: it begins at or behind its end. Ranges count up; count down with `while`.",
     ),
     (
+        "index_out_of_bounds",
+        "an index that goes behind the end",
+        "The variable of a loop indexes an array or vector and goes further than that: `0..=n` in place of `0..n` looks like this.",
+    ),
+    (
+        "truncating_conversion",
+        "a conversion to fewer bits",
+        "`as` cuts integers to the low bits of the new type, and rounds floats to it. This is told on request only, as it is what `as` \
+         is for.",
+    ),
+    (
         "uninitialized",
-        "a variable that never gets a value",
-        "The variable is declared without a value, is read, and no assignment gives it one: what is read is unspecified.",
+        "a variable without a value",
+        "The variable is declared without a value and is read where no assignment, or not one on every way, has given it one: what is \
+         read is unspecified.",
     ),
     (
         "unreachable_code",

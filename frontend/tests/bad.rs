@@ -68,7 +68,9 @@ fn diagnose(name: &str, source: &str) -> frontend::Diagnostics {
         ..Default::default()
     };
     let mut warnings = frontend::Warnings::default();
-    warnings.set("unused_parameter", frontend::Level::Warn).expect("a name");
+    for name in ["unused_parameter", "truncating_conversion"] {
+        warnings.set(name, frontend::Level::Warn).expect("a name");
+    }
     let options = frontend::Options { warnings, ..options };
     let mut context = frontend::Context::default();
     match context.compile(name, source, &options) {
