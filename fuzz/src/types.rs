@@ -13,17 +13,20 @@ pub enum Ty {
     I32,
     U64,
     I64,
+    F16,
     F32,
     F64,
     U32x2,
     I32x3,
     F32x4,
+    F16x4,
+    I16x2,
 }
 
-use Ty::{F32, F32x4, F64, I16, I32, I32x3, I64, U8, U32, U32x2, U64};
+use Ty::{F16, F16x4, F32, F32x4, F64, I16, I16x2, I32, I32x3, I64, U8, U32, U32x2, U64};
 
 /// All of them.
-pub const TYPES: [Ty; 11] = [U32, I32, U64, I64, F32, F64, U8, I16, U32x2, I32x3, F32x4];
+pub const TYPES: [Ty; 14] = [U32, I32, U64, I64, F32, F64, U8, I16, U32x2, I32x3, F32x4, F16, F16x4, I16x2];
 
 impl Ty {
     /// As the language writes it.
@@ -35,11 +38,14 @@ impl Ty {
             I32 => "i32",
             U64 => "u64",
             I64 => "i64",
+            F16 => "f16",
             F32 => "f32",
             F64 => "f64",
             U32x2 => "u32x2",
             I32x3 => "i32x3",
             F32x4 => "f32x4",
+            F16x4 => "f16x4",
+            I16x2 => "i16x2",
         }
     }
 
@@ -47,7 +53,7 @@ impl Ty {
     pub fn bits(self) -> u32 {
         match self {
             U8 => 8,
-            I16 => 16,
+            I16 | F16 | F16x4 | I16x2 => 16,
             U64 | I64 | F64 => 64,
             _ => 32,
         }
@@ -59,13 +65,15 @@ impl Ty {
             U32x2 => (2, U32),
             I32x3 => (3, I32),
             F32x4 => (4, F32),
+            F16x4 => (4, F16),
+            I16x2 => (2, I16),
             _ => (1, self),
         }
     }
 
     /// A scalar float, or a vector of them.
     pub fn is_float(self) -> bool {
-        matches!(self, F32 | F64 | F32x4)
+        matches!(self, F16 | F32 | F64 | F32x4 | F16x4)
     }
 
     /// Not a vector.
@@ -93,12 +101,15 @@ impl Vars {
             I32 => format!("({word} as i32) * {scale} - s"),
             U64 => format!("(u32_{n} as u64) * 0x{:x}u64 + m", 0x1_0001_0003u64 << n),
             I64 => format!("((({word} as i32) * {scale} - s) as i64) << {}", n * 9),
+            F16 => format!("((({word} as i32) * {scale}) as f16) * 0.25 + f as f16"),
             F32 => format!("((({word} as i32) * {scale}) as f32) * 0.25 + f"),
             F64 => format!("((({word} as i32) * {scale}) as f64) * 0.375 - d"),
             U8 => format!("({word} as u8) * 7 + j + {n}"),
             I16 => format!("({word} as i16) * {scale} - k"),
             U32x2 => format!("u32x2({word} * 5, input[({word} + {n} * 31) & {}])", INPUTS - 1),
             I32x3 => format!("i32x3(s, {word} as i32, {scale})"),
+            F16x4 => format!("f16x4(f as f16, {word} as f16, {scale}.5, 0.125)"),
+            I16x2 => format!("i16x2(k, ({word} as i16) * {scale})"),
             F32x4 => format!("f32x4(f, {word} as f32, {scale}.5, f32(2.0) * f)").replace("f32(2.0)", "2.0"),
         }
     }
@@ -141,6 +152,13 @@ impl Vars {
             for n in 0..self.each {
                 let var = format!("{}_{n}", ty.name());
                 match ty.lanes() {
+                    // Whole words, which packed operations are for; NaNs become numbers.
+                    (2, I16) => mix(&format!("bitcast::<u32>({var})")),
+                    (4, F16) => {
+                        let number = format!("bitcast::<u64>(clamp({var}, -60000.0, 60000.0) + 0.0)");
+                        mix(&format!("{number} as u32"));
+                        mix(&format!("({number} >> 32) as u32"));
+                    }
                     (1, _) => scalar_words(ty, &var, &mut mix),
                     (lanes, lane) => {
                         (0..lanes).for_each(|at| scalar_words(lane, &format!("{var}.s{at}"), &mut mix));
@@ -168,6 +186,7 @@ fn scalar_words(ty: Ty, var: &str, mix: &mut impl FnMut(&str)) {
             mix(&format!("{var} as u32"));
             mix(&format!("({var} >> 32) as u32"));
         }
+        F16 => mix(&format!("if {var} == {var} {{ bitcast::<u16>({var} + 0.0) as u32 }} else {{ 7 }}")),
         F32 => mix(&format!("if {var} == {var} {{ bitcast::<u32>({var} + 0.0) }} else {{ 7 }}")),
         F64 => {
             mix(&format!("if {var} == {var} {{ bitcast::<u64>({var} + 0.0) as u32 }} else {{ 7 }}"));

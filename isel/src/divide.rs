@@ -3,7 +3,7 @@
 use crate::float::FloatSource;
 use crate::lower::Lower;
 use crate::roles::Role;
-use ir::{Type, Value};
+use ir::{CastOp, Op, Type, Value};
 use isa::Operand;
 
 /// `v_cmp_class`: zeros and +infinity.
@@ -117,14 +117,28 @@ impl Lower<'_> {
     }
 
     /// The hardware's root is off by one unit at most: the neighbours are tried by their residuals. Small
-    /// operands are scaled, since the residuals of theirs would be denormal.
+    /// operands are scaled, since the residuals of theirs would be denormal; what was a half is not so small.
     pub fn sqrt32(&mut self, result: Value, arg: Value) {
         let x = self.vgpr(arg);
+        if self.was_half(arg) {
+            return self.sqrt32_unscaled(result, x, None);
+        }
         let (small, scaled, y) = (self.mask_temp(), self.vtemp(1), self.vtemp(1));
         let tiny = self.sgpr_const(0x0f80_0000); // 2^-96
         self.emit(Role::VCmpGtF32, &[small, tiny, x]);
         self.emit(Role::VMulF32, &[scaled, Operand::Literal(0x4f80_0000), x]); // 2^32
         self.emit(Role::VCndmaskB32, &[y, x, scaled, small]);
+        self.sqrt32_unscaled(result, y, Some(small));
+    }
+
+    fn was_half(&self, value: Value) -> bool {
+        let extended =
+            self.func.def_inst(value).filter(|&inst| self.func.insts[inst].op == Op::Cast(CastOp::FExt));
+        extended.is_some_and(|inst| self.ty(self.func.args(inst)[0]) == Type::F16)
+    }
+
+    /// The root of `y`, which is 2^32 too large in the lanes of `small`.
+    fn sqrt32_unscaled(&mut self, result: Value, y: Operand, small: Option<Operand>) {
         let (s, down, up) = (self.vtemp(1), self.vtemp(1), self.vtemp(1));
         self.emit(Role::VSqrtF32, &[s, y]);
         self.emit(Role::VAddU32, &[down, Operand::int(-1), s]);
@@ -132,17 +146,21 @@ impl Lower<'_> {
         let below = self.fma(Role::VFmaF32, 1, FloatSource::negated(down), s, y);
         let above = self.fma(Role::VFmaF32, 1, FloatSource::negated(up), s, y);
         let (take_down, take_up) = (self.mask_temp(), self.mask_temp());
-        let (r0, r1, back, r2) = (self.vtemp(1), self.vtemp(1), self.vtemp(1), self.vtemp(1));
+        let (r0, mut root) = (self.vtemp(1), self.vtemp(1));
         self.emit(Role::VCmpLeF32, &[take_down, below, Operand::int(0)]);
         self.emit(Role::VCndmaskB32, &[r0, s, down, take_down]);
         self.emit(Role::VCmpGtF32, &[take_up, above, Operand::int(0)]);
-        self.emit(Role::VCndmaskB32, &[r1, r0, up, take_up]);
-        self.emit(Role::VMulF32, &[back, Operand::Literal(0x3780_0000), r1]); // 2^-16
-        self.emit(Role::VCndmaskB32, &[r2, r1, back, small]);
+        self.emit(Role::VCndmaskB32, &[root, r0, up, take_up]);
+        if let Some(small) = small {
+            let (back, whole) = (self.vtemp(1), self.vtemp(1));
+            self.emit(Role::VMulF32, &[back, Operand::Literal(0x3780_0000), root]); // 2^-16
+            self.emit(Role::VCndmaskB32, &[whole, root, back, small]);
+            root = whole;
+        }
         let (keep, dst) = (self.mask_temp(), self.vgpr_of(result));
         let class = self.vgpr_const(CLASS_SQRT_IS_SELF as u32);
         self.emit(Role::VCmpClassF32, &[keep, y, class]);
-        self.emit(Role::VCndmaskB32, &[dst, r2, y, keep]);
+        self.emit(Role::VCndmaskB32, &[dst, root, y, keep]);
     }
 
     /// Goldschmidt's iteration from the reciprocal root.

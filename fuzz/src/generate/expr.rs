@@ -228,6 +228,10 @@ impl Generator {
         if bits == 32 && self.rng.one_in(5) {
             return self.of_parts(ty, &a, &b);
         }
+        if bits == 32 && self.rng.one_in(24) {
+            let name = *self.rng.pick(&["dot2", "dot4", "dot8", "perm"]);
+            return format!("{name}({a}, {b}, {})", self.leaf(ty));
+        }
         match self.rng.below(20) {
             0..=6 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*", "&", "|", "^", "+"])),
             7 => format!("({a} << {})", self.rng.below(bits as usize)),
@@ -304,7 +308,7 @@ impl Generator {
 
     fn literal(&mut self, ty: Ty) -> String {
         match ty {
-            Ty::F32 | Ty::F64 => {
+            Ty::F16 | Ty::F32 | Ty::F64 => {
                 format!("({:?}{})", (self.rng.below(4000) as f32 - 2000.0) / 16.0, ty.name())
             }
             Ty::U8 | Ty::I16 => format!("{}{}", self.rng.below(128), ty.name()),
@@ -370,6 +374,9 @@ impl Generator {
             (Ty::U8, 0..=2) => format!("in8[{index} & 1023]"),
             (Ty::U8, 3) => format!("NARROW[{index} & {}]", TABLE - 1),
             (Ty::I16, 0..=3) => format!("in16[{index} & 511]"),
+            (Ty::F16, 0..=2) => format!("(in16 as *const global f16)[{index} & 511]"),
+            (Ty::F16x4, 0..=2) => format!("(in16 as *const global f16x4)[{index} & 127]"),
+            (Ty::I16x2, 0..=2) => format!("(in16 as *const global i16x2)[{index} & 255]"),
             (Ty::U32x2, 0..=2) => format!("u32x2(input[{index} & 255], input[({index} + 1) & 255])"),
             _ => return None,
         })
