@@ -458,19 +458,20 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         6..=8 => 2,
         _ => 3,
     };
-    let mut best: Option<(usize, &str)> = None;
+    let mut best: Option<(usize, usize, &str)> = None;
     for candidate in candidates {
         if candidate == name || candidate.len().abs_diff(name.len()) > limit {
             continue;
         }
         let distance = edit_distance(name.as_bytes(), candidate.as_bytes());
-        // Ties go to the alphabet, so that messages do not depend on the order of candidates.
-        let key = (distance, candidate);
+        // Ties go to the same length, which exchanged letters leave, and to the alphabet, so that messages do not depend on the order of
+        // candidates.
+        let key = (distance, candidate.len().abs_diff(name.len()), candidate);
         if distance <= limit && best.is_none_or(|old| key < old) {
             best = Some(key);
         }
     }
-    best.map(|(_, candidate)| candidate)
+    best.map(|(.., candidate)| candidate)
 }
 
 /// Damerau-Levenshtein distance (adjacent transpositions count one), three rows.

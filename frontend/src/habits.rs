@@ -391,6 +391,13 @@ impl<'m> Matcher<'m> {
             None => Said::Hint(text),
         };
         self.say(diagnostic, said, found);
+        // A word that begins a statement elsewhere, but not here, is what it is about, not where the parser noticed.
+        let word = row.pattern.starts_with('^') && !row.pattern.starts_with("^\\i");
+        if row.kind == b's' && word && self.tokens.kinds[found.start] == Tok::Ident {
+            let span = self.tokens.spans[found.start];
+            diagnostic.message = format!("`{}` has no meaning here", span.text(self.source));
+            diagnostic.labels = vec![(span.start as usize..span.end as usize, "unknown word".to_owned())];
+        }
     }
 
     fn say(&self, diagnostic: &mut Diagnostic, said: Said, found: &Found) {
