@@ -89,6 +89,7 @@ impl Error {
             labels: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            suggestion: None,
         };
         let mut source = Arc::default();
         match self {

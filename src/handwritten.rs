@@ -171,6 +171,7 @@ fn diagnostic(fault: &Fault, kernel: &str, line: Option<u32>, text: &str) -> Dia
         labels: range.into_iter().map(|range| (range, fault.what.clone())).collect(),
         notes: Vec::new(),
         help: Some(fault.help.to_string()).filter(|help| !help.is_empty()).into_iter().collect(),
+        suggestion: None,
     }
 }
 

@@ -56,6 +56,7 @@ mod passes;
 mod pipeline;
 mod processor;
 mod program;
+mod warn;
 
 pub use code_object::{Arg, CodeObject, KernelArg, KernelInfo, PackError, Reason, Resources};
 pub use emit::Language;

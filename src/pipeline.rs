@@ -13,6 +13,7 @@ use crate::parallel;
 use crate::passes::{Form, PassRange};
 use crate::processor::Facts;
 use crate::program::{Program, read_machine, read_module};
+use crate::warn;
 use emit::lines::Lines;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
 use isa::{MachFunc, Offsets, Subtarget};
@@ -25,7 +26,7 @@ pub trait Observer {
     fn ir(&mut self, _pass: &'static str, _module: &ir::Module) {}
     /// After a pass over a kernel's machine code.
     fn mir(&mut self, _pass: &'static str, _target: &Subtarget, _func: &MachFunc) {}
-    /// What the source is warned of, if anything.
+    /// What the source is warned of, if anything: by the frontend, and again by what looks at the IR.
     fn warnings(&mut self, _warnings: Diagnostics) {}
     /// After the object has been written.
     fn done(&mut self, _pass: &'static str) {}
@@ -67,6 +68,7 @@ pub struct Compiler {
     lacks: &'static [isa::Opcode],
     frontend: frontend::Context,
     passes: ir::passes::PassContext,
+    parting: ir::analysis::Parting,
     models: Models,
     /// As many as the machine runs, unless it is said how many.
     threads: Option<usize>,
@@ -107,6 +109,7 @@ impl Compiler {
             lacks: &[],
             frontend: Default::default(),
             passes: Default::default(),
+            parting: Default::default(),
             models: Models::default(),
             threads: None,
             scratch: Vec::new(),
@@ -270,6 +273,13 @@ impl Compiler {
             return Ok(Program::Ir(module));
         }
         observer.ir("optimize", &module);
+        let warnings = warn::parted(&module, &self.frontend, &mut self.parting, job.options, job.source);
+        if let Some(warnings) = warnings {
+            if warnings.list.iter().any(|one| one.severity == Severity::Error) {
+                return Err(Error::Source(warnings));
+            }
+            observer.warnings(warnings);
+        }
         self.machine_code(module, job, observer)
     }
 
@@ -605,6 +615,7 @@ fn allocation_failed(
         labels: place.iter().map(|place| (place.range.clone(), "this kernel".to_owned())).collect(),
         notes: Vec::new(),
         help: vec![help],
+        suggestion: None,
     };
     let source = place.map_or_else(|| SourceText::new(&job.options.file_name, ""), |place| place.source);
     Error::Source(Diagnostics { list: vec![diagnostic], source })

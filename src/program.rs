@@ -143,6 +143,7 @@ fn malformed(text: &str, name: &str, (line, column): (u32, u32), message: String
         labels: vec![(at..end, message)],
         notes: Vec::new(),
         help: Vec::new(),
+        suggestion: None,
     };
     Error::Source(Diagnostics { list: vec![diagnostic], source: SourceText::new(name, text) })
 }

@@ -103,11 +103,11 @@ fn limits_are_kept() {
 /// Functions that double at each call: 2^40 additions, if nothing stopped it.
 #[test]
 fn limits_stop_what_explodes() {
-    let mut source = "fn g0(a: u32) -> u32 { a + 1 }\n".to_owned();
+    let mut source = "fn twice0(a: u32) -> u32 { a + 1 }\n".to_owned();
     for n in 1..40 {
-        source += &format!("fn g{n}(a: u32) -> u32 {{ g{0}(g{0}(a)) * 3 }}\n", n - 1);
+        source += &format!("fn twice{n}(a: u32) -> u32 {{ twice{0}(twice{0}(a)) * 3 }}\n", n - 1);
     }
-    source += "kernel k(x: *global u32) { x[0] = g39(x[1]); }";
+    source += "kernel k(x: *global u32) { x[0] = twice39(x[1]); }";
     let options = Options { limits: Limits::service(), verify: false, ..Options::default() };
     let error = compiler().compile(&source, &options).expect_err("too large");
     assert!(matches!(error, Error::Limit { resource: Resource::IrInstructions, .. }), "{error}");
@@ -317,6 +317,50 @@ fn observers_hear_warnings() {
     options.warnings.set("constant_comparison", kernc::Level::Deny).expect("a name");
     let error = compiler().compile(source, &options).expect_err("denied");
     assert!(matches!(&error, Error::Source(list) if list.list[0].code == "constant_comparison"), "{error}");
+}
+
+/// Barriers behind a branch on the number of the work-item are told, and no others.
+#[test]
+fn barriers_that_not_all_come_to() {
+    let body = |body: &str| {
+        let head = "fn _early(i: u32) -> u32 { if i < 3 { return 1; } barrier(); 2 }
+            #[workgroup_size(128)] kernel k(x: *global u32, n: u32) { shared t: [u32; 128]; let i = local_id(0);";
+        warned(body, &format!("{head} {body} x[i] = t[i ^ 1]; }}"), &Options::default())
+    };
+    let told = [
+        "if i < 3 { barrier(); }",
+        "if i >= n { return; } t[i] = 1; barrier();",
+        "for j in 0..i { t[j] = 1; barrier(); }",
+        "let mut j = i; while j > 2 { j = j / 2; barrier(); }",
+        "if n > 3 { if global_id(0) % 2 == 1 { t[i] = 0; } else { barrier(); } }",
+        "t[i] = _early(i);",
+        "match i { 0 => { barrier(); } 1 => { x[1] = 2; } _ => { x[2] = 3; } }",
+        "for j in 0..n { if i > j { continue; } barrier(); }",
+    ];
+    for source in told {
+        assert_eq!(body(source), ["divergent_barrier"], "{source}");
+    }
+    let fine = [
+        "barrier();",
+        "if n > 3 { barrier(); }",
+        "if group_id(0) == 2 { return; } barrier();",
+        "for j in 0..n { if i < j { t[i] = j; } barrier(); if i > j { t[i] += j; } }",
+        "if i < 3 { t[i] = 1; } barrier();",
+        "let first = read_first_lane(x[i]); if first > 3 { barrier(); }",
+        "if x[0] > 3 { barrier(); }",
+        "if i < 200 { barrier(); }",
+        "#[allow(divergent_barrier)] { if i < 64 { barrier(); } }",
+        "#[allow(all)] { if i < 64 { barrier(); } }",
+    ];
+    for source in fine {
+        assert_eq!(body(source), [""; 0], "{source}");
+    }
+    let mut options = Options::default();
+    options.warnings.set("divergent_wave_operation", kernc::Level::Warn).expect("a name");
+    let source = "kernel k(x: *global u32) { let i = lane_id(); if i < 3 { x[i] = wave_reduce_add(i); } }";
+    assert_eq!(warned("k", source, &options), ["divergent_wave_operation"]);
+    options.warnings.set("divergent_wave_operation", kernc::Level::Deny).expect("a name");
+    assert!(matches!(compiler().compile(source, &options), Err(Error::Source(_))));
 }
 
 /// What is written as it should be is not warned of.

@@ -457,6 +457,8 @@ pub struct Ast<'a> {
     pub generic_spans: Vec<Span>,
     /// Where nothing is warned of: `#[allow(name)]`, or without a name what is no part of the program.
     pub quiet: Vec<(Span, Option<Sym>)>,
+    /// What was not read because of mistakes.
+    pub skipped: Vec<Span>,
     /// Text of each [`Sym`].
     pub names: Vec<&'a str>,
 }
@@ -489,6 +491,7 @@ impl<'a> Ast<'a> {
             generic_fns: emptied(self.generic_fns),
             generic_spans: emptied(self.generic_spans),
             quiet: emptied(self.quiet),
+            skipped: emptied(self.skipped),
             // Collecting what was a list of the same layout takes its memory.
             names: emptied(self.names).into_iter().map(|_| "").collect(),
         }

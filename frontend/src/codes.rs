@@ -348,14 +348,40 @@ const TABLE: &[(&str, &str, &str)] = &[
          counts an unsigned number down to 0 ends with another condition: `while n > 0 { n -= 1; … }`.",
     ),
     (
+        "divergent_barrier",
+        "a barrier that not all work-items come to",
+        "Whether control gets to the barrier depends on the number of the work-item: those that do not get there are waited for \
+         forever, or the group goes on without the order that was meant. Put it behind the `if`, and let work-items without work \
+         pass it, too, instead of returning early. A condition like `global_id(0) < n` is fine if it holds for all or none of a \
+         group; say so with `#[allow(divergent_barrier)]`.",
+    ),
+    (
+        "divergent_wave_operation",
+        "an operation of the wave that not all lanes take part in",
+        "`ballot`, `wave_reduce_add` and their like are about the lanes that are active where they stand, and a branch on the number \
+         of the lane leaves some of them out. This is told on request only, as it may be meant.",
+    ),
+    (
         "empty_range",
         "a loop that never runs",
         "The range of a `for` has no number in it: it begins at or behind its end. Ranges count up; count down with `while`.",
     ),
     (
+        "index_out_of_bounds",
+        "an index that goes behind the end",
+        "The variable of a loop indexes an array or vector and goes further than that: `0..=n` in place of `0..n` looks like this.",
+    ),
+    (
+        "truncating_conversion",
+        "a conversion to fewer bits",
+        "`as` cuts integers to the low bits of the new type, and rounds floats to it. This is told on request only, as it is what `as` \
+         is for.",
+    ),
+    (
         "uninitialized",
-        "a variable that never gets a value",
-        "The variable is declared without a value, is read, and no assignment gives it one: what is read is unspecified.",
+        "a variable without a value",
+        "The variable is declared without a value and is read where no assignment, or not one on every way, has given it one: what is \
+         read is unspecified.",
     ),
     (
         "unreachable_code",

@@ -34,6 +34,19 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Vec<String>,
+    /// A change of the text that would do it.
+    pub suggestion: Option<Box<Suggestion>>,
+}
+
+/// A change of the source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The bytes that it replaces.
+    pub range: Range<usize>,
+    /// By what.
+    pub replacement: String,
+    /// Whether it is what was meant, as far as anyone can tell, so that a tool may apply it; if not, a person decides.
+    pub certain: bool,
 }
 
 impl Diagnostic {
@@ -45,7 +58,39 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            suggestion: None,
         }
+    }
+
+    /// Suggests what surely is meant in the place of a range.
+    pub(crate) fn suggest_here(&mut self, range: Range<usize>, replacement: impl Into<String>) {
+        self.suggestion =
+            Some(Box::new(Suggestion { range, replacement: replacement.into(), certain: true }));
+    }
+
+    /// Suggests what surely is meant in the place of a span.
+    pub(crate) fn suggest(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.suggest_here(span.start as usize..span.end as usize, replacement);
+        self
+    }
+
+    /// [`Diagnostic::suggest`] something, if there is something.
+    pub(crate) fn suggest_opt(self, change: Option<(Span, &str)>) -> Self {
+        match change {
+            Some((span, replacement)) => self.suggest(span, replacement),
+            None => self,
+        }
+    }
+
+    /// Suggests a similar name, if there is one, in the place of a span.
+    pub(crate) fn similar(mut self, span: Span, name: Option<&str>) -> Self {
+        if let Some(name) = name {
+            let range = span.start as usize..span.end as usize;
+            self.suggestion =
+                Some(Box::new(Suggestion { range, replacement: name.to_owned(), certain: false }));
+            self.help.push(format!("a similar name exists: `{name}`"));
+        }
+        self
     }
 
     pub(crate) fn label(mut self, span: Span, text: impl Into<String>) -> Self {
@@ -122,6 +167,15 @@ impl Sink {
             self.list[at].notes.extend(note.map(str::to_owned));
             at += 1;
         }
+    }
+
+    /// Takes the list, to give back what is left of it.
+    pub fn take(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.list)
+    }
+
+    pub fn restore(&mut self, list: Vec<Diagnostic>) {
+        self.list = list;
     }
 
     pub fn has_errors(&self) -> bool {
@@ -217,6 +271,14 @@ impl Diagnostics {
         let place = if file_name.is_empty() { String::new() } else { format!(" in {file_name}") };
         let _ = writeln!(out, "{count} {what}{plural}{place}");
         out
+    }
+
+    /// Adds what was found later in the same text.
+    pub fn append(&mut self, more: Diagnostics) {
+        if self.list.is_empty() {
+            self.source = more.source;
+        }
+        self.list.extend(more.list);
     }
 
     /// Which file the messages are about.
@@ -319,6 +381,23 @@ impl Diagnostic {
                 json_string(text, out);
             }
         }
+        out.push_str("],\"suggestions\":[");
+        if let Some(suggestion) = &self.suggestion {
+            let (name, part) = of_file(&suggestion.range);
+            let applicability = if suggestion.certain { "machine" } else { "maybe" };
+            let _ = write!(
+                out,
+                "{{\"start\":{},\"end\":{},\"applicability\":\"{applicability}\",\"replacement\":",
+                suggestion.range.start - part.start,
+                suggestion.range.end - part.start
+            );
+            json_string(&suggestion.replacement, out);
+            if name != file_name {
+                out.push_str(",\"file\":");
+                json_string(name, out);
+            }
+            out.push('}');
+        }
         out.push_str("]}");
     }
 }
@@ -379,19 +458,20 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         6..=8 => 2,
         _ => 3,
     };
-    let mut best: Option<(usize, &str)> = None;
+    let mut best: Option<(usize, usize, &str)> = None;
     for candidate in candidates {
         if candidate == name || candidate.len().abs_diff(name.len()) > limit {
             continue;
         }
         let distance = edit_distance(name.as_bytes(), candidate.as_bytes());
-        // Ties go to the alphabet, so that messages do not depend on the order of candidates.
-        let key = (distance, candidate);
+        // Ties go to the same length, which exchanged letters leave, and to the alphabet, so that messages do not depend on the order of
+        // candidates.
+        let key = (distance, candidate.len().abs_diff(name.len()), candidate);
         if distance <= limit && best.is_none_or(|old| key < old) {
             best = Some(key);
         }
     }
-    best.map(|(_, candidate)| candidate)
+    best.map(|(.., candidate)| candidate)
 }
 
 /// Damerau-Levenshtein distance (adjacent transpositions count one), three rows.

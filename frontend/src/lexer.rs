@@ -305,8 +305,10 @@ fn report_bad(span: Span, source: &str, sink: &mut Sink) {
             .label(span, "starts here")
             .help("add `\"` on the same line")
     } else {
-        Diagnostic::error("E0001", format!("unknown character `{}`", text.escape_debug()))
-            .label(span, "not part of the language")
+        let diagnostic = Diagnostic::error("E0001", format!("unknown character `{}`", text.escape_debug()))
+            .label(span, "not part of the language");
+        let ascii = "outside of comments only ASCII has a meaning; names are of letters, digits and `_`";
+        diagnostic.help_opt((!text.is_ascii()).then(|| ascii.to_owned()))
     };
     sink.push(diagnostic);
 }

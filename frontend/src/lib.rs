@@ -16,6 +16,7 @@ mod codes;
 mod diag;
 mod documentation;
 mod files;
+mod habits;
 mod lexer;
 mod library;
 mod lower;
@@ -27,7 +28,7 @@ mod words;
 
 pub use cfg::{Processor, Question};
 pub use codes::{codes, explain};
-pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, UsedFile};
+pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile};
 pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
 pub use warn::{Level, Warnings};
@@ -81,6 +82,8 @@ pub struct Context {
     lower: lower::Scratch,
     module: ir::Module,
     warnings: Diagnostics,
+    /// Where the last program allows which of the warnings that come after the frontend.
+    quiet: Vec<(&'static str, lexer::Span)>,
     /// Compiles the functions of the library.
     library: Option<Box<Context>>,
 }
@@ -95,6 +98,14 @@ impl Context {
     /// Takes what the last program that compiled was warned of.
     pub fn warnings(&mut self) -> Diagnostics {
         std::mem::take(&mut self.warnings)
+    }
+
+    /// What becomes of a warning about a byte of the program that was compiled last.
+    pub fn level(&self, warnings: &Warnings, name: &str, at: usize) -> Level {
+        let at = at as u32;
+        let allows =
+            |(allowed, span): &(&str, lexer::Span)| *allowed == name && (span.start..span.end).contains(&at);
+        if self.quiet.iter().any(allows) { Level::Allow } else { warnings.level(name) }
     }
 
     /// Compiles a source file to IR.
@@ -112,16 +123,18 @@ impl Context {
             sink.push(Diagnostic::error("E0007", "the source is larger than 256 MiB"));
             return Err(sink.finish(file_name, ""));
         }
-        let Context { tokens, ast, parser, checker, warner, lower, module, warnings, library } = self;
+        let Context { tokens, ast, parser, checker, warner, lower, module, warnings, quiet, library } = self;
         lexer::lex(source, tokens, &mut sink);
         let used = files::gather(file_name, source, options.files, tokens, &mut sink);
         let source = used.as_ref().map_or(source, |used| used.text.as_str());
         let tree =
             parser::parse(source, tokens, std::mem::take(ast).renew(), options.processor, parser, &mut sink);
+        let parsed = sink.count();
         check::check(&tree, options, checker, &mut sink);
         let own = used.as_ref().and_then(|used| used.used.first()).map_or(source.len(), |file| file.start);
         let text = || used.clone().unwrap_or_else(|| SourceText::new(file_name, source));
         if sink.has_errors() {
+            habits::amend(source, tokens, &tree.skipped, parsed, &mut sink);
             return Err(sink.finish_all(text()));
         }
         let found = warn::warn(&tree, &checker.checked, options.warnings, own, warner);
@@ -134,6 +147,8 @@ impl Context {
             }
             *warnings = list;
         }
+        quiet.clear();
+        quiet.extend(warn::quiet_later(&tree));
         let module = std::mem::take(module);
         let mut module = lower::lower(&tree, source, &mut checker.checked, options, lower, module);
         *ast = tree.renew();

@@ -144,34 +144,6 @@ pub fn vector_name(name: &str) -> Option<(Scalar, u8)> {
     Some((Scalar::from_name(scalar)?, lanes))
 }
 
-/// What a type of another language is called here.
-pub fn foreign_type(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "float" => "f32",
-        "double" => "f64",
-        "half" => "f16",
-        "bfloat16" | "__bf16" | "__nv_bfloat16" | "nv_bfloat16" | "hip_bfloat16" | "__hip_bfloat16" => "bf16",
-        "int" => "i32",
-        "uint" | "unsigned" => "u32",
-        "long" => "i64",
-        "ulong" | "size_t" | "usize" => "u64",
-        "isize" => "i64",
-        "short" => "i16",
-        "ushort" => "u16",
-        "char" => "i8",
-        "uchar" => "u8",
-        "float2" => "f32x2",
-        "float3" => "f32x3",
-        "float4" => "f32x4",
-        "int2" => "i32x2",
-        "int4" => "i32x4",
-        "uint2" => "u32x2",
-        "uint4" => "u32x4",
-        "double2" => "f64x2",
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -65,7 +65,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn warnings(&mut self, warnings: kernc::Diagnostics) {
-        self.warnings = Some(warnings);
+        self.warnings.get_or_insert_default().append(warnings);
     }
 
     fn ir(&mut self, pass: &'static str, module: &ir::Module) {

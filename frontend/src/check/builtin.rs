@@ -236,7 +236,11 @@ impl Checker<'_, '_> {
         let (name, text) = (self.type_name(found), self.ast.name(callee.sym));
         let diagnostic = Diagnostic::error("E0052", format!("`{text}` takes {}", class.text()))
             .label(self.ast.span(arg), format!("this is `{name}`"))
-            .help_opt(matches!(class, Class::Float | Class::F32).then(|| "convert it with `as f32`".into()));
+            .help_opt(match class {
+                Class::Float | Class::F32 => Some("convert it with `as f32`".to_owned()),
+                _ if found == Ty::BOOL => Some("convert it with `as u32`".to_owned()),
+                _ => None,
+            });
         self.sink.push(diagnostic);
         Ty::ERROR
     }
@@ -362,6 +366,12 @@ impl Checker<'_, '_> {
     fn select(&mut self, args: &[ExprId], expect: Ty) -> Ty {
         let cond = self.expr(args[0], Ty::BOOL);
         let (a, b) = self.pair(args[1], args[2], expect);
+        let of_bools = |ty| self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar == Scalar::Bool);
+        if of_bools(b) && !of_bools(cond) && cond != Ty::ERROR {
+            let (span, help) = (self.ast.span(args[0]), "write `select(c, a, b)`: a where c holds");
+            self.error_help("E0052", "the condition comes first", span, "no condition", help);
+            return Ty::ERROR;
+        }
         if !self.require(args[2], b, a) || a == Ty::ERROR || cond == Ty::ERROR {
             return Ty::ERROR;
         }

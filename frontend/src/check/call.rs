@@ -21,9 +21,16 @@ impl Checker<'_, '_> {
         match self.binding(callee.sym) {
             Binding::Func(func) => return self.call_function(id, func, callee, args),
             Binding::None => {}
-            _ => {
+            other => {
                 self.check_all(args);
-                self.error("E0025", format!("`{text}` is not a function"), callee.span, "cannot be called");
+                let help = match other {
+                    Binding::Struct(_) => format!(
+                        "a struct is made with the names of its fields: `{text} {{ field: value, … }}`"
+                    ),
+                    _ => format!("elements are in brackets: `{text}[i]`; a product is `{text} * (…)`"),
+                };
+                let message = format!("`{text}` is not a function");
+                self.error_help("E0025", message, callee.span, "cannot be called", help);
                 return Ty::ERROR;
             }
         }
@@ -97,17 +104,11 @@ impl Checker<'_, '_> {
 
     fn unknown_function(&mut self, callee: Name) {
         let text = self.ast.name(callee.sym);
-        let help = if Scalar::from_name(text).is_some() {
-            Some(format!("convert with `x as {text}`"))
-        } else {
-            foreign_function(text).map(|here| format!("it is called `{here}` here")).or_else(|| {
-                let funcs = self.bound_names(|b| matches!(b, Binding::Func(_) | Binding::Generic(_)));
-                self.suggest(text, funcs.into_iter().chain(builtins::names()))
-            })
-        };
+        let funcs = self.bound_names(|b| matches!(b, Binding::Func(_) | Binding::Generic(_)));
+        let close = self.nearest(text, funcs.into_iter().chain(builtins::names()));
         let diagnostic = Diagnostic::error("E0022", format!("there is no function `{text}`"))
             .label(callee.span, "unknown function")
-            .help_opt(help);
+            .similar(callee.span, close);
         self.sink.push(diagnostic);
     }
 
@@ -167,6 +168,9 @@ impl Checker<'_, '_> {
             .label(callee.span, format!("expected {count}"));
         if let Some(declared) = declared {
             diagnostic = diagnostic.label(declared, "declared here");
+        } else if wanted.0 == wanted.1 {
+            let arguments = ["a", "b", "c", "d", "e", "f"].get(..wanted.0).unwrap_or_default().join(", ");
+            diagnostic = diagnostic.help(format!("write `{text}({arguments})`"));
         }
         self.sink.push(diagnostic);
     }
@@ -200,38 +204,4 @@ impl Checker<'_, '_> {
         }
         ty
     }
-}
-
-/// What a function of OpenCL, CUDA or C is called here.
-fn foreign_function(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "get_global_id" => "global_id",
-        "get_local_id" => "local_id",
-        "get_group_id" => "group_id",
-        "get_local_size" => "local_size",
-        "get_num_groups" => "num_groups",
-        "get_global_size" => "global_size",
-        "__syncthreads" | "syncthreads" | "work_group_barrier" => "barrier",
-        "fmaxf" | "fmax" => "max",
-        "fminf" | "fmin" => "min",
-        "fabs" | "fabsf" => "abs",
-        "sqrtf" => "sqrt",
-        "expf" => "exp",
-        "logf" => "log",
-        "powf" => "pow",
-        "mad" | "fmaf" => "fma",
-        "pown" => "powi",
-        "powr" => "pow",
-        "atomicAdd" | "atomic_fetch_add" => "atomic_add",
-        "atomic_exchange" | "atomicExch" => "atomic_xchg",
-        "atomic_compare_exchange" | "atomicCAS" | "atomic_cmpxchg" => "atomic_cas",
-        "__shfl" | "__shfl_sync" => "shuffle",
-        "__ballot" | "__ballot_sync" => "ballot",
-        "count_ones" | "popcnt" | "__popc" => "popcount",
-        "leading_zeros" | "__clz" => "clz",
-        "trailing_zeros" => "ctz",
-        "rotate" => "rotl",
-        "as_float" | "as_uint" | "as_int" => "bitcast::<T>",
-        _ => return None,
-    })
 }

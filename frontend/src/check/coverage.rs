@@ -67,18 +67,18 @@ impl Checker<'_, '_> {
 
     fn never_reached(&mut self, all: PatId, behind: PatId) {
         let all = self.ast.pattern(all);
-        let help =
-            match all.kind {
-                // Most likely the name of a constant was meant.
-                PatKind::Name { name, .. } => {
-                    let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
-                    let close = self.suggest(self.ast.name(name.sym), constants.into_iter());
-                    Some(close.unwrap_or_else(|| {
-                        "no constant has this name, so that it is a new variable".to_string()
-                    }))
-                }
-                _ => None,
-            };
+        let help = match all.kind {
+            // Most likely the name of a constant was meant.
+            PatKind::Name { name, .. } => {
+                let constants = self.bound_names(|b| matches!(b, Binding::Const(_)));
+                let close = self.nearest(self.ast.name(name.sym), constants.into_iter());
+                Some(match close {
+                        Some(found) => format!("a similar name exists: `{found}`"),
+                        None => "no constant has this name, so that it is a new variable; the arm for all other values is `_ => …`".to_string(),
+                    })
+            }
+            _ => None,
+        };
         self.sink.push(
             Diagnostic::error("E0059", "no value gets to this arm")
                 .label(self.ast.pattern(behind).span, "never reached")

@@ -6,7 +6,6 @@ use crate::ast::{BlockId, ExprId, ExprKind, List, Name, Sym, TypeId, UnaryOp};
 use crate::builtins;
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
-use crate::parser::constants;
 use crate::scalar::Scalar;
 use crate::types::{Parts, Struct, Ty, TyKind, swizzle};
 use ir::Space;
@@ -174,19 +173,15 @@ impl Checker<'_, '_> {
             return self.error("E0025", format!("`{text}` is {what}"), span, "not a value");
         }
         let values = |b: Binding| matches!(b, Binding::Local(_) | Binding::Const(_) | Binding::Static(_));
-        let help = match text {
-            "NULL" | "null" => Some("there is no null pointer".to_string()),
-            "get_global_id" | "threadIdx" | "blockIdx" => {
-                Some("positions come from `global_id(0)`, `local_id(0)` and `group_id(0)`".to_string())
-            }
-            _ => match constants::of_c(text) {
-                Some(here) => Some(format!("it is called `{here}` here")),
-                None => self.suggest(text, self.bound_names(values).into_iter()),
-            },
-        };
+        // One that went out of sight is rather meant than one with a similar name.
+        let first = self.s.checked.funcs.get(self.s.body.func as usize).map_or(0, |func| func.locals.start);
+        let gone = self.s.checked.locals.iter().skip(first as usize).find(|local| local.name == sym);
+        let close = self.nearest(text, self.bound_names(values).into_iter()).filter(|_| gone.is_none());
         let diagnostic = Diagnostic::error("E0020", format!("nothing is called `{text}` here"))
             .label(span, "unknown name")
-            .help_opt(help);
+            .label_opt(gone.map(|local| (local.span, "known only in this block or loop".to_string())))
+            .help_opt(gone.map(|_| format!("declare it in front of the block: `let mut {text} = …;`")))
+            .similar(span, close);
         self.sink.push(diagnostic);
     }
 
@@ -291,11 +286,18 @@ impl Checker<'_, '_> {
             }
             _ => {
                 let name = self.type_name(base_ty);
-                self.error(
+                let tuple = self.s.checked.types.parts(base_ty).is_some();
+                let help = if tuple {
+                    "parts of a tuple are `t.0`, `t.1`, …"
+                } else {
+                    "take a pointer: `p: *global T`"
+                };
+                self.error_help(
                     "E0044",
                     format!("a value of type `{name}` cannot be indexed"),
                     span,
                     "not a pointer, array or vector",
+                    help,
                 );
                 return Ty::ERROR;
             }
@@ -341,7 +343,13 @@ impl Checker<'_, '_> {
                 }
                 let Struct { name, fields } = &self.s.checked.types.structs[index as usize];
                 let help = match name {
-                    Some(_) => self.suggest(text, fields.iter().map(|f| self.ast.name(f.name))),
+                    Some(_) => {
+                        let names: Vec<&str> = fields.iter().map(|f| self.ast.name(f.name)).collect();
+                        Some(match self.nearest(text, names.iter().copied()) {
+                            Some(found) => format!("a similar name exists: `{found}`"),
+                            None => format!("its fields are `{}`", names.join("`, `")),
+                        })
+                    }
                     None if fields.len() == 1 => Some("its only field is `0`".to_string()),
                     None => Some(format!("its fields are `0` to `{}`", fields.len() - 1)),
                 };
@@ -374,7 +382,11 @@ impl Checker<'_, '_> {
             }
             _ => {
                 let message = format!("`{}` has no fields", self.type_name(base_ty));
-                self.error("E0023", message, field.span, "no such field");
+                let diagnostic = Diagnostic::error("E0023", message).label(field.span, "no such field");
+                let array = matches!(self.s.checked.types.kind(base_ty), TyKind::Array(..));
+                self.sink.push(
+                    diagnostic.help_opt(array.then(|| "elements of an array are `t[0]`, `t[1]`, …".into())),
+                );
                 Ty::ERROR
             }
         }
@@ -475,12 +487,12 @@ impl Checker<'_, '_> {
                 }
                 None => {
                     self.expr(init.value, Ty::NONE);
-                    let help = self.suggest(text, fields.iter().map(|f| self.ast.name(f.name)));
+                    let close = self.nearest(text, fields.iter().map(|f| self.ast.name(f.name)));
                     let message = format!("`{}` has no field `{text}`", self.type_name(ty));
                     self.sink.push(
                         Diagnostic::error("E0023", message)
                             .label(init.name.span, "unknown field")
-                            .help_opt(help),
+                            .similar(init.name.span, close),
                     );
                 }
             }
@@ -508,10 +520,10 @@ impl Checker<'_, '_> {
             return self.s.struct_ty[item as usize];
         }
         let known = self.bound_names(|b| matches!(b, Binding::Struct(_)));
-        let help = self.suggest(text, known.into_iter());
+        let close = self.nearest(text, known.into_iter());
         let diagnostic = Diagnostic::error("E0021", format!("there is no struct `{text}`"))
             .label(name.span, "unknown type")
-            .help_opt(help);
+            .similar(name.span, close);
         self.sink.push(diagnostic);
         Ty::ERROR
     }

@@ -480,7 +480,9 @@ impl Checker<'_, '_> {
             let generic = self.ast.generics[n];
             let name = self.ast.name(generic.name.sym);
             match *arg {
-                Arg::Type(_) if sampling && generic.bound.is_none() => Some(format!("`{name}` is any type")),
+                Arg::Type(_) if sampling && generic.bound.is_none() => {
+                    Some(format!("`{name}` is any type, unless a bound says more: `{name}: Number`"))
+                }
                 Arg::Type(ty) => Some(format!("`{name}` is `{}`", self.type_name(ty))),
                 Arg::Const(_) if sampling => None,
                 Arg::Const(bits) => Some(format!("`{name}` is {}", bits as i64)),

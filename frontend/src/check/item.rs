@@ -4,7 +4,7 @@ use super::operator::untyped_binary;
 use super::{Binding, Checker, ConstItem, Func, Lazy, Leaves, StaticItem};
 use crate::ast::{ExprId, ExprKind, Item, ItemKind, List, Name, Param, Sym, TypeId, TypeKind};
 use crate::diag::{Diagnostic, nearest};
-use crate::scalar::{self, Scalar, vector_name};
+use crate::scalar::{Scalar, vector_name};
 use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
 use ir::half::Half;
 use ir::{KernelInfo, Space};
@@ -508,12 +508,10 @@ impl Checker<'_, '_> {
             _ => {}
         }
         let known = self.bound_names(|b| matches!(b, Binding::Struct(_))).into_iter().chain(type_names());
-        let help = scalar::foreign_type(text)
-            .map(|here| format!("it is called `{here}` here"))
-            .or_else(|| self.suggest(text, known));
+        let close = self.nearest(text, known);
         let diagnostic = Diagnostic::error("E0021", format!("there is no type `{text}`"))
             .label(span, "unknown type")
-            .help_opt(help);
+            .similar(span, close);
         self.sink.push(diagnostic);
         Ty::ERROR
     }

@@ -170,11 +170,11 @@ impl Checker<'_, '_> {
     fn unknown_label(&mut self, label: Name) {
         let text = self.ast.name(label.sym);
         let known = self.s.body.loops.iter().filter_map(|scope| scope.label).map(|sym| self.ast.name(sym));
-        let help = self.suggest(text, known);
+        let close = self.nearest(text, known);
         self.sink.push(
             Diagnostic::error("E0026", format!("no loop around this is labelled `{text}`"))
                 .label(label.span, "unknown label")
-                .help_opt(help),
+                .help_opt(close.map(|found| format!("a similar name exists: `{found}`"))),
         );
     }
 }

@@ -32,11 +32,12 @@ impl Checker<'_, '_> {
             return found;
         }
         let name = self.type_name(found);
-        self.error(
+        self.error_help(
             "E0040",
             format!("`match` compares integers, `bool` and tuples, not `{name}`"),
             self.ast.span(value),
             format!("this is `{name}`"),
+            "compare with `if`",
         );
         Ty::ERROR
     }

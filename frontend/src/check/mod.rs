@@ -285,6 +285,18 @@ impl Checker<'_, '_> {
         self.sink.push(Diagnostic::error(code, message).label(span, label));
     }
 
+    /// [`Checker::error`], and what to do about it.
+    fn error_help(
+        &mut self,
+        code: &'static str,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.sink.push(Diagnostic::error(code, message).label(span, label).help(help));
+    }
+
     fn type_name(&self, ty: Ty) -> String {
         self.s.checked.types.name(ty, &self.ast.names)
     }
@@ -327,12 +339,9 @@ impl Checker<'_, '_> {
     }
 
     /// `there is a … with a similar name`.
-    fn suggest<'n>(&self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<String> {
+    fn nearest<'n>(&self, name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         // Nobody will see it, and there may be a hundred thousand of them.
-        if self.sink.is_full() {
-            return None;
-        }
-        nearest(name, candidates).map(|found| format!("a similar name exists: `{found}`"))
+        if self.sink.is_full() { None } else { nearest(name, candidates) }
     }
 
     /// Reports a value of the wrong type; returns whether it fits.
@@ -357,8 +366,8 @@ impl Checker<'_, '_> {
                 .label(span, format!("this is `{found_name}`"))
                 .label_opt(self.why([found, wanted]).filter(|&(at, _)| at != span))
                 .help_opt(
-                    id.and_then(|id| self.literal_help(id, wanted))
-                        .or_else(|| self.point_help(found, wanted))
+                    self.point_help(found, wanted)
+                        .or_else(|| id.and_then(|id| self.literal_help(id, wanted)))
                         .or_else(|| self.conversion_help(found, wanted)),
                 );
         self.sink.push(diagnostic);
@@ -367,6 +376,9 @@ impl Checker<'_, '_> {
 
     /// A literal of the wrong kind is better written differently than converted.
     fn literal_help(&self, id: ExprId, wanted: Ty) -> Option<String> {
+        if wanted == Ty::BOOL && self.untyped(id).is_some() {
+            return Some("write `true` or `false`".to_string());
+        }
         let is_int = self.s.checked.types.as_scalar(wanted).is_some_and(Scalar::is_int);
         (is_int && self.untyped(id) == Some(item::Literal::Float))
             .then(|| "an integer is written without a point".to_string())
@@ -403,6 +415,14 @@ impl Checker<'_, '_> {
             (TyKind::Pointer(a), TyKind::Pointer(b)) if a.to == b.to => {
                 Some(format!("one points to `{}` memory, the other to `{}`", a.space.name(), b.space.name()))
             }
+            (TyKind::Vector(a, _), TyKind::Scalar(b)) if a == b => {
+                Some("a lane of a vector is `v.x`".to_string())
+            }
+            (TyKind::Scalar(_), TyKind::Array(_, n)) => Some(format!("`[x; {n}]` has x in all places")),
+            (_, TyKind::Unit) => Some(format!(
+                "end it with `;`; a function with a result says so: `-> {}`",
+                self.type_name(found)
+            )),
             (TyKind::Unit, _) => {
                 Some("the last expression of a block is its value: no `;` behind it".to_string())
             }

@@ -57,7 +57,7 @@ impl Checker<'_, '_> {
             return ty;
         }
         let (text, help) = match op {
-            UnaryOp::Neg => ("-", Some("write `0 - x` to wrap around")),
+            UnaryOp::Neg => ("-", Some("write `-(x as i32)`, or `0 - x` to wrap around")),
             UnaryOp::Not => ("!", None),
         };
         let name = self.type_name(ty);
@@ -147,9 +147,11 @@ impl Checker<'_, '_> {
     fn apply_link(&mut self, link: Link, a: Ty) -> Ty {
         let Link { id, op, left, right, literal, right_is, expect } = link;
         if op.is_logic() {
+            let before = self.sink.count();
             self.is_condition(left, a);
             self.condition(right);
-            return Ty::BOOL;
+            // What is wrong with an operand is all there is to say.
+            return if self.sink.count() > before { Ty::ERROR } else { Ty::BOOL };
         }
         let b = match (right_is, literal) {
             _ if op.is_shift() => self.operand_after(op, a, right),
@@ -220,6 +222,10 @@ impl Checker<'_, '_> {
         if op.is_comparison() { self.s.checked.types.with_scalar(shape, Scalar::Bool) } else { shape }
     }
 
+    fn is_float(&self, ty: Ty) -> bool {
+        self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_float())
+    }
+
     /// The type of a scalar, or of a vector's lanes; others are left alone.
     pub(super) fn lane_type(&self, ty: Ty) -> Ty {
         match self.s.checked.types.kind(ty) {
@@ -249,6 +255,10 @@ impl Checker<'_, '_> {
             (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Ty::BOOL) => {
                 Some("convert it first: `b as u32`".to_string())
             }
+            _ if op.is_shift() => Some("a shift is one of integers, by integers".to_string()),
+            (BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, _) if self.is_float(a) => {
+                Some("the bits of a float are `bitcast::<u32>(x)`".to_string())
+            }
             _ => None,
         };
         let diagnostic =
@@ -261,10 +271,22 @@ impl Checker<'_, '_> {
 
     fn mismatch(&mut self, op: BinaryOp, a: Ty, b: Ty, operands: (ExprId, ExprId)) -> Ty {
         let (left, right) = (self.type_name(a), self.type_name(b));
-        // A literal names its own kind, so the suggestion is to change the literal.
+        let arithmetic = !op.is_comparison() && !op.is_logic();
+        let number = if a == Ty::BOOL { &right } else { &left };
         let help = match (self.untyped(operands.0), self.untyped(operands.1)) {
+            _ if arithmetic && (a == Ty::BOOL) != (b == Ty::BOOL) => {
+                Some(format!("convert the `bool`: `c as {number}`"))
+            }
+            _ if (a == Ty::BOOL) != (b == Ty::BOOL) => {
+                Some("compare the number with zero: `x != 0`".to_string())
+            }
             (None, None) => self.point_help(a, b).or_else(|| self.conversion_help(b, a)),
-            _ => Some("an integer type does not take a literal with a point".to_string()),
+            // A literal with a point makes a float of everything.
+            _ if self.is_float(a) != self.is_float(b) => {
+                let float = if self.is_float(a) { &left } else { &right };
+                Some(format!("convert the integer, `x as {float}`, or write the literal without a point"))
+            }
+            _ => self.conversion_help(b, a),
         };
         let diagnostic =
             Diagnostic::error("E0040", format!("the operands of `{}` have different types", op.text()))

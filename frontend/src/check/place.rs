@@ -1,7 +1,7 @@
 //! Places: what can be assigned to, and what has an address.
 
 use super::{Checker, Res};
-use crate::ast::{ExprId, ExprKind};
+use crate::ast::{ExprId, ExprKind, StmtKind};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::types::{Pointer, Qualifiers, TyKind, swizzle};
@@ -76,7 +76,15 @@ impl Checker<'_, '_> {
                 }
             }
             Root::Memory { qualifiers, .. } if qualifiers.contains(Qualifiers::CONST) => {
-                self.error("E0047", "this memory is read-only", span, "`const` or `constant` memory");
+                let help =
+                    "write through a pointer without `const`; `&x` is one if `x` is declared with `let mut`";
+                self.error_help(
+                    "E0047",
+                    "this memory is read-only",
+                    span,
+                    "`const` or `constant` memory",
+                    help,
+                );
             }
             Root::Memory { .. } | Root::Unknown => {}
             Root::Const => self.error("E0047", "a constant cannot be assigned to", span, "a constant"),
@@ -91,7 +99,13 @@ impl Checker<'_, '_> {
         let is_param = self.s.checked.funcs.get(self.s.body.func as usize).is_some_and(|func| {
             self.s.checked.locals[func.locals.range()].iter().any(|param| param.span == declared)
         });
-        let help = if is_param {
+        let counts =
+            |stmt: &crate::ast::Stmt| matches!(stmt.kind, StmtKind::For { var, .. } if var.span == declared);
+        let of_loop = self.ast.stmts.iter().any(counts);
+        let declares = !of_loop && !is_param;
+        let help = if of_loop {
+            "the variable of a `for` does not change: count with `while`".to_string()
+        } else if is_param {
             format!("copy it into a variable: `let mut {name} = {name};`")
         } else {
             format!("declare it as `let mut {name}`")
@@ -100,7 +114,10 @@ impl Checker<'_, '_> {
             Diagnostic::error("E0047", format!("`{name}` cannot be changed"))
                 .label(span, "assigned here")
                 .label(declared, if is_param { "a parameter" } else { "declared without `mut`" })
-                .help(help),
+                .help(help)
+                .suggest_opt(
+                    declares.then_some((Span { start: declared.start, end: declared.start }, "mut ")),
+                ),
         );
     }
 

@@ -258,13 +258,13 @@ impl Checker<'_, '_> {
             }
             _ => {
                 let help = match kind {
-                    ExprKind::Binary(BinaryOp::Eq, ..) => Some("`=` assigns, `==` compares".to_string()),
-                    _ => None,
+                    ExprKind::Binary(BinaryOp::Eq, ..) => "`=` assigns, `==` compares",
+                    _ => "leave out the `;` if it is the value of the block; assign it if it is used later",
                 };
                 self.sink.push(
                     Diagnostic::error("E0056", "this statement does nothing")
                         .label(self.ast.span(value), "the value is not used")
-                        .help_opt(help),
+                        .help(help),
                 );
             }
         }
@@ -339,7 +339,16 @@ impl Checker<'_, '_> {
         self.sink.push(
             Diagnostic::error("E0046", format!("a condition is a `bool`, this is `{name}`"))
                 .label(self.ast.span(cond), format!("this is `{name}`"))
-                .help_opt(numeric.then(|| "compare with zero: `x != 0`".to_string())),
+                .help_opt(match self.s.checked.types.kind(found) {
+                    _ if numeric && matches!(self.ast.expr(cond).kind, ExprKind::Int { .. }) => {
+                        Some("write `true`; an endless loop is `loop { … }`".to_string())
+                    }
+                    _ if numeric => Some("compare with zero: `x != 0`, or `x == 0` for `!x`".to_string()),
+                    crate::types::TyKind::Vector(Scalar::Bool, _) => {
+                        Some("each lane has a `bool` of its own: join them, `c.x && c.y`".to_string())
+                    }
+                    _ => None,
+                }),
         );
     }
 
@@ -358,11 +367,12 @@ impl Checker<'_, '_> {
         }
         if !self.s.checked.types.as_scalar(a).is_some_and(Scalar::is_int) {
             let name = self.type_name(a);
-            self.error(
+            self.error_help(
                 "E0040",
                 format!("a loop counts in integers, not in `{name}`"),
                 self.ast.span(from),
                 "start",
+                "convert the ends: `0..x as u32`",
             );
             return Ty::ERROR;
         }
@@ -403,7 +413,13 @@ impl Checker<'_, '_> {
                 let found = self.expr(value, result);
                 if result == Ty::UNIT && found != Ty::UNIT && found != Ty::ERROR {
                     let what = if self.s.body.kernel { "a kernel" } else { "this function" };
-                    self.error("E0049", format!("{what} returns nothing"), self.ast.span(value), "a value");
+                    let help = if self.s.body.kernel {
+                        "write `return;`; results are stored through pointers"
+                    } else {
+                        "write `return;`; a function with a result says so: `-> T`"
+                    };
+                    let message = format!("{what} returns nothing");
+                    self.error_help("E0049", message, self.ast.span(value), "a value", help);
                 } else {
                     self.require(value, found, result);
                 }

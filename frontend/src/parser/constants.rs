@@ -116,35 +116,6 @@ pub fn value_of(scalar: Scalar, name: &str) -> Option<(Scalar, u64)> {
     }
 }
 
-/// What a constant of C's headers is called here.
-pub fn of_c(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "INT_MAX" => "i32::MAX",
-        "INT_MIN" => "i32::MIN",
-        "UINT_MAX" => "u32::MAX",
-        "LONG_MAX" | "INT64_MAX" => "i64::MAX",
-        "LONG_MIN" | "INT64_MIN" => "i64::MIN",
-        "ULONG_MAX" | "UINT64_MAX" => "u64::MAX",
-        "INT32_MAX" => "i32::MAX",
-        "INT32_MIN" => "i32::MIN",
-        "UINT32_MAX" => "u32::MAX",
-        "FLT_MAX" | "MAXFLOAT" => "f32::MAX",
-        "FLT_MIN" => "f32::MIN_POSITIVE",
-        "FLT_EPSILON" => "f32::EPSILON",
-        "DBL_MAX" => "f64::MAX",
-        "DBL_MIN" => "f64::MIN_POSITIVE",
-        "DBL_EPSILON" => "f64::EPSILON",
-        "INFINITY" | "HUGE_VALF" | "inf" => "f32::INFINITY",
-        "HUGE_VAL" => "f64::INFINITY",
-        "NAN" | "nan" => "f32::NAN",
-        "PI" | "M_PI_F" => "f32::PI",
-        "M_PI" => "f64::PI",
-        "M_E" => "f64::E",
-        "M_E_F" => "f32::E",
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

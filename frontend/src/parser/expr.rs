@@ -2,9 +2,11 @@
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{BinaryOp, ExprId, ExprKind, FieldInit, IfArm, List, Name, UnaryOp};
+use crate::builtins;
 use crate::diag::Diagnostic;
+use crate::habits;
 use crate::lexer::{Span, Tok};
-use crate::scalar::{Scalar, foreign_type};
+use crate::scalar::Scalar;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -187,24 +189,61 @@ impl Parser<'_, '_> {
 
     /// `x.sqrt()`: `of` is `x`.
     fn no_method(&mut self, of: Span, name: Name) -> Failed {
-        let (text, of) = (self.ast.name(name.sym), of.text(self.source));
-        let rest = if self.peek_at(1) == Tok::RParen { "" } else { ", …" };
-        self.sink.push(
-            Diagnostic::error("E0005", "values have no methods")
-                .label(name.span, "called like one")
-                .help(format!("write `{text}({of}{rest})`")),
-        );
+        let (start, value) = (of.start, of.text(self.source));
+        let text = match habits::function(self.ast.name(name.sym)) {
+            Some(habits::Said::Name(here)) => here,
+            _ => self.ast.name(name.sym).to_owned(),
+        };
+        let mut diagnostic =
+            Diagnostic::error("E0005", "values have no methods").label(name.span, "called like one");
+        match self.behind_arguments() {
+            Some(end) => {
+                let (open, close) = (self.span(), self.spans[end - 1]);
+                let arguments = Span { start: open.end, end: close.start }.text(self.source);
+                let comma = if arguments.trim().is_empty() { "" } else { ", " };
+                let call = format!("{text}({value}{comma}{arguments})");
+                diagnostic = diagnostic.help(format!("write `{call}`"));
+                if builtins::find(&text).is_some() || text.starts_with("bitcast::<") {
+                    diagnostic = diagnostic.suggest(Span { start, end: close.end }, call);
+                }
+            }
+            None => diagnostic = diagnostic.help(format!("write `{text}({value})`")),
+        }
+        self.sink.push(diagnostic);
         Failed
+    }
+
+    /// The token behind the `)` of the `(` at the current one.
+    fn behind_arguments(&self) -> Option<usize> {
+        let mut depth = 0usize;
+        for (n, kind) in self.kinds.iter().enumerate().skip(self.at) {
+            match kind {
+                Tok::LParen => depth += 1,
+                Tok::RParen => depth -= 1,
+                Tok::Semi | Tok::Eof => return None,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(n + 1);
+            }
+        }
+        None
     }
 
     /// `(int) x`: the error, if what was in parentheses is a type and a value follows.
     fn cast_of_c(&mut self, inner: ExprId) -> Option<Failed> {
         let ExprKind::Name(sym) = self.ast.expr(inner).kind else { return None };
         let name = self.ast.name(sym);
-        let here = Scalar::from_name(name).map(Scalar::name).or_else(|| foreign_type(name))?;
         if !matches!(self.peek(), Tok::Ident | Tok::Number | Tok::LParen) {
             return None;
         }
+        let here = match Scalar::from_name(name) {
+            Some(scalar) => scalar.name().to_owned(),
+            None => match habits::type_name(name)? {
+                habits::Said::Name(here) => here,
+                habits::Said::Hint(_) => return None,
+            },
+        };
         self.sink.push(
             Diagnostic::error("E0005", "a conversion is written behind the value")
                 .label(self.ast.span(inner), "a type")
@@ -428,24 +467,43 @@ impl Parser<'_, '_> {
     fn report_number(&mut self, span: Span, problem: NumberError) {
         let text = span.text(self.source);
         let diagnostic = match problem {
-            NumberError::Digits => {
-                Diagnostic::error("E0002", format!("`{text}` is not a number")).label(span, "digits expected")
-            }
+            NumberError::Digits => Diagnostic::error("E0002", format!("`{text}` is not a number"))
+                .label(span, "digits expected")
+                .help("numbers look like `10`, `0xff`, `0b101`, `1.5` and, with an exponent, `1e-3`"),
             NumberError::Suffix(at) => {
                 let suffix = Span { start: span.start + at as u32, end: span.end };
-                Diagnostic::error(
-                    "E0002",
-                    format!("unknown suffix `{}` of a number", suffix.text(self.source)),
-                )
-                .label(suffix, "not a scalar type")
-                .help(
-                    "suffixes are the scalar types: `10u64`, `1.5f64`; plain numbers take the type they need",
-                )
+                self.sink.push(self.bad_suffix(span, suffix));
+                return;
             }
+            NumberError::Octal => Diagnostic::error("E0002", format!("`{text}` begins with a 0"))
+                .label(span, "decimal or octal?")
+                .help(format!(
+                    "octal numbers are written `0o{}`, decimal ones without the 0",
+                    text.trim_start_matches('0')
+                )),
             NumberError::Large => Diagnostic::error("E0003", format!("`{text}` does not fit in 64 bits"))
                 .label(span, "too large"),
         };
         self.sink.push(diagnostic);
+    }
+
+    fn bad_suffix(&self, span: Span, suffix: Span) -> Diagnostic {
+        let (number, text) = (span.text(self.source), suffix.text(self.source));
+        let digits = &number[..number.len() - text.len()];
+        let based = number.get(1..2).is_some_and(|c| matches!(c, "x" | "X" | "b" | "B" | "o" | "O"));
+        if based && text.starts_with(|c: char| c.is_ascii_alphanumeric()) && habits::suffix(text).is_none() {
+            return Diagnostic::error("E0002", format!("`{number}` is not a number"))
+                .label(suffix, "no digit of this base")
+                .help("digits are 0 to 9 and a to f behind `0x`, 0 and 1 behind `0b`, 0 to 7 behind `0o`");
+        }
+        let diagnostic = Diagnostic::error("E0002", format!("unknown suffix `{text}` of a number"))
+            .label(suffix, "not a scalar type");
+        match habits::suffix(text) {
+            Some(here) => diagnostic.help(format!("write `{digits}{here}`")).suggest(suffix, here),
+            None => diagnostic.help(
+                "suffixes are the scalar types: `10u64`, `7u32`, `1.5f64`; plain numbers take the type they need",
+            ),
+        }
     }
 }
 
@@ -456,6 +514,8 @@ enum NumberError {
     Suffix(usize),
     /// More than 64 bits.
     Large,
+    /// Digits behind a zero: octal in C.
+    Octal,
 }
 
 /// The value of a number token.
@@ -487,6 +547,9 @@ fn parse_number(text: &str) -> Result<ExprKind, NumberError> {
     }
     if digits == 0 {
         return Err(NumberError::Digits);
+    }
+    if radix == 10 && digits > 1 && text.starts_with('0') && value != 0 {
+        return Err(NumberError::Octal);
     }
     let suffix = suffix(text, end)?;
     if suffix.is_some_and(Scalar::is_float) {

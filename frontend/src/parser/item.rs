@@ -28,6 +28,7 @@ impl Parser<'_, '_> {
                 self.pending_stmts.clear();
                 self.depth = 0;
                 self.skip_to_item(before);
+                self.skipped_since(before);
             }
         }
     }

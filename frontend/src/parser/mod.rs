@@ -141,6 +141,7 @@ impl<'a> Parser<'a, '_> {
             return Ok(self.bump());
         }
         if self.peek() == Tok::Eof {
+            let open = self.unclosed().unwrap_or(open);
             self.sink.push(
                 Diagnostic::error("E0006", format!("{what} is missing"))
                     .label(open, "this is never closed")
@@ -149,6 +150,31 @@ impl<'a> Parser<'a, '_> {
             return Err(Failed);
         }
         Err(self.unexpected(what))
+    }
+
+    /// The last `{` whose `}` is at the beginning of a line and further left than the line of the `{`: most likely that `}`
+    /// belongs to another one.
+    fn unclosed(&self) -> Option<Span> {
+        let line = |span: Span| self.source[..span.start as usize].rfind('\n').map_or(0, |at| at + 1);
+        let indent = |span: Span| {
+            let text = &self.source[line(span)..span.start as usize];
+            text.len() - text.trim_start().len()
+        };
+        let (mut open, mut found) = (Vec::new(), None);
+        for (&kind, &span) in self.kinds.iter().zip(self.spans) {
+            match kind {
+                Tok::LBrace => open.push(span),
+                Tok::RBrace => {
+                    let start = open.pop()?;
+                    let first = self.source[line(span)..span.start as usize].trim().is_empty();
+                    if first && (span.start as usize - line(span)) < indent(start) {
+                        found = Some(start);
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Text of the current token, for messages.
@@ -161,17 +187,49 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn unexpected(&mut self, what: &str) -> Failed {
-        self.unexpected_with(what, None)
+        let help = match what {
+            "`{`" if self.peek() == Tok::RBrace || self.last_is(Tok::RBrace) => {
+                Some("a condition comes first: `if c { … }`, `while c { … }`")
+            }
+            "`{`" => Some("blocks stand in braces: `{ … }`"),
+            "an expression" if self.last_is(Tok::LBrace) => None,
+            _ => None,
+        };
+        self.unexpected_with(what, help.map(str::to_owned))
+    }
+
+    /// Whether the token before this one is `tok`.
+    fn last_is(&self, tok: Tok) -> bool {
+        self.at > 0 && self.kinds[self.at - 1] == tok
+    }
+
+    /// Whether what is before this token ends, or something begins.
+    fn begins_statement(&self) -> bool {
+        self.at == 0
+            || matches!(self.kinds[self.at - 1], Tok::Semi | Tok::LBrace | Tok::RBrace | Tok::RBracket)
+    }
+
+    /// Whether a line ends in front of this token.
+    fn on_new_line(&self) -> bool {
+        self.source[self.last_span().end as usize..self.span().start as usize].contains('\n')
     }
 
     fn unexpected_with(&mut self, what: &str, help: Option<String>) -> Failed {
         // A bad token was reported by the lexer.
         if self.peek() != Tok::Bad {
             let diagnostic = Diagnostic::error("E0005", format!("expected {what}, found {}", self.found()));
-            // A missing `;` is best shown behind what it should end.
+            // A missing `;` is best shown behind what it should end, as is what is missing at the end of a line.
+            let end = self.last_span().end;
+            let behind = Span { start: end.saturating_sub(1), end };
             let diagnostic = if what == "`;`" {
-                let end = self.last_span().end;
-                diagnostic.label(Span { start: end.saturating_sub(1), end }, "`;` is missing after this")
+                let diagnostic = diagnostic.label(behind, "`;` is missing after this");
+                if self.on_new_line() {
+                    diagnostic.suggest(Span { start: end, end }, ";")
+                } else {
+                    diagnostic
+                }
+            } else if self.at > 0 && self.on_new_line() && (what == "`{`" || !self.begins_statement()) {
+                diagnostic.label(behind, format!("expected {what} after this"))
             } else {
                 diagnostic.label(self.span(), format!("expected {what}"))
             };
@@ -208,6 +266,12 @@ impl<'a> Parser<'a, '_> {
             }
             _ => Err(self.unexpected(what)),
         }
+    }
+
+    /// Notes that tokens from number `before` on were skipped: names that they declare are not told to be unknown.
+    fn skipped_since(&mut self, before: usize) {
+        let span = self.spans[before].to(self.last_span());
+        self.ast.skipped.push(span);
     }
 
     fn too_deep(&mut self) -> Failed {

@@ -75,6 +75,7 @@ impl Parser<'_, '_> {
                     self.depth = depth;
                     self.struct_allowed = true;
                     self.skip_statement(before);
+                    self.skipped_since(before);
                 }
             }
         }
@@ -117,14 +118,21 @@ impl Parser<'_, '_> {
                 Tok::RBrace if depth == 0 => return,
                 Tok::RBrace => {
                     depth -= 1;
-                    if depth == 0 {
+                    let of_do = self.peek_at(1) == Tok::While && self.spans[before].text(self.source) == "do";
+                    if depth == 0 && self.peek_at(1) != Tok::Else && !of_do {
                         self.bump();
                         return;
+                    }
+                    if of_do {
+                        self.bump();
                     }
                 }
                 Tok::Semi if depth == 0 => {
                     self.bump();
-                    return;
+                    // The `if` before it was skipped.
+                    if self.peek() != Tok::Else {
+                        return;
+                    }
                 }
                 Tok::Let | Tok::While | Tok::Loop | Tok::For | Tok::Return if depth == 0 => return,
                 _ => {}

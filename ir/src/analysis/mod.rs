@@ -13,6 +13,7 @@ pub mod cfg;
 pub mod dominance;
 pub mod lcssa;
 pub mod loops;
+pub mod parting;
 pub mod uniformity;
 
 pub use callgraph::CallGraph;
@@ -20,6 +21,7 @@ pub use cfg::Cfg;
 pub use dominance::{DomTree, PostDomTree};
 pub use lcssa::lcssa_divergent_exits;
 pub use loops::{Loop, LoopForest};
+pub use parting::Parting;
 pub use uniformity::Uniformity;
 
 use crate::func::Function;

@@ -45,7 +45,7 @@ impl kernc::Observer for Seen {
     }
 
     fn warnings(&mut self, warnings: kernc::Diagnostics) {
-        self.warnings = Some(warnings);
+        self.warnings.get_or_insert_default().append(warnings);
     }
 
     fn looks_at_machine_code(&self) -> bool {

@@ -3,13 +3,15 @@
 //! Every check is a walk over the flat lists of the tree and the tables beside it, so that a program without a finding pays for
 //! a few linear scans. What is in doubt is not told.
 
+mod flow;
+
 use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, StmtKind};
 use crate::builtins::Builtin;
 use crate::check::{Checked, Res};
 use crate::diag::{Diagnostic, Severity, nearest};
 use crate::lexer::Span;
 use crate::scalar::Scalar;
-use crate::types::Ty;
+use crate::types::{Ty, TyKind};
 
 /// What becomes of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +27,11 @@ pub enum Level {
 /// Names and what becomes of them if nobody says anything.
 const NAMES: [(&str, Level); COUNT] = [
     ("constant_comparison", Level::Warn),
+    ("divergent_barrier", Level::Warn),
+    ("divergent_wave_operation", Level::Allow),
     ("empty_range", Level::Warn),
+    ("index_out_of_bounds", Level::Warn),
+    ("truncating_conversion", Level::Allow),
     ("uninitialized", Level::Warn),
     ("unreachable_code", Level::Warn),
     ("unused_function", Level::Warn),
@@ -33,7 +39,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 8;
+const COUNT: usize = 12;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +69,11 @@ impl Warnings {
         Ok(())
     }
 
+    /// The level of a warning.
+    pub fn level(&self, name: &str) -> Level {
+        number(name).map_or(Level::Allow, |at| self.0[at])
+    }
+
     /// The names.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|row| row.0)
@@ -85,6 +96,25 @@ pub(crate) fn unknown(name: &str) -> String {
 
 pub(crate) fn is_known(name: &str) -> bool {
     name == "all" || number(name).is_some()
+}
+
+/// Whether `#[allow(…)]` around a place keeps a warning from being told there.
+pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool {
+    ast.quiet.iter().any(|(around, allowed)| {
+        let named = allowed.is_none_or(|sym| matches!(ast.name(sym), text if text == name || text == "all"));
+        named && around.start <= start && end <= around.end
+    })
+}
+
+/// Warnings that come after the frontend.
+const LATER: [&str; 2] = ["divergent_barrier", "divergent_wave_operation"];
+
+/// Where they are allowed.
+pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, Span)> {
+    ast.quiet.iter().flat_map(move |&(span, allowed)| {
+        let named = move |name: &&str| allowed.is_none_or(|sym| [*name, "all"].contains(&ast.name(sym)));
+        LATER.into_iter().filter(named).map(move |name| (name, span))
+    })
 }
 
 /// Memory that is used again.
@@ -135,24 +165,15 @@ struct Warner<'w, 'a> {
 
 impl Warner<'_, '_> {
     fn tell(&mut self, name: &'static str, message: String, span: Span, label: &str, help: Option<String>) {
-        let severity = match self.level(name) {
+        let severity = match self.levels.level(name) {
             Level::Allow => return,
             Level::Warn => Severity::Warning,
             Level::Deny => Severity::Error,
         };
-        let quiet = |(around, allowed): &(Span, Option<crate::ast::Sym>)| {
-            let names =
-                allowed.is_none_or(|sym| matches!(self.ast.name(sym), text if text == name || text == "all"));
-            names && around.start <= span.start && span.end <= around.end
-        };
-        if !self.ast.quiet.iter().any(quiet) {
+        if !is_quiet(self.ast, name, span.start, span.end) {
             let diagnostic = Diagnostic::error(name, message).label(span, label).help_opt(help);
             self.found.push(Diagnostic { severity, ..diagnostic });
         }
-    }
-
-    fn level(&self, name: &str) -> Level {
-        number(name).map_or(Level::Warn, |at| self.levels.0[at])
     }
 
     /// Whether a place is in a generic function, whose tables are those of one of its instances or samples.
@@ -169,7 +190,7 @@ impl Warner<'_, '_> {
                 continue;
             }
             let name = if usage.param.is_some() { "unused_parameter" } else { "unused_variable" };
-            if self.level(name) == Level::Allow || self.is_generic(local.span) {
+            if self.levels.level(name) == Level::Allow || self.is_generic(local.span) {
                 continue;
             }
             let (message, label) = match usage.param {
@@ -185,6 +206,38 @@ impl Warner<'_, '_> {
             self.tell(name, message, local.span, label, Some(format!("call it `_{text}` if that is meant")));
         }
         self.unassigned(usage);
+        self.assigned_late(usage);
+    }
+
+    /// Variables without a value that are read where they may not have got one.
+    fn assigned_late(&mut self, usage: &[Usage]) {
+        // Each takes a walk; nobody has that many of them.
+        let mut walks = 0;
+        for n in 0..self.ast.blocks.len() {
+            let block = BlockId(n as u32);
+            for (at, stmt) in self.ast.block(block).stmts.range().enumerate() {
+                let StmtKind::Let { pattern, init: None, .. } = self.ast.stmts[stmt].kind else { continue };
+                let crate::check::PatRes::Local(local) = self.checked.patterns[pattern.at()] else {
+                    continue;
+                };
+                let info = &self.checked.locals[local as usize];
+                let usage = usage[local as usize];
+                walks += 1;
+                if walks > 1000 || info.in_memory || usage.uses == 0 || self.is_generic(info.span) {
+                    continue;
+                }
+                // What never gets a value has been told.
+                if !usage.assigned && !self.assigned_by_parts(local) {
+                    continue;
+                }
+                if let Some(read) = flow::early_read(self.ast, self.checked, local, block, at + 1) {
+                    let text = self.ast.name(info.name);
+                    let message = format!("`{text}` may be read before it gets a value");
+                    let help = Some(format!("give it one where it is declared: `let mut {text} = …;`"));
+                    self.tell("uninitialized", message, read, "some ways here assign nothing", help);
+                }
+            }
+        }
     }
 
     fn count(&self, usage: &mut Vec<Usage>) {
@@ -285,10 +338,16 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Comparisons that always come out the same.
+    /// Comparisons that always come out the same, and conversions that lose something.
     fn expressions(&mut self) {
+        let conversions = self.levels.level("truncating_conversion") != Level::Allow;
         for n in 0..self.ast.exprs.len() {
             let expr = &self.ast.exprs[n];
+            if let ExprKind::Cast(value, _) = expr.kind
+                && conversions
+            {
+                self.conversion(value, expr.span, self.checked.expr_ty[n]);
+            }
             let ExprKind::Binary(op, left, right) = expr.kind else { continue };
             if !op.is_comparison() || self.is_generic(expr.span) {
                 continue;
@@ -297,6 +356,18 @@ impl Warner<'_, '_> {
                 let message = format!("the comparison is always {always}");
                 self.tell("constant_comparison", message, expr.span, &why, None);
             }
+        }
+    }
+
+    /// A conversion to fewer bits.
+    fn conversion(&mut self, value: ExprId, span: Span, to: Ty) {
+        let types = &self.checked.types;
+        let lanes = (types.lanes(self.checked.expr_ty[value.at()]), types.lanes(to));
+        let (Some((from, _)), Some((to, _))) = lanes else { return };
+        let same_kind = (from.is_int() && to.is_int()) || (from.is_float() && to.is_float());
+        if same_kind && to.bits() < from.bits() && self.literal(value).is_none() && !self.is_generic(span) {
+            let message = format!("`{}` has fewer bits than `{}`", to.name(), from.name());
+            self.tell("truncating_conversion", message, span, "what does not fit is lost", None);
         }
     }
 
@@ -333,9 +404,12 @@ impl Warner<'_, '_> {
 
     /// Ranges without a number in them, and results that nobody takes.
     fn statements(&mut self) {
-        for stmt in &self.ast.stmts {
+        for (n, stmt) in self.ast.stmts.iter().enumerate() {
             match stmt.kind {
-                StmtKind::For { from, to, inclusive, .. } => {
+                StmtKind::For { from, to, inclusive, body, .. } => {
+                    if let Some(to) = self.constant(to) {
+                        self.indices(self.checked.stmt_decl[n], to, inclusive, body);
+                    }
                     let (Some(a), Some(b)) = (self.literal(from), self.literal(to)) else { continue };
                     if a > b || (a == b && !inclusive) {
                         let span = self.ast.span(from).to(self.ast.span(to));
@@ -352,6 +426,59 @@ impl Warner<'_, '_> {
                 StmtKind::Expr(value) => self.result(value),
                 _ => {}
             }
+        }
+    }
+
+    /// A literal, or a constant by its name.
+    fn constant(&self, id: ExprId) -> Option<u64> {
+        match self.checked.res[id.at()] {
+            Res::Const(n) => match self.checked.consts[n as usize].value.as_slice() {
+                &[value]
+                    if self
+                        .checked
+                        .types
+                        .as_scalar(self.checked.expr_ty[id.at()])
+                        .is_some_and(Scalar::is_int) =>
+                {
+                    Some(value)
+                }
+                _ => None,
+            },
+            _ => self.literal(id),
+        }
+    }
+
+    /// Arrays that are indexed by the variable of a loop, up to behind their end. Conditions in the body may spare them.
+    fn indices(&mut self, variable: u32, to: u64, inclusive: bool, body: BlockId) {
+        let around = self.ast.block(body).span;
+        let inside = |span: Span| around.start <= span.start && span.end <= around.end;
+        let last = if inclusive { to } else { to.wrapping_sub(1) };
+        let wrong = |expr: &&crate::ast::Expr| {
+            let ExprKind::Index(base, index) = expr.kind else { return false };
+            let len = match self.checked.types.kind(self.checked.expr_ty[base.at()]) {
+                TyKind::Array(_, len) => u64::from(len),
+                TyKind::Vector(_, lanes) => u64::from(lanes),
+                _ => return false,
+            };
+            self.checked.res[index.at()] == Res::Local(variable) && last >= len && to > 0 && inside(expr.span)
+        };
+        // An expression is made when its end is read, so that those of the body stand together.
+        let behind = |at: u32| self.ast.exprs.partition_point(|expr| expr.span.end <= at);
+        let of_body = &self.ast.exprs[behind(around.start)..behind(around.end)];
+        let Some(found) = of_body.iter().find(wrong).map(|expr| expr.span) else { return };
+        let leaves = |stmt: &crate::ast::Stmt| {
+            matches!(stmt.kind, StmtKind::Break { .. } | StmtKind::Continue(_) | StmtKind::Return(_))
+                && inside(stmt.span)
+        };
+        let decides = |expr: &crate::ast::Expr| {
+            matches!(expr.kind, ExprKind::If { .. } | ExprKind::Match { .. }) && inside(expr.span)
+        };
+        if !self.is_generic(found)
+            && !self.ast.stmts.iter().any(leaves)
+            && !self.ast.exprs.iter().any(decides)
+        {
+            let message = format!("the index goes up to {last}, behind the end");
+            self.tell("index_out_of_bounds", message, found, "too long a loop for this", None);
         }
     }
 

@@ -1,0 +1,552 @@
+//! Hints for people who know another language: the table `habits.txt`, and how it is matched against what they wrote.
+//!
+//! A row that begins with `^` fits at the beginning of a statement, one with `!` at the place of the mistake, others around it.
+//!
+//! Nothing of this costs a program without mistakes anything: the table is text, read when there is an error to explain.
+
+use crate::builtins;
+use crate::diag::{Diagnostic, Sink};
+use crate::lexer::{Span, Tok, Tokens};
+use crate::scalar::{Scalar, vector_name};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+const TABLE: &str = include_str!("habits.txt");
+
+/// One line of the table.
+#[derive(Clone, Copy)]
+pub struct Row {
+    kind: u8,
+    pattern: &'static str,
+    text: &'static str,
+}
+
+/// The rows of the table.
+pub fn rows() -> impl Iterator<Item = Row> {
+    let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.filter_map(|line| {
+        let (kind, rest) = line.split_once("  ")?;
+        let (pattern, text) = rest.split_once("  ")?;
+        Some(Row { kind: kind.as_bytes()[0], pattern, text })
+    })
+}
+
+/// Which rows a diagnostic may be explained by; `^` stands for those about the syntax of a whole statement.
+fn kinds(code: &str) -> &'static [u8] {
+    match code {
+        "E0001" | "E0004" | "E0005" | "E0006" | "E0008" | "E0056" => b"sm",
+        "E0090" => b"^ft",
+        "E0020" | "E0026" => b"n",
+        "E0022" => b"f",
+        "E0025" => b"nf",
+        "E0021" => b"t",
+        "E0023" => b"d",
+        "E0042" => b"c",
+        "E0027" | "E0080" => b"a",
+        "E0040" | "E0041" | "E0044" | "E0045" => b"o",
+        _ => b"",
+    }
+}
+
+/// What a row says of a word: a name that it has here, or a hint.
+pub enum Said {
+    Name(String),
+    Hint(String),
+}
+
+/// What the name of a function is here.
+pub fn function(name: &str) -> Option<Said> {
+    word(b'f', name).or_else(|| derived_function(name))
+}
+
+/// What the suffix of a number is here.
+pub fn suffix(text: &str) -> Option<&'static str> {
+    rows().find(|row| row.kind == b'x' && row.pattern == text).map(|row| row.text)
+}
+
+/// What a type is called here, if it has another name.
+pub fn type_name(name: &str) -> Option<Said> {
+    if let Some(said) = word(b't', name) {
+        return Some(said);
+    }
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let lanes: u8 = name[stem.len()..].parse().ok()?;
+    let scalar = match stem {
+        "vec" => "f32",
+        "ivec" => "i32",
+        "uvec" => "u32",
+        "dvec" => "f64",
+        "bvec" | "bool" => "bool",
+        _ => match word(b't', stem)? {
+            Said::Name(name) => return vector(&name, lanes),
+            Said::Hint(_) => return None,
+        },
+    };
+    vector(scalar, lanes)
+}
+
+fn vector(scalar: &str, lanes: u8) -> Option<Said> {
+    let name = if lanes == 1 { scalar.to_owned() } else { format!("{scalar}x{lanes}") };
+    (lanes == 1 || vector_name(&name).is_some()).then_some(Said::Name(name))
+}
+
+/// The row whose pattern is one word.
+fn word(kind: u8, name: &str) -> Option<Said> {
+    let row = rows().find(|row| row.kind == kind && row.pattern == name)?;
+    Some(match row.text.strip_prefix("=> ") {
+        Some(name) => Said::Name(name.to_owned()),
+        None => Said::Hint(row.text.to_owned()),
+    })
+}
+
+/// Names that follow a rule: `sqrtf`, `make_float4`, `convert_int`, `as_uint`, `atomicMin`.
+fn derived_function(name: &str) -> Option<Said> {
+    if let Some(to) = name.strip_prefix("make_").or(Some(name)).and_then(here_type) {
+        return Some(match vector_name(&to) {
+            Some(_) => Said::Name(to),
+            None => Said::Hint(format!("convert with `x as {to}`")),
+        });
+    }
+    if let Some(to) = name.strip_prefix("as_").and_then(here_type) {
+        return Some(Said::Name(format!("bitcast::<{to}>")));
+    }
+    if let Some(rest) = name.strip_prefix("convert_") {
+        let (to, how) = rest.split_once('_').unwrap_or((rest, ""));
+        let to = here_type(to)?;
+        return Some(Said::Hint(match how {
+            "rte" => format!("write `round(x) as {to}`: `as` rounds to zero"),
+            "rtp" => format!("write `ceil(x) as {to}`: `as` rounds to zero"),
+            "rtn" => format!("write `floor(x) as {to}`: `as` rounds to zero"),
+            "sat" => format!("write `x as {to}`, which saturates"),
+            _ => format!("convert with `x as {to}`"),
+        }));
+    }
+    let snake = snake_case(name);
+    let plain = snake.trim_start_matches('_');
+    let stems = [plain, plain.strip_suffix('f').unwrap_or(plain), plain.strip_suffix('l').unwrap_or(plain)];
+    let mut others = stems.into_iter().filter(|stem| *stem != name);
+    others.find_map(|stem| match builtins::find(stem) {
+        Some(_) => Some(Said::Name(stem.to_owned())),
+        None => word(b'f', stem),
+    })
+}
+
+fn snake_case(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// The name of a type here, be it of this language or of another one.
+fn here_type(name: &str) -> Option<String> {
+    if Scalar::from_name(name).is_some() || vector_name(name).is_some() {
+        return Some(name.to_owned());
+    }
+    match type_name(name)? {
+        Said::Name(name) => Some(name),
+        Said::Hint(_) => None,
+    }
+}
+
+/// Gives diagnostics the hints of the table, and drops those that only echo another one. `skipped` is what the parser did not read.
+/// The first `parsed` diagnostics are of the parser.
+pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sink: &mut Sink) {
+    let matcher = Matcher { source, tokens };
+    let mut list = sink.take();
+    // What is foreign, with where the diagnostic that says so is.
+    let mut foreign: Vec<(usize, Span)> = Vec::new();
+    for diagnostic in &mut list {
+        let Some((label, text)) = diagnostic.labels.first() else { continue };
+        let at = matcher.token(label.start as u32);
+        let row = matcher.row(kinds(diagnostic.code), at, text.ends_with("after this"));
+        // What only fits the beginning of a statement is less than a similar name.
+        let row = row.filter(|(row, _)| {
+            row.kind == b's' || !row.pattern.starts_with('^') || diagnostic.help.is_empty()
+        });
+        if let Some((row, found)) = row {
+            foreign.push((label.start, matcher.reach(row, &found)));
+            matcher.explain(diagnostic, row, &found);
+        } else if diagnostic.code == "E0022" {
+            let found = Found { start: at, end: at + 1, parts: Parts::new() };
+            let name = matcher.text(at);
+            if let Some(said) = function(name) {
+                foreign.push((label.start, matcher.arguments(&found)));
+                matcher.say(diagnostic, said, &found);
+            }
+        } else if diagnostic.code == "E0021"
+            && let Some(said) = type_name(matcher.text(at))
+        {
+            matcher.say(diagnostic, said, &Found { start: at, end: at + 1, parts: Parts::new() });
+        }
+    }
+    let unused: Vec<Range<usize>> = list.iter().filter(|d| d.code == "E0056").filter_map(place).collect();
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    for (n, diagnostic) in list.into_iter().enumerate() {
+        let echo = n >= parsed
+            && (foreign.iter().any(|&(from, span)| is_foreign(&diagnostic, from, span))
+                || is_repeated(&diagnostic, &kept, source, skipped)
+                || lacks_what_is_unused(&diagnostic, &unused));
+        if !echo {
+            kept.push(diagnostic);
+        }
+    }
+    sink.restore(kept);
+}
+
+fn place(diagnostic: &Diagnostic) -> Option<Range<usize>> {
+    diagnostic.labels.first().map(|label| label.0.clone())
+}
+
+/// Whether a diagnostic is about something behind another one, at `from`, and inside of what that one says is foreign.
+fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
+    matches!(diagnostic.code, "E0020" | "E0003" | "E0090")
+        && place(diagnostic).is_some_and(|at| from < at.start && at.end <= span.end as usize)
+}
+
+/// Whether a diagnostic is about an unknown name that was told before, or whose declaration was not understood.
+fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipped: &[Span]) -> bool {
+    let Some(at) = place(diagnostic).filter(|_| matches!(diagnostic.code, "E0020" | "E0021" | "E0022"))
+    else {
+        return false;
+    };
+    let name = &source[at];
+    let same =
+        |old: &Diagnostic| old.code == diagnostic.code && place(old).is_some_and(|at| source[at] == *name);
+    kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
+}
+
+/// Whether a diagnostic misses a value where a statement with a value does nothing: both are one `;`.
+fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> bool {
+    let lacking = diagnostic.code == "E0049" || diagnostic.message == "this has no value";
+    lacking
+        && diagnostic
+            .labels
+            .iter()
+            .any(|(at, _)| unused.iter().any(|of| of.start < at.end && of.end >= at.start.saturating_sub(4)))
+}
+
+/// Whether a text holds a name.
+fn has_word(text: &str, name: &str) -> bool {
+    let of_name = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_ascii_alphanumeric());
+    text.match_indices(name).any(|(at, _)| {
+        !of_name(text[..at].chars().next_back()) && !of_name(text[at + name.len()..].chars().next())
+    })
+}
+
+/// What the parts of a pattern stood for.
+type Parts = SmallVec<[String; 4]>;
+
+/// A place that a pattern fits.
+struct Found {
+    start: usize,
+    end: usize,
+    parts: Parts,
+}
+
+struct Matcher<'m> {
+    source: &'m str,
+    tokens: &'m Tokens,
+}
+
+impl<'m> Matcher<'m> {
+    /// The token at, or the last one before, a byte.
+    fn token(&self, byte: u32) -> usize {
+        self.tokens.spans.partition_point(|span| span.start <= byte).saturating_sub(1)
+    }
+
+    fn text(&self, at: usize) -> &'m str {
+        self.tokens.spans.get(at).map_or("", |span| span.text(self.source))
+    }
+
+    /// The first token of the statement that a token is in.
+    fn statement(&self, at: usize) -> usize {
+        let is_end = |&n: &usize| matches!(self.text(n), ";" | "{" | "}" | "");
+        let end = (0..at.min(self.tokens.spans.len())).rev().find(is_end);
+        end.map_or(0, |end| end + 1)
+    }
+
+    /// The first row of some kinds that fits at a token, or at the beginning of its statement. The mistake may be behind the token.
+    fn row(&self, kinds: &[u8], at: usize, behind: bool) -> Option<(Row, Found)> {
+        if kinds.is_empty() {
+            return None;
+        }
+        let first = self.statement(at);
+        let wanted = |row: &Row| {
+            kinds.contains(&row.kind) || kinds[0] == b'^' && row.kind == b's' && row.pattern.starts_with('^')
+        };
+        rows().filter(wanted).find_map(|row| {
+            if let Some(pattern) = row.pattern.strip_prefix('!') {
+                return Some((row, self.fit(pattern, if behind { at + 1 } else { at })?));
+            }
+            if let Some(pattern) = row.pattern.strip_prefix('^') {
+                // An attribute may stand in front of a statement.
+                let behind = if self.text(first) == "#" { at } else { first };
+                return [first, behind].into_iter().find_map(|start| Some((row, self.fit(pattern, start)?)));
+            }
+            let least = at.saturating_sub(8).max(if at > first { first.saturating_sub(1) } else { first });
+            let names_only = row.kind != b's' && row.kind != b'm';
+            let most = if row.kind == b'a' { at + 2 } else { at + 1 };
+            (least..=most).find_map(|start| {
+                let found = self.fit(row.pattern, start)?;
+                let covers = if names_only {
+                    let wide = matches!(row.kind, b'o' | b'd') || row.pattern.contains("::");
+                    let around = wide && found.start <= at && at < found.end;
+                    found.start == at
+                        || around
+                        || (row.kind == b'a' && found.start <= at + 2 && found.start > at)
+                } else {
+                    found.end > at
+                };
+                covers.then_some((row, found))
+            })
+        })
+    }
+
+    /// Whether a pattern fits from a token on.
+    fn fit(&self, pattern: &str, start: usize) -> Option<Found> {
+        let (mut at, mut parts) = (start, Parts::new());
+        for part in pattern.split(' ') {
+            let text = self.text(at);
+            if text.is_empty() {
+                return None;
+            }
+            match part {
+                "\\." => parts.push(text.to_owned()),
+                "\\i" if self.tokens.kinds[at] == Tok::Ident => parts.push(text.to_owned()),
+                "\\n" if text.starts_with(|c: char| c.is_ascii_digit()) => parts.push(text.to_owned()),
+                "\\t" => {
+                    let (name, end) = self.ty(at)?;
+                    parts.push(name);
+                    at = end;
+                    continue;
+                }
+                _ if text == part => {}
+                _ => return None,
+            }
+            at += 1;
+        }
+        Some(Found { start, end: at, parts })
+    }
+
+    /// A type of any language, `unsigned int` and `const float` as well: its name here, and the token behind it.
+    fn ty(&self, mut at: usize) -> Option<(String, usize)> {
+        while matches!(self.text(at), "const" | "volatile" | "register" | "signed") {
+            at += 1;
+        }
+        let unsigned = self.text(at) == "unsigned";
+        let is_word = |at| matches!(self.text(at), "int" | "long" | "short" | "char");
+        if unsigned && is_word(at + 1) {
+            at += 1;
+        }
+        let name = self.text(at);
+        let here = here_type(name)?;
+        at += 1;
+        while is_word(at) && matches!(name, "long" | "short") {
+            at += 1;
+        }
+        Some((if unsigned { here.replacen('i', "u", 1) } else { here }, at))
+    }
+
+    /// Where names are as foreign as what a row is about.
+    fn reach(&self, row: Row, found: &Found) -> Span {
+        if matches!(row.kind, b'f' | b'c') {
+            return self.arguments(found);
+        }
+        let start = self.tokens.spans[found.start].start;
+        Span { start, end: self.tokens.spans[found.end - 1].end }
+    }
+
+    /// From a function's name to the end of its arguments.
+    fn arguments(&self, found: &Found) -> Span {
+        let start = self.tokens.spans[found.start].start;
+        let (mut at, mut depth) = (found.start + 1, 0usize);
+        while at < self.tokens.spans.len() {
+            match self.text(at) {
+                "(" => depth += 1,
+                ")" => depth = depth.saturating_sub(1),
+                ";" | "" => break,
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+            at += 1;
+        }
+        let last = self.tokens.spans[at.min(self.tokens.spans.len() - 1)];
+        Span { start, end: last.end.max(start) }
+    }
+
+    fn explain(&self, diagnostic: &mut Diagnostic, row: Row, found: &Found) {
+        let mut text = row.text.to_owned();
+        for (n, part) in found.parts.iter().enumerate() {
+            text = text.replace(&format!("\\{}", n + 1), part);
+        }
+        let said = match text.strip_prefix("=> ") {
+            Some(name) => Said::Name(name.to_owned()),
+            None => Said::Hint(text),
+        };
+        self.say(diagnostic, said, found);
+        // A word that begins a statement elsewhere, but not here, is what it is about, not where the parser noticed.
+        let word = row.pattern.starts_with('^') && !row.pattern.starts_with("^\\i");
+        if row.kind == b's' && word && self.tokens.kinds[found.start] == Tok::Ident {
+            let span = self.tokens.spans[found.start];
+            diagnostic.message = format!("`{}` has no meaning here", span.text(self.source));
+            diagnostic.labels = vec![(span.start as usize..span.end as usize, "unknown word".to_owned())];
+        }
+    }
+
+    fn say(&self, diagnostic: &mut Diagnostic, said: Said, found: &Found) {
+        diagnostic.help.clear();
+        diagnostic.suggestion = None;
+        match said {
+            Said::Hint(text) => diagnostic.help.push(text),
+            Said::Name(name) => {
+                let start = self.tokens.spans[found.start].start as usize;
+                let end = self.tokens.spans[found.end - 1].end as usize;
+                diagnostic.help.push(format!("write `{name}`"));
+                diagnostic.suggest_here(start..end, name);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_understood() {
+        let mut seen = std::collections::HashSet::new();
+        let mut count = 0;
+        for row in rows() {
+            count += 1;
+            assert!(b"snfmtdcaox".contains(&row.kind), "{}", row.pattern);
+            assert!(seen.insert((row.kind, row.pattern)), "`{}` stands twice", row.pattern);
+            let is_part = |part: &&str| {
+                let part = part.trim_start_matches(['^', '!']);
+                part.starts_with('\\') && part.len() == 2
+            };
+            let parts = row.pattern.split(' ').filter(is_part).count();
+            let largest = (1..=9).filter(|n| row.text.contains(&format!("\\{n}"))).max().unwrap_or(0);
+            assert!(largest <= parts, "`{}` has no part {largest}", row.pattern);
+        }
+        let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+        assert_eq!(count, lines, "a line is no row");
+        assert!(count > 120);
+    }
+
+    /// Where a pattern may stand; `@` is its place.
+    const CONTEXTS: [&str; 17] = [
+        "@",
+        "@ x() {}",
+        "@ 3;",
+        "@ { }",
+        "@) { }",
+        "@ x: u32) { }",
+        "kernel k(@) { }",
+        "kernel k(n: u32, @) { }",
+        "kernel k(n: @ ) { }",
+        "kernel k(n: u32) { @ }",
+        "kernel k(n: u32) { @; }",
+        "kernel k(n: u32) { @ 3; }",
+        "kernel k(n: u32, p: *global u32, v: f32x4) { let y = @; }",
+        "kernel k(n: u32, v: f32x4) { let y = n @ n; }",
+        "kernel k(n: u32) { let y = @; }",
+        "kernel k(n: u32) { if n @ n { } if @ { } }",
+        "kernel k(n: u32) { match n { @ => 1, _ => 2 } @ n { } }",
+    ];
+
+    /// Programs that a row may be about.
+    fn programs(row: Row) -> Vec<String> {
+        let pattern = row.pattern.trim_start_matches(['^', '!']);
+        let word = |part: &str| match part {
+            "\\i" => "name".to_owned(),
+            "\\n" => "3".to_owned(),
+            "\\t" => "f32".to_owned(),
+            "\\." => "n".to_owned(),
+            part => part.to_owned(),
+        };
+        let text = pattern.split(' ').map(word).collect::<Vec<_>>().join(" ");
+        let body = |text: String| vec![format!("kernel k(n: u32, v: f32x4) {{ let mut y = {text}; }}")];
+        match row.kind {
+            b'n' if row.pattern.starts_with('^') => vec![format!("kernel k(n: u32) {{ {text} 3; }}")],
+            b'n' => [body(text.clone()), body(format!("{text} 1)"))].concat(),
+            b'f' if text.contains('(') => body(text),
+            b'f' => [
+                body(format!("{text}(n)")),
+                vec![format!("kernel k(n: u32) {{ for i in (0..n).{text}(2) {{ }} }}")],
+            ]
+            .concat(),
+            b'c' if text.ends_with(')') => body(text),
+            b'c' => body(format!("{text} 1, 2, 3, 4, 5, 6, 7)")),
+            b'm' => body(format!("n{text}(2)")),
+            b't' => vec![format!("kernel k(n: {text}) {{ }}")],
+            b'x' => [body(format!("1{text}")), body(format!("1.0{text}"))].concat(),
+            b'd' => ["v", "[1, 2]"].iter().flat_map(|of| body(text.replacen('n', of, 1))).collect(),
+            b'a' => vec![
+                format!("#[{text}] kernel k() {{ }}"),
+                format!("#[{text}(64)] kernel k() {{ }}"),
+                format!("#[{text} kernel k() {{ }}"),
+            ],
+            b'o' => [
+                body(format!("n {text}")),
+                body(text.replace("name", "1.0")),
+                body(text.replacen('n', "v", 1)),
+                vec![format!("kernel k() {{ {text} 2 }}; }}")],
+            ]
+            .concat(),
+            _ => CONTEXTS.iter().map(|context| context.replace('@', &text)).collect(),
+        }
+    }
+
+    /// What a row says, up to what its parts stand for.
+    fn says(row: Row, help: &str) -> bool {
+        let text = row.text.strip_prefix("=> ").unwrap_or(row.text);
+        let mut rest = help;
+        text.split(|c: char| c == '\\' || c.is_ascii_digit()).all(|part| match rest.find(part) {
+            Some(at) => {
+                rest = &rest[at + part.len()..];
+                true
+            }
+            None => false,
+        })
+    }
+
+    /// No row is there in vain: some program gets its text.
+    #[test]
+    fn every_row_is_heard() {
+        let mut unheard = Vec::new();
+        for row in rows() {
+            let heard = programs(row).into_iter().any(|source| {
+                let Err(list) = crate::compile("row.k", &source, &crate::Options::default()) else {
+                    return false;
+                };
+                list.list.iter().any(|diagnostic| diagnostic.help.iter().any(|help| says(row, help)))
+            });
+            if !heard {
+                unheard.push(format!("{}  {}", row.kind as char, row.pattern));
+            }
+        }
+        assert!(unheard.is_empty(), "{} rows:\n{}", unheard.len(), unheard.join("\n"));
+    }
+
+    #[test]
+    fn names_that_follow_a_rule() {
+        let name = |text| match function(text) {
+            Some(Said::Name(name)) => name,
+            Some(Said::Hint(text)) => format!("! {text}"),
+            None => "?".to_owned(),
+        };
+        assert_eq!(name("sqrtf"), "sqrt");
+        assert_eq!(name("make_float4"), "f32x4");
+        assert_eq!(name("as_uint2"), "bitcast::<u32x2>");
+        assert!(name("convert_int_rte").contains("round(x) as i32"));
+        assert_eq!(name("uvec3"), "u32x3");
+        assert_eq!(name("nothing_like_it"), "?");
+    }
+}

@@ -1,0 +1,208 @@
+//! Whether a variable that is declared without a value has one wherever it is read: a walk over the statements behind its
+//! declaration, in the order in which they run. As all control flow is structured, one walk is enough: the head of a loop knows no less
+//! after a turn than before it.
+
+use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
+use crate::check::{Checked, Res};
+use crate::lexer::Span;
+use crate::types::Ty;
+use smallvec::SmallVec;
+
+/// The first read of a variable that may come before it has a value, in the statements of a block from number `first` on.
+pub(super) fn early_read(
+    ast: &Ast<'_>,
+    checked: &Checked,
+    local: u32,
+    block: BlockId,
+    first: usize,
+) -> Option<Span> {
+    let mut walk = Walk { ast, checked, local, found: None, around: Vec::new() };
+    walk.statements(block, first, false);
+    walk.found
+}
+
+/// What `break` can leave.
+struct Around {
+    label: Option<Sym>,
+    is_loop: bool,
+    /// Whether the variable has a value at all `break`s so far.
+    has: bool,
+}
+
+struct Walk<'w, 'a> {
+    ast: &'w Ast<'a>,
+    checked: &'w Checked,
+    local: u32,
+    found: Option<Span>,
+    around: Vec<Around>,
+}
+
+/// All functions take whether the variable has a value, and give whether it has one behind; where control does not get, it has.
+impl Walk<'_, '_> {
+    fn block(&mut self, block: BlockId, has: bool) -> bool {
+        self.statements(block, 0, has)
+    }
+
+    fn statements(&mut self, block: BlockId, first: usize, mut has: bool) -> bool {
+        let block = *self.ast.block(block);
+        for n in block.stmts.range().skip(first) {
+            if self.found.is_some() {
+                return true;
+            }
+            has = self.statement(self.ast.stmts[n].kind, has);
+        }
+        block.tail.map_or(has, |tail| self.expr(tail, has))
+    }
+
+    fn statement(&mut self, kind: StmtKind, has: bool) -> bool {
+        match kind {
+            StmtKind::Let { init, .. } => init.map_or(has, |init| self.expr(init, has)),
+            StmtKind::Expr(value) => self.expr(value, has),
+            StmtKind::Assign { op, place, value } => {
+                let has = self.expr(value, has);
+                self.place(place, op.is_some(), has)
+            }
+            StmtKind::While { head, cond, body } => {
+                let has = self.expr(cond, has);
+                let breaks = self.leavable(head, true, body, has).1;
+                has && breaks
+            }
+            StmtKind::For { head, from, to, step, body, .. } => {
+                let ends = [Some(from), Some(to), step];
+                let has = ends.into_iter().flatten().fold(has, |has, end| self.expr(end, has));
+                let breaks = self.leavable(head, true, body, has).1;
+                has && breaks
+            }
+            StmtKind::Break { label, value } => {
+                let has = value.map_or(has, |value| self.expr(value, has));
+                let target = self.around.iter_mut().rev().find(|around| match label {
+                    Some(label) => around.label == Some(label.sym),
+                    None => around.is_loop,
+                });
+                if let Some(target) = target {
+                    target.has &= has;
+                }
+                true
+            }
+            StmtKind::Return(value) => {
+                value.map(|value| self.expr(value, has));
+                true
+            }
+            StmtKind::Continue(_) => true,
+            StmtKind::Shared { .. } | StmtKind::Const { .. } | StmtKind::StaticAssert { .. } => has,
+        }
+    }
+
+    /// A body that `break` can leave: what is so at its end, and at all `break`s.
+    fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, has: bool) -> (bool, bool) {
+        let label = self.ast.loops[head.at()].label.map(|label| label.sym);
+        self.around.push(Around { label, is_loop, has: true });
+        let end = self.block(body, has);
+        (end, self.around.pop().is_none_or(|around| around.has))
+    }
+
+    /// What is assigned to; parts of the variable count as the whole.
+    fn place(&mut self, place: ExprId, reads: bool, has: bool) -> bool {
+        match self.ast.expr(place).kind {
+            ExprKind::Tuple(parts) => {
+                self.ast.list(parts).iter().fold(has, |has, &part| self.place(part, reads, has))
+            }
+            ExprKind::Name(_) if self.is_it(place) => {
+                if reads {
+                    self.expr(place, has);
+                }
+                true
+            }
+            ExprKind::Field(base, _) => self.place(base, reads, has),
+            ExprKind::Index(base, index) => {
+                let has = self.expr(index, has);
+                self.place(base, reads, has)
+            }
+            _ => self.expr(place, has),
+        }
+    }
+
+    fn is_it(&self, id: ExprId) -> bool {
+        self.checked.res[id.at()] == Res::Local(self.local)
+    }
+
+    fn all(&mut self, list: crate::ast::List, has: bool) -> bool {
+        self.ast.list(list).iter().fold(has, |has, &id| self.expr(id, has))
+    }
+
+    fn expr(&mut self, id: ExprId, has: bool) -> bool {
+        let expr = self.ast.expr(id);
+        match expr.kind {
+            ExprKind::Name(_) => {
+                if !has && self.found.is_none() && self.is_it(id) {
+                    self.found = Some(expr.span);
+                }
+                has
+            }
+            ExprKind::Unary(_, inner) | ExprKind::Deref(inner) | ExprKind::AddrOf(inner) => {
+                self.expr(inner, has)
+            }
+            ExprKind::Cast(inner, _) | ExprKind::Field(inner, _) | ExprKind::Repeat(inner, _) => {
+                self.expr(inner, has)
+            }
+            ExprKind::Binary(..) => self.chain(id, has),
+            ExprKind::Call { args, .. } => {
+                let has = self.all(args, has);
+                has || self.checked.expr_ty[id.at()] == Ty::NEVER
+            }
+            ExprKind::Index(base, index) => {
+                let has = self.expr(base, has);
+                self.expr(index, has)
+            }
+            ExprKind::Array(list) | ExprKind::Tuple(list) => self.all(list, has),
+            ExprKind::Struct(_, fields) => {
+                fields.range().fold(has, |has, n| self.expr(self.ast.inits[n].value, has))
+            }
+            ExprKind::If { arms, otherwise } => {
+                let (mut has, mut behind) = (has, true);
+                for n in arms.range() {
+                    let arm = self.ast.if_arms[n];
+                    has = self.expr(arm.cond, has);
+                    behind &= self.block(arm.then, has);
+                }
+                behind & otherwise.map_or(has, |block| self.block(block, has))
+            }
+            ExprKind::Match { value, arms } => {
+                let (mut has, mut behind) = (self.expr(value, has), true);
+                for n in arms.range() {
+                    let arm = self.ast.match_arms[n];
+                    has = arm.guard.map_or(has, |guard| self.expr(guard, has));
+                    behind &= self.block(arm.body, has);
+                }
+                behind
+            }
+            ExprKind::Block(block) => self.block(block, has),
+            ExprKind::Loop(head, body) => self.leavable(head, true, body, has).1,
+            ExprKind::Labelled(head, body) => {
+                let (end, breaks) = self.leavable(head, false, body, has);
+                end && breaks
+            }
+            ExprKind::Error
+            | ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Str
+            | ExprKind::TypeConst(..) => has,
+        }
+    }
+
+    /// A chain of operators from left to right; what is behind `&&` or `||` may not run.
+    fn chain(&mut self, id: ExprId, has: bool) -> bool {
+        let (mut first, mut links) = (id, SmallVec::<[(BinaryOp, ExprId); 8]>::new());
+        while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
+            links.push((op, right));
+            first = left;
+        }
+        let mut has = self.expr(first, has);
+        for (op, right) in links.into_iter().rev() {
+            let behind = self.expr(right, has);
+            has = if op.is_logic() { has } else { behind };
+        }
+        has
+    }
+}

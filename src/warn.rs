@@ -1,0 +1,84 @@
+//! Warnings that show only in the IR, when all functions are inlined: barriers and operations of the wave that not all come to.
+
+use crate::options::Options;
+use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
+use ir::analysis::Parting;
+use std::ops::Range;
+
+type Row = (&'static str, fn(ir::Op) -> bool, &'static str);
+
+/// Warnings of what work-items part from: name, what it is about, message.
+const PARTED: [Row; 2] = [
+    (
+        "divergent_barrier",
+        |op| matches!(op, ir::Op::Barrier { .. }),
+        "not all work-items of a group come to this barrier",
+    ),
+    (
+        "divergent_wave_operation",
+        |op| matches!(op, ir::Op::Wave(_)),
+        "not all lanes of a wave come to this operation",
+    ),
+];
+
+fn diagnostic(
+    name: &'static str,
+    message: &str,
+    level: Level,
+    (at, branch): (Range<usize>, Option<Range<usize>>),
+) -> Diagnostic {
+    let here = (at, "reached by some".to_owned());
+    let there = branch.map(|at| (at, "they part by their numbers here".to_owned()));
+    Diagnostic {
+        code: name,
+        severity: if level == Level::Deny { Severity::Error } else { Severity::Warning },
+        message: message.to_owned(),
+        labels: std::iter::once(here).chain(there).collect(),
+        notes: Vec::new(),
+        help: vec![format!(
+            "move it out of the condition, or write `#[allow({name})]` if all of a group agree"
+        )],
+        suggestion: None,
+    }
+}
+
+/// The word at a place of the IR.
+fn word(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
+    let start = (loc.0 as usize).checked_sub(1).filter(|&start| start < text.len())?;
+    let of_word = |c: &u8| c.is_ascii_alphanumeric() || *c == b'_';
+    let length = text.as_bytes()[start..].iter().take_while(|c| of_word(c)).count();
+    Some(start..start + length.max(1))
+}
+
+/// What there is to warn of in a module, which `text` has become. All of it is an error if some is to be.
+pub fn parted(
+    module: &ir::Module,
+    frontend: &Context,
+    parting: &mut Parting,
+    options: &Options,
+    text: Option<&str>,
+) -> Option<Diagnostics> {
+    let warnings = &options.warnings;
+    let text = text.filter(|_| *warnings != Warnings::NONE)?;
+    let mut list: Vec<Diagnostic> = Vec::new();
+    for (name, meets, message) in PARTED {
+        if warnings.level(name) == Level::Allow {
+            continue;
+        }
+        for func in module.funcs.values() {
+            for &(inst, branch) in parting.find(func, meets) {
+                let place = |inst: ir::Inst| word(text, func.insts[inst].loc);
+                let is_head =
+                    |at: &Range<usize>| matches!(&text[at.clone()], "if" | "while" | "for" | "match");
+                let Some(at) = place(inst) else { continue };
+                let level = frontend.level(warnings, name, at.start);
+                // A function that several kernels call is one place.
+                let told = list.iter().any(|old| old.labels[0].0 == at);
+                if level != Level::Allow && !told {
+                    list.push(diagnostic(name, message, level, (at, place(branch).filter(is_head))));
+                }
+            }
+        }
+    }
+    (!list.is_empty()).then(|| Diagnostics { list, source: SourceText::new(&options.file_name, text) })
+}
