@@ -54,6 +54,7 @@ impl Options {
             params,
             fp_contract,
             fast_math,
+            unsafe_fp_atomics,
             waits_all,
             state,
             language,
@@ -68,7 +69,9 @@ impl Options {
         hash.field(env!("CARGO_PKG_VERSION").as_bytes());
         // All fields of the subtarget, those that will be added included; writing to a hash cannot fail.
         let _ = write!(hash, "{:?}", target.into());
-        hash.field(&[opt_level.number(), u8::from(*fp_contract), u8::from(*fast_math), u8::from(*waits_all)]);
+        let switches = [fp_contract, fast_math, unsafe_fp_atomics, waits_all];
+        hash.field(&[opt_level.number()]);
+        hash.field(&switches.map(|&switch| u8::from(switch)));
         let _ = write!(hash, "{state:?}");
         hash.field(language.name().as_bytes());
         let named = line_table.then_some(file_name.as_bytes());
@@ -143,6 +146,7 @@ mod tests {
             Options { opt_level: OptLevel::O3, ..base.clone() },
             Options { fp_contract: false, ..base.clone() },
             Options { fast_math: true, ..base.clone() },
+            Options { unsafe_fp_atomics: true, ..base.clone() },
             Options { waits_all: true, ..base.clone() },
             Options { language: emit::Language::Hip, ..base.clone() },
             Options { line_table: false, ..base.clone() },

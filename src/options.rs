@@ -39,6 +39,9 @@ pub struct Options {
     pub fp_contract: bool,
     /// Compute functions and divisions of `f32` by their `native_` forms, where there is one.
     pub fast_math: bool,
+    /// Add, subtract and compare floats in device memory by the processor's atomic instructions, where it has them: they may flush
+    /// denormals, and are for memory of the device that the host does not share.
+    pub unsafe_fp_atomics: bool,
     /// Wait for everything after each memory operation instead of where data flow asks for it: the first step of
     /// a bisection.
     pub waits_all: bool,
@@ -68,6 +71,7 @@ impl Default for Options {
             params: Vec::new(),
             fp_contract: true,
             fast_math: false,
+            unsafe_fp_atomics: false,
             waits_all: false,
             state: ir::InitialState::default(),
             language: Language::default(),

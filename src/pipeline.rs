@@ -254,6 +254,7 @@ impl Compiler {
         let level = ir::passes::OptOptions {
             level: job.options.opt_level.number(),
             limits: offset_limits(&self.target),
+            float_atomics: isel::float_atomics(&self.target, job.options.unsafe_fp_atomics),
         };
         settle_wave_size(&mut module, job.options.state.wave_size.unwrap_or(self.target.wave_size));
         let mut trouble = Ok(());

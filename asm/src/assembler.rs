@@ -431,12 +431,17 @@ impl Assembler {
 
     /// The section of that name, made with these properties if it is new.
     pub fn section_named(&mut self, name: &str, kind: u32, flags: u64) -> u32 {
-        if let Some(&id) = self.section_names.get(name) {
+        self.section_known_as(name, name, kind, flags)
+    }
+
+    /// As [`Assembler::section_named`], for sections that share their name with others.
+    pub fn section_known_as(&mut self, key: &str, name: &str, kind: u32, flags: u64) -> u32 {
+        if let Some(&id) = self.section_names.get(key) {
             return id;
         }
         let id = self.sections.len() as u32;
         self.sections.push(Section::new(name, kind, flags));
-        self.section_names.insert(name.into(), id);
+        self.section_names.insert(key.into(), id);
         id
     }
 

@@ -128,6 +128,19 @@ impl<'s> Cursor<'s> {
         here
     }
 
+    /// Takes a comma and a word, if these come next.
+    pub fn eat_option(&mut self, word: &str) -> bool {
+        let start = self.pos;
+        let here = self.eat(b',') && {
+            self.blank();
+            self.name() == Some(word)
+        };
+        if !here {
+            self.pos = start;
+        }
+        here
+    }
+
     /// Takes the byte or complains.
     pub fn expect(&mut self, byte: u8) -> Result<()> {
         if self.eat(byte) {

@@ -7,7 +7,8 @@ use crate::resolve::{Resolved, Target};
 use crate::symbol::{Definition, Symbol, SymbolId};
 use isa::{CodeObjectVersion, Feature, Setting};
 use objwriter::elf::{
-    self, Identity, Object, Place, Relocation, STB_GLOBAL, STB_LOCAL, STB_WEAK, STT_COMMON, Section, e_flags,
+    self, Group, Identity, Object, Place, Relocation, STB_GLOBAL, STB_LOCAL, STB_WEAK, STT_COMMON, Section,
+    e_flags,
 };
 use std::borrow::Cow;
 
@@ -27,6 +28,7 @@ impl Assembler {
         let target = |target: Target| match target {
             Target::Symbol(id) => elf::Target::Symbol(number(id)),
             Target::Section(section) => elf::Target::Section(section),
+            Target::Nothing => elf::Target::Symbol(u32::MAX),
         };
         for &item in &self.symbols.order {
             match item {
@@ -55,7 +57,22 @@ impl Assembler {
                 data: Cow::Borrowed(&section.data),
                 virtual_size: section.virtual_size,
                 relocations: relocations.iter().map(relocation).collect(),
+                group: section.group.map(|(signature, comdat)| {
+                    let signature = number(signature);
+                    let known = object.groups.iter().position(|group| group.signature == signature);
+                    known.unwrap_or_else(|| {
+                        object.groups.push(Group { signature, comdat });
+                        object.groups.len() - 1
+                    }) as u32
+                }),
+                linked: section.linked,
             });
+        }
+        for (n, group) in object.groups.iter().enumerate() {
+            let signature = &mut object.symbols[group.signature as usize];
+            if signature.place == Place::Undefined && signature.binding == STB_LOCAL {
+                signature.place = Place::Group(n as u32);
+            }
         }
         object.addrsig = resolved.addrsig.as_ref().map(|list| list.iter().map(|&to| target(to)).collect());
         Ok(object)
@@ -98,6 +115,7 @@ impl Assembler {
         symbol.binding.unwrap_or(match symbol.is_defined() && !self.is_name_of_undefined(symbol) {
             true => STB_LOCAL,
             false if symbol.only_weakly => STB_WEAK,
+            false if symbol.is_signature && !symbol.relocated => STB_LOCAL,
             false => STB_GLOBAL,
         })
     }

@@ -13,6 +13,8 @@ use objwriter::elf::reloc;
 pub(crate) enum Target {
     Symbol(SymbolId),
     Section(u32),
+    /// A number.
+    Nothing,
 }
 
 /// A relocation of a section.
@@ -114,6 +116,7 @@ impl Assembler {
                 symbol.relocated = true;
             }
             Target::Section(id) => self.sections[id as usize].relocated = true,
+            Target::Nothing => {}
         }
     }
 
@@ -123,10 +126,9 @@ impl Assembler {
             FixupKind::Branch(number) => self.branch(section, fixup, number, reduced),
             FixupKind::Entry => self.entry(fixup, reduced),
             FixupKind::Given(kind) => {
-                let Some(term) = reduced.plus else {
-                    return Err("a relocation needs a symbol".into());
-                };
-                Ok(Some(self.relocation(fixup, kind, term, &reduced)))
+                let (offset, addend) = (fixup.offset, reduced.constant);
+                let absolute = Relocation { offset, target: Target::Nothing, kind, addend, weak: false };
+                Ok(Some(reduced.plus.map_or(absolute, |term| self.relocation(fixup, kind, term, &reduced))))
             }
             FixupKind::Literal { relative } => self.field(section, fixup, reduced, 4, relative),
             FixupKind::Data(size) => self.field(section, fixup, reduced, size, false),

@@ -1,6 +1,7 @@
 //! Sections while they are filled.
 
 use crate::expr::Value;
+use crate::symbol::SymbolId;
 
 pub(crate) use objwriter::elf;
 
@@ -50,6 +51,10 @@ pub(crate) struct Section {
     pub entered: bool,
     /// Whether a relocation refers to its start.
     pub relocated: bool,
+    /// The symbol that names its group, and whether one such group is enough.
+    pub group: Option<(SymbolId, bool)>,
+    /// The section that it is ordered by.
+    pub linked: Option<u32>,
     /// Where subsection 0 ends, if it is not all.
     pub first_end: Option<u64>,
     /// Of a part of a subsection: its section.
@@ -71,6 +76,8 @@ impl Section {
             fixups: Vec::new(),
             entered: false,
             relocated: false,
+            group: None,
+            linked: None,
             first_end: None,
             part_of: None,
             begin: None,

@@ -131,7 +131,8 @@ impl Assembler {
         for kernel in &mut self.unfinished {
             change(&mut kernel.place.0, &mut kernel.place.1);
         }
-        for section in self.section_names.values_mut() {
+        let linked = self.sections.iter_mut().filter_map(|section| section.linked.as_mut());
+        for section in self.section_names.values_mut().chain(linked) {
             change(section, &mut 0);
         }
         for section in self.symbols.order.iter_mut().filter_map(|item| item.as_mut().err()) {

@@ -55,6 +55,8 @@ pub(crate) struct Symbol {
     pub relocated: bool,
     /// Whether all relocations that do go through `.weakref`.
     pub only_weakly: bool,
+    /// Whether a group of sections is known by it.
+    pub is_signature: bool,
     /// The name with a version that replaces its own (`.symver`).
     pub renamed: Option<SymbolId>,
     /// Where it was first seen.
@@ -88,6 +90,7 @@ impl Symbols {
             registered: false,
             relocated: false,
             only_weakly: false,
+            is_signature: false,
             renamed: None,
             seen_at,
         });

@@ -75,6 +75,7 @@ pub fn section_flags(value: u64) -> String {
         (abi::SHF_GROUP, 'G'),
         (abi::SHF_TLS, 'T'),
         (abi::SHF_EXCLUDE, 'e'),
+        (abi::SHF_GNU_RETAIN, 'R'),
     ];
     letters.iter().filter(|(flag, _)| value & flag.0 != 0).map(|(_, letter)| *letter).collect()
 }

@@ -3,8 +3,9 @@
 use crate::class::Home;
 use crate::lower::Lower;
 use crate::roles::Role;
-use ir::{Inst, Mem, Order, RmwOp, Space, Value, WaveOp};
-use isa::{ModFlags, Operand};
+use ir::passes::float_atomics::{Native, Place};
+use ir::{Inst, Mem, Order, RmwOp, Space, Type, Value, WaveOp};
+use isa::{Feature, ModFlags, Operand, Subtarget};
 use smallvec::SmallVec;
 
 /// Roles on 32 and 64 bits.
@@ -40,8 +41,33 @@ const ROWS: &[Row] = rows! {
     Xor GlobalAtomicXorB32 GlobalAtomicXorB64 FlatAtomicXorB32 FlatAtomicXorB64 LdsAtomicXorB32 LdsAtomicXorB64 LdsAtomicXorB32Return LdsAtomicXorB64Return;
     Xchg GlobalAtomicSwapB32 GlobalAtomicSwapB64 FlatAtomicSwapB32 FlatAtomicSwapB64 LdsAtomicSwapB32Return LdsAtomicSwapB64Return LdsAtomicSwapB32Return LdsAtomicSwapB64Return;
     Inc GlobalAtomicIncB32 GlobalAtomicIncB64 FlatAtomicIncB32 FlatAtomicIncB64 LdsAtomicIncB32 LdsAtomicIncB64 LdsAtomicIncB32Return LdsAtomicIncB64Return;
+    FAdd GlobalAtomicAddF32 GlobalAtomicAddF64 GlobalAtomicAddF32 GlobalAtomicAddF64 LdsAtomicAddF32 LdsAtomicAddF64 LdsAtomicAddF32Return LdsAtomicAddF64Return;
+    FMin GlobalAtomicMinF32 GlobalAtomicMinF64 GlobalAtomicMinF32 GlobalAtomicMinF64 LdsAtomicMinF32 LdsAtomicMinF64 LdsAtomicMinF32Return LdsAtomicMinF64Return;
+    FMax GlobalAtomicMaxF32 GlobalAtomicMaxF64 GlobalAtomicMaxF32 GlobalAtomicMaxF64 LdsAtomicMaxF32 LdsAtomicMaxF64 LdsAtomicMaxF32Return LdsAtomicMaxF64Return;
     Dec GlobalAtomicDecB32 GlobalAtomicDecB64 FlatAtomicDecB32 FlatAtomicDecB64 LdsAtomicDecB32 LdsAtomicDecB64 LdsAtomicDecB32Return LdsAtomicDecB64Return;
 };
+
+/// Atomic arithmetic on floats that the processor does by instructions. Those on device memory flush denormals on some processors, and do
+/// nothing right in memory that is the host's or another device's: they are left out unless `unsafe_global`.
+pub fn float_atomics(target: &Subtarget, unsafe_global: bool) -> Native {
+    let mut native = Native::default();
+    let there = |role: Role| role.candidates().iter().any(|&op| isa::table::available(op, target));
+    for row in ROWS.iter().filter(|row| row.op.is_float()) {
+        for (wide, ty) in [Type::F32, Type::F64].into_iter().enumerate() {
+            if there(row.ds[0][wide]) {
+                native.insert(Place::Shared, row.op, ty);
+            }
+            if unsafe_global && there(row.global[wide]) {
+                native.insert(Place::GlobalUnreturned, row.op, ty);
+                // gfx908's additions return nothing.
+                if row.op != RmwOp::FAdd || target.has(Feature::GFX90A) {
+                    native.insert(Place::Global, row.op, ty);
+                }
+            }
+        }
+    }
+    native
+}
 
 impl Lower<'_> {
     /// Atomic read-modify-write; the old value is only asked for if it is used.
@@ -49,7 +75,8 @@ impl Lower<'_> {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
         let wide = usize::from(self.ty(result).bits() == 64);
-        let Some(row) = ROWS.iter().find(|row| row.op == op) else {
+        let written_out = op.is_float() && mem.space == Space::Generic;
+        let Some(row) = ROWS.iter().find(|row| row.op == op && !written_out) else {
             return self.unsupported("an atomic operation on floats that was not written out");
         };
         if mem.space == Space::Shared {

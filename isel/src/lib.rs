@@ -60,6 +60,7 @@ mod tables;
 pub mod verify;
 mod wide;
 
+pub use atomic::float_atomics;
 pub use combine::combine;
 pub use legalize::legalize;
 pub use lower::{Context, Options, Unsupported, schedule, select, select_into};

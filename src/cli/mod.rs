@@ -109,6 +109,9 @@ pub struct CommonArgs {
     /// Take the bare instructions for functions and divisions of `f32`.
     #[arg(long)]
     fast_math: bool,
+    /// Take the atomic instructions for floats in device memory: they may flush denormals, and are not for memory that the host shares.
+    #[arg(long)]
+    unsafe_fp_atomics: bool,
     /// Debug information: 1 for a line table, 0 for none.
     #[arg(short = 'g', value_name = "LEVEL", default_value = "1", value_parser = ["0", "1"])]
     debug: String,
@@ -304,6 +307,7 @@ impl CommonArgs {
             params: params.collect::<Result<_, _>>()?,
             fp_contract: self.fp_contract == "on",
             fast_math: self.fast_math,
+            unsafe_fp_atomics: self.unsafe_fp_atomics,
             waits_all: self.waits == "all",
             state: self.state.state(),
             language: Language::by_name(&self.lang).unwrap_or_default(),

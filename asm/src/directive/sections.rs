@@ -7,10 +7,12 @@ use crate::section::{
     SHT_FINI_ARRAY, SHT_INIT_ARRAY, SHT_PREINIT_ARRAY, convention, defaults, elf, standard,
 };
 use crate::subsection::Place;
+use crate::symbol::{Definition, SymbolId};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Letters of a section's flags.
-const FLAGS: [(u8, u64); 7] = [
+const FLAGS: [(u8, u64); 10] = [
     (b'a', elf::SHF_ALLOC),
     (b'w', elf::SHF_WRITE),
     (b'x', elf::SHF_EXECINSTR),
@@ -18,6 +20,9 @@ const FLAGS: [(u8, u64); 7] = [
     (b'S', elf::SHF_STRINGS),
     (b'T', elf::SHF_TLS),
     (b'e', elf::SHF_EXCLUDE),
+    (b'G', elf::SHF_GROUP),
+    (b'o', elf::SHF_LINK_ORDER),
+    (b'R', elf::SHF_GNU_RETAIN),
 ];
 
 /// Names of section types.
@@ -95,13 +100,15 @@ impl Assembler {
         })
     }
 
-    /// `name[, "flags"[, @type[, entry size]]]`, of `.pushsection` also `name, subsection[, ...]`.
+    /// `name[, "flags"[, @type[, entry size][, group[, comdat]][, linked][, unique, number]]]`, of `.pushsection` also
+    /// `name, subsection[, ...]`.
     fn section_operands(&mut self, cur: &mut Cursor, is_push: bool) -> Result<Place> {
         cur.blank();
         let start = cur.pos;
         let name = section_name(cur)?;
         let (mut kind, mut flags, mut entry_size) = defaults(&name);
         let (mut explicit, mut number) = (false, 0);
+        let mut kin = Kin::default();
         let mut more = cur.eat(b',');
         cur.blank();
         if more && is_push && cur.peek() != b'"' {
@@ -123,15 +130,23 @@ impl Assembler {
                 cur.expect(b',')?;
                 entry_size = u64::try_from(self.absolute(cur)?).unwrap_or(0);
             }
+            kin = self.kin(cur, flags)?;
         }
         let span = start..cur.pos;
-        let is_new = !self.section_names.contains_key(name.as_str());
-        let id = self.section_named(&name, kind, flags);
+        let key = kin.key(&name);
+        let is_new = !self.section_names.contains_key(&*key);
+        let id = self.section_known_as(&key, &name, kind, flags);
         let section = &mut self.sections[id as usize];
         if is_new {
             section.entry_size = entry_size;
+            (section.group, section.linked) = (kin.group, kin.linked);
+            if let Some((signature, _)) = kin.group {
+                self.symbols.register(signature);
+            }
         }
-        let known = standard(&name).unwrap_or((section.kind, section.flags, section.entry_size));
+        let section = &self.sections[id as usize];
+        let own = (section.kind, section.flags, section.entry_size);
+        let known = standard(&name).filter(|_| key == name).unwrap_or(own);
         if explicit && known != (kind, flags, entry_size) {
             return Err(error(
                 span,
@@ -139,6 +154,54 @@ impl Assembler {
             ));
         }
         Ok(Place { section: id, number })
+    }
+
+    /// What follows the type of a section and its entry size.
+    fn kin(&mut self, cur: &mut Cursor, flags: u64) -> Result<Kin> {
+        let mut kin = Kin::default();
+        if flags & elf::SHF_GROUP != 0 {
+            cur.expect(b',')?;
+            let start = cur.pos;
+            let signature = cur.expect_name("the name of a group")?;
+            let signature = self.symbols.get_or_add(&signature, start);
+            let comdat = cur.eat_option("comdat");
+            self.symbols[signature].is_signature = true;
+            kin.group = Some((signature, comdat));
+        }
+        if flags & elf::SHF_LINK_ORDER != 0 {
+            cur.expect(b',')?;
+            cur.blank();
+            let start = cur.pos;
+            if cur.peek() == b'0' {
+                cur.pos += 1;
+            } else {
+                let name = cur.expect_name("a symbol of the section to be ordered by, or 0")?;
+                kin.linked = self.section_with(&name);
+                if kin.linked.is_none() {
+                    let message = format!("`{}` is not in a section", &*name);
+                    return Err(error(start..cur.pos, message).label("define it before"));
+                }
+            }
+        }
+        if cur.eat_option("unique") {
+            cur.expect(b',')?;
+            let start = cur.pos;
+            let number = self.absolute(cur)?;
+            kin.unique = u32::try_from(number).ok().filter(|&number| number != u32::MAX);
+            if kin.unique.is_none() {
+                return Err(error(start..cur.pos, format!("there is no section number {number}")));
+            }
+        }
+        Ok(kin)
+    }
+
+    /// The section that a symbol lies in, or that has the name.
+    fn section_with(&self, name: &str) -> Option<u32> {
+        let symbol = self.symbols.find(name).map(|id| self.symbols[id].definition);
+        match symbol {
+            Some(Definition::Label { section, .. }) => Some(self.section_of(section)),
+            _ => self.section_names.get(name).copied(),
+        }
     }
 
     /// `.ident "text"`: a string of the section `.comment`.
@@ -152,6 +215,26 @@ impl Assembler {
         bytes.extend_from_slice(&text);
         bytes.push(0);
         self.inside(id, |assembler| assembler.emit(&bytes, span))
+    }
+}
+
+/// What tells sections of the same name apart.
+#[derive(Default)]
+struct Kin {
+    group: Option<(SymbolId, bool)>,
+    linked: Option<u32>,
+    unique: Option<u32>,
+}
+
+impl Kin {
+    /// What the section is known by.
+    fn key<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match (self.group, self.linked, self.unique) {
+            (None, None, None) => name.into(),
+            (group, linked, unique) => {
+                format!("{name}\0{:?} {linked:?} {unique:?}", group.map(|(signature, _)| signature.0)).into()
+            }
+        }
     }
 }
 
@@ -204,7 +287,7 @@ fn section_flags(cur: &mut Cursor) -> Result<u64> {
             Some(flag) => flags |= flag.1,
             None => {
                 let message = format!("unknown section flag `{}`", byte.escape_ascii());
-                return Err(error(start..cur.pos, message).note("known are a, w, x, M, S, T and e"));
+                return Err(error(start..cur.pos, message).note("known are a, w, x, M, S, T, e, G, o and R"));
             }
         }
     }

@@ -17,6 +17,7 @@ mod code;
 mod data;
 mod descriptor;
 mod expr;
+mod groups;
 mod lines;
 mod marks;
 mod notes;
@@ -83,7 +84,9 @@ pub fn disassemble(object: &CodeObject<'_>, options: &Options) -> Result<String,
     let (names, waves) = (expr::Names::new(object), waves::Waves::of(object, target));
     let mut headers: Vec<_> = object.kernel_codes().collect();
     headers.order_by_key(|header| header.address);
-    let listing = Listing { object, identity, target, names, waves, headers, lines, raw: options.raw };
+    let groups = groups::Groups::of(object);
+    let listing =
+        Listing { object, identity, target, names, groups, waves, headers, lines, raw: options.raw };
     // Writing to a string does not fail.
     let _ = listing.write(processor, &mut out);
     Ok(out)
@@ -94,6 +97,7 @@ struct Listing<'a, 'data> {
     identity: Identity,
     target: &'static Target,
     names: expr::Names<'data>,
+    groups: groups::Groups,
     waves: waves::Waves,
     /// What stands before V2's kernels, by address.
     headers: Vec<KernelCode<'data>>,

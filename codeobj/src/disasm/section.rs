@@ -19,17 +19,21 @@ impl Listing<'_, '_> {
         out: &mut String,
     ) -> fmt::Result {
         out.push('\n');
+        let in_group = self.group_name(index).is_some();
         match section.name {
-            ".text" => out.push_str("\t.text\n"),
+            ".text" if !in_group => out.push_str("\t.text\n"),
             name => {
                 out.push_str("\t.section ");
                 expr::name(name, out);
-                let flags: String =
-                    names::section_flags(section.flags).chars().filter(|c| "awxMS".contains(*c)).collect();
+                let said = |c: &char| "awxMSeTR".contains(*c) || *c == 'G' && in_group;
+                let flags: String = names::section_flags(section.flags).chars().filter(said).collect();
                 let kind = if section.is_zeros() { "nobits" } else { "progbits" };
                 write!(out, ",\"{flags}\",@{kind}")?;
                 if flags.contains('M') {
                     write!(out, ",{}", section.entry_size)?;
+                }
+                if flags.contains('G') {
+                    self.group(index, out)?;
                 }
                 out.push('\n');
             }

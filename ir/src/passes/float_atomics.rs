@@ -1,4 +1,5 @@
-//! Atomic arithmetic on floats, written out as a loop around a compare-and-swap, which every processor has.
+//! Atomic arithmetic on floats that the processor has no instruction for, written out as a loop around a compare-and-swap, which every
+//! one has.
 //!
 //! ```text
 //! old = load          again: new = old op value; seen = cas(old, new); again with `seen` until seen == old
@@ -10,27 +11,94 @@
 
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc};
-use crate::op::{BinOp, CastOp, IntCc, Mem, Op, Order, RmwOp};
-use crate::types::Type;
+use crate::op::{BinOp, CastOp, IntCc, Mem, Op, Order, RmwOp, Scope};
+use crate::types::{Space, Type};
+use cranelift_entity::EntityRef;
 
-/// Replaces every such operation. Returns whether there was one.
-pub fn run(func: &mut Function) -> bool {
+/// The atomic arithmetic on floats that instructions do; by default none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Native(u32);
+
+/// Where an operation is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In LDS.
+    Shared,
+    /// In device memory, and the old value is used.
+    Global,
+    /// In device memory, and the old value is not used.
+    GlobalUnreturned,
+}
+
+impl Native {
+    fn bit(place: Place, op: RmwOp, ty: Type) -> u32 {
+        let operation = match op {
+            RmwOp::FMin => 1,
+            RmwOp::FMax => 2,
+            _ => 0,
+        };
+        1 << ((place as u32 * 3 + operation) * 2 + u32::from(ty == Type::F64))
+    }
+
+    /// There is an instruction for that.
+    pub fn insert(&mut self, place: Place, op: RmwOp, ty: Type) {
+        self.0 |= Native::bit(place, op, ty);
+    }
+
+    /// Whether there is an instruction for that.
+    pub fn contains(self, place: Place, op: RmwOp, ty: Type) -> bool {
+        self.0 & Native::bit(place, op, ty) != 0
+    }
+
+    /// Whether an instruction does the operation. Those on device memory are for memory of the processor's own, and who orders
+    /// something with the system may mean other memory.
+    fn does(self, op: RmwOp, ty: Type, mem: &Mem, used: bool) -> bool {
+        let place = match mem.space {
+            Space::Shared => Place::Shared,
+            Space::Global if mem.scope == Scope::System => return false,
+            Space::Global if used => Place::Global,
+            Space::Global => Place::GlobalUnreturned,
+            _ => return false,
+        };
+        self.contains(place, op, ty)
+    }
+}
+
+/// Replaces every such operation that `native` lacks. Returns whether there was one.
+pub fn run(func: &mut Function, native: Native) -> bool {
     let is_one = |func: &Function, inst: Inst| matches!(func.insts[inst].op, Op::AtomicRmw { op, .. } if op.is_float());
     let has_one = |block: &Block| func.blocks[*block].insts.iter().any(|&inst| is_one(func, inst));
     if !func.layout.iter().any(has_one) {
         return false;
     }
+    let used = used(func);
+    let stays = |func: &Function, inst: Inst, op, mem: &Mem| {
+        let result = func.insts[inst].first;
+        native.does(op, func.ty(result), mem, used[result.index()])
+    };
+    let mut found = false;
     for block in std::mem::take(&mut func.layout) {
         func.layout.push(block);
         let mut at = block;
         for inst in std::mem::take(&mut func.blocks[block].insts) {
             match func.insts[inst].op {
-                Op::AtomicRmw { op, mem } if op.is_float() => at = expand(func, at, inst, op, mem),
+                Op::AtomicRmw { op, mem } if op.is_float() && !stays(func, inst, op, &mem) => {
+                    at = expand(func, at, inst, op, mem);
+                    found = true;
+                }
                 _ => func.append(at, inst),
             }
         }
     }
-    true
+    found
+}
+
+/// The values that are an argument of something.
+fn used(func: &Function) -> Vec<bool> {
+    let mut used = vec![false; func.values.len()];
+    let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
+    insts.flat_map(|&inst| func.args(inst)).for_each(|value| used[value.index()] = true);
+    used
 }
 
 /// The operation on two floats.

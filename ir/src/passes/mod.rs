@@ -47,11 +47,13 @@ pub struct OptOptions {
     pub level: u8,
     /// Which constant offsets an access can take.
     pub limits: Limits,
+    /// Atomic arithmetic on floats that need not be written out.
+    pub float_atomics: float_atomics::Native,
 }
 
 impl Default for OptOptions {
     fn default() -> Self {
-        OptOptions { level: 2, limits: Limits::default() }
+        OptOptions { level: 2, limits: Limits::default(), float_atomics: float_atomics::Native::default() }
     }
 }
 
@@ -355,8 +357,8 @@ fn restrict_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> 
     restrict::run(func, &mut ctx.restrict)
 }
 
-fn float_atomics_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {
-    float_atomics::run(func)
+fn float_atomics_pass(func: &mut Function, opts: &OptOptions, _: &mut PassContext) -> bool {
+    float_atomics::run(func, opts.float_atomics)
 }
 
 fn frem_pass(func: &mut Function, _: &OptOptions, _: &mut PassContext) -> bool {

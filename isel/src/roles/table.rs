@@ -311,6 +311,12 @@ roles! {
     SXorB64 = S_XOR_B64;
 
     // Device memory.
+    GlobalAtomicAddF32 = GLOBAL_ATOMIC_ADD_F32;
+    GlobalAtomicAddF64 = GLOBAL_ATOMIC_ADD_F64;
+    GlobalAtomicMaxF32 = GLOBAL_ATOMIC_FMAX FLAT_ATOMIC_FMAX BUFFER_ATOMIC_FMAX;
+    GlobalAtomicMaxF64 = GLOBAL_ATOMIC_MAX_F64 GLOBAL_ATOMIC_FMAX_X2 FLAT_ATOMIC_FMAX_X2 BUFFER_ATOMIC_FMAX_X2;
+    GlobalAtomicMinF32 = GLOBAL_ATOMIC_FMIN FLAT_ATOMIC_FMIN BUFFER_ATOMIC_FMIN;
+    GlobalAtomicMinF64 = GLOBAL_ATOMIC_MIN_F64 GLOBAL_ATOMIC_FMIN_X2 FLAT_ATOMIC_FMIN_X2 BUFFER_ATOMIC_FMIN_X2;
     GlobalAtomicAddB32 = GLOBAL_ATOMIC_ADD FLAT_ATOMIC_ADD BUFFER_ATOMIC_ADD;
     GlobalAtomicAddB64 = GLOBAL_ATOMIC_ADD_X2 FLAT_ATOMIC_ADD_X2 BUFFER_ATOMIC_ADD_X2;
     GlobalAtomicAndB32 = GLOBAL_ATOMIC_AND FLAT_ATOMIC_AND BUFFER_ATOMIC_AND;
@@ -411,6 +417,18 @@ roles! {
     ScratchStoreB16 = BUFFER_STORE_SHORT;
 
     // LDS and lanes.
+    LdsAtomicAddF32Return = DS_ADD_RTN_F32;
+    LdsAtomicAddF64Return = DS_ADD_RTN_F64;
+    LdsAtomicAddF32 = DS_ADD_F32;
+    LdsAtomicAddF64 = DS_ADD_F64;
+    LdsAtomicMaxF32Return = DS_MAX_RTN_F32;
+    LdsAtomicMaxF64Return = DS_MAX_RTN_F64;
+    LdsAtomicMaxF32 = DS_MAX_F32;
+    LdsAtomicMaxF64 = DS_MAX_F64;
+    LdsAtomicMinF32Return = DS_MIN_RTN_F32;
+    LdsAtomicMinF64Return = DS_MIN_RTN_F64;
+    LdsAtomicMinF32 = DS_MIN_F32;
+    LdsAtomicMinF64 = DS_MIN_F64;
     LdsAtomicAddB32Return = DS_ADD_RTN_U32;
     LdsAtomicAddB64Return = DS_ADD_RTN_U64;
     LdsAtomicAddB32 = DS_ADD_U32;

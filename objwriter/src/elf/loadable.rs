@@ -11,7 +11,8 @@ use super::relocate::{self, Plan};
 use super::strings::Strings;
 use super::symtab::Table;
 use super::{
-    Object, SHF_ALLOC, SHF_EXCLUDE, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS, Section,
+    Object, SHF_ALLOC, SHF_EXCLUDE, SHF_EXECINSTR, SHF_GROUP, SHF_LINK_ORDER, SHF_WRITE, SHT_NOBITS,
+    SHT_NOTE, SHT_PROGBITS, Section,
 };
 use bumpalo::{Bump, collections::Vec as List};
 
@@ -89,7 +90,7 @@ pub fn loadable_in<'a>(object: &'a Object<'a>, bump: &'a Bump) -> Result<Vec<u8>
     if object.sections.len() >= MAX_SECTIONS {
         return Err("too many sections".into());
     }
-    let table = Table::new(object, |section| section as u16 + 1, bump);
+    let table = Table::new(object, |section| section as u16 + 1, |_| 0, bump);
     let dynamic = Dynamic::new(object, &table, bump)?;
     let plan = Plan::new(object, &dynamic, bump)?;
     let parts = Parts { object, dynamic, plan, bump };
@@ -164,6 +165,8 @@ fn outputs<'a>(parts: &Parts<'a>) -> List<'a, Output<'a>> {
     let source = |wanted: &dyn Fn(&Section) -> bool, group, list: &mut List<'a, Output<'a>>| {
         for (n, section) in object.sections.iter().enumerate().filter(|(_, section)| wanted(section)) {
             let Section { name, kind, flags, align, entry_size, .. } = *section;
+            // What these say is for linkers.
+            let flags = flags & !(SHF_GROUP | SHF_LINK_ORDER);
             let header = SectionHeader { kind, flags, align, entry_size, ..SectionHeader::default() };
             list.push(Output { name, group, header, body: Body::Source(n), link: "" });
         }

@@ -26,6 +26,8 @@ pub const SHT_PROGBITS: u32 = 1;
 pub const SHT_NOTE: u32 = 7;
 /// `sh_type`: zeros without room in the file.
 pub const SHT_NOBITS: u32 = 8;
+/// `sh_type`: sections that linkers keep or drop together.
+pub const SHT_GROUP: u32 = 17;
 /// `sh_type`: symbols whose addresses matter.
 pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
 /// `sh_flags`: writable.
@@ -38,6 +40,12 @@ pub const SHF_EXECINSTR: u64 = 4;
 pub const SHF_MERGE: u64 = 0x10;
 /// `sh_flags`: entries are texts.
 pub const SHF_STRINGS: u64 = 0x20;
+/// `sh_flags`: in the order of the sections that `sh_link` means.
+pub const SHF_LINK_ORDER: u64 = 0x80;
+/// `sh_flags`: part of a group.
+pub const SHF_GROUP: u64 = 0x200;
+/// `sh_flags`: kept though nothing refers to it.
+pub const SHF_GNU_RETAIN: u64 = 0x20_0000;
 /// `sh_flags`: one copy a thread.
 pub const SHF_TLS: u64 = 0x400;
 /// `sh_flags`: left out by linkers.
@@ -174,12 +182,23 @@ pub struct Object<'a> {
     pub identity: Identity,
     /// Sections in their order.
     pub sections: Vec<Section<'a>>,
+    /// Groups of sections; sections count them from 0.
+    pub groups: Vec<Group>,
     /// Symbols; relocations count them from 0.
     pub symbols: Vec<Symbol<'a>>,
     /// What the symbol table shows, in order; local symbols go before the others.
     pub order: Vec<Target>,
     /// What the addresses matter of (`.addrsig`).
     pub addrsig: Option<Vec<Target>>,
+}
+
+/// Sections that a linker keeps or drops together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The symbol by which groups of several objects are the same.
+    pub signature: u32,
+    /// Whether one of the groups with that signature is enough.
+    pub comdat: bool,
 }
 
 /// A section.
@@ -201,6 +220,10 @@ pub struct Section<'a> {
     pub virtual_size: u64,
     /// What in it depends on addresses.
     pub relocations: Vec<Relocation>,
+    /// The group that it is part of.
+    pub group: Option<u32>,
+    /// The section that `sh_link` means.
+    pub linked: Option<u32>,
 }
 
 impl Section<'_> {
@@ -245,6 +268,8 @@ pub enum Place {
     Undefined,
     /// An offset in a section.
     Section(u32, u64),
+    /// Nothing but the signature of a group.
+    Group(u32),
     /// A number.
     Absolute(u64),
     /// Zeros, aligned so, that a linker allots.
@@ -253,7 +278,7 @@ pub enum Place {
     Lds(u64),
 }
 
-/// What a relocation refers to, or the symbol table shows.
+/// What a relocation refers to, or the symbol table shows. No symbol: a number beyond all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A symbol.

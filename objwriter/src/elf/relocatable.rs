@@ -3,7 +3,7 @@
 use super::format::*;
 use super::strings::Strings;
 use super::symtab::Table;
-use super::{Object, SHF_EXCLUDE, SHT_LLVM_ADDRSIG, Section, Target};
+use super::{Object, SHF_EXCLUDE, SHF_GROUP, SHT_GROUP, SHT_LLVM_ADDRSIG, Section, Target};
 use crate::leb;
 use bumpalo::Bump;
 
@@ -15,17 +15,28 @@ const STRTAB: u16 = 1;
 /// # Errors
 /// More sections than the format counts.
 pub fn relocatable(object: &Object) -> Result<Vec<u8>, String> {
-    let (numbers, symtab) = numbers(object)?;
+    let Numbers { sections: numbers, groups, symtab } = numbers(object)?;
     let bump = Bump::new();
     let tables: Vec<String> =
         object.sections.iter().map(|section| format!(".rela{}", section.name)).collect();
-    let table = Table::new(object, |section| numbers[section as usize], &bump);
+    let table =
+        Table::new(object, |section| numbers[section as usize], |group| groups[group as usize], &bump);
     let strings = names(object, &tables, &table, &bump);
 
     let mut out = vec![0; HEADER as usize];
     let mut headers = vec![SectionHeader::default(); usize::from(symtab) + 1];
     for (section, &number) in object.sections.iter().zip(&numbers) {
-        headers[usize::from(number)] = contents(section, &strings, &mut out);
+        let link = section.linked.map_or(0, |linked| numbers[linked as usize].into());
+        headers[usize::from(number)] = SectionHeader { link, ..contents(section, &strings, &mut out) };
+    }
+    for (n, group) in object.groups.iter().enumerate() {
+        let header = members(object, n as u32, &numbers, &mut out);
+        headers[usize::from(groups[n])] = SectionHeader {
+            name: strings.offset(".group"),
+            link: symtab.into(),
+            info: table.index(Target::Symbol(group.signature)),
+            ..header
+        };
     }
     pad(&mut out, 8);
     headers[usize::from(symtab)] = SectionHeader {
@@ -71,20 +82,54 @@ fn is_relocated(section: &Section) -> bool {
     !section.relocations.is_empty()
 }
 
-/// Number of each section's header, and of `.symtab`'s, the last. The null section and `.strtab` come first; each section is
-/// followed by its relocations.
-fn numbers(object: &Object) -> Result<(Vec<u16>, u16), String> {
-    let mut numbers = Vec::with_capacity(object.sections.len());
+/// Numbers of headers.
+struct Numbers {
+    sections: Vec<u16>,
+    groups: Vec<u16>,
+    /// Of `.symtab`'s, the last.
+    symtab: u16,
+}
+
+/// The null section and `.strtab` come first; each section is followed by its relocations, a group comes before the first of its
+/// sections.
+fn numbers(object: &Object) -> Result<Numbers, String> {
+    let mut sections = Vec::with_capacity(object.sections.len());
+    let mut groups = vec![0; object.groups.len()];
     let mut next = u32::from(STRTAB) + 1;
     for section in &object.sections {
-        numbers.push(next as u16);
+        if let Some(group) = section.group
+            && groups[group as usize] == 0
+        {
+            groups[group as usize] = next as u16;
+            next += 1;
+        }
+        sections.push(next as u16);
         next += 1 + u32::from(is_relocated(section));
     }
     next += u32::from(object.addrsig.is_some());
     match u16::try_from(next) {
-        Ok(last) if last < 0xff00 => Ok((numbers, last)),
+        Ok(symtab) if symtab < 0xff00 => Ok(Numbers { sections, groups, symtab }),
         _ => Err("too many sections".into()),
     }
+}
+
+/// Appends the numbers of a group's sections and of their relocations; the header, less its name and its links.
+fn members(object: &Object, group: u32, numbers: &[u16], out: &mut Vec<u8>) -> SectionHeader {
+    const GRP_COMDAT: u32 = 1;
+    pad(out, 4);
+    let offset = out.len() as u64;
+    let mut word = |word: u32| out.extend_from_slice(&word.to_le_bytes());
+    word(if object.groups[group as usize].comdat { GRP_COMDAT } else { 0 });
+    for (section, &number) in
+        object.sections.iter().zip(numbers).filter(|(section, _)| section.group == Some(group))
+    {
+        word(number.into());
+        if is_relocated(section) {
+            word(u32::from(number) + 1);
+        }
+    }
+    let size = out.len() as u64 - offset;
+    SectionHeader { kind: SHT_GROUP, offset, size, align: 4, entry_size: 4, ..SectionHeader::default() }
 }
 
 /// Appends what a section holds; its header.
@@ -114,7 +159,8 @@ fn relocations(section: &Section, table: &Table, out: &mut Vec<u8>) -> SectionHe
         rela(out, relocation.offset, symbol, relocation.kind, relocation.addend);
     }
     let size = out.len() as u64 - offset;
-    let (kind, flags) = (SHT_RELA, SHF_INFO_LINK);
+    let group = section.flags & SHF_GROUP;
+    let (kind, flags) = (SHT_RELA, if group == 0 { SHF_INFO_LINK } else { group });
     SectionHeader { kind, flags, offset, size, align: 8, entry_size: RELA, ..SectionHeader::default() }
 }
 
@@ -145,12 +191,15 @@ fn finish(object: &Object, headers: &[SectionHeader], out: &mut Vec<u8>) {
 }
 /// One table for all names. `tables`: the name of each section's relocations.
 fn names<'a>(object: &Object<'a>, tables: &'a [String], table: &Table<'a>, bump: &'a Bump) -> Strings<'a> {
-    let mut strings = Strings::new(object.sections.len() * 2 + table.entries.len() + 3, bump);
+    let mut strings = Strings::new(object.sections.len() * 2 + table.entries.len() + 4, bump);
     for (section, relocations) in object.sections.iter().zip(tables) {
         strings.add(section.name);
         if !section.relocations.is_empty() {
             strings.add(relocations);
         }
+    }
+    if !object.groups.is_empty() {
+        strings.add(".group");
     }
     if object.addrsig.is_some() {
         strings.add(".llvm_addrsig");

@@ -243,5 +243,6 @@ fn address(object: &Object, dynamic: &Dynamic, places: &Places, target: Target) 
         Place::Absolute(number) => Ok(number),
         Place::Undefined if symbol.binding == STB_WEAK => Ok(0),
         Place::Undefined | Place::Lds(_) => Err(format!("`{}` is not defined in this source", symbol.name)),
+        Place::Group(_) => Ok(0),
     }
 }

@@ -28,7 +28,21 @@ pub(super) struct Entry<'a> {
 
 impl<'a> Table<'a> {
     /// Collects the symbols. `section_number` tells the number of a section's header.
-    pub fn new(object: &Object<'a>, section_number: impl Fn(u32) -> u16, bump: &'a Bump) -> Table<'a> {
+    /// `group_number` that of a group's.
+    pub fn new(
+        object: &Object<'a>,
+        section_number: impl Fn(u32) -> u16,
+        group_number: impl Fn(u32) -> u16,
+        bump: &'a Bump,
+    ) -> Table<'a> {
+        let number_of = |place: Place| match place {
+            Place::Section(section, _) => section_number(section),
+            Place::Group(group) => group_number(group),
+            Place::Undefined => 0,
+            Place::Absolute(_) => SHN_ABS,
+            Place::Common(_) => SHN_COMMON,
+            Place::Lds(_) => SHN_AMDGPU_LDS,
+        };
         let mut table = Table {
             entries: List::with_capacity_in(1 + object.order.len(), bump),
             locals: 0,
@@ -45,7 +59,7 @@ impl<'a> Table<'a> {
                     let sym = Sym { info: STT_SECTION, section, ..Sym::default() };
                     table.entries.push(Entry { name: "", sym, symbol: None });
                 }
-                Target::Symbol(number) if is_local(number) => table.add(object, number, &section_number),
+                Target::Symbol(number) if is_local(number) => table.add(object, number, &number_of),
                 Target::Symbol(_) => {}
             }
         }
@@ -54,18 +68,18 @@ impl<'a> Table<'a> {
             if let Target::Symbol(number) = shown
                 && !is_local(number)
             {
-                table.add(object, number, &section_number);
+                table.add(object, number, &number_of);
             }
         }
         table
     }
 
-    fn add(&mut self, object: &Object<'a>, number: u32, section_number: &impl Fn(u32) -> u16) {
+    fn add(&mut self, object: &Object<'a>, number: u32, number_of: &impl Fn(Place) -> u16) {
         self.of_symbol[number as usize] = self.entries.len() as u32;
         let symbol = object.symbols[number as usize];
         self.entries.push(Entry {
             name: symbol.name,
-            sym: entry(&symbol, section_number),
+            sym: entry(&symbol, number_of(symbol.place)),
             symbol: Some(number),
         });
     }
@@ -89,13 +103,12 @@ impl<'a> Table<'a> {
     }
 }
 
-fn entry(symbol: &Symbol, section_number: &impl Fn(u32) -> u16) -> Sym {
-    let (section, value) = match symbol.place {
-        Place::Undefined => (0, 0),
-        Place::Section(section, offset) => (section_number(section), offset),
-        Place::Absolute(number) => (SHN_ABS, number),
-        Place::Common(align) => (SHN_COMMON, align),
-        Place::Lds(align) => (SHN_AMDGPU_LDS, align),
+fn entry(symbol: &Symbol, section: u16) -> Sym {
+    let value = match symbol.place {
+        Place::Undefined | Place::Group(_) => 0,
+        Place::Section(_, offset) => offset,
+        Place::Absolute(number) => number,
+        Place::Common(align) | Place::Lds(align) => align,
     };
     let info = symbol.binding << 4 | symbol.kind;
     Sym { name: 0, info, other: symbol.visibility, section, value, size: symbol.size }
