@@ -16,6 +16,8 @@ pub enum Scalar {
     U32,
     U64,
     F16,
+    /// The upper half of an `f32`, in memory and registers alike: stored and converted, not computed with.
+    Bf16,
     F32,
     F64,
 }
@@ -23,7 +25,7 @@ pub enum Scalar {
 use Scalar::*;
 
 /// Name, bytes in memory, IR type, element in memory.
-const TABLE: [(Scalar, &str, u32, Type, MemTy); 12] = [
+const TABLE: [(Scalar, &str, u32, Type, MemTy); 13] = [
     (Bool, "bool", 1, Type::Bool, MemTy::U8),
     (I8, "i8", 1, Type::I32, MemTy::S8),
     (I16, "i16", 2, Type::I32, MemTy::S16),
@@ -34,13 +36,14 @@ const TABLE: [(Scalar, &str, u32, Type, MemTy); 12] = [
     (U32, "u32", 4, Type::I32, MemTy::B32),
     (U64, "u64", 8, Type::I64, MemTy::B64),
     (F16, "f16", 2, Type::F16, MemTy::U16),
+    (Bf16, "bf16", 2, Type::I32, MemTy::U16),
     (F32, "f32", 4, Type::F32, MemTy::B32),
     (F64, "f64", 8, Type::F64, MemTy::B64),
 ];
 
 impl Scalar {
     /// All scalar types, in the order of the enum.
-    pub const ALL: [Scalar; 12] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64];
+    pub const ALL: [Scalar; 13] = [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, Bf16, F32, F64];
 
     pub fn name(self) -> &'static str {
         TABLE[self as usize].1
@@ -71,7 +74,17 @@ impl Scalar {
     }
 
     pub fn is_int(self) -> bool {
-        !matches!(self, Bool | F16 | F32 | F64)
+        !matches!(self, Bool | F16 | Bf16 | F32 | F64)
+    }
+
+    /// Whether there is arithmetic on it.
+    pub fn is_number(self) -> bool {
+        self.is_int() || self.is_float()
+    }
+
+    /// Whether each of its values is one pattern of bits: what `match` looks at, and what has bits to combine.
+    pub fn is_exact(self) -> bool {
+        self.is_int() || self == Bool
     }
 
     pub fn is_float(self) -> bool {

@@ -217,7 +217,7 @@ impl Checker<'_, '_> {
             Class::F32 => scalar == Scalar::F32,
             Class::Int => scalar.is_int() && !scalar.is_small(),
             Class::Word => matches!(scalar, Scalar::I32 | Scalar::U32),
-            Class::Number => scalar != Scalar::Bool,
+            Class::Number => scalar.is_number(),
             Class::SignedOrFloat => scalar.is_float() || scalar.is_signed(),
         }
     }

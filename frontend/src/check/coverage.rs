@@ -150,7 +150,7 @@ impl Checker<'_, '_> {
 
     /// The scalar of a type whose values are compared with constants.
     fn compared(&self, of: Ty) -> Option<Scalar> {
-        self.s.checked.types.as_scalar(of).filter(|scalar| !scalar.is_float())
+        self.s.checked.types.as_scalar(of).filter(|scalar| scalar.is_exact())
     }
 
     /// The boxes of a pattern of values of type `of`.

@@ -388,6 +388,8 @@ fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
     }
     let float = match from {
         Scalar::F16 => Some(Half(bits as u16).wide()),
+        Scalar::Bf16 => return bits << 16,
+        Scalar::F32 if to == Scalar::Bf16 => return brain(bits as u32).into(),
         Scalar::F32 => Some(f64::from(f32::from_bits(bits as u32))),
         Scalar::F64 => Some(f64::from_bits(bits)),
         _ => None,
@@ -406,6 +408,7 @@ fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
     };
     match to {
         Scalar::F16 => Half::nearest(value).0.into(),
+        Scalar::Bf16 => brain((value as f32).to_bits()).into(),
         Scalar::F32 => u64::from((value as f32).to_bits()),
         Scalar::F64 => value.to_bits(),
         Scalar::I8 => value as i8 as u64,
@@ -417,4 +420,12 @@ fn cast(from: Scalar, to: Scalar, bits: u64) -> u64 {
         Scalar::U32 => u64::from(value as u32),
         Scalar::U64 | Scalar::Bool => value as u64,
     }
+}
+
+/// The upper half of an `f32`, rounded to nearest, ties to even; a NaN stays one.
+fn brain(bits: u32) -> u16 {
+    if f32::from_bits(bits).is_nan() {
+        return (bits >> 16) as u16 | 0x40;
+    }
+    ((u64::from(bits) + 0x7fff + u64::from(bits >> 16 & 1)) >> 16) as u16
 }

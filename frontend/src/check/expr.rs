@@ -212,8 +212,8 @@ impl Checker<'_, '_> {
         }
         let types = &self.s.checked.types;
         let fine = match (types.kind(from), types.kind(to)) {
-            (TyKind::Scalar(a), TyKind::Scalar(b)) => b != Scalar::Bool || a == Scalar::Bool,
-            (TyKind::Vector(_, n), TyKind::Vector(b, m)) => n == m && b != Scalar::Bool,
+            (TyKind::Scalar(a), TyKind::Scalar(b)) => a == b || b != Scalar::Bool && converts(a, b),
+            (TyKind::Vector(a, n), TyKind::Vector(b, m)) => n == m && b != Scalar::Bool && converts(a, b),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
                 let among = |spaces: [Space; 2]| spaces.contains(&a.space) && spaces.contains(&b.space);
                 let generic = a.space == Space::Generic || b.space == Space::Generic;
@@ -227,6 +227,10 @@ impl Checker<'_, '_> {
         if !fine {
             let (from_name, to_name) = (self.type_name(from), self.type_name(to));
             let help = match (self.s.checked.types.kind(from), self.s.checked.types.kind(to)) {
+                (TyKind::Scalar(Scalar::Bf16) | TyKind::Vector(Scalar::Bf16, _), _)
+                | (_, TyKind::Scalar(Scalar::Bf16) | TyKind::Vector(Scalar::Bf16, _)) => {
+                    Some("`bf16` converts to and from `f32`: go by way of it".to_string())
+                }
                 (_, TyKind::Scalar(Scalar::Bool)) => Some("compare with zero: `x != 0`".to_string()),
                 (TyKind::Scalar(_), TyKind::Vector(..)) => {
                     Some(format!("`{to_name}(x)` repeats x in all lanes"))
@@ -533,4 +537,9 @@ fn lane_text(lanes: u8) -> &'static str {
         8 => "`s0` to `s7`, `lo`, `hi`, `even`, `odd`",
         _ => "`s0` to `sf`, `lo`, `hi`, `even`, `odd`",
     }
+}
+
+/// Whether `as` converts between scalars, of which the second is no `bool`.
+fn converts(from: Scalar, to: Scalar) -> bool {
+    from == to || [(from, to), (to, from)].iter().all(|&(a, b)| a != Scalar::Bf16 || b == Scalar::F32)
 }

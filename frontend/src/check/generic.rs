@@ -25,7 +25,7 @@ const OF_CONSTANTS: [&str; 7] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E
 type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
 
 static BOUNDS: [Bound; 5] = [
-    ("Number", |scalar| scalar != Scalar::Bool, &[Scalar::U32, Scalar::I32, Scalar::F32]),
+    ("Number", Scalar::is_number, &[Scalar::U32, Scalar::I32, Scalar::F32]),
     ("Int", Scalar::is_int, &[Scalar::U32, Scalar::I32]),
     ("Float", Scalar::is_float, &[Scalar::F32]),
     (

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::ast::{ExprId, List};
+use crate::scalar::Scalar;
 use crate::types::Ty;
 
 impl Checker<'_, '_> {
@@ -26,7 +27,7 @@ impl Checker<'_, '_> {
     /// The type of what a `match` looks at, if it is one that can be.
     fn matched_type(&mut self, value: ExprId, found: Ty) -> Ty {
         let types = &self.s.checked.types;
-        let fine = types.as_scalar(found).is_some_and(|scalar| !scalar.is_float());
+        let fine = types.as_scalar(found).is_some_and(Scalar::is_exact);
         if fine || found == Ty::ERROR || types.parts(found).is_some() {
             return found;
         }

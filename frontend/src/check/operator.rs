@@ -47,7 +47,7 @@ impl Checker<'_, '_> {
         let fine = match (op, self.s.checked.types.lanes(ty)) {
             _ if ty == Ty::ERROR => true,
             (UnaryOp::Neg, Some((scalar, _))) => scalar.is_float() || scalar.is_signed(),
-            (UnaryOp::Not, Some((scalar, _))) => !scalar.is_float(),
+            (UnaryOp::Not, Some((scalar, _))) => scalar.is_exact(),
             _ => false,
         };
         if fine {
@@ -211,9 +211,9 @@ impl Checker<'_, '_> {
             return self.mismatch(op, a, b, operands);
         }
         let known = match op {
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => !x.is_float(),
-            BinaryOp::Eq | BinaryOp::Ne => true,
-            _ => x != Scalar::Bool,
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => x.is_exact(),
+            BinaryOp::Eq | BinaryOp::Ne => x != Scalar::Bf16,
+            _ => x.is_number(),
         };
         if !known {
             return self.bad_operands(op, a, b, span);
@@ -248,7 +248,9 @@ impl Checker<'_, '_> {
 
     fn bad_operands(&mut self, op: BinaryOp, a: Ty, b: Ty, span: Span) -> Ty {
         let (left, right) = (self.type_name(a), self.type_name(b));
+        let is_stored = |ty| self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar == Scalar::Bf16);
         let help = match (op, a) {
+            _ if is_stored(a) || is_stored(b) => Some("compute in `f32`: `x as f32`".to_string()),
             (BinaryOp::And, Ty::BOOL) | (BinaryOp::Or, Ty::BOOL) => None,
             (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Ty::BOOL) => {
                 Some("convert it first: `b as u32`".to_string())

@@ -186,7 +186,7 @@ impl Checker<'_, '_> {
     /// Evaluates what pattern `id` asks for, of values of type `of`.
     fn bounds(&mut self, id: PatId, first: Option<ExprId>, last: Option<ExprId>, of: Ty) {
         let span = self.ast.pattern(id).span;
-        if of != Ty::ERROR && self.s.checked.types.as_scalar(of).is_none_or(|scalar| scalar.is_float()) {
+        if of != Ty::ERROR && self.s.checked.types.as_scalar(of).is_none_or(|scalar| !scalar.is_exact()) {
             let name = self.type_name(of);
             let message = format!("a value of type `{name}` is not compared with constants");
             return self.error("E0040", message, span, "only integers and `bool` are");

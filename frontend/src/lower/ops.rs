@@ -90,7 +90,7 @@ impl Lower<'_, '_> {
             Scalar::I8 => CastOp::Sext8,
             Scalar::U8 => CastOp::Zext8,
             Scalar::I16 => CastOp::Sext16,
-            Scalar::U16 => CastOp::Zext16,
+            Scalar::U16 | Scalar::Bf16 => CastOp::Zext16,
             _ => return value,
         };
         match self.func.const_bits(value) {
@@ -441,6 +441,12 @@ impl Lower<'_, '_> {
             return value;
         }
         match (from, to) {
+            (Scalar::Bf16, _) => {
+                let sixteen = self.constant(Type::I32, 16);
+                let bits = self.bin(BinOp::Shl, value, sixteen);
+                self.rebit(bits, Type::F32)
+            }
+            (_, Scalar::Bf16) => self.brain(value),
             (_, _) if from.is_float() && to.is_float() => {
                 let op = if from.bits() < to.bits() { CastOp::FExt } else { CastOp::FTrunc };
                 self.emit(Op::Cast(op), &[value], to.ir())
@@ -462,6 +468,20 @@ impl Lower<'_, '_> {
                 if contained { value } else { self.normalise(to, value) }
             }
         }
+    }
+
+    /// The upper half of an `f32`, rounded to nearest, ties to even; a NaN stays one.
+    fn brain(&mut self, value: Value) -> Value {
+        let bits = self.rebit(value, Type::I32);
+        let [sixteen, one, most, quiet] = [16, 1, 0x7fff, 0x40].map(|k| self.constant(Type::I32, k));
+        let cut = self.bin(BinOp::LShr, bits, sixteen);
+        let odd = self.bin(BinOp::And, cut, one);
+        let up = self.bin(BinOp::Add, odd, most);
+        let sum = self.bin(BinOp::Add, bits, up);
+        let rounded = self.bin(BinOp::LShr, sum, sixteen);
+        let nan = self.bin(BinOp::Or, cut, quiet);
+        let is_nan = self.emit(Op::Fcmp(FloatCc::Uno), &[value, value], Type::Bool);
+        self.emit(Op::Select, &[is_nan, nan, rounded], Type::I32)
     }
 
     /// Saturates at the bounds of the type; NaN gives 0.

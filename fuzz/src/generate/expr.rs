@@ -374,8 +374,9 @@ impl Generator {
             (Ty::U8, 0..=2) => format!("in8[{index} & 1023]"),
             (Ty::U8, 3) => format!("NARROW[{index} & {}]", TABLE - 1),
             (Ty::I16, 0..=3) => format!("in16[{index} & 511]"),
-            (Ty::F16, 0..=2) => format!("(in16 as *const global f16)[{index} & 511]"),
-            (Ty::F16x4, 0..=2) => format!("(in16 as *const global f16x4)[{index} & 127]"),
+            // A signalling NaN is not one that a minimum has to leave out.
+            (Ty::F16, 0..=2) => format!("((in16 as *const global f16)[{index} & 511] + 0.0)"),
+            (Ty::F16x4, 0..=2) => format!("((in16 as *const global f16x4)[{index} & 127] + 0.0)"),
             (Ty::I16x2, 0..=2) => format!("(in16 as *const global i16x2)[{index} & 255]"),
             (Ty::U32x2, 0..=2) => format!("u32x2(input[{index} & 255], input[({index} + 1) & 255])"),
             _ => return None,

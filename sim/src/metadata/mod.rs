@@ -23,12 +23,14 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    const NAMES: [(&'static str, Scalar); 33] = [
+    const NAMES: [(&'static str, Scalar); 34] = [
         ("i8", Scalar::I8),
         ("u8", Scalar::U8),
         ("i16", Scalar::I16),
         ("u16", Scalar::U16),
         ("f16", Scalar::F16),
+        // As its bits.
+        ("bf16", Scalar::U16),
         ("i32", Scalar::I32),
         ("u32", Scalar::U32),
         ("f32", Scalar::F32),

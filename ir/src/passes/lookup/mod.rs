@@ -60,10 +60,10 @@ impl Tables {
 
     /// The table of these numbers.
     fn table(&mut self, ty: Type, numbers: &[u64]) -> Global {
-        let bytes = (ty.bits() / 8).max(4) as usize;
+        let bytes = (stored(ty).bits() / 8) as usize;
         let init: Vec<u8> = numbers.iter().flat_map(|bits| bits.to_le_bytes()[..bytes].to_vec()).collect();
         let Tables { first, list, by_content } = self;
-        *by_content.entry(init).or_insert_with_key(|init| {
+        let global = *by_content.entry(init).or_insert_with_key(|init| {
             let number = *first + list.len();
             list.push(GlobalData {
                 name: format_smolstr!("match.{number}"),
@@ -74,8 +74,17 @@ impl Tables {
                 dynamic: false,
             });
             Global::from_u32(number as u32)
-        })
+        });
+        // The same bytes may be wider numbers now.
+        let align = &mut list[global.as_u32() as usize - *first].align;
+        *align = (*align).max(bytes as u32);
+        global
     }
+}
+
+/// The type of a number in a table.
+fn stored(ty: Type) -> Type {
+    if ty == Type::Bool { Type::I32 } else { ty }
 }
 
 /// Replaces the switches for which that is shorter. Returns whether there was one.
@@ -410,12 +419,16 @@ impl Code<'_> {
     fn load(&mut self, ty: Type, numbers: &[u64], index: Value) -> Value {
         let global = self.tables.table(ty, numbers);
         let base = self.push(Op::GlobalAddr(global), &[], Type::Ptr(Space::Constant));
-        let stored = if ty == Type::Bool { Type::I32 } else { ty };
+        let stored = stored(ty);
         let shift = u64::from(stored.bits().trailing_zeros() - 3);
         let offset = self.bin_k(BinOp::Shl, index, shift);
         let address = self.push(Op::PtrAddZ, &[base, offset], Type::Ptr(Space::Constant));
         let mem = Mem {
-            ty: if stored.bits() == 64 { MemTy::B64 } else { MemTy::B32 },
+            ty: match stored.bits() {
+                16 => MemTy::U16,
+                64 => MemTy::B64,
+                _ => MemTy::B32,
+            },
             space: Space::Constant,
             align: (stored.bits() / 8) as u8,
             flags: MemFlags::INVARIANT,
