@@ -103,11 +103,11 @@ fn limits_are_kept() {
 /// Functions that double at each call: 2^40 additions, if nothing stopped it.
 #[test]
 fn limits_stop_what_explodes() {
-    let mut source = "fn twice0(a: u32) -> u32 { a + 1 }\n".to_owned();
+    let mut source = "fn g0(a: u32) -> u32 { a + 1 }\n".to_owned();
     for n in 1..40 {
-        source += &format!("fn twice{n}(a: u32) -> u32 {{ twice{0}(twice{0}(a)) * 3 }}\n", n - 1);
+        source += &format!("fn g{n}(a: u32) -> u32 {{ g{0}(g{0}(a)) * 3 }}\n", n - 1);
     }
-    source += "kernel k(x: *global u32) { x[0] = twice39(x[1]); }";
+    source += "kernel k(x: *global u32) { x[0] = g39(x[1]); }";
     let options = Options { limits: Limits::service(), verify: false, ..Options::default() };
     let error = compiler().compile(&source, &options).expect_err("too large");
     assert!(matches!(error, Error::Limit { resource: Resource::IrInstructions, .. }), "{error}");
