@@ -56,7 +56,11 @@ fn compiled_processors_play_every_role_but_a_few() {
     for target in &isa::PROCESSORS {
         let roles = Roles::new(&Subtarget::new(target));
         for &role in Role::ALL {
-            let refused = matches!(roles.get(role), Resolution::Refused(_));
+            let refused = match roles.get(role) {
+                // Something else is asked for there: `tests/processors.rs` compiles it.
+                Resolution::Refused(reason) if reason.starts_with("it is done ") => continue,
+                resolution => matches!(resolution, Resolution::Refused(_)),
+            };
             assert_eq!(refused, lacks(target, role), "{role:?} on {}", target.name);
         }
     }
@@ -105,7 +109,7 @@ fn buffer_instructions_of_device_memory_move_as_much() {
         assert_eq!(data(first), data(last), "{first:?} {last:?}");
         count += 1;
     }
-    assert_eq!(count, 40, "26 atomic operations, 8 loads and 6 stores");
+    assert_eq!(count, 44, "30 atomic operations, 8 loads and 6 stores");
 }
 
 /// No two roles are the same thing under two names, and every expansion is some role's.

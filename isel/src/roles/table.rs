@@ -16,6 +16,9 @@ const BY_F32: &str = "it is done on f32";
 /// Operations on parts of a word, which are done one after the other ([`crate::expand`]).
 const ONE_BY_ONE: &str = "it is done part by part";
 
+/// Atomic arithmetic on floats, which a loop around a compare-and-swap does ([`ir::passes::float_atomics`]).
+const IN_A_LOOP: &str = "it is done in a loop";
+
 #[rustfmt::skip]
 roles! {
     // Vector unit.
@@ -311,12 +314,12 @@ roles! {
     SXorB64 = S_XOR_B64;
 
     // Device memory.
-    GlobalAtomicAddF32 = GLOBAL_ATOMIC_ADD_F32;
-    GlobalAtomicAddF64 = GLOBAL_ATOMIC_ADD_F64;
-    GlobalAtomicMaxF32 = GLOBAL_ATOMIC_FMAX FLAT_ATOMIC_FMAX BUFFER_ATOMIC_FMAX;
-    GlobalAtomicMaxF64 = GLOBAL_ATOMIC_MAX_F64 GLOBAL_ATOMIC_FMAX_X2 FLAT_ATOMIC_FMAX_X2 BUFFER_ATOMIC_FMAX_X2;
-    GlobalAtomicMinF32 = GLOBAL_ATOMIC_FMIN FLAT_ATOMIC_FMIN BUFFER_ATOMIC_FMIN;
-    GlobalAtomicMinF64 = GLOBAL_ATOMIC_MIN_F64 GLOBAL_ATOMIC_FMIN_X2 FLAT_ATOMIC_FMIN_X2 BUFFER_ATOMIC_FMIN_X2;
+    GlobalAtomicAddF32 = GLOBAL_ATOMIC_ADD_F32, lacking IN_A_LOOP;
+    GlobalAtomicAddF64 = GLOBAL_ATOMIC_ADD_F64, lacking IN_A_LOOP;
+    GlobalAtomicMaxF32 = GLOBAL_ATOMIC_FMAX FLAT_ATOMIC_FMAX BUFFER_ATOMIC_FMAX, lacking IN_A_LOOP;
+    GlobalAtomicMaxF64 = GLOBAL_ATOMIC_MAX_F64 GLOBAL_ATOMIC_FMAX_X2 FLAT_ATOMIC_FMAX_X2 BUFFER_ATOMIC_FMAX_X2, lacking IN_A_LOOP;
+    GlobalAtomicMinF32 = GLOBAL_ATOMIC_FMIN FLAT_ATOMIC_FMIN BUFFER_ATOMIC_FMIN, lacking IN_A_LOOP;
+    GlobalAtomicMinF64 = GLOBAL_ATOMIC_MIN_F64 GLOBAL_ATOMIC_FMIN_X2 FLAT_ATOMIC_FMIN_X2 BUFFER_ATOMIC_FMIN_X2, lacking IN_A_LOOP;
     GlobalAtomicAddB32 = GLOBAL_ATOMIC_ADD FLAT_ATOMIC_ADD BUFFER_ATOMIC_ADD;
     GlobalAtomicAddB64 = GLOBAL_ATOMIC_ADD_X2 FLAT_ATOMIC_ADD_X2 BUFFER_ATOMIC_ADD_X2;
     GlobalAtomicAndB32 = GLOBAL_ATOMIC_AND FLAT_ATOMIC_AND BUFFER_ATOMIC_AND;
@@ -417,18 +420,18 @@ roles! {
     ScratchStoreB16 = BUFFER_STORE_SHORT;
 
     // LDS and lanes.
-    LdsAtomicAddF32Return = DS_ADD_RTN_F32;
-    LdsAtomicAddF64Return = DS_ADD_RTN_F64;
-    LdsAtomicAddF32 = DS_ADD_F32;
-    LdsAtomicAddF64 = DS_ADD_F64;
-    LdsAtomicMaxF32Return = DS_MAX_RTN_F32;
-    LdsAtomicMaxF64Return = DS_MAX_RTN_F64;
-    LdsAtomicMaxF32 = DS_MAX_F32;
-    LdsAtomicMaxF64 = DS_MAX_F64;
-    LdsAtomicMinF32Return = DS_MIN_RTN_F32;
-    LdsAtomicMinF64Return = DS_MIN_RTN_F64;
-    LdsAtomicMinF32 = DS_MIN_F32;
-    LdsAtomicMinF64 = DS_MIN_F64;
+    LdsAtomicAddF32Return = DS_ADD_RTN_F32, lacking IN_A_LOOP;
+    LdsAtomicAddF64Return = DS_ADD_RTN_F64, lacking IN_A_LOOP;
+    LdsAtomicAddF32 = DS_ADD_F32, lacking IN_A_LOOP;
+    LdsAtomicAddF64 = DS_ADD_F64, lacking IN_A_LOOP;
+    LdsAtomicMaxF32Return = DS_MAX_RTN_F32, lacking IN_A_LOOP;
+    LdsAtomicMaxF64Return = DS_MAX_RTN_F64, lacking IN_A_LOOP;
+    LdsAtomicMaxF32 = DS_MAX_F32, lacking IN_A_LOOP;
+    LdsAtomicMaxF64 = DS_MAX_F64, lacking IN_A_LOOP;
+    LdsAtomicMinF32Return = DS_MIN_RTN_F32, lacking IN_A_LOOP;
+    LdsAtomicMinF64Return = DS_MIN_RTN_F64, lacking IN_A_LOOP;
+    LdsAtomicMinF32 = DS_MIN_F32, lacking IN_A_LOOP;
+    LdsAtomicMinF64 = DS_MIN_F64, lacking IN_A_LOOP;
     LdsAtomicAddB32Return = DS_ADD_RTN_U32;
     LdsAtomicAddB64Return = DS_ADD_RTN_U64;
     LdsAtomicAddB32 = DS_ADD_U32;
