@@ -28,7 +28,7 @@ impl Assembler {
         let target = |target: Target| match target {
             Target::Symbol(id) => elf::Target::Symbol(number(id)),
             Target::Section(section) => elf::Target::Section(section),
-            Target::Nothing => elf::Target::Symbol(u32::MAX),
+            Target::Nothing => elf::Target::Nothing,
         };
         for &item in &self.symbols.order {
             match item {

@@ -99,3 +99,17 @@ fn records_are_current() {
         assert!(object == std::fs::read(path.with_extension("o")).expect("recorded"), "{path:?}");
     }
 }
+
+/// A linker would have to know what it is relative to: `ld.lld` does not.
+#[test]
+fn relocations_without_a_symbol_are_for_relocatable_objects() {
+    let target = isa::Target::by_name("gfx906");
+    for section in [".text", ".section .debug_x,\"\",@progbits"] {
+        for kind in ["ABS32", "ABS64", "REL32", "GOTPCREL"] {
+            let source = format!("{section}\n.quad 0\n.reloc 0, R_AMDGPU_{kind}, 4\n");
+            let options = |kind| asm::Options { target, kind, ..asm::Options::default() };
+            assert!(asm::assemble(&source, &options(asm::Kind::Relocatable)).is_ok(), "{source}");
+            assert!(asm::assemble(&source, &options(asm::Kind::Loadable)).is_err(), "{source}");
+        }
+    }
+}

@@ -47,7 +47,7 @@ pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
 pub use legal::{constant_bus_limit, constant_bus_ok};
 pub use modifiers::is_dpp_ctrl;
 pub use occupancy::{Occupancy, OccupancyLimit, Usage};
-pub use operand::{Operand, RegRange, Scattered, Tuple};
+pub use operand::{Operand, RegRange, Scattered, Tuple, inline_half};
 pub use print::{write_block_label, write_inst, write_inst_with};
 pub use reg::{Reg, RegClass, VReg};
 pub use shrink::{choose_form, swapped};

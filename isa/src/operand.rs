@@ -73,6 +73,24 @@ pub enum Operand {
     Reloc(u32),
 }
 
+/// The source code of the inline constant that an operand of 16 bits reads as these: integers from -16 to 64, eight floats, and 1/(2 pi).
+pub const fn inline_half(bits: u16) -> Option<u16> {
+    Some(match bits {
+        0..=64 => 128 + bits,
+        0xfff0..=0xffff => 192 + bits.wrapping_neg(),
+        0x3800 => 240,
+        0xb800 => 241,
+        0x3c00 => 242,
+        0xbc00 => 243,
+        0x4000 => 244,
+        0xc000 => 245,
+        0x4400 => 246,
+        0xc400 => 247,
+        0x3118 => 248,
+        _ => return None,
+    })
+}
+
 impl Operand {
     /// A single hardware register.
     pub const fn reg(reg: Reg) -> Operand {
@@ -108,18 +126,11 @@ impl Operand {
 
     /// An f16 by its bits, for an operand that is read as one.
     pub const fn f16(bits: u16) -> Operand {
-        let code = match bits {
-            0x3800 => 240,
-            0xb800 => 241,
-            0x3c00 => 242,
-            0xbc00 => 243,
-            0x4000 => 244,
-            0xc000 => 245,
-            0x4400 => 246,
-            0xc400 => 247,
-            _ => return Operand::int(bits as i32),
-        };
-        Operand::Inline(code)
+        match inline_half(bits) {
+            // Integers are those of 32 bits here, and not all processors have the last constant.
+            Some(code @ 240..=247) => Operand::Inline(code),
+            _ => Operand::int(bits as i32),
+        }
     }
 
     /// A 64-bit integer operand, where a constant operand can express it: small integers are sign-extended;

@@ -1,7 +1,7 @@
 //! Numbers as operands: each operand reads a constant in its own type.
 
-use isa::Operand;
 use isa::table::Num;
+use isa::{Operand, inline_half};
 
 /// A number as written, signs and bars around it already applied by [`Constant::modified`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,22 +155,4 @@ fn half_bits(value: f64) -> Result<u16, Refusal> {
         return Err(OVERFLOW);
     }
     Ok(half.to_bits())
-}
-
-/// Source codes of the inline constants of a half-precision operand.
-const fn inline_half(bits: u16) -> Option<u16> {
-    Some(match bits {
-        0..=64 => 128 + bits,
-        0xfff0..=0xffff => 192 + bits.wrapping_neg(),
-        0x3800 => 240,
-        0xb800 => 241,
-        0x3c00 => 242,
-        0xbc00 => 243,
-        0x4000 => 244,
-        0xc000 => 245,
-        0x4400 => 246,
-        0xc400 => 247,
-        0x3118 => 248,
-        _ => return None,
-    })
 }

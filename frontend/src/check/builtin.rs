@@ -2,7 +2,7 @@
 
 use super::{Checker, Res};
 use crate::ast::{ExprId, GenericArg, List, Name};
-use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Row as row, Two, Wide};
+use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Two, Wide};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::Scalar;
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
@@ -17,7 +17,11 @@ fn arity(builtin: Builtin) -> (usize, usize) {
         Dim(_) | IsNan | IsInf | FrexpExp | Ilogb | Length | Normalize | Bitcast | Ballot | Any | All => {
             (1, 1)
         }
-        ReadFirstLane | Mbcnt | WaveMatch | Assume | Row(row::Mirror | row::HalfMirror) => (1, 1),
+        ReadFirstLane
+        | Mbcnt
+        | WaveMatch
+        | Assume
+        | Row(crate::builtins::Row::Mirror | crate::builtins::Row::HalfMirror) => (1, 1),
         WaveReduce(_) | WaveScan(..) => (1, 2),
         QuadPermute => (5, 5),
         Row(_) => (2, 2),

@@ -11,7 +11,7 @@ mod mods;
 use crate::func::{MBlock, MachFunc, RelocRef};
 use crate::inst::{Form, MachInst, ModFlags};
 use crate::layout::Encoding;
-use crate::operand::{Operand, RegRange};
+use crate::operand::{Operand, RegRange, inline_half};
 use crate::slots::Slots;
 use crate::special::{numbered_sgprs, special_name, trap_registers};
 use crate::table::{Family, Flags, Kind, Num, OpSpec, Role, op};
@@ -305,7 +305,7 @@ fn write_inline(code: u16, num: Num, packed: bool, out: &mut String) -> fmt::Res
 /// low half, a 16-bit integer too but for constants of 32 bits.
 fn write_literal(value: u32, num: Num, packed: bool, out: &mut String) -> fmt::Result {
     let (value, inline) = match num {
-        Num::F16 => (value & 0xffff, inline_half(value as u16)),
+        Num::F16 => (value & 0xffff, inline_half(value as u16).map(Operand::Inline)),
         // A literal is the high half of a 64-bit float.
         Num::F64 => (value, Operand::int64(i64::from(value) << 32)),
         _ if num.is_wide() => (value, Operand::int64(i64::from(value))),
@@ -330,26 +330,8 @@ fn write_packed(value: u32, num: Num, out: &mut String) -> fmt::Result {
     } else {
         Some(Operand::int(value as i32))
     };
-    match half.or(word) {
+    match half.map(Operand::Inline).or(word) {
         Some(Operand::Inline(code)) => write_inline(code, Num::F16, true, out),
         _ => write!(out, "{value:#x}"),
     }
-}
-
-/// The inline constant of a 16-bit operand with these bits.
-const fn inline_half(bits: u16) -> Option<Operand> {
-    Some(Operand::Inline(match bits {
-        0..=64 => 128 + bits,
-        0xfff0..=0xffff => 192 + bits.wrapping_neg(),
-        0x3800 => 240,
-        0xb800 => 241,
-        0x3c00 => 242,
-        0xbc00 => 243,
-        0x4000 => 244,
-        0xc000 => 245,
-        0x4400 => 246,
-        0xc400 => 247,
-        0x3118 => 248,
-        _ => return None,
-    }))
 }

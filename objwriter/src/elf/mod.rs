@@ -278,13 +278,15 @@ pub enum Place {
     Lds(u64),
 }
 
-/// What a relocation refers to, or the symbol table shows. No symbol: a number beyond all of them.
+/// What a relocation refers to, or the symbol table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A symbol.
     Symbol(u32),
     /// The start of a section.
     Section(u32),
+    /// No symbol: a relocation to a number.
+    Nothing,
 }
 
 /// A field that depends on addresses.

@@ -77,6 +77,9 @@ impl<'a> Plan<'a> {
         if flags & SHF_ALLOC == 0 {
             return Ok(());
         }
+        if relocation.target == Target::Nothing {
+            return Err(NO_SYMBOL.into());
+        }
         match relocation.kind {
             reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI => {
                 if let Target::Symbol(symbol) = relocation.target
@@ -145,6 +148,9 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// `ld.lld` refuses it too.
+const NO_SYMBOL: &str = "a relocation without a symbol has a meaning in relocatable objects only";
+
 /// Applies a relocation of a section to its contents, if they are part of the output.
 pub(super) fn apply(
     object: &Object,
@@ -209,6 +215,7 @@ fn name<'a>(object: &Object<'a>, target: Target) -> &'a str {
     match target {
         Target::Symbol(symbol) => object.symbols[symbol as usize].name,
         Target::Section(section) => object.sections[section as usize].name,
+        Target::Nothing => "nothing",
     }
 }
 
@@ -234,6 +241,7 @@ fn is_absolute(object: &Object, target: Target) -> Option<i64> {
 fn address(object: &Object, dynamic: &Dynamic, places: &Places, target: Target) -> Result<u64, String> {
     let number = match target {
         Target::Section(section) => return Ok(places.sections[section as usize]),
+        Target::Nothing => return Err(NO_SYMBOL.into()),
         Target::Symbol(number) => number,
     };
     let symbol = &object.symbols[number as usize];

@@ -60,7 +60,7 @@ impl<'a> Table<'a> {
                     table.entries.push(Entry { name: "", sym, symbol: None });
                 }
                 Target::Symbol(number) if is_local(number) => table.add(object, number, &number_of),
-                Target::Symbol(_) => {}
+                Target::Symbol(_) | Target::Nothing => {}
             }
         }
         table.locals = table.entries.len() as u32;
@@ -88,6 +88,7 @@ impl<'a> Table<'a> {
     pub fn index(&self, target: Target) -> u32 {
         match target {
             Target::Symbol(number) => self.of_symbol.get(number as usize).copied().unwrap_or(0),
+            Target::Nothing => 0,
             Target::Section(number) => self.of_section[number as usize],
         }
     }
