@@ -169,6 +169,18 @@ impl Sink {
         }
     }
 
+    /// Drops number `at` and what follows.
+    pub fn truncate(&mut self, at: usize) {
+        self.list.truncate(at);
+    }
+
+    /// Drops number `at` and what follows, if it begins with that.
+    pub fn truncate_if(&mut self, at: usize, message: &str) {
+        if self.list.get(at).is_some_and(|new| new.message.starts_with(message)) {
+            self.list.truncate(at);
+        }
+    }
+
     /// Takes the list, to give back what is left of it.
     pub fn take(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.list)

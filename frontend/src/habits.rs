@@ -8,6 +8,7 @@ use crate::builtins;
 use crate::diag::{Diagnostic, Sink};
 use crate::lexer::{Span, Tok, Tokens};
 use crate::scalar::{Scalar, vector_name};
+use crate::words;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -185,16 +186,23 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
         }
     }
     let unused: Vec<Range<usize>> = list.iter().filter(|d| d.code == "E0056").filter_map(place).collect();
+    // Arguments of a fence or an atomic operation that is called otherwise.
+    let misses_function = list.iter().any(|diagnostic| diagnostic.code == "E0022");
     let mut kept: Vec<Diagnostic> = Vec::new();
+    let mut alike = Alike::default();
     for (n, diagnostic) in list.into_iter().enumerate() {
         let echo = n >= parsed
             && (foreign.iter().any(|&(from, span)| is_foreign(&diagnostic, from, span))
                 || is_repeated(&diagnostic, &kept, source, skipped)
-                || lacks_what_is_unused(&diagnostic, &unused));
+                || lacks_what_is_unused(&diagnostic, &unused)
+                || leaves_what_was_not_read(&diagnostic, source, skipped)
+                || misses_function && is_word(&diagnostic, source)
+                || alike.are_many(&diagnostic, &kept));
         if !echo {
             kept.push(diagnostic);
         }
     }
+    alike.note(&mut kept);
     sink.restore(kept);
 }
 
@@ -210,14 +218,18 @@ fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
 
 /// Whether a diagnostic is about an unknown name that was told before, or whose declaration was not understood.
 fn is_repeated(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str, skipped: &[Span]) -> bool {
-    let Some(at) = place(diagnostic).filter(|_| matches!(diagnostic.code, "E0020" | "E0021" | "E0022"))
-    else {
-        return false;
-    };
+    let Some(at) = place(diagnostic) else { return false };
     let name = &source[at];
+    let is_unknown = matches!(diagnostic.code, "E0020" | "E0021" | "E0022");
+    // `x` may be something else where its declaration was not understood.
+    let is_other = matches!(diagnostic.code, "E0023" | "E0025" | "E0044")
+        || diagnostic.message.contains(" is a function");
+    if !is_unknown && !is_other {
+        return false;
+    }
     let same =
         |old: &Diagnostic| old.code == diagnostic.code && place(old).is_some_and(|at| source[at] == *name);
-    kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
+    is_unknown && kept.iter().any(same) || skipped.iter().any(|span| has_word(span.text(source), name))
 }
 
 /// Whether a diagnostic misses a value where a statement with a value does nothing: both are one `;`.
@@ -228,6 +240,68 @@ fn lacks_what_is_unused(diagnostic: &Diagnostic, unused: &[Range<usize>]) -> boo
             .labels
             .iter()
             .any(|(at, _)| unused.iter().any(|of| of.start < at.end && of.end >= at.start.saturating_sub(4)))
+}
+
+/// Whether a diagnostic misses a name that means something to fences and atomic operations.
+fn is_word(diagnostic: &Diagnostic, source: &str) -> bool {
+    diagnostic.code == "E0020" && place(diagnostic).is_some_and(|at| words::is_word(&source[at]))
+}
+
+/// Whether a diagnostic misses the loop around a `break` where the head of one was not understood.
+fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
+    let leaves = diagnostic.code == "E0054" || diagnostic.message.starts_with("no loop around this");
+    let is_head = |span: &Span| ["for", "while", "loop"].iter().any(|word| has_word(span.text(source), word));
+    leaves && skipped.iter().any(is_head)
+}
+
+/// Diagnostics that say the same: the first ones are shown, the others counted.
+#[derive(Default)]
+struct Alike {
+    /// The last one shown of each kind, and how many there are more.
+    more: Vec<(usize, usize)>,
+}
+
+impl Alike {
+    const SHOWN: usize = 3;
+
+    /// What many diagnostics of one mistake share: the pointer or array that something has become by mistake, the type that
+    /// has no such fields or is too small for numbers, two types that do not go together.
+    fn key(diagnostic: &Diagnostic) -> Option<&str> {
+        let message = diagnostic.message.as_str();
+        let mut quoted = message.split('`').skip(1).step_by(2);
+        if let Some(ty) = quoted.find(|text| text.starts_with(['*', '['])) {
+            return Some(ty);
+        }
+        match (message.split_once(" has no field "), message.split_once("` does not fit in ")) {
+            (Some((of, _)), _) => Some(of),
+            (_, Some((_, ty))) => Some(ty),
+            _ if message.ends_with("cannot be indexed") || message.ends_with("different types") => {
+                Some(message)
+            }
+            _ => (diagnostic.code == "E0040" || diagnostic.code == "E0041").then_some(message),
+        }
+    }
+
+    fn are_many(&mut self, diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
+        let Some(key) = Self::key(diagnostic) else { return false };
+        let is_same = |old: &&Diagnostic| Self::key(old) == Some(key);
+        if kept.iter().filter(is_same).count() < Self::SHOWN {
+            return false;
+        }
+        let last = kept.iter().rposition(|old| is_same(&old)).unwrap_or_default();
+        match self.more.iter_mut().find(|(of, _)| *of == last) {
+            Some((_, count)) => *count += 1,
+            None => self.more.push((last, 1)),
+        }
+        true
+    }
+
+    fn note(&self, kept: &mut [Diagnostic]) {
+        for &(last, count) in &self.more {
+            let places = if count == 1 { "place" } else { "places" };
+            kept[last].notes.push(format!("{count} more {places} like it"));
+        }
+    }
 }
 
 /// Whether a text holds a name.

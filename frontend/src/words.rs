@@ -35,6 +35,11 @@ pub const SPACES: [(&str, Spaces); 3] =
 pub const HINTS: [(&str, MemFlags); 2] =
     [("volatile", MemFlags::VOLATILE), ("nontemporal", MemFlags::NONTEMPORAL)];
 
+/// Whether a name is one of all these.
+pub fn is_word(name: &str) -> bool {
+    order(name).is_some() || scope(name).is_some() || space(name).is_some() || hint(name).is_some()
+}
+
 pub fn order(word: &str) -> Option<Order> {
     ORDERS.iter().find(|row| row.0 == word).map(|row| row.1)
 }

@@ -12,11 +12,17 @@ struct LeftOut(bool);
 
 impl Parser<'_, '_> {
     pub(super) fn items(&mut self) {
+        let mut has_failed = false;
         while self.peek() != Tok::Eof {
             let before = self.at;
             let (items, generic_fns) = (self.ast.items.len(), self.ast.generic_fns.len());
             let (start, quiet) = (self.span(), self.ast.quiet.len());
+            (self.item_column, self.item_told) = (self.before(start).len(), self.sink.count());
             let item = self.item();
+            if std::mem::replace(&mut has_failed, item.is_err()) {
+                // The rest of what has failed is no item either.
+                self.sink.truncate_if(self.item_told, "expected an item");
+            }
             let left_out = matches!(item, Ok(LeftOut(true)));
             self.end_quiet(start, quiet, left_out);
             if left_out {
@@ -27,6 +33,7 @@ impl Parser<'_, '_> {
                 self.pending_exprs.clear();
                 self.pending_stmts.clear();
                 self.depth = 0;
+                self.item_begun = false;
                 self.skip_to_item(before);
                 self.skipped_since(before);
             }
@@ -45,10 +52,10 @@ impl Parser<'_, '_> {
                 Tok::Fn if depth == 0 => return,
                 Tok::LBrace => depth += 1,
                 Tok::RBrace => depth = depth.saturating_sub(1),
-                Tok::Extern | Tok::Const | Tok::Param | Tok::Use | Tok::Hash if depth == 0 => return,
-                Tok::Global | Tok::Shared | Tok::Constant if depth == 0 && self.peek_at(1) == Tok::Static => {
-                    return;
-                }
+                // Not those among the parameters of what has failed.
+                _ if depth > 0 || !self.begins_statement() && !self.on_new_line() => {}
+                Tok::Extern | Tok::Const | Tok::Param | Tok::Use | Tok::Hash => return,
+                Tok::Global | Tok::Shared | Tok::Constant if self.peek_at(1) == Tok::Static => return,
                 _ => {}
             }
             self.bump();

@@ -64,6 +64,10 @@ pub fn parse<'a>(
         pending_stmts,
         struct_allowed: true,
         left_out: false,
+        item_column: 0,
+        item_told: 0,
+        more_opened: None,
+        item_begun: false,
         sink,
     };
     // Rough sizes spare the first few reallocations.
@@ -71,6 +75,7 @@ pub fn parse<'a>(
     let mut start = 0;
     for &end in &tokens.ends {
         (parser.kinds, parser.spans, parser.at) = (&tokens.kinds[start..=end], &tokens.spans[start..=end], 0);
+        parser.more_opened = None;
         parser.items();
         start = end + 1;
     }
@@ -93,6 +98,14 @@ struct Parser<'a, 't> {
     struct_allowed: bool,
     /// Whether a condition among the attributes that were read last does not hold.
     left_out: bool,
+    /// Where the line of the item begins that is being read.
+    item_column: usize,
+    /// How many mistakes were told before it.
+    item_told: usize,
+    /// Whether the file has more `{` than `}`; counted when that matters.
+    more_opened: Option<bool>,
+    /// Whether the next item was found inside of the body of this one.
+    item_begun: bool,
     sink: &'t mut Sink,
 }
 
@@ -155,9 +168,8 @@ impl<'a> Parser<'a, '_> {
     /// The last `{` whose `}` is at the beginning of a line and further left than the line of the `{`: most likely that `}`
     /// belongs to another one.
     fn unclosed(&self) -> Option<Span> {
-        let line = |span: Span| self.source[..span.start as usize].rfind('\n').map_or(0, |at| at + 1);
         let indent = |span: Span| {
-            let text = &self.source[line(span)..span.start as usize];
+            let text = self.before(span);
             text.len() - text.trim_start().len()
         };
         let (mut open, mut found) = (Vec::new(), None);
@@ -166,8 +178,8 @@ impl<'a> Parser<'a, '_> {
                 Tok::LBrace => open.push(span),
                 Tok::RBrace => {
                     let start = open.pop()?;
-                    let first = self.source[line(span)..span.start as usize].trim().is_empty();
-                    if first && (span.start as usize - line(span)) < indent(start) {
+                    let before = self.before(span);
+                    if before.trim().is_empty() && before.len() < indent(start) {
                         found = Some(start);
                     }
                 }
@@ -175,6 +187,35 @@ impl<'a> Parser<'a, '_> {
             }
         }
         found
+    }
+
+    /// What is in front of something on its line.
+    fn before(&self, span: Span) -> &'a str {
+        let text = &self.source[..span.start as usize];
+        &text[text.rfind('\n').map_or(0, |at| at + 1)..]
+    }
+
+    /// Whether an item begins here though the one being read has not ended: a `}` is missing, and this stands no further to
+    /// the right than that item does.
+    fn item_begins(&mut self) -> bool {
+        let mut at = self.at;
+        while self.kinds[at] == Tok::Hash {
+            let Some(end) = self.kinds[at..].iter().position(|&tok| tok == Tok::RBracket) else {
+                return false;
+            };
+            at = (at + end + 1).min(self.kinds.len() - 1);
+        }
+        if !matches!(self.kinds[at], Tok::Kernel | Tok::Fn | Tok::Struct) {
+            return false;
+        }
+        let before = self.before(self.span());
+        if !before.trim().is_empty() || before.len() > self.item_column {
+            return false;
+        }
+        *self.more_opened.get_or_insert_with(|| {
+            let count = |wanted: Tok| self.kinds.iter().filter(|&&tok| tok == wanted).count();
+            count(Tok::LBrace) > count(Tok::RBrace)
+        })
     }
 
     /// Text of the current token, for messages.

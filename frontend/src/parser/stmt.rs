@@ -3,7 +3,7 @@
 use super::{Failed, Parsed, Parser};
 use crate::ast::{BinaryOp, Block, BlockId, ExprId, ExprKind, List, Stmt, StmtKind};
 use crate::diag::Diagnostic;
-use crate::lexer::Tok;
+use crate::lexer::{Span, Tok};
 
 /// Assignment operators; `None` inside is plain `=`.
 fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
@@ -50,16 +50,21 @@ impl Parser<'_, '_> {
                 Tok::Eof => {
                     self.close(Tok::RBrace, "`}`", open)?;
                 }
+                Tok::Hash | Tok::Kernel | Tok::Fn | Tok::Struct if self.item_begins() => {
+                    return Err(self.unclosed_before_item(open));
+                }
                 Tok::Semi => {
                     self.bump();
                     continue;
                 }
                 _ => {}
             }
-            let start = self.span();
+            let (start, told) = (self.span(), self.sink.count());
             let (before, exprs, stmts, depth) =
                 (self.at, self.pending_exprs.len(), self.pending_stmts.len(), self.depth);
-            match self.stmt_with_attrs() {
+            let stmt = self.stmt_with_attrs();
+            match stmt {
+                _ if self.item_begun => return Err(Failed),
                 Ok(Some(Parsed1::Stmt(kind, height))) => {
                     let span = start.to(self.last_span());
                     self.pending_stmts.push((Stmt { kind, span }, height));
@@ -76,6 +81,11 @@ impl Parser<'_, '_> {
                     self.struct_allowed = true;
                     self.skip_statement(before);
                     self.skipped_since(before);
+                    // Arms of a `match` that was not understood.
+                    let is_arm = self.kinds[before..self.at].contains(&Tok::FatArrow);
+                    if is_arm && told > self.item_told && self.kinds[before] != Tok::Match {
+                        self.sink.truncate(told);
+                    }
                 }
             }
         }
@@ -88,6 +98,18 @@ impl Parser<'_, '_> {
         }
         let stmts = List { start, len: self.ast.stmts.len() as u32 - start };
         Ok(self.make_block(Block { stmts, tail, span: open.to(end), height: height + 1 }))
+    }
+
+    /// The next item is here, and the block has not ended.
+    fn unclosed_before_item(&mut self, open: Span) -> Failed {
+        self.item_begun = true;
+        let open = self.unclosed().unwrap_or(open);
+        self.sink.push(
+            Diagnostic::error("E0006", "`}` is missing")
+                .label(open, "this is never closed")
+                .label(self.span(), "the next item begins here"),
+        );
+        Failed
     }
 
     /// After an error: behind the next `;` or in front of the `}` that ends the block, but no further
@@ -114,6 +136,7 @@ impl Parser<'_, '_> {
             match self.peek() {
                 Tok::Eof => return,
                 Tok::Kernel | Tok::Struct => return,
+                Tok::Hash | Tok::Fn if self.item_begins() => return,
                 Tok::LBrace => depth += 1,
                 Tok::RBrace if depth == 0 => return,
                 Tok::RBrace => {
