@@ -25,6 +25,7 @@
 //! | `Ret` | the function's results | - |
 //! | `Unreachable` | - | - |
 
+use crate::constraints::UNUSED;
 use crate::entity::{Block, FuncId, Global, Slot, Switch};
 use crate::types::{MemTy, Space, Type};
 
@@ -478,9 +479,7 @@ impl Op {
             | Op::WaveBarrier
             | Op::Call(_)
             | Op::Assume => true,
-            Op::Load { mem, .. } => {
-                mem.flags.contains(MemFlags::VOLATILE) || !matches!(mem.order, Order::NotAtomic)
-            }
+            Op::Load { mem, .. } => !UNUSED.takes(&mem),
             _ => self.is_terminator(),
         }
     }
