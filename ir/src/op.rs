@@ -262,6 +262,8 @@ pub enum RmwOp {
     /// Of floats, as `BinOp::FMin`: a NaN loses against a number.
     FMin,
     FMax,
+    /// `BinOp::PkFAdd`, of the two halves of an `i32` as one.
+    PkFAdd,
 }
 
 impl BinOp {
@@ -305,7 +307,7 @@ impl TernOp {
 impl RmwOp {
     /// Whether it computes with floats.
     pub const fn is_float(self) -> bool {
-        matches!(self, RmwOp::FAdd | RmwOp::FMin | RmwOp::FMax)
+        matches!(self, RmwOp::FAdd | RmwOp::FMin | RmwOp::FMax | RmwOp::PkFAdd)
     }
 }
 
