@@ -53,13 +53,13 @@ impl Case {
 
     fn theirs(self, number: usize) -> String {
         let ty = self.ty.1;
-        let number = if ty == "<2 x half>" { "<half 3.0, half 3.0>" } else { "3.0" };
+        let three = if ty == "<2 x half>" { "<half 3.0, half 3.0>" } else { "3.0" };
         let space = if self.shared { 3 } else { 1 };
         let scope = if self.shared { "workgroup" } else { "agent" };
         let store = if self.used { format!("store {ty} %a, ptr addrspace(1) %r\n") } else { String::new() };
         format!(
             "define amdgpu_kernel void @t{number}(ptr addrspace({space}) %p, ptr addrspace(1) %r) #0 {{\n\
-             %a = atomicrmw f{} ptr addrspace({space}) %p, {ty} {number} syncscope(\"{scope}\") monotonic\n{store}ret void\n}}\n",
+             %a = atomicrmw f{} ptr addrspace({space}) %p, {ty} {three} syncscope(\"{scope}\") monotonic\n{store}ret void\n}}\n",
             self.name
         )
     }

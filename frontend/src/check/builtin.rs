@@ -65,7 +65,8 @@ enum Access {
 impl Access {
     fn allows(self, order: Order) -> bool {
         match self {
-            Access::Load | Access::Failure => !matches!(order, Order::Release | Order::AcqRel),
+            Access::Load => !matches!(order, Order::Release | Order::AcqRel),
+            Access::Failure => matches!(order, Order::Relaxed | Order::Acquire | Order::SeqCst),
             Access::Store => !matches!(order, Order::Acquire | Order::AcqRel),
             Access::ReadWrite => order != Order::Unordered,
             Access::Fence => !matches!(order, Order::Unordered | Order::Relaxed),
