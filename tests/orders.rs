@@ -1,6 +1,6 @@
 //! The cross product of atomic operations, orders, scopes (each also `_one_as`), address spaces, types and results used or not, compiled
 //! from source for a processor of each kind: the waits, invalidations and cache bits around each are those of the tables in
-//! `docs/memory-model.md`. A sixteenth of it at a time; `KERNC_ORDERS=full` is all of it.
+//! `docs/memory-model.md`. Every seventeenth case at a time; `KERNC_ORDERS=full` is all of it.
 //!
 //! `memmodel/tests/llvm_sequences.rs` has LLVM judge the tables themselves.
 
@@ -97,7 +97,7 @@ fn the_code_has_the_sequences_of_the_page() {
             .into_iter()
             .filter(|case| !(machine.lacks_flat && case.space == "generic"))
             .enumerate()
-            // Other cases on each machine; 16 and the numbers of what is combined have no factor in common.
+            // Other cases on each machine.
             .filter(|(n, _)| full || (n / 3 + n + number * 5) % 17 == 0)
             .map(|(_, case)| case)
             .collect();

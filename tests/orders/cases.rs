@@ -1,6 +1,6 @@
 //! The cross product, and the kernel around each of its cases.
 
-use kernc::{CodeObjectVersion, Language, Subtarget};
+use kernc::{Language, Subtarget};
 use std::fmt::Write as _;
 
 /// A processor in one of its modes.
@@ -227,11 +227,11 @@ impl Case {
         let value = match (self.kind, self.used) {
             ("load atomic" | "atomicrmw", true) => {
                 let part = if statement.starts_with("atomic_cas_weak") { ".0" } else { "" };
-                write!(text, "let r = {statement}{part};\n").unwrap();
+                writeln!(text, "let r = {statement}{part};").unwrap();
                 "p[i + 2048] = r;"
             }
             _ => {
-                write!(text, "{statement};\n").unwrap();
+                writeln!(text, "{statement};").unwrap();
                 ""
             }
         };
