@@ -47,7 +47,8 @@ pub struct Options {
     pub waits_all: bool,
     /// What kernels ask of their wavefronts that do not say it themselves.
     pub state: ir::InitialState,
-    /// The language that metadata names, and whose hidden arguments it declares. The code is the same.
+    /// The language that metadata names, whose hidden arguments it declares, and whose memory model atomics follow: OpenCL's has
+    /// an order for each address space.
     pub language: Language,
     /// Say in the object which line of the source each instruction is of (`.debug_line`): it is what reports of
     /// debuggers, profilers and the emulator show. It takes some bytes an instruction, and changes no code.

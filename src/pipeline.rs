@@ -350,6 +350,7 @@ impl Job<'_> {
             params,
             fp_contract: *fp_contract,
             fast_math: *fast_math,
+            separate_spaces: self.options.language.separate_spaces(),
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,

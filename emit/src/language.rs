@@ -48,6 +48,11 @@ impl Language {
         }
     }
 
+    /// Whether only `seq_cst` atomics, and fences that name several, order address spaces with each other (seed 000, line 3067).
+    pub const fn separate_spaces(self) -> bool {
+        matches!(self, Language::OpenCl)
+    }
+
     /// Whether grids are whole groups. OpenCL 2.0 and the emulator take a part of a group at the edge.
     pub(crate) const fn has_uniform_groups(self) -> bool {
         matches!(self, Language::Hip)

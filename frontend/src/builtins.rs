@@ -154,6 +154,7 @@ pub enum Builtin {
     AtomicStore,
     AtomicRmw(Rmw),
     AtomicCas,
+    AtomicCasWeak,
     Load,
     Store,
     /// Takes this many values of one type of a class and gives that type, lane by lane.
@@ -230,6 +231,7 @@ const TABLE: &[(&str, Builtin)] = &[
     ("atomic_inc", B::AtomicRmw(Rmw::Plain(RmwOp::Inc))),
     ("atomic_dec", B::AtomicRmw(Rmw::Plain(RmwOp::Dec))),
     ("atomic_cas", B::AtomicCas),
+    ("atomic_cas_weak", B::AtomicCasWeak),
     ("load", B::Load),
     ("store", B::Store),
     ("abs", B::Lanes(Lane::Abs, Class::SignedOrFloat, 1)),

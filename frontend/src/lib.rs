@@ -53,6 +53,9 @@ pub struct Options<'a> {
     pub warnings: Warnings,
     /// Whether functions and divisions of `f32` are their `native_` forms.
     pub fast_math: bool,
+    /// Whether atomics that are not `seq_cst` order the accesses of their own address space alone, as OpenCL's memory model
+    /// has it (seed 000, line 3067).
+    pub separate_spaces: bool,
 }
 
 impl Default for Options<'_> {
@@ -61,6 +64,7 @@ impl Default for Options<'_> {
             params: &[],
             fp_contract: true,
             fast_math: false,
+            separate_spaces: false,
             files: None,
             processor: None,
             warnings: Warnings::NONE,

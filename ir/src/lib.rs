@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod build;
+pub mod constraints;
 pub mod edit;
 pub mod entity;
 pub mod func;

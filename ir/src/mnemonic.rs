@@ -189,6 +189,7 @@ names!(RmwOp {
     FAdd "atomic_fadd"
     FMin "atomic_fmin"
     FMax "atomic_fmax"
+    PkFAdd "atomic_pk_fadd"
 });
 
 names!(Order {

@@ -25,6 +25,7 @@
 //! | `Ret` | the function's results | - |
 //! | `Unreachable` | - | - |
 
+use crate::constraints::UNUSED;
 use crate::entity::{Block, FuncId, Global, Slot, Switch};
 use crate::types::{MemTy, Space, Type};
 
@@ -261,6 +262,8 @@ pub enum RmwOp {
     /// Of floats, as `BinOp::FMin`: a NaN loses against a number.
     FMin,
     FMax,
+    /// `BinOp::PkFAdd`, of the two halves of an `i32` as one.
+    PkFAdd,
 }
 
 impl BinOp {
@@ -304,7 +307,7 @@ impl TernOp {
 impl RmwOp {
     /// Whether it computes with floats.
     pub const fn is_float(self) -> bool {
-        matches!(self, RmwOp::FAdd | RmwOp::FMin | RmwOp::FMax)
+        matches!(self, RmwOp::FAdd | RmwOp::FMin | RmwOp::FMax | RmwOp::PkFAdd)
     }
 }
 
@@ -478,9 +481,7 @@ impl Op {
             | Op::WaveBarrier
             | Op::Call(_)
             | Op::Assume => true,
-            Op::Load { mem, .. } => {
-                mem.flags.contains(MemFlags::VOLATILE) || !matches!(mem.order, Order::NotAtomic)
-            }
+            Op::Load { mem, .. } => !UNUSED.takes(&mem),
             _ => self.is_terminator(),
         }
     }

@@ -582,6 +582,7 @@ pub fn eval_rmw(op: RmwOp, ty: Type, old: u64, value: u64) -> u64 {
         RmwOp::FAdd => return eval_bin(BinOp::FAdd, ty, old, value),
         RmwOp::FMin => return eval_bin(BinOp::FMin, ty, old, value),
         RmwOp::FMax => return eval_bin(BinOp::FMax, ty, old, value),
+        RmwOp::PkFAdd => return eval_bin(BinOp::PkFAdd, ty, old, value),
     };
     bin_int(bin, ty, old, value)
 }

@@ -52,18 +52,23 @@ const ROWS: &[Row] = rows! {
 pub fn float_atomics(target: &Subtarget, unsafe_global: bool) -> Native {
     let mut native = Native::default();
     let there = |role: Role| role.candidates().iter().any(|&op| isa::table::available(op, target));
+    // gfx908's additions return nothing.
+    let returns = |op: RmwOp| matches!(op, RmwOp::FMin | RmwOp::FMax) || target.has(Feature::GFX90A);
+    let global = |native: &mut Native, role: Role, op: RmwOp, ty: Type| {
+        if unsafe_global && there(role) {
+            native.insert(Place::GlobalUnreturned, op, ty);
+            if returns(op) {
+                native.insert(Place::Global, op, ty);
+            }
+        }
+    };
+    global(&mut native, Role::GlobalAtomicPkAddF16, RmwOp::PkFAdd, Type::I32);
     for row in ROWS.iter().filter(|row| row.op.is_float()) {
         for (wide, ty) in [Type::F32, Type::F64].into_iter().enumerate() {
             if there(row.ds[0][wide]) {
                 native.insert(Place::Shared, row.op, ty);
             }
-            if unsafe_global && there(row.global[wide]) {
-                native.insert(Place::GlobalUnreturned, row.op, ty);
-                // gfx908's additions return nothing.
-                if row.op != RmwOp::FAdd || target.has(Feature::GFX90A) {
-                    native.insert(Place::Global, row.op, ty);
-                }
-            }
+            global(&mut native, row.global[wide], row.op, ty);
         }
     }
     native
@@ -75,6 +80,10 @@ impl Lower<'_> {
         let result = self.func.insts[inst].first;
         let args = self.func.args(inst);
         let wide = usize::from(self.ty(result).bits() == 64);
+        if op == RmwOp::PkFAdd && mem.space == Space::Global {
+            let role = Role::GlobalAtomicPkAddF16;
+            return self.device_atomic(role, result, args[0], &args[1..], mem, Order::NotAtomic);
+        }
         let written_out = op.is_float() && mem.space == Space::Generic;
         let Some(row) = ROWS.iter().find(|row| row.op == op && !written_out) else {
             return self.unsupported("an atomic operation on floats that was not written out");

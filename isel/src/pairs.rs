@@ -3,7 +3,8 @@
 use crate::lower::Lower;
 use crate::memory::spaces_of;
 use crate::roles::Role;
-use ir::{Inst, MemFlags, Op, Order, Space, Value};
+use ir::constraints::PAIR;
+use ir::{Inst, Op, Order, Space, Value};
 use isa::Operand;
 use isa::func::SPACE_SHARED;
 use order::Order as _;
@@ -74,9 +75,8 @@ impl Lower<'_> {
     fn pairable(&self, inst: Inst, at: usize) -> Option<Open> {
         let Op::Load { mem, count } = self.func.insts[inst].op else { return None };
         let bytes = mem.ty.bytes() * u32::from(count);
-        let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
         let shape = bytes == 4 && mem.align >= 4 || bytes == 8 && mem.align >= 8;
-        if mem.space != Space::Shared || !plain || !shape || mem.ty.bytes() < 4 {
+        if mem.space != Space::Shared || !PAIR.takes(&mem) || !shape || mem.ty.bytes() < 4 {
             return None;
         }
         let (base, offset) = self.narrow_parts(self.func.args(inst)[0], mem.offset);
@@ -166,14 +166,13 @@ fn fits(a: &Open, b: &Open) -> bool {
         && distance / unit <= 255
 }
 
-/// Whether LDS may be written here.
+/// Whether LDS may be written here, or what others have written becomes visible.
 fn ends_pairing(op: Op) -> bool {
-    match op {
-        Op::Load { mem, .. } => mem.order != Order::NotAtomic,
+    let writes = match op {
         Op::Store { mem, .. } | Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
-            spaces_of(mem.space) & SPACE_SHARED != 0 || mem.order != Order::NotAtomic
+            spaces_of(mem.space) & SPACE_SHARED != 0
         }
-        Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) => true,
         _ => false,
-    }
+    };
+    writes || PAIR.stopped_by(&op)
 }

@@ -1,6 +1,7 @@
 //! Small questions about the IR that several topics ask.
 
-use ir::{Global, GlobalData, Mem, MemFlags, Module, Order, Space};
+use ir::constraints::SCALAR;
+use ir::{Global, GlobalData, Mem, MemFlags, Module, Space};
 
 /// Whether a module variable is in LDS, where its address is a constant.
 pub(crate) fn is_shared_address(module: &Module, global: Global) -> bool {
@@ -13,8 +14,7 @@ pub(crate) fn scalar_load(mem: &Mem) -> bool {
     let invariant = mem.flags.contains(MemFlags::INVARIANT) || mem.space == Space::Constant;
     invariant
         && matches!(mem.space, Space::Global | Space::Constant)
-        && mem.order == Order::NotAtomic
-        && !mem.flags.contains(MemFlags::VOLATILE)
+        && SCALAR.takes(mem)
         && mem.ty.bytes() >= 4
         && mem.align >= 4
 }

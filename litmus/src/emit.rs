@@ -6,7 +6,7 @@
 use crate::matrix::{Case, Home, Space};
 use crate::sequences::{Deletion, Operation, Token, What, tokens};
 use crate::shape::{Change, Semantics, Shape, Statement};
-use isa::target::Generation;
+use isa::target::{Feature, Generation};
 use order::Order as _;
 use std::fmt::Write;
 
@@ -152,6 +152,9 @@ impl Emitter<'_> {
             ("system_sgpr_workgroup_id_x", 0),
         ] {
             self.line(&format!(".amdhsa_{name} {value}"));
+        }
+        if self.case.machine.target.has(Feature::GFX90A) {
+            self.line(&format!(".amdhsa_accum_offset {VGPRS}"));
         }
         let _ = writeln!(self.text, ".end_amdhsa_kernel");
     }

@@ -82,7 +82,8 @@ enum Command {
 pub struct CommonArgs {
     #[command(flatten)]
     target: modes::TargetArgs,
-    /// Language that the metadata names; with opencl and hip, their hidden arguments stand behind a kernel's own.
+    /// Language that the metadata names; with opencl and hip, their hidden arguments stand behind a kernel's own; with opencl, atomics
+    /// below seq_cst order one address space.
     #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl", "hip", "hcc"])]
     lang: String,
     /// Optimisation level.

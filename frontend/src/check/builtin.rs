@@ -4,6 +4,7 @@ use super::{Checker, Res};
 use crate::ast::{ExprId, GenericArg, List, Name};
 use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Two, Wide};
 use crate::diag::{Diagnostic, nearest};
+use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Pointer, Qualifiers, Ty, TyKind};
 use crate::words;
@@ -32,7 +33,7 @@ fn arity(builtin: Builtin) -> (usize, usize) {
         Fence => (2, 5),
         AtomicLoad => (3, 3),
         AtomicStore | AtomicRmw(_) => (4, 4),
-        AtomicCas => (6, 6),
+        AtomicCas | AtomicCasWeak => (6, 6),
         Load => (1, 2),
         Store => (2, 3),
         Lanes(_, _, count) => (count as usize, count as usize),
@@ -64,7 +65,8 @@ enum Access {
 impl Access {
     fn allows(self, order: Order) -> bool {
         match self {
-            Access::Load | Access::Failure => !matches!(order, Order::Release | Order::AcqRel),
+            Access::Load => !matches!(order, Order::Release | Order::AcqRel),
+            Access::Failure => matches!(order, Order::Relaxed | Order::Acquire | Order::SeqCst),
             Access::Store => !matches!(order, Order::Acquire | Order::AcqRel),
             Access::ReadWrite => order != Order::Unordered,
             Access::Fence => !matches!(order, Order::Unordered | Order::Relaxed),
@@ -105,9 +107,11 @@ impl Checker<'_, '_> {
             Builtin::Pos(_) => Ty::U32,
             Builtin::Barrier | Builtin::BarrierOnly | Builtin::WaveBarrier => Ty::UNIT,
             Builtin::Fence => self.fence(args),
-            Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(_) | Builtin::AtomicCas => {
-                self.atomic(builtin, args)
-            }
+            Builtin::AtomicLoad
+            | Builtin::AtomicStore
+            | Builtin::AtomicRmw(_)
+            | Builtin::AtomicCas
+            | Builtin::AtomicCasWeak => self.atomic(builtin, args),
             Builtin::Load | Builtin::Store => self.hinted(builtin, args),
             Builtin::Lanes(lane, class, _) => self.lanes(lane, class, callee, args, expect),
             Builtin::IsNan | Builtin::IsInf => {
@@ -479,7 +483,7 @@ impl Checker<'_, '_> {
         let pointer_ty = self.expr(args[0], Ty::NONE);
         let (values, orders) = match builtin {
             Builtin::AtomicLoad => (0, 1),
-            Builtin::AtomicCas => (2, 2),
+            Builtin::AtomicCas | Builtin::AtomicCasWeak => (2, 2),
             _ => (1, 1),
         };
         let access = match builtin {
@@ -505,6 +509,9 @@ impl Checker<'_, '_> {
         }
         match (builtin, element) {
             (Builtin::AtomicStore, _) => Ty::UNIT,
+            (Builtin::AtomicCasWeak, Some(element)) => {
+                self.s.checked.types.tuple(&[element, Ty::BOOL]).unwrap_or(Ty::ERROR)
+            }
             (_, Some(element)) => element,
             (_, None) => Ty::ERROR,
         }
@@ -528,40 +535,47 @@ impl Checker<'_, '_> {
         if builtin != Builtin::AtomicLoad {
             self.writable(arg, pointer);
         }
-        let scalar = self.s.checked.types.as_scalar(pointer.to);
-        let fits_floats = match builtin {
+        let min_max = matches!(builtin, Builtin::AtomicRmw(Rmw::Min | Rmw::Max));
+        let of_all = match builtin {
             Builtin::AtomicLoad | Builtin::AtomicStore => true,
-            Builtin::AtomicRmw(Rmw::Min | Rmw::Max) => true,
             Builtin::AtomicRmw(Rmw::Plain(op)) => {
                 matches!(op, ir::RmwOp::Xchg | ir::RmwOp::Add | ir::RmwOp::Sub)
             }
             _ => false,
         };
-        match scalar {
-            Some(Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64) => Some(pointer.to),
-            Some(Scalar::F32 | Scalar::F64) if fits_floats => Some(pointer.to),
-            Some(Scalar::F32 | Scalar::F64) => {
-                let name = self.type_name(pointer.to);
-                let to = if scalar == Some(Scalar::F64) { Ty::U64 } else { Ty::U32 };
-                let integer = self.s.checked.types.pointer(Pointer { to, ..pointer });
-                let diagnostic = Diagnostic::error("E0052", format!("there is no such atomic on `{name}`"))
-                    .label(span, format!("points to `{name}`"))
-                    .help(format!(
-                        "of floats there are: atomic_load, store, xchg, add, sub, min, max; a compare-and-swap \
-                         wants a pointer to the integer of the same size: `p as {}`",
-                        self.type_name(integer),
-                    ));
-                self.sink.push(diagnostic);
-                None
+        match self.s.checked.types.lanes(pointer.to) {
+            Some((Scalar::I32 | Scalar::U32 | Scalar::I64 | Scalar::U64, 1)) => Some(pointer.to),
+            Some((Scalar::F32 | Scalar::F64, 1)) if of_all || min_max => Some(pointer.to),
+            Some((Scalar::F16, 2)) if of_all => Some(pointer.to),
+            Some((scalar @ (Scalar::F32 | Scalar::F64), 1)) => {
+                let to = if scalar == Scalar::F64 { Ty::U64 } else { Ty::U32 };
+                self.no_such_atomic(span, pointer, to, "floats", ", min, max")
             }
+            Some((Scalar::F16, 2)) => self.no_such_atomic(span, pointer, Ty::U32, "`f16x2`", ""),
             _ => {
                 let name = self.type_name(pointer.to);
-                let diagnostic = Diagnostic::error("E0052", "atomics work on 32- and 64-bit numbers")
-                    .label(span, format!("points to `{name}`"));
+                let diagnostic =
+                    Diagnostic::error("E0052", "atomics work on 32- and 64-bit numbers and `f16x2`")
+                        .label(span, format!("points to `{name}`"));
                 self.sink.push(diagnostic);
                 None
             }
         }
+    }
+
+    /// Of floats there are some atomics only; the others are those of the integer `to` of the same size.
+    fn no_such_atomic(&mut self, span: Span, pointer: Pointer, to: Ty, what: &str, more: &str) -> Option<Ty> {
+        let name = self.type_name(pointer.to);
+        let integer = self.s.checked.types.pointer(Pointer { to, ..pointer });
+        let diagnostic = Diagnostic::error("E0052", format!("there is no such atomic on `{name}`"))
+            .label(span, format!("points to `{name}`"))
+            .help(format!(
+                "of {what} there are: atomic_load, store, xchg, add, sub{more}; a compare-and-swap wants a pointer \
+                 to the integer of the same size: `p as {}`",
+                self.type_name(integer),
+            ));
+        self.sink.push(diagnostic);
+        None
     }
 
     fn order(&mut self, arg: ExprId, access: Access) {

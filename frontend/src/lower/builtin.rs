@@ -39,9 +39,11 @@ impl Lower<'_, '_> {
             Builtin::BarrierOnly => return self.nothing(Op::Barrier { fence: false }, &[]),
             Builtin::WaveBarrier => return self.nothing(Op::WaveBarrier, &[]),
             Builtin::Fence => return self.fence(args),
-            Builtin::AtomicLoad | Builtin::AtomicStore | Builtin::AtomicRmw(_) | Builtin::AtomicCas => {
-                return self.atomic(builtin, args);
-            }
+            Builtin::AtomicLoad
+            | Builtin::AtomicStore
+            | Builtin::AtomicRmw(_)
+            | Builtin::AtomicCas
+            | Builtin::AtomicCasWeak => return self.atomic(builtin, args),
             Builtin::Load | Builtin::Store => return self.hinted(builtin, args),
             Builtin::Lanes(op, ..) => return self.lanes(op, args, ty),
             Builtin::IsNan | Builtin::IsInf => return self.classify(builtin == Builtin::IsNan, args[0]),
@@ -142,44 +144,58 @@ impl Lower<'_, '_> {
 
     fn atomic(&mut self, builtin: Builtin, args: &[ExprId]) -> Val {
         let place = self.pointee_of_address(args[0]);
-        let scalar = self.scalar_of(place.ty);
+        let (scalar, lanes) = self.checked.types.lanes(place.ty).unwrap_or((Scalar::U32, 1));
         let (values, orders) = match builtin {
             Builtin::AtomicLoad => (0, 1),
-            Builtin::AtomicCas => (2, 2),
+            Builtin::AtomicCas | Builtin::AtomicCasWeak => (2, 2),
             _ => (1, 1),
         };
+        let negated = scalar.is_float() && builtin == Builtin::AtomicRmw(Rmw::Plain(RmwOp::Sub));
         let mut operands = Val::new();
         for &arg in &args[1..1 + values] {
-            operands.push(self.one(arg));
+            let mut value = self.expr(arg);
+            if negated {
+                value = value.iter().map(|&v| self.emit(Op::Un(UnOp::FNeg), &[v], scalar.ir())).collect();
+            }
+            operands.push(if lanes == 2 { self.join_pair(scalar, &value) } else { value[0] });
         }
-        let (pointer, mem) = self.scalar_access(&place, scalar);
+        // Two halves are a word.
+        let (pointer, mem) = self.scalar_access(&place, if lanes == 2 { Scalar::U32 } else { scalar });
+        operands.insert(0, pointer);
+        let order = self.order(args[1 + values]);
+        let fail = if orders == 2 { self.order(args[2 + values]) } else { order };
         let (scope, one_as) =
             words::word(self.ast, args[1 + values + orders]).and_then(words::scope).unwrap_or_default();
-        let order = self.order(args[1 + values]);
         let mut flags = mem.flags - MemFlags::INVARIANT;
-        flags.set(MemFlags::ONE_AS, one_as);
+        flags.set(MemFlags::ONE_AS, one_as || self.separate_spaces && order.max(fail) < Order::SeqCst);
         let mem = Mem { order, scope, flags, ..mem };
-        operands.insert(0, pointer);
-        // Memory holds bits; a float is exchanged as the integer of its width.
-        let is_float = scalar.is_float();
         let op = match builtin {
             Builtin::AtomicLoad => Op::Load { mem, count: 1 },
             Builtin::AtomicStore => return self.nothing(Op::Store { mem, count: 1 }, &operands),
-            Builtin::AtomicCas => Op::AtomicCas { mem, fail: self.order(args[2 + values]) },
+            Builtin::AtomicRmw(rmw) if lanes == 2 => Op::AtomicRmw { op: halves_op(rmw), mem },
             Builtin::AtomicRmw(rmw) => Op::AtomicRmw { op: rmw_op(rmw, scalar), mem },
-            _ => return operands,
+            _ => Op::AtomicCas { mem, fail },
         };
-        let ty = scalar.ir();
-        if is_float && builtin == Builtin::AtomicRmw(Rmw::Plain(RmwOp::Sub)) {
-            operands[1] = self.emit(Op::Un(UnOp::FNeg), &[operands[1]], ty);
+        let old = self.atomic_op(op, &operands, if lanes == 2 { Type::I32 } else { scalar.ir() });
+        match builtin {
+            _ if lanes == 2 => Val::from_slice(&self.split_pair(scalar, old)),
+            Builtin::AtomicCasWeak => {
+                let stored = self.emit(Op::Icmp(IntCc::Eq), &[old, operands[1]], Type::Bool);
+                Val::from_slice(&[old, stored])
+            }
+            _ => Val::from_slice(&[old]),
         }
-        if is_float && matches!(op, Op::AtomicRmw { op: RmwOp::Xchg, .. }) {
-            let int = if ty == Type::F64 { Type::I64 } else { Type::I32 };
-            let bits = self.emit(Op::Cast(CastOp::Bitcast), &[operands[1]], int);
-            let old = self.emit(op, &[pointer, bits], int);
-            return Val::from_slice(&[self.emit(Op::Cast(CastOp::Bitcast), &[old], ty)]);
+    }
+
+    /// Emits an atomic with a result. Memory holds bits: a float is exchanged as the integer of its width.
+    fn atomic_op(&mut self, op: Op, operands: &[Value], ty: Type) -> Value {
+        if !ty.is_float() || !matches!(op, Op::AtomicRmw { op: RmwOp::Xchg, .. }) {
+            return self.emit(op, operands, ty);
         }
-        Val::from_slice(&[self.emit(op, &operands, ty)])
+        let int = if ty == Type::F64 { Type::I64 } else { Type::I32 };
+        let bits = self.emit(Op::Cast(CastOp::Bitcast), &[operands[1]], int);
+        let old = self.emit(op, &[operands[0], bits], int);
+        self.emit(Op::Cast(CastOp::Bitcast), &[old], ty)
     }
 
     /// What a pointer argument points to; `&x[i]` keeps what is known of `x`.
@@ -583,6 +599,11 @@ impl Lower<'_, '_> {
         let value = self.rebit(value, to.ir());
         self.normalise(to, value)
     }
+}
+
+/// Of two halves as one: sums and exchanges.
+fn halves_op(rmw: Rmw) -> RmwOp {
+    if rmw == Rmw::Plain(RmwOp::Xchg) { RmwOp::Xchg } else { RmwOp::PkFAdd }
 }
 
 fn rmw_op(rmw: Rmw, scalar: Scalar) -> RmwOp {

@@ -571,17 +571,31 @@ impl Lower<'_, '_> {
             let at = Mem { offset: mem.offset + 4 * first as i32, ..mem };
             self.load_run(pointer, at, Scalar::U32, count as u8, align.min(16), &mut words);
         }
-        let sixteen = self.constant(Type::I32, 16);
-        let shift = if scalar.is_signed() { BinOp::AShr } else { BinOp::LShr };
         for word in words {
-            let high = self.emit(Op::Bin(shift), &[word, sixteen], Type::I32);
-            let low = self.normalise(scalar, word);
-            out.extend([low, high].map(|bits| self.rebit(bits, scalar.ir())));
+            out.extend(self.split_pair(scalar, word));
         }
         if lanes % 2 == 1 {
             let at = Mem { offset: mem.offset + 2 * i32::from(lanes - 1), ..mem };
             self.load_run(pointer, at, scalar, 1, 2, out);
         }
+    }
+
+    /// The two 16-bit values of a word.
+    pub(super) fn split_pair(&mut self, scalar: Scalar, word: Value) -> [Value; 2] {
+        let sixteen = self.constant(Type::I32, 16);
+        let shift = if scalar.is_signed() { BinOp::AShr } else { BinOp::LShr };
+        let high = self.emit(Op::Bin(shift), &[word, sixteen], Type::I32);
+        let low = self.normalise(scalar, word);
+        [low, high].map(|bits| self.rebit(bits, scalar.ir()))
+    }
+
+    /// The word of two 16-bit values.
+    pub(super) fn join_pair(&mut self, scalar: Scalar, pair: &[Value]) -> Value {
+        let sixteen = self.constant(Type::I32, 16);
+        let [low, high] = [pair[0], pair[1]].map(|half| self.rebit(half, Type::I32));
+        let low = if scalar.is_signed() { self.normalise(Scalar::U16, low) } else { low };
+        let high = self.bin(BinOp::Shl, high, sixteen);
+        self.bin(BinOp::Or, low, high)
     }
 
     /// As [`Lower::load_halves`].
@@ -594,13 +608,9 @@ impl Lower<'_, '_> {
         value: &mut &[Value],
     ) {
         let (now, rest) = value.split_at(usize::from(lanes));
-        let sixteen = self.constant(Type::I32, 16);
         let mut words = Val::new();
         for pair in now.chunks_exact(2) {
-            let [low, high] = [pair[0], pair[1]].map(|half| self.rebit(half, Type::I32));
-            let low = if scalar.is_signed() { self.normalise(Scalar::U16, low) } else { low };
-            let high = self.bin(BinOp::Shl, high, sixteen);
-            words.push(self.bin(BinOp::Or, low, high));
+            words.push(self.join_pair(scalar, pair));
         }
         let mut left = &words[..];
         for (first, count) in runs(Scalar::U32, lanes / 2) {

@@ -130,6 +130,7 @@ struct Lower<'l, 'a> {
     const_globals: &'l mut Vec<Option<Global>>,
     fp_contract: bool,
     fast_math: bool,
+    separate_spaces: bool,
     /// Pointer parameters are indexed with 32-bit byte offsets.
     small_buffers: bool,
     workgroup_size: Option<[u32; 3]>,
@@ -176,6 +177,7 @@ fn lower_function(
         const_globals,
         fp_contract: options.fp_contract,
         fast_math: options.fast_math,
+        separate_spaces: options.separate_spaces,
         small_buffers: info.small_buffers,
         workgroup_size,
         func,

@@ -35,9 +35,10 @@ impl Native {
         let operation = match op {
             RmwOp::FMin => 1,
             RmwOp::FMax => 2,
+            RmwOp::PkFAdd => 3,
             _ => 0,
         };
-        1 << ((place as u32 * 3 + operation) * 2 + u32::from(ty == Type::F64))
+        1 << ((place as u32 * 4 + operation) * 2 + u32::from(ty == Type::F64))
     }
 
     /// There is an instruction for that.
@@ -139,8 +140,25 @@ fn expand(func: &mut Function, block: Block, inst: Inst, op: RmwOp, mem: Mem) ->
 
 /// The bits of `old op value`.
 fn changed(func: &mut Function, block: Block, (old, value): (Value, Value), op: RmwOp, loc: SrcLoc) -> Value {
+    if op == RmwOp::PkFAdd {
+        return sum_of_halves(func, block, [old, value], loc);
+    }
     let (ty, bits) = (func.ty(value), func.ty(old));
     let float = func.push1(block, Op::Cast(CastOp::Bitcast), &[old], ty, loc);
     let new = func.push1(block, Op::Bin(arithmetic(op)), &[float, value], ty, loc);
     func.push1(block, Op::Cast(CastOp::Bitcast), &[new], bits, loc)
+}
+
+/// The sums of both halves, one by one: selection puts them together again where the processor can do both at once.
+fn sum_of_halves(func: &mut Function, block: Block, words: [Value; 2], loc: SrcLoc) -> Value {
+    let mut push = |op: Op, args: &[Value], ty: Type| func.push1(block, op, args, ty, loc);
+    let sixteen = push(Op::Const(16), &[], Type::I32);
+    let high = words.map(|word| push(Op::Bin(BinOp::LShr), &[word, sixteen], Type::I32));
+    let [low, high] = [words, high].map(|words| {
+        let [a, b] = words.map(|word| push(Op::Cast(CastOp::BitsHalf), &[word], Type::F16));
+        let sum = push(Op::Bin(BinOp::FAdd), &[a, b], Type::F16);
+        push(Op::Cast(CastOp::HalfBits), &[sum], Type::I32)
+    });
+    let high = push(Op::Bin(BinOp::Shl), &[high, sixteen], Type::I32);
+    push(Op::Bin(BinOp::Or), &[low, high], Type::I32)
 }

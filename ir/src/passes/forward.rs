@@ -1,9 +1,10 @@
 //! What memory is known to hold at a place: the loads and stores that came before, up to the next
 //! thing that may have changed what they saw.
 
+use crate::constraints::FORWARD;
 use crate::entity::{Inst, Value};
 use crate::func::Function;
-use crate::op::{Mem, MemFlags, Op, Order};
+use crate::op::{Mem, MemFlags, Op};
 use crate::types::{MemTy, Space};
 
 /// Accesses remembered at a time; older ones are forgotten, which keeps the pass linear.
@@ -66,32 +67,25 @@ impl Memory {
         let Op::Store { mem, count } = func.insts[inst].op else { return };
         let ptr = func.args(inst)[0];
         self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, count)));
-        let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
         // A narrow store truncates: what a load gets back is not the stored value.
-        if plain && matches!(mem.ty, MemTy::B32 | MemTy::B64) {
+        if FORWARD.takes(&mem) && matches!(mem.ty, MemTy::B32 | MemTy::B64) {
             self.note(Access { ptr, mem, count, inst, is_store: true });
-        } else if mem.order > Order::Relaxed {
-            self.synchronise();
         }
     }
 
     /// An atomic, fence, barrier or call.
     pub fn clobber(&mut self, func: &Function, inst: Inst) {
-        let args = func.args(inst);
-        match func.insts[inst].op {
-            Op::Load { mem, .. } if mem.order <= Order::Relaxed => {}
-            Op::AtomicRmw { mem, .. } if mem.order <= Order::Relaxed => {
-                self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (args[0], &mem, 1)));
-            }
+        let op = func.insts[inst].op;
+        match op {
             Op::Call(_) => self.clear(),
-            Op::Assume | Op::Unreachable | Op::Ret | Op::Jump(_) | Op::Switch(_) => {}
-            _ => self.synchronise(),
+            // Others' writes become visible: only private memory is still known.
+            _ if FORWARD.stopped_by(&op) => self.known.retain(|a| a.mem.space == Space::Private),
+            Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
+                let ptr = func.args(inst)[0];
+                self.known.retain(|a| !may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, 1)));
+            }
+            _ => {}
         }
-    }
-
-    /// Others' writes become visible: only private memory is still known.
-    fn synchronise(&mut self) {
-        self.known.retain(|a| a.mem.space == Space::Private);
     }
 
     fn note(&mut self, access: Access) {

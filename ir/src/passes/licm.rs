@@ -7,9 +7,10 @@
 use super::forward::may_alias;
 use super::strength::{self, Regrouped, Then};
 use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
+use crate::constraints::{HOIST, SPECULATE};
 use crate::entity::{Block, Inst, Value};
 use crate::func::Function;
-use crate::op::{BinOp, Mem, MemFlags, Op, Order, Pos};
+use crate::op::{BinOp, Mem, MemFlags, Op, Pos};
 use crate::types::Space;
 use cranelift_entity::EntityRef;
 
@@ -29,7 +30,7 @@ pub struct Scratch {
 struct Effects {
     stores: Vec<(Value, Mem, u8)>,
     /// Others' writes may become visible in it.
-    synchronises: bool,
+    stops_loads: bool,
 }
 
 /// Runs the pass; returns whether anything moved. Loops must have preheaders (those that have none are
@@ -114,7 +115,7 @@ fn regroup(
 fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) {
     s.effects.iter_mut().for_each(|e| {
         e.stores.clear();
-        e.synchronises = false;
+        e.stops_loads = false;
     });
     s.effects.resize_with(loops.len().max(s.effects.len()), Effects::default);
     for &block in cfg.rpo() {
@@ -133,17 +134,12 @@ fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scrat
 }
 
 fn note_effect(func: &Function, inst: Inst, op: Op, effects: &mut Effects) {
+    effects.stops_loads |= HOIST.stopped_by(&op);
     match op {
-        Op::Store { mem, count } => {
-            effects.stores.push((func.args(inst)[0], mem, count));
-            effects.synchronises |= mem.order > Order::Relaxed;
-        }
+        Op::Store { mem, count } => effects.stores.push((func.args(inst)[0], mem, count)),
         Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
             effects.stores.push((func.args(inst)[0], mem, 1));
-            effects.synchronises |= mem.order > Order::Relaxed;
         }
-        Op::Load { mem, .. } => effects.synchronises |= mem.order > Order::Relaxed,
-        Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) => effects.synchronises = true,
         _ => {}
     }
 }
@@ -158,7 +154,7 @@ fn destination(
     s: &Scratch,
 ) -> Option<Block> {
     let op = func.insts[inst].op;
-    if !op.is_pure() && !matches!(op, Op::Load { .. }) || op.has_side_effect() {
+    if !op.is_pure() && !matches!(op, Op::Load { mem, .. } if HOIST.takes(&mem)) {
         return None;
     }
     let mut best = None;
@@ -185,15 +181,14 @@ fn changed_in(effects: &Effects, read: (Value, &Mem, u8)) -> bool {
     if read.1.flags.contains(MemFlags::INVARIANT) {
         return false;
     }
-    (effects.synchronises && read.1.space != Space::Private)
+    (effects.stops_loads && read.1.space != Space::Private)
         || effects.stores.len() > MAX_STORES
         || effects.stores.iter().any(|(ptr, mem, count)| may_alias((*ptr, mem, *count), read))
 }
 
 /// Arguments of the kernel can be read at any time.
 pub(super) fn always_valid(func: &Function, inst: Inst, mem: &Mem) -> bool {
-    mem.flags.contains(MemFlags::INVARIANT)
-        && matches!(func.def_op(func.args(inst)[0]), Some(Op::Pos(Pos::KernargPtr)))
+    SPECULATE.takes(mem) && matches!(func.def_op(func.args(inst)[0]), Some(Op::Pos(Pos::KernargPtr)))
 }
 
 /// Whether an iteration cannot end or leave without having run the block.

@@ -6,10 +6,11 @@
 
 use super::align::Alignments;
 use super::forward::may_alias;
+use crate::constraints::{MERGE_LOADS, MERGE_STORES, Rule};
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Value};
 use crate::func::Function;
-use crate::op::{CastOp, Mem, MemFlags, Op, Order, Pos};
+use crate::op::{CastOp, Mem, MemFlags, Op, Pos};
 use crate::types::{MemTy, Space, Type};
 use smallvec::SmallVec;
 
@@ -108,37 +109,35 @@ impl Merger<'_> {
 
     fn visit(&mut self, inst: Inst, at: u32) {
         let op = self.func.insts[inst].op;
-        let Some(mem) = op.mem().copied() else {
-            if matches!(op, Op::Fence { .. } | Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_)) {
-                self.flush_loads(|a| !a.mem.flags.contains(MemFlags::INVARIANT));
-                self.flush_stores(|_| true);
-            }
-            return;
-        };
+        if MERGE_LOADS.stopped_by(&op) {
+            self.flush_loads(|a| !a.mem.flags.contains(MemFlags::INVARIANT));
+        }
+        if MERGE_STORES.stopped_by(&op) {
+            self.flush_stores(|_| true);
+        }
+        let Some(mem) = op.mem().copied() else { return };
         let ptr = self.func.args(inst)[0];
         let count = match op {
             Op::Load { count, .. } | Op::Store { count, .. } => count,
             _ => 1,
         };
         let mut access = Access { ptr, mem, count, inst, at };
-        let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
         let is_load = matches!(op, Op::Load { .. });
+        let rule: &Rule = if is_load { &MERGE_LOADS } else { &MERGE_STORES };
+        let plain = rule.takes(&mem);
         if plain {
             access.mem.align = mem.align.max(self.align.of_address(self.func, ptr, mem.offset));
             self.set_align(inst, access.mem.align);
         }
         let conflicts = |a: &Access| may_alias((a.ptr, &a.mem, a.count), (ptr, &mem, count));
-        if mem.order > Order::Relaxed {
-            self.flush_loads(|a| !a.mem.flags.contains(MemFlags::INVARIANT));
-            self.flush_stores(|_| true);
-        } else if is_load {
+        if is_load {
             self.flush_stores(conflicts);
         } else {
             // A load still to come, at another offset, might be what this store writes.
             self.flush_loads(|a| {
                 may_alias((a.ptr, &a.mem, a.count), (ptr, &Mem { offset: a.mem.offset, ..mem }, count))
             });
-            self.flush_stores(|a| conflicts(a) || !plain);
+            self.flush_stores(conflicts);
         }
         let mergeable = plain
             && matches!(mem.ty, MemTy::B32 | MemTy::B64)

@@ -6,9 +6,10 @@
 //! so, as calls are inlined by now, into the functions it was passed to. The other way round, a function's `restrict`
 //! parameter promises something for the time of the call alone, which is over too soon to be of use here.
 
+use crate::constraints::PROMISE;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, KernelInfo, ParamKind};
-use crate::op::{CastOp, MemFlags, Op, Order, Pos};
+use crate::op::{CastOp, MemFlags, Op, Pos};
 use crate::types::{Space, Type};
 use cranelift_entity::EntityRef;
 
@@ -117,8 +118,7 @@ fn note(func: &mut Function, kernel: &KernelInfo, s: &Scratch) {
             };
             // A class too many is one that may overlap with everything.
             mem.alias = last.checked_add(origin).unwrap_or(0);
-            let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
-            if param.is_const && is_load && plain && mem.space == Space::Global {
+            if param.is_const && is_load && PROMISE.takes(mem) && mem.space == Space::Global {
                 mem.flags |= MemFlags::INVARIANT;
             }
         }

@@ -13,10 +13,11 @@ use super::forward::Memory;
 use super::simplify;
 use super::{Limits, table::Table};
 use crate::analysis::{Cfg, DomTree};
+use crate::constraints::{EQUAL, FORWARD};
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, SrcLoc};
-use crate::op::{BinOp, CastOp, IntCc, MemFlags, Op, Order, TernOp, UnOp};
+use crate::op::{BinOp, CastOp, IntCc, Op, TernOp, UnOp};
 use crate::types::Type;
 use cranelift_entity::EntityRef;
 use order::Order as _;
@@ -260,13 +261,13 @@ impl Rewriter<'_> {
     fn load(&mut self, inst: Inst) {
         simplify::address(self, inst);
         let Op::Load { mem, .. } = self.func.insts[inst].op else { return self.keep(inst) };
-        if mem.flags.contains(MemFlags::VOLATILE) || mem.order != Order::NotAtomic {
+        if !FORWARD.takes(&mem) {
             self.keep(inst);
             self.s.memory.clobber(self.func, inst);
             return;
         }
         if self.cse {
-            if mem.flags.contains(MemFlags::INVARIANT) {
+            if EQUAL.takes(&mem) {
                 if let Some(found) = self.find(inst) {
                     self.replace_results(inst, found);
                     return;

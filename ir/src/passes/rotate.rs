@@ -5,6 +5,7 @@
 
 use super::loopform::{OutsideUses, close, edge_args};
 use crate::analysis::{Cfg, Loop, LoopForest};
+use crate::constraints::COPY;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, UnrollHint, Values};
 use crate::op::Op;
@@ -104,7 +105,7 @@ fn cheap(func: &Function, header: Block) -> bool {
         let op = func.insts[inst].op;
         match op {
             Op::Const(_) | Op::Br { .. } => {}
-            Op::Load { .. } if !op.has_side_effect() => count += 2,
+            Op::Load { mem, .. } if COPY.takes(&mem) => count += 2,
             _ if op.is_pure() => count += 1,
             _ => return false,
         }

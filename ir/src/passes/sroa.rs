@@ -8,10 +8,11 @@
 //! code elimination. A variable read before it was written is zero.
 
 use crate::analysis::{Cfg, DomTree};
+use crate::constraints::PROMOTE;
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Slot, Value};
 use crate::func::{Function, SrcLoc};
-use crate::op::{CastOp, Mem, MemFlags, Op, Order};
+use crate::op::{CastOp, Mem, Op};
 use crate::types::{MemTy, Type};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -266,8 +267,7 @@ fn add_pieces(
     let bytes = mem.ty.bytes();
     let first = offset + i64::from(mem.offset);
     let end = first + i64::from(bytes) * i64::from(count);
-    let plain = mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE);
-    if !plain || first < 0 || end > i64::from(func.slots[slot].size) {
+    if !PROMOTE.takes(mem) || first < 0 || end > i64::from(func.slots[slot].size) {
         return false;
     }
     pieces.extend((0..count).map(|n| Piece {

@@ -6,9 +6,10 @@
 //! place that lanes leave it for.
 
 use crate::analysis::{Cfg, LoopForest};
+use crate::constraints::SHARE;
 use crate::entity::{Block, Inst, Value};
 use crate::func::{Function, ValueDef, Values};
-use crate::op::{BinOp, MemFlags, Op, Order};
+use crate::op::{BinOp, Op};
 use crate::types::Type;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -96,9 +97,7 @@ fn mergeable(func: &Function, cfg: &Cfg, block: Block) -> bool {
         && !cfg.is_loop_header(block)
         && func.blocks[block].insts.len() <= MAX_INSTS
         && func.blocks[block].insts.iter().all(|&inst| match func.insts[inst].op {
-            Op::Load { mem, .. } | Op::Store { mem, .. } => {
-                mem.order == Order::NotAtomic && !mem.flags.contains(MemFlags::VOLATILE)
-            }
+            Op::Load { mem, .. } | Op::Store { mem, .. } => SHARE.takes(&mem),
             op => op.is_pure() || Some(inst) == last,
         })
 }

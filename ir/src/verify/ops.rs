@@ -264,11 +264,12 @@ impl Checker<'_> {
             Op::AtomicRmw { op, mem } => {
                 let ty = func.ty(args[1]);
                 let ok = holds(mem.ty, ty) && func.ty(func.insts[inst].first) == ty;
-                self.check(
-                    ok && (op == RmwOp::Xchg || ty.is_int() != op.is_float()),
-                    place,
-                    "the types do not fit the operation",
-                );
+                let fits = match op {
+                    RmwOp::Xchg => true,
+                    RmwOp::PkFAdd => ty == Type::I32,
+                    _ => ty.is_int() != op.is_float(),
+                };
+                self.check(ok && fits, place, "the types do not fit the operation");
                 self.access(inst, &mem, true, 1);
             }
             Op::AtomicCas { mem, fail } => {

@@ -5,6 +5,7 @@
 //! users would each need an edge from every access of a group, these meet once in a node of their own, the *join*.
 
 use super::{NONE, is_load};
+use ir::constraints::{Class, SCHEDULE};
 use isa::func::SpaceSet;
 use isa::table::{Family, Flags, Implicit, Role};
 use isa::{MachFunc, MachInst, MemRef, Operand, Reg, RegRange, SyncOrder, Target, op};
@@ -165,10 +166,9 @@ impl Graph {
         }
         let mem = inst.mem.index().map(|n| func.mems[n]).unwrap_or_default();
         let accesses = flags.intersects(Flags::LOAD | Flags::STORE | Flags::ATOMIC);
-        let ordered = flags.contains(Flags::ORDERED) && inst.op != op::S_GETPC_B64
-            || flags.contains(Flags::ATOMIC)
-            || mem.order != SyncOrder::NotAtomic
-            || mem.volatile;
+        let atomic = flags.contains(Flags::ATOMIC) || mem.order != SyncOrder::NotAtomic;
+        let held = Class::held(atomic, mem.volatile).is_some_and(|class| !SCHEDULE.takes.contains(class));
+        let ordered = flags.contains(Flags::ORDERED) && inst.op != op::S_GETPC_B64 || held;
         if !accesses && !ordered {
             return;
         }
