@@ -124,8 +124,8 @@ impl<T: Value, F: Fn(T, T) -> bool> pulp::WithSimd for Comparison<'_, T, F> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> u64 {
         let mut flags: Lanes = [0; 64];
-        for lane in 0..64 {
-            flags[lane] = u32::from((self.related)(value(&self.a, lane), value(&self.b, lane)));
+        for (lane, flag) in flags.iter_mut().enumerate() {
+            *flag = u32::from((self.related)(value(&self.a, lane), value(&self.b, lane)));
         }
         collect_mask(&flags)
     }
