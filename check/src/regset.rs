@@ -67,7 +67,7 @@ impl RegSet {
     /// Whether there is no register in it.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0 == [0; WORDS]
+        self.0.iter().fold(0, |any, word| any | word) == 0
     }
 
     /// What both have.

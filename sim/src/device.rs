@@ -21,7 +21,7 @@ use crate::weak::{self, Exploration, Search, Thread};
 use codeobj::disasm::Lines;
 use isa::{Subtarget, Target};
 use order::Order as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An address in emulated memory.
 pub type DevicePtr = u64;
@@ -385,7 +385,6 @@ impl<'a> Prepared<'a> {
             group: self.dispatch.group,
             lds_bytes: self.kernel.descriptor.group_segment + self.dispatch.dynamic_lds,
             private_bytes: self.private_bytes,
-            arch: pulp::Arch::new(),
             locked64,
             progress: self.dispatch.progress,
             strict: None,
@@ -393,6 +392,7 @@ impl<'a> Prepared<'a> {
             lines: &self.module.lines,
             names: Arc::default(),
             level: check::Level::Certain,
+            pattern: OnceLock::new(),
         }
     }
 }

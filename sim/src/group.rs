@@ -101,7 +101,6 @@ impl Group {
             code: launch.code,
             scratch,
             target: launch.target.target,
-            arch: launch.arch,
             trap: None,
             clock: self.executed * 4,
             locked64: launch.locked64,

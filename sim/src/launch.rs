@@ -16,7 +16,7 @@ use crate::wave::Wave;
 use codeobj::disasm::Lines;
 use isa::target::Feature;
 use isa::{Subtarget, Target};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
 pub(crate) const POISON: u32 = 0xbadc_0de5;
@@ -26,6 +26,8 @@ const MAX_USER_SGPRS: u32 = 16;
 const MAX_SCRATCH: u64 = 1 << 23;
 /// Work-groups of a dispatch: more would not end in a lifetime.
 const MAX_GROUPS: u128 = 1 << 40;
+/// Bytes of a group that is worth keeping to copy others from.
+const MAX_PATTERN: u64 = 1 << 20;
 /// Work-items of a group.
 const MAX_GROUP: u64 = 1024;
 
@@ -112,7 +114,6 @@ pub(crate) struct Launch<'a> {
     pub(crate) group: [u32; 3],
     pub(crate) lds_bytes: u32,
     pub(crate) private_bytes: u32,
-    pub(crate) arch: pulp::Arch,
     pub(crate) locked64: bool,
     /// Who waits for it.
     pub(crate) progress: Option<&'a Progress>,
@@ -126,6 +127,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) names: Arc<Names>,
     /// How sure findings of strict mode about registers have to be.
     pub(crate) level: check::Level,
+    /// The waves of a whole group as they begin, but for what only that group has.
+    pub(crate) pattern: OnceLock<Vec<Wave>>,
 }
 
 /// Checks what can be checked before anything runs.
@@ -266,15 +269,27 @@ impl Launch<'_> {
         std::array::from_fn(|dim| self.group[dim].min(self.grid[dim] - id[dim] * self.group[dim]))
     }
 
-    /// The group of that number, with its waves at the entry point.
-    pub(crate) fn group(&self, number: u64) -> Group {
+    /// The group of that number, with its waves at the entry point, in the memory of one that is done with.
+    pub(crate) fn group(&self, number: u64, spare: Option<Group>) -> Group {
         let id = self.group_id(number);
         let size = self.group_size(id);
-        let items = size[0] * size[1] * size[2];
-        let count = items.div_ceil(self.target.wave_size);
-        let mut waves: Vec<Wave> = (0..count).map(|wave| self.wave(wave, id, size)).collect();
-        waves.iter_mut().for_each(|wave| wave.group_number = number);
+        let count = (size[0] * size[1] * size[2]).div_ceil(self.target.wave_size);
+        let (mut waves, mut lds) = spare.map_or_else(Default::default, |group| (group.waves, group.lds));
+        if size == self.group && self.group_bytes() <= MAX_PATTERN {
+            let pattern = self.pattern.get_or_init(|| (0..count).map(|wave| self.wave(wave, size)).collect());
+            waves.truncate(pattern.len());
+            waves.iter_mut().zip(pattern).for_each(|(wave, begin)| wave.begin_as(begin));
+            waves.extend_from_slice(pattern.get(waves.len()..).unwrap_or_default());
+        } else {
+            waves = (0..count).map(|wave| self.wave(wave, size)).collect();
+        }
+        for wave in &mut waves {
+            wave.group_number = number;
+            self.set_group_ids(wave, id);
+        }
         let lds_dwords = self.lds_bytes.div_ceil(4) as usize;
+        lds.clear();
+        lds.resize(lds_dwords, POISON);
         let shadow =
             self.strict.as_ref().map(|shared| Box::new(GroupShadow::new(shared, number, &waves, lds_dwords)));
         Group {
@@ -283,14 +298,15 @@ impl Launch<'_> {
             turns: 0,
             waves,
             shadow,
-            lds: vec![POISON; lds_dwords],
+            lds,
             lds_bytes: self.lds_bytes,
             counts: [0; 6],
             executed: 0,
         }
     }
 
-    fn wave(&self, number: u32, id: [u32; 3], size: [u32; 3]) -> Wave {
+    /// A wave of a group of that size; the ids of its group are missing yet.
+    fn wave(&self, number: u32, size: [u32; 3]) -> Wave {
         let descriptor = &self.kernel.descriptor;
         let mut wave = Wave::new(number, descriptor, self.target.target);
         (wave.range, wave.pc) = self.entry;
@@ -319,11 +335,11 @@ impl Launch<'_> {
         let wave_offset = wave_bytes * (number + 1);
         wave.scratch_base = scratch::queue_base(self.target.target) + u64::from(wave_offset);
         wave.scratch = vec![POISON; self.private_bytes.div_ceil(4) as usize * lanes as usize];
-        self.set_sgprs(&mut wave, id, size, number, wave_offset);
+        self.set_sgprs(&mut wave, size, number, wave_offset);
         wave
     }
 
-    fn set_sgprs(&self, wave: &mut Wave, id: [u32; 3], size: [u32; 3], number: u32, wave_offset: u32) {
+    fn set_sgprs(&self, wave: &mut Wave, size: [u32; 3], number: u32, wave_offset: u32) {
         let descriptor = &self.kernel.descriptor;
         let mut values = Vec::with_capacity(24);
         for (kind, dwords) in UserSgprs::ORDER {
@@ -333,10 +349,9 @@ impl Launch<'_> {
         }
         values.extend_from_slice(&self.preload);
         values.truncate(MAX_USER_SGPRS as usize);
-        // Some that are counted may be nobody's.
-        values.resize(descriptor.user_sgprs() as usize, POISON);
-        let wanted = descriptor.group_ids();
-        values.extend((0..3).filter(|&dim| wanted[dim]).map(|dim| id[dim]));
+        // Some that are counted may be nobody's; those of the group's ids come with the group.
+        let ids = descriptor.group_ids().into_iter().filter(|&wanted| wanted).count();
+        values.resize(descriptor.user_sgprs() as usize + ids, POISON);
         if descriptor.group_info() {
             let waves = (size[0] * size[1] * size[2]).div_ceil(self.target.wave_size);
             values.push(u32::from(number == 0) << 31 | waves & 63);
@@ -345,6 +360,15 @@ impl Launch<'_> {
             values.push(wave_offset);
         }
         wave.sgpr[..values.len()].copy_from_slice(&values);
+    }
+
+    /// The ids of the group, behind the user SGPRs.
+    fn set_group_ids(&self, wave: &mut Wave, id: [u32; 3]) {
+        let descriptor = &self.kernel.descriptor;
+        let wanted = descriptor.group_ids();
+        let ids = (0..3).filter(|&dim| wanted[dim]).map(|dim| id[dim]);
+        let places = wave.sgpr.iter_mut().skip(descriptor.user_sgprs() as usize);
+        places.zip(ids).for_each(|(place, id)| *place = id);
     }
 
     fn user_sgprs(&self, kind: UserSgprs) -> [u32; 4] {

@@ -3,7 +3,7 @@
 //! Every dword is decoded as if an instruction began there; what lies inside of another instruction is never reached.
 
 use crate::exec::atomic::Atomic;
-use crate::exec::rules::{Rules, rules};
+use crate::exec::rules::{Denormals, Rules, rules};
 use crate::exec::{self, Handler};
 use isa::decode::{DecodeError, Decoder};
 use isa::table::{Family, Flags, Num, Role, Row};
@@ -83,6 +83,8 @@ pub(crate) struct Op {
     pub(crate) op_sel_hi: u8,
     /// Whether a source needs more than being read.
     pub(crate) src_modified: bool,
+    /// Whether a source needs nothing but being read, unless MODE flushes denormals.
+    pub(crate) src_plain: bool,
     /// Whether the result needs more than being written under EXEC.
     pub(crate) dst_modified: bool,
     pub(crate) lane: Lane,
@@ -113,6 +115,7 @@ impl Op {
             op_sel: 0,
             op_sel_hi: 0,
             src_modified: false,
+            src_plain: true,
             dst_modified: false,
             lane: Lane::None,
             rules: Rules::default(),
@@ -221,6 +224,7 @@ impl Op {
             self.dst_modified =
                 lanes || mods.omod != 0 || mods.op_sel & 8 != 0 || self.clamp() || self.rules.keep_high;
         }
+        self.src_plain = !self.src_modified && self.rules.denormals != Denormals::Flush;
     }
 }
 

@@ -148,15 +148,17 @@ impl<'a> Scheduler<'a> {
     /// A worker: runs turns until there is nothing left to pick.
     fn work(&self) {
         let mut scratch = Scratch::new();
-        while let Some(mut group) = self.pick() {
+        let mut spare = None;
+        while let Some(mut group) = self.pick(&mut spare) {
             let before = group.executed;
             let turn = group.turn(self.launch, &mut scratch, self.limit);
             let executed = group.executed - before;
-            self.locked(|state| self.put_back(state, group, turn, executed));
+            spare = self.locked(|state| self.put_back(state, group, turn, executed)).or(spare);
         }
     }
 
-    fn pick(&self) -> Option<Group> {
+    /// The next group to run; a new one takes the memory of the spare one.
+    fn pick(&self, spare: &mut Option<Group>) -> Option<Group> {
         let picked = self.locked(|state| {
             state.picks += 1;
             self.drop_unwanted(state);
@@ -170,7 +172,7 @@ impl<'a> Scheduler<'a> {
             state.waiting.pop_front().map(|group| Picked::Waiting(Box::new(group)))
         });
         Some(match picked? {
-            Picked::New(number) => self.launch.group(number),
+            Picked::New(number) => self.launch.group(number, spare.take()),
             Picked::Waiting(group) => *group,
         })
     }
@@ -194,7 +196,8 @@ impl<'a> Scheduler<'a> {
         Fault::Stuck { limit: self.limit, deadlock: groups().all(Group::spins), waves, count }
     }
 
-    fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) {
+    /// Enters what a turn has done. A group that is done comes back.
+    fn put_back(&self, state: &mut State, mut group: Group, turn: Turn, executed: u64) -> Option<Group> {
         state.executed += executed;
         let when = when(&group);
         group.turns += 1;
@@ -216,6 +219,7 @@ impl<'a> Scheduler<'a> {
                     let at = Box::new(group.running_location(self.launch));
                     state.stop(Fault::Budget { limit: self.limit, at });
                 }
+                return Some(group);
             }
             Turn::Yield if state.executed >= self.limit => {
                 state.resident -= 1;
@@ -228,6 +232,7 @@ impl<'a> Scheduler<'a> {
                 state.fail(when, fault);
             }
         }
+        None
     }
 }
 

@@ -7,6 +7,7 @@ use crate::exec::{Cx, Flow};
 use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::op::Op;
+use crate::wave::Lanes;
 use isa::ModFlags;
 
 /// Which memory an access goes to; decides what its address means.
@@ -78,6 +79,29 @@ pub(crate) trait Watch {
     /// Before reads of LDS by all active lanes: of an aligned dword at each of the offsets from each address. `true`: they
     /// may go on; `false`, and nothing has happened: they are announced one by one.
     fn read_lds(&mut self, _addresses: &[u32; 64], _exec: u64, _offsets: &[u32]) -> bool {
+        false
+    }
+
+    /// Before loads of memory by all active lanes: of so many aligned dwords, from each address on. `true`: they may go on;
+    /// `false`, and nothing has happened: they are announced one by one.
+    fn read_memory(&mut self, _addresses: &[u64; 64], _exec: u64, _dwords: u32, _flags: ModFlags) -> bool {
+        false
+    }
+
+    /// The same of stores.
+    fn write_memory(
+        &mut self,
+        _memory: &Memory,
+        _addresses: &[u64; 64],
+        _exec: u64,
+        _dwords: u32,
+        _flags: ModFlags,
+    ) -> bool {
+        false
+    }
+
+    /// The same of stores to LDS: of a dword of each register of `data`, from the offset to each address on.
+    fn write_lds(&mut self, _addresses: &Lanes, _exec: u64, _offset: u32, _data: &[Lanes]) -> bool {
         false
     }
 

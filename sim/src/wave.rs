@@ -82,6 +82,8 @@ pub(crate) struct Wave {
     pub(crate) flush32: (bool, bool),
     /// The same for f16 and f64.
     pub(crate) flush64: (bool, bool),
+    /// Whether sources of any format are flushed.
+    pub(crate) flushes: bool,
     pub(crate) ieee: bool,
     pub(crate) dx10_clamp: bool,
     pub(crate) fp16_overflow: bool,
@@ -96,6 +98,8 @@ pub(crate) struct Wave {
     /// How often `s_trap 3` has called.
     pub(crate) debug_traps: u64,
     pub(crate) target: &'static Target,
+    /// Vector extensions of the host.
+    pub(crate) arch: pulp::Arch,
     pub(crate) state: WaveState,
     /// Address of this wave's scratch and its contents: dword `n` of lane `l` at `64 n + l`.
     pub(crate) scratch_base: u64,
@@ -134,6 +138,7 @@ impl Wave {
             mode: 0,
             flush32: (false, false),
             flush64: (false, false),
+            flushes: false,
             ieee: false,
             dx10_clamp: false,
             fp16_overflow: false,
@@ -144,6 +149,7 @@ impl Wave {
             trap_status: 0,
             debug_traps: 0,
             target,
+            arch: pulp::Arch::new(),
             state: WaveState::Ready,
             scratch_base: SCRATCH_BASE,
             scratch: Vec::new(),
@@ -158,6 +164,14 @@ impl Wave {
         let overflow = if has_overflow { mode::FP16_OVERFLOW } else { 0 };
         wave.set_mode(descriptor.float_mode() | clamp | ieee | overflow);
         wave
+    }
+
+    /// Becomes a copy of another wave, in the memory that it has.
+    pub(crate) fn begin_as(&mut self, other: &Wave) {
+        let (mut vgpr, mut scratch) = (std::mem::take(&mut self.vgpr), std::mem::take(&mut self.scratch));
+        vgpr.clone_from(&other.vgpr);
+        scratch.clone_from(&other.scratch);
+        *self = Wave { vgpr, scratch, ..*other };
     }
 
     pub(crate) fn mode(&self) -> u32 {
@@ -176,6 +190,7 @@ impl Wave {
         };
         self.flush32 = flush(mode >> 4);
         self.flush64 = flush(mode >> 6);
+        self.flushes = self.flush32.0 || self.flush64.0;
         self.dx10_clamp = mode & mode::DX10_CLAMP != 0;
         self.ieee = mode & mode::IEEE != 0;
         let generation = self.target.generation;
@@ -300,7 +315,8 @@ impl Wave {
     }
 }
 
-/// The bits of a lane mask as all-ones or zero dwords.
+/// The bits of a lane mask as all-ones or zero dwords. Inlined, like [`collect`], into what runs in the host's vector extensions.
+#[inline(always)]
 pub(crate) fn expand(mask: u64) -> Lanes {
     let mut lanes = [0; 64];
     let (low, high) = lanes.split_at_mut(32);
@@ -312,7 +328,13 @@ pub(crate) fn expand(mask: u64) -> Lanes {
     lanes
 }
 
+/// The same from where the host's vector extensions are not on.
+pub(crate) fn expand_on(arch: pulp::Arch, mask: u64) -> Lanes {
+    arch.dispatch(|| expand(mask))
+}
+
 /// The lane mask of lanes that are not zero.
+#[inline(always)]
 pub(crate) fn collect(lanes: &Lanes) -> u64 {
     let mut halves = [0u32; 2];
     for (half, bits) in halves.iter_mut().enumerate() {
@@ -321,6 +343,33 @@ pub(crate) fn collect(lanes: &Lanes) -> u64 {
         }
     }
     u64::from(halves[0]) | u64::from(halves[1]) << 32
+}
+
+/// Lanes that the processor handles at a time.
+pub(crate) const ROW: usize = 16;
+
+/// How the lanes of a row are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    /// They are those of the row before.
+    Again,
+    /// They are all the same.
+    One,
+    Each,
+}
+
+/// The rows of a register: addresses in a tile are often those of the row before, or one for the whole row.
+pub(crate) fn rows(lanes: &Lanes) -> [Row; 64 / ROW] {
+    let mut before: &[u32] = &[];
+    std::array::from_fn(|row| {
+        let lanes = &lanes[row * ROW..(row + 1) * ROW];
+        let again = std::mem::replace(&mut before, lanes) == lanes;
+        match lanes.iter().fold(0, |apart, lane| apart | lane ^ lanes[0]) {
+            _ if again => Row::Again,
+            0 => Row::One,
+            _ => Row::Each,
+        }
+    })
 }
 
 /// The active lanes of a mask.
@@ -349,5 +398,15 @@ mod tests {
             assert_eq!(collect(&expand(mask)), mask);
             assert_eq!(ActiveLanes(mask).fold(0, |bits, lane| bits | 1u64 << lane), mask);
         }
+    }
+
+    #[test]
+    fn rows_are_told_apart() {
+        let of = |lane: fn(usize) -> usize| rows(&std::array::from_fn(|at| lane(at) as u32));
+        assert_eq!(of(|_| 7), [Row::One, Row::Again, Row::Again, Row::Again]);
+        assert_eq!(of(|lane| lane / 16), [Row::One; 4]);
+        assert_eq!(of(|lane| lane % 16), [Row::Each, Row::Again, Row::Again, Row::Again]);
+        assert_eq!(of(|lane| lane), [Row::Each; 4]);
+        assert_eq!(of(|lane| if lane == 63 { 1 } else { 0 })[3], Row::Each);
     }
 }

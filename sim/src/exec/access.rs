@@ -91,6 +91,15 @@ impl Spot<'_> {
     }
 }
 
+/// What the accesses of all lanes have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Common<'a> {
+    /// The allocation that holds them.
+    pub(crate) buffer: &'a Buffer,
+    /// All lanes are active, and each one goes on where the one before it ends.
+    pub(crate) in_step: bool,
+}
+
 /// The low bits of as many bytes.
 fn byte_mask(bytes: u32) -> u64 {
     (1 << (bytes * 8)) - 1
@@ -346,27 +355,32 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The one allocation that holds the accesses of all lanes, if they are aligned dwords and nobody watches.
+    /// The one allocation that holds the accesses of all lanes to so many dwords, if they are aligned.
     #[inline(always)]
-    pub(crate) fn common_buffer(&self, addresses: &[u64; 64], exec: u64, bytes: u64) -> Option<&'a Buffer> {
-        if self.watch.is_some() {
-            return None;
-        }
+    pub(crate) fn common_buffer<const DWORDS: usize>(
+        &self,
+        addresses: &[u64; 64],
+        exec: u64,
+    ) -> Option<Common<'a>> {
+        let bytes = DWORDS as u64 * 4;
         let buffer = self.memory.buffer(addresses[exec.trailing_zeros() as usize & 63])?;
-        let last = buffer.bytes().checked_sub(bytes)?;
-        let mut bad = false;
-        if exec == !0 {
-            for address in addresses {
-                let offset = address.wrapping_sub(buffer.base());
-                bad |= offset > last || offset % 4 != 0;
-            }
-        } else {
-            for lane in ActiveLanes(exec) {
-                let offset = addresses[lane].wrapping_sub(buffer.base());
-                bad |= offset > last || offset % 4 != 0;
-            }
-        }
-        (!bad).then_some(buffer)
+        let (base, last) = (buffer.base(), buffer.bytes().checked_sub(bytes)?);
+        let is_bad = |address: u64| {
+            let offset = address.wrapping_sub(base);
+            offset > last || offset % 4 != 0
+        };
+        let (bad, in_step) = match exec {
+            u64::MAX => self.wave.arch.dispatch(|| {
+                let (mut bad, mut apart) = (0, 0);
+                for lane in 0..64 {
+                    bad |= u64::from(is_bad(addresses[lane]));
+                    apart |= addresses[lane] ^ addresses[0].wrapping_add(lane as u64 * bytes);
+                }
+                (bad != 0, apart == 0)
+            }),
+            _ => (ActiveLanes(exec).any(|lane| is_bad(addresses[lane])), false),
+        };
+        (!bad).then_some(Common { buffer, in_step })
     }
 
     /// Whether all active lanes access LDS inside of it, up to `end` bytes after their address, which is a multiple of
@@ -376,17 +390,14 @@ impl<'a> Cx<'a> {
         let bytes = self.lds_bytes.min(self.lds_limit());
         let Some(last) = bytes.checked_sub(end) else { return false };
         let low_bits = if self.target.has(Feature::LDS_NO_M0) { 3 } else { align - 1 };
-        let mut bad = false;
-        if exec == !0 {
-            for &address in addresses {
-                bad |= address > last || address & low_bits != 0;
-            }
-        } else {
-            for lane in ActiveLanes(exec) {
-                bad |= addresses[lane] > last || addresses[lane] & low_bits != 0;
-            }
+        let is_bad = |address: u32| address > last || address & low_bits != 0;
+        match exec {
+            u64::MAX => self
+                .wave
+                .arch
+                .dispatch(|| addresses.iter().fold(0, |bad, &address| bad | u32::from(is_bad(address))) == 0),
+            _ => !ActiveLanes(exec).any(|lane| is_bad(addresses[lane])),
         }
-        !bad
     }
 
     /// Whether reads of dwords, which lie inside of LDS, need not go to the watcher one by one: there is none, or it has

@@ -3,7 +3,7 @@
 use super::valu::{Scratch2, Source, Value, collect_mask, fetch, finish, mask_of, write_mask};
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
-use crate::wave::{Lanes, expand};
+use crate::wave::{Lanes, expand_on};
 
 /// By name, without the words that generations put into it: `v_add_i32` of GFX6 is `v_add_u32` of GFX8, `v_add_co_u32` of
 /// GFX9; `v_addc_u32` is `v_addc_co_u32`, `v_add_co_ci_u32`.
@@ -42,37 +42,60 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
 
 #[inline(always)]
 fn sum(a: u32, b: u32, carry: u32) -> (u32, u32) {
-    let sum = u64::from(a) + u64::from(b) + u64::from(carry);
-    (sum as u32, (sum >> 32) as u32)
+    // In 32 bits, for as many lanes at a time as there can be.
+    let half = a.wrapping_add(b);
+    let sum = half.wrapping_add(carry);
+    (sum, u32::from(half < a) | u32::from(sum < half))
 }
 
 #[inline(always)]
 fn difference(a: u32, b: u32, borrow: u32) -> (u32, u32) {
-    let difference = u64::from(a).wrapping_sub(u64::from(b)).wrapping_sub(u64::from(borrow));
-    (difference as u32, (difference >> 32) as u32 & 1)
+    let half = a.wrapping_sub(b);
+    (half.wrapping_sub(borrow), u32::from(a < b) | u32::from(half < borrow))
 }
 
 /// `limit` is what CLAMP makes of a result with a carry.
 #[inline(always)]
 fn carry(cx: &mut Cx<'_>, op: &Op, limit: u32, f: impl Fn(u32, u32, u32) -> (u32, u32)) -> Flow {
     let exec = cx.wave.exec();
-    let carry_in = expand(mask_of(cx.wave, op.src[2]));
+    let carry_in = expand_on(cx.wave.arch, mask_of(cx.wave, op.src[2]));
     let clamp = if op.clamp() { u32::MAX } else { 0 };
-    let mut carry_out: Lanes = [0; 64];
     let Scratch2 { a, b, result } = Scratch2::of(cx.scratch);
     let a = fetch::<u32>(cx.wave, op, 0, a);
     let b = fetch::<u32>(cx.wave, op, 1, b);
-    cx.arch.dispatch(|| {
-        for lane in 0..64 {
-            let (value, carry) = f(a[0][lane], b[0][lane], carry_in[lane] & 1);
-            let saturate = 0u32.wrapping_sub(carry) & clamp;
-            result[0][lane] = value & !saturate | limit & saturate;
-            carry_out[lane] = carry;
-        }
-    });
+    let carry_out =
+        cx.wave.arch.dispatch(Sum { a, b, carry_in: &carry_in, clamp, limit, f, result: &mut result[0] });
     let flow = finish::<u32>(cx.wave, cx.scratch, op);
-    write_mask(cx.wave, op.dst2, collect_mask(&carry_out) & exec);
+    write_mask(cx.wave, op.dst2, carry_out & exec);
     flow
+}
+
+/// A sum in all lanes; no closure, for the reason that [`EachLane`](super::valu::EachLane) is none.
+struct Sum<'a, F> {
+    a: Source<'a>,
+    b: Source<'a>,
+    carry_in: &'a Lanes,
+    clamp: u32,
+    limit: u32,
+    f: F,
+    result: &'a mut Lanes,
+}
+
+impl<F: Fn(u32, u32, u32) -> (u32, u32)> pulp::WithSimd for Sum<'_, F> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> u64 {
+        let (mut values, mut carries): (Lanes, Lanes) = ([0; 64], [0; 64]);
+        for lane in 0..64 {
+            let (value, carry) = (self.f)(self.a[0][lane], self.b[0][lane], self.carry_in[lane] & 1);
+            let saturate = 0u32.wrapping_sub(carry) & self.clamp;
+            values[lane] = value & !saturate | self.limit & saturate;
+            carries[lane] = carry;
+        }
+        *self.result = values;
+        collect_mask(&carries)
+    }
 }
 
 /// The function gives the sum, whether it overflows, and the sum that CLAMP wants.

@@ -1,11 +1,12 @@
 //! Vector compares: `v_cmp_*` writes a lane mask, `v_cmpx_*` EXEC as well.
 
-use super::valu::{Source, Value, collect_mask, fetch, write_mask};
+use super::valu::{Source, Value, collect_mask, fetch, value, write_mask};
 use super::{Cx, Flow, Handler};
 use crate::float::Ieee;
 use crate::op::Op;
 use crate::wave::Lanes;
 use half::f16;
+use std::marker::PhantomData;
 
 /// The sixteen relations of floats in the order of the opcodes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
 const FLOAT_CONDITIONS: [&str; 16] =
@@ -103,18 +104,31 @@ fn compare<T: Value + PartialOrd, const CONDITION: u8, const EXEC: bool>(cx: &mu
 /// The lanes whose values are so related.
 #[inline(never)]
 fn lanes_where<T: Value>(cx: &mut Cx<'_>, op: &Op, related: impl Fn(T, T) -> bool) -> u64 {
-    let mut flags: Lanes = [0; 64];
     let [a, b, ..] = &mut cx.scratch.sources;
     let a = fetch::<T>(cx.wave, op, 0, a);
     let b = fetch::<T>(cx.wave, op, 1, b);
-    cx.arch.dispatch(|| {
-        for lane in 0..64 {
-            let x = T::from_words(a[0][lane], a[1][lane]);
-            let y = T::from_words(b[0][lane], b[1][lane]);
-            flags[lane] = u32::from(related(x, y));
+    cx.wave.arch.dispatch(Comparison { a, b, related, ty: PhantomData })
+}
+
+/// A comparison of all lanes; no closure, for the reason that [`EachLane`](super::valu::EachLane) is none.
+struct Comparison<'a, T, F> {
+    a: Source<'a>,
+    b: Source<'a>,
+    related: F,
+    ty: PhantomData<T>,
+}
+
+impl<T: Value, F: Fn(T, T) -> bool> pulp::WithSimd for Comparison<'_, T, F> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> u64 {
+        let mut flags: Lanes = [0; 64];
+        for (lane, flag) in flags.iter_mut().enumerate() {
+            *flag = u32::from((self.related)(value(&self.a, lane), value(&self.b, lane)));
         }
-    });
-    collect_mask(&flags)
+        collect_mask(&flags)
+    }
 }
 
 fn conclude<const EXEC: bool>(cx: &mut Cx<'_>, op: &Op, mask: u64) -> Flow {

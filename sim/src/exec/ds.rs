@@ -6,7 +6,7 @@ use super::vmem::{Part, data_register};
 use super::{Cx, Flow, Handler, ds_atomic, ds_lanes};
 use crate::fault::Access;
 use crate::op::{Op, VGPR0};
-use crate::wave::{ActiveLanes, Lanes, reg};
+use crate::wave::{ActiveLanes, Lanes, ROW, Row, reg, rows};
 use isa::Target;
 
 pub(super) fn handler(target: &Target, name: &str) -> Option<Handler> {
@@ -69,7 +69,7 @@ fn writes(name: &str) -> Option<Handler> {
 /// The address register of each lane.
 #[inline(always)]
 pub(super) fn addresses(cx: &mut Cx<'_>, op: &Op) -> Lanes {
-    *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0])[0]
+    *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0]).0
 }
 
 /// Addresses without a register: M0, and a dword for each lane (Vega ISA: DS_READ_ADDTID_B32).
@@ -115,6 +115,7 @@ fn read_dwords(
     let exec = cx.wave.exec();
     let align = element.next_power_of_two();
     let end = offsets.clone().max().unwrap_or(0) + 4;
+    let dwords = element as usize / 4;
     let start = offsets.clone().next().unwrap_or(0);
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     if start.is_multiple_of(align)
@@ -122,17 +123,14 @@ fn read_dwords(
         && cx.all_in_lds(addresses, exec, end, align)
         && cx.reads_lds_at_once(addresses, exec, offsets.clone())
     {
-        for (dword, offset) in offsets.enumerate() {
-            let lds = &cx.lds[(offset / 4) as usize..];
-            let lanes = &mut cx.wave.vgpr[dst + dword];
-            if exec == !0 {
-                for lane in 0..64 {
-                    lanes[lane] = lds[(addresses[lane] / 4) as usize];
-                }
-            } else {
-                for lane in ActiveLanes(exec) {
-                    lanes[lane] = lds[(addresses[lane] / 4) as usize];
-                }
+        for (at, offset) in offsets.step_by(dwords).enumerate() {
+            let registers = &mut cx.wave.vgpr[dst + at * dwords..dst + (at + 1) * dwords];
+            let Some(lds) = cx.lds.get((offset / 4) as usize..) else { continue };
+            match dwords {
+                1 => gather::<1>(lds, addresses, exec, registers),
+                2 => gather::<2>(lds, addresses, exec, registers),
+                3 => gather::<3>(lds, addresses, exec, registers),
+                _ => gather::<4>(lds, addresses, exec, registers),
             }
         }
         return Flow::Next;
@@ -150,6 +148,41 @@ fn read_dwords(
         }
     }
     Flow::Next
+}
+
+/// Reads `N` dwords that lie together for each active lane, which are known to be there.
+#[inline(never)]
+fn gather<const N: usize>(lds: &[u32], addresses: &Lanes, exec: u64, registers: &mut [Lanes]) {
+    let Some(registers) = registers.first_chunk_mut::<N>() else { return };
+    let element = |address: u32| {
+        let word = (address / 4) as usize;
+        lds.get(word..).and_then(|lds| lds.first_chunk::<N>()).copied().unwrap_or([0; N])
+    };
+    if exec != !0 {
+        for lane in ActiveLanes(exec) {
+            let values = element(addresses[lane]);
+            (0..N).for_each(|dword| registers[dword][lane] = values[dword]);
+        }
+        return;
+    }
+    for (row, (kind, addresses)) in
+        rows(addresses).into_iter().zip(addresses.as_chunks::<ROW>().0).enumerate()
+    {
+        let start = row * ROW;
+        match kind {
+            Row::Again => registers.iter_mut().for_each(|lanes| lanes.copy_within(start - ROW..start, start)),
+            Row::One => {
+                let values = element(addresses[0]);
+                (0..N).for_each(|dword| registers[dword][start..start + ROW].fill(values[dword]));
+            }
+            Row::Each => {
+                for (lane, &address) in addresses.iter().enumerate() {
+                    let values = element(address);
+                    (0..N).for_each(|dword| registers[dword][start + lane] = values[dword]);
+                }
+            }
+        }
+    }
 }
 
 fn read_part(cx: &mut Cx<'_>, op: &Op, part: Part) -> Flow {
@@ -185,9 +218,12 @@ fn write_dwords(
     let exec = cx.wave.exec();
     let bytes = dwords as u32 * 4;
     let align = bytes.next_power_of_two();
-    let simple = cx.watch.is_none()
-        && offset.is_multiple_of(align)
-        && cx.all_in_lds(addresses, exec, offset + bytes, align);
+    let simple = offset.is_multiple_of(align)
+        && cx.all_in_lds(addresses, exec, offset + bytes, align)
+        && cx
+            .watch
+            .as_mut()
+            .is_none_or(|watch| watch.write_lds(addresses, exec, offset, &cx.wave.vgpr[data..data + dwords]));
     for lane in ActiveLanes(exec) {
         let address = addresses[lane].wrapping_add(offset);
         if simple {

@@ -74,7 +74,7 @@ fn named_lane(cx: &Cx<'_>, address: u32, lane: usize) -> usize {
 
 fn operands(cx: &mut Cx<'_>, op: &Op) -> (Lanes, Lanes) {
     let lanes = addresses(cx, op).map(|address| address.wrapping_add(op.offset as u32));
-    let data = *plain(cx.wave, op.src[1], 1, &mut cx.scratch.sources[0])[0];
+    let data = *plain(cx.wave, op.src[1], 1, &mut cx.scratch.sources[0]).0;
     (lanes, data)
 }
 

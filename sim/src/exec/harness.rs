@@ -59,7 +59,6 @@ impl<'a> Bench<'a> {
                 code,
                 scratch: &mut scratch,
                 target,
-                arch: pulp::Arch::new(),
                 trap: None,
                 clock: self.clock,
                 locked64: false,

@@ -21,7 +21,7 @@ pub(super) fn handler(name: &str) -> Option<Handler> {
         "v_permlane16_b32" => |cx, op| permute(cx, op, 0),
         "v_permlanex16_b32" => |cx, op| permute(cx, op, 16),
         "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => |cx, op| {
-            let value = *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0])[0];
+            let value = *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0]).0;
             let exec = cx.wave.exec();
             write(cx.wave, op.dst, &value, exec);
             Flow::Next
@@ -104,7 +104,7 @@ fn count_below(cx: &mut Cx<'_>, op: &Op, base: u32) -> Flow {
 fn permute(cx: &mut Cx<'_>, op: &Op, other: usize) -> Flow {
     let exec = cx.wave.exec();
     let select = u64::from(cx.wave.scalar(op.src[1])) | u64::from(cx.wave.scalar(op.src[2])) << 32;
-    let source = *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0])[0];
+    let source = *plain(cx.wave, op.src[0], 1, &mut cx.scratch.sources[0]).0;
     let (inactive, zero_fill) = (op.op_sel & 1 != 0, op.op_sel & 2 != 0);
     let (mut result, mut mask): (Lanes, u64) = ([0; 64], 0);
     for (lane, value) in result.iter_mut().enumerate() {

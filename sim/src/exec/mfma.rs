@@ -175,7 +175,7 @@ fn multiply<E: Element>(cx: &mut Cx<'_>, op: &Op, shape: &Shape) -> Flow {
             op.src[2],
             if matches!(op.src[2], crate::op::Src::K(_)) { at % E::WORDS } else { at } as u16,
         );
-        sum.copy_from_slice(plain(cx.wave, src, 1, &mut [[0; 64]; 2])[0]);
+        sum.copy_from_slice(plain(cx.wave, src, 1, &mut [[0; 64]; 2]).0);
         if signs & 4 != 0 && at % 2 == 1 {
             sum.iter_mut().for_each(|word| *word ^= 1 << 31);
         }

@@ -98,8 +98,6 @@ pub(crate) struct Cx<'a> {
     pub(crate) scratch: &'a mut Scratch,
     /// The processor, with the size of this wave.
     pub(crate) target: &'static Target,
-    /// Vector extensions of the host.
-    pub(crate) arch: pulp::Arch,
     pub(crate) trap: Option<Trap>,
     /// A counter for `s_memtime`.
     pub(crate) clock: u64,

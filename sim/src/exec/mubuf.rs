@@ -131,13 +131,13 @@ impl Access {
             let temp = &mut cx.scratch.sources[0];
             let registers = plain(cx.wave, address, words, temp);
             if how.long {
-                (access.offset, access.high) = (*registers[0], Some(*registers[1]));
+                (access.offset, access.high) = (registers[0], Some(registers[1]));
             }
             if how.indexed {
-                access.index = *registers[0];
+                access.index = registers[0];
             }
             if offset {
-                access.offset = *registers[words - 1];
+                access.offset = registers[words - 1];
             }
         }
         access

@@ -105,7 +105,7 @@ impl Select {
 /// Words of the three sources.
 fn words<'a>(wave: &'a Wave, op: &Op, temps: &'a mut [[Lanes; 2]; 4]) -> [&'a Lanes; 3] {
     let [a, b, c, _] = temps;
-    [plain(wave, op.src[0], 1, a)[0], plain(wave, op.src[1], 1, b)[0], plain(wave, op.src[2], 1, c)[0]]
+    [plain(wave, op.src[0], 1, a).0, plain(wave, op.src[1], 1, b).0, plain(wave, op.src[2], 1, c).0]
 }
 
 /// Runs a function over both halves of each lane. A negated half has its sign changed, which is of floats only.
@@ -203,8 +203,8 @@ fn singles(name: &str) -> Option<Handler> {
         "v_pk_mov_b32" => |cx, op| {
             let (mut low, mut high) = ([0; 64], [0; 64]);
             let [a, b, ..] = &mut cx.scratch.sources;
-            low.copy_from_slice(pair(cx.wave, op.src[0], a)[usize::from(op.op_sel & 1)]);
-            high.copy_from_slice(pair(cx.wave, op.src[1], b)[usize::from(op.op_sel >> 1 & 1)]);
+            low.copy_from_slice(&pair(cx.wave, op.src[0], a)[usize::from(op.op_sel & 1)]);
+            high.copy_from_slice(&pair(cx.wave, op.src[1], b)[usize::from(op.op_sel >> 1 & 1)]);
             let exec = cx.wave.exec();
             write(cx.wave, op.dst, &low, exec);
             write(cx.wave, op.dst + 1, &high, exec);
@@ -218,7 +218,7 @@ fn singles(name: &str) -> Option<Handler> {
 fn pair<'a>(wave: &'a Wave, src: Src, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     if let Src::K(value) = src {
         *temp = [[value as u32; 64]; 2];
-        return [&temp[0], &temp[1]];
+        return Source(&temp[0], &temp[1]);
     }
     plain(wave, src, 2, temp)
 }

@@ -4,14 +4,16 @@
 //! number and are no NaNs, and the exact one of [`crate::soft`], which is right always. The first runs over whole
 //! vectors; where it does not suffice the second runs lane by lane.
 
-use super::valu::{self, Format, Value, fetch, finish, flushes, lane_bits, write_mask};
-use super::{Cx, Flow, Handler, Scratch};
+use super::valu::{
+    self, Done, EachLane, Format, Shaped, Source, Value, fetch, finish, flushes, lane_bits, value, write_mask,
+};
+use super::{Cx, Flow, Handler};
 use crate::float::{self, Ieee};
 use crate::op::Op;
 use crate::soft::{self, Round};
 use crate::wave::ActiveLanes;
 use half::f16;
-use std::convert::identity;
+use std::marker::PhantomData;
 
 /// A float that vector instructions compute with.
 pub(crate) trait Real: Value + Ieee {
@@ -105,44 +107,6 @@ pub(crate) fn nearest(cx: &Cx<'_>, format: Format) -> bool {
     cx.wave.mode() & field == 0
 }
 
-/// Evaluates into `scratch.result`; says whether a lane's result is a NaN.
-macro_rules! evaluate {
-    ($cx:ident, $op:ident, $T:ident, $fetch:ident, $each:expr, $value:pat => $body:expr, $($at:literal $temp:ident)*) => {{
-        let Scratch { sources: [$($temp,)* ..], result } = &mut *$cx.scratch;
-        let read = [$($fetch::<$T>($cx.wave, $op, $at, $temp)),*];
-        $cx.arch.dispatch(|| {
-            let (mut low, mut high, mut nans) = ([0; 64], [0; 64], 0);
-            for lane in 0..64 {
-                // Not `map`, which would be a call for each lane, out of reach of the host's vector unit.
-                let $value = [$($each($T::from_words(read[$at][0][lane], read[$at][1][lane]))),*];
-                let value: $T = $body;
-                nans |= u32::from(value.nan());
-                let words = value.words();
-                low[lane] = words.0;
-                if $T::WORDS == 2 {
-                    high[lane] = words.1;
-                }
-            }
-            result[0] = low;
-            if $T::WORDS == 2 {
-                result[1] = high;
-            }
-            nans != 0
-        })
-    }};
-}
-
-/// A source that needs nothing but flushing, which the caller does.
-#[inline(always)]
-fn unmodified<'a, T: Value>(
-    wave: &'a crate::wave::Wave,
-    op: &Op,
-    at: usize,
-    temp: &'a mut [crate::wave::Lanes; 2],
-) -> valu::Source<'a> {
-    valu::plain(wave, op.src[at], T::WORDS, temp)
-}
-
 impl Cx<'_> {
     /// Runs an operation of `N` sources that rounds. `host` takes three, of which those behind the `N`th mean nothing.
     #[inline(always)]
@@ -158,28 +122,41 @@ impl Cx<'_> {
         // The usual way to flush, which is f32's; anything else goes the long way.
         let mode = T::FORMAT == Format::F32 && op.rules.denormals == super::rules::Denormals::Mode;
         if mode && flushes(self.wave, T::FORMAT) == (true, true) && !op.src_modified && !op.dst_modified {
-            let nans = match N {
-                1 => evaluate!(self, op, T, unmodified, T::flushed, [a] => host([a, a, a]).flushed(), 0 x),
-                2 => {
-                    evaluate!(self, op, T, unmodified, T::flushed, [a, b] => host([a, b, b]).flushed(), 0 x 1 y)
+            return match self.lanewise(op, [&T::PLAIN; N], Host::<T, _, true>(host, PhantomData)) {
+                Done::Landed => Flow::Next,
+                Done::Doubtful if active_nan::<T>(self) => exactly::<T>(self, op, N, exact),
+                _ => {
+                    valu::store::<T>(self.wave, self.scratch, op);
+                    Flow::Next
                 }
-                _ => evaluate!(self, op, T, unmodified, T::flushed, all => host(all).flushed(), 0 x 1 y 2 z),
             };
-            if nans && active_nan::<T>(self) {
-                return exactly::<T>(self, op, N, exact);
-            }
-            valu::store::<T>(self.wave, self.scratch, op);
-            return Flow::Next;
         }
-        let nans = match N {
-            1 => evaluate!(self, op, T, fetch, identity, [a] => host([a, a, a]), 0 x),
-            2 => evaluate!(self, op, T, fetch, identity, [a, b] => host([a, b, b]), 0 x 1 y),
-            _ => evaluate!(self, op, T, fetch, identity, all => host(all), 0 x 1 y 2 z),
-        };
-        if nans && active_nan::<T>(self) {
-            return exactly::<T>(self, op, N, exact);
+        match self.lanewise(op, [&T::SHAPE; N], Host::<T, _, false>(host, PhantomData)) {
+            Done::Landed => Flow::Next,
+            Done::Doubtful if active_nan::<T>(self) => exactly::<T>(self, op, N, exact),
+            _ => finish::<T>(self.wave, self.scratch, op),
         }
-        finish::<T>(self.wave, self.scratch, op)
+    }
+}
+
+/// An operation as the host does it, whose NaNs are doubtful. With `FLUSH` its sources and results are flushed.
+struct Host<T, F, const FLUSH: bool>(F, PhantomData<T>);
+
+impl<T: Real, F: Fn([T; 3]) -> T, const N: usize, const FLUSH: bool> EachLane<N> for Host<T, F, FLUSH> {
+    type Result = T;
+
+    #[inline(always)]
+    fn lane(&self, read: &[Source<'_>; N], lane: usize) -> (T, bool) {
+        let mut values = [value::<T>(&read[0], lane); 3];
+        for at in 1..N {
+            values[at] = value(&read[at], lane);
+        }
+        if FLUSH {
+            values = [values[0].flushed(), values[1].flushed(), values[2].flushed()];
+        }
+        let result = (self.0)(values);
+        let result = if FLUSH { result.flushed() } else { result };
+        (result, result.nan())
     }
 }
 

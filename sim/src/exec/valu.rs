@@ -11,6 +11,8 @@ use crate::soft::Round;
 pub(crate) use crate::wave::collect as collect_mask;
 use crate::wave::{Lanes, Wave, expand};
 use isa::Lane;
+use std::marker::PhantomData;
+use std::ops::Index;
 
 /// Format of a value, as far as modifiers care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +62,18 @@ value! {
     Bits, 1, Int, |low, _high| Bits(low), |v| (v.0, 0);
 }
 
-/// Words of a source.
-pub(crate) type Source<'a> = [&'a Lanes; 2];
+/// Words of a source. A pair and no array: functions return those in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a>(pub(crate) &'a Lanes, pub(crate) &'a Lanes);
+
+impl Index<usize> for Source<'_> {
+    type Output = Lanes;
+
+    #[inline(always)]
+    fn index(&self, word: usize) -> &Lanes {
+        if word == 0 { self.0 } else { self.1 }
+    }
+}
 
 /// The bits of a lane of a source.
 #[inline(always)]
@@ -108,7 +120,7 @@ pub(crate) fn plain<'a>(wave: &'a Wave, src: Src, words: usize, temp: &'a mut [L
     match src {
         Src::V(at) => {
             let at = usize::from(at);
-            [&wave.vgpr[at], &wave.vgpr[at + words - 1]]
+            Source(&wave.vgpr[at], &wave.vgpr[at + words - 1])
         }
         _ => scalar(wave, src, words, temp),
     }
@@ -118,18 +130,19 @@ pub(crate) fn plain<'a>(wave: &'a Wave, src: Src, words: usize, temp: &'a mut [L
 #[inline(never)]
 fn scalar<'a>(wave: &Wave, src: Src, words: usize, temp: &'a mut [Lanes; 2]) -> Source<'a> {
     let value = if words == 2 { wave.scalar64(src) } else { u64::from(wave.scalar(src)) };
-    spread(value as u32, &mut temp[0]);
+    spread(wave.arch, value as u32, &mut temp[0]);
     if words == 2 {
-        spread((value >> 32) as u32, &mut temp[1]);
+        spread(wave.arch, (value >> 32) as u32, &mut temp[1]);
     }
-    [&temp[0], &temp[1]]
+    Source(&temp[0], &temp[1])
 }
 
-/// A scalar for all lanes. Not inlined: where LLVM sees the stores of one word and of two it makes them one sequence of stores,
-/// each to an address that it has chosen before.
+/// A scalar for all lanes, in stores as wide as the loads that follow: those of two narrow stores would have to wait for the
+/// cache. Not inlined: where LLVM sees the stores of one word and of two it makes them one sequence of stores, each to an
+/// address that it has chosen before.
 #[inline(never)]
-fn spread(value: u32, lanes: &mut Lanes) {
-    *lanes = [value; 64];
+fn spread(arch: pulp::Arch, value: u32, lanes: &mut Lanes) {
+    arch.dispatch(|| *lanes = [value; 64]);
 }
 
 /// Reads source `at` as values of type `T`.
@@ -146,6 +159,9 @@ pub(crate) fn fetch<'a, T: Value>(
 /// The one copy of it: hundreds of handlers would hold theirs.
 #[inline(never)]
 fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [Lanes; 2]) -> Source<'a> {
+    if shape.plain || op.src_plain && !wave.flushes {
+        return plain(wave, op.src[at], shape.words, temp);
+    }
     let flush = flushes_of(wave, op, shape.format).0;
     if !op.src_modified && !flush {
         return plain(wave, op.src[at], shape.words, temp);
@@ -154,19 +170,23 @@ fn source<'a>(wave: &'a Wave, op: &Op, at: usize, shape: &Shape, temp: &'a mut [
 }
 
 /// What has to be known about a value to modify it.
-struct Shape {
+pub(crate) struct Shape {
     words: usize,
     bytes: usize,
     format: Format,
+    /// Read as it stands, whatever the instruction asks for.
+    plain: bool,
 }
 
 /// A type that has a shape.
-trait Shaped {
+pub(crate) trait Shaped {
     const SHAPE: Shape;
+    const PLAIN: Shape = Shape { plain: true, ..Self::SHAPE };
 }
 
 impl<T: Value> Shaped for T {
-    const SHAPE: Shape = Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT };
+    const SHAPE: Shape =
+        Shape { words: T::WORDS, bytes: std::mem::size_of::<T>(), format: T::FORMAT, plain: false };
 }
 
 /// Reads a source with everything that can happen on the way: another lane, a part of the dword, a changed sign.
@@ -182,14 +202,14 @@ fn modified<'a>(
 ) -> Source<'a> {
     let mut spare = [[0; 64]; 2];
     let source = plain(wave, op.src[at], shape.words, &mut spare);
-    temp[0] = *source[0];
+    temp[0] = source[0];
     if shape.words == 2 {
-        temp[1] = *source[1];
+        temp[1] = source[1];
     }
     match op.lane {
         Lane::Dpp { .. } | Lane::Dpp8 { .. } if at == 0 => {
             for word in 0..shape.words {
-                dpp::gather(wave, op, source[word], &mut temp[word]);
+                dpp::gather(wave, op, &source[word], &mut temp[word]);
             }
         }
         Lane::Sdwa { src0, src1, sext, .. } if at < 2 => {
@@ -212,7 +232,7 @@ fn modified<'a>(
     if flush {
         flush_denormals(temp, shape.format);
     }
-    [&temp[0], &temp[1]]
+    Source(&temp[0], &temp[1])
 }
 
 /// Denormals become zeros of their sign.
@@ -295,10 +315,12 @@ fn write_here(wave: &mut Wave, at: u16, values: &Lanes, mask: u64) {
         *lanes = *values;
         return;
     }
-    let mask = expand(mask);
-    for lane in 0..64 {
-        lanes[lane] = values[lane] & mask[lane] | lanes[lane] & !mask[lane];
-    }
+    wave.arch.dispatch(|| {
+        let mask = expand(mask);
+        for lane in 0..64 {
+            lanes[lane] = values[lane] & mask[lane] | lanes[lane] & !mask[lane];
+        }
+    });
 }
 
 /// Writes a lane mask: to a pair of SGPRs, or to one where waves have 32 lanes.
@@ -350,28 +372,89 @@ fn finish_slowly(wave: &Wave, scratch: &mut Scratch, op: &Op, shape: &Shape, flu
     dpp::write_mask(op, wave.exec())
 }
 
-/// Evaluates a function of up to three sources into `scratch.result`.
-macro_rules! evaluate {
-    ($cx:ident, $op:ident, $R:ident, $f:ident, $($source:ident $at:literal $T:ident),*) => {{
-        let Scratch { sources: [$($source),*, ..], result } = &mut *$cx.scratch;
-        $(let $source = fetch::<$T>($cx.wave, $op, $at, $source);)*
+/// How far an instruction has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// The result is in its register.
+    Landed,
+    /// It is in `scratch.result`.
+    Evaluated,
+    /// It is there, and a lane of it, active or not, is not what it should be.
+    Doubtful,
+}
+
+/// Writes a result under EXEC if nothing is to be done to it and all lanes are active, which is the common case; otherwise
+/// leaves it in `scratch.result` for [`finish`].
+#[inline(always)]
+pub(crate) fn land<R: Value>(
+    wave: &mut Wave,
+    scratch: &mut Scratch,
+    op: &Op,
+    flush: bool,
+    doubtful: bool,
+    words: [&Lanes; 2],
+) -> Done {
+    let at = usize::from(op.dst.wrapping_sub(VGPR0));
+    if !(op.dst_modified | doubtful | flush)
+        && wave.exec() == u64::MAX
+        && let Some(places) = wave.vgpr.get_mut(at..at + R::WORDS)
+    {
+        places.iter_mut().zip(words).for_each(|(place, word)| *place = *word);
+        return Done::Landed;
+    }
+    scratch.result[0] = *words[0];
+    if R::WORDS == 2 {
+        scratch.result[1] = *words[1];
+    }
+    if doubtful { Done::Doubtful } else { Done::Evaluated }
+}
+
+/// What is done with each lane of `N` sources. No closure, because only a function with a name can insist on being inlined to
+/// where the host's vector extensions are on.
+pub(crate) trait EachLane<const N: usize> {
+    type Result: Value;
+    /// The value, and whether it is doubtful.
+    fn lane(&self, read: &[Source<'_>; N], lane: usize) -> (Self::Result, bool);
+}
+
+/// It, on its way over all lanes.
+struct Lanewise<'a, const N: usize, F> {
+    wave: &'a mut Wave,
+    scratch: &'a mut Scratch,
+    op: &'a Op,
+    shapes: [&'static Shape; N],
+    f: F,
+}
+
+impl<const N: usize, F: EachLane<N>> pulp::WithSimd for Lanewise<'_, N, F> {
+    type Output = Done;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Done {
+        let Lanewise { wave, scratch, op, shapes, f } = self;
         // Locals cannot overlap the sources, which lets the loop be vectorised.
-        $cx.arch.dispatch(|| {
-            let (mut low, mut high) = ([0; 64], [0; 64]);
+        let (mut low, mut high, mut doubts) = ([0; 64], [0; 64], 0);
+        if let Some(temps) = scratch.sources.first_chunk_mut::<N>() {
+            let mut read = [Source(&NOTHING, &NOTHING); N];
+            for (at, temp) in temps.iter_mut().enumerate() {
+                read[at] = source(wave, op, at, shapes[at], temp);
+            }
             for lane in 0..64 {
-                let words = $f($($T::from_words($source[0][lane], $source[1][lane])),*).words();
+                let (value, doubtful) = f.lane(&read, lane);
+                doubts |= u32::from(doubtful);
+                let words = value.words();
                 low[lane] = words.0;
-                if $R::WORDS == 2 {
+                if F::Result::WORDS == 2 {
                     high[lane] = words.1;
                 }
             }
-            result[0] = low;
-            if $R::WORDS == 2 {
-                result[1] = high;
-            }
-        });
-    }};
+        }
+        let flush = !shapes[0].plain && flushes_of(wave, op, F::Result::FORMAT).1;
+        land::<F::Result>(wave, scratch, op, flush, doubts != 0, [&low, &high])
+    }
 }
+
+static NOTHING: Lanes = [0; 64];
 
 /// Two sources and the result, borrowed apart.
 pub(crate) struct Scratch2<'a> {
@@ -392,19 +475,70 @@ pub(crate) fn mask_of(wave: &Wave, src: Src) -> u64 {
     wave.mask(src)
 }
 
+/// A lane of a source as a value.
+#[inline(always)]
+pub(crate) fn value<T: Value>(source: &Source<'_>, lane: usize) -> T {
+    T::from_words(source[0][lane], source[1][lane])
+}
+
+/// Functions of values.
+struct Map<F, T>(F, PhantomData<T>);
+
+impl<A: Value, R: Value, F: Fn(A) -> R> EachLane<1> for Map<F, (A, R)> {
+    type Result = R;
+    #[inline(always)]
+    fn lane(&self, [a]: &[Source<'_>; 1], lane: usize) -> (R, bool) {
+        ((self.0)(value(a, lane)), false)
+    }
+}
+
+impl<A: Value, B: Value, R: Value, F: Fn(A, B) -> R> EachLane<2> for Map<F, (A, B, R)> {
+    type Result = R;
+    #[inline(always)]
+    fn lane(&self, [a, b]: &[Source<'_>; 2], lane: usize) -> (R, bool) {
+        ((self.0)(value(a, lane), value(b, lane)), false)
+    }
+}
+
+impl<A: Value, B: Value, C: Value, R: Value, F: Fn(A, B, C) -> R> EachLane<3> for Map<F, (A, B, C, R)> {
+    type Result = R;
+    #[inline(always)]
+    fn lane(&self, [a, b, c]: &[Source<'_>; 3], lane: usize) -> (R, bool) {
+        ((self.0)(value(a, lane), value(b, lane), value(c, lane)), false)
+    }
+}
+
 impl Cx<'_> {
+    /// Does something with each lane of `N` sources.
+    #[inline(always)]
+    pub(crate) fn lanewise<const N: usize>(
+        &mut self,
+        op: &Op,
+        shapes: [&'static Shape; N],
+        f: impl EachLane<N>,
+    ) -> Done {
+        let (wave, scratch) = (&mut *self.wave, &mut *self.scratch);
+        wave.arch.dispatch(Lanewise { wave, scratch, op, shapes, f })
+    }
+
+    #[inline(always)]
+    fn map<const N: usize, F: EachLane<N>>(&mut self, op: &Op, shapes: [&'static Shape; N], f: F) -> Flow {
+        match self.lanewise(op, shapes, f) {
+            Done::Landed => Flow::Next,
+            _ => finish::<F::Result>(self.wave, self.scratch, op),
+        }
+    }
+
     /// Runs a function of one source over all lanes.
     #[inline(always)]
     pub(crate) fn map1<A: Value, R: Value>(&mut self, op: &Op, f: impl Fn(A) -> R) -> Flow {
-        evaluate!(self, op, R, f, x 0 A);
-        finish::<R>(self.wave, self.scratch, op)
+        self.map(op, [&A::SHAPE], Map(f, PhantomData))
     }
 
     /// Runs a function of two sources over all lanes.
     #[inline(always)]
     pub(crate) fn map2<A: Value, B: Value, R: Value>(&mut self, op: &Op, f: impl Fn(A, B) -> R) -> Flow {
-        evaluate!(self, op, R, f, x 0 A, y 1 B);
-        finish::<R>(self.wave, self.scratch, op)
+        self.map(op, [&A::SHAPE, &B::SHAPE], Map(f, PhantomData))
     }
 
     /// Runs a function of three sources over all lanes.
@@ -414,8 +548,7 @@ impl Cx<'_> {
         op: &Op,
         f: impl Fn(A, B, C) -> R,
     ) -> Flow {
-        evaluate!(self, op, R, f, x 0 A, y 1 B, z 2 C);
-        finish::<R>(self.wave, self.scratch, op)
+        self.map(op, [&A::SHAPE, &B::SHAPE, &C::SHAPE], Map(f, PhantomData))
     }
 
     /// How results of a format are rounded.

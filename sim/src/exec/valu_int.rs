@@ -1,9 +1,9 @@
 //! Vector integer arithmetic and bits, 16 to 64 bits wide.
 
-use super::valu::{Bits, Scratch2, clamped, fetch, finish, lanes, mask_of};
+use super::valu::{Bits, Done, EachLane, Shaped, Source, clamped, finish, lanes, mask_of};
 use super::{Cx, Flow, Handler};
 use crate::op::Op;
-use crate::wave::expand;
+use crate::wave::{Lanes, expand_on};
 
 pub(super) fn handler(name: &str) -> Option<Handler> {
     add_sub(name)
@@ -230,14 +230,22 @@ fn permute_bytes(a: u32, b: u32, selector: u32) -> u32 {
 
 /// The second source where the mask is set.
 fn select(cx: &mut Cx<'_>, op: &Op) -> Flow {
-    let mask = expand(mask_of(cx.wave, op.src[2]));
-    let Scratch2 { a, b, result } = Scratch2::of(cx.scratch);
-    let a = fetch::<Bits>(cx.wave, op, 0, a);
-    let b = fetch::<Bits>(cx.wave, op, 1, b);
-    for lane in 0..64 {
-        result[0][lane] = b[0][lane] & mask[lane] | a[0][lane] & !mask[lane];
+    let mask = expand_on(cx.wave.arch, mask_of(cx.wave, op.src[2]));
+    match cx.lanewise(op, [&Bits::SHAPE; 2], Select(mask)) {
+        Done::Landed => Flow::Next,
+        _ => finish::<Bits>(cx.wave, cx.scratch, op),
     }
-    finish::<Bits>(cx.wave, cx.scratch, op)
+}
+
+struct Select(Lanes);
+
+impl EachLane<2> for Select {
+    type Result = Bits;
+
+    #[inline(always)]
+    fn lane(&self, [a, b]: &[Source<'_>; 2], lane: usize) -> (Bits, bool) {
+        (Bits(b[0][lane] & self.0[lane] | a[0][lane] & !self.0[lane]), false)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Memory accesses of lanes: FLAT, GLOBAL and SCRATCH instructions.
 
-use super::access::Place;
+use super::access::{Common, Place};
 use super::atomic::Atomic;
 use super::mubuf::lds_place;
 use super::valu::{Source, plain};
@@ -10,7 +10,7 @@ use crate::op::{NONE, Op, Src, VGPR0};
 use crate::wave::{ActiveLanes, PRIVATE_APERTURE, SCRATCH_BASE, SHARED_APERTURE};
 use isa::ModFlags;
 use isa::target::Generation;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Segments: which addresses an instruction means.
 pub(crate) const FLAT: u8 = 0;
@@ -135,23 +135,50 @@ impl Cx<'_> {
 /// Registers and offset of each lane, added up.
 #[inline(always)]
 fn addresses<const SEGMENT: u8>(cx: &mut Cx<'_>, op: &Op, vaddr: Src, saddr: Src) -> [u64; 64] {
-    let mut addresses = [0; 64];
-    let temp = &mut cx.scratch.sources[0];
+    let (wave, temp) = (&*cx.wave, &mut cx.scratch.sources[0]);
+    let offset = i64::from(op.offset) as u64;
     if SEGMENT == SCRATCH || saddr != Src::None {
-        let base = if SEGMENT == SCRATCH { cx.wave.scalar(saddr).into() } else { cx.wave.scalar64(saddr) };
-        let base = base.wrapping_add(i64::from(op.offset) as u64);
-        let offsets = plain(cx.wave, vaddr, 1, temp)[0];
-        for lane in 0..64 {
-            addresses[lane] = base.wrapping_add(u64::from(offsets[lane]));
-        }
+        let base = if SEGMENT == SCRATCH { wave.scalar(saddr).into() } else { wave.scalar64(saddr) };
+        let base = base.wrapping_add(offset);
+        let offsets = plain(wave, vaddr, 1, temp).0;
+        wave.arch.dispatch(|| offsets.map(|offset| base.wrapping_add(u64::from(offset))))
     } else {
-        let [low, high]: Source<'_> = plain(cx.wave, vaddr, 2, temp);
-        for lane in 0..64 {
-            let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
-            addresses[lane] = address.wrapping_add(i64::from(op.offset) as u64);
+        let source: Source<'_> = plain(wave, vaddr, 2, temp);
+        wave.arch.dispatch(|| {
+            let (low, high) = (&source[0], &source[1]);
+            let mut addresses = [0; 64];
+            for lane in 0..64 {
+                let address = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+                addresses[lane] = address.wrapping_add(offset);
+            }
+            addresses
+        })
+    }
+}
+
+/// Calls a function with the dwords of each active lane, which are known to lie in the buffer.
+#[inline(always)]
+fn for_each_element<const DWORDS: usize>(
+    common: Common<'_>,
+    addresses: &[u64; 64],
+    exec: u64,
+    mut f: impl FnMut(usize, &[AtomicU32; DWORDS]),
+) {
+    let (words, base) = (common.buffer.words(), common.buffer.base());
+    let first = (addresses[0].wrapping_sub(base) / 4) as usize;
+    if common.in_step
+        && let Some(words) = words.get(first..first + 64 * DWORDS)
+    {
+        let elements = words.as_chunks::<DWORDS>().0;
+        elements.iter().enumerate().take(64).for_each(|(lane, element)| f(lane, element));
+        return;
+    }
+    for lane in ActiveLanes(exec) {
+        let word = (addresses[lane].wrapping_sub(base) / 4) as usize;
+        if let Some(element) = words.get(word..).and_then(|words| words.first_chunk()) {
+            f(lane, element);
         }
     }
-    addresses
 }
 
 fn load<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flow {
@@ -160,20 +187,21 @@ fn load<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Flo
     let dst = usize::from(op.dst.wrapping_sub(VGPR0));
     let memory = cx.memory;
     let locked = cx.locked64 && DWORDS == 2;
-    let simple = if SEGMENT == SCRATCH || locked {
-        None
-    } else {
-        cx.common_buffer(&addresses, exec, DWORDS as u64 * 4)
+    let simple = match SEGMENT == SCRATCH || locked {
+        true => None,
+        false => cx.common_buffer::<DWORDS>(&addresses, exec),
     };
-    if let Some(buffer) = simple {
-        let (words, base) = (buffer.words(), buffer.base());
-        for dword in 0..DWORDS {
-            let lanes = &mut cx.wave.vgpr[dst + dword];
-            for lane in ActiveLanes(exec) {
-                let word = (addresses[lane].wrapping_sub(base) / 4) as usize + dword;
-                lanes[lane] = words[word].load(Ordering::Acquire);
+    let simple = simple.filter(|_| {
+        let watch = cx.watch.as_mut();
+        watch.is_none_or(|watch| watch.read_memory(&addresses, exec, DWORDS as u32, op.flags))
+    });
+    if let Some(common) = simple {
+        let Some(registers) = cx.wave.vgpr[dst..].first_chunk_mut::<DWORDS>() else { return Flow::Next };
+        for_each_element::<DWORDS>(common, &addresses, exec, |lane, words| {
+            for (register, word) in registers.iter_mut().zip(words) {
+                register[lane] = word.load(Ordering::Acquire);
             }
-        }
+        });
         return Flow::Next;
     }
     for lane in ActiveLanes(exec) {
@@ -219,20 +247,22 @@ fn store<const SEGMENT: u8, const DWORDS: usize>(cx: &mut Cx<'_>, op: &Op) -> Fl
     let data = data_register(op.src[1]);
     let memory = cx.memory;
     let locked = cx.locked64 && DWORDS == 2;
-    let simple = if SEGMENT == SCRATCH || locked {
-        None
-    } else {
-        cx.common_buffer(&addresses, exec, DWORDS as u64 * 4)
+    let simple = match SEGMENT == SCRATCH || locked {
+        true => None,
+        false => cx.common_buffer::<DWORDS>(&addresses, exec),
     };
-    if let Some(buffer) = simple {
-        let (words, base) = (buffer.words(), buffer.base());
+    let simple = simple.filter(|_| {
+        let watch = cx.watch.as_mut();
+        watch.is_none_or(|watch| watch.write_memory(memory, &addresses, exec, DWORDS as u32, op.flags))
+    });
+    if let Some(common) = simple {
+        let Some(registers) = cx.wave.vgpr[data..].first_chunk::<DWORDS>() else { return Flow::Next };
         // Lane by lane, so that the highest lane wins where lanes write the same place.
-        for lane in ActiveLanes(exec) {
-            let word = (addresses[lane].wrapping_sub(base) / 4) as usize;
-            for dword in 0..DWORDS {
-                words[word + dword].store(cx.wave.vgpr[data + dword][lane], Ordering::Release);
+        for_each_element::<DWORDS>(common, &addresses, exec, |lane, words| {
+            for (register, word) in registers.iter().zip(words) {
+                word.store(register[lane], Ordering::Release);
             }
-        }
+        });
         return Flow::Next;
     }
     for lane in ActiveLanes(exec) {

@@ -99,14 +99,28 @@ pub struct Log {
     touches: Vec<Touch>,
     /// For each cell, whether a load may acquire what was written there.
     acquired: Vec<bool>,
-    base: OnceLock<Option<Clash>>,
+    base: OnceLock<replay::Outcome>,
     text: waits::Text,
 }
 
 impl Log {
     /// What clashes in the run as it was.
     pub fn clash(&self) -> Option<&Clash> {
-        self.base.get_or_init(|| replay::Replay::new(self, None).run().clash).as_ref()
+        self.as_it_was().clash.as_ref()
+    }
+
+    fn as_it_was(&self) -> &replay::Outcome {
+        self.base.get_or_init(|| replay::Replay::new(self, None).run())
+    }
+
+    /// Whether nothing was under way, or known anew, that `change` would have left, whenever a wave came to the instruction
+    /// at an address of the file; none if no wave did. Asked of the run as it was: what is not idle is not asked for more.
+    pub fn is_idle(&self, offset: u64, change: Change) -> Option<bool> {
+        let place = self.place(offset)?;
+        let (outcome, facts) = (self.as_it_was(), &self.facts[place.0 as usize][place.1 as usize]);
+        let found = outcome.found.get(&place)?;
+        let left = found.is_left(&facts.waits.unwrap_or(Waits::NONE), change);
+        Some(!left && outcome.clash.is_none())
     }
 
     /// Whether the instruction at an address of the file was needed to be more than `change` makes of it.

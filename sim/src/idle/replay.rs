@@ -5,7 +5,9 @@ use super::record::{Event, Facts, Manner, Touch, What};
 use super::{Change, Clash, Log};
 use crate::watch::CacheOp;
 use check::Class;
+use check::counters::{CLASS_TABLE, CLASSES};
 use check::effects::Waits;
+use std::collections::HashMap;
 
 /// An operation that may be incomplete.
 #[derive(Clone, Copy)]
@@ -55,9 +57,36 @@ struct Cell {
     published: Knowledge,
 }
 
+/// What waves found under way at a wait, or made known anew at an invalidation.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The most operations of each class.
+    most: [usize; CLASSES],
+    /// Something was known that was not at the last one.
+    anew: bool,
+}
+
+impl Found {
+    /// Whether any of it would have been left by the change.
+    pub(super) fn is_left(&self, waits: &Waits, change: Change) -> bool {
+        let Change::Waits(weaker) = change else { return self.anew };
+        CLASS_TABLE.iter().any(|info| {
+            let completed = |waits: &Waits| match waits.0[info.counter as usize] {
+                Waits::ANY => 0,
+                0 => self.most[info.class as usize],
+                most if info.in_order => self.most[info.class as usize].saturating_sub(most.into()),
+                _ => 0,
+            };
+            completed(waits) > completed(&weaker)
+        })
+    }
+}
+
 /// What came out.
 #[derive(Default)]
 pub(super) struct Outcome {
+    /// By place of the wait or invalidation.
+    pub(super) found: HashMap<(u32, u32), Found>,
     pub(super) clash: Option<Clash>,
     /// A wave came to the changed place.
     pub(super) reached: bool,
@@ -112,7 +141,10 @@ impl<'a> Replay<'a> {
             self.outcome.reached |= changed.is_some();
             let facts = &self.log.facts[event.place.0 as usize][event.place.1 as usize];
             match event.what {
-                What::Wait => self.wait(event.wave as usize, facts.waits.unwrap_or(Waits::NONE), changed),
+                What::Wait => {
+                    self.note(event);
+                    self.wait(event.wave as usize, facts.waits.unwrap_or(Waits::NONE), changed);
+                }
                 What::Barrier => {
                     self.actors[event.wave as usize].at_barrier = true;
                     self.open_barrier(event.wave);
@@ -121,7 +153,10 @@ impl<'a> Replay<'a> {
                     self.actors[event.wave as usize].ended = true;
                     self.open_barrier(event.wave);
                 }
-                What::Cache(operation) => self.cache(event.wave as usize, operation, changed),
+                What::Cache(operation) => {
+                    let anew = self.cache(event.wave as usize, operation, changed);
+                    self.outcome.found.entry(event.place).or_default().anew |= anew;
+                }
                 What::Memory => self.memory(at, event, facts),
             }
             if self.outcome.clash.is_some() {
@@ -129,6 +164,16 @@ impl<'a> Replay<'a> {
             }
         }
         self.outcome
+    }
+
+    /// Takes down what is under way where a wave waits.
+    fn note(&mut self, event: &Event) {
+        let mut counts = [0; CLASSES];
+        for pending in &self.actors[event.wave as usize].pending {
+            counts[pending.class as usize] += 1;
+        }
+        let found = self.outcome.found.entry(event.place).or_default();
+        found.most.iter_mut().zip(counts).for_each(|(most, count)| *most = count.max(*most));
     }
 
     fn wait(&mut self, wave: usize, waits: Waits, changed: Option<Change>) {
@@ -199,7 +244,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) {
+    /// Whether the invalidation made anything known anew.
+    fn cache(&mut self, wave: usize, operation: CacheOp, changed: Option<Change>) -> bool {
         let marks = self.marks(wave);
         let actor = &mut self.actors[wave];
         let mut now = actor.known.clone();
@@ -210,12 +256,14 @@ impl<'a> Replay<'a> {
                 now.learn(wave as u32, marks);
                 &mut actor.scalar
             }
-            _ => return,
+            _ => return false,
         };
+        let anew = *old != now;
         match changed {
-            Some(Change::KeepCaches) => self.outcome.under_way |= *old != now,
+            Some(Change::KeepCaches) => self.outcome.under_way |= anew,
             _ => *old = now,
         }
+        anew
     }
 
     fn memory(&mut self, at: usize, event: &Event, facts: &Facts) {

@@ -22,6 +22,11 @@ impl Barrier {
     pub(super) fn new(began: u64) -> Barrier {
         Barrier { began, missed: 0, place: 0 }
     }
+
+    /// Whether none of these lanes was missing at a barrier.
+    pub(super) fn has_seen(&self, lanes: u64) -> bool {
+        self.missed & lanes == 0
+    }
 }
 
 impl Watcher<'_> {

@@ -150,8 +150,14 @@ impl LdsCell {
 
 const PAGE: usize = 1024;
 
-type Page = Box<[Cell]>;
-type Allocation = Vec<OnceLock<Page>>;
+type Allocation = Vec<OnceLock<Box<[Cell]>>>;
+
+/// The page that was used last, and the address where it begins.
+#[derive(Default)]
+pub(super) struct Page<'a> {
+    start: u64,
+    cells: &'a [Cell],
+}
 
 /// Cells of all allocations.
 pub(super) struct Cells {
@@ -166,6 +172,21 @@ impl Cells {
     /// The cell of the dword at an address inside of an allocation.
     #[inline]
     pub(super) fn at(&self, memory: &Memory, address: u64) -> Option<&Cell> {
+        let page = self.page(memory, address)?;
+        page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
+    }
+
+    /// The same, where the page may be the one that was used last.
+    #[inline]
+    pub(super) fn on<'a>(&'a self, page: &mut Page<'a>, memory: &Memory, address: u64) -> Option<&'a Cell> {
+        if let Some(cell) = page.cells.get((address.wrapping_sub(page.start) / 4) as usize) {
+            return Some(cell);
+        }
+        *page = self.page(memory, address)?;
+        page.cells.get((address.wrapping_sub(page.start) / 4) as usize)
+    }
+
+    fn page(&self, memory: &Memory, address: u64) -> Option<Page<'_>> {
         let slot = memory.slot(address)?;
         let (base, pages) = self.allocations.get(slot)?.get_or_init(|| {
             let (base, bytes) =
@@ -173,9 +194,9 @@ impl Cells {
             let pages = bytes.div_ceil(4 * PAGE as u64) as usize;
             (base, (0..pages).map(|_| OnceLock::new()).collect())
         });
-        let word = (address.wrapping_sub(*base) / 4) as usize;
-        let page = pages.get(word / PAGE)?.get_or_init(|| (0..PAGE).map(|_| Cell::default()).collect());
-        page.get(word % PAGE)
+        let page = (address.wrapping_sub(*base) / 4) as usize / PAGE;
+        let cells = pages.get(page)?.get_or_init(|| (0..PAGE).map(|_| Cell::default()).collect());
+        Some(Page { start: base.wrapping_add((page * PAGE * 4) as u64), cells })
     }
 }
 

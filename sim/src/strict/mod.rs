@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `hazards` | registers in flight, wait states: the scoreboard of crate `check` |
 //! | `defined` | what depends on registers, LDS or scratch that nobody has written |
-//! | `races`, `order`, `cells` | accesses of two waves without order; reads of what caches may hold stale |
+//! | `races`, `whole`, `order`, `cells` | accesses of two waves without order; reads of what caches may hold stale |
 //! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
 //! | `report` | what is said about it |
 //!
@@ -29,6 +29,7 @@ mod report;
 mod rules;
 mod start;
 mod touch;
+mod whole;
 
 pub use report::{FaultClass, Report};
 pub use rules::{Rule, rules};
@@ -40,10 +41,12 @@ use crate::fault::{Access, Trap};
 use crate::memory::Memory;
 use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
+use crate::wave::Lanes;
 use barrier::Barrier;
 use cells::{LdsCell, Stamp};
 use defined::{Defined, Depends};
 use findings::Finding;
+use isa::ModFlags;
 use order::{Known, Order};
 use touch::{Class, Touch};
 
@@ -157,6 +160,8 @@ struct Now {
     /// Undefined bits that were loaded: lane, byte, bytes, bits.
     loaded: Vec<(u8, u16, u8, u32)>,
     reads: Vec<MemAccess>,
+    /// The whole of a load, if it was let through.
+    load: whole::Load,
     hazards: Vec<check::Finding>,
     /// One finding of an instruction is enough.
     reported: bool,
@@ -289,6 +294,25 @@ impl Watch for Watcher<'_> {
             self.group.now.first_read.get_or_insert(first);
         }
         whole
+    }
+
+    fn read_memory(&mut self, addresses: &[u64; 64], exec: u64, dwords: u32, flags: ModFlags) -> bool {
+        self.loads(addresses, exec, dwords, flags)
+    }
+
+    fn write_memory(
+        &mut self,
+        memory: &Memory,
+        addresses: &[u64; 64],
+        exec: u64,
+        dwords: u32,
+        flags: ModFlags,
+    ) -> bool {
+        self.stores(memory, addresses, exec, dwords, flags)
+    }
+
+    fn write_lds(&mut self, addresses: &Lanes, exec: u64, offset: u32, data: &[Lanes]) -> bool {
+        self.stores_lds(addresses, exec, offset, data)
     }
 
     fn write(&mut self, memory: &Memory, access: &MemAccess, value: u32) -> Result<bool, Trap> {

@@ -13,7 +13,6 @@ use super::{FaultClass, Watcher};
 use crate::fault::Access;
 use crate::memory::Memory;
 use crate::watch::{MemAccess, Space};
-use crate::wave::ActiveLanes;
 use isa::{Generation, ModFlags};
 
 /// The dwords an access touches, with the bytes in each.
@@ -46,7 +45,7 @@ impl Watcher<'_> {
     }
 
     /// Whether the operation is known to have happened before.
-    fn ordered(&self, earlier: Stamp) -> bool {
+    pub(super) fn ordered(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         let wave = earlier.wave();
         if wave == order.wave || order.acquired.get(wave) >= earlier.number() {
@@ -191,9 +190,10 @@ impl Watcher<'_> {
             }
         }
         self.group.now.reads = reads;
+        self.enter_loads(memory);
     }
 
-    fn global_read(&mut self, memory: &Memory, access: &MemAccess) {
+    pub(super) fn global_read(&mut self, memory: &Memory, access: &MemAccess) {
         let shared = self.shared;
         let atomic = access.kind == Access::Atomic;
         let glc = atomic || access.flags.contains(ModFlags::GLC);
@@ -409,7 +409,7 @@ const LDS_PLACES: u64 = 1 << 63;
 
 /// LDS: one group, one copy, no caches.
 impl Watcher<'_> {
-    fn lds_ordered(&self, earlier: Stamp) -> bool {
+    pub(super) fn lds_ordered(&self, earlier: Stamp) -> bool {
         let order = &self.group.waves[self.group.now.wave].order;
         let mate = self.shared.in_group(self.group.first_wave, earlier.wave());
         earlier.wave() == order.wave
@@ -526,29 +526,10 @@ impl Watcher<'_> {
         true
     }
 
-    /// The same of all lanes of an instruction, if all that they read is defined.
-    pub(super) fn reads_whole_lds(&mut self, addresses: &[u32; 64], exec: u64, offsets: &[u32]) -> bool {
-        if self.shared.target.generation < Generation::Gfx9 {
-            return false;
-        }
-        for &offset in offsets {
-            // Lanes that read one dword are often neighbours.
-            let mut last = usize::MAX;
-            for lane in ActiveLanes(exec) {
-                let word = (addresses[lane].wrapping_add(offset) / 4) as usize;
-                if word != last && self.read_lds_word(word) != Some(0) {
-                    return false;
-                }
-                last = word;
-            }
-        }
-        true
-    }
-
     /// A read of a dword of LDS whose last write is known to have happened before: its undefined bits. A dword that has
     /// been looked at for this instruction is not looked at again.
     #[inline(always)]
-    fn read_lds_word(&mut self, word: usize) -> Option<u32> {
+    pub(super) fn read_lds_word(&mut self, word: usize) -> Option<u32> {
         let (&bits, cell) = (self.group.lds_bits.get(word)?, self.group.lds.get(word)?);
         let (read, write) = (cell.read, cell.write);
         let now = &self.group.now;

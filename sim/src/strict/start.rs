@@ -268,6 +268,7 @@ impl GroupShadow {
                 data_defined: true,
                 loaded: Vec::new(),
                 reads: Vec::new(),
+                load: super::whole::Load::NONE,
                 hazards: Vec::new(),
                 reported: false,
                 stops: false,

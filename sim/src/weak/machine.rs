@@ -100,7 +100,6 @@ impl<'a> Machine<'a> {
             code: launch.code,
             scratch: &mut self.scratch,
             target: launch.target.target,
-            arch: launch.arch,
             trap: None,
             clock: self.clock,
             locked64: launch.locked64,

@@ -111,7 +111,7 @@ impl Run<'_> {
         }
         let number = self.next_group;
         self.next_group += 1;
-        let group = self.launch.group(number);
+        let group = self.launch.group(number, None);
         self.groups[place] = Some(number);
         self.state.lds[place] = group.lds;
         let unit = self.random.below(UNITS as usize) as u32;

@@ -163,7 +163,7 @@ pub(crate) fn search(launches: &[Launch<'_>], request: &Search) -> Result<Explor
             late.fill(launch.memory, line, line_bytes);
         }
     }
-    let waves = launches.iter().filter_map(|launch| launch.group(0).waves.into_iter().next());
+    let waves = launches.iter().filter_map(|launch| launch.group(0, None).waves.into_iter().next());
     let lds_bytes = launches.iter().map(|launch| launch.lds_bytes).max().unwrap_or(0);
     let state = State {
         actors: waves.map(Actor::new).collect(),
