@@ -157,11 +157,9 @@ fn rows(task: &Task, commit: &str) -> Vec<Row> {
     let swept = &classes[0][0];
     let Found { worst, count } = found(task, &swept.bytes);
     let results = sample(task, swept);
-    let at = if worst.at.1 == 0.0 {
-        format!("{:e}", worst.at.0)
-    } else {
-        format!("{:e} {:e}", worst.at.0, worst.at.1)
-    };
+    let is_alone = matches!(task.how, How::Some(function, _) if function.second == Second::None);
+    let (x, y) = worst.at;
+    let at = if is_alone || y == 0.0 { format!("{x:e}") } else { format!("{x:e} {y:e}") };
     let mut rows = vec![Row {
         processors: SWEPT.into(),
         code: format!("{:016x}", task::hash([swept])),
