@@ -1,6 +1,7 @@
 //! The functions: what they compute, how far they may be off, and where they are interesting.
 
 use crate::exact::{self, Pair, Scaled};
+use crate::run::Float;
 
 /// A function, its limits in OpenCL's full profile, and how it is known otherwise.
 pub struct Function {
@@ -11,10 +12,19 @@ pub struct Function {
     pub limits: [f64; 2],
     /// For special values, and for the other ones as a check of `exact`.
     pub libm: fn(f64, f64) -> f64,
+    /// The same of a function of one number.
+    pub alone: fn(f64) -> f64,
     pub exact: fn(f64, f64) -> Scaled,
     /// Where most of what happens does.
     pub from: f64,
     pub to: f64,
+}
+
+impl Function {
+    /// Units that a result of this type may be off: a half where it is correctly rounded.
+    pub fn limit(&self, ty: Float) -> f64 {
+        self.limits[ty as usize].max(0.5)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +41,7 @@ macro_rules! one {
             second: Second::None,
             limits: $limits,
             libm: |x, _| $libm(x),
+            alone: $libm,
             exact: |x, _| Scaled::from($exact(x)),
             from: $from,
             to: $to,
@@ -77,6 +88,7 @@ pub const FUNCTIONS: &[Function] = &[
         second: Second::Float,
         limits: [16.0, 16.0],
         libm: libm::pow,
+        alone: |_| f64::NAN,
         exact: exact::pow,
         from: -20.0,
         to: 20.0,
@@ -86,6 +98,7 @@ pub const FUNCTIONS: &[Function] = &[
         second: Second::Int,
         limits: [16.0, 16.0],
         libm: libm::pow,
+        alone: |_| f64::NAN,
         exact: exact::pow,
         from: -20.0,
         to: 20.0,
@@ -95,6 +108,7 @@ pub const FUNCTIONS: &[Function] = &[
         second: Second::Int,
         limits: [16.0, 16.0],
         libm: rootn,
+        alone: |_| f64::NAN,
         exact: |x, n| exact::rootn(x, n as i32),
         from: -20.0,
         to: 20.0,
@@ -104,6 +118,7 @@ pub const FUNCTIONS: &[Function] = &[
         second: Second::Float,
         limits: [6.0, 6.0],
         libm: libm::atan2,
+        alone: |_| f64::NAN,
         exact: exact::atan2,
         from: -20.0,
         to: 20.0,
@@ -113,6 +128,7 @@ pub const FUNCTIONS: &[Function] = &[
         second: Second::Float,
         limits: [4.0, 4.0],
         libm: libm::hypot,
+        alone: |_| f64::NAN,
         exact: exact::hypot,
         from: -20.0,
         to: 20.0,

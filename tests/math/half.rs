@@ -6,9 +6,9 @@ use crate::run::{compiled, emulated, executed};
 use kernc::{OptLevel, sim::Mode};
 
 /// OpenCL's limit for most functions of halves is two units; ours are those of `f32`, rounded.
-const LIMIT: f64 = 0.52;
+pub const LIMIT: f64 = 0.52;
 
-fn wide(bits: u16) -> f64 {
+pub fn wide(bits: u16) -> f64 {
     let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
     let size = match exponent {
         31 if mantissa == 0.0 => f64::INFINITY,
@@ -20,7 +20,7 @@ fn wide(bits: u16) -> f64 {
 }
 
 /// Units in the last place between a result and the exact value; `None` if it is wrong in kind.
-fn error(found: f64, exact: f64) -> Option<f64> {
+pub fn error(found: f64, exact: f64) -> Option<f64> {
     if found.is_nan() || exact.is_nan() {
         return (found.is_nan() && exact.is_nan()).then_some(0.0);
     }

@@ -1,8 +1,8 @@
 //! Mathematical functions against values of twice the precision: the worst error of each, beside OpenCL's limit.
 //!
 //! Special values, and numbers of all sizes, are computed by code for one processor; a sample of them by code for all
-//! generations at both levels, and by the interpreter, with the same bits. `KERNC_MATH=full` takes all numbers of `f32`
-//! for functions of one, and millions elsewhere; `KERNC_MATH_ONLY=erf,pow` takes these functions.
+//! generations at both levels, and by the interpreter, with the same bits. `sweep` is the long run: all numbers of `f32`
+//! for functions of one, ten million elsewhere. `KERNC_MATH_ONLY=erf,pow` takes these functions.
 
 mod clang;
 mod exact;
@@ -13,12 +13,12 @@ mod harness;
 mod rough;
 mod run;
 mod same;
+mod sweep;
 
 use exact::Scaled;
 use functions::{FUNCTIONS, Function, Second};
 use kernc::{OptLevel, sim::Mode};
 use run::{Float, compiled, emulated, executed, kernel};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const PROCESSORS: [&str; 7] = ["gfx600", "gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"];
 
@@ -220,54 +220,21 @@ fn full() -> bool {
     std::env::var("KERNC_MATH").is_ok_and(|value| value == "full")
 }
 
-/// Arguments come in parts of this many, or a few more.
-const PART: usize = 1 << 20;
-
-/// All numbers of `f32` that begin with these bits.
-fn numbers(part: usize) -> Vec<(f64, f64)> {
-    (part * PART..(part + 1) * PART).map(|bits| (f32::from_bits(bits as u32).into(), 0.0)).collect()
-}
-
-/// The worst error of a function: of some numbers, or of all or many, on as many threads as the machine runs.
-fn worst_of_all(function: &Function, ty: Float) -> (f64, f64, f64) {
-    let all = full() && ty == Float::F32 && function.second == Second::None;
-    let parts = if all {
-        4096
-    } else if full() {
-        10
-    } else {
-        1
-    };
-    let size = if full() { PART } else { 20_000 };
+/// The worst error of a sample.
+fn worst_of_some(function: &Function, ty: Float) -> (f64, f64, f64) {
+    let args = arguments(function, ty, 20_000, 0);
     let source = kernel(&expression(function), ty, second(function, ty));
     let object = compiled(&source, "gfx906", OptLevel::O2);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut found: Vec<(f64, f64, f64)> = Vec::new();
-        loop {
-            let part = next.fetch_add(1, Ordering::Relaxed);
-            if part >= parts {
-                return found;
-            }
-            let args = if all { numbers(part) } else { arguments(function, ty, size, part as u64) };
-            let (inputs, bytes) = (inputs(function, ty, &args), args.len() * ty.size());
-            let out = ty.read(&executed(&object, Mode::Fast, &inputs, args.len(), bytes).0);
-            found.push(worst(function, ty, all, &args, &out));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(parts);
-    let found: Vec<_> = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        running.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
-    found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap()
+    let (inputs, bytes) = (inputs(function, ty, &args), args.len() * ty.size());
+    let out = ty.read(&executed(&object, Mode::Fast, &inputs, args.len(), bytes).0);
+    worst(function, ty, false, &args, &out)
 }
 
 fn check(ty: Float) {
     let mut bad = Vec::new();
     for function in chosen() {
-        let (error, x, y) = worst_of_all(function, ty);
-        let limit = function.limits[ty as usize].max(0.5);
+        let (error, x, y) = worst_of_some(function, ty);
+        let limit = function.limit(ty);
         println!("{:10} {}  worst {error:8.3} ulp of {limit:4} at {x:?} {y:?}", function.name, ty.name());
         if error.is_nan() || error > limit {
             bad.push(function.name);

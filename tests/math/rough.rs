@@ -65,7 +65,7 @@ fn check(function: &Function, ty: Float, away: bool) {
     let (out, _) = executed(object.bytes(), Mode::Fast, &inputs, args.len(), size);
     let (error, x, y) = worst(function, ty, false, &args, &ty.read(&out));
     println!("{:8} {} {error:.3} ulp at {x:?} {y:?}", function.name, ty.name());
-    let limit = function.limits[ty as usize].max(0.5);
+    let limit = function.limit(ty);
     assert!(error <= limit, "{} of {ty:?}: {error} ulp at {x:?}, {y:?}", function.name);
 }
 

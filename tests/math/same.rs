@@ -3,8 +3,8 @@
 use crate::run::{Float, emulated, executed, kernel};
 use kernc::{Compiler, OptLevel, Options, Target, sim::Mode};
 
-type Wide = fn(f64, f64) -> f64;
-type Narrow = fn(f32, f32) -> f32;
+pub type Wide = fn(f64, f64) -> f64;
+pub type Narrow = fn(f32, f32) -> f32;
 
 /// A model of each type: where the text is the same, a macro writes it twice.
 macro_rules! both {
@@ -14,7 +14,7 @@ macro_rules! both {
 }
 
 /// As an expression of `a` and `b`, both of a type that `T` stands for.
-const EXACT: &[(&str, (Wide, Narrow))] = &[
+pub const EXACT: &[(&str, (Wide, Narrow))] = &[
     ("fmod(a, b)", (libm::fmod, libm::fmodf)),
     ("remainder(a, b)", (libm::remainder, libm::remainderf)),
     ("{ let mut q = 0; remquo(a, b, &mut q) }", (libm::remainder, libm::remainderf)),
