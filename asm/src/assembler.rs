@@ -11,6 +11,7 @@ use crate::expr::{Node, Value};
 use crate::files::{Loader, Texts};
 use crate::frames::Frames;
 use crate::inst::Instructions;
+use crate::late::Late;
 use crate::lines::Lines;
 use crate::section::{Section, elf};
 use crate::subsection::{Part, Place};
@@ -75,6 +76,7 @@ pub(crate) struct Assembler {
     pub padded_branches: FxHashSet<u32>,
     /// Those that turned out to want one: the source has to be read again.
     pub wrong_branches: Vec<u32>,
+    pub late: Late,
 }
 
 /// The symbols that count registers.
@@ -138,6 +140,7 @@ impl Assembler {
             branches: 0,
             padded_branches: FxHashSet::default(),
             wrong_branches: Vec::new(),
+            late: Late::default(),
         };
         let text = assembler.section_named(".text", elf::SHT_PROGBITS, elf::SHF_ALLOC | elf::SHF_EXECINSTR);
         assembler.sections[text as usize].align = 4;
@@ -188,6 +191,7 @@ impl Assembler {
         self.write_frames();
         self.write_lines();
         self.define_sections();
+        self.settle_late();
         self.close_undefined();
         self.bind_versions();
     }

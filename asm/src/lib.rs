@@ -18,6 +18,7 @@ mod files;
 mod frames;
 mod function;
 mod inst;
+mod late;
 mod lines;
 mod metadata;
 mod number;
@@ -114,23 +115,30 @@ fn run(
     mut loader: Option<Box<dyn Loader>>,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut padded = FxHashSet::default();
-    // A nop behind a branch makes others longer: each turn finds one more at least, none of them twice.
+    let mut late = late::Late::default();
+    // A nop behind a branch makes others longer: each turn finds one more at least, none of them twice. Numbers that only
+    // the end tells have limits of their own.
     let (assembler, resolved) = loop {
         let mut assembler = assembler::Assembler::new(options);
         assembler.loader = loader.take();
         assembler.padded_branches = std::mem::take(&mut padded);
+        assembler.late = std::mem::take(&mut late);
         assembler.assemble(source);
         let resolved = assembler.resolve();
         let diagnostics = assembler.take_diagnostics();
-        if !diagnostics.is_empty() {
-            return Err(diagnostics);
-        }
-        if assembler.wrong_branches.is_empty() {
-            break (assembler, resolved);
+        // What is wrong while sizes are not what they will be may be right then.
+        if !assembler.late.changed {
+            if !diagnostics.is_empty() {
+                return Err(diagnostics);
+            }
+            if assembler.wrong_branches.is_empty() {
+                break (assembler, resolved);
+            }
         }
         loader = assembler.loader.take();
         padded = assembler.padded_branches;
         padded.extend(assembler.wrong_branches);
+        late = assembler.late.again();
     };
     let object = assembler.object(&resolved);
     object

@@ -7,6 +7,11 @@ const SOURCES: &[(&str, &str)] = &[
     (".subsection -1", "there is no subsection -1"),
     (".text 2147483648", "there is no subsection 2147483648"),
     (".data undefined", "the value of this expression must be known here"),
+    (".uleb128 nowhere", "the expression is no number, at the end of the text either"),
+    (".uleb128 b-a\na:\n.data\nb:", "the expression is no number, at the end of the text either"),
+    (".space a-b\na: .byte 1\nb:", "a negative size"),
+    ("a: .space -3", "a negative size"),
+    (".fill b-a, end-b\na: .byte 1\nb:\nend:", "the value of this expression must be known here"),
     (".subsection 1, 2", "unexpected text after the statement"),
     (".section .list, 1", "expected a string"),
     (".pushsection .list, \"a\", @progbits, 1", "unexpected text after the statement"),
@@ -101,4 +106,12 @@ fn llvm_refuses_them_too() {
     for (source, _) in SOURCES {
         assert!(common::llvm_mc(&tool, &["-mcpu=gfx906"], source).is_err(), "{source}");
     }
+}
+
+/// A size that grows by what it is. (LLVM's assembler does not end.)
+#[test]
+fn sizes_that_depend_on_themselves() {
+    let options = asm::Options { target: isa::Target::by_name("gfx906"), ..asm::Options::default() };
+    let mistakes = asm::assemble("a: .fill b-a+1\nb:", &options).expect_err("refused");
+    assert_eq!(mistakes[0].message, "the size of this depends on itself");
 }

@@ -6,7 +6,6 @@ use crate::error::{Result, error};
 use crate::expr::{Value, unknown};
 use crate::number::{Number, number};
 use crate::section::{Fixup, FixupKind};
-use objwriter::leb;
 use std::ops::Range;
 
 impl Assembler {
@@ -243,7 +242,7 @@ impl Assembler {
 
     /// `.fill repeat[, size[, value]]`
     fn fill(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
-        let repeat = self.absolute(cur)?;
+        let repeat = self.repetitions(cur)?;
         let size = if cur.eat(b',') { self.absolute(cur)? } else { 1 };
         let value = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         let Ok(repeat) = u64::try_from(repeat) else { return Ok(()) };
@@ -264,7 +263,7 @@ impl Assembler {
 
     /// `.space count[, byte]`
     fn space(&mut self, cur: &mut Cursor, span: &Range<usize>) -> Result<()> {
-        let count = self.absolute(cur)?;
+        let count = self.repetitions(cur)?;
         let byte = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         match u64::try_from(count) {
             Ok(count) => self.emit_repeated(&[byte as u8], count, span),
@@ -272,16 +271,20 @@ impl Assembler {
         }
     }
 
+    /// A count that labels behind it may decide.
+    fn repetitions(&mut self, cur: &mut Cursor) -> Result<i64> {
+        cur.blank();
+        let start = cur.pos;
+        let value = self.expression(cur)?;
+        Ok(self.count(value, start..cur.pos))
+    }
+
     fn leb128(&mut self, cur: &mut Cursor, signed: bool) -> Result<()> {
         loop {
             cur.blank();
             let start = cur.pos;
-            let value = self.absolute(cur)?;
-            let mut bytes = Vec::new();
-            match signed {
-                true => leb::signed(&mut bytes, value),
-                false => leb::unsigned(&mut bytes, value as u64),
-            }
+            let value = self.expression(cur)?;
+            let bytes = self.leb(value, signed, start..cur.pos);
             self.emit(&bytes, &(start..cur.pos))?;
             if !cur.eat(b',') {
                 return Ok(());

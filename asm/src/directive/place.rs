@@ -132,7 +132,8 @@ impl Assembler {
                 .map(|place| self.in_section(place))
                 .filter(|place| place.0 == section)
                 .map(|place| place.1.wrapping_add(constant as u64)),
-            _ => None,
+            // A distance to what comes later.
+            _ => u64::try_from(self.count(offset, span.clone())).ok(),
         };
         let to = base.ok_or_else(|| error(span.clone(), unknown))?;
         match to.checked_sub(here) {
