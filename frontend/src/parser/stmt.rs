@@ -134,7 +134,7 @@ impl Parser<'_, '_> {
                 Tok::RBrace => {
                     depth -= 1;
                     let of_do = self.peek_at(1) == Tok::While && self.spans[before].text(self.source) == "do";
-                    if depth == 0 && self.peek_at(1) != Tok::Else && !of_do {
+                    if depth == 0 && !matches!(self.peek_at(1), Tok::Else | Tok::Eq) && !of_do {
                         self.bump();
                         return;
                     }
