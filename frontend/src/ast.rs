@@ -203,7 +203,7 @@ pub struct MatchArm {
 pub enum PatKind {
     /// `_`
     Any,
-    /// `..` among the parts of a tuple: those that are not named.
+    /// `..` among the parts of a tuple, an array or a struct: those that are not named.
     Rest,
     /// A new variable; in a `match` it may also be the name of a constant, which `value` is.
     Name { mutable: bool, name: Name, value: Option<ExprId> },
@@ -213,8 +213,24 @@ pub enum PatKind {
     Range { first: Option<ExprId>, last: Option<ExprId>, inclusive: bool },
     /// `(a, b)`, a range of [`Ast::patterns_pool`].
     Tuple(List),
+    /// `[a, b]`
+    Array(List),
+    /// `S { a, b: p }`: a list of [`PatKind::Field`] and [`PatKind::Rest`].
+    Struct { name: Name, fields: List },
+    /// A field of a struct with the pattern for it.
+    Field { name: Name, part: PatId },
     /// `a | b`
     Or(List),
+}
+
+impl PatKind {
+    /// The parts that a pattern takes a value apart into.
+    pub fn parts(self) -> Option<List> {
+        match self {
+            PatKind::Tuple(list) | PatKind::Array(list) | PatKind::Struct { fields: list, .. } => Some(list),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -174,7 +174,11 @@ const TABLE: &[(&str, &str, &str)] = &[
         "The type can be told neither from a declaration nor from a value. Write it: `let mut x: f32;`, \
          `bitcast::<u32>(x)`.",
     ),
-    ("E0051", "fields of a struct literal", "A struct literal gives each field exactly once."),
+    (
+        "E0051",
+        "fields of a struct",
+        "A struct literal gives each field exactly once; a pattern names each once, or ends with `..`.",
+    ),
     ("E0052", "wrong argument of a built-in", "The built-in function does not take values like this one."),
     (
         "E0053",
@@ -206,8 +210,8 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0058",
         "pattern that does not fit",
-        "A pattern of a tuple names its parts, or leaves some out with `..`: `(a, _, ..)`. `let` takes any value, so that \
-         only `match` asks for certain ones. All alternatives `a | b` name the same variables, and a range holds a value.",
+        "A pattern of a tuple, an array or a struct names its parts, or leaves some out with `..`: `(a, _, ..)`, `[first, ..]`, \
+         `S { x, .. }`. `let` and parameters take any value, so that only `match` asks for certain ones. All alternatives `a | b` name the same variables, and a range holds a value.",
     ),
     (
         "E0059",

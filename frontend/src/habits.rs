@@ -11,6 +11,7 @@ use crate::scalar::{Scalar, vector_name};
 use crate::words;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("habits.txt");
 
@@ -22,14 +23,20 @@ pub struct Row {
     text: &'static str,
 }
 
-/// The rows of the table.
-pub fn rows() -> impl Iterator<Item = Row> {
+/// The rows of the table, read when the first mistake of the process is explained.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.filter_map(|line| {
+    let row = |line: &'static str| {
         let (kind, rest) = line.split_once("  ")?;
         let (pattern, text) = rest.split_once("  ")?;
         Some(Row { kind: kind.as_bytes()[0], pattern, text })
-    })
+    };
+    lines.filter_map(row).collect()
+});
+
+/// The rows of the table.
+fn rows() -> impl Iterator<Item = Row> {
+    ROWS.iter().copied()
 }
 
 /// Which rows a diagnostic may be explained by; `^` stands for those about the syntax of a whole statement.

@@ -375,6 +375,19 @@ impl Types {
         found.name.is_none().then(|| found.fields.iter().map(|field| field.ty).collect())
     }
 
+    /// The types of the parts that a pattern can take a value apart into: those of a tuple, a struct, an array.
+    pub fn pattern_parts(&self, ty: Ty) -> Option<Parts> {
+        match self.kind(ty) {
+            TyKind::Struct(index) => {
+                Some(self.structs[index as usize].fields.iter().map(|field| field.ty).collect())
+            }
+            TyKind::Array(element, count) if self.layout(ty).leaves <= crate::check::MAX_VALUE => {
+                Some(std::iter::repeat_n(element, count as usize).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// The scalars of a tuple that has nothing but scalars in it, in order: tuples of which two can be compared.
     pub fn scalars_of_tuple(&self, ty: Ty) -> Option<SmallVec<[Scalar; 8]>> {
         let mut all = SmallVec::new();

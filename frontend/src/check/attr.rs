@@ -3,6 +3,7 @@
 use super::{Checker, Func, Leaves};
 use crate::ast::{Attr, ExprKind, List};
 use crate::diag::{Diagnostic, nearest};
+use crate::scalar::Scalar;
 use crate::types::Ty;
 use ir::{Denormals, Exceptions, InitialState};
 
@@ -216,7 +217,9 @@ impl Checker<'_, '_> {
         let mut values = Leaves::new();
         for &arg in ast.list(attr.args) {
             let found = self.expr(arg, Ty::U32);
-            if found == Ty::ERROR || !self.require(arg, found, Ty::U32) {
+            // As for lengths of arrays, a constant of any type of integers does.
+            let is_integer = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
+            if found == Ty::ERROR || (!is_integer && !self.require(arg, found, Ty::U32)) {
                 return None;
             }
             values.push(self.eval(arg)?.first().copied()?);

@@ -3,12 +3,13 @@
 //! A value is a point with a coordinate for each scalar of the tuple, a pattern without guard a set of boxes. What no box
 //! holds is looked for one coordinate after the other, between the ends of the boxes.
 
+use super::pattern::patterns_of_parts;
 use super::{Binding, Checker, PatRes};
-use crate::ast::{ExprId, ExprKind, PatId, PatKind};
+use crate::ast::{ExprId, ExprKind, List, PatId, PatKind};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
-use crate::types::Ty;
+use crate::types::{Field, Ty, TyKind};
 use order::Order as _;
 use smallvec::SmallVec;
 
@@ -114,20 +115,26 @@ impl Checker<'_, '_> {
             PatKind::Any | PatKind::Rest => true,
             PatKind::Name { .. } => matches!(self.s.checked.patterns[id.at()], PatRes::Local(_)),
             PatKind::Value(_) | PatKind::Range { .. } => false,
-            PatKind::Tuple(list) => {
+            PatKind::Tuple(list) | PatKind::Array(list) | PatKind::Struct { fields: list, .. } => {
                 self.s.checked.patterns[id.at()] == PatRes::Parts
                     && any(list).iter().all(|&part| self.takes_all(part))
             }
+            PatKind::Field { part, .. } => self.takes_all(part),
             PatKind::Or(list) => any(list).iter().any(|&part| self.takes_all(part)),
         }
     }
 
     /// Whether nothing in the pattern was wrong.
     fn is_known(&self, id: PatId) -> bool {
-        match self.ast.pattern(id).kind {
+        let kind = self.ast.pattern(id).kind;
+        match kind {
             PatKind::Any | PatKind::Rest => true,
-            PatKind::Tuple(_) if self.s.checked.patterns[id.at()] != PatRes::Parts => false,
-            PatKind::Tuple(list) | PatKind::Or(list) => {
+            _ if kind.parts().is_some() && self.s.checked.patterns[id.at()] != PatRes::Parts => false,
+            PatKind::Field { part, .. } => self.is_known(part),
+            PatKind::Tuple(list)
+            | PatKind::Array(list)
+            | PatKind::Struct { fields: list, .. }
+            | PatKind::Or(list) => {
                 self.ast.patterns_pool[list.range()].iter().all(|&part| self.is_known(part))
             }
             _ => self.s.checked.patterns[id.at()] != PatRes::Unknown,
@@ -136,7 +143,7 @@ impl Checker<'_, '_> {
 
     /// The sides of all values of a type.
     fn whole(&self, of: Ty, out: &mut Shape) {
-        match self.s.checked.types.parts(of) {
+        match self.s.checked.types.pattern_parts(of) {
             Some(parts) => parts.iter().for_each(|&part| self.whole(part, out)),
             None => out.push(match self.compared(of) {
                 Some(scalar) => {
@@ -163,7 +170,7 @@ impl Checker<'_, '_> {
                     out.extend(self.boxes(part, of)?);
                 }
             }
-            (PatKind::Tuple(list), _) => return self.product(&self.ast.patterns_pool[list.range()], of),
+            (kind, PatRes::Parts) if let Some(list) = kind.parts() => return self.product(list, of),
             (_, PatRes::Between(lo, hi)) => {
                 let scalar = self.compared(of).unwrap_or(Scalar::U64);
                 out.push(Shape::from_slice(&[(in_order(scalar, lo), in_order(scalar, hi))]));
@@ -177,22 +184,17 @@ impl Checker<'_, '_> {
         Ok(out)
     }
 
-    /// The boxes of a tuple: each of one part with each of the others.
-    fn product(&self, written: &[PatId], of: Ty) -> Result<Vec<Shape>, TooMany> {
-        let parts = self.s.checked.types.parts(of).unwrap_or_default();
-        let named = written.iter().filter(|&&id| !matches!(self.ast.pattern(id).kind, PatKind::Rest)).count();
+    /// The boxes of a value with parts: each of one part with each of the others.
+    fn product(&self, list: List, of: Ty) -> Result<Vec<Shape>, TooMany> {
+        let parts = self.s.checked.types.pattern_parts(of).unwrap_or_default();
+        let written = patterns_of_parts(self.ast, &self.s.checked.patterns, list, parts.len());
         let mut all = vec![Shape::new()];
-        let mut at = 0;
-        for &id in written {
-            if let PatKind::Rest = self.ast.pattern(id).kind {
-                for &skipped in &parts[at..at + parts.len() - named] {
-                    all.iter_mut().for_each(|shape| self.whole(skipped, shape));
-                }
-                at += parts.len() - named;
+        for (&of, id) in parts.iter().zip(written) {
+            let Some(id) = id else {
+                all.iter_mut().for_each(|shape| self.whole(of, shape));
                 continue;
-            }
-            let more = self.boxes(id, parts[at])?;
-            at += 1;
+            };
+            let more = self.boxes(id, of)?;
             if all.len() * more.len() > MAX_BOXES {
                 return Err(TooMany);
             }
@@ -204,10 +206,9 @@ impl Checker<'_, '_> {
 
     /// Values as a pattern would name them.
     fn witness<'s>(&self, of: Ty, sides: &mut impl Iterator<Item = &'s Side>) -> String {
-        if let Some(parts) = self.s.checked.types.parts(of) {
+        if let Some(parts) = self.s.checked.types.pattern_parts(of) {
             let parts: Vec<String> = parts.iter().map(|&part| self.witness(part, sides)).collect();
-            let comma = if parts.len() == 1 { "," } else { "" };
-            return format!("({}{comma})", parts.join(", "));
+            return self.witness_of_parts(of, &parts);
         }
         let (Some(&(lo, hi)), Some(scalar)) = (sides.next(), self.compared(of)) else {
             return "_".to_string();
@@ -226,6 +227,19 @@ impl Checker<'_, '_> {
             _ if lo == hi => text(lo),
             _ => format!("{}..={}", text(lo), text(hi)),
         }
+    }
+
+    fn witness_of_parts(&self, of: Ty, parts: &[String]) -> String {
+        let types = &self.s.checked.types;
+        let TyKind::Struct(index) = types.kind(of) else { return format!("[{}]", parts.join(", ")) };
+        let found = &types.structs[index as usize];
+        if found.name.is_none() {
+            let comma = if parts.len() == 1 { "," } else { "" };
+            return format!("({}{comma})", parts.join(", "));
+        }
+        let field = |(field, part): (&Field, &String)| format!("{}: {part}", self.ast.name(field.name));
+        let fields: Vec<String> = found.fields.iter().zip(parts).map(field).collect();
+        format!("{} {{ {} }}", self.type_name(of), fields.join(", "))
     }
 }
 

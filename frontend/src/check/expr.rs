@@ -7,7 +7,7 @@ use crate::builtins;
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
-use crate::types::{Parts, Struct, Ty, TyKind, swizzle};
+use crate::types::{Field, Parts, Struct, Ty, TyKind, swizzle};
 use ir::Space;
 
 impl Checker<'_, '_> {
@@ -487,13 +487,7 @@ impl Checker<'_, '_> {
                 }
                 None => {
                     self.expr(init.value, Ty::NONE);
-                    let close = self.nearest(text, fields.iter().map(|f| self.ast.name(f.name)));
-                    let message = format!("`{}` has no field `{text}`", self.type_name(ty));
-                    self.sink.push(
-                        Diagnostic::error("E0023", message)
-                            .label(init.name.span, "unknown field")
-                            .similar(init.name.span, close),
-                    );
+                    self.no_field(ty, &fields, init.name);
                 }
             }
             if twice {
@@ -513,7 +507,16 @@ impl Checker<'_, '_> {
         ty
     }
 
-    fn resolve_struct(&mut self, name: Name) -> Ty {
+    pub(super) fn no_field(&mut self, ty: Ty, fields: &[Field], name: Name) {
+        let text = self.ast.name(name.sym);
+        let close = self.nearest(text, fields.iter().map(|f| self.ast.name(f.name)));
+        let message = format!("`{}` has no field `{text}`", self.type_name(ty));
+        self.sink.push(
+            Diagnostic::error("E0023", message).label(name.span, "unknown field").similar(name.span, close),
+        );
+    }
+
+    pub(super) fn resolve_struct(&mut self, name: Name) -> Ty {
         let text = self.ast.name(name.sym);
         if let Binding::Struct(item) = self.binding(name.sym) {
             self.structure(item as usize);

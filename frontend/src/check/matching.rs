@@ -28,13 +28,15 @@ impl Checker<'_, '_> {
     fn matched_type(&mut self, value: ExprId, found: Ty) -> Ty {
         let types = &self.s.checked.types;
         let fine = types.as_scalar(found).is_some_and(Scalar::is_exact);
-        if fine || found == Ty::ERROR || types.parts(found).is_some() {
+        if fine || found == Ty::ERROR || types.pattern_parts(found).is_some() {
             return found;
         }
         let name = self.type_name(found);
         self.error_help(
             "E0040",
-            format!("`match` compares integers, `bool` and tuples, not `{name}`"),
+            format!(
+                "`match` compares integers, `bool`, and tuples, arrays and structs of them, not `{name}`"
+            ),
             self.ast.span(value),
             format!("this is `{name}`"),
             "compare with `if`",

@@ -19,6 +19,9 @@ mod pattern;
 mod place;
 mod stmt;
 
+pub use pattern::patterns_of_parts;
+pub use stmt::MAX_VALUE;
+
 use crate::Options;
 use crate::ast::{Ast, BlockId, ExprId, List, Name, StmtId, Sym};
 use crate::builtins::{Builtin, Dim};
@@ -55,8 +58,10 @@ pub enum Res {
 pub enum PatRes {
     /// It is wrong, and reported; or it says all by itself.
     Unknown,
-    /// A tuple of as many parts.
+    /// A value with these parts.
     Parts,
+    /// The field of this number.
+    Field(u32),
     /// First and last value, as those of [`ConstItem`].
     Between(u64, u64),
     /// Anything, for this variable.

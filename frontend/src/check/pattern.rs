@@ -1,11 +1,12 @@
 //! Patterns: the variables they declare, and the values they ask for.
 
 use super::{Binding, Checker, PatRes};
-use crate::ast::{ExprId, List, Name, PatId, PatKind};
+use crate::ast::{Ast, ExprId, List, Name, PatId, PatKind, Pattern};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
-use crate::types::{Parts, Ty};
+use crate::types::{Field, Parts, Ty, TyKind};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// How names in a pattern are taken.
@@ -17,6 +18,36 @@ struct Names {
     first: usize,
     /// In `a | b`, the variables that `a` has declared; `b` declares none, but has to name the same ones.
     declared: Option<Range<usize>>,
+}
+
+/// For each part of a value, the pattern that stands for it, if one does; `res` is what all patterns are.
+pub fn patterns_of_parts(
+    ast: &Ast,
+    res: &[PatRes],
+    list: List,
+    parts: usize,
+) -> SmallVec<[Option<PatId>; 8]> {
+    let mut all: SmallVec<[Option<PatId>; 8]> = smallvec::smallvec![None; parts];
+    let mut at = 0;
+    for n in list.range() {
+        let id = ast.patterns_pool[n];
+        let (to, part) = match (ast.pattern(id).kind, res[id.at()]) {
+            // What stands behind `..` are the last parts.
+            (PatKind::Rest, _) => {
+                at = (parts + n + 1).saturating_sub(list.range().end);
+                continue;
+            }
+            (PatKind::Field { part, .. }, PatRes::Field(field)) => (field as usize, part),
+            _ => {
+                at += 1;
+                (at - 1, id)
+            }
+        };
+        if let Some(slot) = all.get_mut(to) {
+            *slot = Some(part);
+        }
+    }
+    all
 }
 
 impl Checker<'_, '_> {
@@ -37,9 +68,25 @@ impl Checker<'_, '_> {
         match pattern.kind {
             PatKind::Any => {}
             PatKind::Rest => {
-                self.error("E0058", "`..` stands for parts of a tuple", pattern.span, "not in a tuple");
+                self.error(
+                    "E0058",
+                    "`..` stands for parts of a value",
+                    pattern.span,
+                    "not in a tuple, array or struct",
+                );
             }
-            PatKind::Tuple(list) => self.tuple_pattern(id, list, of, names),
+            PatKind::Tuple(list) => {
+                let parts = self.s.checked.types.parts(of);
+                self.listed_parts(id, list, of, parts, names);
+            }
+            PatKind::Array(list) => {
+                let is_array = matches!(self.s.checked.types.kind(of), TyKind::Array(..));
+                let parts = self.s.checked.types.pattern_parts(of).filter(|_| is_array);
+                self.listed_parts(id, list, of, parts, names);
+            }
+            PatKind::Struct { name, fields } => self.struct_pattern(id, name, fields, of, names),
+            // Of `struct_pattern`.
+            PatKind::Field { .. } => {}
             PatKind::Or(list) => self.alternatives(list, of, names),
             PatKind::Name { name, value: Some(value), .. }
                 if names.refutable && matches!(self.binding(name.sym), Binding::Const(_)) =>
@@ -53,7 +100,7 @@ impl Checker<'_, '_> {
             PatKind::Value(_) | PatKind::Range { .. } if !names.refutable => {
                 self.sink.push(
                     Diagnostic::error("E0058", "`let` takes any value, this asks for certain ones")
-                        .label(pattern.span, "not a variable, a tuple of them, or `_`")
+                        .label(pattern.span, "not a variable, a tuple, an array or a struct of them, or `_`")
                         .help("compare with `if` or `match`"),
                 );
             }
@@ -62,22 +109,22 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn tuple_pattern(&mut self, id: PatId, list: List, of: Ty, names: &Names) {
+    /// A tuple or an array: its parts from left to right.
+    fn listed_parts(&mut self, id: PatId, list: List, of: Ty, parts: Option<Parts>, names: &Names) {
         let ast = self.ast;
-        let span = ast.pattern(id).span;
+        let pattern = ast.pattern(id);
         let written = &ast.patterns_pool[list.range()];
         let is_rest = |id: &&PatId| matches!(ast.pattern(**id).kind, PatKind::Rest);
-        let parts = self.s.checked.types.parts(of);
         let rests = written.iter().filter(is_rest).count();
         let named = written.len() - rests;
         if let Some(second) = written.iter().filter(is_rest).nth(1) {
-            self.error("E0058", "`..` stands once in a tuple", ast.pattern(*second).span, "second one");
+            self.error("E0058", "`..` stands once in a pattern", ast.pattern(*second).span, "second one");
         } else if of != Ty::ERROR {
             let fits = |parts: &Parts| parts.len() == named || (rests == 1 && named < parts.len());
             match &parts {
                 Some(parts) if fits(parts) => self.s.checked.patterns[id.at()] = PatRes::Parts,
-                Some(parts) => self.wrong_parts(of, span, parts.len(), named),
-                None => self.no_tuple(of, span),
+                Some(parts) => self.wrong_parts(of, pattern.span, parts.len(), named),
+                None => self.no_such_parts(of, pattern),
             }
         }
         let parts = parts.unwrap_or_default();
@@ -95,6 +142,53 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// `S { a, b: p, .. }`.
+    fn struct_pattern(&mut self, id: PatId, name: Name, list: List, of: Ty, names: &Names) {
+        let ast = self.ast;
+        let ty = self.resolve_struct(name);
+        let fits = ty != Ty::ERROR && (of == Ty::ERROR || self.require_at(None, name.span, ty, of));
+        let fields = match self.s.checked.types.kind(ty) {
+            TyKind::Struct(index) => self.s.checked.types.structs[index as usize].fields.clone(),
+            _ => Vec::new(),
+        };
+        let (mut named, mut rest) = (vec![false; fields.len()], false);
+        for &one in &ast.patterns_pool[list.range()] {
+            let PatKind::Field { name, part } = ast.pattern(one).kind else {
+                rest = true;
+                continue;
+            };
+            let at = fields.iter().position(|field| field.name == name.sym);
+            self.pattern(part, at.map_or(Ty::ERROR, |at| fields[at].ty), names);
+            match at {
+                Some(at) if named[at] => {
+                    let text = ast.name(name.sym);
+                    self.error("E0051", format!("field `{text}` is named twice"), name.span, "again");
+                }
+                Some(at) => {
+                    named[at] = true;
+                    self.s.checked.patterns[one.at()] = PatRes::Field(at as u32);
+                }
+                None if ty != Ty::ERROR => {
+                    self.no_field(ty, &fields, name);
+                    rest = true; // it is most likely the one that would be missing
+                }
+                None => {}
+            }
+        }
+        let open = |(field, _): (&Field, _)| ast.name(field.name);
+        let missing: Vec<&str> =
+            fields.iter().zip(&named).filter(|(_, named)| !**named && !rest).map(open).collect();
+        if !missing.is_empty() {
+            self.sink.push(
+                Diagnostic::error("E0051", format!("the pattern does not name: {}", missing.join(", ")))
+                    .label(ast.pattern(id).span, "a field is missing")
+                    .help("`..` at the end stands for fields that are not named"),
+            );
+        } else if fits {
+            self.s.checked.patterns[id.at()] = PatRes::Parts;
+        }
+    }
+
     fn wrong_parts(&mut self, of: Ty, span: Span, has: usize, named: usize) {
         let name = self.type_name(of);
         let plural = if has == 1 { "" } else { "s" };
@@ -105,9 +199,11 @@ impl Checker<'_, '_> {
         );
     }
 
-    fn no_tuple(&mut self, of: Ty, span: Span) {
+    fn no_such_parts(&mut self, of: Ty, pattern: &Pattern) {
         let name = self.type_name(of);
-        self.error("E0040", format!("expected `{name}`, found a tuple"), span, "a pattern of tuples");
+        let what = if let PatKind::Array(_) = pattern.kind { "an array" } else { "a tuple" };
+        let message = format!("expected `{name}`, found {what}");
+        self.error("E0040", message, pattern.span, format!("a pattern of {what}"));
     }
 
     /// `a | b`: each asks for values of the type, and names the variables of the first one.
@@ -146,9 +242,10 @@ impl Checker<'_, '_> {
     fn names(&self, id: PatId, wanted: crate::ast::Sym) -> bool {
         match self.ast.pattern(id).kind {
             PatKind::Name { name, .. } => name.sym == wanted,
-            PatKind::Tuple(list) => {
+            kind if let Some(list) = kind.parts() => {
                 self.ast.patterns_pool[list.range()].iter().any(|&part| self.names(part, wanted))
             }
+            PatKind::Field { part, .. } => self.names(part, wanted),
             // The other alternatives are looked at by themselves.
             PatKind::Or(list) => {
                 self.ast.patterns_pool[list.range()].first().is_some_and(|&first| self.names(first, wanted))

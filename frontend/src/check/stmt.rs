@@ -13,7 +13,7 @@ use super::item::MAX_SHARED;
 use smol_str::format_smolstr;
 
 /// Values of more scalars than this are not copied around.
-const MAX_VALUE: u32 = 1024;
+pub const MAX_VALUE: u32 = 1024;
 
 impl Checker<'_, '_> {
     pub(super) fn function_body(&mut self, func: u32) {
@@ -193,6 +193,8 @@ impl Checker<'_, '_> {
         match self.ast.pattern(pattern).kind {
             PatKind::Name { name, .. } => self.ast.name(name.sym),
             PatKind::Tuple(_) => "(…)",
+            PatKind::Array(_) => "[…]",
+            PatKind::Struct { name, .. } => self.ast.name(name.sym),
             _ => "_",
         }
     }

@@ -2,9 +2,9 @@
 
 use super::{Lower, Val};
 use crate::ast::{ExprId, ExprKind, PatId, PatKind};
-use crate::check::PatRes;
+use crate::check::{PatRes, patterns_of_parts};
 use crate::scalar::Scalar;
-use crate::types::{Ty, TyKind};
+use crate::types::Ty;
 use ir::{BinOp, IntCc, Op, Type, Value};
 use smallvec::SmallVec;
 
@@ -29,7 +29,7 @@ impl Lower<'_, '_> {
     /// are to `bound`.
     pub(super) fn test(&mut self, id: PatId, ty: Ty, value: &[Value], bound: &mut Bound) -> Option<Value> {
         match (self.ast.pattern(id).kind, self.checked.patterns[id.at()]) {
-            (PatKind::Tuple(list), _) => self.test_parts(list, ty, value, bound),
+            (kind, _) if let Some(list) = kind.parts() => self.test_parts(list, ty, value, bound),
             (PatKind::Or(list), _) => self.test_alternatives(list, ty, value, bound),
             (_, PatRes::Local(local)) => {
                 bound.push((local, value.into()));
@@ -40,15 +40,16 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The fields of a tuple: type and leaves of each.
+    /// The parts of a tuple, struct or array: type and leaves of each.
     fn parts(&self, ty: Ty) -> SmallVec<[(Ty, std::ops::Range<usize>); 4]> {
         let types = &self.checked.types;
-        let TyKind::Struct(index) = types.kind(ty) else { return SmallVec::new() };
-        let part = |field: &crate::types::Field| {
-            let first = field.leaf as usize;
-            (field.ty, first..first + types.layout(field.ty).leaves as usize)
+        let mut first = 0;
+        let part = |ty: Ty| {
+            let start = first;
+            first += types.layout(ty).leaves as usize;
+            (ty, start..first)
         };
-        types.structs[index as usize].fields.iter().map(part).collect()
+        types.pattern_parts(ty).unwrap_or_default().into_iter().map(part).collect()
     }
 
     fn test_parts(
@@ -59,17 +60,11 @@ impl Lower<'_, '_> {
         bound: &mut Bound,
     ) -> Option<Value> {
         let parts = self.parts(ty);
-        let (mut all, mut at) = (None, 0);
-        for n in list.range() {
-            let id = self.ast.patterns_pool[n];
-            if let PatKind::Rest = self.ast.pattern(id).kind {
-                at = parts.len() + n + 1 - list.range().end;
-                continue;
-            }
-            let (ty, leaves) = parts[at].clone();
-            let one = self.test(id, ty, &value[leaves], bound);
+        let written = patterns_of_parts(self.ast, &self.checked.patterns, list, parts.len());
+        let mut all = None;
+        for (id, (ty, leaves)) in written.into_iter().zip(parts) {
+            let one = id.and_then(|id| self.test(id, ty, &value[leaves], bound));
             all = self.both(all, one);
-            at += 1;
         }
         all
     }

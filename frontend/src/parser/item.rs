@@ -1,5 +1,6 @@
 //! Items: kernels, functions, structs, constants, module variables.
 
+use super::stmt::TakenApart;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{Attr, ExprId, GenericFn, Item, ItemKind, List, Name, Param, Sym};
 use crate::diag::Diagnostic;
@@ -221,9 +222,11 @@ impl Parser<'_, '_> {
             return Err(self.unexpected_with("`(`", Some(help)));
         }
         let generics = if self.peek() == Tok::Lt { Some(self.generics()?) } else { None };
-        let params = self.params(Tok::LParen, Tok::RParen, "`)`", "a parameter's name")?;
+        let mut taken_apart = TakenApart::new();
+        let params =
+            self.params(Tok::LParen, Tok::RParen, "`)`", |p| p.parameter(kernel, &mut taken_apart))?;
         let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
-        let body = self.block()?;
+        let body = self.body(&taken_apart)?;
         let generic = generics.map(|params| {
             self.ast.generic_spans.push(start.to(self.last_span()));
             self.ast.generic_fns.push(GenericFn { params, from, to: self.ast.extent() });
@@ -235,11 +238,17 @@ impl Parser<'_, '_> {
     }
 
     /// `name: T, …` between delimiters.
-    fn params(&mut self, open: Tok, close: Tok, close_text: &str, what: &str) -> Parsed<List> {
+    fn params(
+        &mut self,
+        open: Tok,
+        close: Tok,
+        close_text: &str,
+        mut name: impl FnMut(&mut Self) -> Parsed<Name>,
+    ) -> Parsed<List> {
         let open_span = self.expect(open, if open == Tok::LParen { "`(`" } else { "`{`" })?;
         let start = self.ast.params.len() as u32;
         while self.peek() != close {
-            let name = self.name(what)?;
+            let name = name(self)?;
             if self.peek() != Tok::Colon {
                 let help = "the type comes behind the name: `n: u32`".to_string();
                 return Err(self.unexpected_with("`:` and a type", Some(help)));
@@ -255,10 +264,27 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.params.len() as u32 - start })
     }
 
+    /// A parameter's name. One that has a pattern is named by the text of it, which the body begins with taking apart.
+    fn parameter(&mut self, kernel: bool, taken_apart: &mut TakenApart) -> Parsed<Name> {
+        if !self.takes_apart() {
+            return self.name("a parameter's name");
+        }
+        if kernel {
+            let help = "a kernel's parameters have names; take them apart with `let` in its body".to_string();
+            return Err(self.unexpected_with("a parameter's name", Some(help)));
+        }
+        let start = self.span();
+        let pattern = self.let_pattern()?;
+        let span = start.to(self.last_span());
+        let name = Name { sym: self.intern(span.text(self.source)), span };
+        taken_apart.push((pattern, name));
+        Ok(name)
+    }
+
     fn structure(&mut self, attrs: List) -> Parsed<()> {
         self.bump();
         let name = self.name("a struct's name")?;
-        let fields = self.params(Tok::LBrace, Tok::RBrace, "`}`", "a field's name")?;
+        let fields = self.params(Tok::LBrace, Tok::RBrace, "`}`", |p| p.name("a field's name"))?;
         self.ast.items.push(Item { kind: ItemKind::Struct { fields }, name, attrs });
         Ok(())
     }

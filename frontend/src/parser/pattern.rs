@@ -12,12 +12,18 @@ const ALTERNATIVES: u8 = 4;
 type Parts = SmallVec<[PatId; 4]>;
 
 impl Parser<'_, '_> {
-    /// `name`, `mut name`, `_`, or a tuple of these.
+    /// `name`, `mut name`, `_`, or a tuple, an array or a struct of these.
     pub(super) fn let_pattern(&mut self) -> Parsed<PatId> {
-        match self.peek() {
-            Tok::LParen => self.pattern(),
-            _ => self.variable_pattern(),
-        }
+        if self.takes_apart() { self.pattern() } else { self.variable_pattern() }
+    }
+
+    /// Whether a pattern that has parts begins here.
+    pub(super) fn takes_apart(&self) -> bool {
+        matches!(self.peek(), Tok::LParen | Tok::LBracket) || self.is_struct_pattern()
+    }
+
+    fn is_struct_pattern(&self) -> bool {
+        self.peek() == Tok::Ident && self.peek_at(1) == Tok::LBrace
     }
 
     /// `a | b`.
@@ -41,11 +47,13 @@ impl Parser<'_, '_> {
         let start = self.span();
         match self.peek() {
             Tok::LParen => self.tuple_pattern(),
+            Tok::LBracket => self.array_pattern(),
+            _ if self.is_struct_pattern() => self.struct_pattern(),
             Tok::Mut => self.variable_pattern(),
             Tok::Ident if start.text(self.source) == "_" => self.variable_pattern(),
             Tok::DotDot | Tok::DotDotEq => {
                 let inclusive = self.bump().text(self.source) == "..=";
-                if !inclusive && matches!(self.peek(), Tok::Comma | Tok::RParen) {
+                if !inclusive && matches!(self.peek(), Tok::Comma | Tok::RParen | Tok::RBracket) {
                     return Ok(self.make_pattern(PatKind::Rest, start, 0));
                 }
                 let last = self.pattern_value()?;
@@ -82,7 +90,14 @@ impl Parser<'_, '_> {
                 let inclusive = self.bump().text(self.source) == "..=";
                 let open = matches!(
                     self.peek(),
-                    Tok::FatArrow | Tok::Comma | Tok::RParen | Tok::Pipe | Tok::If | Tok::Eq
+                    Tok::FatArrow
+                        | Tok::Comma
+                        | Tok::RParen
+                        | Tok::RBracket
+                        | Tok::RBrace
+                        | Tok::Pipe
+                        | Tok::If
+                        | Tok::Eq
                 );
                 let last = if open && !inclusive { None } else { Some(self.pattern_value()?) };
                 height = height.max(last.map_or(0, |last| self.height(last)));
@@ -107,14 +122,7 @@ impl Parser<'_, '_> {
     /// `(a, b)`, `(a,)`, `()`, or a pattern in parentheses.
     fn tuple_pattern(&mut self) -> Parsed<PatId> {
         let open = self.bump();
-        let (mut parts, mut comma) = (Parts::new(), false);
-        while self.peek() != Tok::RParen {
-            parts.push(self.pattern()?);
-            comma = self.eat(Tok::Comma);
-            if !comma {
-                break;
-            }
-        }
+        let (parts, comma) = self.parts_until(Tok::RParen)?;
         self.close(Tok::RParen, "`)` or `,`", open)?;
         if let (&[one], false) = (parts.as_slice(), comma)
             && !matches!(self.ast.pattern(one).kind, PatKind::Rest)
@@ -124,6 +132,70 @@ impl Parser<'_, '_> {
         let height = self.height_of_patterns(&parts) + 1;
         let list = self.take_patterns(parts);
         Ok(self.make_pattern(PatKind::Tuple(list), open, height))
+    }
+
+    /// Patterns up to a bracket, and whether a comma ends the last one.
+    fn parts_until(&mut self, close: Tok) -> Parsed<(Parts, bool)> {
+        let (mut parts, mut comma) = (Parts::new(), false);
+        while self.peek() != close {
+            parts.push(self.pattern()?);
+            comma = self.eat(Tok::Comma);
+            if !comma {
+                break;
+            }
+        }
+        Ok((parts, comma))
+    }
+
+    /// `[a, b, ..]`.
+    fn array_pattern(&mut self) -> Parsed<PatId> {
+        let open = self.bump();
+        let (parts, _) = self.parts_until(Tok::RBracket)?;
+        self.close(Tok::RBracket, "`]` or `,`", open)?;
+        let height = self.height_of_patterns(&parts) + 1;
+        let list = self.take_patterns(parts);
+        Ok(self.make_pattern(PatKind::Array(list), open, height))
+    }
+
+    /// `S { a, mut b, c: pattern, .. }`.
+    fn struct_pattern(&mut self) -> Parsed<PatId> {
+        let start = self.span();
+        let name = self.name("a struct's name")?;
+        let open = self.bump();
+        let mut parts = Parts::new();
+        while self.peek() != Tok::RBrace {
+            let at = self.span();
+            if self.eat(Tok::DotDot) {
+                parts.push(self.make_pattern(PatKind::Rest, at, 0));
+                if self.peek() == Tok::Comma {
+                    let help = "`..` stands at the end of a struct's pattern".to_string();
+                    return Err(self.unexpected_with("`}`", Some(help)));
+                }
+                break;
+            }
+            parts.push(self.field_pattern()?);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RBrace, "`}` or `,`", open)?;
+        let height = self.height_of_patterns(&parts) + 1;
+        let fields = self.take_patterns(parts);
+        Ok(self.make_pattern(PatKind::Struct { name, fields }, start, height))
+    }
+
+    /// `a`, `mut a` or `a: pattern`.
+    fn field_pattern(&mut self) -> Parsed<PatId> {
+        let start = self.span();
+        let mutable = self.eat(Tok::Mut);
+        let name = self.name("a field's name")?;
+        let part = if !mutable && self.eat(Tok::Colon) {
+            self.pattern()?
+        } else {
+            self.make_pattern(PatKind::Name { mutable, name, value: None }, start, 0)
+        };
+        let height = self.ast.pattern(part).height + 1;
+        Ok(self.make_pattern(PatKind::Field { name, part }, start, height))
     }
 
     fn make_pattern(&mut self, kind: PatKind, start: Span, height: u16) -> PatId {

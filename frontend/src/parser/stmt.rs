@@ -1,9 +1,10 @@
 //! Statements and blocks.
 
 use super::{Failed, Parsed, Parser};
-use crate::ast::{BinaryOp, Block, BlockId, ExprId, ExprKind, List, Stmt, StmtKind};
+use crate::ast::{BinaryOp, Block, BlockId, ExprId, ExprKind, List, Name, PatId, Stmt, StmtKind};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
+use smallvec::SmallVec;
 
 /// Assignment operators; `None` inside is plain `=`.
 fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
@@ -23,6 +24,9 @@ fn assign_op(tok: Tok) -> Option<Option<BinaryOp>> {
     })
 }
 
+/// Parameters that have a pattern in place of a name, and what they are named instead.
+pub(super) type TakenApart = SmallVec<[(PatId, Name); 2]>;
+
 /// What a statement turned out to be.
 pub(super) enum Parsed1 {
     Stmt(StmtKind, u16),
@@ -34,15 +38,26 @@ impl Parser<'_, '_> {
     pub(super) fn block(&mut self) -> Parsed<BlockId> {
         self.nested(|p| {
             let struct_allowed = std::mem::replace(&mut p.struct_allowed, true);
-            let block = p.block_inner();
+            let block = p.block_inner(&TakenApart::new());
             p.struct_allowed = struct_allowed;
             block
         })
     }
 
-    fn block_inner(&mut self) -> Parsed<BlockId> {
+    /// The body of a function, in front of which parameters are taken apart.
+    pub(super) fn body(&mut self, taken_apart: &TakenApart) -> Parsed<BlockId> {
+        self.nested(|p| p.block_inner(taken_apart))
+    }
+
+    fn block_inner(&mut self, taken_apart: &TakenApart) -> Parsed<BlockId> {
         let open = self.expect(Tok::LBrace, "`{`")?;
         let mark = self.pending_stmts.len();
+        for &(pattern, Name { sym, span }) in taken_apart {
+            let init = self.make(ExprKind::Name(sym), span, 0)?;
+            let height = self.height(init);
+            let kind = StmtKind::Let { pattern, ty: None, init: Some(init) };
+            self.pending_stmts.push((Stmt { kind, span }, height));
+        }
         let mut tail = None;
         loop {
             match self.peek() {
@@ -142,7 +157,7 @@ impl Parser<'_, '_> {
                 Tok::RBrace => {
                     depth -= 1;
                     let of_do = self.peek_at(1) == Tok::While && self.spans[before].text(self.source) == "do";
-                    if depth == 0 && self.peek_at(1) != Tok::Else && !of_do {
+                    if depth == 0 && !matches!(self.peek_at(1), Tok::Else | Tok::Eq) && !of_do {
                         self.bump();
                         return;
                     }
