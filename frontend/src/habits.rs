@@ -257,7 +257,10 @@ fn is_word(diagnostic: &Diagnostic, source: &str) -> bool {
 /// Whether a diagnostic misses the loop around a `break` where the head of one was not understood.
 fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
     let leaves = diagnostic.code == "E0054" || diagnostic.message.starts_with("no loop around this");
-    let is_head = |span: &Span| ["for", "while", "loop"].iter().any(|word| has_word(span.text(source), word));
+    let is_head = |span: &Span| {
+        span.text(source).contains('{')
+            || ["for", "while", "loop"].iter().any(|word| has_word(span.text(source), word))
+    };
     leaves && skipped.iter().any(is_head)
 }
 
@@ -282,7 +285,10 @@ impl Alike {
         match (message.split_once(" has no field "), message.split_once("` does not fit in ")) {
             (Some((of, _)), _) => Some(of),
             (_, Some((_, ty))) => Some(ty),
-            _ if message.ends_with("cannot be indexed") || message.ends_with("different types") => {
+            _ if message.ends_with("cannot be indexed")
+                || message.ends_with("call it with `()`")
+                || message.ends_with("different types") =>
+            {
                 Some(message)
             }
             _ => (diagnostic.code == "E0040" || diagnostic.code == "E0041").then_some(message),

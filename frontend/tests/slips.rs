@@ -169,7 +169,7 @@ fn few_messages_a_slip() {
     }
     // Some slips are several: a type that is another one is told where it does not fit.
     assert!(
-        wrong.len() as u64 * 500 <= count,
+        wrong.len() as u64 * 250 <= count,
         "{} programs get more than {MOST} messages a slip",
         wrong.len()
     );
