@@ -2,7 +2,7 @@
 
 use super::stmt::TakenApart;
 use super::{Failed, Parsed, Parser};
-use crate::ast::{Attr, ExprId, GenericFn, Item, ItemKind, List, Name, Param, Sym};
+use crate::ast::{Attr, ExprId, GenericFn, Item, ItemKind, List, Name, Param, PatKind, Sym};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use crate::warn;
@@ -222,9 +222,10 @@ impl Parser<'_, '_> {
             return Err(self.unexpected_with("`(`", Some(help)));
         }
         let generics = if self.peek() == Tok::Lt { Some(self.generics()?) } else { None };
-        let mut taken_apart = TakenApart::new();
+        let (mut taken_apart, first_pattern) = (TakenApart::new(), self.ast.patterns.len());
         let params =
             self.params(Tok::LParen, Tok::RParen, "`)`", |p| p.parameter(kernel, &mut taken_apart))?;
+        self.one_name_each(params, first_pattern, &taken_apart);
         let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
         let body = self.body(&taken_apart)?;
         let generic = generics.map(|params| {
@@ -279,6 +280,28 @@ impl Parser<'_, '_> {
         let name = Name { sym: self.intern(span.text(self.source)), span };
         taken_apart.push((pattern, name));
         Ok(name)
+    }
+
+    /// Complains of names that stand in two parameters, one of which is taken apart; the patterns are those from `first` on.
+    fn one_name_each(&mut self, params: List, mut first: usize, taken_apart: &TakenApart) {
+        if taken_apart.is_empty() {
+            return;
+        }
+        let mut seen: Vec<Sym> = self.ast.params[params.range()].iter().map(|param| param.name.sym).collect();
+        for &(pattern, _) in taken_apart {
+            let end = pattern.0 as usize + 1;
+            let named = seen.len();
+            for at in first..end {
+                let PatKind::Name { name, .. } = self.ast.patterns[at].kind else { continue };
+                if seen[..named].contains(&name.sym) {
+                    let text = name.span.text(self.source);
+                    let message = format!("parameter `{text}` is defined twice");
+                    self.sink.push(Diagnostic::error("E0024", message).label(name.span, "again"));
+                }
+                seen.push(name.sym);
+            }
+            first = end;
+        }
     }
 
     fn structure(&mut self, attrs: List) -> Parsed<()> {
