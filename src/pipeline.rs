@@ -68,7 +68,7 @@ pub struct Compiler {
     lacks: &'static [isa::Opcode],
     frontend: frontend::Context,
     passes: ir::passes::PassContext,
-    parting: ir::analysis::Parting,
+    warn: warn::Scratch,
     models: Models,
     /// As many as the machine runs, unless it is said how many.
     threads: Option<usize>,
@@ -109,7 +109,7 @@ impl Compiler {
             lacks: &[],
             frontend: Default::default(),
             passes: Default::default(),
-            parting: Default::default(),
+            warn: Default::default(),
             models: Models::default(),
             threads: None,
             scratch: Vec::new(),
@@ -273,7 +273,7 @@ impl Compiler {
             return Ok(Program::Ir(module));
         }
         observer.ir("optimize", &module);
-        let warnings = warn::parted(&module, &self.frontend, &mut self.parting, job.options, job.source);
+        let warnings = warn::of_module(&module, &self.frontend, &mut self.warn, job.options, job.source);
         if let Some(warnings) = warnings {
             if warnings.list.iter().any(|one| one.severity == Severity::Error) {
                 return Err(Error::Source(warnings));

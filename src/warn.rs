@@ -1,8 +1,9 @@
-//! Warnings that show only in the IR, when all functions are inlined: barriers and operations of the wave that not all come to.
+//! Warnings that show only in the IR, when all functions are inlined: barriers and operations of the wave that not all come to,
+//! work-group memory that is read with no barrier behind the store.
 
 use crate::options::Options;
 use frontend::{Context, Diagnostic, Diagnostics, Level, Severity, SourceText, Warnings};
-use ir::analysis::Parting;
+use ir::analysis::{Handover, Parting};
 use std::ops::Range;
 
 type Row = (&'static str, fn(ir::Op) -> bool, &'static str);
@@ -21,23 +22,27 @@ const PARTED: [Row; 2] = [
     ),
 ];
 
-fn diagnostic(
-    name: &'static str,
-    message: &str,
-    level: Level,
-    (at, branch): (Range<usize>, Option<Range<usize>>),
-) -> Diagnostic {
-    let here = (at, "reached by some".to_owned());
-    let there = branch.map(|at| (at, "they part by their numbers here".to_owned()));
+/// What is told of work-group memory that is handed over without a barrier.
+const HANDED_OVER: (&str, &str) =
+    ("missing_barrier", "a work-item reads what another one may not have written yet");
+
+/// Analyses whose memory is used again.
+#[derive(Default)]
+pub struct Scratch {
+    parting: Parting,
+    handover: Handover,
+}
+
+type Labels = [Option<(Range<usize>, &'static str)>; 2];
+
+fn diagnostic(name: &'static str, message: &str, level: Level, labels: Labels, help: String) -> Diagnostic {
     Diagnostic {
         code: name,
         severity: if level == Level::Deny { Severity::Error } else { Severity::Warning },
         message: message.to_owned(),
-        labels: std::iter::once(here).chain(there).collect(),
+        labels: labels.into_iter().flatten().map(|(at, text)| (at, text.to_owned())).collect(),
         notes: Vec::new(),
-        help: vec![format!(
-            "move it out of the condition, or write `#[allow({name})]` if all of a group agree"
-        )],
+        help: vec![help],
         suggestion: None,
     }
 }
@@ -51,32 +56,53 @@ fn word(text: &str, loc: ir::SrcLoc) -> Option<Range<usize>> {
 }
 
 /// What there is to warn of in a module, which `text` has become. All of it is an error if some is to be.
-pub fn parted(
+pub fn of_module(
     module: &ir::Module,
     frontend: &Context,
-    parting: &mut Parting,
+    scratch: &mut Scratch,
     options: &Options,
     text: Option<&str>,
 ) -> Option<Diagnostics> {
     let warnings = &options.warnings;
     let text = text.filter(|_| *warnings != Warnings::NONE)?;
     let mut list: Vec<Diagnostic> = Vec::new();
+    let mut tell = |name: &'static str, at: &Range<usize>, diagnostic: &dyn Fn(Level) -> Diagnostic| {
+        let level = frontend.level(warnings, name, at.start);
+        // A function that several kernels call is one place.
+        let told = list.iter().any(|old| old.labels[0].0 == *at);
+        if level != Level::Allow && !told {
+            list.push(diagnostic(level));
+        }
+    };
     for (name, meets, message) in PARTED {
         if warnings.level(name) == Level::Allow {
             continue;
         }
         for func in module.funcs.values() {
-            for &(inst, branch) in parting.find(func, meets) {
+            for &(inst, branch) in scratch.parting.find(func, meets) {
                 let place = |inst: ir::Inst| word(text, func.insts[inst].loc);
                 let is_head =
                     |at: &Range<usize>| matches!(&text[at.clone()], "if" | "while" | "for" | "match");
                 let Some(at) = place(inst) else { continue };
-                let level = frontend.level(warnings, name, at.start);
-                // A function that several kernels call is one place.
-                let told = list.iter().any(|old| old.labels[0].0 == at);
-                if level != Level::Allow && !told {
-                    list.push(diagnostic(name, message, level, (at, place(branch).filter(is_head))));
-                }
+                let branch = place(branch).filter(is_head).map(|at| (at, "they part by their numbers here"));
+                let labels = [Some((at.clone(), "reached by some")), branch];
+                let help = format!(
+                    "move it out of the condition, or write `#[allow({name})]` if all of a group agree"
+                );
+                tell(name, &at, &|level| diagnostic(name, message, level, labels.clone(), help.clone()));
+            }
+        }
+    }
+    let (name, message) = HANDED_OVER;
+    if warnings.level(name) != Level::Allow {
+        for func in module.funcs.values() {
+            for &(load, store) in scratch.handover.find(func, &module.globals, &mut scratch.parting) {
+                let place = |inst: ir::Inst| word(text, func.insts[inst].loc);
+                let Some(at) = place(load) else { continue };
+                let written = place(store).map(|at| (at, "written here, by each work-item its own"));
+                let labels = [Some((at.clone(), "read here")), written];
+                let help = "write `barrier();` between the two".to_owned();
+                tell(name, &at, &|level| diagnostic(name, message, level, labels.clone(), help.clone()));
             }
         }
     }

@@ -363,6 +363,52 @@ fn barriers_that_not_all_come_to() {
     assert!(matches!(compiler().compile(source, &options), Err(Error::Source(_))));
 }
 
+/// Work-group memory that others write is not read before a barrier.
+#[test]
+fn barriers_that_are_missing() {
+    let body = |body: &str| {
+        let head =
+            "const N: u32 = 256; #[workgroup_size(256)] kernel k(x: *global f32, y: *global u32, n: u32) {
+            shared s: [f32; N]; shared b: [u32; N]; let i = local_id(0);";
+        warned(body, &format!("{head} {body} }}"), &Options::default())
+    };
+    let told = [
+        "s[i] = x[i]; x[i] = s[255 - i];",
+        "s[i] = x[i]; x[i] = s[(i + 64) % N];",
+        "s[i] = x[i]; let mut sum = 0.0; for k in 0..N { sum += s[k]; } x[i] = sum;",
+        "s[i] = x[i]; if n > 3 { x[i] = s[i ^ 128]; }",
+        "s[i] = x[i]; if i < n { y[1] = 2; } x[i] = s[i ^ 128];",
+        "s[i] = x[i]; barrier(); b[i] = 3; y[i] = b[255 - i];",
+        "s[i] = x[i]; let mut k = 0; while k < N { x[i] += s[k]; k += 4; }",
+    ];
+    for source in told {
+        assert_eq!(body(source).first(), Some(&"missing_barrier"), "{source}");
+    }
+    let fine = [
+        "s[i] = x[i]; barrier(); x[i] = s[255 - i];",
+        "s[i] = x[i]; x[i] = s[i];",
+        "s[i] = x[i]; x[i] = s[i ^ 1];",
+        "s[i] = x[i]; x[i] = s[i / 64 * 64 + (i + 7) % 64];",
+        "if i < n { s[i] = x[i]; } x[i] = s[255 - i];",
+        "s[i] = x[i]; if i < 64 { x[i] = s[i]; }",
+        "s[i] = x[i]; fence(release, workgroup); x[i] = s[255 - i];",
+        "s[0] = 1.0; x[i] = s[0];",
+        "s[i] = x[i]; x[i] = s[y[i]];",
+        "s[i] = x[i]; barrier(); for k in 0..N { x[i] += s[k]; }",
+        "for k in 0..n { s[i] = x[k]; barrier(); x[k] = s[255 - i]; barrier(); }",
+        "atomic_store(&b[i], 1, release, workgroup); y[i] = atomic_load(&b[255 - i], acquire, workgroup);",
+        "#[allow(missing_barrier)] { s[i] = x[i]; x[i] = s[255 - i]; }",
+    ];
+    for source in fine {
+        assert_eq!(body(source), [""; 0], "{source}");
+    }
+    let small = "#[workgroup_size(64)] kernel k(x: *global f32) { shared s: [f32; 64]; let i = local_id(0); s[i] = x[i]; x[i] = s[63 - i]; }";
+    assert_eq!(warned("a wave", small, &Options::default()), [""; 0]);
+    let square = "#[workgroup_size(16, 16)] kernel k(x: *global f32) { shared s: [[f32; 16]; 16];
+        let i = local_id(0); let j = local_id(1); s[j][i] = x[j * 16 + i]; x[j * 16 + i] = s[i][j]; }";
+    assert_eq!(warned("transposed", square, &Options::default()), ["missing_barrier"]);
+}
+
 /// What is written as it should be is not warned of.
 #[test]
 fn good_programs_are_not_warned_of() {

@@ -376,6 +376,13 @@ const TABLE: &[(&str, &str, &str)] = &[
         "The variable of a loop indexes an array or vector and goes further than that: `0..=n` in place of `0..n` looks like this.",
     ),
     (
+        "missing_barrier",
+        "work-group memory read with no barrier behind the store",
+        "Waves of a group run at their own pace: what a work-item of another wave has stored is there once all have come to a \
+         `barrier()`. Told is what certainly goes wrong: all work-items store at places of their own, one reads a place that is another's, \
+         and nothing between the two orders memory. Inside of a wave no barrier is needed. `#[allow(missing_barrier)]` keeps it quiet.",
+    ),
+    (
         "truncating_conversion",
         "a conversion to fewer bits",
         "`as` cuts integers to the low bits of the new type, and rounds floats to it. This is told on request only, as it is what `as` \

@@ -31,6 +31,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("divergent_wave_operation", Level::Allow),
     ("empty_range", Level::Warn),
     ("index_out_of_bounds", Level::Warn),
+    ("missing_barrier", Level::Warn),
     ("truncating_conversion", Level::Allow),
     ("uninitialized", Level::Warn),
     ("unreachable_code", Level::Warn),
@@ -39,7 +40,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 12;
+const COUNT: usize = 13;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +108,7 @@ pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool 
 }
 
 /// Warnings that come after the frontend.
-const LATER: [&str; 2] = ["divergent_barrier", "divergent_wave_operation"];
+const LATER: [&str; 3] = ["divergent_barrier", "divergent_wave_operation", "missing_barrier"];
 
 /// Where they are allowed.
 pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, Span)> {

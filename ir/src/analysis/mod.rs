@@ -11,6 +11,7 @@
 pub mod callgraph;
 pub mod cfg;
 pub mod dominance;
+pub mod handover;
 pub mod lcssa;
 pub mod loops;
 pub mod parting;
@@ -19,6 +20,7 @@ pub mod uniformity;
 pub use callgraph::CallGraph;
 pub use cfg::Cfg;
 pub use dominance::{DomTree, PostDomTree};
+pub use handover::Handover;
 pub use lcssa::lcssa_divergent_exits;
 pub use loops::{Loop, LoopForest};
 pub use parting::Parting;

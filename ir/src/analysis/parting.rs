@@ -38,16 +38,36 @@ impl Parting {
         if func.kernel.is_none() || !blocks().any(|block| met(block).next().is_some()) {
             return &self.found;
         }
-        self.cfg.compute(func);
-        self.postdom.compute(&self.cfg);
-        self.values(func);
-        self.regions(func);
+        self.compute(func);
         for block in blocks() {
             if let Some(branch) = self.parted[block] {
                 self.found.extend(met(block).map(|inst| (inst, branch)));
             }
         }
         &self.found
+    }
+
+    /// Finds out what work-items part on.
+    pub(super) fn compute(&mut self, func: &Function) {
+        self.cfg.compute(func);
+        self.postdom.compute(&self.cfg);
+        self.values(func);
+        self.regions(func);
+    }
+
+    /// The function's graph.
+    pub(super) fn cfg(&self) -> &Cfg {
+        &self.cfg
+    }
+
+    /// The branch on which those part that come to a block.
+    pub(super) fn branch_of(&self, block: Block) -> Option<Inst> {
+        self.parted[block]
+    }
+
+    /// Whether every work-item executes a block that is not behind a branch at all.
+    pub(super) fn comes_to_all(&self, entry: Block, block: Block) -> bool {
+        block == entry || self.parted[block].is_none() && self.postdom.post_dominates(block, entry)
     }
 
     /// Values that are a work-item's own.

@@ -1,0 +1,290 @@
+//! Work-group memory that a work-item reads though another one, of another wave, may not have written it yet: no barrier
+//! stands between the store and the load.
+//!
+//! Like [`Parting`], this tells only what surely is so. The store is executed by all work-items of a group whose size is known, each
+//! at an address of its own; the load is not behind a branch on which work-items part.
+//!
+//! # Method
+//! From each such store all ways are followed up to whatever orders memory. Addresses of the store and of a load that is met
+//! are evaluated for every work-item; the two are found if a work-item reads what one of another wave writes. A load whose
+//! index is not known, but the same for all, is found if the store covers the whole variable.
+
+use super::{DomTree, Parting};
+use crate::constraints::{Class, stays};
+use crate::entity::{Block, Global, Inst, Value};
+use crate::func::{Function, GlobalData};
+use crate::op::{Mem, Op, Pos};
+use crate::semantics::evaluate;
+use crate::types::Space;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use order::Order as _;
+
+/// Lanes of the largest waves: the work-items of one wave hand over to each other in the order of their instructions.
+const LANES: u32 = 64;
+/// Work-items of the largest groups.
+const MAX_ITEMS: u32 = 1024;
+/// Longer chains of operations are not evaluated.
+const MAX_DEPTH: u32 = 24;
+/// Pairs of a store and a load that are evaluated in a function.
+const MAX_PAIRS: u32 = 32;
+
+/// Memory of the search, and what it found.
+#[derive(Clone, Debug, Default)]
+pub struct Handover {
+    dom: DomTree,
+    seen: SecondaryMap<Block, u32>,
+    stack: Vec<Block>,
+    met: Vec<Inst>,
+    found: Vec<(Inst, Inst)>,
+}
+
+/// Bytes of one access of one work-item: from, to, by whom.
+type Bytes = (u64, u64, u32);
+
+impl Handover {
+    /// Loads of what others write, each with the store, in the order of the program.
+    pub fn find(
+        &mut self,
+        func: &Function,
+        globals: &PrimaryMap<Global, GlobalData>,
+        parting: &mut Parting,
+    ) -> &[(Inst, Inst)] {
+        self.found.clear();
+        let Some(size) = func.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size) else {
+            return &self.found;
+        };
+        let items = size.iter().fold(1u32, |all, &n| all.saturating_mul(n));
+        let is_shared = |inst: &Inst| shared(&func.insts[*inst].op).is_some();
+        let accesses =
+            || func.layout.iter().flat_map(|&block| &func.blocks[block].insts).filter(|inst| is_shared(inst));
+        if items <= LANES || items > MAX_ITEMS || accesses().next().is_none() {
+            return &self.found;
+        }
+        parting.compute(func);
+        self.dom.compute(parting.cfg());
+        self.seen.clear();
+        let all = Items { func, globals, size, items };
+        let (mut turn, mut pairs) = (0, 0);
+        for n in 0..parting.cfg().rpo().len() {
+            let block = parting.cfg().rpo()[n];
+            let by_all = parting.comes_to_all(func.entry(), block);
+            for at in 0..func.blocks[block].insts.len() {
+                let store = func.blocks[block].insts[at];
+                if !by_all || !matches!(func.insts[store].op, Op::Store { .. }) || !is_shared(&store) {
+                    continue;
+                }
+                turn += 1;
+                self.follow(func, parting, (block, at), turn);
+                for load in std::mem::take(&mut self.met) {
+                    pairs += 1;
+                    let known = self.found.iter().any(|&(old, _)| old == load);
+                    if pairs <= MAX_PAIRS && !known && all.hand_over(&self.dom, store, load) {
+                        self.found.push((load, store));
+                    }
+                }
+            }
+        }
+        &self.found
+    }
+
+    /// The loads that are met from a store on.
+    fn follow(&mut self, func: &Function, parting: &Parting, (block, at): (Block, usize), turn: u32) {
+        self.met.clear();
+        if !self.walk(func, parting, (block, at + 1), block) {
+            return;
+        }
+        self.stack.extend(func.succs(block));
+        while let Some(next) = self.stack.pop() {
+            if std::mem::replace(&mut self.seen[next], turn) == turn || next == block {
+                continue;
+            }
+            if self.walk(func, parting, (next, 0), block) {
+                self.stack.extend(func.succs(next));
+            }
+        }
+    }
+
+    /// Takes note of the loads of a block, from a place on; whether its end is reached.
+    fn walk(
+        &mut self,
+        func: &Function,
+        parting: &Parting,
+        (block, from): (Block, usize),
+        store: Block,
+    ) -> bool {
+        let counts = parting.branch_of(block).is_none() && self.dom.dominates(store, block);
+        for &inst in &func.blocks[block].insts[from..] {
+            let op = func.insts[inst].op;
+            let atomic = op.mem().is_some_and(|mem| Class::of(mem) == Class::ATOMIC);
+            if atomic || !stays(&op).is_empty() || matches!(op, Op::Wave(_)) {
+                return false;
+            }
+            if counts && matches!(op, Op::Load { .. }) && shared(&op).is_some() {
+                self.met.push(inst);
+            }
+        }
+        true
+    }
+}
+
+/// A plain access of work-group memory, and how many bytes it has.
+fn shared(op: &Op) -> Option<(Mem, u64)> {
+    let (Op::Load { mem, count } | Op::Store { mem, count }) = *op else { return None };
+    let plain = mem.space == Space::Shared && Class::of(&mem) == Class::PLAIN;
+    plain.then(|| (mem, u64::from(mem.ty.bytes()) * u64::from(count)))
+}
+
+/// The work-items of a group.
+struct Items<'f> {
+    func: &'f Function,
+    globals: &'f PrimaryMap<Global, GlobalData>,
+    size: [u32; 3],
+    items: u32,
+}
+
+impl Items<'_> {
+    fn hand_over(&self, dom: &DomTree, store: Inst, load: Inst) -> bool {
+        let Some((variable, mut written)) = self.bytes_of_all(store) else { return false };
+        written.order_by_key(|one| one.0);
+        // One place that all write is a flag, or a mistake of another kind.
+        if written.first().map(|one| one.0) == written.last().map(|one| one.0) {
+            return false;
+        }
+        if let Some((read_from, read)) = self.bytes_of_all(load) {
+            return read_from == variable && read.iter().any(|one| is_written_elsewhere(&written, *one));
+        }
+        let ptr = self.func.args(load)[0];
+        self.root(ptr) == Some(variable)
+            && self.is_same_for_all(dom, ptr, 0)
+            && covers(&written, u64::from(self.globals[variable].size))
+    }
+
+    /// The variable and the bytes that each work-item accesses.
+    fn bytes_of_all(&self, inst: Inst) -> Option<(Global, Vec<Bytes>)> {
+        let (mem, bytes) = shared(&self.func.insts[inst].op)?;
+        let ptr = self.func.args(inst)[0];
+        let variable = self.root(ptr).filter(|&variable| !self.globals[variable].dynamic)?;
+        let at = |item: u32| {
+            let start = self.evaluate(ptr, item, 0)?.wrapping_add(mem.offset as i64 as u64) & 0xffff_ffff;
+            Some((start, start + bytes, item))
+        };
+        Some((variable, (0..self.items).map(at).collect::<Option<_>>()?))
+    }
+
+    /// The variable that a pointer points into.
+    fn root(&self, mut ptr: Value) -> Option<Global> {
+        for _ in 0..MAX_DEPTH {
+            let inst = self.func.def_inst(ptr)?;
+            match self.func.insts[inst].op {
+                Op::GlobalAddr(variable) => return Some(variable),
+                Op::PtrAdd | Op::PtrAddZ => ptr = self.func.args(inst)[0],
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// A value of a work-item; pointers count from the beginning of their variable.
+    fn evaluate(&self, value: Value, item: u32, depth: u32) -> Option<u64> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let inst = self.func.def_inst(value)?;
+        let args = self.func.args(inst);
+        let arg = |n: usize| self.evaluate(*args.get(n)?, item, depth + 1);
+        let [x, y, _] = self.size;
+        match self.func.insts[inst].op {
+            Op::Const(bits) => Some(bits),
+            Op::GlobalAddr(_) => Some(0),
+            Op::PtrAdd | Op::PtrAddZ => Some(arg(0)?.wrapping_add(arg(1)?) & 0xffff_ffff),
+            Op::Pos(Pos::LocalId(0)) => Some((item % x).into()),
+            Op::Pos(Pos::LocalId(1)) => Some((item / x % y).into()),
+            Op::Pos(Pos::LocalId(_)) => Some((item / x / y).into()),
+            op if op.is_pure() && !args.is_empty() => {
+                evaluate(op, self.func.ty(args[0]), self.func.ty(value), arg)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a pointer is the same for all work-items in each turn of the loops around.
+    fn is_same_for_all(&self, dom: &DomTree, value: Value, depth: u32) -> bool {
+        if depth > MAX_DEPTH {
+            return false;
+        }
+        let func = self.func;
+        let Some(inst) = func.def_inst(value) else {
+            // A number that a loop counts.
+            let block = func.block_of(value);
+            let Some(which) = func.params(block).iter().position(|&param| param == value) else {
+                return false;
+            };
+            let is_head =
+                func.layout.iter().any(|&from| from_to(func, from, block) && dom.dominates(block, from));
+            return is_head
+                && func.layout.iter().filter(|&&from| from_to(func, from, block)).all(|&from| {
+                    let back = dom.dominates(block, from);
+                    incoming(func, from, block).all(|args| {
+                        args.get(which).is_some_and(|&arg| match back {
+                            true => self.steps(arg, value),
+                            false => self.is_same_for_all(dom, arg, depth + 1),
+                        })
+                    })
+                });
+        };
+        match func.insts[inst].op {
+            Op::Const(_) | Op::GlobalAddr(_) | Op::Pos(Pos::GroupId(_)) => true,
+            Op::Pos(_) | Op::Wave(_) => false,
+            op if op.is_pure() => {
+                let args = func.args(inst);
+                !args.is_empty() && args.iter().all(|&arg| self.is_same_for_all(dom, arg, depth + 1))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value is another one and a constant.
+    fn steps(&self, value: Value, from: Value) -> bool {
+        value == from
+            || self.func.def_inst(value).is_some_and(|inst| {
+                let args = self.func.args(inst);
+                matches!(self.func.insts[inst].op, Op::Bin(_) | Op::PtrAdd | Op::PtrAddZ)
+                    && args.len() == 2
+                    && args.contains(&from)
+                    && args.iter().all(|&arg| arg == from || self.func.const_bits(arg).is_some())
+            })
+    }
+}
+
+fn from_to(func: &Function, from: Block, to: Block) -> bool {
+    func.succs(from).any(|next| next == to)
+}
+
+/// What the ways from a block to another one give its parameters.
+fn incoming(func: &Function, from: Block, to: Block) -> impl Iterator<Item = &[Value]> {
+    let last = func.terminator(from);
+    func.succs(from)
+        .enumerate()
+        .filter(move |(_, next)| *next == to)
+        .filter_map(move |(which, _)| last.map(|last| func.branch_args(last, which)))
+}
+
+/// Whether a work-item of another wave writes some of what this one reads.
+fn is_written_elsewhere(written: &[Bytes], (from, to, by): Bytes) -> bool {
+    let overlapping = written.iter().filter(|one| one.0 < to && from < one.1);
+    let mut by_others = false;
+    for &(.., writer) in overlapping {
+        // What it has written itself it may read.
+        if writer == by {
+            return false;
+        }
+        by_others |= writer / LANES != by / LANES;
+    }
+    by_others
+}
+
+/// Whether these, in their order, cover a whole variable.
+fn covers(written: &[Bytes], size: u64) -> bool {
+    let end = written.iter().try_fold(0, |end, one| (one.0 <= end).then(|| end.max(one.1)));
+    end.is_some_and(|end| end >= size)
+}
