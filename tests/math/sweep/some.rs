@@ -72,6 +72,10 @@ pub fn sweep(function: &Function, ty: Float, object: &[u8]) -> Found {
         let args = numbers(function, ty, part);
         let out = run(bench, (function.second, ty), &args);
         for (&at, found) in args.iter().zip(ty.read(&out)) {
+            // Next to its zeros the result is what little is left, and OpenCL has no limit.
+            if function.name == "lgamma" && at.0 < 0.0 {
+                continue;
+            }
             let near = error(function, ty, true, at, found);
             // The same number as `libm`'s is off by no more than `libm` is.
             if near.is_none_or(|near| near != 0.0 && near + slack > worst.error) {

@@ -62,8 +62,6 @@ impl Task {
     pub fn limit(&self) -> f64 {
         match self.how {
             How::All(function) => function.limit(Float::F32),
-            // OpenCL has none: next to its zeros below -2 little is left of the terms.
-            How::Some(function, Float::F64) if function.name == "lgamma" => f64::INFINITY,
             How::Some(function, ty) => function.limit(ty),
             How::Halves(_) => crate::half::LIMIT,
             How::AllSame(_) | How::SomeSame(..) => 0.0,
