@@ -512,6 +512,10 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn store_with(&mut self, place: &MemPlace, value: &[Value], hints: MemFlags) {
+        // What is never done has no value.
+        if self.dead {
+            return;
+        }
         let (pointer, mut mem) = self.access(place);
         mem.flags |= hints;
         let mut rest = value;
