@@ -2,7 +2,7 @@
 //! stands between the store and the load.
 //!
 //! Like [`Parting`], this tells only what surely is so. The store is executed by all work-items of a group whose size is known, each
-//! at an address of its own; the load is not behind a branch on which work-items part.
+//! not all at one address; the load is not behind a branch on which work-items part.
 //!
 //! # Method
 //! From each such store all ways are followed up to whatever orders memory. Addresses of the store and of a load that is met
