@@ -1,7 +1,7 @@
 //! Work-group memory that a work-item reads though another one, of another wave, may not have written it yet: no barrier
 //! stands between the store and the load.
 //!
-//! Like [`Parting`], this tells only what surely is so. The store is executed by all work-items of a group whose size is known, each
+//! Like [`Parting`], this tells only what surely is so. The store is executed by all work-items of a group whose size is known,
 //! not all at one address; the load is not behind a branch on which work-items part.
 //!
 //! # Method
