@@ -128,7 +128,7 @@ fn seen(case: &Case, body: &str) -> Steps {
     let families = ["global_", "ds_", "flat_", "buffer_load", "buffer_store", "buffer_atomic"];
     let is_access = |line: &&str| families.iter().any(|family| line.starts_with(family));
     let collect = |lines: &[&str]| lines.iter().flat_map(|line| page::steps_of(line)).collect::<Set>();
-    let Some(access) = lines.iter().rposition(|line| is_access(line)) else {
+    let Some(access) = lines.iter().rposition(is_access) else {
         return Steps { before: collect(&lines), ..Steps::default() };
     };
     let bits = if case.kind == "load atomic" { page::bits_of(lines[access]) } else { Set::new() };
