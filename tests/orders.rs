@@ -6,6 +6,8 @@
 
 #[path = "orders/cases.rs"]
 mod cases;
+#[path = "orders/clang.rs"]
+mod clang;
 mod common;
 #[path = "orders/page.rs"]
 mod page;
@@ -114,4 +116,33 @@ fn the_code_has_the_sequences_of_the_page() {
         wrong.len(),
         wrong[..wrong.len().min(if full { 9999 } else { 10 })].join("\n")
     );
+}
+
+/// clang's code of OpenCL C has the steps of the page's row for `--lang opencl`, but for what [`clang::mended`] says; and so has ours, in the same cases.
+#[test]
+fn clang_agrees_about_opencl() {
+    let tables = page::tables();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for machine in &cases::opencl_machines() {
+        let cases: Vec<Case> = cases::cases().into_iter().filter(|case| clang::asks(case, machine)).collect();
+        let Some(theirs) = clang::steps(machine, &cases) else {
+            eprintln!("left out: clang-19 is not installed");
+            return;
+        };
+        let table = &tables[machine.table];
+        for (case, steps) in cases.iter().zip(theirs) {
+            let ours = clang::mended(case, machine, table.expected(case, machine, true));
+            let theirs = clang::mended(case, machine, steps);
+            if ours != theirs {
+                let (name, statement) = (&machine.name, &case.statement);
+                wrong.push(format!("{name}, {statement}: {ours:?}, clang {theirs:?}"));
+            }
+        }
+        count += cases.len();
+        let found = cases.par_chunks(BATCH).flat_map(|batch| failures(machine, batch, table));
+        wrong.extend(found.collect::<Vec<_>>());
+    }
+    println!("{count} cases are clang's");
+    assert!(count > 2_000, "{count}");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -4,8 +4,8 @@
 //! GFX7 reach global memory through a buffer of all memory in `s[4:7]`.
 
 use crate::matrix::{Case, Home, Space};
-use crate::sequences::{Deletion, Operation, Token, What, tokens};
-use crate::shape::{Change, Semantics, Shape, Statement};
+use crate::sequences::{Deletion, Operation, Token, What, opencl_omits, tokens};
+use crate::shape::{Change, Order, Semantics, Shape, Statement};
 use isa::target::{Feature, Generation};
 use order::Order as _;
 use std::fmt::Write;
@@ -46,6 +46,8 @@ struct Emitter<'a> {
     text: String,
     constants: usize,
     labels: String,
+    /// The address space that the current fence names.
+    fence_space: Option<Space>,
 }
 
 /// The source of all threads, as kernels `t0`, `t1`, ..., with the words of the sequences that are in it. Global variables
@@ -60,6 +62,7 @@ pub fn source(shape: &Shape, case: &Case, base: u64, deleted: Option<Deletion>) 
         text: String::new(),
         constants: 0,
         labels: String::new(),
+        fence_space: None,
     };
     let waves = waves(shape, case);
     for (number, steps) in waves.iter().enumerate() {
@@ -190,7 +193,8 @@ impl Emitter<'_> {
                     emitter.rmw(*change, result, data, *variable)
                 });
             }
-            Statement::Fence { how } => {
+            Statement::Fence { how, space } => {
+                self.fence_space = *space;
                 self.sequence(What::Fence, *how, None, false, |_, _| String::new());
             }
             Statement::Barrier => self.line("s_barrier"),
@@ -244,7 +248,12 @@ impl Emitter<'_> {
         let space = variable.map(|variable| self.case.layout.space(variable));
         let scope = how.scope.unwrap_or(self.case.scope);
         let meant = Operation { what, order: how.order, scope, space, silent };
+        let separate = self.shape.one_as && how.order < Order::SeqCst;
+        let ordered = if what == What::Fence { self.fence_space } else { space };
         for (token, deletion) in tokens(&self.case.machine, meant) {
+            if separate && matches!(&token, Token::Word(word) if opencl_omits(what, ordered, word)) {
+                continue;
+            }
             if let Token::Op { glc, dlc } = token {
                 let mut bits = String::new();
                 for word in

@@ -240,9 +240,14 @@ impl Writer<'_> {
                     self.registers[*register] = Some(old);
                 }
             }
-            Statement::Fence { how } => {
+            Statement::Fence { how, space } => {
                 let scope = how.scope.unwrap_or(self.case.scope);
-                self.inst(&format!("fence {} {} global shared", how.order.name(), scope.name()));
+                let spaces = match space {
+                    Some(Space::Global) => "global",
+                    Some(Space::Local) => "shared",
+                    _ => "global shared",
+                };
+                self.inst(&format!("fence {} {} {spaces}", how.order.name(), scope.name()));
             }
             Statement::Barrier => self.inst("barrier_only"),
             Statement::Label(name) => {
@@ -285,7 +290,11 @@ impl Writer<'_> {
         let scope = how.scope.unwrap_or(self.case.scope);
         match how.order {
             Order::Plain => String::new(),
-            order => format!(" atomic {} {}", order.name(), scope.name()),
+            order => {
+                let separate = self.shape.one_as && order < Order::SeqCst;
+                let flag = if separate { " one_as" } else { "" };
+                format!("{flag} atomic {} {}", order.name(), scope.name())
+            }
         }
     }
 }

@@ -26,6 +26,8 @@ struct Condition {
 pub struct Kernels {
     /// Name of the shape.
     pub name: String,
+    /// Whether they are in OpenCL's dialect, where atomics below sequential consistency order one address space alone.
+    pub opencl: bool,
     /// The kernel of each thread; each kernel once if nothing is said.
     threads: Vec<String>,
     /// The work-group of each thread, if that is said.
@@ -91,6 +93,7 @@ impl Kernels {
         let rest = || words[1..].iter().map(|word| (*word).to_owned()).collect();
         match words[..] {
             ["name", name] => self.name = name.into(),
+            ["language", "opencl"] => self.opencl = true,
             ["threads", ..] => self.threads = rest(),
             ["coarse", ..] => self.coarse = rest(),
             ["groups", ..] => {
@@ -104,7 +107,7 @@ impl Kernels {
             ["allowed", ..] => self.allowed.push(condition(&words[1..])?),
             _ => {
                 return Err(format!(
-                    "`{}` is none of name, threads, groups, scope, coarse, forbidden, allowed",
+                    "`{}` is none of name, language, threads, groups, scope, coarse, forbidden, allowed",
                     text.trim()
                 ));
             }

@@ -133,10 +133,14 @@ impl Layout {
 
     /// Whether a shape in this layout, in this scope, differs from others that there are.
     fn counts(self, shape: &Shape, machine: Machine, scope: Scope) -> bool {
+        if !shape.layouts.is_empty() && !shape.layouts.contains(&self.name()) {
+            return false;
+        }
         let flat = self.first.is_flat() || self.others.is_flat();
         let local = self == Layout { first: Home::Local, others: Home::Local };
-        // GFX6 has no flat instructions, LDS no wider scope than the group's.
+        // GFX6 has no flat instructions, a group that is split no LDS, and LDS no wider scope than the group's.
         !(flat && machine.target.generation == Generation::Gfx6
+            || self.has_local() && machine.splits_groups()
             || local && scope > Scope::Workgroup
             || self.first != self.others && shape.variables.len() < 2
             || self.has_local() && !shape.groups.is_empty())
@@ -148,11 +152,16 @@ impl Layout {
 pub struct Machine {
     /// Processor.
     pub target: &'static Target,
-    /// Whether the waves of a group share a compute unit: always before GFX10.
+    /// Whether the waves of a group share a compute unit: always before GFX10, but for gfx90a with `tgsplit`.
     pub cu_mode: bool,
 }
 
 impl Machine {
+    /// Whether the waves of a group may be on any compute units (`tgsplit` of gfx90a).
+    pub fn splits_groups(&self) -> bool {
+        !self.cu_mode && self.target.has(Feature::GFX90A)
+    }
+
     /// Whether a name of a shape's `processors` means it.
     fn answers_to(&self, name: &str) -> bool {
         let family = format!("gfx{}", self.target.generation as u8 + 6);
@@ -168,19 +177,25 @@ impl Machine {
         match (self.target.generation, self.cu_mode) {
             (Generation::Gfx10, true) => format!("{} CU{lanes}", self.target.name),
             (Generation::Gfx10, false) => format!("{} WGP{lanes}", self.target.name),
-            _ => self.target.name.to_string(),
+            (_, true) => self.target.name.to_string(),
+            (_, false) => format!("{} tgsplit", self.target.name),
         }
     }
 }
 
-/// The processors, GFX10 in both modes and with waves of both sizes.
+/// The processors in all that makes a difference to compiled code: GFX10 in both modes and with waves of both sizes, gfx90a also
+/// with groups that are split, for which the guide has no sequences.
 pub fn machines_and_waves(names: &[&str]) -> Vec<Machine> {
+    let modes = |machine: Machine| {
+        let split = Machine { cu_mode: false, ..machine };
+        std::iter::once(machine).chain(Some(split).filter(Machine::splits_groups))
+    };
     let waves = |machine: Machine| {
         let other = machine.target.with_wave_size(96 - machine.target.wave_size);
         let other = other.map(|target| Machine { target, ..machine });
         std::iter::once(machine).chain(other)
     };
-    machines(names).into_iter().flat_map(waves).collect()
+    machines(names).into_iter().flat_map(modes).flat_map(waves).collect()
 }
 
 /// The processors, GFX10 in both modes.
@@ -330,8 +345,12 @@ pub(crate) fn places(scope: Scope, machine: Machine, threads: usize) -> Vec<Vec<
         let together = |set: &Vec<u32>| {
             set.iter().map(|&unit| Place { unit, ..Place::default() }).collect::<Vec<Place>>()
         };
-        // A group has one compute unit, or the two of a WGP.
-        let most = if machine.cu_mode { 0 } else { 1 };
+        // A group has one compute unit, or the two of a WGP, or any.
+        let most = match machine.cu_mode {
+            true => 0,
+            false if machine.splits_groups() => u32::MAX,
+            false => 1,
+        };
         return sets.iter().filter(|set| set.iter().all(|&unit| unit <= most)).map(together).collect();
     }
     let gfx10 = machine.target.generation == Generation::Gfx10;

@@ -169,7 +169,11 @@ fn compiled_search(shape: &Shape, case: &Case, base: u64) -> Search {
     Search {
         threads: case.places.iter().take(waves).enumerate().map(thread).collect(),
         results: (0..shape.registers.len()).map(result).collect(),
-        dynamic_lds: (shape.variables.len() as u64 * STRIDE) as u32,
+        // A group that is split has none.
+        dynamic_lds: match case.machine.splits_groups() {
+            true => 0,
+            false => (shape.variables.len() as u64 * STRIDE) as u32,
+        },
         constants: true,
         ..common_search(shape, case, base)
     }

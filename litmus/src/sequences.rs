@@ -10,7 +10,7 @@
 //! | `va` | `vm` after an atomic that returns, `vs` after one that does not (`vm/vscnt` in the guide) |
 //! | `inv0`, `inv1` | `buffer_gl0_inv`, `buffer_gl1_inv` |
 //!
-//! `~` before a word or a bit: omitted in CU mode. What only OpenCL may omit is there: the two address spaces have one order.
+//! `~` before a word or a bit: omitted in CU mode. What only OpenCL may omit is there, and [`opencl_omits`] says what that is.
 
 use crate::matrix::{Machine, Scope, Space};
 use crate::shape::Order;
@@ -250,6 +250,18 @@ pub fn operations() -> Vec<Operation> {
         }
     }
     all
+}
+
+/// Whether OpenCL may omit a word of an operation of this address space, or of a fence that names it ("If OpenCL, omit", and of fences
+/// "if OpenCL and address space is ..."): what is there for the other space.
+pub(crate) fn opencl_omits(what: What, space: Option<Space>, word: &str) -> bool {
+    match (what, space) {
+        (_, None) => false,
+        // The choice of the compiler, too: whoever names LDS waits for it.
+        (Fence, Some(Space::Local)) => matches!(word, "vm" | "vs"),
+        (_, Some(Space::Local)) => true,
+        _ => word == "lgkm",
+    }
 }
 
 /// The sequence of an operation on a machine, each word with the name under which it could be deleted.

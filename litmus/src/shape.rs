@@ -1,6 +1,6 @@
 //! The text of a shape.
 
-use crate::matrix::Scope;
+use crate::matrix::{Scope, Space};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -102,8 +102,10 @@ pub enum Statement {
         variable: usize,
         value: u32,
     },
+    /// Of one address space, if one is named.
     Fence {
         how: Semantics,
+        space: Option<Space>,
     },
     Barrier,
     /// A place to go back to.
@@ -152,6 +154,10 @@ pub struct Shape {
     pub groups: Vec<u32>,
     /// Scopes that make sense; all if it is empty.
     pub scopes: Vec<String>,
+    /// Layouts of the variables; all if it is empty.
+    pub layouts: Vec<String>,
+    /// Whether atomics below sequential consistency order one address space alone, as OpenCL's do.
+    pub one_as: bool,
     /// Processors, families of them (`gfx9`) or modes (`gfx10-cu`) it is for; all if it is empty.
     pub processors: Vec<String>,
 }
@@ -228,6 +234,8 @@ impl Shape {
             ["groups", ..] => {
                 self.groups = words[1..].iter().map(|word| number(word)).collect::<Result<_, _>>()?;
             }
+            ["layout", ..] => self.layouts.push(words[1..].join(" ")),
+            ["language", "opencl"] => self.one_as = true,
             ["progress"] => self.progress = true,
             ["thread"] if self.threads.len() < MAX => self.threads.push(Vec::new()),
             ["forbidden", ..] => {
@@ -289,7 +297,9 @@ impl Shape {
                 variable: self.variable(variable)?,
                 value: number(value)?,
             },
-            ["fence", how] => Statement::Fence { how: parse(how)? },
+            ["fence", how] => Statement::Fence { how: parse(how)?, space: None },
+            ["fence", how, "global"] => Statement::Fence { how: parse(how)?, space: Some(Space::Global) },
+            ["fence", how, "local"] => Statement::Fence { how: parse(how)?, space: Some(Space::Local) },
             ["barrier"] => Statement::Barrier,
             ["label", name] => Statement::Label(name.into()),
             ["until", register, "is", value, "goto", label] => Statement::Until {

@@ -3,7 +3,7 @@
 use super::modes::wrong;
 use super::{Failure, opt_level, read_source};
 use clap::Args;
-use kernc::{CodeObjectVersion, Modes, Target};
+use kernc::{CodeObjectVersion, Language, Modes, Target};
 use litmus::{Kernels, Machine, Shape, Verdict, cases, machines, machines_and_waves};
 use rayon::prelude::*;
 use sim::CodeObject;
@@ -21,6 +21,9 @@ pub struct LitmusArgs {
     /// Compile kernels for waves of both sizes, where there are both.
     #[arg(long)]
     waves: bool,
+    /// Dialect of kernels: with `opencl` atomics below sequential consistency order one address space alone.
+    #[arg(long, value_name = "LANGUAGE", default_value = "kernc", value_parser = ["kernc", "opencl"])]
+    lang: String,
     /// Optimisation level of kernels.
     #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3"])]
     opt_level: String,
@@ -62,7 +65,9 @@ fn target_id(id: &str) -> Result<(&'static Target, Modes), Failure> {
 
 /// The modes that make a difference to schedules.
 fn kernel_machines(target: &Target, waves: bool) -> Vec<Machine> {
-    if waves { machines_and_waves(&[target.name]) } else { machines(&[target.name]) }
+    let mut all = machines_and_waves(&[target.name]);
+    all.retain(|machine| waves || machine.target.wave_size == target.wave_size);
+    all
 }
 
 /// Compiles, and prints a line of the table; whether something that must not be was seen, or not all could be.
@@ -76,9 +81,14 @@ fn explore_kernels(
         Modes { cumode: None, wave_size: None, ..*modes }.on(machine.target, CodeObjectVersion::default());
     let mut subtarget = modes.map_err(|error| wrong(&error))?;
     (subtarget.target, subtarget.cumode) = (machine.target, machine.cu_mode);
+    subtarget.tgsplit = machine.splits_groups();
     let options = kernc::Options {
         file_name: file.display().to_string(),
         opt_level: opt_level(&args.opt_level),
+        language: match kernels.opencl {
+            true => Language::OpenCl,
+            false => Language::by_name(&args.lang).unwrap_or_default(),
+        },
         ..kernc::Options::default()
     };
     let object = kernc::Compiler::new(subtarget).compile(text, &options);

@@ -24,6 +24,32 @@ impl Machine {
     }
 }
 
+/// The processors in OpenCL's dialect, for the comparison with clang.
+pub fn opencl_machines() -> Vec<Machine> {
+    let modes = |(processor, table, modes): (&str, usize, &[bool])| {
+        let one = |&split: &bool| machine(processor, table, split, Language::OpenCl);
+        modes.iter().map(one).collect::<Vec<_>>()
+    };
+    let both = &[false, true][..];
+    let old = ["gfx700", "gfx803", "gfx906"].map(|name| (name, 0, &[false][..]));
+    let new = [("gfx90a", 1, both), ("gfx1010", 2, both), ("gfx1030", 2, both)];
+    old.into_iter().chain(new).flat_map(modes).collect()
+}
+
+fn machine(processor: &str, table: usize, split: bool, language: Language) -> Machine {
+    let mut subtarget = Subtarget::by_name(processor).unwrap();
+    (subtarget.tgsplit, subtarget.cumode) = (split && table == 1, !(split && table == 2));
+    Machine {
+        name: format!("{processor}, split {split}, {}", language.name()),
+        subtarget,
+        table,
+        split,
+        counts_stores: table == 2,
+        lacks_flat: processor == "gfx600",
+        language,
+    }
+}
+
 pub fn machines() -> Vec<Machine> {
     let mut machines = Vec::new();
     let all = [
@@ -44,17 +70,7 @@ pub fn machines() -> Vec<Machine> {
                 {
                     continue;
                 }
-                let mut subtarget = Subtarget::by_name(processor).unwrap();
-                (subtarget.tgsplit, subtarget.cumode) = (split && table == 1, !(split && table == 2));
-                machines.push(Machine {
-                    name: format!("{processor}, split {split}, {}", language.name()),
-                    subtarget,
-                    table,
-                    split,
-                    counts_stores: table == 2,
-                    lacks_flat: processor == "gfx600",
-                    language,
-                });
+                machines.push(machine(processor, table, split, language));
             }
         }
     }
@@ -73,7 +89,7 @@ pub struct Case {
     /// Of a fence, the space that it names, or `-`.
     pub space: &'static str,
     ty: &'static str,
-    used: bool,
+    pub used: bool,
     /// An expression, or of a store and a fence a statement.
     pub statement: String,
 }
@@ -201,6 +217,16 @@ impl Case {
             ("relaxed", _) => "monotonic",
             (order, _) => order,
         }
+    }
+
+    /// The function that it calls.
+    pub fn operation(&self) -> &str {
+        self.statement.split('(').next().unwrap_or_default()
+    }
+
+    /// Whether it is an operation on a signed word of memory that may be written, or a fence.
+    pub fn is_word(&self) -> bool {
+        (self.kind == "fence" || self.ty == "i32") && !self.statement.contains("(k + i")
     }
 
     /// Whether it was written out: a load, then a compare-and-swap of something that was none.
