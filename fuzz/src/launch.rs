@@ -18,6 +18,9 @@ const J: u8 = 200;
 /// Wave instructions no generated program needs: a few groups, loops of at most nine turns, four deep.
 const INSTRUCTIONS: u64 = 20_000_000;
 
+/// Bytes of the work-group memory that a dispatch sizes: a word for each work-item.
+const DYNAMIC: u32 = 512;
+
 /// The input buffer: small numbers, large ones and patterns.
 fn input() -> Vec<u8> {
     let mut rng = Rng::new(42);
@@ -80,7 +83,7 @@ pub fn interpret(module: &ir::Module, kernel: &str, shape: &Shape, lanes: u32) -
         grid: shape.grid,
         group: shape.group,
         kernarg: output.kernarg(out, input),
-        dynamic_shared: 0,
+        dynamic_shared: DYNAMIC,
     };
     interp.run(&dispatch, &mut memory).map_err(|error| error.to_string())?;
     memory.bytes(out, output.size).map(<[u8]>::to_vec).ok_or_else(|| "no output".to_owned())
@@ -103,7 +106,7 @@ pub fn emulate(mode: sim::Mode, object: &[u8], kernel: &str, shape: &Shape) -> R
         grid: shape.grid,
         group: shape.group,
         kernarg: output.kernarg(out, buffer),
-        dynamic_lds: 0,
+        dynamic_lds: DYNAMIC,
         limits: sim::Limits { instructions: INSTRUCTIONS, ..sim::Limits::default() },
         ..sim::Dispatch::default()
     };

@@ -8,7 +8,7 @@ pub const INPUTS: u32 = 256;
 /// Dwords of the item's own place in memory.
 pub const OWN: u32 = 4;
 /// Counters that all work-items share.
-pub const COUNTS: u32 = 12;
+pub const COUNTS: u32 = 32;
 /// Elements of the constant tables.
 pub const TABLE: u32 = 16;
 /// Elements of the small and of the large private array.
@@ -21,6 +21,8 @@ pub enum Stmt {
     Line(String),
     /// Header line and body, closed by `}`.
     Block(String, Vec<Stmt>),
+    /// What stands before a body, the body, and its value with what closes it.
+    Value(String, Vec<Stmt>, String),
     /// Several headers with bodies, `if … {`, `} else if … {`, `} else {`, closed by `}`.
     Arms(Vec<(String, Vec<Stmt>)>),
 }
@@ -81,6 +83,8 @@ pub struct Program {
     pub shape: Shape,
     /// Which variables there are.
     pub vars: Vars,
+    /// Generic functions.
+    pub items: Vec<String>,
     /// Device functions, then kernels.
     pub bodies: Vec<Body>,
 }
@@ -89,6 +93,22 @@ pub struct Program {
 pub const PARAMS: &str = "out: *global u32, input: *const global u32, in8: *const global u8, in16: *const global i16, \
     own: *global u32, bytes: *global u8, halves: *global i16, pairs: *global u32x2, counts: *global u32, \
     v: f32x4, m: u64, d: f64, n: u32, s: i32, f: f32, k: i16, j: u8";
+
+/// Items of every program.
+const PRELUDE: &str = "\
+param P: u32 = 37;
+struct Pair { a: u32, b: f32, c: u64 }
+struct Node { id: u32, inner: Pair, weights: [u16; 3], flag: bool }
+const LIMIT: u32 = 3 + 4 * 2;
+const NODES: [Pair; 3] = [Pair { a: 1, b: 0.5, c: 7 }, Pair { a: u32::MAX, b: -2.0, c: 1 }, Pair { a: 9, b: f32::EPSILON, c: u64::MAX }];
+const STEPS: [(u32, i16); 4] = [(1, -1), (5, i16::MAX), (0, 3), (u32::BITS, i16::MIN)];
+constant static FLOATS: [f32; 4] = [0.5, f32::PI, -3.0, f32::MIN_POSITIVE];
+global static WORDS: [u32; 4] = [77, 1, 0x80000000, 5];
+static_assert(LIMIT == 11, \"a constant\");
+#[cfg(has(dpp))] fn eleven() -> u32 { LIMIT }
+#[cfg(not(has(dpp)))] fn eleven() -> u32 { 11 }
+
+";
 
 /// What a device function takes beyond two numbers.
 const SURROUNDINGS: &str = "input: *const global u32, in8: *const global u8, in16: *const global i16, gid: u32, \
@@ -110,7 +130,8 @@ impl Program {
         let _ = writeln!(out, "constant static LUT: [u32; {TABLE}] = [{}];", list(0x01f3_5a77));
         let _ = writeln!(out, "constant static NARROW: [u8; {TABLE}] = [{}];", list(13));
         let _ = writeln!(out, "const TABLE: [i32; {TABLE}] = [{}];", list(1237));
-        out.push_str("param P: u32 = 37;\nstruct Pair { a: u32, b: f32, c: u64 }\n\n");
+        out.push_str(PRELUDE);
+        self.items.iter().for_each(|item| out.push_str(item));
         for body in &self.bodies {
             self.write_body(body, &mut out);
         }
@@ -134,11 +155,14 @@ impl Program {
                 let items = self.shape.group_items();
                 let _ = writeln!(out, "    shared tile: [u32; {items}];\n    shared sums: [u32; 8];");
                 let _ = writeln!(out, "    shared wide: [u64; 4];");
+                let _ = writeln!(out, "    shared mine: [u32; {items}];");
+                out.push_str("    shared dyn words: [u32];\n    shared dyn parts: [u16];\n");
                 let linear = |what: &str, size: &str| {
                     format!("{what}(0) + {size}(0) * ({what}(1) + {size}(1) * {what}(2))")
                 };
                 let _ = writeln!(out, "    let gid = {};", linear("global_id", "global_size"));
                 let _ = writeln!(out, "    let lid = local_id(0) + {x} * (local_id(1) + {y} * local_id(2));");
+                out.push_str("    mine[lid] = gid ^ 3;\n");
             }
         }
         self.vars.declare(body.result.is_some(), out);
@@ -155,9 +179,14 @@ impl Program {
         out.push_str("}\n\n");
     }
 
-    /// Programs that lack one statement or attribute, or have a compound statement replaced by its body.
+    /// Programs that lack one function, statement or attribute, or have a compound statement replaced by its body.
     pub fn smaller(&self) -> impl Iterator<Item = Program> + '_ {
-        self.bodies.iter().enumerate().flat_map(move |(at, body)| {
+        let items = (0..self.items.len()).map(move |n| {
+            let mut smaller = self.clone();
+            smaller.items.remove(n);
+            smaller
+        });
+        let bodies = self.bodies.iter().enumerate().flat_map(move |(at, body)| {
             let attrs = (0..body.attrs.len()).map(move |n| {
                 let mut smaller = self.clone();
                 smaller.bodies[at].attrs.remove(n);
@@ -174,14 +203,15 @@ impl Program {
                 smaller
             });
             whole.into_iter().chain(attrs).chain(stmts)
-        })
+        });
+        items.chain(bodies)
     }
 }
 
 fn count(stmts: &[Stmt]) -> usize {
     let below = |stmt: &Stmt| match stmt {
         Stmt::Line(_) => 0,
-        Stmt::Block(_, body) => count(body),
+        Stmt::Block(_, body) | Stmt::Value(_, body, _) => count(body),
         Stmt::Arms(arms) => arms.iter().map(|arm| count(&arm.1)).sum(),
     };
     stmts.iter().map(|stmt| 1 + below(stmt)).sum()
@@ -193,7 +223,7 @@ fn edit(stmts: &mut Vec<Stmt>, n: &mut usize, keep_body: bool) -> bool {
         if *n == 0 {
             let inner = match stmts.remove(at) {
                 Stmt::Line(_) => Vec::new(),
-                Stmt::Block(_, body) => body,
+                Stmt::Block(_, body) | Stmt::Value(_, body, _) => body,
                 Stmt::Arms(arms) => arms.into_iter().flat_map(|arm| arm.1).collect(),
             };
             if keep_body {
@@ -204,7 +234,7 @@ fn edit(stmts: &mut Vec<Stmt>, n: &mut usize, keep_body: bool) -> bool {
         *n -= 1;
         let found = match &mut stmts[at] {
             Stmt::Line(_) => false,
-            Stmt::Block(_, body) => edit(body, n, keep_body),
+            Stmt::Block(_, body) | Stmt::Value(_, body, _) => edit(body, n, keep_body),
             Stmt::Arms(arms) => arms.iter_mut().any(|arm| edit(&mut arm.1, n, keep_body)),
         };
         if found {
@@ -225,6 +255,11 @@ fn write_stmts(stmts: &[Stmt], depth: usize, out: &mut String) {
                 let _ = writeln!(out, "{pad}{head}");
                 write_stmts(body, depth + 1, out);
                 let _ = writeln!(out, "{pad}}}");
+            }
+            Stmt::Value(head, body, tail) => {
+                let _ = writeln!(out, "{pad}{head}");
+                write_stmts(body, depth + 1, out);
+                let _ = writeln!(out, "{pad}{tail}");
             }
             Stmt::Arms(arms) => {
                 for (head, body) in arms {

@@ -1,13 +1,16 @@
 //! Types of the generated variables, their declarations, and the hash of their values that a kernel stores.
 
 use crate::program::{ARRAYS, INPUTS};
+use crate::rng::Rng;
 use std::fmt::Write;
 
-/// Types of the variables.
+/// A number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // as the language names them
-pub enum Ty {
+pub enum Scalar {
     U8,
+    I8,
+    U16,
     I16,
     U32,
     I32,
@@ -16,69 +19,133 @@ pub enum Ty {
     F16,
     F32,
     F64,
-    U32x2,
-    I32x3,
-    F32x4,
-    F16x4,
-    I16x2,
 }
 
-use Ty::{F16, F16x4, F32, F32x4, F64, I16, I16x2, I32, I32x3, I64, U8, U32, U32x2, U64};
+/// Name and bits of each number, in the order of [`Scalar`].
+const SCALARS: [(Scalar, &str, u32); 11] = [
+    (Scalar::U8, "u8", 8),
+    (Scalar::I8, "i8", 8),
+    (Scalar::U16, "u16", 16),
+    (Scalar::I16, "i16", 16),
+    (Scalar::U32, "u32", 32),
+    (Scalar::I32, "i32", 32),
+    (Scalar::U64, "u64", 64),
+    (Scalar::I64, "i64", 64),
+    (Scalar::F16, "f16", 16),
+    (Scalar::F32, "f32", 32),
+    (Scalar::F64, "f64", 64),
+];
 
-/// All of them.
-pub const TYPES: [Ty; 14] = [U32, I32, U64, I64, F32, F64, U8, I16, U32x2, I32x3, F32x4, F16, F16x4, I16x2];
+/// Lanes that vectors have; one for what is none.
+const LANES: [u8; 6] = [1, 2, 3, 4, 8, 16];
+
+/// Type of a variable: a number, or a vector of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ty {
+    scalar: Scalar,
+    count: u8,
+}
+
+/// Types that many programs have.
+const USUAL: [Ty; 16] = [
+    Ty::I32,
+    Ty::U64,
+    Ty::I64,
+    Ty::F32,
+    Ty::F64,
+    Ty::U8,
+    Ty::I8,
+    Ty::U16,
+    Ty::I16,
+    Ty::F16,
+    Ty::U32X2,
+    Ty::vector(Scalar::I32, 3),
+    Ty::F32X4,
+    Ty::vector(Scalar::F16, 4),
+    Ty::I16X2,
+    Ty::vector(Scalar::F16, 2),
+];
+
+#[allow(missing_docs)] // as the language names them
+impl Ty {
+    pub const U8: Ty = Ty::vector(Scalar::U8, 1);
+    pub const I8: Ty = Ty::vector(Scalar::I8, 1);
+    pub const U16: Ty = Ty::vector(Scalar::U16, 1);
+    pub const I16: Ty = Ty::vector(Scalar::I16, 1);
+    pub const U32: Ty = Ty::vector(Scalar::U32, 1);
+    pub const I32: Ty = Ty::vector(Scalar::I32, 1);
+    pub const U64: Ty = Ty::vector(Scalar::U64, 1);
+    pub const I64: Ty = Ty::vector(Scalar::I64, 1);
+    pub const F16: Ty = Ty::vector(Scalar::F16, 1);
+    pub const F32: Ty = Ty::vector(Scalar::F32, 1);
+    pub const F64: Ty = Ty::vector(Scalar::F64, 1);
+    pub const U32X2: Ty = Ty::vector(Scalar::U32, 2);
+    pub const F32X4: Ty = Ty::vector(Scalar::F32, 4);
+    pub const I16X2: Ty = Ty::vector(Scalar::I16, 2);
+}
 
 impl Ty {
-    /// As the language writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            U8 => "u8",
-            I16 => "i16",
-            U32 => "u32",
-            I32 => "i32",
-            U64 => "u64",
-            I64 => "i64",
-            F16 => "f16",
-            F32 => "f32",
-            F64 => "f64",
-            U32x2 => "u32x2",
-            I32x3 => "i32x3",
-            F32x4 => "f32x4",
-            F16x4 => "f16x4",
-            I16x2 => "i16x2",
+    /// Of so many lanes.
+    pub const fn vector(scalar: Scalar, count: u8) -> Ty {
+        Ty { scalar, count }
+    }
+
+    /// Types of a program's variables: `u32`, some of the usual ones, and sometimes any other.
+    pub fn some(rng: &mut Rng) -> Vec<Ty> {
+        let mut types = vec![Ty::U32];
+        types.extend(USUAL.iter().filter(|_| rng.below(5) < 2));
+        if rng.one_in(2) {
+            let any = Ty::vector(rng.pick(&SCALARS).0, *rng.pick(&LANES));
+            if !types.contains(&any) {
+                types.push(any);
+            }
         }
+        types
+    }
+
+    /// A number of any type.
+    pub fn any_scalar(rng: &mut Rng) -> Ty {
+        Ty::vector(rng.pick(&SCALARS).0, 1)
+    }
+
+    fn row(self) -> (Scalar, &'static str, u32) {
+        SCALARS[self.scalar as usize]
+    }
+
+    /// As the language writes it.
+    pub fn name(self) -> String {
+        let (_, name, _) = self.row();
+        if self.count == 1 { name.to_owned() } else { format!("{name}x{}", self.count) }
     }
 
     /// Bits of a lane.
     pub fn bits(self) -> u32 {
-        match self {
-            U8 => 8,
-            I16 | F16 | F16x4 | I16x2 => 16,
-            U64 | I64 | F64 => 64,
-            _ => 32,
-        }
+        self.row().2
+    }
+
+    /// Bytes in memory, where three lanes take the room of four.
+    pub fn bytes(self) -> u32 {
+        self.bits() / 8 * u32::from(self.count).next_power_of_two()
     }
 
     /// Number of lanes and their type.
     pub fn lanes(self) -> (usize, Ty) {
-        match self {
-            U32x2 => (2, U32),
-            I32x3 => (3, I32),
-            F32x4 => (4, F32),
-            F16x4 => (4, F16),
-            I16x2 => (2, I16),
-            _ => (1, self),
-        }
+        (usize::from(self.count), Ty::vector(self.scalar, 1))
     }
 
-    /// A scalar float, or a vector of them.
+    /// A float, or a vector of them.
     pub fn is_float(self) -> bool {
-        matches!(self, F16 | F32 | F64 | F32x4 | F16x4)
+        matches!(self.scalar, Scalar::F16 | Scalar::F32 | Scalar::F64)
+    }
+
+    /// An integer with a minus, or a vector of them.
+    pub fn is_signed(self) -> bool {
+        matches!(self.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
     }
 
     /// Not a vector.
     pub fn is_scalar(self) -> bool {
-        self.lanes().0 == 1
+        self.count == 1
     }
 }
 
@@ -96,21 +163,31 @@ impl Vars {
     fn initial(ty: Ty, n: usize, function: bool) -> String {
         let word = if function { "(a + gid * 3)" } else { "gid" };
         let scale = n as i32 * 7 - 5;
+        let (lanes, lane) = ty.lanes();
+        if ty == Ty::U32X2 {
+            return format!("u32x2({word} * 5, input[({word} + {n} * 31) & {}])", INPUTS - 1);
+        }
+        if lanes > 1 {
+            let name = lane.name();
+            let step = if ty.is_float() { "0.125" } else { "5" };
+            let one = |at: usize| match at % 3 {
+                0 => format!("(({word} as i32) * {scale} + {at}) as {name}"),
+                1 => format!("(s + {at}) as {name}"),
+                _ => format!("(f * {at}.5) as {name} * {step}"),
+            };
+            return format!("{}({})", ty.name(), (0..lanes).map(one).collect::<Vec<_>>().join(", "));
+        }
         match ty {
-            U32 => format!("input[({word} + {n}) & {}]", INPUTS - 1),
-            I32 => format!("({word} as i32) * {scale} - s"),
-            U64 => format!("(u32_{n} as u64) * 0x{:x}u64 + m", 0x1_0001_0003u64 << n),
-            I64 => format!("((({word} as i32) * {scale} - s) as i64) << {}", n * 9),
-            F16 => format!("((({word} as i32) * {scale}) as f16) * 0.25 + f as f16"),
-            F32 => format!("((({word} as i32) * {scale}) as f32) * 0.25 + f"),
-            F64 => format!("((({word} as i32) * {scale}) as f64) * 0.375 - d"),
-            U8 => format!("({word} as u8) * 7 + j + {n}"),
-            I16 => format!("({word} as i16) * {scale} - k"),
-            U32x2 => format!("u32x2({word} * 5, input[({word} + {n} * 31) & {}])", INPUTS - 1),
-            I32x3 => format!("i32x3(s, {word} as i32, {scale})"),
-            F16x4 => format!("f16x4(f as f16, {word} as f16, {scale}.5, 0.125)"),
-            I16x2 => format!("i16x2(k, ({word} as i16) * {scale})"),
-            F32x4 => format!("f32x4(f, {word} as f32, {scale}.5, f32(2.0) * f)").replace("f32(2.0)", "2.0"),
+            Ty::U32 => format!("input[({word} + {n}) & {}]", INPUTS - 1),
+            Ty::I32 => format!("({word} as i32) * {scale} - s"),
+            Ty::U64 => format!("(u32_{n} as u64) * 0x{:x}u64 + m", 0x1_0001_0003u64 << n),
+            Ty::I64 => format!("((({word} as i32) * {scale} - s) as i64) << {}", n * 9),
+            Ty::F16 => format!("((({word} as i32) * {scale}) as f16) * 0.25 + f as f16"),
+            Ty::F32 => format!("((({word} as i32) * {scale}) as f32) * 0.25 + f"),
+            Ty::F64 => format!("((({word} as i32) * {scale}) as f64) * 0.375 - d"),
+            Ty::U8 => format!("({word} as u8) * 7 + j + {n}"),
+            Ty::I16 => format!("({word} as i16) * {scale} - k"),
+            _ => format!("(({word} as i32) * {scale} - s) as {}", ty.name()),
         }
     }
 
@@ -136,7 +213,7 @@ impl Vars {
     pub fn last_value(&self, ty: Ty) -> String {
         let var = format!("{}_0", ty.name());
         match ty {
-            U32 => format!("{var} ^ arr[a & 7] ^ big[lid % {}] ^ st.a", ARRAYS[1]),
+            Ty::U32 => format!("{var} ^ arr[a & 7] ^ big[lid % {}] ^ st.a", ARRAYS[1]),
             _ if ty.is_float() => format!("{var} + b"),
             _ => format!("{var} ^ b"),
         }
@@ -153,15 +230,18 @@ impl Vars {
                 let var = format!("{}_{n}", ty.name());
                 match ty.lanes() {
                     // Whole words, which packed operations are for; NaNs become numbers.
-                    (2, I16) => mix(&format!("bitcast::<u32>({var})")),
-                    (4, F16) => {
+                    (2, Ty::I16 | Ty::U16) => mix(&format!("bitcast::<u32>({var})")),
+                    (2, Ty::F16) => {
+                        mix(&format!("bitcast::<u32>(clamp({var}, -60000.0, 60000.0) + 0.0)"));
+                    }
+                    (4, Ty::F16) => {
                         let number = format!("bitcast::<u64>(clamp({var}, -60000.0, 60000.0) + 0.0)");
                         mix(&format!("{number} as u32"));
                         mix(&format!("({number} >> 32) as u32"));
                     }
                     (1, _) => scalar_words(ty, &var, &mut mix),
                     (lanes, lane) => {
-                        (0..lanes).for_each(|at| scalar_words(lane, &format!("{var}.s{at}"), &mut mix));
+                        (0..lanes).for_each(|at| scalar_words(lane, &format!("{var}.s{at:x}"), &mut mix));
                     }
                 }
             }
@@ -169,9 +249,9 @@ impl Vars {
         for value in ["uni_0", "uni_1", "flag_0 as u32", "flag_1 as u32", "st.a"] {
             mix(value);
         }
-        scalar_words(U64, "wide_0", &mut mix);
-        scalar_words(F32, "st.b", &mut mix);
-        scalar_words(U64, "st.c", &mut mix);
+        scalar_words(Ty::U64, "wide_0", &mut mix);
+        scalar_words(Ty::F32, "st.b", &mut mix);
+        scalar_words(Ty::U64, "st.c", &mut mix);
         let _ = writeln!(out, "    for k in 0..8 {{ h = (h ^ arr[k]) * 16777619; }}");
         let _ = writeln!(out, "    for k in 0..{} {{ h = (h ^ big[k]) * 16777619; }}", ARRAYS[1]);
     }
@@ -181,14 +261,14 @@ impl Vars {
 /// sign.
 fn scalar_words(ty: Ty, var: &str, mix: &mut impl FnMut(&str)) {
     match ty {
-        U32 => mix(var),
-        U64 | I64 => {
+        Ty::U32 => mix(var),
+        Ty::U64 | Ty::I64 => {
             mix(&format!("{var} as u32"));
             mix(&format!("({var} >> 32) as u32"));
         }
-        F16 => mix(&format!("if {var} == {var} {{ bitcast::<u16>({var} + 0.0) as u32 }} else {{ 7 }}")),
-        F32 => mix(&format!("if {var} == {var} {{ bitcast::<u32>({var} + 0.0) }} else {{ 7 }}")),
-        F64 => {
+        Ty::F16 => mix(&format!("if {var} == {var} {{ bitcast::<u16>({var} + 0.0) as u32 }} else {{ 7 }}")),
+        Ty::F32 => mix(&format!("if {var} == {var} {{ bitcast::<u32>({var} + 0.0) }} else {{ 7 }}")),
+        Ty::F64 => {
             mix(&format!("if {var} == {var} {{ bitcast::<u64>({var} + 0.0) as u32 }} else {{ 7 }}"));
             mix(&format!("if {var} == {var} {{ (bitcast::<u64>({var} + 0.0) >> 32) as u32 }} else {{ 9 }}"));
         }

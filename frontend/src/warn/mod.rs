@@ -408,7 +408,10 @@ impl Warner<'_, '_> {
         for (n, stmt) in self.ast.stmts.iter().enumerate() {
             match stmt.kind {
                 StmtKind::For { from, to, inclusive, body, .. } => {
-                    if let Some(to) = self.constant(to) {
+                    // What a name stands for in a generic function is another thing in each instance.
+                    if !self.is_generic(stmt.span)
+                        && let Some(to) = self.constant(to)
+                    {
                         self.indices(self.checked.stmt_decl[n], to, inclusive, body);
                     }
                     let (Some(a), Some(b)) = (self.literal(from), self.literal(to)) else { continue };

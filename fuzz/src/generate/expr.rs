@@ -65,6 +65,13 @@ impl Generator {
         if self.rng.one_in(16) && self.functions.contains(&ty) {
             return self.call(ty, depth);
         }
+        // What they hold is less deep, so that none is within another one without end.
+        if depth >= 2
+            && self.rng.one_in(5)
+            && let Some(value) = self.special(ty, depth)
+        {
+            return value;
+        }
         if !ty.is_scalar() {
             return self.vector_expr(ty, depth);
         }
@@ -75,6 +82,20 @@ impl Generator {
             return self.lane(ty, depth);
         }
         if ty.is_float() { self.float_expr(ty, depth) } else { self.int_expr(ty, depth) }
+    }
+
+    /// Something that only some programs are full of.
+    fn special(&mut self, ty: Ty, depth: usize) -> Option<String> {
+        let features = self.features;
+        match self.rng.below(7) {
+            0..=1 if features.patterns => Some(self.taken_apart(ty, depth)),
+            2 if features.generics => Some(self.generic_call(ty, depth)),
+            3 if features.maths && ty.is_float() => Some(self.mathematics(ty, depth)),
+            4 if features.waves => self.active_lanes(ty, depth),
+            5 if features.memory => self.space(ty, depth),
+            6 => self.inferred(ty, depth),
+            _ => None,
+        }
     }
 
     fn match_expr(&mut self, ty: Ty, depth: usize) -> String {
@@ -97,7 +118,7 @@ impl Generator {
             0 => return self.literal(ty),
             1 => self.rng.below(14) as u32,
             2 => 3 + self.rng.below(2) as u32 * 5,
-            _ => 7 + 3 * n,
+            _ => 7 + 2 * n,
         };
         let number = if scalar.is_float() { format!("{number}.0") } else { number.to_string() };
         let one = format!("{number}{}", scalar.name());
@@ -114,7 +135,7 @@ impl Generator {
         let ty = if ty.is_float() { Ty::U32 } else { ty };
         let value = self.expr(ty, 1);
         let (head, signed) = match self.rng.below(4) {
-            0 => (format!("match {value}"), matches!(ty, Ty::I16 | Ty::I32 | Ty::I64)),
+            0 => (format!("match {value}"), ty.is_signed()),
             1 => ("match (uni_0 & 15)".to_owned(), false),
             _ => (format!("match ({value} & {})", [7, 15, 31, 100][self.rng.below(4)]), false),
         };
@@ -153,14 +174,14 @@ impl Generator {
         (if first == 0 { format!("match {value}") } else { format!("match ({value} + {first})") }, patterns)
     }
 
-    fn call(&mut self, ty: Ty, depth: usize) -> String {
+    pub(super) fn call(&mut self, ty: Ty, depth: usize) -> String {
         let numbers: Vec<usize> = (0..self.functions.len()).filter(|&n| self.functions[n] == ty).collect();
         let number = *self.rng.pick(&numbers);
         let (a, b) = (self.expr(Ty::U32, depth - 1), self.leaf(ty));
         format!("fn_{number}({a}, {b}, {PASSED})")
     }
 
-    fn conversion(&mut self, ty: Ty, depth: usize) -> String {
+    pub(super) fn conversion(&mut self, ty: Ty, depth: usize) -> String {
         let from = self.scalar();
         let value = self.expr(from, depth - 1);
         format!("(({value}) as {})", ty.name())
@@ -188,7 +209,7 @@ impl Generator {
         let var = if self.types.contains(&from) { self.var(from) } else { self.leaf(from) };
         match self.rng.one_in(3) {
             true => format!("{var}[({}) % {lanes}]", self.expr(Ty::U32, 1)),
-            false => format!("{var}.s{}", self.rng.below(lanes)),
+            false => format!("{var}.s{:x}", self.rng.below(lanes)),
         }
     }
 
@@ -259,7 +280,7 @@ impl Generator {
                 }
             }
             17 if ty == Ty::U32 => format!("alignbit({a}, {b}, {})", self.rng.below(32)),
-            18 if matches!(ty, Ty::I16 | Ty::I32 | Ty::I64) => format!("(-{a})"),
+            18 if ty.is_signed() => format!("(-{a})"),
             18 if bits >= 32 => format!("clamp({a}, {b} & 15, 1000)"),
             _ => format!("(!{a})"),
         }
@@ -306,12 +327,12 @@ impl Generator {
         }
     }
 
-    fn literal(&mut self, ty: Ty) -> String {
+    pub(super) fn literal(&mut self, ty: Ty) -> String {
         match ty {
             Ty::F16 | Ty::F32 | Ty::F64 => {
                 format!("({:?}{})", (self.rng.below(4000) as f32 - 2000.0) / 16.0, ty.name())
             }
-            Ty::U8 | Ty::I16 => format!("{}{}", self.rng.below(128), ty.name()),
+            Ty::U8 | Ty::I8 | Ty::U16 | Ty::I16 => format!("{}{}", self.rng.below(128), ty.name()),
             Ty::U32 if self.rng.one_in(2) => format!("{:#x}u32", self.rng.bits() as u32),
             Ty::I32 if self.rng.one_in(2) => format!("({}i32)", (self.rng.bits() as i32).max(i32::MIN + 1)),
             Ty::U32 | Ty::I32 => format!("{}{}", self.rng.below(70), ty.name()),
@@ -335,7 +356,7 @@ impl Generator {
                 Ty::F64 => "d",
                 Ty::I16 => "k",
                 Ty::U8 => "j",
-                Ty::F32x4 if self.result.is_none() => "v",
+                Ty::F32X4 if self.result.is_none() => "v",
                 _ => return self.literal(ty),
             };
             return param.to_owned();
@@ -356,7 +377,7 @@ impl Generator {
             (Ty::U32, _) if own => format!("own[gid * 4 + ({index} & 3)]"),
             (Ty::U8, _) if own => format!("bytes[gid * 16 + ({index} & 15)]"),
             (Ty::I16, _) if own => format!("halves[gid * 8 + ({index} & 7)]"),
-            (Ty::U32x2, _) if own => format!("pairs[gid * 2 + ({index} & 1)]"),
+            (Ty::U32X2, _) if own => format!("pairs[gid * 2 + ({index} & 1)]"),
             (Ty::U32, 0) => format!("input[{index} & {}]", INPUTS - 1),
             (Ty::U32, 1) => format!("(input + ({index} & 127))[uni_0 & 127]"),
             (Ty::U32, 2) if self.features.big => format!("big[{index} % {}]", ARRAYS[1]),
@@ -376,10 +397,19 @@ impl Generator {
             (Ty::I16, 0..=3) => format!("in16[{index} & 511]"),
             // A signalling NaN is not one that a minimum has to leave out.
             (Ty::F16, 0..=2) => format!("((in16 as *const global f16)[{index} & 511] + 0.0)"),
-            (Ty::F16x4, 0..=2) => format!("((in16 as *const global f16x4)[{index} & 127] + 0.0)"),
-            (Ty::I16x2, 0..=2) => format!("(in16 as *const global i16x2)[{index} & 255]"),
-            (Ty::U32x2, 0..=2) => format!("u32x2(input[{index} & 255], input[({index} + 1) & 255])"),
+            (Ty::I16X2, 0..=2) => format!("(in16 as *const global i16x2)[{index} & 255]"),
+            (Ty::U32X2, 0..=2) => format!("u32x2(input[{index} & 255], input[({index} + 1) & 255])"),
+            (_, n) if n < 3 => self.input_of(ty, &index),
             _ => return None,
         })
+    }
+
+    /// Part of the input, whatever its type.
+    fn input_of(&mut self, ty: Ty, index: &str) -> String {
+        let pointer = *self.rng.pick(&["input", "in8", "in16"]);
+        let last = INPUTS * 4 / ty.bytes() - 1;
+        let value = format!("({pointer} as *const global {})[{index} & {last}]", ty.name());
+        // A signalling NaN is not one that a minimum has to leave out.
+        if ty.is_float() { format!("({value} + 0.0)") } else { value }
     }
 }

@@ -8,12 +8,22 @@
 //!
 //! Each program uses a random part of the features, so that each feature meets programs that are full of it.
 
+mod atomics;
+mod blocks;
 mod expr;
+mod generics;
+mod inference;
+mod maths;
+mod patterns;
+mod spaces;
 mod stmt;
+mod wave;
 
 use crate::program::{Body, Program, SHAPES, Shape};
 use crate::rng::Rng;
-use crate::types::{TYPES, Ty, Vars};
+use crate::types::{Ty, Vars};
+use blocks::Open;
+use generics::Generic;
 
 /// What a program may use.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +42,16 @@ struct Features {
     big: bool,
     /// Many ways out of one loop.
     exits: bool,
+    /// Loops and blocks that have values.
+    values: bool,
+    /// Tuples, structs and arrays that are taken apart.
+    patterns: bool,
+    /// Generic functions.
+    generics: bool,
+    /// Functions of the library.
+    maths: bool,
+    /// Generic pointers, hints, other types in memory, views of `shared` memory.
+    memory: bool,
 }
 
 /// How large a program is.
@@ -58,7 +78,9 @@ struct Generator {
     result: Option<Ty>,
     loops: usize,
     /// Loops that may be left or continued here, innermost last.
-    open: Vec<usize>,
+    open: Vec<Open>,
+    /// Generic functions so far.
+    generic: Vec<Generic>,
     /// Statements left.
     fuel: usize,
     size: Size,
@@ -67,8 +89,7 @@ struct Generator {
 /// The program of a seed.
 pub fn generate(seed: u64, size: Size) -> Program {
     let mut rng = Rng::new(seed);
-    let mut types = vec![Ty::U32];
-    types.extend(TYPES[1..].iter().filter(|_| rng.one_in(2)));
+    let types = Ty::some(&mut rng);
     let barriers = rng.one_in(2);
     let features = Features {
         barriers,
@@ -78,6 +99,11 @@ pub fn generate(seed: u64, size: Size) -> Program {
         own: rng.one_in(2),
         big: rng.one_in(3),
         exits: rng.one_in(3),
+        values: rng.one_in(2),
+        patterns: rng.one_in(2),
+        generics: rng.one_in(3),
+        maths: rng.one_in(4),
+        memory: rng.one_in(3),
     };
     let shape = match size {
         Size::Small => *rng.pick(&SHAPES),
@@ -95,9 +121,13 @@ pub fn generate(seed: u64, size: Size) -> Program {
         result: None,
         loops: 0,
         open: Vec::new(),
+        generic: Vec::new(),
         fuel: 0,
         size,
     };
+    if features.generics {
+        generator.generic_functions();
+    }
     let mut bodies = Vec::new();
     for _ in 0..generator.rng.below(6).saturating_sub(3) {
         bodies.push(generator.function());
@@ -106,7 +136,8 @@ pub fn generate(seed: u64, size: Size) -> Program {
     for n in 0..kernels {
         bodies.push(generator.kernel(n));
     }
-    Program { shape, vars, bodies }
+    let items = generator.generic.into_iter().map(|function| function.text).collect();
+    Program { shape, vars, items, bodies }
 }
 
 impl Generator {
@@ -159,6 +190,12 @@ impl Generator {
     fn scalar(&mut self) -> Ty {
         let scalars: Vec<Ty> = self.types.iter().copied().filter(|ty| ty.is_scalar()).collect();
         *self.rng.pick(&scalars)
+    }
+
+    /// A number for a name that occurs nowhere else.
+    fn fresh(&mut self) -> usize {
+        self.loops += 1;
+        self.loops - 1
     }
 
     /// A variable of a type that occurs.

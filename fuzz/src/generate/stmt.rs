@@ -1,10 +1,11 @@
 //! Statements.
 
+use super::blocks::Open;
 use super::{Generator, Size};
 use crate::program::{ARRAYS, COUNTS, OWN, Stmt};
 use crate::types::Ty;
 
-fn line(text: String) -> Stmt {
+pub(super) fn line(text: String) -> Stmt {
     Stmt::Line(text)
 }
 
@@ -29,6 +30,11 @@ impl Generator {
     /// `uniform`: all work-items of the group come here together.
     fn stmt(&mut self, depth: usize, uniform: bool) -> Stmt {
         let deepest = if self.size == Size::Large { 2 } else { 3 };
+        if self.rng.one_in(5)
+            && let Some(stmt) = self.special_stmt(depth, deepest, uniform)
+        {
+            return stmt;
+        }
         match self.rng.below(if depth < deepest { 29 } else { 15 }) {
             0..=4 => self.assign(),
             5 => self.array_store(),
@@ -56,6 +62,25 @@ impl Generator {
                 Stmt::Block(format!("if {condition} {{"), self.block(depth + 1, uniform))
             }
         }
+    }
+
+    /// A statement that only some programs are full of.
+    fn special_stmt(&mut self, depth: usize, deepest: usize, uniform: bool) -> Option<Stmt> {
+        let features = self.features;
+        let kernel = self.result.is_none();
+        Some(match self.rng.below(9) {
+            0 if features.values && depth < deepest => self.labelled(depth),
+            1 if features.values && depth < deepest => self.loop_value(depth),
+            2 if features.values && depth < deepest => self.chosen_value(depth),
+            3 if features.patterns => self.assign_parts(),
+            4 if features.patterns && depth < deepest => self.match_parts(depth),
+            5 if features.patterns => self.short_arms(),
+            6 if features.atomics && kernel => self.other_atomic(),
+            7 if uniform && features.waves && !features.returns => self.whole_waves(),
+            8 if uniform && features.memory && features.barriers => self.shared_views(),
+            _ if features.memory => self.pointer_stmt(),
+            _ => return None,
+        })
     }
 
     /// `if`, alone, with `else`, or with some `else if`.
@@ -93,13 +118,13 @@ impl Generator {
         Stmt::Block("if true {".to_owned(), body)
     }
 
-    fn assign(&mut self) -> Stmt {
+    pub(super) fn assign(&mut self) -> Stmt {
         let ty = self.ty();
         let (var, value) = (self.var(ty), self.expr(ty, 3));
         line(format!("{var} = {value};"))
     }
 
-    fn compound(&mut self) -> Stmt {
+    pub(super) fn compound(&mut self) -> Stmt {
         let ty = self.ty();
         let ops: &[&str] =
             if ty.is_float() { &["+=", "-=", "*="] } else { &["+=", "-=", "*=", "^=", "&=", "|="] };
@@ -142,7 +167,7 @@ impl Generator {
             let index = self.expr(Ty::U32, 1);
             return line(format!("{var}[({index}) % {lanes}] = {value};"));
         }
-        line(format!("{var}.s{} = {value};", self.rng.below(lanes)))
+        line(format!("{var}.s{:x} = {value};", self.rng.below(lanes)))
     }
 
     fn flag(&mut self) -> Stmt {
@@ -158,7 +183,7 @@ impl Generator {
             0..=1 => format!("own{} = {};", at(OWN), self.expr(Ty::U32, 2)),
             2 => format!("bytes{} = {};", at(OWN * 4), self.expr(Ty::U8, 2)),
             3 => format!("halves{} = {};", at(OWN * 2), self.expr(Ty::I16, 2)),
-            _ => format!("pairs{} = {};", at(OWN / 2), self.expr(Ty::U32x2, 2)),
+            _ => format!("pairs{} = {};", at(OWN / 2), self.expr(Ty::U32X2, 2)),
         })
     }
 
@@ -203,13 +228,11 @@ impl Generator {
     /// Leaves or continues one of the loops around, under a condition.
     fn jump(&mut self) -> Stmt {
         let condition = self.condition(1);
-        let word = *self.rng.pick(&["break", "continue"]);
-        let label =
-            if self.rng.one_in(2) { String::new() } else { format!(" 'l{}", self.rng.pick(&self.open)) };
-        Stmt::Block(format!("if {condition} {{"), vec![line(format!("{word}{label};"))])
+        let way = self.way_out();
+        Stmt::Block(format!("if {condition} {{"), vec![line(format!("{way};"))])
     }
 
-    fn early_return(&mut self) -> Stmt {
+    pub(super) fn early_return(&mut self) -> Stmt {
         let condition = self.condition(1);
         let what = match self.result {
             Some(ty) => format!("return {};", self.expr(ty, 2)),
@@ -265,7 +288,7 @@ impl Generator {
     }
 
     /// An operation on a value of another lane, where all lanes of every wave are.
-    fn neighbours(&mut self) -> Stmt {
+    pub(super) fn neighbours(&mut self) -> Stmt {
         let ty = self.scalar();
         if !self.shape.group_items().is_multiple_of(64) || !self.shape.even() || ty.bits() < 32 {
             return self.assign();
@@ -286,14 +309,14 @@ impl Generator {
         })
     }
 
-    fn unroll(&mut self) -> &'static str {
+    pub(super) fn unroll(&mut self) -> &'static str {
         self.rng.pick::<&str>(&["", "", "", "#[unroll] ", "#[unroll(2)] ", "#[no_unroll] "])
     }
 
     fn open_loop(&mut self, depth: usize) -> (usize, Vec<Stmt>) {
         let n = self.loops;
         self.loops += 1;
-        self.open.push(n);
+        self.open.push(Open { n, is_loop: true, value: None });
         // `break` under a divergent condition makes the rest of the body divergent.
         let body = self.block(depth + 1, false);
         self.open.pop();
@@ -363,6 +386,6 @@ impl Generator {
 }
 
 /// A loop with a counter of its own. Its head counts, so that it stays bounded without any statement of its body.
-fn counted(n: usize, head: String, body: Vec<Stmt>) -> Stmt {
+pub(super) fn counted(n: usize, head: String, body: Vec<Stmt>) -> Stmt {
     Stmt::Block(format!("if true {{ let mut c{n}: u32 = 0;"), vec![Stmt::Block(head, body)])
 }

@@ -1,0 +1,59 @@
+//! Literals whose types follow from other places, constants of the types, and conditions on the processor.
+
+use super::Generator;
+use crate::types::Ty;
+
+/// Constants of the floats.
+const FLOATS: [&str; 26] = [
+    "MAX",
+    "MIN",
+    "MIN_POSITIVE",
+    "EPSILON",
+    "INFINITY",
+    "NEG_INFINITY",
+    "NAN",
+    "PI",
+    "TAU",
+    "E",
+    "LN_2",
+    "LN_10",
+    "LOG2_E",
+    "LOG2_10",
+    "LOG10_E",
+    "LOG10_2",
+    "SQRT_2",
+    "FRAC_1_SQRT_2",
+    "FRAC_2_SQRT_PI",
+    "FRAC_1_PI",
+    "FRAC_2_PI",
+    "FRAC_PI_2",
+    "FRAC_PI_3",
+    "FRAC_PI_4",
+    "FRAC_PI_6",
+    "FRAC_PI_8",
+];
+
+impl Generator {
+    /// A value in which something has no type of its own, or a constant has one.
+    pub(super) fn inferred(&mut self, ty: Ty, depth: usize) -> Option<String> {
+        if !ty.is_scalar() {
+            return None;
+        }
+        let (a, name, n) = (self.expr(ty, depth - 1), ty.name(), self.fresh());
+        let one = if ty.is_float() { "1.0" } else { "1" };
+        let condition = self.condition(1);
+        Some(match self.rng.below(7) {
+            0 => format!("(if {condition} {{ {one} }} else {{ {a} }})"),
+            1 => format!("({{ let mut z{n} = {one}; if {condition} {{ z{n} = {a}; }} z{n} + {one} }})"),
+            2 => format!("({{ let z{n} = (3, {one}); if z{n}.0 == uni_0 {{ {a} }} else {{ z{n}.1 }} }})"),
+            3 if ty.is_float() => format!("({a} * {name}::{})", self.rng.pick(&FLOATS)),
+            3 => format!("({a} ^ {name}::{})", self.rng.pick(&["MAX", "MIN"])),
+            4 => format!(
+                "(if has({}) {{ {a} + {one} }} else {{ {one} + {a} }})",
+                self.rng.pick(&["dpp", "flat", "dot1"])
+            ),
+            5 => format!("({{ const C{n}: {name} = {one} + {one}; static_assert(C{n} > 1); {a} - C{n} }})"),
+            _ => format!("({a} + eleven() as {name})"),
+        })
+    }
+}
