@@ -2,7 +2,6 @@
 
 use super::cases::{Case, Machine};
 use super::page::{self, Set, Steps};
-use std::fmt::Write as _;
 use std::process::Command;
 
 const ORDERS: [(&str, &str); 5] = [
@@ -56,7 +55,6 @@ pub fn asks(case: &Case, machine: &Machine) -> bool {
     !case.one_as
         && case.is_word()
         && (case.used || matches!(case.kind, "store atomic" | "fence"))
-        && !(machine.lacks_flat && case.space == "generic")
         && !(machine.subtarget.tgsplit && case.space != "global" && case.space != "-")
         && operation(case).is_some()
 }
@@ -112,9 +110,7 @@ pub fn steps(machine: &Machine, cases: &[Case]) -> Option<Vec<Steps>> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let bodies = (0..cases.len()).map(|n| {
-        let mut label = String::new();
-        write!(label, "\nt{n}:").unwrap();
-        let (_, body) = text.split_once(&label).expect("the kernel");
+        let (_, body) = text.split_once(&format!("\nt{n}:")).expect("the kernel");
         let (_, body) = body.split_once(";BEFORE").expect("the mark before");
         let (body, _) = body.split_once(";AFTER").expect("the mark after");
         seen(&cases[n], body)
@@ -140,7 +136,6 @@ fn seen(case: &Case, body: &str) -> Steps {
 /// * clang waits for LDS before an LDS operation that releases or is sequentially consistent. LDS operations of one wave are performed in order (seed
 ///   000, line 3081): more than enough.
 /// * Groups that are split have no LDS, and clang never waits for it; ours has the table's wait, which is one for nothing.
-/// * Below sequential consistency an order is about one space ("If OpenCL, omit", line 3067), for both.
 pub fn mended(case: &Case, machine: &Machine, mut steps: Steps) -> Steps {
     let splits = machine.subtarget.tgsplit;
     if splits || case.space == "local" && case.order != "acquire" {

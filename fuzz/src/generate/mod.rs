@@ -76,7 +76,8 @@ struct Generator {
     functions: Vec<Ty>,
     /// Result of the function being written; none in a kernel.
     result: Option<Ty>,
-    loops: usize,
+    /// Numbers that names have taken.
+    names: usize,
     /// Loops that may be left or continued here, innermost last.
     open: Vec<Open>,
     /// Generic functions so far.
@@ -119,7 +120,7 @@ pub fn generate(seed: u64, size: Size) -> Program {
         each,
         functions: Vec::new(),
         result: None,
-        loops: 0,
+        names: 0,
         open: Vec::new(),
         generic: Vec::new(),
         fuel: 0,
@@ -194,8 +195,8 @@ impl Generator {
 
     /// A number for a name that occurs nowhere else.
     fn fresh(&mut self) -> usize {
-        self.loops += 1;
-        self.loops - 1
+        self.names += 1;
+        self.names - 1
     }
 
     /// A variable of a type that occurs.

@@ -314,8 +314,7 @@ impl Generator {
     }
 
     fn open_loop(&mut self, depth: usize) -> (usize, Vec<Stmt>) {
-        let n = self.loops;
-        self.loops += 1;
+        let n = self.fresh();
         self.open.push(Open { n, is_loop: true, value: None });
         // `break` under a divergent condition makes the rest of the body divergent.
         let body = self.block(depth + 1, false);
@@ -345,8 +344,7 @@ impl Generator {
     fn uniform_loop(&mut self, depth: usize) -> Stmt {
         let (unroll, turns) = (self.unroll(), 1 + self.rng.below(4));
         let outer = std::mem::take(&mut self.open);
-        let n = self.loops;
-        self.loops += 1;
+        let n = self.fresh();
         let mut body = self.block(depth + 1, true);
         self.open = outer;
         body.push(line(format!("uni_0 = uni_0 + i{n};")));

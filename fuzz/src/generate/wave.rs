@@ -42,8 +42,7 @@ impl Generator {
         let var = self.var(ty);
         let value = if self.rng.one_in(2) { var.clone() } else { self.expr(ty, 2) };
         let distance = self.rng.below(16);
-        let from =
-            if self.rng.one_in(2) { distance.to_string() } else { "(uni_q & 15)".replace("uni_q", "n") };
+        let from = if self.rng.one_in(2) { distance.to_string() } else { "(n & 15)".to_owned() };
         let lanes: Vec<String> = (0..4).map(|_| self.rng.below(4).to_string()).collect();
         let moved = match self.rng.below(11) {
             0 => format!("quad_permute({value}, {})", lanes.join(", ")),
@@ -57,7 +56,8 @@ impl Generator {
                 "permute({value}, (lane_id() * {} + {from}) % wave_size())",
                 2 * self.rng.below(16) + 1
             ),
-            8 => format!("permute({value}, lane_id() / 2)"),
+            // Even lanes to the lower half, odd ones to the upper: no two to the same.
+            8 => format!("permute({value}, lane_id() / 2 + (lane_id() & 1) * (wave_size() / 2))"),
             9 => format!("read_lane({value}, {} % wave_size())", self.rng.below(64)),
             _ if ty.is_scalar() => {
                 let what = *self.rng.pick(&["reduce", "scan", "scan_exclusive"]);
@@ -65,7 +65,6 @@ impl Generator {
             }
             _ => format!("shuffle({value}, lane_id() ^ {distance})"),
         };
-        let moved = moved.replace("lane_id() / 2)", "lane_id() / 2 + (lane_id() & 1) * (wave_size() / 2))");
         line(match self.rng.below(3) {
             0 => format!("{var} = {moved} - {var};"),
             1 => format!("{var} = {moved};"),
