@@ -538,6 +538,14 @@ impl<'a> Ast<'a> {
         }
     }
 
+    /// Whether it is a number as written, with a minus or without.
+    pub fn is_number(&self, id: ExprId) -> bool {
+        match self.expr(id).kind {
+            ExprKind::Unary(UnaryOp::Neg, inner) => matches!(self.expr(inner).kind, ExprKind::Int { .. }),
+            kind => matches!(kind, ExprKind::Int { .. } | ExprKind::Float { .. }),
+        }
+    }
+
     pub fn extent(&self) -> Extent {
         Extent {
             exprs: self.exprs.len(),

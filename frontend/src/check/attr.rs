@@ -216,7 +216,7 @@ impl Checker<'_, '_> {
         let ast = self.ast;
         let mut values = Leaves::new();
         for &arg in ast.list(attr.args) {
-            let found = self.expr(arg, Ty::U32);
+            let found = self.any_integer(arg, Ty::U32);
             // As for lengths of arrays, a constant of any type of integers does.
             let is_integer = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
             if found == Ty::ERROR || (!is_integer && !self.require(arg, found, Ty::U32)) {

@@ -1,5 +1,7 @@
 //! Arguments of the built-in functions.
 
+use super::infer::Question;
+use super::item::Literal;
 use super::{Checker, Res};
 use crate::ast::{ExprId, GenericArg, List, Name};
 use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Two, Wide};
@@ -161,17 +163,13 @@ impl Checker<'_, '_> {
                 let bits = matches!(op, Wide::And | Wide::Or | Wide::Xor);
                 let ty =
                     self.of_class(args[0], if bits { Class::Int } else { Class::Number }, callee, expect);
-                if bits {
-                    self.decide(ty);
-                }
                 if let Some(&lanes) = args.get(1) {
                     self.argument(lanes, Ty::U64);
                 }
                 ty
             }
             Builtin::WaveMatch => {
-                let ty = self.register_value(args[0], Ty::NONE);
-                self.decide(ty);
+                self.register_value(args[0], Ty::NONE);
                 Ty::U64
             }
             Builtin::QuadPermute => {
@@ -204,7 +202,7 @@ impl Checker<'_, '_> {
     }
 
     fn dimension(&mut self, id: ExprId, dim: crate::builtins::Dim, arg: ExprId) -> Ty {
-        let found = self.expr(arg, Ty::U32);
+        let found = self.any_integer(arg, Ty::U32);
         let is_int = self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int);
         if !is_int {
             self.require(arg, found, Ty::U32);
@@ -230,14 +228,25 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// A numeric argument of a class; literals become the class's natural type.
+    /// A numeric argument of a class. Literals are floats where the class is, of the type that something else decides.
     fn of_class(&mut self, arg: ExprId, class: Class, callee: Name, expect: Ty) -> Ty {
-        let natural = match class {
-            Class::Float | Class::F32 => Ty::F32,
+        let expect = match class {
+            _ if self.is_class(expect, class) => expect,
+            Class::F32 => Ty::F32,
+            Class::Float => self.s.checked.types.open(true),
             _ => Ty::NONE,
         };
-        let expect = if self.is_class(expect, class) { expect } else { natural };
         let found = self.expr(arg, expect);
+        let ty = self.in_class(found, arg, class, callee);
+        // As far as is known: what decides may be too small, too wide or too unsigned.
+        if self.s.checked.types.is_undecided(ty) && !matches!(class, Class::Number | Class::Float) {
+            self.ask_later(ty, Question::Class(arg, class, callee));
+        }
+        ty
+    }
+
+    /// Reports an argument that is not of a class. Its type, if it is.
+    pub(super) fn in_class(&mut self, found: Ty, arg: ExprId, class: Class, callee: Name) -> Ty {
         if found == Ty::ERROR || self.is_class(found, class) {
             return found;
         }
@@ -257,6 +266,12 @@ impl Checker<'_, '_> {
     fn lanes(&mut self, lane: Lane, class: Class, callee: Name, args: &[ExprId], expect: Ty) -> Ty {
         let mut result = Ty::NONE;
         let mut failed = false;
+        let is_float = |&arg: &ExprId| self.untyped(arg) == Some(Literal::Float);
+        let expect = if expect == Ty::NONE && args.iter().any(is_float) {
+            self.s.checked.types.open(true)
+        } else {
+            expect
+        };
         // What has a type decides; literals follow.
         for literals in [false, true] {
             for (n, &arg) in args.iter().enumerate() {
@@ -273,15 +288,11 @@ impl Checker<'_, '_> {
         }
         for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
             let wanted = if matches!(lane, Lane::Library(_)) { Ty::I32 } else { Ty::U32 };
-            let found = self.expr(arg, wanted);
+            let found = self.any_integer(arg, wanted);
             let is_int = self.s.checked.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
             if found != Ty::ERROR && !is_int {
                 failed |= !self.require(arg, found, wanted) || n == 0;
             }
-        }
-        // What some types are too small, too wide or too unsigned for is not left open.
-        if !matches!(class, Class::Number | Class::Float) {
-            self.decide(result);
         }
         if failed { Ty::ERROR } else { result }
     }
@@ -359,7 +370,6 @@ impl Checker<'_, '_> {
 
     fn geometric(&mut self, builtin: Builtin, callee: Name, args: &[ExprId]) -> Ty {
         let first = self.of_class(args[0], Class::Float, callee, Ty::NONE);
-        self.decide(first);
         if let Some(&second) = args.get(1) {
             let found = self.expr(second, first);
             self.require(second, found, first);
@@ -367,7 +377,7 @@ impl Checker<'_, '_> {
         match (builtin, self.s.checked.types.lanes(first)) {
             (_, None) => Ty::ERROR,
             (Builtin::Normalize, _) => first,
-            (_, Some((scalar, _))) => Ty::scalar(scalar),
+            (_, Some(_)) => self.lane_type(first),
         }
     }
 
@@ -405,10 +415,16 @@ impl Checker<'_, '_> {
         };
         let to = self.resolve(generic);
         let from = self.expr(arg, Ty::NONE);
-        self.decide(from);
-        if to == Ty::ERROR || from == Ty::ERROR {
-            return to;
+        match to {
+            _ if to == Ty::ERROR || from == Ty::ERROR => {}
+            _ if self.s.checked.types.is_undecided(from) => self.ask_later(from, Question::Bits(arg, to)),
+            _ => self.same_bits(arg, from, to),
         }
+        to
+    }
+
+    /// Reports a `bitcast` of other than as many bits.
+    pub(super) fn same_bits(&mut self, arg: ExprId, from: Ty, to: Ty) {
         let types = &self.s.checked.types;
         let bits = |ty| match types.lanes(ty) {
             Some((Scalar::Bool, _)) | None => None,
@@ -419,7 +435,6 @@ impl Checker<'_, '_> {
             let message = format!("`{from_name}` and `{to_name}` do not have the same number of bits");
             self.error("E0043", message, self.ast.span(arg), format!("this is `{from_name}`"));
         }
-        to
     }
 
     /// A value that lives in registers: a number, a vector of numbers.

@@ -272,7 +272,7 @@ impl Checker<'_, '_> {
 
     fn index(&mut self, base: ExprId, index: ExprId, span: Span) -> Ty {
         let base_ty = self.expr(base, Ty::NONE);
-        let index_ty = self.expr(index, if self.untyped(index).is_some() { Ty::I32 } else { Ty::NONE });
+        let index_ty = self.any_integer(index, Ty::I32);
         let element = match self.s.checked.types.kind(base_ty) {
             TyKind::Error => Ty::ERROR,
             TyKind::Pointer(pointer) => pointer.to,
@@ -445,7 +445,7 @@ impl Checker<'_, '_> {
             _ => Ty::NONE,
         };
         let found = self.expr(value, element);
-        let count_ty = self.expr(count, Ty::U32);
+        let count_ty = self.any_integer(count, Ty::U32);
         if found == Ty::ERROR || found == Ty::UNIT || count_ty == Ty::ERROR {
             return Ty::ERROR;
         }

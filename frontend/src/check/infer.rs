@@ -7,7 +7,8 @@
 //! [`Types::open`]: crate::types::Types::open
 
 use super::{Checked, Checker};
-use crate::ast::{ExprId, PatId};
+use crate::ast::{ExprId, Name, PatId};
+use crate::builtins::Class;
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
@@ -22,16 +23,28 @@ pub(super) struct Unsettled {
     integers: Vec<(ExprId, u64, bool)>,
     /// Patterns of a `match` of an open type, and that type.
     patterns: Vec<(PatId, Ty)>,
+    /// What is asked of open types.
+    questions: Vec<(Ty, Question)>,
     /// Where open types were decided, and which: for messages.
     decisions: Vec<(Ty, Span)>,
 }
 
+/// What is asked of a type when it is known.
+#[derive(Clone, Copy)]
+pub(super) enum Question {
+    /// Whether an argument of a built-in function is of the class that it takes.
+    Class(ExprId, Class, Name),
+    /// Whether a `bitcast` of it to another type keeps the number of bits.
+    Bits(ExprId, Ty),
+}
+
 impl Unsettled {
     pub fn clear(&mut self) {
-        let Unsettled { exprs, integers, patterns, decisions } = self;
+        let Unsettled { exprs, integers, patterns, questions, decisions } = self;
         exprs.clear();
         integers.clear();
         patterns.clear();
+        questions.clear();
         decisions.clear();
     }
 }
@@ -52,13 +65,15 @@ impl Checker<'_, '_> {
         same
     }
 
-    /// Decides an open type that is needed now.
-    pub(super) fn decide(&mut self, ty: Ty) {
-        if let (true, Some(scalar)) =
-            (self.s.checked.types.is_undecided(ty), self.s.checked.types.as_scalar(ty))
-        {
-            self.s.checked.types.agree(ty, Ty::scalar(scalar));
-        }
+    /// An integer of any type: the count of a shift, an index. A literal is a `plain` one; where it is in a branch or the like, what
+    /// else is there decides, as in Rust.
+    pub(super) fn any_integer(&mut self, id: ExprId, plain: Ty) -> Ty {
+        let expect = if self.untyped(id).is_some() { plain } else { Ty::NONE };
+        self.expr(id, expect)
+    }
+
+    pub(super) fn ask_later(&mut self, ty: Ty, question: Question) {
+        self.s.unsettled.questions.push((ty, question));
     }
 
     pub(super) fn note_open(&mut self, id: ExprId) {
@@ -123,6 +138,18 @@ impl Checker<'_, '_> {
         }
         for &(at, of) in &unsettled.patterns {
             self.pattern_bounds(at, of);
+        }
+        let mut told = None;
+        for &(ty, question) in &unsettled.questions {
+            match question {
+                // Several arguments of one call are most likely of one type.
+                Question::Class(_, _, callee) if told == Some(callee.span) => {}
+                Question::Class(arg, class, callee) => {
+                    let fits = self.in_class(ty, arg, class, callee) != Ty::ERROR;
+                    told = (!fits).then_some(callee.span);
+                }
+                Question::Bits(arg, to) => self.same_bits(arg, ty, to),
+            }
         }
         unsettled.clear();
         self.s.unsettled = unsettled;

@@ -537,7 +537,7 @@ impl Checker<'_, '_> {
     fn resolve_array(&mut self, element: TypeId, length: ExprId) -> Ty {
         let element_ty = self.resolve(element);
         // A signed or wider length is as good, as long as it is a constant.
-        let found = self.expr(length, Ty::U32);
+        let found = self.any_integer(length, Ty::U32);
         if !self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int) {
             self.require(length, found, Ty::U32);
             return Ty::ERROR;

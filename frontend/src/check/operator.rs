@@ -164,13 +164,12 @@ impl Checker<'_, '_> {
 
     /// Checks the right operand of `op` when the left one has the type `left`.
     pub(super) fn operand_after(&mut self, op: BinaryOp, left: Ty, right: ExprId) -> Ty {
-        let pointer = self.s.checked.types.as_pointer(left).is_some();
-        let expect = match (op.is_shift(), pointer) {
-            (true, _) => Ty::U32,
-            (false, true) => Ty::I32,
-            (false, false) => left,
-        };
-        self.expr(right, expect)
+        match (op.is_shift(), self.s.checked.types.as_pointer(left)) {
+            (true, _) if self.ast.is_number(right) => self.expr(right, Ty::U32),
+            (true, _) => self.expr(right, Ty::NONE),
+            (false, Some(_)) => self.any_integer(right, Ty::I32),
+            (false, None) => self.expr(right, left),
+        }
     }
 
     /// Type of `a op b`.

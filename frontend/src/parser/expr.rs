@@ -285,14 +285,7 @@ impl Parser<'_, '_> {
                     return self.tuple(span, None);
                 }
                 let value = self.with_structs(|p| p.expr())?;
-                if self.peek() == Tok::Comma {
-                    return self.tuple(span, Some(value));
-                }
-                self.close(Tok::RParen, "`)`", span)?;
-                match self.cast_of_c(value) {
-                    Some(failed) => Err(failed),
-                    None => Ok(value),
-                }
+                self.parenthesized(span, value)
             }
             Tok::LBracket => self.array(),
             Tok::If => self.if_expr(),
@@ -412,6 +405,18 @@ impl Parser<'_, '_> {
         }
         self.close(Tok::RParen, "`)` or `,`", open)?;
         Ok(self.take_exprs(mark))
+    }
+
+    /// The rest of `(a)` or `(a, b)` behind `a`.
+    pub(super) fn parenthesized(&mut self, open: Span, value: ExprId) -> Parsed<ExprId> {
+        if self.peek() == Tok::Comma {
+            return self.tuple(open, Some(value));
+        }
+        self.close(Tok::RParen, "`)`", open)?;
+        match self.cast_of_c(value) {
+            Some(failed) => Err(failed),
+            None => Ok(value),
+        }
     }
 
     /// The rest of `(a, b)` behind its first part.

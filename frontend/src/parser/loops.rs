@@ -149,13 +149,13 @@ impl Parser<'_, '_> {
 
     /// `a..b`, `a..=b`, `(a..b).step(s)`.
     fn range(&mut self) -> Parsed<(ExprId, ExprId, bool, Option<ExprId>)> {
-        let from = if self.peek() == Tok::LParen {
+        let from = if self.peek() == Tok::LParen && self.peek_at(1) != Tok::RParen {
             let open = self.bump();
-            let first = self.expr()?;
+            let first = self.with_structs(|p| p.expr())?;
             if matches!(self.peek(), Tok::DotDot | Tok::DotDotEq) {
                 return self.stepped_range(open, first);
             }
-            self.close(Tok::RParen, "`)`", open)?;
+            let first = self.parenthesized(open, first)?;
             let first = self.postfix(first)?;
             self.binary_from(first, 0)?
         } else {
@@ -178,7 +178,7 @@ impl Parser<'_, '_> {
     fn stepped_range(&mut self, open: Span, from: ExprId) -> Parsed<(ExprId, ExprId, bool, Option<ExprId>)> {
         let inclusive = self.peek() == Tok::DotDotEq;
         self.bump();
-        let to = self.expr()?;
+        let to = self.with_structs(|p| p.expr())?;
         self.close(Tok::RParen, "`)`", open)?;
         if !self.eat(Tok::Dot) {
             return Ok((from, to, inclusive, None));
