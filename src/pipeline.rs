@@ -273,7 +273,8 @@ impl Compiler {
             return Ok(Program::Ir(module));
         }
         observer.ir("optimize", &module);
-        let warnings = warn::of_module(&module, &self.frontend, &mut self.warn, job.options, job.source);
+        let scratch = (&mut self.warn, &mut self.passes);
+        let warnings = warn::of_module(&module, &self.frontend, scratch, (job.options, &level), job.source);
         if let Some(warnings) = warnings {
             if warnings.list.iter().any(|one| one.severity == Severity::Error) {
                 return Err(Error::Source(warnings));

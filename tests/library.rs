@@ -409,6 +409,84 @@ fn barriers_that_are_missing() {
     assert_eq!(warned("transposed", square, &Options::default()), ["missing_barrier"]);
 }
 
+/// What memory operations cost: one in a loop a hundred times.
+fn memory_operations(source: &str) -> usize {
+    let assembly = compiler().compile(source, &Options::default()).and_then(|object| object.assembly(None));
+    let assembly = assembly.unwrap_or_else(|error| panic!("{source}: {error}"));
+    let lines: Vec<&str> = assembly.lines().map(str::trim).collect();
+    let back = |(at, line): (usize, &&str)| {
+        let (_, to) = line.strip_prefix("s_cbranch_").or(line.strip_prefix("s_branch"))?.split_once(' ')?;
+        let label = format!("{}:", to.split_whitespace().next()?);
+        lines[..at].iter().position(|line| **line == label).map(|head| head..at)
+    };
+    let loops: Vec<_> = lines.iter().enumerate().filter_map(back).collect();
+    let turns = |at: usize| 1 + 100 * loops.iter().filter(|l| l.contains(&at)).count();
+    let is_memory = |line: &str| line.starts_with("global_") || line.starts_with("buffer_");
+    lines.iter().enumerate().filter(|(_, line)| is_memory(line)).map(|(at, _)| turns(at)).sum()
+}
+
+/// Parameters that lack `restrict` are told where the optimiser would merge or move something, and then it does.
+#[test]
+fn promises_that_are_missing() {
+    let head = "struct P { a: f32, b: f32, c: f32, d: f32 }
+        fn _add(to: *global f32, from: *const global f32) { to[0] += from[0]; to[1] += from[1]; }
+        #[workgroup_size(64)] #[small_buffers] kernel k(";
+    let kernel = |params: &str, body: &str| {
+        format!(
+            "{head}{params}, n: u32) {{ shared s: [f32; 64]; let i = global_id(0); s[i % 64] = 1.0; {body} }}"
+        )
+    };
+    let copies = "for j in 0..4 { y[4 * i + j] = x[4 * i + j]; }";
+    let told = [
+        ("x: *const global f32, y: *global f32", copies),
+        ("x: *global f32, y: *global f32", copies),
+        ("x: *const global P, y: *global f32", "y[i] = x[i].a; y[i + 64] = x[i].b + x[i].c;"),
+        ("x: *const global f32, y: *global f32", "_add(y + 2 * i, x + 2 * i);"),
+        ("x: *const global f32, y: *global f32", "for j in 0..n { y[j] = x[i] * 2.0; }"),
+        ("x: *const global f32, y: *global f32", "for j in 0..n { if i < j { y[j] += 1.0; } y[0] = x[i]; }"),
+        (
+            "x: *global f32, y: *global u32",
+            "for j in 0..n { atomic_add(&y[j], x[i] as u32, relaxed, agent); }",
+        ),
+        ("x: *global f32, y: *global P", "y[i].a = 1.0; x[i] += 1.0; y[i].b = 2.0;"),
+        ("x: *const global f32, y: *restrict global f32", copies),
+    ];
+    for (params, body) in told {
+        let source = kernel(params, body);
+        assert_eq!(warned(&source, &source, &Options::default()), ["missing_restrict"], "{source}");
+        let promised =
+            source.replace("const global", "const restrict global").replace("*global", "*restrict global");
+        assert_eq!(warned(&promised, &promised, &Options::default()), [""; 0], "{promised}");
+        let (plain, promised) = (memory_operations(&source), memory_operations(&promised));
+        assert!(promised < plain, "{plain} and {promised} in {source}");
+    }
+    let both = "x: *const global f32, y: *global f32";
+    let fine = [
+        ("x: *const restrict global f32, y: *global f32", copies),
+        ("x: *restrict global f32, y: *restrict global f32", copies),
+        ("y: *global f32", "for j in 0..4 { y[4 * i + j] = y[4 * i + j + 256]; }"),
+        (both, "y[i] = y[i] + n as f32 * x[i];"),
+        (both, "let a = x[2 * i]; let b = x[2 * i + 1]; y[2 * i] = a; y[2 * i + 1] = b;"),
+        (both, "for j in 0..n { y[j] = x[j] * 2.0; }"),
+        (both, "let a = x[i]; for j in 0..n { y[j] = a; }"),
+        (both, "for j in 0..n { s[j] = x[i]; }"),
+        (both, "for j in 0..n { y[0] = x[i]; barrier(); }"),
+        (both, "for j in 0..n { if j > i { y[j] = x[i]; } }"),
+        ("x: *const volatile global f32, y: *volatile global f32", copies),
+        (both, "y[i] = x[2 * i]; fence(acquire, agent); y[i + 64] = x[2 * i + 1];"),
+        (both, "#[allow(missing_restrict)] for j in 0..4 { y[4 * i + j] = x[4 * i + j]; }"),
+    ];
+    for (params, body) in fine {
+        let source = kernel(params, body);
+        assert_eq!(warned(&source, &source, &Options::default()), [""; 0], "{source}");
+    }
+    let mut options = Options { opt_level: kernc::OptLevel::O0, ..Options::default() };
+    assert_eq!(warned("level 0", &kernel(both, copies), &options), [""; 0]);
+    options = Options::default();
+    options.warnings.set("missing_restrict", kernc::Level::Deny).expect("a name");
+    assert!(matches!(compiler().compile(&kernel(both, copies), &options), Err(Error::Source(_))));
+}
+
 /// What is written as it should be is not warned of.
 #[test]
 fn good_programs_are_not_warned_of() {

@@ -383,6 +383,15 @@ const TABLE: &[(&str, &str, &str)] = &[
          and nothing between the two orders memory. Inside of a wave no barrier is needed. `#[allow(missing_barrier)]` keeps it quiet.",
     ),
     (
+        "missing_restrict",
+        "loads and stores apart for want of `restrict`",
+        "Loads or stores next to each other could be one, or a load in a loop could be done in front of it, if it were not for memory that another \
+         parameter is used to write or read in between: it may be the same. Where memory that is written through one parameter is \
+         reached through no other one, `restrict` in their types promises that (`*restrict global f32`), and the kernel does fewer memory operations; with a `const` \
+         parameter, whose memory nobody writes while the kernel runs, the promise is enough at that one. Told is what the optimiser would do with it. Where the memory is the same on \
+         purpose, `#[allow(missing_restrict)]` keeps it quiet.",
+    ),
+    (
         "truncating_conversion",
         "a conversion to fewer bits",
         "`as` cuts integers to the low bits of the new type, and rounds floats to it. This is told on request only, as it is what `as` \

@@ -121,6 +121,7 @@ fn every_code_has_an_example() {
             "divergent_barrier",
             "divergent_wave_operation",
             "missing_barrier",
+            "missing_restrict",
         ]
         .contains(&row.0)
     }) {

@@ -32,6 +32,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("empty_range", Level::Warn),
     ("index_out_of_bounds", Level::Warn),
     ("missing_barrier", Level::Warn),
+    ("missing_restrict", Level::Warn),
     ("truncating_conversion", Level::Allow),
     ("uninitialized", Level::Warn),
     ("unreachable_code", Level::Warn),
@@ -40,7 +41,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 13;
+const COUNT: usize = 14;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +109,8 @@ pub(crate) fn is_quiet(ast: &Ast<'_>, name: &str, start: u32, end: u32) -> bool 
 }
 
 /// Warnings that come after the frontend.
-const LATER: [&str; 3] = ["divergent_barrier", "divergent_wave_operation", "missing_barrier"];
+const LATER: [&str; 4] =
+    ["divergent_barrier", "divergent_wave_operation", "missing_barrier", "missing_restrict"];
 
 /// Where they are allowed.
 pub(crate) fn quiet_later(ast: &Ast<'_>) -> impl Iterator<Item = (&'static str, Span)> {

@@ -31,6 +31,7 @@ pub mod tails;
 #[cfg(test)]
 mod testing;
 pub mod tripcount;
+pub mod unpromised;
 pub mod unroll;
 
 use crate::analysis::{Cfg, DomTree, LoopForest, Uniformity};

@@ -25,6 +25,16 @@ pub struct Scratch {
     visited: Vec<bool>,
 }
 
+impl Scratch {
+    /// Number of the parameter that a pointer of the last function comes from, if it is a `restrict` one.
+    pub(super) fn param_of(&self, pointer: Value) -> Option<usize> {
+        self.origin
+            .get(pointer.index())
+            .filter(|&&origin| origin != ELSEWHERE)
+            .and_then(|&o| usize::from(o).checked_sub(1))
+    }
+}
+
 /// Notes what is known on loads, stores and atomics. Returns whether there was anything.
 pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     let Some(kernel) = func.kernel.take() else { return false };
