@@ -160,7 +160,7 @@ impl Checker<'_, '_> {
             Builtin::WaveReduce(op) | Builtin::WaveScan(op, _) => {
                 let bits = matches!(op, Wide::And | Wide::Or | Wide::Xor);
                 let ty =
-                    self.of_class(args[0], if bits { Class::Int } else { Class::Number }, callee, expect);
+                    self.of_class(args[0], if bits { Class::Whole } else { Class::Number }, callee, expect);
                 if bits {
                     self.decide(ty);
                 }
@@ -224,6 +224,7 @@ impl Checker<'_, '_> {
             Class::Float => scalar.is_float(),
             Class::F32 => scalar == Scalar::F32,
             Class::Int => scalar.is_int() && !scalar.is_small(),
+            Class::Whole => scalar.is_int(),
             Class::Word => matches!(scalar, Scalar::I32 | Scalar::U32),
             Class::Number => scalar.is_number(),
             Class::SignedOrFloat => scalar.is_float() || scalar.is_signed(),

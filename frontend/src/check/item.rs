@@ -370,6 +370,9 @@ impl Checker<'_, '_> {
         let is_unit = |ty: &TypeId| matches!(ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));
         let result = result.filter(|ty| !is_unit(ty));
         let result_ty = result.map_or(Ty::UNIT, |ty| self.resolve(ty));
+        if let Some(result) = result {
+            self.by_value(result_ty, ast.type_node(result).span);
+        }
         if let (true, Some(result)) = (kernel, result) {
             let diagnostic = Diagnostic::error("E0083", "a kernel returns nothing")
                 .label(self.ast.type_node(result).span, "return type")
