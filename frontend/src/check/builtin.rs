@@ -120,7 +120,7 @@ impl Checker<'_, '_> {
             }
             Builtin::Ldexp => {
                 let ty = self.of_class(args[0], Class::Float, callee, expect);
-                self.argument(args[1], Ty::I32);
+                self.count(args[1], true, ty);
                 ty
             }
             Builtin::FrexpExp | Builtin::Ilogb => {
@@ -273,18 +273,32 @@ impl Checker<'_, '_> {
             }
         }
         for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
-            let wanted = if matches!(lane, Lane::Library(_)) { Ty::I32 } else { Ty::U32 };
-            let found = self.expr(arg, wanted);
-            let is_int = self.s.checked.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
-            if found != Ty::ERROR && !is_int {
-                failed |= !self.require(arg, found, wanted) || n == 0;
-            }
+            failed |= !self.count(arg, matches!(lane, Lane::Library(_)), result) || n == 0;
         }
         // What some types are too small, too wide or too unsigned for is not left open.
         if !matches!(class, Class::Number | Class::Float) {
             self.decide(result);
         }
         if failed { Ty::ERROR } else { result }
+    }
+
+    /// A count for all lanes of `of`, or one for each: an integer of any type or, if it is a number to compute with, an `i32`.
+    fn count(&mut self, arg: ExprId, is_number: bool, of: Ty) -> bool {
+        let wanted = if is_number { Scalar::I32 } else { Scalar::U32 };
+        let found = self.expr(arg, Ty::scalar(wanted));
+        let types = &mut self.s.checked.types;
+        let lanes = types.lanes(of).map_or(1, |(_, lanes)| lanes);
+        let shape = match types.lanes(found) {
+            Some((scalar, 1)) if scalar.is_int() && !is_number => return true,
+            Some((scalar, n))
+                if n > 1 && n == lanes && (scalar == wanted || scalar.is_int() && !is_number) =>
+            {
+                return true;
+            }
+            Some((_, n)) if n > 1 && lanes > 1 => types.with_scalar(of, wanted),
+            _ => Ty::scalar(wanted),
+        };
+        found == Ty::ERROR || self.require(arg, found, shape)
     }
 
     /// The common type of the operands so far and one more.

@@ -155,7 +155,7 @@ impl Checker<'_, '_> {
         }
         match self.s.checked.types.structure(item.name.sym, &members) {
             Ok(ty) => self.s.struct_ty[n] = ty,
-            Err(_) => self.error("E0072", "the struct is larger than 2 GiB", item.name.span, "too large"),
+            Err(_) => self.error("E0072", "the struct has 2 GiB or more", item.name.span, "too large"),
         }
         self.leave_lazy(n);
     }
@@ -532,7 +532,7 @@ impl Checker<'_, '_> {
             return Ty::ERROR;
         }
         self.s.checked.types.tuple(&parts).unwrap_or_else(|_| {
-            self.error("E0072", "the tuple is larger than 2 GiB", span, "too large");
+            self.error("E0072", "the tuple has 2 GiB or more", span, "too large");
             Ty::ERROR
         })
     }
@@ -563,7 +563,7 @@ impl Checker<'_, '_> {
         match self.s.checked.types.array(element_ty, value as u32) {
             Ok(ty) => ty,
             Err(_) => {
-                self.error("E0072", "the array is larger than 2 GiB", span, "too many elements");
+                self.error("E0072", "the array has 2 GiB or more", span, "too many elements");
                 Ty::ERROR
             }
         }
