@@ -94,6 +94,8 @@ pub enum Class {
     F32,
     /// 32- and 64-bit integers.
     Int,
+    /// Integers of any size.
+    Whole,
     /// 32-bit integers.
     Word,
     Number,
@@ -107,6 +109,7 @@ impl Class {
             Class::Float => "a float or a vector of floats",
             Class::F32 => "an `f32` or a vector of `f32`",
             Class::Int => "a 32- or 64-bit integer, or a vector of them",
+            Class::Whole => "an integer or a vector of integers",
             Class::Word => "an `i32`, a `u32` or a vector of them",
             Class::Number => "a number or a vector of numbers",
             Class::SignedOrFloat => "a float or signed integer, or a vector of them",

@@ -233,7 +233,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0072",
         "bad length",
-        "Arrays have 1 to 2^31 - 1 elements and at most 2 GiB; types other than `shared dyn` memory state their length.",
+        "Arrays have 1 to 2^31 - 1 elements and less than 2 GiB; types other than `shared dyn` memory state their length.",
     ),
     ("E0073", "circular definition", "A constant or struct is defined in terms of itself."),
     (

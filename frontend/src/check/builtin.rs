@@ -122,7 +122,7 @@ impl Checker<'_, '_> {
             }
             Builtin::Ldexp => {
                 let ty = self.of_class(args[0], Class::Float, callee, expect);
-                self.argument(args[1], Ty::I32);
+                self.count(args[1], true, ty);
                 ty
             }
             Builtin::FrexpExp | Builtin::Ilogb => {
@@ -162,7 +162,7 @@ impl Checker<'_, '_> {
             Builtin::WaveReduce(op) | Builtin::WaveScan(op, _) => {
                 let bits = matches!(op, Wide::And | Wide::Or | Wide::Xor);
                 let ty =
-                    self.of_class(args[0], if bits { Class::Int } else { Class::Number }, callee, expect);
+                    self.of_class(args[0], if bits { Class::Whole } else { Class::Number }, callee, expect);
                 if let Some(&lanes) = args.get(1) {
                     self.argument(lanes, Ty::U64);
                 }
@@ -222,6 +222,7 @@ impl Checker<'_, '_> {
             Class::Float => scalar.is_float(),
             Class::F32 => scalar == Scalar::F32,
             Class::Int => scalar.is_int() && !scalar.is_small(),
+            Class::Whole => scalar.is_int(),
             Class::Word => matches!(scalar, Scalar::I32 | Scalar::U32),
             Class::Number => scalar.is_number(),
             Class::SignedOrFloat => scalar.is_float() || scalar.is_signed(),
@@ -287,14 +288,29 @@ impl Checker<'_, '_> {
             }
         }
         for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
-            let wanted = if matches!(lane, Lane::Library(_)) { Ty::I32 } else { Ty::U32 };
-            let found = self.any_integer(arg, wanted);
-            let is_int = self.s.checked.types.lanes(found).is_some_and(|(scalar, _)| scalar.is_int());
-            if found != Ty::ERROR && !is_int {
-                failed |= !self.require(arg, found, wanted) || n == 0;
-            }
+            failed |= !self.count(arg, matches!(lane, Lane::Library(_)), result) || n == 0;
         }
         if failed { Ty::ERROR } else { result }
+    }
+
+    /// A count for all lanes of `of`, or one for each: an integer of any type or, if it is a number to compute with, an `i32`.
+    fn count(&mut self, arg: ExprId, is_number: bool, of: Ty) -> bool {
+        let wanted = if is_number { Scalar::I32 } else { Scalar::U32 };
+        let ty = Ty::scalar(wanted);
+        let found = if is_number { self.expr(arg, ty) } else { self.any_integer(arg, ty) };
+        let types = &mut self.s.checked.types;
+        let lanes = types.lanes(of).map_or(1, |(_, lanes)| lanes);
+        let shape = match types.lanes(found) {
+            Some((scalar, 1)) if scalar.is_int() && !is_number => return true,
+            Some((scalar, n))
+                if n > 1 && n == lanes && (scalar == wanted || scalar.is_int() && !is_number) =>
+            {
+                return true;
+            }
+            Some((_, n)) if n > 1 && lanes > 1 => types.with_scalar(of, wanted),
+            _ => Ty::scalar(wanted),
+        };
+        found == Ty::ERROR || self.require(arg, found, shape)
     }
 
     /// The common type of the operands so far and one more.

@@ -434,7 +434,7 @@ impl Checker<'_, '_> {
             return Ty::NEVER;
         }
         self.s.checked.types.tuple(&parts).unwrap_or_else(|_| {
-            self.error("E0072", "the tuple is larger than 2 GiB", span, "too large");
+            self.error("E0072", "the tuple has 2 GiB or more", span, "too large");
             Ty::ERROR
         })
     }

@@ -159,7 +159,7 @@ impl Checker<'_, '_> {
 
     fn settled(&mut self, ty: Ty, span: Span) -> Ty {
         self.s.checked.types.settled(ty).unwrap_or_else(|_| {
-            self.error("E0072", "the array is larger than 2 GiB", span, "too many elements");
+            self.error("E0072", "the array has 2 GiB or more", span, "too many elements");
             Ty::ERROR
         })
     }

@@ -155,7 +155,7 @@ impl Checker<'_, '_> {
         }
         match self.s.checked.types.structure(item.name.sym, &members) {
             Ok(ty) => self.s.struct_ty[n] = ty,
-            Err(_) => self.error("E0072", "the struct is larger than 2 GiB", item.name.span, "too large"),
+            Err(_) => self.error("E0072", "the struct has 2 GiB or more", item.name.span, "too large"),
         }
         self.leave_lazy(n);
     }
@@ -370,6 +370,9 @@ impl Checker<'_, '_> {
         let is_unit = |ty: &TypeId| matches!(ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));
         let result = result.filter(|ty| !is_unit(ty));
         let result_ty = result.map_or(Ty::UNIT, |ty| self.resolve(ty));
+        if let Some(result) = result {
+            self.by_value(result_ty, ast.type_node(result).span);
+        }
         if let (true, Some(result)) = (kernel, result) {
             let diagnostic = Diagnostic::error("E0083", "a kernel returns nothing")
                 .label(self.ast.type_node(result).span, "return type")
@@ -529,7 +532,7 @@ impl Checker<'_, '_> {
             return Ty::ERROR;
         }
         self.s.checked.types.tuple(&parts).unwrap_or_else(|_| {
-            self.error("E0072", "the tuple is larger than 2 GiB", span, "too large");
+            self.error("E0072", "the tuple has 2 GiB or more", span, "too large");
             Ty::ERROR
         })
     }
@@ -560,7 +563,7 @@ impl Checker<'_, '_> {
         match self.s.checked.types.array(element_ty, value as u32) {
             Ok(ty) => ty,
             Err(_) => {
-                self.error("E0072", "the array is larger than 2 GiB", span, "too many elements");
+                self.error("E0072", "the array has 2 GiB or more", span, "too many elements");
                 Ty::ERROR
             }
         }

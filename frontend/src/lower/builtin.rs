@@ -48,9 +48,12 @@ impl Lower<'_, '_> {
             Builtin::Lanes(op, ..) => return self.lanes(op, args, ty),
             Builtin::IsNan | Builtin::IsInf => return self.classify(builtin == Builtin::IsNan, args[0]),
             Builtin::Ldexp => {
-                let (values, n) = (self.expr(args[0]), self.one(args[1]));
+                let (values, counts) = (self.expr(args[0]), self.expr(args[1]));
                 let ty = self.scalar_of(ty).ir();
-                return values.iter().map(|&x| self.emit(Op::Bin(BinOp::Ldexp), &[x, n], ty)).collect();
+                let each = values.iter().enumerate();
+                return each
+                    .map(|(n, &x)| self.emit(Op::Bin(BinOp::Ldexp), &[x, lane(&counts, n)], ty))
+                    .collect();
             }
             Builtin::FrexpExp => {
                 let values = self.expr(args[0]);

@@ -482,10 +482,11 @@ impl Parser<'_, '_> {
             }
             NumberError::Octal => Diagnostic::error("E0002", format!("`{text}` begins with a 0"))
                 .label(span, "decimal or octal?")
-                .help(format!(
-                    "octal numbers are written `0o{}`, decimal ones without the 0",
-                    text.trim_start_matches('0')
-                )),
+                .help(match text[1..].trim_start_matches(['0', '_']) {
+                    "" => "write one 0".to_owned(),
+                    rest if is_float_text(rest) => "write it without the 0 in front".to_owned(),
+                    rest => format!("octal numbers are written `0o{rest}`, decimal ones without the 0"),
+                }),
             NumberError::Large => Diagnostic::error("E0003", format!("`{text}` does not fit in 64 bits"))
                 .label(span, "too large"),
         };
@@ -531,6 +532,13 @@ fn parse_number(text: &str) -> Result<ExprKind, NumberError> {
         [b'0', b'o' | b'O', ..] => 8,
         _ => 10,
     };
+    // A 0 in front of other digits: octal in C.
+    if radix == 10
+        && text.starts_with('0')
+        && text[1..].trim_start_matches('_').starts_with(|c: char| c.is_ascii_digit())
+    {
+        return Err(NumberError::Octal);
+    }
     if radix == 10 && is_float_text(text) {
         return parse_float(text);
     }
@@ -552,9 +560,6 @@ fn parse_number(text: &str) -> Result<ExprKind, NumberError> {
     }
     if digits == 0 {
         return Err(NumberError::Digits);
-    }
-    if radix == 10 && digits > 1 && text.starts_with('0') && value != 0 {
-        return Err(NumberError::Octal);
     }
     let suffix = suffix(text, end)?;
     if suffix.is_some_and(Scalar::is_float) {
