@@ -2,7 +2,7 @@
 
 use super::blocks::Open;
 use super::{Generator, Size};
-use crate::program::{ARRAYS, COUNTS, OWN, Stmt};
+use crate::program::{ARRAYS, OWN, Stmt};
 use crate::types::Ty;
 
 pub(super) fn line(text: String) -> Stmt {
@@ -210,8 +210,8 @@ impl Generator {
             *self.rng.pick(&["agent", "workgroup", "system"]),
         );
         if self.rng.one_in(2) {
-            let slot = self.rng.below(COUNTS as usize);
-            // Groups meet in these words.
+            // Groups meet in these words; those from the twelfth on are `shared_sum`'s.
+            let slot = self.rng.below(12);
             let scope = if scope == "workgroup" { "agent" } else { scope };
             let op = OPS[slot % OPS.len()];
             return line(format!("atomic_{op}(&counts[{slot}], {value}, {order}, {scope});"));
