@@ -7,17 +7,17 @@ use kernc::{OptLevel, Target};
 use rayon::prelude::*;
 
 fn run(target: &str, seeds: std::ops::Range<u64>) {
-    let config = Config {
+    let config = |seed: u64| Config {
         target: Target::by_name(target).unwrap().into(),
         levels: vec![OptLevel::O0, OptLevel::O2],
         verify: true,
         shrink: true,
         size: Size::Small,
-        mode: kernc::sim::Mode::Fast,
+        mode: fuzz::mode(Size::Small, seed),
     };
     let failures: Vec<String> = seeds
         .into_par_iter()
-        .filter_map(|seed| check(seed, &config).err())
+        .filter_map(|seed| check(seed, &config(seed)).err())
         .map(|failure| failure.to_string())
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -50,7 +50,7 @@ fn large() {
         verify: true,
         shrink: false,
         size: Size::Large,
-        mode: kernc::sim::Mode::STRICT,
+        mode: fuzz::mode(Size::Large, 0),
     };
     let failures: Vec<String> =
         (1..7u64).into_par_iter().filter_map(|seed| check(seed, &config).err()).map(|f| f.what).collect();

@@ -1,5 +1,6 @@
 //! The built-in functions: names, and what the checker needs to know of each.
 
+use crate::scalar::Scalar;
 use ir::{Pos, RmwOp, TernOp, UnOp};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -103,6 +104,19 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether it takes this scalar and vectors of it.
+    pub fn has(self, scalar: Scalar) -> bool {
+        match self {
+            Class::Float => scalar.is_float(),
+            Class::F32 => scalar == Scalar::F32,
+            Class::Int => scalar.is_int() && !scalar.is_small(),
+            Class::Whole => scalar.is_int(),
+            Class::Word => matches!(scalar, Scalar::I32 | Scalar::U32),
+            Class::Number => scalar.is_number(),
+            Class::SignedOrFloat => scalar.is_float() || scalar.is_signed(),
+        }
+    }
+
     /// As a message says it.
     pub fn text(self) -> &'static str {
         match self {

@@ -21,6 +21,7 @@ mod lexer;
 mod library;
 mod lower;
 mod parser;
+mod parts;
 mod scalar;
 mod types;
 mod warn;
@@ -31,6 +32,7 @@ pub use codes::{codes, explain};
 pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile};
 pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
+pub use parts::{all_parts, parts};
 pub use warn::{Level, Warnings};
 
 /// Names of the built-in functions.

@@ -1,6 +1,6 @@
 //! Runs a kernel of a generated program, by the interpreter and in the emulator.
 
-use crate::program::{COUNTS, INPUTS, OWN, Shape};
+use crate::program::{COUNTS, INPUTS, OPAQUE_BYTES, OWN, Shape};
 use crate::rng::Rng;
 use ir::interp::{Interp, Memory};
 use kernc::sim;
@@ -66,6 +66,7 @@ impl Output {
         bytes.extend(F.to_le_bytes());
         bytes.extend(K.to_le_bytes());
         bytes.push(J);
+        bytes.resize(bytes.len().next_multiple_of(8) + OPAQUE_BYTES, 0);
         bytes
     }
 }

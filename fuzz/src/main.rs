@@ -88,7 +88,7 @@ fn main() -> ExitCode {
         verify: !args.no_verify,
         shrink: !args.no_shrink,
         size,
-        mode: if large { kernc::sim::Mode::STRICT } else { kernc::sim::Mode::Fast },
+        mode: fuzz::mode(size, seed / targets.len() as u64),
     };
     let mut failures = 0;
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();

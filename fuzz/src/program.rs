@@ -90,9 +90,14 @@ pub struct Program {
 }
 
 /// Parameters of every kernel; [`crate::launch`] packs them.
-pub const PARAMS: &str = "out: *global u32, input: *const global u32, in8: *const global u8, in16: *const global i16, \
+pub const PARAMS: &str = "out: *restrict global u32, input: *const restrict global u32, in8: *const global u8, in16: *const global i16, \
     own: *global u32, bytes: *global u8, halves: *global i16, pairs: *global u32x2, counts: *global u32, \
-    v: f32x4, m: u64, d: f64, n: u32, s: i32, f: f32, k: i16, j: u8";
+    v: f32x4, m: u64, d: f64, n: u32, s: i32, f: f32, k: i16, j: u8, \
+    seen: image2d, drawn: write_only image2d, volume: read_write image3d, solid: read_only image3d, how: sampler, tasks: queue, \
+    line: pipe";
+
+/// Bytes of the last ones, which stand in the signature and are nothing that a kernel can use.
+pub const OPAQUE_BYTES: usize = 7 * 8;
 
 /// Items of every program.
 const PRELUDE: &str = "\
@@ -103,6 +108,9 @@ const LIMIT: u32 = 3 + 4 * 2;
 const NODES: [Pair; 3] = [Pair { a: 1, b: 0.5, c: 7 }, Pair { a: u32::MAX, b: -2.0, c: 1 }, Pair { a: 9, b: f32::EPSILON, c: u64::MAX }];
 const STEPS: [(u32, i16); 4] = [(1, -1), (5, i16::MAX), (0, 3), (u32::BITS, i16::MIN)];
 constant static FLOATS: [f32; 4] = [0.5, f32::PI, -3.0, f32::MIN_POSITIVE];
+shared static BOARD: [u32; 4];
+shared static dyn SCRATCH: [u32];
+static_assert(P >= 0);
 global static WORDS: [u32; 4] = [77, 1, 0x80000000, 5];
 static_assert(LIMIT == 11, \"a constant\");
 #[cfg(has(dpp))] fn eleven() -> u32 { LIMIT }
@@ -143,11 +151,15 @@ impl Program {
         match body.result {
             Some(result) => {
                 let result = result.name();
+                for attr in &body.attrs {
+                    let _ = writeln!(out, "{attr}");
+                }
                 let _ = writeln!(out, "fn {name}(a: u32, b: {result}, {SURROUNDINGS}) -> {result} {{");
             }
             None => {
                 let [x, y, z] = self.shape.group;
-                let _ = writeln!(out, "#[workgroup_size({x}, {y}, {z})]");
+                let _ =
+                    writeln!(out, "/// Stores a hash of its variables.\n#[workgroup_size({x}, {y}, {z})]");
                 for attr in &body.attrs {
                     let _ = writeln!(out, "{attr}");
                 }

@@ -90,16 +90,26 @@ impl Ty {
         Ty { scalar, count }
     }
 
-    /// Types of a program's variables: `u32`, some of the usual ones, and sometimes any other.
-    pub fn some(rng: &mut Rng) -> Vec<Ty> {
+    /// Types of a program's variables: `u32`, the float that it is about, some of the usual ones, and sometimes any other.
+    pub fn some(rng: &mut Rng, float: Option<Ty>) -> Vec<Ty> {
         let mut types = vec![Ty::U32];
-        types.extend(USUAL.iter().filter(|_| rng.below(5) < 2));
+        if let Some(float) = float {
+            types.extend([float, Ty { count: *rng.pick(&LANES[1..4]), ..float }]);
+        }
+        let share = if float.is_some() { 1 } else { 2 };
+        let usual: Vec<Ty> = USUAL.iter().copied().filter(|_| rng.below(5) < share).collect();
+        types.extend(usual.into_iter().filter(|ty| Some(*ty) != float));
         if rng.one_in(2) {
             let any = Ty::vector(rng.pick(&SCALARS).0, *rng.pick(&LANES));
-            if !types.contains(&any) {
-                types.push(any);
-            }
+            types.push(any);
         }
+        let mut seen = Vec::new();
+        types.retain(|ty| {
+            !seen.contains(ty) && {
+                seen.push(*ty);
+                true
+            }
+        });
         types
     }
 
@@ -141,6 +151,17 @@ impl Ty {
     /// An integer with a minus, or a vector of them.
     pub fn is_signed(self) -> bool {
         matches!(self.scalar, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
+    }
+
+    /// As many lanes of another type.
+    pub fn of(self, scalar: Ty) -> Ty {
+        Ty { scalar: scalar.scalar, count: self.count }
+    }
+
+    /// Zero, as the language writes it where the type is known.
+    pub fn zero(self) -> String {
+        let zero = if self.is_float() { "0.0" } else { "0" };
+        if self.is_scalar() { zero.to_owned() } else { format!("{}({zero})", self.name()) }
     }
 
     /// Not a vector.

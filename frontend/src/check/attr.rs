@@ -8,7 +8,7 @@ use crate::types::Ty;
 use ir::{Denormals, Exceptions, InitialState};
 
 /// Attributes of kernels and what their arguments look like.
-const KERNEL_ATTRS: [(&str, &str); 15] = [
+pub const KERNEL_ATTRS: [(&str, &str); 15] = [
     ("workgroup_size", "#[workgroup_size(256)]` or `#[workgroup_size(16, 16)]"),
     ("workgroup_size_hint", "#[workgroup_size_hint(256)]"),
     ("max_workgroup_size", "#[max_workgroup_size(256)]"),

@@ -217,16 +217,7 @@ impl Checker<'_, '_> {
     }
 
     fn is_class(&self, ty: Ty, class: Class) -> bool {
-        let Some((scalar, _)) = self.s.checked.types.lanes(ty) else { return false };
-        match class {
-            Class::Float => scalar.is_float(),
-            Class::F32 => scalar == Scalar::F32,
-            Class::Int => scalar.is_int() && !scalar.is_small(),
-            Class::Whole => scalar.is_int(),
-            Class::Word => matches!(scalar, Scalar::I32 | Scalar::U32),
-            Class::Number => scalar.is_number(),
-            Class::SignedOrFloat => scalar.is_float() || scalar.is_signed(),
-        }
+        self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| class.has(scalar))
     }
 
     /// A numeric argument of a class. Literals are floats where the class is, of the type that something else decides.

@@ -22,9 +22,9 @@ const SAMPLE_CONSTANT: u64 = 61;
 const OF_CONSTANTS: [&str; 7] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086"];
 
 /// A bound: its name, which scalars it allows, and samples of them.
-type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
+pub type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
 
-static BOUNDS: [Bound; 5] = [
+pub static BOUNDS: [Bound; 5] = [
     ("Number", Scalar::is_number, &[Scalar::U32, Scalar::I32, Scalar::F32]),
     ("Int", Scalar::is_int, &[Scalar::U32, Scalar::I32]),
     ("Float", Scalar::is_float, &[Scalar::F32]),

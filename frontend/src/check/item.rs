@@ -621,7 +621,7 @@ fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
 }
 
 /// What is handed to a kernel and not looked into.
-const OPAQUE: [(&str, ir::Opaque); 5] = [
+pub const OPAQUE: [(&str, ir::Opaque); 5] = [
     ("image2d", ir::Opaque::Image(ir::Access::ReadOnly)),
     ("image3d", ir::Opaque::Image(ir::Access::ReadOnly)),
     ("sampler", ir::Opaque::Sampler),

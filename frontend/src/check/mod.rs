@@ -19,6 +19,9 @@ mod pattern;
 mod place;
 mod stmt;
 
+pub use attr::KERNEL_ATTRS;
+pub use generic::BOUNDS;
+pub use item::OPAQUE;
 pub use pattern::patterns_of_parts;
 pub use stmt::MAX_VALUE;
 

@@ -99,6 +99,11 @@ impl Parser<'_, '_> {
     }
 }
 
+/// The names of all constants.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    REALS.iter().map(|row| row.0).chain(INTEGERS)
+}
+
 /// The type and the bits of a constant of a scalar type.
 pub fn value_of(scalar: Scalar, name: &str) -> Option<(Scalar, u64)> {
     let (min, max) = scalar.limits();

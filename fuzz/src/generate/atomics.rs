@@ -8,7 +8,20 @@ use super::stmt::line;
 use crate::program::{OWN, Stmt};
 use crate::types::Ty;
 
-const ORDERS: [&str; 4] = ["relaxed", "relaxed", "acq_rel", "seq_cst"];
+const ORDERS: [&str; 6] = ["relaxed", "relaxed", "acquire", "release", "acq_rel", "seq_cst"];
+/// Of what no other work-item looks at.
+const SCOPES: [&str; 10] = [
+    "singlethread",
+    "wavefront",
+    "workgroup",
+    "agent",
+    "system",
+    "singlethread_one_as",
+    "wavefront_one_as",
+    "workgroup_one_as",
+    "agent_one_as",
+    "system_one_as",
+];
 
 impl Generator {
     pub(super) fn other_atomic(&mut self) -> Stmt {
@@ -70,32 +83,28 @@ impl Generator {
 
     fn fence(&mut self) -> Stmt {
         let order = *self.rng.pick(&["acquire", "release", "acq_rel", "seq_cst"]);
-        let scope = *self.rng.pick(&[
-            "singlethread",
-            "wavefront",
-            "workgroup",
-            "agent",
-            "system",
-            "workgroup_one_as",
-        ]);
+        let scope = *self.rng.pick(&SCOPES);
         let spaces = *self.rng.pick(&["", ", global", ", shared", ", private", ", global, shared"]);
         line(format!("fence({order}, {scope}{spaces});"))
     }
 
     /// On the item's own place, so that old values are known.
     fn own_atomic(&mut self) -> Stmt {
-        let (order, scope) = self.order();
+        let (order, scope) = (*self.rng.pick(&ORDERS), *self.rng.pick(&SCOPES));
         let index = self.expr(Ty::U32, 1);
         let (ty, count, ops): (&str, u32, &[&str]) = match self.rng.below(6) {
             0 => ("u64", OWN / 2, &["add", "sub", "min", "max", "and", "or", "xor", "xchg", "inc", "dec"]),
             1 => ("i64", OWN / 2, &["min", "max", "sub"]),
-            2 => ("i32", OWN, &["min", "max", "sub", "xchg"]),
+            2 => ("i32", OWN, &["min", "max", "sub", "xchg", "and", "or", "xor"]),
             3 => ("f32", OWN, &["add", "sub", "xchg", "min", "max"]),
             4 => ("f64", OWN / 2, &["add", "sub", "xchg", "min", "max"]),
             _ => ("f16x2", OWN, &["add", "sub", "xchg"]),
         };
         let (n, op) = (self.fresh(), *self.rng.pick(ops));
-        let place = format!("(own as *global {ty} + (gid * {count} + (({index}) & {})))", count - 1);
+        let place = match count == OWN && self.rng.one_in(3) {
+            true => format!("(&mine[lid] as *shared {ty})"),
+            false => format!("(own as *global {ty} + (gid * {count} + (({index}) & {})))", count - 1),
+        };
         let small = self.expr(Ty::U32, 1);
         let var = self.var(Ty::U32);
         let number = |text: &str| match ty {
@@ -107,14 +116,16 @@ impl Generator {
             "u64" | "i64" | "f64" => format!("(bitcast::<u64>(old{n}) >> 7) as u32"),
             _ => format!("bitcast::<u32>(old{n})"),
         };
+        let load = *self.rng.pick(&["unordered", "relaxed", "acquire", "seq_cst"]);
+        let store = *self.rng.pick(&["unordered", "relaxed", "release", "seq_cst"]);
         let mut text =
-            format!("{{ let place{n} = {place}; atomic_store(place{n}, {first}, relaxed, {scope}); ");
+            format!("{{ let place{n} = {place}; atomic_store(place{n}, {first}, {store}, {scope}); ");
         if self.rng.one_in(2) {
             text += &format!("atomic_{op}(place{n}, {second}, relaxed, {scope}); ");
         }
         text += &format!("let old{n} = atomic_{op}(place{n}, {second}, {order}, {scope}); {var} ^= {bits};");
         if self.rng.one_in(2) {
-            text += &format!(" {{ let old{n} = atomic_load(place{n}, relaxed, {scope}); {var} += {bits}; }}");
+            text += &format!(" {{ let old{n} = atomic_load(place{n}, {load}, {scope}); {var} += {bits}; }}");
         }
         line(text + " }")
     }

@@ -67,7 +67,7 @@ impl Generator {
         }
         // What they hold is less deep, so that none is within another one without end.
         if depth >= 2
-            && self.rng.one_in(5)
+            && self.rng.one_in(3)
             && let Some(value) = self.special(ty, depth)
         {
             return value;
@@ -84,18 +84,26 @@ impl Generator {
         if ty.is_float() { self.float_expr(ty, depth) } else { self.int_expr(ty, depth) }
     }
 
-    /// Something that only some programs are full of.
+    /// One of the program's themes, or what all programs have now and then.
     fn special(&mut self, ty: Ty, depth: usize) -> Option<String> {
+        type Way = fn(&mut Generator, Ty, usize) -> Option<String>;
         let features = self.features;
-        match self.rng.below(7) {
-            0..=1 if features.patterns => Some(self.taken_apart(ty, depth)),
-            2 if features.generics => Some(self.generic_call(ty, depth)),
-            3 if features.maths && ty.is_float() => Some(self.mathematics(ty, depth)),
-            4 if features.waves => self.active_lanes(ty, depth),
-            5 if features.memory => self.space(ty, depth),
-            6 => self.inferred(ty, depth),
-            _ => None,
-        }
+        let themes: [(bool, Way); 7] = [
+            (true, Generator::inferred),
+            (self.rng.one_in(2), Generator::promised),
+            (features.patterns, |all, ty, depth| Some(all.taken_apart(ty, depth))),
+            (features.generics, |all, ty, depth| Some(all.generic_call(ty, depth))),
+            (features.maths.is_some(), Generator::mathematics),
+            (features.waves, Generator::active_lanes),
+            (features.memory, Generator::space),
+        ];
+        let ways: Vec<Way> = themes.iter().filter(|theme| theme.0).map(|theme| theme.1).collect();
+        // Functions are many.
+        let way = match features.maths {
+            Some(of) if ty.lanes().1 == of && !self.rng.one_in(3) => Generator::mathematics,
+            _ => *self.rng.pick(&ways),
+        };
+        way(self, ty, depth)
     }
 
     fn match_expr(&mut self, ty: Ty, depth: usize) -> String {
@@ -216,6 +224,9 @@ impl Generator {
     fn vector_expr(&mut self, ty: Ty, depth: usize) -> String {
         let (lanes, lane) = ty.lanes();
         let a = self.expr(ty, depth - 1);
+        if self.rng.one_in(8) {
+            return self.lanes_expr(ty, &a);
+        }
         match self.rng.below(10) {
             0..=3 => {
                 let b = self.expr(ty, depth - 1);
@@ -242,6 +253,25 @@ impl Generator {
         }
     }
 
+    /// What vectors have and many programs do not.
+    fn lanes_expr(&mut self, ty: Ty, a: &str) -> String {
+        let (n, (lanes, lane), name) = (self.fresh(), ty.lanes(), ty.name());
+        let (b, c) = (self.leaf(ty), self.leaf(ty));
+        match self.rng.below(6) {
+            0 if lane == Ty::F32 => format!("(({a}) as bf16x{lanes} as {name})"),
+            0 | 1 => format!(
+                "({{ let q{n}: boolx{lanes} = {a} < {b}; select(q{n} {} !({a} != {c}), {a}, {c}) }})",
+                self.rng.pick(&["&", "|", "^", "==", "!="])
+            ),
+            2 if !ty.is_float() => format!("({a} {} ({b} | {name}(1)))", self.rng.pick(&["/", "%"])),
+            2 => format!("({a} {} {b})", self.rng.pick(&["/", "%"])),
+            3 if !ty.is_float() => format!("(!{a} {} ({b} & {name}(7)))", self.rng.pick(&["<<", ">>"])),
+            3 => format!("(-{a})"),
+            4 => format!("({}({a}, {b}) + {})", self.rng.pick(&["min", "max"]), ty.zero()),
+            _ => format!("(clamp({a}, {name}({}), {name}(100)) + {})", self.rng.below(50), ty.zero()),
+        }
+    }
+
     fn int_expr(&mut self, ty: Ty, depth: usize) -> String {
         let a = self.expr(ty, depth - 1);
         let b = self.expr(ty, depth - 1);
@@ -257,7 +287,8 @@ impl Generator {
             0..=6 => format!("({a} {} {b})", self.rng.pick(&["+", "-", "*", "&", "|", "^", "+"])),
             7 => format!("({a} << {})", self.rng.below(bits as usize)),
             8 => format!("({a} >> {})", self.rng.below(bits as usize)),
-            9 => format!("({a} {} ({b} & {}))", self.rng.pick(&["<<", ">>"]), bits - 1),
+            9 => format!("({a} {} ({}{} & {b}))", self.rng.pick(&["<<", ">>"]), bits - 1, ty.name()),
+            10 if self.rng.one_in(3) => format!("clamp({a}, {b} & 15, 100)"),
             10 => format!("{}({a}, {b})", self.rng.pick(&["min", "max"])),
             // Division is by something that is not zero.
             11 => format!("({a} {} ({b} | 1))", self.rng.pick(&["/", "%"])),
@@ -275,13 +306,13 @@ impl Generator {
                     0 => format!("mad24({a}, {b}, {c})"),
                     1 => format!("mul24({a}, {b})"),
                     2 => format!("bfi({a}, {b}, {c})"),
-                    3 if ty == Ty::U32 => format!("sad({a}, {b}, {c})"),
+                    3 => format!("sad({a}, {b}, {c})"),
                     _ => format!("bfe({a}, {}, {})", self.rng.below(16), 1 + self.rng.below(16)),
                 }
             }
-            17 if ty == Ty::U32 => format!("alignbit({a}, {b}, {})", self.rng.below(32)),
+            17 if bits == 32 => format!("alignbit({a}, {b}, {})", self.rng.below(32)),
             18 if ty.is_signed() => format!("(-{a})"),
-            18 if bits >= 32 => format!("clamp({a}, {b} & 15, 1000)"),
+            19 if ty.is_signed() && self.rng.one_in(2) => format!("abs({a})"),
             _ => format!("(!{a})"),
         }
     }
@@ -319,6 +350,7 @@ impl Generator {
             6 => format!("{}({a})", self.rng.pick(&["floor", "ceil", "trunc", "abs", "round"])),
             7 => format!("(-{a})"),
             // Quieting and signed zeros of min and max are not fixed by the language: keep them away.
+            8 if self.rng.one_in(2) => format!("({}({a}, {b}) + 0.0)", self.rng.pick(&["min", "max"])),
             8 => format!("clamp({a} + 0.5, -1000.0, 1000.0)"),
             9 => format!("({a} / {b})"),
             10 => format!("sqrt(abs({a}))"),
@@ -329,6 +361,7 @@ impl Generator {
 
     pub(super) fn literal(&mut self, ty: Ty) -> String {
         match ty {
+            _ if self.features.maths == Some(ty) && self.rng.one_in(4) => self.constant(ty),
             Ty::F16 | Ty::F32 | Ty::F64 => {
                 format!("({:?}{})", (self.rng.below(4000) as f32 - 2000.0) / 16.0, ty.name())
             }
@@ -378,6 +411,9 @@ impl Generator {
             (Ty::U8, _) if own => format!("bytes[gid * 16 + ({index} & 15)]"),
             (Ty::I16, _) if own => format!("halves[gid * 8 + ({index} & 7)]"),
             (Ty::U32X2, _) if own => format!("pairs[gid * 2 + ({index} & 1)]"),
+            (Ty::U32, _) if self.features.waves && self.rng.one_in(6) => {
+                (*self.rng.pick(&["lane_id()", "wave_size()"])).to_owned()
+            }
             (Ty::U32, 0) => format!("input[{index} & {}]", INPUTS - 1),
             (Ty::U32, 1) => format!("(input + ({index} & 127))[uni_0 & 127]"),
             (Ty::U32, 2) if self.features.big => format!("big[{index} % {}]", ARRAYS[1]),

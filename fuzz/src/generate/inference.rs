@@ -34,6 +34,11 @@ const FLOATS: [&str; 26] = [
 ];
 
 impl Generator {
+    /// A constant of a float type.
+    pub(super) fn constant(&mut self, ty: Ty) -> String {
+        format!("{}::{}", ty.name(), self.rng.pick(&FLOATS))
+    }
+
     /// A value in which something has no type of its own, or a constant has one.
     pub(super) fn inferred(&mut self, ty: Ty, depth: usize) -> Option<String> {
         if !ty.is_scalar() {
@@ -42,11 +47,11 @@ impl Generator {
         let (a, name, n) = (self.expr(ty, depth - 1), ty.name(), self.fresh());
         let one = if ty.is_float() { "1.0" } else { "1" };
         let condition = self.condition(1);
-        Some(match self.rng.below(7) {
+        Some(match self.rng.below(8) {
             0 => format!("(if {condition} {{ {one} }} else {{ {a} }})"),
             1 => format!("({{ let mut z{n} = {one}; if {condition} {{ z{n} = {a}; }} z{n} + {one} }})"),
             2 => format!("({{ let z{n} = (3, {one}); if z{n}.0 == uni_0 {{ {a} }} else {{ z{n}.1 }} }})"),
-            3 if ty.is_float() => format!("({a} * {name}::{})", self.rng.pick(&FLOATS)),
+            3 | 7 if ty.is_float() => format!("({a} * {})", self.constant(ty)),
             3 => format!("({a} ^ {name}::{})", self.rng.pick(&["MAX", "MIN"])),
             4 => format!(
                 "(if has({}) {{ {a} + {one} }} else {{ {one} + {a} }})",

@@ -6,12 +6,14 @@
 //! word commute, and plain stores go to the item's own place in memory: any subset of the statements is still a valid
 //! program with one meaning.
 //!
-//! Each program uses a random part of the features, so that each feature meets programs that are full of it.
+//! Each program uses a random part of the features, its themes, and these come often in it: two thousand programs have every part
+//! of the language (`fuzz/tests/parts.rs` asks), and each part meets programs that are full of it.
 
 mod atomics;
 mod blocks;
 mod expr;
 mod generics;
+mod hints;
 mod inference;
 mod maths;
 mod patterns;
@@ -48,10 +50,34 @@ struct Features {
     patterns: bool,
     /// Generic functions.
     generics: bool,
-    /// Functions of the library.
-    maths: bool,
+    /// Functions of one of the floats.
+    maths: Option<Ty>,
     /// Generic pointers, hints, other types in memory, views of `shared` memory.
     memory: bool,
+}
+
+impl Features {
+    fn some(rng: &mut Rng) -> Features {
+        let barriers = rng.one_in(2);
+        let waves = rng.one_in(4);
+        // Functions are slow to compile: programs about them have fewer other themes.
+        let maths = (rng.below(5) < 2).then(|| *rng.pick(&[Ty::F16, Ty::F32, Ty::F32, Ty::F64, Ty::F64]));
+        let rare = if maths.is_some() { 5 } else { 3 };
+        Features {
+            barriers,
+            returns: !barriers && !waves && rng.one_in(2),
+            waves,
+            atomics: rng.one_in(rare),
+            own: rng.one_in(2),
+            big: rng.one_in(3),
+            exits: rng.one_in(3),
+            values: rng.one_in(rare),
+            patterns: rng.one_in(rare),
+            generics: rng.one_in(rare),
+            maths,
+            memory: rng.one_in(rare),
+        }
+    }
 }
 
 /// How large a program is.
@@ -84,29 +110,19 @@ struct Generator {
     generic: Vec<Generic>,
     /// Statements left.
     fuel: usize,
+    /// What is left for calls that are much code.
+    costly: usize,
     size: Size,
 }
 
 /// The program of a seed.
 pub fn generate(seed: u64, size: Size) -> Program {
     let mut rng = Rng::new(seed);
-    let types = Ty::some(&mut rng);
-    let barriers = rng.one_in(2);
-    let features = Features {
-        barriers,
-        returns: !barriers && rng.one_in(2),
-        waves: rng.one_in(3),
-        atomics: rng.one_in(3),
-        own: rng.one_in(2),
-        big: rng.one_in(3),
-        exits: rng.one_in(3),
-        values: rng.one_in(2),
-        patterns: rng.one_in(2),
-        generics: rng.one_in(3),
-        maths: rng.one_in(4),
-        memory: rng.one_in(3),
-    };
+    let features = Features::some(&mut rng);
+    let types = Ty::some(&mut rng, features.maths);
     let shape = match size {
+        // Values move between lanes where waves are full.
+        Size::Small if features.waves && !rng.one_in(4) => SHAPES[2 + rng.below(3)],
         Size::Small => *rng.pick(&SHAPES),
         Size::Large => SHAPES[2 + rng.below(2)],
     };
@@ -124,6 +140,7 @@ pub fn generate(seed: u64, size: Size) -> Program {
         open: Vec::new(),
         generic: Vec::new(),
         fuel: 0,
+        costly: if size == Size::Small { 8 } else { 40 },
         size,
     };
     if features.generics {
@@ -137,8 +154,16 @@ pub fn generate(seed: u64, size: Size) -> Program {
     for n in 0..kernels {
         bodies.push(generator.kernel(n));
     }
+    let requires = generator.rng.one_in(20);
     let items = generator.generic.into_iter().map(|function| function.text).collect();
-    Program { shape, vars, items, bodies }
+    let mut program = Program { shape, vars, items, bodies };
+    let dots = ["dot2(", "dot4(", "dot8("];
+    if requires && !dots.iter().any(|dot| program.source().contains(dot)) {
+        program.bodies.iter_mut().filter(|body| body.result.is_none()).for_each(|kernel| {
+            kernel.attrs.push("#[require(dot)]".to_owned());
+        });
+    }
+    program
 }
 
 impl Generator {
@@ -152,9 +177,15 @@ impl Generator {
         Body {
             name: format!("fn_{}", self.functions.len() - 1),
             result: Some(result),
-            attrs: Vec::new(),
+            attrs: self.wishes(),
             stmts,
         }
+    }
+
+    /// What a function may say of itself.
+    fn wishes(&mut self) -> Vec<String> {
+        let all = ["#[inline]", "#[inline(never)]", "#[allow(unused_variable)]"];
+        if self.rng.one_in(4) { vec![(*self.rng.pick(&all)).to_owned()] } else { Vec::new() }
     }
 
     fn kernel(&mut self, n: usize) -> Body {
@@ -167,7 +198,7 @@ impl Generator {
         Body { name: format!("test{n}"), result: None, attrs: self.budgets(), stmts }
     }
 
-    /// Few registers, sometimes.
+    /// Few registers, sometimes, and what the kernel asks for.
     fn budgets(&mut self) -> Vec<String> {
         let mut attrs = Vec::new();
         if self.size == Size::Large {
@@ -178,6 +209,9 @@ impl Generator {
         }
         if self.rng.one_in(3) {
             attrs.push(format!("#[num_sgpr({})]", 20 + self.rng.below(40)));
+        }
+        if self.rng.one_in(4) {
+            attrs.push(self.attribute());
         }
         attrs
     }

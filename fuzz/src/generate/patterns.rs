@@ -95,6 +95,7 @@ impl Generator {
                     format!("[p{n}, ..] if p{n} > {b}"),
                     format!("[mut p{n}, 1.., _] if {{ p{n} += 1; p{n} == 3 }}"),
                     "[..=4, .., 5..=7]".to_owned(),
+                    "[..2, .., 2..6]".to_owned(),
                     format!("[5, p{n}, _] | [p{n}, 2, _]{guard}"),
                 ],
             ),

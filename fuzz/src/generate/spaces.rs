@@ -28,8 +28,18 @@ impl Generator {
                 )
             }
             (Ty::F32, 0..=2) => format!("(({}) as bf16 as f32)", self.expr(Ty::F32, depth - 1)),
+            (Ty::F32, 4..=5) => {
+                let lanes = *self.rng.pick(&[2, 3, 4, 8, 8, 16, 16]);
+                let at = self.rng.below(lanes);
+                format!("((f32x{lanes}({}) as bf16x{lanes} as f32x{lanes}).s{at:x})", self.leaf(Ty::F32))
+            }
             (Ty::F32, 3) => format!("(((in16 as *const global bf16)[{index} & 511] as f32) + 0.0)"),
             (Ty::F32, _) => format!("((((in16 as *const global bf16x2)[{index} & 255] as f32x2) + 0.0).y)"),
+            // Without NaNs, whose bits are nobody's.
+            (Ty::U16, 0..=2) => {
+                let value = self.expr(Ty::F32, depth - 1);
+                format!("bitcast::<u16>(clamp({value}, -9.0, 9.0) as bf16)")
+            }
             (Ty::I8, _) => format!("(in8 as *const global i8)[{index} & 1023]"),
             _ => return None,
         })
@@ -62,8 +72,15 @@ impl Generator {
             ));
         }
         let float = self.expr(Ty::F32, 2);
-        line(match self.rng.below(5) {
-            0 => format!("store(&own[gid * 4 + ({index} & 3)], {value}, nontemporal);"),
+        line(match self.rng.below(7) {
+            0 => format!(
+                "store(&own[gid * 4 + ({index} & 3)], {value}, {});",
+                self.rng.pick(&["nontemporal", "volatile", "volatile | nontemporal"])
+            ),
+            5 => format!(
+                "{{ let p{n}: *shared u32 = &mine[lid]; *p{n} = *p{n} * 5 + {value}; {var} += p{n}[0]; }}"
+            ),
+            6 => format!("{{ let p{n}: *private u32 = &arr[{index} & 7]; *p{n} ^= {value}; }}"),
             1 => format!(
                 "{{ let p{n}: *volatile global u32 = own; p{n}[gid * 4 + ({index} & 3)] ^= {value}; }}"
             ),
@@ -87,10 +104,11 @@ impl Generator {
         } else {
             "lid".to_owned()
         };
+        let (meet, words) = (self.meeting(), *self.rng.pick(&["words", "SCRATCH"]));
         Stmt::Block(
             "if true {".to_owned(),
             vec![line(format!(
-                "words[lid] = {value}; barrier(); {var} ^= parts[2 * {other} + {half}] as u32; barrier();"
+                "{words}[lid] = {value}; {meet} {var} ^= parts[2 * {other} + {half}] as u32; {meet}"
             ))],
         )
     }

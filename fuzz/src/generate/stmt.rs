@@ -2,7 +2,7 @@
 
 use super::blocks::Open;
 use super::{Generator, Size};
-use crate::program::{ARRAYS, COUNTS, OWN, Stmt};
+use crate::program::{ARRAYS, OWN, Stmt};
 use crate::types::Ty;
 
 pub(super) fn line(text: String) -> Stmt {
@@ -30,7 +30,7 @@ impl Generator {
     /// `uniform`: all work-items of the group come here together.
     fn stmt(&mut self, depth: usize, uniform: bool) -> Stmt {
         let deepest = if self.size == Size::Large { 2 } else { 3 };
-        if self.rng.one_in(5)
+        if self.rng.one_in(4)
             && let Some(stmt) = self.special_stmt(depth, deepest, uniform)
         {
             return stmt;
@@ -64,23 +64,30 @@ impl Generator {
         }
     }
 
-    /// A statement that only some programs are full of.
+    /// A statement of one of the program's themes, or what all programs have now and then.
     fn special_stmt(&mut self, depth: usize, deepest: usize, uniform: bool) -> Option<Stmt> {
+        type Way = fn(&mut Generator, usize) -> Stmt;
         let features = self.features;
-        let kernel = self.result.is_none();
-        Some(match self.rng.below(9) {
-            0 if features.values && depth < deepest => self.labelled(depth),
-            1 if features.values && depth < deepest => self.loop_value(depth),
-            2 if features.values && depth < deepest => self.chosen_value(depth),
-            3 if features.patterns => self.assign_parts(),
-            4 if features.patterns && depth < deepest => self.match_parts(depth),
-            5 if features.patterns => self.short_arms(),
-            6 if features.atomics && kernel => self.other_atomic(),
-            7 if uniform && features.waves && !features.returns => self.whole_waves(),
-            8 if uniform && features.memory && features.barriers => self.shared_views(),
-            _ if features.memory => self.pointer_stmt(),
-            _ => return None,
-        })
+        let (kernel, nests) = (self.result.is_none(), depth < deepest);
+        let together = uniform && !features.returns;
+        let themes: [(bool, Way); 14] = [
+            (self.rng.one_in(2), |all, _| all.promise()),
+            (features.values && nests, Generator::labelled),
+            (features.values && nests, Generator::loop_value),
+            (features.values && nests, Generator::chosen_value),
+            (features.patterns, |all, _| all.assign_parts()),
+            (features.patterns && nests, Generator::match_parts),
+            (features.patterns, |all, _| all.short_arms()),
+            (features.atomics && kernel, |all, _| all.other_atomic()),
+            (features.atomics && kernel, |all, _| all.atomic()),
+            (features.waves, |all, _| all.active_lanes_stmt()),
+            (features.waves && together, |all, _| all.whole_waves()),
+            (features.waves && together, |all, _| all.neighbours()),
+            (features.memory && uniform && features.barriers, |all, _| all.shared_views()),
+            (features.memory, |all, _| all.pointer_stmt()),
+        ];
+        let ways: Vec<Way> = themes.iter().filter(|theme| theme.0).map(|theme| theme.1).collect();
+        if ways.is_empty() { None } else { Some(self.rng.pick(&ways)(self, depth)) }
     }
 
     /// `if`, alone, with `else`, or with some `else if`.
@@ -119,6 +126,9 @@ impl Generator {
     }
 
     pub(super) fn assign(&mut self) -> Stmt {
+        if self.features.maths.is_some() && self.rng.one_in(2) {
+            return self.function_of_floats();
+        }
         let ty = self.ty();
         let (var, value) = (self.var(ty), self.expr(ty, 3));
         line(format!("{var} = {value};"))
@@ -126,11 +136,15 @@ impl Generator {
 
     pub(super) fn compound(&mut self) -> Stmt {
         let ty = self.ty();
-        let ops: &[&str] =
-            if ty.is_float() { &["+=", "-=", "*="] } else { &["+=", "-=", "*=", "^=", "&=", "|="] };
-        let op = *self.rng.pick(ops);
         let (var, value) = (self.var(ty), self.expr(ty, 2));
-        line(format!("{var} {op} {value};"))
+        line(match self.rng.below(6) {
+            // Division is by something that is not zero.
+            0 if ty.is_float() => format!("{var} {} {value};", self.rng.pick(&["/=", "%="])),
+            0 => format!("{var} {} ({value} | 1);", self.rng.pick(&["/=", "%="])),
+            1 if !ty.is_float() => format!("{var} {} {};", self.rng.pick(&["<<=", ">>="]), self.leaf(ty)),
+            _ if ty.is_float() => format!("{var} {} {value};", self.rng.pick(&["+=", "-=", "*="])),
+            _ => format!("{var} {} {value};", self.rng.pick(&["+=", "-=", "*=", "^=", "&=", "|="])),
+        })
     }
 
     fn array_store(&mut self) -> Stmt {
@@ -192,12 +206,12 @@ impl Generator {
         const OPS: [&str; 6] = ["add", "xor", "or", "and", "min", "max"];
         let value = self.expr(Ty::U32, 2);
         let (order, scope) = (
-            *self.rng.pick(&["relaxed", "relaxed", "acq_rel", "seq_cst"]),
+            *self.rng.pick(&["relaxed", "acquire", "release", "acq_rel", "seq_cst"]),
             *self.rng.pick(&["agent", "workgroup", "system"]),
         );
         if self.rng.one_in(2) {
-            let slot = self.rng.below(COUNTS as usize);
-            // Groups meet in these words.
+            // Groups meet in these words; those from the twelfth on are `shared_sum`'s.
+            let slot = self.rng.below(12);
             let scope = if scope == "workgroup" { "agent" } else { scope };
             let op = OPS[slot % OPS.len()];
             return line(format!("atomic_{op}(&counts[{slot}], {value}, {order}, {scope});"));
@@ -208,7 +222,8 @@ impl Generator {
         if self.rng.one_in(4) {
             let expected = self.expr(Ty::U32, 1);
             return line(format!(
-                "{var} = atomic_cas({place}, {expected}, {value}, {order}, relaxed, {scope});"
+                "{var} = atomic_cas({place}, {expected}, {value}, {order}, {}, {scope});",
+                self.rng.pick(&["relaxed", "acquire", "seq_cst"])
             ));
         }
         if self.rng.one_in(4) {
@@ -241,11 +256,22 @@ impl Generator {
         Stmt::Block(format!("if {condition} {{"), vec![line(what)])
     }
 
+    /// All of the group come here, and then see what the others stored in `shared` memory.
+    pub(super) fn meeting(&mut self) -> &'static str {
+        self.rng.pick::<&str>(&[
+            "barrier();",
+            "barrier();",
+            "fence(release, workgroup); barrier_only(); fence(acquire, workgroup);",
+            "fence(acq_rel, workgroup, shared); barrier_only(); fence(acq_rel, workgroup, shared);",
+        ])
+    }
+
     /// Hands values on through shared memory.
     fn exchange(&mut self) -> Stmt {
         let var = self.var(Ty::U32);
         let value = self.expr(Ty::U32, 2);
         let items = self.shape.group_items();
+        let meet = self.meeting();
         if self.features.atomics && self.rng.one_in(2) {
             let (op, first) =
                 *self.rng.pick(&[("add", 0), ("xor", 5), ("or", 0), ("min", u32::MAX), ("max", 3)]);
@@ -254,8 +280,17 @@ impl Generator {
             return Stmt::Block(
                 "if true {".to_owned(),
                 vec![line(format!(
-                    "if lid < 8 {{ sums[lid] = {first}; }} barrier(); if {condition} {{ atomic_{op}(&sums[({index}) & 7], \
-                     {value}, relaxed, workgroup); }} barrier(); {var} ^= sums[({read}) & 7]; barrier();"
+                    "if lid < 8 {{ sums[lid] = {first}; }} {meet} if {condition} {{ atomic_{op}(&sums[({index}) & 7], \
+                     {value}, relaxed, workgroup); }} {meet} {var} ^= sums[({read}) & 7]; {meet}"
+                ))],
+            );
+        }
+        if self.rng.one_in(6) {
+            let slot = self.rng.below(4);
+            return Stmt::Block(
+                "if true {".to_owned(),
+                vec![line(format!(
+                    "if lid == {slot} {{ BOARD[lid] = {value}; }} {meet} {var} ^= BOARD[{slot}]; {meet}"
                 ))],
             );
         }
@@ -264,8 +299,8 @@ impl Generator {
             return Stmt::Block(
                 "if true {".to_owned(),
                 vec![line(format!(
-                    "if lid < 4 {{ wide[lid] = 3; }} barrier(); atomic_add(&wide[lid & 3], {value}, acq_rel, \
-                     workgroup); barrier(); {var} += wide[(lid + 1) & 3]; barrier();"
+                    "if lid < 4 {{ wide[lid] = 3; }} {meet} atomic_add(&wide[lid & 3], {value}, acq_rel, \
+                     workgroup); {meet} {var} += wide[(lid + 1) & 3]; {meet}"
                 ))],
             );
         }
@@ -282,7 +317,7 @@ impl Generator {
         Stmt::Block(
             "if true {".to_owned(),
             vec![line(format!(
-                "tile[lid] = {value}; barrier(); {var} = {var} ^ tile[(lid + (({shift}) & 127)) % {live}]; barrier();"
+                "tile[lid] = {value}; {meet} {var} = {var} ^ tile[(lid + (({shift}) & 127)) % {live}]; {meet}"
             ))],
         )
     }
@@ -355,10 +390,14 @@ impl Generator {
         let (step, bound) = (1 + self.rng.below(5), self.bound());
         let ty = *self.rng.pick(&["u32", "i32", "u64"]);
         let from = self.rng.below(4);
+        let dots = if self.rng.one_in(3) { "..=" } else { ".." };
         let (n, mut body) = self.open_loop(depth);
         let var = self.var(Ty::U32);
         body.push(line(format!("{var} = {var} ^ (i{n} as u32);")));
-        Stmt::Block(format!("'l{n}: for i{n} in ({from}{ty}..({bound} as {ty}) + 3).step({step}) {{"), body)
+        Stmt::Block(
+            format!("'l{n}: for i{n} in ({from}{ty}{dots}({bound} as {ty}) + 3).step({step}) {{"),
+            body,
+        )
     }
 
     fn while_loop(&mut self, depth: usize) -> Stmt {

@@ -6,6 +6,13 @@ use crate::program::Stmt;
 use crate::types::Ty;
 
 impl Generator {
+    /// Assigns what the active lanes give, whichever they are.
+    pub(super) fn active_lanes_stmt(&mut self) -> Stmt {
+        let ty = self.scalar();
+        let (var, value) = (self.var(ty), self.active_lanes(ty, 2).unwrap_or_else(|| self.leaf(ty)));
+        line(format!("{var} = {value};"))
+    }
+
     /// What the language defines whatever lanes are active.
     pub(super) fn active_lanes(&mut self, ty: Ty, depth: usize) -> Option<String> {
         let value = self.expr(ty, depth - 1);

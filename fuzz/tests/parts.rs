@@ -1,0 +1,44 @@
+//! The random programs have every part of the language.
+
+use fuzz::generate::{Size, generate};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Programs in which all has to turn up.
+const PROGRAMS: u64 = 3000;
+
+/// What does not, and why.
+const ABSENT: &[(&str, &str)] = &[
+    ("a mistake", "programs have none"),
+    ("string", "an argument of functions that there are not yet"),
+    ("assert()", "not supported yet"),
+    ("printf()", "not supported yet"),
+    ("trap()", "not supported yet"),
+    ("debug_trap()", "not supported yet"),
+    ("exceptions", "the emulator runs no kernel that asks for them"),
+];
+
+#[test]
+fn every_part_of_the_language() {
+    let known = frontend::all_parts();
+    let found: Vec<_> = (0..PROGRAMS)
+        .into_par_iter()
+        .map(|seed| {
+            let source = generate(seed, Size::Small).source();
+            let used = frontend::parts(&source, None);
+            used.unwrap_or_else(|list| panic!("seed {seed}: {}", list.render(false)))
+        })
+        .collect();
+    let mut programs: BTreeMap<&str, u64> = known.iter().map(|part| (part.as_str(), 0)).collect();
+    for part in found.iter().flatten() {
+        if let Some(count) = programs.get_mut(part.as_str()) {
+            *count += 1;
+        }
+    }
+    let absent = |part: &str| ABSENT.iter().any(|row| row.0 == part);
+    let missing: Vec<_> =
+        programs.iter().filter(|(part, count)| **count == 0 && !absent(part)).map(|(part, _)| part).collect();
+    assert!(missing.is_empty(), "{} parts never turn up: {missing:#?}", missing.len());
+    let stale: Vec<_> = ABSENT.iter().filter(|row| programs.get(row.0) != Some(&0)).collect();
+    assert!(stale.is_empty(), "these turn up, or are no part: {stale:#?}");
+}
