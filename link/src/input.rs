@@ -56,7 +56,9 @@ impl<'a> Object<'a> {
     pub fn parse(name: String, data: &'a [u8]) -> Result<Object<'a>, String> {
         let mut file = CodeObject::parse(data).map_err(|error| error.to_string())?;
         if !file.header.is_relocatable() {
-            return Err("it is linked already: only relocatable objects (`--obj`, `clang -c`) can be linked".into());
+            return Err(
+                "it is linked already: only relocatable objects (`--obj`, `clang -c`) can be linked".into()
+            );
         }
         if let Some(problem) = file.problems.first() {
             return Err(format!("the file is damaged: {problem}"));
@@ -95,14 +97,25 @@ impl<'a> Object<'a> {
     fn check_symbols(&self) -> Result<(), String> {
         for symbol in &self.symbols {
             match place(symbol.section) {
-                None => return Err(format!("`{}` is of section {:#x}, which has no meaning", symbol.name, symbol.section)),
+                None => {
+                    return Err(format!(
+                        "`{}` is of section {:#x}, which has no meaning",
+                        symbol.name, symbol.section
+                    ));
+                }
                 Some(Place::Section(section)) if section >= self.file.sections.len() => {
                     return Err(format!("`{}` is of section {section}, which there is not", symbol.name));
                 }
-                Some(Place::Common) if !symbol.value.is_power_of_two() || symbol.value > MAX_ALIGN || symbol.size > MAX_SIZE => {
+                Some(Place::Common)
+                    if !symbol.value.is_power_of_two()
+                        || symbol.value > MAX_ALIGN
+                        || symbol.size > MAX_SIZE =>
+                {
                     return Err(format!("the size or the alignment of `{}` makes no sense", symbol.name));
                 }
-                Some(Place::Lds) => return Err(format!("`{}` is an LDS symbol, which cannot be linked yet", symbol.name)),
+                Some(Place::Lds) => {
+                    return Err(format!("`{}` is an LDS symbol, which cannot be linked yet", symbol.name));
+                }
                 _ => {}
             }
         }
@@ -131,7 +144,10 @@ impl<'a> Object<'a> {
 
     fn take_groups(&mut self) -> Result<(), String> {
         for section in self.file.sections.iter().filter(|section| section.kind == SHT_GROUP) {
-            let mut words = section.data.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            let mut words = section
+                .data
+                .chunks_exact(4)
+                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
             let wrong = || format!("{} is no group", section.name);
             let comdat = words.next().ok_or_else(wrong)? & GRP_COMDAT != 0;
             let members: Vec<usize> = words.map(|word| word as usize).collect();
@@ -166,7 +182,9 @@ fn check_sections(sections: &[Section]) -> Result<(), String> {
     for section in sections {
         let Section { name, kind, flags, align, size, .. } = *section;
         if kind == SHT_REL && size != 0 {
-            return Err(format!("{name} has relocations without addends, which objects for AMD GPUs do not have"));
+            return Err(format!(
+                "{name} has relocations without addends, which objects for AMD GPUs do not have"
+            ));
         }
         if align > MAX_ALIGN || align != 0 && !align.is_power_of_two() {
             return Err(format!("the alignment of {name}, {align}, makes no sense"));

@@ -1,11 +1,14 @@
 //! One object of all: sections, symbols and relocations.
 
+use crate::Kind;
 use crate::input::Place;
 use crate::notes;
 use crate::sections::{self, Placed};
 use crate::symbols::{Meaning, Symbols};
 use codeobj::elf as read;
-use objwriter::elf::{self, Identity, Object, Relocation, SHF_ALLOC, STB_GLOBAL, STB_LOCAL, STB_WEAK, Target, reloc};
+use objwriter::elf::{
+    self, Identity, Object, Relocation, SHF_ALLOC, STB_GLOBAL, STB_LOCAL, STB_WEAK, Target, reloc,
+};
 
 const STT_SECTION: u8 = 3;
 
@@ -22,11 +25,19 @@ struct Join<'s, 'a> {
 
 /// # Errors
 /// What cannot be joined.
-pub fn joined<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], identity: Identity) -> Result<Object<'a>, String> {
+pub fn joined<'a>(
+    symbols: &Symbols<'a>,
+    live: &[Vec<bool>],
+    identity: Identity,
+    kind: Kind,
+) -> Result<Object<'a>, String> {
     let notes = notes::joined(symbols, live)?;
     let sections::Joined { outputs, placed } = sections::joined(symbols, live, &notes)?;
     let object = Object { identity, sections: outputs, ..Object::default() };
     let mut join = Join { symbols, placed, object, locals: Vec::new(), globals: Vec::new() };
+    if kind == Kind::Relocatable {
+        join.object.order.extend((0..join.object.sections.len() as u32).map(Target::Section));
+    }
     join.take_locals();
     join.take_globals();
     for object in 0..symbols.objects.len() {
@@ -83,11 +94,16 @@ impl<'a> Join<'_, 'a> {
                 }
                 Meaning::Common { object, symbol, size, align } => {
                     let symbol = &self.symbols.objects[object].symbols[symbol];
-                    let common = defined(symbol, symbol.binding, global.visibility, elf::Place::Common(align));
+                    let common =
+                        defined(symbol, symbol.binding, global.visibility, elf::Place::Common(align));
                     Some(elf::Symbol { size, ..common })
                 }
-                Meaning::Undefined { weak } if global.is_mentioned => Some(undefined(global.name, weak, global.visibility)),
-                Meaning::Lazy(_) if global.is_mentioned => Some(undefined(global.name, true, global.visibility)),
+                Meaning::Undefined { weak } if global.is_mentioned => {
+                    Some(undefined(global.name, weak, global.visibility))
+                }
+                Meaning::Lazy(_) if global.is_mentioned => {
+                    Some(undefined(global.name, true, global.visibility))
+                }
                 Meaning::Undefined { .. } | Meaning::Lazy(_) => None,
             };
             let number = symbol.map(|symbol| self.push(symbol));
@@ -98,7 +114,9 @@ impl<'a> Join<'_, 'a> {
     /// Takes the relocations of a section.
     fn relocate(&mut self, object: usize, section: usize) -> Result<(), String> {
         let from = &self.symbols.objects[object];
-        let Some((output, start)) = self.placed[object][section].as_ref().map(|placed| (placed.output, placed.offset)) else {
+        let Some((output, start)) =
+            self.placed[object][section].as_ref().map(|placed| (placed.output, placed.offset))
+        else {
             return Ok(());
         };
         let is_loaded = from.sections()[section].flags & SHF_ALLOC != 0;
@@ -107,7 +125,12 @@ impl<'a> Join<'_, 'a> {
         for record in &from.relocations[section] {
             let wrong = |what: &str| {
                 let symbol = from.symbols.get(record.symbol as usize).map_or("", |symbol| symbol.name);
-                format!("{}: {}+{:#x}: {what} `{symbol}`", from.name, from.sections()[section].name, record.offset)
+                format!(
+                    "{}: {}+{:#x}: {what} `{symbol}`",
+                    from.name,
+                    from.sections()[section].name,
+                    record.offset
+                )
             };
             let Some(width) = width(record.kind) else {
                 return Err(wrong(&format!("relocation {} is not known; it refers to", record.kind)));
@@ -117,7 +140,12 @@ impl<'a> Join<'_, 'a> {
             }
             match self.target(object, record) {
                 Some((target, addend)) => {
-                    taken.push(Relocation { offset: start + record.offset, target, kind: record.kind, addend });
+                    taken.push(Relocation {
+                        offset: start + record.offset,
+                        target,
+                        kind: record.kind,
+                        addend,
+                    });
                 }
                 // What debug information says of it is 0.
                 None if !is_loaded => {}
@@ -170,7 +198,9 @@ fn width(kind: u32) -> Option<u64> {
         reloc::REL16 => 2,
         reloc::ABS64 | reloc::REL64 => 8,
         reloc::ABS32_LO | reloc::ABS32_HI | reloc::REL32 | reloc::ABS32 => 4,
-        reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI | reloc::REL32_LO | reloc::REL32_HI => 4,
+        reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI | reloc::REL32_LO | reloc::REL32_HI => {
+            4
+        }
         _ => return None,
     })
 }

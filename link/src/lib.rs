@@ -20,6 +20,7 @@ mod sections;
 mod symbols;
 
 use input::Object;
+use std::fmt;
 
 /// A file and its name.
 #[derive(Clone, Copy, Debug)]
@@ -30,44 +31,85 @@ pub struct Input<'a> {
     pub data: &'a [u8],
 }
 
+/// What comes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A code object that loads, as of `ld.lld -shared`.
+    #[default]
+    Loadable,
+    /// One object of all, as of `ld.lld -r`; what it lacks it may lack.
+    Relocatable,
+}
+
 /// How to link.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// What comes out.
+    pub kind: Kind,
     /// Leave out sections that nothing which stays refers to. What other objects may see stays, and so do kernels.
     pub gc_sections: bool,
+    /// If there are any: the only names, kernels aside, that other objects may see.
+    pub export: Vec<String>,
+    /// Names that are needed though no object says so.
+    pub undefined: Vec<String>,
     /// Leave names that are not defined to the loader, as `ld.lld -shared` does if it is not told otherwise.
     pub allow_undefined: bool,
 }
+
+/// Why files cannot be linked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A file is no object, or damaged, or holds what no linker for AMD GPUs takes.
+    File(String),
+    /// Sound files do not fit together.
+    Link(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (Fault::File(text) | Fault::Link(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl std::error::Error for Fault {}
 
 /// Links files in their order. Of an archive those members are taken that define what is not defined yet.
 ///
 /// # Errors
 /// Everything that is wrong, a sentence each: files that are no objects or damaged, objects for different processors, names
 /// that are defined twice or not at all, relocations that cannot be applied.
-pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<String>> {
+pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> {
     let mut symbols = symbols::Symbols::default();
-    let mut errors = Vec::new();
+    let mut files = Vec::new();
+    options.undefined.iter().for_each(|name| symbols.want(name));
     for input in inputs {
         if let Err(error) = symbols.add_file(input) {
-            errors.push(format!("{}: {error}", input.name));
+            files.push(Fault::File(format!("{}: {error}", input.name)));
         }
     }
-    errors.extend(symbols.faults());
-    if !errors.is_empty() {
-        return Err(errors);
+    if !files.is_empty() {
+        return Err(files);
     }
+    linked(&mut symbols, options).map_err(|errors| errors.into_iter().map(Fault::Link).collect())
+}
+
+fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Vec<u8>, Vec<String>> {
     if symbols.objects.is_empty() {
-        return Err(vec!["there is nothing to link: no object was given, and no member of an archive is needed".into()]);
+        return Err(vec!["there is nothing to link: no member of an archive is needed".into()]);
     }
-    if !options.allow_undefined {
+    let mut errors = symbols.faults();
+    if !options.allow_undefined && options.kind == Kind::Loadable {
         errors.extend(symbols.undefined());
     }
+    errors.extend(symbols.restrict(&options.export));
     let identity = identity::joined(&symbols.objects).map_err(|error| errors.push(error));
-    if !errors.is_empty() {
-        return Err(errors);
+    let (true, Ok(identity)) = (errors.is_empty(), identity) else { return Err(errors) };
+    let live = live::sections(symbols, options.gc_sections);
+    let one = |error| vec![error];
+    let joined = join::joined(symbols, &live, identity, options.kind).map_err(one)?;
+    match options.kind {
+        Kind::Loadable => objwriter::elf::loadable(&joined).map_err(one),
+        Kind::Relocatable => objwriter::elf::relocatable(&joined).map_err(one),
     }
-    let live = live::sections(&symbols, options.gc_sections);
-    let identity = identity.unwrap_or_default();
-    let joined = join::joined(&symbols, &live, identity).map_err(|error| vec![error])?;
-    objwriter::elf::loadable(&joined).map_err(|error| vec![error])
 }

@@ -7,7 +7,8 @@ use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, STV_HIDDEN, STV_INTERN
 
 /// For each object which of its sections stay.
 pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
-    let may_stay = |object: &Object, n: usize, section: &Section| !is_for_linkers(section) && !object.dropped[n];
+    let may_stay =
+        |object: &Object, n: usize, section: &Section| !is_for_linkers(section) && !object.dropped[n];
     let candidates = |object: &Object| -> Vec<bool> {
         object.sections().iter().enumerate().map(|(n, section)| may_stay(object, n, section)).collect()
     };
@@ -15,7 +16,12 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
     if !collect {
         return possible;
     }
-    let mut reach = Reach { symbols, live: possible.iter().map(|object| vec![false; object.len()]).collect(), possible, work: Vec::new() };
+    let mut reach = Reach {
+        symbols,
+        live: possible.iter().map(|object| vec![false; object.len()]).collect(),
+        possible,
+        work: Vec::new(),
+    };
     reach.roots();
     while let Some((object, section)) = reach.work.pop() {
         for relocation in &symbols.objects[object].relocations[section] {
@@ -24,7 +30,10 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
             }
         }
         if let Some(group) = symbols.objects[object].group_of[section] {
-            symbols.objects[object].groups[group].members.iter().for_each(|&member| reach.mark(object, member));
+            symbols.objects[object].groups[group]
+                .members
+                .iter()
+                .for_each(|&member| reach.mark(object, member));
         }
     }
     reach.live
@@ -48,6 +57,7 @@ impl Reach<'_, '_> {
     fn roots(&mut self) {
         for global in &self.symbols.globals {
             let is_seen = !matches!(global.visibility, STV_HIDDEN | STV_INTERNAL);
+            let is_seen = is_seen || global.is_wanted;
             if let (true, Meaning::Defined { object, symbol }) = (is_seen, global.meaning)
                 && let Some((object, section)) = self.symbols.section_of(object, symbol)
             {

@@ -41,7 +41,12 @@ pub fn joined(symbols: &Symbols, live: &[Vec<bool>]) -> Result<Contents, String>
             let key = (record.owner, record.kind, record.desc);
             if is_metadata {
                 if let Some(tree) = tree.take() {
-                    objwriter::note::write("AMDGPU", NT_METADATA, |out| tree.write_message_pack(out), &mut out);
+                    objwriter::note::write(
+                        "AMDGPU",
+                        NT_METADATA,
+                        |out| tree.write_message_pack(out),
+                        &mut out,
+                    );
                 }
             } else if !seen.contains(&key) {
                 seen.push(key);
@@ -64,7 +69,9 @@ fn metadata(symbols: &Symbols, sections: &Sections) -> Result<Option<Value>, Str
         for record in records.iter().filter(|record| record.owner == "AMD" && record.kind == NT_METADATA_V2) {
             texts += usize::from(!record.desc.is_empty());
             if texts > 1 {
-                return Err(format!("{name}: the metadata of code objects V2 is a text for one object, and cannot be joined"));
+                return Err(format!(
+                    "{name}: the metadata of code objects V2 is a text for one object, and cannot be joined"
+                ));
             }
         }
         for record in records.iter().filter(|record| record.owner == "AMDGPU" && record.kind == NT_METADATA) {
@@ -107,13 +114,17 @@ fn both(a: Value, b: Value) -> Result<Value, String> {
 
 /// Texts begin with a number that code knows them by.
 fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
-    let number = |text: &Value| text.as_str().and_then(|text| text.split(':').next()).unwrap_or_default().to_owned();
+    let number =
+        |text: &Value| text.as_str().and_then(|text| text.split(':').next()).unwrap_or_default().to_owned();
     for text in more {
         match items.iter().find(|known| number(known) == number(&text)) {
             None => items.push(text),
             Some(known) if *known == text => {}
             Some(_) => {
-                return Err(format!("its printf text {} has a number that another object's has, too", number(&text)));
+                return Err(format!(
+                    "its printf text {} has a number that another object's has, too",
+                    number(&text)
+                ));
             }
         }
     }

@@ -73,7 +73,9 @@ struct Join<'s, 'a> {
 
 /// The name of the section that it becomes part of.
 fn output_name(name: &str) -> &str {
-    let is_of = |prefix: &&&str| name.strip_prefix(**prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let is_of = |prefix: &&&str| {
+        name.strip_prefix(**prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
     PREFIXES.iter().find(is_of).copied().unwrap_or(name)
 }
 
@@ -158,7 +160,8 @@ impl<'a> Join<'_, 'a> {
             for part in &output.parts {
                 let (bytes, size, align): (&[u8], u64, u64) = match *part {
                     Part::Pool(pool) => {
-                        let align = self.pool_of.iter().find(|(_, at)| **at == pool).map_or(1, |(kind, _)| kind.3);
+                        let align =
+                            self.pool_of.iter().find(|(_, at)| **at == pool).map_or(1, |(kind, _)| kind.3);
                         (&self.pools[pool].data, self.pools[pool].data.len() as u64, align)
                     }
                     Part::Section(object, n) => {
@@ -175,14 +178,18 @@ impl<'a> Join<'_, 'a> {
                 match *part {
                     Part::Pool(pool) => pool_at[pool] = (number as u32, start),
                     Part::Section(object, n) => {
-                        placed[object][n] = Some(Placed { output: number as u32, offset: start, moves: None });
+                        placed[object][n] =
+                            Some(Placed { output: number as u32, offset: start, moves: None });
                     }
                 }
                 if is_zeros {
                     continue;
                 }
                 if end - data.len() as u64 - bytes.len() as u64 > MAX_ZEROS {
-                    return Err(format!("{} holds too many zeros beside other contents", output.section.name));
+                    return Err(format!(
+                        "{} holds too many zeros beside other contents",
+                        output.section.name
+                    ));
                 }
                 data.resize(start as usize, 0);
                 data.extend_from_slice(bytes);

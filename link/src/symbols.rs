@@ -6,7 +6,7 @@
 use crate::Input;
 use crate::input::{Object, Place};
 use codeobj::elf::Symbol;
-use objwriter::elf::{STB_LOCAL, STB_WEAK, STV_DEFAULT};
+use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, STV_HIDDEN};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
@@ -14,12 +14,22 @@ use std::collections::hash_map::Entry;
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning {
     /// Not defined so far. Who may do without it says so.
-    Undefined { weak: bool },
+    Undefined {
+        weak: bool,
+    },
     /// In a member of an archive that nobody needs so far.
     Lazy(usize),
-    Defined { object: usize, symbol: usize },
+    Defined {
+        object: usize,
+        symbol: usize,
+    },
     /// Zeros: the most that some object asks for.
-    Common { object: usize, symbol: usize, size: u64, align: u64 },
+    Common {
+        object: usize,
+        symbol: usize,
+        size: u64,
+        align: u64,
+    },
 }
 
 /// A name that several objects may share.
@@ -30,6 +40,8 @@ pub struct Global<'a> {
     pub visibility: u8,
     /// Whether an object that is linked has it, and not only an archive.
     pub is_mentioned: bool,
+    /// Whether the command line asks for it.
+    pub is_wanted: bool,
     /// Who needs it first.
     pub wanted_by: Option<usize>,
 }
@@ -66,7 +78,8 @@ impl<'a> Symbols<'a> {
             let needed = self.add_object(object);
             return self.look_up(needed);
         }
-        let archive = object::read::archive::ArchiveFile::parse(input.data).map_err(|error| error.to_string())?;
+        let archive =
+            object::read::archive::ArchiveFile::parse(input.data).map_err(|error| error.to_string())?;
         if archive.is_thin() {
             return Err("a thin archive holds no objects: make it without `T`".into());
         }
@@ -88,7 +101,7 @@ impl<'a> Symbols<'a> {
         for symbol in globals.filter(|symbol| object.place(symbol) != Place::Undefined) {
             let global = self.global(symbol.name);
             match self.globals[global].meaning {
-                Meaning::Undefined { weak: false } if self.globals[global].wanted_by.is_some() => {
+                Meaning::Undefined { weak: false } => {
                     return self.take(number);
                 }
                 Meaning::Undefined { .. } => self.globals[global].meaning = Meaning::Lazy(number),
@@ -113,12 +126,67 @@ impl<'a> Symbols<'a> {
         Ok(Some(self.add_object(object)))
     }
 
+    /// Asks for a name.
+    pub fn want(&mut self, name: &'a str) {
+        let global = self.global(name);
+        self.globals[global].meaning = Meaning::Undefined { weak: false };
+        self.globals[global].is_wanted = true;
+    }
+
+    /// Hides what is not in a list, if it names anything, from other objects; kernels stay seen. What it names and is not defined.
+    pub fn restrict(&mut self, list: &[String]) -> Vec<String> {
+        if list.is_empty() {
+            return Vec::new();
+        }
+        let names: FxHashSet<&str> = list.iter().map(String::as_str).collect();
+        let is_defined =
+            |global: &Global| matches!(global.meaning, Meaning::Defined { .. } | Meaning::Common { .. });
+        for global in 0..self.globals.len() {
+            let name = self.globals[global].name;
+            let kernel = name.strip_suffix(".kd").unwrap_or(name);
+            let is_kernel = self.is_defined_as_kernel(kernel);
+            if is_defined(&self.globals[global]) && !names.contains(name) && !is_kernel {
+                self.narrow(global, STV_HIDDEN);
+            }
+        }
+        let lacks = |name: &&String| {
+            !self.by_name.get(name.as_str()).is_some_and(|&global| is_defined(&self.globals[global]))
+        };
+        list.iter()
+            .filter(lacks)
+            .map(|name| format!("`{name}` is to be exported, and is not defined"))
+            .collect()
+    }
+
+    /// Whether a name is that of a kernel: of one with a descriptor, or of V2.
+    fn is_defined_as_kernel(&self, name: &str) -> bool {
+        let meaning = |name: &str| self.by_name.get(name).map(|&global| self.globals[global].meaning);
+        match meaning(name) {
+            Some(Meaning::Defined { object, symbol })
+                if self.objects[object].symbols[symbol].kind == STT_AMDGPU_HSA_KERNEL =>
+            {
+                true
+            }
+            Some(Meaning::Defined { .. }) => {
+                matches!(meaning(&format!("{name}.kd")), Some(Meaning::Defined { .. }))
+            }
+            _ => false,
+        }
+    }
+
     fn global(&mut self, name: &'a str) -> usize {
         match self.by_name.entry(name) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
                 let meaning = Meaning::Undefined { weak: true };
-                self.globals.push(Global { name, meaning, visibility: STV_DEFAULT, is_mentioned: false, wanted_by: None });
+                self.globals.push(Global {
+                    name,
+                    meaning,
+                    visibility: STV_DEFAULT,
+                    is_mentioned: false,
+                    is_wanted: false,
+                    wanted_by: None,
+                });
                 *new.insert(self.globals.len() - 1)
             }
         }
@@ -210,7 +278,9 @@ impl<'a> Symbols<'a> {
     fn duplicate(&mut self, global: usize, old: usize, new: usize) {
         let name = self.globals[global].name;
         let (old, new) = (&self.objects[old].name, &self.objects[new].name);
-        self.faults.push(format!("`{name}` is defined in {old} and in {new}: make one of them weak or local, or rename it"));
+        self.faults.push(format!(
+            "`{name}` is defined in {old} and in {new}: make one of them weak or local, or rename it"
+        ));
     }
 
     /// Takes the members that define what objects lack. Members that are taken on the way come first, as in a recursion.
@@ -252,7 +322,10 @@ impl<'a> Symbols<'a> {
         let missing = |global: &&Global| matches!(global.meaning, Meaning::Undefined { weak: false });
         let message = |global: &Global| {
             let by = global.wanted_by.map_or("", |object| &self.objects[object].name);
-            format!("`{}` is not defined: {by} refers to it", global.name)
+            match global.wanted_by {
+                Some(_) => format!("`{}` is not defined: {by} refers to it", global.name),
+                None => format!("`{}` is to be taken, and is not defined", global.name),
+            }
         };
         self.globals.iter().filter(missing).map(message).collect()
     }
