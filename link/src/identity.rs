@@ -4,7 +4,8 @@ use crate::Object;
 use codeobj::elf::Header;
 use objwriter::elf::Identity;
 
-const MACH: u32 = 0xff;
+/// Bits of `e_flags` that say the processor.
+pub const MACH: u32 = 0xff;
 /// Settings since V4 (`EI_ABIVERSION` 2): no such feature, any, off, on.
 const SETTINGS: [(&str, u32); 2] = [("xnack", 8), ("sramecc", 10)];
 const HSA: u8 = 64;

@@ -94,8 +94,22 @@ impl<'a> Object<'a> {
         place(symbol.section).unwrap_or(Place::Undefined)
     }
 
+    /// A symbol's name; that of the section which it stands for.
+    pub fn name_of(&self, symbol: &Symbol<'a>) -> &'a str {
+        match self.place(symbol) {
+            Place::Section(section) if symbol.name.is_empty() => self.file.sections[section].name,
+            _ => symbol.name,
+        }
+    }
+
     fn check_symbols(&self) -> Result<(), String> {
         for symbol in &self.symbols {
+            if symbol.name.contains('@') {
+                return Err(format!(
+                    "`{}` has a symbol version, which no loader of AMD GPU code looks at: link without `.symver`",
+                    symbol.name
+                ));
+            }
             match place(symbol.section) {
                 None => {
                     return Err(format!(
@@ -112,9 +126,6 @@ impl<'a> Object<'a> {
                         || symbol.size > MAX_SIZE =>
                 {
                     return Err(format!("the size or the alignment of `{}` makes no sense", symbol.name));
-                }
-                Some(Place::Lds) => {
-                    return Err(format!("`{}` is an LDS symbol, which cannot be linked yet", symbol.name));
                 }
                 _ => {}
             }
@@ -155,11 +166,7 @@ impl<'a> Object<'a> {
                 return Err(wrong());
             }
             let signature = self.symbols.get(section.info as usize).ok_or_else(wrong)?;
-            let signature = match self.place(signature) {
-                // A section's symbol has the section's name.
-                Place::Section(place) if signature.name.is_empty() => self.file.sections[place].name,
-                _ => signature.name,
-            };
+            let signature = self.name_of(signature);
             members.iter().for_each(|&member| self.group_of[member] = Some(self.groups.len()));
             self.groups.push(Group { signature, comdat, members });
         }
@@ -173,7 +180,7 @@ fn place(section: u16) -> Option<Place> {
         SHN_ABS => Place::Absolute,
         SHN_COMMON => Place::Common,
         codeobj::elf::SHN_AMDGPU_LDS => Place::Lds,
-        SHN_LORESERVE.. => return None,
+        section if section >= SHN_LORESERVE => return None,
         section => Place::Section(section.into()),
     })
 }

@@ -1,14 +1,17 @@
 //! One object of all: sections, symbols and relocations.
 
 use crate::Kind;
-use crate::input::Place;
-use crate::notes;
-use crate::sections::{self, Placed};
+use crate::input::{self, Place};
+use crate::kernels::{self, Lds};
+use crate::sections::{self, Placed, Room};
 use crate::symbols::{Meaning, Symbols};
+use crate::{identity, notes};
 use codeobj::elf as read;
 use objwriter::elf::{
-    self, Identity, Object, Relocation, SHF_ALLOC, STB_GLOBAL, STB_LOCAL, STB_WEAK, Target, reloc,
+    self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, STB_GLOBAL, STB_LOCAL, STB_WEAK, STV_HIDDEN,
+    Target, reloc,
 };
+use rustc_hash::FxHashMap;
 
 const STT_SECTION: u8 = 3;
 
@@ -17,6 +20,9 @@ struct Join<'s, 'a> {
     symbols: &'s Symbols<'a>,
     placed: Vec<Vec<Option<Placed>>>,
     object: Object<'a>,
+    /// Where common symbols are in `.bss`, and LDS symbols in LDS, if that is decided here.
+    commons: FxHashMap<usize, u64>,
+    lds: FxHashMap<Lds, u64>,
     /// Number of each object's symbols in the output.
     locals: Vec<Vec<Option<u32>>>,
     /// The same of the shared ones.
@@ -31,10 +37,18 @@ pub fn joined<'a>(
     identity: Identity,
     kind: Kind,
 ) -> Result<Object<'a>, String> {
-    let notes = notes::joined(symbols, live)?;
-    let sections::Joined { outputs, placed } = sections::joined(symbols, live, &notes)?;
+    let target = isa::Target::by_elf_mach(identity.flags & identity::MACH);
+    let needs = kernels::needs(symbols, live, target, kind)?;
+    let (room, commons) = match kind {
+        Kind::Loadable => commons(symbols),
+        Kind::Relocatable => Default::default(),
+    };
+    let mut changed = notes::joined(symbols, live, &needs.counts)?;
+    changed.extend(needs.contents);
+    let sections::Joined { outputs, placed } = sections::joined(symbols, live, &changed, room)?;
     let object = Object { identity, sections: outputs, ..Object::default() };
-    let mut join = Join { symbols, placed, object, locals: Vec::new(), globals: Vec::new() };
+    let mut join =
+        Join { symbols, placed, object, commons, lds: needs.lds, locals: Vec::new(), globals: Vec::new() };
     if kind == Kind::Relocatable {
         join.object.order.extend((0..join.object.sections.len() as u32).map(Target::Section));
     }
@@ -46,6 +60,22 @@ pub fn joined<'a>(
         }
     }
     Ok(join.object)
+}
+
+/// Places common symbols one behind another.
+fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
+    let (mut room, mut places) = (Room::default(), FxHashMap::default());
+    for (number, global) in symbols.globals.iter().enumerate() {
+        if let Meaning::Common { object, symbol, size, align } = global.meaning
+            && symbols.objects[object].place(&symbols.objects[object].symbols[symbol]) == Place::Common
+        {
+            let offset = room.size.next_multiple_of(align);
+            places.insert(number, offset);
+            room = Room { size: offset + size, align: room.align.max(align) };
+        }
+    }
+    // Without bytes there is no section to be in.
+    if room.size == 0 { Default::default() } else { (room, places) }
 }
 
 impl<'a> Join<'_, 'a> {
@@ -65,18 +95,31 @@ impl<'a> Join<'_, 'a> {
             }
             Place::Absolute => Some(elf::Place::Absolute(symbol.value)),
             Place::Common => Some(elf::Place::Common(symbol.value)),
-            Place::Undefined | Place::Lds => None,
+            Place::Lds => Some(elf::Place::Lds(symbol.value)),
+            Place::Undefined => None,
         }
+    }
+
+    /// What an LDS symbol stands for: where it is, or what it asks for.
+    fn lds(&self, lds: Lds, align: u64) -> elf::Place {
+        self.lds.get(&lds).map_or(elf::Place::Lds(align), |&address| elf::Place::Absolute(address))
     }
 
     fn take_locals(&mut self) {
         for (number, object) in self.symbols.objects.iter().enumerate() {
             let mut numbers = vec![None; object.symbols.len()];
             for (n, symbol) in object.symbols.iter().enumerate().skip(1) {
-                if symbol.binding != STB_LOCAL || symbol.kind == STT_SECTION {
+                if symbol.binding != STB_LOCAL
+                    || symbol.kind == STT_SECTION
+                    || is_for_assembler(object, symbol)
+                {
                     continue;
                 }
-                if let Some(place) = self.place(number, symbol) {
+                let place = match object.place(symbol) {
+                    Place::Lds => Some(self.lds(Lds::Local(number, n), symbol.value)),
+                    _ => self.place(number, symbol),
+                };
+                if let Some(place) = place {
                     numbers[n] = Some(self.push(defined(symbol, STB_LOCAL, symbol.visibility, place)));
                 }
             }
@@ -85,7 +128,7 @@ impl<'a> Join<'_, 'a> {
     }
 
     fn take_globals(&mut self) {
-        for global in &self.symbols.globals {
+        for (number, global) in self.symbols.globals.iter().enumerate() {
             let symbol = match global.meaning {
                 Meaning::Defined { object, symbol } => {
                     let symbol = &self.symbols.objects[object].symbols[symbol];
@@ -93,9 +136,19 @@ impl<'a> Join<'_, 'a> {
                     place.map(|place| defined(symbol, symbol.binding, global.visibility, place))
                 }
                 Meaning::Common { object, symbol, size, align } => {
-                    let symbol = &self.symbols.objects[object].symbols[symbol];
-                    let common =
-                        defined(symbol, symbol.binding, global.visibility, elf::Place::Common(align));
+                    let object = &self.symbols.objects[object];
+                    let symbol = &object.symbols[symbol];
+                    let place = match object.place(symbol) {
+                        Place::Lds => self.lds(Lds::Shared(number), align),
+                        _ => match self.commons.get(&number) {
+                            Some(&offset) => elf::Place::Section(0, offset),
+                            None => elf::Place::Common(align),
+                        },
+                    };
+                    // LDS has one address in all kernels, which loaders do not change.
+                    let is_number = matches!(place, elf::Place::Absolute(_));
+                    let visibility = if is_number { STV_HIDDEN } else { global.visibility };
+                    let common = defined(symbol, symbol.binding, visibility, place);
                     Some(elf::Symbol { size, ..common })
                 }
                 Meaning::Undefined { weak } if global.is_mentioned => {
@@ -124,14 +177,17 @@ impl<'a> Join<'_, 'a> {
         let mut taken = Vec::with_capacity(from.relocations[section].len());
         for record in &from.relocations[section] {
             let wrong = |what: &str| {
-                let symbol = from.symbols.get(record.symbol as usize).map_or("", |symbol| symbol.name);
+                let name = from.symbols.get(record.symbol as usize).map_or("", |symbol| from.name_of(symbol));
                 format!(
-                    "{}: {}+{:#x}: {what} `{symbol}`",
+                    "{}: {}+{:#x}: {what} `{name}`",
                     from.name,
                     from.sections()[section].name,
                     record.offset
                 )
             };
+            if record.kind == reloc::NONE {
+                continue;
+            }
             let Some(width) = width(record.kind) else {
                 return Err(wrong(&format!("relocation {} is not known; it refers to", record.kind)));
             };
@@ -170,16 +226,23 @@ impl<'a> Join<'_, 'a> {
         if let Some(number) = number {
             return Some((Target::Symbol(number), record.addend));
         }
-        let (STT_SECTION, Place::Section(section)) = (symbol.kind, from.place(symbol)) else { return None };
+        let Place::Section(section) = from.place(symbol) else { return None };
         let placed = self.placed[object][section].as_ref()?;
         let target = Target::Section(placed.output);
-        let offset = symbol.value.wrapping_add(record.addend as u64);
-        Some(match placed.moves {
-            // The number that is added says which entry is meant.
-            Some(_) => (target, placed.place(offset) as i64),
-            None => (target, placed.offset.wrapping_add(offset) as i64),
+        let add = |offset: u64| (offset.wrapping_add(record.addend as u64)) as i64;
+        Some(match symbol.kind {
+            // With merged entries, the number that is added says which of them is meant.
+            STT_SECTION => (target, placed.place(add(symbol.value) as u64) as i64),
+            _ => (target, add(placed.place(symbol.value))),
         })
     }
+}
+
+/// Whether a local symbol only names an entry that may be merged, as `ld.lld` takes it.
+fn is_for_assembler(object: &input::Object, symbol: &read::Symbol) -> bool {
+    let is_merged = |section: usize| object.sections()[section].flags & SHF_MERGE != 0;
+    symbol.name.starts_with(".L")
+        && matches!(object.place(symbol), Place::Section(section) if is_merged(section))
 }
 
 fn defined<'a>(symbol: &read::Symbol<'a>, binding: u8, visibility: u8, place: elf::Place) -> elf::Symbol<'a> {
@@ -194,7 +257,6 @@ fn undefined(name: &str, weak: bool, visibility: u8) -> elf::Symbol<'_> {
 /// Bytes that a relocation changes (seed 000, line 531).
 fn width(kind: u32) -> Option<u64> {
     Some(match kind {
-        0 => 0,
         reloc::REL16 => 2,
         reloc::ABS64 | reloc::REL64 => 8,
         reloc::ABS32_LO | reloc::ABS32_HI | reloc::REL32 | reloc::ABS32 => 4,

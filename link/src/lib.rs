@@ -2,9 +2,9 @@
 //! `ld.lld -shared` makes it.
 //!
 //! [`input`] takes files apart, [`symbols`] decides which definition each name means and which members of archives are
-//! needed, [`live`] which sections are, [`sections`] joins those of one name, [`notes`] the metadata. What comes out is
-//! one [`objwriter::elf::Object`], as if one assembler source had held it all; laying it out, relocating it and its dynamic
-//! tables are what `objwriter` does for the compiler and the assembler, too.
+//! needed, [`live`] which sections are, [`kernels`] what kernels need of other objects, [`sections`] joins those of one
+//! name, [`notes`] the metadata. What comes out is one [`objwriter::elf::Object`], as if one assembler source had held it
+//! all; laying it out, relocating it and its dynamic tables are what `objwriter` does for the compiler and the assembler, too.
 //!
 //! # Source
 //! The System V ABI, chapters 4 and 5; seed 000, lines 387 (sections), 472 (symbols), 507 (relocations); what `ld.lld` 19
@@ -13,9 +13,11 @@
 mod identity;
 mod input;
 mod join;
+mod kernels;
 mod live;
 mod notes;
 mod pool;
+mod registers;
 mod sections;
 mod symbols;
 
@@ -99,8 +101,8 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Vec<u8>, 
         return Err(vec!["there is nothing to link: no member of an archive is needed".into()]);
     }
     let mut errors = symbols.faults();
-    if !options.allow_undefined && options.kind == Kind::Loadable {
-        errors.extend(symbols.undefined());
+    if options.kind == Kind::Loadable {
+        errors.extend(symbols.undefined(options.allow_undefined));
     }
     errors.extend(symbols.restrict(&options.export));
     let identity = identity::joined(&symbols.objects).map_err(|error| errors.push(error));

@@ -1,6 +1,7 @@
 //! Notes of several objects: what is the same stands once, and metadata is one tree. A loader reads the first record of
 //! metadata; `ld.lld`, which puts one behind another, makes an object whose other kernels it does not find.
 
+use crate::kernels::Counts;
 use crate::symbols::Symbols;
 use codeobj::note::{self, Meaning};
 use objwriter::elf::{SHF_ALLOC, SHT_NOTE};
@@ -15,7 +16,11 @@ pub type Contents = FxHashMap<(usize, usize), Vec<u8>>;
 ///
 /// # Errors
 /// Metadata that cannot be joined.
-pub fn joined(symbols: &Symbols, live: &[Vec<bool>]) -> Result<Contents, String> {
+pub fn joined(
+    symbols: &Symbols,
+    live: &[Vec<bool>],
+    counts: &FxHashMap<&str, Counts>,
+) -> Result<Contents, String> {
     let mut sections = Vec::new();
     for (number, object) in symbols.objects.iter().enumerate() {
         for (n, section) in object.sections().iter().enumerate() {
@@ -28,10 +33,11 @@ pub fn joined(symbols: &Symbols, live: &[Vec<bool>]) -> Result<Contents, String>
             }
         }
     }
-    if sections.len() < 2 {
+    if sections.len() < 2 && counts.is_empty() {
         return Ok(Contents::default());
     }
-    let tree = metadata(symbols, &sections)?;
+    let mut tree = metadata(symbols, &sections)?;
+    tree.iter_mut().for_each(|tree| raise(tree, counts));
     let mut tree = tree.as_ref();
     let (mut seen, mut contents): (Vec<(&str, u32, &[u8])>, _) = (Vec::new(), Contents::default());
     for (place, records) in &sections {
@@ -85,6 +91,33 @@ fn metadata(symbols: &Symbols, sections: &Sections) -> Result<Option<Value>, Str
         }
     }
     Ok(all)
+}
+
+/// Kernels that need more than their compilers knew.
+fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
+    let Value::Map(entries) = tree else { return };
+    let kernels = entries.iter_mut().filter(|(key, _)| key.as_str() == Some("amdhsa.kernels"));
+    for (_, kernels) in kernels {
+        let Value::Seq(kernels) = kernels else { continue };
+        for kernel in kernels {
+            let symbol = kernel.get(".symbol").and_then(Value::as_str).and_then(|name| counts.get(name));
+            let (Some(&Counts { vgprs, sgprs, lds }), Value::Map(entries)) = (symbol, kernel) else {
+                continue;
+            };
+            let fields = [
+                (".vgpr_count", vgprs.into()),
+                (".sgpr_count", sgprs.into()),
+                (".group_segment_fixed_size", lds),
+            ];
+            for (name, count) in fields {
+                for (_, value) in entries.iter_mut().filter(|(key, _)| key.as_str() == Some(name)) {
+                    if let Value::Uint(known) = value {
+                        *known = count.max(*known);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// One tree of two: lists behind one another, everything else has to agree.

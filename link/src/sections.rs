@@ -5,7 +5,7 @@ use crate::notes::Contents;
 use crate::pool::{Moves, Pool};
 use crate::symbols::Symbols;
 use codeobj::elf::Section;
-use objwriter::elf::{SHF_MERGE, SHF_STRINGS, SHT_NOBITS, SHT_PROGBITS};
+use objwriter::elf::{SHF_ALLOC, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHT_NOBITS, SHT_PROGBITS};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ const PREFIXES: [&str; 10] = [
     ".dtors",
 ];
 /// Zeros among contents have to be written out.
-const MAX_ZEROS: u64 = 1 << 30;
+const MAX_ZEROS: u64 = 1 << 28;
 
 /// Where a section went.
 pub struct Placed {
@@ -46,8 +46,16 @@ pub struct Joined<'a> {
     pub placed: Vec<Vec<Option<Placed>>>,
 }
 
+/// Room that the linker allots in `.bss`, before what objects have there; the first output section, if there is any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Room {
+    pub size: u64,
+    pub align: u64,
+}
+
 /// A piece of an output section.
 enum Part {
+    Room(Room),
     Section(usize, usize),
     Pool(usize),
 }
@@ -81,7 +89,12 @@ fn output_name(name: &str) -> &str {
 
 /// # Errors
 /// Sections of one name that cannot be one.
-pub fn joined<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], notes: &Contents) -> Result<Joined<'a>, String> {
+pub fn joined<'a>(
+    symbols: &Symbols<'a>,
+    live: &[Vec<bool>],
+    notes: &Contents,
+    room: Room,
+) -> Result<Joined<'a>, String> {
     let mut join = Join {
         symbols,
         notes,
@@ -91,6 +104,12 @@ pub fn joined<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], notes: &Contents) -
         pool_of: FxHashMap::default(),
         pooled: Vec::new(),
     };
+    if room.size > 0 {
+        let (name, kind, flags) = (".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE);
+        let section = objwriter::elf::Section { name, kind, flags, align: room.align, ..Default::default() };
+        join.outputs.push(Output { section, parts: vec![Part::Room(room)] });
+        join.by_name.insert(name, 0);
+    }
     for (number, object) in symbols.objects.iter().enumerate() {
         for (n, section) in object.sections().iter().enumerate().filter(|&(n, _)| live[number][n]) {
             join.add(number, n, section).map_err(|error| format!("{}: {error}", object.name))?;
@@ -104,6 +123,8 @@ impl<'a> Join<'_, 'a> {
         let name = output_name(section.name);
         let output = *self.by_name.entry(name).or_insert_with(|| {
             let Section { kind, flags, entry_size, .. } = *section;
+            // Zeros that nobody writes stand among contents.
+            let kind = if kind == SHT_NOBITS && flags & SHF_WRITE == 0 { SHT_PROGBITS } else { kind };
             let section = objwriter::elf::Section { name, kind, flags, entry_size, ..Default::default() };
             self.outputs.push(Output { section, parts: Vec::new() });
             self.outputs.len() - 1
@@ -136,7 +157,8 @@ impl<'a> Join<'_, 'a> {
     fn pool(&mut self, object: usize, n: usize, section: &Section<'a>, output: usize) -> bool {
         let Section { flags, entry_size: size, align, data, .. } = *section;
         let is_plain = self.symbols.objects[object].relocations[n].is_empty();
-        if flags & SHF_MERGE == 0 || size == 0 || size > 64 || data.len() as u64 % size != 0 || !is_plain {
+        let is_entries = (1..=64).contains(&size) && (data.len() as u64).is_multiple_of(size);
+        if flags & SHF_MERGE == 0 || !is_entries || !is_plain {
             return false;
         }
         let kind = (output, size, flags, align);
@@ -159,6 +181,7 @@ impl<'a> Join<'_, 'a> {
             let (mut data, mut end) = (Vec::new(), 0u64);
             for part in &output.parts {
                 let (bytes, size, align): (&[u8], u64, u64) = match *part {
+                    Part::Room(Room { size, align }) => (&[], size, align),
                     Part::Pool(pool) => {
                         let align =
                             self.pool_of.iter().find(|(_, at)| **at == pool).map_or(1, |(kind, _)| kind.3);
@@ -176,6 +199,7 @@ impl<'a> Join<'_, 'a> {
                 let start = end.next_multiple_of(align.max(1));
                 end = start + size;
                 match *part {
+                    Part::Room(_) => {}
                     Part::Pool(pool) => pool_at[pool] = (number as u32, start),
                     Part::Section(object, n) => {
                         placed[object][n] =

@@ -23,7 +23,7 @@ pub enum Meaning {
         object: usize,
         symbol: usize,
     },
-    /// Zeros: the most that some object asks for.
+    /// Zeros, or LDS: the most that some object asks for.
     Common {
         object: usize,
         symbol: usize,
@@ -33,6 +33,7 @@ pub enum Meaning {
 }
 
 /// A name that several objects may share.
+#[derive(Clone, Copy)]
 pub struct Global<'a> {
     pub name: &'a str,
     pub meaning: Meaning,
@@ -241,7 +242,8 @@ impl<'a> Symbols<'a> {
 
     fn define(&mut self, global: usize, object: usize, symbol: usize) {
         let new = self.objects[object].symbols[symbol];
-        let is_common = self.objects[object].place(&new) == Place::Common;
+        let is_common = self.is_allotted(object, symbol);
+        self.check_memory(global, object, symbol);
         let offered = if is_common {
             Meaning::Common { object, symbol, size: new.size, align: new.value.max(1) }
         } else {
@@ -269,6 +271,31 @@ impl<'a> Symbols<'a> {
             (Meaning::Common { .. }, new) if !self.is_weak(object, symbol) => new,
             (known, _) => known,
         };
+    }
+
+    /// Whether a linker decides where it is.
+    fn is_allotted(&self, object: usize, symbol: usize) -> bool {
+        let object = &self.objects[object];
+        matches!(object.place(&object.symbols[symbol]), Place::Common | Place::Lds)
+    }
+
+    /// A name is of one memory.
+    fn check_memory(&mut self, global: usize, object: usize, symbol: usize) {
+        let Global { name, meaning, .. } = self.globals[global];
+        let (Meaning::Defined { object: old, symbol: at } | Meaning::Common { object: old, symbol: at, .. }) =
+            meaning
+        else {
+            return;
+        };
+        let is_lds = |object: usize, symbol: usize| {
+            let object = &self.objects[object];
+            object.place(&object.symbols[symbol]) == Place::Lds
+        };
+        if is_lds(old, at) != is_lds(object, symbol) {
+            let (lds, other) = if is_lds(old, at) { (old, object) } else { (object, old) };
+            let (lds, other) = (&self.objects[lds].name, &self.objects[other].name);
+            self.faults.push(format!("`{name}` is in LDS in {lds}, and elsewhere in {other}"));
+        }
     }
 
     fn is_weak(&self, object: usize, symbol: usize) -> bool {
@@ -317,9 +344,12 @@ impl<'a> Symbols<'a> {
         self.faults.clone()
     }
 
-    /// Names that are needed and defined nowhere.
-    pub fn undefined(&self) -> Vec<String> {
-        let missing = |global: &&Global| matches!(global.meaning, Meaning::Undefined { weak: false });
+    /// Names that are needed and defined nowhere. A loader may have those that are not hidden.
+    pub fn undefined(&self, ask_loader: bool) -> Vec<String> {
+        let missing = |global: &&Global| {
+            let is_loaders = ask_loader && global.visibility == STV_DEFAULT;
+            matches!(global.meaning, Meaning::Undefined { weak: false }) && !is_loaders
+        };
         let message = |global: &Global| {
             let by = global.wanted_by.map_or("", |object| &self.objects[object].name);
             match global.wanted_by {
