@@ -399,6 +399,7 @@ pub const LIBRARY: &[(&str, &str)] = &[
     ("native_tan", "s"),
     ("native_powr", "ss"),
     ("native_divide", "ff"),
+    ("half_divide", "ss"),
 ];
 
 fn library() -> impl Iterator<Item = (&'static str, Builtin)> {
@@ -426,7 +427,6 @@ fn half(name: &str) -> Option<&'static str> {
         "native_log" => "half_log",
         "native_log10" => "half_log10",
         "native_powr" => "half_powr",
-        "native_divide" => "half_divide",
         _ => return None,
     })
 }

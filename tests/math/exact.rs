@@ -490,6 +490,11 @@ pub fn tanh(x: f64) -> Pair {
     x.sinh().pair() / x.cosh().pair()
 }
 
+/// Of what is no root of zero or infinity; those have no second part.
+pub fn rsqrt(x: f64) -> Pair {
+    Pair::from(1.0) / Pair::from(x).sqrt()
+}
+
 pub fn cbrt(x: f64) -> Pair {
     let y = Pair::from(libm::cbrt(x));
     let (m, e) = libm::frexp(y.0);

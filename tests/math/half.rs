@@ -31,6 +31,13 @@ pub fn error(found: f64, exact: f64) -> Option<f64> {
     (found.is_sign_negative() == exact.is_sign_negative()).then(|| (found - exact).abs() / unit)
 }
 
+/// The `f16` nearest to a number, the even one of two.
+pub fn nearest(x: f64) -> f64 {
+    let unit = 2f64.powi((libm::frexp(x).1 - 11).max(-24));
+    let near = (x / unit).round_ties_even() * unit;
+    if near.abs() >= 65536.0 { f64::INFINITY.copysign(near) } else { near }
+}
+
 #[test]
 fn all_halves() {
     let mut failures = Vec::new();

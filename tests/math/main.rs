@@ -5,6 +5,7 @@
 //! for functions of one, ten million elsewhere. `KERNC_MATH_ONLY=erf,pow` takes these functions.
 
 mod clang;
+mod coarse;
 mod exact;
 mod functions;
 mod half;
@@ -156,6 +157,9 @@ fn ulps(ty: Float, found: f64, Scaled(exact, e): Scaled) -> f64 {
 
 /// The error of one result; `None` if it is wrong in kind. `quick`: of `f32`, against the double that `libm` has.
 fn error(function: &Function, ty: Float, quick: bool, (x, y): (f64, f64), found: f64) -> Option<f64> {
+    if function.is_coarse() {
+        return coarse::error(function, (x, y), found);
+    }
     let model = (function.libm)(x, y);
     if model.is_nan() || found.is_nan() {
         return (model.is_nan() && found.is_nan()).then_some(0.0);

@@ -4,6 +4,7 @@ use super::device::Bench;
 use super::oracle::{self, BLOCK, Reference, Turns};
 use super::{Found, Worst};
 use crate::functions::Function;
+use crate::half;
 use crate::run::Float;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,9 +17,9 @@ const PARTS: u32 = 4096;
 fn reference(function: &Function) -> Reference {
     let f = function.alone;
     match function.name {
-        "sin" => Reference::Turning(f, |sin, _| sin),
-        "cos" => Reference::Turning(f, |_, cos| cos),
-        "tan" => Reference::Turning(f, |sin, cos| sin / cos),
+        "sin" | "half_sin" => Reference::Turning(f, |sin, _| sin),
+        "cos" | "half_cos" => Reference::Turning(f, |_, cos| cos),
+        "tan" | "half_tan" => Reference::Turning(f, |sin, cos| sin / cos),
         _ => Reference::Smooth(f),
     }
 }
@@ -112,6 +113,28 @@ pub fn same(model: fn(f32, f32) -> f32, object: &[u8], step: u32) -> Found {
                 let wanted = model(f32::from_bits(bits), 0.0);
                 if found.to_bits() != wanted.to_bits() && !(found.is_nan() && wanted.is_nan()) {
                     worst.wrong((number(bits, 0), 0.0), found.into(), wanted.into());
+                }
+            }
+        }
+        worst
+    })
+}
+
+/// All pairs of halves: where the result is not the nearest half.
+pub fn pairs(model: fn(f64, f64) -> f64, object: &[u8], step: u32) -> Found {
+    let wide: Vec<f64> = (0..=u16::MAX).map(half::wide).collect();
+    parts(step, |next| {
+        let (mut bench, mut out) = (Bench::new(object, 2 * PART), vec![0; 2 * PART]);
+        let mut worst = Worst::default();
+        for part in next {
+            let base = part * PART as u32;
+            bench.run(base, PART as u32, &mut out);
+            for (bits, found) in (base..=base + (PART as u32 - 1)).zip(out.chunks_exact(2)) {
+                let found = wide[usize::from(u16::from_le_bytes([found[0], found[1]]))];
+                let at = (wide[bits as usize & 0xffff], wide[bits as usize >> 16]);
+                let wanted = half::nearest(model(at.0, at.1));
+                if found.to_bits() != wanted.to_bits() && !(found.is_nan() && wanted.is_nan()) {
+                    worst.wrong(at, found, wanted);
                 }
             }
         }

@@ -23,6 +23,15 @@ pub fn of_bits(expression: &str, ty: &str) -> String {
     )
 }
 
+/// `out = expression` of the halves `a` and `b` whose bits are those of `base` and the work-item.
+pub fn of_halves(expression: &str) -> String {
+    format!(
+        "#[workgroup_size({GROUP})] kernel t(base: u32, out: *global f16) {{
+            let i = global_id(0); let bits = base + i as u32;
+            let a = bitcast::<f16>(bits as u16); let b = bitcast::<f16>((bits >> 16) as u16); out[i] = {expression}; }}"
+    )
+}
+
 /// `out = expression` of `a` and `b` that lie in memory.
 pub fn of_pairs(expression: &str, ty: &str, second: &str) -> String {
     format!(

@@ -86,6 +86,7 @@ fn found(task: &Task, object: &[u8]) -> Found {
         How::All(function) => all::sweep(function, object, step()),
         How::AllSame(model) => all::same(model, object, step()),
         How::Halves(function) => halves(function, object),
+        How::Pairs(model) => all::pairs(model, object, step()),
         How::Some(function, ty) => some::sweep(function, ty, object),
         How::SomeSame(wide, narrow, ty) => some::same(wide, narrow, ty, object),
     }
@@ -108,6 +109,13 @@ fn sample(task: &Task, code: &Code) -> Vec<u8> {
             let mut out = vec![0; 2 << 16];
             Bench::new(&code.bytes, out.len()).run(0, 1 << 16, &mut out);
             out
+        }
+        How::Pairs(_) => {
+            let (mut bench, mut all) = (Bench::new(&code.bytes, 512), vec![0; 8192 * 512]);
+            for (n, out) in (0u32..).zip(all.chunks_exact_mut(512)) {
+                bench.run(n.wrapping_mul(0x9e37_79b9) & !0xff, 256, out);
+            }
+            all
         }
         How::All(_) | How::AllSame(_) => {
             let mut bench = Bench::new(&code.bytes, 1024);

@@ -1,6 +1,7 @@
 //! What is swept: functions, types, and the code that the processors have for them.
 
 use super::device;
+use crate::coarse::HALF;
 use crate::functions::{FUNCTIONS, Function, Second};
 use crate::run::Float;
 use crate::same::{Narrow, Wide};
@@ -27,6 +28,8 @@ pub enum How {
     AllSame(Narrow),
     /// All `f16`.
     Halves(&'static Function),
+    /// All pairs of `f16`, correctly rounded.
+    Pairs(fn(f64, f64) -> f64),
     /// Ten million arguments.
     Some(&'static Function, Float),
     /// Ten million arguments, bit for bit.
@@ -47,6 +50,10 @@ const ALL_SAME: &[(&str, Narrow)] = &[
     ("a as f64 as f32", |x, _| x),
 ];
 
+/// Operations of two halves, and their exact results, or such as round to the same halves: `f64` has more than twice the digits and two.
+const PAIRS: &[(&str, fn(f64, f64) -> f64)] =
+    &[("a + b", |a, b| a + b), ("a * b", |a, b| a * b), ("a / b", |a, b| a / b), ("a % b", |a, b| a % b)];
+
 impl Task {
     fn of(function: &'static Function, ty: &'static str, how: How) -> Task {
         let text = expression(function);
@@ -64,7 +71,7 @@ impl Task {
             How::All(function) => function.limit(Float::F32),
             How::Some(function, ty) => function.limit(ty),
             How::Halves(_) => crate::half::LIMIT,
-            How::AllSame(_) | How::SomeSame(..) => 0.0,
+            How::AllSame(_) | How::Pairs(_) | How::SomeSame(..) => 0.0,
         }
     }
 }
@@ -79,6 +86,15 @@ pub fn tasks() -> Vec<Task> {
             Second::None => all.push(Task::of(function, "f32", How::All(function))),
             _ => all.push(Task::of(function, "f32", How::Some(function, Float::F32))),
         }
+    }
+    for function in HALF {
+        match function.second {
+            Second::None => all.push(Task::of(function, "f32", How::All(function))),
+            _ => all.push(Task::of(function, "f32", How::Some(function, Float::F32))),
+        }
+    }
+    for &(name, model) in PAIRS {
+        all.push(Task { name, ty: "f16", how: How::Pairs(model), source: device::of_halves(name) });
     }
     for &(name, model) in ALL_SAME {
         let source = device::of_bits(name, "f32");
