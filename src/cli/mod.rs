@@ -19,6 +19,7 @@ mod doc;
 mod features;
 mod idle;
 mod inspect;
+mod link;
 mod litmus;
 mod modes;
 mod observe;
@@ -64,6 +65,8 @@ enum Command {
     Litmus(litmus::LitmusArgs),
     /// Assemble a source in LLVM's syntax.
     As(assemble::AsArgs),
+    /// Link relocatable objects and archives to a code object.
+    Link(link::LinkArgs),
     /// Run text tests: files that say what to run on them and what comes out.
     Test(test::TestArgs),
     /// List the items of a source, and what `///` comments say of them.
@@ -267,6 +270,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Litmus(args)) => litmus::run(&args),
         Some(Command::As(args)) => assemble::run(args),
+        Some(Command::Link(args)) => link::run(&args),
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Doc(args)) => doc::run(&args),
         Some(Command::Targets) => {

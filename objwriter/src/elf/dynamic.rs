@@ -35,7 +35,13 @@ fn is_exported(entry: &Entry) -> bool {
 impl<'a> Dynamic<'a> {
     pub fn new(object: &Object<'a>, table: &Table<'a>, bump: &'a Bump) -> Result<Dynamic<'a>, String> {
         let mut entries = List::with_capacity_in(table.entries.len(), bump);
-        entries.extend(table.entries.iter().filter(|entry| is_exported(entry)).map(|&entry| (entry, 0)));
+        // Names stand in the order of the full table.
+        let mut names = 1u64;
+        entries.extend(table.entries.iter().filter(|entry| is_exported(entry)).map(|&entry| {
+            let name = names as u32;
+            names += entry.name.len() as u64 + 1;
+            (entry, name)
+        }));
         let is_defined = |entry: &Entry| entry.sym.section != 0;
         let defined = entries.iter().filter(|(entry, _)| is_defined(entry)).count();
         let buckets = bucket_count(defined);
@@ -49,16 +55,15 @@ impl<'a> Dynamic<'a> {
             undefined: entries.len() - defined,
             entries: List::with_capacity_in(entries.len(), bump),
             of_symbol: bumpalo::vec![in bump; 0; object.symbols.len()],
-            names: 1,
+            names,
             common_size: 0,
             common_align: 1,
             commons: bumpalo::vec![in bump; 0; object.symbols.len()],
             bump,
         };
         for (_, _, n) in order {
-            let (entry, _) = entries[n];
-            dynamic.entries.push((entry, dynamic.names as u32));
-            dynamic.names += entry.name.len() as u64 + 1;
+            let (entry, name) = entries[n];
+            dynamic.entries.push((entry, name));
             if let Some(symbol) = entry.symbol {
                 dynamic.of_symbol[symbol as usize] = dynamic.entries.len() as u32;
             }
@@ -113,10 +118,11 @@ impl<'a> Dynamic<'a> {
 
     /// `.dynstr`.
     pub fn write_names(&self, out: &mut Vec<u8>) {
-        out.push(0);
-        for (entry, _) in &self.entries {
-            out.extend_from_slice(entry.name.as_bytes());
-            out.push(0);
+        let start = out.len();
+        out.resize(start + self.names as usize, 0);
+        for (entry, name) in &self.entries {
+            let at = start + *name as usize;
+            out[at..at + entry.name.len()].copy_from_slice(entry.name.as_bytes());
         }
     }
 

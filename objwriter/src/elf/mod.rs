@@ -79,7 +79,7 @@ pub const STV_PROTECTED: u8 = 3;
 /// Relocation types (seed 000, line 531).
 #[allow(missing_docs)]
 pub mod reloc {
-    pub const REL16: u32 = 14;
+    pub const NONE: u32 = 0;
     pub const ABS32_LO: u32 = 1;
     pub const ABS32_HI: u32 = 2;
     pub const ABS64: u32 = 3;
@@ -92,6 +92,7 @@ pub mod reloc {
     pub const REL32_LO: u32 = 10;
     pub const REL32_HI: u32 = 11;
     pub const RELATIVE64: u32 = 13;
+    pub const REL16: u32 = 14;
 }
 
 /// What the file header says of who loads and runs the code.

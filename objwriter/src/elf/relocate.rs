@@ -46,7 +46,7 @@ impl<'a> Plan<'a> {
         }
         for (n, &symbol) in plan.got.iter().enumerate() {
             let target = Target::Symbol(symbol);
-            if is_absolute(object, target).is_none() {
+            if number(object, dynamic, target).is_none() {
                 let symbolic = is_preemptible(object, dynamic, target);
                 plan.relocations.push(Pending { site: Site::Got(n), target, addend: 0, symbolic });
             }
@@ -61,7 +61,7 @@ impl<'a> Plan<'a> {
                 Site::Got(n) => (0, n as u64, 0),
                 Site::Section(n, offset) => (1, n as u64, offset),
             };
-            (pending.symbolic, symbol, if pending.symbolic { site } else { (0, 0, 0) })
+            (pending.symbolic, symbol, site)
         });
         Ok(plan)
     }
@@ -74,7 +74,7 @@ impl<'a> Plan<'a> {
         relocation: &Relocation,
     ) -> Result<(), String> {
         let flags = object.sections[section].flags;
-        if flags & SHF_ALLOC == 0 {
+        if flags & SHF_ALLOC == 0 || relocation.kind == reloc::NONE {
             return Ok(());
         }
         if relocation.target == Target::Nothing {
@@ -90,7 +90,7 @@ impl<'a> Plan<'a> {
                 }
                 Ok(())
             }
-            reloc::ABS64 if is_absolute(object, relocation.target).is_none() => {
+            reloc::ABS64 if number(object, dynamic, relocation.target).is_none() => {
                 if flags & SHF_WRITE == 0 {
                     return Err(format!(
                         "an address of `{}` in read-only memory",
@@ -164,12 +164,13 @@ pub(super) fn apply(
     let Relocation { offset, target, kind, addend } = *relocation;
     let place = places.sections[section].wrapping_add(offset) as i64;
     let value = match kind {
+        reloc::NONE => return Ok(()),
         reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI => {
             let Target::Symbol(symbol) = target else { return Err("a GOT entry needs a symbol".into()) };
             let entry = u64::from(plan.got_of[symbol as usize].unwrap_or(0));
-            (places.got + entry * 8) as i64 + addend - place
+            ((places.got + entry * 8) as i64).wrapping_add(addend).wrapping_sub(place)
         }
-        reloc::REL32 | reloc::REL64 | reloc::REL32_LO | reloc::REL32_HI => {
+        reloc::REL16 | reloc::REL32 | reloc::REL64 | reloc::REL32_LO | reloc::REL32_HI => {
             if is_preemptible(object, dynamic, target) {
                 return Err(format!(
                     "the distance to `{}`, which other objects may replace, is not known: make it hidden or protected, \
@@ -177,10 +178,16 @@ pub(super) fn apply(
                     name(object, target)
                 ));
             }
+            if is_number(object, target) {
+                let name = name(object, target);
+                return Err(format!(
+                    "the distance to `{name}`, a number, depends on where the object is loaded"
+                ));
+            }
             (address(object, dynamic, places, target)? as i64).wrapping_add(addend).wrapping_sub(place)
         }
-        _ => match is_absolute(object, target) {
-            Some(number) => number.wrapping_add(addend),
+        _ => match number(object, dynamic, target) {
+            Some(value) => value.wrapping_add(addend),
             // Debug information counts from where the object would be without a loader.
             None if object.sections[section].flags & SHF_ALLOC == 0 => {
                 (address(object, dynamic, places, target)? as i64).wrapping_add(addend)
@@ -197,10 +204,15 @@ pub(super) fn apply(
     };
     let bytes = match kind {
         reloc::GOTPCREL32_HI | reloc::REL32_HI | reloc::ABS32_HI => value >> 32,
+        reloc::REL16 => branch_distance(value, name(object, target))?,
         _ => value,
     }
     .to_le_bytes();
-    let size = if matches!(kind, reloc::ABS64 | reloc::REL64) { 8 } else { 4 };
+    let size = match kind {
+        reloc::ABS64 | reloc::REL64 => 8,
+        reloc::REL16 => 2,
+        _ => 4,
+    };
     let at = offset as usize;
     if object.sections[section].data.get(at..at + size).is_none() {
         return Err("a relocation lies beyond its section".into());
@@ -209,6 +221,19 @@ pub(super) fn apply(
         field.copy_from_slice(&bytes[..size]);
     }
     Ok(())
+}
+
+/// What a branch holds: dwords from behind itself.
+fn branch_distance(bytes: i64, name: &str) -> Result<i64, String> {
+    let dwords = bytes.wrapping_sub(4) / 4;
+    i16::try_from(dwords)
+        .map(i64::from)
+        .map_err(|_| format!("a branch to `{name}` is out of its reach of 131072 bytes"))
+}
+
+/// Whether a symbol is a plain number.
+fn is_number(object: &Object, target: Target) -> bool {
+    matches!(target, Target::Symbol(symbol) if matches!(object.symbols[symbol as usize].place, Place::Absolute(_)))
 }
 
 fn name<'a>(object: &Object<'a>, target: Target) -> &'a str {
@@ -227,9 +252,12 @@ fn is_preemptible(object: &Object, dynamic: &Dynamic, target: Target) -> bool {
     symbol.binding != STB_LOCAL && is_replaceable && dynamic.index(number).is_some()
 }
 
-/// The value of a symbol that is a plain number, or of an undefined weak one.
-fn is_absolute(object: &Object, target: Target) -> Option<i64> {
+/// The value of a symbol that is a plain number, or of an undefined weak one, and that nobody replaces.
+fn number(object: &Object, dynamic: &Dynamic, target: Target) -> Option<i64> {
     let Target::Symbol(symbol) = target else { return None };
+    if is_preemptible(object, dynamic, target) {
+        return None;
+    }
     let symbol = &object.symbols[symbol as usize];
     match symbol.place {
         Place::Absolute(number) => Some(number as i64),

@@ -1,0 +1,224 @@
+//! Files as linkers see them: sections, symbols, relocations by section, groups.
+
+use codeobj::elf::{CodeObject, Relocation, Section, Symbol};
+use objwriter::elf::{SHT_GROUP, SHT_NOBITS};
+
+const SHT_RELA: u32 = 4;
+const SHT_REL: u32 = 9;
+const SHF_COMPRESSED: u64 = 0x800;
+const GRP_COMDAT: u32 = 1;
+/// Numbers from here on are no sections.
+const SHN_LORESERVE: u16 = 0xff00;
+const SHN_ABS: u16 = 0xfff1;
+const SHN_COMMON: u16 = 0xfff2;
+/// More than any object for a GPU has, so that sums of them cannot overflow.
+const MAX_SIZE: u64 = 1 << 40;
+const MAX_ALIGN: u64 = 1 << 20;
+
+/// Sections that are kept or dropped together.
+pub struct Group<'a> {
+    /// Groups of one signature are the same.
+    pub signature: &'a str,
+    /// One of them is enough.
+    pub comdat: bool,
+    pub members: Vec<usize>,
+}
+
+/// A relocatable object.
+pub struct Object<'a> {
+    /// `main.o`, or `lib.a(sort.o)`.
+    pub name: String,
+    pub file: CodeObject<'a>,
+    /// The first is the null symbol.
+    pub symbols: Vec<Symbol<'a>>,
+    /// What changes each section.
+    pub relocations: Vec<Vec<Relocation>>,
+    pub groups: Vec<Group<'a>>,
+    /// The group of each section.
+    pub group_of: Vec<Option<usize>>,
+    /// Sections of groups that another object has, too.
+    pub dropped: Vec<bool>,
+}
+
+/// What a symbol of an object stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Undefined,
+    Section(usize),
+    Absolute,
+    Common,
+    Lds,
+}
+
+impl<'a> Object<'a> {
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn parse(name: String, data: &'a [u8]) -> Result<Object<'a>, String> {
+        let mut file = CodeObject::parse(data).map_err(|error| error.to_string())?;
+        if !file.header.is_relocatable() {
+            return Err(
+                "it is linked already: only relocatable objects (`--obj`, `clang -c`) can be linked".into()
+            );
+        }
+        if let Some(problem) = file.problems.first() {
+            return Err(format!("the file is damaged: {problem}"));
+        }
+        if file.symbol_tables.len() > 1 {
+            return Err("the file has several symbol tables".into());
+        }
+        let table = file.symbol_tables.pop();
+        let table_section = table.as_ref().map(|table| table.section);
+        let symbols = table.map_or_else(Vec::new, |table| table.symbols);
+        check_sections(&file.sections)?;
+        let mut object = Object {
+            name,
+            dropped: vec![false; file.sections.len()],
+            group_of: vec![None; file.sections.len()],
+            relocations: vec![Vec::new(); file.sections.len()],
+            file,
+            symbols,
+            groups: Vec::new(),
+        };
+        object.check_symbols()?;
+        object.take_relocations(table_section)?;
+        object.take_groups()?;
+        Ok(object)
+    }
+
+    pub fn sections(&self) -> &[Section<'a>] {
+        &self.file.sections
+    }
+
+    /// What a symbol stands for; parsing has seen that there is none of another kind.
+    pub fn place(&self, symbol: &Symbol) -> Place {
+        place(symbol.section).unwrap_or(Place::Undefined)
+    }
+
+    /// A symbol's name; that of the section which it stands for.
+    pub fn name_of(&self, symbol: &Symbol<'a>) -> &'a str {
+        match self.place(symbol) {
+            Place::Section(section) if symbol.name.is_empty() => self.file.sections[section].name,
+            _ => symbol.name,
+        }
+    }
+
+    fn check_symbols(&self) -> Result<(), String> {
+        for symbol in &self.symbols {
+            if symbol.name.contains('@') {
+                return Err(format!(
+                    "`{}` has a symbol version, which no loader of AMD GPU code looks at: link without `.symver`",
+                    symbol.name
+                ));
+            }
+            match place(symbol.section) {
+                None => {
+                    return Err(format!(
+                        "`{}` is of section {:#x}, which has no meaning",
+                        symbol.name, symbol.section
+                    ));
+                }
+                Some(Place::Section(section)) if section >= self.file.sections.len() => {
+                    return Err(format!("`{}` is of section {section}, which there is not", symbol.name));
+                }
+                Some(Place::Common)
+                    if !symbol.value.is_power_of_two()
+                        || symbol.value > MAX_ALIGN
+                        || symbol.size > MAX_SIZE =>
+                {
+                    return Err(format!("the size or the alignment of `{}` makes no sense", symbol.name));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_relocations(&mut self, symbols: Option<usize>) -> Result<(), String> {
+        for table in std::mem::take(&mut self.file.relocation_tables) {
+            let Some(section) = self.file.sections.get(table.target).filter(|_| table.target != 0) else {
+                return Err(format!("{} changes no section", table.name));
+            };
+            if section.kind == SHT_NOBITS && !table.records.is_empty() {
+                return Err(format!("{} changes {}, which has no contents", table.name, section.name));
+            }
+            let wrong = |record: &&Relocation| record.symbol as usize >= self.symbols.len().max(1);
+            if let Some(record) = table.records.iter().find(wrong) {
+                return Err(format!("{} refers to symbol {}, which there is not", table.name, record.symbol));
+            }
+            if Some(table.symbols) != symbols && table.records.iter().any(|record| record.symbol != 0) {
+                return Err(format!("{} has no symbol table", table.name));
+            }
+            self.relocations[table.target].extend(table.records);
+        }
+        Ok(())
+    }
+
+    fn take_groups(&mut self) -> Result<(), String> {
+        for section in self.file.sections.iter().filter(|section| section.kind == SHT_GROUP) {
+            let mut words = section
+                .data
+                .chunks_exact(4)
+                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            let wrong = || format!("{} is no group", section.name);
+            let comdat = words.next().ok_or_else(wrong)? & GRP_COMDAT != 0;
+            let members: Vec<usize> = words.map(|word| word as usize).collect();
+            if members.iter().any(|&member| member == 0 || member >= self.file.sections.len()) {
+                return Err(wrong());
+            }
+            let signature = self.symbols.get(section.info as usize).ok_or_else(wrong)?;
+            let signature = self.name_of(signature);
+            members.iter().for_each(|&member| self.group_of[member] = Some(self.groups.len()));
+            self.groups.push(Group { signature, comdat, members });
+        }
+        Ok(())
+    }
+}
+
+fn place(section: u16) -> Option<Place> {
+    Some(match section {
+        0 => Place::Undefined,
+        SHN_ABS => Place::Absolute,
+        SHN_COMMON => Place::Common,
+        codeobj::elf::SHN_AMDGPU_LDS => Place::Lds,
+        section if section >= SHN_LORESERVE => return None,
+        section => Place::Section(section.into()),
+    })
+}
+
+fn check_sections(sections: &[Section]) -> Result<(), String> {
+    for section in sections {
+        let Section { name, kind, flags, align, size, .. } = *section;
+        if kind == SHT_REL && size != 0 {
+            return Err(format!(
+                "{name} has relocations without addends, which objects for AMD GPUs do not have"
+            ));
+        }
+        if align > MAX_ALIGN || align != 0 && !align.is_power_of_two() {
+            return Err(format!("the alignment of {name}, {align}, makes no sense"));
+        }
+        if size > MAX_SIZE {
+            return Err(format!("the size of {name}, {size}, makes no sense"));
+        }
+        if flags & objwriter::elf::SHF_TLS != 0 {
+            return Err(format!("{name} is for one thread: GPUs have no such memory"));
+        }
+        if flags & SHF_COMPRESSED != 0 {
+            return Err(format!("{name} is compressed: `objcopy --decompress-debug-sections` undoes that"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether linkers read it, and do not hand it on.
+pub fn is_for_linkers(section: &Section) -> bool {
+    const SHT_NULL: u32 = 0;
+    const SHT_SYMTAB: u32 = 2;
+    const SHT_STRTAB: u32 = 3;
+    const SHT_SYMTAB_SHNDX: u32 = 18;
+    const SHT_LLVM: std::ops::Range<u32> = 0x6fff_4c00..0x6fff_4d00;
+    let kind = section.kind;
+    matches!(kind, SHT_NULL | SHT_SYMTAB | SHT_RELA | SHT_REL | SHT_GROUP | SHT_SYMTAB_SHNDX)
+        || kind == SHT_STRTAB && section.flags & objwriter::elf::SHF_ALLOC == 0
+        || SHT_LLVM.contains(&kind)
+        || section.flags & objwriter::elf::SHF_EXCLUDE != 0
+}

@@ -1,0 +1,268 @@
+//! One object of all: sections, symbols and relocations.
+
+use crate::Kind;
+use crate::input::{self, Place};
+use crate::kernels::{self, Lds};
+use crate::sections::{self, Placed, Room};
+use crate::symbols::{Meaning, Symbols};
+use crate::{identity, notes};
+use codeobj::elf as read;
+use objwriter::elf::{
+    self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, STB_GLOBAL, STB_LOCAL, STB_WEAK, STV_HIDDEN,
+    Target, reloc,
+};
+use rustc_hash::FxHashMap;
+
+const STT_SECTION: u8 = 3;
+
+/// What is joined so far.
+struct Join<'s, 'a> {
+    symbols: &'s Symbols<'a>,
+    placed: Vec<Vec<Option<Placed>>>,
+    object: Object<'a>,
+    /// Where common symbols are in `.bss`, and LDS symbols in LDS, if that is decided here.
+    commons: FxHashMap<usize, u64>,
+    lds: FxHashMap<Lds, u64>,
+    /// Number of each object's symbols in the output.
+    locals: Vec<Vec<Option<u32>>>,
+    /// The same of the shared ones.
+    globals: Vec<Option<u32>>,
+}
+
+/// # Errors
+/// What cannot be joined.
+pub fn joined<'a>(
+    symbols: &Symbols<'a>,
+    live: &[Vec<bool>],
+    identity: Identity,
+    kind: Kind,
+) -> Result<Object<'a>, String> {
+    let target = isa::Target::by_elf_mach(identity.flags & identity::MACH);
+    let needs = kernels::needs(symbols, live, target, kind)?;
+    let (room, commons) = match kind {
+        Kind::Loadable => commons(symbols),
+        Kind::Relocatable => Default::default(),
+    };
+    let mut changed = notes::joined(symbols, live, &needs.counts)?;
+    changed.extend(needs.contents);
+    let sections::Joined { outputs, placed } = sections::joined(symbols, live, &changed, room)?;
+    let object = Object { identity, sections: outputs, ..Object::default() };
+    let mut join =
+        Join { symbols, placed, object, commons, lds: needs.lds, locals: Vec::new(), globals: Vec::new() };
+    if kind == Kind::Relocatable {
+        join.object.order.extend((0..join.object.sections.len() as u32).map(Target::Section));
+    }
+    join.take_locals();
+    join.take_globals();
+    for object in 0..symbols.objects.len() {
+        for section in 0..symbols.objects[object].sections().len() {
+            join.relocate(object, section)?;
+        }
+    }
+    Ok(join.object)
+}
+
+/// Places common symbols one behind another.
+fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
+    let (mut room, mut places) = (Room::default(), FxHashMap::default());
+    for (number, global) in symbols.globals.iter().enumerate() {
+        if let Meaning::Common { object, symbol, size, align } = global.meaning
+            && symbols.objects[object].place(&symbols.objects[object].symbols[symbol]) == Place::Common
+        {
+            let offset = room.size.next_multiple_of(align);
+            places.insert(number, offset);
+            room = Room { size: offset + size, align: room.align.max(align) };
+        }
+    }
+    // Without bytes there is no section to be in.
+    if room.size == 0 { Default::default() } else { (room, places) }
+}
+
+impl<'a> Join<'_, 'a> {
+    fn push(&mut self, symbol: elf::Symbol<'a>) -> u32 {
+        let number = self.object.symbols.len() as u32;
+        self.object.symbols.push(symbol);
+        self.object.order.push(Target::Symbol(number));
+        number
+    }
+
+    /// What a defined symbol stands for in the output; nothing if its section is not part of it.
+    fn place(&self, object: usize, symbol: &read::Symbol) -> Option<elf::Place> {
+        match self.symbols.objects[object].place(symbol) {
+            Place::Section(section) => {
+                let placed = self.placed[object][section].as_ref()?;
+                Some(elf::Place::Section(placed.output, placed.place(symbol.value)))
+            }
+            Place::Absolute => Some(elf::Place::Absolute(symbol.value)),
+            Place::Common => Some(elf::Place::Common(symbol.value)),
+            Place::Lds => Some(elf::Place::Lds(symbol.value)),
+            Place::Undefined => None,
+        }
+    }
+
+    /// What an LDS symbol stands for: where it is, or what it asks for.
+    fn lds(&self, lds: Lds, align: u64) -> elf::Place {
+        self.lds.get(&lds).map_or(elf::Place::Lds(align), |&address| elf::Place::Absolute(address))
+    }
+
+    fn take_locals(&mut self) {
+        for (number, object) in self.symbols.objects.iter().enumerate() {
+            let mut numbers = vec![None; object.symbols.len()];
+            for (n, symbol) in object.symbols.iter().enumerate().skip(1) {
+                if symbol.binding != STB_LOCAL
+                    || symbol.kind == STT_SECTION
+                    || is_for_assembler(object, symbol)
+                {
+                    continue;
+                }
+                let place = match object.place(symbol) {
+                    Place::Lds => Some(self.lds(Lds::Local(number, n), symbol.value)),
+                    _ => self.place(number, symbol),
+                };
+                if let Some(place) = place {
+                    numbers[n] = Some(self.push(defined(symbol, STB_LOCAL, symbol.visibility, place)));
+                }
+            }
+            self.locals.push(numbers);
+        }
+    }
+
+    fn take_globals(&mut self) {
+        for (number, global) in self.symbols.globals.iter().enumerate() {
+            let symbol = match global.meaning {
+                Meaning::Defined { object, symbol } => {
+                    let symbol = &self.symbols.objects[object].symbols[symbol];
+                    let place = self.place(object, symbol);
+                    place.map(|place| defined(symbol, symbol.binding, global.visibility, place))
+                }
+                Meaning::Common { object, symbol, size, align } => {
+                    let object = &self.symbols.objects[object];
+                    let symbol = &object.symbols[symbol];
+                    let place = match object.place(symbol) {
+                        Place::Lds => self.lds(Lds::Shared(number), align),
+                        _ => match self.commons.get(&number) {
+                            Some(&offset) => elf::Place::Section(0, offset),
+                            None => elf::Place::Common(align),
+                        },
+                    };
+                    // LDS has one address in all kernels, which loaders do not change.
+                    let is_number = matches!(place, elf::Place::Absolute(_));
+                    let visibility = if is_number { STV_HIDDEN } else { global.visibility };
+                    let common = defined(symbol, symbol.binding, visibility, place);
+                    Some(elf::Symbol { size, ..common })
+                }
+                Meaning::Undefined { weak } if global.is_mentioned => {
+                    Some(undefined(global.name, weak, global.visibility))
+                }
+                Meaning::Lazy(_) if global.is_mentioned => {
+                    Some(undefined(global.name, true, global.visibility))
+                }
+                Meaning::Undefined { .. } | Meaning::Lazy(_) => None,
+            };
+            let number = symbol.map(|symbol| self.push(symbol));
+            self.globals.push(number);
+        }
+    }
+
+    /// Takes the relocations of a section.
+    fn relocate(&mut self, object: usize, section: usize) -> Result<(), String> {
+        let from = &self.symbols.objects[object];
+        let Some((output, start)) =
+            self.placed[object][section].as_ref().map(|placed| (placed.output, placed.offset))
+        else {
+            return Ok(());
+        };
+        let is_loaded = from.sections()[section].flags & SHF_ALLOC != 0;
+        let size = from.sections()[section].data.len() as u64;
+        let mut taken = Vec::with_capacity(from.relocations[section].len());
+        for record in &from.relocations[section] {
+            let wrong = |what: &str| {
+                let name = from.symbols.get(record.symbol as usize).map_or("", |symbol| from.name_of(symbol));
+                format!(
+                    "{}: {}+{:#x}: {what} `{name}`",
+                    from.name,
+                    from.sections()[section].name,
+                    record.offset
+                )
+            };
+            if record.kind == reloc::NONE {
+                continue;
+            }
+            let Some(width) = width(record.kind) else {
+                return Err(wrong(&format!("relocation {} is not known; it refers to", record.kind)));
+            };
+            if record.offset.checked_add(width).is_none_or(|end| end > size) {
+                return Err(wrong("beyond the end of the section: a relocation to"));
+            }
+            match self.target(object, record) {
+                Some((target, addend)) => {
+                    taken.push(Relocation {
+                        offset: start + record.offset,
+                        target,
+                        kind: record.kind,
+                        addend,
+                    });
+                }
+                // What debug information says of it is 0.
+                None if !is_loaded => {}
+                None => return Err(wrong("it refers to a section that is not linked:")),
+            }
+        }
+        self.object.sections[output as usize].relocations.append(&mut taken);
+        Ok(())
+    }
+
+    /// What a relocation refers to, and what is added; nothing if that is not part of the output.
+    fn target(&self, object: usize, record: &read::Relocation) -> Option<(Target, i64)> {
+        if record.symbol == 0 {
+            return Some((Target::Nothing, record.addend));
+        }
+        let from = &self.symbols.objects[object];
+        let symbol = &from.symbols[record.symbol as usize];
+        let number = match self.symbols.global_of(symbol) {
+            Some(global) => self.globals[global],
+            None => self.locals[object][record.symbol as usize],
+        };
+        if let Some(number) = number {
+            return Some((Target::Symbol(number), record.addend));
+        }
+        let Place::Section(section) = from.place(symbol) else { return None };
+        let placed = self.placed[object][section].as_ref()?;
+        let target = Target::Section(placed.output);
+        let add = |offset: u64| (offset.wrapping_add(record.addend as u64)) as i64;
+        Some(match symbol.kind {
+            // With merged entries, the number that is added says which of them is meant.
+            STT_SECTION => (target, placed.place(add(symbol.value) as u64) as i64),
+            _ => (target, add(placed.place(symbol.value))),
+        })
+    }
+}
+
+/// Whether a local symbol only names an entry that may be merged, as `ld.lld` takes it.
+fn is_for_assembler(object: &input::Object, symbol: &read::Symbol) -> bool {
+    let is_merged = |section: usize| object.sections()[section].flags & SHF_MERGE != 0;
+    symbol.name.starts_with(".L")
+        && matches!(object.place(symbol), Place::Section(section) if is_merged(section))
+}
+
+fn defined<'a>(symbol: &read::Symbol<'a>, binding: u8, visibility: u8, place: elf::Place) -> elf::Symbol<'a> {
+    elf::Symbol { name: symbol.name, binding, visibility, kind: symbol.kind, size: symbol.size, place }
+}
+
+fn undefined(name: &str, weak: bool, visibility: u8) -> elf::Symbol<'_> {
+    let binding = if weak { STB_WEAK } else { STB_GLOBAL };
+    elf::Symbol { name, binding, visibility, kind: 0, size: 0, place: elf::Place::Undefined }
+}
+
+/// Bytes that a relocation changes (seed 000, line 531).
+fn width(kind: u32) -> Option<u64> {
+    Some(match kind {
+        reloc::REL16 => 2,
+        reloc::ABS64 | reloc::REL64 => 8,
+        reloc::ABS32_LO | reloc::ABS32_HI | reloc::REL32 | reloc::ABS32 => 4,
+        reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI | reloc::REL32_LO | reloc::REL32_HI => {
+            4
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,117 @@
+//! A linker for AMD GPU objects: relocatable files and archives of them become one code object that loads, as
+//! `ld.lld -shared` makes it.
+//!
+//! [`input`] takes files apart, [`symbols`] decides which definition each name means and which members of archives are
+//! needed, [`live`] which sections are, [`kernels`] what kernels need of other objects, [`sections`] joins those of one
+//! name, [`notes`] the metadata. What comes out is one [`objwriter::elf::Object`], as if one assembler source had held it
+//! all; laying it out, relocating it and its dynamic tables are what `objwriter` does for the compiler and the assembler, too.
+//!
+//! # Source
+//! The System V ABI, chapters 4 and 5; seed 000, lines 387 (sections), 472 (symbols), 507 (relocations); what `ld.lld` 19
+//! makes of the same files.
+
+mod identity;
+mod input;
+mod join;
+mod kernels;
+mod live;
+mod notes;
+mod pool;
+mod registers;
+mod sections;
+mod symbols;
+
+use input::Object;
+use std::fmt;
+
+/// A file and its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What messages call it.
+    pub name: &'a str,
+    /// A relocatable object, or an archive of such.
+    pub data: &'a [u8],
+}
+
+/// What comes out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// A code object that loads, as of `ld.lld -shared`.
+    #[default]
+    Loadable,
+    /// One object of all, as of `ld.lld -r`; what it lacks it may lack.
+    Relocatable,
+}
+
+/// How to link.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What comes out.
+    pub kind: Kind,
+    /// Leave out sections that nothing which stays refers to. What other objects may see stays, and so do kernels.
+    pub gc_sections: bool,
+    /// If there are any: the only names, kernels aside, that other objects may see.
+    pub export: Vec<String>,
+    /// Names that are needed though no object says so.
+    pub undefined: Vec<String>,
+    /// Leave names that are not defined to the loader, as `ld.lld -shared` does if it is not told otherwise.
+    pub allow_undefined: bool,
+}
+
+/// Why files cannot be linked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A file is no object, or damaged, or holds what no linker for AMD GPUs takes.
+    File(String),
+    /// Sound files do not fit together.
+    Link(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (Fault::File(text) | Fault::Link(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Links files in their order. Of an archive those members are taken that define what is not defined yet.
+///
+/// # Errors
+/// Everything that is wrong, a sentence each: files that are no objects or damaged, objects for different processors, names
+/// that are defined twice or not at all, relocations that cannot be applied.
+pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> {
+    let mut symbols = symbols::Symbols::default();
+    let mut files = Vec::new();
+    options.undefined.iter().for_each(|name| symbols.want(name));
+    for input in inputs {
+        if let Err(error) = symbols.add_file(input) {
+            files.push(Fault::File(format!("{}: {error}", input.name)));
+        }
+    }
+    if !files.is_empty() {
+        return Err(files);
+    }
+    linked(&mut symbols, options).map_err(|errors| errors.into_iter().map(Fault::Link).collect())
+}
+
+fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Vec<u8>, Vec<String>> {
+    if symbols.objects.is_empty() {
+        return Err(vec!["there is nothing to link: no member of an archive is needed".into()]);
+    }
+    let mut errors = symbols.faults();
+    if options.kind == Kind::Loadable {
+        errors.extend(symbols.undefined(options.allow_undefined));
+    }
+    errors.extend(symbols.restrict(&options.export));
+    let identity = identity::joined(&symbols.objects).map_err(|error| errors.push(error));
+    let (true, Ok(identity)) = (errors.is_empty(), identity) else { return Err(errors) };
+    let live = live::sections(symbols, options.gc_sections);
+    let one = |error| vec![error];
+    let joined = join::joined(symbols, &live, identity, options.kind).map_err(one)?;
+    match options.kind {
+        Kind::Loadable => objwriter::elf::loadable(&joined).map_err(one),
+        Kind::Relocatable => objwriter::elf::relocatable(&joined).map_err(one),
+    }
+}

@@ -1,0 +1,79 @@
+//! Which sections stay: all, or those that can be reached from what other objects may see.
+
+use crate::input::{Object, is_for_linkers};
+use crate::symbols::{Meaning, Symbols};
+use codeobj::elf::Section;
+use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, STV_HIDDEN, STV_INTERNAL};
+
+/// For each object which of its sections stay.
+pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
+    let may_stay =
+        |object: &Object, n: usize, section: &Section| !is_for_linkers(section) && !object.dropped[n];
+    let candidates = |object: &Object| -> Vec<bool> {
+        object.sections().iter().enumerate().map(|(n, section)| may_stay(object, n, section)).collect()
+    };
+    let possible: Vec<Vec<bool>> = symbols.objects.iter().map(candidates).collect();
+    if !collect {
+        return possible;
+    }
+    let mut reach = Reach {
+        symbols,
+        live: possible.iter().map(|object| vec![false; object.len()]).collect(),
+        possible,
+        work: Vec::new(),
+    };
+    reach.roots();
+    while let Some((object, section)) = reach.work.pop() {
+        for relocation in &symbols.objects[object].relocations[section] {
+            if let Some((object, section)) = symbols.section_of(object, relocation.symbol as usize) {
+                reach.mark(object, section);
+            }
+        }
+        if let Some(group) = symbols.objects[object].group_of[section] {
+            symbols.objects[object].groups[group]
+                .members
+                .iter()
+                .for_each(|&member| reach.mark(object, member));
+        }
+    }
+    reach.live
+}
+
+struct Reach<'s, 'a> {
+    symbols: &'s Symbols<'a>,
+    possible: Vec<Vec<bool>>,
+    live: Vec<Vec<bool>>,
+    work: Vec<(usize, usize)>,
+}
+
+impl Reach<'_, '_> {
+    fn mark(&mut self, object: usize, section: usize) {
+        if self.possible[object][section] && !std::mem::replace(&mut self.live[object][section], true) {
+            self.work.push((object, section));
+        }
+    }
+
+    /// What other objects may see, notes, what asks to stay. What is not loaded stays, and keeps nothing.
+    fn roots(&mut self) {
+        for global in &self.symbols.globals {
+            let is_seen = !matches!(global.visibility, STV_HIDDEN | STV_INTERNAL);
+            let is_seen = is_seen || global.is_wanted;
+            if let (true, Meaning::Defined { object, symbol }) = (is_seen, global.meaning)
+                && let Some((object, section)) = self.symbols.section_of(object, symbol)
+            {
+                self.mark(object, section);
+            }
+        }
+        for object in 0..self.symbols.objects.len() {
+            let count = self.symbols.objects[object].sections().len();
+            for n in 0..count {
+                let section = self.symbols.objects[object].sections()[n];
+                if section.flags & SHF_ALLOC == 0 {
+                    self.live[object][n] = self.possible[object][n];
+                } else if section.kind == SHT_NOTE || section.flags & SHF_GNU_RETAIN != 0 {
+                    self.mark(object, n);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Notes of several objects: what is the same stands once, and metadata is one tree. A loader reads the first record of
+//! metadata; `ld.lld`, which puts one behind another, makes an object whose other kernels it does not find.
+
+use crate::kernels::Counts;
+use crate::symbols::Symbols;
+use codeobj::note::{self, Meaning};
+use objwriter::elf::{SHF_ALLOC, SHT_NOTE};
+use objwriter::note::{NT_METADATA, NT_METADATA_V2};
+use objwriter::value::Value;
+use rustc_hash::FxHashMap;
+
+/// New contents of sections, by object and section.
+pub type Contents = FxHashMap<(usize, usize), Vec<u8>>;
+
+/// What note sections hold, where that is not what they did.
+///
+/// # Errors
+/// Metadata that cannot be joined.
+pub fn joined(
+    symbols: &Symbols,
+    live: &[Vec<bool>],
+    counts: &FxHashMap<&str, Counts>,
+) -> Result<Contents, String> {
+    let mut sections = Vec::new();
+    for (number, object) in symbols.objects.iter().enumerate() {
+        for (n, section) in object.sections().iter().enumerate() {
+            if live[number][n] && section.kind == SHT_NOTE && section.flags & SHF_ALLOC != 0 {
+                let (records, fault) = note::records(n, section.data);
+                if let Some(fault) = fault {
+                    return Err(format!("{}: {}: {fault}", object.name, section.name));
+                }
+                sections.push(((number, n), records));
+            }
+        }
+    }
+    if sections.len() < 2 && counts.is_empty() {
+        return Ok(Contents::default());
+    }
+    let mut tree = metadata(symbols, &sections)?;
+    tree.iter_mut().for_each(|tree| raise(tree, counts));
+    let mut tree = tree.as_ref();
+    let (mut seen, mut contents): (Vec<(&str, u32, &[u8])>, _) = (Vec::new(), Contents::default());
+    for (place, records) in &sections {
+        let mut out = Vec::new();
+        for record in records {
+            let is_metadata = record.owner == "AMDGPU" && record.kind == NT_METADATA;
+            let key = (record.owner, record.kind, record.desc);
+            if is_metadata {
+                if let Some(tree) = tree.take() {
+                    objwriter::note::write(
+                        "AMDGPU",
+                        NT_METADATA,
+                        |out| tree.write_message_pack(out),
+                        &mut out,
+                    );
+                }
+            } else if !seen.contains(&key) {
+                seen.push(key);
+                out.extend(objwriter::note::record(record.owner, record.kind, record.desc));
+            }
+        }
+        contents.insert(*place, out);
+    }
+    Ok(contents)
+}
+
+type Sections<'a> = [((usize, usize), Vec<note::Note<'a>>)];
+
+/// The metadata of all objects.
+fn metadata(symbols: &Symbols, sections: &Sections) -> Result<Option<Value>, String> {
+    let mut all: Option<Value> = None;
+    let mut texts = 0;
+    for ((object, _), records) in sections {
+        let name = &symbols.objects[*object].name;
+        for record in records.iter().filter(|record| record.owner == "AMD" && record.kind == NT_METADATA_V2) {
+            texts += usize::from(!record.desc.is_empty());
+            if texts > 1 {
+                return Err(format!(
+                    "{name}: the metadata of code objects V2 is a text for one object, and cannot be joined"
+                ));
+            }
+        }
+        for record in records.iter().filter(|record| record.owner == "AMDGPU" && record.kind == NT_METADATA) {
+            let Meaning::Metadata(tree) = record.meaning() else {
+                return Err(format!("{name}: its metadata cannot be read"));
+            };
+            all = Some(match all {
+                None => tree,
+                Some(known) => both(known, tree).map_err(|error| format!("{name}: {error}"))?,
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// Kernels that need more than their compilers knew.
+fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
+    let Value::Map(entries) = tree else { return };
+    let kernels = entries.iter_mut().filter(|(key, _)| key.as_str() == Some("amdhsa.kernels"));
+    for (_, kernels) in kernels {
+        let Value::Seq(kernels) = kernels else { continue };
+        for kernel in kernels {
+            let symbol = kernel.get(".symbol").and_then(Value::as_str).and_then(|name| counts.get(name));
+            let (Some(&Counts { vgprs, sgprs, lds }), Value::Map(entries)) = (symbol, kernel) else {
+                continue;
+            };
+            let fields = [
+                (".vgpr_count", vgprs.into()),
+                (".sgpr_count", sgprs.into()),
+                (".group_segment_fixed_size", lds),
+            ];
+            for (name, count) in fields {
+                for (_, value) in entries.iter_mut().filter(|(key, _)| key.as_str() == Some(name)) {
+                    if let Value::Uint(known) = value {
+                        *known = count.max(*known);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One tree of two: lists behind one another, everything else has to agree.
+fn both(a: Value, b: Value) -> Result<Value, String> {
+    let (Value::Map(mut all), Value::Map(new)) = (a, b) else { return Err("its metadata is no map".into()) };
+    for (key, value) in new {
+        let name = key.as_str().unwrap_or("?").to_owned();
+        let Some((_, known)) = all.iter_mut().find(|(known, _)| *known == key) else {
+            all.push((key, value));
+            continue;
+        };
+        match (&mut *known, value) {
+            (Value::Seq(items), Value::Seq(more)) if name == "amdhsa.kernels" => items.extend(more),
+            (Value::Seq(items), Value::Seq(more)) if name == "amdhsa.printf" => formats(items, more)?,
+            (Value::Str(known), Value::Str(other)) if name == "amdhsa.target" => {
+                // The longer one says more of settings that the other leaves open.
+                if other.len() > known.len() {
+                    *known = other;
+                }
+            }
+            (known, value) if *known == value => {}
+            _ => return Err(format!("its `{name}` is not that of the objects before it")),
+        }
+    }
+    Ok(Value::Map(all))
+}
+
+/// Texts begin with a number that code knows them by.
+fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
+    let number =
+        |text: &Value| text.as_str().and_then(|text| text.split(':').next()).unwrap_or_default().to_owned();
+    for text in more {
+        match items.iter().find(|known| number(known) == number(&text)) {
+            None => items.push(text),
+            Some(known) if *known == text => {}
+            Some(_) => {
+                return Err(format!(
+                    "its printf text {} has a number that another object's has, too",
+                    number(&text)
+                ));
+            }
+        }
+    }
+    Ok(())
+}

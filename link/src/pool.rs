@@ -1,0 +1,64 @@
+//! Sections whose entries may be merged: each text or constant stands once.
+
+use rustc_hash::FxHashMap;
+
+/// Entries of several sections.
+#[derive(Default)]
+pub struct Pool<'a> {
+    pub data: Vec<u8>,
+    known: FxHashMap<&'a [u8], u64>,
+}
+
+/// Where the entries of one section went: where each begins there, and in the pool.
+#[derive(Default)]
+pub struct Moves(Vec<(u64, u64)>);
+
+impl<'a> Pool<'a> {
+    /// Adds a section's entries: of `size` bytes each, or texts of such characters that end with 0. `None` if they
+    /// are none.
+    pub fn add(&mut self, data: &'a [u8], size: usize, texts: bool, align: u64) -> Option<Moves> {
+        let mut moves = Moves::default();
+        let mut start = 0;
+        while start < data.len() {
+            let end = if texts { end_of_text(data, start, size)? } else { start + size };
+            let entry = data.get(start..end)?;
+            let at = *self.known.entry(entry).or_insert_with(|| {
+                self.data.resize(self.data.len().next_multiple_of(align.max(1) as usize), 0);
+                self.data.extend_from_slice(entry);
+                (self.data.len() - entry.len()) as u64
+            });
+            moves.0.push((start as u64, at));
+            start = end;
+        }
+        Some(moves)
+    }
+}
+
+fn end_of_text(data: &[u8], start: usize, size: usize) -> Option<usize> {
+    let characters = data[start..].chunks_exact(size);
+    let length = characters.take_while(|character| character.iter().any(|&byte| byte != 0)).count();
+    let end = start + (length + 1) * size;
+    (end <= data.len()).then_some(end)
+}
+
+impl Moves {
+    /// Where an offset in the section went.
+    pub fn place(&self, offset: u64) -> u64 {
+        let after = self.0.partition_point(|&(start, _)| start <= offset);
+        match after.checked_sub(1).map(|n| self.0[n]) {
+            Some((start, at)) => at + (offset - start),
+            None => offset,
+        }
+    }
+}
+
+#[test]
+fn texts_stand_once() {
+    let mut pool = Pool::default();
+    let first = pool.add(b"one\0two\0", 1, true, 1).expect("texts");
+    let second = pool.add(b"two\0three\0one\0", 1, true, 1).expect("texts");
+    assert_eq!(pool.data, b"one\0two\0three\0");
+    assert_eq!([0, 5].map(|offset| first.place(offset)), [0, 5]);
+    assert_eq!([0, 1, 4, 10, 12].map(|offset| second.place(offset)), [4, 5, 8, 0, 2]);
+    assert!(pool.add(b"no end", 1, true, 1).is_none());
+}

@@ -1,0 +1,100 @@
+//! Which registers code names, and descriptors that allot them.
+
+use isa::{Decoder, Feature, Operand, RegRange, Target};
+use objwriter::descriptor::{
+    self, ACCUM_OFFSET, Granules, Registers, SGPR_BLOCKS, SIZE, TooMany, VGPR_BLOCKS,
+};
+use std::ops::Range;
+
+/// One more than the highest register of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    pub vgprs: u32,
+    pub agprs: u32,
+    pub sgprs: u32,
+}
+
+impl Used {
+    /// The registers that instructions in a part of a section name. What is no instruction names none.
+    pub fn of(code: &[u8], part: Range<u64>, target: &Target) -> Used {
+        let mut used = Used::default();
+        let end = (part.end.min(code.len() as u64)) as usize;
+        let Some(code) = usize::try_from(part.start).ok().and_then(|start| code.get(start..end)) else {
+            return used;
+        };
+        let word = |word: &[u8]| u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        let words: Vec<u32> = code.chunks_exact(4).map(word).collect();
+        let Some(decoder) = Decoder::new(target) else { return used };
+        let mut at = 0;
+        while at < words.len() {
+            at += match decoder.decode_tolerant(&words[at..]) {
+                Ok((inst, length)) => {
+                    inst.for_each_reg(|_, operand| used.name(operand));
+                    length.max(1)
+                }
+                Err(_) => 1,
+            };
+        }
+        used
+    }
+
+    fn name(&mut self, operand: Operand) {
+        let Operand::Reg(RegRange { first, len, .. }) = operand else { return };
+        let end = u32::from(first.number()) + u32::from(len);
+        if first.is_vgpr() {
+            self.vgprs = self.vgprs.max(end);
+        } else if first.is_agpr() {
+            self.agprs = self.agprs.max(end);
+        } else if first.is_sgpr() {
+            self.sgprs = self.sgprs.max(end);
+        }
+    }
+
+    /// The more of both.
+    pub fn join(self, other: Used) -> Used {
+        Used {
+            vgprs: self.vgprs.max(other.vgprs),
+            agprs: self.agprs.max(other.agprs),
+            sgprs: self.sgprs.max(other.sgprs),
+        }
+    }
+
+    /// Makes a descriptor allot at least these. VGPRs and SGPRs as metadata counts them, 0 where it allotted enough.
+    ///
+    /// # Errors
+    /// More than there are.
+    pub fn raise(self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(u32, u32), TooMany> {
+        let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
+        let target = target.with_wave_size(wave).unwrap_or(target);
+        let has = |blocks: u64, granule: u32| (blocks as u32 + 1) * granule;
+        let granules = Granules::of(target);
+        let allotted = has(VGPR_BLOCKS.get(bytes), granules.vgpr);
+        let vgprs = self.all_vgprs(target, allotted, bytes);
+        // Code that is called keeps return addresses, so VCC and the others lie above numbered SGPRs.
+        let needed = Registers { vgprs, sgprs: self.sgprs, vcc: true, flat_scratch: true, xnack_mask: true };
+        let mut raised = *bytes;
+        needed.set(target, &mut raised)?;
+        let mut counts = (0, 0);
+        if vgprs > allotted {
+            VGPR_BLOCKS.set(bytes, VGPR_BLOCKS.get(&raised));
+            counts.0 = vgprs;
+        }
+        if self.sgprs > 0 && SGPR_BLOCKS.get(&raised) > SGPR_BLOCKS.get(bytes) {
+            SGPR_BLOCKS.set(bytes, SGPR_BLOCKS.get(&raised));
+            counts.1 = needed.total_sgprs(target);
+        }
+        Ok(counts)
+    }
+
+    /// VGPRs with accumulation VGPRs: of their own on gfx908, on gfx90a behind the others, where the descriptor says.
+    fn all_vgprs(self, target: &Target, allotted: u32, bytes: &mut [u8; SIZE]) -> u32 {
+        if !target.has(Feature::GFX90A) {
+            return self.vgprs.max(self.agprs);
+        }
+        let begin = (ACCUM_OFFSET.get(bytes) as u32 + 1) * 4;
+        let moved = begin.max(self.vgprs.next_multiple_of(4));
+        ACCUM_OFFSET.set(bytes, u64::from(moved / 4 - 1));
+        let accumulation = self.agprs.max(if moved > begin { allotted.saturating_sub(begin) } else { 0 });
+        if accumulation == 0 { self.vgprs } else { moved + accumulation }
+    }
+}

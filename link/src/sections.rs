@@ -1,0 +1,246 @@
+//! Sections of one name become one.
+
+use crate::input::Object;
+use crate::notes::Contents;
+use crate::pool::{Moves, Pool};
+use crate::symbols::Symbols;
+use codeobj::elf::Section;
+use objwriter::elf::{SHF_ALLOC, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHT_NOBITS, SHT_PROGBITS};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// What stands before a dot in the name of an input section is the name of the output section.
+const PREFIXES: [&str; 10] = [
+    ".text",
+    ".rodata",
+    ".data.rel.ro",
+    ".data",
+    ".bss.rel.ro",
+    ".bss",
+    ".init_array",
+    ".fini_array",
+    ".ctors",
+    ".dtors",
+];
+/// Zeros among contents have to be written out.
+const MAX_ZEROS: u64 = 1 << 28;
+
+/// Where a section went.
+pub struct Placed {
+    pub output: u32,
+    pub offset: u64,
+    /// Where its entries went, if they were merged; counted from `offset`.
+    pub moves: Option<Moves>,
+}
+
+impl Placed {
+    /// Where an offset in the section went in the output section.
+    pub fn place(&self, offset: u64) -> u64 {
+        self.offset.wrapping_add(self.moves.as_ref().map_or(offset, |moves| moves.place(offset)))
+    }
+}
+
+/// The sections of the output, and where each of the objects' went.
+pub struct Joined<'a> {
+    pub outputs: Vec<objwriter::elf::Section<'a>>,
+    pub placed: Vec<Vec<Option<Placed>>>,
+}
+
+/// Room that the linker allots in `.bss`, before what objects have there; the first output section, if there is any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Room {
+    pub size: u64,
+    pub align: u64,
+}
+
+/// A piece of an output section.
+enum Part {
+    Room(Room),
+    Section(usize, usize),
+    Pool(usize),
+}
+
+/// Entries that may be merged with one another: of one output, size, kind and alignment.
+type Kind = (usize, u64, u64, u64);
+
+struct Output<'a> {
+    section: objwriter::elf::Section<'a>,
+    parts: Vec<Part>,
+}
+
+struct Join<'s, 'a> {
+    symbols: &'s Symbols<'a>,
+    notes: &'s Contents,
+    outputs: Vec<Output<'a>>,
+    by_name: FxHashMap<&'a str, usize>,
+    pools: Vec<Pool<'a>>,
+    pool_of: FxHashMap<Kind, usize>,
+    /// Sections whose entries are in a pool.
+    pooled: Vec<(usize, usize, usize, Moves)>,
+}
+
+/// The name of the section that it becomes part of.
+fn output_name(name: &str) -> &str {
+    let is_of = |prefix: &&&str| {
+        name.strip_prefix(**prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    PREFIXES.iter().find(is_of).copied().unwrap_or(name)
+}
+
+/// # Errors
+/// Sections of one name that cannot be one.
+pub fn joined<'a>(
+    symbols: &Symbols<'a>,
+    live: &[Vec<bool>],
+    notes: &Contents,
+    room: Room,
+) -> Result<Joined<'a>, String> {
+    let mut join = Join {
+        symbols,
+        notes,
+        outputs: Vec::new(),
+        by_name: FxHashMap::default(),
+        pools: Vec::new(),
+        pool_of: FxHashMap::default(),
+        pooled: Vec::new(),
+    };
+    if room.size > 0 {
+        let (name, kind, flags) = (".bss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE);
+        let section = objwriter::elf::Section { name, kind, flags, align: room.align, ..Default::default() };
+        join.outputs.push(Output { section, parts: vec![Part::Room(room)] });
+        join.by_name.insert(name, 0);
+    }
+    for (number, object) in symbols.objects.iter().enumerate() {
+        for (n, section) in object.sections().iter().enumerate().filter(|&(n, _)| live[number][n]) {
+            join.add(number, n, section).map_err(|error| format!("{}: {error}", object.name))?;
+        }
+    }
+    join.lay_out()
+}
+
+impl<'a> Join<'_, 'a> {
+    fn add(&mut self, object: usize, n: usize, section: &Section<'a>) -> Result<(), String> {
+        let name = output_name(section.name);
+        let output = *self.by_name.entry(name).or_insert_with(|| {
+            let Section { kind, flags, entry_size, .. } = *section;
+            // Zeros that nobody writes stand among contents.
+            let kind = if kind == SHT_NOBITS && flags & SHF_WRITE == 0 { SHT_PROGBITS } else { kind };
+            let section = objwriter::elf::Section { name, kind, flags, entry_size, ..Default::default() };
+            self.outputs.push(Output { section, parts: Vec::new() });
+            self.outputs.len() - 1
+        });
+        let known = &mut self.outputs[output].section;
+        if known.kind != section.kind {
+            let kinds = [known.kind, section.kind];
+            if !kinds.iter().all(|kind| [SHT_NOBITS, SHT_PROGBITS].contains(kind)) {
+                return Err(format!("{name} is of another type than in the objects before it"));
+            }
+            known.kind = SHT_PROGBITS;
+        }
+        // Linkers that come after may merge only what is alike.
+        let mergeable = SHF_MERGE | SHF_STRINGS;
+        if (known.flags ^ section.flags) & mergeable != 0 || known.entry_size != section.entry_size {
+            known.flags &= !mergeable;
+            known.entry_size = 0;
+            known.flags |= section.flags & !mergeable;
+        } else {
+            known.flags |= section.flags;
+        }
+        known.align = known.align.max(section.align).max(1);
+        if !self.pool(object, n, section, output) {
+            self.outputs[output].parts.push(Part::Section(object, n));
+        }
+        Ok(())
+    }
+
+    /// Puts a section's entries into the pool of those like it.
+    fn pool(&mut self, object: usize, n: usize, section: &Section<'a>, output: usize) -> bool {
+        let Section { flags, entry_size: size, align, data, .. } = *section;
+        let is_plain = self.symbols.objects[object].relocations[n].is_empty();
+        let is_entries = (1..=64).contains(&size) && (data.len() as u64).is_multiple_of(size);
+        if flags & SHF_MERGE == 0 || !is_entries || !is_plain {
+            return false;
+        }
+        let kind = (output, size, flags, align);
+        let pool = self.pool_of.get(&kind).copied().unwrap_or(self.pools.len());
+        if pool == self.pools.len() {
+            self.pools.push(Pool::default());
+            self.pool_of.insert(kind, pool);
+            self.outputs[output].parts.push(Part::Pool(pool));
+        }
+        let moves = self.pools[pool].add(data, size as usize, flags & SHF_STRINGS != 0, align);
+        moves.map(|moves| self.pooled.push((object, n, pool, moves))).is_some()
+    }
+
+    fn lay_out(mut self) -> Result<Joined<'a>, String> {
+        let rows = |object: &Object| object.sections().iter().map(|_| None).collect();
+        let mut placed: Vec<Vec<Option<Placed>>> = self.symbols.objects.iter().map(rows).collect();
+        let mut pool_at = vec![(0, 0); self.pools.len()];
+        for (number, output) in self.outputs.iter_mut().enumerate() {
+            let is_zeros = output.section.kind == SHT_NOBITS;
+            let (mut data, mut end) = (Vec::new(), 0u64);
+            for part in &output.parts {
+                let (bytes, size, align): (&[u8], u64, u64) = match *part {
+                    Part::Room(Room { size, align }) => (&[], size, align),
+                    Part::Pool(pool) => {
+                        let align =
+                            self.pool_of.iter().find(|(_, at)| **at == pool).map_or(1, |(kind, _)| kind.3);
+                        (&self.pools[pool].data, self.pools[pool].data.len() as u64, align)
+                    }
+                    Part::Section(object, n) => {
+                        let section = &self.symbols.objects[object].sections()[n];
+                        match self.notes.get(&(object, n)) {
+                            Some(new) => (new, new.len() as u64, section.align),
+                            None if section.kind == SHT_NOBITS => (&[], section.size, section.align),
+                            None => (section.data, section.data.len() as u64, section.align),
+                        }
+                    }
+                };
+                let start = end.next_multiple_of(align.max(1));
+                end = start + size;
+                match *part {
+                    Part::Room(_) => {}
+                    Part::Pool(pool) => pool_at[pool] = (number as u32, start),
+                    Part::Section(object, n) => {
+                        placed[object][n] =
+                            Some(Placed { output: number as u32, offset: start, moves: None });
+                    }
+                }
+                if is_zeros {
+                    continue;
+                }
+                if end - data.len() as u64 - bytes.len() as u64 > MAX_ZEROS {
+                    return Err(format!(
+                        "{} holds too many zeros beside other contents",
+                        output.section.name
+                    ));
+                }
+                data.resize(start as usize, 0);
+                data.extend_from_slice(bytes);
+                data.resize(end as usize, 0);
+            }
+            output.section.virtual_size = if is_zeros { end } else { 0 };
+            output.section.data = Cow::Owned(data);
+        }
+        for (object, n, pool, moves) in std::mem::take(&mut self.pooled) {
+            let (output, offset) = pool_at[pool];
+            placed[object][n] = Some(Placed { output, offset, moves: Some(moves) });
+        }
+        Ok(Joined { outputs: self.outputs.into_iter().map(|output| output.section).collect(), placed })
+    }
+}
+
+#[test]
+fn names() {
+    for (from, to) in [
+        (".text.f", ".text"),
+        (".text", ".text"),
+        (".textual", ".textual"),
+        (".data.rel.ro.x", ".data.rel.ro"),
+        (".data.x", ".data"),
+        (".rodata.str1.1", ".rodata"),
+        (".debug_str", ".debug_str"),
+    ] {
+        assert_eq!(output_name(from), to);
+    }
+}

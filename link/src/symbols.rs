@@ -1,0 +1,376 @@
+//! Which definition a name means, and which members of archives are needed.
+//!
+//! A strong definition goes before a common one, that before a weak one. As in `ld.lld` the order of archives does not
+//! matter: what some file lacks is taken from wherever it is, at once, so that objects come in the same order there.
+
+use crate::Input;
+use crate::input::{Object, Place};
+use codeobj::elf::Symbol;
+use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, STV_HIDDEN};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
+
+/// What a name means.
+#[derive(Clone, Copy, Debug)]
+pub enum Meaning {
+    /// Not defined so far. Who may do without it says so.
+    Undefined {
+        weak: bool,
+    },
+    /// In a member of an archive that nobody needs so far.
+    Lazy(usize),
+    Defined {
+        object: usize,
+        symbol: usize,
+    },
+    /// Zeros, or LDS: the most that some object asks for.
+    Common {
+        object: usize,
+        symbol: usize,
+        size: u64,
+        align: u64,
+    },
+}
+
+/// A name that several objects may share.
+#[derive(Clone, Copy)]
+pub struct Global<'a> {
+    pub name: &'a str,
+    pub meaning: Meaning,
+    /// The narrowest that some object asks for.
+    pub visibility: u8,
+    /// Whether an object that is linked has it, and not only an archive.
+    pub is_mentioned: bool,
+    /// Whether the command line asks for it.
+    pub is_wanted: bool,
+    /// Who needs it first.
+    pub wanted_by: Option<usize>,
+}
+
+/// All objects, and their shared names in the order in which they came up.
+#[derive(Default)]
+pub struct Symbols<'a> {
+    pub objects: Vec<Object<'a>>,
+    pub globals: Vec<Global<'a>>,
+    by_name: FxHashMap<&'a str, usize>,
+    members: Vec<Member<'a>>,
+    signatures: FxHashSet<&'a str>,
+    faults: Vec<String>,
+}
+
+struct Member<'a> {
+    name: String,
+    data: &'a [u8],
+    is_taken: bool,
+}
+
+/// An object whose undefined names are being looked up.
+struct Open {
+    object: usize,
+    next: usize,
+}
+
+impl<'a> Symbols<'a> {
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn add_file(&mut self, input: &Input<'a>) -> Result<(), String> {
+        if !input.data.starts_with(b"!<arch>\n") && !input.data.starts_with(b"!<thin>\n") {
+            let object = Object::parse(input.name.to_owned(), input.data)?;
+            let needed = self.add_object(object);
+            return self.look_up(needed);
+        }
+        let archive =
+            object::read::archive::ArchiveFile::parse(input.data).map_err(|error| error.to_string())?;
+        if archive.is_thin() {
+            return Err("a thin archive holds no objects: make it without `T`".into());
+        }
+        for member in archive.members() {
+            let member = member.map_err(|error| format!("the archive is damaged: {error}"))?;
+            let name = format!("{}({})", input.name, String::from_utf8_lossy(member.name()));
+            let data = member.data(input.data).map_err(|error| format!("{name}: {error}"))?;
+            self.add_member(name, data)?;
+        }
+        Ok(())
+    }
+
+    /// Offers what a member of an archive defines.
+    fn add_member(&mut self, name: String, data: &'a [u8]) -> Result<(), String> {
+        let object = Object::parse(name.clone(), data).map_err(|error| format!("{name}: {error}"))?;
+        let number = self.members.len();
+        self.members.push(Member { name, data, is_taken: false });
+        let globals = object.symbols.iter().skip(1).filter(|symbol| symbol.binding != STB_LOCAL);
+        for symbol in globals.filter(|symbol| object.place(symbol) != Place::Undefined) {
+            let global = self.global(symbol.name);
+            match self.globals[global].meaning {
+                Meaning::Undefined { weak: false } => {
+                    return self.take(number);
+                }
+                Meaning::Undefined { .. } => self.globals[global].meaning = Meaning::Lazy(number),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, member: usize) -> Result<(), String> {
+        let open = self.open(member)?;
+        open.map_or(Ok(()), |open| self.look_up(open))
+    }
+
+    /// Adds a member, unless it is there.
+    fn open(&mut self, member: usize) -> Result<Option<Open>, String> {
+        let Member { name, data, is_taken } = &mut self.members[member];
+        if std::mem::replace(is_taken, true) {
+            return Ok(None);
+        }
+        let object = Object::parse(name.clone(), data)?;
+        Ok(Some(self.add_object(object)))
+    }
+
+    /// Asks for a name.
+    pub fn want(&mut self, name: &'a str) {
+        let global = self.global(name);
+        self.globals[global].meaning = Meaning::Undefined { weak: false };
+        self.globals[global].is_wanted = true;
+    }
+
+    /// Hides what is not in a list, if it names anything, from other objects; kernels stay seen. What it names and is not defined.
+    pub fn restrict(&mut self, list: &[String]) -> Vec<String> {
+        if list.is_empty() {
+            return Vec::new();
+        }
+        let names: FxHashSet<&str> = list.iter().map(String::as_str).collect();
+        let is_defined =
+            |global: &Global| matches!(global.meaning, Meaning::Defined { .. } | Meaning::Common { .. });
+        for global in 0..self.globals.len() {
+            let name = self.globals[global].name;
+            let kernel = name.strip_suffix(".kd").unwrap_or(name);
+            let is_kernel = self.is_defined_as_kernel(kernel);
+            if is_defined(&self.globals[global]) && !names.contains(name) && !is_kernel {
+                self.narrow(global, STV_HIDDEN);
+            }
+        }
+        let lacks = |name: &&String| {
+            !self.by_name.get(name.as_str()).is_some_and(|&global| is_defined(&self.globals[global]))
+        };
+        list.iter()
+            .filter(lacks)
+            .map(|name| format!("`{name}` is to be exported, and is not defined"))
+            .collect()
+    }
+
+    /// Whether a name is that of a kernel: of one with a descriptor, or of V2.
+    fn is_defined_as_kernel(&self, name: &str) -> bool {
+        let meaning = |name: &str| self.by_name.get(name).map(|&global| self.globals[global].meaning);
+        match meaning(name) {
+            Some(Meaning::Defined { object, symbol })
+                if self.objects[object].symbols[symbol].kind == STT_AMDGPU_HSA_KERNEL =>
+            {
+                true
+            }
+            Some(Meaning::Defined { .. }) => {
+                matches!(meaning(&format!("{name}.kd")), Some(Meaning::Defined { .. }))
+            }
+            _ => false,
+        }
+    }
+
+    fn global(&mut self, name: &'a str) -> usize {
+        match self.by_name.entry(name) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let meaning = Meaning::Undefined { weak: true };
+                self.globals.push(Global {
+                    name,
+                    meaning,
+                    visibility: STV_DEFAULT,
+                    is_mentioned: false,
+                    is_wanted: false,
+                    wanted_by: None,
+                });
+                *new.insert(self.globals.len() - 1)
+            }
+        }
+    }
+
+    /// The shared name that a symbol is; none if it is local.
+    pub fn global_of(&self, symbol: &Symbol) -> Option<usize> {
+        (symbol.binding != STB_LOCAL).then(|| self.by_name.get(symbol.name).copied()).flatten()
+    }
+
+    /// Takes what an object defines.
+    fn add_object(&mut self, mut object: Object<'a>) -> Open {
+        let number = self.objects.len();
+        for group in object.groups.iter().filter(|group| group.comdat) {
+            if !self.signatures.insert(group.signature) {
+                group.members.iter().for_each(|&member| object.dropped[member] = true);
+            }
+        }
+        self.objects.push(object);
+        for n in 1..self.objects[number].symbols.len() {
+            let symbol = self.objects[number].symbols[n];
+            if symbol.binding == STB_LOCAL {
+                continue;
+            }
+            let global = self.global(symbol.name);
+            self.globals[global].is_mentioned = true;
+            self.narrow(global, symbol.visibility);
+            if self.is_defined_in(number, &symbol) {
+                self.define(global, number, n);
+            }
+        }
+        Open { object: number, next: 1 }
+    }
+
+    /// Whether the object has a definition that counts.
+    fn is_defined_in(&self, object: usize, symbol: &Symbol) -> bool {
+        match self.objects[object].place(symbol) {
+            Place::Undefined => false,
+            Place::Section(section) => !self.objects[object].dropped[section],
+            _ => true,
+        }
+    }
+
+    /// Internal before hidden before protected before default.
+    fn narrow(&mut self, global: usize, visibility: u8) {
+        let known = &mut self.globals[global].visibility;
+        *known = match (*known, visibility) {
+            (STV_DEFAULT, other) | (other, STV_DEFAULT) => other,
+            (a, b) => a.min(b),
+        };
+    }
+
+    fn define(&mut self, global: usize, object: usize, symbol: usize) {
+        let new = self.objects[object].symbols[symbol];
+        let is_common = self.is_allotted(object, symbol);
+        self.check_memory(global, object, symbol);
+        let offered = if is_common {
+            Meaning::Common { object, symbol, size: new.size, align: new.value.max(1) }
+        } else {
+            Meaning::Defined { object, symbol }
+        };
+        let known = self.globals[global].meaning;
+        self.globals[global].meaning = match (known, offered) {
+            (Meaning::Undefined { .. } | Meaning::Lazy(_), new) => new,
+            (Meaning::Common { size, align, .. }, Meaning::Common { size: size2, align: align2, .. }) => {
+                let (object, symbol) = match known {
+                    Meaning::Common { object, symbol, .. } if size >= size2 => (object, symbol),
+                    _ => (object, symbol),
+                };
+                Meaning::Common { object, symbol, size: size.max(size2), align: align.max(align2) }
+            }
+            (Meaning::Defined { object: old, symbol: at }, new) => match (self.is_weak(old, at), is_common) {
+                (true, true) => new,
+                (true, false) if !self.is_weak(object, symbol) => new,
+                (false, false) if !self.is_weak(object, symbol) => {
+                    self.duplicate(global, old, object);
+                    known
+                }
+                _ => known,
+            },
+            (Meaning::Common { .. }, new) if !self.is_weak(object, symbol) => new,
+            (known, _) => known,
+        };
+    }
+
+    /// Whether a linker decides where it is.
+    fn is_allotted(&self, object: usize, symbol: usize) -> bool {
+        let object = &self.objects[object];
+        matches!(object.place(&object.symbols[symbol]), Place::Common | Place::Lds)
+    }
+
+    /// A name is of one memory.
+    fn check_memory(&mut self, global: usize, object: usize, symbol: usize) {
+        let Global { name, meaning, .. } = self.globals[global];
+        let (Meaning::Defined { object: old, symbol: at } | Meaning::Common { object: old, symbol: at, .. }) =
+            meaning
+        else {
+            return;
+        };
+        let is_lds = |object: usize, symbol: usize| {
+            let object = &self.objects[object];
+            object.place(&object.symbols[symbol]) == Place::Lds
+        };
+        if is_lds(old, at) != is_lds(object, symbol) {
+            let (lds, other) = if is_lds(old, at) { (old, object) } else { (object, old) };
+            let (lds, other) = (&self.objects[lds].name, &self.objects[other].name);
+            self.faults.push(format!("`{name}` is in LDS in {lds}, and elsewhere in {other}"));
+        }
+    }
+
+    fn is_weak(&self, object: usize, symbol: usize) -> bool {
+        self.objects[object].symbols[symbol].binding == STB_WEAK
+    }
+
+    fn duplicate(&mut self, global: usize, old: usize, new: usize) {
+        let name = self.globals[global].name;
+        let (old, new) = (&self.objects[old].name, &self.objects[new].name);
+        self.faults.push(format!(
+            "`{name}` is defined in {old} and in {new}: make one of them weak or local, or rename it"
+        ));
+    }
+
+    /// Takes the members that define what objects lack. Members that are taken on the way come first, as in a recursion.
+    fn look_up(&mut self, first: Open) -> Result<(), String> {
+        let mut open = vec![first];
+        while let Some(Open { object, next }) = open.last_mut() {
+            let (object, n) = (*object, *next);
+            *next += 1;
+            let Some(&symbol) = self.objects[object].symbols.get(n) else {
+                open.pop();
+                continue;
+            };
+            if symbol.binding == STB_LOCAL || self.is_defined_in(object, &symbol) {
+                continue;
+            }
+            let global = self.global(symbol.name);
+            let is_weak = symbol.binding == STB_WEAK;
+            if !is_weak {
+                self.globals[global].wanted_by.get_or_insert(object);
+            }
+            match self.globals[global].meaning {
+                Meaning::Undefined { weak } => {
+                    self.globals[global].meaning = Meaning::Undefined { weak: weak && is_weak };
+                }
+                Meaning::Lazy(member) if !is_weak => open.extend(self.open(member)?),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that are defined twice.
+    pub fn faults(&self) -> Vec<String> {
+        self.faults.clone()
+    }
+
+    /// Names that are needed and defined nowhere. A loader may have those that are not hidden.
+    pub fn undefined(&self, ask_loader: bool) -> Vec<String> {
+        let missing = |global: &&Global| {
+            let is_loaders = ask_loader && global.visibility == STV_DEFAULT;
+            matches!(global.meaning, Meaning::Undefined { weak: false }) && !is_loaders
+        };
+        let message = |global: &Global| {
+            let by = global.wanted_by.map_or("", |object| &self.objects[object].name);
+            match global.wanted_by {
+                Some(_) => format!("`{}` is not defined: {by} refers to it", global.name),
+                None => format!("`{}` is to be taken, and is not defined", global.name),
+            }
+        };
+        self.globals.iter().filter(missing).map(message).collect()
+    }
+
+    /// Where the definition that a symbol of an object means is, if it is in a section.
+    pub fn section_of(&self, object: usize, symbol: usize) -> Option<(usize, usize)> {
+        let found = &self.objects[object].symbols[symbol];
+        let (object, symbol) = match self.global_of(found).map(|global| self.globals[global].meaning) {
+            Some(Meaning::Defined { object, symbol }) => (object, symbol),
+            Some(_) => return None,
+            None => (object, symbol),
+        };
+        match self.objects[object].place(&self.objects[object].symbols[symbol]) {
+            Place::Section(section) => Some((object, section)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Cases, and `ld.lld`.
+#![allow(dead_code)]
+
+use link::{Input, Kind, Options};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is linked.
+#[derive(Clone)]
+pub struct Case {
+    pub name: String,
+    pub inputs: Vec<(String, Vec<u8>)>,
+    pub options: Options,
+    /// More for `ld.lld`.
+    pub lld: Vec<String>,
+    /// What is wrong with it.
+    pub errors: Vec<String>,
+}
+
+/// All files of `tests/data`.
+pub fn cases() -> Vec<Case> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(dir).expect("data").map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths.iter().map(|path| case(path)).collect()
+}
+
+/// The case of that name.
+pub fn case_of(name: &str) -> Case {
+    case(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("{name}.s")))
+}
+
+fn case(path: &Path) -> Case {
+    let text = std::fs::read_to_string(path).expect("readable");
+    let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+    let mut case =
+        Case { name, inputs: Vec::new(), options: Options::default(), lld: Vec::new(), errors: Vec::new() };
+    let mut parts = text.split("\n;--- ");
+    for line in parts.next().unwrap_or_default().lines() {
+        let line = line.strip_prefix("; ").unwrap_or_default();
+        if let Some(error) = line.strip_prefix("error: ") {
+            case.errors.push(error.to_owned());
+        } else if let Some(arguments) = line.strip_prefix("lld: ") {
+            case.lld.extend(arguments.split(' ').map(str::to_owned));
+        } else if line == "allow undefined" {
+            case.options.allow_undefined = true;
+        }
+    }
+    case.options.gc_sections = case.lld.iter().any(|argument| argument == "--gc-sections");
+    case.options.undefined =
+        case.lld.windows(2).filter(|two| two[0] == "-u").map(|two| two[1].clone()).collect();
+    for part in parts {
+        let (name, source) = part.split_once('\n').expect("a name");
+        let object = |name: &str| name.replace(".s", ".o");
+        match name.split_once('(') {
+            Some((archive, member)) => {
+                let file = (object(member.trim_end_matches(')')), assemble(source));
+                match case.inputs.iter_mut().find(|(name, _)| name == archive) {
+                    Some((_, data)) => data.extend(member_of(&file)),
+                    None => case
+                        .inputs
+                        .push((archive.to_owned(), [b"!<arch>\n".to_vec(), member_of(&file)].concat())),
+                }
+            }
+            None => case.inputs.push((object(name), assemble(source))),
+        }
+    }
+    case
+}
+
+/// A member of an archive with its header.
+fn member_of((name, data): &(String, Vec<u8>)) -> Vec<u8> {
+    let mut out =
+        format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", format!("{name}/"), 0, 0, 0, 644, data.len())
+            .into_bytes();
+    out.extend_from_slice(data);
+    out.resize(out.len().next_multiple_of(2), b'\n');
+    out
+}
+
+/// A relocatable object for gfx906, unless the source says another processor.
+pub fn assemble(source: &str) -> Vec<u8> {
+    let gfx906 =
+        (!source.contains(".amdgcn_target")).then(|| isa::Target::by_name("gfx906").expect("it is known"));
+    let options = asm::Options { target: gfx906, kind: asm::Kind::Relocatable, ..asm::Options::default() };
+    asm::assemble(source, &options)
+        .unwrap_or_else(|list| panic!("{}", asm::render(&list, "source.s", source, false)))
+}
+
+/// What our linker makes of it.
+pub fn link(case: &Case, kind: Kind) -> Result<Vec<u8>, Vec<String>> {
+    link_files(&case.inputs, &Options { kind, ..case.options.clone() })
+}
+
+/// What our linker makes of files.
+pub fn link_files(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<Vec<u8>, Vec<String>> {
+    let inputs: Vec<Input> = inputs.iter().map(|(name, data)| Input { name, data }).collect();
+    link::link(&inputs, options).map_err(|errors| errors.iter().map(ToString::to_string).collect())
+}
+
+/// What `ld.lld -shared` makes of it.
+pub fn lld(tool: &Path, case: &Case, scratch: &Scratch) -> Result<Vec<u8>, String> {
+    let output = scratch.0.join("theirs.co");
+    let mut command = Command::new(tool);
+    command.current_dir(&scratch.0).arg("-shared").arg("-o").arg(&output).args(&case.lld);
+    for (name, data) in &case.inputs {
+        std::fs::write(scratch.0.join(name), data).expect("writable");
+        command.arg(name);
+    }
+    let ran = command.output().expect("ld.lld starts");
+    match ran.status.success() {
+        true => Ok(std::fs::read(output).expect("linked")),
+        false => Err(String::from_utf8_lossy(&ran.stderr).into_owned()),
+    }
+}
+
+/// The tool's path, if it is on the PATH; otherwise says that `test` is left out. With `KERNC_REQUIRE_ORACLES` set a
+/// missing tool is a failure.
+pub fn tool(name: &str, test: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
+    if found.is_none() {
+        assert!(std::env::var_os("KERNC_REQUIRE_ORACLES").is_none(), "{name} is missing");
+        eprintln!("left out: {test} ({name} is not on the PATH)");
+    }
+    found
+}
+
+/// A directory of its own.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("kernc-link-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a directory");
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

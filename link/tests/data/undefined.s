@@ -1,0 +1,12 @@
+; error: `missing` is not defined: a.o refers to it
+; error: `secret` is not defined: b.o refers to it
+; lld: -z defs
+;--- a.s
+	.text
+	s_getpc_b64 s[0:1]
+	s_add_u32 s0, s0, missing@gotpcrel32@lo+4
+;--- b.s
+	.hidden	secret
+	.data
+	.quad	missing
+	.quad	secret

@@ -1,0 +1,69 @@
+//! Damaged objects and archives: an error or a code object, never a panic. `KERNC_HOSTILE=N cargo test -p kernc-link --test hostile` for N
+//! mutations of each case.
+
+mod common;
+
+use link::{Kind, Options};
+
+/// xorshift64*.
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit.max(1)
+    }
+}
+
+/// Numbers that are at an end of something.
+const ENDS: [u64; 14] =
+    [0, 1, 2, 3, 0xff00, 0xfff1, 0xfff2, 0xffff, 1 << 20, 1 << 31, 1 << 40, 1 << 63, u64::MAX - 7, u64::MAX];
+
+/// Changes some bytes: any, or a field of a header, a symbol or a relocation; sometimes the end goes.
+fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
+    for _ in 0..1 + rng.below(3) {
+        let at = rng.below(bytes.len());
+        match rng.below(8) {
+            0 => bytes[at] ^= 1 << rng.below(8),
+            1 => bytes[at] = rng.below(256) as u8,
+            2 => bytes.truncate(at.max(64)),
+            kind => {
+                // The last part of an object is its headers, and tables stand before them.
+                let at = if kind < 6 { bytes.len() - 1 - rng.below(bytes.len().min(1600)) } else { at } & !3;
+                let size = [1, 2, 4, 8][rng.below(4)];
+                let value = ENDS[rng.below(ENDS.len())].wrapping_add(rng.below(3) as u64);
+                let end = (at + size).min(bytes.len());
+                bytes[at..end].copy_from_slice(&value.to_le_bytes()[..end - at]);
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_files() {
+    let count = std::env::var("KERNC_HOSTILE").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
+    let mut taken = 0u64;
+    for case in common::cases().iter().filter(|case| case.name != "far") {
+        for seed in 0..count {
+            let mut rng = Rng(seed * 2 + 1 + case.name.len() as u64 * 0x1_0001);
+            let mut inputs = case.inputs.clone();
+            let which = rng.below(inputs.len());
+            damage(&mut inputs[which].1, &mut rng);
+            let kind = if rng.below(4) == 0 { Kind::Relocatable } else { Kind::Loadable };
+            let options =
+                Options { kind, gc_sections: rng.below(2) == 0, allow_undefined: true, ..Options::default() };
+            let result = std::panic::catch_unwind(|| common::link_files(&inputs, &options));
+            match result {
+                Ok(Ok(file)) => taken += u64::from(!file.is_empty()),
+                Ok(Err(errors)) => {
+                    assert!(errors.iter().all(|error| !error.is_empty()), "{} {seed}", case.name)
+                }
+                Err(_) => panic!("{}, seed {seed}, {}: a panic", case.name, inputs[which].0),
+            }
+        }
+    }
+    // Damage that nobody notices is not all of it, nor none.
+    assert!(taken > 10, "{taken}");
+}

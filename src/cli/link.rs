@@ -1,0 +1,55 @@
+//! `kernc link A.o B.o LIB.a`: relocatable objects to a code object.
+
+use super::{Failure, read, write};
+use clap::Args;
+use link::{Fault, Input, Kind};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub struct LinkArgs {
+    /// Relocatable objects, and archives of which is taken what is needed.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Where the code object goes (`-` is standard output).
+    #[arg(short, value_name = "FILE")]
+    output: PathBuf,
+    /// Write one relocatable object instead of a loadable one.
+    #[arg(long)]
+    obj: bool,
+    /// Leave out sections that no kernel and no other symbol that loaders see refers to.
+    #[arg(long)]
+    gc_sections: bool,
+    /// Let loaders see this name and those given besides, kernels, and nothing else.
+    #[arg(long, value_name = "NAME")]
+    export: Vec<String>,
+    /// Take what defines this name from an archive, and keep it.
+    #[arg(short, long, value_name = "NAME")]
+    undefined: Vec<String>,
+    /// Leave names that nothing defines to the loader.
+    #[arg(long)]
+    allow_undefined: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &LinkArgs) -> Result<(), Failure> {
+    let files = args.files.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
+    let files = files.collect::<Result<Vec<_>, Failure>>()?;
+    let inputs: Vec<Input> = files.iter().map(|(name, data)| Input { name, data }).collect();
+    let options = link::Options {
+        kind: if args.obj { Kind::Relocatable } else { Kind::Loadable },
+        gc_sections: args.gc_sections,
+        export: args.export.clone(),
+        undefined: args.undefined.clone(),
+        allow_undefined: args.allow_undefined,
+    };
+    write(&args.output, &link::link(&inputs, &options).map_err(|faults| failure(&faults))?)
+}
+
+/// A line each; files that cannot be understood come before what is wrong between them.
+fn failure(faults: &[Fault]) -> Failure {
+    let text: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    match faults.iter().any(|fault| matches!(fault, Fault::File(_))) {
+        true => Failure::File(text.join("\nerror: ")),
+        false => Failure::Source(text.iter().map(|line| format!("error: {line}\n")).collect()),
+    }
+}
