@@ -490,9 +490,10 @@ pub fn tanh(x: f64) -> Pair {
     x.sinh().pair() / x.cosh().pair()
 }
 
-/// Of what is no root of zero or infinity; those have no second part.
+/// Of a number above 0: of one near 1, times a power of two, so that nothing underflows.
 pub fn rsqrt(x: f64) -> Pair {
-    Pair::from(1.0) / Pair::from(x).sqrt()
+    let half = libm::frexp(x).1.div_euclid(2);
+    (Pair::from(1.0) / Pair::from(x).shifted(-2 * half).sqrt()).shifted(-half)
 }
 
 pub fn cbrt(x: f64) -> Pair {
