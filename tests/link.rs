@@ -80,13 +80,54 @@ fn runs_as_of_lld() {
                 "main_kernel",
                 "--grid",
                 "6",
-                "i32:zeros:6",
-                "3",
+                "--arg",
+                "0=zeros:6",
+                "--arg",
+                "1=3",
                 "--print",
                 "0",
             ]);
             assert_eq!(run.unwrap().trim(), format!("0: {}", wanted.join(", ")), "{file}");
         }
+    }
+}
+
+/// Kernels of clang and of kernc in one object, metadata of all of them in one record: each does what the CPU does.
+#[test]
+fn kernels_of_two_compilers() {
+    if !have(&TOOLS[..1], "kernels_of_two_compilers") {
+        return;
+    }
+    let dir = scratch("link-kernels");
+    let (clangs, ours) = (["reduce", "transpose", "spmv"], ["saxpy", "histogram", "scan"]);
+    let mut files = Vec::new();
+    for name in clangs {
+        let (source, out) =
+            (root().join("tests/cl").join(format!("{name}.cl")), text(&dir.join(format!("{name}.o"))));
+        let args = [
+            "-x",
+            "cl",
+            "-cl-std=CL2.0",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-mcpu=gfx906",
+            "-mcode-object-version=4",
+        ];
+        tool("clang-19", &[&args[..], &["-nogpulib", "-O2", "-c", &text(&source), "-o", &out]].concat());
+        files.push(out);
+    }
+    for name in ours {
+        let (source, out) =
+            (root().join("examples").join(format!("{name}.k")), text(&dir.join(format!("{name}.o"))));
+        kernc(&[&text(&source), "--mcpu", "gfx906", "--emit", "obj", "-o", &out]).unwrap();
+        files.push(out);
+    }
+    let linked = text(&dir.join("all.co"));
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    kernc(&[&["link"][..], &files, &["-o", &linked]].concat()).unwrap();
+    let object = std::fs::read(&linked).unwrap();
+    for name in clangs.into_iter().chain(ours) {
+        testkit::check_kernel(&object, name).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
 

@@ -20,6 +20,7 @@ use codeobj::elf::{Relocation, Symbol};
 use isa::Target;
 use objwriter::descriptor::{self, GROUP_SEGMENT_FIXED_SIZE, SIZE};
 use objwriter::elf::{STT_AMDGPU_HSA_KERNEL, reloc};
+use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An LDS symbol: a shared one by its number, a local one by its object and its number there.
@@ -231,7 +232,7 @@ fn extents(object: &Object) -> Vec<(usize, u64, u64)> {
         _ => None,
     };
     let mut extents: Vec<_> = object.symbols.iter().filter_map(extent).collect();
-    extents.sort_unstable();
+    extents.order_unstable();
     extents
 }
 

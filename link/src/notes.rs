@@ -7,6 +7,7 @@ use codeobj::note::{self, Meaning};
 use objwriter::elf::{SHF_ALLOC, SHT_NOTE};
 use objwriter::note::{NT_METADATA, NT_METADATA_V2};
 use objwriter::value::Value;
+use order::Order as _;
 use rustc_hash::FxHashMap;
 
 /// New contents of sections, by object and section.
@@ -133,16 +134,23 @@ fn both(a: Value, b: Value) -> Result<Value, String> {
             (Value::Seq(items), Value::Seq(more)) if name == "amdhsa.kernels" => items.extend(more),
             (Value::Seq(items), Value::Seq(more)) if name == "amdhsa.printf" => formats(items, more)?,
             (Value::Str(known), Value::Str(other)) if name == "amdhsa.target" => {
-                // The longer one says more of settings that the other leaves open.
-                if other.len() > known.len() {
-                    *known = other;
-                }
+                *known = target(known, &other).ok_or("its `amdhsa.target` is for another processor")?.into();
             }
             (known, value) if *known == value => {}
             _ => return Err(format!("its `{name}` is not that of the objects before it")),
         }
     }
     Ok(Value::Map(all))
+}
+
+/// The target id of two: what either says of settings that the other leaves open.
+fn target(a: &str, b: &str) -> Option<String> {
+    let (mut a, mut b) = (a.split(':'), b.split(':'));
+    let processor = a.next().filter(|&processor| b.next() == Some(processor))?;
+    let mut settings: Vec<&str> = a.chain(b).collect();
+    settings.order_unstable();
+    settings.dedup();
+    Some(std::iter::once(processor).chain(settings).collect::<Vec<_>>().join(":"))
 }
 
 /// Texts begin with a number that code knows them by.
@@ -162,4 +170,14 @@ fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn targets() {
+    let id = |settings: &str| format!("amdgcn-amd-amdhsa--gfx906{settings}");
+    let both = |a: &str, b: &str| target(&id(a), &id(b));
+    assert_eq!(both("", ":xnack+"), Some(id(":xnack+")));
+    assert_eq!(both(":xnack-", ":sramecc+"), Some(id(":sramecc+:xnack-")));
+    assert_eq!(both(":sramecc+:xnack-", ":sramecc+"), Some(id(":sramecc+:xnack-")));
+    assert_eq!(target("amdgcn-amd-amdhsa--gfx906", "amdgcn-amd-amdhsa--gfx908"), None);
 }

@@ -41,11 +41,69 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
+/// What is in no case of `tests/data`, as `ld.lld` does not take it.
+const LDS: &str = "
+;--- a.s
+	.text
+	.globl k
+	.protected k
+	.type k,@function
+k:
+	s_getpc_b64 s[4:5]
+	s_add_u32 s4, s4, f@rel32@lo+4
+	s_endpgm
+.Lend:
+	.size k, .Lend-k
+	.rodata
+	.p2align 6
+	.amdhsa_kernel k
+	.amdhsa_next_free_vgpr 3
+	.amdhsa_next_free_sgpr 8
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+---
+amdhsa.version:
+  - 1
+  - 2
+amdhsa.target: amdgcn-amd-amdhsa--gfx906
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .group_segment_fixed_size: 0
+    .kernarg_segment_align: 4
+    .kernarg_segment_size: 0
+    .max_flat_workgroup_size: 64
+    .private_segment_fixed_size: 0
+    .sgpr_count: 14
+    .vgpr_count: 3
+    .wavefront_size: 64
+...
+	.end_amdgpu_metadata
+	.globl small
+	.amdgpu_lds small, 4, 4
+;--- b.s
+	.text
+	.globl f
+	.hidden f
+f:
+	v_mov_b32 v40, small@abs32@lo
+	v_mov_b32 v1, big@abs32@lo
+	.globl small
+	.amdgpu_lds small, 8, 8
+	.amdgpu_lds big, 100, 16
+	.globl zeros
+	.comm zeros,40,5
+	.data
+	.quad zeros
+";
+
 #[test]
 fn damaged_files() {
     let count = std::env::var("KERNC_HOSTILE").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
     let mut taken = 0u64;
-    for case in common::cases().iter().filter(|case| case.name != "far") {
+    let lds = common::parsed("lds".to_owned(), LDS);
+    let cases = common::cases().into_iter().filter(|case| case.name != "far");
+    for case in std::iter::once(lds).chain(cases) {
         for seed in 0..count {
             let mut rng = Rng(seed * 2 + 1 + case.name.len() as u64 * 0x1_0001);
             let mut inputs = case.inputs.clone();

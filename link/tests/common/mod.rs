@@ -33,7 +33,11 @@ pub fn case_of(name: &str) -> Case {
 
 fn case(path: &Path) -> Case {
     let text = std::fs::read_to_string(path).expect("readable");
-    let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+    parsed(path.file_stem().expect("a name").to_string_lossy().into_owned(), &text)
+}
+
+/// A case from its text.
+pub fn parsed(name: String, text: &str) -> Case {
     let mut case =
         Case { name, inputs: Vec::new(), options: Options::default(), lld: Vec::new(), errors: Vec::new() };
     let mut parts = text.split("\n;--- ");
