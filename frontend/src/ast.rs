@@ -72,10 +72,11 @@ macro_rules! listed {
     };
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnaryOp {
-    Neg,
-    Not,
+listed! {
+    pub enum UnaryOp {
+        Neg,
+        Not,
+    }
 }
 
 listed! {
@@ -101,7 +102,37 @@ listed! {
     }
 }
 
+impl UnaryOp {
+    /// As written.
+    pub fn text(self) -> &'static str {
+        match self {
+            UnaryOp::Neg => "-",
+            UnaryOp::Not => "!",
+        }
+    }
+
+    /// Whether it works on this scalar and vectors of it.
+    pub fn takes(self, scalar: Scalar) -> bool {
+        match self {
+            UnaryOp::Neg => scalar.is_float() || scalar.is_signed(),
+            UnaryOp::Not => scalar.is_exact(),
+        }
+    }
+}
+
 impl BinaryOp {
+    /// Whether it works on this scalar, and but for `&&` and `||` on vectors of it.
+    pub fn takes(self, scalar: Scalar) -> bool {
+        use BinaryOp::*;
+        match self {
+            Shl | Shr => scalar.is_int(),
+            And | Or | Xor => scalar.is_exact(),
+            Eq | Ne => scalar != Scalar::Bf16,
+            AndAnd | OrOr => scalar == Scalar::Bool,
+            _ => scalar.is_number(),
+        }
+    }
+
     pub fn is_comparison(self) -> bool {
         use BinaryOp::*;
         matches!(self, Eq | Ne | Lt | Le | Gt | Ge)

@@ -3,7 +3,7 @@
 //! Kinds of syntax are named by matches without a default, so that a new kind does not compile before it has a name here;
 //! all other lists are the compiler's own tables.
 
-use crate::ast::{Ast, BinaryOp, ExprKind, ItemKind, LoopHead, PatKind, StmtKind, TypeKind, UnaryOp};
+use crate::ast::{Ast, BinaryOp, ExprId, ExprKind, ItemKind, LoopHead, PatKind, StmtKind, TypeKind, UnaryOp};
 use crate::builtins::{self, Builtin};
 use crate::check::{self, BOUNDS, Checked, KERNEL_ATTRS, OPAQUE, Res};
 use crate::diag::{Diagnostics, Sink};
@@ -36,8 +36,7 @@ kinds!(EXPRS, expr, ExprKind, {
     ExprKind::Bool(_) => "bool literal",
     ExprKind::Str => "string",
     ExprKind::Name(_) => "name",
-    ExprKind::Unary(UnaryOp::Neg, _) => "unary -",
-    ExprKind::Unary(UnaryOp::Not, _) => "unary !",
+    ExprKind::Unary(..) => "unary operator",
     ExprKind::Binary(..) => "binary operator",
     ExprKind::Deref(_) => "*p",
     ExprKind::AddrOf(_) => "&place",
@@ -153,7 +152,13 @@ const CONDITIONS: [&str; 2] = ["#[cfg]", "#[allow]"];
 pub fn all_parts() -> BTreeSet<String> {
     let lists = [EXPRS, STMTS, LOOPS, PATTERNS, ITEMS, TYPES, &CONDITIONS];
     let mut all: BTreeSet<String> = lists.into_iter().flatten().map(|text| (*text).to_owned()).collect();
-    all.extend(BinaryOp::ALL.iter().map(|op| op.text().to_owned()));
+    for scalar in Scalar::ALL {
+        let unary = UnaryOp::ALL.iter().filter(|op| op.takes(scalar));
+        let binary = BinaryOp::ALL.iter().filter(|op| op.takes(scalar));
+        all.extend(unary.map(|op| unary_of(*op, scalar)).chain(binary.map(|op| binary_of(*op, scalar))));
+        let others = Scalar::ALL.into_iter().filter(|&to| to != scalar && scalar.converts_to(to));
+        all.extend(others.map(|to| conversion(scalar, to)));
+    }
     let assigned = BinaryOp::ALL.iter().filter(|op| !op.is_comparison() && !op.is_logic());
     all.extend(assigned.map(|op| format!("{}=", op.text())));
     all.extend(types().chain(names().map(str::to_owned)));
@@ -191,6 +196,18 @@ fn of(name: &str, scalar: Scalar) -> String {
     format!("{name}() of {}", scalar.name())
 }
 
+fn unary_of(op: UnaryOp, scalar: Scalar) -> String {
+    format!("{}x of {}", op.text(), scalar.name())
+}
+
+fn binary_of(op: BinaryOp, scalar: Scalar) -> String {
+    format!("{} of {}", op.text(), scalar.name())
+}
+
+fn conversion(from: Scalar, to: Scalar) -> String {
+    format!("{} as {}", from.name(), to.name())
+}
+
 /// The parts of the language that a program uses.
 ///
 /// # Errors
@@ -208,11 +225,12 @@ pub fn parts(source: &str, processor: Option<&dyn Processor>) -> Result<BTreeSet
     let mut used = BTreeSet::new();
     syntax(&ast, &mut used);
     named(&ast, &mut used);
+    operators(&ast, &checker.checked, &mut used);
     functions(&ast, &checker.checked, &mut used);
     Ok(used)
 }
 
-/// Kinds of syntax and operators.
+/// Kinds of syntax.
 fn syntax(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     let exprs = ast.exprs.iter().map(|one| expr(one.kind));
     let stmts = ast.stmts.iter().map(|one| stmt(one.kind));
@@ -223,11 +241,6 @@ fn syntax(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     let conditions = ast.quiet.iter().map(|(_, name)| CONDITIONS[usize::from(name.is_some())]);
     let kinds = exprs.chain(stmts).chain(loops).chain(patterns).chain(items).chain(types);
     used.extend(kinds.chain(conditions).map(str::to_owned));
-    for one in &ast.exprs {
-        if let ExprKind::Binary(op, ..) = one.kind {
-            used.insert(op.text().to_owned());
-        }
-    }
     for one in &ast.stmts {
         if let StmtKind::Assign { op: Some(op), .. } = one.kind {
             used.insert(format!("{}=", op.text()));
@@ -241,6 +254,17 @@ fn named(ast: &Ast<'_>, used: &mut BTreeSet<String>) {
     used.extend(ast.names.iter().filter(|name| known.contains(**name)).map(|name| (*name).to_owned()));
     used.extend(ast.types.iter().filter_map(|one| match one.kind {
         TypeKind::Pointer { space: Some(space), .. } => Some(space.name().to_owned()),
+        _ => None,
+    }));
+}
+
+/// Operators and conversions with the types of their numbers.
+fn operators(ast: &Ast<'_>, checked: &Checked, used: &mut BTreeSet<String>) {
+    let scalar = |id: ExprId| checked.types.lanes(checked.expr_ty[id.at()]).map(|(scalar, _)| scalar);
+    used.extend(ast.exprs.iter().enumerate().filter_map(|(n, one)| match one.kind {
+        ExprKind::Unary(op, x) => Some(unary_of(op, scalar(x)?)),
+        ExprKind::Binary(op, x, _) => Some(binary_of(op, scalar(x)?)),
+        ExprKind::Cast(x, _) => Some(conversion(scalar(x)?, scalar(ExprId(n as u32))?)),
         _ => None,
     }));
 }

@@ -100,6 +100,12 @@ impl Scalar {
         matches!(self, I8 | I16 | U8 | U16)
     }
 
+    /// Whether `as` converts between the lanes of vectors of these; nothing becomes a `bool`, and `bf16` is the half of an `f32`.
+    pub fn converts_to(self, to: Scalar) -> bool {
+        let halves = |a: Scalar, b: Scalar| a != Bf16 || b == F32;
+        to != Bool && (self == to || halves(self, to) && halves(to, self))
+    }
+
     /// Whether the integer type can hold `value`, negated if `negative`.
     pub fn holds(self, value: u64, negative: bool) -> bool {
         let bits = self.bits();

@@ -212,8 +212,8 @@ impl Checker<'_, '_> {
         }
         let types = &self.s.checked.types;
         let fine = match (types.kind(from), types.kind(to)) {
-            (TyKind::Scalar(a), TyKind::Scalar(b)) => a == b || b != Scalar::Bool && converts(a, b),
-            (TyKind::Vector(a, n), TyKind::Vector(b, m)) => n == m && b != Scalar::Bool && converts(a, b),
+            (TyKind::Scalar(a), TyKind::Scalar(b)) => a == b || a.converts_to(b),
+            (TyKind::Vector(a, n), TyKind::Vector(b, m)) => n == m && a.converts_to(b),
             (TyKind::Pointer(a), TyKind::Pointer(b)) => {
                 let among = |spaces: [Space; 2]| spaces.contains(&a.space) && spaces.contains(&b.space);
                 let generic = a.space == Space::Generic || b.space == Space::Generic;
@@ -540,9 +540,4 @@ fn lane_text(lanes: u8) -> &'static str {
         8 => "`s0` to `s7`, `lo`, `hi`, `even`, `odd`",
         _ => "`s0` to `sf`, `lo`, `hi`, `even`, `odd`",
     }
-}
-
-/// Whether `as` converts between scalars, of which the second is no `bool`.
-fn converts(from: Scalar, to: Scalar) -> bool {
-    from == to || [(from, to), (to, from)].iter().all(|&(a, b)| a != Scalar::Bf16 || b == Scalar::F32)
 }

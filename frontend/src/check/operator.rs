@@ -44,12 +44,8 @@ impl Checker<'_, '_> {
             return self.set(inner, ty);
         }
         let ty = self.expr(inner, expect);
-        let fine = match (op, self.s.checked.types.lanes(ty)) {
-            _ if ty == Ty::ERROR => true,
-            (UnaryOp::Neg, Some((scalar, _))) => scalar.is_float() || scalar.is_signed(),
-            (UnaryOp::Not, Some((scalar, _))) => scalar.is_exact(),
-            _ => false,
-        };
+        let lanes = self.s.checked.types.lanes(ty);
+        let fine = ty == Ty::ERROR || lanes.is_some_and(|(scalar, _)| op.takes(scalar));
         if fine {
             if op == UnaryOp::Neg {
                 self.s.checked.types.must_be_signed(ty);
@@ -203,18 +199,13 @@ impl Checker<'_, '_> {
             return self.bad_operands(op, a, b, span);
         };
         if op.is_shift() {
-            let fits = x.is_int() && y.is_int() && (m == 1 || m == n);
+            let fits = op.takes(x) && y.is_int() && (m == 1 || m == n);
             return if fits { a } else { self.bad_operands(op, a, b, span) };
         }
         if x != y || (n != m && n != 1 && m != 1) {
             return self.mismatch(op, a, b, operands);
         }
-        let known = match op {
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => x.is_exact(),
-            BinaryOp::Eq | BinaryOp::Ne => x != Scalar::Bf16,
-            _ => x.is_number(),
-        };
-        if !known {
+        if !op.takes(x) {
             return self.bad_operands(op, a, b, span);
         }
         let shape = if n >= m { a } else { b };

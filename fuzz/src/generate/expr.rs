@@ -190,9 +190,48 @@ impl Generator {
     }
 
     pub(super) fn conversion(&mut self, ty: Ty, depth: usize) -> String {
-        let from = self.scalar();
-        let value = self.expr(from, depth - 1);
-        format!("(({value}) as {})", ty.name())
+        let name = ty.name();
+        match self.rng.below(6) {
+            0 => format!("(({}) as {name})", self.condition(1)),
+            // By way of a type that the program has no variables of.
+            1..=2 => {
+                let (value, by) = (self.leaf(self.types[0]), Ty::any_scalar(&mut self.rng));
+                self.by_way(&value, by, ty, depth)
+            }
+            _ => {
+                let from = self.scalar();
+                let value = self.expr(from, depth - 1);
+                format!("(({value}) as {name})")
+            }
+        }
+    }
+
+    /// A value as another type, computed with there, and then as a third one.
+    fn by_way(&mut self, value: &str, by: Ty, ty: Ty, depth: usize) -> String {
+        let (by_name, name) = (by.name(), ty.name());
+        let (n, other) = (self.fresh(), self.literal(by));
+        let second = if depth > 1 { self.leaf(self.types[0]) } else { "n".to_owned() };
+        let ops: &[&str] = match by.is_float() {
+            true => &["x + y", "x - y", "x * y", "x / y", "x % y", "-x"],
+            false => &[
+                "x + y",
+                "x - y",
+                "x * y",
+                "x & y",
+                "x | y",
+                "x ^ y",
+                "x << y",
+                "x >> y",
+                "x / (y | 1)",
+                "x % (y | 1)",
+                "!x",
+            ],
+        };
+        let compared = *self.rng.pick(&["==", "!=", "<", "<=", ">", ">="]);
+        let op = self.rng.pick(ops).replace('x', &format!("x{n}")).replace('y', &format!("y{n}"));
+        format!(
+            "({{ let (x{n}, y{n}) = ({value} as {by_name}, {second} as {by_name}); if x{n} {compared} {other} {{ {op} }} else {{ y{n} }} }} as {name})"
+        )
     }
 
     /// A lane of a vector; a bit pattern; a value of another lane of the wave.
