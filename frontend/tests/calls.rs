@@ -159,7 +159,19 @@ fn filled(next: &mut impl FnMut(usize) -> usize, depth: u32) -> String {
     shape.replace('A', &format!("({first})")).replace('B', &format!("({second})"))
 }
 
+/// Says at which expression the compiler failed.
+struct Shown<'a>(&'a str);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("at `{}`", self.0);
+        }
+    }
+}
+
 fn compile(context: &mut frontend::Context, expression: &str) -> bool {
+    let _shown = Shown(expression);
     let source = format!("{HEAD}    let _z = {expression};\n}}\n");
     match context.compile("calls.k", &source, &frontend::Options::default()) {
         Ok(module) => {
