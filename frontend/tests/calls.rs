@@ -52,6 +52,8 @@ const ARGUMENTS: [&str; 44] = [
 ];
 
 const HEAD: &str = "struct P { a: u32, b: f32x2 }
+fn same<X>(x: X) -> X { x }
+fn either<X: Number>(x: X, y: X) -> X { if x > y { x } else { y } }
 kernel k(p: *global u32, q: *global f32, r: *const global f16x2, c: *constant u64, s: *shared u32, g: *u32, n: u32, m: i32, x: f32, d: f64) {
     let (h, i, w, b, half) = (3u16, -3i64, 5u64, n > 3, 1.5f16);
     let (v2, v3, v4, g4) = (f32x2(x), f32x3(x), f32x4(x), f64x4(d));
@@ -87,7 +89,7 @@ fn arguments(accepted: &[Vec<&'static str>], next: &mut impl FnMut(usize) -> usi
 }
 
 /// Expressions with places for two values, `A` and `B`, and for a type, `T`.
-const SHAPES: [&str; 36] = [
+const SHAPES: [&str; 61] = [
     "A + B",
     "A - B",
     "A * B",
@@ -124,6 +126,31 @@ const SHAPES: [&str; 36] = [
     "{ let mut z = A; z = B; z[n] = B; z }",
     "T(A, B)",
     "loop { if b { break A; } break B; }",
+    "{ for z in A..B { e += 1; } e }",
+    "{ for z in (A..=B).step(A) { e += 1; } e }",
+    "{ let (y, mut z) = A; z = B; z }",
+    "{ let [y, .., z] = A; (y, z) }",
+    "{ let P { a: y, b: z } = A; (y, z) }",
+    "match A { B..=B => 1, 7 => 2, _ => 3 }",
+    "match A { (y, z) if b => y, _ => B }",
+    "match [A, B] { [y, 1 | 2] => y, [y, z] => z }",
+    "{ A = B; e }",
+    "{ A += B; e }",
+    "{ (A, e) = (B, 2); e }",
+    "{ while A { break; } B }",
+    "'z: { if A { break 'z B; } A }",
+    "{ let z: T = A; z }",
+    "{ const Z: T = A; Z }",
+    "{ shared z: T; z = A; z }",
+    "{ shared z: [T; 4]; z[A] = B; z }",
+    "{ let mut z: [T; 3]; z[A] = B; z[1] }",
+    "{ let z = &mut e; *z = A; *z }",
+    "same::<T>(A)",
+    "same(A) + same(B)",
+    "either(A, B)",
+    "P { a: A, b: B }",
+    "{ static_assert(A); B }",
+    "{ let z = [A; 3]; z[B] }",
 ];
 
 const TYPES: [&str; 18] = [
