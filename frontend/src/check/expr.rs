@@ -400,7 +400,10 @@ impl Checker<'_, '_> {
         for n in list.range() {
             let id = self.ast.exprs_pool[n];
             let found = self.expr(id, element);
-            if element == Ty::NONE {
+            if matches!(found, Ty::UNIT | Ty::NEVER) {
+                self.error("E0040", "this has no value", self.ast.span(id), "nothing to store");
+                element = Ty::ERROR;
+            } else if element == Ty::NONE {
                 element = found;
             } else {
                 self.require(id, found, element);
@@ -410,7 +413,7 @@ impl Checker<'_, '_> {
             self.error("E0050", "an empty array has no element type", span, "at least one element is needed");
             return Ty::ERROR;
         }
-        if element == Ty::ERROR || element == Ty::UNIT {
+        if element == Ty::ERROR {
             return Ty::ERROR;
         }
         self.s.checked.types.array(element, list.len).unwrap_or(Ty::ERROR)
@@ -446,7 +449,11 @@ impl Checker<'_, '_> {
         };
         let found = self.expr(value, element);
         let count_ty = self.any_integer(count, Ty::U32);
-        if found == Ty::ERROR || found == Ty::UNIT || count_ty == Ty::ERROR {
+        if matches!(found, Ty::UNIT | Ty::NEVER) {
+            self.error("E0040", "this has no value", self.ast.span(value), "nothing to store");
+            return Ty::ERROR;
+        }
+        if found == Ty::ERROR || count_ty == Ty::ERROR {
             return Ty::ERROR;
         }
         if !self.s.checked.types.as_scalar(count_ty).is_some_and(Scalar::is_int) {

@@ -166,6 +166,11 @@ impl Checker<'_, '_> {
             let (node, arg) = (self.ast.params[param].ty, self.ast.exprs_pool[at]);
             let wanted = self.as_far_as_known(&call, node);
             let found = self.expr(arg, wanted);
+            if found == Ty::UNIT {
+                self.error("E0040", "this has no value", self.ast.span(arg), "nothing to pass");
+                fine = false;
+                continue;
+            }
             self.infer(&mut call, node, found);
             let wanted = self.as_far_as_known(&call, node);
             fine &= found != Ty::ERROR && self.require(arg, found, wanted);

@@ -253,11 +253,11 @@ impl Lower<'_, '_> {
             return Place::Memory(self.offset_by(place, index, ty));
         }
         let index_value = self.one(index);
-        let lane = self.func.const_bits(index_value);
+        // One beyond the last lane is like any other that is not known.
+        let lanes = self.checked.types.lanes(self.ty_of(base)).map_or(1, |(_, lanes)| u64::from(lanes));
+        let lane = self.func.const_bits(index_value).filter(|&lane| lane < lanes);
         match (place, lane) {
-            (Place::Vars(vars), Some(lane)) => {
-                Place::Vars(vars.get(lane as usize).copied().into_iter().collect())
-            }
+            (Place::Vars(vars), Some(lane)) => Place::Vars(vars[lane as usize..][..1].into()),
             (Place::Vars(vars), None) => {
                 let index = self.word_of(index_value);
                 Place::VarLane(vars, index)
@@ -265,7 +265,7 @@ impl Lower<'_, '_> {
             (other, lane) => {
                 let values = self.read(&other);
                 let value = match lane {
-                    Some(lane) => values[(lane as usize).min(values.len() - 1)],
+                    Some(lane) => values[lane as usize],
                     None => {
                         let index = self.word_of(index_value);
                         self.pick_lane(&values, index)
