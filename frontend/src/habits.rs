@@ -194,17 +194,26 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
     }
     let unused: Vec<Range<usize>> = list.iter().filter(|d| d.code == "E0056").filter_map(place).collect();
     // Arguments of a fence or an atomic operation that is called otherwise.
-    let misses_function = list.iter().any(|diagnostic| diagnostic.code == "E0022");
+    let misses_function = list.iter().any(|diagnostic| matches!(diagnostic.code, "E0022" | "E0025"));
     let mut kept: Vec<Diagnostic> = Vec::new();
-    let mut alike = Alike::default();
+    let body_of = |one: &Diagnostic| {
+        let at = place(one).map_or(0, |at| matcher.token(at.start as u32));
+        tokens.kinds[..at].iter().filter(|tok| matches!(tok, Tok::Fn | Tok::Kernel)).count()
+    };
+    let is_unknown = |one: &Diagnostic| matches!(one.code, "E0020" | "E0021" | "E0022");
+    let unsure = parsed > 0 || list.iter().any(is_unknown);
+    let mut alike = Alike { parsed: parsed > 0, unsure, ..Alike::default() };
     for (n, diagnostic) in list.into_iter().enumerate() {
         let echo = n >= parsed
-            && (foreign.iter().any(|&(from, span)| is_foreign(&diagnostic, from, span))
+            && (is_in_skipped(&diagnostic, skipped)
+                || foreign.iter().any(|&(from, span)| is_foreign(&diagnostic, from, span))
                 || is_repeated(&diagnostic, &kept, source, skipped)
                 || lacks_what_is_unused(&diagnostic, &unused)
                 || leaves_what_was_not_read(&diagnostic, source, skipped)
+                || ends_with_what_was_not_read(&diagnostic, source, skipped)
                 || misses_function && is_word(&diagnostic, source)
-                || alike.are_many(&diagnostic, &kept));
+                || alike.are_lost(&diagnostic, &kept, source, body_of)
+                || alike.are_many(&diagnostic, &kept, source));
         if !echo {
             kept.push(diagnostic);
         }
@@ -215,6 +224,14 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
 
 fn place(diagnostic: &Diagnostic) -> Option<Range<usize>> {
     diagnostic.labels.first().map(|label| label.0.clone())
+}
+
+/// Whether a diagnostic is about what was read, but not as it is meant.
+fn is_in_skipped(diagnostic: &Diagnostic, skipped: &[Span]) -> bool {
+    let inside = |at: &Range<usize>| {
+        skipped.iter().any(|span| span.start as usize <= at.start && at.end <= span.end as usize)
+    };
+    place(diagnostic).as_ref().is_some_and(inside)
 }
 
 /// Whether a diagnostic is about something behind another one, at `from`, and inside of what that one says is foreign.
@@ -264,41 +281,83 @@ fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Sp
     leaves && skipped.iter().any(is_head)
 }
 
+/// Whether a diagnostic misses the value at the end of a body where the end was not understood.
+fn ends_with_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Span]) -> bool {
+    let Some(at) = place(diagnostic).filter(|_| diagnostic.code == "E0049") else { return false };
+    let between = |span: &Span| source.get(span.end as usize..at.start);
+    skipped.iter().any(|span| between(span).is_some_and(|text| text.trim().is_empty()))
+}
+
 /// Diagnostics that say the same: the first ones are shown, the others counted.
 #[derive(Default)]
 struct Alike {
+    /// The parser has told something.
+    parsed: bool,
+    /// It has, or names are not known.
+    unsure: bool,
     /// The last one shown of each kind, and how many there are more.
     more: Vec<(usize, usize)>,
+    /// Unknown names that are not shown, each with the diagnostic that mentions it.
+    names: Vec<(usize, String)>,
 }
 
 impl Alike {
     const SHOWN: usize = 3;
 
-    /// What many diagnostics of one mistake share: the pointer or array that something has become by mistake, the type that
-    /// has no such fields or is too small for numbers, two types that do not go together.
-    fn key(diagnostic: &Diagnostic) -> Option<&str> {
+    /// What many diagnostics of one mistake share, and how many of them are shown: the pointer, array or tuple that something has become by
+    /// mistake, the type that has no such fields or is too small for numbers, two types that do not go together; else all that is said, and of what.
+    fn key<'d>(&self, diagnostic: &'d Diagnostic, source: &'d str) -> (&'d str, &'d str, usize) {
         let message = diagnostic.message.as_str();
-        let mut quoted = message.split('`').skip(1).step_by(2);
-        if let Some(ty) = quoted.find(|text| text.starts_with(['*', '['])) {
-            return Some(ty);
+        let (at, label) = diagnostic.labels.first().map_or((0..0, ""), |(at, text)| (at.clone(), text));
+        let quoted = |text| str::split(text, '`').skip(1).step_by(2);
+        let is_type = |text: &&str| text.len() > 2 && text.starts_with(['*', '[', '(']);
+        // Where something was not understood, or is not known, more of what follows is of one mistake.
+        let shown = if self.unsure { Self::SHOWN - 1 } else { Self::SHOWN };
+        let types = || quoted(message).chain(quoted(label)).filter(is_type);
+        if let Some(ty) = types().find(|ty| ty.starts_with("**")).or(types().next()) {
+            // A pointer to a pointer, and what it points to, are most likely of one slip.
+            return (ty.trim_start_matches('*'), "", shown);
         }
-        match (message.split_once(" has no field "), message.split_once("` does not fit in ")) {
-            (Some((of, _)), _) => Some(of),
-            (_, Some((_, ty))) => Some(ty),
-            _ if message.ends_with("cannot be indexed")
-                || message.ends_with("call it with `()`")
-                || message.ends_with("different types") =>
-            {
-                Some(message)
-            }
-            _ => (diagnostic.code == "E0040" || diagnostic.code == "E0041").then_some(message),
+        let of_type = [" has no field ", "missing in "].iter().any(|what| message.contains(what));
+        let of_types = matches!(diagnostic.code, "E0040" | "E0041")
+            || ["cannot be indexed", "call it with `()`", "different types"]
+                .iter()
+                .any(|end| message.ends_with(end));
+        match message.split_once("` does not fit in ") {
+            Some((_, ty)) => (ty, "", shown),
+            None if of_type => (quoted(message).next().unwrap_or(message), "", shown),
+            None if of_types || self.parsed => (message, "", shown),
+            None => (message, first_word(&source[at]), Self::SHOWN - 1),
         }
     }
 
-    fn are_many(&mut self, diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
-        let Some(key) = Self::key(diagnostic) else { return false };
-        let is_same = |old: &&Diagnostic| Self::key(old) == Some(key);
-        if kept.iter().filter(is_same).count() < Self::SHOWN {
+    /// Names in one body that nothing is called, nor anything like it: what declares them is missing. Those behind the first are
+    /// mentioned there.
+    fn are_lost(
+        &mut self,
+        diagnostic: &Diagnostic,
+        kept: &[Diagnostic],
+        source: &str,
+        body_of: impl Fn(&Diagnostic) -> usize,
+    ) -> bool {
+        let is_lost = |one: &Diagnostic| one.code == "E0020" && one.suggestion.is_none();
+        if !is_lost(diagnostic) {
+            return false;
+        }
+        let body = body_of(diagnostic);
+        let in_body = |old: &Diagnostic| is_lost(old) && body_of(old) == body;
+        if kept.iter().filter(|old| in_body(old)).count() + 1 < Self::SHOWN {
+            return false;
+        }
+        let last = kept.iter().rposition(in_body).unwrap_or_default();
+        self.names.extend(place(diagnostic).map(|at| (last, source[at].to_owned())));
+        true
+    }
+
+    fn are_many(&mut self, diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) -> bool {
+        let key = self.key(diagnostic, source);
+        let is_same = |old: &&Diagnostic| self.key(old, source) == key;
+        if kept.iter().filter(is_same).count() < key.2 {
             return false;
         }
         let last = kept.iter().rposition(|old| is_same(&old)).unwrap_or_default();
@@ -314,7 +373,17 @@ impl Alike {
             let places = if count == 1 { "place" } else { "places" };
             kept[last].notes.push(format!("{count} more {places} like it"));
         }
+        for of_body in self.names.chunk_by(|a, b| a.0 == b.0) {
+            let names: Vec<String> = of_body.iter().map(|(_, name)| format!("`{name}`")).collect();
+            kept[of_body[0].0].notes.push(format!("nor is anything called {}", names.join(", ")));
+        }
     }
+}
+
+/// The first name in a text.
+fn first_word(text: &str) -> &str {
+    let of_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    text.split(|c| !of_name(c)).find(|word| !word.is_empty()).unwrap_or(text)
 }
 
 /// Whether a text holds a name.

@@ -1,5 +1,5 @@
 //! Good programs with a few slips: a token left out, twice, exchanged, misspelt; a line left out. There are fewer messages
-//! than slips, hardly a program gets more than three a slip, and none makes the frontend panic.
+//! than slips, no program gets more than three a slip, and none makes the frontend panic.
 //!
 //! `KERNC_SLIPS=100000` is the long run; `KERNC_SLIPS_SHOW=N` prints program N and its messages.
 
@@ -167,11 +167,6 @@ fn few_messages_a_slip() {
     for (found, made, number, name, messages) in wrong.iter().take(20) {
         println!("{number} ({name}): {found} for {made}: {:?}", &messages[..messages.len().min(8)]);
     }
-    // Some slips are several: a type that is another one is told where it does not fit.
-    assert!(
-        wrong.len() as u64 * 250 <= count,
-        "{} programs get more than {MOST} messages a slip",
-        wrong.len()
-    );
+    assert!(wrong.is_empty(), "{} programs get more than {MOST} messages a slip", wrong.len());
     assert!(told <= slips, "more than a message a slip");
 }

@@ -39,7 +39,9 @@ impl Checker<'_, '_> {
         let ExprKind::Match { value, arms } = self.ast.expr(id).kind else { return };
         let of = self.s.checked.expr_ty[value.at()];
         let arms = &self.ast.match_arms[arms.range()];
-        let takes_all = |arm: &&crate::ast::MatchArm| arm.guard.is_none() && self.takes_all(arm.pattern);
+        let takes_all = |arm: &&crate::ast::MatchArm| {
+            arm.guard.is_none() && self.is_known(arm.pattern) && self.takes_all(arm.pattern)
+        };
         if let Some(at) = arms.iter().position(|arm| takes_all(&arm)) {
             if let Some(behind) = arms.get(at + 1) {
                 self.never_reached(arms[at].pattern, behind.pattern);

@@ -375,7 +375,7 @@ impl Checker<'_, '_> {
                 let message = format!("a pointer has no field `{text}`");
                 let to = self.type_name(pointer.to);
                 let diagnostic = Diagnostic::error("E0023", message)
-                    .label(field.span, "on a pointer")
+                    .label(field.span, format!("of a `{}`", self.type_name(base_ty)))
                     .help(format!("reach the `{to}` with `(*p).{text}` or `p[i].{text}`"));
                 self.sink.push(diagnostic);
                 Ty::ERROR

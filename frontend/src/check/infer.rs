@@ -123,6 +123,12 @@ impl Checker<'_, '_> {
     /// Leaves no type open from local variable number `first_local` on.
     pub(super) fn settle(&mut self, first_local: usize) {
         let mut unsettled = std::mem::take(&mut self.s.unsettled);
+        if self.sink.count() > 0 {
+            // What would have decided may be what is wrong.
+            let types = &self.s.checked.types;
+            let expr_ty = &self.s.checked.expr_ty;
+            unsettled.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));
+        }
         for local in first_local..self.s.checked.locals.len() {
             let span = self.s.checked.locals[local].span;
             self.s.checked.locals[local].ty = self.settled(self.s.checked.locals[local].ty, span);

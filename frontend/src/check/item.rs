@@ -363,8 +363,11 @@ impl Checker<'_, '_> {
             let text = self.ast.name(param.name.sym);
             if self.s.checked.locals[first..].iter().any(|local| local.name == param.name.sym) {
                 self.error("E0024", format!("parameter `{text}` is defined twice"), param.name.span, "again");
+                // Which of them is meant where is not known.
+                self.declare(param.name, Ty::ERROR, false);
+            } else {
+                self.declare(param.name, ty, false);
             }
-            self.declare(param.name, ty, false);
         }
         self.close_scope(scope);
         let is_unit = |ty: &TypeId| matches!(ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));

@@ -167,7 +167,12 @@ impl Checker<'_, '_> {
         );
     }
 
+    /// Told once a body: what is wrong is most likely the label itself.
     fn unknown_label(&mut self, label: Name) {
+        if self.s.body.unknown_labels.contains(&label.sym) {
+            return;
+        }
+        self.s.body.unknown_labels.push(label.sym);
         let text = self.ast.name(label.sym);
         let known = self.s.body.loops.iter().filter_map(|scope| scope.label).map(|sym| self.ast.name(sym));
         let close = self.nearest(text, known);

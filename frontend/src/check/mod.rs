@@ -257,6 +257,8 @@ struct Body {
     result: Option<Ty>,
     kernel: bool,
     loops: SmallVec<[leave::Scope; 8]>,
+    /// Labels that no loop has.
+    unknown_labels: SmallVec<[Sym; 2]>,
     /// Assigned locals, recorded while inside of loops.
     assigned: SmallVec<[u32; 32]>,
     shared_bytes: u64,

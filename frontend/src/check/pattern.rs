@@ -212,11 +212,14 @@ impl Checker<'_, '_> {
         let mut names = names.clone();
         let outer = self.s.checked.locals.len();
         for (n, &id) in ast.patterns_pool[list.range()].iter().enumerate() {
+            let before = self.sink.count();
             self.pattern(id, of, &names);
             if n == 0 && names.declared.is_none() {
                 names.declared = Some(outer..self.s.checked.locals.len());
             }
+            // One that is wrong may have meant to.
             if n > 0
+                && self.sink.count() == before
                 && let Some(declared) = &names.declared
             {
                 self.names_all(id, declared.clone());

@@ -68,8 +68,10 @@ impl Checker<'_, '_> {
             Root::Local(local) => {
                 let info = &self.s.checked.locals[local as usize];
                 if !info.mutable {
-                    let declared = info.span;
-                    self.immutable(span, declared, self.ast.name(info.name));
+                    let (declared, name) = (info.span, self.ast.name(info.name));
+                    self.immutable(span, declared, name);
+                    // The mistake is one, in the declaration.
+                    self.s.checked.locals[local as usize].mutable = true;
                 }
                 if !self.s.body.loops.is_empty() {
                     self.s.body.assigned.push(local);

@@ -13,14 +13,16 @@ struct LeftOut(bool);
 
 impl Parser<'_, '_> {
     pub(super) fn items(&mut self) {
-        let mut has_failed = false;
+        let (mut has_failed, mut last) = (false, self.at);
         while self.peek() != Tok::Eof {
             let before = self.at;
             let (items, generic_fns) = (self.ast.items.len(), self.ast.generic_fns.len());
             let (start, quiet) = (self.span(), self.ast.quiet.len());
             (self.item_column, self.item_told) = (self.before(start).len(), self.sink.count());
             let item = self.item();
-            if std::mem::replace(&mut has_failed, item.is_err()) {
+            let is_none = item.is_err() && self.at == before;
+            let fails = item.is_err() || self.sink.count() > self.item_told;
+            if std::mem::replace(&mut has_failed, fails) {
                 // The rest of what has failed is no item either.
                 self.sink.truncate_if(self.item_told, "expected an item");
             }
@@ -36,8 +38,10 @@ impl Parser<'_, '_> {
                 self.depth = 0;
                 self.item_begun = false;
                 self.skip_to_item(before);
-                self.skipped_since(before);
+                // What goes on behind its end was not understood: a brace is missing, or one too many.
+                self.skipped_since(if is_none { last } else { before });
             }
+            last = before;
         }
     }
 

@@ -59,6 +59,8 @@ impl Parser<'_, '_> {
             self.pending_stmts.push((Stmt { kind, span }, height));
         }
         let mut tail = None;
+        // The end of the last statement, if it was not understood.
+        let mut failed: Option<u32> = None;
         loop {
             match self.peek() {
                 Tok::RBrace => break,
@@ -78,6 +80,7 @@ impl Parser<'_, '_> {
             let (before, exprs, stmts, depth) =
                 (self.at, self.pending_exprs.len(), self.pending_stmts.len(), self.depth);
             let stmt = self.stmt_with_attrs();
+            let last_failed = failed.take();
             match stmt {
                 _ if self.item_begun => return Err(Failed),
                 Ok(Some(Parsed1::Stmt(kind, height))) => {
@@ -98,9 +101,12 @@ impl Parser<'_, '_> {
                     self.skipped_since(before);
                     // Arms of a `match` that was not understood.
                     let is_arm = self.kinds[before..self.at].contains(&Tok::FatArrow);
-                    if is_arm && told > self.item_told && self.kinds[before] != Tok::Match {
+                    let same_line = |end: u32| self.source.get(end as usize..start.start as usize);
+                    let is_rest = last_failed.and_then(same_line).is_some_and(|text| !text.contains('\n'));
+                    if is_rest || is_arm && told > self.item_told && self.kinds[before] != Tok::Match {
                         self.sink.truncate(told);
                     }
+                    failed = Some(self.last_span().end);
                 }
             }
         }
@@ -151,6 +157,7 @@ impl Parser<'_, '_> {
             match self.peek() {
                 Tok::Eof => return,
                 Tok::Kernel | Tok::Struct => return,
+                Tok::Semi if self.in_brackets() => {}
                 Tok::Hash | Tok::Fn if self.item_begins() => return,
                 Tok::LBrace => depth += 1,
                 Tok::RBrace if depth == 0 => return,
@@ -177,6 +184,22 @@ impl Parser<'_, '_> {
             }
             self.bump();
         }
+    }
+
+    /// Whether the `;` here is that of `[T; N]`.
+    fn in_brackets(&self) -> bool {
+        let mut open = 0usize;
+        for tok in &self.kinds[self.at + 1..] {
+            match tok {
+                Tok::LBracket => open += 1,
+                Tok::RBracket if open == 0 => return true,
+                Tok::RBracket => open -= 1,
+                Tok::Semi if open > 0 => {}
+                Tok::Semi | Tok::LBrace | Tok::RBrace | Tok::Eof => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     fn stmt(&mut self) -> Parsed<Parsed1> {
