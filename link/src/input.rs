@@ -120,7 +120,7 @@ impl<'a> Object<'a> {
                 Some(Place::Section(section)) if section >= self.file.sections.len() => {
                     return Err(format!("`{}` is of section {section}, which there is not", symbol.name));
                 }
-                Some(Place::Common)
+                Some(Place::Common | Place::Lds)
                     if !symbol.value.is_power_of_two()
                         || symbol.value > MAX_ALIGN
                         || symbol.size > MAX_SIZE =>

@@ -4,12 +4,12 @@ use crate::Kind;
 use crate::input::{self, Place};
 use crate::kernels::{self, Lds};
 use crate::sections::{self, Placed, Room};
-use crate::symbols::{Meaning, Symbols};
+use crate::symbols::{MADE, Meaning, Symbols};
 use crate::{identity, notes};
 use codeobj::elf as read;
 use objwriter::elf::{
-    self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, STB_GLOBAL, STB_LOCAL, STB_WEAK, STV_HIDDEN,
-    Target, reloc,
+    self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STB_WEAK,
+    STV_HIDDEN, Target, reloc,
 };
 use rustc_hash::FxHashMap;
 
@@ -151,6 +151,11 @@ impl<'a> Join<'_, 'a> {
                     let common = defined(symbol, symbol.binding, visibility, place);
                     Some(elf::Symbol { size, ..common })
                 }
+                Meaning::Made(row) => {
+                    let number = self.make(global.name, row);
+                    self.globals.push(Some(number));
+                    continue;
+                }
                 Meaning::Undefined { weak } if global.is_mentioned => {
                     Some(undefined(global.name, weak, global.visibility))
                 }
@@ -162,6 +167,29 @@ impl<'a> Join<'_, 'a> {
             let number = symbol.map(|symbol| self.push(symbol));
             self.globals.push(number);
         }
+    }
+
+    /// A name that linkers make. Where there is no such section it means the image's beginning: so does a section that is not
+    /// part of the output, which has no number that a table could show.
+    fn make(&mut self, name: &'a str, row: usize) -> u32 {
+        let (_, section, is_end) = MADE[row];
+        let found =
+            self.object.sections.iter().position(|output| output.name == section && !section.is_empty());
+        let number = found.unwrap_or_else(|| {
+            let nothing =
+                elf::Section { kind: SHT_PROGBITS, flags: SHF_ALLOC, align: 1, ..Default::default() };
+            self.object.sections.push(nothing);
+            self.object.sections.len() - 1
+        });
+        let output = &self.object.sections[number];
+        let offset = if is_end { output.data.len() as u64 + output.virtual_size } else { 0 };
+        let place = elf::Place::Section(number as u32, offset);
+        let symbol = elf::Symbol { place, ..undefined(name, false, STV_HIDDEN) };
+        if found.is_some() {
+            return self.push(symbol);
+        }
+        self.object.symbols.push(symbol);
+        self.object.symbols.len() as u32 - 1
     }
 
     /// Takes the relocations of a section.

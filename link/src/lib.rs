@@ -102,6 +102,7 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Vec<u8>, 
     }
     let mut errors = symbols.faults();
     if options.kind == Kind::Loadable {
+        symbols.make();
         errors.extend(symbols.undefined(options.allow_undefined));
     }
     errors.extend(symbols.restrict(&options.export));

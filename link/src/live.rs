@@ -39,6 +39,13 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
     reach.live
 }
 
+/// What is there though nothing refers to it: notes, what asks to stay, addresses of constructors and destructors.
+fn is_root(section: &Section) -> bool {
+    const SHT_INIT_ARRAY: u32 = 14;
+    const SHT_FINI_ARRAY: u32 = 15;
+    matches!(section.kind, SHT_NOTE | SHT_INIT_ARRAY | SHT_FINI_ARRAY) || section.flags & SHF_GNU_RETAIN != 0
+}
+
 struct Reach<'s, 'a> {
     symbols: &'s Symbols<'a>,
     possible: Vec<Vec<bool>>,
@@ -70,7 +77,7 @@ impl Reach<'_, '_> {
                 let section = self.symbols.objects[object].sections()[n];
                 if section.flags & SHF_ALLOC == 0 {
                     self.live[object][n] = self.possible[object][n];
-                } else if section.kind == SHT_NOTE || section.flags & SHF_GNU_RETAIN != 0 {
+                } else if is_root(&section) {
                     self.mark(object, n);
                 }
             }

@@ -6,6 +6,7 @@ use crate::pool::{Moves, Pool};
 use crate::symbols::Symbols;
 use codeobj::elf::Section;
 use objwriter::elf::{SHF_ALLOC, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHT_NOBITS, SHT_PROGBITS};
+use order::Order as _;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -115,6 +116,7 @@ pub fn joined<'a>(
             join.add(number, n, section).map_err(|error| format!("{}: {error}", object.name))?;
         }
     }
+    join.order_constructors();
     join.lay_out()
 }
 
@@ -170,6 +172,20 @@ impl<'a> Join<'_, 'a> {
         }
         let moves = self.pools[pool].add(data, size as usize, flags & SHF_STRINGS != 0, align);
         moves.map(|moves| self.pooled.push((object, n, pool, moves))).is_some()
+    }
+
+    /// Constructors run by their priorities, a number behind the name of their section; those without one last.
+    fn order_constructors(&mut self) {
+        let objects = &self.symbols.objects;
+        let priority = |part: &Part| match *part {
+            Part::Section(object, n) => {
+                let name = objects[object].sections()[n].name;
+                name.rsplit('.').next().and_then(|number| number.parse().ok()).unwrap_or(u32::MAX)
+            }
+            Part::Pool(_) | Part::Room(_) => u32::MAX,
+        };
+        let is_list = |output: &&mut Output| [".init_array", ".fini_array"].contains(&output.section.name);
+        self.outputs.iter_mut().filter(is_list).for_each(|output| output.parts.order_by_key(priority));
     }
 
     fn lay_out(mut self) -> Result<Joined<'a>, String> {

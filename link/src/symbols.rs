@@ -10,6 +10,16 @@ use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, ST
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
+/// Names that a linker gives: of which section they are the beginning or the end, or without one that of the image. Code that runs
+/// constructors asks for them.
+pub const MADE: [(&str, &str, bool); 5] = [
+    ("__init_array_start", ".init_array", false),
+    ("__init_array_end", ".init_array", true),
+    ("__fini_array_start", ".fini_array", false),
+    ("__fini_array_end", ".fini_array", true),
+    ("__dso_handle", "", false),
+];
+
 /// What a name means.
 #[derive(Clone, Copy, Debug)]
 pub enum Meaning {
@@ -23,6 +33,8 @@ pub enum Meaning {
         object: usize,
         symbol: usize,
     },
+    /// What a linker makes: a row of [`MADE`].
+    Made(usize),
     /// Zeros, or LDS: the most that some object asks for.
     Common {
         object: usize,
@@ -251,7 +263,7 @@ impl<'a> Symbols<'a> {
         };
         let known = self.globals[global].meaning;
         self.globals[global].meaning = match (known, offered) {
-            (Meaning::Undefined { .. } | Meaning::Lazy(_), new) => new,
+            (Meaning::Undefined { .. } | Meaning::Lazy(_) | Meaning::Made(_), new) => new,
             (Meaning::Common { size, align, .. }, Meaning::Common { size: size2, align: align2, .. }) => {
                 let (object, symbol) = match known {
                     Meaning::Common { object, symbol, .. } if size >= size2 => (object, symbol),
@@ -342,6 +354,18 @@ impl<'a> Symbols<'a> {
     /// Names that are defined twice.
     pub fn faults(&self) -> Vec<String> {
         self.faults.clone()
+    }
+
+    /// Gives names that nothing defines and that linkers make.
+    pub fn make(&mut self) {
+        for (row, (name, ..)) in MADE.into_iter().enumerate() {
+            if let Some(&global) = self.by_name.get(name)
+                && let Meaning::Undefined { .. } | Meaning::Lazy(_) = self.globals[global].meaning
+            {
+                self.globals[global].meaning = Meaning::Made(row);
+                self.narrow(global, STV_HIDDEN);
+            }
+        }
     }
 
     /// Names that are needed and defined nowhere. A loader may have those that are not hidden.

@@ -173,6 +173,45 @@ fn exported_names() {
     assert_eq!(missing, ["`nobody` is to be exported, and is not defined"]);
 }
 
+/// Constructors in the order of their priorities, between the names that code which runs them asks for; those of destructors, which there
+/// are none of, and the image's handle are the beginning of the image.
+#[test]
+fn constructors() {
+    let user = "\t.text\n\t.globl go\n\t.protected go\ngo:\n\ts_nop 0\n\t.data\n\t.globl ends\n\t.protected ends\nends:\n\t.quad __init_array_start, __init_array_end, __fini_array_start, __fini_array_end, __dso_handle
+\t.long __init_array_end-.\n\t.hidden __dso_handle\n";
+    let list = |section: &str, name: &str| {
+        format!(
+            "\t.section .text.{name},\"ax\",@progbits\n{name}:\n\ts_nop 1\n\t.section {section},\"aw\",@init_array\n\t.quad {name}\n"
+        )
+    };
+    let a = user.to_owned() + &list(".init_array", "last") + &list(".init_array.200", "second");
+    let b = list(".init_array.100", "first") + "\t.text\n\ts_nop 2\n";
+    let inputs = vec![("a.o".to_owned(), assemble(&a)), ("b.o".to_owned(), assemble(&b))];
+    for gc_sections in [false, true] {
+        let file = link_files(&inputs, &Options { gc_sections, ..Options::default() }).expect("it links");
+        let object = CodeObject::parse(&file).expect("an object");
+        let address = |name: &str| {
+            object.symbols().iter().find(|symbol| symbol.name == name).expect("it is there").value
+        };
+        let section = |name: &str| object.section(name).expect("it is there");
+        let (array, data) = (section(".init_array"), section(".data"));
+        let filled = |at: u64| {
+            object.relocation_tables[0]
+                .records
+                .iter()
+                .find(|record| record.offset == at)
+                .expect("it is there")
+                .addend as u64
+        };
+        let listed: Vec<u64> = (0..3).map(|n| filled(array.address + n * 8)).collect();
+        assert_eq!(listed, ["first", "second", "last"].map(address));
+        let ends: Vec<u64> = (0..5).map(|n| filled(data.address + n * 8)).collect();
+        assert_eq!(ends, [array.address, array.address + 24, 0, 0, 0]);
+        let distance = u32::from_le_bytes(data.data[40..44].try_into().expect("four"));
+        assert_eq!(data.address.wrapping_add(40).wrapping_add(distance as i32 as u64), array.address + 24);
+    }
+}
+
 /// A thin archive, a linked file, a text.
 #[test]
 fn wrong_files() {

@@ -99,7 +99,7 @@ f:
 
 #[test]
 fn damaged_files() {
-    let count = std::env::var("KERNC_HOSTILE").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
+    let count = std::env::var("KERNC_HOSTILE").ok().and_then(|text| text.parse().ok()).unwrap_or(2000);
     let mut taken = 0u64;
     let lds = common::parsed("lds".to_owned(), LDS);
     let cases = common::cases().into_iter().filter(|case| case.name != "far");
