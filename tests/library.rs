@@ -496,12 +496,15 @@ fn good_programs_are_not_warned_of() {
             let path = entry.expect("readable").path();
             if path.extension().is_some_and(|extension| extension == "k") {
                 let name = path.display().to_string();
+                let source = std::fs::read_to_string(&path).expect("readable");
+                let params =
+                    source.lines().filter_map(|line| line.strip_prefix("//@ param ")?.split_once(" = "));
                 let options = Options {
                     file_name: name.clone(),
                     files: Some(std::sync::Arc::new(kernc::Directories::default())),
+                    params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
                     ..Options::default()
                 };
-                let source = std::fs::read_to_string(&path).expect("readable");
                 assert_eq!(warned(&name, &source, &options), [""; 0], "{name}");
                 count += 1;
             }

@@ -51,7 +51,7 @@ const ALL_SAME: &[(&str, Narrow)] = &[
 ];
 
 /// Operations of two halves, and their exact results, or such as round to the same halves: `f64` has more than twice the digits and two.
-const PAIRS: &[(&str, fn(f64, f64) -> f64)] =
+const PAIRS: &[(&str, Wide)] =
     &[("a + b", |a, b| a + b), ("a * b", |a, b| a * b), ("a / b", |a, b| a / b), ("a % b", |a, b| a % b)];
 
 impl Task {
