@@ -318,21 +318,27 @@ impl Alike {
             // A pointer to a pointer, and what it points to, are most likely of one slip.
             return (ty.trim_start_matches('*'), "", shown);
         }
-        let of_type = [" has no field ", "missing in "].iter().any(|what| message.contains(what));
-        let of_types = matches!(diagnostic.code, "E0040" | "E0041")
-            || ["cannot be indexed", "call it with `()`", "different types"]
-                .iter()
-                .any(|end| message.ends_with(end));
-        match message.split_once("` does not fit in ") {
+        // What something has not that it had as what it was meant to be.
+        let lacks =
+            [" has no field", " has no lanes ", " cannot be indexed", " lanes, found ", "missing in "];
+        let of_type = lacks.iter().any(|what| message.contains(what));
+        let of_types = matches!(diagnostic.code, "E0040" | "E0041") || message.ends_with("call it with `()`");
+        match message.split_once("` does not fit in ").or(message.split_once("` takes a ")) {
             Some((_, ty)) => (ty, "", shown),
+            None if message.contains("lanes") && of_type => {
+                (quoted(message).next().unwrap_or(message), "", Self::SHOWN - 1)
+            }
+            None if message.ends_with("different types") => (message, label, Self::SHOWN - 1),
             None if of_type => (quoted(message).next().unwrap_or(message), "", shown),
+            // The head of a function is missing, and this is its body.
+            None if self.parsed && message.ends_with("returns nothing") => (message, "", 1),
             None if of_types || self.parsed => (message, "", shown),
             None => (message, first_word(&source[at]), Self::SHOWN - 1),
         }
     }
 
-    /// Names in one body that nothing is called, nor anything like it: what declares them is missing. Those behind the first are
-    /// mentioned there.
+    /// Many names in one body that nothing is called: what declares them is missing. Those behind the first ones are mentioned
+    /// there.
     fn are_lost(
         &mut self,
         diagnostic: &Diagnostic,
@@ -340,13 +346,18 @@ impl Alike {
         source: &str,
         body_of: impl Fn(&Diagnostic) -> usize,
     ) -> bool {
-        let is_lost = |one: &Diagnostic| one.code == "E0020" && one.suggestion.is_none();
+        let is_lost = |one: &Diagnostic| one.code == "E0020" && one.message.starts_with("nothing is called");
         if !is_lost(diagnostic) {
             return false;
         }
         let body = body_of(diagnostic);
-        let in_body = |old: &Diagnostic| is_lost(old) && body_of(old) == body;
-        if kept.iter().filter(|old| in_body(old)).count() + 1 < Self::SHOWN {
+        let in_body = |old: &Diagnostic| {
+            let counts = diagnostic.suggestion.is_some() || old.suggestion.is_none();
+            counts && is_lost(old) && body_of(old) == body
+        };
+        // A name that another one is like may be a slip of its own.
+        let shown = if diagnostic.suggestion.is_some() { Self::SHOWN } else { Self::SHOWN - 1 };
+        if kept.iter().filter(|old| in_body(old)).count() < shown {
             return false;
         }
         let last = kept.iter().rposition(in_body).unwrap_or_default();

@@ -279,9 +279,13 @@ pub fn lex_file(source: &str, base: usize, tokens: &mut Tokens, sink: &mut Sink)
                 tokens.spans.push(span);
             }
             Err(()) => {
-                // A run of unknown characters is one mistake.
+                // Unknown characters of a run are one mistake, and most likely those of a line: a quotation, a comment that was not begun.
                 if bad_until != Some(span.start) {
-                    report_bad(span, source, sink);
+                    let between = bad_until.and_then(|end| source.get(end as usize..span.start as usize));
+                    let is_known = span.text(source).starts_with(['"', '/']);
+                    if is_known || between.is_none_or(|text| text.contains('\n')) {
+                        report_bad(span, source, sink);
+                    }
                     tokens.kinds.push(Tok::Bad);
                     tokens.spans.push(span);
                 }

@@ -69,7 +69,8 @@ impl Occupancy {
         if usage.lds > 0 {
             // A work-group has the SIMDs and the LDS of one compute unit, or of the two of a work-group processor.
             let units = if target.has(Feature::WAVE32) && !target.cumode { 2 } else { 1 };
-            let groups = target.lds_bytes * units / usage.lds.next_multiple_of(target.lds_granule);
+            let taken = u64::from(usage.lds).next_multiple_of(target.lds_granule.into());
+            let groups = (u64::from(target.lds_bytes * units) / taken) as u32;
             let waves_per_group = usage.group.max(1).div_ceil(target.wave_size);
             let waves = groups.saturating_mul(waves_per_group);
             limit(waves.div_ceil(target.simds_per_cu * units), OccupancyLimit::Lds);

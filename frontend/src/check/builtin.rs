@@ -279,7 +279,8 @@ impl Checker<'_, '_> {
             }
         }
         for (n, &arg) in args.iter().enumerate().filter(|&(n, _)| is_count(lane, n)) {
-            failed |= !self.count(arg, matches!(lane, Lane::Library(_)), result) || n == 0;
+            let of = if failed { Ty::ERROR } else { result };
+            failed |= !self.count(arg, matches!(lane, Lane::Library(_)), of) || n == 0;
         }
         if failed { Ty::ERROR } else { result }
     }
@@ -289,6 +290,9 @@ impl Checker<'_, '_> {
         let wanted = if is_number { Scalar::I32 } else { Scalar::U32 };
         let ty = Ty::scalar(wanted);
         let found = if is_number { self.expr(arg, ty) } else { self.any_integer(arg, ty) };
+        if of == Ty::ERROR {
+            return true;
+        }
         let types = &mut self.s.checked.types;
         let lanes = types.lanes(of).map_or(1, |(_, lanes)| lanes);
         let shape = match types.lanes(found) {

@@ -254,14 +254,16 @@ impl Machine<'_> {
     fn enqueue(&self, state: &mut State, at: usize, slots: &mut [Slot], serial: u32, may_hit: bool) -> u32 {
         let near = &state.near[self.sites[at].unit as usize];
         let mut keys: Vec<Key> = Vec::new();
+        // What an instruction loads into LDS gets there when it returns. Lanes of a flat instruction all do the same, in memory or in LDS.
+        let loads =
+            slots.iter().any(|slot| slot.access.kind == Access::Read && slot.access.space == Space::Global);
         for slot in slots {
             if may_hit && self.hits(state, at, slot) {
                 let access = &slot.access;
                 slot.value = near.load(access.address, access.bytes, self.line_bytes).unwrap_or(0);
                 continue;
             }
-            let to_lds =
-                slot.access.space == Space::Lds && keys.iter().any(|key| !matches!(key, Key::Lds { .. }));
+            let to_lds = loads && slot.access.space == Space::Lds && slot.access.kind == Access::Write;
             let key = self.key(at, slot);
             if !to_lds && !keys.contains(&key) {
                 keys.push(key);
