@@ -1,8 +1,9 @@
 //! One object of all: sections, symbols and relocations.
 
-use crate::Kind;
+use crate::report::{Part, Report, Row};
+use crate::{Kind, Options};
 use crate::input::{self, Place};
-use crate::kernels::{self, Lds};
+use crate::kernels::{self, How, Lds};
 use crate::sections::{self, Placed, Room};
 use crate::symbols::{MADE, Meaning, Symbols};
 use crate::{identity, notes};
@@ -11,6 +12,7 @@ use objwriter::elf::{
     self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STB_WEAK,
     STV_HIDDEN, Target, reloc,
 };
+use order::Order as _;
 use rustc_hash::FxHashMap;
 
 const STT_SECTION: u8 = 3;
@@ -29,16 +31,25 @@ struct Join<'s, 'a> {
     globals: Vec<Option<u32>>,
 }
 
+/// The object, and what there is to say of it; of rows the addresses are offsets.
+pub struct Joined<'a> {
+    pub object: Object<'a>,
+    pub report: Report,
+}
+
 /// # Errors
 /// What cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
     identity: Identity,
-    kind: Kind,
-) -> Result<Object<'a>, String> {
+    options: &Options,
+) -> Result<Joined<'a>, String> {
+    let Options { kind, exact_stack, .. } = *options;
     let target = isa::Target::by_elf_mach(identity.flags & identity::MACH);
-    let needs = kernels::needs(symbols, live, target, kind)?;
+    let has_dynamic_stack = identity::version_of(&identity).is_some_and(|version| version >= 5);
+    let how = How { target, kind, exact_stack, has_dynamic_stack };
+    let needs = kernels::needs(symbols, live, how)?;
     let (room, commons) = match kind {
         Kind::Loadable => commons(symbols),
         Kind::Relocatable => Default::default(),
@@ -59,7 +70,8 @@ pub fn joined<'a>(
             join.relocate(object, section)?;
         }
     }
-    Ok(join.object)
+    let report = Report { kernels: needs.kernels, warnings: needs.warnings, rows: join.rows() };
+    Ok(Joined { object: join.object, report })
 }
 
 /// Places common symbols one behind another.
@@ -84,6 +96,22 @@ impl<'a> Join<'_, 'a> {
         self.object.symbols.push(symbol);
         self.object.order.push(Target::Symbol(number));
         number
+    }
+
+    /// Where sections of the objects are in those of the output, in their order.
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (object, placed) in self.symbols.objects.iter().zip(&self.placed) {
+            for (section, placed) in object.sections().iter().zip(placed) {
+                let Some(Placed { output, offset, .. }) = *placed else { continue };
+                let part = Part { name: section.name.to_owned(), object: object.name.clone() };
+                let name = self.object.sections[output as usize].name.to_owned();
+                let row = Row { section: name, address: offset, size: section.size, part };
+                rows.push((output, offset, row));
+            }
+        }
+        rows.order_by_key(|row| (row.0, row.1));
+        rows.into_iter().map(|(.., row)| row).collect()
     }
 
     /// What a defined symbol stands for in the output; nothing if its section is not part of it.

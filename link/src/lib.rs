@@ -10,6 +10,7 @@
 //! The System V ABI, chapters 4 and 5; seed 000, lines 387 (sections), 472 (symbols), 507 (relocations); what `ld.lld` 19
 //! makes of the same files.
 
+mod code;
 mod identity;
 mod input;
 mod join;
@@ -17,9 +18,16 @@ mod kernels;
 mod live;
 mod notes;
 mod pool;
+mod reach;
 mod registers;
+mod report;
+mod resources;
 mod sections;
+mod stack;
 mod symbols;
+
+pub use report::{Count, KernelReport, Part, Report, Row, Scratch};
+pub use stack::Unknown;
 
 use input::Object;
 use std::fmt;
@@ -54,6 +62,8 @@ pub struct Options {
     pub export: Vec<String>,
     /// Names that are needed though no object says so.
     pub undefined: Vec<String>,
+    /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what the compiler assumed.
+    pub exact_stack: bool,
     /// Leave names that are not defined to the loader, as `ld.lld -shared` does if it is not told otherwise.
     pub allow_undefined: bool,
 }
@@ -76,12 +86,29 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// What linking makes.
+#[derive(Clone, Debug)]
+pub struct Linked {
+    /// The file.
+    pub file: Vec<u8>,
+    /// What there is to say of it.
+    pub report: Report,
+}
+
 /// Links files in their order. Of an archive those members are taken that define what is not defined yet.
 ///
 /// # Errors
 /// Everything that is wrong, a sentence each: files that are no objects or damaged, objects for different processors, names
 /// that are defined twice or not at all, relocations that cannot be applied.
 pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> {
+    link_with_report(inputs, options).map(|linked| linked.file)
+}
+
+/// As [`link()`], and tells what is where, and what kernels need.
+///
+/// # Errors
+/// As [`link()`].
+pub fn link_with_report(inputs: &[Input], options: &Options) -> Result<Linked, Vec<Fault>> {
     let mut symbols = symbols::Symbols::default();
     let mut files = Vec::new();
     options.undefined.iter().for_each(|name| symbols.want(name));
@@ -96,7 +123,7 @@ pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> 
     linked(&mut symbols, options).map_err(|errors| errors.into_iter().map(Fault::Link).collect())
 }
 
-fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Vec<u8>, Vec<String>> {
+fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, Vec<String>> {
     if symbols.objects.is_empty() {
         return Err(vec!["there is nothing to link: no member of an archive is needed".into()]);
     }
@@ -110,9 +137,18 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Vec<u8>, 
     let (true, Ok(identity)) = (errors.is_empty(), identity) else { return Err(errors) };
     let live = live::sections(symbols, options.gc_sections);
     let one = |error| vec![error];
-    let joined = join::joined(symbols, &live, identity, options.kind).map_err(one)?;
-    match options.kind {
-        Kind::Loadable => objwriter::elf::loadable(&joined).map_err(one),
-        Kind::Relocatable => objwriter::elf::relocatable(&joined).map_err(one),
+    let join::Joined { object, mut report } = join::joined(symbols, &live, identity, options).map_err(one)?;
+    let file = match options.kind {
+        Kind::Loadable => objwriter::elf::loadable(&object).map_err(one)?,
+        Kind::Relocatable => objwriter::elf::relocatable(&object).map_err(one)?,
+    };
+    // Names of sections are the output's own, once each.
+    if let Ok(written) = codeobj::CodeObject::parse(&file) {
+        let addresses: rustc_hash::FxHashMap<&str, u64> =
+            written.sections.iter().rev().map(|section| (section.name, section.address)).collect();
+        for row in &mut report.rows {
+            row.address += addresses.get(row.section.as_str()).copied().unwrap_or(0);
+        }
     }
+    Ok(Linked { file, report })
 }

@@ -102,9 +102,14 @@ fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
         let Value::Seq(kernels) = kernels else { continue };
         for kernel in kernels {
             let symbol = kernel.get(".symbol").and_then(Value::as_str).and_then(|name| counts.get(name));
-            let (Some(&Counts { vgprs, sgprs, lds }), Value::Map(entries)) = (symbol, kernel) else {
-                continue;
-            };
+            let (Some(&counts), Value::Map(entries)) = (symbol, kernel) else { continue };
+            let Counts { vgprs, sgprs, lds, scratch, dynamic_stack } = counts;
+            if let Some(bytes) = scratch {
+                set(entries, ".private_segment_fixed_size", Value::Uint(bytes));
+            }
+            if let Some(is_dynamic) = dynamic_stack {
+                set(entries, ".uses_dynamic_stack", Value::Bool(is_dynamic));
+            }
             let fields = [
                 (".vgpr_count", vgprs.into()),
                 (".sgpr_count", sgprs.into()),
@@ -119,6 +124,11 @@ fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
             }
         }
     }
+}
+
+fn set(entries: &mut [(Value, Value)], name: &str, new: Value) {
+    let known = entries.iter_mut().filter(|(key, _)| key.as_str() == Some(name));
+    known.for_each(|(_, value)| *value = new.clone());
 }
 
 /// One tree of two: lists behind one another, everything else has to agree.

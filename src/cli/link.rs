@@ -25,6 +25,12 @@ pub struct LinkArgs {
     /// Take what defines this name from an archive, and keep it.
     #[arg(short, long, value_name = "NAME")]
     undefined: Vec<String>,
+    /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what its compiler assumed.
+    #[arg(long)]
+    exact_stack: bool,
+    /// Write what is where, and what each kernel needs and why (`-` is standard output).
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
     /// Leave names that nothing defines to the loader.
     #[arg(long)]
     allow_undefined: bool,
@@ -41,8 +47,16 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
         export: args.export.clone(),
         undefined: args.undefined.clone(),
         allow_undefined: args.allow_undefined,
+        exact_stack: args.exact_stack,
     };
-    write(&args.output, &link::link(&inputs, &options).map_err(|faults| failure(&faults))?)
+    let linked = link::link_with_report(&inputs, &options).map_err(|faults| failure(&faults))?;
+    for warning in &linked.report.warnings {
+        eprintln!("warning: {warning}");
+    }
+    if let Some(map) = &args.map {
+        write(map, linked.report.to_string().as_bytes())?;
+    }
+    write(&args.output, &linked.file)
 }
 
 /// A line each; files that cannot be understood come before what is wrong between them.
