@@ -5,7 +5,7 @@ use crate::{Kind, Options};
 use crate::input::{self, Place};
 use crate::kernels::{self, How, Lds};
 use crate::sections::{self, Placed, Room};
-use crate::symbols::{MADE, Meaning, Symbols};
+use crate::symbols::{Global, Meaning, Symbols};
 use crate::{identity, notes};
 use codeobj::elf as read;
 use objwriter::elf::{
@@ -104,6 +104,9 @@ impl<'a> Join<'_, 'a> {
         for (object, placed) in self.symbols.objects.iter().zip(&self.placed) {
             for (section, placed) in object.sections().iter().zip(placed) {
                 let Some(Placed { output, offset, .. }) = *placed else { continue };
+                if section.size == 0 {
+                    continue;
+                }
                 let part = Part { name: section.name.to_owned(), object: object.name.clone() };
                 let name = self.object.sections[output as usize].name.to_owned();
                 let row = Row { section: name, address: offset, size: section.size, part };
@@ -179,8 +182,8 @@ impl<'a> Join<'_, 'a> {
                     let common = defined(symbol, symbol.binding, visibility, place);
                     Some(elf::Symbol { size, ..common })
                 }
-                Meaning::Made(row) => {
-                    let number = self.make(global.name, row);
+                Meaning::Made { section, is_end } => {
+                    let number = self.make(global, section, is_end);
                     self.globals.push(Some(number));
                     continue;
                 }
@@ -192,15 +195,17 @@ impl<'a> Join<'_, 'a> {
                 }
                 Meaning::Undefined { .. } | Meaning::Lazy(_) => None,
             };
-            let number = symbol.map(|symbol| self.push(symbol));
+            let number = symbol.map(|mut symbol| {
+                symbol.binding = if global.is_local { STB_LOCAL } else { symbol.binding };
+                self.push(symbol)
+            });
             self.globals.push(number);
         }
     }
 
     /// A name that linkers make. Where there is no such section it means the image's beginning: so does a section that is not
     /// part of the output, which has no number that a table could show.
-    fn make(&mut self, name: &'a str, row: usize) -> u32 {
-        let (_, section, is_end) = MADE[row];
+    fn make(&mut self, global: &Global<'a>, section: &str, is_end: bool) -> u32 {
         let found =
             self.object.sections.iter().position(|output| output.name == section && !section.is_empty());
         let number = found.unwrap_or_else(|| {
@@ -212,7 +217,7 @@ impl<'a> Join<'_, 'a> {
         let output = &self.object.sections[number];
         let offset = if is_end { output.data.len() as u64 + output.virtual_size } else { 0 };
         let place = elf::Place::Section(number as u32, offset);
-        let symbol = elf::Symbol { place, ..undefined(name, false, STV_HIDDEN) };
+        let symbol = elf::Symbol { place, ..undefined(global.name, false, global.visibility) };
         if found.is_some() {
             return self.push(symbol);
         }

@@ -10,6 +10,7 @@
 //! The System V ABI, chapters 4 and 5; seed 000, lines 387 (sections), 472 (symbols), 507 (relocations); what `ld.lld` 19
 //! makes of the same files.
 
+mod archive;
 mod code;
 mod identity;
 mod input;
@@ -25,9 +26,12 @@ mod resources;
 mod sections;
 mod stack;
 mod symbols;
+mod versions;
 
+pub use archive::thin_members;
 pub use report::{Count, KernelReport, Part, Report, Row, Scratch};
 pub use stack::Unknown;
+pub use versions::Versions;
 
 use input::Object;
 use std::fmt;
@@ -39,6 +43,8 @@ pub struct Input<'a> {
     pub name: &'a str,
     /// A relocatable object, or an archive of such.
     pub data: &'a [u8],
+    /// Whether it is an object that is taken only if something needs it, as if it were a member of an archive.
+    pub is_lazy: bool,
 }
 
 /// What comes out.
@@ -60,6 +66,8 @@ pub struct Options {
     pub gc_sections: bool,
     /// If there are any: the only names, kernels aside, that other objects may see.
     pub export: Vec<String>,
+    /// What else decides which names other objects see, kernels too; not of what is to be linked again.
+    pub versions: Option<Versions>,
     /// Names that are needed though no object says so.
     pub undefined: Vec<String>,
     /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what the compiler assumed.
@@ -133,6 +141,9 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, V
         errors.extend(symbols.undefined(options.allow_undefined));
     }
     errors.extend(symbols.restrict(&options.export));
+    if let Some(versions) = options.versions.as_ref().filter(|_| options.kind == Kind::Loadable) {
+        errors.extend(symbols.hide(versions));
+    }
     let identity = identity::joined(&symbols.objects).map_err(|error| errors.push(error));
     let (true, Ok(identity)) = (errors.is_empty(), identity) else { return Err(errors) };
     let live = live::sections(symbols, options.gc_sections);

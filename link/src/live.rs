@@ -3,6 +3,7 @@
 use crate::input::{Object, is_for_linkers};
 use crate::symbols::{Meaning, Symbols};
 use codeobj::elf::Section;
+use rustc_hash::FxHashMap;
 use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, STV_HIDDEN, STV_INTERNAL};
 
 /// For each object which of its sections stay.
@@ -21,12 +22,20 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
         live: possible.iter().map(|object| vec![false; object.len()]).collect(),
         possible,
         work: Vec::new(),
+        bounded: FxHashMap::default(),
     };
+    reach.find_bounded();
     reach.roots();
     while let Some((object, section)) = reach.work.pop() {
         for relocation in &symbols.objects[object].relocations[section] {
-            if let Some((object, section)) = symbols.section_of(object, relocation.symbol as usize) {
+            let symbol = relocation.symbol as usize;
+            if let Some((object, section)) = symbols.section_of(object, symbol) {
                 reach.mark(object, section);
+            } else if let Some(name) = symbols
+                .global_of(&symbols.objects[object].symbols[symbol])
+                .and_then(|global| symbols.bounds(global))
+            {
+                reach.mark_named(name);
             }
         }
         if let Some(group) = symbols.objects[object].group_of[section] {
@@ -51,9 +60,31 @@ struct Reach<'s, 'a> {
     possible: Vec<Vec<bool>>,
     live: Vec<Vec<bool>>,
     work: Vec<(usize, usize)>,
+    /// Sections by names of which somebody asks for the ends.
+    bounded: FxHashMap<&'a str, Vec<(usize, usize)>>,
 }
 
-impl Reach<'_, '_> {
+impl<'a> Reach<'_, 'a> {
+    fn find_bounded(&mut self) {
+        let names = (0..self.symbols.globals.len()).filter_map(|global| self.symbols.bounds(global));
+        let names = names.map(|section| (section, Vec::new()));
+        self.bounded.extend(names);
+        for (number, object) in self.symbols.objects.iter().enumerate() {
+            for (n, section) in object.sections().iter().enumerate() {
+                if let Some(list) = self.bounded.get_mut(section.name) {
+                    list.push((number, n));
+                }
+            }
+        }
+    }
+
+    /// Who asks for the ends of a section wants what is between them.
+    fn mark_named(&mut self, name: &'a str) {
+        for (object, section) in self.bounded.remove(name).unwrap_or_default() {
+            self.mark(object, section);
+        }
+    }
+
     fn mark(&mut self, object: usize, section: usize) {
         if self.possible[object][section] && !std::mem::replace(&mut self.live[object][section], true) {
             self.work.push((object, section));
@@ -64,7 +95,7 @@ impl Reach<'_, '_> {
     fn roots(&mut self) {
         for global in &self.symbols.globals {
             let is_seen = !matches!(global.visibility, STV_HIDDEN | STV_INTERNAL);
-            let is_seen = is_seen || global.is_wanted;
+            let is_seen = is_seen && !global.is_local || global.is_wanted;
             if let (true, Meaning::Defined { object, symbol }) = (is_seen, global.meaning)
                 && let Some((object, section)) = self.symbols.section_of(object, symbol)
             {

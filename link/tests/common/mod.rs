@@ -1,7 +1,9 @@
 //! Cases, and `ld.lld`.
 #![allow(dead_code)]
 
-use link::{Input, Kind, Options};
+pub mod compare;
+
+use link::{Input, Kind, Options, Versions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,6 +17,10 @@ pub struct Case {
     pub lld: Vec<String>,
     /// What is wrong with it.
     pub errors: Vec<String>,
+    /// Whether `ld.lld` decides if anything is wrong with it.
+    pub is_generated: bool,
+    /// A version script.
+    pub script: Option<String>,
 }
 
 /// All files of `tests/data`.
@@ -39,7 +45,15 @@ fn case(path: &Path) -> Case {
 /// A case from its text.
 pub fn parsed(name: String, text: &str) -> Case {
     let mut case =
-        Case { name, inputs: Vec::new(), options: Options::default(), lld: Vec::new(), errors: Vec::new() };
+        Case {
+        name,
+        inputs: Vec::new(),
+        options: Options::default(),
+        lld: Vec::new(),
+        errors: Vec::new(),
+        is_generated: false,
+        script: None,
+    };
     let mut parts = text.split("\n;--- ");
     for line in parts.next().unwrap_or_default().lines() {
         let line = line.strip_prefix("; ").unwrap_or_default();
@@ -47,6 +61,9 @@ pub fn parsed(name: String, text: &str) -> Case {
             case.errors.push(error.to_owned());
         } else if let Some(arguments) = line.strip_prefix("lld: ") {
             case.lld.extend(arguments.split(' ').map(str::to_owned));
+        } else if let Some(script) = line.strip_prefix("versions: ") {
+            case.script = Some(script.to_owned());
+            case.options.versions = Some(Versions::parse(script).expect("a script"));
         } else if line == "allow undefined" {
             case.options.allow_undefined = true;
         }
@@ -99,7 +116,7 @@ pub fn link(case: &Case, kind: Kind) -> Result<Vec<u8>, Vec<String>> {
 
 /// What our linker makes of files.
 pub fn link_files(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<Vec<u8>, Vec<String>> {
-    let inputs: Vec<Input> = inputs.iter().map(|(name, data)| Input { name, data }).collect();
+    let inputs: Vec<Input> = inputs.iter().map(|(name, data)| Input { name, data, is_lazy: false }).collect();
     link::link(&inputs, options).map_err(|errors| errors.iter().map(ToString::to_string).collect())
 }
 
@@ -108,6 +125,10 @@ pub fn lld(tool: &Path, case: &Case, scratch: &Scratch) -> Result<Vec<u8>, Strin
     let output = scratch.0.join("theirs.co");
     let mut command = Command::new(tool);
     command.current_dir(&scratch.0).arg("-shared").arg("-o").arg(&output).args(&case.lld);
+    if let Some(script) = &case.script {
+        std::fs::write(scratch.0.join("versions.txt"), script).expect("writable");
+        command.args(["--version-script", "versions.txt"]);
+    }
     for (name, data) in &case.inputs {
         std::fs::write(scratch.0.join(name), data).expect("writable");
         command.arg(name);

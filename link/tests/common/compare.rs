@@ -1,0 +1,124 @@
+//! What `ld.lld` makes of a case, and what we make of it.
+
+use super::{Case, Scratch, link, link_files, lld};
+use codeobj::elf::CodeObject;
+use link::Kind;
+use std::path::Path;
+
+/// Sections of which `ld.lld` has one and we do not, or that say who linked.
+const OTHERS: [&str; 6] = [".relro_padding", ".comment", ".strtab", ".shstrtab", ".symtab", ""];
+/// Flags that say something to linkers: `ld.lld` leaves them on what holds other contents, too.
+const MERGING: u64 = objwriter::elf::SHF_MERGE | objwriter::elf::SHF_STRINGS;
+/// Types of what a linker makes itself.
+const SHT_DYNSYM: u32 = 11;
+
+/// What came of a case.
+pub struct Outcome {
+    /// What is not the same; nothing if all is.
+    pub differences: String,
+    /// Whether both linked it.
+    pub is_linked: bool,
+}
+
+/// Links a case here and there, and what was joined to one object again. Who `ld.lld` refuses has to be refused with the case's words, if
+/// it has any.
+pub fn compare(lld_path: &Path, case: &Case) -> Outcome {
+    let scratch = Scratch::new(&case.name);
+    let theirs = lld(lld_path, case, &scratch);
+    let mut is_linked = false;
+    let differences = match (link(case, Kind::Loadable), theirs) {
+        (Ok(ours), Ok(theirs)) if case.errors.is_empty() => {
+            is_linked = true;
+            let same = differences(&ours, &theirs);
+            // Who links the joined object makes the same of it.
+            let joined = link(case, Kind::Relocatable).expect("it can be joined");
+            let inputs = vec![("joined.o".to_owned(), joined)];
+            let theirs = lld(lld_path, &Case { inputs: inputs.clone(), ..case.clone() }, &scratch);
+            let again = theirs.and_then(|theirs| {
+                let ours = link_files(&inputs, &case.options).map_err(|errors| errors.join("\n"))?;
+                Ok(differences_named("joined", &ours, &theirs))
+            });
+            same + &again.unwrap_or_else(|error| format!("joined: {error}"))
+        }
+        (Err(errors), Err(_)) if case.errors.is_empty() && case.is_generated && !errors.is_empty() => String::new(),
+        (Err(errors), Err(_)) if !case.errors.is_empty() && errors == case.errors => String::new(),
+        (ours, theirs) => format!(
+            "{:?}\nexpected {:?}\nld.lld {:?}",
+            ours.map(|file| file.len()),
+            case.errors,
+            theirs.map(|file| file.len())
+        ),
+    };
+    Outcome { differences, is_linked }
+}
+
+fn differences_named(name: &str, ours: &[u8], theirs: &[u8]) -> String {
+    let found = differences(ours, theirs);
+    if found.is_empty() { found } else { format!(" {name}:\n{found}") }
+}
+
+/// What two loadable objects do not have in common, a line each.
+pub fn differences(ours: &[u8], theirs: &[u8]) -> String {
+    let mut out = String::new();
+    let [ours, theirs] = [ours, theirs].map(|bytes| CodeObject::parse(bytes).expect("an object"));
+    assert!(ours.problems.is_empty() && theirs.problems.is_empty(), "{:?}", ours.problems);
+    let mut differ = |what: &str, ours: &dyn std::fmt::Debug, theirs: &dyn std::fmt::Debug| {
+        out += &format!("  {what}\n    ours   {ours:x?}\n    theirs {theirs:x?}\n");
+    };
+    if ours.header.flags != theirs.header.flags {
+        differ("flags", &ours.header.flags, &theirs.header.flags);
+    }
+    let names = |file: &CodeObject| -> Vec<String> {
+        let names = file.sections.iter().map(|section| section.name.to_owned());
+        names.filter(|name| !OTHERS.contains(&name.as_str())).collect()
+    };
+    if names(&ours) != names(&theirs) {
+        differ("sections", &names(&ours), &names(&theirs));
+    }
+    for section in ours.sections.iter().filter(|section| !OTHERS.contains(&section.name)) {
+        let Some(other) = theirs.section(section.name) else { continue };
+        let facts = |s: &codeobj::elf::Section| (s.kind, s.flags & !MERGING, s.address, s.size, s.align);
+        if facts(section) != facts(other) {
+            differ(section.name, &facts(section), &facts(other));
+        }
+        // Its numbers of sections are not: `ld.lld` has one more.
+        if section.data != other.data && section.kind != SHT_DYNSYM {
+            differ(section.name, &section.data, &other.data);
+        }
+    }
+    for table in [".symtab", ".dynsym"] {
+        let rows = |file: &CodeObject| -> Vec<_> {
+            let found = file.symbol_tables.iter().find(|found| found.name == table);
+            let symbols = found.iter().flat_map(|table| &table.symbols);
+            let section = |number: u16| {
+                file.sections.get(usize::from(number)).map_or_else(|| number.to_string(), |s| s.name.into())
+            };
+            let row = |s: &codeobj::elf::Symbol| {
+                let section = section(s.section);
+                format!(
+                    "{} {:#x} {} {} {} {} {section}",
+                    s.name, s.value, s.size, s.kind, s.binding, s.visibility
+                )
+            };
+            let mut rows: Vec<String> = symbols.map(row).collect();
+            // `ld.lld` puts names that became local to those of their file.
+            if table == ".symtab" {
+                rows.sort();
+            }
+            rows
+        };
+        for (a, b) in rows(&ours).iter().zip(&rows(&theirs)).filter(|(a, b)| a != b) {
+            differ(table, a, b);
+        }
+        if rows(&ours).len() != rows(&theirs).len() {
+            differ(table, &rows(&ours), &rows(&theirs));
+        }
+    }
+    let relocations = |file: &CodeObject| {
+        file.relocation_tables.iter().flat_map(|table| table.records.clone()).collect::<Vec<_>>()
+    };
+    if relocations(&ours) != relocations(&theirs) {
+        differ(".rela.dyn", &relocations(&ours), &relocations(&theirs));
+    }
+    out
+}
