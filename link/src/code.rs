@@ -305,9 +305,8 @@ impl Follow<'_, '_> {
     /// A return, a jump to another function, or one within this that branches do not reach.
     fn jump(&mut self, pair: Option<u16>, state: &State) -> Way {
         let is_saved = |value| matches!(value, Some(Value::Return | Value::Restored));
-        let is_return = pair.is_some_and(|low| {
-            low == RETURN || is_saved(get(state, low)) && is_saved(get(state, low + 1))
-        });
+        let is_return = pair
+            .is_some_and(|low| low == RETURN || is_saved(get(state, low)) && is_saved(get(state, low + 1)));
         let to = pair.and_then(|low| address(state, low));
         let jump = match to {
             Some(Site::Here(target)) if self.function.extent.contains(&target) => Some(target),
@@ -384,7 +383,9 @@ impl Follow<'_, '_> {
                         _ => self.facts.stack.escapes = true,
                     },
                     Some(Value::Frame) if !keeps_stack(inst.op) => self.facts.stack.escapes = true,
-                    Some(Value::PcLow(_) | Value::PcHigh) if !adds_distance(inst) => self.facts.is_wild = true,
+                    Some(Value::PcLow(_) | Value::PcHigh) if !adds_distance(inst) => {
+                        self.facts.is_wild = true
+                    }
                     _ => {}
                 }
             }

@@ -112,7 +112,8 @@ impl<'a> Object<'a> {
         }
         for n in 0..self.symbols.len() {
             let Symbol { name, section, .. } = self.symbols[n];
-            let Some((plain, version)) = name.split_once('@').filter(|_| is_versioned(&self.symbols[n])) else {
+            let Some((plain, version)) = name.split_once('@').filter(|_| is_versioned(&self.symbols[n]))
+            else {
                 continue;
             };
             if section != 0 && !version.starts_with('@') {
@@ -126,7 +127,10 @@ impl<'a> Object<'a> {
         let mut known = FxHashMap::default();
         for n in 1..self.symbols.len() {
             let Symbol { name, section, value, binding, .. } = self.symbols[n];
-            if binding != STB_LOCAL && section != 0 && known.insert(name, (section, value)) == Some((section, value)) {
+            if binding != STB_LOCAL
+                && section != 0
+                && known.insert(name, (section, value)) == Some((section, value))
+            {
                 self.symbols[n].binding = STB_LOCAL;
             }
         }

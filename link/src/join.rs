@@ -1,19 +1,19 @@
 //! One object of all: sections, symbols and relocations.
 
-use crate::report::{Part, Report, Row};
-use crate::{Kind, Options};
 use crate::input::{self, Place};
 use crate::kernels::{self, How, Lds};
+use crate::report::{Part, Report, Row};
 use crate::sections::{self, Placed, Room};
 use crate::symbols::{Global, Meaning, Symbols};
+use crate::{Kind, Options};
 use crate::{identity, notes};
 use codeobj::elf as read;
 use objwriter::elf::{
     self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STB_WEAK,
-    STV_HIDDEN, Target, reloc,
+    STV_DEFAULT, STV_HIDDEN, Target, reloc,
 };
 use order::Order as _;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 const STT_SECTION: u8 = 3;
 
@@ -35,6 +35,8 @@ struct Join<'s, 'a> {
 pub struct Joined<'a> {
     pub object: Object<'a>,
     pub report: Report,
+    /// Entries of the table of addresses that are numbers, which no loader fills in.
+    pub table: Vec<(usize, u64)>,
 }
 
 /// # Errors
@@ -70,16 +72,27 @@ pub fn joined<'a>(
             join.relocate(object, section)?;
         }
     }
+    let table = if kind == Kind::Loadable { join.order_table() } else { Vec::new() };
     let report = Report { kernels: needs.kernels, warnings: needs.warnings, rows: join.rows() };
-    Ok(Joined { object: join.object, report })
+    Ok(Joined { object: join.object, report, table })
 }
 
-/// Places common symbols one behind another.
+/// Whether it is one that several objects may have, of which one stays.
+fn is_shared(object: &input::Object, symbol: &read::Symbol) -> bool {
+    symbol.binding != STB_LOCAL && object.place(symbol) == Place::Common
+}
+
+/// Places common symbols one behind another, in `ld.lld`'s order: as objects name them that have some themselves.
 fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
     let (mut room, mut places) = (Room::default(), FxHashMap::default());
-    for (number, global) in symbols.globals.iter().enumerate() {
+    let has_some = |object: &&input::Object| object.symbols.iter().any(|symbol| is_shared(object, symbol));
+    let named = symbols.objects.iter().filter(has_some).flat_map(|object| &object.symbols);
+    for number in named.filter_map(|symbol| symbols.global_of(symbol)) {
+        let global = &symbols.globals[number];
         if let Meaning::Common { object, symbol, size, align } = global.meaning
-            && symbols.objects[object].place(&symbols.objects[object].symbols[symbol]) == Place::Common
+            && is_shared(&symbols.objects[object], &symbols.objects[object].symbols[symbol])
+            && !global.is_dropped
+            && !places.contains_key(&number)
         {
             let offset = room.size.next_multiple_of(align);
             places.insert(number, offset);
@@ -161,6 +174,7 @@ impl<'a> Join<'_, 'a> {
     fn take_globals(&mut self) {
         for (number, global) in self.symbols.globals.iter().enumerate() {
             let symbol = match global.meaning {
+                _ if global.is_dropped => None,
                 Meaning::Defined { object, symbol } => {
                     let symbol = &self.symbols.objects[object].symbols[symbol];
                     let place = self.place(object, symbol);
@@ -271,6 +285,44 @@ impl<'a> Join<'_, 'a> {
         }
         self.object.sections[output as usize].relocations.append(&mut taken);
         Ok(())
+    }
+
+    /// Gives the table of addresses `ld.lld`'s order: shared names as they came up, then those of single objects. As entries are made for
+    /// relocations in their order, those of the table that come first are written down once more before them, all at the place
+    /// of the very first, which is filled in last.
+    fn order_table(&mut self) -> Vec<(usize, u64)> {
+        let is_table = |record: &&Relocation| {
+            matches!(record.kind, reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI)
+        };
+        let all = self.object.sections.iter().flat_map(|section| section.relocations.iter().filter(is_table));
+        let used: FxHashSet<Target> = all.map(|record| record.target).collect();
+        let places =
+            |section: &elf::Section| section.relocations.iter().find(is_table).map(|first| first.offset);
+        let first =
+            self.object.sections.iter().enumerate().find_map(|(n, section)| Some((n, places(section)?)));
+        let Some((section, offset)) = first else { return Vec::new() };
+        let numbers = self.globals.iter().chain(self.locals.iter().flatten()).flatten();
+        let targets: Vec<u32> =
+            numbers.copied().filter(|&number| used.contains(&Target::Symbol(number))).collect();
+        let record = |&number: &u32| Relocation {
+            offset,
+            target: Target::Symbol(number),
+            kind: reloc::GOTPCREL32_LO,
+            addend: 0,
+        };
+        let mut records: Vec<Relocation> = targets.iter().map(record).collect();
+        let known = &mut self.object.sections[section].relocations;
+        records.append(known);
+        *known = records;
+        let number = |(n, &target): (usize, &u32)| {
+            let symbol = &self.object.symbols[target as usize];
+            let is_fixed = symbol.binding == STB_LOCAL || symbol.visibility != STV_DEFAULT;
+            match symbol.place {
+                elf::Place::Absolute(number) if is_fixed => Some((n, number)),
+                _ => None,
+            }
+        };
+        targets.iter().enumerate().filter_map(number).collect()
     }
 
     /// What a relocation refers to, and what is added; nothing if that is not part of the output.

@@ -246,7 +246,13 @@ impl<'a> Raise<'_, '_, 'a> {
         let row = |n: usize| {
             let (name, count) = (["VGPRs", "AGPRs", "SGPRs"][n], used.all()[n]);
             let by = most[n].map(|node| self.part(node))?;
-            Some(Count { name, needed: count.into(), by, allotted: has.all()[n].into(), now: now.all()[n].into() })
+            Some(Count {
+                name,
+                needed: count.into(),
+                by,
+                allotted: has.all()[n].into(),
+                now: now.all()[n].into(),
+            })
         };
         Ok((0..3).filter_map(row).collect())
     }
@@ -278,7 +284,12 @@ impl<'a> Raise<'_, '_, 'a> {
     }
 
     /// Only code of other objects makes a difference: what is in its own the compiler has counted.
-    fn scratch(&mut self, bytes: &mut [u8; SIZE], counts: &mut Counts, depths: &mut Depths) -> Option<Scratch> {
+    fn scratch(
+        &mut self,
+        bytes: &mut [u8; SIZE],
+        counts: &mut Counts,
+        depths: &mut Depths,
+    ) -> Option<Scratch> {
         let root = *self.kernel.nodes.first()?;
         self.elsewhere().next()?;
         let depth = depths.of(root);
@@ -305,7 +316,14 @@ impl<'a> Raise<'_, '_, 'a> {
         }
         self.check_scratch(depth, bytes);
         let unknown = depth.unknown.map(|(node, why)| (self.part(node), why));
-        Some(Scratch { allotted, now, known: depth.bytes, chain: self.chain(root, depths), unknown, is_dynamic })
+        Some(Scratch {
+            allotted,
+            now,
+            known: depth.bytes,
+            chain: self.chain(root, depths),
+            unknown,
+            is_dynamic,
+        })
     }
 
     /// The deepest calls, with what each takes.

@@ -135,30 +135,36 @@ fn linked(symbols: &mut symbols::Symbols, options: &Options) -> Result<Linked, V
     if symbols.objects.is_empty() {
         return Err(vec!["there is nothing to link: no member of an archive is needed".into()]);
     }
-    let mut errors = symbols.faults();
-    if options.kind == Kind::Loadable {
+    let is_loadable = options.kind == Kind::Loadable;
+    if is_loadable {
         symbols.make();
+    }
+    let mut unfit = symbols.restrict(&options.export);
+    if let Some(versions) = options.versions.as_ref().filter(|_| is_loadable) {
+        unfit.extend(symbols.hide(versions));
+    }
+    let identity = identity::joined(&symbols.objects).map_err(|error| unfit.push(error));
+    let live::Live { sections: live, dropped } = live::sections(symbols, options.gc_sections);
+    dropped.into_iter().for_each(|global| symbols.globals[global].is_dropped = true);
+    let mut errors = symbols.faults();
+    if is_loadable {
         errors.extend(symbols.undefined(options.allow_undefined));
     }
-    errors.extend(symbols.restrict(&options.export));
-    if let Some(versions) = options.versions.as_ref().filter(|_| options.kind == Kind::Loadable) {
-        errors.extend(symbols.hide(versions));
-    }
-    let identity = identity::joined(&symbols.objects).map_err(|error| errors.push(error));
+    errors.append(&mut unfit);
     let (true, Ok(identity)) = (errors.is_empty(), identity) else { return Err(errors) };
-    let live = live::sections(symbols, options.gc_sections);
     let one = |error| vec![error];
-    let join::Joined { object, mut report } = join::joined(symbols, &live, identity, options).map_err(one)?;
-    let file = match options.kind {
+    let join::Joined { object, mut report, table } =
+        join::joined(symbols, &live, identity, options).map_err(one)?;
+    let mut file = match options.kind {
         Kind::Loadable => objwriter::elf::loadable(&object).map_err(one)?,
         Kind::Relocatable => objwriter::elf::relocatable(&object).map_err(one)?,
     };
-    // Names of sections are the output's own, once each.
-    if let Ok(written) = codeobj::CodeObject::parse(&file) {
-        let addresses: rustc_hash::FxHashMap<&str, u64> =
-            written.sections.iter().rev().map(|section| (section.name, section.address)).collect();
-        for row in &mut report.rows {
-            row.address += addresses.get(row.section.as_str()).copied().unwrap_or(0);
+    let places = report.place(&file);
+    for (n, number) in table {
+        // What writes the table leaves numbers in it to us.
+        let at = places.get(".got").map_or(0, |&(_, offset)| offset as usize) + n * 8;
+        if let Some(entry) = file.get_mut(at..at + 8) {
+            entry.copy_from_slice(&number.to_le_bytes());
         }
     }
     Ok(Linked { file, report })

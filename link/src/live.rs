@@ -1,13 +1,22 @@
 //! Which sections stay: all, or those that can be reached from what other objects may see.
 
-use crate::input::{Object, is_for_linkers};
-use crate::symbols::{Meaning, Symbols};
+use crate::input::{Object, Place, is_for_linkers};
+use crate::symbols::{Global, Meaning, Symbols};
 use codeobj::elf::Section;
-use rustc_hash::FxHashMap;
 use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, STV_HIDDEN, STV_INTERNAL};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// For each object which of its sections stay.
-pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
+/// What stays.
+#[derive(Default)]
+pub struct Live {
+    /// For each object which of its sections.
+    pub sections: Vec<Vec<bool>>,
+    /// What is in no section and nobody needs, by the numbers of the names: zeros that a linker allots, undefined names.
+    pub dropped: Vec<usize>,
+}
+
+/// What stays.
+pub fn sections(symbols: &Symbols, collect: bool) -> Live {
     let may_stay =
         |object: &Object, n: usize, section: &Section| !is_for_linkers(section) && !object.dropped[n];
     let candidates = |object: &Object| -> Vec<bool> {
@@ -15,7 +24,7 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
     };
     let possible: Vec<Vec<bool>> = symbols.objects.iter().map(candidates).collect();
     if !collect {
-        return possible;
+        return Live { sections: possible, dropped: Vec::new() };
     }
     let mut reach = Reach {
         symbols,
@@ -23,6 +32,7 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
         possible,
         work: Vec::new(),
         bounded: FxHashMap::default(),
+        used: FxHashSet::default(),
     };
     reach.find_bounded();
     reach.roots();
@@ -31,11 +41,9 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
             let symbol = relocation.symbol as usize;
             if let Some((object, section)) = symbols.section_of(object, symbol) {
                 reach.mark(object, section);
-            } else if let Some(name) = symbols
-                .global_of(&symbols.objects[object].symbols[symbol])
-                .and_then(|global| symbols.bounds(global))
-            {
-                reach.mark_named(name);
+            } else if let Some(global) = symbols.global_of(&symbols.objects[object].symbols[symbol]) {
+                reach.used.insert(global);
+                symbols.bounds(global).into_iter().for_each(|name| reach.mark_named(name));
             }
         }
         if let Some(group) = symbols.objects[object].group_of[section] {
@@ -45,7 +53,26 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
                 .for_each(|&member| reach.mark(object, member));
         }
     }
-    reach.live
+    let is_unused = |&number: &usize| {
+        let global = &symbols.globals[number];
+        let may_go = match global.meaning {
+            Meaning::Common { object, symbol, .. } => {
+                let object = &symbols.objects[object];
+                object.place(&object.symbols[symbol]) == Place::Common && !is_seen(global)
+            }
+            Meaning::Undefined { .. } | Meaning::Lazy(_) => !global.is_wanted,
+            _ => false,
+        };
+        may_go && !reach.used.contains(&number)
+    };
+    let dropped = (0..symbols.globals.len()).filter(is_unused).collect();
+    Live { sections: reach.live, dropped }
+}
+
+/// Whether other objects see a name, or the command line asks for it.
+fn is_seen(global: &Global) -> bool {
+    let is_hidden = matches!(global.visibility, STV_HIDDEN | STV_INTERNAL) || global.is_local;
+    !is_hidden || global.is_wanted
 }
 
 /// What is there though nothing refers to it: notes, what asks to stay, addresses of constructors and destructors.
@@ -62,6 +89,8 @@ struct Reach<'s, 'a> {
     work: Vec<(usize, usize)>,
     /// Sections by names of which somebody asks for the ends.
     bounded: FxHashMap<&'a str, Vec<(usize, usize)>>,
+    /// Names that are in no section, and that somebody needs.
+    used: FxHashSet<usize>,
 }
 
 impl<'a> Reach<'_, 'a> {
@@ -94,9 +123,7 @@ impl<'a> Reach<'_, 'a> {
     /// What other objects may see, notes, what asks to stay. What is not loaded stays, and keeps nothing.
     fn roots(&mut self) {
         for global in &self.symbols.globals {
-            let is_seen = !matches!(global.visibility, STV_HIDDEN | STV_INTERNAL);
-            let is_seen = is_seen && !global.is_local || global.is_wanted;
-            if let (true, Meaning::Defined { object, symbol }) = (is_seen, global.meaning)
+            if let (true, Meaning::Defined { object, symbol }) = (is_seen(global), global.meaning)
                 && let Some((object, section)) = self.symbols.section_of(object, symbol)
             {
                 self.mark(object, section);

@@ -1,4 +1,4 @@
-//! Notes of several objects: what is the same stands once, and metadata is one tree. A loader reads the first record of
+//! Notes of several objects: what AMD's say alike stands once, and metadata is one tree. A loader reads the first record of
 //! metadata; `ld.lld`, which puts one behind another, makes an object whose other kernels it does not find.
 
 use crate::kernels::Counts;
@@ -61,7 +61,7 @@ pub fn joined(
                 if let Some(text) = text.take() {
                     out.extend(objwriter::note::record("AMD", NT_METADATA_V2, text.as_bytes()));
                 }
-            } else if seen.insert(key) {
+            } else if !["AMD", "AMDGPU"].contains(&record.owner) || seen.insert(key) {
                 out.extend(objwriter::note::record(record.owner, record.kind, record.desc));
             }
         }

@@ -104,7 +104,9 @@ impl<'s, 'a> Graph<'s, 'a> {
 
     /// All that is reached from what a relocation of an object refers to, that first.
     pub fn reached(&mut self, object: usize, entry: &Relocation, is_wave32: bool) -> Vec<usize> {
-        let Some(piece) = self.target(object, entry, From::Descriptor).first().copied() else { return Vec::new() };
+        let Some(piece) = self.target(object, entry, From::Descriptor).first().copied() else {
+            return Vec::new();
+        };
         let mut reached = vec![self.node(piece, is_wave32)];
         let mut known: FxHashSet<usize> = reached.iter().copied().collect();
         let mut next = 0;
@@ -147,7 +149,8 @@ impl<'s, 'a> Graph<'s, 'a> {
         let Piece { object, section, function } = piece;
         let symbols = self.symbols;
         let relocations = &symbols.objects[object].relocations[section];
-        let from = if symbols.objects[object].sections()[section].is_code() { From::Code } else { From::Data };
+        let from =
+            if symbols.objects[object].sections()[section].is_code() { From::Code } else { From::Data };
         let by_place = self.places.entry((object, section)).or_insert_with(|| {
             let mut list: Vec<usize> = (0..relocations.len()).collect();
             list.order_by_key(|&n| relocations[n].offset);

@@ -1,6 +1,7 @@
 //! What linking found: where everything is, and what each kernel needs and why.
 
 use crate::stack::Unknown;
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// A function or a symbol, and the file that it is of.
@@ -89,6 +90,23 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// What is suspicious, a sentence each.
     pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// Adds addresses of the output's sections to the offsets of rows. Where sections are: address and offset, by name.
+    pub(crate) fn place(&mut self, file: &[u8]) -> FxHashMap<String, (u64, u64)> {
+        let sections = codeobj::CodeObject::parse(file).map(|file| file.sections).unwrap_or_default();
+        // Of several with one name the first.
+        let places: FxHashMap<String, (u64, u64)> = sections
+            .iter()
+            .rev()
+            .map(|section| (section.name.to_owned(), (section.address, section.offset)))
+            .collect();
+        for row in &mut self.rows {
+            row.address += places.get(&row.section).map_or(0, |place| place.0);
+        }
+        places
+    }
 }
 
 impl fmt::Display for Unknown {

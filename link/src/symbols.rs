@@ -3,10 +3,10 @@
 //! A strong definition goes before a common one, that before a weak one. As in `ld.lld` the order of archives does not
 //! matter: what some file lacks is taken from wherever it is, at once, so that objects come in the same order there.
 
-use crate::archive;
-use crate::versions::Versions;
 use crate::Input;
+use crate::archive;
 use crate::input::{Object, Place};
+use crate::versions::Versions;
 use codeobj::elf::Symbol;
 use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, STV_HIDDEN, STV_PROTECTED};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,7 +29,8 @@ fn bound(name: &str) -> Option<(&str, bool)> {
         None => (name.strip_prefix("__stop_")?, true),
     };
     let is_c = section.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    (is_c && !section.is_empty() && !section.starts_with(|c: char| c.is_ascii_digit())).then_some((section, is_end))
+    (is_c && !section.is_empty() && !section.starts_with(|c: char| c.is_ascii_digit()))
+        .then_some((section, is_end))
 }
 
 /// What a name means.
@@ -70,6 +71,8 @@ pub struct Global<'a> {
     pub is_mentioned: bool,
     /// Whether the command line asks for it.
     pub is_wanted: bool,
+    /// Whether it is left out, as nobody needs it.
+    pub is_dropped: bool,
     /// Whether a version script keeps it from other objects.
     pub is_local: bool,
     /// Who needs it first.
@@ -192,9 +195,8 @@ impl<'a> Symbols<'a> {
         for global in self.globals.iter_mut().filter(|global| is_defined(global)) {
             global.is_local = versions.hides(global.name);
         }
-        let lacks = |name: &&str| {
-            !self.by_name.get(name).is_some_and(|&global| is_defined(&self.globals[global]))
-        };
+        let lacks =
+            |name: &&str| !self.by_name.get(name).is_some_and(|&global| is_defined(&self.globals[global]));
         let missing = versions.names().filter(lacks);
         missing.map(|name| format!("the version script names `{name}`, which is not defined")).collect()
     }
@@ -227,6 +229,7 @@ impl<'a> Symbols<'a> {
                     is_mentioned: false,
                     is_wanted: false,
                     is_local: false,
+                    is_dropped: false,
                     wanted_by: None,
                 });
                 *new.insert(self.globals.len() - 1)
@@ -412,7 +415,7 @@ impl<'a> Symbols<'a> {
     pub fn undefined(&self, ask_loader: bool) -> Vec<String> {
         let missing = |global: &&Global| {
             let is_loaders = ask_loader && global.visibility == STV_DEFAULT;
-            matches!(global.meaning, Meaning::Undefined { weak: false }) && !is_loaders
+            matches!(global.meaning, Meaning::Undefined { weak: false }) && !is_loaders && !global.is_dropped
         };
         let message = |global: &Global| {
             let by = global.wanted_by.map_or("", |object| &self.objects[object].name);
@@ -428,7 +431,9 @@ impl<'a> Symbols<'a> {
     pub fn bounds(&self, global: usize) -> Option<&'a str> {
         match self.globals[global].meaning {
             Meaning::Made { section, .. } => Some(section),
-            Meaning::Undefined { .. } | Meaning::Lazy(_) => bound(self.globals[global].name).map(|found| found.0),
+            Meaning::Undefined { .. } | Meaning::Lazy(_) => {
+                bound(self.globals[global].name).map(|found| found.0)
+            }
             _ => None,
         }
     }

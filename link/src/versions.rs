@@ -63,7 +63,8 @@ impl Versions {
             pattern if is_pattern(pattern) => 1,
             _ => 0,
         };
-        let matching = self.patterns.iter().filter(|(pattern, _)| matches(pattern.as_bytes(), name.as_bytes()));
+        let matching =
+            self.patterns.iter().filter(|(pattern, _)| matches(pattern.as_bytes(), name.as_bytes()));
         matching.min_by_key(|(pattern, _)| rank(pattern)).is_some_and(|(_, is_local)| *is_local)
     }
 
@@ -170,7 +171,9 @@ fn one(pattern: &[u8], letter: u8) -> Option<usize> {
 fn patterns() {
     let all = |pattern: &str, name: &str| matches(pattern.as_bytes(), name.as_bytes());
     assert!(all("*", "") && all("f*o", "fo") && all("f*o*r", "foobar") && all("?[a-c]", "xb"));
-    assert!(!all("f*o", "for") && !all("?", "") && !all("[!a]", "a") && !all("", "x") && all("[", "[") == false);
+    assert!(
+        !all("f*o", "for") && !all("?", "") && !all("[!a]", "a") && !all("", "x") && all("[", "[") == false
+    );
 }
 
 #[test]

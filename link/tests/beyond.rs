@@ -221,7 +221,10 @@ fn wrong_files() {
         link_files(&[(name.to_owned(), data)], &Options::default()).expect_err("refused")
     };
     let thin = b"!<thin>\n".to_vec();
-    assert_eq!(refused("t.a", thin), ["t.a: a thin archive holds no objects, only their names: who reads it has to read them"]);
+    assert_eq!(
+        refused("t.a", thin),
+        ["t.a: a thin archive holds no objects, only their names: who reads it has to read them"]
+    );
     let again = "a.co: it is linked already: only relocatable objects (`--obj`, `clang -c`) can be linked";
     assert_eq!(refused("a.co", linked), [again]);
     assert_eq!(refused("a.s", b"text".to_vec()), ["a.s: not an ELF file"]);

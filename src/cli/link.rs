@@ -80,7 +80,8 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
 /// Members of a thin archive: files beside it.
 fn of_thin(archive: &Path, members: &[String]) -> Result<Vec<(String, Vec<u8>, bool)>, Failure> {
     let folder = archive.parent().unwrap_or(Path::new(""));
-    let member = |name: &String| Ok((format!("{}({name})", archive.display()), read(&folder.join(name))?, true));
+    let member =
+        |name: &String| Ok((format!("{}({name})", archive.display()), read(&folder.join(name))?, true));
     members.iter().map(member).collect()
 }
 

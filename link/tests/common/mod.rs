@@ -44,8 +44,23 @@ fn case(path: &Path) -> Case {
 
 /// A case from its text.
 pub fn parsed(name: String, text: &str) -> Case {
-    let mut case =
-        Case {
+    read(name, text, &assemble)
+}
+
+/// A case from its text, if the assembler takes it.
+pub fn try_parsed(name: String, text: &str) -> Option<Case> {
+    let is_right = std::cell::Cell::new(true);
+    let case = read(name, text, &|source| {
+        try_assemble(source).unwrap_or_else(|_| {
+            is_right.set(false);
+            Vec::new()
+        })
+    });
+    is_right.get().then_some(case)
+}
+
+fn read(name: String, text: &str, assemble: &dyn Fn(&str) -> Vec<u8>) -> Case {
+    let mut case = Case {
         name,
         inputs: Vec::new(),
         options: Options::default(),
@@ -102,11 +117,14 @@ fn member_of((name, data): &(String, Vec<u8>)) -> Vec<u8> {
 
 /// A relocatable object for gfx906, unless the source says another processor.
 pub fn assemble(source: &str) -> Vec<u8> {
+    try_assemble(source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn try_assemble(source: &str) -> Result<Vec<u8>, String> {
     let gfx906 =
         (!source.contains(".amdgcn_target")).then(|| isa::Target::by_name("gfx906").expect("it is known"));
     let options = asm::Options { target: gfx906, kind: asm::Kind::Relocatable, ..asm::Options::default() };
-    asm::assemble(source, &options)
-        .unwrap_or_else(|list| panic!("{}", asm::render(&list, "source.s", source, false)))
+    asm::assemble(source, &options).map_err(|list| asm::render(&list, "source.s", source, false))
 }
 
 /// What our linker makes of it.
@@ -128,6 +146,9 @@ pub fn lld(tool: &Path, case: &Case, scratch: &Scratch) -> Result<Vec<u8>, Strin
     if let Some(script) = &case.script {
         std::fs::write(scratch.0.join("versions.txt"), script).expect("writable");
         command.args(["--version-script", "versions.txt"]);
+    }
+    if case.is_generated && !case.options.allow_undefined {
+        command.arg("--no-undefined");
     }
     for (name, data) in &case.inputs {
         std::fs::write(scratch.0.join(name), data).expect("writable");
