@@ -337,7 +337,7 @@ impl Follow<'_, '_> {
             }
             op::S_ADDK_I32 => one(sum(get(state, to), number(inst.ops[1]).map(Value::Number), 1)),
             op::S_ADD_U32 if matches!(value(1), Some(Value::PcLow(_))) => one(self.site(found, value(1))),
-            op::S_ADDC_U32 if value(1) == Some(Value::PcHigh) && is_literal(inst.ops[2]) => {
+            op::S_ADDC_U32 if value(1) == Some(Value::PcHigh) && adds_distance(inst) => {
                 one(Some(Value::High))
             }
             op::S_ADD_I32 | op::S_ADD_U32 => one(sum(value(1), value(2), 1)),
@@ -357,8 +357,10 @@ impl Follow<'_, '_> {
 
     /// The low half of an address: of a relocation's symbol, or of a place in the section.
     fn site(&mut self, found: &Found, pc: Option<Value>) -> Option<Value> {
-        let Operand::Literal(distance) = found.inst.ops[2] else { return None };
-        if let Some(n) = self.function.relocation_at(found.offset + found.bytes - 4) {
+        let distance = found.inst.ops[2].const_u32()?;
+        let literal =
+            matches!(found.inst.ops[2], Operand::Literal(_)).then(|| found.offset + found.bytes - 4);
+        if let Some(n) = literal.and_then(|literal| self.function.relocation_at(literal)) {
             return Some(Value::Low(Site::Relocation(n)));
         }
         let Some(Value::PcLow(pc)) = pc else { return None };
@@ -494,11 +496,7 @@ fn keeps_stack(op: Opcode) -> bool {
 }
 
 fn adds_distance(inst: &MachInst) -> bool {
-    matches!(inst.op, op::S_ADD_U32 | op::S_ADDC_U32) && is_literal(inst.ops[2])
-}
-
-fn is_literal(operand: Operand) -> bool {
-    matches!(operand, Operand::Literal(_))
+    matches!(inst.op, op::S_ADD_U32 | op::S_ADDC_U32) && inst.ops[2].const_u32().is_some()
 }
 
 /// Whether the instruction changes the stack pointer.
