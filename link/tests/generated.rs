@@ -110,7 +110,7 @@ impl Writer {
             text += "; lld: --gc-sections\n";
         }
         if self.rng.one_in(6) {
-            let name = self.pick_name(|_| true).unwrap_or(0);
+            let name = self.pick_name(|name| !name.definers.is_empty()).unwrap_or(0);
             let _ = writeln!(text, "; lld: -u {}", self.names[name].name);
         }
         if self.rng.one_in(5) {
