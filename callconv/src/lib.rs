@@ -28,5 +28,7 @@ mod column;
 mod types;
 
 pub use assign::{Assignment, Error, Form, How, Param, Passed, Piece, Place, Signature, assign};
-pub use column::{Column, Convention, Implicit, Inreg, Large, Slots, SretPlace, Structs, column, has_16_bit};
+pub use column::{
+    Column, Convention, Implicit, Inreg, Large, RETURN_ADDRESS, Slots, SretPlace, Structs, column, has_16_bit,
+};
 pub use types::{Kind, Scalar, Space, TypeError, TypeId, Types};
