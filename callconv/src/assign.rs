@@ -3,7 +3,7 @@
 use crate::column::{
     Column, Convention, Implicit, Inreg, Large, Slots, SretPlace, Structs, column, has_16_bit,
 };
-use crate::types::{Kind, Scalar, TypeId, Types};
+use crate::types::{Element, Kind, Scalar, TypeId, Types};
 use isa::Subtarget;
 use std::fmt;
 use std::ops::Range;
@@ -58,6 +58,8 @@ pub enum How {
     Value,
     /// The one piece is the private address of the value, 32 bits, in memory of the caller.
     Address,
+    /// As its image in memory, which lies on the stack from the one piece on.
+    Image,
 }
 
 /// A passed value.
@@ -210,6 +212,9 @@ pub fn assign(
     Ok(out)
 }
 
+/// What a `bool` in memory is.
+const BYTE: Scalar = Scalar::Int { bits: 8, signed: false };
+
 /// The next places.
 struct Walk<'a> {
     types: &'a Types,
@@ -255,7 +260,10 @@ impl Walk<'_> {
         match shape {
             Shape::Nothing => return Ok(self.passed(start, How::Nothing)),
             Shape::Memory if self.column.large == Large::ByReference => return Ok(self.address()),
-            Shape::Memory => self.on_stack(param.ty),
+            Shape::Memory => {
+                self.on_stack(param.ty);
+                return Ok(self.passed(start, How::Image));
+            }
             _ => self.value(param.ty, &shape, inreg)?,
         }
         Ok(self.passed(start, How::Value))
@@ -304,20 +312,30 @@ impl Walk<'_> {
             }
             Shape::Parts => {
                 let (mut result, types) = (Ok(()), self.types);
-                types.parts(ty, 0, &mut |at, scalar, lanes| {
+                types.elements(ty, 0, &mut |at, element| match element {
                     // A `bool` in memory is a byte.
-                    let scalar = match scalar {
-                        Scalar::Bool => Scalar::Int { bits: 8, signed: false },
-                        other => other,
-                    };
-                    if result.is_ok() {
+                    Element::Part(Scalar::Bool, _) if result.is_ok() => {
+                        result = self.part(at as u32, BYTE, 1, false, inreg);
+                    }
+                    Element::Part(scalar, lanes) if result.is_ok() => {
                         result = self.part(at as u32, scalar, lanes, false, inreg);
                     }
+                    Element::Padding(bytes) if self.passes_padding() => {
+                        for _ in 0..bytes {
+                            self.place(inreg);
+                        }
+                    }
+                    _ => {}
                 });
                 result
             }
             Shape::Nothing | Shape::Memory => Ok(()),
         }
+    }
+
+    /// Whether each byte of padding that clang names has a place of its own, like other bytes.
+    fn passes_padding(&self) -> bool {
+        matches!(self.column.structs, Structs::Registers { .. })
     }
 
     /// At most two dwords of memory; the last may be a part of one.
@@ -409,18 +427,10 @@ impl Walk<'_> {
     }
 
     fn on_stack(&mut self, ty: TypeId) {
-        let (bytes, align) = (self.types.size(ty), self.types.align(ty).max(4));
-        self.stack = self.stack.next_multiple_of(align);
-        let from = self.stack;
-        let mut at = 0;
-        // A piece for each dword; what is too big for that ends as an error of the whole.
-        while at < bytes && from + at <= u64::from(u32::MAX) {
-            let bits = (8 * (bytes - at)).min(32) as u8;
-            let place = Place::Stack((from + at) as u32);
-            self.pieces.push(Piece { offset: at as u32, bits, shift: 0, place, form: Form::Bits });
-            at += 4;
-        }
-        self.stack = from + bytes.next_multiple_of(4);
+        let from = self.stack.next_multiple_of(self.types.align(ty).max(4));
+        let place = Place::Stack(from.min(u64::from(u32::MAX)) as u32);
+        self.pieces.push(Piece { offset: 0, bits: 32, shift: 0, place, form: Form::Bits });
+        self.stack = from + self.types.size(ty).next_multiple_of(4);
     }
 
     fn variable(&mut self) -> Result<Passed, Error> {

@@ -93,6 +93,14 @@ pub enum Kind {
     },
 }
 
+/// What a type consists of.
+pub(crate) enum Element {
+    /// A scalar, or a vector of so many lanes.
+    Part(Scalar, u32),
+    /// Bytes without meaning.
+    Padding(u64),
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Node {
     kind: Kind,
@@ -241,20 +249,42 @@ impl Types {
 
     /// Each scalar and vector of a type, with its offset in memory.
     pub fn parts(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Scalar, u32)) {
+        self.elements(id, at, &mut |at, element| {
+            if let Element::Part(scalar, lanes) = element {
+                each(at, scalar, lanes);
+            }
+        });
+    }
+
+    /// The same, with the padding that clang makes an array of bytes of.
+    pub(crate) fn elements(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Element)) {
         match self.kind(id) {
-            Kind::Scalar(scalar) => each(at, scalar, 1),
-            Kind::Vector(scalar, lanes) => each(at, scalar, lanes),
+            Kind::Scalar(scalar) => each(at, Element::Part(scalar, 1)),
+            Kind::Vector(scalar, lanes) => each(at, Element::Part(scalar, lanes)),
             Kind::Array(element, len) => {
                 for i in 0..u64::from(len) {
-                    self.parts(element, at + i * self.size(element), each);
+                    self.elements(element, at + i * self.size(element), each);
                 }
             }
             Kind::Struct { .. } => {
+                let mut end = 0;
                 for (offset, field) in self.fields(id) {
-                    self.parts(field, at + offset, each);
+                    self.elements(field, at + offset, each);
+                    end = offset + self.size(field);
+                }
+                let bytes = self.tail(id, end);
+                if bytes > 0 {
+                    each(at + end, Element::Padding(bytes));
                 }
             }
         }
+    }
+
+    /// Bytes behind the last field of a struct that clang names. It takes for granted that a struct of LLVM's ends at a multiple of its
+    /// alignment, up to 8; behind that, where a vector asks for 16 or more, it fills up with bytes.
+    fn tail(&self, id: TypeId, end: u64) -> u64 {
+        let named = self.align(id) >= 16 && end.next_multiple_of(8) != self.size(id);
+        if named { self.size(id) - end } else { 0 }
     }
 
     /// The one scalar or vector that a struct consists of, if it has no other part and no padding. Arrays of one element are looked through.

@@ -9,6 +9,7 @@ use isa::{Generation, Subtarget};
 use sim::{CodeObject, Device, Dispatch};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::process::Command;
 
 /// Work-items of a run.
@@ -113,8 +114,10 @@ fn wanted(value: &[u8], piece: &Piece) -> (u32, u32) {
 enum Cell {
     /// A place of argument or result.
     At(usize),
-    /// A dword behind the address in the place.
-    Behind(usize, u32),
+    /// So many bytes of memory behind the address in the place.
+    Behind(usize, u32, u32),
+    /// So many bytes of the stack.
+    On(u32, u32),
 }
 
 /// Cells of values in their order: the index into `places`, and what a lane's value has there.
@@ -125,16 +128,16 @@ struct Cells {
     holds: Vec<Vec<(usize, Piece)>>,
 }
 
-fn cells(case: &Case, passed: &[(usize, &Passed, u64)]) -> Cells {
+fn cells(case: &Case, passed: &[(usize, &Passed, TypeId)]) -> Cells {
     let mut out = Cells { places: Vec::new(), cells: Vec::new(), holds: Vec::new() };
-    for &(value, passed, size) in passed {
+    for &(value, passed, ty) in passed {
         for piece in case.assignment.pieces_of(passed) {
             let found = out.places.iter().position(|place| *place == piece.place);
             let place = found.unwrap_or_else(|| {
                 out.places.push(piece.place);
                 out.places.len() - 1
             });
-            if passed.how != How::Address {
+            if passed.how == How::Value {
                 match out.cells.iter().position(|cell| *cell == Cell::At(place)) {
                     Some(at) => out.holds[at].push((value, *piece)),
                     None => {
@@ -144,35 +147,59 @@ fn cells(case: &Case, passed: &[(usize, &Passed, u64)]) -> Cells {
                 }
                 continue;
             }
-            for at in (0..size as u32).step_by(4) {
-                let bits = (8 * (size as u32 - at)).min(32) as u8;
-                out.cells.push(Cell::Behind(place, at));
-                let whole = Piece { offset: at, bits, shift: 0, place: piece.place, form: Form::Bits };
-                out.holds.push(vec![(value, whole)]);
-            }
+            // Parts, as bytes between them may be undefined.
+            case.types.parts(ty, 0, &mut |at, scalar, lanes| {
+                let (at, end) = (at as u32, at as u32 + scalar.bits() / 8 * lanes);
+                let step = (scalar.bits() / 8).min(4);
+                for offset in (at..end).step_by(step as usize) {
+                    out.cells.push(match (passed.how, piece.place) {
+                        (How::Image, Place::Stack(from)) => Cell::On(from + offset, step),
+                        _ => Cell::Behind(place, offset, step),
+                    });
+                    let bits = 8 * step as u8;
+                    let whole = Piece { offset, bits, shift: 0, place: piece.place, form: Form::Bits };
+                    out.holds.push(vec![(value, whole)]);
+                }
+            });
         }
     }
     out
 }
 
 fn args_of(case: &Case) -> Cells {
-    let list: Vec<_> = case
-        .assignment
-        .params
-        .iter()
-        .enumerate()
-        .map(|(i, passed)| (i, passed, case.types.size(case.params[i].ty)))
-        .collect();
+    let list: Vec<_> =
+        case.assignment.params.iter().enumerate().map(|(i, passed)| (i, passed, case.params[i].ty)).collect();
     cells(case, &list)
 }
 
 fn result_of(case: &Case) -> Cells {
-    let size = case.result.map_or(0, |ty| case.types.size(ty));
-    let list: Vec<_> = case.assignment.result.iter().map(|passed| (0, passed, size)).collect();
+    let list: Vec<_> =
+        case.assignment.result.iter().zip(case.result).map(|(passed, ty)| (0, passed, ty)).collect();
     cells(case, &list)
 }
 
 const WAIT: &str = "s_waitcnt vmcnt(0) lgkmcnt(0)";
+
+/// Bytes of a dword that its pieces say something of.
+fn bytes_of(holds: &[(usize, Piece)]) -> u32 {
+    let bits = |piece: &Piece| match piece.form {
+        Form::Bits => u32::from(piece.shift + piece.bits),
+        _ => 32,
+    };
+    holds.iter().map(|(_, piece)| bits(piece).div_ceil(8)).max().unwrap_or(4).next_power_of_two()
+}
+
+/// An instruction for private memory.
+fn buffer(store: bool, bytes: u32) -> &'static str {
+    match (store, bytes) {
+        (true, 1) => "buffer_store_byte",
+        (true, 2) => "buffer_store_short",
+        (true, _) => "buffer_store_dword",
+        (false, 1) => "buffer_load_ubyte",
+        (false, 2) => "buffer_load_ushort",
+        (false, _) => "buffer_load_dword",
+    }
+}
 
 /// Text of assembly for one processor.
 struct Asm<'a> {
@@ -216,16 +243,20 @@ impl Asm<'_> {
     }
 
     fn stack(&mut self, store: bool, reg: &str, at: u32) {
+        self.stack_bytes(store, reg, at, 4);
+    }
+
+    fn stack_bytes(&mut self, store: bool, reg: &str, at: u32, bytes: u32) {
         assert!(at <= REACH);
-        let name = if store { "store" } else { "load" };
-        self.put(&format!("buffer_{name}_dword {reg}, off, s[0:3], s32 offset:{at}"));
+        let name = buffer(store, bytes);
+        self.put(&format!("{name} {reg}, off, s[0:3], s32 offset:{at}"));
         self.wait();
     }
 
-    /// A dword of private memory; where an element is no dword, the rest of it is padding.
-    fn private(&mut self, store: bool, reg: &str, address: &str, at: u32) {
-        let name = if store { "store" } else { "load" };
-        self.put(&format!("buffer_{name}_dword {reg}, {address}, s[0:3], 0 offen offset:{at}"));
+    /// Private memory behind an address.
+    fn private(&mut self, store: bool, reg: &str, address: &str, at: u32, bytes: u32) {
+        let name = buffer(store, bytes);
+        self.put(&format!("{name} {reg}, {address}, s[0:3], 0 offen offset:{at}"));
         self.wait();
     }
 
@@ -255,8 +286,8 @@ impl Asm<'_> {
         self.begin(&name);
         self.buffers();
         let (args, result) = (args_of(case), result_of(case));
-        for (k, cell) in args.cells.iter().enumerate() {
-            let reg = self.read(&args, *cell);
+        for k in 0..args.cells.len() {
+            let reg = self.read(&args, k);
             self.flat(true, &reg, 52, 4 * k);
         }
         // The address of the result lies where results do not.
@@ -269,7 +300,8 @@ impl Asm<'_> {
         for (k, cell) in result.cells.iter().enumerate() {
             self.flat(false, "v33", 54, 4 * k);
             match *cell {
-                Cell::Behind(_, at) => self.private(true, "v33", "v50", at),
+                Cell::Behind(_, at, bytes) => self.private(true, "v33", "v50", at, bytes),
+                Cell::On(..) => panic!("a result is not on the stack"),
                 Cell::At(place) => {
                     let Place::Vgpr(reg) = result.places[place] else { panic!("a result is in VGPRs") };
                     self.put(&format!("v_mov_b32 v{reg}, v33"));
@@ -300,13 +332,18 @@ impl Asm<'_> {
         }
     }
 
-    fn read(&mut self, cells: &Cells, cell: Cell) -> String {
-        match cell {
-            Cell::At(place) => self.fetch(cells.places[place], "v33"),
-            Cell::Behind(place, at) => {
+    fn read(&mut self, cells: &Cells, k: usize) -> String {
+        match cells.cells[k] {
+            Cell::At(place) => match cells.places[place] {
+                // What lies beside a part need not be written.
+                Place::Stack(at) => self.stack_bytes(false, "v33", at, bytes_of(&cells.holds[k])),
+                other => self.fetch(other, "v33"),
+            },
+            Cell::Behind(place, at, bytes) => {
                 self.fetch(cells.places[place], "v34");
-                self.private(false, "v33", "v34", at);
+                self.private(false, "v33", "v34", at, bytes);
             }
+            Cell::On(at, bytes) => self.stack_bytes(false, "v33", at, bytes),
         }
         "v33".to_owned()
     }
@@ -317,6 +354,12 @@ impl Asm<'_> {
         self.begin(&name);
         let (args, result) = (args_of(case), result_of(case));
         let (frame, rooms) = frame(case);
+        self.put("v_mov_b32 v33, 0");
+        for at in (0..frame + case.assignment.stack_bytes).step_by(4) {
+            assert!(at <= REACH);
+            self.put(&format!("buffer_store_dword v33, off, s[0:3], s32 offset:{at}"));
+        }
+        self.wait();
         for (at, reg) in [(0, "s30"), (4, "s31"), (16, "s34"), (20, "s35")] {
             self.put(&format!("v_mov_b32 v33, {reg}"));
             self.stack(true, "v33", at);
@@ -332,10 +375,11 @@ impl Asm<'_> {
             self.flat(false, "v33", 52, 4 * k);
             match *cell {
                 Cell::At(place) => self.deliver(args.places[place], frame),
-                Cell::Behind(place, at) => {
+                Cell::Behind(place, at, bytes) => {
                     let room = rooms[&args.places[place].key()];
-                    self.stack(true, "v33", room + at);
+                    self.stack_bytes(true, "v33", room + at, bytes);
                 }
+                Cell::On(at, bytes) => self.stack_bytes(true, "v33", frame + at, bytes),
             }
         }
         let lanes = self.config.target.wave_size;
@@ -386,10 +430,11 @@ impl Asm<'_> {
         for (k, cell) in result.cells.iter().enumerate() {
             match *cell {
                 Cell::At(place) => self.fetch(result.places[place], "v33"),
-                Cell::Behind(place, at) => {
+                Cell::Behind(place, at, bytes) => {
                     let room = rooms[&result.places[place].key()];
-                    self.stack(false, "v33", room + at);
+                    self.stack_bytes(false, "v33", room + at, bytes);
                 }
+                Cell::On(..) => panic!("a result is not on the stack"),
             }
             self.flat(true, "v33", 52, 4 * k);
         }
@@ -429,21 +474,27 @@ fn frame(case: &Case) -> (u32, BTreeMap<(u8, u32), u32>) {
     (end.next_multiple_of(16), rooms)
 }
 
-fn build(cases: &[Case], config: &Config) -> Vec<u8> {
-    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let lanes = config.target.wave_size;
-    let stem = format!("interop-{}-{}-{lanes}-{}", config.clang, config.target.name, cases[0].seed);
-    let (source, object) = (dir.join(format!("{stem}.c")), dir.join(format!("{stem}.o")));
-    std::fs::write(&source, c::source(cases)).unwrap();
+/// What clang makes of a source.
+fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
+    std::fs::write(source, text).unwrap();
+    let object = source.with_added_extension("o");
     let mut command = Command::new(config.clang);
     command.args(["-target", "amdgcn-amd-amdhsa", "-mcode-object-version=4", "-nogpulib", "-O2", "-w", "-c"]);
     command.arg(format!("-mcpu={}", config.target.name));
-    if config.target.has(isa::Feature::WAVE32) && lanes == 64 {
+    if config.target.has(isa::Feature::WAVE32) && config.target.wave_size == 64 {
         command.arg("-mwavefrontsize64");
     }
-    let output = command.arg(&source).arg("-o").arg(&object).output().unwrap();
+    let output = command.arg(source).arg("-o").arg(&object).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let theirs = std::fs::read(&object).unwrap();
+    std::fs::read(&object).unwrap()
+}
+
+fn build(cases: &[Case], config: &Config) -> Vec<u8> {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let lanes = config.target.wave_size;
+    let stem = format!("interop-{}-{}-{lanes}-{}", config.clang, config.target.name, cases[0].seed);
+    let theirs = clang(config, &dir.join(format!("{stem}.c")), &c::source(cases));
+    let kernels = clang(config, &dir.join(format!("{stem}.cl")), &c::kernels(cases.len()));
     let mut text = Asm { out: ".text\n".into(), config };
     for (i, case) in cases.iter().enumerate() {
         text.callee(i, case);
@@ -458,7 +509,8 @@ fn build(cases: &[Case], config: &Config) -> Vec<u8> {
         ..asm::Options::default()
     };
     let ours = asm::assemble(&text.out, &options).unwrap_or_else(|errors| panic!("{stem}: {:?}", errors[0]));
-    let inputs = [link::Input { name: "theirs", data: &theirs }, link::Input { name: "ours", data: &ours }];
+    let files = [("theirs", &theirs), ("kernels", &kernels), ("ours", &ours)];
+    let inputs = files.map(|(name, data)| link::Input { name, data });
     link::link(&inputs, &link::Options::default()).unwrap_or_else(|faults| panic!("{stem}: {}", faults[0]))
 }
 
@@ -610,7 +662,18 @@ pub fn run(cases: &[Case], config: &Config) -> Vec<String> {
         ] {
             if let Err(text) = found {
                 let Config { clang, target, .. } = config;
-                wrong.push(format!("{clang} {target}, seed {}, {i}: {role}: {text}", case.seed));
+                let places: Vec<_> = case
+                    .assignment
+                    .params
+                    .iter()
+                    .map(|passed| {
+                        (passed.how, case.assignment.pieces_of(passed).first().map(|piece| piece.place))
+                    })
+                    .collect();
+                wrong.push(format!(
+                    "{clang} {target}, seed {}, {i}: {role}: {text}\n    {places:?}",
+                    case.seed
+                ));
             }
         }
     }
