@@ -129,6 +129,8 @@ impl Assignment {
 pub enum Error {
     /// There is no form for `bf16`.
     Bf16(Convention),
+    /// Clang takes pointers to the global data share for 8 bytes in memory, LLVM for 4.
+    Region(Convention),
     /// There is no form for variable arguments.
     Variadic(Convention),
     /// There is no form for `inreg` that callers and callees share.
@@ -143,6 +145,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Bf16(by) => write!(f, "`bf16` is not passed in the convention `{}`", by.name()),
+            Error::Region(by) => write!(
+                f,
+                "it is not known how structs with region pointers lie in memory in the convention `{}`",
+                by.name()
+            ),
             Error::Variadic(by) => {
                 write!(f, "the convention `{}` has no variable arguments", by.name())
             }
@@ -188,6 +195,10 @@ pub fn assign(
         stack: 0,
         pieces: Vec::with_capacity(signature.params.len() * 2),
     };
+    let mut all = signature.params.iter().map(|param| param.ty).chain(signature.result);
+    if !column.region_in_memory && all.any(|ty| types.holds_region(ty)) {
+        return Err(Error::Region(convention));
+    }
     let returned = match signature.result {
         Some(result) => Some(walk.result(result)?),
         None => None,
@@ -379,6 +390,13 @@ impl Walk<'_> {
             } else {
                 let (bits, form) = form(scalar, extended, self.halves);
                 let place = self.place(inreg);
+                let bare = matches!(place, Place::Stack(_)) && !self.column.extended_on_stack;
+                let (bits, form) = match form {
+                    Form::Signed | Form::Unsigned if bare => (bits, Form::Bits),
+                    // The callee takes the byte for 0 or 1.
+                    _ if bare && scalar == Scalar::Bool => (8, Form::Bits),
+                    _ => (bits, form),
+                };
                 self.pieces.push(Piece { offset, bits, shift: 0, place, form });
             }
         }

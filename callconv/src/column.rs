@@ -162,6 +162,10 @@ pub struct Column {
     /// What variable arguments are passed as: an address in a pair of VGPRs (flat, 64 bits) of them all in order, at multiples of 4 bytes;
     /// or not at all.
     pub variadic: bool,
+    /// Whether integers of 8 and 16 bits are extended on the stack as they are in registers.
+    pub extended_on_stack: bool,
+    /// Whether structs with pointers to the global data share have a form. Clang gives those 8 bytes in memory, LLVM 4.
+    pub region_in_memory: bool,
     /// Whether there is a form for `bf16`.
     pub bf16: bool,
 }
@@ -234,6 +238,8 @@ static TODAY: Column = Column {
     preserved_sgprs: &[(30, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: true,
+    extended_on_stack: true,
+    region_in_memory: false,
     bf16: true,
 };
 
@@ -250,6 +256,8 @@ static LLVM_14: Column = Column {
     preserved_sgprs: &[(30, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: false,
+    extended_on_stack: false,
+    region_in_memory: false,
     bf16: false,
 };
 
@@ -266,6 +274,8 @@ static GUIDE: Column = Column {
     preserved_sgprs: &[(32, 105)],
     preserved_agprs: &[],
     variadic: false,
+    extended_on_stack: true,
+    region_in_memory: true,
     bf16: true,
 };
 

@@ -107,6 +107,8 @@ struct Node {
     size: u64,
     align: u64,
     depth: u32,
+    /// Whether a pointer to the global data share is a part of it.
+    region: bool,
 }
 
 /// Why there is no such type.
@@ -154,21 +156,30 @@ impl Types {
     pub const DEPTH: u32 = 64;
     const MOST_BYTES: u64 = 1 << 31;
 
-    fn add(&mut self, kind: Kind, size: u64, align: u64, depth: u32) -> Result<TypeId, TypeError> {
+    fn add(
+        &mut self,
+        kind: Kind,
+        size: u64,
+        align: u64,
+        depth: u32,
+        region: bool,
+    ) -> Result<TypeId, TypeError> {
         if depth > Types::DEPTH {
             return Err(TypeError::Deep);
         }
         if size >= Types::MOST_BYTES {
             return Err(TypeError::Big);
         }
-        self.nodes.push(Node { kind, size, align, depth });
+        self.nodes.push(Node { kind, size, align, depth, region });
         Ok(TypeId(self.nodes.len() as u32 - 1))
     }
 
     /// A scalar.
     pub fn scalar(&mut self, scalar: Scalar) -> TypeId {
         let bytes = u64::from(scalar.bits() / 8);
-        self.nodes.push(Node { kind: Kind::Scalar(scalar), size: bytes, align: bytes, depth: 0 });
+        let region = scalar == Scalar::Pointer(Space::Region);
+        let kind = Kind::Scalar(scalar);
+        self.nodes.push(Node { kind, size: bytes, align: bytes, depth: 0, region });
         TypeId(self.nodes.len() as u32 - 1)
     }
 
@@ -184,7 +195,7 @@ impl Types {
             return Err(TypeError::Lane(scalar));
         }
         let bytes = u64::from(scalar.bits() / 8 * lanes.next_power_of_two());
-        self.add(Kind::Vector(scalar, lanes), bytes, bytes, 0)
+        self.add(Kind::Vector(scalar, lanes), bytes, bytes, 0, false)
     }
 
     /// An array.
@@ -194,7 +205,7 @@ impl Types {
     pub fn array(&mut self, element: TypeId, len: u32) -> Result<TypeId, TypeError> {
         let node = self.node(element);
         let size = node.size.saturating_mul(u64::from(len));
-        self.add(Kind::Array(element, len), size, node.align, node.depth + 1)
+        self.add(Kind::Array(element, len), size, node.align, node.depth + 1, node.region)
     }
 
     /// A struct or tuple, laid out as C does: fields in their order, each at the next multiple of its alignment.
@@ -202,16 +213,18 @@ impl Types {
     /// # Errors
     /// It is too deep or too big.
     pub fn structure(&mut self, fields: &[TypeId]) -> Result<TypeId, TypeError> {
-        let (mut size, mut align, mut depth) = (0u64, 1, 0);
+        let (mut size, mut align, mut depth, mut region) = (0u64, 1, 0, false);
         for &field in fields {
             let node = self.node(field);
             size = size.next_multiple_of(node.align).saturating_add(node.size).min(Types::MOST_BYTES);
             align = align.max(node.align);
             depth = depth.max(node.depth + 1);
+            region |= node.region;
         }
         let first = self.fields.len() as u32;
         self.fields.extend_from_slice(fields);
-        self.add(Kind::Struct { first, len: fields.len() as u32 }, size.next_multiple_of(align), align, depth)
+        let kind = Kind::Struct { first, len: fields.len() as u32 };
+        self.add(kind, size.next_multiple_of(align), align, depth, region)
     }
 
     fn node(&self, id: TypeId) -> Node {
@@ -221,6 +234,11 @@ impl Types {
     /// What it is.
     pub fn kind(&self, id: TypeId) -> Kind {
         self.node(id).kind
+    }
+
+    /// Whether it is a struct or an array with a pointer to the global data share in it.
+    pub(crate) fn holds_region(&self, id: TypeId) -> bool {
+        self.node(id).region && !matches!(self.kind(id), Kind::Scalar(_))
     }
 
     /// Bytes in memory.

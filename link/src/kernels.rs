@@ -82,10 +82,8 @@ pub fn needs<'a>(
     let mut known = FxHashMap::default();
     for kernel in &kernels {
         let wave32 = descriptor::WAVEFRONT_SIZE32.get(&kernel.bytes) != 0;
-        let target = target.map(|target| match wave32 {
-            true => target.with_wave_size(32).unwrap_or(target),
-            false => target,
-        });
+        let lanes = if wave32 { 32 } else { 64 };
+        let target = target.map(|target| target.with_wave_size(lanes).unwrap_or(target));
         let mut used = Used::default();
         for &(object, section) in kernel.sections.iter().filter(|(object, _)| *object != kernel.object) {
             let here = known.entry((object, section, wave32)).or_insert_with(|| {

@@ -216,6 +216,8 @@ impl Asm<'_> {
         self.put(WAIT);
         if self.config.target.generation == Generation::Gfx10 {
             self.put("s_waitcnt_vscnt null, 0x0");
+            // So that an SGPR of the operation may be written.
+            self.put("v_nop");
         }
     }
 
@@ -321,6 +323,8 @@ impl Asm<'_> {
         for reg in 4..30 {
             self.put(&format!("s_mov_b32 s{reg}, 0xa5a5a5a5"));
         }
+        // Of those that are not preserved; that it is named makes room for all of clang's.
+        self.put("v_mov_b32 v119, 0x5a5a5a5a");
         self.put("s_mov_b64 vcc, 0");
     }
 
@@ -368,6 +372,8 @@ impl Asm<'_> {
             self.stack(true, reg, at);
         }
         self.put("v_mov_b32 v52, v0\n  v_mov_b32 v53, v1");
+        // Padding has registers as well, and clang may store them.
+        (0..31).for_each(|reg| self.put(&format!("v_mov_b32 v{reg}, 0")));
         self.put("s_mov_b32 s34, 0x1234\n  s_mov_b32 s35, 0x5678");
         self.put("v_mov_b32 v40, 0x4321\n  v_mov_b32 v41, 0x8765");
         self.addresses(&args, &result, frame, &rooms);
@@ -480,7 +486,9 @@ fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
     let object = source.with_added_extension("o");
     let mut command = Command::new(config.clang);
     command.args(["-target", "amdgcn-amd-amdhsa", "-mcode-object-version=4", "-nogpulib", "-O2", "-w", "-c"]);
-    command.arg(format!("-mcpu={}", config.target.name));
+    // Without replay: clang 19 has clauses in code for either that replay would not survive.
+    let suffix = if config.target.has(isa::Feature::XNACK) { ":xnack-" } else { "" };
+    command.arg(format!("-mcpu={}{suffix}", config.target.name));
     if config.target.has(isa::Feature::WAVE32) && config.target.wave_size == 64 {
         command.arg("-mwavefrontsize64");
     }
@@ -505,6 +513,7 @@ fn build(cases: &[Case], config: &Config) -> Vec<u8> {
         target: Some(&isa::PROCESSORS[usize::from(config.target.number)]),
         kind: asm::Kind::Relocatable,
         version: Some(4),
+        xnack: config.target.has(isa::Feature::XNACK).then_some(false),
         wave64: lanes == 64,
         ..asm::Options::default()
     };

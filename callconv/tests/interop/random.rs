@@ -33,7 +33,13 @@ impl Random {
             5 => Scalar::F16,
             6 => Scalar::F32,
             7 => Scalar::F64,
-            8 => Scalar::Pointer(self.of(&Space::ALL)),
+            8 => Scalar::Pointer(self.of(&[
+                Space::Flat,
+                Space::Global,
+                Space::Local,
+                Space::Constant,
+                Space::Private,
+            ])),
             _ => Scalar::BF16,
         }
     }
@@ -42,7 +48,9 @@ impl Random {
     pub fn ty(&mut self, types: &mut Types, bf16: bool) -> TypeId {
         match self.below(6) {
             0..=2 => {
-                let scalar = self.scalar(bf16);
+                // Structs with region pointers have no form.
+                let region = self.below(12) == 0;
+                let scalar = if region { Scalar::Pointer(Space::Region) } else { self.scalar(bf16) };
                 types.scalar(scalar)
             }
             3 => self.vector(types),
