@@ -3,7 +3,7 @@
 use crate::column::{
     Column, Convention, Implicit, Inreg, Large, Slots, SretPlace, Structs, column, has_16_bit,
 };
-use crate::types::{Element, Kind, Scalar, TypeId, Types};
+use crate::types::{Element, Kind, Scalar, Space, TypeId, Types};
 use isa::Subtarget;
 use std::fmt;
 use std::ops::Range;
@@ -538,6 +538,8 @@ fn registers(types: &Types, ty: TypeId) -> u64 {
         Kind::Vector(scalar, lanes) if scalar.bits() == 16 => u64::from(lanes.div_ceil(2)),
         Kind::Vector(scalar, lanes) => u64::from(lanes * scalar.bits().div_ceil(32)),
         Kind::Struct { .. } => types.fields(ty).map(|(_, field)| registers(types, field)).sum(),
+        // Clang takes those for 64 bits.
+        Kind::Scalar(Scalar::Pointer(Space::Region)) => 2,
         Kind::Scalar(_) | Kind::Array(..) => types.size(ty).div_ceil(4),
     }
 }

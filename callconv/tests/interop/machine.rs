@@ -523,6 +523,12 @@ fn build(cases: &[Case], config: &Config) -> Vec<u8> {
     link::link(&inputs, &link::Options::default()).unwrap_or_else(|faults| panic!("{stem}: {}", faults[0]))
 }
 
+/// What strict mode says of clang's own code and is not about calls: padding that nothing has written is stored with the rest of a struct
+/// (what is no padding is compared); and halves of a register are loaded one behind the other without a wait between (gfx1010).
+fn is_known(report: &sim::Report) -> bool {
+    report.rule == "uninitialised-store" || report.rule == "read-in-flight" && report.at.text.contains("_d16")
+}
+
 /// Buffers of a run: what goes in and what came out, of kernel and function.
 struct Machine {
     device: Device,
@@ -534,7 +540,7 @@ impl Machine {
     fn new(object: &[u8]) -> Machine {
         let object = CodeObject::load(object).unwrap_or_else(|error| panic!("{error}"));
         let mut device = Device::with_threads(1);
-        device.set_mode(sim::Mode::STRICT);
+        device.set_mode(sim::Mode::Strict { keep_going: true });
         let module = device.load(&object).unwrap_or_else(|fault| panic!("{fault}"));
         let bytes = (STRIDE * 4) as u64;
         let buffers = [(); 4].map(|()| {
@@ -561,6 +567,10 @@ impl Machine {
         let size = [LANES as u32, 1, 1];
         let dispatch = Dispatch { kernel, grid: size, group: size, kernarg, ..Dispatch::default() };
         self.device.run(self.module, &dispatch).map_err(|fault| fault.to_string())?;
+        let report = self.device.reports().iter().find(|report| !is_known(report));
+        if let Some(report) = report {
+            return Err(report.to_string());
+        }
         let read = |buffer| {
             let lane = |lane: usize| {
                 let mut bytes = vec![0; STRIDE];
