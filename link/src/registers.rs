@@ -87,7 +87,7 @@ impl Used {
     /// # Errors
     /// More than there are.
     pub fn raise(self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(u32, u32), TooMany> {
-        let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
+        let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { 64 };
         let target = target.with_wave_size(wave).unwrap_or(target);
         let has = |blocks: u64, granule: u32| (blocks as u32 + 1) * granule;
         let granules = Granules::of(target);
