@@ -17,7 +17,7 @@
 //! ```
 //!
 //! # How it is known
-//! LLVM's columns were found from its output; `tests/interop.rs` runs code of clang's with code that is made of this table, both as
+//! LLVM's columns were found from its output; `tests/interop` runs code of clang's with code that is made of this table, both as
 //! the caller and as the callee.
 //!
 //! # Not here
