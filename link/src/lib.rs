@@ -72,6 +72,8 @@ pub struct Options {
     pub undefined: Vec<String>,
     /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what the compiler assumed.
     pub exact_stack: bool,
+    /// Tell what is where, and what kernels need and why. What is suspicious is told anyway.
+    pub tells: bool,
     /// Leave names that are not defined to the loader, as `ld.lld -shared` does if it is not told otherwise.
     pub allow_undefined: bool,
 }
@@ -112,7 +114,7 @@ pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> 
     link_with_report(inputs, options).map(|linked| linked.file)
 }
 
-/// As [`link()`], and tells what is where, and what kernels need.
+/// As [`link()`], with what there is to say of it.
 ///
 /// # Errors
 /// As [`link()`].

@@ -42,7 +42,8 @@ pub fn joined(
     let mut tree = tree.as_ref();
     let mut text = texts(symbols, &sections)?;
     let is_one_text = text.is_some();
-    let (mut seen, mut contents): (FxHashSet<(&str, u32, &[u8])>, Contents) = Default::default();
+    let mut seen: FxHashSet<(&str, u32, &[u8])> = FxHashSet::default();
+    let mut contents = Contents::default();
     for (place, records) in &sections {
         let mut out = Vec::new();
         for record in records {

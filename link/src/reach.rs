@@ -200,7 +200,7 @@ impl<'s, 'a> Graph<'s, 'a> {
     fn parts(&self, piece: Piece) -> Vec<std::ops::Range<u64>> {
         let functions = &self.functions[piece.object];
         if let Some(row) = piece.function {
-            return vec![functions[row].start..functions[row].end];
+            return std::iter::once(functions[row].start..functions[row].end).collect();
         }
         let first = functions.partition_point(|extent| extent.section < piece.section);
         let here = functions[first..].iter().take_while(|extent| extent.section == piece.section);

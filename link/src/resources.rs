@@ -18,8 +18,11 @@ pub struct Declared {
     pub is_all: bool,
 }
 
+/// What is behind a function's name, and who takes the number.
+type Row = (&'static str, fn(&mut Partial, u64));
+
 /// Names behind the function's, and what they say.
-const NUMBERS: [(&str, fn(&mut Partial, u64)); 7] = [
+const NUMBERS: [Row; 7] = [
     (".num_vgpr", |known, number| known.declared.used.vgprs = count(number)),
     (".num_agpr", |known, number| known.declared.used.agprs = count(number)),
     (".numbered_sgpr", |known, number| known.declared.used.sgprs = count(number)),
@@ -54,7 +57,7 @@ fn count(number: u64) -> u32 {
 pub fn declared<'a>(object: &Object<'a>) -> FxHashMap<&'a str, Declared> {
     let mut partial: FxHashMap<&str, Partial> = FxHashMap::default();
     for symbol in object.symbols.iter().filter(|symbol| object.place(symbol) == Place::Absolute) {
-        let named = |row: &&(&'static str, fn(&mut Partial, u64))| symbol.name.ends_with(row.0);
+        let named = |row: &&Row| symbol.name.ends_with(row.0);
         let Some((suffix, take)) = NUMBERS.iter().find(named) else { continue };
         take(partial.entry(&symbol.name[..symbol.name.len() - suffix.len()]).or_default(), symbol.value);
     }

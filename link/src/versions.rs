@@ -26,7 +26,7 @@ impl Versions {
             }
             versions.block(&mut tokens)?;
             // The version that it follows, if there is one.
-            while let Some((_, token)) = tokens.next() {
+            for (_, token) in tokens.by_ref() {
                 if token == ";" {
                     break;
                 }
@@ -171,9 +171,7 @@ fn one(pattern: &[u8], letter: u8) -> Option<usize> {
 fn patterns() {
     let all = |pattern: &str, name: &str| matches(pattern.as_bytes(), name.as_bytes());
     assert!(all("*", "") && all("f*o", "fo") && all("f*o*r", "foobar") && all("?[a-c]", "xb"));
-    assert!(
-        !all("f*o", "for") && !all("?", "") && !all("[!a]", "a") && !all("", "x") && all("[", "[") == false
-    );
+    assert!(!all("f*o", "for") && !all("?", "") && !all("[!a]", "a") && !all("", "x") && !all("[", "["));
 }
 
 #[test]
