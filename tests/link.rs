@@ -133,9 +133,9 @@ fn stack_as_of_one_source() {
         let map =
             kernc(&[&["link", "--exact-stack", "--map", "-", "-o", &out][..], &files].concat()).unwrap();
         let whole = std::fs::read(compiled(&all, "all", cpu, version, &dir)).unwrap();
-        let size = objwriter::descriptor::PRIVATE_SEGMENT_FIXED_SIZE;
         let size = |file: &[u8]| {
-            size.get(&codeobj::CodeObject::parse(file).unwrap().descriptors().next().unwrap().bytes)
+            let object = codeobj::CodeObject::parse(file).unwrap();
+            object.descriptors().next().unwrap().get("private_segment_fixed_size")
         };
         let expected = size(&whole);
         assert!(
@@ -145,7 +145,7 @@ fn stack_as_of_one_source() {
         assert_eq!(size(&std::fs::read(&out).unwrap()), expected.next_multiple_of(16), "{cpu}");
         let args =
             ["--kernel", "main_kernel", "--grid", "6", "--arg", "0=zeros:6", "--arg", "1=3", "--print", "0"];
-        let run = kernc(&[&["run", &out, "--strict"][..], &args].concat());
+        let run = kernc(&[&["run", &out, "--mode", "strict"][..], &args].concat());
         let wanted: Vec<String> = self::expected(6, 3).iter().map(i32::to_string).collect();
         assert_eq!(run.unwrap().trim(), format!("0: {}", wanted.join(", ")), "{cpu} V{version}");
     }

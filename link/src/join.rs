@@ -47,10 +47,10 @@ pub fn joined<'a>(
     identity: Identity,
     options: &Options,
 ) -> Result<Joined<'a>, String> {
-    let Options { kind, exact_stack, .. } = *options;
+    let Options { kind, exact_stack, tells, .. } = *options;
     let target = isa::Target::by_elf_mach(identity.flags & identity::MACH);
     let has_dynamic_stack = identity::version_of(&identity).is_some_and(|version| version >= 5);
-    let how = How { target, kind, exact_stack, has_dynamic_stack };
+    let how = How { target, kind, exact_stack, has_dynamic_stack, tells };
     let needs = kernels::needs(symbols, live, how)?;
     let (room, commons) = match kind {
         Kind::Loadable => commons(symbols),
@@ -73,7 +73,11 @@ pub fn joined<'a>(
         }
     }
     let table = if kind == Kind::Loadable { join.order_table() } else { Vec::new() };
-    let report = Report { kernels: needs.kernels, warnings: needs.warnings, rows: join.rows() };
+    let report = Report {
+        kernels: needs.kernels,
+        warnings: needs.warnings,
+        rows: if tells { join.rows() } else { Vec::new() },
+    };
     Ok(Joined { object: join.object, report, table })
 }
 

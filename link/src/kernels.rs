@@ -68,6 +68,8 @@ pub struct How {
     pub exact_stack: bool,
     /// Whether descriptors have the bit for stacks that are not known: from V5 on (seed 000, line 2567).
     pub has_dynamic_stack: bool,
+    /// Whether somebody asks for what was found.
+    pub tells: bool,
 }
 
 struct Kernel<'a> {
@@ -185,17 +187,19 @@ impl<'a> Raise<'_, '_, 'a> {
         let lds = self.lds(&mut bytes, &mut counts)?;
         let scratch = self.scratch(&mut bytes, &mut counts, depths);
         let own = self.kernel.object;
-        let functions = self.kernel.nodes.iter().skip(1);
-        let functions = functions.filter(|&&node| self.graph.nodes[node].facts.is_code);
-        let report = KernelReport {
-            name: self.kernel.name.strip_suffix(".kd").unwrap_or(self.kernel.name).to_owned(),
-            object: self.symbols.objects[own].name.clone(),
-            functions: functions.map(|&node| self.part(node)).collect(),
-            registers,
-            lds,
-            scratch,
-        };
-        self.needs.kernels.push(report);
+        if self.how.tells {
+            let functions = self.kernel.nodes.iter().skip(1);
+            let functions = functions.filter(|&&node| self.graph.nodes[node].facts.is_code);
+            let report = KernelReport {
+                name: self.kernel.name.strip_suffix(".kd").unwrap_or(self.kernel.name).to_owned(),
+                object: self.symbols.objects[own].name.clone(),
+                functions: functions.map(|&node| self.part(node)).collect(),
+                registers,
+                lds,
+                scratch,
+            };
+            self.needs.kernels.push(report);
+        }
         if bytes != self.kernel.bytes {
             self.needs.counts.insert(self.kernel.name, counts);
             let place = (own, self.kernel.section);
@@ -320,7 +324,7 @@ impl<'a> Raise<'_, '_, 'a> {
             allotted,
             now,
             known: depth.bytes,
-            chain: self.chain(root, depths),
+            chain: if self.how.tells { self.chain(root, depths) } else { Vec::new() },
             unknown,
             is_dynamic,
         })

@@ -1,9 +1,10 @@
 //! A linker for AMD GPU objects: relocatable files and archives of them become one code object that loads, as
 //! `ld.lld -shared` makes it.
 //!
-//! [`input`] takes files apart, [`symbols`] decides which definition each name means and which members of archives are
-//! needed, [`live`] which sections are, [`kernels`] what kernels need of other objects, [`sections`] joins those of one
-//! name, [`notes`] the metadata. What comes out is one [`objwriter::elf::Object`], as if one assembler source had held it
+//! [`archive`] and [`input`] take files apart, [`symbols`] decides which definition each name means and which members of archives are
+//! needed, [`versions`] which names are seen, [`live`] which sections stay. [`code`] reads functions, [`reach`] follows what they lead to,
+//! [`stack`] what their calls take, [`resources`] what compilers say of them, and [`kernels`] raises descriptors. [`sections`] joins those of one
+//! name, [`notes`] the metadata; [`report`] tells of it all. What comes out is one [`objwriter::elf::Object`], as if one assembler source had held it
 //! all; laying it out, relocating it and its dynamic tables are what `objwriter` does for the compiler and the assembler, too.
 //!
 //! # Source
@@ -72,6 +73,8 @@ pub struct Options {
     pub undefined: Vec<String>,
     /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what the compiler assumed.
     pub exact_stack: bool,
+    /// Tell what is where, and what kernels need and why. What is suspicious is told anyway.
+    pub tells: bool,
     /// Leave names that are not defined to the loader, as `ld.lld -shared` does if it is not told otherwise.
     pub allow_undefined: bool,
 }
@@ -112,7 +115,7 @@ pub fn link(inputs: &[Input], options: &Options) -> Result<Vec<u8>, Vec<Fault>> 
     link_with_report(inputs, options).map(|linked| linked.file)
 }
 
-/// As [`link()`], and tells what is where, and what kernels need.
+/// As [`link()`], with what there is to say of it.
 ///
 /// # Errors
 /// As [`link()`].

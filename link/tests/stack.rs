@@ -55,7 +55,8 @@ fn linked(sources: &[&str], options: &Options) -> Linked {
         })
         .collect();
     let inputs: Vec<Input> = inputs.iter().map(|(name, data)| Input { name, data, is_lazy: false }).collect();
-    link::link_with_report(&inputs, options).unwrap_or_else(|errors| panic!("{errors:?}"))
+    link::link_with_report(&inputs, &Options { tells: true, ..options.clone() })
+        .unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// What the descriptor allots of scratch memory, and whether the rest is the runtime's.

@@ -66,6 +66,7 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
         undefined: args.undefined.clone(),
         allow_undefined: args.allow_undefined,
         exact_stack: args.exact_stack,
+        tells: args.map.is_some(),
     };
     let linked = link::link_with_report(&inputs, &options).map_err(|faults| failure(&faults))?;
     for warning in &linked.report.warnings {

@@ -3,6 +3,7 @@
 use super::{Case, Scratch, link, link_files, lld};
 use codeobj::elf::CodeObject;
 use link::Kind;
+use objwriter::descriptor::{ACCUM_OFFSET, ENTRY, PRIVATE_SEGMENT_FIXED_SIZE, SGPR_BLOCKS, VGPR_BLOCKS};
 use std::path::Path;
 
 /// Sections of which `ld.lld` has one and we do not, or that say who linked.
@@ -27,14 +28,18 @@ pub fn compare(lld_path: &Path, case: &Case) -> Outcome {
     let theirs = lld(lld_path, case, &scratch);
     let mut is_linked = false;
     let differences = match (link(case, Kind::Loadable), theirs) {
-        (Ok(ours), Ok(theirs)) if case.errors.is_empty() => {
+        (Ok(mut ours), Ok(theirs)) if case.errors.is_empty() => {
             is_linked = true;
+            if case.may_raise {
+                lower(&mut ours, &theirs);
+            }
             let same = differences(&ours, &theirs);
             // Who links the joined object makes the same of it.
             let joined = link(case, Kind::Relocatable).expect("it can be joined");
             let inputs = vec![("joined.o".to_owned(), joined)];
             let theirs = lld(lld_path, &Case { inputs: inputs.clone(), ..case.clone() }, &scratch);
             let again = match (link_files(&inputs, &case.options), theirs) {
+                // Joining has raised what there was to raise.
                 (Ok(ours), Ok(theirs)) => differences_named("joined", &ours, &theirs),
                 // Its sections are longer, and may lack what single ones were left out for.
                 (Err(_), Err(_)) if case.is_generated => String::new(),
@@ -60,6 +65,36 @@ pub fn compare(lld_path: &Path, case: &Case) -> Outcome {
         ),
     };
     Outcome { differences, is_linked }
+}
+
+/// Takes back what was raised, after a look that it is that: more registers or scratch memory, and nothing else.
+fn lower(ours: &mut [u8], theirs: &[u8]) {
+    let other = CodeObject::parse(theirs).expect("an object");
+    let file = CodeObject::parse(ours).expect("an object");
+    let mut changes = Vec::new();
+    for raised in file.descriptors() {
+        let found = other.descriptors().find(|found| found.kernel == raised.kernel).expect("the same kernel");
+        let mut bytes = raised.bytes;
+        for field in [VGPR_BLOCKS, SGPR_BLOCKS, ACCUM_OFFSET, PRIVATE_SEGMENT_FIXED_SIZE] {
+            assert!(field.get(&bytes) >= field.get(&found.bytes), "{}: {}", raised.kernel, field.name);
+            field.set(&mut bytes, field.get(&found.bytes));
+        }
+        // Distances to the code are looked at with all else.
+        ENTRY.set(&mut bytes, ENTRY.get(&found.bytes));
+        assert_eq!(bytes, found.bytes, "{}", raised.kernel);
+        let section = &file.sections[raised.section];
+        let at = (section.offset + raised.address - section.address) as usize;
+        ENTRY.set(&mut bytes, ENTRY.get(&raised.bytes));
+        changes.push((at, bytes.to_vec()));
+    }
+    if let (Some(notes), Some(known)) = (file.section(".note"), other.section(".note"))
+        && notes.size == known.size
+    {
+        changes.push((notes.offset as usize, known.data.to_vec()));
+    }
+    for (at, bytes) in changes {
+        ours[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
 }
 
 fn differences_named(name: &str, ours: &[u8], theirs: &[u8]) -> String {

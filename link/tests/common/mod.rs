@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is linked.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Case {
     pub name: String,
     pub inputs: Vec<(String, Vec<u8>)>,
@@ -19,6 +19,8 @@ pub struct Case {
     pub errors: Vec<String>,
     /// Whether `ld.lld` decides if anything is wrong with it.
     pub is_generated: bool,
+    /// Whether kernels may need more than `ld.lld` gives them.
+    pub may_raise: bool,
     /// A version script.
     pub script: Option<String>,
 }
@@ -67,6 +69,7 @@ fn read(name: String, text: &str, assemble: &dyn Fn(&str) -> Vec<u8>) -> Case {
         lld: Vec::new(),
         errors: Vec::new(),
         is_generated: false,
+        may_raise: false,
         script: None,
     };
     let mut parts = text.split("\n;--- ");
@@ -106,7 +109,7 @@ fn read(name: String, text: &str, assemble: &dyn Fn(&str) -> Vec<u8>) -> Case {
 }
 
 /// A member of an archive with its header.
-fn member_of((name, data): &(String, Vec<u8>)) -> Vec<u8> {
+pub fn member_of((name, data): &(String, Vec<u8>)) -> Vec<u8> {
     let mut out =
         format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", format!("{name}/"), 0, 0, 0, 644, data.len())
             .into_bytes();
