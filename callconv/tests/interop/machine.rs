@@ -519,7 +519,7 @@ fn build(cases: &[Case], config: &Config) -> Vec<u8> {
     };
     let ours = asm::assemble(&text.out, &options).unwrap_or_else(|errors| panic!("{stem}: {:?}", errors[0]));
     let files = [("theirs", &theirs), ("kernels", &kernels), ("ours", &ours)];
-    let inputs = files.map(|(name, data)| link::Input { name, data });
+    let inputs = files.map(|(name, data)| link::Input { name, data, is_lazy: false });
     link::link(&inputs, &link::Options::default()).unwrap_or_else(|faults| panic!("{stem}: {}", faults[0]))
 }
 
