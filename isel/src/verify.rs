@@ -512,9 +512,11 @@ impl Check<'_> {
 /// Before which instruction edges need their arguments, by class. `regalloc` moves them there; it says so on its own.
 fn end_places(data: &MachBlock) -> [usize; 2] {
     let (term, count) = ((data.term as usize).min(data.insts.len()), data.insts.len());
-    let is_branch =
-        |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH) || inst.op == op::S_GETPC_B64;
-    [(term..count).find(|&n| is_branch(&data.insts[n])).unwrap_or(count), term]
+    let end = &data.insts[term..];
+    // Where a jump into a table goes is computed in one go. Other reads of the program counter are addresses.
+    let jump = data.next_entry().and_then(|_| end.iter().rposition(|inst| inst.op == op::S_GETPC_B64));
+    let branch = || end.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
+    [jump.or_else(branch).map_or(count, |place| term + place), term]
 }
 
 /// Whether control never goes on behind it.
