@@ -87,6 +87,8 @@ pub struct Effects {
     pub reads: RegSet,
     /// Registers written, implicit ones included.
     pub writes: RegSet,
+    /// Those of `reads` that are read at issue. Not among them: a register of which a load brings a half and keeps the other.
+    pub(crate) reads_at_issue: RegSet,
     held: Held,
     /// Kind.
     pub kinds: Kinds,
@@ -159,6 +161,7 @@ impl Effects {
         let mut effects = Effects {
             reads: RegSet::EMPTY,
             writes: RegSet::EMPTY,
+            reads_at_issue: RegSet::EMPTY,
             held: Held::None,
             kinds: kinds(inst),
             returns: match row.flags.contains(Flags::ATOMIC) {
@@ -198,7 +201,13 @@ impl Effects {
     }
 
     fn registers(&mut self, target: &Target, inst: &MachInst) {
-        inst.for_each_hw_reg(target, |role, range| self.touch(role, range));
+        let loads = inst.op.row().flags.contains(Flags::LOAD) && !inst.op.row().flags.contains(Flags::ATOMIC);
+        inst.for_each_hw_reg(target, |role, range| {
+            self.touch(role, range);
+            if role == Role::Use || role == Role::DefUse && !loads {
+                self.reads_at_issue.insert(range);
+            }
+        });
         if self.kinds.intersects(Kinds::GDS | Kinds::EXPORT) {
             self.held = Held::Vectors;
         }

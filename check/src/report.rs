@@ -1,5 +1,6 @@
 //! The report for people: disassembly with carets, in the manner of a compiler's diagnostics.
 
+use crate::clauses::BROKEN_CLAUSE;
 use crate::finding::{Access, Finding, Level, Problem};
 use crate::object::{Located, Note, Place, Report};
 use annotate_snippets::{AnnotationKind, Group, Level as Shown, Renderer, Snippet};
@@ -96,6 +97,9 @@ fn labels(finding: &Finding) -> (&'static str, &'static str) {
             Access::Overwrites => ("yet to be read by this", "overwritten here"),
             Access::Returns => ("under way from here", "returned here"),
         },
+        // Wrong by itself.
+        _ if finding.first == finding.second => ("", "here"),
+        Problem::Event { rule } if rule.id == BROKEN_CLAUSE.id => ("of this clause", "this is of another kind"),
         Problem::Hazard { .. } | Problem::Event { .. } => ("after this", "this comes too soon"),
     }
 }

@@ -289,10 +289,13 @@ impl Scoreboard {
         let mut kept = SmallVec::<[Operation; 16]>::new();
         for operation in &self.operations {
             let set = registers(code, operation);
+            // What a load keeps of a register has arrived before the load's own half, if both arrive in order.
+            let in_order = in_order(operation, effects);
+            let reads = if in_order { &effects.reads_at_issue } else { &effects.reads };
             let (access, common) = match operation.holds {
                 Holds::Reads => (Access::Overwrites, set.and(&effects.writes)),
-                Holds::Writes if set.intersects(&effects.reads) => (Access::Reads, set.and(&effects.reads)),
-                Holds::Writes if in_order(operation, effects) => (Access::Writes, RegSet::EMPTY),
+                Holds::Writes if set.intersects(reads) => (Access::Reads, set.and(reads)),
+                Holds::Writes if in_order => (Access::Writes, RegSet::EMPTY),
                 Holds::Writes => (Access::Writes, set.and(&effects.writes)),
             };
             match common.is_empty() {
@@ -350,6 +353,11 @@ impl Scoreboard {
         let mut tickets = [None; 2];
         for (slot, class) in tickets.iter_mut().zip(classes.done) {
             *slot = class.map(|class| self.ticket(class));
+        }
+        // Where both counters are in order (GFX10), a flat instruction keeps older ones apart from younger ones on the other counter, too.
+        let others = effects.classes.done.into_iter().flatten();
+        for class in others.filter(|class| class.info().in_order && !classes.done.contains(&Some(*class))) {
+            self.ticket(class);
         }
         self.last = tickets;
         let brought = effects.brought();

@@ -65,6 +65,23 @@ fn overwriting_what_is_on_its_way() {
     check("gfx906", "s_load_dwordx2 vcc, s[0:1], 0x0\ns_mov_b64 exec, vcc", &["read-in-flight 0 1"]);
 }
 
+/// The second of two loads of halves keeps what the first brings: in order it is there by then (clang 19 does not wait).
+#[test]
+fn halves_of_a_register() {
+    let hi = "buffer_load_short_d16_hi v1, v2, s[0:3], 0 offen offset:6";
+    for processor in ["gfx900", "gfx1010", "gfx1030"] {
+        for lo in ["ushort", "short_d16"] {
+            check(processor, &format!("buffer_load_{lo} v1, v2, s[0:3], 0 offen\n{hi}"), &[]);
+        }
+        check(processor, &format!("ds_read_u16 v1, v2\n{hi}"), &["read-in-flight 0 1"]);
+        check(processor, &format!("buffer_load_dword v2, v3, s[0:3], 0 offen\n{hi}"), &["read-in-flight 0 1"]);
+        // The address is read at once, though it is in the same register.
+        let own = "buffer_load_short_d16_hi v1, v1, s[0:3], 0 offen";
+        check(processor, &format!("buffer_load_dword v1, v3, s[0:3], 0 offen\n{own}"), &["read-in-flight 0 1"]);
+        check(processor, &format!("{hi}\nv_mov_b32 v4, v1"), &["read-in-flight 0 1"]);
+    }
+}
+
 #[test]
 fn flat_needs_both_counters() {
     let text = |wait| format!("flat_load_dword v1, v[2:3]\ns_waitcnt {wait}\nv_mov_b32 v5, v1");

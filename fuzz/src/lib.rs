@@ -23,6 +23,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Failure {
     /// Seed of the generator.
     pub seed: u64,
+    /// Processor, and its modes.
+    pub target: Subtarget,
     /// What did not agree, or which step failed.
     pub what: String,
     /// The program, as small as leaving things out makes it.
@@ -34,7 +36,9 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shape { grid, group } = self.shape;
-        write!(f, "seed {}: {}\n// grid {grid:?} group {group:?}\n{}", self.seed, self.what, self.source)
+        let Failure { seed, target, what, source, .. } = self;
+        let waves = target.wave_size;
+        write!(f, "seed {seed}: {what}\n// {target} wave{waves} grid {grid:?} group {group:?}\n{source}")
     }
 }
 
@@ -71,7 +75,7 @@ pub fn check(seed: u64, config: &Config) -> Result<(), Box<Failure>> {
         true => shrink::shrink(program, what, config),
         false => (what, program.source()),
     };
-    Err(Box::new(Failure { seed, what, source, shape }))
+    Err(Box::new(Failure { seed, target: config.target, what, source, shape }))
 }
 
 fn run_program(program: &Program, config: &Config) -> Result<(), String> {

@@ -3,9 +3,13 @@
 use crate::program::Program;
 use crate::{Config, run, run_program};
 
-/// What the message is about, up to its first colon: smaller programs must fail in the same way.
-fn kind(what: &str) -> &str {
-    what.split(':').next().unwrap_or_default()
+/// What the message is about, up to its first colon, and the code or the rule in brackets: smaller programs must fail in the same
+/// way.
+fn kind(what: &str) -> (&str, &str) {
+    let first = what.lines().next().unwrap_or_default();
+    let about = first.split(':').next().unwrap_or_default();
+    let rule = first.rsplit_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    (about, rule.map_or("", |(rule, _)| rule))
 }
 
 /// Leaves out statements, then parts of expressions, as long as it fails in the same way; the message and the source.
@@ -13,7 +17,7 @@ pub fn shrink(mut program: Program, mut what: String, config: &Config) -> (Strin
     // Only the levels that fail are of interest: messages name them.
     let mut config = config.clone();
     if let Some(level) =
-        config.levels.iter().copied().find(|level| kind(&what).ends_with(&format!("{level:?}")))
+        config.levels.iter().copied().find(|level| kind(&what).0.ends_with(&format!("{level:?}")))
     {
         config.levels = vec![level];
     }

@@ -24,11 +24,13 @@ const GFX10: Feature = GFX9
     .union(Feature::WAVE32)
     .union(Feature::NSA)
     .union(Feature::BRANCH_63_BUG)
+    .union(Feature::FLAT_OFFSET_BUG)
     .union(Feature::DL_INSTS)
     .union(Feature::FMA_MIX)
     .union(Feature::PK_FMAC_F16);
 const GFX10_3: Feature = GFX10
     .difference(Feature::BRANCH_63_BUG)
+    .difference(Feature::FLAT_OFFSET_BUG)
     .difference(Feature::MAD_MAC_F32)
     .difference(Feature::DS_SRC2)
     .difference(Feature::SCALAR_STORES)

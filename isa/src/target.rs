@@ -72,6 +72,8 @@ bitflags::bitflags! {
         const UNPACKED_D16 = 1 << 29;
         /// A branch over exactly 63 dwords goes elsewhere (gfx101x).
         const BRANCH_63_BUG = 1 << 39;
+        /// FLAT instructions add their offset wrongly (gfx101x).
+        const FLAT_OFFSET_BUG = 1 << 42;
         /// A wave always gets 96 SGPRs, to get around a defect of their initialisation (gfx802, gfx805).
         const SGPR_INIT_BUG = 1 << 30;
         /// `s_store_dword`, `s_dcache_wb` (GFX8, GFX9, gfx101x).

@@ -172,10 +172,9 @@ impl Lower<'_> {
         }
     }
 
-    /// What FLAT instructions add to an address themselves: nothing on gfx101x, which adds it wrongly (LLVM's `FlatSegmentOffsetBug`, of the
-    /// same processors as its `Offset3fBug`).
+    /// What FLAT instructions add to an address themselves: nothing where it is added wrongly (LLVM's `FlatSegmentOffsetBug`).
     fn flat_offsets(&self) -> Offsets {
-        let has = self.target.addressing.flat.filter(|_| !self.target.has(Feature::BRANCH_63_BUG));
+        let has = self.target.addressing.flat.filter(|_| !self.target.has(Feature::FLAT_OFFSET_BUG));
         has.unwrap_or(Offsets::NONE)
     }
 

@@ -85,10 +85,10 @@ impl Lower<'_> {
         self.emit_raw(ops.scale, &[n, self.masks.vcc(), num, den, num]);
         let mut q = self.vtemp(len);
         self.emit(ops.mul, &[q, n, r]);
-        if !double {
-            let e = self.fma(ops.fma, len, minus, q, n);
-            q = self.fma(ops.fma, len, FloatSource::plain(e), r, q);
-        }
+        // The nearest quotient, so that one that can be written is exact: with less, `v_div_fmas` would see one between two denormals
+        // a little beside it. LLVM leaves this step out for f64.
+        let e = self.fma(ops.fma, len, minus, q, n);
+        q = self.fma(ops.fma, len, FloatSource::plain(e), r, q);
         let e = self.fma(ops.fma, len, minus, q, n);
         let (unscaled, dst) = (self.vtemp(len), self.vgpr_of(result));
         self.emit(ops.fmas, &[unscaled, e, r, q]);

@@ -26,7 +26,8 @@ pub(crate) trait Ieee: Copy + PartialOrd {
     fn quiet_bit() -> u64;
     /// Whether the reciprocal would be a denormal.
     fn tiny_reciprocal(self) -> bool;
-    /// Whether the quotient would be a denormal.
+    /// Whether the quotient would be a denormal, or so small that it may round to zero: then it has to be rounded once, too. The manual
+    /// only says "denormal".
     fn tiny_quotient(self, denominator: Self) -> bool;
 
     #[inline(always)]
@@ -106,7 +107,8 @@ macro_rules! ieee {
                 (1.0 / self).denormal()
             }
             fn tiny_quotient(self, denominator: Self) -> bool {
-                (self / denominator).denormal()
+                let quotient = self / denominator;
+                quotient == 0.0 || quotient.denormal()
             }
         }
     };

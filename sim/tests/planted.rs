@@ -579,6 +579,24 @@ s_waitcnt lgkmcnt(0)",
     planted(&body, FaultClass::Race, "stale-scalar-cache");
 }
 
+/// A flat instruction counts on both counters of GFX10, and in order: also on `vmcnt` when all its lanes go to LDS.
+#[test]
+fn flat_to_lds_between_a_load_and_its_wait() {
+    let body = with_start(
+        "v_lshlrev_b32 v4, 2, v0
+s_mov_b64 s[6:7], src_shared_base
+v_mov_b32 v5, s7
+ds_write_b32 v4, v0
+s_waitcnt lgkmcnt(0)
+global_load_dword v3, v1, s[4:5]
+flat_load_dword v6, v[4:5]
+!s_waitcnt vmcnt(1)
+v_mov_b32 v7, v3",
+    );
+    let shape = Kernel { cpu: "gfx1010", ..kernel(&body) };
+    planted_in(shape, FaultClass::Hazard, "read-in-flight");
+}
+
 #[test]
 fn lds_without_m0() {
     let body = "v_lshlrev_b32 v1, 2, v0

@@ -97,6 +97,7 @@ impl Watcher<'_> {
                 };
                 (format!("has {name} in flight from here on"), second)
             }
+            _ if hazard.first == hazard.second => (String::new(), "here".into()),
             Problem::Hazard { .. } | Problem::Event { .. } => {
                 ("the first of the two".into(), "comes too soon".into())
             }
