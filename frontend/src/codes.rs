@@ -28,7 +28,8 @@ const TABLE: &[(&str, &str, &str)] = &[
         "E0003",
         "number out of range",
         "A literal is larger than its type can hold. A literal takes the type it needs from its surroundings, \
-         `i32` if they ask for none; a suffix gives it another one: `3000000000u32`.",
+         `i32` if they ask for none; a suffix gives it another one: `3000000000u32`. A float does not fit if it would \
+         round to infinity, which is `f32::INFINITY`.",
     ),
     (
         "E0004",

@@ -314,6 +314,9 @@ impl Checker<'_, '_> {
     fn set(&mut self, id: ExprId, ty: Ty) -> Ty {
         self.s.checked.expr_ty[id.at()] = ty;
         if self.s.checked.types.is_open(ty) {
+            if self.s.checked.types.kind(ty) == TyKind::Error {
+                return Ty::ERROR;
+            }
             self.note_open(id);
         }
         ty
@@ -376,11 +379,13 @@ impl Checker<'_, '_> {
                 .label(span, format!("this is `{found_name}`"))
                 .label_opt(self.why([found, wanted]).filter(|&(at, _)| at != span))
                 .help_opt(
-                    self.point_help(found, wanted)
+                    self.generic_help(found, wanted)
+                        .or_else(|| self.point_help(found, wanted))
                         .or_else(|| id.and_then(|id| self.literal_help(id, wanted)))
                         .or_else(|| self.conversion_help(found, wanted)),
                 );
         self.sink.push(diagnostic);
+        self.spoil([found, wanted]);
         false
     }
 

@@ -43,6 +43,10 @@ impl Checker<'_, '_> {
             let ty = self.int_literal(inner, value, suffix, expect, true);
             return self.set(inner, ty);
         }
+        if let (UnaryOp::Neg, ExprKind::Float { suffix, .. }) = (op, self.ast.expr(inner).kind) {
+            let ty = self.float_literal(inner, suffix, expect, true);
+            return self.set(inner, ty);
+        }
         let ty = self.expr(inner, expect);
         let lanes = self.s.checked.types.lanes(ty);
         let fine = ty == Ty::ERROR || lanes.is_some_and(|(scalar, _)| op.takes(scalar));
@@ -93,6 +97,8 @@ impl Checker<'_, '_> {
             self.s.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
             first = left;
         }
+        // A pointer becomes a generic one behind the arithmetic, and of what is compared none does.
+        let expect = if self.s.checked.types.as_pointer(expect).is_some() { Ty::NONE } else { expect };
         let end = self.s.chain.len();
         let mut literal = self.untyped(first);
         for n in (mark..end).rev() {
@@ -151,11 +157,16 @@ impl Checker<'_, '_> {
         }
         let b = match (right_is, literal) {
             _ if op.is_shift() => self.operand_after(op, a, right),
-            (Ty::NONE, None) => self.expr(right, a),
+            (Ty::NONE, None) => self.expr(right, self.expected_of_right(a)),
             (Ty::NONE, Some(_)) => self.expr(right, expect),
             (found, _) => found,
         };
         self.binary_type(op, a, b, (left, right), self.ast.span(id))
+    }
+
+    /// What a right operand is expected to be behind a left one of type `left`: pointers are compared as they are.
+    fn expected_of_right(&self, left: Ty) -> Ty {
+        if self.s.checked.types.as_pointer(left).is_some() { Ty::NONE } else { left }
     }
 
     /// Checks the right operand of `op` when the left one has the type `left`.
@@ -270,7 +281,10 @@ impl Checker<'_, '_> {
             _ if (a == Ty::BOOL) != (b == Ty::BOOL) => {
                 Some("compare the number with zero: `x != 0`".to_string())
             }
-            (None, None) => self.point_help(a, b).or_else(|| self.conversion_help(b, a)),
+            (None, None) => self
+                .generic_help(a, b)
+                .or_else(|| self.point_help(a, b))
+                .or_else(|| self.conversion_help(b, a)),
             // A literal with a point makes a float of everything.
             _ if self.is_float(a) != self.is_float(b) => {
                 let float = if self.is_float(a) { &left } else { &right };
@@ -289,6 +303,7 @@ impl Checker<'_, '_> {
                 )
                 .help_opt(help);
         self.sink.push(diagnostic);
+        self.spoil([a, b]);
         Ty::ERROR
     }
 }

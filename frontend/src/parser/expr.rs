@@ -489,6 +489,9 @@ impl Parser<'_, '_> {
                 }),
             NumberError::Large => Diagnostic::error("E0003", format!("`{text}` does not fit in 64 bits"))
                 .label(span, "too large"),
+            NumberError::Infinite => Diagnostic::error("E0003", format!("`{text}` does not fit in `f64`"))
+                .label(span, "out of range")
+                .help("`f64` goes from -1.7976931348623157e308 to 1.7976931348623157e308; what is beyond is `f64::INFINITY`"),
         };
         self.sink.push(diagnostic);
     }
@@ -520,6 +523,8 @@ enum NumberError {
     Suffix(usize),
     /// More than 64 bits.
     Large,
+    /// A float that no type holds.
+    Infinite,
     /// Digits behind a zero: octal in C.
     Octal,
 }
@@ -595,6 +600,9 @@ fn parse_float(text: &str) -> Result<ExprKind, NumberError> {
         digits = digits.replace('_', "").into();
     }
     let wide = digits.parse::<f64>().map_err(|_| NumberError::Digits)?;
+    if wide.is_infinite() {
+        return Err(NumberError::Infinite);
+    }
     let narrow = digits.parse::<f32>().map_err(|_| NumberError::Digits)?;
     Ok(ExprKind::Float { wide, narrow, suffix })
 }
