@@ -200,7 +200,12 @@ impl Checker<'_, '_> {
             _ => None,
         };
         if let Some(what) = what {
-            return self.error("E0025", format!("`{text}` is {what}"), span, "not a value");
+            let help = matches!(binding, Binding::Generic(_)).then(|| {
+                format!("types and constants for its parameters stand behind `::`: `{text}::<…>(…)`")
+            });
+            let diagnostic =
+                Diagnostic::error("E0025", format!("`{text}` is {what}")).label(span, "not a value");
+            return self.sink.push(diagnostic.help_opt(help));
         }
         let values = |b: Binding| matches!(b, Binding::Local(_) | Binding::Const(_) | Binding::Static(_));
         // One that went out of sight is rather meant than one with a similar name.
@@ -345,13 +350,7 @@ impl Checker<'_, '_> {
 
     /// A literal index behind the end is a mistake for certain.
     fn check_bounds(&mut self, index: ExprId, len: u32) {
-        let value = match self.ast.expr(index).kind {
-            ExprKind::Int { value, .. } => Some(value),
-            _ => match self.s.checked.res[index.at()] {
-                Res::Const(n) => self.s.checked.consts[n as usize].value.first().copied(),
-                _ => None,
-            },
-        };
+        let value = self.constant_value(index);
         // A length of 0 stands for memory sized by the dispatch.
         if len > 0
             && let Some(value) = value
@@ -359,6 +358,15 @@ impl Checker<'_, '_> {
         {
             let message = format!("index {} is out of range", value as i64);
             self.error("E0044", message, self.ast.span(index), format!("the length is {len}"));
+        }
+    }
+
+    /// The value of a literal, or of a constant by its name.
+    pub(super) fn constant_value(&self, id: ExprId) -> Option<u64> {
+        match (self.ast.expr(id).kind, self.s.checked.res[id.at()]) {
+            (ExprKind::Int { value, .. }, _) => Some(value),
+            (_, Res::Const(n)) => self.s.checked.consts[n as usize].value.first().copied(),
+            _ => None,
         }
     }
 
