@@ -109,6 +109,10 @@ impl Parser<'_, '_> {
 
     /// The number of the name's token where it is declared.
     fn declared(&self, word: Tok, name: &str) -> Option<usize> {
+        // Nobody will see it, and there may be a hundred thousand of them.
+        if self.sink.is_full() {
+            return None;
+        }
         let is_it = |n: &usize| self.kinds[n - 1] == word && self.spans[*n].text(self.source) == name;
         (1..self.kinds.len()).find(is_it)
     }
