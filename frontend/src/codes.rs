@@ -143,7 +143,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0044",
         "cannot be indexed so",
-        "Pointers, arrays and vectors are indexed by integers. A constant index must be below the length.",
+        "Pointers, arrays and vectors are indexed by integers. A constant index must be below the length, as must the constant number of a lane in `quad_permute` and `row_share`.",
     ),
     ("E0045", "not a pointer", "`*p` reads through a pointer; the operand is something else."),
     (
