@@ -28,7 +28,8 @@ const TABLE: &[(&str, &str, &str)] = &[
         "E0003",
         "number out of range",
         "A literal is larger than its type can hold. A literal takes the type it needs from its surroundings, \
-         `i32` if they ask for none; a suffix gives it another one: `3000000000u32`.",
+         `i32` if they ask for none; a suffix gives it another one: `3000000000u32`. A float does not fit if it would \
+         round to infinity, which is `f32::INFINITY`.",
     ),
     (
         "E0004",
@@ -142,7 +143,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "E0044",
         "cannot be indexed so",
-        "Pointers, arrays and vectors are indexed by integers. A constant index must be below the length.",
+        "Pointers, arrays and vectors are indexed by integers. A constant index must be below the length, as must the constant number of a lane in `quad_permute` and `row_share`.",
     ),
     ("E0045", "not a pointer", "`*p` reads through a pointer; the operand is something else."),
     (
@@ -366,9 +367,16 @@ const TABLE: &[(&str, &str, &str)] = &[
          of the lane leaves some of them out. This is told on request only, as it may be meant.",
     ),
     (
+        "division_by_zero",
+        "an integer divided by zero",
+        "An integer is divided by a 0 that stands there, or its remainder taken: the result is unspecified. In constant \
+         expressions it is an error.",
+    ),
+    (
         "empty_range",
         "a loop that never runs",
-        "The range of a `for` has no number in it: it begins at or behind its end. Ranges count up; count down with `while`.",
+        "The range of a `for` has no number in it: it begins at or behind its end, as a range of unsigned numbers does that ends \
+         before 0. Ranges count up; count down with `while`.",
     ),
     (
         "index_out_of_bounds",
@@ -390,6 +398,12 @@ const TABLE: &[(&str, &str, &str)] = &[
          reached through no other one, `restrict` in their types promises that (`*restrict global f32`), and the kernel does fewer memory operations; with a `const` \
          parameter, whose memory nobody writes while the kernel runs, the promise is enough at that one. Told is what the optimiser would do with it. Where the memory is the same on \
          purpose, `#[allow(missing_restrict)]` keeps it quiet.",
+    ),
+    (
+        "shift_count",
+        "a shift by the width or more",
+        "Shift counts are taken modulo the width of what is shifted: a `u32` shifted by 32 is what it was, by 40 as by 8. \
+         A literal has the type that its surroundings ask for, `i32` if they ask for none: `1 << 40` is `1u64 << 40`.",
     ),
     (
         "truncating_conversion",

@@ -88,12 +88,20 @@ pub(crate) fn gather(
         return None;
     }
     let mut source = SourceText { name: name.to_owned(), text: text.to_owned(), used: Vec::new() };
-    let mut at = 0;
+    let (mut at, mut depth) = (0, 0i32);
     while at < tokens.kinds.len() {
+        match tokens.kinds[at] {
+            Tok::LBrace => depth += 1,
+            Tok::RBrace => depth -= 1,
+            Tok::Eof => depth = 0,
+            _ => {}
+        }
         if let (Tok::Use, Some(Tok::Str)) = (tokens.kinds[at], tokens.kinds.get(at + 1)) {
             let span = tokens.spans[at + 1];
             match open(&source, span, files) {
                 Ok(file) => add(file, &mut source, tokens, sink),
+                // What stands in a body has no file to bring in, as the parser says.
+                Err(_) if depth > 0 => {}
                 Err(why) => sink.push(
                     Diagnostic::error("E0092", format!("cannot use {}: {why}", span.text(&source.text)))
                         .label(span, "this file"),

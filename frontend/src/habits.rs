@@ -5,7 +5,7 @@
 //! Nothing of this costs a program without mistakes anything: the table is text, read when there is an error to explain.
 
 use crate::builtins;
-use crate::diag::{Diagnostic, Sink};
+use crate::diag::{Diagnostic, Sink, nearest};
 use crate::lexer::{Span, Tok, Tokens};
 use crate::scalar::{Scalar, vector_name};
 use crate::words;
@@ -14,6 +14,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("habits.txt");
+
+/// The text of a row that stands for what is written for a call: of the part with the number behind it.
+const CALLED: &str = "call \\";
 
 /// One line of the table.
 #[derive(Clone, Copy)]
@@ -65,6 +68,37 @@ pub enum Said {
 /// What the name of a function is here.
 pub fn function(name: &str) -> Option<Said> {
     word(b'f', name).or_else(|| derived_function(name))
+}
+
+/// What is written here for a call by this name, as a method or behind a type.
+pub fn called(name: &str) -> Option<Said> {
+    if builtins::find(name).is_some_and(|found| found != builtins::Builtin::Unsupported) {
+        return Some(Said::Name(name.to_owned()));
+    }
+    let method = rows().find(|row| row.kind == b'm' && row.pattern.strip_prefix(". ") == Some(name));
+    method.map(|row| Said::Hint(row.text.to_owned())).or_else(|| function(name))
+}
+
+/// What to say of `T::name(…)`, or of a function behind the name of a library.
+pub fn called_of(of: &str, name: &str) -> String {
+    if matches!(name, "from" | "try_from" | "new") {
+        return format!("convert with `x as {}`", here_type(of).unwrap_or_else(|| of.to_owned()));
+    }
+    match called(name) {
+        Some(Said::Name(here)) => format!("functions stand alone: write `{here}(…)`"),
+        Some(Said::Hint(hint)) => hint,
+        None => no_function(name),
+    }
+}
+
+/// What to say of a name that no function has.
+pub fn no_function(name: &str) -> String {
+    match nearest(name, builtins::names()) {
+        Some(close) => {
+            format!("functions stand alone, and none is called `{name}`; a similar name exists: `{close}`")
+        }
+        None => format!("functions stand alone, and none is called `{name}`"),
+    }
 }
 
 /// What the suffix of a number is here.
@@ -150,6 +184,11 @@ fn snake_case(name: &str) -> String {
     out
 }
 
+/// The name of a scalar type here, be it of this language or of another one.
+pub fn scalar(name: &str) -> Option<String> {
+    here_type(name).filter(|here| Scalar::from_name(here).is_some())
+}
+
 /// The name of a type here, be it of this language or of another one.
 fn here_type(name: &str) -> Option<String> {
     if Scalar::from_name(name).is_some() || vector_name(name).is_some() {
@@ -210,6 +249,7 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
                 || is_repeated(&diagnostic, &kept, source, skipped)
                 || lacks_what_is_unused(&diagnostic, &unused)
                 || leaves_what_was_not_read(&diagnostic, source, skipped)
+                || brings_to_no_one(&diagnostic, &kept, source)
                 || ends_with_what_was_not_read(&diagnostic, source, skipped)
                 || misses_function && is_word(&diagnostic, source)
                 || alike.are_lost(&diagnostic, &kept, source, body_of)
@@ -279,6 +319,24 @@ fn leaves_what_was_not_read(diagnostic: &Diagnostic, source: &str, skipped: &[Sp
             || ["for", "while", "loop"].iter().any(|word| has_word(span.text(source), word))
     };
     leaves && skipped.iter().any(is_head)
+}
+
+/// Whether a diagnostic is about a `break` with a value in a loop that was told to have none.
+fn brings_to_no_one(diagnostic: &Diagnostic, kept: &[Diagnostic], source: &str) -> bool {
+    let Some(at) = place(diagnostic).filter(|_| diagnostic.code == "E0057") else { return false };
+    // In the first pair of braces behind the head.
+    let is_inside = |head: Range<usize>| {
+        let Some((_, body)) = source.get(head.start..at.start).and_then(|text| text.split_once('{')) else {
+            return false;
+        };
+        let mut open = 1;
+        body.chars().all(|c| {
+            open += i32::from(c == '{') - i32::from(c == '}');
+            open > 0
+        })
+    };
+    let told = |old: &&Diagnostic| old.message.starts_with("expected `loop` or `{`");
+    kept.iter().filter(told).filter_map(place).any(is_inside)
 }
 
 /// Whether a diagnostic misses the value at the end of a body where the end was not understood.
@@ -553,6 +611,12 @@ impl<'m> Matcher<'m> {
         for (n, part) in found.parts.iter().enumerate() {
             text = text.replace(&format!("\\{}", n + 1), part);
         }
+        // Which function it is, the name says: there may be none.
+        if let Some(part) = row.text.strip_prefix(CALLED) {
+            let n = part.parse::<usize>().unwrap_or(1);
+            let of = if n > 1 { found.parts[n - 2].as_str() } else { "" };
+            text = found.parts.get(n - 1).map_or(text, |name| called_of(of, name));
+        }
         let said = match text.strip_prefix("=> ") {
             Some(name) => Said::Name(name.to_owned()),
             None => Said::Hint(text),
@@ -673,6 +737,9 @@ mod tests {
 
     /// What a row says, up to what its parts stand for.
     fn says(row: Row, help: &str) -> bool {
+        if row.text.starts_with(CALLED) {
+            return help.starts_with("functions stand alone");
+        }
         let text = row.text.strip_prefix("=> ").unwrap_or(row.text);
         let mut rest = help;
         text.split(|c: char| c == '\\' || c.is_ascii_digit()).all(|part| match rest.find(part) {
@@ -700,6 +767,78 @@ mod tests {
             }
         }
         assert!(unheard.is_empty(), "{} rows:\n{}", unheard.len(), unheard.join("\n"));
+    }
+
+    /// Names in backquotes that a text calls.
+    fn called_in(text: &str) -> Vec<&str> {
+        let of_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        let mut names = Vec::new();
+        for code in text.split('`').skip(1).step_by(2) {
+            for (at, _) in code.match_indices('(').chain(code.match_indices("::<")) {
+                let before = code[..at].trim_end_matches(of_name);
+                let name = &code[before.len()..at];
+                // A function that is declared there, and a method, which is what should not be there.
+                let other = ["kernel ", "fn ", "."].iter().any(|word| before.ends_with(word));
+                if name.starts_with(|c: char| c.is_ascii_alphabetic()) && !other {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
+    fn exists(name: &str) -> bool {
+        // What is no function, or stands for one of the program.
+        let other = ["if", "in", "as", "match", "for", "while", "fn", "has", "not", "cfg", "static_assert"];
+        let attribute = crate::check::KERNEL_ATTRS.iter().any(|row| row.0 == name)
+            || ["allow", "unroll", "inline"].contains(&name);
+        builtins::find(name).is_some_and(|found| found != builtins::Builtin::Unsupported)
+            || vector_name(name).is_some()
+            || other.contains(&name)
+            || attribute
+    }
+
+    /// What is proposed, the language has.
+    #[test]
+    fn hints_name_functions_that_exist() {
+        let mut wrong = Vec::new();
+        for row in rows() {
+            let text = match row.text.strip_prefix("=> ") {
+                Some(name) if row.kind == b'f' && !name.contains(['(', ':', '\\']) => format!("`{name}(`"),
+                Some(code) => format!("`{code}`"),
+                None => row.text.to_owned(),
+            };
+            let missing = |name: &&str| !exists(name);
+            wrong.extend(
+                called_in(&text).into_iter().filter(missing).map(|name| format!("{}: {name}", row.pattern)),
+            );
+        }
+        for folder in ["src/parser", "src/check", "src"] {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+            for entry in std::fs::read_dir(folder).expect("part of the repository") {
+                let path = entry.expect("readable").path();
+                if path.extension().is_none_or(|extension| extension != "rs") || path.ends_with("habits.rs") {
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).expect("readable");
+                for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+                    let missing = called_in(line).into_iter().filter(|name| !exists(name));
+                    wrong
+                        .extend(missing.map(|name| format!("{}: {name} in {}", path.display(), line.trim())));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} hints:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    #[test]
+    fn calls_of_other_languages() {
+        assert_eq!(called_of("u32", "from"), "convert with `x as u32`");
+        assert_eq!(called_of("int", "from"), "convert with `x as i32`");
+        assert_eq!(called_of("f32", "max"), "functions stand alone: write `max(…)`");
+        assert!(called_of("u32", "abs_diff").contains("max(a, b) - min(a, b)"));
+        assert!(called_of("u32", "maxx").ends_with("similar name exists: `max`"));
+        assert!(no_function("frobnicate").ends_with("none is called `frobnicate`"));
     }
 
     #[test]

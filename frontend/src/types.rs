@@ -232,6 +232,13 @@ impl Types {
         }
     }
 
+    /// Takes the type of a literal that met what it does not go with for wrong: that has been told, and is told once.
+    pub fn spoil(&mut self, ty: Ty) {
+        if let Some(n) = self.decided(ty).open_number() {
+            self.open[n].is = Some(Ty::ERROR);
+        }
+    }
+
     /// Makes two types the same as far as open types allow. Whether they are.
     pub fn agree(&mut self, a: Ty, b: Ty) -> bool {
         let (a, b) = (self.decided(a), self.decided(b));
@@ -290,6 +297,7 @@ impl Types {
                 Ok(self.pointer(Pointer { to, ..pointer }))
             }
             TyKind::Scalar(scalar) => Ok(Ty::scalar(scalar)),
+            TyKind::Error => Ok(Ty::ERROR),
             _ => match self.parts(ty) {
                 Some(mut parts) => {
                     for part in &mut parts {

@@ -4,7 +4,7 @@ use super::infer::Question;
 use super::item::Literal;
 use super::{Checker, Res};
 use crate::ast::{ExprId, GenericArg, List, Name};
-use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Two, Wide};
+use crate::builtins::{Builtin, Class, LIBRARY, Lane, Rmw, Row, Two, Wide};
 use crate::diag::{Diagnostic, nearest};
 use crate::lexer::Span;
 use crate::scalar::Scalar;
@@ -176,13 +176,17 @@ impl Checker<'_, '_> {
                 let ty = self.register_value(args[0], expect);
                 for &lane in &args[1..] {
                     self.argument(lane, Ty::U32);
+                    self.lane_below(4, lane);
                 }
                 ty
             }
-            Builtin::Row(_) => {
+            Builtin::Row(row) => {
                 let ty = self.register_value(args[0], expect);
                 if let Some(&count) = args.get(1) {
                     self.argument(count, Ty::U32);
+                    if row == Row::Share {
+                        self.lane_below(16, count);
+                    }
                 }
                 ty
             }
@@ -199,6 +203,14 @@ impl Checker<'_, '_> {
     fn argument(&mut self, arg: ExprId, wanted: Ty) -> bool {
         let found = self.expr(arg, wanted);
         self.require(arg, found, wanted) && found != Ty::ERROR
+    }
+
+    /// Reports a constant that is the number of no lane among so many side by side.
+    fn lane_below(&mut self, count: u64, lane: ExprId) {
+        if let Some(value) = self.constant_value(lane).filter(|&value| value >= count) {
+            let message = format!("lane {value} is out of range");
+            self.error("E0044", message, self.ast.span(lane), format!("lanes are 0 to {}", count - 1));
+        }
     }
 
     fn dimension(&mut self, id: ExprId, dim: crate::builtins::Dim, arg: ExprId) -> Ty {

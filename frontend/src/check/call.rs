@@ -23,6 +23,11 @@ impl Checker<'_, '_> {
             Binding::None => {}
             other => {
                 self.check_all(args);
+                if let Binding::Local(local) = other
+                    && self.s.checked.locals[local as usize].ty == Ty::ERROR
+                {
+                    return Ty::ERROR;
+                }
                 let help = match other {
                     Binding::Struct(_) => format!(
                         "a struct is made with the names of its fields: `{text} {{ field: value, … }}`"
@@ -147,7 +152,26 @@ impl Checker<'_, '_> {
             self.require(arg, found, wanted);
         }
         self.s.calls.push((self.s.body.func, func, callee.span));
-        result
+        if result == Ty::UNIT && self.lacks_result(func) { Ty::ERROR } else { result }
+    }
+
+    /// Whether a function without a result ends with a value for certain: that is told where it stands, and the call is what was meant.
+    fn lacks_result(&self, func: u32) -> bool {
+        let tail = self.ast.block(self.s.checked.funcs[func as usize].body).tail;
+        tail.is_some_and(|tail| {
+            matches!(
+                self.ast.expr(tail).kind,
+                ExprKind::Int { .. }
+                    | ExprKind::Float { .. }
+                    | ExprKind::Bool(_)
+                    | ExprKind::Name(_)
+                    | ExprKind::Unary(..)
+                    | ExprKind::Binary(..)
+                    | ExprKind::Cast(..)
+                    | ExprKind::Index(..)
+                    | ExprKind::Field(..)
+            )
+        })
     }
 
     /// Reports a wrong number of arguments.

@@ -11,22 +11,13 @@ use crate::types::{Field, Parts, Struct, Ty, TyKind, swizzle};
 use ir::Space;
 
 impl Checker<'_, '_> {
-    /// Checks an expression. `expect` is what the surroundings would like: literals take it.
+    /// Checks an expression. `expect` is what the surroundings would like: literals take it, and pointers that can become it do.
     pub(super) fn expr(&mut self, id: ExprId, expect: Ty) -> Ty {
         let expr = *self.ast.expr(id);
         let ty = match expr.kind {
             ExprKind::Error => Ty::ERROR,
             ExprKind::Int { value, suffix } => self.int_literal(id, value, suffix, expect, false),
-            ExprKind::Float { suffix, .. } => match (suffix, self.s.checked.types.lanes(expect)) {
-                (Some(scalar), _) => Ty::scalar(scalar),
-                (None, Some((scalar, _)))
-                    if scalar.is_float() && self.s.checked.types.is_undecided(expect) =>
-                {
-                    expect
-                }
-                (None, Some((scalar, _))) if scalar.is_float() => Ty::scalar(scalar),
-                _ => self.s.checked.types.open(true),
-            },
+            ExprKind::Float { suffix, .. } => self.float_literal(id, suffix, expect, false),
             ExprKind::Bool(_) => Ty::BOOL,
             ExprKind::Str => {
                 self.error("E0090", "strings are not supported yet", expr.span, "not supported yet");
@@ -52,7 +43,25 @@ impl Checker<'_, '_> {
             ExprKind::Loop(head, body) => self.loop_expr(head, body, expect),
             ExprKind::Labelled(head, body) => self.labelled_block(head, body, expect),
         };
-        self.set(id, ty)
+        let ty = self.set(id, ty);
+        if expect == Ty::NONE { ty } else { self.become_expected(id, ty, expect) }
+    }
+
+    /// The type that a value has where `expect` is asked for: a pointer may gain qualifiers and become a generic one. Each of several
+    /// ways to a value does so for itself, so that they agree.
+    fn become_expected(&mut self, id: ExprId, found: Ty, expect: Ty) -> Ty {
+        let types = &mut self.s.checked.types;
+        if types.as_pointer(expect).is_none() || types.as_pointer(found).is_none() {
+            return found;
+        }
+        if types.fits(found, expect) {
+            return expect;
+        }
+        if types.converts(found, expect) {
+            self.s.checked.made_generic.insert(id);
+            return expect;
+        }
+        found
     }
 
     fn if_chain(&mut self, arms: List, otherwise: Option<BlockId>, expect: Ty) -> Ty {
@@ -136,6 +145,27 @@ impl Checker<'_, '_> {
         Ty::scalar(scalar)
     }
 
+    pub(super) fn float_literal(
+        &mut self,
+        id: ExprId,
+        suffix: Option<Scalar>,
+        expect: Ty,
+        negative: bool,
+    ) -> Ty {
+        let types = &mut self.s.checked.types;
+        let scalar = match (suffix, types.lanes(expect)) {
+            (Some(scalar), _) => scalar,
+            (None, Some((scalar, _))) if scalar.is_float() && !types.is_undecided(expect) => scalar,
+            (None, wanted) => {
+                let is_float = wanted.is_some_and(|(scalar, _)| scalar.is_float());
+                let ty = if is_float { expect } else { types.open(true) };
+                return self.open_float(id, ty, negative);
+            }
+        };
+        self.float_in_range(id, negative, scalar);
+        Ty::scalar(scalar)
+    }
+
     fn name(&mut self, id: ExprId, sym: Sym, span: Span) -> Ty {
         let (res, ty) = match self.binding(sym) {
             Binding::Local(local) => (Res::Local(local), self.s.checked.locals[local as usize].ty),
@@ -170,7 +200,12 @@ impl Checker<'_, '_> {
             _ => None,
         };
         if let Some(what) = what {
-            return self.error("E0025", format!("`{text}` is {what}"), span, "not a value");
+            let help = matches!(binding, Binding::Generic(_)).then(|| {
+                format!("types and constants for its parameters stand behind `::`: `{text}::<…>(…)`")
+            });
+            let diagnostic =
+                Diagnostic::error("E0025", format!("`{text}` is {what}")).label(span, "not a value");
+            return self.sink.push(diagnostic.help_opt(help));
         }
         let values = |b: Binding| matches!(b, Binding::Local(_) | Binding::Const(_) | Binding::Static(_));
         // One that went out of sight is rather meant than one with a similar name.
@@ -315,13 +350,7 @@ impl Checker<'_, '_> {
 
     /// A literal index behind the end is a mistake for certain.
     fn check_bounds(&mut self, index: ExprId, len: u32) {
-        let value = match self.ast.expr(index).kind {
-            ExprKind::Int { value, .. } => Some(value),
-            _ => match self.s.checked.res[index.at()] {
-                Res::Const(n) => self.s.checked.consts[n as usize].value.first().copied(),
-                _ => None,
-            },
-        };
+        let value = self.constant_value(index);
         // A length of 0 stands for memory sized by the dispatch.
         if len > 0
             && let Some(value) = value
@@ -329,6 +358,15 @@ impl Checker<'_, '_> {
         {
             let message = format!("index {} is out of range", value as i64);
             self.error("E0044", message, self.ast.span(index), format!("the length is {len}"));
+        }
+    }
+
+    /// The value of a literal, or of a constant by its name.
+    pub(super) fn constant_value(&self, id: ExprId) -> Option<u64> {
+        match (self.ast.expr(id).kind, self.s.checked.res[id.at()]) {
+            (ExprKind::Int { value, .. }, _) => Some(value),
+            (_, Res::Const(n)) => self.s.checked.consts[n as usize].value.first().copied(),
+            _ => None,
         }
     }
 

@@ -536,10 +536,15 @@ impl Checker<'_, '_> {
                 && self.samples_of(n).is_none()
             {
                 let names: Vec<String> = BOUNDS.iter().map(|row| format!("`{}`", row.0)).collect();
+                let written = self.ast.name(bound.sym);
+                let help = match crate::habits::scalar(written) {
+                    Some(scalar) => format!("a constant says so: `const {text}: {scalar}`"),
+                    None => format!("bounds are {}; without one any type will do", names.join(", ")),
+                };
                 self.sink.push(
-                    Diagnostic::error("E0093", format!("there is no bound `{}`", self.ast.name(bound.sym)))
+                    Diagnostic::error("E0093", format!("there is no bound `{written}`"))
                         .label(bound.span, "unknown")
-                        .help(format!("bounds are {}; without one any type will do", names.join(", "))),
+                        .help(help),
                 );
             }
             if let Some(of) = generic.ty {

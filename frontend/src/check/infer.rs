@@ -6,10 +6,9 @@
 //!
 //! [`Types::open`]: crate::types::Types::open
 
-use super::{Checked, Checker};
-use crate::ast::{ExprId, Name, PatId};
+use super::{Binding, Checked, Checker};
+use crate::ast::{ExprId, ExprKind, Name, PatId, Sym};
 use crate::builtins::Class;
-use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::Ty;
@@ -21,6 +20,8 @@ pub(super) struct Unsettled {
     exprs: Vec<ExprId>,
     /// Integers, and whether there is a minus in front.
     integers: Vec<(ExprId, u64, bool)>,
+    /// Floats that some type cannot hold, and whether there is a minus in front.
+    floats: Vec<(ExprId, bool)>,
     /// Patterns of a `match` of an open type, and that type.
     patterns: Vec<(PatId, Ty)>,
     /// What is asked of open types.
@@ -40,9 +41,10 @@ pub(super) enum Question {
 
 impl Unsettled {
     pub fn clear(&mut self) {
-        let Unsettled { exprs, integers, patterns, questions, decisions } = self;
+        let Unsettled { exprs, integers, floats, patterns, questions, decisions } = self;
         exprs.clear();
         integers.clear();
+        floats.clear();
         patterns.clear();
         questions.clear();
         decisions.clear();
@@ -91,6 +93,15 @@ impl Checker<'_, '_> {
         self.set(id, ty)
     }
 
+    /// A float without a suffix, of an open type.
+    pub(super) fn open_float(&mut self, id: ExprId, ty: Ty, negative: bool) -> Ty {
+        // Only what the smallest type cannot hold needs another look.
+        if self.is_beyond(id, Scalar::F16) {
+            self.s.unsettled.floats.push((id, negative));
+        }
+        self.set(id, ty)
+    }
+
     pub(super) fn note_open_pattern(&mut self, at: PatId, of: Ty) {
         if self.s.checked.types.is_undecided(of) {
             self.s.unsettled.patterns.push((at, of));
@@ -120,6 +131,35 @@ impl Checker<'_, '_> {
             .then(|| "a literal with a point is a float: `0.0`".to_string())
     }
 
+    /// What helps if a variable that began with a literal met what a parameter of a generic function stands for.
+    pub(super) fn generic_help(&self, a: Ty, b: Ty) -> Option<String> {
+        let known = &self.s.checked.types;
+        let (literal, other) = if known.is_undecided(a) { (a, b) } else { (b, a) };
+        let stands_for = |name: Sym| matches!(self.binding(name), Binding::Type(ty) if ty == other);
+        let generic = self.s.shadowed.iter().map(|&(name, _)| name).find(|&name| stands_for(name))?;
+        if !known.is_undecided(literal) {
+            return None;
+        }
+        let generic = self.ast.name(generic);
+        let mut locals = self.s.checked.locals.iter().rev();
+        let Some(local) = locals.find(|local| known.is_same_literal(local.ty, literal)) else {
+            return Some(format!("declare what holds the literal with its type: one with `{generic}` in it"));
+        };
+        let literals = &self.s.unsettled.integers;
+        let written =
+            literals.iter().find(|one| known.is_same_literal(self.s.checked.expr_ty[one.0.at()], literal));
+        let value = written.map_or("…".to_owned(), |&(_, value, negative)| {
+            format!("{}{value}", if negative { "-" } else { "" })
+        });
+        let (word, name) = (if local.mutable { "let mut" } else { "let" }, self.ast.name(local.name));
+        Some(format!("give it the type that it is to have: `{word} {name}: {} = {value};`", generic))
+    }
+
+    /// What is wrong with a literal has been told.
+    pub(super) fn spoil(&mut self, types: [Ty; 2]) {
+        types.into_iter().for_each(|ty| self.s.checked.types.spoil(ty));
+    }
+
     /// Leaves no type open from local variable number `first_local` on.
     pub(super) fn settle(&mut self, first_local: usize) {
         let mut unsettled = std::mem::take(&mut self.s.unsettled);
@@ -128,6 +168,7 @@ impl Checker<'_, '_> {
             let types = &self.s.checked.types;
             let expr_ty = &self.s.checked.expr_ty;
             unsettled.integers.retain(|(id, ..)| !types.is_undecided(expr_ty[id.at()]));
+            unsettled.floats.retain(|(id, _)| !types.is_undecided(expr_ty[id.at()]));
         }
         for local in first_local..self.s.checked.locals.len() {
             let span = self.s.checked.locals[local].span;
@@ -140,6 +181,11 @@ impl Checker<'_, '_> {
         for &(id, value, negative) in &unsettled.integers {
             if let Some(scalar) = self.s.checked.types.as_scalar(self.s.checked.expr_ty[id.at()]) {
                 self.in_range(id, value, negative, scalar);
+            }
+        }
+        for &(id, negative) in &unsettled.floats {
+            if let Some(scalar) = self.s.checked.types.as_scalar(self.s.checked.expr_ty[id.at()]) {
+                self.float_in_range(id, negative, scalar);
             }
         }
         for &(at, of) in &unsettled.patterns {
@@ -170,16 +216,50 @@ impl Checker<'_, '_> {
         })
     }
 
-    /// Reports a literal that its type cannot hold.
+    /// Reports an integer literal that its type cannot hold; of floats that is `f16` alone.
     pub(super) fn in_range(&mut self, id: ExprId, value: u64, negative: bool, scalar: Scalar) {
+        if scalar == Scalar::F16 {
+            return self.float_in_range(id, negative, scalar);
+        }
         if scalar.is_int() && !scalar.holds(value, negative) {
             let sign = if negative { "-" } else { "" };
-            let diagnostic =
-                Diagnostic::error("E0003", format!("`{sign}{value}` does not fit in `{}`", scalar.name()))
-                    .label(self.ast.span(id), "out of range")
-                    .help(range_text(scalar));
-            self.sink.push(diagnostic);
+            self.out_of_range(id, &format!("{sign}{value}"), scalar, range_text(scalar));
         }
+    }
+
+    /// Reports a literal that would be infinite.
+    pub(super) fn float_in_range(&mut self, id: ExprId, negative: bool, scalar: Scalar) {
+        if !self.is_beyond(id, scalar) {
+            return;
+        }
+        let max = if scalar == Scalar::F16 { "65504" } else { "3.4028235e38" };
+        let (sign, infinity) = if negative { ("-", "NEG_INFINITY") } else { ("", "INFINITY") };
+        let name = scalar.name();
+        let help = format!("`{name}` goes from -{max} to {max}; what is beyond is `{name}::{infinity}`");
+        let text = match self.ast.expr(id).kind {
+            ExprKind::Float { wide, .. } => format!("{sign}{wide:?}"),
+            ExprKind::Int { value, .. } => format!("{sign}{value}"),
+            _ => return,
+        };
+        self.out_of_range(id, &text, scalar, help);
+    }
+
+    /// Whether a literal rounds to infinity. What is beyond `f64` the parser has told; `f32::INFINITY` is a literal, too.
+    fn is_beyond(&self, id: ExprId, scalar: Scalar) -> bool {
+        /// Halfway between the largest number and what would come next, which goes to the even one: infinity.
+        const BEYOND_F16: f64 = 65520.0;
+        match (self.ast.expr(id).kind, scalar) {
+            (ExprKind::Float { wide, .. }, of) if of == Scalar::F64 || wide.is_infinite() => false,
+            (ExprKind::Float { wide, .. }, Scalar::F16) => wide >= BEYOND_F16,
+            (ExprKind::Float { narrow, .. }, _) => narrow.is_infinite(),
+            (ExprKind::Int { value, .. }, Scalar::F16) => value as f64 >= BEYOND_F16,
+            _ => false,
+        }
+    }
+
+    fn out_of_range(&mut self, id: ExprId, text: &str, scalar: Scalar, help: String) {
+        let message = format!("`{text}` does not fit in `{}`", scalar.name());
+        self.error_help("E0003", message, self.ast.span(id), "out of range", help);
     }
 }
 

@@ -599,15 +599,26 @@ pub(super) enum Literal {
 
 /// The value `-P` gives for a scalar.
 fn parse_override(scalar: Scalar, text: &str) -> Option<u64> {
+    // Digits that make infinity are too large a number; `inf` is meant.
+    let is_in_range = |value: f64| !value.is_infinite() || !text.contains(|c: char| c.is_ascii_digit());
     match scalar {
         Scalar::Bool => match text {
             "true" | "1" => Some(1),
             "false" | "0" => Some(0),
             _ => None,
         },
-        Scalar::F16 => text.parse::<f64>().ok().map(|value| Half::nearest(value).0.into()),
-        Scalar::F32 => text.parse::<f32>().ok().map(|value| u64::from(value.to_bits())),
-        Scalar::F64 => text.parse::<f64>().ok().map(f64::to_bits),
+        Scalar::F16 => {
+            let half = Half::nearest(text.parse().ok()?);
+            is_in_range(half.wide()).then(|| half.0.into())
+        }
+        Scalar::F32 => {
+            let value: f32 = text.parse().ok()?;
+            is_in_range(value.into()).then(|| value.to_bits().into())
+        }
+        Scalar::F64 => {
+            let value: f64 = text.parse().ok()?;
+            is_in_range(value).then(|| value.to_bits())
+        }
         _ => {
             let (negative, digits) = match text.strip_prefix('-') {
                 Some(rest) => (true, rest),

@@ -26,7 +26,7 @@ pub use pattern::patterns_of_parts;
 pub use stmt::MAX_VALUE;
 
 use crate::Options;
-use crate::ast::{Ast, BlockId, ExprId, List, Name, StmtId, Sym};
+use crate::ast::{Ast, BlockId, ExprId, ExprKind, List, Name, StmtId, Sym};
 use crate::builtins::{Builtin, Dim};
 use crate::diag::{Diagnostic, Sink, nearest};
 use crate::lexer::Span;
@@ -314,6 +314,9 @@ impl Checker<'_, '_> {
     fn set(&mut self, id: ExprId, ty: Ty) -> Ty {
         self.s.checked.expr_ty[id.at()] = ty;
         if self.s.checked.types.is_open(ty) {
+            if self.s.checked.types.kind(ty) == TyKind::Error {
+                return Ty::ERROR;
+            }
             self.note_open(id);
         }
         ty
@@ -376,11 +379,15 @@ impl Checker<'_, '_> {
                 .label(span, format!("this is `{found_name}`"))
                 .label_opt(self.why([found, wanted]).filter(|&(at, _)| at != span))
                 .help_opt(
-                    self.point_help(found, wanted)
+                    self.generic_help(found, wanted)
+                        .or_else(|| self.point_help(found, wanted))
                         .or_else(|| id.and_then(|id| self.literal_help(id, wanted)))
+                        .or_else(|| id.and_then(|id| self.address_help(id, found, wanted)))
+                        .or_else(|| id.and_then(|id| self.result_help(id, found, wanted)))
                         .or_else(|| self.conversion_help(found, wanted)),
                 );
         self.sink.push(diagnostic);
+        self.spoil([found, wanted]);
         false
     }
 
@@ -392,6 +399,39 @@ impl Checker<'_, '_> {
         let is_int = self.s.checked.types.as_scalar(wanted).is_some_and(Scalar::is_int);
         (is_int && self.untyped(id) == Some(item::Literal::Float))
             .then(|| "an integer is written without a point".to_string())
+    }
+
+    /// What helps if the address of what does not change is to be written through.
+    fn address_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
+        let types = &self.s.checked.types;
+        let (from, to) = (types.as_pointer(found)?, types.as_pointer(wanted)?);
+        let ExprKind::AddrOf(inner) = self.ast.expr(id).kind else { return None };
+        let place::Root::Local(local) = self.root(inner) else { return None };
+        let local = &self.s.checked.locals[local as usize];
+        let fits = from.to == to.to && matches!(to.space, Space::Private | Space::Generic);
+        (fits && !local.mutable).then(|| {
+            let name = self.ast.name(local.name);
+            format!("`&` of a variable that does not change is `const`: declare it with `let mut {name}`")
+        })
+    }
+
+    /// What helps if a function without a result is called for one.
+    fn result_help(&self, id: ExprId, found: Ty, wanted: Ty) -> Option<String> {
+        let ExprKind::Call { callee, .. } = self.ast.expr(id).kind else { return None };
+        let name = self.ast.name(callee.sym);
+        match self.s.checked.res[id.at()] {
+            _ if found != Ty::UNIT => None,
+            Res::Func(_) => Some(format!(
+                "`{name}` has no result; a function with one says so: `-> {}`",
+                self.type_name(wanted)
+            )),
+            _ => Some(format!("`{name}` has no result")),
+        }
+    }
+
+    /// What helps if something without a value is an operand.
+    fn no_result_help(&self, ty: Ty) -> Option<String> {
+        (ty == Ty::UNIT).then(|| "`()` is no value; a function with a result says so: `-> T`".to_string())
     }
 
     /// How to get from one type to the other, if there is a way.
@@ -427,6 +467,14 @@ impl Checker<'_, '_> {
             }
             (TyKind::Vector(a, _), TyKind::Scalar(b)) if a == b => {
                 Some("a lane of a vector is `v.x`".to_string())
+            }
+            (TyKind::Array(of, n), TyKind::Vector(scalar, lanes))
+                if n == u32::from(lanes) && self.s.checked.types.as_scalar(of) == Some(scalar) =>
+            {
+                Some(format!("a vector is made by its name: `{wanted_name}(a, b, …)`"))
+            }
+            (TyKind::Vector(..), TyKind::Array(..)) => {
+                Some("an array is made of its elements: `[v.x, v.y, …]`".to_string())
             }
             (TyKind::Scalar(_), TyKind::Array(_, n)) => Some(format!("`[x; {n}]` has x in all places")),
             (_, TyKind::Unit) => Some(format!(

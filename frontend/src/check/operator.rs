@@ -7,6 +7,7 @@ use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
+use ir::Space;
 
 /// One operator of a chain.
 #[derive(Clone, Copy)]
@@ -43,6 +44,10 @@ impl Checker<'_, '_> {
             let ty = self.int_literal(inner, value, suffix, expect, true);
             return self.set(inner, ty);
         }
+        if let (UnaryOp::Neg, ExprKind::Float { suffix, .. }) = (op, self.ast.expr(inner).kind) {
+            let ty = self.float_literal(inner, suffix, expect, true);
+            return self.set(inner, ty);
+        }
         let ty = self.expr(inner, expect);
         let lanes = self.s.checked.types.lanes(ty);
         let fine = ty == Ty::ERROR || lanes.is_some_and(|(scalar, _)| op.takes(scalar));
@@ -58,9 +63,10 @@ impl Checker<'_, '_> {
         };
         let name = self.type_name(ty);
         let unsigned = self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar.is_int());
+        let null = self.null_help(ty, "==").filter(|_| op == UnaryOp::Not);
         let diagnostic = Diagnostic::error("E0041", format!("`{text}` does not apply to `{name}`"))
             .label(span, format!("operand is `{name}`"))
-            .help_opt(help.filter(|_| unsigned).map(str::to_string));
+            .help_opt(null.or_else(|| help.filter(|_| unsigned).map(str::to_string)));
         self.sink.push(diagnostic);
         Ty::ERROR
     }
@@ -93,6 +99,8 @@ impl Checker<'_, '_> {
             self.s.chain.push(Link { id: first, op, left, right, literal: None, right_is: Ty::NONE, expect });
             first = left;
         }
+        // A pointer becomes a generic one behind the arithmetic, and of what is compared none does.
+        let expect = if self.s.checked.types.as_pointer(expect).is_some() { Ty::NONE } else { expect };
         let end = self.s.chain.len();
         let mut literal = self.untyped(first);
         for n in (mark..end).rev() {
@@ -144,18 +152,88 @@ impl Checker<'_, '_> {
         let Link { id, op, left, right, literal, right_is, expect } = link;
         if op.is_logic() {
             let before = self.sink.count();
-            self.is_condition(left, a);
-            self.condition(right);
+            self.is_operand_of(op, left, a);
+            let b = self.expr(right, Ty::BOOL);
             // What is wrong with an operand is all there is to say.
+            if self.sink.count() == before {
+                self.is_operand_of(op, right, b);
+            }
             return if self.sink.count() > before { Ty::ERROR } else { Ty::BOOL };
         }
         let b = match (right_is, literal) {
             _ if op.is_shift() => self.operand_after(op, a, right),
-            (Ty::NONE, None) => self.expr(right, a),
+            (Ty::NONE, None) => self.expr(right, self.expected_of_right(a)),
             (Ty::NONE, Some(_)) => self.expr(right, expect),
             (found, _) => found,
         };
         self.binary_type(op, a, b, (left, right), self.ast.span(id))
+    }
+
+    /// What a right operand is expected to be behind a left one of type `left`: pointers are compared as they are.
+    fn expected_of_right(&self, left: Ty) -> Ty {
+        if self.s.checked.types.as_pointer(left).is_some() { Ty::NONE } else { left }
+    }
+
+    /// Checks an operand of `&&` or `||`.
+    fn is_operand_of(&mut self, op: BinaryOp, id: ExprId, found: Ty) {
+        if !self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int) {
+            return self.is_condition(id, found);
+        }
+        let (name, text) = (self.type_name(found), op.text());
+        self.error_help(
+            "E0046",
+            format!("`{text}` joins conditions of type `bool`, this is `{name}`"),
+            self.ast.span(id),
+            format!("this is `{name}`"),
+            format!("compare with zero: `x != 0`; the bits of integers are joined by `{}`", &text[1..]),
+        );
+    }
+
+    /// How to ask a pointer whether it is null.
+    pub(super) fn null_help(&self, ty: Ty, op: &str) -> Option<String> {
+        let bits = self.s.checked.types.as_pointer(ty)?.space.pointer_bits();
+        let null = if bits == 64 { "0" } else { "0xffffffff" };
+        Some(format!("a null pointer has the address {null}: `p as u{bits} {op} {null}`"))
+    }
+
+    /// What helps if an operator does not apply to pointers.
+    fn pointer_help(&self, op: BinaryOp, a: Ty, b: Ty) -> Option<String> {
+        let types = &self.s.checked.types;
+        let is_int = |ty| types.as_scalar(ty).is_some_and(Scalar::is_int);
+        match (types.as_pointer(a), types.as_pointer(b)) {
+            (Some(_), None) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && is_int(b) => {
+                self.null_help(a, op.text())
+            }
+            (None, Some(_)) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && is_int(a) => {
+                self.null_help(b, op.text())
+            }
+            (None, Some(_)) if op == BinaryOp::Add && is_int(a) => {
+                Some("the pointer comes first: `p + i`".to_string())
+            }
+            (Some(p), Some(q))
+                if op.is_comparison() && p.to == q.to && [p.space, q.space].contains(&Space::Generic) =>
+            {
+                let name = types.name(p.to, &self.ast.names);
+                Some(format!("compare pointers of one kind: `p {} q as *{name}`", op.text()))
+            }
+            (Some(p), Some(q)) if op.is_comparison() && p.space.pointer_bits() == q.space.pointer_bits() => {
+                let bits = p.space.pointer_bits();
+                Some(format!("compare the addresses: `p as u{bits} {} q as u{bits}`", op.text()))
+            }
+            (Some(_), Some(_)) if op.is_comparison() => {
+                Some("only pointers to one kind of memory are compared".to_string())
+            }
+            (Some(p), Some(q)) if op == BinaryOp::Sub && p.to == q.to && p.space == q.space => {
+                let (bits, size) = (p.space.pointer_bits(), types.layout(p.to).size);
+                Some(format!(
+                    "how far one is from the other, in elements: `(p as u{bits} - q as u{bits}) / {size}`"
+                ))
+            }
+            (Some(_), _) | (_, Some(_)) => Some(
+                "pointers are moved, `p + i` and `p - i`, and compared; `*p` is what is there".to_string(),
+            ),
+            _ => None,
+        }
     }
 
     /// Checks the right operand of `op` when the left one has the type `left`.
@@ -240,6 +318,8 @@ impl Checker<'_, '_> {
         let (left, right) = (self.type_name(a), self.type_name(b));
         let is_stored = |ty| self.s.checked.types.lanes(ty).is_some_and(|(scalar, _)| scalar == Scalar::Bf16);
         let help = match (op, a) {
+            _ if let Some(help) = self.pointer_help(op, a, b) => Some(help),
+            _ if let Some(help) = self.no_result_help(a).or_else(|| self.no_result_help(b)) => Some(help),
             _ if is_stored(a) || is_stored(b) => Some("compute in `f32`: `x as f32`".to_string()),
             (BinaryOp::And, Ty::BOOL) | (BinaryOp::Or, Ty::BOOL) => None,
             (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Ty::BOOL) => {
@@ -270,7 +350,10 @@ impl Checker<'_, '_> {
             _ if (a == Ty::BOOL) != (b == Ty::BOOL) => {
                 Some("compare the number with zero: `x != 0`".to_string())
             }
-            (None, None) => self.point_help(a, b).or_else(|| self.conversion_help(b, a)),
+            (None, None) => self
+                .generic_help(a, b)
+                .or_else(|| self.point_help(a, b))
+                .or_else(|| self.conversion_help(b, a)),
             // A literal with a point makes a float of everything.
             _ if self.is_float(a) != self.is_float(b) => {
                 let float = if self.is_float(a) { &left } else { &right };
@@ -289,6 +372,7 @@ impl Checker<'_, '_> {
                 )
                 .help_opt(help);
         self.sink.push(diagnostic);
+        self.spoil([a, b]);
         Ty::ERROR
     }
 }

@@ -349,6 +349,7 @@ impl Checker<'_, '_> {
                     crate::types::TyKind::Vector(Scalar::Bool, _) => {
                         Some("each lane has a `bool` of its own: join them, `c.x && c.y`".to_string())
                     }
+                    crate::types::TyKind::Pointer(_) => self.null_help(found, "!="),
                     _ => None,
                 }),
         );

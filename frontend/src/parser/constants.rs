@@ -4,6 +4,7 @@ use super::{Failed, Parsed, Parser};
 use crate::ast::{ExprId, ExprKind, Name, UnaryOp};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::Scalar;
+use ir::half::Half;
 use std::f64::consts;
 
 /// A constant of the float types: for both, for `f32`.
@@ -108,6 +109,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub fn value_of(scalar: Scalar, name: &str) -> Option<(Scalar, u64)> {
     let (min, max) = scalar.limits();
     match name {
+        _ if scalar == Scalar::F16 => {
+            let wide = REALS.iter().find(|row| row.0 == name)?.1;
+            let half = HALVES.iter().find(|row| row.0 == name).map_or(wide, |row| row.1);
+            Some((scalar, Half::nearest(half).0.into()))
+        }
         _ if scalar.is_float() => {
             let &(_, wide, narrow) = REALS.iter().find(|row| row.0 == name)?;
             let bits = if scalar == Scalar::F64 { wide.to_bits() } else { u64::from(narrow.to_bits()) };

@@ -2,7 +2,6 @@
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{BinaryOp, ExprId, ExprKind, FieldInit, IfArm, List, Name, UnaryOp};
-use crate::builtins;
 use crate::diag::Diagnostic;
 use crate::habits;
 use crate::lexer::{Span, Tok};
@@ -68,13 +67,7 @@ impl Parser<'_, '_> {
             let below = (self.height(left) - u16::from(is_chain)).max(self.height(right));
             left = self.make(ExprKind::Binary(op, left, right), span, below)?;
             if power == COMPARISON && binary_op(self.peek()).is_some_and(|(_, next)| next == COMPARISON) {
-                self.sink.push(
-                    Diagnostic::error("E0005", "comparisons do not chain")
-                        .label(self.span(), "second comparison")
-                        .label(op_span, "first comparison")
-                        .help("write `a < b && b < c`, or use parentheses"),
-                );
-                return Err(Failed);
+                return Err(self.chained_comparison(op_span, left));
             }
         }
         match self.peek() {
@@ -84,6 +77,44 @@ impl Parser<'_, '_> {
             )),
             _ => Ok(left),
         }
+    }
+
+    /// `a < b < c`, or `f<3>(x)`.
+    fn chained_comparison(&mut self, first: Span, left: ExprId) -> Failed {
+        let called =
+            self.peek() == Tok::Gt && self.peek_at(1) == Tok::LParen && first.text(self.source) == "<";
+        let callee = match self.ast.expr(left).kind {
+            ExprKind::Binary(BinaryOp::Lt, callee, _) if called => self.ast.span(callee).text(self.source),
+            _ => "",
+        };
+        let diagnostic = Diagnostic::error("E0005", "comparisons do not chain")
+            .label(self.span(), "second comparison")
+            .label(first, "first comparison");
+        let diagnostic = if self.declares(Tok::Fn, callee) || callee == "bitcast" {
+            let given = Span { start: first.end, end: self.span().start }.text(self.source);
+            diagnostic
+                .help(format!("types and constants of a call stand behind `::`: `{callee}::<{given}>(…)`"))
+                .suggest(Span { start: first.start, end: first.start }, "::")
+        } else {
+            diagnostic.help("write `a < b && b < c`, or use parentheses")
+        };
+        self.sink.push(diagnostic);
+        Failed
+    }
+
+    /// Whether the file declares something by a keyword in front of its name.
+    fn declares(&self, word: Tok, name: &str) -> bool {
+        self.declared(word, name).is_some()
+    }
+
+    /// The number of the name's token where it is declared.
+    fn declared(&self, word: Tok, name: &str) -> Option<usize> {
+        // Nobody will see it, and there may be a hundred thousand of them.
+        if self.sink.is_full() {
+            return None;
+        }
+        let is_it = |n: &usize| self.kinds[n - 1] == word && self.spans[*n].text(self.source) == name;
+        (1..self.kinds.len()).find(is_it)
     }
 
     fn cast(&mut self, value: ExprId) -> Parsed<ExprId> {
@@ -190,27 +221,53 @@ impl Parser<'_, '_> {
     /// `x.sqrt()`: `of` is `x`.
     fn no_method(&mut self, of: Span, name: Name) -> Failed {
         let (start, value) = (of.start, of.text(self.source));
-        let text = match habits::function(self.ast.name(name.sym)) {
-            Some(habits::Said::Name(here)) => here,
-            _ => self.ast.name(name.sym).to_owned(),
-        };
-        let mut diagnostic =
+        let written = self.ast.name(name.sym);
+        let diagnostic =
             Diagnostic::error("E0005", "values have no methods").label(name.span, "called like one");
-        match self.behind_arguments() {
-            Some(end) => {
-                let (open, close) = (self.span(), self.spans[end - 1]);
-                let arguments = Span { start: open.end, end: close.start }.text(self.source);
-                let comma = if arguments.trim().is_empty() { "" } else { ", " };
-                let call = format!("{text}({value}{comma}{arguments})");
-                diagnostic = diagnostic.help(format!("write `{call}`"));
-                if builtins::find(&text).is_some() || text.starts_with("bitcast::<") {
-                    diagnostic = diagnostic.suggest(Span { start, end: close.end }, call);
+        let own = self.declares(Tok::Fn, written).then(|| habits::Said::Name(written.to_owned()));
+        let diagnostic = match own.or_else(|| habits::called(written)) {
+            Some(habits::Said::Name(text)) => match self.behind_arguments() {
+                Some(end) => {
+                    let (open, close) = (self.span(), self.spans[end - 1]);
+                    let arguments = Span { start: open.end, end: close.start }.text(self.source);
+                    let comma = if arguments.trim().is_empty() { "" } else { ", " };
+                    let call = format!("{text}({value}{comma}{arguments})");
+                    let diagnostic = diagnostic.help(format!("write `{call}`"));
+                    diagnostic.suggest(Span { start, end: close.end }, call)
                 }
-            }
-            None => diagnostic = diagnostic.help(format!("write `{text}({value})`")),
-        }
+                None => diagnostic.help(format!("write `{text}({value})`")),
+            },
+            Some(habits::Said::Hint(hint)) => diagnostic.help(hint),
+            None => diagnostic.help(habits::no_function(written)),
+        };
         self.sink.push(diagnostic);
         Failed
+    }
+
+    /// `S::new(…)`.
+    fn no_path(&mut self, of: Name, name: Name) -> Failed {
+        let (type_text, written) = (self.ast.name(of.sym), self.ast.name(name.sym));
+        let help = if self.declares(Tok::Fn, written) {
+            format!("functions stand alone: write `{written}(…)`")
+        } else if let Some(fields) = self.fields_of(type_text) {
+            format!("a struct is made with the names of its fields: `{type_text} {{ {fields} }}`")
+        } else {
+            habits::called_of(type_text, written)
+        };
+        let diagnostic = Diagnostic::error("E0005", format!("`{type_text}` has no functions of its own"))
+            .label(of.span.to(name.span), "called like one")
+            .help(help);
+        self.sink.push(diagnostic);
+        Failed
+    }
+
+    /// `a: …, b: …` of the struct of this name, if the file declares it.
+    fn fields_of(&self, name: &str) -> Option<String> {
+        let body = self.declared(Tok::Struct, name)? + 2;
+        let end = self.kinds[body.min(self.kinds.len())..].iter().position(|&tok| tok == Tok::RBrace)? + body;
+        let is_field = |n: &usize| self.kinds[*n] == Tok::Ident && self.kinds[n + 1] == Tok::Colon;
+        let fields = (body..end).filter(is_field).map(|n| format!("{}: …", self.spans[n].text(self.source)));
+        Some(fields.collect::<Vec<_>>().join(", ")).filter(|fields| !fields.is_empty())
     }
 
     /// The token behind the `)` of the `(` at the current one.
@@ -342,6 +399,9 @@ impl Parser<'_, '_> {
             }
             if self.peek() == Tok::Ident {
                 let constant = self.bump_name();
+                if self.peek() == Tok::LParen {
+                    return Err(self.no_path(name, constant));
+                }
                 return self.make(ExprKind::TypeConst(name, constant.sym), name.span.to(constant.span), 0);
             }
             given = self.generic_args()?;
@@ -489,6 +549,9 @@ impl Parser<'_, '_> {
                 }),
             NumberError::Large => Diagnostic::error("E0003", format!("`{text}` does not fit in 64 bits"))
                 .label(span, "too large"),
+            NumberError::Infinite => Diagnostic::error("E0003", format!("`{text}` does not fit in `f64`"))
+                .label(span, "out of range")
+                .help("`f64` goes from -1.7976931348623157e308 to 1.7976931348623157e308; what is beyond is `f64::INFINITY`"),
         };
         self.sink.push(diagnostic);
     }
@@ -520,6 +583,8 @@ enum NumberError {
     Suffix(usize),
     /// More than 64 bits.
     Large,
+    /// A float that no type holds.
+    Infinite,
     /// Digits behind a zero: octal in C.
     Octal,
 }
@@ -595,6 +660,9 @@ fn parse_float(text: &str) -> Result<ExprKind, NumberError> {
         digits = digits.replace('_', "").into();
     }
     let wide = digits.parse::<f64>().map_err(|_| NumberError::Digits)?;
+    if wide.is_infinite() {
+        return Err(NumberError::Infinite);
+    }
     let narrow = digits.parse::<f32>().map_err(|_| NumberError::Digits)?;
     Ok(ExprKind::Float { wide, narrow, suffix })
 }

@@ -1,7 +1,8 @@
 //! Generic functions: their parameters, and what calls give for them.
 
-use super::{Parsed, Parser};
+use super::{Failed, Parsed, Parser};
 use crate::ast::{ExprKind, Generic, GenericArg, List, TypeKind};
+use crate::diag::Diagnostic;
 use crate::lexer::Tok;
 use smallvec::SmallVec;
 
@@ -34,7 +35,11 @@ impl Parser<'_, '_> {
         self.expect(Tok::Lt, "`<`")?;
         let mut args = SmallVec::<[GenericArg; 4]>::new();
         while self.peek() != Tok::Gt {
+            let before = self.at;
             args.push(self.generic_arg()?);
+            if !matches!(self.peek(), Tok::Comma | Tok::Gt) {
+                return Err(self.no_braces(before));
+            }
             if !self.eat(Tok::Comma) {
                 break;
             }
@@ -45,12 +50,37 @@ impl Parser<'_, '_> {
         Ok(List { start, len: self.ast.generic_args.len() as u32 - start })
     }
 
+    /// A constant that is neither a literal nor a name, from token number `start` on, without braces.
+    fn no_braces(&mut self, start: usize) -> Failed {
+        let is_end = |&n: &usize| {
+            matches!(self.kinds[n], Tok::Comma | Tok::Semi | Tok::LBrace | Tok::Eof)
+                || self.kinds[n] == Tok::Gt && self.kinds[n + 1] == Tok::LParen
+        };
+        let end = (self.at..self.kinds.len())
+            .find(is_end)
+            .filter(|&n| matches!(self.kinds[n], Tok::Comma | Tok::Gt));
+        let Some(end) = end else { return self.unexpected("`>` or `,`") };
+        let span = self.spans[start].to(self.spans[end - 1]);
+        let text = span.text(self.source);
+        self.sink.push(
+            Diagnostic::error("E0005", "a constant that is no literal and no name stands in braces")
+                .label(span, "without braces")
+                .help(format!("write `{{ {text} }}`"))
+                .suggest(span, format!("{{ {text} }}")),
+        );
+        Failed
+    }
+
     fn generic_arg(&mut self) -> Parsed<GenericArg> {
         let span = self.span();
         match self.peek() {
             Tok::Number | Tok::Minus | Tok::True | Tok::False | Tok::LBrace => {
                 let value = self.nested(|p| p.unary())?;
                 Ok(GenericArg { ty: None, value: Some(value), span: self.ast.span(value) })
+            }
+            Tok::LParen if matches!(self.peek_at(1), Tok::Number | Tok::Minus) => {
+                let start = self.at;
+                Err(self.no_braces(start))
             }
             _ => {
                 let ty = self.ty()?;

@@ -154,6 +154,9 @@ impl<'a> Parser<'a, '_> {
             return Ok(self.bump());
         }
         if self.peek() == Tok::Eof {
+            if self.ends_in_comment() {
+                return Err(Failed);
+            }
             let open = self.unclosed().unwrap_or(open);
             self.sink.push(
                 Diagnostic::error("E0006", format!("{what} is missing"))
@@ -163,6 +166,12 @@ impl<'a> Parser<'a, '_> {
             return Err(Failed);
         }
         Err(self.unexpected(what))
+    }
+
+    /// Whether the file ends in a comment that is never closed, which was reported: what is missing is in there.
+    fn ends_in_comment(&self) -> bool {
+        let bad = self.kinds.len().checked_sub(2).filter(|&n| self.kinds[n] == Tok::Bad);
+        bad.is_some_and(|n| self.spans[n].text(self.source).starts_with("/*"))
     }
 
     /// The last `{` whose `}` is at the beginning of a line and further left than the line of the `{`: most likely that `}`

@@ -29,10 +29,12 @@ const NAMES: [(&str, Level); COUNT] = [
     ("constant_comparison", Level::Warn),
     ("divergent_barrier", Level::Warn),
     ("divergent_wave_operation", Level::Allow),
+    ("division_by_zero", Level::Warn),
     ("empty_range", Level::Warn),
     ("index_out_of_bounds", Level::Warn),
     ("missing_barrier", Level::Warn),
     ("missing_restrict", Level::Warn),
+    ("shift_count", Level::Warn),
     ("truncating_conversion", Level::Allow),
     ("uninitialized", Level::Warn),
     ("unreachable_code", Level::Warn),
@@ -41,7 +43,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 14;
+const COUNT: usize = 16;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -352,6 +354,7 @@ impl Warner<'_, '_> {
                 self.conversion(value, expr.span, self.checked.expr_ty[n]);
             }
             let ExprKind::Binary(op, left, right) = expr.kind else { continue };
+            self.right_operand(op, left, right, expr.span);
             if !op.is_comparison() || self.is_generic(expr.span) {
                 continue;
             }
@@ -359,6 +362,36 @@ impl Warner<'_, '_> {
                 let message = format!("the comparison is always {always}");
                 self.tell("constant_comparison", message, expr.span, &why, None);
             }
+        }
+    }
+
+    /// Shifts by the width or more, and divisions by zero, of integers, where the operand is written there.
+    fn right_operand(&mut self, op: BinaryOp, left: ExprId, right: ExprId, span: Span) {
+        let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem);
+        if !divides && !op.is_shift() {
+            return;
+        }
+        let lanes = self.checked.types.lanes(self.checked.expr_ty[left.at()]);
+        let (Some(value), Some((scalar, lanes))) = (self.literal(right), lanes) else { return };
+        if !scalar.is_int() || self.is_generic(span) {
+            return;
+        }
+        let (at, bits) = (self.ast.span(right), scalar.bits());
+        if divides && value == 0 {
+            let message = "a division by zero".to_owned();
+            self.tell("division_by_zero", message, at, "the result is unspecified", None);
+        } else if op.is_shift() && value >= bits.into() {
+            let message = format!("a shift of `{}` by its width or more", scalar.name());
+            let label = format!("counts modulo {bits}: by {}", value & u64::from(bits - 1));
+            let wide = match (scalar.is_signed(), value) {
+                (true, ..32) => "i32",
+                (false, ..32) => "u32",
+                (true, _) => "i64",
+                (false, _) => "u64",
+            };
+            let help = (lanes == 1 && value < 64)
+                .then(|| format!("for more bits write `x as {wide} {} {value}`", op.text()));
+            self.tell("shift_count", message, at, &label, help);
         }
     }
 
@@ -405,7 +438,7 @@ impl Warner<'_, '_> {
         }
     }
 
-    /// Ranges without a number in them, and results that nobody takes.
+    /// Ranges without a number in them, operators in assignments, and results that nobody takes.
     fn statements(&mut self) {
         for (n, stmt) in self.ast.stmts.iter().enumerate() {
             match stmt.kind {
@@ -416,10 +449,14 @@ impl Warner<'_, '_> {
                     {
                         self.indices(self.checked.stmt_decl[n], to, inclusive, body);
                     }
-                    let (Some(a), Some(b)) = (self.literal(from), self.literal(to)) else { continue };
-                    if a > b || (a == b && !inclusive) {
+                    let Some(b) = self.literal(to) else { continue };
+                    let down = match self.literal(from) {
+                        Some(a) => a > b,
+                        None => b == 0 && !inclusive && self.is_unsigned(from),
+                    };
+                    if down || (self.literal(from) == Some(b) && !inclusive) {
                         let span = self.ast.span(from).to(self.ast.span(to));
-                        let help = (a > b).then(|| "count down with `while`".to_owned());
+                        let help = down.then(|| "count down with `while`".to_owned());
                         self.tell(
                             "empty_range",
                             "the loop never runs".to_owned(),
@@ -430,9 +467,18 @@ impl Warner<'_, '_> {
                     }
                 }
                 StmtKind::Expr(value) => self.result(value),
+                StmtKind::Assign { op: Some(op), place, value } => {
+                    self.right_operand(op, place, value, stmt.span);
+                }
                 _ => {}
             }
         }
+    }
+
+    fn is_unsigned(&self, id: ExprId) -> bool {
+        let scalar = self.checked.types.as_scalar(self.checked.expr_ty[id.at()]);
+        scalar.is_some_and(|scalar| scalar.is_int() && !scalar.is_signed())
+            && !self.is_generic(self.ast.span(id))
     }
 
     /// A literal, or a constant by its name.
