@@ -697,7 +697,8 @@ impl Checker<'_> {
                 }
                 state.forget(Value::Hardware(Reg::SCC.0));
                 let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
-                state.define(dst, Value::ScratchBase(bytes), &self.facts);
+                // The offset never changes: another register with the same sum keeps it.
+                state.set(Place::Reg(dst.0), SmallVec::from_slice(&[Value::ScratchBase(bytes)]));
                 Ok(())
             }
             op::S_LOAD_DWORD | op::S_LOAD_DWORDX2 | op::S_LOAD_DWORDX4 => {

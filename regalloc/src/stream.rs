@@ -371,6 +371,7 @@ impl Streams {
         let pseudo = inst.op == op::COPY || inst.op == op::UNDEF;
         let kind = if pseudo { EventKind::Pseudo } else { EventKind::Inst };
         let opened = [SGPR, VGPR].map(|class| new_event(&self.class[class], pos, block, index, kind, depth));
+        let mut names_vccz = false;
         for (i, operand) in inst.operands().iter().enumerate() {
             let spec = row.ops.get(i);
             let role = inst.role(i);
@@ -390,12 +391,14 @@ impl Streams {
                     }
                     stream.push_op(ids, role, align, i as u8);
                 }
+                // Read with all of VCC.
+                Operand::Reg(range) if range.first == Reg::VCCZ => names_vccz = true,
                 Operand::Reg(range) => self.hardware(range.first, range.len, role),
                 _ => {}
             }
         }
         // Of the registers beside the operands, VCC is the one that is allocated.
-        if row.implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC) {
+        if names_vccz || row.implicit.intersects(Implicit::READ_VCC | Implicit::WRITE_VCC) {
             inst.for_each_implicit(target, |role, range| self.hardware(range.first, range.len, role));
         }
         if inst.op == op::COPY {
