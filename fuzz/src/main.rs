@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     };
     let mut failures = 0;
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
-    for chunk in seeds.chunks(64) {
+    for chunk in seeds.chunks(1024) {
         let failed: Vec<_> = chunk.par_iter().filter_map(|&seed| check(seed, &config(seed)).err()).collect();
         for failure in &failed {
             println!("{failure}");
