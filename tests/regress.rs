@@ -5,7 +5,7 @@
 //! those that run all.
 
 use fuzz::{Config, generate::Size, program::Shape, run};
-use kernc::{CodeObjectVersion, OptLevel, Subtarget, Target};
+use kernc::{CodeObjectVersion, Modes, OptLevel, Subtarget, Target};
 use std::path::{Path, PathBuf};
 
 /// The numbers behind `start` on the first line that has it.
@@ -54,7 +54,8 @@ fn where_they_failed() {
     let mut named = 0;
     for (path, source) in programs() {
         let Some(id) = source.lines().find_map(|line| line.strip_prefix("// on ")) else { continue };
-        let (target, modes) = Target::of_target_id(id).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+        let (target, modes) =
+            Modes::of_target_id(id).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
         let target = modes.on(target, CodeObjectVersion::default()).unwrap();
         run_on(target, &path, &source).unwrap_or_else(|what| panic!("{what}"));
         named += 1;

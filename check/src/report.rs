@@ -99,7 +99,9 @@ fn labels(finding: &Finding) -> (&'static str, &'static str) {
         },
         // Wrong by itself.
         _ if finding.first == finding.second => ("", "here"),
-        Problem::Event { rule } if rule.id == BROKEN_CLAUSE.id => ("of this clause", "this is of another kind"),
+        Problem::Event { rule } if rule.id == BROKEN_CLAUSE.id => {
+            ("of this clause", "this is of another kind")
+        }
         Problem::Hazard { .. } | Problem::Event { .. } => ("after this", "this comes too soon"),
     }
 }

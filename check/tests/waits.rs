@@ -74,10 +74,18 @@ fn halves_of_a_register() {
             check(processor, &format!("buffer_load_{lo} v1, v2, s[0:3], 0 offen\n{hi}"), &[]);
         }
         check(processor, &format!("ds_read_u16 v1, v2\n{hi}"), &["read-in-flight 0 1"]);
-        check(processor, &format!("buffer_load_dword v2, v3, s[0:3], 0 offen\n{hi}"), &["read-in-flight 0 1"]);
+        check(
+            processor,
+            &format!("buffer_load_dword v2, v3, s[0:3], 0 offen\n{hi}"),
+            &["read-in-flight 0 1"],
+        );
         // The address is read at once, though it is in the same register.
         let own = "buffer_load_short_d16_hi v1, v1, s[0:3], 0 offen";
-        check(processor, &format!("buffer_load_dword v1, v3, s[0:3], 0 offen\n{own}"), &["read-in-flight 0 1"]);
+        check(
+            processor,
+            &format!("buffer_load_dword v1, v3, s[0:3], 0 offen\n{own}"),
+            &["read-in-flight 0 1"],
+        );
         check(processor, &format!("{hi}\nv_mov_b32 v4, v1"), &["read-in-flight 0 1"]);
     }
 }
