@@ -38,9 +38,7 @@ pub(super) fn select(
     for n in rows.0..rows.1 {
         let op = known.opcodes[n as usize];
         let row = op.row();
-        for form in
-            forms(known.target, op, row, form, known.line.mods.sdwa.is_some(), known.line.mods.dpp.is_some())
-        {
+        for form in forms(known.target, op, row, form, &known.line.mods) {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
                 Err(mismatch) => {
@@ -60,10 +58,10 @@ fn forms(
     op: Opcode,
     row: &Row,
     wanted: Option<Form>,
-    sdwa: bool,
-    dpp: bool,
+    mods: &Written,
 ) -> impl Iterator<Item = Form> + use<> {
     const NONE: Form = Form::Full;
+    let (sdwa, dpp, omod) = (mods.sdwa.is_some(), mods.dpp.is_some(), mods.has("mul"));
     let is_vop3 = matches!(row.family, Family::Vop3 | Family::Vop3p);
     let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vintrp);
     let (list, count) = match wanted {
@@ -78,6 +76,8 @@ fn forms(
         None if !vop => ([Form::Full, NONE], 1),
         None if sdwa => ([Form::Sdwa, NONE], 1),
         None if dpp => ([Form::Dpp, NONE], 1),
+        // `mul:1` has a place in the long form only.
+        None if omod => ([Form::Full, NONE], 1),
         None => ([Form::E32, Form::Full], 2),
     };
     list.into_iter().take(count).filter(move |&form| has_form(target, op, form))
@@ -144,8 +144,20 @@ fn attempt(
         Ok(()) if isa::legal::sum_overlaps(row, &inst) => {
             Err(Mismatch::new(5, None, "the sum overlaps the destination in part"))
         }
+        Ok(()) if mixes_files(known.target, row, &inst) => {
+            Err(Mismatch::new(5, origin[3], "not of the destination's kind, VGPRs or accumulation VGPRs"))
+        }
         Ok(()) => Ok(pending),
         Err(failure) => Err(explain(failure.problem, &origin)),
+    }
+}
+
+/// Whether the sum of a matrix instruction is in another file than its destination: gfx90a has one bit for both.
+fn mixes_files(target: &Target, row: &Row, inst: &MachInst) -> bool {
+    let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::GFX90A);
+    match inst.operands() {
+        [Operand::Reg(to), _, _, Operand::Reg(sum)] if one_bit => to.first.is_agpr() != sum.first.is_agpr(),
+        _ => false,
     }
 }
 
@@ -243,7 +255,7 @@ fn convert(
         return Err("packed sources have `neg_lo` and `neg_hi` behind the operands");
     }
     let value = match arg.value {
-        ArgValue::Reg(range) if range.first.is_agpr() && spec.kind == Kind::Vsrc => {
+        ArgValue::Reg(range) if range.first.is_agpr() && !takes_accumulators(spec.kind) => {
             return Err("an accumulation VGPR cannot stand here");
         }
         ArgValue::Reg(range) => return Ok(Operand::Reg(widened(known.target, spec, range))),
@@ -299,6 +311,11 @@ fn convert(
         Kind::Saddr => Err("an address in SGPRs or `off` is expected"),
         _ => Err("a register is expected"),
     }
+}
+
+/// Whether an operand may be an accumulation VGPR, on processors that allow it.
+const fn takes_accumulators(kind: Kind) -> bool {
+    matches!(kind, Kind::Agpr | Kind::Avgpr | Kind::Acc | Kind::Vgpr | Kind::Texels)
 }
 
 /// `null`, apertures and status bits are as wide as the operand that they stand for.
@@ -386,6 +403,12 @@ fn modifiers(
     if written.op_sel.is_some() && target.generation < Generation::Gfx9 {
         return Err("`op_sel` is GFX9's and later");
     }
+    if written.op_sel.is_some()
+        && row.family != Family::Vop3p
+        && !row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE)
+    {
+        return Err("the instruction does not take op_sel here");
+    }
     if let Some(bits) = written.op_sel {
         // The destination's bit comes last, whatever the number of sources.
         let below = bits.bits & ((1u16 << sources.count) as u8).wrapping_sub(1);
@@ -427,6 +450,9 @@ fn packed_modifiers(
         };
     }
     let all = (1 << sources.count) - 1;
+    if row.caps.contains(Caps::MIX) && (written.neg_lo.is_some() || written.neg_hi.is_some()) {
+        return Err("signs of mixed precision stand before the operands");
+    }
     // Neither mixed precision nor accumulation registers have halves to select by default.
     let halves = !row.caps.intersects(Caps::MIX | Caps::MFMA) && !row.has_kind(Kind::Agpr);
     let default = if halves { all } else { 0 };
