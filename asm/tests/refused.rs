@@ -117,6 +117,11 @@ const INSTRUCTIONS: &[(&str, &str, &str)] = &[
         "v_mfma_f32_32x32x1f32 v[0:31], v0, v1, a[0:31]",
         "not of the destination's kind, VGPRs or accumulation VGPRs",
     ),
+    (
+        "gfx90a",
+        "v_mfma_f64_4x4x4f64 v[0:1], v[2:3], v[4:5], v[6:7] op_sel:[0,0]",
+        "matrix instructions select no halves",
+    ),
     ("gfx90a", "s_mov_b32 s0, a1", "an accumulation VGPR cannot stand here"),
     ("gfx90a", "s_setpc_b64 a[2:3]", "an accumulation VGPR cannot stand here"),
     ("gfx90a", "s_load_dword s0, a[2:3], 0", "an accumulation VGPR cannot stand here"),

@@ -403,6 +403,10 @@ fn modifiers(
     if written.op_sel.is_some() && target.generation < Generation::Gfx9 {
         return Err("`op_sel` is GFX9's and later");
     }
+    let halves = [written.op_sel, written.op_sel_hi, written.neg_lo, written.neg_hi];
+    if row.caps.contains(Caps::MFMA) && halves.iter().any(Option::is_some) {
+        return Err("matrix instructions select no halves");
+    }
     if written.op_sel.is_some()
         && row.family != Family::Vop3p
         && !row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE)
