@@ -92,6 +92,84 @@ fn runs_as_of_lld() {
     }
 }
 
+/// Compiles a text, so that functions stay as they are.
+fn compiled(text: &str, name: &str, cpu: &str, version: &str, into: &Path) -> String {
+    let (source, out) = (into.join(format!("{name}.cl")), into.join(format!("{name}.{cpu}.{version}.o")));
+    std::fs::write(&source, text).unwrap();
+    let (cpu, version) = (format!("-mcpu={cpu}"), format!("-mcode-object-version={version}"));
+    let args = ["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", &cpu, &version, "-nogpulib"];
+    let files = ["-O0", "-c", source.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    tool("clang-19", &[&args[..], &files].concat());
+    self::text(&out)
+}
+
+/// The stack that all calls take, counted over three objects, is what clang counts that sees all of them in one; with it alone the
+/// kernel runs, and strict mode finds nothing.
+#[test]
+fn stack_as_of_one_source() {
+    if !have(&TOOLS[..1], "stack_as_of_one_source") {
+        return;
+    }
+    let dir = scratch("link-stack");
+    let source = |name: &str| {
+        std::fs::read_to_string(root().join("tests/data/link").join(format!("{name}.cl"))).unwrap()
+    };
+    let names = ["deep", "helper", "main"];
+    let is_here = |line: &&str| !line.starts_with("extern");
+    let all: Vec<String> = names.iter().map(|name| source(name)).collect();
+    let all = all.iter().flat_map(|text| text.lines().filter(is_here)).collect::<Vec<_>>().join("\n");
+    for (cpu, version) in [
+        ("gfx700", "4"),
+        ("gfx803", "5"),
+        ("gfx906", "4"),
+        ("gfx906", "5"),
+        ("gfx90a", "5"),
+        ("gfx1030", "5"),
+    ] {
+        let files: Vec<String> =
+            names.iter().map(|name| compiled(&source(name), name, cpu, version, &dir)).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let out = text(&dir.join("exact.co"));
+        let map =
+            kernc(&[&["link", "--exact-stack", "--map", "-", "-o", &out][..], &files].concat()).unwrap();
+        let whole = std::fs::read(compiled(&all, "all", cpu, version, &dir)).unwrap();
+        let size = |file: &[u8]| {
+            let object = codeobj::CodeObject::parse(file).unwrap();
+            object.descriptors().next().unwrap().get("private_segment_fixed_size")
+        };
+        let expected = size(&whole);
+        assert!(
+            expected > 0 && map.contains(&format!("  scratch: {expected} bytes, ")),
+            "{cpu}: {expected}\n{map}"
+        );
+        assert_eq!(size(&std::fs::read(&out).unwrap()), expected.next_multiple_of(16), "{cpu}");
+        let args =
+            ["--kernel", "main_kernel", "--grid", "6", "--arg", "0=zeros:6", "--arg", "1=3", "--print", "0"];
+        let run = kernc(&[&["run", &out, "--mode", "strict"][..], &args].concat());
+        let wanted: Vec<String> = self::expected(6, 3).iter().map(i32::to_string).collect();
+        assert_eq!(run.unwrap().trim(), format!("0: {}", wanted.join(", ")), "{cpu} V{version}");
+    }
+}
+
+/// Members of a thin archive are files beside it.
+#[test]
+fn thin_archives() {
+    if !have(&["clang-19", "llvm-ar-19"], "thin_archives") {
+        return;
+    }
+    let dir = scratch("link-thin");
+    let files: Vec<String> =
+        ["main", "helper", "deep"].iter().map(|name| text(&object(name, "gfx906", &dir))).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let [archive, out, plain] = ["lib.a", "thin.co", "plain.co"].map(|name| text(&dir.join(name)));
+    tool("llvm-ar-19", &["rcT", &archive, files[1], files[2]]);
+    kernc(&["link", files[0], &archive, "-o", &out]).unwrap();
+    kernc(&["link", files[0], files[1], files[2], "-o", &plain]).unwrap();
+    assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&plain).unwrap());
+    std::fs::remove_file(files[2]).unwrap();
+    assert_eq!(kernc(&["link", files[0], &archive, "-o", &out]).unwrap_err().0, 3);
+}
+
 /// Kernels of clang and of kernc in one object, metadata of all of them in one record: each does what the CPU does.
 #[test]
 fn kernels_of_two_compilers() {

@@ -340,8 +340,11 @@ fn classes(shapes: &[Shape], machine: Machine) -> BTreeMap<String, Class> {
     found
 }
 
-/// The scope is the row's own if that is one alone: shapes of several scopes have operations of the group in cases of the agent.
+/// The scope is the row's own if that is one alone: shapes of several scopes have operations of the group, and of the system, in cases of
+/// the agent. L2 is written back and invalidated for the system's only.
 fn class_name(one: &Inserted, scope: Scope) -> String {
+    let scope =
+        if ["buffer_wbl2", "buffer_invl2"].contains(&one.instruction) { Scope::System } else { scope };
     match one.reason.contains("workgroup") {
         true => one.reason.clone(),
         false => format!("{}, {}", one.reason, scope.name()),

@@ -6,7 +6,7 @@ use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{BinOp, CastOp, Global, Op, Space, Type, Value};
 use isa::table::Family;
-use isa::{MachInst, ModFlags, Offsets, Operand, RelocRef};
+use isa::{Feature, MachInst, ModFlags, Offsets, Operand, RelocRef};
 
 /// Address operands of an instruction that reaches device memory.
 #[derive(Clone, Copy, Debug)]
@@ -164,12 +164,19 @@ impl Lower<'_> {
     fn flat_address(&mut self, pointer: Value, offset: i32) -> Address {
         self.reaches_lds |= self.ty(pointer) == Type::Ptr(Space::Generic);
         let (base, offset) = self.strip_offsets(pointer, offset);
-        let fits = self.target.addressing.flat.unwrap_or(Offsets::NONE).contains(offset);
+        let fits = self.flat_offsets().contains(offset);
         let base = self.vgpr(base);
         match fits {
             true => Address::new(base, Operand::None, offset as i32),
             false => Address::new(self.vector_offset(base, offset), Operand::None, 0),
         }
+    }
+
+    /// What FLAT instructions add to an address themselves: nothing on gfx101x, which adds it wrongly (LLVM's `FlatSegmentOffsetBug`, of the
+    /// same processors as its `Offset3fBug`).
+    fn flat_offsets(&self) -> Offsets {
+        let has = self.target.addressing.flat.filter(|_| !self.target.has(Feature::BRANCH_63_BUG));
+        has.unwrap_or(Offsets::NONE)
     }
 
     /// A 32-bit address as a value and a constant.

@@ -1,4 +1,4 @@
-//! Rounding to integers of 64-bit floats, and fractions, for processors whose instructions for it are missing or defective (GFX6).
+//! Rounding to integers of 64-bit floats, fractions, exponents and mantissas, for processors whose instructions for it are missing or defective (GFX6).
 //!
 //! Adding 2^52 to a number below that leaves no bits for a fraction, and subtracting it again gives the nearest integer, which is at
 //! most one away from the one below, above or towards 0. Numbers from 2^52 on, infinities and NaNs are themselves. The sign is
@@ -7,7 +7,7 @@
 use crate::float::FloatSource;
 use crate::lower::Lower;
 use crate::roles::{Expansion, Role};
-use isa::Operand;
+use isa::{Opcode, Operand, op};
 
 /// 2^52 as f64.
 const NO_FRACTION: u64 = 0x4330_0000_0000_0000;
@@ -21,7 +21,7 @@ const BELOW_ONE: i32 = 0x3f7f_ffff;
 impl Lower<'_> {
     /// Emits the expansion of a role that takes float operands with modifiers: `dst` = what it is of the only source.
     pub fn expand_float(&mut self, expansion: Expansion, dst: Operand, source: FloatSource) {
-        let double = self.regs(dst).len() == 2;
+        let double = self.regs(dst).len() == 2 || expansion == Expansion::FiniteExponentF64;
         let plain = !source.neg && !source.abs && matches!(source.operand, Operand::Virt(_));
         let x = match plain {
             true => source.operand,
@@ -94,6 +94,26 @@ impl Lower<'_> {
         for (n, &bits) in (0..).zip(most) {
             let [to, from] = [dst, part].map(|operand| self.dword(operand, n));
             self.emit(Role::VCndmaskB32, &[to, from, Operand::int(bits), is_one]);
+        }
+    }
+
+    /// `dst, x`: what the instruction says of a finite number; of others that the exponent is 0 or the mantissa they themselves.
+    pub fn finite_part(&mut self, op: Opcode, o: &[Operand]) {
+        let (dst, x) = (o[0], o[1]);
+        let width = self.regs(dst).len() as u8;
+        let is_exponent = matches!(op, op::V_FREXP_EXP_I32_F32 | op::V_FREXP_EXP_I32_F64);
+        let (compare, infinity) = match self.regs(x).len() {
+            2 => (Role::VCmpLtF64, self.sgpr_const64(f64::INFINITY.to_bits())),
+            _ => (Role::VCmpLtF32, Operand::int(f32::INFINITY.to_bits() as i32)),
+        };
+        let (part, is_finite) = (self.vtemp(width), self.mask_temp());
+        self.emit(op, &[part, x]);
+        let magnitude = FloatSource { operand: x, neg: false, abs: true };
+        self.emit_float(compare, is_finite, &[magnitude, FloatSource::plain(infinity)]);
+        for n in 0..width {
+            let otherwise = if is_exponent { Operand::int(0) } else { self.dword(x, n) };
+            let [to, part] = [dst, part].map(|operand| self.dword(operand, n));
+            self.emit(Role::VCndmaskB32, &[to, otherwise, part, is_finite]);
         }
     }
 }

@@ -6,6 +6,8 @@
 //! * A lane mask that sets `exec` in front of a block has a value on every path of the program counter, not only
 //!   where some block with lanes defines it: else lanes would be lost or made up.
 //! * Operands are what the instruction's row and the processor allow (`isa::legal`); from `legalize` on.
+//! * What an edge passes is written in front of the terminators, an SGPR in front of the first branch: moves to parameters stand there.
+//! * An order of failure (`fail:`) belongs to an access that has an order.
 //! * An edge passes as many arguments as its target has parameters of that class, and of that class; an edge
 //!   with arguments is not critical.
 //! * Inputs come in numbered registers of their class, each in its own, and no edge goes to the entry.
@@ -16,7 +18,7 @@ use crate::graph::Graph;
 use isa::legal::Illegal;
 use isa::table::{Flags, Role};
 use isa::text::Part;
-use isa::{MBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget, VReg, op};
+use isa::{MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget, SyncOrder, VReg, op};
 use order::Order as _;
 use std::borrow::Cow;
 use std::fmt;
@@ -78,6 +80,8 @@ mod rule {
     pub const TABLE: &str = "the entries of a jump table follow each other, each one `s_branch`";
     pub const ARGUMENTS: &str =
         "`linear` edges pass SGPRs, `logical` edges VGPRs, as many as the block has parameters of that class";
+    pub const MOVES: &str = "arguments are moved to the parameters in front of the terminators, those in SGPRs in front of the first branch";
+    pub const ORDERS: &str = "`fail:` is the order of an atomic compare-and-swap that fails; its own stands in front of it, as in `relaxed agent fail:relaxed`";
     pub const CRITICAL: &str = "put a block between: moves have no place on an edge from one of several successors to one of several predecessors";
     pub const ENTRY: &str = "put a block without inputs behind it";
     pub const ALLOCATED: &str = "begin with a pass up to `regalloc`, or name registers of the processor";
@@ -256,15 +260,19 @@ impl Check<'_> {
                 self.fault(Part::Inst(block, n), what, rule::DOMINATED);
             }
         }
-        for edge in data.linear.iter().chain(&data.logical).flatten() {
-            let missing =
-                func.edge_args(edge).iter().find(|&&reg| !self.is_there(reg, block, data.insts.len()));
-            if let Some(reg) = missing {
-                self.fault(
-                    Part::Block(block),
-                    format!("argument {} for {} may be undefined", self.name(*reg), edge.to),
-                    rule::DOMINATED,
-                );
+        let [sgprs, vgprs] = end_places(data);
+        for (edges, place) in [(&data.linear, sgprs), (&data.logical, vgprs)] {
+            for edge in edges.iter().flatten() {
+                let missing = func.edge_args(edge).iter().find(|&&reg| !self.is_there(reg, block, place));
+                if let Some(reg) = missing {
+                    let is_late = self.is_there(*reg, block, data.insts.len());
+                    let (when, help) = match is_late {
+                        true => ("is written too late", rule::MOVES),
+                        false => ("may be undefined", rule::DOMINATED),
+                    };
+                    let what = format!("argument {} for {} {when}", self.name(*reg), edge.to);
+                    self.fault(Part::Block(block), what, help);
+                }
             }
         }
     }
@@ -441,7 +449,15 @@ impl Check<'_> {
             self.fault(Part::Inst(block, n), "it overwrites a register that it reads", rule::REPLAY);
         } else if let Some(what) = self.pseudo_problem(inst) {
             self.fault(Part::Inst(block, n), what, rule::PSEUDOS);
+        } else if self.fails_in_order(inst) {
+            self.fault(Part::Inst(block, n), "an order for failure, and none for success", rule::ORDERS);
         }
+    }
+
+    /// Whether an access has an order where it fails and none where it does not.
+    fn fails_in_order(&self, inst: &MachInst) -> bool {
+        let mem = inst.mem.index().and_then(|mem| self.func.mems.get(mem));
+        mem.is_some_and(|mem| mem.fail != SyncOrder::NotAtomic && mem.order == SyncOrder::NotAtomic)
     }
 
     /// What is wrong with the operands of a pseudo, which has no specs.
@@ -491,6 +507,16 @@ impl Check<'_> {
             _ => None,
         }
     }
+}
+
+/// Before which instruction edges need their arguments, by class. `regalloc` moves them there; it says so on its own.
+fn end_places(data: &MachBlock) -> [usize; 2] {
+    let (term, count) = ((data.term as usize).min(data.insts.len()), data.insts.len());
+    let end = &data.insts[term..];
+    // Where a jump into a table goes is computed in one go. Other reads of the program counter are addresses.
+    let jump = data.next_entry().and_then(|_| end.iter().rposition(|inst| inst.op == op::S_GETPC_B64));
+    let branch = || end.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
+    [jump.or_else(branch).map_or(count, |place| term + place), term]
 }
 
 /// Whether control never goes on behind it.

@@ -74,6 +74,11 @@ fn version(header: &Header) -> String {
     }
 }
 
+/// The version of code objects, which only HSA counts.
+pub fn version_of(identity: &Identity) -> Option<u8> {
+    (identity.os_abi == HSA).then(|| identity.abi_version.saturating_add(2))
+}
+
 fn setting(bits: u32) -> String {
     ["none", "any", "off", "on"][bits as usize & 3].into()
 }

@@ -1,7 +1,8 @@
 //! Files as linkers see them: sections, symbols, relocations by section, groups.
 
 use codeobj::elf::{CodeObject, Relocation, Section, Symbol};
-use objwriter::elf::{SHT_GROUP, SHT_NOBITS};
+use objwriter::elf::{SHT_GROUP, SHT_NOBITS, STB_LOCAL};
+use rustc_hash::FxHashMap;
 
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
@@ -79,6 +80,7 @@ impl<'a> Object<'a> {
             symbols,
             groups: Vec::new(),
         };
+        object.drop_versions()?;
         object.check_symbols()?;
         object.take_relocations(table_section)?;
         object.take_groups()?;
@@ -102,14 +104,41 @@ impl<'a> Object<'a> {
         }
     }
 
-    fn check_symbols(&self) -> Result<(), String> {
-        for symbol in &self.symbols {
-            if symbol.name.contains('@') {
+    /// A reference to a version, and the default one, mean the name alone: no loader of AMD GPU code looks at versions.
+    fn drop_versions(&mut self) -> Result<(), String> {
+        let is_versioned = |symbol: &Symbol| symbol.binding != STB_LOCAL && symbol.name.contains('@');
+        if !self.symbols.iter().any(is_versioned) {
+            return Ok(());
+        }
+        for n in 0..self.symbols.len() {
+            let Symbol { name, section, .. } = self.symbols[n];
+            let Some((plain, version)) = name.split_once('@').filter(|_| is_versioned(&self.symbols[n]))
+            else {
+                continue;
+            };
+            if section != 0 && !version.starts_with('@') {
                 return Err(format!(
-                    "`{}` has a symbol version, which no loader of AMD GPU code looks at: link without `.symver`",
-                    symbol.name
+                    "`{name}` is a version that is not the default: no loader of AMD GPU code could choose it"
                 ));
             }
+            self.symbols[n].name = plain;
+        }
+        // `.symver f, f@@V` leaves both names.
+        let mut known = FxHashMap::default();
+        for n in 1..self.symbols.len() {
+            let Symbol { name, section, value, binding, .. } = self.symbols[n];
+            if binding != STB_LOCAL
+                && section != 0
+                && known.insert(name, (section, value)) == Some((section, value))
+            {
+                self.symbols[n].binding = STB_LOCAL;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_symbols(&self) -> Result<(), String> {
+        for symbol in &self.symbols {
             match place(symbol.section) {
                 None => {
                     return Err(format!(

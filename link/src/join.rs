@@ -1,17 +1,19 @@
 //! One object of all: sections, symbols and relocations.
 
-use crate::Kind;
 use crate::input::{self, Place};
-use crate::kernels::{self, Lds};
+use crate::kernels::{self, How, Lds};
+use crate::report::{Part, Report, Row};
 use crate::sections::{self, Placed, Room};
-use crate::symbols::{MADE, Meaning, Symbols};
+use crate::symbols::{Global, Meaning, Symbols};
+use crate::{Kind, Options};
 use crate::{identity, notes};
 use codeobj::elf as read;
 use objwriter::elf::{
     self, Identity, Object, Relocation, SHF_ALLOC, SHF_MERGE, SHT_PROGBITS, STB_GLOBAL, STB_LOCAL, STB_WEAK,
-    STV_HIDDEN, Target, reloc,
+    STV_DEFAULT, STV_HIDDEN, Target, reloc,
 };
-use rustc_hash::FxHashMap;
+use order::Order as _;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 const STT_SECTION: u8 = 3;
 
@@ -29,16 +31,27 @@ struct Join<'s, 'a> {
     globals: Vec<Option<u32>>,
 }
 
+/// The object, and what there is to say of it; of rows the addresses are offsets.
+pub struct Joined<'a> {
+    pub object: Object<'a>,
+    pub report: Report,
+    /// Entries of the table of addresses that are numbers, which no loader fills in.
+    pub table: Vec<(usize, u64)>,
+}
+
 /// # Errors
 /// What cannot be joined.
 pub fn joined<'a>(
     symbols: &Symbols<'a>,
     live: &[Vec<bool>],
     identity: Identity,
-    kind: Kind,
-) -> Result<Object<'a>, String> {
+    options: &Options,
+) -> Result<Joined<'a>, String> {
+    let Options { kind, exact_stack, tells, .. } = *options;
     let target = isa::Target::by_elf_mach(identity.flags & identity::MACH);
-    let needs = kernels::needs(symbols, live, target, kind)?;
+    let has_dynamic_stack = identity::version_of(&identity).is_some_and(|version| version >= 5);
+    let how = How { target, kind, exact_stack, has_dynamic_stack, tells };
+    let needs = kernels::needs(symbols, live, how)?;
     let (room, commons) = match kind {
         Kind::Loadable => commons(symbols),
         Kind::Relocatable => Default::default(),
@@ -59,15 +72,31 @@ pub fn joined<'a>(
             join.relocate(object, section)?;
         }
     }
-    Ok(join.object)
+    let table = if kind == Kind::Loadable { join.order_table() } else { Vec::new() };
+    let report = Report {
+        kernels: needs.kernels,
+        warnings: needs.warnings,
+        rows: if tells { join.rows() } else { Vec::new() },
+    };
+    Ok(Joined { object: join.object, report, table })
 }
 
-/// Places common symbols one behind another.
+/// Whether it is one that several objects may have, of which one stays.
+fn is_shared(object: &input::Object, symbol: &read::Symbol) -> bool {
+    symbol.binding != STB_LOCAL && object.place(symbol) == Place::Common
+}
+
+/// Places common symbols one behind another, in `ld.lld`'s order: as objects name them that have some themselves.
 fn commons(symbols: &Symbols) -> (Room, FxHashMap<usize, u64>) {
     let (mut room, mut places) = (Room::default(), FxHashMap::default());
-    for (number, global) in symbols.globals.iter().enumerate() {
+    let has_some = |object: &&input::Object| object.symbols.iter().any(|symbol| is_shared(object, symbol));
+    let named = symbols.objects.iter().filter(has_some).flat_map(|object| &object.symbols);
+    for number in named.filter_map(|symbol| symbols.global_of(symbol)) {
+        let global = &symbols.globals[number];
         if let Meaning::Common { object, symbol, size, align } = global.meaning
-            && symbols.objects[object].place(&symbols.objects[object].symbols[symbol]) == Place::Common
+            && is_shared(&symbols.objects[object], &symbols.objects[object].symbols[symbol])
+            && !global.is_dropped
+            && !places.contains_key(&number)
         {
             let offset = room.size.next_multiple_of(align);
             places.insert(number, offset);
@@ -84,6 +113,25 @@ impl<'a> Join<'_, 'a> {
         self.object.symbols.push(symbol);
         self.object.order.push(Target::Symbol(number));
         number
+    }
+
+    /// Where sections of the objects are in those of the output, in their order.
+    fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (object, placed) in self.symbols.objects.iter().zip(&self.placed) {
+            for (section, placed) in object.sections().iter().zip(placed) {
+                let Some(Placed { output, offset, .. }) = *placed else { continue };
+                if section.size == 0 {
+                    continue;
+                }
+                let part = Part { name: section.name.to_owned(), object: object.name.clone() };
+                let name = self.object.sections[output as usize].name.to_owned();
+                let row = Row { section: name, address: offset, size: section.size, part };
+                rows.push((output, offset, row));
+            }
+        }
+        rows.order_by_key(|row| (row.0, row.1));
+        rows.into_iter().map(|(.., row)| row).collect()
     }
 
     /// What a defined symbol stands for in the output; nothing if its section is not part of it.
@@ -130,6 +178,7 @@ impl<'a> Join<'_, 'a> {
     fn take_globals(&mut self) {
         for (number, global) in self.symbols.globals.iter().enumerate() {
             let symbol = match global.meaning {
+                _ if global.is_dropped => None,
                 Meaning::Defined { object, symbol } => {
                     let symbol = &self.symbols.objects[object].symbols[symbol];
                     let place = self.place(object, symbol);
@@ -151,8 +200,8 @@ impl<'a> Join<'_, 'a> {
                     let common = defined(symbol, symbol.binding, visibility, place);
                     Some(elf::Symbol { size, ..common })
                 }
-                Meaning::Made(row) => {
-                    let number = self.make(global.name, row);
+                Meaning::Made { section, is_end } => {
+                    let number = self.make(global, section, is_end);
                     self.globals.push(Some(number));
                     continue;
                 }
@@ -164,15 +213,17 @@ impl<'a> Join<'_, 'a> {
                 }
                 Meaning::Undefined { .. } | Meaning::Lazy(_) => None,
             };
-            let number = symbol.map(|symbol| self.push(symbol));
+            let number = symbol.map(|mut symbol| {
+                symbol.binding = if global.is_local { STB_LOCAL } else { symbol.binding };
+                self.push(symbol)
+            });
             self.globals.push(number);
         }
     }
 
     /// A name that linkers make. Where there is no such section it means the image's beginning: so does a section that is not
     /// part of the output, which has no number that a table could show.
-    fn make(&mut self, name: &'a str, row: usize) -> u32 {
-        let (_, section, is_end) = MADE[row];
+    fn make(&mut self, global: &Global<'a>, section: &str, is_end: bool) -> u32 {
         let found =
             self.object.sections.iter().position(|output| output.name == section && !section.is_empty());
         let number = found.unwrap_or_else(|| {
@@ -184,7 +235,7 @@ impl<'a> Join<'_, 'a> {
         let output = &self.object.sections[number];
         let offset = if is_end { output.data.len() as u64 + output.virtual_size } else { 0 };
         let place = elf::Place::Section(number as u32, offset);
-        let symbol = elf::Symbol { place, ..undefined(name, false, STV_HIDDEN) };
+        let symbol = elf::Symbol { place, ..undefined(global.name, false, global.visibility) };
         if found.is_some() {
             return self.push(symbol);
         }
@@ -238,6 +289,44 @@ impl<'a> Join<'_, 'a> {
         }
         self.object.sections[output as usize].relocations.append(&mut taken);
         Ok(())
+    }
+
+    /// Gives the table of addresses `ld.lld`'s order: shared names as they came up, then those of single objects. As entries are made for
+    /// relocations in their order, those of the table that come first are written down once more before them, all at the place
+    /// of the very first, which is filled in last.
+    fn order_table(&mut self) -> Vec<(usize, u64)> {
+        let is_table = |record: &&Relocation| {
+            matches!(record.kind, reloc::GOTPCREL | reloc::GOTPCREL32_LO | reloc::GOTPCREL32_HI)
+        };
+        let all = self.object.sections.iter().flat_map(|section| section.relocations.iter().filter(is_table));
+        let used: FxHashSet<Target> = all.map(|record| record.target).collect();
+        let places =
+            |section: &elf::Section| section.relocations.iter().find(is_table).map(|first| first.offset);
+        let first =
+            self.object.sections.iter().enumerate().find_map(|(n, section)| Some((n, places(section)?)));
+        let Some((section, offset)) = first else { return Vec::new() };
+        let numbers = self.globals.iter().chain(self.locals.iter().flatten()).flatten();
+        let targets: Vec<u32> =
+            numbers.copied().filter(|&number| used.contains(&Target::Symbol(number))).collect();
+        let record = |&number: &u32| Relocation {
+            offset,
+            target: Target::Symbol(number),
+            kind: reloc::GOTPCREL32_LO,
+            addend: 0,
+        };
+        let mut records: Vec<Relocation> = targets.iter().map(record).collect();
+        let known = &mut self.object.sections[section].relocations;
+        records.append(known);
+        *known = records;
+        let number = |(n, &target): (usize, &u32)| {
+            let symbol = &self.object.symbols[target as usize];
+            let is_fixed = symbol.binding == STB_LOCAL || symbol.visibility != STV_DEFAULT;
+            match symbol.place {
+                elf::Place::Absolute(number) if is_fixed => Some((n, number)),
+                _ => None,
+            }
+        };
+        targets.iter().enumerate().filter_map(number).collect()
     }
 
     /// What a relocation refers to, and what is added; nothing if that is not part of the output.

@@ -1,30 +1,33 @@
-//! What kernels need of the code that they reach in other objects: registers, and room in LDS.
+//! What kernels need of the code that they reach in other objects: registers, scratch memory, and room in LDS.
 //!
 //! A compiler counts what it sees, and assumes something of functions in other objects. Here the code that a kernel reaches is
-//! known: a descriptor that allots less than that code names is raised, never lowered. Reached is what relocations lead to,
-//! section by section, tables of addresses among them. Of a kernel's own object only LDS is looked at: registers there the
-//! compiler has counted.
+//! known: a descriptor that allots less than that code takes is raised. Reached is what relocations and distances lead to, function
+//! by function, tables of addresses among them. Of a kernel's own object only LDS and the stack are looked at: registers there
+//! the compiler has counted.
 //!
 //! LDS symbols are allotted one after another behind the LDS that kernels have of their own, those without a size (whose size
 //! a launch decides) last; each has one address in all kernels (seed 000, line 490).
-//!
-//! # Not here
-//! Scratch memory: how much of it code takes cannot be read from it, and the compiler's assumption stays.
 
 use crate::Kind;
 use crate::input::{Object, Place};
 use crate::notes::Contents;
+use crate::reach::Graph;
 use crate::registers::Used;
+use crate::report::{Count, KernelReport, Part, Scratch};
+use crate::resources::{self, Declared};
+use crate::stack::{Depth, Depths};
 use crate::symbols::{Meaning, Symbols};
-use codeobj::elf::{Relocation, Symbol};
+use codeobj::elf::Relocation;
 use isa::Target;
-use objwriter::descriptor::{self, GROUP_SEGMENT_FIXED_SIZE, SIZE};
+use objwriter::descriptor::{
+    self, FLAT_SCRATCH_INIT, GROUP_SEGMENT_FIXED_SIZE, PRIVATE_SEGMENT_BUFFER, PRIVATE_SEGMENT_FIXED_SIZE,
+    PRIVATE_SEGMENT_WAVEFRONT_OFFSET, SIZE, USES_DYNAMIC_STACK,
+};
 use objwriter::elf::{STT_AMDGPU_HSA_KERNEL, reloc};
-use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An LDS symbol: a shared one by its number, a local one by its object and its number there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lds {
     Shared(usize),
     Local(usize, usize),
@@ -36,6 +39,9 @@ pub struct Counts {
     pub vgprs: u32,
     pub sgprs: u32,
     pub lds: u64,
+    /// Not only more: what is known may be less than what was assumed.
+    pub scratch: Option<u64>,
+    pub dynamic_stack: Option<bool>,
 }
 
 /// What kernels need more than their compilers knew.
@@ -47,6 +53,23 @@ pub struct Needs<'a> {
     pub counts: FxHashMap<&'a str, Counts>,
     /// Where LDS symbols are.
     pub lds: FxHashMap<Lds, u64>,
+    /// What was found, for who asks.
+    pub kernels: Vec<KernelReport>,
+    /// What is suspicious.
+    pub warnings: Vec<String>,
+}
+
+/// How descriptors are changed.
+#[derive(Clone, Copy)]
+pub struct How {
+    pub target: Option<&'static Target>,
+    pub kind: Kind,
+    /// Whether a stack that is known is allotted so, and not what the compiler assumed.
+    pub exact_stack: bool,
+    /// Whether descriptors have the bit for stacks that are not known: from V5 on (seed 000, line 2567).
+    pub has_dynamic_stack: bool,
+    /// Whether somebody asks for what was found.
+    pub tells: bool,
 }
 
 struct Kernel<'a> {
@@ -56,20 +79,23 @@ struct Kernel<'a> {
     section: usize,
     offset: usize,
     bytes: [u8; SIZE],
-    sections: Vec<(usize, usize)>,
+    /// What it reaches, itself first.
+    nodes: Vec<usize>,
     lds: Vec<Lds>,
+}
+
+impl Kernel<'_> {
+    fn is_wave32(&self) -> bool {
+        descriptor::WAVEFRONT_SIZE32.get(&self.bytes) != 0
+    }
 }
 
 /// # Errors
 /// More registers or LDS than a kernel can have.
-pub fn needs<'a>(
-    symbols: &Symbols<'a>,
-    live: &[Vec<bool>],
-    target: Option<&Target>,
-    kind: Kind,
-) -> Result<Needs<'a>, String> {
-    let mut kernels = kernels(symbols, live);
-    let lds = match kind {
+pub fn needs<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], how: How) -> Result<Needs<'a>, String> {
+    let mut graph = Graph::new(symbols, how.target);
+    let mut kernels = kernels(symbols, live, &mut graph);
+    let lds = match how.kind {
         Kind::Loadable => allotted(symbols, &kernels)?,
         // Who links that object may know more symbols.
         Kind::Relocatable => {
@@ -78,57 +104,39 @@ pub fn needs<'a>(
         }
     };
     let mut needs = Needs { lds, ..Needs::default() };
-    let extents: Vec<_> = symbols.objects.iter().map(extents).collect();
-    let mut known = FxHashMap::default();
+    let declared: Vec<_> = symbols.objects.iter().map(resources::declared).collect();
+    let declared = |node: usize| {
+        let of_object: &FxHashMap<&str, Declared> = &declared[graph.nodes[node].piece.object];
+        if of_object.is_empty() { None } else { of_object.get(graph.name(node)).copied() }
+    };
+    // By how many units of the stack pointer a byte is.
+    let mut depths: FxHashMap<(bool, u32), Depths> = FxHashMap::default();
     for kernel in &kernels {
-        let wave32 = descriptor::WAVEFRONT_SIZE32.get(&kernel.bytes) != 0;
-        let target = target.map(|target| match wave32 {
-            true => target.with_wave_size(32).unwrap_or(target),
-            false => target,
-        });
-        let mut used = Used::default();
-        for &(object, section) in kernel.sections.iter().filter(|(object, _)| *object != kernel.object) {
-            let here = known.entry((object, section, wave32)).or_insert_with(|| {
-                target.map_or_else(Used::default, |target| {
-                    used_by(&symbols.objects[object], &extents[object], section, target)
-                })
-            });
-            used = used.join(*here);
-        }
-        let mut bytes = kernel.bytes;
-        let mut counts = Counts::default();
-        if let (Some(target), true) = (target, used != Used::default()) {
-            let raised = used.raise(target, &mut bytes);
-            (counts.vgprs, counts.sgprs) = raised.map_err(|error| format!("{}: {error}", kernel.name))?;
-        }
-        let end = kernel.lds.iter().map(|lds| needs.lds[lds] + symbols.lds(*lds).0).max().unwrap_or(0);
-        if end > GROUP_SEGMENT_FIXED_SIZE.get(&bytes) {
-            counts.lds = end;
-            if let Some(most) = target.map(|target| target.max_lds_per_group)
-                && end > most.into()
-            {
-                return Err(format!(
-                    "{}: {end} bytes of LDS are more than the {most} there are",
-                    kernel.name
-                ));
-            }
-            GROUP_SEGMENT_FIXED_SIZE.set(&mut bytes, end);
-        }
-        if bytes == kernel.bytes {
-            continue;
-        }
-        needs.counts.insert(kernel.name, counts);
-        let data = symbols.objects[kernel.object].sections()[kernel.section].data;
-        let contents = needs.contents.entry((kernel.object, kernel.section)).or_insert_with(|| data.to_vec());
-        contents[kernel.offset..kernel.offset + SIZE].copy_from_slice(&bytes);
+        let scale = scale(kernel, how.target);
+        let depths = depths
+            .entry((kernel.is_wave32(), scale))
+            .or_insert_with(|| Depths::new(&graph, scale, &declared));
+        let mut raise = Raise { symbols, graph: &graph, kernel, how, needs: &mut needs };
+        raise.all(depths, &declared)?;
     }
+    wave_sizes(symbols, &graph, &kernels, &mut needs.warnings);
     Ok(needs)
 }
 
+/// Units of the stack pointer in a byte of a lane: the stack pointer of swizzled scratch memory counts for all lanes.
+fn scale(kernel: &Kernel, target: Option<&Target>) -> u32 {
+    let is_flat = FLAT_SCRATCH_INIT.get(&kernel.bytes) != 0 && PRIVATE_SEGMENT_BUFFER.get(&kernel.bytes) == 0;
+    let lanes = if kernel.is_wave32() { 32 } else { target.map_or(64, |target| target.wave_size.max(32)) };
+    match (is_flat, kernel.is_wave32()) {
+        (true, _) => 1,
+        (false, true) => lanes,
+        (false, false) => 64,
+    }
+}
+
 /// The kernels with what each of them reaches.
-fn kernels<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>]) -> Vec<Kernel<'a>> {
+fn kernels<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>], graph: &mut Graph<'_, 'a>) -> Vec<Kernel<'a>> {
     let mut kernels = Vec::new();
-    let mut reached: Vec<Vec<usize>> = live.iter().map(|sections| vec![0; sections.len()]).collect();
     for (number, object) in symbols.objects.iter().enumerate() {
         for symbol in &object.symbols {
             let Some(descriptor) = object.file.descriptor(symbol) else { continue };
@@ -144,53 +152,235 @@ fn kernels<'a>(symbols: &Symbols<'a>, live: &[Vec<bool>]) -> Vec<Kernel<'a>> {
                 section: descriptor.section,
                 offset: descriptor.address as usize,
                 bytes: descriptor.bytes,
-                sections: Vec::new(),
+                nodes: Vec::new(),
                 lds: Vec::new(),
             };
-            // A mark of its own for each kernel, so that nothing has to be wiped.
-            let mark = kernels.len() + 1;
-            kernel.follow(symbols, number, entry, mark, &mut reached);
+            kernel.nodes = graph.reached(number, entry, kernel.is_wave32());
+            let mut seen = FxHashSet::default();
+            for &node in &kernel.nodes {
+                kernel.lds.extend(graph.nodes[node].lds.iter().filter(|&&lds| seen.insert(lds)));
+            }
             kernels.push(kernel);
         }
     }
     kernels
 }
 
-impl Kernel<'_> {
-    fn follow(
+/// Raises a kernel's descriptor.
+struct Raise<'r, 's, 'a> {
+    symbols: &'r Symbols<'a>,
+    graph: &'r Graph<'s, 'a>,
+    kernel: &'r Kernel<'a>,
+    how: How,
+    needs: &'r mut Needs<'a>,
+}
+
+impl<'a> Raise<'_, '_, 'a> {
+    fn all(
         &mut self,
-        symbols: &Symbols,
-        object: usize,
-        entry: &Relocation,
-        mark: usize,
-        reached: &mut [Vec<usize>],
-    ) {
-        self.reach(symbols, object, entry, mark, reached);
-        let mut next = 0;
-        while let Some(&(object, section)) = self.sections.get(next) {
-            next += 1;
-            for record in &symbols.objects[object].relocations[section] {
-                self.reach(symbols, object, record, mark, reached);
-            }
+        depths: &mut Depths,
+        declared: &dyn Fn(usize) -> Option<Declared>,
+    ) -> Result<(), String> {
+        let mut bytes = self.kernel.bytes;
+        let mut counts = Counts::default();
+        let registers = self.registers(&mut bytes, &mut counts, declared)?;
+        let lds = self.lds(&mut bytes, &mut counts)?;
+        let scratch = self.scratch(&mut bytes, &mut counts, depths);
+        let own = self.kernel.object;
+        if self.how.tells {
+            let functions = self.kernel.nodes.iter().skip(1);
+            let functions = functions.filter(|&&node| self.graph.nodes[node].facts.is_code);
+            let report = KernelReport {
+                name: self.kernel.name.strip_suffix(".kd").unwrap_or(self.kernel.name).to_owned(),
+                object: self.symbols.objects[own].name.clone(),
+                functions: functions.map(|&node| self.part(node)).collect(),
+                registers,
+                lds,
+                scratch,
+            };
+            self.needs.kernels.push(report);
         }
+        if bytes != self.kernel.bytes {
+            self.needs.counts.insert(self.kernel.name, counts);
+            let place = (own, self.kernel.section);
+            let data = self.symbols.objects[own].sections()[self.kernel.section].data;
+            let contents = self.needs.contents.entry(place).or_insert_with(|| data.to_vec());
+            contents[self.kernel.offset..self.kernel.offset + SIZE].copy_from_slice(&bytes);
+        }
+        Ok(())
     }
 
-    fn reach(
-        &mut self,
-        symbols: &Symbols,
-        object: usize,
-        record: &Relocation,
-        mark: usize,
-        reached: &mut [Vec<usize>],
-    ) {
-        if let Some((object, section)) = symbols.section_of(object, record.symbol as usize) {
-            if std::mem::replace(&mut reached[object][section], mark) != mark {
-                self.sections.push((object, section));
+    fn part(&self, node: usize) -> Part {
+        Part { name: self.graph.name(node).to_owned(), object: self.graph.object(node).to_owned() }
+    }
+
+    /// What it reaches in other objects.
+    fn elsewhere(&self) -> impl Iterator<Item = usize> {
+        let (graph, object) = (self.graph, self.kernel.object);
+        let nodes = self.kernel.nodes.iter().copied();
+        nodes.filter(move |&node| graph.nodes[node].piece.object != object && graph.nodes[node].facts.is_code)
+    }
+
+    fn registers(
+        &self,
+        bytes: &mut [u8; SIZE],
+        counts: &mut Counts,
+        declared: &dyn Fn(usize) -> Option<Declared>,
+    ) -> Result<Vec<Count>, String> {
+        let (mut used, mut most) = (Used::default(), [None; 3]);
+        for node in self.elsewhere() {
+            let declared = declared(node).filter(|declared| declared.is_all);
+            let here = self.graph.nodes[node].facts.used.join(declared.unwrap_or_default().used);
+            let joined = used.join(here);
+            for ((most, now), before) in most.iter_mut().zip(joined.all()).zip(used.all()) {
+                *most = if now > before { Some(node) } else { *most };
             }
-        } else if let Some(lds) = symbols.lds_of(object, record.symbol as usize)
-            && !self.lds.contains(&lds)
-        {
-            self.lds.push(lds);
+            used = joined;
+        }
+        let Some(target) = self.how.target.filter(|_| used != Used::default()) else { return Ok(Vec::new()) };
+        let has = Used::allotted(target, bytes);
+        let raised = used.raise(target, bytes);
+        (counts.vgprs, counts.sgprs) = raised.map_err(|error| {
+            let by = most[0].or(most[2]).map_or(String::new(), |node| {
+                format!(", which `{}` in {} names", self.graph.name(node), self.graph.object(node))
+            });
+            format!("{}: {error}{by}", self.kernel.name)
+        })?;
+        let now = Used::allotted(target, bytes);
+        let row = |n: usize| {
+            let (name, count) = (["VGPRs", "AGPRs", "SGPRs"][n], used.all()[n]);
+            let by = most[n].map(|node| self.part(node))?;
+            Some(Count {
+                name,
+                needed: count.into(),
+                by,
+                allotted: has.all()[n].into(),
+                now: now.all()[n].into(),
+            })
+        };
+        Ok((0..3).filter_map(row).collect())
+    }
+
+    fn lds(&self, bytes: &mut [u8; SIZE], counts: &mut Counts) -> Result<Vec<Count>, String> {
+        let allotted = GROUP_SEGMENT_FIXED_SIZE.get(bytes);
+        let end = |lds: &Lds| self.needs.lds[lds] + self.symbols.lds(*lds).0;
+        let end = self.kernel.lds.iter().map(end).max().unwrap_or(0);
+        if end > allotted {
+            counts.lds = end;
+            if let Some(most) = self.how.target.map(|target| target.max_lds_per_group)
+                && end > most.into()
+            {
+                return Err(format!(
+                    "{}: {end} bytes of LDS are more than the {most} there are",
+                    self.kernel.name
+                ));
+            }
+            GROUP_SEGMENT_FIXED_SIZE.set(bytes, end);
+        }
+        let row = |lds: &Lds| {
+            let (object, symbol) = self.symbols.definition(*lds)?;
+            let object = &self.symbols.objects[object];
+            let by = Part { name: object.symbols[symbol].name.to_owned(), object: object.name.clone() };
+            let needed = self.needs.lds[lds] + self.symbols.lds(*lds).0;
+            Some(Count { name: "LDS", needed, by, allotted, now: end.max(allotted) })
+        };
+        Ok(self.kernel.lds.iter().filter_map(row).collect())
+    }
+
+    /// Only code of other objects makes a difference: what is in its own the compiler has counted.
+    fn scratch(
+        &mut self,
+        bytes: &mut [u8; SIZE],
+        counts: &mut Counts,
+        depths: &mut Depths,
+    ) -> Option<Scratch> {
+        let root = *self.kernel.nodes.first()?;
+        self.elsewhere().next()?;
+        let depth = depths.of(root);
+        let allotted = PRIVATE_SEGMENT_FIXED_SIZE.get(bytes);
+        let is_exact = depth.unknown.is_none();
+        let known = depth.bytes.next_multiple_of(16).min(PRIVATE_SEGMENT_FIXED_SIZE.max());
+        // A kernel's own frame ends at the stack pointer that it begins with.
+        let is_based = self.graph.nodes[root].facts.calls.iter().all(|call| call.stack.is_some());
+        let may_lower = is_exact && is_based && self.how.exact_stack;
+        let now = if may_lower { known } else { allotted.max(depth.bytes) };
+        let now = now.min(PRIVATE_SEGMENT_FIXED_SIZE.max());
+        if now != allotted {
+            PRIVATE_SEGMENT_FIXED_SIZE.set(bytes, now);
+            counts.scratch = Some(now);
+        }
+        let was_dynamic = USES_DYNAMIC_STACK.get(bytes) != 0;
+        let is_dynamic = match is_exact {
+            true => was_dynamic && !may_lower,
+            false => was_dynamic || self.how.has_dynamic_stack,
+        };
+        if is_dynamic != was_dynamic {
+            USES_DYNAMIC_STACK.set(bytes, is_dynamic.into());
+            counts.dynamic_stack = Some(is_dynamic);
+        }
+        self.check_scratch(depth, bytes);
+        let unknown = depth.unknown.map(|(node, why)| (self.part(node), why));
+        Some(Scratch {
+            allotted,
+            now,
+            known: depth.bytes,
+            chain: if self.how.tells { self.chain(root, depths) } else { Vec::new() },
+            unknown,
+            is_dynamic,
+        })
+    }
+
+    /// The deepest calls, with what each takes.
+    fn chain(&self, root: usize, depths: &mut Depths) -> Vec<(Part, u64)> {
+        let (mut chain, mut node, mut seen) = (Vec::new(), Some(root), FxHashSet::default());
+        while let Some(here) = node.filter(|&node| seen.insert(node)) {
+            let depth = depths.of(here);
+            chain.push((self.part(here), depth.own));
+            node = depth.next;
+        }
+        chain
+    }
+
+    /// Scratch memory that a kernel has not set up, its callees cannot have.
+    fn check_scratch(&mut self, depth: Depth, bytes: &[u8; SIZE]) {
+        let fields = [PRIVATE_SEGMENT_BUFFER, FLAT_SCRATCH_INIT, PRIVATE_SEGMENT_WAVEFRONT_OFFSET];
+        let has_none = fields.iter().all(|field| field.get(bytes) == 0);
+        let user = self.elsewhere().find(|&node| {
+            let stack = &self.graph.nodes[node].facts.stack;
+            stack.moved > 0 || stack.escapes || !stack.accesses.is_empty()
+        });
+        if let (true, true, Some(user)) = (has_none, depth.bytes > 0 || depth.unknown.is_some(), user) {
+            let (name, object) = (self.graph.name(user), self.graph.object(user));
+            self.needs.warnings.push(format!(
+                "{}: `{name}` in {object} takes scratch memory, and the kernel's descriptor asks for nothing that sets it up",
+                self.kernel.name
+            ));
+        }
+    }
+}
+
+/// Code is compiled for waves of one size.
+fn wave_sizes(symbols: &Symbols, graph: &Graph, kernels: &[Kernel], warnings: &mut Vec<String>) {
+    let mut users = FxHashMap::default();
+    let mut said = FxHashSet::default();
+    for kernel in kernels {
+        for &node in kernel.nodes.iter().skip(1).filter(|&&node| graph.nodes[node].facts.is_code) {
+            let piece = graph.nodes[node].piece;
+            let first = *users.entry(piece).or_insert(kernel);
+            if first.is_wave32() != kernel.is_wave32() && said.insert(piece) {
+                let lanes = |kernel: &Kernel| if kernel.is_wave32() { 32 } else { 64 };
+                warnings.push(format!(
+                    "`{}` in {} is reached by {} of {}, with waves of {} lanes, and by {} of {}, with waves of {}",
+                    graph.name(node),
+                    graph.object(node),
+                    first.name,
+                    symbols.objects[first.object].name,
+                    lanes(first),
+                    kernel.name,
+                    symbols.objects[kernel.object].name,
+                    lanes(kernel)
+                ));
+            }
         }
     }
 }
@@ -221,46 +411,16 @@ fn allotted(symbols: &Symbols, kernels: &[Kernel]) -> Result<FxHashMap<Lds, u64>
     Ok(places)
 }
 
-/// Where an object's kernels are: section, beginning, end; in their order. Nobody calls kernels.
-fn extents(object: &Object) -> Vec<(usize, u64, u64)> {
-    let descriptors = object.symbols.iter().filter_map(|symbol| object.file.descriptor(symbol));
-    let names: FxHashSet<&str> = descriptors.map(|descriptor| descriptor.kernel).collect();
-    let extent = |symbol: &Symbol| match object.place(symbol) {
-        Place::Section(section) if names.contains(symbol.name) => {
-            Some((section, symbol.value, symbol.value.saturating_add(symbol.size)))
-        }
-        _ => None,
-    };
-    let mut extents: Vec<_> = object.symbols.iter().filter_map(extent).collect();
-    extents.order_unstable();
-    extents
-}
-
-/// Registers that code of a section names, kernels aside.
-fn used_by(object: &Object, extents: &[(usize, u64, u64)], section: usize, target: &Target) -> Used {
-    let code = &object.sections()[section];
-    if !code.is_code() {
-        return Used::default();
-    }
-    let (mut used, mut from) = (Used::default(), 0);
-    let first = extents.partition_point(|&(other, ..)| other < section);
-    for &(_, start, end) in extents[first..].iter().take_while(|&&(other, ..)| other == section) {
-        used = used.join(Used::of(code.data, from..start, target));
-        from = from.max(end);
-    }
-    used.join(Used::of(code.data, from..u64::MAX, target))
-}
-
 impl Symbols<'_> {
     /// The LDS symbol that a symbol of an object means, if it means one.
-    fn lds_of(&self, object: usize, symbol: usize) -> Option<Lds> {
+    pub fn lds_of(&self, object: usize, symbol: usize) -> Option<Lds> {
         let found = &self.objects[object].symbols[symbol];
         let lds = self.global_of(found).map_or(Lds::Local(object, symbol), Lds::Shared);
         let (object, symbol) = self.definition(lds)?;
         (self.objects[object].place(&self.objects[object].symbols[symbol]) == Place::Lds).then_some(lds)
     }
 
-    fn definition(&self, lds: Lds) -> Option<(usize, usize)> {
+    pub fn definition(&self, lds: Lds) -> Option<(usize, usize)> {
         match lds {
             Lds::Local(object, symbol) => Some((object, symbol)),
             Lds::Shared(global) => match self.globals[global].meaning {
@@ -271,7 +431,7 @@ impl Symbols<'_> {
     }
 
     /// Size and alignment of an LDS symbol.
-    fn lds(&self, lds: Lds) -> (u64, u64) {
+    pub fn lds(&self, lds: Lds) -> (u64, u64) {
         match lds {
             Lds::Local(object, symbol) => {
                 let symbol = &self.objects[object].symbols[symbol];

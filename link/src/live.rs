@@ -1,12 +1,22 @@
 //! Which sections stay: all, or those that can be reached from what other objects may see.
 
-use crate::input::{Object, is_for_linkers};
-use crate::symbols::{Meaning, Symbols};
+use crate::input::{Object, Place, is_for_linkers};
+use crate::symbols::{Global, Meaning, Symbols};
 use codeobj::elf::Section;
 use objwriter::elf::{SHF_ALLOC, SHF_GNU_RETAIN, SHT_NOTE, STV_HIDDEN, STV_INTERNAL};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// For each object which of its sections stay.
-pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
+/// What stays.
+#[derive(Default)]
+pub struct Live {
+    /// For each object which of its sections.
+    pub sections: Vec<Vec<bool>>,
+    /// What is in no section and nobody needs, by the numbers of the names: zeros that a linker allots, undefined names.
+    pub dropped: Vec<usize>,
+}
+
+/// What stays.
+pub fn sections(symbols: &Symbols, collect: bool) -> Live {
     let may_stay =
         |object: &Object, n: usize, section: &Section| !is_for_linkers(section) && !object.dropped[n];
     let candidates = |object: &Object| -> Vec<bool> {
@@ -14,19 +24,26 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
     };
     let possible: Vec<Vec<bool>> = symbols.objects.iter().map(candidates).collect();
     if !collect {
-        return possible;
+        return Live { sections: possible, dropped: Vec::new() };
     }
     let mut reach = Reach {
         symbols,
         live: possible.iter().map(|object| vec![false; object.len()]).collect(),
         possible,
         work: Vec::new(),
+        bounded: FxHashMap::default(),
+        used: FxHashSet::default(),
     };
+    reach.find_bounded();
     reach.roots();
     while let Some((object, section)) = reach.work.pop() {
         for relocation in &symbols.objects[object].relocations[section] {
-            if let Some((object, section)) = symbols.section_of(object, relocation.symbol as usize) {
+            let symbol = relocation.symbol as usize;
+            if let Some((object, section)) = symbols.section_of(object, symbol) {
                 reach.mark(object, section);
+            } else if let Some(global) = symbols.global_of(&symbols.objects[object].symbols[symbol]) {
+                reach.used.insert(global);
+                symbols.bounds(global).into_iter().for_each(|name| reach.mark_named(name));
             }
         }
         if let Some(group) = symbols.objects[object].group_of[section] {
@@ -36,7 +53,26 @@ pub fn sections(symbols: &Symbols, collect: bool) -> Vec<Vec<bool>> {
                 .for_each(|&member| reach.mark(object, member));
         }
     }
-    reach.live
+    let is_unused = |&number: &usize| {
+        let global = &symbols.globals[number];
+        let may_go = match global.meaning {
+            Meaning::Common { object, symbol, .. } => {
+                let object = &symbols.objects[object];
+                object.place(&object.symbols[symbol]) == Place::Common && !is_seen(global)
+            }
+            Meaning::Undefined { .. } | Meaning::Lazy(_) => !global.is_wanted,
+            _ => false,
+        };
+        may_go && !reach.used.contains(&number)
+    };
+    let dropped = (0..symbols.globals.len()).filter(is_unused).collect();
+    Live { sections: reach.live, dropped }
+}
+
+/// Whether other objects see a name, or the command line asks for it.
+fn is_seen(global: &Global) -> bool {
+    let is_hidden = matches!(global.visibility, STV_HIDDEN | STV_INTERNAL) || global.is_local;
+    !is_hidden || global.is_wanted
 }
 
 /// What is there though nothing refers to it: notes, what asks to stay, addresses of constructors and destructors.
@@ -51,9 +87,33 @@ struct Reach<'s, 'a> {
     possible: Vec<Vec<bool>>,
     live: Vec<Vec<bool>>,
     work: Vec<(usize, usize)>,
+    /// Sections by names of which somebody asks for the ends.
+    bounded: FxHashMap<&'a str, Vec<(usize, usize)>>,
+    /// Names that are in no section, and that somebody needs.
+    used: FxHashSet<usize>,
 }
 
-impl Reach<'_, '_> {
+impl<'a> Reach<'_, 'a> {
+    fn find_bounded(&mut self) {
+        let names = (0..self.symbols.globals.len()).filter_map(|global| self.symbols.bounds(global));
+        let names = names.map(|section| (section, Vec::new()));
+        self.bounded.extend(names);
+        for (number, object) in self.symbols.objects.iter().enumerate() {
+            for (n, section) in object.sections().iter().enumerate() {
+                if let Some(list) = self.bounded.get_mut(section.name) {
+                    list.push((number, n));
+                }
+            }
+        }
+    }
+
+    /// Who asks for the ends of a section wants what is between them.
+    fn mark_named(&mut self, name: &'a str) {
+        for (object, section) in self.bounded.remove(name).unwrap_or_default() {
+            self.mark(object, section);
+        }
+    }
+
     fn mark(&mut self, object: usize, section: usize) {
         if self.possible[object][section] && !std::mem::replace(&mut self.live[object][section], true) {
             self.work.push((object, section));
@@ -63,9 +123,7 @@ impl Reach<'_, '_> {
     /// What other objects may see, notes, what asks to stay. What is not loaded stays, and keeps nothing.
     fn roots(&mut self) {
         for global in &self.symbols.globals {
-            let is_seen = !matches!(global.visibility, STV_HIDDEN | STV_INTERNAL);
-            let is_seen = is_seen || global.is_wanted;
-            if let (true, Meaning::Defined { object, symbol }) = (is_seen, global.meaning)
+            if let (true, Meaning::Defined { object, symbol }) = (is_seen(global), global.meaning)
                 && let Some((object, section)) = self.symbols.section_of(object, symbol)
             {
                 self.mark(object, section);

@@ -1,4 +1,4 @@
-//! Notes of several objects: what is the same stands once, and metadata is one tree. A loader reads the first record of
+//! Notes of several objects: what AMD's say alike stands once, and metadata is one tree. A loader reads the first record of
 //! metadata; `ld.lld`, which puts one behind another, makes an object whose other kernels it does not find.
 
 use crate::kernels::Counts;
@@ -8,7 +8,7 @@ use objwriter::elf::{SHF_ALLOC, SHT_NOTE};
 use objwriter::note::{NT_METADATA, NT_METADATA_V2};
 use objwriter::value::Value;
 use order::Order as _;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// New contents of sections, by object and section.
 pub type Contents = FxHashMap<(usize, usize), Vec<u8>>;
@@ -40,7 +40,10 @@ pub fn joined(
     let mut tree = metadata(symbols, &sections)?;
     tree.iter_mut().for_each(|tree| raise(tree, counts));
     let mut tree = tree.as_ref();
-    let (mut seen, mut contents): (Vec<(&str, u32, &[u8])>, _) = (Vec::new(), Contents::default());
+    let mut text = texts(symbols, &sections)?;
+    let is_one_text = text.is_some();
+    let mut seen: FxHashSet<(&str, u32, &[u8])> = FxHashSet::default();
+    let mut contents = Contents::default();
     for (place, records) in &sections {
         let mut out = Vec::new();
         for record in records {
@@ -55,8 +58,11 @@ pub fn joined(
                         &mut out,
                     );
                 }
-            } else if !seen.contains(&key) {
-                seen.push(key);
+            } else if is_one_text && is_text(record) {
+                if let Some(text) = text.take() {
+                    out.extend(objwriter::note::record("AMD", NT_METADATA_V2, text.as_bytes()));
+                }
+            } else if !["AMD", "AMDGPU"].contains(&record.owner) || seen.insert(key) {
                 out.extend(objwriter::note::record(record.owner, record.kind, record.desc));
             }
         }
@@ -70,17 +76,8 @@ type Sections<'a> = [((usize, usize), Vec<note::Note<'a>>)];
 /// The metadata of all objects.
 fn metadata(symbols: &Symbols, sections: &Sections) -> Result<Option<Value>, String> {
     let mut all: Option<Value> = None;
-    let mut texts = 0;
     for ((object, _), records) in sections {
         let name = &symbols.objects[*object].name;
-        for record in records.iter().filter(|record| record.owner == "AMD" && record.kind == NT_METADATA_V2) {
-            texts += usize::from(!record.desc.is_empty());
-            if texts > 1 {
-                return Err(format!(
-                    "{name}: the metadata of code objects V2 is a text for one object, and cannot be joined"
-                ));
-            }
-        }
         for record in records.iter().filter(|record| record.owner == "AMDGPU" && record.kind == NT_METADATA) {
             let Meaning::Metadata(tree) = record.meaning() else {
                 return Err(format!("{name}: its metadata cannot be read"));
@@ -94,6 +91,39 @@ fn metadata(symbols: &Symbols, sections: &Sections) -> Result<Option<Value>, Str
     Ok(all)
 }
 
+fn is_text(record: &note::Note) -> bool {
+    record.owner == "AMD" && record.kind == NT_METADATA_V2
+}
+
+/// The texts of all objects of V2 as one, if there are several.
+fn texts(symbols: &Symbols, sections: &Sections) -> Result<Option<String>, String> {
+    let texts = sections.iter().flat_map(|((object, _), records)| {
+        let texts = records.iter().filter(|record| is_text(record) && !record.desc.is_empty());
+        texts.map(move |record| (&symbols.objects[*object].name, record.meaning()))
+    });
+    let (mut all, mut count): (Option<Value>, usize) = (None, 0);
+    for (name, text) in texts {
+        let tree = match text {
+            Meaning::Yaml(text) => codeobj::yaml::v2_metadata(text),
+            _ => None,
+        };
+        let Some(tree) = tree else {
+            // A text that stands alone stays as it is.
+            if count == 0 {
+                (all, count) = (Some(Value::Nil), 1);
+                continue;
+            }
+            return Err(format!("{name}: its metadata cannot be read"));
+        };
+        count += 1;
+        all = Some(match all {
+            None => tree,
+            Some(known) => both(known, tree).map_err(|error| format!("{name}: {error}"))?,
+        });
+    }
+    Ok(all.filter(|_| count > 1).map(|tree| objwriter::metadata_v2::text(&tree)))
+}
+
 /// Kernels that need more than their compilers knew.
 fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
     let Value::Map(entries) = tree else { return };
@@ -102,9 +132,14 @@ fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
         let Value::Seq(kernels) = kernels else { continue };
         for kernel in kernels {
             let symbol = kernel.get(".symbol").and_then(Value::as_str).and_then(|name| counts.get(name));
-            let (Some(&Counts { vgprs, sgprs, lds }), Value::Map(entries)) = (symbol, kernel) else {
-                continue;
-            };
+            let (Some(&counts), Value::Map(entries)) = (symbol, kernel) else { continue };
+            let Counts { vgprs, sgprs, lds, scratch, dynamic_stack } = counts;
+            if let Some(bytes) = scratch {
+                set(entries, ".private_segment_fixed_size", Value::Uint(bytes));
+            }
+            if let Some(is_dynamic) = dynamic_stack {
+                set(entries, ".uses_dynamic_stack", Value::Bool(is_dynamic));
+            }
             let fields = [
                 (".vgpr_count", vgprs.into()),
                 (".sgpr_count", sgprs.into()),
@@ -121,6 +156,11 @@ fn raise(tree: &mut Value, counts: &FxHashMap<&str, Counts>) {
     }
 }
 
+fn set(entries: &mut [(Value, Value)], name: &str, new: Value) {
+    let known = entries.iter_mut().filter(|(key, _)| key.as_str() == Some(name));
+    known.for_each(|(_, value)| *value = new.clone());
+}
+
 /// One tree of two: lists behind one another, everything else has to agree.
 fn both(a: Value, b: Value) -> Result<Value, String> {
     let (Value::Map(mut all), Value::Map(new)) = (a, b) else { return Err("its metadata is no map".into()) };
@@ -131,8 +171,12 @@ fn both(a: Value, b: Value) -> Result<Value, String> {
             continue;
         };
         match (&mut *known, value) {
-            (Value::Seq(items), Value::Seq(more)) if name == "amdhsa.kernels" => items.extend(more),
-            (Value::Seq(items), Value::Seq(more)) if name == "amdhsa.printf" => formats(items, more)?,
+            (Value::Seq(items), Value::Seq(more)) if ["amdhsa.kernels", "Kernels"].contains(&&*name) => {
+                items.extend(more);
+            }
+            (Value::Seq(items), Value::Seq(more)) if ["amdhsa.printf", "Printf"].contains(&&*name) => {
+                formats(items, more)?;
+            }
             (Value::Str(known), Value::Str(other)) if name == "amdhsa.target" => {
                 *known = target(known, &other).ok_or("its `amdhsa.target` is for another processor")?.into();
             }
@@ -157,10 +201,15 @@ fn target(a: &str, b: &str) -> Option<String> {
 fn formats(items: &mut Vec<Value>, more: Vec<Value>) -> Result<(), String> {
     let number =
         |text: &Value| text.as_str().and_then(|text| text.split(':').next()).unwrap_or_default().to_owned();
+    let mut known: FxHashMap<String, usize> =
+        items.iter().enumerate().rev().map(|(n, text)| (number(text), n)).collect();
     for text in more {
-        match items.iter().find(|known| number(known) == number(&text)) {
-            None => items.push(text),
-            Some(known) if *known == text => {}
+        match known.get(&number(&text)) {
+            None => {
+                known.insert(number(&text), items.len());
+                items.push(text);
+            }
+            Some(&at) if items[at] == text => {}
             Some(_) => {
                 return Err(format!(
                     "its printf text {} has a number that another object's has, too",

@@ -1,6 +1,6 @@
 //! Which registers code names, and descriptors that allot them.
 
-use isa::{Decoder, Feature, Operand, RegRange, Target};
+use isa::{Decoder, Feature, MachInst, Operand, RegRange, Target};
 use objwriter::descriptor::{
     self, ACCUM_OFFSET, Granules, Registers, SGPR_BLOCKS, SIZE, TooMany, VGPR_BLOCKS,
 };
@@ -29,13 +29,18 @@ impl Used {
         while at < words.len() {
             at += match decoder.decode_tolerant(&words[at..]) {
                 Ok((inst, length)) => {
-                    inst.for_each_reg(|_, operand| used.name(operand));
+                    used.add(&inst);
                     length.max(1)
                 }
                 Err(_) => 1,
             };
         }
         used
+    }
+
+    /// Those that an instruction names.
+    pub fn add(&mut self, inst: &MachInst) {
+        inst.for_each_reg(|_, operand| self.name(operand));
     }
 
     fn name(&mut self, operand: Operand) {
@@ -48,6 +53,24 @@ impl Used {
         } else if first.is_sgpr() {
             self.sgprs = self.sgprs.max(end);
         }
+    }
+
+    /// VGPRs, accumulation VGPRs, SGPRs.
+    pub fn all(self) -> [u32; 3] {
+        [self.vgprs, self.agprs, self.sgprs]
+    }
+
+    /// What a descriptor allots. Accumulation VGPRs have as many as others up to gfx908, where GFX10 counts no SGPRs.
+    pub fn allotted(target: &Target, bytes: &[u8; SIZE]) -> Used {
+        let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
+        let granules = Granules::of(target.with_wave_size(wave).unwrap_or(target));
+        let all = (VGPR_BLOCKS.get(bytes) as u32 + 1) * granules.vgpr;
+        let sgprs = granules.sgpr.map_or(0, |granule| (SGPR_BLOCKS.get(bytes) as u32 + 1) * granule);
+        if !target.has(Feature::GFX90A) {
+            return Used { vgprs: all, agprs: all, sgprs };
+        }
+        let begin = (ACCUM_OFFSET.get(bytes) as u32 + 1) * 4;
+        Used { vgprs: begin.min(all), agprs: all.saturating_sub(begin), sgprs }
     }
 
     /// The more of both.
@@ -64,7 +87,7 @@ impl Used {
     /// # Errors
     /// More than there are.
     pub fn raise(self, target: &Target, bytes: &mut [u8; SIZE]) -> Result<(u32, u32), TooMany> {
-        let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { target.wave_size };
+        let wave = if descriptor::WAVEFRONT_SIZE32.get(bytes) != 0 { 32 } else { 64 };
         let target = target.with_wave_size(wave).unwrap_or(target);
         let has = |blocks: u64, granule: u32| (blocks as u32 + 1) * granule;
         let granules = Granules::of(target);

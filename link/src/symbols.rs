@@ -4,9 +4,11 @@
 //! matter: what some file lacks is taken from wherever it is, at once, so that objects come in the same order there.
 
 use crate::Input;
+use crate::archive;
 use crate::input::{Object, Place};
+use crate::versions::Versions;
 use codeobj::elf::Symbol;
-use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, STV_HIDDEN};
+use objwriter::elf::{STB_LOCAL, STB_WEAK, STT_AMDGPU_HSA_KERNEL, STV_DEFAULT, STV_HIDDEN, STV_PROTECTED};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
@@ -20,9 +22,20 @@ pub const MADE: [(&str, &str, bool); 5] = [
     ("__dso_handle", "", false),
 ];
 
+/// The section that a name like `__start_NAME` or `__stop_NAME` is an end of: one whose name C could have.
+fn bound(name: &str) -> Option<(&str, bool)> {
+    let (section, is_end) = match name.strip_prefix("__start_") {
+        Some(section) => (section, false),
+        None => (name.strip_prefix("__stop_")?, true),
+    };
+    let is_c = section.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (is_c && !section.is_empty() && !section.starts_with(|c: char| c.is_ascii_digit()))
+        .then_some((section, is_end))
+}
+
 /// What a name means.
 #[derive(Clone, Copy, Debug)]
-pub enum Meaning {
+pub enum Meaning<'a> {
     /// Not defined so far. Who may do without it says so.
     Undefined {
         weak: bool,
@@ -33,8 +46,11 @@ pub enum Meaning {
         object: usize,
         symbol: usize,
     },
-    /// What a linker makes: a row of [`MADE`].
-    Made(usize),
+    /// What a linker makes: the beginning or the end of a section of the output, or without one that of the image.
+    Made {
+        section: &'a str,
+        is_end: bool,
+    },
     /// Zeros, or LDS: the most that some object asks for.
     Common {
         object: usize,
@@ -48,13 +64,17 @@ pub enum Meaning {
 #[derive(Clone, Copy)]
 pub struct Global<'a> {
     pub name: &'a str,
-    pub meaning: Meaning,
+    pub meaning: Meaning<'a>,
     /// The narrowest that some object asks for.
     pub visibility: u8,
     /// Whether an object that is linked has it, and not only an archive.
     pub is_mentioned: bool,
     /// Whether the command line asks for it.
     pub is_wanted: bool,
+    /// Whether it is left out, as nobody needs it.
+    pub is_dropped: bool,
+    /// Whether a version script keeps it from other objects.
+    pub is_local: bool,
     /// Who needs it first.
     pub wanted_by: Option<usize>,
 }
@@ -86,21 +106,18 @@ impl<'a> Symbols<'a> {
     /// # Errors
     /// What is wrong with the file.
     pub fn add_file(&mut self, input: &Input<'a>) -> Result<(), String> {
-        if !input.data.starts_with(b"!<arch>\n") && !input.data.starts_with(b"!<thin>\n") {
+        if input.is_lazy {
+            return self.add_member(input.name.to_owned(), input.data).map_err(|error| {
+                error.strip_prefix(&format!("{}: ", input.name)).unwrap_or(&error).to_owned()
+            });
+        }
+        if !archive::is_archive(input.data) {
             let object = Object::parse(input.name.to_owned(), input.data)?;
             let needed = self.add_object(object);
             return self.look_up(needed);
         }
-        let archive =
-            object::read::archive::ArchiveFile::parse(input.data).map_err(|error| error.to_string())?;
-        if archive.is_thin() {
-            return Err("a thin archive holds no objects: make it without `T`".into());
-        }
-        for member in archive.members() {
-            let member = member.map_err(|error| format!("the archive is damaged: {error}"))?;
-            let name = format!("{}({})", input.name, String::from_utf8_lossy(member.name()));
-            let data = member.data(input.data).map_err(|error| format!("{name}: {error}"))?;
-            self.add_member(name, data)?;
+        for (name, data) in archive::members(input.data)? {
+            self.add_member(format!("{}({name})", input.name), data?)?;
         }
         Ok(())
     }
@@ -171,6 +188,19 @@ impl<'a> Symbols<'a> {
             .collect()
     }
 
+    /// Hides what a version script hides, kernels too. What it names and is not defined.
+    pub fn hide(&mut self, versions: &Versions) -> Vec<String> {
+        let is_defined =
+            |global: &Global| matches!(global.meaning, Meaning::Defined { .. } | Meaning::Common { .. });
+        for global in self.globals.iter_mut().filter(|global| is_defined(global)) {
+            global.is_local = versions.hides(global.name);
+        }
+        let lacks =
+            |name: &&str| !self.by_name.get(name).is_some_and(|&global| is_defined(&self.globals[global]));
+        let missing = versions.names().filter(lacks);
+        missing.map(|name| format!("the version script names `{name}`, which is not defined")).collect()
+    }
+
     /// Whether a name is that of a kernel: of one with a descriptor, or of V2.
     fn is_defined_as_kernel(&self, name: &str) -> bool {
         let meaning = |name: &str| self.by_name.get(name).map(|&global| self.globals[global].meaning);
@@ -198,6 +228,8 @@ impl<'a> Symbols<'a> {
                     visibility: STV_DEFAULT,
                     is_mentioned: false,
                     is_wanted: false,
+                    is_local: false,
+                    is_dropped: false,
                     wanted_by: None,
                 });
                 *new.insert(self.globals.len() - 1)
@@ -263,7 +295,7 @@ impl<'a> Symbols<'a> {
         };
         let known = self.globals[global].meaning;
         self.globals[global].meaning = match (known, offered) {
-            (Meaning::Undefined { .. } | Meaning::Lazy(_) | Meaning::Made(_), new) => new,
+            (Meaning::Undefined { .. } | Meaning::Lazy(_) | Meaning::Made { .. }, new) => new,
             (Meaning::Common { size, align, .. }, Meaning::Common { size: size2, align: align2, .. }) => {
                 let (object, symbol) = match known {
                     Meaning::Common { object, symbol, .. } if size >= size2 => (object, symbol),
@@ -358,12 +390,23 @@ impl<'a> Symbols<'a> {
 
     /// Gives names that nothing defines and that linkers make.
     pub fn make(&mut self) {
-        for (row, (name, ..)) in MADE.into_iter().enumerate() {
+        let is_open = |meaning| matches!(meaning, Meaning::Undefined { .. } | Meaning::Lazy(_));
+        for (name, section, is_end) in MADE {
             if let Some(&global) = self.by_name.get(name)
-                && let Meaning::Undefined { .. } | Meaning::Lazy(_) = self.globals[global].meaning
+                && is_open(self.globals[global].meaning)
             {
-                self.globals[global].meaning = Meaning::Made(row);
+                self.globals[global].meaning = Meaning::Made { section, is_end };
                 self.narrow(global, STV_HIDDEN);
+            }
+        }
+        let all = self.objects.iter().flat_map(|object| object.sections().iter().zip(&object.dropped));
+        let names: FxHashSet<&str> =
+            all.filter(|(_, dropped)| !**dropped).map(|(section, _)| section.name).collect();
+        for global in 0..self.globals.len() {
+            let Some((section, is_end)) = bound(self.globals[global].name) else { continue };
+            if is_open(self.globals[global].meaning) && names.contains(section) {
+                self.globals[global].meaning = Meaning::Made { section, is_end };
+                self.narrow(global, STV_PROTECTED);
             }
         }
     }
@@ -372,7 +415,7 @@ impl<'a> Symbols<'a> {
     pub fn undefined(&self, ask_loader: bool) -> Vec<String> {
         let missing = |global: &&Global| {
             let is_loaders = ask_loader && global.visibility == STV_DEFAULT;
-            matches!(global.meaning, Meaning::Undefined { weak: false }) && !is_loaders
+            matches!(global.meaning, Meaning::Undefined { weak: false }) && !is_loaders && !global.is_dropped
         };
         let message = |global: &Global| {
             let by = global.wanted_by.map_or("", |object| &self.objects[object].name);
@@ -382,6 +425,17 @@ impl<'a> Symbols<'a> {
             }
         };
         self.globals.iter().filter(missing).map(message).collect()
+    }
+
+    /// The section that a name is an end of, if no object defines the name.
+    pub fn bounds(&self, global: usize) -> Option<&'a str> {
+        match self.globals[global].meaning {
+            Meaning::Made { section, .. } => Some(section),
+            Meaning::Undefined { .. } | Meaning::Lazy(_) => {
+                bound(self.globals[global].name).map(|found| found.0)
+            }
+            _ => None,
+        }
     }
 
     /// Where the definition that a symbol of an object means is, if it is in a section.

@@ -221,7 +221,10 @@ fn wrong_files() {
         link_files(&[(name.to_owned(), data)], &Options::default()).expect_err("refused")
     };
     let thin = b"!<thin>\n".to_vec();
-    assert_eq!(refused("t.a", thin), ["t.a: a thin archive holds no objects: make it without `T`"]);
+    assert_eq!(
+        refused("t.a", thin),
+        ["t.a: a thin archive holds no objects, only their names: who reads it has to read them"]
+    );
     let again = "a.co: it is linked already: only relocatable objects (`--obj`, `clang -c`) can be linked";
     assert_eq!(refused("a.co", linked), [again]);
     assert_eq!(refused("a.s", b"text".to_vec()), ["a.s: not an ELF file"]);
@@ -314,4 +317,99 @@ fn objects_that_do_not_fit_together() {
         linked(&[&version(4), &version(5)]).expect_err("versions"),
         ["a.o and b.o are for different code object versions: V4 and V5"]
     );
+}
+
+/// Files that a thin archive names, for who reads it to offer: only what is needed is taken.
+#[test]
+fn members_of_thin_archives() {
+    let row = |name: &str, size: usize| format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644);
+    // Names behind a slash are offsets in a table of names.
+    let names = "lib/one.o/\nlib/two.o/\n";
+    let archive = format!("!<thin>\n{}{names}{}{}", row("//", names.len()), row("/0", 100), row("/11", 200));
+    let members = link::thin_members(archive.as_bytes());
+    assert_eq!(members, Ok(Some(vec!["lib/one.o".to_owned(), "lib/two.o".to_owned()])));
+    assert_eq!(link::thin_members(b"!<arch>\n"), Ok(None));
+    let main = assemble("\t.data\n\t.globl main\nmain:\n\t.quad one\n");
+    let [one, two] =
+        ["one", "two"].map(|name| assemble(&format!("\t.data\n\t.globl {name}\n{name}:\n\t.quad 7\n")));
+    let lazy = |name, data| link::Input { name, data, is_lazy: true };
+    let inputs = [
+        lazy("t.a(two.o)", &two[..]),
+        link::Input { name: "main.o", data: &main, is_lazy: false },
+        lazy("t.a(one.o)", &one[..]),
+    ];
+    let file = link::link(&inputs, &Options::default()).expect("it links");
+    let object = CodeObject::parse(&file).expect("an object");
+    let has = |name: &str| object.symbols().iter().any(|symbol| symbol.name == name);
+    assert!(has("one") && !has("two"));
+    let damaged = [lazy("t.a(x.o)", &b"text"[..])];
+    let errors = link::link(&damaged, &Options::default()).expect_err("a text");
+    assert_eq!(errors[0].to_string(), "t.a(x.o): not an ELF file");
+}
+
+/// Kernels and printf texts of V2's metadata, which is a text of its own in each object.
+#[test]
+fn texts_of_metadata() {
+    let source = |kernel: &str, printf: &str| {
+        format!(
+            "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx900\"\n\t.hsa_code_object_version 2,1\n\t.hsa_code_object_isa 9,0,0,\"AMD\",\"AMDGPU\"
+\t.amd_amdgpu_hsa_metadata\n---\nVersion: [ 1, 0 ]\nPrintf:\n  - '{printf}'\nKernels:\n  - Name: {kernel}\n    SymbolName: '{kernel}@kd'
+    Attrs:\n      ReqdWorkGroupSize: [ 64, 1, 1 ]\n    CodeProps:\n      KernargSegmentSize: 8\n      GroupSegmentFixedSize: 0\n      PrivateSegmentFixedSize: 0\n      KernargSegmentAlign: 8\n      WavefrontSize: 64\n...\n\t.end_amd_amdgpu_hsa_metadata\n\t.text\n\ts_nop 0\n"
+        )
+    };
+    let texts = |sources: &[&str]| {
+        let file = linked(sources)?;
+        let object = CodeObject::parse(&file).expect("an object");
+        let texts = object.notes().into_iter().filter_map(|note| match note.meaning() {
+            Meaning::Yaml(text) => Some(text.to_owned()),
+            _ => None,
+        });
+        Ok::<_, Vec<String>>(texts.collect::<Vec<_>>())
+    };
+    let (a, b) = (source("one", "1:1:4:%d\\n"), source("two", "2:0:%s"));
+    let found = texts(&[&a, &b]).expect("they can be joined");
+    assert_eq!(found.len(), 1);
+    let tree = codeobj::yaml::v2_metadata(&found[0]).expect("it can be read");
+    let names: Vec<_> =
+        tree.get("Kernels").expect("kernels").items().iter().map(|kernel| kernel.get("Name")).collect();
+    assert_eq!(names, [Some(&Value::from("one")), Some(&Value::from("two"))]);
+    let printf: Vec<_> =
+        tree.get("Printf").expect("texts").items().iter().filter_map(Value::as_str).collect();
+    assert_eq!(printf, ["1:1:4:%d\\n", "2:0:%s"]);
+    let again = texts(&[&a, &source("two", "1:0:%s")]).expect_err("two texts of one number");
+    assert!(again[0].contains("its printf text 1 has a number that another object's has, too"), "{again:?}");
+}
+
+/// The default version of a name, and a reference to any, mean the name.
+#[test]
+fn versions_of_names() {
+    let definer = "\t.data\n\t.globl f\nf:\n\t.long 5\n\t.symver f, f@@V2\n";
+    let user = "\t.data\n\t.quad g\n\t.symver g, f@V1\n";
+    let (definer, user) = (assemble(definer), assemble(user));
+    let inputs = vec![("a.o".to_owned(), user), ("b.o".to_owned(), definer)];
+    let file = link_files(&inputs, &Options::default()).expect("it links");
+    let object = CodeObject::parse(&file).expect("an object");
+    let names: Vec<&str> = object
+        .symbol_tables
+        .iter()
+        .find(|table| table.name == ".dynsym")
+        .expect("it is there")
+        .symbols
+        .iter()
+        .skip(1)
+        .map(|symbol| symbol.name)
+        .collect();
+    assert_eq!(names, ["f"]);
+}
+
+/// A number behind the table of addresses stands in the table, and no loader adds to it.
+#[test]
+fn numbers_in_the_table() {
+    let user = "\t.text\n\t.globl k\n\t.protected k\nk:\n\ts_getpc_b64 s[4:5]\n\ts_add_u32 s4, s4, f@gotpcrel32@lo+4\n\ts_add_u32 s4, s4, number@gotpcrel32@lo+4\n\t.hidden f\n";
+    let definer = "\t.globl number\n\t.protected number\n\t.set number, 0x123456789a\n\t.text\n\t.globl f\n\t.hidden f\nf:\n\ts_nop 0\n";
+    let file = linked(&[user, definer]).expect("it links");
+    let table = words(&file, ".got");
+    assert_eq!(table[2..], [0x3456_789a, 0x12]);
+    let object = CodeObject::parse(&file).expect("an object");
+    assert_eq!(object.relocation_tables[0].records.len(), 1);
 }

@@ -97,21 +97,86 @@ f:
 	.quad zeros
 ";
 
+/// Calls with frames, one that the compiler tells of, ends of sections.
+const STACK: &str = "
+; versions: { global: k*; local: f; };
+;--- a.s
+	.text
+	.globl k
+	.protected k
+	.type k,@function
+k:
+	s_movk_i32 s32, 0x400
+	s_getpc_b64 s[4:5]
+	s_add_u32 s4, s4, f@rel32@lo+4
+	s_addc_u32 s5, s5, f@rel32@hi+12
+	s_swappc_b64 s[30:31], s[4:5]
+	s_endpgm
+.Lend:
+	.size k, .Lend-k
+	.rodata
+	.p2align 6
+	.amdhsa_kernel k
+	.amdhsa_next_free_vgpr 3
+	.amdhsa_next_free_sgpr 40
+	.amdhsa_user_sgpr_private_segment_buffer 1
+	.end_amdhsa_kernel
+;--- lib.a(b.s)
+	.text
+	.globl f
+	.hidden f
+	.type f,@function
+f:
+	s_mov_b32 s33, s32
+	s_addk_i32 s32, 0xc00
+	buffer_store_dword v0, off, s[0:3], s33 offset:4
+	s_cbranch_scc0 .Lout
+	s_getpc_b64 s[4:5]
+	s_add_u32 s4, s4, g@gotpcrel32@lo+4
+	s_addc_u32 s5, s5, g@gotpcrel32@hi+12
+	s_load_dwordx2 s[4:5], s[4:5], 0x0
+	s_swappc_b64 s[30:31], s[4:5]
+.Lout:
+	s_addk_i32 s32, 0xf400
+	s_setpc_b64 s[30:31]
+.Lf:
+	.size f, .Lf-f
+	.set f.private_seg_size, 64
+	.set f.num_vgpr, 9
+	.set f.has_recursion, 0
+	.set f.has_dyn_sized_stack, 0
+	.set f.has_indirect_call, 1
+	.globl g
+	.hidden g
+g:
+	s_add_u32 s4, s4, __start_table@rel32@lo+4
+	s_branch g
+	.section table,\"a\",@progbits
+	.quad 4
+";
+
 #[test]
 fn damaged_files() {
     let count = std::env::var("KERNC_HOSTILE").ok().and_then(|text| text.parse().ok()).unwrap_or(2000);
     let mut taken = 0u64;
     let lds = common::parsed("lds".to_owned(), LDS);
+    let stack = common::parsed("stack".to_owned(), STACK);
     let cases = common::cases().into_iter().filter(|case| case.name != "far");
-    for case in std::iter::once(lds).chain(cases) {
+    for case in [lds, stack].into_iter().chain(cases) {
         for seed in 0..count {
             let mut rng = Rng(seed * 2 + 1 + case.name.len() as u64 * 0x1_0001);
             let mut inputs = case.inputs.clone();
             let which = rng.below(inputs.len());
             damage(&mut inputs[which].1, &mut rng);
             let kind = if rng.below(4) == 0 { Kind::Relocatable } else { Kind::Loadable };
-            let options =
-                Options { kind, gc_sections: rng.below(2) == 0, allow_undefined: true, ..Options::default() };
+            let options = Options {
+                kind,
+                gc_sections: rng.below(2) == 0,
+                allow_undefined: true,
+                tells: true,
+                exact_stack: seed % 2 == 0,
+                ..case.options.clone()
+            };
             let result = std::panic::catch_unwind(|| common::link_files(&inputs, &options));
             match result {
                 Ok(Ok(file)) => taken += u64::from(!file.is_empty()),
@@ -122,6 +187,7 @@ fn damaged_files() {
             }
         }
     }
+    eprintln!("{taken} linked nevertheless");
     // Damage that nobody notices is not all of it, nor none.
     assert!(taken > 10, "{taken}");
 }

@@ -7,16 +7,7 @@
 
 mod common;
 
-use codeobj::elf::CodeObject;
-use common::{Case, Scratch, lld};
-use link::{Kind, Options};
-
-/// Sections of which `ld.lld` has one and we do not, or that say who linked.
-const OTHERS: [&str; 6] = [".relro_padding", ".comment", ".strtab", ".shstrtab", ".symtab", ""];
-/// Flags that say something to linkers: `ld.lld` leaves them on what holds other contents, too.
-const MERGING: u64 = objwriter::elf::SHF_MERGE | objwriter::elf::SHF_STRINGS;
-/// Types of what a linker makes itself.
-const SHT_DYNSYM: u32 = 11;
+use common::compare::compare;
 
 #[test]
 fn like_lld() {
@@ -25,104 +16,10 @@ fn like_lld() {
     assert!(cases.len() > 10, "{}", cases.len());
     let mut failed = Vec::new();
     for case in &cases {
-        let scratch = Scratch::new(&case.name);
-        let theirs = lld(&lld_path, case, &scratch);
-        let result = match (common::link(case, Kind::Loadable), theirs) {
-            (Ok(ours), Ok(theirs)) if case.errors.is_empty() => {
-                let same = differences(&ours, &theirs);
-                // Who links the joined object makes the same of it.
-                let joined = common::link(case, Kind::Relocatable).expect("it can be joined");
-                let inputs = vec![("joined.o".to_owned(), joined)];
-                let theirs = lld(&lld_path, &Case { inputs: inputs.clone(), ..case.clone() }, &scratch);
-                let again = theirs.and_then(|theirs| {
-                    let ours = link(&inputs, &case.options).map_err(|errors| errors.join("\n"))?;
-                    Ok(differences(&ours, &theirs))
-                });
-                same + &again.unwrap_or_else(|error| format!("joined: {error}"))
-            }
-            (Err(errors), Err(_)) if !case.errors.is_empty() && errors == case.errors => String::new(),
-            (ours, theirs) => {
-                format!(
-                    "{:?}\nexpected {:?}\nld.lld {:?}",
-                    ours.map(|file| file.len()),
-                    case.errors,
-                    theirs.map(|file| file.len())
-                )
-            }
-        };
-        if !result.is_empty() {
-            failed.push(format!("{}\n{result}", case.name));
+        let found = compare(&lld_path, case).differences;
+        if !found.is_empty() {
+            failed.push(format!("{}\n{found}", case.name));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
-fn link(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<Vec<u8>, Vec<String>> {
-    common::link_files(inputs, options)
-}
-
-/// What two loadable objects do not have in common, a line each.
-fn differences(ours: &[u8], theirs: &[u8]) -> String {
-    let mut out = String::new();
-    let [ours, theirs] = [ours, theirs].map(|bytes| CodeObject::parse(bytes).expect("an object"));
-    assert!(ours.problems.is_empty() && theirs.problems.is_empty(), "{:?}", ours.problems);
-    let mut differ = |what: &str, ours: &dyn std::fmt::Debug, theirs: &dyn std::fmt::Debug| {
-        out += &format!("  {what}\n    ours   {ours:x?}\n    theirs {theirs:x?}\n");
-    };
-    if ours.header.flags != theirs.header.flags {
-        differ("flags", &ours.header.flags, &theirs.header.flags);
-    }
-    let names = |file: &CodeObject| -> Vec<String> {
-        let names = file.sections.iter().map(|section| section.name.to_owned());
-        names.filter(|name| !OTHERS.contains(&name.as_str())).collect()
-    };
-    if names(&ours) != names(&theirs) {
-        differ("sections", &names(&ours), &names(&theirs));
-    }
-    for section in ours.sections.iter().filter(|section| !OTHERS.contains(&section.name)) {
-        let Some(other) = theirs.section(section.name) else { continue };
-        let facts = |s: &codeobj::elf::Section| (s.kind, s.flags & !MERGING, s.address, s.size, s.align);
-        if facts(section) != facts(other) {
-            differ(section.name, &facts(section), &facts(other));
-        }
-        // Its numbers of sections are not: `ld.lld` has one more.
-        if section.data != other.data && section.kind != SHT_DYNSYM {
-            differ(section.name, &section.data, &other.data);
-        }
-    }
-    for table in [".symtab", ".dynsym"] {
-        let rows = |file: &CodeObject| -> Vec<_> {
-            let found = file.symbol_tables.iter().find(|found| found.name == table);
-            let symbols = found.iter().flat_map(|table| &table.symbols);
-            let section = |number: u16| {
-                file.sections.get(usize::from(number)).map_or_else(|| number.to_string(), |s| s.name.into())
-            };
-            let row = |s: &codeobj::elf::Symbol| {
-                let section = section(s.section);
-                format!(
-                    "{} {:#x} {} {} {} {} {section}",
-                    s.name, s.value, s.size, s.kind, s.binding, s.visibility
-                )
-            };
-            let mut rows: Vec<String> = symbols.map(row).collect();
-            // `ld.lld` puts names that became local to those of their file.
-            if table == ".symtab" {
-                rows.sort();
-            }
-            rows
-        };
-        for (a, b) in rows(&ours).iter().zip(&rows(&theirs)).filter(|(a, b)| a != b) {
-            differ(table, a, b);
-        }
-        if rows(&ours).len() != rows(&theirs).len() {
-            differ(table, &rows(&ours), &rows(&theirs));
-        }
-    }
-    let relocations = |file: &CodeObject| {
-        file.relocation_tables.iter().flat_map(|table| table.records.clone()).collect::<Vec<_>>()
-    };
-    if relocations(&ours) != relocations(&theirs) {
-        differ(".rela.dyn", &relocations(&ours), &relocations(&theirs));
-    }
-    out
 }

@@ -46,10 +46,11 @@ pub(crate) fn head_places(data: &MachBlock) -> [usize; 2] {
 /// Before which instruction the moves of each class go that land at a block's end.
 pub(crate) fn end_places(data: &MachBlock) -> [usize; 2] {
     let (term, count) = (data.term as usize, data.insts.len());
-    // Where a jump goes is computed in one go.
-    let is_branch =
-        |inst: &MachInst| inst.op.row().flags.contains(Flags::BRANCH) || inst.op == op::S_GETPC_B64;
-    [(term..count).find(|&i| is_branch(&data.insts[i])).unwrap_or(count), term]
+    let end = &data.insts[term..];
+    // Where a jump into a table goes is computed in one go. Other reads of the program counter are addresses.
+    let jump = data.next_entry().and_then(|_| end.iter().rposition(|inst| inst.op == op::S_GETPC_B64));
+    let branch = || end.iter().position(|inst| inst.op.row().flags.contains(Flags::BRANCH));
+    [jump.or_else(branch).map_or(count, |place| term + place), term]
 }
 
 /// What an event is.

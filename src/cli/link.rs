@@ -2,8 +2,8 @@
 
 use super::{Failure, read, write};
 use clap::Args;
-use link::{Fault, Input, Kind};
-use std::path::PathBuf;
+use link::{Fault, Input, Kind, Versions, thin_members};
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct LinkArgs {
@@ -22,9 +22,18 @@ pub struct LinkArgs {
     /// Let loaders see this name and those given besides, kernels, and nothing else.
     #[arg(long, value_name = "NAME")]
     export: Vec<String>,
+    /// Hide what a version script hides; names of versions do not matter.
+    #[arg(long, value_name = "FILE")]
+    version_script: Option<PathBuf>,
     /// Take what defines this name from an archive, and keep it.
     #[arg(short, long, value_name = "NAME")]
     undefined: Vec<String>,
+    /// Allot exactly the scratch memory that a kernel's calls take, where that is known, and not what its compiler assumed.
+    #[arg(long)]
+    exact_stack: bool,
+    /// Write what is where, and what each kernel needs and why (`-` is standard output).
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
     /// Leave names that nothing defines to the loader.
     #[arg(long)]
     allow_undefined: bool,
@@ -32,17 +41,53 @@ pub struct LinkArgs {
 
 /// Runs the command.
 pub fn run(args: &LinkArgs) -> Result<(), Failure> {
-    let files = args.files.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
-    let files = files.collect::<Result<Vec<_>, Failure>>()?;
-    let inputs: Vec<Input> = files.iter().map(|(name, data)| Input { name, data }).collect();
+    let mut files = Vec::new();
+    for path in &args.files {
+        let data = read(path)?;
+        match thin_members(&data).map_err(|error| file(path, &error))? {
+            Some(members) => files.extend(of_thin(path, &members)?),
+            None => files.push((path.display().to_string(), data, false)),
+        }
+    }
+    let inputs: Vec<Input> =
+        files.iter().map(|(name, data, is_lazy)| Input { name, data, is_lazy: *is_lazy }).collect();
+    let versions = match &args.version_script {
+        Some(path) => {
+            let text = String::from_utf8(read(path)?).map_err(|_| file(path, "not UTF-8 text"))?;
+            Some(Versions::parse(&text).map_err(|error| file(path, &error))?)
+        }
+        None => None,
+    };
     let options = link::Options {
         kind: if args.obj { Kind::Relocatable } else { Kind::Loadable },
         gc_sections: args.gc_sections,
         export: args.export.clone(),
+        versions,
         undefined: args.undefined.clone(),
         allow_undefined: args.allow_undefined,
+        exact_stack: args.exact_stack,
+        tells: args.map.is_some(),
     };
-    write(&args.output, &link::link(&inputs, &options).map_err(|faults| failure(&faults))?)
+    let linked = link::link_with_report(&inputs, &options).map_err(|faults| failure(&faults))?;
+    for warning in &linked.report.warnings {
+        eprintln!("warning: {warning}");
+    }
+    if let Some(map) = &args.map {
+        write(map, linked.report.to_string().as_bytes())?;
+    }
+    write(&args.output, &linked.file)
+}
+
+/// Members of a thin archive: files beside it.
+fn of_thin(archive: &Path, members: &[String]) -> Result<Vec<(String, Vec<u8>, bool)>, Failure> {
+    let folder = archive.parent().unwrap_or(Path::new(""));
+    let member =
+        |name: &String| Ok((format!("{}({name})", archive.display()), read(&folder.join(name))?, true));
+    members.iter().map(member).collect()
+}
+
+fn file(path: &Path, error: &str) -> Failure {
+    Failure::File(format!("{}: {error}", path.display()))
 }
 
 /// A line each; files that cannot be understood come before what is wrong between them.

@@ -2,7 +2,7 @@
 
 use super::Role;
 use crate::lower::Lower;
-use isa::Operand;
+use isa::{Operand, op};
 
 /// `hwreg(HW_REG_MODE, 4, 4)`: what becomes of denormals.
 const DENORM_FIELD: Operand = Operand::Imm(1 | 4 << 6 | 3 << 11);
@@ -82,6 +82,14 @@ expansions! {
     SubtractFloorF32: VFloorF32 VAddF32 VCmpEqF32 VCndmaskB32 VLdexpF32;
     /// The difference to the integer below.
     SubtractFloorF64: VFloorF64 VAddF64 VCmpEqF64 VCndmaskB32 VLdexpF64;
+    /// The instruction for finite numbers; 0 for others.
+    FiniteExponentF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
+    /// The instruction for finite numbers; 0 for others.
+    FiniteExponentF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
+    /// The instruction for finite numbers; others are themselves.
+    FiniteMantissaF32: VCmpLtF32 VCndmaskB32 VLdexpF32;
+    /// The instruction for finite numbers; others are themselves.
+    FiniteMantissaF64: VCmpLtF64 VCndmaskB32 VLdexpF64;
     /// All lanes write, then each reads what another wrote.
     ThroughLds: LdsWriteB32 LdsReadB32 VBfiB32 VMadU32U24 VShlB32;
     /// All lanes write a zero, then to others, then each reads its own.
@@ -146,6 +154,10 @@ impl Lower<'_> {
             CeilByAdding => self.round_f64(o, Some((Role::VCmpLtF64, true)), false),
             TruncByAdding => self.round_f64(o, Some((Role::VCmpGtF64, false)), true),
             SubtractFloorF32 | SubtractFloorF64 => self.fract(o),
+            FiniteExponentF32 => self.finite_part(op::V_FREXP_EXP_I32_F32, o),
+            FiniteExponentF64 => self.finite_part(op::V_FREXP_EXP_I32_F64, o),
+            FiniteMantissaF32 => self.finite_part(op::V_FREXP_MANT_F32, o),
+            FiniteMantissaF64 => self.finite_part(op::V_FREXP_MANT_F64, o),
             ThroughLds => self.permute_through_lds(o),
             SentThroughLds => self.send_through_lds(o),
             Split => self.unsupported("an access that should have been split"),

@@ -27,11 +27,16 @@ pub enum Resolution {
 }
 
 /// Instructions that are there and do not do what the role asks for: on processors with the feature, in wavefronts of so many lanes.
-/// Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI"). Permutation: RDNA ISA, `DS_BPERMUTE_B32`, by which each half of a
+/// Fractions: the SI back end of LLVM ("V_FRACT is buggy on SI"), and what it makes of `frexp`
+/// there, which it asks for finite numbers only. Permutation: RDNA ISA, `DS_BPERMUTE_B32`, by which each half of a
 /// wavefront of 64 reads and writes its own lanes only.
-const DEFECTIVE: [(Opcode, Feature, &[u32]); 4] = [
+const DEFECTIVE: [(Opcode, Feature, &[u32]); 8] = [
     (isa::op::V_FRACT_F32, Feature::FRACT_BUG, &[32, 64]),
     (isa::op::V_FRACT_F64, Feature::FRACT_BUG, &[32, 64]),
+    (isa::op::V_FREXP_EXP_I32_F32, Feature::FRACT_BUG, &[32, 64]),
+    (isa::op::V_FREXP_EXP_I32_F64, Feature::FRACT_BUG, &[32, 64]),
+    (isa::op::V_FREXP_MANT_F32, Feature::FRACT_BUG, &[32, 64]),
+    (isa::op::V_FREXP_MANT_F64, Feature::FRACT_BUG, &[32, 64]),
     (isa::op::DS_BPERMUTE_B32, Feature::WAVE32, &[64]),
     (isa::op::DS_PERMUTE_B32, Feature::WAVE32, &[64]),
 ];

@@ -121,10 +121,10 @@ roles! {
     VFmaF64 = V_FMA_F64;
     VFractF32 = V_FRACT_F32, or SubtractFloorF32;
     VFractF64 = V_FRACT_F64, or SubtractFloorF64;
-    VFrexpExpI32F32 = V_FREXP_EXP_I32_F32;
-    VFrexpExpI32F64 = V_FREXP_EXP_I32_F64;
-    VFrexpMantF32 = V_FREXP_MANT_F32;
-    VFrexpMantF64 = V_FREXP_MANT_F64;
+    VFrexpExpI32F32 = V_FREXP_EXP_I32_F32, or FiniteExponentF32;
+    VFrexpExpI32F64 = V_FREXP_EXP_I32_F64, or FiniteExponentF64;
+    VFrexpMantF32 = V_FREXP_MANT_F32, or FiniteMantissaF32;
+    VFrexpMantF64 = V_FREXP_MANT_F64, or FiniteMantissaF64;
     VLdexpF32 "scale by a power of two f32" = V_LDEXP_F32 V_LDEXP_F32_VOP2;
     VLdexpF64 = V_LDEXP_F64;
     VLogF32 = V_LOG_F32;

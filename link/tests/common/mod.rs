@@ -1,12 +1,14 @@
 //! Cases, and `ld.lld`.
 #![allow(dead_code)]
 
-use link::{Input, Kind, Options};
+pub mod compare;
+
+use link::{Input, Kind, Options, Versions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What is linked.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Case {
     pub name: String,
     pub inputs: Vec<(String, Vec<u8>)>,
@@ -15,6 +17,12 @@ pub struct Case {
     pub lld: Vec<String>,
     /// What is wrong with it.
     pub errors: Vec<String>,
+    /// Whether `ld.lld` decides if anything is wrong with it.
+    pub is_generated: bool,
+    /// Whether kernels may need more than `ld.lld` gives them.
+    pub may_raise: bool,
+    /// A version script.
+    pub script: Option<String>,
 }
 
 /// All files of `tests/data`.
@@ -38,8 +46,32 @@ fn case(path: &Path) -> Case {
 
 /// A case from its text.
 pub fn parsed(name: String, text: &str) -> Case {
-    let mut case =
-        Case { name, inputs: Vec::new(), options: Options::default(), lld: Vec::new(), errors: Vec::new() };
+    read(name, text, &assemble)
+}
+
+/// A case from its text, if the assembler takes it.
+pub fn try_parsed(name: String, text: &str) -> Option<Case> {
+    let is_right = std::cell::Cell::new(true);
+    let case = read(name, text, &|source| {
+        try_assemble(source).unwrap_or_else(|_| {
+            is_right.set(false);
+            Vec::new()
+        })
+    });
+    is_right.get().then_some(case)
+}
+
+fn read(name: String, text: &str, assemble: &dyn Fn(&str) -> Vec<u8>) -> Case {
+    let mut case = Case {
+        name,
+        inputs: Vec::new(),
+        options: Options::default(),
+        lld: Vec::new(),
+        errors: Vec::new(),
+        is_generated: false,
+        may_raise: false,
+        script: None,
+    };
     let mut parts = text.split("\n;--- ");
     for line in parts.next().unwrap_or_default().lines() {
         let line = line.strip_prefix("; ").unwrap_or_default();
@@ -47,6 +79,9 @@ pub fn parsed(name: String, text: &str) -> Case {
             case.errors.push(error.to_owned());
         } else if let Some(arguments) = line.strip_prefix("lld: ") {
             case.lld.extend(arguments.split(' ').map(str::to_owned));
+        } else if let Some(script) = line.strip_prefix("versions: ") {
+            case.script = Some(script.to_owned());
+            case.options.versions = Some(Versions::parse(script).expect("a script"));
         } else if line == "allow undefined" {
             case.options.allow_undefined = true;
         }
@@ -74,7 +109,7 @@ pub fn parsed(name: String, text: &str) -> Case {
 }
 
 /// A member of an archive with its header.
-fn member_of((name, data): &(String, Vec<u8>)) -> Vec<u8> {
+pub fn member_of((name, data): &(String, Vec<u8>)) -> Vec<u8> {
     let mut out =
         format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", format!("{name}/"), 0, 0, 0, 644, data.len())
             .into_bytes();
@@ -85,11 +120,14 @@ fn member_of((name, data): &(String, Vec<u8>)) -> Vec<u8> {
 
 /// A relocatable object for gfx906, unless the source says another processor.
 pub fn assemble(source: &str) -> Vec<u8> {
+    try_assemble(source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn try_assemble(source: &str) -> Result<Vec<u8>, String> {
     let gfx906 =
         (!source.contains(".amdgcn_target")).then(|| isa::Target::by_name("gfx906").expect("it is known"));
     let options = asm::Options { target: gfx906, kind: asm::Kind::Relocatable, ..asm::Options::default() };
-    asm::assemble(source, &options)
-        .unwrap_or_else(|list| panic!("{}", asm::render(&list, "source.s", source, false)))
+    asm::assemble(source, &options).map_err(|list| asm::render(&list, "source.s", source, false))
 }
 
 /// What our linker makes of it.
@@ -99,7 +137,7 @@ pub fn link(case: &Case, kind: Kind) -> Result<Vec<u8>, Vec<String>> {
 
 /// What our linker makes of files.
 pub fn link_files(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<Vec<u8>, Vec<String>> {
-    let inputs: Vec<Input> = inputs.iter().map(|(name, data)| Input { name, data }).collect();
+    let inputs: Vec<Input> = inputs.iter().map(|(name, data)| Input { name, data, is_lazy: false }).collect();
     link::link(&inputs, options).map_err(|errors| errors.iter().map(ToString::to_string).collect())
 }
 
@@ -108,6 +146,13 @@ pub fn lld(tool: &Path, case: &Case, scratch: &Scratch) -> Result<Vec<u8>, Strin
     let output = scratch.0.join("theirs.co");
     let mut command = Command::new(tool);
     command.current_dir(&scratch.0).arg("-shared").arg("-o").arg(&output).args(&case.lld);
+    if let Some(script) = &case.script {
+        std::fs::write(scratch.0.join("versions.txt"), script).expect("writable");
+        command.args(["--version-script", "versions.txt"]);
+    }
+    if case.is_generated && !case.options.allow_undefined {
+        command.arg("--no-undefined");
+    }
     for (name, data) in &case.inputs {
         std::fs::write(scratch.0.join(name), data).expect("writable");
         command.arg(name);

@@ -1,4 +1,4 @@
-; error: a.o: `f@V1` has a symbol version, which no loader of AMD GPU code looks at: link without `.symver`
+; error: a.o: `f@V1` is a version that is not the default: no loader of AMD GPU code could choose it
 ;--- a.s
 	.text
 f:	s_nop 0

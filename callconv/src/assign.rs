@@ -1,0 +1,545 @@
+//! Where the arguments and the result of a signature lie.
+
+use crate::column::{
+    Column, Convention, Implicit, Inreg, Large, Slots, SretPlace, Structs, column, has_16_bit,
+};
+use crate::types::{Element, Kind, Scalar, Space, TypeId, Types};
+use isa::Subtarget;
+use std::fmt;
+use std::ops::Range;
+
+/// A place for a dword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// A VGPR.
+    Vgpr(u16),
+    /// An SGPR.
+    Sgpr(u16),
+    /// Bytes of a lane (a swizzled offset) from where the stack pointer points on entry.
+    Stack(u32),
+}
+
+/// What the rest of the place's dword holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Nothing that counts, or another piece.
+    Bits,
+    /// Copies of the sign.
+    Signed,
+    /// Zeros.
+    Unsigned,
+    /// The piece is an `f16`, the dword the `f32` of the same value.
+    HalfAsSingle,
+    /// The piece is the upper half of the dword, which is an `f32`.
+    UpperHalf,
+}
+
+/// A part of a value, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Its first byte in the value's image in memory.
+    pub offset: u32,
+    /// Its bits there, 1 to 32.
+    pub bits: u8,
+    /// The first bit in the place's dword.
+    pub shift: u8,
+    /// The place.
+    pub place: Place,
+    /// The other bits.
+    pub form: Form,
+}
+
+/// How a value is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It has no bytes.
+    Nothing,
+    /// As what its pieces hold.
+    Value,
+    /// The one piece is the private address of the value, 32 bits, in memory of the caller.
+    Address,
+    /// As its image in memory, which lies on the stack from the one piece on.
+    Image,
+}
+
+/// A passed value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// How.
+    pub how: How,
+    /// Its pieces: [`Assignment::pieces_of`].
+    pub pieces: Range<u32>,
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its type.
+    pub ty: TypeId,
+    /// Whether it is the same in all lanes and marked so.
+    pub inreg: bool,
+}
+
+impl Param {
+    /// A parameter without marks.
+    pub const fn of(ty: TypeId) -> Param {
+        Param { ty, inreg: false }
+    }
+}
+
+/// What a function takes and gives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Signature<'a> {
+    /// Its parameters.
+    pub params: &'a [Param],
+    /// Its result.
+    pub result: Option<TypeId>,
+    /// Whether more arguments may follow.
+    pub variadic: bool,
+    /// Implicit arguments that it uses. Where their registers are fixed, it does not matter here.
+    pub implicit: &'a [Implicit],
+}
+
+/// Where everything lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assignment {
+    /// All pieces.
+    pub pieces: Vec<Piece>,
+    /// Parameters, in order.
+    pub params: Vec<Passed>,
+    /// The result; [`How::Address`] where the caller passes the address to store it at.
+    pub result: Option<Passed>,
+    /// The address of the variable arguments: two pieces.
+    pub variable: Option<Passed>,
+    /// Implicit arguments with their first registers.
+    pub implicit: Vec<(Implicit, Place)>,
+    /// Bytes of a lane that the arguments on the stack take.
+    pub stack_bytes: u32,
+}
+
+impl Assignment {
+    /// The pieces of a value.
+    pub fn pieces_of(&self, passed: &Passed) -> &[Piece] {
+        &self.pieces[passed.pieces.start as usize..passed.pieces.end as usize]
+    }
+}
+
+/// What is not known or does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is no form for `bf16`.
+    Bf16(Convention),
+    /// Clang takes pointers to the global data share for 8 bytes in memory, LLVM for 4.
+    Region(Convention),
+    /// There is no form for variable arguments.
+    Variadic(Convention),
+    /// There is no form for `inreg` that callers and callees share.
+    Inreg(Convention),
+    /// An array is a value only as a part of a struct: in C it has no form of its own.
+    Huge,
+    /// An implicit argument that the convention does not have.
+    Implicit(Implicit, Convention),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Bf16(by) => write!(f, "`bf16` is not passed in the convention `{}`", by.name()),
+            Error::Region(by) => write!(
+                f,
+                "it is not known how structs with region pointers lie in memory in the convention `{}`",
+                by.name()
+            ),
+            Error::Variadic(by) => {
+                write!(f, "the convention `{}` has no variable arguments", by.name())
+            }
+            Error::Inreg(by) => {
+                write!(f, "callers and callees do not agree on `inreg` in the convention `{}`", by.name())
+            }
+            Error::Huge => write!(f, "more than 2 GiB of arguments"),
+            Error::Implicit(what, by) => {
+                write!(f, "the convention `{}` passes no {}", by.name(), what.name())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Says where arguments and result of a signature lie.
+///
+/// # Errors
+/// What the convention has no form for.
+pub fn assign(
+    types: &Types,
+    signature: &Signature<'_>,
+    target: &Subtarget,
+    convention: Convention,
+) -> Result<Assignment, Error> {
+    let column = column(convention);
+    let halves = has_16_bit(target);
+    let budget = match column.structs {
+        Structs::Registers { number, .. } => number,
+        Structs::Bytes(_) => 0,
+    };
+    let mut out = Assignment { params: Vec::with_capacity(signature.params.len()), ..Assignment::default() };
+    let mut walk = Walk {
+        types,
+        column,
+        convention,
+        halves,
+        budget,
+        vgpr: *column.argument_vgprs.start(),
+        last: *column.argument_vgprs.end(),
+        sgpr: 4,
+        stack: 0,
+        pieces: Vec::with_capacity(signature.params.len() * 2),
+    };
+    let mut all = signature.params.iter().map(|param| param.ty).chain(signature.result);
+    if !column.region_in_memory && all.any(|ty| types.holds_region(ty)) {
+        return Err(Error::Region(convention));
+    }
+    let returned = match signature.result {
+        Some(result) => Some(walk.result(result)?),
+        None => None,
+    };
+    let by_address = matches!(&returned, Some(passed) if passed.how == How::Address);
+    if by_address && column.sret == SretPlace::First {
+        out.result = Some(walk.address());
+    }
+    for param in signature.params {
+        out.params.push(walk.param(param)?);
+    }
+    if signature.variadic {
+        out.variable = Some(walk.variable()?);
+    }
+    if by_address && column.sret == SretPlace::Last {
+        out.result = Some(walk.address());
+    }
+    out.result = out.result.or(returned);
+    out.implicit = walk.implicit(signature.implicit)?;
+    out.stack_bytes = u32::try_from(walk.stack).map_err(|_| Error::Huge)?;
+    out.pieces = walk.pieces;
+    Ok(out)
+}
+
+/// What a `bool` in memory is.
+const BYTE: Scalar = Scalar::Int { bits: 8, signed: false };
+
+/// The next places.
+struct Walk<'a> {
+    types: &'a Types,
+    column: &'static Column,
+    convention: Convention,
+    halves: bool,
+    budget: u64,
+    vgpr: u16,
+    last: u16,
+    sgpr: u16,
+    stack: u64,
+    pieces: Vec<Piece>,
+}
+
+/// How a struct goes, or what is none.
+enum Shape {
+    Nothing,
+    /// A scalar or vector; whether its type itself asks for a sign or zeros.
+    Whole(TypeId, bool),
+    /// The image in memory, as dwords.
+    Packed,
+    /// A part at a time.
+    Parts,
+    Memory,
+}
+
+impl Walk<'_> {
+    fn start(&self) -> u32 {
+        self.pieces.len() as u32
+    }
+
+    fn passed(&self, start: u32, how: How) -> Passed {
+        Passed { how, pieces: start..self.start() }
+    }
+
+    fn param(&mut self, param: &Param) -> Result<Passed, Error> {
+        let start = self.start();
+        let inreg = param.inreg && self.column.inreg != Inreg::Ignored;
+        if inreg && self.column.inreg == Inreg::Disagree {
+            return Err(Error::Inreg(self.convention));
+        }
+        let shape = shape(self.types, self.column, param.ty, &mut self.budget);
+        match shape {
+            Shape::Nothing => return Ok(self.passed(start, How::Nothing)),
+            Shape::Memory if self.column.large == Large::ByReference => return Ok(self.address()),
+            Shape::Memory => {
+                self.on_stack(param.ty);
+                return Ok(self.passed(start, How::Image));
+            }
+            _ => self.value(param.ty, &shape, inreg)?,
+        }
+        Ok(self.passed(start, How::Value))
+    }
+
+    fn result(&mut self, ty: TypeId) -> Result<Passed, Error> {
+        let mut budget = self.column_budget();
+        let shape = shape(self.types, self.column, ty, &mut budget);
+        let nothing = Passed { how: How::Nothing, pieces: 0..0 };
+        match shape {
+            Shape::Nothing => return Ok(nothing),
+            Shape::Memory => return Ok(Passed { how: How::Address, ..nothing }),
+            _ => {}
+        }
+        let arguments = (self.vgpr, self.last, self.stack);
+        (self.vgpr, self.last) = self.column.result_vgprs.clone().into_inner();
+        let written = self.value(ty, &shape, false);
+        // What has more dwords than there are registers is stored as well.
+        let fits = self.stack == arguments.2;
+        (self.vgpr, self.last, self.stack) = arguments;
+        written?;
+        if !fits {
+            self.pieces.clear();
+            return Ok(Passed { how: How::Address, ..nothing });
+        }
+        Ok(self.passed(0, How::Value))
+    }
+
+    fn column_budget(&self) -> u64 {
+        match self.column.structs {
+            Structs::Registers { number, .. } => number,
+            Structs::Bytes(_) => 0,
+        }
+    }
+
+    fn value(&mut self, ty: TypeId, shape: &Shape, inreg: bool) -> Result<(), Error> {
+        match *shape {
+            Shape::Whole(inner, extended) => match self.types.kind(inner) {
+                Kind::Scalar(scalar) => self.part(0, scalar, 1, extended, inreg),
+                Kind::Vector(scalar, lanes) => self.part(0, scalar, lanes, false, inreg),
+                _ => Ok(()),
+            },
+            Shape::Packed => {
+                self.packed(self.types.size(ty), inreg);
+                Ok(())
+            }
+            Shape::Parts => {
+                let (mut result, types) = (Ok(()), self.types);
+                types.elements(ty, 0, &mut |at, element| match element {
+                    // A `bool` in memory is a byte.
+                    Element::Part(Scalar::Bool, _) if result.is_ok() => {
+                        result = self.part(at as u32, BYTE, 1, false, inreg);
+                    }
+                    Element::Part(scalar, lanes) if result.is_ok() => {
+                        result = self.part(at as u32, scalar, lanes, false, inreg);
+                    }
+                    Element::Padding(bytes) if self.passes_padding() => {
+                        for _ in 0..bytes {
+                            self.place(inreg);
+                        }
+                    }
+                    _ => {}
+                });
+                result
+            }
+            Shape::Nothing | Shape::Memory => Ok(()),
+        }
+    }
+
+    /// Whether each byte of padding that clang names has a place of its own, like other bytes.
+    fn passes_padding(&self) -> bool {
+        matches!(self.column.structs, Structs::Registers { .. })
+    }
+
+    /// At most two dwords of memory; the last may be a part of one.
+    fn packed(&mut self, bytes: u64, inreg: bool) {
+        let mut at = 0;
+        while at < bytes {
+            let bits = (8 * (bytes - at)).min(32) as u8;
+            let place = self.place(inreg);
+            self.pieces.push(Piece { offset: at as u32, bits, shift: 0, place, form: Form::Bits });
+            at += 4;
+        }
+    }
+
+    fn part(
+        &mut self,
+        at: u32,
+        scalar: Scalar,
+        lanes: u32,
+        extended: bool,
+        inreg: bool,
+    ) -> Result<(), Error> {
+        if scalar == Scalar::BF16 && !self.column.bf16 {
+            return Err(Error::Bf16(self.convention));
+        }
+        let bits = scalar.bits();
+        if self.column.slots == Slots::Values && !inreg {
+            self.make_room(bits, lanes);
+        }
+        let pairs = bits == 16 && lanes > 1 && self.halves;
+        for lane in 0..lanes {
+            let offset = at + lane * bits / 8;
+            if bits == 64 {
+                for half in 0..2 {
+                    let place = self.place(inreg);
+                    let offset = offset + 4 * half;
+                    self.pieces.push(Piece { offset, bits: 32, shift: 0, place, form: Form::Bits });
+                }
+            } else if pairs && lane % 2 == 1 {
+                let place = self.pieces.last().map_or(Place::Vgpr(0), |piece| piece.place);
+                self.pieces.push(Piece { offset, bits: 16, shift: 16, place, form: Form::Bits });
+            } else {
+                let (bits, form) = form(scalar, extended, self.halves);
+                let place = self.place(inreg);
+                let bare = matches!(place, Place::Stack(_)) && !self.column.extended_on_stack;
+                let (bits, form) = match form {
+                    Form::Signed | Form::Unsigned if bare => (bits, Form::Bits),
+                    // The callee takes the byte for 0 or 1.
+                    _ if bare && scalar == Scalar::Bool => (8, Form::Bits),
+                    _ => (bits, form),
+                };
+                self.pieces.push(Piece { offset, bits, shift: 0, place, form });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where values are not divided: the next place is one where the whole value fits.
+    fn make_room(&mut self, bits: u32, lanes: u32) {
+        let per_lane = if bits == 64 { 2 } else { 1 };
+        let pairs = bits == 16 && self.halves;
+        let dwords = if pairs { lanes.div_ceil(2) } else { lanes * per_lane };
+        let last = self.last;
+        if self.vgpr <= last && u32::from(last - self.vgpr) + 1 < dwords {
+            self.vgpr = last + 1;
+        }
+        if self.vgpr > last {
+            let align = u64::from(dwords.next_power_of_two() * 4).min(16);
+            self.stack = self.stack.next_multiple_of(align);
+        }
+    }
+
+    fn place(&mut self, inreg: bool) -> Place {
+        if let (true, Inreg::Sgprs(_, last)) = (inreg, self.column.inreg)
+            && self.sgpr <= last
+        {
+            self.sgpr += 1;
+            return Place::Sgpr(self.sgpr - 1);
+        }
+        if self.vgpr <= self.last {
+            self.vgpr += 1;
+            return Place::Vgpr(self.vgpr - 1);
+        }
+        let at = self.stack;
+        self.stack += 4;
+        Place::Stack(at.min(u64::from(u32::MAX)) as u32)
+    }
+
+    fn address(&mut self) -> Passed {
+        let start = self.start();
+        if self.column.slots == Slots::Values {
+            self.make_room(32, 1);
+        }
+        let place = self.place(false);
+        self.pieces.push(Piece { offset: 0, bits: 32, shift: 0, place, form: Form::Bits });
+        self.passed(start, How::Address)
+    }
+
+    fn on_stack(&mut self, ty: TypeId) {
+        let from = self.stack.next_multiple_of(self.types.align(ty).max(4));
+        let place = Place::Stack(from.min(u64::from(u32::MAX)) as u32);
+        self.pieces.push(Piece { offset: 0, bits: 32, shift: 0, place, form: Form::Bits });
+        self.stack = from + self.types.size(ty).next_multiple_of(4);
+    }
+
+    fn variable(&mut self) -> Result<Passed, Error> {
+        if !self.column.variadic {
+            return Err(Error::Variadic(self.convention));
+        }
+        let start = self.start();
+        for half in 0..2 {
+            let place = self.place(false);
+            self.pieces.push(Piece { offset: 4 * half, bits: 32, shift: 0, place, form: Form::Bits });
+        }
+        Ok(self.passed(start, How::Value))
+    }
+
+    fn implicit(&mut self, used: &[Implicit]) -> Result<Vec<(Implicit, Place)>, Error> {
+        let has = |what: &Implicit| self.column.implicit.iter().any(|(other, _)| other == what);
+        if let Some(lacking) = used.iter().find(|what| !has(what)) {
+            return Err(Error::Implicit(*lacking, self.convention));
+        }
+        let mut out = Vec::with_capacity(self.column.implicit.len());
+        for &(what, fixed) in self.column.implicit {
+            let vector = what == Implicit::WorkitemIds;
+            match fixed {
+                Some(reg) if vector => out.push((what, Place::Vgpr(reg))),
+                Some(reg) => out.push((what, Place::Sgpr(reg))),
+                None if !used.contains(&what) => {}
+                None => {
+                    let place = self.place(!vector);
+                    for _ in 1..what.dwords() {
+                        self.place(!vector);
+                    }
+                    out.push((what, place));
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// Bits of a scalar of at most 32 that count, and what stands beside them.
+fn form(scalar: Scalar, extended: bool, halves: bool) -> (u8, Form) {
+    match scalar {
+        Scalar::Bool if extended => (8, Form::Unsigned),
+        Scalar::Bool => (1, Form::Bits),
+        Scalar::F16 if !halves => (16, Form::HalfAsSingle),
+        Scalar::BF16 if !halves => (16, Form::UpperHalf),
+        Scalar::Int { bits, signed } if bits < 32 && extended => {
+            (bits, if signed { Form::Signed } else { Form::Unsigned })
+        }
+        other => (other.bits() as u8, Form::Bits),
+    }
+}
+
+/// How a value goes, and what it takes of the budget of registers.
+fn shape(types: &Types, column: &Column, ty: TypeId, budget: &mut u64) -> Shape {
+    if matches!(types.kind(ty), Kind::Scalar(_) | Kind::Vector(..)) {
+        *budget = budget.saturating_sub(registers(types, ty));
+        return Shape::Whole(ty, true);
+    }
+    if types.size(ty) == 0 {
+        return Shape::Nothing;
+    }
+    let (number, packed) = match column.structs {
+        Structs::Bytes(most) if types.size(ty) <= most => return Shape::Parts,
+        Structs::Bytes(_) => return Shape::Memory,
+        Structs::Registers { number, packed } => (number, packed),
+    };
+    if let Some(inner) = types.single(ty) {
+        return Shape::Whole(inner, false);
+    }
+    if types.size(ty) <= packed {
+        *budget = budget.saturating_sub(types.size(ty).div_ceil(4));
+        return Shape::Packed;
+    }
+    let needed = registers(types, ty);
+    if needed <= *budget && needed <= number {
+        *budget -= needed;
+        return Shape::Parts;
+    }
+    Shape::Memory
+}
+
+/// Registers that clang counts for a type, which need not be those that it takes: an array is as many dwords as it has in memory,
+/// though each of its elements goes into a register of its own.
+fn registers(types: &Types, ty: TypeId) -> u64 {
+    match types.kind(ty) {
+        Kind::Vector(scalar, lanes) if scalar.bits() == 16 => u64::from(lanes.div_ceil(2)),
+        Kind::Vector(scalar, lanes) => u64::from(lanes * scalar.bits().div_ceil(32)),
+        Kind::Struct { .. } => types.fields(ty).map(|(_, field)| registers(types, field)).sum(),
+        // Clang takes those for 64 bits.
+        Kind::Scalar(Scalar::Pointer(Space::Region)) => 2,
+        Kind::Scalar(_) | Kind::Array(..) => types.size(ty).div_ceil(4),
+    }
+}

@@ -1,0 +1,322 @@
+//! Types of arguments and results, laid out in memory as C does.
+
+use std::fmt;
+
+/// An address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Found out at run time; LLVM's number 0.
+    Flat,
+    /// Device memory; 1.
+    Global,
+    /// The global data share; 2.
+    Region,
+    /// Memory of a work-group; 3.
+    Local,
+    /// Device memory that does not change; 4.
+    Constant,
+    /// Memory of a work-item; 5.
+    Private,
+}
+
+impl Space {
+    /// Each, by LLVM's number.
+    pub const ALL: [Space; 6] =
+        [Space::Flat, Space::Global, Space::Region, Space::Local, Space::Constant, Space::Private];
+
+    /// Bits of a pointer (seed 000, "Address Space Mapping").
+    pub const fn bits(self) -> u32 {
+        match self {
+            Space::Flat | Space::Global | Space::Constant => 64,
+            Space::Region | Space::Local | Space::Private => 32,
+        }
+    }
+}
+
+/// A value without parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// A byte, 0 or 1.
+    Bool,
+    /// An integer of 8, 16, 32 or 64 bits.
+    Int {
+        /// Its size.
+        bits: u8,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+    /// IEEE half.
+    F16,
+    /// The upper half of an `f32`.
+    BF16,
+    /// IEEE single.
+    F32,
+    /// IEEE double.
+    F64,
+    /// An address.
+    Pointer(Space),
+}
+
+impl Scalar {
+    /// Bits in memory: 8, 16, 32 or 64.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Scalar::Bool => 8,
+            Scalar::Int { bits, .. } => bits as u32,
+            Scalar::F16 | Scalar::BF16 => 16,
+            Scalar::F32 => 32,
+            Scalar::F64 => 64,
+            Scalar::Pointer(space) => space.bits(),
+        }
+    }
+}
+
+/// A type of a [`Types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TypeId(u32);
+
+/// What a type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A scalar.
+    Scalar(Scalar),
+    /// 2, 3, 4, 8 or 16 lanes.
+    Vector(Scalar, u32),
+    /// So many of them.
+    Array(TypeId, u32),
+    /// Fields; [`Types::fields`] lists them.
+    Struct {
+        /// Its first field.
+        first: u32,
+        /// How many it has.
+        len: u32,
+    },
+}
+
+/// What a type consists of.
+pub(crate) enum Element {
+    /// A scalar, or a vector of so many lanes.
+    Part(Scalar, u32),
+    /// Bytes without meaning.
+    Padding(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    kind: Kind,
+    size: u64,
+    align: u64,
+    depth: u32,
+    /// Whether a pointer to the global data share is a part of it.
+    region: bool,
+}
+
+/// Why there is no such type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeError {
+    /// Integers have 8, 16, 32 or 64 bits.
+    Bits(u8),
+    /// Vectors have 2, 3, 4, 8 or 16 lanes.
+    Lanes(u32),
+    /// Vectors of `bool` and of pointers have no form that both compilers agree on.
+    Lane(Scalar),
+    /// Types are nested [`Types::DEPTH`] deep at most.
+    Deep,
+    /// Types are smaller than 2 GiB.
+    Big,
+}
+
+impl fmt::Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TypeError::Bits(bits) => write!(f, "there are no integers of {bits} bits"),
+            TypeError::Lanes(lanes) => {
+                write!(f, "vectors have 2, 3, 4, 8 or 16 lanes, not {lanes}")
+            }
+            TypeError::Lane(_) => {
+                write!(f, "it is not known how vectors of `bool` or of pointers are passed")
+            }
+            TypeError::Deep => write!(f, "types are nested {} deep at most", Types::DEPTH),
+            TypeError::Big => write!(f, "types are smaller than 2 GiB"),
+        }
+    }
+}
+
+impl std::error::Error for TypeError {}
+
+/// Types, each with its size and alignment.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    nodes: Vec<Node>,
+    fields: Vec<TypeId>,
+}
+
+impl Types {
+    /// How deep types are nested at most.
+    pub const DEPTH: u32 = 64;
+    const MOST_BYTES: u64 = 1 << 31;
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        size: u64,
+        align: u64,
+        depth: u32,
+        region: bool,
+    ) -> Result<TypeId, TypeError> {
+        if depth > Types::DEPTH {
+            return Err(TypeError::Deep);
+        }
+        if size >= Types::MOST_BYTES {
+            return Err(TypeError::Big);
+        }
+        self.nodes.push(Node { kind, size, align, depth, region });
+        Ok(TypeId(self.nodes.len() as u32 - 1))
+    }
+
+    /// A scalar.
+    pub fn scalar(&mut self, scalar: Scalar) -> TypeId {
+        let bytes = u64::from(scalar.bits() / 8);
+        let region = scalar == Scalar::Pointer(Space::Region);
+        let kind = Kind::Scalar(scalar);
+        self.nodes.push(Node { kind, size: bytes, align: bytes, depth: 0, region });
+        TypeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// A vector: aligned to its size, three lanes in the room of four.
+    ///
+    /// # Errors
+    /// There is no such vector.
+    pub fn vector(&mut self, scalar: Scalar, lanes: u32) -> Result<TypeId, TypeError> {
+        if !matches!(lanes, 2 | 3 | 4 | 8 | 16) {
+            return Err(TypeError::Lanes(lanes));
+        }
+        if matches!(scalar, Scalar::Bool | Scalar::Pointer(_)) {
+            return Err(TypeError::Lane(scalar));
+        }
+        let bytes = u64::from(scalar.bits() / 8 * lanes.next_power_of_two());
+        self.add(Kind::Vector(scalar, lanes), bytes, bytes, 0, false)
+    }
+
+    /// An array.
+    ///
+    /// # Errors
+    /// It is too deep or too big.
+    pub fn array(&mut self, element: TypeId, len: u32) -> Result<TypeId, TypeError> {
+        let node = self.node(element);
+        let size = node.size.saturating_mul(u64::from(len));
+        self.add(Kind::Array(element, len), size, node.align, node.depth + 1, node.region)
+    }
+
+    /// A struct or tuple, laid out as C does: fields in their order, each at the next multiple of its alignment.
+    ///
+    /// # Errors
+    /// It is too deep or too big.
+    pub fn structure(&mut self, fields: &[TypeId]) -> Result<TypeId, TypeError> {
+        let (mut size, mut align, mut depth, mut region) = (0u64, 1, 0, false);
+        for &field in fields {
+            let node = self.node(field);
+            size = size.next_multiple_of(node.align).saturating_add(node.size).min(Types::MOST_BYTES);
+            align = align.max(node.align);
+            depth = depth.max(node.depth + 1);
+            region |= node.region;
+        }
+        let first = self.fields.len() as u32;
+        self.fields.extend_from_slice(fields);
+        let kind = Kind::Struct { first, len: fields.len() as u32 };
+        self.add(kind, size.next_multiple_of(align), align, depth, region)
+    }
+
+    fn node(&self, id: TypeId) -> Node {
+        self.nodes[id.0 as usize]
+    }
+
+    /// What it is.
+    pub fn kind(&self, id: TypeId) -> Kind {
+        self.node(id).kind
+    }
+
+    /// Whether it is a struct or an array with a pointer to the global data share in it.
+    pub(crate) fn holds_region(&self, id: TypeId) -> bool {
+        self.node(id).region && !matches!(self.kind(id), Kind::Scalar(_))
+    }
+
+    /// Bytes in memory.
+    pub fn size(&self, id: TypeId) -> u64 {
+        self.node(id).size
+    }
+
+    /// Bytes that its address is a multiple of.
+    pub fn align(&self, id: TypeId) -> u64 {
+        self.node(id).align
+    }
+
+    /// Fields of a struct with their offsets; none of anything else.
+    pub fn fields(&self, id: TypeId) -> impl Iterator<Item = (u64, TypeId)> + '_ {
+        let range = match self.kind(id) {
+            Kind::Struct { first, len } => first as usize..(first + len) as usize,
+            _ => 0..0,
+        };
+        let mut end = 0u64;
+        self.fields[range].iter().map(move |&field| {
+            let at = end.next_multiple_of(self.align(field));
+            end = at + self.size(field);
+            (at, field)
+        })
+    }
+
+    /// Each scalar and vector of a type, with its offset in memory.
+    pub fn parts(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Scalar, u32)) {
+        self.elements(id, at, &mut |at, element| {
+            if let Element::Part(scalar, lanes) = element {
+                each(at, scalar, lanes);
+            }
+        });
+    }
+
+    /// The same, with the padding that clang makes an array of bytes of.
+    pub(crate) fn elements(&self, id: TypeId, at: u64, each: &mut dyn FnMut(u64, Element)) {
+        match self.kind(id) {
+            Kind::Scalar(scalar) => each(at, Element::Part(scalar, 1)),
+            Kind::Vector(scalar, lanes) => each(at, Element::Part(scalar, lanes)),
+            Kind::Array(element, len) => {
+                for i in 0..u64::from(len) {
+                    self.elements(element, at + i * self.size(element), each);
+                }
+            }
+            Kind::Struct { .. } => {
+                let mut end = 0;
+                for (offset, field) in self.fields(id) {
+                    self.elements(field, at + offset, each);
+                    end = offset + self.size(field);
+                }
+                let bytes = self.tail(id, end);
+                if bytes > 0 {
+                    each(at + end, Element::Padding(bytes));
+                }
+            }
+        }
+    }
+
+    /// Bytes behind the last field of a struct that clang names. It takes for granted that a struct of LLVM's ends at a multiple of its
+    /// alignment, up to 8; behind that, where a vector asks for 16 or more, it fills up with bytes.
+    fn tail(&self, id: TypeId, end: u64) -> u64 {
+        let named = self.align(id) >= 16 && end.next_multiple_of(8) != self.size(id);
+        if named { self.size(id) - end } else { 0 }
+    }
+
+    /// The one scalar or vector that a struct consists of, if it has no other part and no padding. Arrays of one element are looked through.
+    pub(crate) fn single(&self, id: TypeId) -> Option<TypeId> {
+        let inner = match self.kind(id) {
+            Kind::Scalar(_) | Kind::Vector(..) => Some(id),
+            Kind::Array(element, 1) => self.single(element),
+            Kind::Array(..) => None,
+            Kind::Struct { .. } => {
+                let mut sized = self.fields(id).filter(|&(_, field)| self.size(field) != 0);
+                let only = sized.next();
+                if sized.next().is_some() { None } else { only.and_then(|(_, field)| self.single(field)) }
+            }
+        };
+        inner.filter(|&inner| self.size(inner) == self.size(id))
+    }
+}

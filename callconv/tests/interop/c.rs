@@ -1,0 +1,113 @@
+//! Signatures as C.
+
+use crate::machine::{Case, STRIDE, offsets};
+use callconv::{Kind, Scalar, Space, TypeId, Types};
+use std::fmt::Write;
+
+fn scalar(scalar: Scalar) -> String {
+    match scalar {
+        Scalar::Bool => "_Bool".into(),
+        Scalar::Int { bits, signed } => {
+            let name = match bits {
+                8 => "char",
+                16 => "short",
+                32 => "int",
+                _ => "long",
+            };
+            format!("{} {name}", if signed { "signed" } else { "unsigned" })
+        }
+        Scalar::F16 => "_Float16".into(),
+        Scalar::BF16 => "__bf16".into(),
+        Scalar::F32 => "float".into(),
+        Scalar::F64 => "double".into(),
+        Scalar::Pointer(Space::Flat) => "char *".into(),
+        Scalar::Pointer(space) => {
+            let number = Space::ALL.iter().position(|other| *other == space).unwrap_or(0);
+            format!("__attribute__((address_space({number}))) char *")
+        }
+    }
+}
+
+/// The name of a type, defined before in `out`.
+fn name(types: &Types, ty: TypeId, out: &mut String, next: &mut usize) -> String {
+    *next += 1;
+    let made = format!("T{next}");
+    match types.kind(ty) {
+        Kind::Scalar(of) => {
+            let _ = writeln!(out, "typedef {} {made};", scalar(of));
+        }
+        Kind::Vector(of, lanes) => {
+            let _ = writeln!(out, "typedef {} {made} __attribute__((ext_vector_type({lanes})));", scalar(of));
+        }
+        Kind::Array(element, len) => {
+            let element = name(types, element, out, next);
+            let _ = writeln!(out, "typedef {element} {made}[{len}];");
+        }
+        Kind::Struct { .. } => {
+            let fields: Vec<String> =
+                types.fields(ty).map(|(_, field)| name(types, field, out, next)).collect();
+            let _ = write!(out, "typedef struct {{");
+            for (i, field) in fields.iter().enumerate() {
+                let _ = write!(out, " {field} m{i};");
+            }
+            let _ = writeln!(out, " }} {made};");
+        }
+    }
+    made
+}
+
+/// `callAN` that calls `fN`, a function `gN`, and `callBN` that calls `shimN`, for each case.
+pub fn source(cases: &[Case]) -> String {
+    let mut out = String::from(
+        "#define GLOBAL __attribute__((address_space(1)))\n\
+         typedef GLOBAL char *bytes;\n\
+         __attribute__((visibility(\"default\"))) bytes cio[2] = {0, 0};\n",
+    );
+    let mut next = 0;
+    for (i, case) in cases.iter().enumerate() {
+        let types = &case.types;
+        let params: Vec<String> =
+            case.params.iter().map(|param| name(types, param.ty, &mut out, &mut next)).collect();
+        let result = case.result.map(|ty| name(types, ty, &mut out, &mut next));
+        let r = result.clone().unwrap_or_else(|| "void".into());
+        let at = offsets(case);
+        let list =
+            |text: &dyn Fn(usize) -> String| (0..params.len()).map(text).collect::<Vec<_>>().join(", ");
+        let formal = list(&|k| format!("{} a{k}", params[k]));
+        let formal = if formal.is_empty() { "void".into() } else { formal };
+        let actual = list(&|k| format!("a{k}"));
+        let lane = format!("__builtin_amdgcn_workitem_id_x() * {STRIDE}u");
+        let _ = writeln!(out, "{r} f{i}({formal});\nvoid shim{i}(bytes, bytes);");
+        let _ = writeln!(out, "void callA{i}(bytes in, bytes out) {{ in += {lane}; out += {lane};");
+        // In variables: clang would pass the global address of a struct on as a private one.
+        for (k, param) in params.iter().enumerate() {
+            let _ = writeln!(out, "  {param} a{k} = *(GLOBAL {param} *)(in + {});", at[k]);
+        }
+        let _ = match result {
+            Some(_) => writeln!(out, "  {r} r = f{i}({actual}); *(GLOBAL {r} *)out = r; }}"),
+            None => writeln!(out, "  f{i}({actual}); }}"),
+        };
+        let _ = writeln!(out, "void callB{i}(bytes in, bytes out) {{ shim{i}(in + {lane}, out + {lane}); }}");
+        let _ = writeln!(out, "__attribute__((noinline)) {r} g{i}({formal}) {{ bytes o = cio[0] + {lane};");
+        for (k, param) in params.iter().enumerate() {
+            let _ = writeln!(out, "  *(GLOBAL {param} *)(o + {}) = a{k};", at[k]);
+        }
+        let _ = writeln!(out, "  __asm__ volatile(\"\" ::: \"v40\", \"v41\", \"s34\", \"s35\");");
+        if result.is_some() {
+            let _ = writeln!(out, "  return *(GLOBAL {r} *)(cio[1] + {lane});");
+        }
+        let _ = writeln!(out, "}}");
+    }
+    out
+}
+
+/// The kernels, which clang 14 takes in OpenCL alone.
+pub fn kernels(count: usize) -> String {
+    let mut out = String::new();
+    for name in (0..count).flat_map(|i| ["A", "B"].map(|role| format!("{role}{i}"))) {
+        let _ = writeln!(out, "void call{name}(global char *in, global char *out);");
+        let _ =
+            writeln!(out, "kernel void {name}(global char *in, global char *out) {{ call{name}(in, out); }}");
+    }
+    out
+}

@@ -1,0 +1,73 @@
+//! Functions of clang and functions that are made of the table call each other in the emulator, in strict mode, over random signatures.
+//!
+//! In the one role a kernel of clang's calls assembly that stores every place that the table names; in the other, assembly puts
+//! arguments into those places and calls a function of clang's that stores them. `KERNC_ABI_SIGNATURES=300` for a long run.
+
+mod c;
+mod machine;
+mod random;
+
+use callconv::{Convention, Error, assign};
+use isa::Subtarget;
+use machine::{Case, Config};
+use std::process::Command;
+
+/// Processor, lanes.
+const TARGETS: [(&str, u32); 6] =
+    [("gfx700", 64), ("gfx803", 64), ("gfx906", 64), ("gfx90a", 64), ("gfx1010", 32), ("gfx1010", 64)];
+
+fn signatures() -> usize {
+    std::env::var("KERNC_ABI_SIGNATURES").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
+}
+
+fn agrees(clang: &'static str, convention: Convention) {
+    if Command::new(clang).arg("--version").output().is_err() {
+        eprintln!("skipped: there is no {clang}");
+        return;
+    }
+    let mut wrong = Vec::new();
+    for (cpu, lanes) in TARGETS {
+        let target = Subtarget::by_name(cpu).and_then(|target| target.with_wave_size(lanes)).unwrap();
+        let config = Config { clang, convention, target };
+        let cases: Vec<Case> = (0..signatures()).map(|seed| Case::new(seed as u64, &config)).collect();
+        for group in cases.chunks(50) {
+            wrong.extend(machine::run(group, &config));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} mistakes, first:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(12)].join("\n")
+    );
+}
+
+#[test]
+fn llvm_19() {
+    agrees("clang-19", Convention::Today);
+}
+
+#[test]
+fn llvm_14() {
+    agrees("clang-14", Convention::Llvm14);
+}
+
+/// What is not known is refused.
+#[test]
+fn refuses() {
+    use callconv::{Param, Scalar, Signature, Types};
+    let target = Subtarget::by_name("gfx906").unwrap();
+    let mut types = Types::default();
+    let half = types.scalar(Scalar::BF16);
+    let params = [Param::of(half)];
+    let signature = Signature { params: &params, ..Signature::default() };
+    let by = Convention::Llvm14;
+    assert_eq!(assign(&types, &signature, &target, by), Err(Error::Bf16(by)));
+    let inreg = [Param { ty: half, inreg: true }];
+    let signature = Signature { params: &inreg, ..Signature::default() };
+    let by = Convention::Today;
+    assert_eq!(assign(&types, &signature, &target, by), Err(Error::Inreg(by)));
+    let signature = Signature { variadic: true, ..Signature::default() };
+    let by = Convention::Llvm14;
+    assert_eq!(assign(&types, &signature, &target, by), Err(Error::Variadic(by)));
+}
