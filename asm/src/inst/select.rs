@@ -235,8 +235,7 @@ fn implies_mask(target: &Target, row: &Row, form: Form, given: Option<&Arg>) -> 
 fn implied(spec: &OpSpec, index: usize, row: &Row) -> Option<Operand> {
     match spec.kind {
         Kind::SmemOffset => Some(Operand::Imm(0)),
-        // `s_endpgm` and its like.
-        Kind::Imm if index == 0 && row.family == Family::Sopp => Some(Operand::Imm(0)),
+        Kind::Imm if index == 0 && row.name == "s_endpgm" => Some(Operand::Imm(0)),
         _ => None,
     }
 }
@@ -257,6 +256,10 @@ fn convert(
     let value = match arg.value {
         ArgValue::Reg(range) if range.first.is_agpr() && !takes_accumulators(spec.kind) => {
             return Err("an accumulation VGPR cannot stand here");
+        }
+        // Half of an aperture is no offset.
+        ArgValue::Reg(range) if spec.kind == Kind::SmemOffset && matches!(range.first.0, 235..=239) => {
+            return Err("this register cannot stand here");
         }
         ArgValue::Reg(range) => return Ok(Operand::Reg(widened(known.target, spec, range))),
         ArgValue::Off => {
@@ -320,9 +323,11 @@ const fn takes_accumulators(kind: Kind) -> bool {
 
 /// `null`, apertures and status bits are as wide as the operand that they stand for.
 fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
+    let is_descriptor = spec.kind == Kind::Sgpr && spec.role == Role::Use && spec.width >= 4;
     let any_width = match range.first.0 {
-        125 => target.generation == isa::Generation::Gfx10,
-        235..=239 | 251..=253 => true,
+        125 => target.generation == isa::Generation::Gfx10 && !is_descriptor,
+        235..=239 => true,
+        251..=253 => matches!(spec.kind, Kind::Ssrc | Kind::Vsrc),
         _ => false,
     };
     // The sum of a matrix instruction is one value for all.
