@@ -411,6 +411,8 @@ impl Assembler {
             return Err(error(span, format!("`{name}` is already defined")).label("second definition"));
         }
         symbol.definition = Definition::Value { value, fixed };
+        // What the source sets is the source's.
+        symbol.builtin = false;
         self.symbols.register(id);
         self.register_used(value);
         self.define_conditional(id);

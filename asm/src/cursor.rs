@@ -243,6 +243,9 @@ impl<'s> Cursor<'s> {
                     value = value * 8 + digit;
                     self.pos += 1;
                 }
+                if value > 255 {
+                    return Err(error(start..self.pos, "an octal escape is at most `\\377`"));
+                }
                 value as u8
             }
             _ => {

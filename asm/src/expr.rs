@@ -5,7 +5,7 @@
 use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
 use crate::error::{Error, Result, error};
-use crate::number::{Number, number};
+use crate::number::{self, Number};
 use crate::symbol::{Definition, SymbolId};
 
 /// Names of what `s_version` says.
@@ -207,17 +207,17 @@ impl Assembler {
         cur.blank();
         let start = cur.pos;
         match cur.peek() {
-            b'0'..=b'9' => match number(cur)? {
+            b'0'..=b'9' | b'.' if number::begins(cur) => match number::number(cur)? {
                 Number::Int(value) => Ok(Value::Abs(value)),
                 Number::Float(_) => Err(error(cur.span_from(start), "a float where an integer is expected")
                     .label("not an integer")),
                 Number::Before(label) => self.local_label(label, false, cur.span_from(start)),
                 Number::After(label) => self.local_label(label, true, cur.span_from(start)),
             },
-            b'(' => {
+            open @ (b'(' | b'[') => {
                 cur.pos += 1;
                 let value = self.expression_from(cur, 1, depth + 1, false)?;
-                cur.expect(b')')?;
+                cur.expect(if open == b'(' { b')' } else { b']' })?;
                 Ok(value)
             }
             b'-' => self.prefixed(cur, Unary::Minus, depth),
@@ -228,7 +228,7 @@ impl Assembler {
                 self.primary(cur, depth + 1)
             }
             b'\'' => character(cur),
-            b'.' if !begins_name(cur.peek_at(1)) && !cur.peek_at(1).is_ascii_digit() => {
+            b'.' if !begins_name(cur.peek_at(1)) => {
                 cur.pos += 1;
                 Ok(self.place_value())
             }

@@ -15,10 +15,19 @@ pub(crate) enum Number {
     After(u32),
 }
 
-/// Reads a number; a digit is here.
+/// Whether a number is here: a digit, or a point before one.
+#[inline]
+pub(crate) fn begins(cur: &Cursor) -> bool {
+    cur.peek().is_ascii_digit() || cur.peek() == b'.' && cur.peek_at(1).is_ascii_digit()
+}
+
+/// Reads a number, which begins here.
 pub(crate) fn number(cur: &mut Cursor) -> Result<Number> {
     let bytes = cur.text.as_bytes();
     let start = cur.pos;
+    if cur.peek() == b'.' {
+        return float(cur, start);
+    }
     if cur.peek() == b'0' && matches!(cur.peek_at(1), b'x' | b'X') {
         return hex(cur);
     }
@@ -98,27 +107,54 @@ fn suffix(cur: &mut Cursor, start: usize) -> Result<()> {
 }
 
 /// Decimal float; the digits before the point end at `end`.
-fn float(cur: &mut Cursor, mut end: usize) -> Result<Number> {
+fn float(cur: &mut Cursor, end: usize) -> Result<Number> {
+    let start = cur.pos;
+    match decimal(cur, end).parse() {
+        Ok(value) => Ok(Number::Float(value)),
+        Err(_) => Err(error(start..cur.pos, "not a number")),
+    }
+}
+
+/// The text of a decimal float; the digits before the point end at `end`.
+fn decimal<'s>(cur: &mut Cursor<'s>, mut end: usize) -> &'s str {
     let bytes = cur.text.as_bytes();
     let start = cur.pos;
-    let skip = |end: &mut usize| {
+    let digits = |end: &mut usize| {
         while bytes.get(*end).is_some_and(u8::is_ascii_digit) {
             *end += 1;
         }
     };
+    digits(&mut end);
     if bytes.get(end) == Some(&b'.') {
         end += 1;
-        skip(&mut end);
+        digits(&mut end);
     }
     if matches!(bytes.get(end), Some(b'e' | b'E')) && exponent_follows(bytes, end) {
         end += 1 + usize::from(matches!(bytes[end + 1], b'+' | b'-'));
-        skip(&mut end);
+        digits(&mut end);
     }
     cur.pos = end;
-    match cur.text[start..end].parse() {
-        Ok(value) => Ok(Number::Float(value)),
-        Err(_) => Err(error(start..end, "not a number")),
+    &cur.text[start..end]
+}
+
+/// The bits of the `f32` or `f64` next to the number that begins here. Rounding to `f64` first would round twice.
+pub(crate) fn float_bits(cur: &mut Cursor, is_single: bool) -> Result<u64> {
+    let start = cur.pos;
+    if cur.peek() == b'0' && matches!(cur.peek_at(1), b'x' | b'X') {
+        cur.pos += 2;
+        let value = hex_float(cur, start)?;
+        return Ok(match is_single {
+            true => (value.round(24, -149) as f32).to_bits().into(),
+            false => value.round(53, -1074).to_bits(),
+        });
     }
+    let text = decimal(cur, start);
+    suffix(cur, start)?;
+    let bits = match is_single {
+        true => text.parse().map(|value: f32| value.to_bits().into()).ok(),
+        false => text.parse().map(f64::to_bits).ok(),
+    };
+    bits.ok_or_else(|| error(cur.span_from(start), "not a number"))
 }
 
 /// `0x1f`, or a hexadecimal float `0x1.8p3`.
@@ -131,24 +167,58 @@ fn hex(cur: &mut Cursor) -> Result<Number> {
         end += 1;
     }
     match bytes.get(end) {
-        Some(b'.' | b'p' | b'P') => hex_float(cur, start),
+        Some(b'.' | b'p' | b'P') => Ok(Number::Float(hex_float(cur, start)?.round(53, -1074))),
         _ => digits(cur, start, 16),
     }
 }
 
-fn hex_float(cur: &mut Cursor, start: usize) -> Result<Number> {
-    let (mut mantissa, mut scale, mut point) = (0u64, 0i32, false);
+/// A hexadecimal float: `mantissa * 2^exponent`.
+struct Hex {
+    mantissa: u64,
+    exponent: i32,
+    /// It is a little more: digits did not find room.
+    more: bool,
+}
+
+impl Hex {
+    /// The nearest number of so many binary digits, none of them below `2^lowest`; the even one of two.
+    fn round(&self, digits: i32, lowest: i32) -> f64 {
+        let width = 64 - self.mantissa.leading_zeros() as i32;
+        let unit = (self.exponent + width - digits).max(lowest);
+        let drop = unit - self.exponent;
+        if drop <= 0 {
+            return scaled(self.mantissa, self.exponent);
+        }
+        // Half a unit is above every mantissa from 66 on.
+        let drop = drop.min(66) as u32;
+        let whole = u128::from(self.mantissa);
+        let (kept, rest, half) = (whole >> drop, whole & ((1 << drop) - 1), 1 << (drop - 1));
+        let up = rest > half || rest == half && (self.more || kept & 1 != 0);
+        scaled(kept as u64 + u64::from(up), unit)
+    }
+}
+
+/// `whole * 2^exponent`, which is a double or infinite. In two steps, since the power alone may be out of range.
+fn scaled(whole: u64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    whole as f64 * 2f64.powi(half) * 2f64.powi(exponent - half)
+}
+
+/// Digits and exponent of a hexadecimal float that began at `start`.
+fn hex_float(cur: &mut Cursor, start: usize) -> Result<Hex> {
+    let mut value = Hex { mantissa: 0, exponent: 0, more: false };
+    let mut point = false;
     loop {
         match cur.peek() {
             b'.' if !point => point = true,
             byte => {
                 let Some(digit) = char::from(byte).to_digit(16) else { break };
-                // Digits beyond 60 bits do not change a double.
-                if mantissa >> 60 == 0 {
-                    mantissa = mantissa << 4 | u64::from(digit);
-                    scale -= if point { 4 } else { 0 };
-                } else if !point {
-                    scale = scale.saturating_add(4);
+                if value.mantissa >> 60 == 0 {
+                    value.mantissa = value.mantissa << 4 | u64::from(digit);
+                    value.exponent -= if point { 4 } else { 0 };
+                } else {
+                    value.more |= digit != 0;
+                    value.exponent = value.exponent.saturating_add(if point { 0 } else { 4 });
                 }
             }
         }
@@ -172,5 +242,6 @@ fn hex_float(cur: &mut Cursor, start: usize) -> Result<Number> {
         return Err(error(cur.span_from(start), "an exponent without digits"));
     }
     let exponent = if negative { -exponent } else { exponent };
-    Ok(Number::Float(mantissa as f64 * 2f64.powi(exponent.saturating_add(scale).clamp(-2000, 2000))))
+    value.exponent = exponent.saturating_add(value.exponent).clamp(-2200, 2200);
+    Ok(value)
 }

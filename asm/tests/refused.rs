@@ -1,4 +1,4 @@
-//! Directives that LLVM's assembler refuses, and what kernc says about them.
+//! What LLVM's assembler refuses, and what kernc says about it.
 
 mod common;
 
@@ -87,6 +87,60 @@ const SOURCES: &[(&str, &str)] = &[
     (".file 1 \"a.c\"\n.loc 1 1 1 view 0", "expected an option of `.loc`"),
     (".file 1 \"a.c\"\n.loc 1 1 is_stmt 2", "`is_stmt` is 0 or 1"),
     (".file 1 \"a.c\"\n.loc 1 1 isa -1", "`isa` is not negative"),
+    (".float 0x3f800000", "a hexadecimal float needs an exponent"),
+    (".float 0b1", "not a number"),
+    (".ascii \"\\400\"", "an octal escape is at most `\\377`"),
+    (".ascii \"a\",", "expected a string"),
+    (".irp x\n.endr", "expected `,`"),
+    (".irp x 1,2\n.endr", "expected `,`"),
+    (".irpc x,1 2\n.endr", "`.irpc` takes one word or string"),
+    (".macro m a:vararg, b\n.endm", "a parameter behind one that takes all the rest"),
+    (".macro m a:req=5\n.endm\nm", "macro `m` needs a value for `a`"),
+    (".amdgpu_lds area, 65537", "the size or alignment of an LDS symbol is out of range"),
+];
+
+/// Instructions, with the processor they are for.
+const INSTRUCTIONS: &[(&str, &str, &str)] = &[
+    ("gfx906", "v_add_f32 v0, --v1, v2", "a sign in front of a sign"),
+    ("gfx906", "s_add_u32 s0, --s1, s2", "a sign in front of a sign"),
+    ("gfx906", "v_add_f32 v0, v1.l, v2", "gfx906 has no register `v1.l`"),
+    ("gfx906", "s_mov_b64 s[0:1], [s[2:3]]", "a list has single registers"),
+    ("gfx906", "v_fma_f32 v0, v1, v2, v3 op_sel:[0,0,0]", "the instruction does not take op_sel here"),
+    ("gfx906", "v_fma_f32 v0, v1, v2, v3 mul:2 div:2", "`div` is given twice"),
+    (
+        "gfx906",
+        "v_fma_mix_f32 v0, v1, v2, v3 neg_lo:[1,0,0]",
+        "signs of mixed precision stand before the operands",
+    ),
+    (
+        "gfx90a",
+        "v_mfma_f32_32x32x1f32 v[0:31], v0, v1, a[0:31]",
+        "not of the destination's kind, VGPRs or accumulation VGPRs",
+    ),
+    (
+        "gfx90a",
+        "v_mfma_f64_4x4x4f64 v[0:1], v[2:3], v[4:5], v[6:7] op_sel:[0,0]",
+        "matrix instructions select no halves",
+    ),
+    ("gfx906", "v_mov_b32 v0, a1", "gfx906 has no register `a1`"),
+    ("gfx906", ".set acc1, 5\ns_mov_b32 s0, acc1", "gfx906 has no register `acc1`"),
+    ("gfx906", "s_load_dword s0, src_vccz, 0", "not a register group of the size"),
+    ("gfx906", "s_load_dword s0, s[0:1], src_shared_base", "this register cannot stand here"),
+    ("gfx906", "global_load_dword v0, v1, src_vccz", "not a register group of the size"),
+    ("gfx906", "s_setpc_b64 src_vccz", "not a register group of the size"),
+    ("gfx1030", "s_buffer_load_dword s0, null, 0", "not a register group of the size"),
+    ("gfx1030", "buffer_load_dword v0, off, null, 0", "not a register group of the size"),
+    ("gfx906", "s_nop", "too few operands"),
+    ("gfx906", "s_waitcnt", "too few operands"),
+    ("gfx90a", "s_mov_b32 s0, a1", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "s_setpc_b64 a[2:3]", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "s_load_dword s0, a[2:3], 0", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "s_store_dword a0, s[2:3], 0", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "s_buffer_load_dword s0, s[4:7], a1", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "buffer_load_dword v0, off, a[4:7], 0", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "buffer_load_dword v0, off, s[4:7], a1", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "v_cndmask_b32 v0, v1, v2, a[2:3]", "an accumulation VGPR cannot stand here"),
+    ("gfx90a", "global_load_dword v0, v1, a[2:3]", "an accumulation VGPR cannot stand here"),
 ];
 
 #[test]
@@ -101,10 +155,26 @@ fn messages() {
 }
 
 #[test]
+fn messages_of_instructions() {
+    for (processor, source, message) in INSTRUCTIONS {
+        match asm::assemble(source, &common::options(processor)) {
+            Ok(_) => panic!("accepted: {source}"),
+            Err(list) => {
+                let says = format!("{list:?}");
+                assert!(says.contains(message), "{source}: {says}");
+            }
+        }
+    }
+}
+
+#[test]
 fn llvm_refuses_them_too() {
     let Some(tool) = common::tool("llvm-mc-19", "llvm_refuses_them_too") else { return };
     for (source, _) in SOURCES {
         assert!(common::llvm_mc(&tool, &["-mcpu=gfx906"], source).is_err(), "{source}");
+    }
+    for (processor, source, _) in INSTRUCTIONS {
+        assert!(common::llvm_mc(&tool, &[&format!("-mcpu={processor}")], source).is_err(), "{source}");
     }
 }
 

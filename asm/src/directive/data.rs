@@ -4,7 +4,7 @@ use crate::assembler::Assembler;
 use crate::cursor::Cursor;
 use crate::error::{Result, error};
 use crate::expr::{Value, unknown};
-use crate::number::{Number, number};
+use crate::number;
 use crate::section::{Fixup, FixupKind};
 use std::ops::Range;
 
@@ -58,6 +58,7 @@ impl Assembler {
     /// `.dcb.* count, value` and `.ds.* count`.
     fn repeated_data(&mut self, cur: &mut Cursor, name: &str, span: &Range<usize>) -> Result<bool> {
         let size: usize = match name {
+            ".ds.p" | ".ds.x" => 12,
             ".dcb.b" | ".ds.b" => 1,
             ".dcb" | ".dcb.w" | ".ds" | ".ds.w" => 2,
             ".dcb.l" | ".dcb.s" | ".ds.l" | ".ds.s" => 4,
@@ -65,14 +66,15 @@ impl Assembler {
             _ => return Ok(false),
         };
         let count = u64::try_from(self.absolute(cur)?).unwrap_or(0);
-        let mut bytes = [0; 8];
+        let mut bytes = [0; 12];
         if name.starts_with(".dcb") {
             cur.expect(b',')?;
             self.make_row();
-            bytes = match name {
-                ".dcb.s" | ".dcb.d" => float_bytes(float(cur)?, size).0,
+            let value = match name {
+                ".dcb.s" | ".dcb.d" => float(cur, size)?,
                 _ => self.absolute(cur)?.to_le_bytes(),
             };
+            bytes[..8].copy_from_slice(&value);
         }
         self.emit_repeated(&bytes[..size], count, span)?;
         Ok(true)
@@ -217,7 +219,7 @@ impl Assembler {
         loop {
             cur.blank();
             let start = cur.pos;
-            let (bytes, size) = float_bytes(float(cur)?, size);
+            let bytes = float(cur, size)?;
             self.emit(&bytes[..size], &(start..cur.pos))?;
             if !cur.eat(b',') {
                 return Ok(());
@@ -226,12 +228,23 @@ impl Assembler {
     }
 
     fn strings(&mut self, cur: &mut Cursor, zero: bool) -> Result<()> {
+        cur.blank();
+        if cur.at_end() {
+            return Ok(());
+        }
         loop {
             cur.blank();
             let start = cur.pos;
             let mut bytes = cur.string()?;
-            if zero {
-                bytes.push(0);
+            cur.blank();
+            match zero {
+                true => bytes.push(0),
+                // Strings side by side are one, if nothing ends them.
+                false if cur.peek() == b'"' => {
+                    self.emit(&bytes, &(start..cur.pos))?;
+                    continue;
+                }
+                false => {}
             }
             self.emit(&bytes, &(start..cur.pos))?;
             if !cur.eat(b',') {
@@ -249,9 +262,8 @@ impl Assembler {
         if repeat > 0 {
             self.make_row();
         }
-        let Ok(size) = usize::try_from(size) else {
-            return Err(error(span.clone(), "the size of `.fill` is negative"));
-        };
+        // A negative size writes nothing.
+        let size = usize::try_from(size).unwrap_or(0);
         // As GNU's assembler: a size above 8 is 8, and of the value only 4 bytes count.
         let mut pattern = [0; 8];
         pattern[..4].copy_from_slice(&(value as u32).to_le_bytes());
@@ -306,32 +318,26 @@ pub(super) fn octa(cur: &mut Cursor) -> Result<u128> {
     value.map_err(|_| error(cur.span_from(start), "a number of up to 128 bits is expected"))
 }
 
-/// A number, or what else a float may be.
-fn float(cur: &mut Cursor) -> Result<f64> {
+/// The bits of a float of 4 or 8 bytes: a number, rounded once, or what else a float may be.
+fn float(cur: &mut Cursor, size: usize) -> Result<[u8; 8]> {
     cur.blank();
     let start = cur.pos;
     let negative = cur.eat(b'-');
     let _ = !negative && cur.eat(b'+');
     cur.blank();
-    let value = match cur.peek() {
-        b'0'..=b'9' => match number(cur)? {
-            Number::Float(value) => value,
-            Number::Int(value) => value as f64,
-            _ => return Err(error(start..cur.pos, "expected a number")),
-        },
-        _ => match cur.name().map(str::to_ascii_lowercase).as_deref() {
-            Some("inf" | "infinity") => f64::INFINITY,
-            Some("nan") => f64::NAN,
+    let is_single = size == 4;
+    let bits = if number::begins(cur) {
+        number::float_bits(cur, is_single)?
+    } else {
+        match (cur.name().map(str::to_ascii_lowercase).as_deref(), is_single) {
+            (Some("inf" | "infinity"), true) => f32::INFINITY.to_bits().into(),
+            (Some("inf" | "infinity"), false) => f64::INFINITY.to_bits(),
+            // The NaN whose every bit is set, as LLVM has it.
+            (Some("nan"), true) => 0x7fff_ffff,
+            (Some("nan"), false) => i64::MAX as u64,
             _ => return Err(error(cur.span_from(start), "expected a number")),
-        },
+        }
     };
-    Ok(if negative { -value } else { value })
-}
-
-/// A float of 4 or 8 bytes, and how many it has.
-fn float_bytes(value: f64, size: usize) -> ([u8; 8], usize) {
-    match size {
-        4 => (u64::from((value as f32).to_bits()).to_le_bytes(), 4),
-        _ => (value.to_le_bytes(), 8),
-    }
+    let sign = u64::from(negative) << (size * 8 - 1);
+    Ok((bits | sign).to_le_bytes())
 }

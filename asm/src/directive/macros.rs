@@ -90,6 +90,10 @@ impl Assembler {
                     mistake = Some(error(cur.span_here(), format!("a second parameter `{}`", next.name)));
                     break;
                 }
+                Ok(_) if parameters.last().is_some_and(|before| before.vararg) => {
+                    mistake = Some(error(cur.span_here(), "a parameter behind one that takes all the rest"));
+                    break;
+                }
                 Ok(next) => parameters.push(next),
                 Err(found) => {
                     mistake = Some(found);
@@ -154,32 +158,39 @@ impl Assembler {
 
     fn repeat_each(&mut self, cur: &mut Cursor, characters: bool, span: &Range<usize>) -> Result<()> {
         let name = cur.expect_name("the name of the parameter")?.to_string();
-        cur.eat(b',');
-        let values: Vec<String> = if characters {
-            let text = cur.rest();
-            let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
-            text.chars().map(String::from).collect()
-        } else {
-            let mut values = Vec::new();
-            loop {
-                cur.blank();
-                if cur.at_end() {
-                    break;
-                }
-                values.push(argument(cur, false));
-                cur.eat(b',');
-            }
-            values
-        };
+        let values = self.repeated_values(cur, characters);
         let text = body(cur, LOOPS, &[".endr"]).ok_or_else(|| no_end(span, ".endr"))?;
+        let text = Body::plain(text, &[&name], self.alternative_macros);
         let mut all = String::new();
-        for value in values {
+        for value in values? {
             let budget = self.expansion_budget;
-            if !expand(text, &[&name], &[value], self.expansions, budget, &mut all) {
+            if !expand(&text, &[&name], &[value], self.expansions, budget, &mut all) {
                 return Err(self.too_much(span.clone()));
             }
         }
         self.run_expansion(&all, span.clone())
+    }
+
+    /// What the parameter of `.irp` or `.irpc` stands for, one after the other.
+    fn repeated_values(&mut self, cur: &mut Cursor, characters: bool) -> Result<Vec<String>> {
+        cur.expect(b',')?;
+        cur.blank();
+        if characters {
+            let start = cur.pos;
+            let text = cur.rest();
+            let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            return match inside {
+                None if text.contains([' ', '\t', ',']) => {
+                    Err(error(start..cur.pos, "`.irpc` takes one word or string"))
+                }
+                _ => Ok(inside.unwrap_or(text).chars().map(String::from).collect()),
+            };
+        }
+        if !self.alternative_macros {
+            return Ok(all_arguments(cur));
+        }
+        let text = self.alternative_text(cur, &[])?;
+        Ok(all_arguments(&mut Cursor::new(&text)))
     }
 
     #[cold]
@@ -210,7 +221,9 @@ fn parameter(cur: &mut Cursor) -> Result<Parameter> {
     }
     if cur.eat(b'=') {
         cur.blank();
-        parameter.default = Some(argument(cur, false));
+        let default = argument(cur, false);
+        // What is required has no default.
+        parameter.default = (!parameter.required).then_some(default);
     }
     Ok(parameter)
 }
@@ -290,25 +303,39 @@ impl Assembler {
         if !self.alternative_macros {
             return arguments(cur, parameters);
         }
+        let text = self.alternative_text(cur, parameters)?;
+        arguments(&mut Cursor::new(&text), parameters)
+    }
+
+    /// The arguments as they were without `.altmacro`. `%` and `<` are its own where an argument begins, else operators.
+    fn alternative_text(&mut self, cur: &mut Cursor, parameters: &[Parameter]) -> Result<String> {
         let mut text = String::new();
+        let mut begins = true;
         while !cur.at_end() && !cur.is_end() {
+            let start = cur.pos;
             match cur.peek() {
-                b'%' if !cur.peek_at(1).is_ascii_whitespace() => {
+                b'%' if begins && !cur.peek_at(1).is_ascii_whitespace() => {
                     cur.pos += 1;
                     text.push_str(&self.absolute(cur)?.to_string());
+                    text.push(' ');
                 }
-                b'<' if matches!(text.trim_end().bytes().last(), None | Some(b',')) => {
-                    angle_string(cur, &mut text)?
+                b'<' if begins => {
+                    angle_string(cur, &mut text)?;
+                    begins = matches!(cur.peek(), b' ' | b'\t');
+                }
+                _ if begins && named_argument(cur, parameters).is_some() => {
+                    text.push_str(&cur.text[start..cur.pos]);
                 }
                 _ => {
                     let rest = &cur.text[cur.pos..];
                     let next = rest.chars().next().unwrap_or_default();
                     text.push(next);
                     cur.pos += next.len_utf8();
+                    begins = next == ',' || begins && next.is_ascii_whitespace();
                 }
             }
         }
-        arguments(&mut Cursor::new(&text), parameters)
+        Ok(text)
     }
 }
 
@@ -333,6 +360,19 @@ fn angle_string(cur: &mut Cursor, out: &mut String) -> Result<()> {
     cur.pos += 1;
     out.push('"');
     Ok(())
+}
+
+/// Arguments up to the end of the statement.
+fn all_arguments(cur: &mut Cursor) -> Vec<String> {
+    let mut values = Vec::new();
+    loop {
+        cur.blank();
+        if cur.at_end() {
+            return values;
+        }
+        values.push(argument(cur, false));
+        cur.eat(b',');
+    }
 }
 
 /// The values of the parameters: by position or by name, else the defaults.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Letters of a section's flags.
-const FLAGS: [(u8, u64); 10] = [
+const FLAGS: [(u8, u64); 11] = [
     (b'a', elf::SHF_ALLOC),
     (b'w', elf::SHF_WRITE),
     (b'x', elf::SHF_EXECINSTR),
@@ -23,7 +23,10 @@ const FLAGS: [(u8, u64); 10] = [
     (b'G', elf::SHF_GROUP),
     (b'o', elf::SHF_LINK_ORDER),
     (b'R', elf::SHF_GNU_RETAIN),
+    (b'?', SAME_GROUP),
 ];
+/// Not of ELF: the group of the section before, if it is in one.
+const SAME_GROUP: u64 = 1 << 63;
 
 /// Names of section types.
 const TYPES: [(&str, u32); 8] = [
@@ -121,7 +124,13 @@ impl Assembler {
             (kind, more_flags) = convention(&name);
             cur.blank();
             let is_sun = cur.peek() == b'#';
-            let given = if is_sun { sun_flags(cur)? } else { section_flags(cur)? };
+            let mut given = if is_sun { sun_flags(cur)? } else { section_flags(cur)? };
+            let group =
+                if given & SAME_GROUP != 0 { self.sections[self.place.section as usize].group } else { None };
+            given &= !SAME_GROUP;
+            if group.is_some() {
+                given |= elf::SHF_GROUP;
+            }
             (flags, entry_size) = (given | more_flags, 0);
             if !is_sun && cur.eat(b',') {
                 kind = section_type(cur)?;
@@ -130,7 +139,7 @@ impl Assembler {
                 cur.expect(b',')?;
                 entry_size = u64::try_from(self.absolute(cur)?).unwrap_or(0);
             }
-            kin = self.kin(cur, flags)?;
+            kin = self.kin(cur, flags, group)?;
         }
         let span = start..cur.pos;
         let key = kin.key(&name);
@@ -157,9 +166,9 @@ impl Assembler {
     }
 
     /// What follows the type of a section and its entry size.
-    fn kin(&mut self, cur: &mut Cursor, flags: u64) -> Result<Kin> {
-        let mut kin = Kin::default();
-        if flags & elf::SHF_GROUP != 0 {
+    fn kin(&mut self, cur: &mut Cursor, flags: u64, group: Option<(SymbolId, bool)>) -> Result<Kin> {
+        let mut kin = Kin { group, ..Kin::default() };
+        if flags & elf::SHF_GROUP != 0 && group.is_none() {
             cur.expect(b',')?;
             let start = cur.pos;
             let signature = cur.expect_name("the name of a group")?;

@@ -10,13 +10,20 @@ use std::ops::Range;
 
 pub(crate) use objwriter::elf as sym;
 
-const KINDS: [(&str, u8); 6] = [
+/// Of GNU's two kinds one is a type and one a binding.
+const STT_GNU_IFUNC: u8 = 10;
+const STB_GNU_UNIQUE: u8 = 10;
+const UNIQUE: &str = "gnu_unique_object";
+
+const KINDS: [(&str, u8); 8] = [
     ("function", STT_FUNC),
     ("object", STT_OBJECT),
     ("notype", 0),
     ("common", STT_OBJECT),
     ("tls_object", STT_TLS),
     ("amdgpu_hsa_kernel", STT_AMDGPU_HSA_KERNEL),
+    ("gnu_indirect_function", STT_GNU_IFUNC),
+    (UNIQUE, STT_OBJECT),
 ];
 
 impl Assembler {
@@ -37,7 +44,7 @@ impl Assembler {
             ".size" => self.symbol_size(cur)?,
             ".set" | ".equ" => self.set(cur, false)?,
             ".equiv" => self.set(cur, true)?,
-            ".comm" => self.common(cur, span, false)?,
+            ".comm" | ".common" => self.common(cur, span, false)?,
             ".lcomm" => self.common(cur, span, true)?,
             ".amdgpu_lds" => self.lds(cur, span)?,
             ".weakref" => self.weakref(cur)?,
@@ -86,6 +93,9 @@ impl Assembler {
             return Err(error(cur.span_from(start), format!("unknown type of symbol `{}`", &*kind))
                 .label("expected @function, @object, @notype, ..."));
         };
+        if lower == UNIQUE {
+            self.symbols[id].binding = Some(STB_GNU_UNIQUE);
+        }
         // A function does not become an object again.
         self.symbols[id].kind = self.symbols[id].kind.max(*value);
         self.symbols.register(id);
@@ -145,7 +155,8 @@ impl Assembler {
         // LLVM reads the alignment as a power of two on this machine.
         let power = if cur.eat(b',') { self.absolute(cur)? } else { 0 };
         let (Ok(size), 0..=31) = (u64::try_from(size), power) else {
-            return Err(error(span.clone(), "the size or the alignment (a power of two) is out of range"));
+            return Err(error(span.clone(), "the size or the alignment is out of range")
+                .note("the alignment is the exponent of a power of two: 6 for 64 bytes"));
         };
         let align = 1 << power;
         if self.symbols[id].is_defined() {
@@ -185,7 +196,10 @@ impl Assembler {
         cur.expect(b',')?;
         let size = self.absolute(cur)?;
         let align = if cur.eat(b',') { self.absolute(cur)? } else { 4 };
-        let valid = (0..=65536).contains(&size) && align > 0 && (align as u64).is_power_of_two();
+        // A work-group of GFX10 may have the memory of two compute units.
+        let is_gfx10 = self.settings.target.is_some_and(|target| target.generation == isa::Generation::Gfx10);
+        let room = if is_gfx10 { 131_072 } else { 65536 };
+        let valid = (0..=room).contains(&size) && align > 0 && (align as u64).is_power_of_two();
         if !valid {
             return Err(error(span.clone(), "the size or alignment of an LDS symbol is out of range"));
         }
@@ -236,6 +250,7 @@ fn bind(symbol: &mut Symbol, binding: u8) -> std::result::Result<(), String> {
         }
         _ => {
             symbol.binding = Some(binding);
+            symbol.builtin = false;
             Ok(())
         }
     }

@@ -95,6 +95,12 @@ impl Written {
         *self = Written::default();
     }
 
+    /// Whether a modifier of `KEYS` is written.
+    pub fn has(&self, key: &str) -> bool {
+        self.seen != 0
+            && KEYS.iter().position(|known| *known == key).is_some_and(|at| self.seen >> at & 1 != 0)
+    }
+
     fn sdwa(&mut self) -> &mut Sdwa {
         self.sdwa.get_or_insert_default()
     }
@@ -113,8 +119,10 @@ pub(super) fn modifier(
     name: &str,
     start: usize,
 ) -> Result<bool> {
-    if cur.peek() == b':' {
-        cur.pos += 1;
+    let mut behind = *cur;
+    behind.blank();
+    if behind.peek() == b':' {
+        cur.pos = behind.pos + 1;
         return once(asm, mods, cur, name, start).map(|()| true);
     }
     if let Some((_, flag)) = FLAGS.iter().find(|(text, _)| *text == name) {
@@ -157,13 +165,12 @@ fn has_flag(target: &Target, flag: ModFlags) -> bool {
 }
 
 /// The modifiers that have a value, and which of them a line has.
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 25] = [
     "offset",
     "inst_offset",
     "offset0",
     "offset1",
     "mul",
-    "div",
     "op_sel",
     "op_sel_hi",
     "neg_lo",
@@ -188,7 +195,9 @@ const KEYS: [&str; 26] = [
 
 /// As [`keyed`], once a line.
 fn once(asm: &mut Assembler, mods: &mut Written, cur: &mut Cursor, name: &str, start: usize) -> Result<()> {
-    if let Some(at) = KEYS.iter().position(|key| *key == name) {
+    // `mul` and `div` fill the same field.
+    let field = if name == "div" { "mul" } else { name };
+    if let Some(at) = KEYS.iter().position(|key| *key == field) {
         if mods.seen >> at & 1 != 0 {
             return Err(error(start..cur.pos, format!("`{name}` is given twice")));
         }

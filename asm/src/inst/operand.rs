@@ -5,7 +5,7 @@ use crate::assembler::Assembler;
 use crate::cursor::{Cursor, begins_name};
 use crate::error::{Result, error};
 use crate::expr::{ExprId, Value};
-use crate::number::{Number, number};
+use crate::number::{self, Number};
 use isa::table::Kind;
 use isa::{Feature, Reg, RegRange};
 
@@ -84,7 +84,7 @@ impl Assembler {
             _ if special.is_some() => special.unwrap_or_default(),
             Some(range) => Arg { value: ArgValue::Reg(range), ..Arg::default() },
             None => {
-                if begins_name(cur.peek()) && !is_label(cur, mnemonic, comma) {
+                if begins_name(cur.peek()) && !number::begins(cur) && !is_label(cur, mnemonic, comma) {
                     let name = cur.name().unwrap_or_default();
                     if modifier::modifier(self, &mut known.line.mods, cur, name, start)? {
                         return Ok(true);
@@ -135,7 +135,8 @@ impl Assembler {
             }
             b'{' => value(ArgValue::Field(self.hwreg_fields(known, cur)?)),
             b'[' => value(ArgValue::Reg(self.register_list(known, cur)?)),
-            b'0'..=b'9' | b'-' => value(self.number_operand(cur, depth)?),
+            b'-' => value(self.number_operand(cur, depth)?),
+            _ if number::begins(cur) => value(self.number_operand(cur, depth)?),
             byte if begins_name(byte) => self.named_operand(known, cur, depth),
             _ => value(self.expression_operand(cur, depth)?),
         }
@@ -167,6 +168,8 @@ impl Assembler {
         copy.blank();
         match copy.peek() {
             b'|' | b'[' => true,
+            // `--v1`: refused where the second sign is read.
+            b'-' => self.negates_operand(known, &copy),
             byte if begins_name(byte) => {
                 let name = copy.name().unwrap_or_default();
                 matches!(name, "abs" | "neg" | "sext") && copy.peek() == b'('
@@ -226,8 +229,8 @@ impl Assembler {
         if negative {
             cur.blank();
         }
-        if cur.peek().is_ascii_digit() {
-            let read = number(cur)?;
+        if number::begins(cur) {
+            let read = number::number(cur)?;
             cur.blank();
             let goes_on = match cur.peek() {
                 b'/' => !cur.at_end(),
@@ -328,6 +331,9 @@ impl Assembler {
             let Some(next) = self.register(known, cur)? else {
                 return Err(cur.unexpected("a register"));
             };
+            if next.len != 1 {
+                return Err(error(cur.span_from(start), "a list has single registers"));
+            }
             whole = Some(match whole {
                 None => next,
                 Some(before) if before.first.0 + u16::from(before.len) == next.first.0 => {

@@ -50,6 +50,20 @@ pub(super) fn is_name(name: &str) -> bool {
     isa::special::named().any(|register| register.name == name)
         || ALIASES.iter().any(|(alias, ..)| *alias == name)
         || name.strip_prefix("ttmp").is_some_and(|rest| rest.parse::<u8>().is_ok())
+        || half_of_vgpr(name)
+        || is_accumulator(name)
+}
+
+/// `a5`, `acc5`.
+fn is_accumulator(name: &str) -> bool {
+    let number = name.strip_prefix("acc").or_else(|| name.strip_prefix('a')).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `v5.l`: GFX11 has registers of 16 bits.
+fn half_of_vgpr(name: &str) -> bool {
+    let whole = name.strip_suffix(".l").or_else(|| name.strip_suffix(".h"));
+    whole.and_then(|name| name.strip_prefix('v')).is_some_and(|number| number.parse::<u8>().is_ok())
 }
 
 /// Where the trap temporaries begin.

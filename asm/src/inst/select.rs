@@ -38,9 +38,7 @@ pub(super) fn select(
     for n in rows.0..rows.1 {
         let op = known.opcodes[n as usize];
         let row = op.row();
-        for form in
-            forms(known.target, op, row, form, known.line.mods.sdwa.is_some(), known.line.mods.dpp.is_some())
-        {
+        for form in forms(known.target, op, row, form, &known.line.mods) {
             match attempt(known, op, row, form) {
                 Ok(pending) => return Ok(pending),
                 Err(mismatch) => {
@@ -60,10 +58,10 @@ fn forms(
     op: Opcode,
     row: &Row,
     wanted: Option<Form>,
-    sdwa: bool,
-    dpp: bool,
+    mods: &Written,
 ) -> impl Iterator<Item = Form> + use<> {
     const NONE: Form = Form::Full;
+    let (sdwa, dpp, omod) = (mods.sdwa.is_some(), mods.dpp.is_some(), mods.has("mul"));
     let is_vop3 = matches!(row.family, Family::Vop3 | Family::Vop3p);
     let vop = matches!(row.family, Family::Vop1 | Family::Vop2 | Family::Vopc | Family::Vintrp);
     let (list, count) = match wanted {
@@ -78,6 +76,8 @@ fn forms(
         None if !vop => ([Form::Full, NONE], 1),
         None if sdwa => ([Form::Sdwa, NONE], 1),
         None if dpp => ([Form::Dpp, NONE], 1),
+        // `mul:1` has a place in the long form only.
+        None if omod => ([Form::Full, NONE], 1),
         None => ([Form::E32, Form::Full], 2),
     };
     list.into_iter().take(count).filter(move |&form| has_form(target, op, form))
@@ -144,8 +144,20 @@ fn attempt(
         Ok(()) if isa::legal::sum_overlaps(row, &inst) => {
             Err(Mismatch::new(5, None, "the sum overlaps the destination in part"))
         }
+        Ok(()) if mixes_files(known.target, row, &inst) => {
+            Err(Mismatch::new(5, origin[3], "not of the destination's kind, VGPRs or accumulation VGPRs"))
+        }
         Ok(()) => Ok(pending),
         Err(failure) => Err(explain(failure.problem, &origin)),
+    }
+}
+
+/// Whether the sum of a matrix instruction is in another file than its destination: gfx90a has one bit for both.
+fn mixes_files(target: &Target, row: &Row, inst: &MachInst) -> bool {
+    let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::GFX90A);
+    match inst.operands() {
+        [Operand::Reg(to), _, _, Operand::Reg(sum)] if one_bit => to.first.is_agpr() != sum.first.is_agpr(),
+        _ => false,
     }
 }
 
@@ -223,8 +235,7 @@ fn implies_mask(target: &Target, row: &Row, form: Form, given: Option<&Arg>) -> 
 fn implied(spec: &OpSpec, index: usize, row: &Row) -> Option<Operand> {
     match spec.kind {
         Kind::SmemOffset => Some(Operand::Imm(0)),
-        // `s_endpgm` and its like.
-        Kind::Imm if index == 0 && row.family == Family::Sopp => Some(Operand::Imm(0)),
+        Kind::Imm if index == 0 && row.name == "s_endpgm" => Some(Operand::Imm(0)),
         _ => None,
     }
 }
@@ -243,8 +254,12 @@ fn convert(
         return Err("packed sources have `neg_lo` and `neg_hi` behind the operands");
     }
     let value = match arg.value {
-        ArgValue::Reg(range) if range.first.is_agpr() && spec.kind == Kind::Vsrc => {
+        ArgValue::Reg(range) if range.first.is_agpr() && !takes_accumulators(spec.kind) => {
             return Err("an accumulation VGPR cannot stand here");
+        }
+        // Half of an aperture is no offset.
+        ArgValue::Reg(range) if spec.kind == Kind::SmemOffset && matches!(range.first.0, 235..=239) => {
+            return Err("this register cannot stand here");
         }
         ArgValue::Reg(range) => return Ok(Operand::Reg(widened(known.target, spec, range))),
         ArgValue::Off => {
@@ -301,11 +316,18 @@ fn convert(
     }
 }
 
+/// Whether an operand may be an accumulation VGPR, on processors that allow it.
+const fn takes_accumulators(kind: Kind) -> bool {
+    matches!(kind, Kind::Agpr | Kind::Avgpr | Kind::Acc | Kind::Vgpr | Kind::Texels)
+}
+
 /// `null`, apertures and status bits are as wide as the operand that they stand for.
 fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
+    let is_descriptor = spec.kind == Kind::Sgpr && spec.role == Role::Use && spec.width >= 4;
     let any_width = match range.first.0 {
-        125 => target.generation == isa::Generation::Gfx10,
-        235..=239 | 251..=253 => true,
+        125 => target.generation == isa::Generation::Gfx10 && !is_descriptor,
+        235..=239 => true,
+        251..=253 => matches!(spec.kind, Kind::Ssrc | Kind::Vsrc),
         _ => false,
     };
     // The sum of a matrix instruction is one value for all.
@@ -386,6 +408,16 @@ fn modifiers(
     if written.op_sel.is_some() && target.generation < Generation::Gfx9 {
         return Err("`op_sel` is GFX9's and later");
     }
+    let halves = [written.op_sel, written.op_sel_hi, written.neg_lo, written.neg_hi];
+    if row.caps.contains(Caps::MFMA) && halves.iter().any(Option::is_some) {
+        return Err("matrix instructions select no halves");
+    }
+    if written.op_sel.is_some()
+        && row.family != Family::Vop3p
+        && !row.caps.intersects(Caps::OP_SEL | Caps::PERMLANE)
+    {
+        return Err("the instruction does not take op_sel here");
+    }
     if let Some(bits) = written.op_sel {
         // The destination's bit comes last, whatever the number of sources.
         let below = bits.bits & ((1u16 << sources.count) as u8).wrapping_sub(1);
@@ -427,6 +459,9 @@ fn packed_modifiers(
         };
     }
     let all = (1 << sources.count) - 1;
+    if row.caps.contains(Caps::MIX) && (written.neg_lo.is_some() || written.neg_hi.is_some()) {
+        return Err("signs of mixed precision stand before the operands");
+    }
     // Neither mixed precision nor accumulation registers have halves to select by default.
     let halves = !row.caps.intersects(Caps::MIX | Caps::MFMA) && !row.has_kind(Kind::Agpr);
     let default = if halves { all } else { 0 };
