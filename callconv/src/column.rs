@@ -4,6 +4,7 @@
 //! The guide: seed 000, line 4089. LLVM: its output for functions that say one thing each; how, stands with each fact in
 //! docs/calling-convention.md.
 
+use crate::state::{self, Stack, State, Waits};
 use isa::{Generation, Subtarget};
 use std::ops::RangeInclusive;
 
@@ -108,6 +109,20 @@ pub enum Implicit {
 }
 
 impl Implicit {
+    /// Each, in the guide's order.
+    pub const ALL: [Implicit; 10] = [
+        Implicit::WorkitemIds,
+        Implicit::DispatchPtr,
+        Implicit::QueuePtr,
+        Implicit::KernargPtr,
+        Implicit::DispatchId,
+        Implicit::WorkgroupId(0),
+        Implicit::WorkgroupId(1),
+        Implicit::WorkgroupId(2),
+        Implicit::ImplicitArgPtr,
+        Implicit::LdsKernelId,
+    ];
+
     /// Dwords.
     pub const fn dwords(self) -> u16 {
         match self {
@@ -155,9 +170,9 @@ pub struct Column {
     pub implicit: &'static [(Implicit, Option<u16>)],
     /// VGPRs that a call preserves, for a processor with 256.
     pub preserved_vgprs: &'static [(u16, u16)],
-    /// SGPRs that a call preserves. VCC is not among them, EXEC and FLAT_SCRATCH are preserved, and M0 on GFX6-8 by the guide alone.
+    /// SGPRs that a call preserves, of those that may hold anything; for the others, see `states`.
     pub preserved_sgprs: &'static [(u16, u16)],
-    /// AGPRs that a call preserves (gfx908, gfx90a); the guide does not know them.
+    /// AGPRs that a call preserves on gfx90a. On gfx908 it preserves none, and the guide does not know them.
     pub preserved_agprs: &'static [(u16, u16)],
     /// What variable arguments are passed as: an address in a pair of VGPRs (flat, 64 bits) of them all in order, at multiples of 4 bytes;
     /// or not at all.
@@ -168,6 +183,12 @@ pub struct Column {
     pub region_in_memory: bool,
     /// Whether there is a form for `bf16`.
     pub bf16: bool,
+    /// Registers that hold no arguments, on all processors: [`state::states`] has those of one.
+    pub states: &'static [State],
+    /// The stack.
+    pub stack: Stack,
+    /// Waits.
+    pub waits: Waits,
 }
 
 /// The return address.
@@ -241,6 +262,9 @@ static TODAY: Column = Column {
     extended_on_stack: true,
     region_in_memory: false,
     bf16: true,
+    states: &state::TODAY,
+    stack: state::LLVM_STACK,
+    waits: state::TODAY_WAITS,
 };
 
 static LLVM_14: Column = Column {
@@ -253,12 +277,15 @@ static LLVM_14: Column = Column {
     sret: SretPlace::First,
     implicit: FIXED_14,
     preserved_vgprs: EIGHTS,
-    preserved_sgprs: &[(30, 105)],
+    preserved_sgprs: &[(32, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: false,
     extended_on_stack: false,
     region_in_memory: false,
     bf16: false,
+    states: &state::LLVM_14,
+    stack: state::LLVM_STACK,
+    waits: state::LLVM_14_WAITS,
 };
 
 static GUIDE: Column = Column {
@@ -277,6 +304,9 @@ static GUIDE: Column = Column {
     extended_on_stack: true,
     region_in_memory: true,
     bf16: true,
+    states: &state::GUIDE,
+    stack: state::GUIDE_STACK,
+    waits: state::GUIDE_WAITS,
 };
 
 /// The facts of a convention.

@@ -17,18 +17,26 @@
 //! ```
 //!
 //! # How it is known
-//! LLVM's columns were found from its output; `tests/interop` runs code of clang's with code that is made of this table, both as
-//! the caller and as the callee.
+//! LLVM's columns were found from its output. `tests/interop` runs code of clang's with code that is made of this table, both as
+//! the caller and as the callee; `tests/llvm` reads in `llc`'s output what such runs do not show. The guide's column is its sentences:
+//! `tests/guide.rs` has them with their lines.
 //!
 //! # Not here
 //! Frames, spilling, and the choice of what is called: those are the compiler's.
 
 mod assign;
 mod column;
+mod state;
+mod table;
 mod types;
 
 pub use assign::{Assignment, Error, Form, How, Param, Passed, Piece, Place, Signature, assign};
 pub use column::{
     Column, Convention, Implicit, Inreg, Large, RETURN_ADDRESS, Slots, SretPlace, Structs, column, has_16_bit,
 };
+pub use state::{
+    After, Entry, On, Preserved, Ranges, SCRATCH_BUFFER, Source, Stack, State, Subject, Waits, preserved,
+    states,
+};
+pub use table::{Fact, facts};
 pub use types::{Kind, Scalar, Space, TypeError, TypeId, Types};
