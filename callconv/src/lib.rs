@@ -4,14 +4,11 @@
 //! few places from one another. [`column`] has the facts of a column, [`assign`] applies them to a signature.
 //!
 //! ```
-//! use callconv::{Convention, Param, Place, Scalar, Signature, Types, assign};
+//! use callconv::{Convention, Place, assign, parse};
 //!
-//! let mut types = Types::default();
-//! let double = types.scalar(Scalar::F64);
-//! let params = [Param::of(double), Param::of(double)];
-//! let signature = Signature { params: &params, result: Some(double), ..Signature::default() };
+//! let prototype = parse("fn f(a: f64, b: f64) -> f64").unwrap();
 //! let target = isa::Subtarget::by_name("gfx906").unwrap();
-//! let assignment = assign(&types, &signature, &target, Convention::Today).unwrap();
+//! let assignment = assign(&prototype.types, &prototype.signature(&[]), &target, Convention::Today).unwrap();
 //! let second: Vec<Place> = assignment.pieces_of(&assignment.params[1]).iter().map(|piece| piece.place).collect();
 //! assert_eq!(second, [Place::Vgpr(2), Place::Vgpr(3)]);
 //! ```
@@ -26,6 +23,8 @@
 
 mod assign;
 mod column;
+mod prototype;
+mod runs;
 mod state;
 mod table;
 mod types;
@@ -34,6 +33,8 @@ pub use assign::{Assignment, Error, Form, How, Param, Passed, Piece, Place, Sign
 pub use column::{
     Column, Convention, Implicit, Inreg, Large, RETURN_ADDRESS, Slots, SretPlace, Structs, column, has_16_bit,
 };
+pub use prototype::{ParseError, Prototype, parse};
+pub use runs::{Run, runs};
 pub use state::{
     After, Entry, On, Preserved, Ranges, SCRATCH_BUFFER, Source, Stack, State, Subject, Waits, preserved,
     states,
