@@ -39,5 +39,5 @@ pub use state::{
     After, Entry, On, Preserved, Ranges, SCRATCH_BUFFER, Source, Stack, State, Subject, Waits, preserved,
     states,
 };
-pub use table::{Fact, facts};
+pub use table::{Fact, Group, facts};
 pub use types::{Kind, Scalar, Space, TypeError, TypeId, Types};

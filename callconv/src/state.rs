@@ -125,7 +125,7 @@ impl Entry {
             Entry::LdsSize => "size of LDS in bytes",
             Entry::ActiveLanes => "the lanes that call",
             Entry::KernelsMode => "as the kernel's descriptor says",
-            Entry::Open => "not decided",
+            Entry::Open => "to be decided",
         }
     }
 }
@@ -150,7 +150,7 @@ impl After {
             After::Same => "preserved",
             After::Lost => "clobbered",
             After::Disputed => "clobbered by callees, relied on by callers",
-            After::Open => "not decided",
+            After::Open => "to be decided",
         }
     }
 }
@@ -176,16 +176,6 @@ impl On {
             On::UntilGfx8 => target.generation <= Generation::Gfx8,
             On::FromGfx9 => target.generation > Generation::Gfx8,
             On::Flat => target.has(Feature::FLAT),
-        }
-    }
-
-    /// `GFX6-8`; nothing for all.
-    pub const fn name(self) -> &'static str {
-        match self {
-            On::All => "",
-            On::UntilGfx8 => "GFX6-8",
-            On::FromGfx9 => "GFX9, GFX10",
-            On::Flat => "GFX7-10",
         }
     }
 }
@@ -242,8 +232,6 @@ pub struct Waits {
     pub at_entry: &'static [Counter],
     /// Counters that it waits for before it returns, as far as it has raised them.
     pub at_return: &'static [Counter],
-    /// How it is known.
-    pub source: Source,
 }
 
 impl Waits {
@@ -346,10 +334,9 @@ pub(crate) const TODAY_WAITS: Waits = Waits {
     before_call: &[],
     at_entry: &[Counter::Vm, Counter::Exp, Counter::Lgkm],
     at_return: &[Counter::Vm, Counter::Exp, Counter::Lgkm],
-    source: llvm("waits"),
 };
 pub(crate) const LLVM_14_WAITS: Waits =
-    Waits { before_call: &[], at_entry: &Counter::ALL, at_return: &Counter::ALL, source: llvm("waits") };
-/// "Any necessary waitcnt has been performed", on entry and on exit (line 4158).
+    Waits { before_call: &[], at_entry: &Counter::ALL, at_return: &Counter::ALL };
+/// "Any necessary waitcnt has been performed", on entry (line 4137) and on exit (line 4158).
 pub(crate) const GUIDE_WAITS: Waits =
-    Waits { before_call: &Counter::ALL, at_entry: &[], at_return: &Counter::ALL, source: Guide(4137) };
+    Waits { before_call: &Counter::ALL, at_entry: &[], at_return: &Counter::ALL };

@@ -4,13 +4,50 @@ use crate::assign::Place;
 use crate::column::{
     Column, Convention, Implicit, Inreg, Large, Slots, SretPlace, Structs, column, has_16_bit,
 };
-use crate::state::{On, Source, Waits, preserved, states};
+use crate::state::{Source, Waits, preserved, states};
 use isa::{Counter, Feature, Subtarget};
 use std::fmt;
+
+/// What a fact belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// How arguments and results are passed.
+    Values,
+    /// Implicit arguments.
+    Implicit,
+    /// The stack.
+    Stack,
+    /// Other registers.
+    State,
+    /// What a call preserves.
+    Preserved,
+    /// Who waits for what.
+    Waits,
+}
+
+impl Group {
+    /// Each, in order.
+    pub const ALL: [Group; 6] =
+        [Group::Values, Group::Implicit, Group::Stack, Group::State, Group::Preserved, Group::Waits];
+
+    /// As a heading.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Values => "arguments and results",
+            Group::Implicit => "implicit arguments",
+            Group::Stack => "stack",
+            Group::State => "other registers: on entry; after a call",
+            Group::Preserved => "preserved by a call",
+            Group::Waits => "waits",
+        }
+    }
+}
 
 /// A fact of a convention, for one processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
+    /// What it belongs to.
+    pub group: Group,
     /// What it is about: the same text in each convention.
     pub what: String,
     /// What is so.
@@ -165,64 +202,42 @@ pub fn facts(convention: Convention, target: &Subtarget) -> Vec<Fact> {
         Convention::Guide => Source::Guide(guide),
         _ => Source::Llvm(llvm),
     };
-    let fact = |what: &str, value, source| Fact { what: what.to_owned(), value, source };
-    let mut out: Vec<Fact> = VALUES
-        .iter()
-        .map(|row| fact(row.what, (row.value)(column, target), source(row.guide, row.llvm)))
-        .collect();
-    for what in Implicit::ALL {
-        out.push(fact(what.name(), implicit(what, column), source(4183, "implicit_arguments")));
+    let mut out = Vec::new();
+    let mut add = |group, what: &str, value: String, source| {
+        out.push(Fact { group, what: what.to_owned(), value, source });
+    };
+    for row in VALUES {
+        add(Group::Values, row.what, (row.value)(column, target), source(row.guide, row.llvm));
     }
-    out.extend(stack(convention, target));
+    for what in Implicit::ALL {
+        add(Group::Implicit, what.name(), implicit(what, column), source(4183, "implicit_arguments"));
+    }
+    let stack = &column.stack;
+    let unit = format!("bytes of the wave: those of a lane, times {}", target.wave_size);
+    add(Group::Stack, "unit of stack pointer and frame pointer", unit, source(4119, "stack_pointer"));
+    let align = format!("{} bytes of a lane: {:#x}", stack.align, stack.unswizzled(stack.align, target));
+    add(Group::Stack, "alignment", align, stack.source);
     for state in states(convention, target) {
-        let named = name_with_processors(state.subject.name(), state.on);
         let place = state.subject.registers(convention);
-        out.push(fact(
-            &format!("{named}, on entry"),
-            format!("{place}: {}", state.entry.text()),
-            state.source,
-        ));
-        out.push(fact(&format!("{named}, after a call"), state.after.text().to_owned(), state.source));
+        let value = format!("{place}: {}; {}", state.entry.text(), state.after.text());
+        add(Group::State, state.subject.name(), value, state.source);
     }
     let kept = preserved(convention, target);
     let lists = [("VGPRs", 'v', &kept.vgprs), ("SGPRs", 's', &kept.sgprs), ("AGPRs", 'a', &kept.agprs)];
     for (name, kind, ranges) in
         lists.into_iter().filter(|(name, ..)| *name != "AGPRs" || target.has(Feature::MAI))
     {
-        let value = range(kind, ranges);
-        out.push(fact(&format!("{name} that a call preserves"), value, source(4151, "preserved_registers")));
+        add(Group::Preserved, name, range(kind, ranges), source(4151, "preserved_registers"));
     }
     let waits = &column.waits;
-    for (what, list) in [
-        ("waits of the caller, before a call", waits.before_call),
-        ("waits of the callee, on entry", waits.at_entry),
-        ("waits of the callee for its own, before it returns", waits.at_return),
+    for (what, list, line) in [
+        ("of the caller, before a call", waits.before_call, 4137),
+        ("of the callee, on entry", waits.at_entry, 4137),
+        ("of the callee for what it began, before it returns", waits.at_return, 4158),
     ] {
-        out.push(fact(what, counters(list, target), waits.source));
+        add(Group::Waits, what, counters(list, target), source(line, "waits"));
     }
     out
-}
-
-fn name_with_processors(name: &str, on: On) -> String {
-    match on.name() {
-        "" => name.to_owned(),
-        processors => format!("{name} ({processors})"),
-    }
-}
-
-fn stack(convention: Convention, target: &Subtarget) -> [Fact; 2] {
-    let stack = &column(convention).stack;
-    let fact = |what: &str, value| Fact { what: what.to_owned(), value, source: stack.source };
-    [
-        fact(
-            "unit of stack pointer and frame pointer",
-            format!("bytes of the wave: those of a lane, times {}", target.wave_size),
-        ),
-        fact(
-            "alignment of the stack",
-            format!("{} bytes of a lane: {:#x}", stack.align, stack.unswizzled(stack.align, target)),
-        ),
-    ]
 }
 
 impl fmt::Display for Source {

@@ -4,6 +4,7 @@ use crate::c;
 use crate::random::Random;
 use callconv::{
     Assignment, Convention, Form, How, Param, Passed, Piece, Place, Signature, TypeId, Types, assign,
+    preserved,
 };
 use isa::{Generation, Subtarget};
 use sim::{CodeObject, Device, Dispatch};
@@ -23,6 +24,8 @@ pub struct Config {
     pub clang: &'static str,
     pub convention: Convention,
     pub target: Subtarget,
+    /// Clang's option.
+    pub level: &'static str,
 }
 
 /// A signature with values of each lane.
@@ -178,7 +181,7 @@ fn result_of(case: &Case) -> Cells {
     cells(case, &list)
 }
 
-const WAIT: &str = "s_waitcnt vmcnt(0) lgkmcnt(0)";
+const WAIT: &str = "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)";
 
 /// Bytes of a dword that its pieces say something of.
 fn bytes_of(holds: &[(usize, Piece)]) -> u32 {
@@ -202,13 +205,13 @@ fn buffer(store: bool, bytes: u32) -> &'static str {
 }
 
 /// Text of assembly for one processor.
-struct Asm<'a> {
-    out: String,
-    config: &'a Config,
+pub struct Asm<'a> {
+    pub out: String,
+    pub config: &'a Config,
 }
 
 impl Asm<'_> {
-    fn put(&mut self, line: &str) {
+    pub fn put(&mut self, line: &str) {
         let _ = writeln!(self.out, "  {line}");
     }
 
@@ -221,22 +224,29 @@ impl Asm<'_> {
         }
     }
 
-    fn begin(&mut self, name: &str) {
+    pub fn begin(&mut self, name: &str) {
         let _ = writeln!(self.out, ".globl {name}\n.p2align 8\n.type {name},@function\n{name}:");
         self.put("s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)");
         self.wait();
     }
 
-    fn end(&mut self, name: &str) {
+    pub fn end(&mut self, name: &str) {
         self.wait();
         self.put("s_setpc_b64 s[30:31]");
         let _ = writeln!(self.out, ".size {name}, .-{name}");
     }
 
     /// Bytes of `v[base:base+1] + at` from or to a register; the base is a multiple of [`STRIDE`].
-    fn flat(&mut self, store: bool, reg: &str, base: u16, at: usize) {
+    pub fn flat(&mut self, store: bool, reg: &str, base: u16, at: usize) {
         self.put(&format!("v_or_b32 v38, {at:#x}, v{base}"));
         self.put(&format!("v_mov_b32 v39, v{}", base + 1));
+        if self.config.target.generation == Generation::Gfx6 {
+            // Without FLAT: a buffer of all memory.
+            self.put("s_mov_b32 s24, 0\n  s_mov_b32 s25, 0\n  s_mov_b32 s26, 0\n  s_mov_b32 s27, 0x100f000");
+            let name = buffer(store, 4);
+            self.put(&format!("{name} {reg}, v[38:39], s[24:27], 0 addr64"));
+            return self.wait();
+        }
         match store {
             true => self.put(&format!("flat_store_dword v[38:39], {reg}")),
             false => self.put(&format!("flat_load_dword {reg}, v[38:39]")),
@@ -282,10 +292,9 @@ impl Asm<'_> {
         }
     }
 
-    /// `fN`: stores what the places hold, then puts the result into its places.
-    fn callee(&mut self, i: usize, case: &Case) {
-        let name = format!("f{i}");
-        self.begin(&name);
+    /// `fN`, `hN`: stores what the places hold, then puts the result into its places.
+    fn callee(&mut self, name: &str, case: &Case) {
+        self.begin(name);
         self.buffers();
         let (args, result) = (args_of(case), result_of(case));
         for k in 0..args.cells.len() {
@@ -312,7 +321,7 @@ impl Asm<'_> {
             }
         }
         self.scramble(&written);
-        self.end(&name);
+        self.end(name);
     }
 
     /// Writes what a call does not preserve.
@@ -322,6 +331,13 @@ impl Asm<'_> {
         }
         for reg in 4..30 {
             self.put(&format!("s_mov_b32 s{reg}, 0xa5a5a5a5"));
+        }
+        if self.config.target.has(isa::Feature::MAI) {
+            let kept = preserved(self.config.convention, &self.config.target).agprs;
+            let is_kept = |reg: &u16| kept.iter().any(|&(from, to)| (from..=to).contains(reg));
+            for reg in (0..56).filter(|reg| !is_kept(reg)) {
+                self.put(&format!("v_accvgpr_write_b32 a{reg}, v39"));
+            }
         }
         // Of those that are not preserved; that it is named makes room for all of clang's.
         self.put("v_mov_b32 v119, 0x5a5a5a5a");
@@ -376,6 +392,9 @@ impl Asm<'_> {
         (0..31).for_each(|reg| self.put(&format!("v_mov_b32 v{reg}, 0")));
         self.put("s_mov_b32 s34, 0x1234\n  s_mov_b32 s35, 0x5678");
         self.put("v_mov_b32 v40, 0x4321\n  v_mov_b32 v41, 0x8765");
+        if self.config.target.has(isa::Feature::GFX90A) {
+            self.put("v_accvgpr_write_b32 a40, v41");
+        }
         self.addresses(&args, &result, frame, &rooms);
         for (k, cell) in args.cells.iter().enumerate() {
             self.flat(false, "v33", 52, 4 * k);
@@ -399,8 +418,12 @@ impl Asm<'_> {
         self.stack(false, "v52", 8);
         self.stack(false, "v53", 12);
         self.results(&result, &rooms);
-        for (k, reg) in ["v40", "v41", "s34", "s35"].iter().enumerate() {
-            self.put(&format!("v_mov_b32 v33, {reg}"));
+        let agpr = if self.config.target.has(isa::Feature::GFX90A) { "a40" } else { "v41" };
+        for (k, reg) in ["v40", "v41", "s34", "s35", agpr].iter().enumerate() {
+            match reg.starts_with('a') {
+                true => self.put(&format!("v_accvgpr_read_b32 v33, {reg}")),
+                false => self.put(&format!("v_mov_b32 v33, {reg}")),
+            }
             self.flat(true, "v33", 52, KEPT + 4 * k);
         }
         for (at, reg) in [(0, 30), (4, 31), (16, 34), (20, 35)] {
@@ -485,7 +508,15 @@ fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
     std::fs::write(source, text).unwrap();
     let object = source.with_added_extension("o");
     let mut command = Command::new(config.clang);
-    command.args(["-target", "amdgcn-amd-amdhsa", "-mcode-object-version=4", "-nogpulib", "-O2", "-w", "-c"]);
+    command.args([
+        "-target",
+        "amdgcn-amd-amdhsa",
+        "-mcode-object-version=4",
+        "-nogpulib",
+        config.level,
+        "-w",
+        "-c",
+    ]);
     // Without replay: clang 19 has clauses in code for either that replay would not survive.
     let suffix = if config.target.has(isa::Feature::XNACK) { ":xnack-" } else { "" };
     command.arg(format!("-mcpu={}{suffix}", config.target.name));
@@ -497,27 +528,34 @@ fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
     std::fs::read(&object).unwrap()
 }
 
-fn build(cases: &[Case], config: &Config) -> Vec<u8> {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let lanes = config.target.wave_size;
-    let stem = format!("interop-{}-{}-{lanes}-{}", config.clang, config.target.name, cases[0].seed);
-    let theirs = clang(config, &dir.join(format!("{stem}.c")), &c::source(cases));
-    let kernels = clang(config, &dir.join(format!("{stem}.cl")), &c::kernels(cases.len()));
-    let mut text = Asm { out: ".text\n".into(), config };
-    for (i, case) in cases.iter().enumerate() {
-        text.callee(i, case);
-        text.caller(i, case);
-    }
-    std::fs::write(dir.join(format!("{stem}.s")), &text.out).unwrap();
+/// Our side as an object.
+pub fn assemble(text: &str, config: &Config, stem: &str) -> Vec<u8> {
     let options = asm::Options {
         target: Some(&isa::PROCESSORS[usize::from(config.target.number)]),
         kind: asm::Kind::Relocatable,
         version: Some(4),
         xnack: config.target.has(isa::Feature::XNACK).then_some(false),
-        wave64: lanes == 64,
+        wave64: config.target.wave_size == 64,
         ..asm::Options::default()
     };
-    let ours = asm::assemble(&text.out, &options).unwrap_or_else(|errors| panic!("{stem}: {:?}", errors[0]));
+    asm::assemble(text, &options).unwrap_or_else(|errors| panic!("{stem}: {:?}", errors[0]))
+}
+
+fn build(cases: &[Case], config: &Config) -> Vec<u8> {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let lanes = config.target.wave_size;
+    let stem =
+        format!("interop-{}-{}-{lanes}{}-{}", config.clang, config.target.name, config.level, cases[0].seed);
+    let theirs = clang(config, &dir.join(format!("{stem}.c")), &c::source(cases, config));
+    let kernels = clang(config, &dir.join(format!("{stem}.cl")), &c::kernels(cases.len()));
+    let mut text = Asm { out: ".text\n".into(), config };
+    for (i, case) in cases.iter().enumerate() {
+        text.callee(&format!("f{i}"), case);
+        text.callee(&format!("h{i}"), case);
+        text.caller(i, case);
+    }
+    std::fs::write(dir.join(format!("{stem}.s")), &text.out).unwrap();
+    let ours = assemble(&text.out, config, &stem);
     let files = [("theirs", &theirs), ("kernels", &kernels), ("ours", &ours)];
     let inputs = files.map(|(name, data)| link::Input { name, data, is_lazy: false });
     link::link(&inputs, &link::Options::default()).unwrap_or_else(|faults| panic!("{stem}: {}", faults[0]))
@@ -676,7 +714,8 @@ pub fn run(cases: &[Case], config: &Config) -> Vec<String> {
     let mut wrong = Vec::new();
     for (i, case) in cases.iter().enumerate() {
         for (role, found) in [
-            ("clang calls", calls_ours(&mut machine, i, case)),
+            ("clang calls", calls_ours(&mut machine, "A", i, case)),
+            ("clang calls by a pointer", calls_ours(&mut machine, "P", i, case)),
             ("clang is called", calls_clang(&mut machine, i, case)),
         ] {
             if let Err(text) = found {
@@ -703,12 +742,12 @@ fn tys(case: &Case) -> Vec<TypeId> {
     case.params.iter().map(|param| param.ty).collect()
 }
 
-fn calls_ours(machine: &mut Machine, i: usize, case: &Case) -> Result<(), String> {
+fn calls_ours(machine: &mut Machine, role: &str, i: usize, case: &Case) -> Result<(), String> {
     let (args, result) = (args_of(case), result_of(case));
     let images: Vec<_> = (0..LANES).map(|lane| image(case, lane)).collect();
     let results: Vec<_> =
         case.returned.iter().map(|value| dwords(&result, std::slice::from_ref(value))).collect();
-    let [out, stored] = machine.run(&format!("A{i}"), [&images, &results])?;
+    let [out, stored] = machine.run(&format!("{role}{i}"), [&images, &results])?;
     for lane in 0..LANES {
         if let Some(text) = check_cells(case, &args, &tys(case), &case.args[lane], &stored[lane]) {
             return Err(format!("arguments of lane {lane}: {text}"));
@@ -742,9 +781,9 @@ fn calls_clang(machine: &mut Machine, i: usize, case: &Case) -> Result<(), Strin
             return Err(format!("result: {text}"));
         }
         let kept: Vec<u8> =
-            [0x4321u32, 0x8765, 0x1234, 0x5678].iter().flat_map(|word| word.to_le_bytes()).collect();
-        if out[lane][KEPT..KEPT + 16] != kept {
-            return Err(format!("preserved: {:02x?}", &out[lane][KEPT..KEPT + 16]));
+            [0x4321u32, 0x8765, 0x1234, 0x5678, 0x8765].iter().flat_map(|word| word.to_le_bytes()).collect();
+        if out[lane][KEPT..KEPT + 20] != kept {
+            return Err(format!("preserved: {:02x?}", &out[lane][KEPT..KEPT + 20]));
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! arguments into those places and calls a function of clang's that stores them. `KERNC_ABI_SIGNATURES=300` for a long run.
 
 mod c;
+mod implicit;
 mod machine;
 mod random;
 
@@ -13,14 +14,24 @@ use machine::{Case, Config};
 use std::process::Command;
 
 /// Processor, lanes.
-const TARGETS: [(&str, u32); 6] =
-    [("gfx700", 64), ("gfx803", 64), ("gfx906", 64), ("gfx90a", 64), ("gfx1010", 32), ("gfx1010", 64)];
+const TARGETS: [(&str, u32); 9] = [
+    ("gfx600", 64),
+    ("gfx700", 64),
+    ("gfx803", 64),
+    ("gfx906", 64),
+    ("gfx908", 64),
+    ("gfx90a", 64),
+    ("gfx1010", 32),
+    ("gfx1010", 64),
+    ("gfx1030", 32),
+];
 
 fn signatures() -> usize {
     std::env::var("KERNC_ABI_SIGNATURES").ok().and_then(|text| text.parse().ok()).unwrap_or(20)
 }
 
-fn agrees(clang: &'static str, convention: Convention) {
+/// Runs so many signatures both ways on each processor.
+fn agrees(clang: &'static str, convention: Convention, level: &'static str, count: usize) {
     if Command::new(clang).arg("--version").output().is_err() {
         eprintln!("skipped: there is no {clang}");
         return;
@@ -28,8 +39,12 @@ fn agrees(clang: &'static str, convention: Convention) {
     let mut wrong = Vec::new();
     for (cpu, lanes) in TARGETS {
         let target = Subtarget::by_name(cpu).and_then(|target| target.with_wave_size(lanes)).unwrap();
-        let config = Config { clang, convention, target };
-        let cases: Vec<Case> = (0..signatures()).map(|seed| Case::new(seed as u64, &config)).collect();
+        // Without optimising, clang takes addresses of variables for generic ones.
+        if level == "-O0" && !target.has(isa::Feature::FLAT) {
+            continue;
+        }
+        let config = Config { clang, convention, target, level };
+        let cases: Vec<Case> = (0..count).map(|seed| Case::new(seed as u64, &config)).collect();
         for group in cases.chunks(50) {
             wrong.extend(machine::run(group, &config));
         }
@@ -44,12 +59,37 @@ fn agrees(clang: &'static str, convention: Convention) {
 
 #[test]
 fn llvm_19() {
-    agrees("clang-19", Convention::Today);
+    agrees("clang-19", Convention::Today, "-O2", signatures());
 }
 
 #[test]
 fn llvm_14() {
-    agrees("clang-14", Convention::Llvm14);
+    agrees("clang-14", Convention::Llvm14, "-O2", signatures());
+}
+
+#[test]
+fn llvm_19_without_optimising() {
+    agrees("clang-19", Convention::Today, "-O0", signatures().div_ceil(4));
+}
+
+#[test]
+fn llvm_14_without_optimising() {
+    agrees("clang-14", Convention::Llvm14, "-O0", signatures().div_ceil(4));
+}
+
+/// What a kernel of LLVM's hands over is where the table has it.
+#[test]
+fn implicit_arguments() {
+    for (llc, convention) in [("llc-19", Convention::Today), ("llc-14", Convention::Llvm14)] {
+        if Command::new(llc).arg("--version").output().is_err() {
+            eprintln!("skipped: there is no {llc}");
+            continue;
+        }
+        for (cpu, lanes) in TARGETS {
+            let target = Subtarget::by_name(cpu).and_then(|target| target.with_wave_size(lanes)).unwrap();
+            implicit::run(llc, &Config { clang: llc, convention, target, level: "-O2" });
+        }
+    }
 }
 
 /// What is not known is refused.
