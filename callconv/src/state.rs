@@ -10,6 +10,8 @@ use std::ops::RangeInclusive;
 pub enum Source {
     /// The line of seed 000 (the guide) that says it.
     Guide(u32),
+    /// The guide does not say it: its column has what LLVM does today, or nothing.
+    Silent,
     /// The test of `tests/llvm` that finds it in LLVM's output.
     Llvm(&'static str),
 }

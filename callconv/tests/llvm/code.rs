@@ -207,8 +207,12 @@ impl Values {
 }
 
 fn run(name: &str, target: &Subtarget, text: &str) -> Output {
+    run_with(name, target, text, &[])
+}
+
+fn run_with(name: &str, target: &Subtarget, text: &str, options: &[&str]) -> Output {
     let mut command = Command::new(name);
-    command.args(["-o", "-"]).arg(format!("-mcpu={}", target.name));
+    command.args(options).args(["-o", "-"]).arg(format!("-mcpu={}", target.name));
     if name.ends_with("14") {
         command.arg("-opaque-pointers");
     }
@@ -248,6 +252,15 @@ pub fn refusal(name: &str, target: &Subtarget, text: &str) -> Option<String> {
     let output = run(name, target, text);
     assert!(!output.status.success());
     Some(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// All that `llc` prints for a version of code objects; nothing if there is no such compiler.
+pub fn text_of_version(name: &str, target: &Subtarget, text: &str, version: u32) -> Option<String> {
+    exists(name).then(|| {
+        let output = run_with(name, target, text, &[&format!("--amdhsa-code-object-version={version}")]);
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    })
 }
 
 /// Asks something of both LLVMs, for each of the processors that `wanted` takes. LLVM 14 is not asked what it does not know.

@@ -118,6 +118,23 @@ fn implicit_arguments() {
     );
 }
 
+/// A kernel passes all that it may have to functions that it does not know, but from V5 on not the queue pointer, which a function then finds
+/// by the implicit argument pointer.
+#[test]
+fn kernels_of_v5_pass_no_queue_pointer() {
+    for cpu in ["gfx803", "gfx906", "gfx1010"] {
+        let target = Subtarget::by_name(cpu).unwrap();
+        for (version, queue) in [(4, 1), (5, 0)] {
+            let Some(text) = code::text_of_version("llc-19", &target, FUNCTIONS, version) else { return };
+            for name in
+                ["dispatch_ptr 1", "dispatch_id 1", "kernarg_segment_ptr 1", &format!("queue_ptr {queue}")]
+            {
+                assert!(text.contains(&format!(".amdhsa_user_sgpr_{name}\n")), "{cpu}, V{version}: {name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn waits() {
     each(
