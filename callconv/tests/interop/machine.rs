@@ -708,6 +708,17 @@ fn half(word: u32) -> u32 {
     word >> 16 & 0x8000 | ((word >> 23 & 0xff).wrapping_sub(112) & 31) << 10 | word >> 13 & 0x3ff
 }
 
+/// Whether clang's callee takes an argument wrongly: `tests/llvm`, `lanes_on_the_stack`. Optimised code of ours does not ask for it.
+fn is_wrong_in_llvm(case: &Case, config: &Config) -> bool {
+    let wrong = |(passed, param): (&Passed, &Param)| {
+        let pieces = case.assignment.pieces_of(passed);
+        let on_stack = matches!(pieces.first().map(|piece| piece.place), Some(Place::Stack(_)));
+        on_stack && passed.how == How::Value && pieces.len() > 1 && case.types.size(param.ty) == 4
+    };
+    let may_be = config.level == "-O0" && !callconv::has_16_bit(&config.target);
+    may_be && case.assignment.params.iter().zip(&case.params).any(wrong)
+}
+
 /// Mistakes of both roles.
 pub fn run(cases: &[Case], config: &Config) -> Vec<String> {
     let mut machine = Machine::new(&build(cases, config));
@@ -718,6 +729,9 @@ pub fn run(cases: &[Case], config: &Config) -> Vec<String> {
             ("clang calls by a pointer", calls_ours(&mut machine, "P", i, case)),
             ("clang is called", calls_clang(&mut machine, i, case)),
         ] {
+            if role == "clang is called" && is_wrong_in_llvm(case, config) {
+                continue;
+            }
             if let Err(text) = found {
                 let Config { clang, target, .. } = config;
                 let places: Vec<_> = case

@@ -54,6 +54,23 @@ define i32 @variadic() nounwind {
 }
 ";
 
+const LANES: &str = "
+target datalayout = \"A5\"
+target triple = \"amdgcn-amd-amdhsa\"
+declare void @outside([31 x i32], <4 x i8>)
+define i8 @callee([31 x i32] %a, <4 x i8> %v) nounwind {
+  %p = alloca <4 x i8>, align 4, addrspace(5)
+  store <4 x i8> %v, ptr addrspace(5) %p
+  %q = getelementptr i8, ptr addrspace(5) %p, i32 1
+  %r = load volatile i8, ptr addrspace(5) %q
+  ret i8 %r
+}
+define void @caller() nounwind {
+  call void @outside([31 x i32] zeroinitializer, <4 x i8> <i8 1, i8 2, i8 3, i8 4>)
+  ret void
+}
+";
+
 /// What the table says of a part of the state.
 fn said(convention: Convention, target: &Subtarget, subject: Subject) -> (Entry, After) {
     let found = states(convention, target).find(|state| state.subject == subject);
@@ -507,6 +524,23 @@ fn variable_arguments() {
     if let Some(said) = code::refusal("llc-14", &target, VARIADIC) {
         assert!(said.contains("unsupported call to variadic function"), "{said}");
     }
+}
+
+/// Where lanes of 8 and 16 bits take a dword each, a vector of 4 bytes on the stack is several dwords for the caller. A callee that has a
+/// variable in memory of it takes those dwords for the variable: both LLVMs are wrong.
+#[test]
+fn lanes_on_the_stack() {
+    let early = |target: &Subtarget| !callconv::has_16_bit(target);
+    each(LANES, early, |code, _, _| {
+        for offset in [&["s32"][..], &["s32", "offset:4"], &["s32", "offset:8"], &["s32", "offset:12"]] {
+            let stored = |line: &Line<'_>| line.op == "buffer_store_dword" && line.args[3..] == *offset;
+            assert!(code.of("caller").any(stored));
+        }
+        let second = |line: &Line<'_>| {
+            line.is("buffer_load_ubyte", &["v0", "off", "s[0:3]", "s32", "offset:1", "glc"])
+        };
+        assert!(code.of("callee").any(second));
+    });
 }
 
 /// Each fact's source is here, or the run of both sides against each other.
