@@ -56,7 +56,7 @@ pub enum How {
     Nothing,
     /// As what its pieces hold.
     Value,
-    /// The one piece is the private address of the value, 32 bits, in memory of the caller.
+    /// The value is in private memory of the caller. The one piece is its private address, 32 bits; two pieces are its flat address.
     Address,
     /// As its image in memory, which lies on the stack from the one piece on.
     Image,
@@ -87,6 +87,16 @@ impl Param {
     }
 }
 
+/// What clang takes the source for. It matters for the address of a result in memory alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// C, C++, HIP.
+    #[default]
+    C,
+    /// OpenCL C.
+    OpenCl,
+}
+
 /// What a function takes and gives.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signature<'a> {
@@ -98,6 +108,8 @@ pub struct Signature<'a> {
     pub variadic: bool,
     /// Implicit arguments that it uses. Where their registers are fixed, it does not matter here.
     pub implicit: &'a [Implicit],
+    /// The language that both sides are written in, as it is for clang.
+    pub language: Language,
 }
 
 /// Where everything lies.
@@ -203,12 +215,15 @@ pub fn assign(
         return Err(Error::Region(convention));
     }
     let returned = match signature.result {
-        Some(result) => Some(walk.result(result)?),
-        None => None,
+        Some(result) => walk.result(result)?,
+        None => Returned::Value(None),
     };
-    let by_address = matches!(&returned, Some(passed) if passed.how == How::Address);
+    // LLVM itself takes a private address for what it cannot return.
+    let is_flat =
+        column.sret_flat && signature.language == Language::C && matches!(returned, Returned::Stored);
+    let by_address = !matches!(returned, Returned::Value(_));
     if by_address && column.sret == SretPlace::First {
-        out.result = Some(walk.address());
+        out.result = Some(walk.result_address(is_flat));
     }
     for param in signature.params {
         out.params.push(walk.param(param)?);
@@ -217,9 +232,11 @@ pub fn assign(
         out.variable = Some(walk.variable()?);
     }
     if by_address && column.sret == SretPlace::Last {
-        out.result = Some(walk.address());
+        out.result = Some(walk.result_address(is_flat));
     }
-    out.result = out.result.or(returned);
+    if let Returned::Value(passed) = returned {
+        out.result = passed;
+    }
     out.implicit = walk.implicit(signature.implicit)?;
     out.stack_bytes = u32::try_from(walk.stack).map_err(|_| Error::Huge)?;
     out.pieces = walk.pieces;
@@ -241,6 +258,15 @@ struct Walk<'a> {
     sgpr: u16,
     stack: u64,
     pieces: Vec<Piece>,
+}
+
+/// How a result goes.
+enum Returned {
+    Value(Option<Passed>),
+    /// It is stored.
+    Stored,
+    /// It has more dwords than there are registers, and is stored as well.
+    TooLong,
 }
 
 /// How a struct goes, or what is none.
@@ -283,27 +309,35 @@ impl Walk<'_> {
         Ok(self.passed(start, How::Value))
     }
 
-    fn result(&mut self, ty: TypeId) -> Result<Passed, Error> {
+    fn result(&mut self, ty: TypeId) -> Result<Returned, Error> {
         let mut budget = self.column_budget();
         let shape = shape(self.types, self.column, ty, &mut budget);
-        let nothing = Passed { how: How::Nothing, pieces: 0..0 };
         match shape {
-            Shape::Nothing => return Ok(nothing),
-            Shape::Memory => return Ok(Passed { how: How::Address, ..nothing }),
+            Shape::Nothing => return Ok(Returned::Value(Some(Passed { how: How::Nothing, pieces: 0..0 }))),
+            Shape::Memory => return Ok(Returned::Stored),
             _ => {}
         }
         let arguments = (self.vgpr, self.last, self.stack);
         (self.vgpr, self.last) = self.column.result_vgprs.clone().into_inner();
         let written = self.value(ty, &shape, false);
-        // What has more dwords than there are registers is stored as well.
         let fits = self.stack == arguments.2;
         (self.vgpr, self.last, self.stack) = arguments;
         written?;
         if !fits {
             self.pieces.clear();
-            return Ok(Passed { how: How::Address, ..nothing });
+            return Ok(Returned::TooLong);
         }
-        Ok(self.passed(0, How::Value))
+        Ok(Returned::Value(Some(self.passed(0, How::Value))))
+    }
+
+    fn result_address(&mut self, flat: bool) -> Passed {
+        let mut passed = self.address();
+        if flat {
+            let place = self.place(false);
+            self.pieces.push(Piece { offset: 4, bits: 32, shift: 0, place, form: Form::Bits });
+            passed.pieces.end = self.start();
+        }
+        passed
     }
 
     fn column_budget(&self) -> u64 {
@@ -648,8 +682,29 @@ mod tests {
         let text = "fn f(a: u32, s: [u32; 17], b: u32, t: [u64; 9])";
         assert_eq!(places(text, "gfx906", Convention::Llvm14), "v0, image at stack+0, v1, image at stack+72");
         // The address of the result comes first.
-        is("fn f(a: u32) -> [u32; 17]", "v1 -> &v0");
+        is("fn f(a: u32) -> [u32; 17]", "v2 -> &v[0:1]");
         is("fn f(a: u32) -> [u32; 16]", "v0 -> v[0:15]");
+    }
+
+    /// Clang has a flat address for it in C and C++, a private one in OpenCL. What LLVM does not return in registers, though clang would, has a
+    /// private one in each.
+    #[test]
+    fn addresses_of_results() {
+        let target = Subtarget::by_name("gfx906").unwrap();
+        let dwords = |text: &str, language, by| {
+            let prototype = parse(text).unwrap();
+            let signature = Signature { language, ..prototype.signature(&[]) };
+            let made = assign(&prototype.types, &signature, &target, by).unwrap();
+            let result = made.result.as_ref().unwrap();
+            assert_eq!(result.how, How::Address);
+            made.pieces_of(result).len()
+        };
+        for by in [Convention::Today, Convention::Llvm14] {
+            assert_eq!(dwords("() -> {[u32; 17]}", Language::C, by), 2);
+            assert_eq!(dwords("() -> {[u32; 17]}", Language::OpenCl, by), 1);
+            assert_eq!(dwords("() -> {[u8; 64]}", Language::C, by), 1);
+        }
+        assert_eq!(dwords("() -> {[u32; 5]}", Language::C, Convention::Guide), 1);
     }
 
     /// v31 has the work-item ids.

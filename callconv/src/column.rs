@@ -165,6 +165,8 @@ pub struct Column {
     pub slots: Slots,
     /// Where the address of a result stands.
     pub sret: SretPlace,
+    /// Whether that is a flat address of 64 bits for C and C++; it is a private one of 32 else.
+    pub sret_flat: bool,
     /// Implicit arguments, each with its register if that is fixed; otherwise those that are used follow each other and the
     /// arguments. SGPRs but for the work-item ids.
     pub implicit: &'static [(Implicit, Option<u16>)],
@@ -254,6 +256,7 @@ static TODAY: Column = Column {
     large: Large::ByReference,
     slots: Slots::Dwords,
     sret: SretPlace::First,
+    sret_flat: true,
     implicit: FIXED,
     preserved_vgprs: EIGHTS,
     preserved_sgprs: &[(30, 105)],
@@ -275,12 +278,13 @@ static LLVM_14: Column = Column {
     large: Large::OnStack,
     slots: Slots::Dwords,
     sret: SretPlace::First,
+    sret_flat: true,
     implicit: FIXED_14,
     preserved_vgprs: EIGHTS,
     preserved_sgprs: &[(32, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: false,
-    extended_on_stack: false,
+    extended_on_stack: true,
     region_in_memory: false,
     bf16: false,
     states: &state::LLVM_14,
@@ -296,6 +300,7 @@ static GUIDE: Column = Column {
     large: Large::ByReference,
     slots: Slots::Values,
     sret: SretPlace::Last,
+    sret_flat: false,
     implicit: APPENDED,
     preserved_vgprs: &[(32, 255)],
     preserved_sgprs: &[(32, 105)],

@@ -29,7 +29,7 @@ mod state;
 mod table;
 mod types;
 
-pub use assign::{Assignment, Error, Form, How, Param, Passed, Piece, Place, Signature, assign};
+pub use assign::{Assignment, Error, Form, How, Language, Param, Passed, Piece, Place, Signature, assign};
 pub use column::{
     Column, Convention, Implicit, Inreg, Large, RETURN_ADDRESS, Slots, SretPlace, Structs, column, has_16_bit,
 };

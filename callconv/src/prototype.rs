@@ -29,7 +29,13 @@ pub struct Prototype {
 impl Prototype {
     /// As a signature that uses some implicit arguments.
     pub fn signature<'a>(&'a self, implicit: &'a [Implicit]) -> Signature<'a> {
-        Signature { params: &self.params, result: self.result, variadic: self.variadic, implicit }
+        Signature {
+            params: &self.params,
+            result: self.result,
+            variadic: self.variadic,
+            implicit,
+            ..Signature::default()
+        }
     }
 }
 

@@ -82,9 +82,19 @@ const VALUES: &[Row] = &[
     Row { what: "arguments marked `inreg`", value: |c, _| inreg(c), guide: 4181, llvm: "inreg" },
     Row { what: "structs as values", value: |c, _| structs(c), guide: 4171, llvm: "interop" },
     Row { what: "other structs", value: |c, _| large(c), guide: 4173, llvm: "interop" },
-    Row { what: "address of a result in memory", value: |c, _| sret(c), guide: 4175, llvm: "interop" },
+    Row {
+        what: "address of a result in memory",
+        value: |c, _| sret(c),
+        guide: 4175,
+        llvm: "result_in_memory",
+    },
     Row { what: "behind the registers, on the stack", value: |c, _| slots(c), guide: 4242, llvm: "interop" },
-    Row { what: "integers of 8 and 16 bits, `bool`", value: |c, _| small(c), guide: 0, llvm: "interop" },
+    Row {
+        what: "integers of 8 and 16 bits, `bool`",
+        value: |c, _| small(c),
+        guide: 0,
+        llvm: "small_integers",
+    },
     Row { what: "`f16`", value: |_, target| half(target), guide: 0, llvm: "interop" },
     Row { what: "`bf16`", value: |c, target| bfloat(c, target), guide: 0, llvm: "interop" },
     Row { what: "variable arguments", value: |c, _| variadic(c), guide: 0, llvm: "variable_arguments" },
@@ -117,9 +127,13 @@ fn large(column: &Column) -> String {
 }
 
 fn sret(column: &Column) -> String {
-    match column.sret {
-        SretPlace::First => "before all arguments".into(),
-        SretPlace::Last => "behind all arguments but implicit ones".into(),
+    let place = match column.sret {
+        SretPlace::First => "before all arguments",
+        SretPlace::Last => "behind all arguments but implicit ones",
+    };
+    match column.sret_flat {
+        true => format!("{place}; in C, C++ and HIP flat, 64 bits, in OpenCL private, 32 bits"),
+        false => format!("{place}; private, 32 bits"),
     }
 }
 

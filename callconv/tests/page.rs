@@ -165,6 +165,10 @@ fn docs_have_the_tables() {
 /// Each test that a fact names has a line in the page that says what it reads.
 #[test]
 fn docs_say_how_each_fact_was_found() {
+    // The other test may be writing it.
+    if std::env::var_os("KERNC_BLESS").is_some() {
+        return;
+    }
     let text = std::fs::read_to_string(path()).unwrap();
     for target in processors() {
         for fact in [Convention::Today, Convention::Llvm14].into_iter().flat_map(|by| facts(by, &target)) {

@@ -3,7 +3,10 @@
 use super::modes::TargetArgs;
 use super::{Failure, Format};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use callconv::{Assignment, Convention, Error, Group, How, Implicit, Passed, Place, Prototype, assign, runs};
+use callconv::{
+    Assignment, Convention, Error, Group, How, Implicit, Language, Passed, Place, Prototype, Signature,
+    assign, runs,
+};
 use clap::Args;
 use kernc::Subtarget;
 use serde_json::{Value, json};
@@ -21,6 +24,9 @@ pub struct AbiArgs {
     /// Implicit arguments that the function uses; it matters where they have no registers of their own.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = IMPLICIT.map(|(name, _)| name))]
     uses: Vec<String>,
+    /// The language of both sides: HIP stands for C and C++ too. It matters for the address of a result in memory.
+    #[arg(long, value_name = "LANGUAGE", default_value = "hip", value_parser = ["hip", "opencl"])]
+    lang: String,
     /// How it is printed.
     #[arg(long, value_name = "FORMAT", default_value = "human")]
     format: Format,
@@ -47,7 +53,10 @@ pub fn run(args: &AbiArgs) -> Result<(), Failure> {
     let named = |name: &String| IMPLICIT.iter().find(|(other, _)| other == name).map(|(_, what)| *what);
     let uses: Vec<Implicit> = args.uses.iter().filter_map(named).collect();
     let made = match &args.signature {
-        Some(text) => Some(Made::new(text, &uses, &target, convention)?),
+        Some(text) => {
+            let language = if args.lang == "opencl" { Language::OpenCl } else { Language::C };
+            Some(Made::new(text, &uses, language, &target, convention)?)
+        }
         None => None,
     };
     let text = match args.format {
@@ -71,13 +80,15 @@ impl<'a> Made<'a> {
     fn new(
         text: &'a str,
         uses: &[Implicit],
+        language: Language,
         target: &Subtarget,
         convention: Convention,
     ) -> Result<Made<'a>, Failure> {
         let prototype = callconv::parse(text).map_err(|wrong| {
             Failure::Source(render(text, wrong.range, &wrong.message, wrong.help.as_deref()))
         })?;
-        match assign(&prototype.types, &prototype.signature(uses), target, convention) {
+        let signature = Signature { language, ..prototype.signature(uses) };
+        match assign(&prototype.types, &signature, target, convention) {
             Ok(assignment) => Ok(Made { text, prototype, assignment }),
             Err(error @ Error::Implicit(..)) => Err(Failure::Usage(error.to_string())),
             Err(error) => {
@@ -113,15 +124,14 @@ fn place_of(
     target: &Subtarget,
     convention: Convention,
 ) -> Range<usize> {
-    let refused = |alone: callconv::Signature<'_>| {
-        assign(&prototype.types, &alone, target, convention).as_ref() == Err(error)
-    };
+    let refused =
+        |alone: Signature<'_>| assign(&prototype.types, &alone, target, convention).as_ref() == Err(error);
     for (param, range) in prototype.params.iter().zip(&prototype.param_texts) {
-        if refused(callconv::Signature { params: std::slice::from_ref(param), ..Default::default() }) {
+        if refused(Signature { params: std::slice::from_ref(param), ..Default::default() }) {
             return range.clone();
         }
     }
-    if refused(callconv::Signature { result: prototype.result, ..Default::default() }) {
+    if refused(Signature { result: prototype.result, ..Default::default() }) {
         return prototype.result_text.clone();
     }
     let dots = text.find("...").filter(|_| matches!(error, Error::Variadic(_)));
@@ -160,6 +170,9 @@ fn place(assignment: &Assignment, passed: &Passed, size: u64) -> String {
     match passed.how {
         How::Nothing => "nowhere: it has no bytes".into(),
         How::Value => text,
+        How::Address if passed.pieces.len() == 2 => {
+            format!("in the caller's memory; {text} has its flat address")
+        }
         How::Address => format!("in the caller's memory; {text} has its private address"),
         How::Image => format!("{text}, {size} bytes as in memory"),
     }

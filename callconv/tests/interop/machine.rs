@@ -3,8 +3,8 @@
 use crate::c;
 use crate::random::Random;
 use callconv::{
-    Assignment, Convention, Form, How, Param, Passed, Piece, Place, Signature, TypeId, Types, assign,
-    preserved,
+    Assignment, Convention, Form, How, Kind, Param, Passed, Piece, Place, Prototype, Signature, TypeId,
+    Types, assign, preserved,
 };
 use isa::{Generation, Subtarget};
 use sim::{CodeObject, Device, Dispatch};
@@ -26,6 +26,8 @@ pub struct Config {
     pub target: Subtarget,
     /// Clang's option.
     pub level: &'static str,
+    /// What its files are called by.
+    pub name: &'static str,
 }
 
 /// A signature with values of each lane.
@@ -55,12 +57,41 @@ impl Case {
             params.push(Param::of(ty));
         }
         let result = (random.below(8) > 0).then(|| random.ty(&mut types, bf16));
-        let signature = Signature { params: &params, result, ..Signature::default() };
-        let assignment = assign(&types, &signature, &config.target, config.convention).unwrap();
+        Case::of(types, params, result, &mut random, seed, config)
+    }
+
+    /// A signature that a document shows. Arrays have no form of their own in C: there they are structs.
+    pub fn shown(prototype: Prototype, config: &Config) -> Case {
+        let Prototype { mut types, mut params, result, .. } = prototype;
+        for param in &mut params {
+            if matches!(types.kind(param.ty), Kind::Array(..)) {
+                param.ty = types.structure(&[param.ty]).unwrap();
+            }
+        }
+        Case::of(types, params, result, &mut Random::new(1), 1, config)
+    }
+
+    fn of(
+        types: Types,
+        params: Vec<Param>,
+        result: Option<TypeId>,
+        random: &mut Random,
+        seed: u64,
+        config: &Config,
+    ) -> Case {
+        let assigned = |result| {
+            let signature = Signature { params: &params, result, ..Signature::default() };
+            assign(&types, &signature, &config.target, config.convention).unwrap()
+        };
+        let is_flat = |passed: &Passed| passed.how == How::Address && passed.pieces.len() == 2;
+        // Clang has no code for a flat address on GFX6.
+        let lacks =
+            !config.target.has(isa::Feature::FLAT) && assigned(result).result.as_ref().is_some_and(is_flat);
+        let result = result.filter(|_| !lacks);
+        let assignment = assigned(result);
         let value = |random: &mut Random, ty| random.value(&types, ty);
-        let args =
-            (0..LANES).map(|_| params.iter().map(|param| value(&mut random, param.ty)).collect()).collect();
-        let returned = (0..LANES).map(|_| result.map_or(Vec::new(), |ty| value(&mut random, ty))).collect();
+        let args = (0..LANES).map(|_| params.iter().map(|param| value(random, param.ty)).collect()).collect();
+        let returned = (0..LANES).map(|_| result.map_or(Vec::new(), |ty| value(random, ty))).collect();
         Case { types, params, result, assignment, args, returned, seed }
     }
 }
@@ -119,6 +150,8 @@ enum Cell {
     At(usize),
     /// So many bytes of memory behind the address in the place.
     Behind(usize, u32, u32),
+    /// The same of a flat address, whose upper half is in the next place.
+    Flat(usize, u32, u32),
     /// So many bytes of the stack.
     On(u32, u32),
 }
@@ -150,6 +183,11 @@ fn cells(case: &Case, passed: &[(usize, &Passed, TypeId)]) -> Cells {
                 }
                 continue;
             }
+            // The upper half of an address has been seen to with the lower.
+            if passed.how == How::Address && piece.offset > 0 {
+                continue;
+            }
+            let is_flat = passed.how == How::Address && passed.pieces.len() == 2;
             // Parts, as bytes between them may be undefined.
             case.types.parts(ty, 0, &mut |at, scalar, lanes| {
                 let (at, end) = (at as u32, at as u32 + scalar.bits() / 8 * lanes);
@@ -157,6 +195,7 @@ fn cells(case: &Case, passed: &[(usize, &Passed, TypeId)]) -> Cells {
                 for offset in (at..end).step_by(step as usize) {
                     out.cells.push(match (passed.how, piece.place) {
                         (How::Image, Place::Stack(from)) => Cell::On(from + offset, step),
+                        _ if is_flat => Cell::Flat(place, offset, step),
                         _ => Cell::Behind(place, offset, step),
                     });
                     let bits = 8 * step as u8;
@@ -272,6 +311,26 @@ impl Asm<'_> {
         self.wait();
     }
 
+    /// `v33` to private memory behind the flat address in `v[50:51]`.
+    fn store_flat(&mut self, at: u32, bytes: u32) {
+        // An addition that all generations write alike.
+        self.put(&format!("v_mov_b32 v37, {at:#x}\n  v_mad_u32_u24 v36, v37, 1, v50\n  v_mov_b32 v37, v51"));
+        self.put(&format!("{} v[36:37], v33", buffer(true, bytes).replace("buffer", "flat")));
+        self.wait();
+    }
+
+    /// The upper half of flat addresses of private memory to `s17`.
+    fn aperture(&mut self) {
+        match self.config.target.generation {
+            Generation::Gfx6 => panic!("no flat addresses"),
+            // In the queue, whose address a kernel of V4 hands over; offsets are dwords before GFX8.
+            Generation::Gfx7 => self.put("s_load_dword s17, s[6:7], 0x11"),
+            Generation::Gfx8 => self.put("s_load_dword s17, s[6:7], 0x44"),
+            _ => self.put("s_mov_b64 s[16:17], src_private_base"),
+        }
+        self.wait();
+    }
+
     /// `v[52:53]` and `v[54:55]`: this lane's bytes of C's two buffers.
     fn buffers(&mut self) {
         self.put("s_getpc_b64 s[16:17]");
@@ -302,16 +361,17 @@ impl Asm<'_> {
             self.flat(true, &reg, 52, 4 * k);
         }
         // The address of the result lies where results do not.
-        if let Some(&place) = result.places.first()
-            && matches!(result.cells.first(), Some(Cell::Behind(..)))
-        {
-            self.fetch(place, "v50");
+        for (place, to) in result.places.iter().zip(["v50", "v51"]) {
+            if matches!(result.cells.first(), Some(Cell::Behind(..) | Cell::Flat(..))) {
+                self.fetch(*place, to);
+            }
         }
         let mut written = Vec::new();
         for (k, cell) in result.cells.iter().enumerate() {
             self.flat(false, "v33", 54, 4 * k);
             match *cell {
                 Cell::Behind(_, at, bytes) => self.private(true, "v33", "v50", at, bytes),
+                Cell::Flat(_, at, bytes) => self.store_flat(at, bytes),
                 Cell::On(..) => panic!("a result is not on the stack"),
                 Cell::At(place) => {
                     let Place::Vgpr(reg) = result.places[place] else { panic!("a result is in VGPRs") };
@@ -359,6 +419,7 @@ impl Asm<'_> {
                 Place::Stack(at) => self.stack_bytes(false, "v33", at, bytes_of(&cells.holds[k])),
                 other => self.fetch(other, "v33"),
             },
+            Cell::Flat(..) => panic!("only results have flat addresses"),
             Cell::Behind(place, at, bytes) => {
                 self.fetch(cells.places[place], "v34");
                 self.private(false, "v33", "v34", at, bytes);
@@ -400,6 +461,7 @@ impl Asm<'_> {
             self.flat(false, "v33", 52, 4 * k);
             match *cell {
                 Cell::At(place) => self.deliver(args.places[place], frame),
+                Cell::Flat(..) => panic!("only results have flat addresses"),
                 Cell::Behind(place, at, bytes) => {
                     let room = rooms[&args.places[place].key()];
                     self.stack_bytes(true, "v33", room + at, bytes);
@@ -444,6 +506,11 @@ impl Asm<'_> {
             self.put("v_mov_b32 v33, s16");
             self.deliver(*place, frame);
         }
+        if let Some(Cell::Flat(lower, ..)) = result.cells.first() {
+            self.aperture();
+            self.put("v_mov_b32 v33, s17");
+            self.deliver(result.places[lower + 1], frame);
+        }
     }
 
     /// `v33` to a place of an argument.
@@ -459,7 +526,7 @@ impl Asm<'_> {
         for (k, cell) in result.cells.iter().enumerate() {
             match *cell {
                 Cell::At(place) => self.fetch(result.places[place], "v33"),
-                Cell::Behind(place, at, bytes) => {
+                Cell::Behind(place, at, bytes) | Cell::Flat(place, at, bytes) => {
                     let room = rooms[&result.places[place].key()];
                     self.stack_bytes(false, "v33", room + at, bytes);
                 }
@@ -544,8 +611,15 @@ pub fn assemble(text: &str, config: &Config, stem: &str) -> Vec<u8> {
 fn build(cases: &[Case], config: &Config) -> Vec<u8> {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let lanes = config.target.wave_size;
-    let stem =
-        format!("interop-{}-{}-{lanes}{}-{}", config.clang, config.target.name, config.level, cases[0].seed);
+    let stem = format!(
+        "interop-{}-{}-{lanes}{}{}-{}-{}",
+        config.clang,
+        config.target.name,
+        config.level,
+        config.name,
+        cases[0].seed,
+        cases.len()
+    );
     let theirs = clang(config, &dir.join(format!("{stem}.c")), &c::source(cases, config));
     let kernels = clang(config, &dir.join(format!("{stem}.cl")), &c::kernels(cases.len()));
     let mut text = Asm { out: ".text\n".into(), config };

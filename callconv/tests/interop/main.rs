@@ -43,7 +43,7 @@ fn agrees(clang: &'static str, convention: Convention, level: &'static str, coun
         if level == "-O0" && !target.has(isa::Feature::FLAT) {
             continue;
         }
-        let config = Config { clang, convention, target, level };
+        let config = Config { clang, convention, target, level, name: "" };
         let cases: Vec<Case> = (0..count).map(|seed| Case::new(seed as u64, &config)).collect();
         for group in cases.chunks(50) {
             wrong.extend(machine::run(group, &config));
@@ -77,6 +77,36 @@ fn llvm_14_without_optimising() {
     agrees("clang-14", Convention::Llvm14, "-O0", signatures().div_ceil(4));
 }
 
+/// What the documents show of `kernc abi` is what clang does.
+#[test]
+fn documents_are_right() {
+    let mut shown = 0;
+    for text in
+        [include_str!("../../../docs/calling-convention.md"), include_str!("../../../tests/data/cli/abi.md")]
+    {
+        for line in text.lines().filter_map(|line| line.strip_prefix("$ kernc abi --mcpu ")) {
+            let (options, signature) = line.split_once('\'').unwrap_or((line, ""));
+            let Ok(prototype) = callconv::parse(signature.trim_end_matches('\'')) else { continue };
+            let (clang, convention) = match () {
+                () if options.contains("guide") => continue,
+                () if options.contains("llvm14") => ("clang-14", Convention::Llvm14),
+                () => ("clang-19", Convention::Today),
+            };
+            let target = Subtarget::by_name(options.split(' ').next().unwrap()).unwrap();
+            let signature = prototype.signature(&[]);
+            let is_taken = assign(&prototype.types, &signature, &target, convention).is_ok();
+            if !is_taken || prototype.variadic || Command::new(clang).arg("--version").output().is_err() {
+                continue;
+            }
+            let config = Config { clang, convention, target, level: "-O2", name: "-shown" };
+            let wrong = machine::run(&[Case::shown(prototype, &config)], &config);
+            assert!(wrong.is_empty(), "{line}: {}", wrong.join("\n"));
+            shown += 1;
+        }
+    }
+    eprintln!("{shown} signatures");
+}
+
 /// What a kernel of LLVM's hands over is where the table has it.
 #[test]
 fn implicit_arguments() {
@@ -87,7 +117,7 @@ fn implicit_arguments() {
         }
         for (cpu, lanes) in TARGETS {
             let target = Subtarget::by_name(cpu).and_then(|target| target.with_wave_size(lanes)).unwrap();
-            implicit::run(llc, &Config { clang: llc, convention, target, level: "-O2" });
+            implicit::run(llc, &Config { clang: llc, convention, target, level: "-O2", name: "" });
         }
     }
 }

@@ -219,6 +219,11 @@ fn run_with(name: &str, target: &Subtarget, text: &str, options: &[&str]) -> Out
     if target.has(isa::Feature::WAVE32) {
         command.arg(format!("-mattr=+wavefrontsize{}", target.wave_size));
     }
+    feed(&mut command, text)
+}
+
+/// Runs a command with a text as its input.
+fn feed(command: &mut Command, text: &str) -> Output {
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = pipes.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -261,6 +266,27 @@ pub fn text_of_version(name: &str, target: &Subtarget, text: &str, version: u32)
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     })
+}
+
+/// LLVM IR that clang makes of a source for gfx906; nothing if there is no such compiler.
+pub fn clang_ir(name: &str, language: &str, text: &str) -> Option<String> {
+    if !exists(name) {
+        return None;
+    }
+    let mut command = Command::new(name);
+    command.args([
+        "-target",
+        "amdgcn-amd-amdhsa",
+        "-mcpu=gfx906",
+        "-nogpulib",
+        "-S",
+        "-emit-llvm",
+        "-o",
+        "-",
+    ]);
+    let output = feed(command.args(["-x", language, "-"]), text);
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 /// Asks something of both LLVMs, for each of the processors that `wanted` takes. LLVM 14 is not asked what it does not know.

@@ -71,6 +71,24 @@ define void @caller() nounwind {
 }
 ";
 
+const SMALL: &str = "
+target triple = \"amdgcn-amd-amdhsa\"
+declare void @outside([31 x i32], i8 zeroext, i8 signext)
+define void @caller(i32 %a) nounwind {
+  %b = trunc i32 %a to i8
+  call void @outside([31 x i32] zeroinitializer, i8 zeroext %b, i8 signext %b)
+  ret void
+}
+define i32 @unsigned([31 x i32] %x, i8 zeroext %a) nounwind {
+  %r = zext i8 %a to i32
+  ret i32 %r
+}
+define i32 @signed([31 x i32] %x, i8 signext %a) nounwind {
+  %r = sext i8 %a to i32
+  ret i32 %r
+}
+";
+
 /// What the table says of a part of the state.
 fn said(convention: Convention, target: &Subtarget, subject: Subject) -> (Entry, After) {
     let found = states(convention, target).find(|state| state.subject == subject);
@@ -524,6 +542,55 @@ fn variable_arguments() {
     if let Some(said) = code::refusal("llc-14", &target, VARIADIC) {
         assert!(said.contains("unsupported call to variadic function"), "{said}");
     }
+}
+
+/// The address of a result in memory is flat in C and C++ and private in OpenCL. Arguments in memory have private addresses in each, where they
+/// have any.
+#[test]
+fn result_in_memory() {
+    let text = "typedef struct { int a[20]; } R;\nR outside(int, R);\nvoid f(R r) { r = outside(1, r); }\n";
+    for (name, flat, private) in
+        [("clang-19", "ptr ", "ptr addrspace(5) "), ("clang-14", "%struct.R* ", "%struct.R addrspace(5)* ")]
+    {
+        for (language, pointer) in [("c", flat), ("c++", flat), ("cl", private)] {
+            let Some(ir) = code::clang_ir(name, language, text) else { break };
+            let declared =
+                ir.lines().find(|line| line.starts_with("declare") && line.contains("outside")).unwrap();
+            let (result, argument) = declared.split_once("i32").unwrap();
+            let (_, result) = result.split_once('(').unwrap();
+            assert!(result.starts_with(pointer) && result.contains("sret"), "{name}, {language}: {declared}");
+            assert!(argument.contains("addrspace(5)"), "{name}, {language}: {declared}");
+        }
+    }
+}
+
+/// Callers extend small integers to a dword on the stack, and callees rely on it.
+#[test]
+fn small_integers() {
+    each(
+        SMALL,
+        |_| true,
+        |code, convention, _| {
+            assert!(column(convention).extended_on_stack);
+            assert!(
+                code.of("caller")
+                    .any(|line| line.op.starts_with("v_and_b32") && line.args[1..] == ["0xff", "v0"])
+            );
+            assert!(
+                code.of("caller")
+                    .any(|line| line.op.starts_with("v_bfe_i32") && line.args[1..] == ["v0", "0", "8"])
+            );
+            for offset in [&["s32"][..], &["s32", "offset:4"]] {
+                let stored = |line: &Line<'_>| line.op == "buffer_store_dword" && line.args[3..] == *offset;
+                assert!(code.of("caller").any(stored));
+            }
+            for name in ["unsigned", "signed"] {
+                let extends = |line: &Line<'_>| line.op.starts_with("v_and") || line.op.starts_with("v_bfe");
+                let bytes = |line: &Line<'_>| line.op.ends_with("byte");
+                assert!(!code.of(name).any(|line| extends(line) || bytes(line)), "{name}");
+            }
+        },
+    );
 }
 
 /// Where lanes of 8 and 16 bits take a dword each, a vector of 4 bytes on the stack is several dwords for the caller. A callee that has a
