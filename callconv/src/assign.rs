@@ -427,11 +427,9 @@ impl Walk<'_> {
             } else {
                 let (bits, form) = form(scalar, extended, self.halves);
                 let place = self.place(inreg);
-                let bare = matches!(place, Place::Stack(_)) && !self.column.extended_on_stack;
-                let (bits, form) = match form {
-                    Form::Signed | Form::Unsigned if bare => (bits, Form::Bits),
-                    // The callee takes the byte for 0 or 1.
-                    _ if bare && scalar == Scalar::Bool => (8, Form::Bits),
+                let is_byte = self.column.bool_byte_on_stack && matches!(place, Place::Stack(_));
+                let (bits, form) = match scalar {
+                    Scalar::Bool if is_byte && form == Form::Bits => (8, Form::Bits),
                     _ => (bits, form),
                 };
                 self.pieces.push(Piece { offset, bits, shift: 0, place, form });
@@ -714,10 +712,10 @@ mod tests {
         is(&format!("fn f({many} f64, u32)"), &format!("{}0:v30 + 4:stack+0, stack+4", registers(30)));
         let more = "u32, ".repeat(31);
         is(&format!("fn f({more} f64, u8)"), &format!("{}stack+0, stack+8 zero-extended", registers(31)));
-        assert_eq!(
-            places(&format!("fn f({more} u8)"), "gfx906", Convention::Llvm14),
-            format!("{}stack+0 in the low 8 bits", registers(31))
-        );
+        let text = format!("fn f({more} u8, {{bool}})");
+        let by_14 = format!("{}stack+0 zero-extended, stack+4 in the low 8 bits", registers(31));
+        assert_eq!(places(&text, "gfx906", Convention::Llvm14), by_14);
+        is(&text, &format!("{}stack+0 zero-extended, stack+4 in bit 0", registers(31)));
     }
 
     fn registers(count: u32) -> String {

@@ -179,8 +179,8 @@ pub struct Column {
     /// What variable arguments are passed as: an address in a pair of VGPRs (flat, 64 bits) of them all in order, at multiples of 4 bytes;
     /// or not at all.
     pub variadic: bool,
-    /// Whether integers of 8 and 16 bits are extended on the stack as they are in registers.
-    pub extended_on_stack: bool,
+    /// Whether callees take all eight bits for a `bool` that is alone in a struct and lies on the stack; elsewhere they take the lowest.
+    pub bool_byte_on_stack: bool,
     /// Whether structs with pointers to the global data share have a form. Clang gives those 8 bytes in memory, LLVM 4.
     pub region_in_memory: bool,
     /// Whether there is a form for `bf16`.
@@ -262,7 +262,7 @@ static TODAY: Column = Column {
     preserved_sgprs: &[(30, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: true,
-    extended_on_stack: true,
+    bool_byte_on_stack: false,
     region_in_memory: false,
     bf16: true,
     states: &state::TODAY,
@@ -284,7 +284,7 @@ static LLVM_14: Column = Column {
     preserved_sgprs: &[(32, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: false,
-    extended_on_stack: true,
+    bool_byte_on_stack: true,
     region_in_memory: false,
     bf16: false,
     states: &state::LLVM_14,
@@ -306,7 +306,7 @@ static GUIDE: Column = Column {
     preserved_sgprs: &[(32, 105)],
     preserved_agprs: &[],
     variadic: false,
-    extended_on_stack: true,
+    bool_byte_on_stack: false,
     region_in_memory: true,
     bf16: true,
     states: &state::GUIDE,

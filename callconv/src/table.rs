@@ -145,9 +145,9 @@ fn slots(column: &Column) -> String {
 }
 
 fn small(column: &Column) -> String {
-    match column.extended_on_stack {
-        true => "extended to a dword".into(),
-        false => "extended to a dword in registers, not on the stack".into(),
+    match column.bool_byte_on_stack {
+        true => "extended to a dword; `bool` alone in a struct: bit 0, on the stack a byte".into(),
+        false => "extended to a dword; `bool` alone in a struct: bit 0".into(),
     }
 }
 

@@ -68,6 +68,10 @@ impl Case {
                 param.ty = types.structure(&[param.ty]).unwrap();
             }
         }
+        let result = result.map(|ty| match types.kind(ty) {
+            Kind::Array(..) => types.structure(&[ty]).unwrap(),
+            _ => ty,
+        });
         Case::of(types, params, result, &mut Random::new(1), 1, config)
     }
 

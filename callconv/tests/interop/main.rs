@@ -77,6 +77,37 @@ fn llvm_14_without_optimising() {
     agrees("clang-14", Convention::Llvm14, "-O0", signatures().div_ceil(4));
 }
 
+/// What random signatures rarely have.
+const CORNERS: [&str; 7] = [
+    // A `bool` alone in a struct, and small integers, on the stack.
+    "(f64x16, {bool}, u8, i8, u16, i16, bool, {u8}, {i16})",
+    "(f64x16, u8, u8, u8, u8, i8, i8)",
+    // Results in memory: of clang's accord, and of LLVM's.
+    "(u32) -> [u32; 17]",
+    "(u32) -> {[u8; 64]}",
+    "([f64; 10], u32) -> {f64x4, u8, [f64; 10]}",
+    "() -> [u32; 16]",
+    "(f16x3, {f16, f16, f16}, [f16; 5]) -> {f16, f16, f16, f16, f16}",
+];
+
+#[test]
+fn corners() {
+    for (clang, convention) in [("clang-19", Convention::Today), ("clang-14", Convention::Llvm14)] {
+        if Command::new(clang).arg("--version").output().is_err() {
+            eprintln!("skipped: there is no {clang}");
+            continue;
+        }
+        for (cpu, lanes) in TARGETS {
+            let target = Subtarget::by_name(cpu).and_then(|target| target.with_wave_size(lanes)).unwrap();
+            let config = Config { clang, convention, target, level: "-O2", name: "-corners" };
+            let case = |text: &&str| Case::shown(callconv::parse(text).expect("a signature"), &config);
+            let cases: Vec<Case> = CORNERS.iter().map(case).collect();
+            let wrong = machine::run(&cases, &config);
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        }
+    }
+}
+
 /// What the documents show of `kernc abi` is what clang does.
 #[test]
 fn documents_are_right() {

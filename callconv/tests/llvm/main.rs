@@ -570,8 +570,7 @@ fn small_integers() {
     each(
         SMALL,
         |_| true,
-        |code, convention, _| {
-            assert!(column(convention).extended_on_stack);
+        |code, _, _| {
             assert!(
                 code.of("caller")
                     .any(|line| line.op.starts_with("v_and_b32") && line.args[1..] == ["0xff", "v0"])
