@@ -380,4 +380,49 @@ mod tests {
         let stars = format!("({}u8)", "*".repeat(5000));
         assert_eq!(parse(&stars).unwrap_err().message, "types are nested 64 deep at most");
     }
+
+    /// Whatever is written, there is an answer, and a place within the text.
+    #[test]
+    fn takes_anything() {
+        use crate::{Convention, assign};
+        let target = isa::Subtarget::by_name("gfx906").unwrap();
+        let whole = "fn f(inreg a: u32, b: f64x2, s: {x: u8, (f64, [u8; 3])}, *const global {u32}, bool, ...) -> {bf16, [u64; 9]}";
+        let try_one = |text: &str| match parse(text) {
+            Ok(made) => {
+                for by in Convention::ALL {
+                    let _ = assign(&made.types, &made.signature(&Implicit::ALL), &target, by);
+                    let _ = assign(&made.types, &made.signature(&[]), &target, by);
+                }
+            }
+            Err(wrong) => assert!(text.get(wrong.range.clone()).is_some(), "{text}: {wrong:?}"),
+        };
+        for at in 0..whole.len() {
+            try_one(&whole[..at]);
+            try_one(&whole[at..]);
+            for other in [
+                "",
+                "(",
+                ")",
+                "{",
+                "}",
+                "[",
+                "]",
+                ";",
+                ":",
+                ",",
+                "*",
+                "-",
+                "9999999999",
+                "x",
+                "u8",
+                " ",
+                "ä",
+                "\u{a0}",
+                "...",
+            ] {
+                try_one(&format!("{}{other}{}", &whole[..at], &whole[at + 1..]));
+                try_one(&format!("{}{other}{}", &whole[..at], &whole[at..]));
+            }
+        }
+    }
 }
