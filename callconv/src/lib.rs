@@ -1,7 +1,7 @@
 //! The calling convention of functions that are no kernels: where arguments and results lie, and what a call leaves as it was.
 //!
 //! There are columns for what the guide says (seed 000, line 4089) and for what LLVM 14 and LLVM 19 do, which differ from it and in a
-//! few places from one another. [`column`] has the facts of a column, [`assign`] applies them to a signature.
+//! few places from one another. [`column()`] has the facts of a column, [`assign`] applies them to a signature.
 //!
 //! ```
 //! use callconv::{Convention, Place, assign, parse};
