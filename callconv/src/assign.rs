@@ -56,7 +56,7 @@ pub enum How {
     Nothing,
     /// As what its pieces hold.
     Value,
-    /// The one piece is the private address of the value, 32 bits, in memory of the caller.
+    /// The value is in private memory of the caller. The one piece is its private address, 32 bits; two pieces are its flat address.
     Address,
     /// As its image in memory, which lies on the stack from the one piece on.
     Image,
@@ -87,6 +87,16 @@ impl Param {
     }
 }
 
+/// What clang takes the source for. It matters for the address of a result in memory alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// C, C++, HIP.
+    #[default]
+    C,
+    /// OpenCL C.
+    OpenCl,
+}
+
 /// What a function takes and gives.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Signature<'a> {
@@ -98,6 +108,8 @@ pub struct Signature<'a> {
     pub variadic: bool,
     /// Implicit arguments that it uses. Where their registers are fixed, it does not matter here.
     pub implicit: &'a [Implicit],
+    /// The language that both sides are written in, as it is for clang.
+    pub language: Language,
 }
 
 /// Where everything lies.
@@ -135,7 +147,7 @@ pub enum Error {
     Variadic(Convention),
     /// There is no form for `inreg` that callers and callees share.
     Inreg(Convention),
-    /// An array is a value only as a part of a struct: in C it has no form of its own.
+    /// Arguments take more than 2 GiB of stack.
     Huge,
     /// An implicit argument that the convention does not have.
     Implicit(Implicit, Convention),
@@ -191,7 +203,10 @@ pub fn assign(
         budget,
         vgpr: *column.argument_vgprs.start(),
         last: *column.argument_vgprs.end(),
-        sgpr: 4,
+        sgpr: match column.inreg {
+            Inreg::Sgprs(first, _) => first,
+            _ => 0,
+        },
         stack: 0,
         pieces: Vec::with_capacity(signature.params.len() * 2),
     };
@@ -200,12 +215,15 @@ pub fn assign(
         return Err(Error::Region(convention));
     }
     let returned = match signature.result {
-        Some(result) => Some(walk.result(result)?),
-        None => None,
+        Some(result) => walk.result(result)?,
+        None => Returned::Value(None),
     };
-    let by_address = matches!(&returned, Some(passed) if passed.how == How::Address);
+    // LLVM itself takes a private address for what it cannot return.
+    let is_flat =
+        column.sret_flat && signature.language == Language::C && matches!(returned, Returned::Stored);
+    let by_address = !matches!(returned, Returned::Value(_));
     if by_address && column.sret == SretPlace::First {
-        out.result = Some(walk.address());
+        out.result = Some(walk.result_address(is_flat));
     }
     for param in signature.params {
         out.params.push(walk.param(param)?);
@@ -214,9 +232,11 @@ pub fn assign(
         out.variable = Some(walk.variable()?);
     }
     if by_address && column.sret == SretPlace::Last {
-        out.result = Some(walk.address());
+        out.result = Some(walk.result_address(is_flat));
     }
-    out.result = out.result.or(returned);
+    if let Returned::Value(passed) = returned {
+        out.result = passed;
+    }
     out.implicit = walk.implicit(signature.implicit)?;
     out.stack_bytes = u32::try_from(walk.stack).map_err(|_| Error::Huge)?;
     out.pieces = walk.pieces;
@@ -238,6 +258,15 @@ struct Walk<'a> {
     sgpr: u16,
     stack: u64,
     pieces: Vec<Piece>,
+}
+
+/// How a result goes.
+enum Returned {
+    Value(Option<Passed>),
+    /// It is stored.
+    Stored,
+    /// It has more dwords than there are registers, and is stored as well.
+    TooLong,
 }
 
 /// How a struct goes, or what is none.
@@ -280,27 +309,35 @@ impl Walk<'_> {
         Ok(self.passed(start, How::Value))
     }
 
-    fn result(&mut self, ty: TypeId) -> Result<Passed, Error> {
+    fn result(&mut self, ty: TypeId) -> Result<Returned, Error> {
         let mut budget = self.column_budget();
         let shape = shape(self.types, self.column, ty, &mut budget);
-        let nothing = Passed { how: How::Nothing, pieces: 0..0 };
         match shape {
-            Shape::Nothing => return Ok(nothing),
-            Shape::Memory => return Ok(Passed { how: How::Address, ..nothing }),
+            Shape::Nothing => return Ok(Returned::Value(Some(Passed { how: How::Nothing, pieces: 0..0 }))),
+            Shape::Memory => return Ok(Returned::Stored),
             _ => {}
         }
         let arguments = (self.vgpr, self.last, self.stack);
         (self.vgpr, self.last) = self.column.result_vgprs.clone().into_inner();
         let written = self.value(ty, &shape, false);
-        // What has more dwords than there are registers is stored as well.
         let fits = self.stack == arguments.2;
         (self.vgpr, self.last, self.stack) = arguments;
         written?;
         if !fits {
             self.pieces.clear();
-            return Ok(Passed { how: How::Address, ..nothing });
+            return Ok(Returned::TooLong);
         }
-        Ok(self.passed(0, How::Value))
+        Ok(Returned::Value(Some(self.passed(0, How::Value))))
+    }
+
+    fn result_address(&mut self, flat: bool) -> Passed {
+        let mut passed = self.address();
+        if flat {
+            let place = self.place(false);
+            self.pieces.push(Piece { offset: 4, bits: 32, shift: 0, place, form: Form::Bits });
+            passed.pieces.end = self.start();
+        }
+        passed
     }
 
     fn column_budget(&self) -> u64 {
@@ -372,8 +409,8 @@ impl Walk<'_> {
             return Err(Error::Bf16(self.convention));
         }
         let bits = scalar.bits();
-        if self.column.slots == Slots::Values && !inreg {
-            self.make_room(bits, lanes);
+        if self.column.slots == Slots::Values {
+            self.make_room(bits, lanes, inreg);
         }
         let pairs = bits == 16 && lanes > 1 && self.halves;
         for lane in 0..lanes {
@@ -390,11 +427,9 @@ impl Walk<'_> {
             } else {
                 let (bits, form) = form(scalar, extended, self.halves);
                 let place = self.place(inreg);
-                let bare = matches!(place, Place::Stack(_)) && !self.column.extended_on_stack;
-                let (bits, form) = match form {
-                    Form::Signed | Form::Unsigned if bare => (bits, Form::Bits),
-                    // The callee takes the byte for 0 or 1.
-                    _ if bare && scalar == Scalar::Bool => (8, Form::Bits),
+                let is_byte = self.column.bool_byte_on_stack && matches!(place, Place::Stack(_));
+                let (bits, form) = match scalar {
+                    Scalar::Bool if is_byte && form == Form::Bits => (8, Form::Bits),
                     _ => (bits, form),
                 };
                 self.pieces.push(Piece { offset, bits, shift: 0, place, form });
@@ -404,30 +439,36 @@ impl Walk<'_> {
     }
 
     /// Where values are not divided: the next place is one where the whole value fits.
-    fn make_room(&mut self, bits: u32, lanes: u32) {
+    fn make_room(&mut self, bits: u32, lanes: u32, inreg: bool) {
         let per_lane = if bits == 64 { 2 } else { 1 };
         let pairs = bits == 16 && self.halves;
         let dwords = if pairs { lanes.div_ceil(2) } else { lanes * per_lane };
-        let last = self.last;
-        if self.vgpr <= last && u32::from(last - self.vgpr) + 1 < dwords {
-            self.vgpr = last + 1;
+        let (next, last) = match (inreg, self.column.inreg) {
+            (true, Inreg::Sgprs(_, last)) => (&mut self.sgpr, last),
+            _ => (&mut self.vgpr, self.last),
+        };
+        if *next <= last && u32::from(last - *next) + 1 < dwords {
+            *next = last + 1;
         }
-        if self.vgpr > last {
+        if *next > last {
             let align = u64::from(dwords.next_power_of_two() * 4).min(16);
             self.stack = self.stack.next_multiple_of(align);
         }
     }
 
     fn place(&mut self, inreg: bool) -> Place {
-        if let (true, Inreg::Sgprs(_, last)) = (inreg, self.column.inreg)
-            && self.sgpr <= last
-        {
-            self.sgpr += 1;
-            return Place::Sgpr(self.sgpr - 1);
-        }
-        if self.vgpr <= self.last {
-            self.vgpr += 1;
-            return Place::Vgpr(self.vgpr - 1);
+        match (inreg, self.column.inreg) {
+            (true, Inreg::Sgprs(_, last)) if self.sgpr <= last => {
+                self.sgpr += 1;
+                return Place::Sgpr(self.sgpr - 1);
+            }
+            // Where there are no more of them, the stack is next (seed 000, line 4246).
+            (true, Inreg::Sgprs(..)) => {}
+            _ if self.vgpr <= self.last => {
+                self.vgpr += 1;
+                return Place::Vgpr(self.vgpr - 1);
+            }
+            _ => {}
         }
         let at = self.stack;
         self.stack += 4;
@@ -437,7 +478,7 @@ impl Walk<'_> {
     fn address(&mut self) -> Passed {
         let start = self.start();
         if self.column.slots == Slots::Values {
-            self.make_room(32, 1);
+            self.make_room(32, 1, false);
         }
         let place = self.place(false);
         self.pieces.push(Piece { offset: 0, bits: 32, shift: 0, place, form: Form::Bits });
@@ -476,6 +517,7 @@ impl Walk<'_> {
                 Some(reg) => out.push((what, Place::Sgpr(reg))),
                 None if !used.contains(&what) => {}
                 None => {
+                    self.make_room(32 * u32::from(what.dwords()), 1, !vector);
                     let place = self.place(!vector);
                     for _ in 1..what.dwords() {
                         self.place(!vector);
@@ -541,5 +583,174 @@ fn registers(types: &Types, ty: TypeId) -> u64 {
         // Clang takes those for 64 bits.
         Kind::Scalar(Scalar::Pointer(Space::Region)) => 2,
         Kind::Scalar(_) | Kind::Array(..) => types.size(ty).div_ceil(4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{parse, runs};
+    use isa::Subtarget;
+
+    /// Arguments and result as text: `v0, v[1:2] -> v0`. A value of several runs has `+` between them, with the byte that each begins at.
+    fn places(text: &str, cpu: &str, by: Convention) -> String {
+        let prototype = parse(text).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
+        let target = Subtarget::by_name(cpu).unwrap();
+        let made = assign(&prototype.types, &prototype.signature(&[]), &target, by);
+        let made = made.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let one = |passed: &Passed| {
+            let runs = runs(made.pieces_of(passed));
+            let list: Vec<String> = match &runs[..] {
+                [one] => vec![one.to_string()],
+                runs => runs.iter().map(|run| format!("{}:{run}", run.offset)).collect(),
+            };
+            match passed.how {
+                How::Nothing => "nothing".to_owned(),
+                How::Value => list.join(" + "),
+                How::Address => format!("&{}", list.join("")),
+                How::Image => format!("image at {}", list.join("")),
+            }
+        };
+        let mut out: Vec<String> = made.params.iter().map(one).collect();
+        out.extend(made.variable.as_ref().map(|passed| format!("...{}", one(passed))));
+        let result = made.result.as_ref().map(|passed| format!(" -> {}", one(passed)));
+        out.join(", ") + result.as_deref().unwrap_or("")
+    }
+
+    #[track_caller]
+    fn is(text: &str, expected: &str) {
+        assert_eq!(places(text, "gfx906", Convention::Today), expected, "{text}");
+    }
+
+    /// As clang 19 has it; `tests/interop` compares with its code.
+    #[test]
+    fn scalars() {
+        is("fn f(a: u32, b: u32) -> u32", "v0, v1 -> v0");
+        // Pairs begin anywhere.
+        is("fn f(a: u32, b: u64, c: f64) -> f64", "v0, v[1:2], v[3:4] -> v[0:1]");
+        is("fn f(a: *global u8, b: *shared u8, c: *u8) -> *private u8", "v[0:1], v2, v[3:4] -> v0");
+        is(
+            "fn f(a: i8, b: u16, c: bool) -> i16",
+            "v0 sign-extended, v1 zero-extended, v2 zero-extended -> v0 sign-extended",
+        );
+        is("fn f()", "");
+    }
+
+    #[test]
+    fn halves() {
+        is(
+            "fn f(a: f16, b: f16x2, c: f16x3, d: i16x2)",
+            "v0 in the low 16 bits, v1, 0:v2 + 4:v3 in the low 16 bits, v4",
+        );
+        // Without registers that hold halves: a lane a dword.
+        assert_eq!(
+            places("fn f(a: f16, b: f16x2)", "gfx700", Convention::Today),
+            "v0 as `f32`, 0:v1 as `f32` + 2:v2 as `f32`"
+        );
+    }
+
+    #[test]
+    fn vectors() {
+        is(
+            "fn f(a: f32x3, b: u8x4) -> f64x2",
+            "v[0:2], 0:v3 in the low 8 bits + 1:v4 in the low 8 bits + 2:v5 in the low 8 bits + 3:v6 in the low 8 bits -> v[0:3]",
+        );
+        is("fn f() -> f32x16", " -> v[0:15]");
+        is("fn f() -> f64x16", " -> v[0:31]");
+    }
+
+    #[test]
+    fn structs() {
+        // Up to 8 bytes as dwords of the image, padding and all.
+        is("fn f(s: {u8, u32})", "v[0:1]");
+        is("fn f(s: {u8, u16, u8})", "0:v0 + 4:v1 in the low 16 bits");
+        // One member alone is that member.
+        is("fn f(s: {f64}, t: {[u32; 1]})", "v[0:1], v2");
+        // Larger ones a field at a time.
+        is("fn f(s: {u32, f64})", "0:v0 + 8:v[1:2]");
+        is("fn f(s: {u32, u32, u8})", "0:v[0:1] + 8:v2 in the low 8 bits");
+        is("fn f(s: {}, a: u32)", "nothing, v0");
+    }
+
+    /// 16 registers for all arguments together; what does not fit goes by reference, or with LLVM 14 on the stack.
+    #[test]
+    fn structs_that_are_too_large() {
+        is("fn f(s: [u32; 16], t: {u32, f64})", "v[0:15], &v16");
+        is("fn f(s: [u32; 17], t: u32)", "&v0, v1");
+        let text = "fn f(a: u32, s: [u32; 17], b: u32, t: [u64; 9])";
+        assert_eq!(places(text, "gfx906", Convention::Llvm14), "v0, image at stack+0, v1, image at stack+72");
+        // The address of the result comes first.
+        is("fn f(a: u32) -> [u32; 17]", "v2 -> &v[0:1]");
+        is("fn f(a: u32) -> [u32; 16]", "v0 -> v[0:15]");
+    }
+
+    /// Clang has a flat address for it in C and C++, a private one in OpenCL. What LLVM does not return in registers, though clang would, has a
+    /// private one in each.
+    #[test]
+    fn addresses_of_results() {
+        let target = Subtarget::by_name("gfx906").unwrap();
+        let dwords = |text: &str, language, by| {
+            let prototype = parse(text).unwrap();
+            let signature = Signature { language, ..prototype.signature(&[]) };
+            let made = assign(&prototype.types, &signature, &target, by).unwrap();
+            let result = made.result.as_ref().unwrap();
+            assert_eq!(result.how, How::Address);
+            made.pieces_of(result).len()
+        };
+        for by in [Convention::Today, Convention::Llvm14] {
+            assert_eq!(dwords("() -> {[u32; 17]}", Language::C, by), 2);
+            assert_eq!(dwords("() -> {[u32; 17]}", Language::OpenCl, by), 1);
+            assert_eq!(dwords("() -> {[u8; 64]}", Language::C, by), 1);
+        }
+        assert_eq!(dwords("() -> {[u32; 5]}", Language::C, Convention::Guide), 1);
+    }
+
+    /// v31 has the work-item ids.
+    #[test]
+    fn stack() {
+        let many = "u32, ".repeat(30);
+        is(&format!("fn f({many} f64, u32)"), &format!("{}0:v30 + 4:stack+0, stack+4", registers(30)));
+        let more = "u32, ".repeat(31);
+        is(&format!("fn f({more} f64, u8)"), &format!("{}stack+0, stack+8 zero-extended", registers(31)));
+        let text = format!("fn f({more} u8, {{bool}})");
+        let by_14 = format!("{}stack+0 zero-extended, stack+4 in the low 8 bits", registers(31));
+        assert_eq!(places(&text, "gfx906", Convention::Llvm14), by_14);
+        is(&text, &format!("{}stack+0 zero-extended, stack+4 in bit 0", registers(31)));
+    }
+
+    fn registers(count: u32) -> String {
+        (0..count).map(|n| format!("v{n}, ")).collect()
+    }
+
+    #[test]
+    fn variable_arguments() {
+        is("fn f(a: u32, ...)", "v0, ...v[1:2]");
+    }
+
+    #[test]
+    fn refusals() {
+        let target = Subtarget::by_name("gfx906").unwrap();
+        let refused = |text: &str, by| {
+            let prototype = parse(text).unwrap();
+            assign(&prototype.types, &prototype.signature(&[]), &target, by)
+                .map(|_| ())
+                .unwrap_err()
+                .to_string()
+        };
+        use Convention::{Guide, Llvm14, Today};
+        let disagree = "callers and callees do not agree on `inreg` in the convention `today`";
+        assert_eq!(refused("fn f(inreg a: u32)", Today), disagree);
+        assert_eq!(refused("fn f(a: u32, ...)", Llvm14), "the convention `llvm14` has no variable arguments");
+        assert_eq!(refused("fn f(a: u32, ...)", Guide), "the convention `guide` has no variable arguments");
+        assert_eq!(refused("fn f(a: bf16)", Llvm14), "`bf16` is not passed in the convention `llvm14`");
+        let region =
+            "it is not known how structs with region pointers lie in memory in the convention `today`";
+        assert_eq!(refused("fn f(s: {*region u32})", Today), region);
+    }
+
+    /// Many parts that take no room cost no time.
+    #[test]
+    fn empty_arrays() {
+        is("fn f(s: {[[u8; 0]; 4000000000], u32, u64, u32})", "0:v0 + 8:v[1:3]");
     }
 }

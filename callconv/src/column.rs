@@ -4,6 +4,7 @@
 //! The guide: seed 000, line 4089. LLVM: its output for functions that say one thing each; how, stands with each fact in
 //! docs/calling-convention.md.
 
+use crate::state::{self, Stack, State, Waits};
 use isa::{Generation, Subtarget};
 use std::ops::RangeInclusive;
 
@@ -108,6 +109,20 @@ pub enum Implicit {
 }
 
 impl Implicit {
+    /// Each, in the guide's order.
+    pub const ALL: [Implicit; 10] = [
+        Implicit::WorkitemIds,
+        Implicit::DispatchPtr,
+        Implicit::QueuePtr,
+        Implicit::KernargPtr,
+        Implicit::DispatchId,
+        Implicit::WorkgroupId(0),
+        Implicit::WorkgroupId(1),
+        Implicit::WorkgroupId(2),
+        Implicit::ImplicitArgPtr,
+        Implicit::LdsKernelId,
+    ];
+
     /// Dwords.
     pub const fn dwords(self) -> u16 {
         match self {
@@ -150,24 +165,32 @@ pub struct Column {
     pub slots: Slots,
     /// Where the address of a result stands.
     pub sret: SretPlace,
+    /// Whether that is a flat address of 64 bits for C and C++; it is a private one of 32 else.
+    pub sret_flat: bool,
     /// Implicit arguments, each with its register if that is fixed; otherwise those that are used follow each other and the
     /// arguments. SGPRs but for the work-item ids.
     pub implicit: &'static [(Implicit, Option<u16>)],
     /// VGPRs that a call preserves, for a processor with 256.
     pub preserved_vgprs: &'static [(u16, u16)],
-    /// SGPRs that a call preserves. VCC is not among them, EXEC and FLAT_SCRATCH are preserved, and M0 on GFX6-8 by the guide alone.
+    /// SGPRs that a call preserves, of those that may hold anything; for the others, see `states`.
     pub preserved_sgprs: &'static [(u16, u16)],
-    /// AGPRs that a call preserves (gfx908, gfx90a); the guide does not know them.
+    /// AGPRs that a call preserves on gfx90a. On gfx908 it preserves none, and the guide does not know them.
     pub preserved_agprs: &'static [(u16, u16)],
     /// What variable arguments are passed as: an address in a pair of VGPRs (flat, 64 bits) of them all in order, at multiples of 4 bytes;
     /// or not at all.
     pub variadic: bool,
-    /// Whether integers of 8 and 16 bits are extended on the stack as they are in registers.
-    pub extended_on_stack: bool,
+    /// Whether callees take all eight bits for a `bool` that is alone in a struct and lies on the stack; elsewhere they take the lowest.
+    pub bool_byte_on_stack: bool,
     /// Whether structs with pointers to the global data share have a form. Clang gives those 8 bytes in memory, LLVM 4.
     pub region_in_memory: bool,
     /// Whether there is a form for `bf16`.
     pub bf16: bool,
+    /// Registers that hold no arguments, on all processors: [`state::states`] has those of one.
+    pub states: &'static [State],
+    /// The stack.
+    pub stack: Stack,
+    /// Waits.
+    pub waits: Waits,
 }
 
 /// The return address.
@@ -233,14 +256,18 @@ static TODAY: Column = Column {
     large: Large::ByReference,
     slots: Slots::Dwords,
     sret: SretPlace::First,
+    sret_flat: true,
     implicit: FIXED,
     preserved_vgprs: EIGHTS,
     preserved_sgprs: &[(30, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: true,
-    extended_on_stack: true,
+    bool_byte_on_stack: false,
     region_in_memory: false,
     bf16: true,
+    states: &state::TODAY,
+    stack: state::LLVM_STACK,
+    waits: state::TODAY_WAITS,
 };
 
 static LLVM_14: Column = Column {
@@ -251,14 +278,18 @@ static LLVM_14: Column = Column {
     large: Large::OnStack,
     slots: Slots::Dwords,
     sret: SretPlace::First,
+    sret_flat: true,
     implicit: FIXED_14,
     preserved_vgprs: EIGHTS,
-    preserved_sgprs: &[(30, 105)],
+    preserved_sgprs: &[(32, 105)],
     preserved_agprs: &[(32, 255)],
     variadic: false,
-    extended_on_stack: false,
+    bool_byte_on_stack: true,
     region_in_memory: false,
     bf16: false,
+    states: &state::LLVM_14,
+    stack: state::LLVM_STACK,
+    waits: state::LLVM_14_WAITS,
 };
 
 static GUIDE: Column = Column {
@@ -269,14 +300,18 @@ static GUIDE: Column = Column {
     large: Large::ByReference,
     slots: Slots::Values,
     sret: SretPlace::Last,
+    sret_flat: false,
     implicit: APPENDED,
     preserved_vgprs: &[(32, 255)],
     preserved_sgprs: &[(32, 105)],
     preserved_agprs: &[],
     variadic: false,
-    extended_on_stack: true,
+    bool_byte_on_stack: false,
     region_in_memory: true,
     bf16: true,
+    states: &state::GUIDE,
+    stack: state::GUIDE_STACK,
+    waits: state::GUIDE_WAITS,
 };
 
 /// The facts of a convention.

@@ -279,6 +279,8 @@ impl Types {
         match self.kind(id) {
             Kind::Scalar(scalar) => each(at, Element::Part(scalar, 1)),
             Kind::Vector(scalar, lanes) => each(at, Element::Part(scalar, lanes)),
+            // They may be many.
+            Kind::Array(element, _) if self.size(element) == 0 => {}
             Kind::Array(element, len) => {
                 for i in 0..u64::from(len) {
                     self.elements(element, at + i * self.size(element), each);

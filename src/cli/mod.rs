@@ -10,6 +10,7 @@ macro_rules! outln {
     ($($text:tt)*) => { $crate::cli::print(format_args!("{}\n", format_args!($($text)*))) };
 }
 
+mod abi;
 mod assemble;
 mod capture;
 mod check;
@@ -67,6 +68,8 @@ enum Command {
     As(assemble::AsArgs),
     /// Link relocatable objects and archives to a code object.
     Link(link::LinkArgs),
+    /// Say where a function has its arguments and its result, and what a call preserves.
+    Abi(Box<abi::AbiArgs>),
     /// Run text tests: files that say what to run on them and what comes out.
     Test(test::TestArgs),
     /// List the items of a source, and what `///` comments say of them.
@@ -271,6 +274,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Litmus(args)) => litmus::run(&args),
         Some(Command::As(args)) => assemble::run(args),
         Some(Command::Link(args)) => link::run(&args),
+        Some(Command::Abi(args)) => abi::run(&args),
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Doc(args)) => doc::run(&args),
         Some(Command::Targets) => {

@@ -3,7 +3,8 @@
 use crate::c;
 use crate::random::Random;
 use callconv::{
-    Assignment, Convention, Form, How, Param, Passed, Piece, Place, Signature, TypeId, Types, assign,
+    Assignment, Convention, Form, How, Kind, Param, Passed, Piece, Place, Prototype, Signature, TypeId,
+    Types, assign, preserved,
 };
 use isa::{Generation, Subtarget};
 use sim::{CodeObject, Device, Dispatch};
@@ -23,6 +24,10 @@ pub struct Config {
     pub clang: &'static str,
     pub convention: Convention,
     pub target: Subtarget,
+    /// Clang's option.
+    pub level: &'static str,
+    /// What its files are called by.
+    pub name: &'static str,
 }
 
 /// A signature with values of each lane.
@@ -52,12 +57,45 @@ impl Case {
             params.push(Param::of(ty));
         }
         let result = (random.below(8) > 0).then(|| random.ty(&mut types, bf16));
-        let signature = Signature { params: &params, result, ..Signature::default() };
-        let assignment = assign(&types, &signature, &config.target, config.convention).unwrap();
+        Case::of(types, params, result, &mut random, seed, config)
+    }
+
+    /// A signature that a document shows. Arrays have no form of their own in C: there they are structs.
+    pub fn shown(prototype: Prototype, config: &Config) -> Case {
+        let Prototype { mut types, mut params, result, .. } = prototype;
+        for param in &mut params {
+            if matches!(types.kind(param.ty), Kind::Array(..)) {
+                param.ty = types.structure(&[param.ty]).unwrap();
+            }
+        }
+        let result = result.map(|ty| match types.kind(ty) {
+            Kind::Array(..) => types.structure(&[ty]).unwrap(),
+            _ => ty,
+        });
+        Case::of(types, params, result, &mut Random::new(1), 1, config)
+    }
+
+    fn of(
+        types: Types,
+        params: Vec<Param>,
+        result: Option<TypeId>,
+        random: &mut Random,
+        seed: u64,
+        config: &Config,
+    ) -> Case {
+        let assigned = |result| {
+            let signature = Signature { params: &params, result, ..Signature::default() };
+            assign(&types, &signature, &config.target, config.convention).unwrap()
+        };
+        let is_flat = |passed: &Passed| passed.how == How::Address && passed.pieces.len() == 2;
+        // Clang has no code for a flat address on GFX6.
+        let lacks =
+            !config.target.has(isa::Feature::FLAT) && assigned(result).result.as_ref().is_some_and(is_flat);
+        let result = result.filter(|_| !lacks);
+        let assignment = assigned(result);
         let value = |random: &mut Random, ty| random.value(&types, ty);
-        let args =
-            (0..LANES).map(|_| params.iter().map(|param| value(&mut random, param.ty)).collect()).collect();
-        let returned = (0..LANES).map(|_| result.map_or(Vec::new(), |ty| value(&mut random, ty))).collect();
+        let args = (0..LANES).map(|_| params.iter().map(|param| value(random, param.ty)).collect()).collect();
+        let returned = (0..LANES).map(|_| result.map_or(Vec::new(), |ty| value(random, ty))).collect();
         Case { types, params, result, assignment, args, returned, seed }
     }
 }
@@ -116,6 +154,8 @@ enum Cell {
     At(usize),
     /// So many bytes of memory behind the address in the place.
     Behind(usize, u32, u32),
+    /// The same of a flat address, whose upper half is in the next place.
+    Flat(usize, u32, u32),
     /// So many bytes of the stack.
     On(u32, u32),
 }
@@ -147,6 +187,11 @@ fn cells(case: &Case, passed: &[(usize, &Passed, TypeId)]) -> Cells {
                 }
                 continue;
             }
+            // The upper half of an address has been seen to with the lower.
+            if passed.how == How::Address && piece.offset > 0 {
+                continue;
+            }
+            let is_flat = passed.how == How::Address && passed.pieces.len() == 2;
             // Parts, as bytes between them may be undefined.
             case.types.parts(ty, 0, &mut |at, scalar, lanes| {
                 let (at, end) = (at as u32, at as u32 + scalar.bits() / 8 * lanes);
@@ -154,6 +199,7 @@ fn cells(case: &Case, passed: &[(usize, &Passed, TypeId)]) -> Cells {
                 for offset in (at..end).step_by(step as usize) {
                     out.cells.push(match (passed.how, piece.place) {
                         (How::Image, Place::Stack(from)) => Cell::On(from + offset, step),
+                        _ if is_flat => Cell::Flat(place, offset, step),
                         _ => Cell::Behind(place, offset, step),
                     });
                     let bits = 8 * step as u8;
@@ -178,7 +224,7 @@ fn result_of(case: &Case) -> Cells {
     cells(case, &list)
 }
 
-const WAIT: &str = "s_waitcnt vmcnt(0) lgkmcnt(0)";
+const WAIT: &str = "s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)";
 
 /// Bytes of a dword that its pieces say something of.
 fn bytes_of(holds: &[(usize, Piece)]) -> u32 {
@@ -202,13 +248,13 @@ fn buffer(store: bool, bytes: u32) -> &'static str {
 }
 
 /// Text of assembly for one processor.
-struct Asm<'a> {
-    out: String,
-    config: &'a Config,
+pub struct Asm<'a> {
+    pub out: String,
+    pub config: &'a Config,
 }
 
 impl Asm<'_> {
-    fn put(&mut self, line: &str) {
+    pub fn put(&mut self, line: &str) {
         let _ = writeln!(self.out, "  {line}");
     }
 
@@ -221,22 +267,29 @@ impl Asm<'_> {
         }
     }
 
-    fn begin(&mut self, name: &str) {
+    pub fn begin(&mut self, name: &str) {
         let _ = writeln!(self.out, ".globl {name}\n.p2align 8\n.type {name},@function\n{name}:");
         self.put("s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)");
         self.wait();
     }
 
-    fn end(&mut self, name: &str) {
+    pub fn end(&mut self, name: &str) {
         self.wait();
         self.put("s_setpc_b64 s[30:31]");
         let _ = writeln!(self.out, ".size {name}, .-{name}");
     }
 
     /// Bytes of `v[base:base+1] + at` from or to a register; the base is a multiple of [`STRIDE`].
-    fn flat(&mut self, store: bool, reg: &str, base: u16, at: usize) {
+    pub fn flat(&mut self, store: bool, reg: &str, base: u16, at: usize) {
         self.put(&format!("v_or_b32 v38, {at:#x}, v{base}"));
         self.put(&format!("v_mov_b32 v39, v{}", base + 1));
+        if self.config.target.generation == Generation::Gfx6 {
+            // Without FLAT: a buffer of all memory.
+            self.put("s_mov_b32 s24, 0\n  s_mov_b32 s25, 0\n  s_mov_b32 s26, 0\n  s_mov_b32 s27, 0x100f000");
+            let name = buffer(store, 4);
+            self.put(&format!("{name} {reg}, v[38:39], s[24:27], 0 addr64"));
+            return self.wait();
+        }
         match store {
             true => self.put(&format!("flat_store_dword v[38:39], {reg}")),
             false => self.put(&format!("flat_load_dword {reg}, v[38:39]")),
@@ -262,6 +315,26 @@ impl Asm<'_> {
         self.wait();
     }
 
+    /// `v33` to private memory behind the flat address in `v[50:51]`.
+    fn store_flat(&mut self, at: u32, bytes: u32) {
+        // An addition that all generations write alike.
+        self.put(&format!("v_mov_b32 v37, {at:#x}\n  v_mad_u32_u24 v36, v37, 1, v50\n  v_mov_b32 v37, v51"));
+        self.put(&format!("{} v[36:37], v33", buffer(true, bytes).replace("buffer", "flat")));
+        self.wait();
+    }
+
+    /// The upper half of flat addresses of private memory to `s17`.
+    fn aperture(&mut self) {
+        match self.config.target.generation {
+            Generation::Gfx6 => panic!("no flat addresses"),
+            // In the queue, whose address a kernel of V4 hands over; offsets are dwords before GFX8.
+            Generation::Gfx7 => self.put("s_load_dword s17, s[6:7], 0x11"),
+            Generation::Gfx8 => self.put("s_load_dword s17, s[6:7], 0x44"),
+            _ => self.put("s_mov_b64 s[16:17], src_private_base"),
+        }
+        self.wait();
+    }
+
     /// `v[52:53]` and `v[54:55]`: this lane's bytes of C's two buffers.
     fn buffers(&mut self) {
         self.put("s_getpc_b64 s[16:17]");
@@ -282,10 +355,9 @@ impl Asm<'_> {
         }
     }
 
-    /// `fN`: stores what the places hold, then puts the result into its places.
-    fn callee(&mut self, i: usize, case: &Case) {
-        let name = format!("f{i}");
-        self.begin(&name);
+    /// `fN`, `hN`: stores what the places hold, then puts the result into its places.
+    fn callee(&mut self, name: &str, case: &Case) {
+        self.begin(name);
         self.buffers();
         let (args, result) = (args_of(case), result_of(case));
         for k in 0..args.cells.len() {
@@ -293,16 +365,17 @@ impl Asm<'_> {
             self.flat(true, &reg, 52, 4 * k);
         }
         // The address of the result lies where results do not.
-        if let Some(&place) = result.places.first()
-            && matches!(result.cells.first(), Some(Cell::Behind(..)))
-        {
-            self.fetch(place, "v50");
+        for (place, to) in result.places.iter().zip(["v50", "v51"]) {
+            if matches!(result.cells.first(), Some(Cell::Behind(..) | Cell::Flat(..))) {
+                self.fetch(*place, to);
+            }
         }
         let mut written = Vec::new();
         for (k, cell) in result.cells.iter().enumerate() {
             self.flat(false, "v33", 54, 4 * k);
             match *cell {
                 Cell::Behind(_, at, bytes) => self.private(true, "v33", "v50", at, bytes),
+                Cell::Flat(_, at, bytes) => self.store_flat(at, bytes),
                 Cell::On(..) => panic!("a result is not on the stack"),
                 Cell::At(place) => {
                     let Place::Vgpr(reg) = result.places[place] else { panic!("a result is in VGPRs") };
@@ -312,7 +385,7 @@ impl Asm<'_> {
             }
         }
         self.scramble(&written);
-        self.end(&name);
+        self.end(name);
     }
 
     /// Writes what a call does not preserve.
@@ -322,6 +395,13 @@ impl Asm<'_> {
         }
         for reg in 4..30 {
             self.put(&format!("s_mov_b32 s{reg}, 0xa5a5a5a5"));
+        }
+        if self.config.target.has(isa::Feature::MAI) {
+            let kept = preserved(self.config.convention, &self.config.target).agprs;
+            let is_kept = |reg: &u16| kept.iter().any(|&(from, to)| (from..=to).contains(reg));
+            for reg in (0..56).filter(|reg| !is_kept(reg)) {
+                self.put(&format!("v_accvgpr_write_b32 a{reg}, v39"));
+            }
         }
         // Of those that are not preserved; that it is named makes room for all of clang's.
         self.put("v_mov_b32 v119, 0x5a5a5a5a");
@@ -343,6 +423,7 @@ impl Asm<'_> {
                 Place::Stack(at) => self.stack_bytes(false, "v33", at, bytes_of(&cells.holds[k])),
                 other => self.fetch(other, "v33"),
             },
+            Cell::Flat(..) => panic!("only results have flat addresses"),
             Cell::Behind(place, at, bytes) => {
                 self.fetch(cells.places[place], "v34");
                 self.private(false, "v33", "v34", at, bytes);
@@ -376,11 +457,15 @@ impl Asm<'_> {
         (0..31).for_each(|reg| self.put(&format!("v_mov_b32 v{reg}, 0")));
         self.put("s_mov_b32 s34, 0x1234\n  s_mov_b32 s35, 0x5678");
         self.put("v_mov_b32 v40, 0x4321\n  v_mov_b32 v41, 0x8765");
+        if self.config.target.has(isa::Feature::GFX90A) {
+            self.put("v_accvgpr_write_b32 a40, v41");
+        }
         self.addresses(&args, &result, frame, &rooms);
         for (k, cell) in args.cells.iter().enumerate() {
             self.flat(false, "v33", 52, 4 * k);
             match *cell {
                 Cell::At(place) => self.deliver(args.places[place], frame),
+                Cell::Flat(..) => panic!("only results have flat addresses"),
                 Cell::Behind(place, at, bytes) => {
                     let room = rooms[&args.places[place].key()];
                     self.stack_bytes(true, "v33", room + at, bytes);
@@ -399,8 +484,12 @@ impl Asm<'_> {
         self.stack(false, "v52", 8);
         self.stack(false, "v53", 12);
         self.results(&result, &rooms);
-        for (k, reg) in ["v40", "v41", "s34", "s35"].iter().enumerate() {
-            self.put(&format!("v_mov_b32 v33, {reg}"));
+        let agpr = if self.config.target.has(isa::Feature::GFX90A) { "a40" } else { "v41" };
+        for (k, reg) in ["v40", "v41", "s34", "s35", agpr].iter().enumerate() {
+            match reg.starts_with('a') {
+                true => self.put(&format!("v_accvgpr_read_b32 v33, {reg}")),
+                false => self.put(&format!("v_mov_b32 v33, {reg}")),
+            }
             self.flat(true, "v33", 52, KEPT + 4 * k);
         }
         for (at, reg) in [(0, 30), (4, 31), (16, 34), (20, 35)] {
@@ -421,6 +510,11 @@ impl Asm<'_> {
             self.put("v_mov_b32 v33, s16");
             self.deliver(*place, frame);
         }
+        if let Some(Cell::Flat(lower, ..)) = result.cells.first() {
+            self.aperture();
+            self.put("v_mov_b32 v33, s17");
+            self.deliver(result.places[lower + 1], frame);
+        }
     }
 
     /// `v33` to a place of an argument.
@@ -436,7 +530,7 @@ impl Asm<'_> {
         for (k, cell) in result.cells.iter().enumerate() {
             match *cell {
                 Cell::At(place) => self.fetch(result.places[place], "v33"),
-                Cell::Behind(place, at, bytes) => {
+                Cell::Behind(place, at, bytes) | Cell::Flat(place, at, bytes) => {
                     let room = rooms[&result.places[place].key()];
                     self.stack_bytes(false, "v33", room + at, bytes);
                 }
@@ -485,7 +579,15 @@ fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
     std::fs::write(source, text).unwrap();
     let object = source.with_added_extension("o");
     let mut command = Command::new(config.clang);
-    command.args(["-target", "amdgcn-amd-amdhsa", "-mcode-object-version=4", "-nogpulib", "-O2", "-w", "-c"]);
+    command.args([
+        "-target",
+        "amdgcn-amd-amdhsa",
+        "-mcode-object-version=4",
+        "-nogpulib",
+        config.level,
+        "-w",
+        "-c",
+    ]);
     // Without replay: clang 19 has clauses in code for either that replay would not survive.
     let suffix = if config.target.has(isa::Feature::XNACK) { ":xnack-" } else { "" };
     command.arg(format!("-mcpu={}{suffix}", config.target.name));
@@ -497,27 +599,41 @@ fn clang(config: &Config, source: &Path, text: &str) -> Vec<u8> {
     std::fs::read(&object).unwrap()
 }
 
-fn build(cases: &[Case], config: &Config) -> Vec<u8> {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let lanes = config.target.wave_size;
-    let stem = format!("interop-{}-{}-{lanes}-{}", config.clang, config.target.name, cases[0].seed);
-    let theirs = clang(config, &dir.join(format!("{stem}.c")), &c::source(cases));
-    let kernels = clang(config, &dir.join(format!("{stem}.cl")), &c::kernels(cases.len()));
-    let mut text = Asm { out: ".text\n".into(), config };
-    for (i, case) in cases.iter().enumerate() {
-        text.callee(i, case);
-        text.caller(i, case);
-    }
-    std::fs::write(dir.join(format!("{stem}.s")), &text.out).unwrap();
+/// Our side as an object.
+pub fn assemble(text: &str, config: &Config, stem: &str) -> Vec<u8> {
     let options = asm::Options {
         target: Some(&isa::PROCESSORS[usize::from(config.target.number)]),
         kind: asm::Kind::Relocatable,
         version: Some(4),
         xnack: config.target.has(isa::Feature::XNACK).then_some(false),
-        wave64: lanes == 64,
+        wave64: config.target.wave_size == 64,
         ..asm::Options::default()
     };
-    let ours = asm::assemble(&text.out, &options).unwrap_or_else(|errors| panic!("{stem}: {:?}", errors[0]));
+    asm::assemble(text, &options).unwrap_or_else(|errors| panic!("{stem}: {:?}", errors[0]))
+}
+
+fn build(cases: &[Case], config: &Config) -> Vec<u8> {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let lanes = config.target.wave_size;
+    let stem = format!(
+        "interop-{}-{}-{lanes}{}{}-{}-{}",
+        config.clang,
+        config.target.name,
+        config.level,
+        config.name,
+        cases[0].seed,
+        cases.len()
+    );
+    let theirs = clang(config, &dir.join(format!("{stem}.c")), &c::source(cases, config));
+    let kernels = clang(config, &dir.join(format!("{stem}.cl")), &c::kernels(cases.len()));
+    let mut text = Asm { out: ".text\n".into(), config };
+    for (i, case) in cases.iter().enumerate() {
+        text.callee(&format!("f{i}"), case);
+        text.callee(&format!("h{i}"), case);
+        text.caller(i, case);
+    }
+    std::fs::write(dir.join(format!("{stem}.s")), &text.out).unwrap();
+    let ours = assemble(&text.out, config, &stem);
     let files = [("theirs", &theirs), ("kernels", &kernels), ("ours", &ours)];
     let inputs = files.map(|(name, data)| link::Input { name, data, is_lazy: false });
     link::link(&inputs, &link::Options::default()).unwrap_or_else(|faults| panic!("{stem}: {}", faults[0]))
@@ -670,15 +786,30 @@ fn half(word: u32) -> u32 {
     word >> 16 & 0x8000 | ((word >> 23 & 0xff).wrapping_sub(112) & 31) << 10 | word >> 13 & 0x3ff
 }
 
+/// Whether clang's callee takes an argument wrongly: `tests/llvm`, `lanes_on_the_stack`. Optimised code of ours does not ask for it.
+fn is_wrong_in_llvm(case: &Case, config: &Config) -> bool {
+    let wrong = |(passed, param): (&Passed, &Param)| {
+        let pieces = case.assignment.pieces_of(passed);
+        let on_stack = matches!(pieces.first().map(|piece| piece.place), Some(Place::Stack(_)));
+        on_stack && passed.how == How::Value && pieces.len() > 1 && case.types.size(param.ty) == 4
+    };
+    let may_be = config.level == "-O0" && !callconv::has_16_bit(&config.target);
+    may_be && case.assignment.params.iter().zip(&case.params).any(wrong)
+}
+
 /// Mistakes of both roles.
 pub fn run(cases: &[Case], config: &Config) -> Vec<String> {
     let mut machine = Machine::new(&build(cases, config));
     let mut wrong = Vec::new();
     for (i, case) in cases.iter().enumerate() {
         for (role, found) in [
-            ("clang calls", calls_ours(&mut machine, i, case)),
+            ("clang calls", calls_ours(&mut machine, "A", i, case)),
+            ("clang calls by a pointer", calls_ours(&mut machine, "P", i, case)),
             ("clang is called", calls_clang(&mut machine, i, case)),
         ] {
+            if role == "clang is called" && is_wrong_in_llvm(case, config) {
+                continue;
+            }
             if let Err(text) = found {
                 let Config { clang, target, .. } = config;
                 let places: Vec<_> = case
@@ -703,12 +834,12 @@ fn tys(case: &Case) -> Vec<TypeId> {
     case.params.iter().map(|param| param.ty).collect()
 }
 
-fn calls_ours(machine: &mut Machine, i: usize, case: &Case) -> Result<(), String> {
+fn calls_ours(machine: &mut Machine, role: &str, i: usize, case: &Case) -> Result<(), String> {
     let (args, result) = (args_of(case), result_of(case));
     let images: Vec<_> = (0..LANES).map(|lane| image(case, lane)).collect();
     let results: Vec<_> =
         case.returned.iter().map(|value| dwords(&result, std::slice::from_ref(value))).collect();
-    let [out, stored] = machine.run(&format!("A{i}"), [&images, &results])?;
+    let [out, stored] = machine.run(&format!("{role}{i}"), [&images, &results])?;
     for lane in 0..LANES {
         if let Some(text) = check_cells(case, &args, &tys(case), &case.args[lane], &stored[lane]) {
             return Err(format!("arguments of lane {lane}: {text}"));
@@ -742,9 +873,9 @@ fn calls_clang(machine: &mut Machine, i: usize, case: &Case) -> Result<(), Strin
             return Err(format!("result: {text}"));
         }
         let kept: Vec<u8> =
-            [0x4321u32, 0x8765, 0x1234, 0x5678].iter().flat_map(|word| word.to_le_bytes()).collect();
-        if out[lane][KEPT..KEPT + 16] != kept {
-            return Err(format!("preserved: {:02x?}", &out[lane][KEPT..KEPT + 16]));
+            [0x4321u32, 0x8765, 0x1234, 0x5678, 0x8765].iter().flat_map(|word| word.to_le_bytes()).collect();
+        if out[lane][KEPT..KEPT + 20] != kept {
+            return Err(format!("preserved: {:02x?}", &out[lane][KEPT..KEPT + 20]));
         }
     }
     Ok(())

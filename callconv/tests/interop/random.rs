@@ -44,7 +44,7 @@ impl Random {
         }
     }
 
-    /// A scalar, a vector, or a struct of at most 64 bytes.
+    /// A scalar, a vector, or a struct of at most 64 bytes, or in a few cases 200.
     pub fn ty(&mut self, types: &mut Types, bf16: bool) -> TypeId {
         match self.below(6) {
             0..=2 => {
@@ -55,8 +55,9 @@ impl Random {
             }
             3 => self.vector(types),
             _ => loop {
+                let most = self.of(&[64, 64, 64, 200]);
                 let made = self.structure(types, bf16, 2);
-                if types.size(made) <= 64 {
+                if types.size(made) <= most {
                     return made;
                 }
             },
