@@ -296,9 +296,10 @@ impl Class {
 }
 
 /// A class that nothing needs and the table has all the same, with the reason: a group that is split has no LDS, so nothing that a flat instruction
-/// does is counted by `lgkmcnt` alone. LLVM 19 leaves the wait out there.
+/// does is counted by `lgkmcnt` alone, and no order has to wait for it. LLVM 19 leaves the wait out there. Waits for a register are not of
+/// these: they name the instruction that brings it.
 fn is_for_no_lds(machine: Machine, class: &str) -> bool {
-    machine.splits_groups() && class.starts_with("lgkmcnt: ") && class.contains(" atomic ")
+    machine.splits_groups() && class.starts_with("lgkmcnt: ") && !class.contains(" after ")
 }
 
 /// How it is shown that a class has to be there.
