@@ -156,7 +156,11 @@ fn attempt(
 fn mixes_files(target: &Target, row: &Row, inst: &MachInst) -> bool {
     let one_bit = row.caps.contains(Caps::MFMA) && target.has(isa::Feature::GFX90A);
     match inst.operands() {
-        [Operand::Reg(to), _, _, Operand::Reg(sum)] if one_bit => to.first.is_agpr() != sum.first.is_agpr(),
+        [Operand::Reg(to), _, _, Operand::Reg(sum)]
+            if one_bit && (sum.first.is_agpr() || sum.first.is_vgpr()) =>
+        {
+            to.first.is_agpr() != sum.first.is_agpr()
+        }
         _ => false,
     }
 }
@@ -261,7 +265,7 @@ fn convert(
         ArgValue::Reg(range) if spec.kind == Kind::SmemOffset && matches!(range.first.0, 235..=239) => {
             return Err("this register cannot stand here");
         }
-        ArgValue::Reg(range) => return Ok(Operand::Reg(widened(known.target, spec, range))),
+        ArgValue::Reg(range) => return Ok(Operand::Reg(widened(known.target, row, spec, range))),
         ArgValue::Off => {
             return match spec.kind {
                 Kind::Vaddr | Kind::Saddr | Kind::Vgpr | Kind::Channel => Ok(Operand::None),
@@ -322,12 +326,13 @@ const fn takes_accumulators(kind: Kind) -> bool {
 }
 
 /// `null`, apertures and status bits are as wide as the operand that they stand for.
-fn widened(target: &Target, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
+fn widened(target: &Target, row: &Row, spec: &OpSpec, range: isa::RegRange) -> isa::RegRange {
     let is_descriptor = spec.kind == Kind::Sgpr && spec.role == Role::Use && spec.width >= 4;
     let any_width = match range.first.0 {
         125 => target.generation == isa::Generation::Gfx10 && !is_descriptor,
         235..=239 => true,
-        251..=253 => matches!(spec.kind, Kind::Ssrc | Kind::Vsrc),
+        // `s_movrels_b64` too: hardware and decoder have the same sources as for `s_movrels_b32`, of which LLVM takes them.
+        251..=253 => matches!(spec.kind, Kind::Ssrc | Kind::Vsrc) || row.name == "s_movrels_b64",
         _ => false,
     };
     // The sum of a matrix instruction is one value for all.
