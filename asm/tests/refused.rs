@@ -122,6 +122,7 @@ const INSTRUCTIONS: &[(&str, &str, &str)] = &[
         "v_mfma_f64_4x4x4f64 v[0:1], v[2:3], v[4:5], v[6:7] op_sel:[0,0]",
         "matrix instructions select no halves",
     ),
+    ("gfx600", ".amdgpu_lds foo, 32772, 4", "the size or alignment of an LDS symbol is out of range"),
     ("gfx906", "v_mov_b32 v0, a1", "gfx906 has no register `a1`"),
     ("gfx906", ".set acc1, 5\ns_mov_b32 s0, acc1", "gfx906 has no register `acc1`"),
     ("gfx906", "s_load_dword s0, src_vccz, 0", "not a register group of the size"),

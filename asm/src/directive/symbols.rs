@@ -196,9 +196,11 @@ impl Assembler {
         cur.expect(b',')?;
         let size = self.absolute(cur)?;
         let align = if cur.eat(b',') { self.absolute(cur)? } else { 4 };
-        // A work-group of GFX10 may have the memory of two compute units.
-        let is_gfx10 = self.settings.target.is_some_and(|target| target.generation == isa::Generation::Gfx10);
-        let room = if is_gfx10 { 131_072 } else { 65536 };
+        let room = self.settings.target.map_or(0x1_0000, |target| {
+            // A work-group of GFX10 may have the memory of two compute units.
+            let units = if target.generation == isa::Generation::Gfx10 { 2 } else { 1 };
+            units * i64::from(target.max_lds_per_group)
+        });
         let valid = (0..=room).contains(&size) && align > 0 && (align as u64).is_power_of_two();
         if !valid {
             return Err(error(span.clone(), "the size or alignment of an LDS symbol is out of range"));
