@@ -8,6 +8,7 @@
 //! only programs without mistakes and cannot fail. The language is described in
 //! `docs/language.md`, the diagnostics in `docs/diagnostics.md`.
 
+mod alike;
 mod ast;
 mod builtins;
 mod cfg;
@@ -15,6 +16,7 @@ mod check;
 mod codes;
 mod diag;
 mod documentation;
+mod echoes;
 mod files;
 mod habits;
 mod lexer;

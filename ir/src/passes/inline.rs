@@ -9,7 +9,7 @@ use crate::op::Op;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Instructions a function may grow to: calls beyond that stay, and code generation reports them.
-const MAX_INSTS: usize = 1 << 18;
+const MAX_INSTS: usize = 1 << 20;
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
