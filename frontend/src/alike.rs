@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 /// What the diagnostics kept so far are about.
 pub struct Alike<'r, 'p> {
     read: &'r Read<'p>,
+    /// Something was not understood, so that more of what follows is of that.
+    broken: bool,
     /// How many that may be of one mistake are shown.
     shown: usize,
     /// Of each that is kept.
@@ -45,9 +47,13 @@ impl<'r, 'p> Alike<'r, 'p> {
 
     /// `unknown`: some names are not known.
     pub fn new(read: &'r Read<'p>, unknown: bool) -> Self {
-        // Where something was not understood, or is not known, more of what follows is of that.
-        let shown = if read.parsed > 0 { 1 } else { Self::SHOWN - usize::from(unknown) };
-        Alike { read, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
+        let shown = Self::SHOWN - usize::from(unknown || read.parsed > 0);
+        Alike { read, broken: read.broken, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
+    }
+
+    /// How many that say something about types are shown.
+    fn shown_of_types(&self) -> usize {
+        if self.broken { 1 } else { self.shown }
     }
 
     fn kind(&self, diagnostic: &Diagnostic) -> Kind {
@@ -57,7 +63,7 @@ impl<'r, 'p> Alike<'r, 'p> {
             what: String::new(),
             base: String::new(),
             bodies: [self.read.body(at.start)].into_iter().chain(self.read.callee(at.start)).collect(),
-            shown: self.shown,
+            shown: self.shown_of_types(),
         };
         if !self.is_of_types(diagnostic, &mut kind) {
             self.is_of_words(diagnostic, &mut kind);
@@ -75,9 +81,14 @@ impl<'r, 'p> Alike<'r, 'p> {
         let is_parameter =
             |text: &&str| is_generic && text.len() == 1 && text.starts_with(|c: char| c.is_ascii_uppercase());
         if let Some(ty) = types().find(|ty| ty.starts_with("**")).or(types().find(is_compound)) {
-            // A pointer to a pointer, and what it points to, are most likely of one slip.
-            kind.of = ty.trim_start_matches('*').to_owned();
-            kind.base = types().find_map(pointee).unwrap_or_default().to_owned();
+            // What pointer something is tells more than which was expected there. A pointer to a pointer, and what it points to, are most
+            // likely of one slip.
+            let is_plain = ty.starts_with('*') && !ty.starts_with("**");
+            let of = if is_plain { types().filter(is_compound).last().unwrap_or(ty) } else { ty };
+            kind.of = of.trim_start_matches('*').to_owned();
+            if self.broken || has_two_levels(types()) || label.starts_with("points to `*") {
+                kind.base = types().find_map(pointee).unwrap_or_default().to_owned();
+            }
         } else if message.starts_with("`*` needs a pointer") {
             kind.base = quoted(message).last().unwrap_or_default().to_owned();
             kind.of = format!("*{}", kind.base);
@@ -102,15 +113,18 @@ impl<'r, 'p> Alike<'r, 'p> {
         let (of, what, shown) =
             match message.split_once("` does not fit in ").or(message.split_once("` takes a ")) {
                 Some((_, ty)) => (ty, "", self.shown),
-                None if of_type => (quoted(message).next().unwrap_or(message), "", fewer),
-                None if message.ends_with("different types") => ("", label, fewer),
+                None if of_type => {
+                    (quoted(message).next().unwrap_or(message), "", fewer.min(self.shown_of_types()))
+                }
+                None if message.ends_with("different types") => ("", label, fewer.min(self.shown_of_types())),
                 // The head of a function is missing, and this is its body; or what one `let` declares.
                 None if parsed
                     && (message.ends_with("returns nothing") || message.starts_with("`let` takes")) =>
                 {
                     (message, "", 1)
                 }
-                None if of_types || parsed => (message, "", self.shown),
+                None if of_types => (message, "", self.shown_of_types()),
+                None if parsed => (message, "", self.shown),
                 None => (message, first_word(&self.read.source[at]), fewer),
             };
         (kind.of, kind.what, kind.shown) = (of.to_owned(), what.to_owned(), shown);
@@ -130,8 +144,11 @@ impl<'r, 'p> Alike<'r, 'p> {
             counts && is_lost(old) && body_of(old) == body
         };
         // A name that another one is like may be a slip of its own.
-        let shown =
-            if diagnostic.suggestion.is_some() { Self::SHOWN } else { self.shown.min(Self::SHOWN - 1) };
+        let shown = if diagnostic.suggestion.is_some() {
+            Self::SHOWN
+        } else {
+            self.shown_of_types().min(Self::SHOWN - 1)
+        };
         if kept.iter().filter(|old| in_body(old)).count() < shown {
             return false;
         }
@@ -174,8 +191,17 @@ impl<'r, 'p> Alike<'r, 'p> {
 }
 
 /// What stands in backquotes.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
+fn quoted(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split('`').skip(1).step_by(2)
+}
+
+/// Whether types are pointers of more than one level, counting what they lead to.
+fn has_two_levels<'t>(types: impl Iterator<Item = &'t str> + Clone) -> bool {
+    let Some(base) = types.clone().find_map(pointee) else { return false };
+    let levels = |ty: &str| ty.bytes().filter(|&byte| byte == b'*').count();
+    let mut of_base = types.filter(|ty| *ty == base || pointee(ty) == Some(base)).map(levels);
+    let first = of_base.next();
+    of_base.any(|level| Some(level) != first)
 }
 
 /// What a pointer, or the first one in an array or a tuple, leads to in the end.

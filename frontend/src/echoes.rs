@@ -16,6 +16,8 @@ pub struct Read<'p> {
     pub skipped: &'p [Span],
     /// How many of the diagnostics, the first ones, are of the parser.
     pub parsed: usize,
+    /// Whether one of them is about something that is missing, or that nothing begins with.
+    pub broken: bool,
     /// What is foreign to this language, with where the diagnostic that says so is.
     pub foreign: &'p [(usize, Span)],
 }
@@ -64,15 +66,20 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     // Arguments of a fence or an atomic operation that is called otherwise.
     let misses_function = list.iter().any(|diagnostic| matches!(diagnostic.code, "E0022" | "E0025"));
     let told: Vec<Range<usize>> = list[..parsed].iter().filter_map(place).collect();
-    let unclosed = list[..parsed].iter().any(|one| is_unclosed(one) || is_item_inside(one));
+    let unclosed = list[..parsed].iter().filter(|one| is_unclosed(one) || is_item_inside(one));
+    let unclosed = unclosed.filter_map(place).map(|at| at.start).min();
+    let is_astray = |one: &Diagnostic| {
+        let behind = unclosed.is_some_and(|from| place(one).is_some_and(|at| from <= at.start));
+        behind && one.code == "E0005"
+    };
     let mut kept: Vec<Diagnostic> = Vec::new();
     let mut astray = 0;
     let mut alike = Alike::new(read, list.iter().any(is_unknown));
     for (n, diagnostic) in list.into_iter().enumerate() {
         let echo = if n < parsed {
             // With a brace that is missing, or one too many, everything behind it is read as something else.
-            astray += usize::from(unclosed && !is_unclosed(&diagnostic));
-            astray > 1
+            astray += usize::from(is_astray(&diagnostic));
+            astray > 1 && is_astray(&diagnostic)
         } else {
             is_in_skipped(&diagnostic, skipped)
                 || foreign.iter().any(|&(from, span)| is_foreign(&diagnostic, from, span))

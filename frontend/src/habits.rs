@@ -230,7 +230,8 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
             matcher.say(diagnostic, said, &Found { start: at, end: at + 1, parts: Parts::new() });
         }
     }
-    sink.restore(echoes::dropped(list, &Read { source, tokens, skipped, parsed, foreign: &foreign }));
+    let broken = list[..parsed].iter().any(|diagnostic| matches!(diagnostic.code, "E0005" | "E0006"));
+    sink.restore(echoes::dropped(list, &Read { source, tokens, skipped, parsed, broken, foreign: &foreign }));
 }
 
 /// What the parts of a pattern stood for.
