@@ -1,10 +1,11 @@
 //! Scalars whose definition dominates their uses for the lanes but not for the program counter.
 //!
 //! Lanes parked at a block can bring the program counter there without it having passed blocks that the lanes
-//! of a later one all came through; a test of `exec` then keeps it from going on. So the scalar is never used
-//! undefined, but the linear graph has paths to its use without definition. Here such scalars get block
-//! parameters where those paths meet the others, with undefined arguments, so that all registers are in SSA
-//! form over the linear graph.
+//! of a later one all came through; a test of `exec` then keeps it from going on, or no lane is there that what
+//! follows is done for. So no lane ever sees the scalar undefined, but the linear graph has paths to its use without
+//! definition. Here such scalars get block parameters where those paths meet the others, with zeros as arguments, so that
+//! all registers are in SSA form over the linear graph, and the program's way never depends on what a register happens
+//! to hold.
 
 use crate::graph::Graph;
 use isa::{ArgRange, Edge, MBlock, MachBlock, MachFunc, MachInst, Operand, RegClass, Role, Tuple, VReg, op};
@@ -233,12 +234,12 @@ impl Repair<'_> {
     }
 }
 
-/// A scalar without value at the end of the block.
+/// A scalar whose value does not matter, at the end of the block.
 fn undefined(func: &mut MachFunc, block: MBlock) -> VReg {
     let reg = func.vregs.push(RegClass::Sgpr);
     let operand = func.tuple(&[reg]);
     let data = &mut func.blocks[block];
-    data.insts.insert(data.term as usize, MachInst::new(op::UNDEF, &[operand]));
+    data.insts.insert(data.term as usize, MachInst::new(op::COPY, &[operand, Operand::int(0)]));
     data.term += 1;
     reg
 }

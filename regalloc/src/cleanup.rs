@@ -106,6 +106,8 @@ impl Effect {
         if inst.op == op::S_ENDPGM {
             effect.keeps = State::default();
         }
+        // It stops the wave, whatever EXEC is. But it says to readers and checkers which lanes have come.
+        effect.needs.exec |= inst.op == op::S_BARRIER;
         effect
     }
 
