@@ -450,10 +450,9 @@ pub(crate) const MACHINE: [(&str, MachinePass); 12] = [
         Ok(())
     }),
     ("branches", |_, kernel, mach| {
-        emit::islands::run(mach, kernel.target, |mach| {
+        emit::branches::run(mach, kernel.target, |mach| {
             memmodel::hazards::before_new_branch(mach, kernel.model)
         });
-        emit::distances::run(mach, kernel.target);
         verify_memory(kernel.model, mach, kernel.job)
     }),
 ];

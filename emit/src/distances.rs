@@ -8,7 +8,8 @@
 //! # Requires
 //! Final code, branch islands included. What is added is one wait state: what waits and hazards established holds.
 //! # Guarantees
-//! No branch over 63 dwords. Distances only grow, each by as many dwords as nops were added on its way.
+//! No branch over 63 dwords. Distances only grow, each by as many dwords as nops were added on its way: a target may be out of reach
+//! then.
 //! # Time
 //! Linear: from the last block to the first. What is behind a branch is settled when its turn comes; a nop behind it moves only what
 //! is ahead of it. A table is laid out again for each nop that its entries want.

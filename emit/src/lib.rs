@@ -7,6 +7,7 @@
 //! Deliberately not here: choosing instructions or registers, inserting waits. What arrives is final.
 
 pub mod asm;
+pub mod branches;
 pub mod code;
 pub mod descriptor;
 pub mod distances;
