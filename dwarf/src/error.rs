@@ -37,7 +37,9 @@ impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Need::Register(register) => write!(f, "the contents of {register}"),
-            Need::Memory(space, address, bytes) => write!(f, "{bytes} bytes of {space} memory at {address:#x}"),
+            Need::Memory(space, address, bytes) => {
+                write!(f, "{bytes} bytes of {space} memory at {address:#x}")
+            }
             Need::Lane => write!(f, "the lane that is looked at"),
             Need::Object => write!(f, "the object that this is about"),
             Need::Cfa => write!(f, "the canonical frame address"),
@@ -110,7 +112,9 @@ impl fmt::Display for Reason {
             Reason::Register(register) => write!(f, "there is no register {register}"),
             Reason::Outside => write!(f, "this is outside of what holds it"),
             Reason::Undefined => write!(f, "some bits are nowhere"),
-            Reason::ImplicitPointer => write!(f, "a pointer that the program does not have is used as a number"),
+            Reason::ImplicitPointer => {
+                write!(f, "a pointer that the program does not have is used as a number")
+            }
             Reason::Size => write!(f, "sizes do not agree"),
             Reason::Zero => write!(f, "an operand must not be 0"),
             Reason::Limit(what) => write!(f, "too many {what}"),

@@ -182,9 +182,7 @@ impl<'m> Eval<'m> {
             Slot::Location(location) => Ok(location),
             Slot::Value(value) => match (value.pointer, value.ty) {
                 (Some(pointer), _) if pointer.space == AddressSpace::GLOBAL => self.pointee(pointer),
-                (None, Type::Generic(_)) => {
-                    Location::memory(AddressSpace::GLOBAL, value.unsigned()? as u64)
-                }
+                (None, Type::Generic(_)) => Location::memory(AddressSpace::GLOBAL, value.unsigned()? as u64),
                 _ => Err(Reason::NoLocation),
             },
             Slot::Incomplete(_) => Err(Reason::NoLocation),

@@ -228,7 +228,9 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for register in (0..3400).map(Register).filter(|register| register.bits().is_some_and(|bits| bits != 32)) {
+        for register in
+            (0..3400).map(Register).filter(|register| register.bits().is_some_and(|bits| bits != 32))
+        {
             let lanes = if matches!(register.bits(), Some(32 | 1024)) { 32 } else { 64 };
             let text = format!("{register}.{lanes}");
             assert_eq!(Register::parse(&text), Some(register), "{text}");

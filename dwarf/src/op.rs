@@ -439,7 +439,8 @@ impl<'a> Ops<'a> {
     fn read(&mut self) -> Result<Op<'a>, ParseError> {
         let offset = self.at;
         let opcode = self.opcode()?;
-        let args = opcode.operands().iter().map(|&operand| self.operand(operand)).collect::<Result<_, _>>()?;
+        let args =
+            opcode.operands().iter().map(|&operand| self.operand(operand)).collect::<Result<_, _>>()?;
         Ok(Op { opcode, args, offset, end: self.at })
     }
 }

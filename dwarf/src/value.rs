@@ -83,7 +83,9 @@ impl Type {
 
     fn float(self) -> Option<u32> {
         match self {
-            Type::Base(BaseType { kind: Kind::Float, bits: bits @ (16 | 32 | 64), elements: 1 }) => Some(bits),
+            Type::Base(BaseType { kind: Kind::Float, bits: bits @ (16 | 32 | 64), elements: 1 }) => {
+                Some(bits)
+            }
             _ => None,
         }
     }
