@@ -319,7 +319,7 @@ impl<'m> Eval<'m> {
             Opcode::NOT => self.value()?.not()?,
             Opcode::PLUS_UCONST => {
                 let value = self.value()?;
-                value.binary(Binary::Plus, &Value::new(value.ty, &op.unsigned(0).to_le_bytes()))?
+                value.binary(Binary::Plus, &Value::generic(op.unsigned(0), 64).convert(value.ty)?)?
             }
             Opcode::CONVERT => {
                 let ty = self.type_of(op.unsigned(0))?;

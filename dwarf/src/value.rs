@@ -244,9 +244,9 @@ impl Value {
         if zero && matches!(op, Binary::Div | Binary::Mod) {
             return Err(Reason::Division);
         }
-        // A count beyond the bits leaves nothing, or the sign; a negative one is no count.
-        let count = || match right.signed() {
-            Ok(count) if count < 0 => Err(Reason::Type),
+        // A count beyond the bits leaves nothing, or the sign; one of a signed type that is negative is no count.
+        let count = || match right.ty.integer() {
+            Some((_, Some(true))) if right.signed()? < 0 => Err(Reason::Type),
             _ => Ok(u32::try_from(b).unwrap_or(u32::MAX).min(bits)),
         };
         let value = match op {
@@ -295,9 +295,15 @@ impl Value {
         let from = self.plain()?;
         match (from.float(), ty.float(), ty.integer()) {
             (Some(value), Some(_), _) => Value::from_float(ty, value).ok_or(Reason::Type),
-            // Rust's conversion saturates; the narrower type then keeps the lower bits.
-            (Some(value), None, Some((_, Some(false)))) => Ok(Value::from_bits(ty, value as u128)),
-            (Some(value), None, Some(_)) => Ok(Value::from_bits(ty, value as i128 as u128)),
+            // What is too large becomes the largest, as in Rust.
+            (Some(value), None, Some((bits, Some(false)))) => {
+                Ok(Value::from_bits(ty, (value as u128).min(mask(bits))))
+            }
+            (Some(value), None, Some((bits, Some(true)))) => {
+                let most = (mask(bits) >> 1) as i128;
+                Ok(Value::from_bits(ty, (value as i128).clamp(-most - 1, most) as u128))
+            }
+            (Some(value), None, Some((_, None))) => Ok(Value::from_bits(ty, value as i128 as u128)),
             (None, Some(_), _) => {
                 let is_negative = from.signed().is_ok_and(|value| value < 0);
                 let value = if is_negative { from.signed()? as f64 } else { from.unsigned()? as f64 };
