@@ -266,11 +266,11 @@ impl<'m> Eval<'m> {
                 self.stack.pop();
             }
             Opcode::SWAP => {
-                (self.entry(0)?, self.entry(1)?);
+                self.entry(0).and(self.entry(1))?;
                 self.stack.swap(top, top - 1);
             }
             _ => {
-                (self.entry(0)?, self.entry(1)?, self.entry(2)?);
+                self.entry(0).and(self.entry(1)).and(self.entry(2))?;
                 self.stack[top - 2..].rotate_right(1);
             }
         }

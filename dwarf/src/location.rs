@@ -178,7 +178,7 @@ impl Location {
     /// The address, if it is a byte of memory.
     pub fn address(&self) -> Option<(AddressSpace, u64)> {
         match self.storage {
-            Storage::Memory(space) if self.bit % 8 == 0 => Some((space, (self.bit / 8) as u64)),
+            Storage::Memory(space) if self.bit.is_multiple_of(8) => Some((space, (self.bit / 8) as u64)),
             _ => None,
         }
     }
@@ -283,7 +283,7 @@ impl Location {
 
 /// Copies bits between little-endian bytes.
 fn copy_bits(to: &mut [u8], to_bit: usize, from: &[u8], from_bit: usize, count: usize) {
-    if to_bit % 8 == 0 && from_bit % 8 == 0 && count % 8 == 0 {
+    if [to_bit, from_bit, count].iter().all(|bits| bits.is_multiple_of(8)) {
         to[to_bit / 8..][..count / 8].copy_from_slice(&from[from_bit / 8..][..count / 8]);
         return;
     }
