@@ -1,9 +1,7 @@
 //! What the guide says of each operation (seed 000, lines 755-1349), one sentence after the other. Expected values are worked out from the
 //! sentences.
 
-mod common;
-
-use common::{F32, I32, State, U8, U64, bytes, place, run, value};
+use crate::machine::{F32, I32, State, U8, U64, bytes, place, run, value};
 use dwarf::{AddressSpace, Entry, Goal, Location, Need, Reason, Register, Type, Value};
 
 /// Line 808 and after: stack operations move values and locations alike.
@@ -143,7 +141,7 @@ fn frames_are_where_the_machine_says() {
     assert_eq!(place("DW_OP_call_frame_cfa", &state), "private_wave memory at 0x800");
     // A register that is the frame base holds its address.
     state.set("s33", &[0x40, 0, 0, 0]);
-    let base = dwarf::frame_base(&common::code("DW_OP_regx s33"), dwarf::Encoding::default(), &state);
+    let base = dwarf::frame_base(&crate::machine::code("DW_OP_regx s33"), dwarf::Encoding::default(), &state);
     assert_eq!(base.expect("a base").to_string(), "global memory at 0x40");
 }
 
@@ -383,7 +381,7 @@ fn nothing_runs_without_end() {
     assert!(value("DW_OP_lit1; DW_OP_bra 9", &state).contains("no operation"));
     assert!(value("DW_OP_skip -9", &state).contains("no operation"));
     assert!(place("DW_OP_regx s1; DW_OP_LLVM_extend 8 4097", &state).contains("too many parts"));
-    let doubling = "DW_OP_LLVM_extend 32 4096; ".repeat(1) + "DW_OP_LLVM_extend 131072 4096";
+    let doubling = "DW_OP_LLVM_extend 32 4096; DW_OP_LLVM_extend 131072 4096";
     assert!(place(&format!("DW_OP_regx s1; {doubling}"), &state).contains("too many parts"));
 }
 

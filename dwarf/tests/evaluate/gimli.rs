@@ -1,11 +1,9 @@
 //! Standard expressions, beside gimli's evaluation of them. Where gimli has no answer (it takes shifts of one signedness only), ours is not
 //! compared.
 
-mod common;
-
-use common::State;
+use crate::machine::State;
+use ::gimli::{EndianSlice, EvaluationResult, LittleEndian, Location, ValueType};
 use dwarf::{BaseType, Encoding, Goal, Kind, Opcode, evaluate};
-use gimli::{EndianSlice, EvaluationResult, LittleEndian, Location, ValueType};
 
 /// Types by their offsets in the unit.
 const TYPES: [(u64, ValueType, Kind, u32); 10] = [
@@ -109,8 +107,8 @@ fn expression(random: &mut Random) -> String {
 
 /// What gimli says: the bits of the value, or that it has none.
 fn gimli_value(bytes: &[u8]) -> Option<u64> {
-    let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
-    let expression = gimli::Expression(EndianSlice::new(bytes, LittleEndian));
+    let encoding = ::gimli::Encoding { address_size: 8, format: ::gimli::Format::Dwarf32, version: 5 };
+    let expression = ::gimli::Expression(EndianSlice::new(bytes, LittleEndian));
     let mut evaluation = expression.evaluation(encoding);
     let mut result = evaluation.evaluate().ok()?;
     loop {
@@ -127,19 +125,19 @@ fn gimli_value(bytes: &[u8]) -> Option<u64> {
         }
     }
     match evaluation.as_result() {
-        [gimli::Piece { location: Location::Value { value }, .. }] => Some(match *value {
-            gimli::Value::Generic(value) | gimli::Value::U64(value) => value,
-            gimli::Value::I8(value) => u64::from(value as u8),
-            gimli::Value::U8(value) => u64::from(value),
-            gimli::Value::I16(value) => u64::from(value as u16),
-            gimli::Value::U16(value) => u64::from(value),
-            gimli::Value::I32(value) => u64::from(value as u32),
-            gimli::Value::U32(value) => u64::from(value),
-            gimli::Value::I64(value) => value as u64,
-            gimli::Value::F32(value) if value.is_nan() => return None,
-            gimli::Value::F64(value) if value.is_nan() => return None,
-            gimli::Value::F32(value) => u64::from(value.to_bits()),
-            gimli::Value::F64(value) => value.to_bits(),
+        [::gimli::Piece { location: Location::Value { value }, .. }] => Some(match *value {
+            ::gimli::Value::Generic(value) | ::gimli::Value::U64(value) => value,
+            ::gimli::Value::I8(value) => u64::from(value as u8),
+            ::gimli::Value::U8(value) => u64::from(value),
+            ::gimli::Value::I16(value) => u64::from(value as u16),
+            ::gimli::Value::U16(value) => u64::from(value),
+            ::gimli::Value::I32(value) => u64::from(value as u32),
+            ::gimli::Value::U32(value) => u64::from(value),
+            ::gimli::Value::I64(value) => value as u64,
+            ::gimli::Value::F32(value) if value.is_nan() => return None,
+            ::gimli::Value::F64(value) if value.is_nan() => return None,
+            ::gimli::Value::F32(value) => u64::from(value.to_bits()),
+            ::gimli::Value::F64(value) => value.to_bits(),
         }),
         other => panic!("{other:?}"),
     }
@@ -161,7 +159,7 @@ fn values_are_gimlis() {
     let (mut compared, mut refused) = (0, 0);
     for seed in 0..100_000 {
         let text = expression(&mut Random(seed));
-        let bytes = common::code(&text);
+        let bytes = crate::machine::code(&text);
         match (gimli_value(&bytes), our_value(&bytes, &state)) {
             (Some(theirs), ours) => {
                 // A negative float as a generic value is not said by the standard: gimli has 0. Its absolute value of -0.0 is -0.0.
