@@ -1,8 +1,7 @@
 //! Every branch reaches its target, and none is of a length that the processor takes wrongly.
 //!
 //! Islands bring what is too far into reach ([`islands`]), nops mend a wrong length ([`distances`]). A nop may take a target out of
-//! reach that was just in it, and an island may make a length wrong, so both are run until neither has anything to do. Both only
-//! lengthen the code, by very little: the second time is rare, and there is nothing left for a third.
+//! reach that was just in it, and an island may make a length wrong, so both are run until a round mends nothing.
 
 use crate::{distances, islands};
 use isa::{MachFunc, MachInst, Subtarget};

@@ -9,8 +9,6 @@ use smallvec::SmallVec;
 /// What the diagnostics kept so far are about.
 pub struct Alike<'r, 'p> {
     read: &'r Read<'p>,
-    /// Something was not understood, so that more of what follows is of that.
-    broken: bool,
     /// How many that may be of one mistake are shown.
     shown: usize,
     /// Of each that is kept.
@@ -48,12 +46,12 @@ impl<'r, 'p> Alike<'r, 'p> {
     /// `unknown`: some names are not known.
     pub fn new(read: &'r Read<'p>, unknown: bool) -> Self {
         let shown = Self::SHOWN - usize::from(unknown || read.parsed > 0);
-        Alike { read, broken: read.broken, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
+        Alike { read, shown, kinds: Vec::new(), more: Vec::new(), names: Vec::new() }
     }
 
-    /// How many that say something about types are shown.
+    /// How many that say something about types are shown. Where something was not understood, more of what follows is of that.
     fn shown_of_types(&self) -> usize {
-        if self.broken { 1 } else { self.shown }
+        if self.read.broken { 1 } else { self.shown }
     }
 
     fn kind(&self, diagnostic: &Diagnostic) -> Kind {
@@ -86,7 +84,7 @@ impl<'r, 'p> Alike<'r, 'p> {
             let is_plain = ty.starts_with('*') && !ty.starts_with("**");
             let of = if is_plain { types().filter(is_compound).last().unwrap_or(ty) } else { ty };
             kind.of = of.trim_start_matches('*').to_owned();
-            if self.broken || has_two_levels(types()) || label.starts_with("points to `*") {
+            if self.read.broken || has_two_levels(types()) || label.starts_with("points to `*") {
                 kind.base = types().find_map(pointee).unwrap_or_default().to_owned();
             }
         } else if message.starts_with("`*` needs a pointer") {

@@ -23,18 +23,13 @@ pub struct Read<'p> {
 }
 
 impl<'p> Read<'p> {
-    /// The token at, or the last one before, a byte.
-    fn token(&self, byte: usize) -> usize {
-        self.tokens.spans.partition_point(|span| span.start as usize <= byte).saturating_sub(1)
-    }
-
     fn text(&self, token: usize) -> &'p str {
-        self.tokens.spans[token].text(self.source)
+        self.tokens.text(token, self.source)
     }
 
     /// The number of the function that a byte is in.
     pub fn body(&self, byte: usize) -> usize {
-        self.body_at(self.token(byte))
+        self.body_at(self.tokens.at(byte))
     }
 
     fn body_at(&self, token: usize) -> usize {
@@ -44,7 +39,7 @@ impl<'p> Read<'p> {
     /// The number of the program's function that what begins at a byte is given to.
     pub fn callee(&self, byte: usize) -> Option<usize> {
         let mut closed = 0;
-        let open = (0..self.token(byte)).rev().find(|&token| {
+        let open = (0..self.tokens.at(byte)).rev().find(|&token| {
             match self.text(token) {
                 ")" | "]" | "}" => closed += 1,
                 "(" | "[" | "{" | ";" if closed == 0 => return true,

@@ -208,7 +208,7 @@ pub fn amend(source: &str, tokens: &Tokens, skipped: &[Span], parsed: usize, sin
     let mut foreign: Vec<(usize, Span)> = Vec::new();
     for diagnostic in &mut list {
         let Some((label, text)) = diagnostic.labels.first() else { continue };
-        let at = matcher.token(label.start as u32);
+        let at = tokens.at(label.start);
         let row = matcher.row(kinds(diagnostic.code), at, text.ends_with("after this"));
         // What only fits the beginning of a statement is less than a similar name.
         let row = row.filter(|(row, _)| {
@@ -250,13 +250,8 @@ struct Matcher<'m> {
 }
 
 impl<'m> Matcher<'m> {
-    /// The token at, or the last one before, a byte.
-    fn token(&self, byte: u32) -> usize {
-        self.tokens.spans.partition_point(|span| span.start <= byte).saturating_sub(1)
-    }
-
     fn text(&self, at: usize) -> &'m str {
-        self.tokens.spans.get(at).map_or("", |span| span.text(self.source))
+        self.tokens.text(at, self.source)
     }
 
     /// The first token of the statement that a token is in.

@@ -253,6 +253,18 @@ pub struct Tokens {
     pub ends: Vec<usize>,
 }
 
+impl Tokens {
+    /// The token at, or the last one before, a byte.
+    pub fn at(&self, byte: usize) -> usize {
+        self.spans.partition_point(|span| span.start as usize <= byte).saturating_sub(1)
+    }
+
+    /// What a token says; nothing behind the last one.
+    pub fn text<'s>(&self, token: usize, source: &'s str) -> &'s str {
+        self.spans.get(token).map_or("", |span| span.text(source))
+    }
+}
+
 /// Splits `source` into tokens and reports what is none.
 pub fn lex(source: &str, tokens: &mut Tokens, sink: &mut Sink) {
     tokens.kinds.clear();

@@ -6,7 +6,7 @@
 use crate::ast::Sym;
 use crate::scalar::Scalar;
 use ir::Space;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// An interned type.
@@ -357,9 +357,17 @@ impl Types {
         self.intern(TyKind::Opaque(opaque, name), layout)
     }
 
+    /// A struct that is laid out later ([`Types::define`]). Until then only pointers may lead to it.
+    pub fn declare(&mut self, name: Option<Sym>) -> Ty {
+        self.structs.push(Struct { name, fields: Vec::new() });
+        let layout = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
+        self.intern(TyKind::Struct(self.structs.len() as u32 - 1), layout)
+    }
+
     /// Lays out a struct and makes it a type.
     pub fn structure(&mut self, name: Sym, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
-        self.aggregate(Some(name), members)
+        let ty = self.declare(Some(name));
+        self.define(ty, members).map(|()| ty)
     }
 
     /// The tuple of these parts; `()` if there are none.
@@ -371,7 +379,8 @@ impl Types {
             return Ok(ty);
         }
         let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();
-        let ty = self.aggregate(None, &members)?;
+        let ty = self.declare(None);
+        self.define(ty, &members)?;
         self.tuples.insert(parts.into(), ty);
         Ok(ty)
     }
@@ -424,18 +433,29 @@ impl Types {
 
     /// Whether there is a tuple in it, or where it points to.
     pub fn holds_tuple(&self, ty: Ty) -> bool {
-        match self.kind(ty) {
-            TyKind::Array(element, _) => self.holds_tuple(element),
-            TyKind::Pointer(pointer) => self.holds_tuple(pointer.to),
-            TyKind::Struct(index) => {
-                let Struct { name, fields } = &self.structs[index as usize];
-                name.is_none() || fields.iter().any(|field| self.holds_tuple(field.ty))
+        // A struct may point to itself, so each is looked into once.
+        let (mut seen, mut work) = (FxHashSet::default(), vec![ty]);
+        while let Some(ty) = work.pop() {
+            match self.kind(ty) {
+                TyKind::Array(element, _) => work.push(element),
+                TyKind::Pointer(pointer) => work.push(pointer.to),
+                TyKind::Struct(index) if seen.insert(index) => {
+                    let Struct { name, fields } = &self.structs[index as usize];
+                    if name.is_none() {
+                        return true;
+                    }
+                    work.extend(fields.iter().map(|field| field.ty));
+                }
+                _ => {}
             }
-            _ => false,
         }
+        false
     }
 
-    fn aggregate(&mut self, name: Option<Sym>, members: &[(Sym, Ty)]) -> Result<Ty, TooLarge> {
+    /// Lays out a struct that was declared.
+    pub fn define(&mut self, ty: Ty, members: &[(Sym, Ty)]) -> Result<(), TooLarge> {
+        let TyKind::Struct(index) = self.kind(ty) else { return Ok(()) };
+        let is_tuple = self.structs[index as usize].name.is_none();
         let mut fields = Vec::with_capacity(members.len());
         let mut total = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
         for &(member, ty) in members {
@@ -450,11 +470,12 @@ impl Types {
             total.align = total.align.max(layout.align);
             total.leaves = total.leaves.saturating_add(layout.leaves);
             total.has_array |= layout.has_array;
-            total.open |= name.is_none() && self.is_open(ty);
+            total.open |= is_tuple && self.is_open(ty);
         }
         total.size = total.size.next_multiple_of(total.align);
-        self.structs.push(Struct { name, fields });
-        Ok(self.intern(TyKind::Struct(self.structs.len() as u32 - 1), total))
+        self.structs[index as usize].fields = fields;
+        self.layouts[ty.0 as usize] = total;
+        Ok(())
     }
 
     /// The scalar of a scalar or vector type, and the number of lanes.

@@ -215,7 +215,7 @@ impl Repair<'_> {
                 }
                 let arg = match self.values[index(pred)].end {
                     Some(arg) => arg,
-                    None => undefined(self.func, pred),
+                    None => zero(self.func, pred),
                 };
                 for k in 0..2 {
                     if let Some(edge) = self.func.blocks[pred].linear[k]
@@ -234,8 +234,8 @@ impl Repair<'_> {
     }
 }
 
-/// A scalar whose value does not matter, at the end of the block.
-fn undefined(func: &mut MachFunc, block: MBlock) -> VReg {
+/// A scalar that is zero, at the end of the block.
+fn zero(func: &mut MachFunc, block: MBlock) -> VReg {
     let reg = func.vregs.push(RegClass::Sgpr);
     let operand = func.tuple(&[reg]);
     let data = &mut func.blocks[block];

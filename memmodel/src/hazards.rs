@@ -355,32 +355,45 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
                 continue;
             }
             window.copy_from(&entry[index]);
+            let mut arrive = |entry: &mut [Window], window: &Window, to: MBlock| {
+                let to = to.as_u32() as usize;
+                let changed = !window.is_empty() && entry[to].join(window);
+                dirty[to] |= changed;
+                again |= changed && to <= index;
+            };
             for inst in &data.insts {
                 apart(view, window, inst, |_, _, _| missing[index] = true);
                 window.issue(view, inst);
-            }
-            if window.is_empty() {
-                continue;
+                // Who takes a branch does not execute those behind it.
+                targets(inst).for_each(|to| arrive(entry, window, to));
             }
             let next_entry = data.next_entry();
-            for edge in data.linear.iter().flatten().filter(|edge| Some(edge.to) != next_entry) {
-                let to = edge.to.as_u32() as usize;
-                let changed = entry[to].join(window);
-                dirty[to] |= changed;
-                again |= changed && to <= index;
-            }
+            let jumps = |to| data.insts.iter().flat_map(targets).any(|target| target == to);
+            let falls = |to: &MBlock| Some(*to) != next_entry && !jumps(*to);
+            data.linear
+                .iter()
+                .flatten()
+                .map(|edge| edge.to)
+                .filter(falls)
+                .for_each(|to| arrive(entry, window, to));
             if let Some(to) = next_entry {
-                // Who goes to the next entry of a jump table does not execute the branch of this one.
+                // Nor does who goes to the next entry of a jump table execute the branch of this one.
                 if data.insts.len() == 1 {
                     window.copy_from(&entry[index]);
                 }
-                let to = to.as_u32() as usize;
-                let changed = entry[to].join(window);
-                dirty[to] |= changed;
-                again |= changed && to <= index;
+                arrive(entry, window, to);
             }
         }
     }
+}
+
+/// Where an instruction branches to.
+fn targets(inst: &MachInst) -> impl Iterator<Item = MBlock> {
+    let is_branch = inst.op.row().flags.contains(Flags::BRANCH);
+    inst.operands().iter().filter(move |_| is_branch).filter_map(|operand| match *operand {
+        Operand::Block(to) => Some(to),
+        _ => None,
+    })
 }
 
 /// Writes an `s_nop` of so many wait states, or lengthens the one that is there.

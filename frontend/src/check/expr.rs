@@ -564,8 +564,7 @@ impl Checker<'_, '_> {
     pub(super) fn resolve_struct(&mut self, name: Name) -> Ty {
         let text = self.ast.name(name.sym);
         if let Binding::Struct(item) = self.binding(name.sym) {
-            self.structure(item as usize);
-            return self.s.struct_ty[item as usize];
+            return self.laid_out(item as usize);
         }
         let known = self.bound_names(|b| matches!(b, Binding::Struct(_)));
         let close = self.nearest(text, known.into_iter());

@@ -19,7 +19,7 @@ const MAX_INSTANCES: usize = 1000;
 /// Stands for a constant that is not known, in a sample.
 const SAMPLE_CONSTANT: u64 = 61;
 /// What a constant can be to blame for: not told of samples.
-const OF_CONSTANTS: [&str; 7] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086"];
+const OF_CONSTANTS: [&str; 8] = ["E0003", "E0044", "E0070", "E0071", "E0072", "E0075", "E0086", "E0090"];
 
 /// A bound: its name, which scalars it allows, and samples of them.
 pub type Bound = (&'static str, fn(Scalar) -> bool, &'static [Scalar]);
@@ -442,11 +442,21 @@ impl Checker<'_, '_> {
         let known: Known = args.iter().map(|&arg| Some(arg)).collect();
         let func = self.s.checked.funcs.len() as u32;
         let written = self.ast.items[item as usize];
+        let before = self.sink.count();
         self.at_top(|c| {
             c.bind_args(item, &known);
             c.signature(&written, func);
         });
+        let note = self.choice(item, args);
+        self.amend(before, args, note.as_deref());
         func
+    }
+
+    /// Drops what only the constants of a sample are to blame for, and adds a note to the rest.
+    fn amend(&mut self, before: usize, args: &[Arg], note: Option<&str>) {
+        let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
+        let forgiven = self.s.generics.sampling && has_constants;
+        self.sink.amend(before, |d: &Diagnostic| forgiven && OF_CONSTANTS.contains(&d.code), note);
     }
 
     /// Checks the body of a function that a generic one is with these types and constants; whether it is right.
@@ -457,10 +467,8 @@ impl Checker<'_, '_> {
         self.bind_args(item, &known);
         self.function_body(func);
         self.close_scope(scope);
-        let (note, sampling) = (self.choice(item, args), self.s.generics.sampling);
-        let has_constants = args.iter().any(|arg| matches!(arg, Arg::Const(_)));
-        let drop = |d: &Diagnostic| sampling && has_constants && OF_CONSTANTS.contains(&d.code);
-        self.sink.amend(before, drop, note.as_deref());
+        let note = self.choice(item, args);
+        self.amend(before, args, note.as_deref());
         self.sink.count() == before
     }
 

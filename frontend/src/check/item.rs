@@ -144,6 +144,7 @@ impl Checker<'_, '_> {
             return;
         }
         self.no_attrs(item.attrs, "a struct");
+        let ty = self.declared(n);
         let mut members = Vec::with_capacity(fields.len as usize);
         let ast = self.ast;
         for param in &ast.params[fields.range()] {
@@ -153,11 +154,25 @@ impl Checker<'_, '_> {
             }
             members.push((param.name.sym, self.resolve(param.ty)));
         }
-        match self.s.checked.types.structure(item.name.sym, &members) {
-            Ok(ty) => self.s.struct_ty[n] = ty,
-            Err(_) => self.error("E0072", "the struct has 2 GiB or more", item.name.span, "too large"),
+        if self.s.checked.types.define(ty, &members).is_err() {
+            self.error("E0072", "the struct has 2 GiB or more", item.name.span, "too large");
+            self.s.struct_ty[n] = Ty::ERROR;
         }
         self.leave_lazy(n);
+    }
+
+    /// The type of struct item `n`, laid out or not.
+    fn declared(&mut self, n: usize) -> Ty {
+        if self.s.struct_ty[n] == Ty::ERROR && self.s.lazy[n] != Lazy::Done {
+            self.s.struct_ty[n] = self.s.checked.types.declare(Some(self.ast.items[n].name.sym));
+        }
+        self.s.struct_ty[n]
+    }
+
+    /// The type of struct item `n`, laid out: an error while that is being done.
+    pub(super) fn laid_out(&mut self, n: usize) -> Ty {
+        self.structure(n);
+        if self.s.lazy[n] == Lazy::Running { Ty::ERROR } else { self.s.struct_ty[n] }
     }
 
     /// Evaluates the constant item `n`.
@@ -461,7 +476,7 @@ impl Checker<'_, '_> {
                 Ty::ERROR
             }
             TypeKind::Pointer { space, is_const, is_volatile, is_restrict, to } => {
-                let to = self.resolve(to);
+                let to = self.resolve_pointee(to);
                 let mut qualifiers = Qualifiers::empty();
                 // Constant memory is never written, whether the pointer says so or not.
                 qualifiers.set(Qualifiers::CONST, is_const || space == Some(Space::Constant));
@@ -497,6 +512,16 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// What a pointer leads to: a struct need not be laid out for that, so that it may hold pointers to itself.
+    fn resolve_pointee(&mut self, to: TypeId) -> Ty {
+        match self.ast.type_node(to).kind {
+            TypeKind::Name(sym) if let Binding::Struct(item) = self.binding(sym) => {
+                self.declared(item as usize)
+            }
+            _ => self.resolve(to),
+        }
+    }
+
     fn resolve_name(&mut self, sym: crate::ast::Sym, span: crate::lexer::Span) -> Ty {
         let text = self.ast.name(sym);
         if let Some(scalar) = Scalar::from_name(text) {
@@ -508,8 +533,7 @@ impl Checker<'_, '_> {
         match self.binding(sym) {
             Binding::Type(ty) => return ty,
             Binding::Struct(item) => {
-                self.structure(item as usize);
-                return self.s.struct_ty[item as usize];
+                return self.laid_out(item as usize);
             }
             _ => {}
         }

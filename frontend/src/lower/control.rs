@@ -16,8 +16,11 @@ pub struct Loop {
     label: Option<Sym>,
     /// SSA variables assigned in it.
     vars: SmallVec<[u32; 8]>,
-    breaks: Edges,
-    continues: Edges,
+    pub(super) breaks: Edges,
+    pub(super) continues: Edges,
+    /// How many operations that ask other lanes, and how many `return`s, stand in front of it.
+    pub(super) crossings: u32,
+    pub(super) returned: usize,
 }
 
 /// What is fixed before a `for` loop starts.
@@ -136,6 +139,7 @@ impl Lower<'_, '_> {
         self.enter_loop(head, None, |lower, header, _| {
             lower.block(body);
             lower.back_edge(header, |_| Val::new());
+            lower.keep_together(header, None);
             lower.exit_all(ty)
         })
     }
@@ -143,7 +147,7 @@ impl Lower<'_, '_> {
     /// `'a: { body }`: the ways out of it meet behind it.
     pub(super) fn labelled_block(&mut self, head: LoopId, body: BlockId, ty: Ty) -> Val {
         let (label, vars) = (self.label_of(head), self.assigned_in(head));
-        self.loops.push(Loop { label, vars, breaks: Edges::new(), continues: Edges::new() });
+        self.open(label, vars);
         let value = self.block(body);
         if let (Some(entry), false) = (self.loops.last_mut(), self.dead) {
             let mut values = self.ssa.values_of(&entry.vars);
@@ -151,6 +155,12 @@ impl Lower<'_, '_> {
             entry.breaks.push(Edge { block: self.block, values });
         }
         self.exit_all(ty)
+    }
+
+    fn open(&mut self, label: Option<Sym>, vars: SmallVec<[u32; 8]>) {
+        let (crossings, returned) = (self.crossings, self.returns.len());
+        let (breaks, continues) = (Edges::new(), Edges::new());
+        self.loops.push(Loop { label, vars, breaks, continues, crossings, returned });
     }
 
     /// Closes what only `break`s leave; what they bring beyond the variables is the value.
@@ -272,7 +282,7 @@ impl Lower<'_, '_> {
             self.func.add_param(header, ty)
         });
         self.block = header;
-        self.loops.push(Loop { label, vars, breaks: Edges::new(), continues: Edges::new() });
+        self.open(label, vars);
         let result = lower(self, header, counter);
         // What the loop assigned was logged on top of its parameters.
         self.ssa.log_afresh(mark);
@@ -330,6 +340,7 @@ impl Lower<'_, '_> {
             lower.block = body_block;
             lower.block(body);
             lower.back_edge(header, |_| Val::new());
+            lower.keep_together(header, Some((head, body_block)));
             lower.exit_loop(Some((head, cond, body_block, leg_values)));
         });
     }
@@ -385,6 +396,7 @@ impl Lower<'_, '_> {
             let next = lower.bin(BinOp::Add, counter, range.step);
             Val::from_slice(&[lower.normalise(scalar, next)])
         });
+        self.keep_together(header, Some((head, body_block)));
         self.exit_loop(Some((head, cond, body_block, leg_values)));
     }
 

@@ -164,6 +164,7 @@ impl Lower<'_, '_> {
     /// A call of a function by its number.
     pub(super) fn call_of(&mut self, func: u32, args: &[Value], types: &[Type]) -> Val {
         let op = Op::Call(func_id(func));
+        self.crossings += 1;
         let inst = self.func.make_inst(self.block, op, args, Type::Bool, 0, self.loc);
         let first = self.func.values.next_key();
         for (n, &ty) in types.iter().enumerate() {

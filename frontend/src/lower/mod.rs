@@ -7,6 +7,7 @@
 mod builtin;
 mod control;
 mod expr;
+mod leaving;
 mod matching;
 mod math;
 mod memory;
@@ -54,9 +55,10 @@ pub fn lower(
             checked.restore(instance);
         }
         let func = &checked.funcs[at];
-        let function = lower_function(ast, source, checked, options, func, s, &mut module);
+        let function = lower_function(ast, source, checked, options, (at as u32, func), s, &mut module);
         module.funcs.push(function);
     }
+    leaving::settle(&mut module, s);
     module
 }
 
@@ -70,6 +72,7 @@ pub struct Scratch {
     ssa: ssa::Env,
     loops: Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
+    ways_back: Vec<leaving::WayBack>,
     /// Functions of the library that are called; their numbers follow those of the functions.
     pub library: Vec<SmolStr>,
 }
@@ -148,6 +151,11 @@ struct Lower<'l, 'a> {
     first_param: u32,
     loops: &'l mut Vec<control::Loop>,
     returns: Vec<ssa::Edge>,
+    /// The function's number in the module.
+    number: u32,
+    /// Operations so far that ask other lanes, or call what may.
+    crossings: u32,
+    ways_back: &'l mut Vec<leaving::WayBack>,
     library: &'l mut Vec<SmolStr>,
 }
 
@@ -156,7 +164,7 @@ fn lower_function(
     source: &str,
     checked: &Checked,
     options: &Options<'_>,
-    info: &Func,
+    (number, info): (u32, &Func),
     s: &mut Scratch,
     module: &mut Module,
 ) -> Function {
@@ -168,7 +176,7 @@ fn lower_function(
     let block = func.add_block();
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
-    let Scratch { const_globals, local_at, ssa, loops, returns, library } = s;
+    let Scratch { const_globals, local_at, ssa, loops, returns, ways_back, library } = s;
     ssa.clear();
     let mut lower = Lower {
         ast,
@@ -190,6 +198,9 @@ fn lower_function(
         first_param: info.locals.start,
         loops,
         returns: std::mem::take(returns),
+        number,
+        crossings: 0,
+        ways_back,
         library,
     };
     if let Some(kernel) = &info.kernel {
@@ -305,6 +316,7 @@ impl Lower<'_, '_> {
     }
 
     fn emit(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        self.crossings += u32::from(matches!(op, Op::Wave(_)));
         self.func.push1(self.block, op, args, ty, self.loc)
     }
 

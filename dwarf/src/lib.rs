@@ -1,0 +1,36 @@
+//! Debug information of AMD GPU code objects: read, evaluated and shown.
+//!
+//! The guide extends DWARF so that optimised code for GPUs can be described at all (seed 000, lines 554-2168): a location description may
+//! be an entry of the stack, in any address space, a lane's part of a vector register, or a composite that a mask selects. Readers of
+//! standard DWARF stop at such expressions; [`evaluate`] is the guide's definition of them, over a [`Machine`] that says what registers
+//! and memory hold.
+//!
+//! ```
+//! use dwarf::{Encoding, Lanes, Location, Need, Numbering, assemble, evaluate, Goal};
+//!
+//! // Lane 3's dword of v7, in waves of 64.
+//! let encoding = Encoding { numbering: Numbering::Registered, ..Encoding::default() };
+//! let text = "DW_OP_regx v7.64; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset";
+//! let expression = assemble(text, encoding).unwrap();
+//! let result = evaluate(&expression, encoding, Goal::Location, &Lanes { lane: 3, wave: 64 }, &[]).unwrap();
+//! assert_eq!(result.location().unwrap().to_string(), "v7 + 96 bits");
+//! # let _: Option<(Location, Need)> = None;
+//! ```
+
+mod error;
+mod eval;
+mod location;
+mod machine;
+mod names;
+mod op;
+mod text;
+mod value;
+
+pub use error::{Error, Need, Reason};
+pub use eval::{Entry, Goal, Outcome, evaluate, frame_base};
+pub use location::{Composite, ImplicitPointer, Location, Part, Storage};
+pub use machine::{Found, Lanes, Machine, Procedure};
+pub use names::{AddressClass, AddressSpace, Bank, Register};
+pub use op::{Arg, Encoding, Numbering, Op, Opcode, Operand, Ops, ParseError};
+pub use text::{TextError, assemble};
+pub use value::{BaseType, Kind, Type, Value};

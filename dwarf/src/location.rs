@@ -1,0 +1,324 @@
+//! Location descriptions: which storage, and from which bit on (seed 000, lines 860-1300).
+
+use crate::error::{Need, Reason};
+use crate::machine::Machine;
+use crate::names::{AddressSpace, Register};
+use std::fmt;
+use std::rc::Rc;
+
+/// Parts that a composite may have.
+const PARTS: usize = 1 << 16;
+
+/// A pointer that the program does not have, to something whose place is known (`DW_OP_implicit_pointer`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImplicitPointer {
+    /// The address space that it would point into.
+    pub space: AddressSpace,
+    /// Offset in `.debug_info` of what it would point to.
+    pub entry: u64,
+    /// Bytes behind its beginning.
+    pub displacement: i64,
+}
+
+impl fmt::Display for ImplicitPointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pointer to the entry at {:#x}", self.entry)?;
+        if self.displacement != 0 { write!(f, " {:+}", self.displacement) } else { Ok(()) }
+    }
+}
+
+/// What holds bits.
+#[derive(Clone, Debug)]
+pub enum Storage {
+    /// Nothing does.
+    Undefined,
+    /// An address space.
+    Memory(AddressSpace),
+    /// A register, a vector register with all its lanes.
+    Register(Register),
+    /// Bits that are known and nowhere.
+    Implicit {
+        /// Little-endian.
+        bytes: Rc<[u8]>,
+        /// How many.
+        bits: u64,
+    },
+    /// A pointer that is nowhere.
+    Pointer(ImplicitPointer),
+    /// Parts of others, one behind the other.
+    Composite(Rc<Composite>),
+}
+
+impl Storage {
+    /// Size in bits; `None` if it has none.
+    pub fn bits(&self) -> Option<u128> {
+        Some(match self {
+            Storage::Undefined => return None,
+            Storage::Memory(space) => 8 << space.address_bits()?,
+            Storage::Register(register) => u128::from(register.bits()?),
+            Storage::Implicit { bits, .. } => u128::from(*bits),
+            Storage::Pointer(pointer) => u128::from(pointer.space.address_bits()?),
+            Storage::Composite(composite) => composite.bits,
+        })
+    }
+
+    /// Whether both are the same bits, and not only like ones.
+    fn is(&self, other: &Storage) -> bool {
+        match (self, other) {
+            (Storage::Undefined, Storage::Undefined) => true,
+            (Storage::Memory(a), Storage::Memory(b)) => a == b,
+            (Storage::Register(a), Storage::Register(b)) => a == b,
+            (Storage::Implicit { bytes: a, .. }, Storage::Implicit { bytes: b, .. }) => Rc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+/// A place in a storage.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// Which.
+    pub storage: Storage,
+    /// From which bit on.
+    pub bit: u128,
+}
+
+/// Some bits at a place.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Where.
+    pub location: Location,
+    /// How many.
+    pub bits: u128,
+}
+
+/// Parts, one behind the other, in the guide's canonical form: none is a composite or empty, and neighbours do not go on in one storage.
+#[derive(Clone, Debug, Default)]
+pub struct Composite {
+    parts: Vec<Part>,
+    bits: u128,
+}
+
+impl Composite {
+    /// The parts.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// All bits of them.
+    pub fn bits(&self) -> u128 {
+        self.bits
+    }
+
+    /// Adds a part at the end.
+    pub(crate) fn push(&mut self, location: &Location, bits: u128) -> Result<(), Reason> {
+        for part in location.parts(bits)? {
+            self.push_plain(part)?;
+        }
+        // No larger than the largest address space.
+        if self.bits > 8 << 64 { Err(Reason::Outside) } else { Ok(()) }
+    }
+
+    fn push_plain(&mut self, part: Part) -> Result<(), Reason> {
+        if part.bits == 0 {
+            return Ok(());
+        }
+        self.bits += part.bits;
+        if let Some(last) = self.parts.last_mut() {
+            let follows = matches!(part.location.storage, Storage::Undefined)
+                || last.location.bit + last.bits == part.location.bit;
+            if follows && last.location.storage.is(&part.location.storage) {
+                last.bits += part.bits;
+                return Ok(());
+            }
+        }
+        if self.parts.len() >= PARTS {
+            return Err(Reason::Limit("parts"));
+        }
+        self.parts.push(part);
+        Ok(())
+    }
+}
+
+impl Location {
+    /// Nowhere.
+    pub fn undefined() -> Location {
+        Location { storage: Storage::Undefined, bit: 0 }
+    }
+
+    /// A byte of memory. An address is cut to what the address space has.
+    pub fn memory(space: AddressSpace, address: u64) -> Result<Location, Reason> {
+        let bits = space.address_bits().ok_or(Reason::Space(space.0))?;
+        let address = address & (u64::MAX >> (64 - bits));
+        Ok(Location { storage: Storage::Memory(space), bit: 8 * u128::from(address) })
+    }
+
+    /// The beginning of a register.
+    pub fn register(register: Register) -> Result<Location, Reason> {
+        register.bits().ok_or(Reason::Register(register.0))?;
+        Ok(Location { storage: Storage::Register(register), bit: 0 })
+    }
+
+    /// Known bytes that are nowhere.
+    pub fn implicit(bytes: &[u8], bits: u64) -> Location {
+        Location { storage: Storage::Implicit { bytes: Rc::from(bytes), bits }, bit: 0 }
+    }
+
+    pub(crate) fn composite(composite: Composite) -> Location {
+        Location { storage: Storage::Composite(Rc::new(composite)), bit: 0 }
+    }
+
+    /// So many bits further on. What is nowhere stays there.
+    pub fn moved(&self, bits: i128) -> Result<Location, Reason> {
+        let Some(size) = self.storage.bits() else { return Ok(self.clone()) };
+        let bit = self.bit.checked_add_signed(bits).filter(|&bit| bit < size).ok_or(Reason::Outside)?;
+        Ok(Location { storage: self.storage.clone(), bit })
+    }
+
+    /// The address, if it is a byte of memory.
+    pub fn address(&self) -> Option<(AddressSpace, u64)> {
+        match self.storage {
+            Storage::Memory(space) if self.bit.is_multiple_of(8) => Some((space, (self.bit / 8) as u64)),
+            _ => None,
+        }
+    }
+
+    /// Where the first bits of it are, a composite taken apart.
+    pub fn parts(&self, bits: u128) -> Result<Vec<Part>, Reason> {
+        let end = self.bit.checked_add(bits).ok_or(Reason::Outside)?;
+        if self.storage.bits().is_some_and(|size| end > size) {
+            return Err(Reason::Outside);
+        }
+        let Storage::Composite(composite) = &self.storage else {
+            return Ok(vec![Part { location: self.clone(), bits }]);
+        };
+        let mut parts = Vec::new();
+        let mut start = 0;
+        for part in &composite.parts {
+            let (from, to) = (self.bit.max(start), end.min(start + part.bits));
+            if from < to {
+                let location = match part.location.storage {
+                    Storage::Undefined => Location::undefined(),
+                    _ => Location { bit: part.location.bit + (from - start), ..part.location.clone() },
+                };
+                parts.push(Part { location, bits: to - from });
+            }
+            start += part.bits;
+        }
+        Ok(parts)
+    }
+
+    /// The first bits of it, little-endian, what is beyond them 0.
+    pub fn read(&self, bits: u64, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
+        const MOST: u64 = 1 << 32;
+        if bits > MOST {
+            return Err(Reason::Limit("bits"));
+        }
+        let parts = self.parts(u128::from(bits))?;
+        if parts.iter().any(|part| matches!(part.location.storage, Storage::Undefined)) {
+            return Err(Reason::Undefined);
+        }
+        let mut out = vec![0; bits.div_ceil(8) as usize];
+        let mut at = 0;
+        for part in parts {
+            let bytes = part.location.bytes_around(part.bits, machine)?;
+            copy_bits(&mut out, at, &bytes, (part.location.bit % 8) as usize, part.bits as usize);
+            at += part.bits as usize;
+        }
+        Ok(out)
+    }
+
+    /// The bytes in which some bits of a plain storage are.
+    fn bytes_around(&self, bits: u128, machine: &dyn Machine) -> Result<Vec<u8>, Reason> {
+        let (first, end) = ((self.bit / 8) as u64, (self.bit + bits).div_ceil(8));
+        let count = (end - u128::from(first)) as usize;
+        let within = |bytes: &[u8]| {
+            let from = first as usize;
+            bytes.get(from..from + count).map(<[u8]>::to_vec).ok_or(Reason::Outside)
+        };
+        match &self.storage {
+            Storage::Memory(space) => {
+                let mut bytes = vec![0; count];
+                machine.memory(*space, first, &mut bytes)?;
+                Ok(bytes)
+            }
+            Storage::Register(register) => {
+                let size = register.bits().ok_or(Reason::Register(register.0))?;
+                let mut bytes = vec![0; size as usize / 8];
+                machine.register(*register, &mut bytes)?;
+                within(&bytes)
+            }
+            Storage::Implicit { bytes, .. } => within(bytes),
+            Storage::Pointer(_) => Err(Reason::ImplicitPointer),
+            Storage::Undefined | Storage::Composite(_) => Err(Reason::Undefined),
+        }
+    }
+
+    /// The implicit pointer that the first bits are, all of them and no more; an error if they are only a part of one.
+    pub(crate) fn pointer(&self, bits: u64) -> Result<Option<ImplicitPointer>, Reason> {
+        let parts = self.parts(u128::from(bits))?;
+        let is_pointer = |part: &&Part| matches!(part.location.storage, Storage::Pointer(_));
+        let Some(part) = parts.iter().find(is_pointer) else { return Ok(None) };
+        match part.location.storage {
+            Storage::Pointer(pointer)
+                if parts.len() == 1 && part.location.bit == 0 && self.is_whole(&part.location) =>
+            {
+                let size = pointer.space.address_bits().ok_or(Reason::Need(Need::Entry(pointer.entry)))?;
+                if u64::from(size) == bits { Ok(Some(pointer)) } else { Err(Reason::ImplicitPointer) }
+            }
+            _ => Err(Reason::ImplicitPointer),
+        }
+    }
+
+    /// Whether a part of this, which holds an implicit pointer, has all of it.
+    fn is_whole(&self, of: &Location) -> bool {
+        let Storage::Composite(composite) = &self.storage else { return true };
+        composite.parts.iter().any(|part| {
+            matches!((&part.location.storage, &of.storage), (Storage::Pointer(a), Storage::Pointer(b)) if a == b)
+                && part.location.bit == 0
+                && part.location.storage.bits() == Some(part.bits)
+        })
+    }
+}
+
+/// Copies bits between little-endian bytes.
+fn copy_bits(to: &mut [u8], to_bit: usize, from: &[u8], from_bit: usize, count: usize) {
+    if [to_bit, from_bit, count].iter().all(|bits| bits.is_multiple_of(8)) {
+        to[to_bit / 8..][..count / 8].copy_from_slice(&from[from_bit / 8..][..count / 8]);
+        return;
+    }
+    for n in 0..count {
+        let bit = from[(from_bit + n) / 8] >> ((from_bit + n) % 8) & 1;
+        to[(to_bit + n) / 8] |= bit << ((to_bit + n) % 8);
+    }
+}
+
+/// `v7 + 96 bits`, `local memory at 0x10`, `[s4: 32 bits, nowhere: 32 bits]`.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bit = self.bit;
+        match &self.storage {
+            Storage::Undefined => return write!(f, "nowhere"),
+            Storage::Memory(space) => {
+                write!(f, "{space} memory at {:#x}", bit / 8)?;
+                bit %= 8;
+            }
+            Storage::Register(register) => write!(f, "{register}")?,
+            Storage::Implicit { bytes, .. } => {
+                write!(f, "the value")?;
+                for byte in bytes.iter() {
+                    write!(f, " {byte:02x}")?;
+                }
+            }
+            Storage::Pointer(pointer) => write!(f, "{pointer}")?,
+            Storage::Composite(composite) => {
+                write!(f, "[")?;
+                for (n, part) in composite.parts.iter().enumerate() {
+                    write!(f, "{}{}: {} bits", if n > 0 { ", " } else { "" }, part.location, part.bits)?;
+                }
+                write!(f, "]")?;
+            }
+        }
+        if bit > 0 { write!(f, " + {bit} bits") } else { Ok(()) }
+    }
+}

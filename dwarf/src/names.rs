@@ -1,0 +1,256 @@
+//! Numbers that DWARF has for registers, address spaces and address classes of AMD GPUs.
+
+use std::fmt;
+
+/// What kind of register a DWARF number names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bank {
+    /// The program counter.
+    Pc,
+    /// EXEC, of as many lanes as the wave has.
+    Exec,
+    /// `s0`, ...
+    Sgpr,
+    /// A vector register with the dwords of all lanes, lane 0 first.
+    Vgpr,
+    /// The same of accumulation registers.
+    Agpr,
+}
+
+/// A register by its DWARF number (seed 000, line 624).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Register(pub u64);
+
+/// Rows of the guide's table: first number, how many, what they are, the number of the first of them in its bank, bits of each.
+const REGISTERS: [(u64, u64, Bank, u32, u32); 10] = [
+    (0, 1, Bank::Pc, 0, 32),
+    (1, 1, Bank::Exec, 0, 32),
+    (16, 1, Bank::Pc, 0, 64),
+    (17, 1, Bank::Exec, 0, 64),
+    (32, 64, Bank::Sgpr, 0, 32),
+    (1088, 42, Bank::Sgpr, 64, 32),
+    (1536, 256, Bank::Vgpr, 0, 32 * 32),
+    (2048, 256, Bank::Agpr, 0, 32 * 32),
+    (2560, 256, Bank::Vgpr, 0, 64 * 32),
+    (3072, 256, Bank::Agpr, 0, 64 * 32),
+];
+
+impl Register {
+    /// What it is: bank, number there, bits. `None` for numbers that are reserved.
+    pub fn facts(self) -> Option<(Bank, u32, u32)> {
+        REGISTERS.iter().find_map(|&(first, count, bank, number, bits)| {
+            let at = self.0.checked_sub(first).filter(|&at| at < count)?;
+            Some((bank, number + at as u32, bits))
+        })
+    }
+
+    /// Size in bits; `None` for numbers that are reserved.
+    pub fn bits(self) -> Option<u32> {
+        self.facts().map(|(.., bits)| bits)
+    }
+
+    /// The register of a bank, in code of so many lanes; `None` where there is none.
+    pub fn of(bank: Bank, number: u32, lanes: u32) -> Option<Register> {
+        REGISTERS.iter().find_map(|&(first, count, of, low, bits)| {
+            let sized = match bank {
+                // The process has addresses of 64 bits (seed 000, line 1904).
+                Bank::Pc => bits == 64,
+                Bank::Exec => bits == lanes,
+                Bank::Sgpr => true,
+                Bank::Vgpr | Bank::Agpr => bits == 32 * lanes,
+            };
+            let at = u64::from(number.checked_sub(low)?);
+            (of == bank && sized && at < count).then_some(Register(first + at))
+        })
+    }
+
+    /// The register of a name as [`fmt::Display`] writes it, or as instructions have it with the wave's size behind a vector register:
+    /// `s33`, `pc`, `exec.64`, `v7.32`.
+    pub fn parse(text: &str) -> Option<Register> {
+        if let Ok(number) = text.parse() {
+            return Some(Register(number));
+        }
+        let (name, lanes) = match text.split_once('.') {
+            Some((name, lanes)) => (name, lanes.parse().ok()?),
+            None => (text, 64),
+        };
+        match name {
+            "pc" => return Register::of(Bank::Pc, 0, lanes),
+            "exec" => return Register::of(Bank::Exec, 0, lanes),
+            _ => {}
+        }
+        let (bank, number) = name.split_at_checked(1)?;
+        let bank = match bank {
+            "s" => Bank::Sgpr,
+            "v" => Bank::Vgpr,
+            "a" => Bank::Agpr,
+            _ => return None,
+        };
+        Register::of(bank, number.parse().ok()?, lanes)
+    }
+}
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.facts() {
+            Some((Bank::Pc, ..)) => write!(f, "pc"),
+            Some((Bank::Exec, ..)) => write!(f, "exec"),
+            Some((Bank::Sgpr, number, _)) => write!(f, "s{number}"),
+            Some((Bank::Vgpr, number, _)) => write!(f, "v{number}"),
+            Some((Bank::Agpr, number, _)) => write!(f, "a{number}"),
+            None => write!(f, "register {}", self.0),
+        }
+    }
+}
+
+/// An address space of DWARF expressions (seed 000, line 706).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddressSpace(pub u64);
+
+impl AddressSpace {
+    /// The default one, global memory.
+    pub const GLOBAL: AddressSpace = AddressSpace(0);
+    /// Flat addresses, of the lane that is looked at.
+    pub const GENERIC: AddressSpace = AddressSpace(1);
+    /// GDS.
+    pub const REGION: AddressSpace = AddressSpace(2);
+    /// LDS of the wave that is looked at.
+    pub const LOCAL: AddressSpace = AddressSpace(3);
+    /// Scratch memory of the lane that is looked at.
+    pub const PRIVATE_LANE: AddressSpace = AddressSpace(5);
+    /// Scratch memory of the wave as it lies in memory: not swizzled.
+    pub const PRIVATE_WAVE: AddressSpace = AddressSpace(6);
+
+    /// Scratch memory of a certain lane.
+    pub fn private_lane(lane: u32) -> Option<AddressSpace> {
+        (lane < 64).then_some(AddressSpace(0x20 + u64::from(lane)))
+    }
+
+    /// The lane whose scratch memory it is, if it is of a certain one.
+    pub fn lane(self) -> Option<u32> {
+        (0x20..0x60).contains(&self.0).then(|| self.0 as u32 - 0x20)
+    }
+
+    /// Bits of an address; `None` for a value that names no address space.
+    pub fn address_bits(self) -> Option<u32> {
+        match self.0 {
+            0 | 1 => Some(64),
+            2 | 3 | 5 | 6 | 0x20..0x60 => Some(32),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for AddressSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => write!(f, "global"),
+            1 => write!(f, "generic"),
+            2 => write!(f, "region"),
+            3 => write!(f, "local"),
+            5 => write!(f, "private"),
+            6 => write!(f, "private_wave"),
+            0x20..0x60 => write!(f, "private_lane{}", self.0 - 0x20),
+            other => write!(f, "address space {other:#x}"),
+        }
+    }
+}
+
+/// What kind of memory a pointer's type says it points to (`DW_AT_address_class`; seed 000, line 664).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddressClass(pub u64);
+
+impl AddressClass {
+    /// The address space in which such a pointer is read; `None` for a value without meaning.
+    pub fn space(self) -> Option<AddressSpace> {
+        Some(match self.0 {
+            0 => AddressSpace::GENERIC,
+            1 | 4 => AddressSpace::GLOBAL,
+            2 => AddressSpace::REGION,
+            3 => AddressSpace::LOCAL,
+            5 => AddressSpace::PRIVATE_LANE,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for AddressClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => write!(f, "generic"),
+            1 => write!(f, "global"),
+            2 => write!(f, "region"),
+            3 => write!(f, "local"),
+            4 => write!(f, "constant"),
+            5 => write!(f, "private"),
+            other => write!(f, "address class {other}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of the guide's table, each with its number (seed 000, lines 626-645).
+    #[test]
+    fn registers_have_the_guides_numbers() {
+        let rows = [
+            (16, Bank::Pc, 0, 64, 64),
+            (1, Bank::Exec, 0, 32, 32),
+            (17, Bank::Exec, 0, 64, 64),
+            (32, Bank::Sgpr, 0, 64, 32),
+            (95, Bank::Sgpr, 63, 64, 32),
+            (1088, Bank::Sgpr, 64, 64, 32),
+            (1129, Bank::Sgpr, 105, 32, 32),
+            (1536, Bank::Vgpr, 0, 32, 1024),
+            (1791, Bank::Vgpr, 255, 32, 1024),
+            (2815, Bank::Vgpr, 255, 64, 2048),
+            (2303, Bank::Agpr, 255, 32, 1024),
+            (3072, Bank::Agpr, 0, 64, 2048),
+        ];
+        for (dwarf, bank, number, lanes, bits) in rows {
+            let register = Register(dwarf);
+            assert_eq!(Register::of(bank, number, lanes), Some(register), "{bank:?} {number}");
+            assert_eq!(register.facts(), Some((bank, number, bits)));
+        }
+    }
+
+    #[test]
+    fn reserved_numbers_name_nothing() {
+        for dwarf in [2, 15, 18, 31, 96, 127, 511, 1023, 1087, 1130, 1535, 1792, 2304, 2816, 3328, u64::MAX] {
+            assert_eq!(Register(dwarf).bits(), None, "{dwarf}");
+        }
+        assert_eq!(Register::of(Bank::Sgpr, 106, 64), None);
+        assert_eq!(Register::of(Bank::Vgpr, 256, 64), None);
+        assert_eq!(Register::of(Bank::Vgpr, 0, 48), None);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for register in
+            (0..3400).map(Register).filter(|register| register.bits().is_some_and(|bits| bits != 32))
+        {
+            let lanes = if matches!(register.bits(), Some(32 | 1024)) { 32 } else { 64 };
+            let text = format!("{register}.{lanes}");
+            assert_eq!(Register::parse(&text), Some(register), "{text}");
+        }
+        assert_eq!(Register::parse("s105"), Some(Register(1129)));
+        for text in ["", "s", "s106", "x1", "v1.16", "v256", "ſ1"] {
+            assert_eq!(Register::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn spaces_know_their_addresses() {
+        let sizes = [(0, 64), (1, 64), (2, 32), (3, 32), (5, 32), (6, 32), (0x20, 32), (0x5f, 32)];
+        for (space, bits) in sizes {
+            assert_eq!(AddressSpace(space).address_bits(), Some(bits), "{space:#x}");
+        }
+        for space in [4, 7, 0x1f, 0x60, u64::MAX] {
+            assert_eq!(AddressSpace(space).address_bits(), None, "{space:#x}");
+        }
+        assert_eq!(AddressSpace::private_lane(63).and_then(AddressSpace::lane), Some(63));
+        assert_eq!(AddressSpace::private_lane(64), None);
+    }
+}

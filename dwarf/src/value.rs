@@ -1,0 +1,353 @@
+//! Values on the stack: a type and bits; arithmetic as DWARF 5 has it (section 2.5.1.4).
+
+use crate::error::Reason;
+use crate::location::ImplicitPointer;
+use half::f16;
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// How the bits of a base type are read (`DW_AT_encoding`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `DW_ATE_signed`, `DW_ATE_signed_char`.
+    Signed,
+    /// `DW_ATE_unsigned`, `DW_ATE_unsigned_char`, `DW_ATE_UTF`.
+    Unsigned,
+    /// `DW_ATE_boolean`.
+    Boolean,
+    /// `DW_ATE_float`, of 16, 32 or 64 bits.
+    Float,
+    /// Anything else: held, but not computed with.
+    Other(u8),
+}
+
+impl Kind {
+    /// That of a `DW_AT_encoding`.
+    pub fn of_encoding(encoding: u8) -> Kind {
+        match encoding {
+            0x02 => Kind::Boolean,
+            0x04 => Kind::Float,
+            0x05 | 0x06 => Kind::Signed,
+            0x07 | 0x08 | 0x10 => Kind::Unsigned,
+            other => Kind::Other(other),
+        }
+    }
+}
+
+/// A base type; with more than one element a vector (`DW_AT_LLVM_vector_size`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BaseType {
+    /// How the bits are read.
+    pub kind: Kind,
+    /// Bits of an element: at most 128 where anything is computed.
+    pub bits: u32,
+    /// Elements.
+    pub elements: u32,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// The generic type: an integer of so many bits, signed where an operation says so.
+    Generic(u32),
+    /// A base type.
+    Base(BaseType),
+}
+
+impl Type {
+    /// Size in bits.
+    pub fn bits(self) -> u64 {
+        match self {
+            Type::Generic(bits) => u64::from(bits),
+            Type::Base(base) => u64::from(base.bits) * u64::from(base.elements),
+        }
+    }
+
+    fn bytes(self) -> usize {
+        self.bits().div_ceil(8) as usize
+    }
+
+    /// Whether it is an integer that can be computed with: its bits, and whether it is signed, where the type says.
+    fn integer(self) -> Option<(u32, Option<bool>)> {
+        match self {
+            Type::Generic(bits) => Some((bits, None)),
+            Type::Base(BaseType { kind, bits, elements: 1 }) if (1..=128).contains(&bits) => match kind {
+                Kind::Signed => Some((bits, Some(true))),
+                Kind::Unsigned | Kind::Boolean => Some((bits, Some(false))),
+                Kind::Float | Kind::Other(_) => None,
+            },
+            Type::Base(_) => None,
+        }
+    }
+
+    fn float(self) -> Option<u32> {
+        match self {
+            Type::Base(BaseType { kind: Kind::Float, bits: bits @ (16 | 32 | 64), elements: 1 }) => {
+                Some(bits)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A value on the stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// What it is.
+    pub ty: Type,
+    /// Little-endian; what is beyond the type's bits is 0.
+    pub bytes: SmallVec<[u8; 16]>,
+    /// Set if it is a pointer that the program does not have.
+    pub(crate) pointer: Option<ImplicitPointer>,
+}
+
+/// An operation on two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    And,
+    Div,
+    Minus,
+    Mod,
+    Mul,
+    Or,
+    Plus,
+    Shl,
+    Shr,
+    Shra,
+    Xor,
+}
+
+fn mask(bits: u32) -> u128 {
+    u128::MAX >> (128 - bits.clamp(1, 128))
+}
+
+fn extend(value: u128, bits: u32) -> i128 {
+    let shift = 128 - bits.clamp(1, 128);
+    (value << shift) as i128 >> shift
+}
+
+impl Value {
+    /// A value of a type from little-endian bytes; missing ones are 0.
+    pub fn new(ty: Type, bytes: &[u8]) -> Value {
+        let mut own: SmallVec<[u8; 16]> = bytes.iter().copied().take(ty.bytes()).collect();
+        own.resize(ty.bytes(), 0);
+        let spare = (8 * ty.bytes() as u64 - ty.bits()) as u32;
+        if let Some(last) = own.last_mut() {
+            *last &= 0xff >> spare;
+        }
+        Value { ty, bytes: own, pointer: None }
+    }
+
+    /// An integer of the generic type.
+    pub fn generic(value: u64, bits: u32) -> Value {
+        Value::new(Type::Generic(bits), &value.to_le_bytes())
+    }
+
+    fn from_bits(ty: Type, bits: u128) -> Value {
+        Value::new(ty, &bits.to_le_bytes())
+    }
+
+    /// The bits of a scalar, those beyond its size 0.
+    fn raw(&self) -> u128 {
+        self.bytes.iter().take(16).rev().fold(0, |value, &byte| value << 8 | u128::from(byte))
+    }
+
+    fn plain(&self) -> Result<&Value, Reason> {
+        if self.pointer.is_some() { Err(Reason::ImplicitPointer) } else { Ok(self) }
+    }
+
+    /// The integer that it is, not negative: what addresses, address spaces and masks are.
+    pub fn unsigned(&self) -> Result<u128, Reason> {
+        self.plain()?.ty.integer().map(|_| self.raw()).ok_or(Reason::NoInteger)
+    }
+
+    /// The integer that it is, a generic one as a signed number: what displacements are.
+    pub fn signed(&self) -> Result<i128, Reason> {
+        match self.plain()?.ty.integer().ok_or(Reason::NoInteger)? {
+            (_, Some(false)) => i128::try_from(self.raw()).map_err(|_| Reason::NoInteger),
+            (bits, _) => Ok(extend(self.raw(), bits)),
+        }
+    }
+
+    /// The number that a float is.
+    pub fn float(&self) -> Option<f64> {
+        let raw = self.raw();
+        Some(match self.ty.float()? {
+            16 => f16::from_bits(raw as u16).to_f64(),
+            32 => f64::from(f32::from_bits(raw as u32)),
+            _ => f64::from_bits(raw as u64),
+        })
+    }
+
+    fn from_float(ty: Type, value: f64) -> Option<Value> {
+        let raw = match ty.float()? {
+            16 => u128::from(f16::from_f64(value).to_bits()),
+            32 => u128::from((value as f32).to_bits()),
+            _ => u128::from(value.to_bits()),
+        };
+        Some(Value::from_bits(ty, raw))
+    }
+
+    /// `DW_OP_abs`, of a generic value as of a signed one.
+    pub(crate) fn abs(&self) -> Result<Value, Reason> {
+        match self.plain()?.float() {
+            Some(value) => Value::from_float(self.ty, value.abs()).ok_or(Reason::Type),
+            None if self.ty.integer().is_some_and(|(_, signed)| signed == Some(false)) => Ok(self.clone()),
+            None => Ok(Value::from_bits(self.ty, self.signed()?.unsigned_abs())),
+        }
+    }
+
+    /// `DW_OP_neg`
+    pub(crate) fn neg(&self) -> Result<Value, Reason> {
+        match self.plain()?.float() {
+            Some(value) => Value::from_float(self.ty, -value).ok_or(Reason::Type),
+            None => Ok(Value::from_bits(self.ty, self.unsigned()?.wrapping_neg())),
+        }
+    }
+
+    /// `DW_OP_not`
+    pub(crate) fn not(&self) -> Result<Value, Reason> {
+        Ok(Value::from_bits(self.ty, !self.unsigned()?))
+    }
+
+    /// An operation on this, the lower one on the stack, and another.
+    pub(crate) fn binary(&self, op: Binary, other: &Value) -> Result<Value, Reason> {
+        let (left, right) = (self.plain()?, other.plain()?);
+        let is_shift = matches!(op, Binary::Shl | Binary::Shr | Binary::Shra);
+        if !is_shift && left.ty != right.ty {
+            return Err(Reason::Types);
+        }
+        match (left.float(), right.float()) {
+            (Some(a), Some(b)) => left.of_floats(op, a, b),
+            _ => left.of_integers(op, right),
+        }
+    }
+
+    fn of_floats(&self, op: Binary, a: f64, b: f64) -> Result<Value, Reason> {
+        // Sums, products and quotients of narrower floats, rounded once more, are what they would be at once: a double has more than
+        // twice the digits.
+        let value = match op {
+            Binary::Plus => a + b,
+            Binary::Minus => a - b,
+            Binary::Mul => a * b,
+            Binary::Div => a / b,
+            _ => return Err(Reason::Type),
+        };
+        Value::from_float(self.ty, value).ok_or(Reason::Type)
+    }
+
+    fn of_integers(&self, op: Binary, right: &Value) -> Result<Value, Reason> {
+        let (bits, signed) = self.ty.integer().ok_or(Reason::Type)?;
+        let (a, b) = (self.unsigned()?, right.unsigned()?);
+        let zero = b & mask(bits) == 0 && !matches!(op, Binary::Shl | Binary::Shr | Binary::Shra);
+        if zero && matches!(op, Binary::Div | Binary::Mod) {
+            return Err(Reason::Division);
+        }
+        // A count beyond the bits leaves nothing, or the sign; one of a signed type that is negative is no count.
+        let count = || match right.ty.integer() {
+            Some((_, Some(true))) if right.signed()? < 0 => Err(Reason::Type),
+            _ => Ok(u32::try_from(b).unwrap_or(u32::MAX).min(bits)),
+        };
+        let value = match op {
+            Binary::And => a & b,
+            Binary::Or => a | b,
+            Binary::Xor => a ^ b,
+            Binary::Plus => a.wrapping_add(b),
+            Binary::Minus => a.wrapping_sub(b),
+            Binary::Mul => a.wrapping_mul(b),
+            // A quotient of generic values is signed, their remainder is not.
+            Binary::Div if signed == Some(false) => a / b,
+            Binary::Div => extend(a, bits).wrapping_div(extend(b, bits)) as u128,
+            Binary::Mod if signed == Some(true) => extend(a, bits).wrapping_rem(extend(b, bits)) as u128,
+            Binary::Mod => a % b,
+            Binary::Shl => a.checked_shl(count()?).unwrap_or(0),
+            Binary::Shr => a.checked_shr(count()?).unwrap_or(0),
+            Binary::Shra => (extend(a, bits) >> count()?.min(127)) as u128,
+        };
+        Ok(Value::from_bits(self.ty, value & mask(bits)))
+    }
+
+    /// How it compares with another of its type; generic values as signed ones. `None` for what has no order (NaN).
+    pub(crate) fn compare(&self, other: &Value) -> Result<Option<Ordering>, Reason> {
+        let (left, right) = (self.plain()?, other.plain()?);
+        if left.ty != right.ty {
+            return Err(Reason::Types);
+        }
+        if let (Some(a), Some(b)) = (left.float(), right.float()) {
+            return Ok(a.partial_cmp(&b));
+        }
+        let (bits, signed) = left.ty.integer().ok_or(Reason::Type)?;
+        let (a, b) = (left.raw(), right.raw());
+        Ok(Some(match signed {
+            Some(false) => a.cmp(&b),
+            _ => extend(a, bits).cmp(&extend(b, bits)),
+        }))
+    }
+
+    /// Whether a branch is taken.
+    pub(crate) fn is_true(&self) -> Result<bool, Reason> {
+        Ok(self.unsigned()? != 0)
+    }
+
+    /// `DW_OP_convert`: the same number, as near as the type has it.
+    pub(crate) fn convert(&self, ty: Type) -> Result<Value, Reason> {
+        let from = self.plain()?;
+        match (from.float(), ty.float(), ty.integer()) {
+            (Some(value), Some(_), _) => Value::from_float(ty, value).ok_or(Reason::Type),
+            // What is too large becomes the largest, as in Rust.
+            (Some(value), None, Some((bits, Some(false)))) => {
+                Ok(Value::from_bits(ty, (value as u128).min(mask(bits))))
+            }
+            (Some(value), None, Some((bits, Some(true)))) => {
+                let most = (mask(bits) >> 1) as i128;
+                Ok(Value::from_bits(ty, (value as i128).clamp(-most - 1, most) as u128))
+            }
+            (Some(value), None, Some((_, None))) => Ok(Value::from_bits(ty, value as i128 as u128)),
+            (None, Some(_), _) => {
+                let is_negative = from.signed().is_ok_and(|value| value < 0);
+                let value = if is_negative { from.signed()? as f64 } else { from.unsigned()? as f64 };
+                Value::from_float(ty, value).ok_or(Reason::Type)
+            }
+            (None, None, Some(_)) => {
+                let value = match from.ty.integer().ok_or(Reason::Type)? {
+                    (bits, Some(true)) => extend(from.raw(), bits) as u128,
+                    _ => from.raw(),
+                };
+                Ok(Value::from_bits(ty, value))
+            }
+            _ => Err(Reason::Type),
+        }
+    }
+
+    /// `DW_OP_reinterpret`: the same bits.
+    pub(crate) fn reinterpret(&self, ty: Type) -> Result<Value, Reason> {
+        if self.plain()?.ty.bits() != ty.bits() {
+            return Err(Reason::Size);
+        }
+        Ok(Value { ty, ..self.clone() })
+    }
+}
+
+/// `-3`, `0x10` (generic), `1.5`, or the bytes of what is neither.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(pointer) = &self.pointer {
+            return write!(f, "{pointer}");
+        }
+        if let Some(value) = self.float() {
+            return write!(f, "{value:?}");
+        }
+        match self.ty.integer() {
+            Some((_, None)) => write!(f, "{:#x}", self.raw()),
+            Some((bits, Some(true))) => write!(f, "{}", extend(self.raw(), bits)),
+            Some(_) => write!(f, "{}", self.raw()),
+            None => {
+                for (n, byte) in self.bytes.iter().enumerate() {
+                    write!(f, "{}{byte:02x}", if n > 0 { " " } else { "" })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

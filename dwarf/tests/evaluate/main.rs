@@ -1,0 +1,5 @@
+//! Evaluation: what the guide says, and gimli's for standard expressions.
+
+mod gimli;
+mod guide;
+mod machine;

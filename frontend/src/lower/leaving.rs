@@ -1,0 +1,202 @@
+//! What lanes do together on their way out of a loop.
+//!
+//! A loop of the graph is what leads back to its header. Code in front of a `break` or `return` does not, so that lanes which leave in different
+//! turns would run it together, once all have left. A ballot there means those of this turn, as everywhere in the body:
+//!
+//! ```text
+//! loop {
+//!     if read_first_lane(v) == v {
+//!         n = wave_reduce_add(1u32);
+//!         break;
+//!     }
+//! }
+//! ```
+//!
+//! So where such code asks other lanes, it gets a way back to the header that is never taken: it is part of the loop then, also for the
+//! interpreter and the optimiser. Whether a function that it calls asks is known when all are lowered ([`settle`]).
+
+use super::control::Loop;
+use super::ssa::Edge;
+use super::{Lower, Scratch, func_id};
+use ir::{Block, FuncId, IntCc, Module, Op, Type, Value, WaveOp};
+use smallvec::SmallVec;
+
+/// A way back that is there because of calls.
+pub struct WayBack {
+    func: FuncId,
+    /// The block that has it, and how many instructions it had before.
+    block: Block,
+    before: usize,
+    callees: SmallVec<[FuncId; 4]>,
+}
+
+/// Whether an operation's result depends on which lanes are here.
+fn asks(op: Op) -> bool {
+    matches!(op, Op::Wave(op) if op != WaveOp::Mbcnt)
+}
+
+/// The blocks of a loop's body, from its header on.
+struct Body {
+    first: usize,
+    /// Whether they lead out and not back to the header, and ask other lanes, or some that lead to them do.
+    asks: Vec<bool>,
+    /// The same of calls.
+    calls: Vec<bool>,
+}
+
+impl Body {
+    fn is(&self, what: &[bool], block: Block) -> bool {
+        let at = (block.as_u32() as usize).checked_sub(self.first);
+        at.and_then(|at| what.get(at)) == Some(&true)
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Gives ways out of the innermost loop, which is lowered but for what follows it, a way back where that is needed. `leg` is
+    /// the branch at the head that is not there yet: from where, and to where in the body.
+    pub(super) fn keep_together(&mut self, header: Block, leg: Option<(Block, Block)>) {
+        let Some(entry) = self.loops.last() else { return };
+        let Loop { crossings, returned, .. } = *entry;
+        // Ways out end in `break`s of this loop, in `break`s and `continue`s of those around it, and in `return`s.
+        let edges = self.loops.iter().flat_map(|entry| entry.breaks.iter().chain(&entry.continues));
+        let is_within = |edge: &Edge| edge.block >= header;
+        let leaves = edges.chain(&self.returns[returned..]).any(is_within);
+        if crossings == self.crossings || !leaves {
+            return;
+        }
+        let Some(body) = self.body(header, leg) else { return };
+        for at in 0..self.loops.len() {
+            for n in 0..self.loops[at].breaks.len() {
+                let block = self.loops[at].breaks[n].block;
+                self.loops[at].breaks[n].block = self.way_back(&body, block, header);
+            }
+            for n in 0..self.loops[at].continues.len() {
+                let block = self.loops[at].continues[n].block;
+                self.loops[at].continues[n].block = self.way_back(&body, block, header);
+            }
+        }
+        for n in returned..self.returns.len() {
+            let block = self.returns[n].block;
+            self.returns[n].block = self.way_back(&body, block, header);
+        }
+    }
+
+    /// What is where in the body of a loop; nothing if no way leads back to its header, or all do.
+    fn body(&self, header: Block, leg: Option<(Block, Block)>) -> Option<Body> {
+        let first = header.as_u32() as usize;
+        let count = self.func.blocks.len() - first;
+        let block = |at: usize| Block::from_u32((first + at) as u32);
+        let number = |block: Block| (block.as_u32() as usize).checked_sub(first).filter(|&at| at < count);
+        let succs = |at: usize| {
+            let behind_head = leg.filter(|&(head, _)| head == block(at)).map(|(_, to)| to);
+            self.func.succs(block(at)).chain(behind_head).filter_map(number)
+        };
+        // Few edges lead back, so a sweep or two against their direction are enough.
+        let mut returns = vec![false; count];
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for at in (0..count).rev() {
+                let leads = !returns[at] && succs(at).any(|to| to == 0 || returns[to]);
+                returns[at] |= leads;
+                changed |= leads;
+            }
+        }
+        let out: SmallVec<[usize; 64]> = (0..count).filter(|&at| !returns[at]).collect();
+        let has = |what: fn(Op) -> bool| {
+            let within = |&at: &usize| {
+                let mut insts = self.func.blocks[block(at)].insts.iter();
+                insts.any(|&inst| what(self.func.insts[inst].op))
+            };
+            let mut has = vec![false; count];
+            out.iter().filter(|&at| within(at)).for_each(|&at| has[at] = true);
+            has
+        };
+        let (mut asks, mut calls) = (has(asks), has(|op| matches!(op, Op::Call(_))));
+        if !returns[0] || !asks.contains(&true) && !calls.contains(&true) {
+            return None;
+        }
+        changed = true;
+        while std::mem::take(&mut changed) {
+            for &from in &out {
+                for to in succs(from).filter(|&to| !returns[to]) {
+                    for what in [&mut asks, &mut calls] {
+                        changed |= what[from] && !what[to];
+                        what[to] |= what[from];
+                    }
+                }
+            }
+        }
+        Some(Body { first, asks, calls })
+    }
+
+    /// Goes on behind a way back to the header from a block that asks other lanes, or may.
+    fn way_back(&mut self, body: &Body, block: Block, header: Block) -> Block {
+        let asks = body.is(&body.asks, block);
+        if !asks && !body.is(&body.calls, block) {
+            return block;
+        }
+        let before = self.func.blocks[block].insts.len();
+        let here = std::mem::replace(&mut self.block, block);
+        // Somebody is here, which the optimiser does not look into.
+        let yes = self.constant(Type::Bool, 1);
+        let lanes = self.emit(Op::Wave(WaveOp::Ballot), &[yes], Type::I64);
+        let zero = self.constant(Type::I64, 0);
+        let nobody = self.emit(Op::Icmp(IntCc::Eq), &[lanes, zero], Type::Bool);
+        self.block = here;
+        let mut args = SmallVec::<[Value; 8]>::from_slice(&[nobody]);
+        args.extend_from_slice(self.func.params(header));
+        let on = self.func.add_block();
+        let op = Op::Br { then: header, otherwise: on, then_args: args.len() as u16 - 1 };
+        self.func.push(block, op, &args, self.loc);
+        if !asks {
+            let callees = self.callees(body);
+            self.ways_back.push(WayBack { func: func_id(self.number), block, before, callees });
+        }
+        on
+    }
+
+    /// What the blocks call that lead out of a loop.
+    fn callees(&self, body: &Body) -> SmallVec<[FuncId; 4]> {
+        let blocks = self.func.blocks.keys().filter(|&block| body.is(&body.calls, block));
+        let insts = blocks.flat_map(|block| &self.func.blocks[block].insts);
+        let callee = |&inst: &ir::Inst| match self.func.insts[inst].op {
+            Op::Call(callee) => Some(callee),
+            _ => None,
+        };
+        insts.filter_map(callee).collect()
+    }
+}
+
+/// Takes those ways back away again that are there for calls of functions which ask no lanes.
+pub fn settle(module: &mut Module, s: &mut Scratch) {
+    if s.ways_back.is_empty() {
+        return;
+    }
+    // Of the library, what is named after waves asks.
+    let mut asking: Vec<bool> = module.funcs.values().map(|_| false).collect();
+    asking.extend(s.library.iter().map(|name| name.starts_with("wave_")));
+    let is = |asking: &[bool], callee: FuncId| asking.get(callee.as_u32() as usize) == Some(&true);
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for (id, func) in module.funcs.iter() {
+            let mut ops = func.insts.values().map(|inst| inst.op);
+            let at = id.as_u32() as usize;
+            let does = |op| asks(op) || matches!(op, Op::Call(callee) if is(&asking, callee));
+            if !asking[at] && ops.any(does) {
+                (asking[at], changed) = (true, true);
+            }
+        }
+    }
+    for WayBack { func, block, before, callees } in s.ways_back.drain(..) {
+        if callees.iter().any(|&callee| is(&asking, callee)) {
+            continue;
+        }
+        let func = &mut module.funcs[func];
+        let branch = func.terminator(block);
+        if let Some(Op::Br { otherwise, .. }) = branch.map(|branch| func.insts[branch].op) {
+            let loc = branch.map_or_else(Default::default, |branch| func.insts[branch].loc);
+            func.blocks[block].insts.truncate(before);
+            func.push(block, Op::Jump(otherwise), &[], loc);
+        }
+    }
+}
