@@ -65,7 +65,8 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
     let unclosed = unclosed.filter_map(place).map(|at| at.start).min();
     let is_astray = |one: &Diagnostic| {
         let behind = unclosed.is_some_and(|from| place(one).is_some_and(|at| from <= at.start));
-        behind && one.code == "E0005"
+        // Where an item is read as something else, its keyword is where a name should be, too.
+        behind && matches!(one.code, "E0005" | "E0008")
     };
     let mut kept: Vec<Diagnostic> = Vec::new();
     let mut astray = 0;
