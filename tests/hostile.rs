@@ -183,7 +183,11 @@ fn damaged_objects() {
             0 => vec!["check", &file, "--json"],
             1 => vec!["check", &file, "--sarif"],
             2 => vec!["check", &file, "--mcpu", pick(&mut rng, &["gfx600", "gfx1030", "gfx9"])],
-            3 => vec!["inspect", &file, pick(&mut rng, &["--json", "--mcpu=gfx803", "--json=x"])],
+            3 => vec![
+                "inspect",
+                &file,
+                pick(&mut rng, &["--json", "--mcpu=gfx803", "--json=x", "--dwarf", "--at=0x1610"]),
+            ],
             4 => vec!["disasm", &file, pick(&mut rng, &["--raw", "--no-lines", "--mcpu=gfx90a"])],
             _ => {
                 let mut all = vec!["run".to_owned(), file];

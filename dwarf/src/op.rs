@@ -1,7 +1,7 @@
 //! The operations of expressions: one table of names, numbers and operands; how they are read and written.
 //!
-//! Numbers of the standard are DWARF 5's (table 7.9). Those of the extensions are LLVM's registry's: the guide leaves most of them open
-//! (seed 000, line 1351), and the three that it has were given to others since.
+//! Numbers of the standard are DWARF 5's (table 7.9). Those of the extensions are LLVM's of today: the guide leaves most of them open
+//! (seed 000, line 1351), and the three that it has are others' there.
 
 use crate::names::Register;
 use smallvec::SmallVec;
@@ -37,7 +37,8 @@ pub struct Opcode(pub u16);
 /// Which numbers the operations of the extensions have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// `DW_OP_LLVM_user` (0xe9) and a number of LLVM's registry: LLVM 17 and later. `DW_OP_LLVM_aspace_implicit_pointer` has none yet.
+    /// `DW_OP_LLVM_user` (0xe9) and a number behind it, as LLVM's guide to the extensions has them. `DW_OP_LLVM_aspace_implicit_pointer` has
+    /// none yet.
     #[default]
     Registered,
     /// 0xe1 to 0xec, as first proposed: ROCm before that, and libdwarf.
@@ -172,7 +173,7 @@ operations! {
     0x10a LLVM_PIECE_END "LLVM_piece_end" [];
     0x10b LLVM_EXTEND "LLVM_extend" [Uleb, Uleb];
     0x10c LLVM_SELECT_BIT_PIECE "LLVM_select_bit_piece" [Uleb, Uleb];
-    // Without a number in the registry.
+    // Without a number there.
     0x1ff LLVM_ASPACE_IMPLICIT_POINTER "LLVM_aspace_implicit_pointer" [Offset, Sleb];
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Failure, read};
 use clap::Args;
+use dwarf::DebugInfo;
 use kernc::Target;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,12 @@ pub struct InspectArgs {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Print the entries of the debug information instead, with all they say.
+    #[arg(long, conflicts_with = "json")]
+    dwarf: bool,
+    /// Print instead what the debug information says of a place in the code: functions, variables and where these are. A place is an address, or a name and bytes behind it: `k+0x40`.
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["json", "dwarf"])]
+    at: Option<String>,
     /// Processor to read it for (default: the file's own).
     #[arg(long, value_name = "GFX")]
     mcpu: Option<String>,
@@ -23,7 +30,13 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     let object = parse(&args.file, &bytes)?;
     let target = processor(args.mcpu.as_deref())?;
     let name = args.file.display().to_string();
-    let text = if args.json {
+    let text = if let Some(place) = &args.at {
+        let address = address_of(&object, place)?;
+        let described = debug_info(&object, &name)?.at(address);
+        described.ok_or_else(|| Failure::Usage(format!("{name}: no code is described at {address:#x}")))?
+    } else if args.dwarf {
+        debug_info(&object, &name)?.text()
+    } else if args.json {
         let tree = codeobj::inspect::json(&object, &name, target);
         let text = serde_json::to_string_pretty(&tree)
             .map_err(|error| Failure::Internal(format!("error: {error}\n")))?;
@@ -32,6 +45,27 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
         codeobj::inspect::text(&object, &name, target)
     };
     super::write("-".as_ref(), text.as_bytes())
+}
+
+fn debug_info(object: &codeobj::CodeObject<'_>, name: &str) -> Result<DebugInfo, Failure> {
+    DebugInfo::read(object).map_err(|error| Failure::File(format!("{name}: {error}")))
+}
+
+/// The address of a place: a number, or a name of the object and bytes behind it.
+fn address_of(object: &codeobj::CodeObject<'_>, place: &str) -> Result<u64, Failure> {
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    if let Some(address) = number(place) {
+        return Ok(address);
+    }
+    let (name, behind) = place.rsplit_once('+').unwrap_or((place, "0"));
+    let symbol = object.symbols().iter().find(|symbol| symbol.name == name);
+    let symbol = symbol
+        .ok_or_else(|| Failure::Usage(format!("`{place}` is no address, and nothing is called `{name}`")))?;
+    let behind = number(behind).ok_or_else(|| Failure::Usage(format!("`{behind}` is no number of bytes")))?;
+    Ok(symbol.value.wrapping_add(behind))
 }
 
 /// The code object in a file.

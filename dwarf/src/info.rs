@@ -1,0 +1,426 @@
+//! The entries of `.debug_info`, read once and kept: gimli reads the standard's forms, names of the extensions are added here.
+
+use crate::op::{Encoding, Numbering};
+use codeobj::CodeObject;
+use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitSectionOffset};
+use std::borrow::Cow;
+use std::fmt;
+
+type Reader<'a> = EndianSlice<'a, LittleEndian>;
+
+/// What is read.
+const SECTIONS: [SectionId; 11] = [
+    SectionId::DebugInfo,
+    SectionId::DebugAbbrev,
+    SectionId::DebugStr,
+    SectionId::DebugStrOffsets,
+    SectionId::DebugAddr,
+    SectionId::DebugLine,
+    SectionId::DebugLineStr,
+    SectionId::DebugLoc,
+    SectionId::DebugLocLists,
+    SectionId::DebugRanges,
+    SectionId::DebugRngLists,
+];
+
+/// Entries that are read at most: a damaged file can claim any number.
+const ENTRIES: usize = 1 << 22;
+
+/// Why there is no debug information.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// There is no section `.debug_info`.
+    None,
+    /// gimli cannot read it.
+    Damaged(String),
+    /// There are more entries than any program has.
+    Large,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::None => write!(f, "there is no debug information (no section .debug_info)"),
+            ReadError::Damaged(what) => write!(f, "the debug information cannot be read: {what}"),
+            ReadError::Large => write!(f, "there are more than {ENTRIES} entries of debug information"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// A unit: what its entries have in common.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Offset of its header in `.debug_info`.
+    pub offset: u64,
+    /// DWARF version.
+    pub version: u16,
+    /// How its expressions are read.
+    pub encoding: Encoding,
+    /// Its addresses in `.debug_addr`.
+    pub addresses: Vec<u64>,
+}
+
+/// An expression of a location list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The addresses where it holds; all others if there are none.
+    pub range: Option<(u64, u64)>,
+    /// Its bytes.
+    pub expression: Vec<u8>,
+}
+
+/// What an attribute says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// A number.
+    Number(i128),
+    /// An address of the program.
+    Address(u64),
+    /// Yes or no.
+    Flag(bool),
+    /// An entry, by its offset in `.debug_info`.
+    Reference(u64),
+    /// An expression.
+    Expression(Vec<u8>),
+    /// Expressions by ranges of addresses; without a range for all others.
+    Locations(Vec<Listed>),
+    /// Ranges of addresses.
+    Ranges(Vec<(u64, u64)>),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A constant by its name: `DW_ATE_signed`.
+    Named(String),
+    /// An offset in another section.
+    Offset(u64),
+    /// What could not be read, and why.
+    Unread(String),
+}
+
+/// An attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// `DW_AT_name`.
+    pub name: String,
+    /// What it says.
+    pub content: Content,
+}
+
+/// An entry.
+#[derive(Clone, Debug)]
+pub struct Die {
+    /// Offset in `.debug_info`.
+    pub offset: u64,
+    /// Number of its unit.
+    pub unit: usize,
+    /// 0 for a unit's own entry.
+    pub depth: usize,
+    /// `DW_TAG_variable`.
+    pub tag: String,
+    /// In the order of the file.
+    pub attributes: Vec<Attribute>,
+}
+
+impl Die {
+    /// What an attribute says, if there is one of that name.
+    pub fn get(&self, name: &str) -> Option<&Content> {
+        self.attributes.iter().find(|attribute| attribute.name == name).map(|attribute| &attribute.content)
+    }
+
+    /// A text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Content::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Where its code is.
+    pub fn ranges(&self) -> Vec<(u64, u64)> {
+        match (self.get("DW_AT_ranges"), self.get("DW_AT_low_pc"), self.get("DW_AT_high_pc")) {
+            (Some(Content::Ranges(ranges)), ..) => ranges.clone(),
+            (_, Some(&Content::Address(from)), Some(&Content::Address(to))) => vec![(from, to)],
+            (_, Some(&Content::Address(from)), Some(&Content::Number(size))) => {
+                vec![(from, from.wrapping_add(size as u64))]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// All of a file's entries, a parent in front of its children.
+#[derive(Clone, Debug, Default)]
+pub struct DebugInfo {
+    /// Units.
+    pub units: Vec<Unit>,
+    /// Entries, in the order of the file.
+    pub entries: Vec<Die>,
+}
+
+impl DebugInfo {
+    /// Reads the debug information of an object; of a relocatable one with its relocations applied.
+    ///
+    /// # Errors
+    /// There is none, or it is damaged.
+    pub fn read(object: &CodeObject<'_>) -> Result<DebugInfo, ReadError> {
+        object.section(".debug_info").ok_or(ReadError::None)?;
+        let sections = SECTIONS.map(|id| relocated(object, id.name()));
+        let load = |id: SectionId| {
+            let at = SECTIONS.iter().position(|&other| other == id);
+            Ok::<_, gimli::Error>(EndianSlice::new(at.map_or(&[][..], |at| &sections[at]), LittleEndian))
+        };
+        let damaged = |error: gimli::Error| ReadError::Damaged(error.to_string());
+        let dwarf = gimli::Dwarf::load(load).map_err(damaged)?;
+        let mut info = DebugInfo::default();
+        let mut headers = dwarf.units();
+        while let Some(header) = headers.next().map_err(damaged)? {
+            let unit = dwarf.unit(header).map_err(damaged)?;
+            info.unit(&dwarf, &unit)?;
+        }
+        Ok(info)
+    }
+
+    fn unit(
+        &mut self,
+        dwarf: &gimli::Dwarf<Reader<'_>>,
+        unit: &gimli::Unit<Reader<'_>>,
+    ) -> Result<(), ReadError> {
+        let damaged = |error: gimli::Error| ReadError::Damaged(error.to_string());
+        let UnitSectionOffset(offset) = unit.header.offset();
+        let header = unit.encoding();
+        let encoding = Encoding {
+            address_size: header.address_size,
+            offset_size: header.format.word_size(),
+            numbering: Numbering::Registered,
+        };
+        let number = self.units.len();
+        let count = dwarf.debug_addr.reader().len() / usize::from(header.address_size.max(1));
+        let address = |index| dwarf.address(unit, gimli::DebugAddrIndex(index)).ok();
+        let addresses = (0..count).map_while(address).collect();
+        self.units.push(Unit { offset: offset as u64, version: header.version, encoding, addresses });
+        let mut cursor = unit.entries();
+        while let Some(entry) = cursor.next_dfs().map_err(damaged)? {
+            if self.entries.len() >= ENTRIES {
+                return Err(ReadError::Large);
+            }
+            let attributes = entry.attrs().iter().map(|attribute| Attribute {
+                name: attribute_name(attribute.name()),
+                content: content(dwarf, unit, attribute)
+                    .unwrap_or_else(|error| Content::Unread(error.to_string())),
+            });
+            self.entries.push(Die {
+                offset: (offset + entry.offset().0) as u64,
+                unit: number,
+                depth: usize::try_from(entry.depth()).unwrap_or(0),
+                tag: entry
+                    .tag()
+                    .static_string()
+                    .map_or_else(|| format!("{:#x}", entry.tag().0), str::to_owned),
+                attributes: attributes.collect(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The entry at an offset of `.debug_info`.
+    pub fn entry(&self, offset: u64) -> Option<&Die> {
+        self.entries.binary_search_by_key(&offset, |die| die.offset).ok().map(|at| &self.entries[at])
+    }
+
+    /// The name of an entry, its own or that of what it is an instance of.
+    pub fn name_of<'a>(&'a self, die: &'a Die) -> Option<&'a str> {
+        let mut die = die;
+        // An origin of an origin of an origin is as far as compilers go.
+        for _ in 0..4 {
+            if let Some(name) = die.text("DW_AT_name") {
+                return Some(name);
+            }
+            let origin = die.get("DW_AT_abstract_origin").or(die.get("DW_AT_specification"));
+            match origin {
+                Some(&Content::Reference(offset)) => die = self.entry(offset)?,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Entries whose code an address is in, and what else is in force there, outermost first: indices into `entries`.
+    pub fn around(&self, address: u64) -> Vec<usize> {
+        let mut path: Vec<usize> = Vec::new();
+        for (at, die) in self.entries.iter().enumerate() {
+            let is_inside = die.ranges().iter().any(|&(from, to)| (from..to).contains(&address));
+            // A unit may have no range of its own.
+            let is_open = die.depth == 0 && die.ranges().is_empty();
+            if is_inside || is_open {
+                path.retain(|&outer| {
+                    self.entries[outer].depth < die.depth && self.entries[outer].unit == die.unit
+                });
+                path.push(at);
+            }
+        }
+        if path.len() == 1 && self.entries[path[0]].ranges().is_empty() {
+            path.clear();
+        }
+        path
+    }
+
+    /// The entries right below one.
+    pub fn children(&self, at: usize) -> impl Iterator<Item = &Die> {
+        let depth = self.entries[at].depth;
+        let below = self.entries[at + 1..].iter().take_while(move |die| die.depth > depth);
+        below.filter(move |die| die.depth == depth + 1)
+    }
+}
+
+/// Names that gimli does not know, or that are others' there: LLVM's extensions for this (their numbers are in its guide).
+const ATTRIBUTES: [(u16, &str); 5] = [
+    (0x3e08, "DW_AT_LLVM_active_lane"),
+    (0x3e09, "DW_AT_LLVM_augmentation"),
+    (0x3e0a, "DW_AT_LLVM_lanes"),
+    (0x3e0b, "DW_AT_LLVM_lane_pc"),
+    (0x3e0c, "DW_AT_LLVM_vector_size"),
+];
+
+fn attribute_name(name: gimli::DwAt) -> String {
+    let own = ATTRIBUTES.iter().find(|row| row.0 == name.0).map(|row| row.1);
+    own.or(name.static_string()).map_or_else(|| format!("{:#x}", name.0), str::to_owned)
+}
+
+/// Attributes whose values are expressions although their form says only that they are bytes (DWARF 2 and 3).
+fn holds_expression(name: gimli::DwAt) -> bool {
+    matches!(name, gimli::DW_AT_location | gimli::DW_AT_frame_base | gimli::DW_AT_data_member_location)
+}
+
+fn content(
+    dwarf: &gimli::Dwarf<Reader<'_>>,
+    unit: &gimli::Unit<Reader<'_>>,
+    attribute: &gimli::Attribute<Reader<'_>>,
+) -> Result<Content, gimli::Error> {
+    let UnitSectionOffset(base) = unit.header.offset();
+    let value = attribute.value();
+    let text = |reader: Reader<'_>| Content::Text(reader.to_string_lossy().into_owned());
+    if let Some(locations) = dwarf.attr_locations(unit, value)? {
+        return locations_of(locations);
+    }
+    if let Some(mut ranges) = dwarf.attr_ranges(unit, value)? {
+        let mut all = Vec::new();
+        while let Some(range) = ranges.next()? {
+            all.push((range.begin, range.end));
+        }
+        return Ok(Content::Ranges(all));
+    }
+    if let Some(address) = dwarf.attr_address(unit, value)? {
+        return Ok(Content::Address(address));
+    }
+    let named = |name: Option<&'static str>, number: i128| match name {
+        Some(name) => Content::Named(name.to_owned()),
+        None => Content::Number(number),
+    };
+    Ok(match value {
+        AttributeValue::String(_)
+        | AttributeValue::DebugStrRef(_)
+        | AttributeValue::DebugLineStrRef(_)
+        | AttributeValue::DebugStrOffsetsIndex(_) => text(dwarf.attr_string(unit, value)?),
+        AttributeValue::Exprloc(expression) => Content::Expression(expression.0.slice().to_vec()),
+        AttributeValue::Block(bytes) if holds_expression(attribute.name()) => {
+            Content::Expression(bytes.slice().to_vec())
+        }
+        AttributeValue::Block(bytes) => Content::Bytes(bytes.slice().to_vec()),
+        AttributeValue::Flag(flag) => Content::Flag(flag),
+        AttributeValue::UnitRef(offset) => Content::Reference((base + offset.0) as u64),
+        AttributeValue::DebugInfoRef(offset) => Content::Reference(offset.0 as u64),
+        AttributeValue::Encoding(it) => named(it.static_string(), it.0.into()),
+        AttributeValue::Language(it) => named(it.static_string(), it.0.into()),
+        AttributeValue::CallingConvention(it) => named(it.static_string(), it.0.into()),
+        AttributeValue::Inline(it) => named(it.static_string(), it.0.into()),
+        AttributeValue::Accessibility(it) => named(it.static_string(), it.0.into()),
+        AttributeValue::Virtuality(it) => named(it.static_string(), it.0.into()),
+        AttributeValue::AddressClass(it) => Content::Number(i128::from(it.0)),
+        AttributeValue::FileIndex(index) => match file_name(dwarf, unit, index) {
+            Some(name) => Content::Text(name),
+            None => Content::Number(index.into()),
+        },
+        AttributeValue::Data16(value) => Content::Bytes(value.to_le_bytes().to_vec()),
+        AttributeValue::Data8(value) => Content::Number(value.into()),
+        other => match (other.udata_value(), other.sdata_value(), other.offset_value()) {
+            (Some(value), ..) => Content::Number(value.into()),
+            (_, Some(value), _) => Content::Number(value.into()),
+            (.., Some(offset)) => Content::Offset(offset as u64),
+            _ => Content::Offset(section_offset(&other).unwrap_or(0)),
+        },
+    })
+}
+
+/// The offset that a reference into another section is.
+fn section_offset(value: &AttributeValue<Reader<'_>>) -> Option<u64> {
+    let offset = match *value {
+        AttributeValue::DebugAddrBase(base) => base.0,
+        AttributeValue::DebugLineRef(offset) => offset.0,
+        AttributeValue::DebugLocListsBase(base) => base.0,
+        AttributeValue::DebugRngListsBase(base) => base.0,
+        AttributeValue::DebugStrOffsetsBase(base) => base.0,
+        AttributeValue::DebugMacroRef(offset) => offset.0,
+        AttributeValue::DebugMacinfoRef(offset) => offset.0,
+        AttributeValue::SecOffset(offset) => offset,
+        _ => return None,
+    };
+    Some(offset as u64)
+}
+
+fn locations_of(mut list: gimli::LocListIter<Reader<'_>>) -> Result<Content, gimli::Error> {
+    let mut all = Vec::new();
+    while let Some(entry) = list.next()? {
+        let range = (entry.range.begin, entry.range.end);
+        // gimli gives what holds elsewhere all addresses.
+        let range = (range != (0, u64::MAX)).then_some(range);
+        all.push(Listed { range, expression: entry.data.0.slice().to_vec() });
+    }
+    Ok(Content::Locations(all))
+}
+
+fn file_name(dwarf: &gimli::Dwarf<Reader<'_>>, unit: &gimli::Unit<Reader<'_>>, index: u64) -> Option<String> {
+    let header = unit.line_program.as_ref()?.header();
+    let file = header.file(index)?;
+    let name = dwarf.attr_string(unit, file.path_name()).ok()?;
+    Some(name.to_string_lossy().into_owned())
+}
+
+/// Bytes of the field that a relocation of a debug section fills (seed 000, line 531).
+fn field(kind: u32) -> Option<usize> {
+    match kind {
+        // R_AMDGPU_ABS32_LO, R_AMDGPU_ABS32.
+        1 | 6 => Some(4),
+        // R_AMDGPU_ABS64.
+        3 => Some(8),
+        _ => None,
+    }
+}
+
+/// A section; of a relocatable object with its relocations applied, each section of code as if it were loaded at 0.
+fn relocated<'data>(object: &CodeObject<'data>, name: &str) -> Cow<'data, [u8]> {
+    let Some(index) = object.sections.iter().position(|section| section.name == name) else {
+        return Cow::Borrowed(&[]);
+    };
+    let data = object.sections[index].data;
+    if !object.header.is_relocatable() {
+        return Cow::Borrowed(data);
+    }
+    let mut bytes = data.to_vec();
+    for table in object.relocation_tables.iter().filter(|table| table.target == index) {
+        let symbols = object.symbols_of(table.symbols);
+        for record in &table.records {
+            let symbol = symbols.get(record.symbol as usize);
+            let (Some(symbol), Some(size)) = (symbol, field(record.kind)) else { continue };
+            let value = symbol.value.wrapping_add_signed(record.addend).to_le_bytes();
+            let start = usize::try_from(record.offset).ok();
+            let place = start.and_then(|start| bytes.get_mut(start..start.checked_add(size)?));
+            if let Some(place) = place {
+                place.copy_from_slice(&value[..size]);
+            }
+        }
+    }
+    Cow::Owned(bytes)
+}
