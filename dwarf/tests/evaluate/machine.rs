@@ -137,7 +137,7 @@ impl Machine for State {
     }
 }
 
-/// The bytes of a text; extensions that have no number in the registry have the first numbering's.
+/// The bytes of a text, in the numbering of today.
 pub fn code(text: &str) -> Vec<u8> {
     assemble(text, Encoding::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
