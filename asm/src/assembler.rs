@@ -205,6 +205,11 @@ impl Assembler {
                 cur.skip_line();
             }
         }
+        if let Some(at) = cur.unclosed {
+            let mistake =
+                error(at..at + 2, "comment is never closed").label("opened here").note("`*/` ends it");
+            self.report(text, mistake);
+        }
     }
 
     /// Reads the text that a macro or repetition expands to. `span` is the statement that asked for it.

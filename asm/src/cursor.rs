@@ -10,6 +10,8 @@ use crate::error::{Error, Result, error};
 pub(crate) struct Cursor<'s> {
     pub text: &'s str,
     pub pos: usize,
+    /// Where a comment begins that nothing ends.
+    pub unclosed: Option<usize>,
 }
 
 /// Whether a name may begin with the byte.
@@ -27,7 +29,7 @@ pub(crate) const fn continues_name(byte: u8) -> bool {
 /// The program is built for size, which would not inline what is asked of every byte.
 impl<'s> Cursor<'s> {
     pub fn new(text: &'s str) -> Cursor<'s> {
-        Cursor { text, pos: 0 }
+        Cursor { text, pos: 0, unclosed: None }
     }
 
     /// The byte here; 0 at the end of the text.
@@ -63,6 +65,9 @@ impl<'s> Cursor<'s> {
     fn block_comment(&mut self) {
         let rest = &self.text.as_bytes()[self.pos + 2..];
         let end = rest.windows(2).position(|pair| pair == b"*/");
+        if end.is_none() {
+            self.unclosed = Some(self.pos);
+        }
         self.pos = end.map_or(self.text.len(), |end| self.pos + 2 + end + 2);
     }
 

@@ -5,6 +5,8 @@ mod common;
 /// Sources and a message about them.
 const SOURCES: &[(&str, &str)] = &[
     (".subsection -1", "there is no subsection -1"),
+    ("s_nop 0 /* abc\ns_nop 1", "comment is never closed"),
+    ("/* abc */ s_nop 0 /*", "comment is never closed"),
     (".text 2147483648", "there is no subsection 2147483648"),
     (".data undefined", "the value of this expression must be known here"),
     (".uleb128 nowhere", "the expression is no number, at the end of the text either"),
@@ -131,6 +133,9 @@ const INSTRUCTIONS: &[(&str, &str, &str)] = &[
     ("gfx906", "s_setpc_b64 src_vccz", "not a register group of the size"),
     ("gfx1030", "s_buffer_load_dword s0, null, 0", "not a register group of the size"),
     ("gfx1030", "buffer_load_dword v0, off, null, 0", "not a register group of the size"),
+    ("gfx1030", "v_mov_b32_sdwa v0, v1 dpp8:[0,1,2,3,4,5,6,7]", "DPP controls need the DPP form"),
+    ("gfx906", "v_mov_b32_sdwa v0, v1 row_shl:1", "DPP controls need the DPP form"),
+    ("gfx906", "v_mov_b32_dpp v0, v1 dst_sel:BYTE_0", "SDWA selections need the SDWA form"),
     ("gfx906", "s_nop", "too few operands"),
     ("gfx906", "s_waitcnt", "too few operands"),
     ("gfx90a", "s_mov_b32 s0, a1", "an accumulation VGPR cannot stand here"),

@@ -440,6 +440,12 @@ fn modifiers(
         (mods.abs, mods.op_sel, mods.neg) = (cbsz, abid, blgp);
     }
     offsets(mods, row, written)?;
+    if form == Form::Sdwa && written.dpp.is_some() {
+        return Err("DPP controls need the DPP form");
+    }
+    if form == Form::Dpp && written.sdwa.is_some() {
+        return Err("SDWA selections need the SDWA form");
+    }
     mods.lane = match form {
         Form::Sdwa => sdwa(row, written, sources),
         Form::Dpp => dpp(written)?,
