@@ -434,7 +434,7 @@ impl Types {
     /// Whether there is a tuple in it, or where it points to.
     pub fn holds_tuple(&self, ty: Ty) -> bool {
         // A struct may point to itself, so each is looked into once.
-        let (mut seen, mut work) = (FxHashSet::default(), vec![ty]);
+        let (mut seen, mut work) = (FxHashSet::default(), SmallVec::<[Ty; 8]>::from_slice(&[ty]));
         while let Some(ty) = work.pop() {
             match self.kind(ty) {
                 TyKind::Array(element, _) => work.push(element),
