@@ -125,6 +125,12 @@ impl fmt::Display for Reason {
     }
 }
 
+impl From<Need> for Reason {
+    fn from(need: Need) -> Reason {
+        Reason::Need(need)
+    }
+}
+
 /// An expression without a result: where in it, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {

@@ -1,6 +1,6 @@
 //! The stack machine: what an expression's operations do (seed 000, lines 757-1349).
 
-use crate::error::{Error, Need, Reason};
+use crate::error::{Error, Reason};
 use crate::location::{Composite, ImplicitPointer, Location, Storage};
 use crate::machine::{Found, Machine, Procedure};
 use crate::names::{AddressSpace, Register};
@@ -689,11 +689,4 @@ fn sized(ty: BaseType, bytes: u64, contents: &[u8]) -> Result<Value, Reason> {
 fn jump(from: usize, distance: i64, len: usize) -> Option<usize> {
     let to = usize::try_from(from as i64 + distance).ok()?;
     (to <= len).then_some(to)
-}
-
-// What a machine that knows nothing says is what is missing.
-impl From<Need> for Reason {
-    fn from(need: Need) -> Reason {
-        Reason::Need(need)
-    }
 }

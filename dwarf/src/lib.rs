@@ -12,7 +12,7 @@
 //! let encoding = Encoding::default();
 //! let text = "DW_OP_regx v7.64; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset";
 //! let expression = assemble(text, encoding).unwrap();
-//! let result = evaluate(&expression, encoding, Goal::Location, &Lanes { lane: 3, wave: 64 }, &[]).unwrap();
+//! let result = evaluate(&expression, encoding, Goal::Location, &Lanes { lane: 3 }, &[]).unwrap();
 //! assert_eq!(result.location().unwrap().to_string(), "v7 + 96 bits");
 //! ```
 

@@ -109,8 +109,6 @@ pub trait Machine {
 pub struct Lanes {
     /// The lane.
     pub lane: u32,
-    /// Lanes of a wave.
-    pub wave: u32,
 }
 
 impl Machine for Lanes {
