@@ -11,6 +11,7 @@
 //!
 //! Not here: how code objects are written (`objwriter`), how they are loaded and run (`sim`).
 
+pub mod atomics;
 pub mod descriptor;
 pub mod disasm;
 pub mod elf;

@@ -1,7 +1,8 @@
 //! Machine code to words: block offsets, branch distances, references to variables.
 
 use crate::EmitError;
-use isa::{MBlock, MachFunc, MachInst, Operand, Subtarget, op};
+use isa::table::Flags;
+use isa::{MBlock, MachFunc, MachInst, Operand, Subtarget, SyncOrder, op};
 
 /// Encoded code of one kernel.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Code {
     pub fixups: Vec<Fixup>,
     /// Where code of another place in the source begins: word index, and `MachInst::loc`.
     pub places: Vec<(u32, u32)>,
+    /// Word indices of atomic loads and stores, which look like others.
+    pub atomics: Vec<u32>,
     /// Number of instructions.
     pub instructions: u32,
     /// Words that are branches, and where to.
@@ -51,6 +54,7 @@ impl Code {
         self.blocks.clear();
         self.fixups.clear();
         self.places.clear();
+        self.atomics.clear();
         self.instructions = 0;
         self.branches.clear();
         let mut branches = std::mem::take(&mut self.branches);
@@ -78,6 +82,9 @@ fn encode_blocks(
             if code.places.last().is_none_or(|&(_, loc)| loc != inst.loc) {
                 code.places.push((start as u32, inst.loc));
             }
+            if is_atomic_access(func, inst) {
+                code.atomics.push(start as u32);
+            }
             let encoded = match branch_target(inst) {
                 Some(to) => {
                     branches.push((start, to));
@@ -102,6 +109,15 @@ fn encode_blocks(
         }
     }
     Ok(())
+}
+
+/// Whether it is an atomic load or store. Those that read and write are known by their names.
+fn is_atomic_access(func: &MachFunc, inst: &MachInst) -> bool {
+    let Some(mem) = inst.mem.index() else { return false };
+    let flags = inst.op.row().flags;
+    func.mems[mem].order != SyncOrder::NotAtomic
+        && flags.intersects(Flags::LOAD.union(Flags::STORE))
+        && !flags.contains(Flags::ATOMIC)
 }
 
 /// The first block of a jump table, the jump into it or an entry, that is not what the jump takes it for.

@@ -75,7 +75,7 @@ pub(crate) struct Memory {
     /// Contents of sections and what depends on addresses, by [`TEXT`] and so on.
     contents: [Contents; 4],
     /// Of [`DEBUG`].
-    debug: [Contents; 2],
+    debug: [Contents; 3],
     order: Vec<Target>,
     symbols: Vec<Symbol<'static>>,
     sections: Vec<Section<'static>>,
@@ -136,8 +136,8 @@ const NAMES: [&str; 4] = [".text", ".rodata", ".data", ".note"];
 const NUMBERS: [u32; 4] = [0, 1, 2, 3];
 const NUMBERS_V2: [u32; 4] = [0, 2, 3, 1];
 
-/// Sections that say which line of the source code is of; they come behind all others, in this order behind [`ABBREV`].
-const DEBUG: [&str; 2] = [".debug_info", ".debug_line"];
+/// Sections that say which line of the source code is of, and what its atomic accesses are; they come behind all others, in this order behind [`ABBREV`].
+const DEBUG: [&str; 3] = [".debug_info", ".debug_line", objwriter::elf::ATOMICS];
 const ABBREV: &str = ".debug_abbrev";
 const PRODUCER: &str = concat!("kernc ", env!("CARGO_PKG_VERSION"));
 
@@ -168,6 +168,7 @@ struct Debug<'a> {
     lines: &'a Lines,
     table: LineTable,
     info: Contents,
+    atomics: Contents,
 }
 
 impl<'a> Image<'a> {
@@ -189,11 +190,12 @@ impl<'a> Image<'a> {
         }
         symbols.extend(program.variables.iter().map(|v| symbol(v.name, STV_PROTECTED, STT_OBJECT)));
         let variables = by_id(program.variables, |number, _| number as u32);
-        let [info, table] = std::mem::take(&mut memory.debug);
+        let [info, table, atomics] = std::mem::take(&mut memory.debug);
         let debug = program.lines.filter(|_| !program.kernels.is_empty()).map(|lines| Debug {
             lines,
             table: LineTable::new(table, Target::Section(TEXT), &lines.file),
             info,
+            atomics,
         });
         Image {
             program,
@@ -359,10 +361,13 @@ impl<'a> Debug<'a> {
             }
         }
         self.table.end(end);
+        for &word in &code.atomics {
+            self.atomics.field(8, Target::Section(TEXT), start + u64::from(word) * 4);
+        }
     }
 
     /// The sections, of which the first has this number. `kernels`: their symbols, in order.
-    fn finish(self, first: u32, kernels: &[Symbol]) -> [Section<'a>; 3] {
+    fn finish(self, first: u32, kernels: &[Symbol]) -> [Section<'a>; 4] {
         let begin = |symbol: &Symbol| match symbol.place {
             Place::Section(_, offset) => offset,
             _ => 0,
@@ -376,9 +381,11 @@ impl<'a> Debug<'a> {
             abbreviations: Target::Section(first),
             lines: Target::Section(first + 2),
         };
-        let [info, line] = DEBUG;
+        let [info, line, atomics] = DEBUG;
         let abbreviations =
             Section { data: dwarf::ABBREVIATIONS.into(), ..section(ABBREV, Contents::default()) };
-        [abbreviations, section(info, dwarf::unit(self.info, &unit)), section(line, self.table.finish())]
+        let atomics = Section { align: 8, ..section(atomics, self.atomics) };
+        let info = section(info, dwarf::unit(self.info, &unit));
+        [abbreviations, info, section(line, self.table.finish()), atomics]
     }
 }

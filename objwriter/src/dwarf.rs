@@ -59,7 +59,7 @@ pub struct Contents {
 
 impl Contents {
     /// A field of a distance or an address that the relocation fills in.
-    fn field(&mut self, size: usize, target: Target, addend: u64) {
+    pub fn field(&mut self, size: usize, target: Target, addend: u64) {
         let kind = if size == 8 { reloc::ABS64 } else { reloc::ABS32 };
         let offset = self.bytes.len() as u64;
         self.relocations.push(Relocation { offset, target, kind, addend: addend as i64 });

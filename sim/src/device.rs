@@ -43,6 +43,7 @@ struct Module {
     code: [Vec<Code>; 2],
     base: u64,
     lines: Arc<Lines>,
+    atomics: Option<Arc<[u64]>>,
 }
 
 /// An emulated GPU.
@@ -136,6 +137,7 @@ impl Device {
             code,
             base,
             lines: Arc::clone(&object.lines),
+            atomics: object.atomics.clone(),
         });
         Ok(ModuleId(self.modules.len() - 1))
     }
@@ -390,6 +392,7 @@ impl<'a> Prepared<'a> {
             strict: None,
             observer: None,
             lines: &self.module.lines,
+            atomics: self.module.atomics.as_deref(),
             names: Arc::default(),
             level: check::Level::Certain,
             pattern: OnceLock::new(),

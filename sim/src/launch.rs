@@ -15,7 +15,7 @@ use crate::strict::{self, GroupShadow, Mode};
 use crate::wave::Wave;
 use codeobj::disasm::Lines;
 use isa::target::Feature;
-use isa::{Subtarget, Target};
+use isa::{Generation, Subtarget, Target};
 use std::sync::{Arc, OnceLock};
 
 /// What registers, LDS and scratch hold before anything is written: no sensible address, number or count.
@@ -123,6 +123,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) observer: Option<Observer>,
     /// Source lines of the code.
     pub(crate) lines: &'a Lines,
+    /// Addresses of atomic loads and stores in the file, in ascending order, if it says which they are.
+    pub(crate) atomics: Option<&'a [u64]>,
     /// What allocations are called.
     pub(crate) names: Arc<Names>,
     /// How sure findings of strict mode about registers have to be.
@@ -221,11 +223,20 @@ impl Launch<'_> {
             replays: self.target.xnack.may_be_on(),
             groups: self.groups().iter().product(),
             waves_per_group: items.div_ceil(self.target.wave_size),
-            split_group: self.kernel.descriptor.wgp_mode(),
+            split_group: self.splits_group(),
             keep_going,
             level: self.level,
         };
-        Some(strict::Shared::new(self.memory, self.code, Arc::clone(&self.names), &shape))
+        let marks = strict::Marks::new(self.atomics, self.code);
+        Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), &shape))
+    }
+
+    /// Whether waves of a group may run behind different first caches: WGP mode, or split groups (seed 000, lines 3055 and
+    /// 3290).
+    fn splits_group(&self) -> bool {
+        let (target, descriptor) = (self.target.target, &self.kernel.descriptor);
+        let in_wgp = target.generation == Generation::Gfx10 && descriptor.wgp_mode();
+        in_wgp || target.has(Feature::GFX90A) && descriptor.splits_groups()
     }
 
     /// Whether findings of strict mode do not end the run.

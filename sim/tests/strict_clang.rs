@@ -59,6 +59,33 @@ const HANDOVERS: [(&str, u32, u32, u32); 10] = [
     ("stealing", 4, 64, 136),
 ];
 
+/// The same of `cl/group_handover.cl`: within a group.
+const GROUP_HANDOVERS: [(&str, u32, u32, u32); 8] = [
+    ("store_flag", 1, 128, 7),
+    ("last_wave", 1, 256, 388),
+    ("in_turn", 1, 256, 10),
+    ("lds_by_flag", 1, 128, 5),
+    ("polled_by_add", 1, 128, 9),
+    ("best", 1, 256, 250),
+    ("best_in_memory", 1, 256, 250),
+    ("search", 1, 256, 777),
+];
+
+/// Kernels there in which a barrier is missing.
+const RACES: [&str; 3] = ["histogram", "scaled", "not_waited_for"];
+
+/// Each processor's object of a file at each level, with what to call it.
+fn objects(file: &str) -> impl Iterator<Item = (String, Vec<u8>)> {
+    let source = common::own(file);
+    let processors = ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010", "gfx1030"];
+    let ways = processors.into_iter().flat_map(|one| ["-O0", "-O1", "-O3"].map(|level| (one, level)));
+    ways.map(move |(processor, level)| {
+        let options = [&format!("-mcpu={processor}"), level];
+        let object = common::compile(CLANG, &source, &options).expect("clang compiles it");
+        (format!("{processor} {level}"), common::link(&[object]).expect("ld.lld links it"))
+    })
+}
+
 /// Data that waves hand on without locks or barriers: a report would be a false alarm.
 #[test]
 fn handovers() {
@@ -66,19 +93,13 @@ fn handovers() {
         return;
     }
     let mut failures = Vec::new();
-    for processor in ["gfx700", "gfx803", "gfx906", "gfx90a", "gfx1010"] {
-        for level in ["-O1", "-O3"] {
-            let options = [&format!("-mcpu={processor}"), level];
-            let object =
-                common::compile(CLANG, &common::own("handover.cl"), &options).expect("clang compiles it");
-            let object = common::link(&[object]).expect("ld.lld links it");
-            for (kernel, groups, items, wanted) in HANDOVERS {
+    for (file, kernels) in [("handover.cl", &HANDOVERS[..]), ("group_handover.cl", &GROUP_HANDOVERS)] {
+        for (way, object) in objects(file) {
+            for &(kernel, groups, items, wanted) in kernels {
                 match handover(&object, kernel, groups, items) {
                     Ok(found) if found == wanted => {}
-                    Ok(found) => {
-                        failures.push(format!("{processor} {level} {kernel}: {found}, not {wanted}"))
-                    }
-                    Err(why) => failures.push(format!("{processor} {level} {kernel}: {why}")),
+                    Ok(found) => failures.push(format!("{way} {kernel}: {found}, not {wanted}")),
+                    Err(why) => failures.push(format!("{way} {kernel}: {why}")),
                 }
             }
         }
@@ -86,12 +107,26 @@ fn handovers() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// Loads that look like those of [`GROUP_HANDOVERS`], without what orders them.
+#[test]
+fn races_within_a_group() {
+    if !present(CLANG) {
+        return;
+    }
+    for (way, object) in objects("group_handover.cl") {
+        for kernel in RACES {
+            let fault = handover(&object, kernel, 1, 128).expect_err(kernel);
+            assert!(fault.to_string().contains("without order"), "{way} {kernel}: {fault}");
+        }
+    }
+}
+
 fn handover(object: &[u8], kernel: &str, groups: u32, items: u32) -> Result<u32, sim::Fault> {
     let object = sim::CodeObject::load(object).expect("sound");
     let mut device = sim::Device::with_threads(1);
     device.set_mode(sim::Mode::STRICT);
     let module = device.load(&object)?;
-    let buffers = [device.alloc(256)?, device.alloc(256)?, device.alloc(4)?];
+    let buffers = [device.alloc(256)?, device.alloc(1024)?, device.alloc(512)?];
     let kernarg: Vec<u8> = buffers.iter().flat_map(|buffer| buffer.to_le_bytes()).collect();
     let dispatch = sim::Dispatch {
         kernel,

@@ -20,6 +20,10 @@ pub use relocatable::relocatable;
 use isa::{CodeObjectVersion, Os, Setting, Subtarget, Target as Processor};
 use std::borrow::Cow;
 
+/// kernc's own section: the addresses of atomic loads and stores, 8 bytes each. Nothing in such an instruction says that
+/// it is one, and who looks for races has to know.
+pub const ATOMICS: &str = ".kernc.atomics";
+
 /// `sh_type`: contents.
 pub const SHT_PROGBITS: u32 = 1;
 /// `sh_type`: note records.

@@ -146,6 +146,8 @@ pub struct CodeObject {
     kernels: Vec<KernelInfo>,
     printf: Vec<String>,
     pub(crate) lines: Arc<Lines>,
+    /// Addresses of atomic loads and stores, in ascending order, if the file says which they are.
+    pub(crate) atomics: Option<Arc<[u64]>>,
     pub(crate) image: Image,
 }
 
@@ -183,6 +185,7 @@ impl CodeObject {
             kernels,
             printf: metadata.printf,
             lines: Arc::new(lines),
+            atomics: codeobj::atomics::read(&file).map(Arc::from),
             image,
         })
     }

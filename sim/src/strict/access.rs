@@ -56,7 +56,7 @@ impl Watcher<'_> {
         let mut finding = self.finding(FaultClass::Uninitialised, rule, message);
         finding.label = format!("uses {register}");
         finding.lane = lane;
-        self.report_undefined(finding);
+        self.report_undefined(finding, lane.map_or(0, |lane| 1 << lane));
     }
 
     #[cold]
@@ -65,7 +65,7 @@ impl Watcher<'_> {
         let mut finding = self.finding(FaultClass::Uninitialised, "uninitialised-store", message);
         finding.label = format!("stores {register}");
         finding.lane = lane;
-        self.report_undefined(finding);
+        self.report_undefined(finding, lane.map_or(0, |lane| 1 << lane));
     }
 
     /// Alignment, M0, FLAT_SCRATCH.

@@ -17,6 +17,13 @@ impl Clock {
         entries.binary_search_by_key(&wave, |entry| entry.0).map_or(0, |at| entries[at].1)
     }
 
+    /// What is known of the `count` waves from `first` on.
+    pub(super) fn range(&self, first: u32, count: u32) -> &[(u32, u32)] {
+        let Some(entries) = &self.0 else { return &[] };
+        let place = |wave: u32| entries.partition_point(|entry| entry.0 < wave);
+        &entries[place(first)..place(first.saturating_add(count))]
+    }
+
     /// Learns of one wave.
     pub(super) fn learn(&mut self, wave: u32, number: u32) {
         if number == 0 || self.get(wave) >= number {

@@ -65,9 +65,8 @@ impl Defined {
         }
     }
 
-    /// The load that brought what is undefined of the first such register that an instruction reads.
-    pub(super) fn origin(&self, touch: &Touch, exec: u64) -> Option<u32> {
-        let lanes = if touch.across { u64::MAX } else { exec };
+    /// The load that brought what is undefined of the first such register that an instruction reads in these lanes.
+    pub(super) fn origin(&self, touch: &Touch, lanes: u64) -> Option<u32> {
         let scalars = touch.scalar_address | touch.scalar_reads;
         let vector =
             |runs| self.undefined_vector(runs, lanes).map(|(register, _)| self.vector_from[register]);
@@ -139,7 +138,7 @@ impl Defined {
     #[inline]
     pub(super) fn step(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) -> Option<Depends> {
         let exec = cx.wave.exec();
-        let lanes = if touch.across { u64::MAX } else { exec };
+        let lanes = touch.lanes_read(exec);
         let mut undefined = 0;
         for register in touch.reads.registers() {
             undefined |= self.vector.get(register).copied().unwrap_or(0) & lanes;
@@ -174,7 +173,7 @@ impl Defined {
             }
         }
         let trials = self.run_trials(cx, op, touch);
-        let from = self.origin(touch, exec).map_or(0, |place| place.wrapping_add(1));
+        let from = self.origin(touch, touch.lanes_read(exec)).map_or(0, |place| place.wrapping_add(1));
         let lanes = if touch.ignores_exec { u64::MAX } else { exec };
         for (register, differs) in touch.writes.registers().zip(&trials.vectors) {
             for lane in ActiveLanes(lanes) {
@@ -367,7 +366,7 @@ impl Trials {
 impl Defined {
     /// The first register an instruction reads that is not wholly defined, by name.
     pub(super) fn name_undefined(&self, touch: &Touch, exec: u64) -> String {
-        let lanes = if touch.across { u64::MAX } else { exec };
+        let lanes = touch.lanes_read(exec);
         if let Some(code) = self.undefined_scalar(touch.scalar_reads) {
             return super::findings::scalar_name(code);
         }

@@ -112,14 +112,14 @@ impl Watcher<'_> {
             format!("{what} {register}, which nothing has initialised"),
         );
         finding.label = format!("uses {register}");
-        self.report_undefined(finding);
+        self.report_undefined(finding, touch.lanes_read(cx.wave.exec()));
     }
 
-    /// A finding about something undefined, with the load that brought it.
+    /// A finding about something undefined in one of these lanes, with the load that brought it.
     #[cold]
-    pub(super) fn report_undefined(&mut self, mut finding: Finding) {
+    pub(super) fn report_undefined(&mut self, mut finding: Finding, lanes: u64) {
         let wave = &self.group.waves[self.group.now.wave];
-        let origin = self.touch.and_then(|touch| wave.defined.origin(touch, u64::MAX));
+        let origin = self.touch.and_then(|touch| wave.defined.origin(touch, lanes));
         match origin {
             Some(place) => {
                 let (wave, label) = (wave.order.wave, "found what nobody has written".to_owned());

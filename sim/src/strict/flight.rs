@@ -21,6 +21,36 @@ pub(super) struct Flight {
     vm: VecDeque<Pending>,
     vs: VecDeque<Pending>,
     lgkm: VecDeque<Pending>,
+    history: History,
+}
+
+/// What was complete when operations were issued: the last changes of it.
+#[derive(Default)]
+struct History {
+    /// Number of the last operation before the change; what was complete from there on, in LDS and in memory.
+    changes: VecDeque<(u32, u32, u32)>,
+}
+
+impl History {
+    /// Changes that are kept.
+    const MOST: usize = 64;
+
+    fn enter(&mut self, issued: u32, lds: u32, memory: u32) {
+        if self.changes.len() == History::MOST {
+            self.changes.pop_front();
+        } else if self.changes.is_empty() {
+            // Before the first wait.
+            self.changes.push_back((0, 0, 0));
+        }
+        self.changes.push_back((issued, lds, memory));
+    }
+
+    /// What was complete in LDS and in memory when operation `number` was issued; of what is too long ago, what was later.
+    fn at(&self, number: u32) -> (u32, u32) {
+        let earlier = self.changes.iter().rev().find(|&&(issued, ..)| issued < number);
+        let &(_, lds, memory) = earlier.or(self.changes.front()).unwrap_or(&(0, 0, 0));
+        (lds.min(number), memory.min(number))
+    }
 }
 
 /// What a wait instruction leaves in flight at most; `None`: it does not look at that counter.
@@ -75,6 +105,12 @@ impl Flight {
                 queue.drain(..done);
             }
         }
+        self.history.enter(self.issued, self.lds_done(), self.memory_done());
+    }
+
+    /// What was complete in LDS and in memory when operation `number` was issued.
+    pub(super) fn done_at(&self, number: u32) -> (u32, u32) {
+        self.history.at(number)
     }
 
     pub(super) fn issued(&self) -> u32 {

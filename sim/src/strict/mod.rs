@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `hazards` | registers in flight, wait states: the scoreboard of crate `check` |
 //! | `defined` | what depends on registers, LDS or scratch that nobody has written |
-//! | `races`, `whole`, `order`, `cells` | accesses of two waves without order; reads of what caches may hold stale |
+//! | `races`, `whole`, `order`, `cells`, `marks`, `polls`, `late` | accesses of two waves without order; reads of what caches may hold stale |
 //! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
 //! | `report` | what is said about it |
 //!
@@ -22,6 +22,7 @@ mod findings;
 mod flight;
 mod hazards;
 mod late;
+mod marks;
 mod order;
 mod polls;
 mod races;
@@ -34,6 +35,7 @@ mod whole;
 pub use report::{FaultClass, Report};
 pub use rules::{Rule, rules};
 
+pub(crate) use marks::Marks;
 pub(crate) use start::{Shape, Shared};
 
 use crate::exec::{Cx, Flow};
@@ -47,7 +49,7 @@ use cells::{LdsCell, Stamp};
 use defined::{Defined, Depends};
 use findings::Finding;
 use isa::ModFlags;
-use order::{Known, Order};
+use order::{Handed, Order};
 use touch::{Class, Touch};
 
 /// How a dispatch is run.
@@ -130,7 +132,7 @@ pub(crate) struct GroupShadow {
     /// Undefined bits of LDS, dword by dword.
     lds_bits: Vec<u32>,
     /// What atomics have released, by dword of LDS.
-    lds_releases: Vec<Option<Box<[Known]>>>,
+    lds_releases: Vec<Option<Box<Handed>>>,
     /// Whether a finding about LDS waits for an excuse.
     lds_waits: bool,
     /// Number of the group's first wave.

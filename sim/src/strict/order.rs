@@ -40,11 +40,45 @@ pub(super) struct Caches {
     pub(super) middle: bool,
 }
 
+/// What one wave gets to know from others by an acquire.
+#[derive(Clone, Default)]
+pub(super) struct Handed {
+    /// Of waves of other groups.
+    pub(super) acquired: Clock,
+    /// That part of it of which the caches that both waves use hold nothing stale: [`Order::visible`], [`Order::middle`].
+    pub(super) visible: Clock,
+    pub(super) middle: Clock,
+    /// Of waves of the group; empty, or one for each.
+    pub(super) local: Vec<Known>,
+}
+
+impl Handed {
+    pub(super) fn is_empty(&self) -> bool {
+        self.acquired.is_empty() && self.local.is_empty()
+    }
+
+    /// Adds what a wave of the group knows.
+    pub(super) fn add(&mut self, theirs: &Order, caches: Caches) {
+        self.acquired.merge(&theirs.acquired);
+        self.middle.merge(&theirs.middle);
+        if !caches.split_group {
+            self.visible.merge(&theirs.visible);
+        }
+        self.add_local(&theirs.local);
+    }
+
+    pub(super) fn add_local(&mut self, theirs: &[Known]) {
+        self.local.resize(self.local.len().max(theirs.len()), Known::default());
+        self.local.iter_mut().zip(theirs).for_each(|(known, new)| known.merge(*new));
+    }
+}
+
 /// An acquire whose load is in flight.
-pub(super) struct Pending {
+struct Pending {
     number: u32,
-    clock: Clock,
-    local: Option<Box<[Known]>>,
+    /// The load is one of LDS.
+    in_lds: bool,
+    handed: Handed,
 }
 
 /// What one wave knows.
@@ -102,16 +136,17 @@ impl Order {
         clock
     }
 
-    /// The same for other waves of the group.
-    pub(super) fn released_local(&self, me: usize, caches: Caches) -> Box<[Known]> {
-        let mut local = self.local.clone();
-        local[me] = self.published(caches);
-        local
+    /// What the others of the group may know who see what operation `number` has written.
+    pub(super) fn known_at(&self, number: u32, caches: Caches) -> Known {
+        let (lds, far) = self.flight.done_at(number);
+        // As in `published`.
+        let memory = if caches.split_group { far } else { number };
+        Known { lds, memory, far, fresh: 0, issued: number }
     }
 
     /// Learns when the operation is complete.
-    pub(super) fn acquire(&mut self, number: u32, clock: Clock, local: Option<Box<[Known]>>) {
-        self.pending.push(Pending { number, clock, local });
+    pub(super) fn acquire(&mut self, number: u32, in_lds: bool, handed: Handed) {
+        self.pending.push(Pending { number, in_lds, handed });
     }
 
     /// After a wait: takes in what complete loads have acquired. Whether there was anything.
@@ -122,18 +157,18 @@ impl Order {
         let mut settled = false;
         let mut at = 0;
         while at < self.pending.len() {
-            let (number, in_lds) = (self.pending[at].number, self.pending[at].local.is_some());
+            let Pending { number, in_lds, .. } = self.pending[at];
             // FLAT instructions count as LDS accesses, too; those that went to memory are complete without that.
             let in_flight = if in_lds { self.flight.has(number) } else { self.flight.has_in_memory(number) };
             if in_flight {
                 at += 1;
                 continue;
             }
-            let done = self.pending.swap_remove(at);
-            self.acquired.merge(&done.clock);
-            if let Some(local) = done.local {
-                self.local.iter_mut().zip(local.iter()).for_each(|(mine, theirs)| mine.merge(*theirs));
-            }
+            let Handed { acquired, visible, middle, local } = self.pending.swap_remove(at).handed;
+            self.acquired.merge(&acquired);
+            self.visible.merge(&visible);
+            self.middle.merge(&middle);
+            self.local.iter_mut().zip(local).for_each(|(mine, theirs)| mine.merge(theirs));
             settled = true;
         }
         self.scalar_fresh &= !settled;

@@ -1,8 +1,12 @@
-//! Loads that wait for another wave: what such a load finds is handed over, although nothing in the instruction says so.
+//! Loads that look as if they were atomic: what such a load finds is handed over, although nothing in it says so.
 //!
-//! Loads of LDS and loads at work-group scope look the same whether they are atomic or not. What tells them apart is what
-//! is done with them: a load that waits for a flag stands in a loop which it may end and in which nothing is written.
+//! Loads of LDS and loads at work-group scope look the same whether they are atomic or not. What tells them apart, where the
+//! object does not ([`super::marks`]), is what is done with them:
+//! - a load that waits for a flag stands in a loop which it may end and in which nothing is written that others see;
+//! - a load of a place of atomics that only decides what is done next, as the first look at a maximum before an atomic, or
+//!   at a word that says "found". What is read to be used, as the bins of a histogram, is no such load.
 
+use super::findings::split_place;
 use super::start::Shared;
 use super::touch::{Class, EXEC_BITS, Memory, Touch};
 use isa::MachInst;
@@ -16,9 +20,29 @@ struct Tainted {
     vector: [u64; 8],
     scalar: u128,
     scc: bool,
+    /// Slots of scratch memory: see [`own_slot`].
+    slots: Vec<(u128, i32)>,
 }
 
 impl Tainted {
+    /// What an instruction does that is no branch.
+    fn step(&mut self, touch: &Touch, inst: &MachInst) {
+        let Some(slot) = own_slot(touch, inst) else { return self.write(touch, self.reads(touch)) };
+        let known = self.slots.iter().position(|&tainted| tainted == slot);
+        match (touch.class, known) {
+            (Class::Memory(Memory::Load), known) => self.write(touch, known.is_some()),
+            (_, None) if self.reads(touch) => self.slots.push(slot),
+            (_, Some(at)) if !self.reads(touch) => drop(self.slots.swap_remove(at)),
+            _ => {}
+        }
+    }
+
+    /// Whether a branch depends on the load.
+    fn decides(&self, branch: &Touch, inst: &MachInst) -> bool {
+        let on_exec = inst.op.row().name.starts_with("s_cbranch_exec") && self.scalar & EXEC_BITS != 0;
+        on_exec || self.reads(branch)
+    }
+
     fn has(&self, register: usize) -> bool {
         self.vector.get(register / 64).is_some_and(|word| word >> (register % 64) & 1 != 0)
     }
@@ -45,12 +69,27 @@ impl Tainted {
     }
 }
 
+/// What a load looks like.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Looks {
+    /// It waits in a loop for what it reads.
+    pub(super) polls: bool,
+    /// What it reads decides what is done next, and is not used otherwise.
+    pub(super) decides: bool,
+}
+
 impl Shared {
-    /// Whether the load at a place waits in a loop for what it reads.
+    /// What the load at a place looks like, or the atomic that returns.
     #[cold]
-    pub(super) fn polls(&self, range: u32, pc: u32) -> bool {
-        let known = self.polling.get(range as usize).and_then(|places| places.get(pc as usize));
-        known.is_some_and(|known| *known.get_or_init(|| self.waits_in_a_loop(range, pc as usize)))
+    pub(super) fn looks(&self, place: u32) -> Looks {
+        let (range, pc) = split_place(place);
+        let known = self.looks.get(range as usize).and_then(|places| places.get(pc as usize));
+        known.map_or(Looks::default(), |known| {
+            *known.get_or_init(|| Looks {
+                polls: self.waits_in_a_loop(range, pc as usize),
+                decides: self.only_decides(range, pc as usize),
+            })
+        })
     }
 
     fn waits_in_a_loop(&self, range: u32, load: usize) -> bool {
@@ -58,35 +97,69 @@ impl Shared {
         let first = self.touch(range, load as u32);
         tainted.write(first, true);
         let Some((_, size)) = self.instruction(range, load) else { return false };
-        let (mut at, mut ends) = (load + size, false);
+        let (mut at, mut ends, mut back) = (load + size, false, false);
         for _ in 0..LONGEST {
+            if at == load {
+                return ends;
+            }
             let Some((inst, size)) = self.instruction(range, at) else { return false };
             let touch = self.touch(range, at as u32);
-            if !is_quiet(touch) {
+            if !is_quiet(touch, &inst) {
                 return false;
             }
-            let name = inst.op.row().name;
-            if touch.class == Class::Branch {
-                let on_exec = name.starts_with("s_cbranch_exec") && tainted.scalar & EXEC_BITS != 0;
-                let conditional = name != "s_branch";
-                ends |= conditional && (on_exec || tainted.reads(touch));
-                let Some(target) = target(&inst, at + size) else { return false };
-                if target <= load {
-                    return ends && self.is_quiet_between(range, target, load);
-                }
-                at = if conditional { at + size } else { target };
-            } else {
-                tainted.write(touch, tainted.reads(touch));
-                at += size;
+            let next = at + size;
+            if touch.class != Class::Branch {
+                tainted.step(touch, &inst);
+                at = next;
+                continue;
             }
+            let Some(target) = target(&inst, next) else { return false };
+            let conditional = inst.op.row().name != "s_branch";
+            ends |= conditional && tainted.decides(touch, &inst);
+            // The way round: back to the head, and on to the load.
+            let returns = !back && target <= load;
+            if returns && !self.is_quiet_between(range, target, load) {
+                return false;
+            }
+            back |= returns;
+            at = if conditional && !returns { next } else { target };
         }
         false
     }
 
+    /// The code is followed as it lies there: what a value is used for stands near its load.
+    fn only_decides(&self, range: u32, load: usize) -> bool {
+        let mut tainted = Tainted::default();
+        tainted.write(self.touch(range, load as u32), true);
+        let Some((_, size)) = self.instruction(range, load) else { return false };
+        let (mut at, mut decides) = (load + size, false);
+        for _ in 0..LONGEST {
+            let Some((inst, size)) = self.instruction(range, at) else { break };
+            let touch = self.touch(range, at as u32);
+            match touch.class {
+                Class::Jump | Class::Indexed | Class::Barrier => break,
+                Class::Branch => decides |= tainted.decides(touch, &inst),
+                // An atomic may well compare with what was read.
+                Class::Memory(Memory::Atomic) => tainted.write(touch, false),
+                Class::Memory(_) if own_slot(touch, &inst).is_some() => tainted.step(touch, &inst),
+                Class::Memory(_) if tainted.reads(touch) => return false,
+                // Masks of lanes are conditions.
+                Class::Pure if compares(&inst) => {
+                    decides |= tainted.reads(touch);
+                    tainted.write(touch, false);
+                }
+                _ if tainted.reads(touch) && !passes_on(&inst) => return false,
+                _ => tainted.step(touch, &inst),
+            }
+            at += size;
+        }
+        decides
+    }
+
     fn is_quiet_between(&self, range: u32, mut at: usize, end: usize) -> bool {
         while at < end {
-            let Some((_, size)) = self.instruction(range, at) else { return false };
-            if !is_quiet(self.touch(range, at as u32)) {
+            let Some((inst, size)) = self.instruction(range, at) else { return false };
+            if !is_quiet(self.touch(range, at as u32), &inst) {
                 return false;
             }
             at += size;
@@ -102,12 +175,39 @@ impl Shared {
     }
 }
 
-/// Neither writes memory nor meets other waves.
-fn is_quiet(touch: &Touch) -> bool {
-    !matches!(
+/// Neither writes memory that others see nor meets other waves.
+fn is_quiet(touch: &Touch, inst: &MachInst) -> bool {
+    let loud = matches!(
         touch.class,
         Class::Memory(Memory::Store | Memory::Atomic) | Class::Barrier | Class::Jump | Class::Indexed
-    )
+    );
+    !loud || touch.class == Class::Memory(Memory::Store) && own_slot(touch, inst).is_some()
+}
+
+/// The slot of scratch memory that an access names without a register of its lanes, as unoptimised code keeps its variables:
+/// base register and offset.
+fn own_slot(touch: &Touch, inst: &MachInst) -> Option<(u128, i32)> {
+    let name = inst.op.row().name;
+    let is_scratch = name.starts_with("scratch_")
+        || name.starts_with("buffer_") && touch.scalar_address & SCRATCH_DESCRIPTOR == SCRATCH_DESCRIPTOR;
+    (is_scratch && touch.address.as_slice().is_empty()).then_some((touch.scalar_address, inst.mods.offset))
+}
+
+/// s[0:3], where compilers keep the descriptor of scratch memory.
+const SCRATCH_DESCRIPTOR: u128 = 15;
+
+/// Whether the results of an instruction are conditions.
+fn compares(inst: &MachInst) -> bool {
+    let name = inst.op.row().name;
+    ["v_cmp_", "v_cmpx_", "s_cmp_", "s_cmpk_", "s_bitcmp"].iter().any(|stem| name.starts_with(stem))
+}
+
+/// Whether what an instruction makes of a value is that value, or some of its bits.
+fn passes_on(inst: &MachInst) -> bool {
+    let name = inst.op.row().name;
+    ["v_mov_", "s_mov_", "v_readfirstlane_", "v_and_", "s_and_", "v_bfe_", "s_bfe_"]
+        .iter()
+        .any(|stem| name.starts_with(stem))
 }
 
 /// Where a branch goes. Distances count dwords from the next instruction.

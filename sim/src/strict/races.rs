@@ -8,7 +8,7 @@ use super::cells::{LdsCell, Stamp};
 use super::clock::Clock;
 use super::findings::{Elsewhere, Finding, split_place};
 use super::late::Excuse;
-use super::order::Known;
+use super::order::Handed;
 use super::{FaultClass, Watcher};
 use crate::fault::Access;
 use crate::memory::Memory;
@@ -68,15 +68,23 @@ impl Watcher<'_> {
         }
     }
 
-    /// Whether the load at work waits for another wave.
-    fn polls(&self) -> bool {
-        self.polled(self.group.now.place)
+    /// Whether what the load at a place finds is handed over within the group: it is atomic or looks like it. `of_atomics`:
+    /// others go to the same dword by instructions that read and write.
+    fn loads_atomically(&self, place: u32, of_atomics: bool) -> bool {
+        let looks = || self.shared.looks(place);
+        self.shared.marks.has(place)
+            || looks().polls
+            || of_atomics && !self.shared.marks.is_complete() && looks().decides
     }
 
-    /// Whether the load at a place does.
-    fn polled(&self, place: u32) -> bool {
-        let (range, pc) = split_place(place);
-        self.shared.polls(range, pc)
+    /// Whether the atomic that returns at a place waits for another wave.
+    fn polled(&self, write: Stamp, place: u32) -> bool {
+        write.is_sync() && write.is_atomic() && self.shared.looks(place).polls
+    }
+
+    /// Whether a wave is of the same group.
+    fn is_mate(&self, stamp: Stamp) -> bool {
+        self.shared.in_group(self.group.first_wave, stamp.wave()).is_some()
     }
 
     /// Whether this wave has taken part in atomics on a place that return.
@@ -103,13 +111,17 @@ impl Watcher<'_> {
             let mut found = None;
             if conflicts(write) {
                 // The store that lets go of a lock, by a wave that has held it.
-                let lets_go = (write.is_atomic() || write.is_sync())
-                    && (access.flags.contains(ModFlags::GLC) || self.takes_part(address));
-                if !lets_go {
+                let both =
+                    self.wrote_atomically(write, write_place) && self.stores_atomically(access, address);
+                let awaited = self.is_mate(write) && self.polled(write, write_place);
+                if !both && !awaited {
                     found = Some((Conflict::WriteAfterWrite, write, write_place));
                 }
             }
-            let plain = reads.into_iter().find(|&(read, _)| conflicts(read) && !read.is_atomic());
+            let plain = reads.into_iter().find(|&(read, place)| {
+                let atomic = || read.is_atomic() || self.is_mate(read) && self.loads_atomically(place, sync);
+                conflicts(read) && !atomic()
+            });
             found = found.or(plain.map(|(read, place)| (Conflict::WriteAfterRead, read, place)));
             if let (Some((conflict, stamp, place)), false) = (found, checked) {
                 // A store of what is there already changes nothing for anybody.
@@ -126,12 +138,23 @@ impl Watcher<'_> {
             if sync {
                 let order = &self.group.waves[self.group.now.wave].order;
                 let clock = order.released(self.group.now.wave, self.group.first_wave);
-                shared.release(address, &clock);
+                shared.release(address, &clock, order.wave, self.group.now.number);
             }
             let stamp = self.stamp(mask).sync(sync).atomic(access.flags.contains(ModFlags::GLC));
             cell.set_write(stamp, self.group.now.place);
         }
         self.group.waves[self.group.now.wave].order.scalar_fresh = false;
+    }
+
+    fn wrote_atomically(&self, write: Stamp, place: u32) -> bool {
+        write.is_atomic() || write.is_sync() || self.shared.marks.has(place)
+    }
+
+    /// Whether the store at work is atomic or looks like it.
+    fn stores_atomically(&self, access: &MemAccess, address: u64) -> bool {
+        access.flags.contains(ModFlags::GLC)
+            || self.shared.marks.has(self.group.now.place)
+            || self.takes_part(address)
     }
 
     /// A scalar store stays in the scalar cache until it is written back: nobody is to see it in this dispatch.
@@ -167,11 +190,11 @@ impl Watcher<'_> {
                 let mut clock = Clock::default();
                 clock.learn(write.wave(), write.released());
                 shared.learned_by(write.wave(), &mut clock);
-                shared.release(address, &clock);
+                shared.release(address, &clock, write.wave(), write.number());
             }
             let order = &self.group.waves[self.group.now.wave].order;
             let clock = order.released(self.group.now.wave, self.group.first_wave);
-            shared.release(address, &clock);
+            shared.release(address, &clock, order.wave, self.group.now.number);
             if self.touch.is_some_and(|touch| touch.returns) {
                 shared.join(address, self.me());
             }
@@ -216,7 +239,7 @@ impl Watcher<'_> {
                     self.acquire(address, write);
                 } else if write.wave() != self.me() {
                     self.read_of_other(access, address, write, place, glc);
-                } else if glc && write.is_sync() {
+                } else if write.is_sync() && (glc || self.shared.marks.has(self.group.now.place)) {
                     // Its own atomic came after those of others.
                     self.acquire(address, write);
                 }
@@ -228,11 +251,12 @@ impl Watcher<'_> {
     }
 
     fn read_of_other(&mut self, access: &MemAccess, address: u64, write: Stamp, place: u32, glc: bool) {
-        let mate = self.shared.in_group(self.group.first_wave, write.wave()).is_some();
-        if glc || mate && write.is_sync() && self.takes_part(address) {
+        let (mate, here) = (self.is_mate(write), self.group.now.place);
+        let takes_part = || mate && write.is_sync() && self.takes_part(address);
+        if glc || mate && self.shared.marks.has(here) || takes_part() {
             self.acquire(address, write);
         } else if !self.ordered(write) {
-            if mate && self.polls() {
+            if mate && self.loads_atomically(here, write.is_sync()) {
                 return self.acquire(address, write);
             }
             let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
@@ -244,18 +268,36 @@ impl Watcher<'_> {
 
     /// Takes note of what the writer of a place has released, to be known when the load is complete.
     fn acquire(&mut self, address: u64, write: Stamp) {
-        let mut clock = Clock::default();
+        let (mut clock, mut last) = (Clock::default(), Clock::default());
         if write.is_sync() {
-            clock = self.shared.released(address);
+            (clock, last) = self.shared.released(address);
         }
         if write.wave() != self.me() && !write.is_none() {
             clock.learn(write.wave(), write.released());
             self.shared.learned_by(write.wave(), &mut clock);
+            last.learn(write.wave(), write.number());
         }
-        let number = self.group.now.number;
-        if !clock.is_empty() {
-            self.wave().order.acquire(number, clock, None);
+        let mut handed = Handed { acquired: clock, ..Handed::default() };
+        let first = self.group.first_wave;
+        for &(wave, number) in last.range(first, self.group.waves.len() as u32) {
+            self.hand_over((wave - first) as usize, number, None, &mut handed);
         }
+        if !handed.is_empty() {
+            let number = self.group.now.number;
+            self.wave().order.acquire(number, false, handed);
+        }
+    }
+
+    /// Adds what another wave of the group hands over by its operation `number`. `in_lds`: as its last access of LDS.
+    fn hand_over(&self, mate: usize, number: u32, in_lds: Option<u32>, handed: &mut Handed) {
+        if mate == self.group.now.wave {
+            return;
+        }
+        let theirs = &self.group.waves[mate].order;
+        handed.add(theirs, self.shared.caches);
+        let mut known = theirs.known_at(number, self.shared.caches);
+        known.lds = in_lds.unwrap_or(known.lds);
+        handed.local[mate].merge(known);
     }
 
     /// Scalar loads go through a cache that vector stores do not touch.
@@ -381,9 +423,12 @@ impl Watcher<'_> {
     #[cold]
     fn report_stale(&mut self, access: &MemAccess, write: Stamp, place: u32) {
         let order = &self.group.waves[self.group.now.wave].order;
-        let known = order.acquired.get(write.wave()) >= write.number();
+        let at_barrier = self.shared.at_barrier(write);
         let (cache, fix) = match self.shared.target.generation {
-            Generation::Gfx10 if !known => ("L0", "`buffer_gl0_inv` after the barrier"),
+            Generation::Gfx10 if at_barrier => ("L0", "`buffer_gl0_inv` after the barrier"),
+            Generation::Gfx10 if self.is_mate(write) => {
+                ("L0", "`buffer_gl0_inv` after the load that acquires")
+            }
             Generation::Gfx10 => {
                 ("L0 or L1", "`buffer_gl1_inv` and `buffer_gl0_inv` after the load that acquires")
             }
@@ -433,22 +478,21 @@ impl Watcher<'_> {
             let bytes = (0..4)
                 .fold(0, |bits, byte| bits | if mask >> byte & 1 != 0 { 0xff << (8 * byte) } else { 0 });
             let same = cell.write.mask() & mask == mask && (cell.value ^ placed) & bytes == 0;
-            if !(sync && self.takes_part_lds(word)) {
-                if conflicts(cell.write) && (!same || cell.write.is_atomic()) {
-                    self.report_conflict(
-                        access,
-                        Conflict::WriteAfterWrite,
-                        cell.write,
-                        cell.write_place,
-                        None,
-                    );
-                } else if let Some((read, place)) =
-                    cell.reads().into_iter().find(|&(read, _)| conflicts(read))
-                    && !same
-                    && !self.polled(place)
-                {
-                    self.report_conflict(access, Conflict::WriteAfterRead, read, place, None);
-                }
+            let places = (cell.write_place, self.group.now.place);
+            let marked = |place| self.shared.marks.has(place);
+            let lets_go = sync && self.takes_part_lds(word)
+                || (sync || marked(places.0)) && marked(places.1)
+                || self.polled(cell.write, places.0);
+            let found = if conflicts(cell.write) && (!same || cell.write.is_atomic()) && !lets_go {
+                Some((Conflict::WriteAfterWrite, cell.write, places.0))
+            } else {
+                let plain =
+                    |&(read, place): &(Stamp, u32)| conflicts(read) && !self.loads_atomically(place, sync);
+                let read = cell.reads().into_iter().find(plain).filter(|_| !same);
+                read.map(|(read, place)| (Conflict::WriteAfterRead, read, place))
+            };
+            if let (Some((conflict, stamp, place)), false) = (found, sync && self.takes_part_lds(word)) {
+                self.report_conflict(access, conflict, stamp, place, None);
             }
             if sync {
                 self.release_lds(word);
@@ -465,12 +509,23 @@ impl Watcher<'_> {
 
     fn release_lds(&mut self, word: usize) {
         let me = self.group.now.wave;
-        let mut local = self.group.waves[me].order.released_local(me, self.shared.caches);
+        let order = &self.group.waves[me].order;
+        let mut known = order.published(self.shared.caches);
         // LDS serves a wave in order: what it did there before is done when the release is.
-        local[me].lds = local[me].issued;
-        match &mut self.group.lds_releases[word] {
-            Some(known) => known.iter_mut().zip(&local).for_each(|(known, new)| known.merge(*new)),
-            none => *none = Some(local),
+        known.lds = known.issued;
+        let handed = self.group.lds_releases[word].get_or_insert_default();
+        handed.add(order, self.shared.caches);
+        handed.local[me].merge(known);
+    }
+
+    /// What a store has published is part of what the next atomic finds.
+    fn publish_store_lds(&mut self, word: usize, write: Stamp) {
+        if let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave())
+            && !write.is_sync()
+        {
+            let mut handed = self.group.lds_releases[word].take().unwrap_or_default();
+            self.hand_over(mate, write.number(), Some(write.number()), &mut handed);
+            self.group.lds_releases[word] = Some(handed);
         }
     }
 
@@ -480,15 +535,18 @@ impl Watcher<'_> {
             let Some(&cell) = self.group.lds.get(word) else { continue };
             let conflicts =
                 |stamp: Stamp| !stamp.is_none() && stamp.mask() & mask != 0 && !self.lds_ordered(stamp);
-            if conflicts(cell.plain) {
+            let awaits =
+                || self.shared.marks.has(cell.plain_place) || self.shared.looks(self.group.now.place).polls;
+            if conflicts(cell.plain) && !awaits() {
                 self.report_conflict(access, Conflict::WriteAfterWrite, cell.plain, cell.plain_place, None);
             } else if conflicts(cell.read)
                 && !self.has_joined_lds(&cell, cell.read)
-                && !self.polled(cell.read_place)
+                && !self.loads_atomically(cell.read_place, true)
             {
                 let excuse = Some(Excuse::Joined(cell.read.wave()));
                 self.report_conflict(access, Conflict::WriteAfterRead, cell.read, cell.read_place, excuse);
             }
+            self.publish_store_lds(word, cell.write);
             self.release_lds(word);
             let (stamp, place) = (self.stamp(mask).sync(true).atomic(true), self.group.now.place);
             let cell = &mut self.group.lds[word];
@@ -551,21 +609,17 @@ impl Watcher<'_> {
             let word = (address / 4) as usize;
             let Some(&cell) = self.group.lds.get(word) else { continue };
             let write = cell.write;
-            if atomic || write.is_sync() && self.takes_part_lds(word) {
+            let here = self.group.now.place;
+            if atomic || write.is_sync() && (self.takes_part_lds(word) || self.shared.marks.has(here)) {
                 self.acquire_lds(word);
             } else if !write.is_none() && write.mask() & mask != 0 && !self.lds_ordered(write) {
-                match self.polls() {
+                match self.loads_atomically(here, write.is_sync()) {
                     true if write.is_sync() => self.acquire_lds(word),
                     true => self.acquire_store_lds(write),
                     false => {
                         let excuse = write.is_sync().then(|| Excuse::Joined(self.me()));
-                        self.report_conflict(
-                            access,
-                            Conflict::ReadAfterWrite,
-                            write,
-                            cell.write_place,
-                            excuse,
-                        );
+                        let conflict = Conflict::ReadAfterWrite;
+                        self.report_conflict(access, conflict, write, cell.write_place, excuse);
                     }
                 }
             }
@@ -578,25 +632,20 @@ impl Watcher<'_> {
     }
 
     fn acquire_lds(&mut self, word: usize) {
-        let local = self.group.lds_releases.get(word).cloned().flatten();
         let number = self.group.now.number;
-        if local.is_some() {
-            self.wave().order.acquire(number, Clock::default(), local);
+        if let Some(handed) = self.group.lds_releases.get(word).cloned().flatten() {
+            self.wave().order.acquire(number, true, *handed);
         }
     }
 
-    /// What a plain store to LDS hands over to a wave that waits for it: LDS serves a wave in order, so all that the writer
-    /// did there before; and what it knew of others.
+    /// What a store to LDS hands over to a wave that waits for it: LDS serves a wave in order, so all that the writer did
+    /// there before; and what it knew of others.
     fn acquire_store_lds(&mut self, write: Stamp) {
         let Some(mate) = self.shared.in_group(self.group.first_wave, write.wave()) else { return };
-        let theirs = &self.group.waves[mate].order;
-        let (mut local, clock) = (theirs.local.clone(), theirs.acquired.clone());
-        // One L1 serves the group in order, unless there are two.
-        let memory = if self.shared.caches.split_group { write.released() } else { write.number() };
-        local[mate] =
-            Known { lds: write.number(), memory, far: write.released(), fresh: 0, issued: write.number() };
+        let mut handed = Handed::default();
+        self.hand_over(mate, write.number(), Some(write.number()), &mut handed);
         let number = self.group.now.number;
-        self.wave().order.acquire(number, clock, Some(local));
+        self.wave().order.acquire(number, true, handed);
     }
 
     /// All waves that have not ended are at a barrier, and go on.

@@ -6,7 +6,9 @@ use super::clock::Clock;
 use super::defined::Defined;
 use super::hazards::Program;
 use super::late::Waiting;
+use super::marks::Marks;
 use super::order::{Caches, Order};
+use super::polls::Looks;
 use super::touch::{self, Touch};
 use super::{GroupShadow, Now, WaveShadow};
 use crate::fault::Location;
@@ -37,8 +39,9 @@ pub(crate) struct Shared {
     pub(super) program: Program,
     pub(super) decoder: Option<Decoder>,
     pub(super) words: Vec<Vec<u32>>,
-    /// Loads that wait for another wave, as far as it was asked.
-    pub(super) polling: Vec<Vec<OnceLock<bool>>>,
+    pub(super) marks: Marks,
+    /// What loads look like, as far as it was asked.
+    pub(super) looks: Vec<Vec<OnceLock<Looks>>>,
     touches: Vec<Vec<OnceLock<Box<Touch>>>>,
     waves_per_group: u32,
     /// Whether waves can be told apart.
@@ -61,6 +64,8 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct Release {
     clock: Clock,
+    /// The operation of each wave that has released there last.
+    last: Clock,
     /// Waves whose atomics returned what was there: 1 for each.
     joined: Clock,
     /// A load that acts at L2 has looked at the place.
@@ -78,14 +83,20 @@ pub(crate) struct Shape {
     pub(crate) replays: bool,
     pub(crate) groups: u64,
     pub(crate) waves_per_group: u32,
-    /// `WGP_MODE` of the descriptor.
+    /// Whether waves of a group may have different first caches.
     pub(crate) split_group: bool,
     pub(crate) keep_going: bool,
     pub(crate) level: check::Level,
 }
 
 impl Shared {
-    pub(crate) fn new(memory: &Memory, code: &[Code], names: Arc<Names>, shape: &Shape) -> Shared {
+    pub(crate) fn new(
+        memory: &Memory,
+        code: &[Code],
+        marks: Marks,
+        names: Arc<Names>,
+        shape: &Shape,
+    ) -> Shared {
         let waves = u128::from(shape.groups) * u128::from(shape.waves_per_group) + 1;
         let races = waves < u128::from(MAX_WAVES);
         let gfx10 = shape.target.generation == Generation::Gfx10;
@@ -93,13 +104,14 @@ impl Shared {
             keep_going: shape.keep_going,
             level: shape.level,
             target: shape.target,
-            caches: Caches { split_group: gfx10 && shape.split_group, middle: gfx10 },
+            caches: Caches { split_group: shape.split_group, middle: gfx10 },
             cells: Cells::new(memory),
             program: Program::new(shape.target, shape.replays, code),
             decoder: Decoder::new(shape.target),
             words: code.iter().map(|code| code.words.clone()).collect(),
             touches: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
-            polling: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
+            marks,
+            looks: code.iter().map(|code| code.words.iter().map(|_| OnceLock::new()).collect()).collect(),
             waiting: Mutex::default(),
             waves_per_group: shape.waves_per_group,
             races,
@@ -146,16 +158,21 @@ impl Shared {
         (u64::from(wave / self.waves_per_group), wave % self.waves_per_group)
     }
 
-    /// Adds to what the atomics on a place have released.
-    pub(super) fn release(&self, address: u64, clock: &Clock) {
+    /// Adds to what the atomics on a place have released: `clock` for everybody, by operation `number` of `wave`.
+    pub(super) fn release(&self, address: u64, clock: &Clock, wave: u32, number: u32) {
         let mut releases = lock(&self.releases[(address / 4) as usize % STRIPES]);
-        releases.entry(address & !3).or_default().clock.merge(clock);
+        let release = releases.entry(address & !3).or_default();
+        release.clock.merge(clock);
+        if self.waves_per_group > 1 {
+            release.last.learn(wave, number);
+        }
     }
 
-    pub(super) fn released(&self, address: u64) -> Clock {
+    /// What has been released there, and for each wave of a group by which of its operations.
+    pub(super) fn released(&self, address: u64) -> (Clock, Clock) {
         lock(&self.releases[(address / 4) as usize % STRIPES])
             .get(&(address & !3))
-            .map(|release| release.clock.clone())
+            .map(|release| (release.clock.clone(), release.last.clone()))
             .unwrap_or_default()
     }
 
@@ -208,6 +225,12 @@ impl Shared {
         if let Some(place) = self.at_barrier.get(wave as usize) {
             place.store(done, Ordering::Release);
         }
+    }
+
+    /// Whether the operation was complete at a barrier of its wave.
+    pub(super) fn at_barrier(&self, stamp: Stamp) -> bool {
+        let done = self.at_barrier.get(stamp.wave() as usize);
+        done.is_some_and(|done| done.load(Ordering::Acquire) >= stamp.number())
     }
 
     /// What follows from a wave's release beside its own operations: what it had learned from others.

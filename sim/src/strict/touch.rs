@@ -218,6 +218,11 @@ impl Touch {
         touch
     }
 
+    /// The lanes whose registers it reads.
+    pub(super) fn lanes_read(&self, exec: u64) -> u64 {
+        if self.across { u64::MAX } else { exec }
+    }
+
     fn add(&mut self, role: Role, range: RegRange, is_address: bool) {
         let (reads, writes) = (role != Role::Def, role != Role::Use);
         if range.first == Reg::SCC {

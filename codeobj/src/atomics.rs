@@ -1,0 +1,14 @@
+//! Which loads and stores of an object are atomic: what kernc's own section says.
+
+use crate::elf::CodeObject;
+use objwriter::elf::ATOMICS;
+
+/// Addresses of the atomic loads and stores of a linked file, in ascending order; `None` where the file does not say which
+/// they are.
+pub fn read(object: &CodeObject<'_>) -> Option<Vec<u64>> {
+    let section = object.section(ATOMICS).filter(|_| !object.header.is_relocatable())?;
+    let (addresses, _) = section.data.as_chunks::<8>();
+    let mut addresses: Vec<u64> = addresses.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    addresses.sort_unstable();
+    Some(addresses)
+}
