@@ -140,16 +140,29 @@ fn run(
         padded.extend(assembler.wrong_branches);
         late = assembler.late.again();
     };
+    // A text without instructions may not have asked for it yet, but whoever reads the object will.
+    if assembler.settings.target.is_none() {
+        return Err(vec![without_place(
+            "the processor is not known".to_owned(),
+            vec![PROCESSOR_NOTE.to_owned()],
+        )]);
+    }
     let object = assembler.object(&resolved);
     object
         .and_then(|object| match options.kind {
             Kind::Relocatable => objwriter::elf::relocatable(&object),
             Kind::Loadable => objwriter::elf::loadable(&object),
         })
-        .map_err(|message| {
-            let (span, label, notes) = (0..0, String::new(), Vec::new());
-            vec![Diagnostic { message, span, label, notes, file: None }]
-        })
+        .map_err(|message| vec![without_place(message, Vec::new())])
+}
+
+/// How a processor is named.
+pub(crate) const PROCESSOR_NOTE: &str =
+    "give `--mcpu`, or begin the source with `.amdgcn_target \"amdgcn-amd-amdhsa--gfx906\"`";
+
+/// What is wrong with all of a text.
+fn without_place(message: String, notes: Vec<String>) -> Diagnostic {
+    Diagnostic { message, span: 0..0, label: String::new(), notes, file: None }
 }
 
 /// What options and directives together say.

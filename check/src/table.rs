@@ -78,8 +78,9 @@ pub(crate) fn find<'a>(
         least = op::V_MIN_U32;
     }
     let whole = bound.op == least && bound.mods.lane == Lane::None;
-    let most = bound.ops[1].const_u32().or(bound.ops[2].const_u32());
-    let most = most.filter(|&most| whole && most < MOST)?;
+    // Code that nothing made simpler may take the smaller of two constants.
+    let constants = bound.ops[1..=2].iter().filter_map(|it| it.const_u32());
+    let most = constants.min().filter(|&most| whole && most < MOST)?;
     let first = at.wrapping_add(bytes).wrapping_add(u64::from(bias));
     Some(Table { first, count: most + 1, since })
 }

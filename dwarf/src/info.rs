@@ -1,9 +1,10 @@
 //! The entries of `.debug_info`, read once and kept: gimli reads the standard's forms, names of the extensions are added here.
 
+use crate::names::AddressClass;
 use crate::op::{Encoding, Numbering};
 use codeobj::CodeObject;
+use codeobj::disasm::relocated;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitSectionOffset};
-use std::borrow::Cow;
 use std::fmt;
 
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
@@ -167,7 +168,8 @@ impl DebugInfo {
     /// There is none, or it is damaged.
     pub fn read(object: &CodeObject<'_>) -> Result<DebugInfo, ReadError> {
         object.section(".debug_info").ok_or(ReadError::None)?;
-        let sections = SECTIONS.map(|id| relocated(object, id.name()));
+        // Each section of code as if it were loaded at 0.
+        let sections = SECTIONS.map(|id| relocated(object, id.name(), |_| 0));
         let load = |id: SectionId| {
             let at = SECTIONS.iter().position(|&other| other == id);
             Ok::<_, gimli::Error>(EndianSlice::new(at.map_or(&[][..], |at| &sections[at]), LittleEndian))
@@ -338,7 +340,7 @@ fn content(
         AttributeValue::Inline(it) => named(it.static_string(), it.0.into()),
         AttributeValue::Accessibility(it) => named(it.static_string(), it.0.into()),
         AttributeValue::Virtuality(it) => named(it.static_string(), it.0.into()),
-        AttributeValue::AddressClass(it) => Content::Number(i128::from(it.0)),
+        AttributeValue::AddressClass(it) => Content::Named(AddressClass(it.0).to_string()),
         AttributeValue::FileIndex(index) => match file_name(dwarf, unit, index) {
             Some(name) => Content::Text(name),
             None => Content::Number(index.into()),
@@ -386,41 +388,4 @@ fn file_name(dwarf: &gimli::Dwarf<Reader<'_>>, unit: &gimli::Unit<Reader<'_>>, i
     let file = header.file(index)?;
     let name = dwarf.attr_string(unit, file.path_name()).ok()?;
     Some(name.to_string_lossy().into_owned())
-}
-
-/// Bytes of the field that a relocation of a debug section fills (seed 000, line 531).
-fn field(kind: u32) -> Option<usize> {
-    match kind {
-        // R_AMDGPU_ABS32_LO, R_AMDGPU_ABS32.
-        1 | 6 => Some(4),
-        // R_AMDGPU_ABS64.
-        3 => Some(8),
-        _ => None,
-    }
-}
-
-/// A section; of a relocatable object with its relocations applied, each section of code as if it were loaded at 0.
-fn relocated<'data>(object: &CodeObject<'data>, name: &str) -> Cow<'data, [u8]> {
-    let Some(index) = object.sections.iter().position(|section| section.name == name) else {
-        return Cow::Borrowed(&[]);
-    };
-    let data = object.sections[index].data;
-    if !object.header.is_relocatable() {
-        return Cow::Borrowed(data);
-    }
-    let mut bytes = data.to_vec();
-    for table in object.relocation_tables.iter().filter(|table| table.target == index) {
-        let symbols = object.symbols_of(table.symbols);
-        for record in &table.records {
-            let symbol = symbols.get(record.symbol as usize);
-            let (Some(symbol), Some(size)) = (symbol, field(record.kind)) else { continue };
-            let value = symbol.value.wrapping_add_signed(record.addend).to_le_bytes();
-            let start = usize::try_from(record.offset).ok();
-            let place = start.and_then(|start| bytes.get_mut(start..start.checked_add(size)?));
-            if let Some(place) = place {
-                place.copy_from_slice(&value[..size]);
-            }
-        }
-    }
-    Cow::Owned(bytes)
 }

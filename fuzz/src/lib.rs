@@ -1,7 +1,8 @@
 //! Random kernels: the IR interpreter and the emulator on the compiled code must agree.
 //!
 //! [`check`] is the property: the frontend's IR, interpreted, is the meaning of a program; the optimised IR,
-//! interpreted, and the code objects of several optimisation levels, emulated, must give the same results.
+//! interpreted, and the code objects of several optimisation levels, emulated, must give the same results. The static
+//! checker reads the code, too.
 
 pub mod garbage;
 pub mod generate;
@@ -109,6 +110,7 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
             Err(error) if is_too_tight(&error, source) || lacks_flat(&error, config) => continue,
             Err(error) => return Err(format!("compiler {level:?}: {error}")),
         };
+        read(object.bytes()).map_err(|error| format!("checker {level:?}: {error}"))?;
         for (kernel, expected) in kernels.iter().zip(&expected) {
             let optimised = interpret(&optimised.0, kernel, shape, lanes)
                 .map_err(|error| format!("interpreter after {level:?}: {error}"))?;
@@ -119,6 +121,18 @@ fn run_levels(source: &str, kernels: &[&str], shape: &Shape, config: &Config) ->
         }
     }
     Ok(())
+}
+
+/// Reads the code on all paths, also those that nothing runs: nothing in it may be certain to be wrong.
+fn read(object: &[u8]) -> Result<(), String> {
+    let object = codeobj::CodeObject::parse(object).map_err(|error| error.to_string())?;
+    let report = check::object::check(&object, &check::object::Options::default());
+    let report = report.map_err(|refusal| refusal.to_string())?;
+    let is_certain = |located: &&check::object::Located| located.finding.level() == check::Level::Certain;
+    match report.findings.iter().find(is_certain) {
+        Some(located) => Err(format!("{}: {:?}", located.finding.id(), located.finding)),
+        None => Ok(()),
+    }
 }
 
 /// Whether the compiler refused a budget that may really be too small: inputs that the hardware puts into up to twelve SGPRs

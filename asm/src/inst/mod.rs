@@ -267,7 +267,7 @@ impl Instructions {
 fn no_processor(span: Range<usize>) -> Error {
     error(span, "the processor is not known")
         .label("an instruction before `.amdgcn_target`")
-        .note("give `--mcpu`, or begin the source with `.amdgcn_target \"amdgcn-amd-amdhsa--gfx906\"`")
+        .note(crate::PROCESSOR_NOTE)
 }
 
 #[cold]

@@ -49,11 +49,11 @@ impl Lines {
     /// Reads what can be read.
     pub fn read(object: &CodeObject<'_>) -> Lines {
         let mut lines = Lines::default();
-        let line = relocated(object, ".debug_line");
+        let line = relocated(object, ".debug_line", section_base);
         if line.is_empty() {
             return lines;
         }
-        let strings = [relocated(object, ".debug_str"), relocated(object, ".debug_line_str")];
+        let strings = [".debug_str", ".debug_line_str"].map(|name| relocated(object, name, section_base));
         let slice = |bytes| EndianSlice::new(bytes, LittleEndian);
         let line = gimli::DebugLine::from(slice(&line));
         let texts = Texts { str: slice(&strings[0]), line_str: slice(&strings[1]) };
@@ -195,8 +195,13 @@ fn section_base(index: usize) -> u64 {
     (index as u64) << 40
 }
 
-/// A debug section with its relocations applied.
-fn relocated<'data>(object: &CodeObject<'data>, name: &str) -> Cow<'data, [u8]> {
+/// A debug section; of a relocatable object with its relocations applied, each section of code as if it were loaded where `base`
+/// says. Empty if there is none of that name.
+pub fn relocated<'data>(
+    object: &CodeObject<'data>,
+    name: &str,
+    base: impl Fn(usize) -> u64,
+) -> Cow<'data, [u8]> {
     let Some(index) = object.sections.iter().position(|section| section.name == name) else {
         return Cow::Borrowed(&[]);
     };
@@ -208,18 +213,29 @@ fn relocated<'data>(object: &CodeObject<'data>, name: &str) -> Cow<'data, [u8]> 
     for table in object.relocation_tables.iter().filter(|table| table.target == index) {
         let symbols = object.symbols_of(table.symbols);
         for record in &table.records {
-            let Some(symbol) = symbols.get(record.symbol as usize) else { continue };
-            let is_code =
-                object.sections.get(usize::from(symbol.section)).is_some_and(|section| section.is_code());
-            let base = if is_code { section_base(usize::from(symbol.section)) } else { 0 };
+            let symbol = symbols.get(record.symbol as usize);
+            let (Some(symbol), Some(size)) = (symbol, absolute_size(record.kind)) else { continue };
+            let section = usize::from(symbol.section);
+            let is_code = object.sections.get(section).is_some_and(|section| section.is_code());
+            let base = if is_code { base(section) } else { 0 };
             let value = base.wrapping_add(symbol.value).wrapping_add_signed(record.addend).to_le_bytes();
-            let size = super::expr::field_size(record.kind);
-            let Some(start) = usize::try_from(record.offset).ok() else { continue };
-            let field = start.checked_add(size).and_then(|end| bytes.get_mut(start..end));
+            let start = usize::try_from(record.offset).ok();
+            let field = start.and_then(|start| bytes.get_mut(start..start.checked_add(size)?));
             if let Some(field) = field {
                 field.copy_from_slice(&value[..size]);
             }
         }
     }
     Cow::Owned(bytes)
+}
+
+/// Bytes of the field that a relocation of a debug section fills; such sections have no other relocations than of addresses.
+fn absolute_size(kind: u32) -> Option<usize> {
+    match kind {
+        // R_AMDGPU_ABS32_LO, R_AMDGPU_ABS32.
+        1 | 6 => Some(4),
+        // R_AMDGPU_ABS64.
+        3 => Some(8),
+        _ => None,
+    }
 }

@@ -24,7 +24,7 @@ mod notes;
 mod section;
 mod waves;
 
-pub use lines::{Lines, SourcePlace};
+pub use lines::{Lines, SourcePlace, relocated};
 
 use crate::elf::{CodeObject, Section};
 use crate::identity::{Identity, OsAbi};
