@@ -83,6 +83,14 @@ pub struct Pointer {
     pub qualifiers: Qualifiers,
 }
 
+impl Pointer {
+    /// Whether it may stand for the other one, if both point to the same type.
+    fn may_become(self, to: Pointer) -> bool {
+        let loses = |flag| self.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
+        self.space == to.space && !loses(Qualifiers::CONST) && !loses(Qualifiers::VOLATILE)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TyKind {
     Error,
@@ -249,7 +257,7 @@ impl Types {
             (None, Some(n)) => self.decide(n, a),
             (None, None) => match (self.kind(a), self.kind(b)) {
                 (TyKind::Array(x, n), TyKind::Array(y, m)) => n == m && self.agree(x, y),
-                (TyKind::Pointer(x), TyKind::Pointer(y)) => self.agree(x.to, y.to) && self.fits(a, b),
+                (TyKind::Pointer(x), TyKind::Pointer(y)) => self.agree(x.to, y.to) && x.may_become(y),
                 (TyKind::Struct(_), TyKind::Struct(_)) => match (self.parts(a), self.parts(b)) {
                     (Some(x), Some(y)) => {
                         x.len() == y.len()
@@ -517,11 +525,7 @@ impl Types {
             return true;
         }
         let (Some(from), Some(to)) = (self.as_pointer(from), self.as_pointer(to)) else { return false };
-        let loses = |flag| from.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
-        self.decided(from.to) == self.decided(to.to)
-            && from.space == to.space
-            && !loses(Qualifiers::CONST)
-            && !loses(Qualifiers::VOLATILE)
+        self.decided(from.to) == self.decided(to.to) && from.may_become(to)
     }
 
     /// Whether a value of one type becomes one of the other by itself, though it changes: a pointer whose space is known
