@@ -348,6 +348,10 @@ impl Parser<'_, '_> {
             Tok::If => self.if_expr(),
             Tok::Match => self.match_expr(),
             Tok::Loop | Tok::Label | Tok::While | Tok::For => self.loop_expr(),
+            Tok::LBrace if self.last_is(Tok::Eq) && self.peek_at(2) == Tok::Comma => {
+                let help = "arrays stand in brackets: `[a, b, c]`".to_string();
+                Err(self.unexpected_with("a value", Some(help)))
+            }
             Tok::LBrace => {
                 let block = self.block()?;
                 let span = self.ast.block(block).span;
