@@ -79,6 +79,8 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
         } else {
             is_in_skipped(&diagnostic, skipped)
                 || foreign.iter().any(|&(from, span)| is_foreign(&diagnostic, from, span))
+                || foreign.iter().any(|&(_, span)| is_of_option(&diagnostic, span.text(source), source))
+                || is_of_declaration(&diagnostic, &kept)
                 || is_repeated(&diagnostic, &kept, source, skipped)
                 || is_of_no_type(&diagnostic, &kept)
                 || lacks_what_is_unused(&diagnostic, &unused)
@@ -138,6 +140,21 @@ fn is_in_skipped(diagnostic: &Diagnostic, skipped: &[Span]) -> bool {
 fn is_foreign(diagnostic: &Diagnostic, from: usize, span: Span) -> bool {
     matches!(diagnostic.code, "E0020" | "E0003" | "E0090")
         && place(diagnostic).is_some_and(|at| from < at.start && at.end <= span.end as usize)
+}
+
+/// Whether a diagnostic misses a name that a pattern like `Some(x)` would declare.
+fn is_of_option(diagnostic: &Diagnostic, pattern: &str, source: &str) -> bool {
+    diagnostic.code == "E0020"
+        && pattern.starts_with("Some")
+        && place(diagnostic).is_some_and(|at| has_word(pattern, &source[at]))
+}
+
+/// Whether a diagnostic is about a change of a variable whose declaration was told to be wrong.
+fn is_of_declaration(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
+    let is_wrong = |at: &Range<usize>| {
+        kept.iter().any(|old| old.code == "E0047" && place(old).as_ref().is_some_and(|of| of == at))
+    };
+    diagnostic.code == "E0047" && diagnostic.labels.get(1).is_some_and(|(at, _)| is_wrong(at))
 }
 
 /// Whether a diagnostic is about an unknown name that was told before, or whose declaration was not understood.

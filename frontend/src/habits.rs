@@ -258,7 +258,11 @@ impl<'m> Matcher<'m> {
     fn statement(&self, at: usize) -> usize {
         let is_end = |&n: &usize| matches!(self.text(n), ";" | "{" | "}" | "");
         let end = (0..at.min(self.tokens.spans.len())).rev().find(is_end);
-        end.map_or(0, |end| end + 1)
+        match end {
+            // The first field of a struct belongs to what begins with `struct`.
+            Some(end @ 2..) if self.text(end) == "{" && self.text(end - 2) == "struct" => end - 2,
+            end => end.map_or(0, |end| end + 1),
+        }
     }
 
     /// The first row of some kinds that fits at a token, or at the beginning of its statement. The mistake may be behind the token.

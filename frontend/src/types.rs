@@ -83,6 +83,14 @@ pub struct Pointer {
     pub qualifiers: Qualifiers,
 }
 
+impl Pointer {
+    /// Whether it may stand for the other one, if both point to the same type.
+    fn may_become(self, to: Pointer) -> bool {
+        let loses = |flag| self.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
+        self.space == to.space && !loses(Qualifiers::CONST) && !loses(Qualifiers::VOLATILE)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TyKind {
     Error,
@@ -125,6 +133,8 @@ pub struct Field {
 #[derive(Clone, Debug)]
 pub struct Struct {
     pub name: Option<Sym>,
+    /// Whether it has been laid out, a tuple with all that is in it.
+    defined: bool,
     pub fields: Vec<Field>,
 }
 
@@ -249,7 +259,7 @@ impl Types {
             (None, Some(n)) => self.decide(n, a),
             (None, None) => match (self.kind(a), self.kind(b)) {
                 (TyKind::Array(x, n), TyKind::Array(y, m)) => n == m && self.agree(x, y),
-                (TyKind::Pointer(x), TyKind::Pointer(y)) => self.agree(x.to, y.to) && self.fits(a, b),
+                (TyKind::Pointer(x), TyKind::Pointer(y)) => self.agree(x.to, y.to) && x.may_become(y),
                 (TyKind::Struct(_), TyKind::Struct(_)) => match (self.parts(a), self.parts(b)) {
                     (Some(x), Some(y)) => {
                         x.len() == y.len()
@@ -342,7 +352,32 @@ impl Types {
             has_array: true,
             open: inner.open,
         };
-        Ok(self.intern(TyKind::Array(element, len), layout))
+        let ty = self.intern(TyKind::Array(element, len), layout);
+        // It may have been made before the element was laid out.
+        let known = &mut self.layouts[ty.0 as usize];
+        *known = Layout { open: known.open, ..layout };
+        Ok(ty)
+    }
+
+    /// Whether all structs in it are laid out.
+    pub fn is_defined(&self, ty: Ty) -> bool {
+        match self.kind(ty) {
+            TyKind::Array(element, _) => self.is_defined(element),
+            TyKind::Struct(index) => self.structs[index as usize].defined,
+            _ => true,
+        }
+    }
+
+    /// Lays out anew an array or a tuple that was made before the structs in it were laid out.
+    pub fn lay_out_again(&mut self, ty: Ty) -> Result<(), TooLarge> {
+        match self.kind(ty) {
+            TyKind::Array(element, len) => self.array(element, len).map(|_| ()),
+            _ => {
+                let parts = self.parts(ty).unwrap_or_default();
+                let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();
+                self.define(ty, &members)
+            }
+        }
     }
 
     pub fn pointer(&mut self, pointer: Pointer) -> Ty {
@@ -359,7 +394,7 @@ impl Types {
 
     /// A struct that is laid out later ([`Types::define`]). Until then only pointers may lead to it.
     pub fn declare(&mut self, name: Option<Sym>) -> Ty {
-        self.structs.push(Struct { name, fields: Vec::new() });
+        self.structs.push(Struct { name, defined: false, fields: Vec::new() });
         let layout = Layout { size: 0, align: 1, leaves: 0, has_array: false, open: false };
         self.intern(TyKind::Struct(self.structs.len() as u32 - 1), layout)
     }
@@ -376,7 +411,8 @@ impl Types {
             return Ok(Ty::UNIT);
         }
         if let Some(&ty) = self.tuples.get(parts) {
-            return Ok(ty);
+            // It may have been made before its parts were laid out.
+            return if self.is_defined(ty) { Ok(ty) } else { self.lay_out_again(ty).map(|()| ty) };
         }
         let members: SmallVec<[(Sym, Ty); 8]> = parts.iter().map(|&ty| (Sym(0), ty)).collect();
         let ty = self.declare(None);
@@ -424,7 +460,7 @@ impl Types {
 
     /// The field of this name: a number, of a tuple.
     pub fn field(&self, index: u32, name: Sym, text: &str) -> Option<&Field> {
-        let Struct { name: of, fields } = &self.structs[index as usize];
+        let Struct { name: of, fields, .. } = &self.structs[index as usize];
         match of {
             Some(_) => fields.iter().find(|field| field.name == name),
             None => fields.get(text.parse::<usize>().ok()?),
@@ -440,7 +476,7 @@ impl Types {
                 TyKind::Array(element, _) => work.push(element),
                 TyKind::Pointer(pointer) => work.push(pointer.to),
                 TyKind::Struct(index) if seen.insert(index) => {
-                    let Struct { name, fields } = &self.structs[index as usize];
+                    let Struct { name, fields, .. } = &self.structs[index as usize];
                     if name.is_none() {
                         return true;
                     }
@@ -474,6 +510,8 @@ impl Types {
         }
         total.size = total.size.next_multiple_of(total.align);
         self.structs[index as usize].fields = fields;
+        self.structs[index as usize].defined =
+            !is_tuple || members.iter().all(|&(_, part)| self.is_defined(part));
         self.layouts[ty.0 as usize] = total;
         Ok(())
     }
@@ -517,11 +555,7 @@ impl Types {
             return true;
         }
         let (Some(from), Some(to)) = (self.as_pointer(from), self.as_pointer(to)) else { return false };
-        let loses = |flag| from.qualifiers.contains(flag) && !to.qualifiers.contains(flag);
-        self.decided(from.to) == self.decided(to.to)
-            && from.space == to.space
-            && !loses(Qualifiers::CONST)
-            && !loses(Qualifiers::VOLATILE)
+        self.decided(from.to) == self.decided(to.to) && from.may_become(to)
     }
 
     /// Whether a value of one type becomes one of the other by itself, though it changes: a pointer whose space is known

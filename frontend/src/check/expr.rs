@@ -348,7 +348,7 @@ impl Checker<'_, '_> {
         element
     }
 
-    /// A literal index behind the end is a mistake for certain.
+    /// A constant index behind the end, or in front of the first element, is a mistake for certain.
     fn check_bounds(&mut self, index: ExprId, len: u32) {
         let value = self.constant_value(index);
         // A length of 0 stands for memory sized by the dispatch.
@@ -361,10 +361,11 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The value of a literal, or of a constant by its name.
+    /// The value of a literal, or of a constant by its name, with a minus in front or without.
     pub(super) fn constant_value(&self, id: ExprId) -> Option<u64> {
         match (self.ast.expr(id).kind, self.s.checked.res[id.at()]) {
             (ExprKind::Int { value, .. }, _) => Some(value),
+            (ExprKind::Unary(UnaryOp::Neg, inner), _) => self.constant_value(inner).map(u64::wrapping_neg),
             (_, Res::Const(n)) => self.s.checked.consts[n as usize].value.first().copied(),
             _ => None,
         }
@@ -379,7 +380,7 @@ impl Checker<'_, '_> {
                 if let Some(found) = self.s.checked.types.field(index, field.sym, text) {
                     return found.ty;
                 }
-                let Struct { name, fields } = &self.s.checked.types.structs[index as usize];
+                let Struct { name, fields, .. } = &self.s.checked.types.structs[index as usize];
                 let help = match name {
                     Some(_) => {
                         let names: Vec<&str> = fields.iter().map(|f| self.ast.name(f.name)).collect();

@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::parser::constants;
 use crate::scalar::Scalar;
-use crate::types::{Ty, TyKind};
+use crate::types::{Parts, Ty, TyKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -162,18 +162,17 @@ impl Checker<'_, '_> {
         };
         let mut call = Call { item, def, known };
         let mut fine = true;
-        for (param, at) in params.range().zip(args.range()) {
-            let (node, arg) = (self.ast.params[param].ty, self.ast.exprs_pool[at]);
-            let wanted = self.as_far_as_known(&call, node);
-            let found = self.expr(arg, wanted);
-            if found == Ty::UNIT {
-                self.error("E0040", "this has no value", self.ast.span(arg), "nothing to pass");
-                fine = false;
-                continue;
+        // Literals come last: they take what the other arguments and the surroundings say.
+        for literals in [false, true] {
+            if literals && let Some(result) = result {
+                self.infer_scalars(&mut call, result, expect);
             }
-            self.infer(&mut call, node, found);
-            let wanted = self.as_far_as_known(&call, node);
-            fine &= found != Ty::ERROR && self.require(arg, found, wanted);
+            for (param, at) in params.range().zip(args.range()) {
+                let arg = self.ast.exprs_pool[at];
+                if self.is_of_literals(arg) == literals {
+                    fine &= self.argument_of(&mut call, self.ast.params[param].ty, arg);
+                }
+            }
         }
         if let Some(result) = result {
             self.infer(&mut call, result, expect);
@@ -191,6 +190,105 @@ impl Checker<'_, '_> {
         let ty = result.map_or(Ty::UNIT, |result| self.as_far_as_known(&call, result));
         self.s.generics.pending.push(Pending { id, item, args, span: callee.span });
         ty
+    }
+
+    /// Checks an argument and takes from it what parameters stand for; whether it is right.
+    fn argument_of(&mut self, call: &mut Call, node: TypeId, arg: ExprId) -> bool {
+        let wanted = self.expected_of(call, node, arg);
+        let found = self.expr(arg, wanted);
+        if found == Ty::UNIT {
+            self.error("E0040", "this has no value", self.ast.span(arg), "nothing to pass");
+            return false;
+        }
+        self.infer(call, node, found);
+        let wanted = self.as_far_as_known(call, node);
+        found != Ty::ERROR && self.require(arg, found, wanted)
+    }
+
+    /// What literals in an argument are expected to be, though not all of the parameter's type is known.
+    fn expected_of(&mut self, call: &Call, node: TypeId, arg: ExprId) -> Ty {
+        match (self.ast.type_node(node).kind, self.ast.expr(arg).kind) {
+            _ if !self.has_unknown(call, node) => self.as_far_as_known(call, node),
+            (TypeKind::Name(sym), _) if self.stands_for_floats(call, sym) => self.s.checked.types.open(true),
+            (TypeKind::Tuple(types), ExprKind::Tuple(list)) if types.len == list.len => {
+                let parts = types
+                    .range()
+                    .zip(list.range())
+                    .map(|(ty, at)| self.expected_of(call, self.ast.types_pool[ty], self.ast.exprs_pool[at]));
+                let parts: Parts = parts.collect();
+                self.s.checked.types.tuple(&parts).unwrap_or(Ty::NONE)
+            }
+            (TypeKind::Array(..), ExprKind::Array(_)) => self.expected_element(call, node, arg),
+            // How often it is there, nobody asks for here.
+            (TypeKind::Array(element, _), ExprKind::Repeat(value, _)) => {
+                let element = self.expected_of(call, element, value);
+                self.array_expected(element, 1)
+            }
+            _ => Ty::NONE,
+        }
+    }
+
+    /// [`Checker::expected_of`] an element: all elements have that type, so all of it must be known.
+    fn expected_element(&mut self, call: &Call, node: TypeId, first: ExprId) -> Ty {
+        match (self.ast.type_node(node).kind, self.ast.expr(first).kind) {
+            (TypeKind::Tuple(_), _) | (TypeKind::Array(..), ExprKind::Repeat(..)) => {
+                self.as_far_as_known(call, node)
+            }
+            (TypeKind::Array(element, _), ExprKind::Array(list)) if list.len > 0 => {
+                let first = self.ast.exprs_pool[list.start as usize];
+                let element = self.expected_element(call, element, first);
+                self.array_expected(element, list.len)
+            }
+            _ => self.expected_of(call, node, first),
+        }
+    }
+
+    fn array_expected(&mut self, element: Ty, len: u32) -> Ty {
+        match element {
+            Ty::NONE => Ty::NONE,
+            element => self.s.checked.types.array(element, len).unwrap_or(Ty::NONE),
+        }
+    }
+
+    /// Whether a name is that of a parameter whose bound allows floats alone.
+    fn stands_for_floats(&self, call: &Call, sym: Sym) -> bool {
+        let generics = &self.ast.generics[call.def.params.range()];
+        let bound = generics.iter().find(|generic| generic.name.sym == sym).and_then(|found| found.bound);
+        bound.is_some_and(|bound| self.ast.name(bound.sym) == "Float")
+    }
+
+    /// Whether there is nothing in a value but literals that take the type they need.
+    fn is_of_literals(&self, id: ExprId) -> bool {
+        match self.ast.expr(id).kind {
+            ExprKind::Array(list) | ExprKind::Tuple(list) => {
+                self.ast.list(list).iter().all(|&part| self.is_of_literals(part))
+            }
+            ExprKind::Repeat(value, _) => self.is_of_literals(value),
+            _ => self.untyped(id).is_some(),
+        }
+    }
+
+    /// Takes parameters from the scalars, or arrays and tuples of them, that the surroundings ask for; literals beside a vector take its scalar.
+    fn infer_scalars(&self, call: &mut Call, node: TypeId, expect: Ty) {
+        let types = &self.s.checked.types;
+        match (self.ast.type_node(node).kind, types.kind(expect)) {
+            (TypeKind::Name(_), TyKind::Scalar(_)) => self.infer(call, node, expect),
+            (TypeKind::Name(_), TyKind::Array(of, _)) if types.as_scalar(of).is_some() => {
+                self.infer(call, node, expect);
+            }
+            (TypeKind::Name(_), TyKind::Struct(_)) if types.scalars_of_tuple(expect).is_some() => {
+                self.infer(call, node, expect);
+            }
+            (TypeKind::Name(_), TyKind::Vector(scalar, _)) => self.infer(call, node, Ty::scalar(scalar)),
+            (TypeKind::Array(element, _), TyKind::Array(of, _)) => self.infer_scalars(call, element, of),
+            (TypeKind::Tuple(list), _) => {
+                let parts = types.parts(expect).unwrap_or_default();
+                for (n, &part) in list.range().zip(&parts) {
+                    self.infer_scalars(call, self.ast.types_pool[n], part);
+                }
+            }
+            _ => {}
+        }
     }
 
     fn not_inferred(&mut self, call: &Call, callee: Name) {

@@ -27,6 +27,7 @@ impl Checker<'_, '_> {
                 _ => {}
             }
         }
+        self.lay_out_pointees();
         self.check_overrides();
         let (mut statics, mut funcs) = (0, 0);
         for n in 0..self.ast.items.len() {
@@ -466,8 +467,11 @@ impl Checker<'_, '_> {
                 Ty::ERROR
             }
             TypeKind::Name(sym) => self.resolve_name(sym, node.span),
-            TypeKind::Array(element, length) => self.resolve_array(element, length),
-            TypeKind::Tuple(list) => self.resolve_tuple(list, node.span),
+            TypeKind::Array(element, length) => {
+                let element = self.resolve(element);
+                self.resolve_array(element, length)
+            }
+            TypeKind::Tuple(list) => self.resolve_tuple(list, node.span, Self::resolve),
             TypeKind::Unsized(_) => {
                 let diagnostic = Diagnostic::error("E0072", "the array needs a length")
                     .label(node.span, "no length")
@@ -512,13 +516,33 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// What a pointer leads to: a struct need not be laid out for that, so that it may hold pointers to itself.
+    /// What a pointer leads to: structs need not be laid out for that, so that one may hold pointers to itself, and to
+    /// arrays and tuples of itself.
     fn resolve_pointee(&mut self, to: TypeId) -> Ty {
-        match self.ast.type_node(to).kind {
+        let node = *self.ast.type_node(to);
+        let ty = match node.kind {
             TypeKind::Name(sym) if let Binding::Struct(item) = self.binding(sym) => {
-                self.declared(item as usize)
+                return self.declared(item as usize);
             }
-            _ => self.resolve(to),
+            TypeKind::Array(element, length) => {
+                let element = self.resolve_pointee(element);
+                self.resolve_array(element, length)
+            }
+            TypeKind::Tuple(list) => self.resolve_tuple(list, node.span, Self::resolve_pointee),
+            _ => return self.resolve(to),
+        };
+        if !self.s.checked.types.is_defined(ty) {
+            self.s.early.push((ty, node.span));
+        }
+        ty
+    }
+
+    /// Lays out what pointers lead to, when all structs are laid out.
+    fn lay_out_pointees(&mut self) {
+        for (ty, span) in std::mem::take(&mut self.s.early) {
+            if self.s.checked.types.lay_out_again(ty).is_err() {
+                self.error("E0072", "the type has 2 GiB or more", span, "too large");
+            }
         }
     }
 
@@ -546,14 +570,19 @@ impl Checker<'_, '_> {
         Ty::ERROR
     }
 
-    fn resolve_tuple(&mut self, list: List, span: crate::lexer::Span) -> Ty {
+    fn resolve_tuple(
+        &mut self,
+        list: List,
+        span: crate::lexer::Span,
+        resolve: fn(&mut Self, TypeId) -> Ty,
+    ) -> Ty {
         if list.len == 0 {
             self.error("E0021", "no value is of type `()`", span, "only a function without a result has it");
             return Ty::ERROR;
         }
         let mut parts = Parts::new();
         for n in list.range() {
-            parts.push(self.resolve(self.ast.types_pool[n]));
+            parts.push(resolve(self, self.ast.types_pool[n]));
         }
         if parts.contains(&Ty::ERROR) {
             return Ty::ERROR;
@@ -564,8 +593,7 @@ impl Checker<'_, '_> {
         })
     }
 
-    fn resolve_array(&mut self, element: TypeId, length: ExprId) -> Ty {
-        let element_ty = self.resolve(element);
+    fn resolve_array(&mut self, element_ty: Ty, length: ExprId) -> Ty {
         // A signed or wider length is as good, as long as it is a constant.
         let found = self.any_integer(length, Ty::U32);
         if !self.s.checked.types.as_scalar(found).is_some_and(Scalar::is_int) {

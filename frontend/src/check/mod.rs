@@ -188,6 +188,8 @@ pub struct Scratch {
     lazy_depth: u32,
     /// The struct type of an item.
     struct_ty: Vec<Ty>,
+    /// What pointers lead to that holds structs which are not laid out yet, each behind what it holds.
+    early: Vec<(Ty, Span)>,
     /// The constant of an item.
     const_of_item: Vec<u32>,
     /// The item of a constant; local constants have none.
@@ -216,6 +218,7 @@ impl Scratch {
         self.lazy_depth = 0;
         refill(&mut self.struct_ty, Ty::ERROR, ast.items.len());
         refill(&mut self.const_of_item, 0, ast.items.len());
+        self.early.clear();
         self.item_of_const.clear();
         self.unsettled.clear();
         self.generics.clear();

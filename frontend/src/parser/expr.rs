@@ -348,6 +348,10 @@ impl Parser<'_, '_> {
             Tok::If => self.if_expr(),
             Tok::Match => self.match_expr(),
             Tok::Loop | Tok::Label | Tok::While | Tok::For => self.loop_expr(),
+            Tok::LBrace if self.last_is(Tok::Eq) && self.peek_at(2) == Tok::Comma => {
+                let help = "arrays stand in brackets: `[a, b, c]`".to_string();
+                Err(self.unexpected_with("a value", Some(help)))
+            }
             Tok::LBrace => {
                 let block = self.block()?;
                 let span = self.ast.block(block).span;
@@ -421,11 +425,11 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `{ name:` or `{ }` behind a name.
+    /// `{ name:`, `{ name,`, `{ name }` or `{ }` behind a name.
     fn looks_like_struct(&self) -> bool {
         match self.peek_at(1) {
             Tok::RBrace => true,
-            Tok::Ident => self.peek_at(2) == Tok::Colon,
+            Tok::Ident => matches!(self.peek_at(2), Tok::Colon | Tok::Comma | Tok::RBrace),
             _ => false,
         }
     }
@@ -437,8 +441,13 @@ impl Parser<'_, '_> {
         let mut below = 0;
         while self.peek() != Tok::RBrace {
             let field = self.name("a field's name")?;
-            self.expect(Tok::Colon, "`:`")?;
-            let value = self.with_structs(|p| p.expr())?;
+            // `a` alone is `a: a`.
+            let value = if matches!(self.peek(), Tok::Comma | Tok::RBrace) {
+                self.make(ExprKind::Name(field.sym), field.span, 0)?
+            } else {
+                self.expect(Tok::Colon, "`:`")?;
+                self.with_structs(|p| p.expr())?
+            };
             below = below.max(self.height(value));
             fields.push(FieldInit { name: field, value });
             if !self.eat(Tok::Comma) {

@@ -40,8 +40,9 @@ impl Parser<'_, '_> {
         let start = self.span();
         let arm = self.with_structs(|p| p.short_arm())?;
         let span = start.to(self.last_span());
-        if self.peek() != Tok::RBrace {
-            self.expect(Tok::Comma, "`,`")?;
+        if self.peek() != Tok::RBrace && !self.eat(Tok::Comma) {
+            let help = "arms without braces end with a comma: `0 => 1,`".to_string();
+            return Err(self.unexpected_with("`,`", Some(help)));
         }
         let first = self.ast.stmts.len() as u32;
         let (tail, height) = match arm {

@@ -334,7 +334,10 @@ impl Parser<'_, '_> {
         let value = self.expr()?;
         let height = self.height(value);
         if let Some((kind, height)) = self.assignment(value)? {
-            self.expect(Tok::Semi, "`;`")?;
+            // The last one of a block needs none.
+            if self.peek() != Tok::RBrace {
+                self.expect(Tok::Semi, "`;`")?;
+            }
             return Ok(Parsed1::Stmt(kind, height));
         }
         match self.peek() {

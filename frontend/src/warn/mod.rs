@@ -5,7 +5,7 @@
 
 mod flow;
 
-use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, StmtKind};
+use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, StmtKind, UnaryOp};
 use crate::builtins::Builtin;
 use crate::check::{Checked, Res};
 use crate::diag::{Diagnostic, Severity, nearest};
@@ -438,6 +438,14 @@ impl Warner<'_, '_> {
         }
     }
 
+    /// The value of a literal with a minus in front or without.
+    fn signed_literal(&self, id: ExprId) -> Option<i128> {
+        match self.ast.expr(id).kind {
+            ExprKind::Unary(UnaryOp::Neg, inner) => self.signed_literal(inner).map(|value| -value),
+            _ => self.literal(id).map(i128::from),
+        }
+    }
+
     /// Ranges without a number in them, operators in assignments, and results that nobody takes.
     fn statements(&mut self) {
         for (n, stmt) in self.ast.stmts.iter().enumerate() {
@@ -449,12 +457,13 @@ impl Warner<'_, '_> {
                     {
                         self.indices(self.checked.stmt_decl[n], to, inclusive, body);
                     }
-                    let Some(b) = self.literal(to) else { continue };
-                    let down = match self.literal(from) {
+                    let Some(b) = self.signed_literal(to) else { continue };
+                    let first = self.signed_literal(from);
+                    let down = match first {
                         Some(a) => a > b,
                         None => b == 0 && !inclusive && self.is_unsigned(from),
                     };
-                    if down || (self.literal(from) == Some(b) && !inclusive) {
+                    if down || (first == Some(b) && !inclusive) {
                         let span = self.ast.span(from).to(self.ast.span(to));
                         let help = down.then(|| "count down with `while`".to_owned());
                         self.tell(
