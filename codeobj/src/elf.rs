@@ -264,6 +264,21 @@ impl<'data> CodeObject<'data> {
         Ok(object)
     }
 
+    /// Bytes that the file would have if it were not cut off: its headers name places behind its end.
+    pub fn whole_size(&self) -> Option<u64> {
+        let Header { program_headers, section_headers, segment_count, section_count, .. } = self.header;
+        let tables = [
+            (section_headers, u64::from(section_count) * 64),
+            (program_headers, u64::from(segment_count) * 56),
+        ];
+        let sections = self.sections.iter().filter(|section| section.kind != abi::SHT_NOBITS.0);
+        let sections = sections.map(|section| (section.offset, section.size));
+        let segments = self.segments.iter().map(|segment| (segment.offset, segment.file_size));
+        let ends = tables.into_iter().chain(sections).chain(segments);
+        let end = ends.map(|(start, size)| start.saturating_add(size)).max()?;
+        (end > self.file_size as u64).then_some(end)
+    }
+
     /// Whether a table of that size can be in the file beside those seen before.
     fn afford(&mut self, index: usize, size: u64, budget: &mut u64) -> bool {
         let left = budget.checked_sub(size);

@@ -169,10 +169,10 @@ fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
     if let Some(pointer) = rest.strip_prefix('*') {
         let (pointee, bytes) = without_qualifiers(pointer);
         *rest = pointee;
-        // What it points to is not part of the value; a name is enough.
+        // What it points to is not part of the value, and need not be known.
         if parse(rest, depth).is_none() {
             *rest = pointee;
-            word(rest)?;
+            skip(rest)?;
         }
         return Some(Layout::Pointer(bytes));
     }
@@ -191,6 +191,21 @@ fn parse(rest: &mut &str, depth: u32) -> Option<Layout> {
         return Some(Layout::Pointer(8));
     }
     number
+}
+
+/// Takes a type off the front of which nothing is known but where it ends: a name, or what is in brackets.
+fn skip(rest: &mut &str) -> Option<()> {
+    *rest = rest.trim_start();
+    if !rest.starts_with(['[', '(']) {
+        return word(rest).map(|_| ());
+    }
+    let mut open = 0u32;
+    let end = rest.find(|c| {
+        open = open + u32::from(matches!(c, '[' | '(')) - u32::from(matches!(c, ']' | ')'));
+        open == 0
+    })?;
+    *rest = &rest[end + 1..];
+    Some(())
 }
 
 fn parse_fields(rest: &mut &str, depth: u32) -> Option<Layout> {
@@ -276,6 +291,10 @@ mod tests {
         assert_eq!(shape("{ tag: u8, at: f64, flag: bool, }"), Some((24, 8)));
         assert_eq!(shape("{ tag: u8, v: f32x3, rows: [P { x: u16, y: u8 }; 3] }"), Some((48, 16)));
         assert_eq!(shape("{ p: *const global f32, s: *shared Node, n: u32 }"), Some((16, 8)));
+        assert_eq!(
+            shape("{ p: *const global [Node; 2], q: *shared ([Node; 3], u32), n: u32 }"),
+            Some((16, 8))
+        );
         assert_eq!(shape("{}"), Some((0, 1)));
     }
 
@@ -305,9 +324,21 @@ mod tests {
     #[test]
     fn what_is_no_type() {
         let deep = "[".repeat(100_000);
-        for text in
-            ["", "Coef", "struct S", "f32x5", "f32 f32", "{ a }", "{ a: f32", "[f32]", "[f32; x]", "*", &deep]
-        {
+        for text in [
+            "",
+            "Coef",
+            "struct S",
+            "{ p: *[Node; 2 }",
+            "{ p: *[Node)(]",
+            "f32x5",
+            "f32 f32",
+            "{ a }",
+            "{ a: f32",
+            "[f32]",
+            "[f32; x]",
+            "*",
+            &deep,
+        ] {
             assert_eq!(Layout::parse(text), None, "{text}");
         }
         assert_eq!(Layout::parse("[[f64; 4294967295]; 4294967295]"), None);

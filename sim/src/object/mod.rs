@@ -25,6 +25,8 @@ pub enum LoadError {
     Elf(String),
     /// An ELF file, but not for AMD GPUs.
     Machine(u16),
+    /// An ELF file that ends before what its headers name: its bytes, and how many there would be.
+    CutOff(u64, u64),
     /// Neither a linked code object nor an object file.
     NotLinked(u16),
     /// For another runtime than HSA's.
@@ -47,6 +49,9 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Elf(why) => write!(f, "not a readable ELF file: {why}"),
+            LoadError::CutOff(found, whole) => {
+                write!(f, "the file is cut off: it has {found} bytes, and its headers name {whole}")
+            }
             LoadError::Machine(machine) => {
                 write!(f, "not an AMD GPU code object (ELF machine {machine}, not 224)")
             }
@@ -155,17 +160,24 @@ impl CodeObject {
     /// Reads a code object.
     pub fn load(bytes: &[u8]) -> Result<CodeObject, LoadError> {
         let file = codeobj::CodeObject::parse(bytes)?;
+        CodeObject::of(&file, bytes).map_err(|error| match file.whole_size() {
+            Some(whole) => LoadError::CutOff(bytes.len() as u64, whole),
+            None => error,
+        })
+    }
+
+    fn of(file: &codeobj::CodeObject<'_>, bytes: &[u8]) -> Result<CodeObject, LoadError> {
         let identity = Identity::of(&file.header);
         if !matches!(identity.os_abi, OsAbi::Hsa | OsAbi::None) {
             return Err(LoadError::Runtime(identity.os_abi.to_string()));
         }
-        let of_note = || kernels::target_of_note(&file).map(Subtarget::new);
+        let of_note = || kernels::target_of_note(file).map(Subtarget::new);
         let subtarget = identity.subtarget().or_else(of_note);
         let subtarget = subtarget.ok_or(LoadError::Processor(file.header.flags))?;
         // Line tables of a file that is not linked speak of other addresses.
         let (image, lines) = match elf::FileType(file.header.file_type) {
-            elf::ET_DYN => (image::map(&file, bytes)?, Lines::read(&file)),
-            elf::ET_REL => (link::link(&file)?, Lines::default()),
+            elf::ET_DYN => (image::map(file, bytes)?, Lines::read(file)),
+            elf::ET_REL => (link::link(file)?, Lines::default()),
             other => return Err(LoadError::NotLinked(other.0)),
         };
         // All code is decoded: parts of a damaged file that lie on one another must not multiply.
@@ -176,7 +188,7 @@ impl CodeObject {
                 bytes.len()
             )));
         }
-        let metadata = kernels::metadata(&file, bytes)?;
+        let metadata = kernels::metadata(file, bytes)?;
         let kernels = kernels::find(&metadata, subtarget.target, &image)?;
         Ok(CodeObject {
             subtarget,
@@ -185,7 +197,7 @@ impl CodeObject {
             kernels,
             printf: metadata.printf,
             lines: Arc::new(lines),
-            atomics: codeobj::atomics::read(&file).map(Arc::from),
+            atomics: codeobj::atomics::read(file).map(Arc::from),
             image,
         })
     }
