@@ -20,6 +20,8 @@ pub(super) struct Known {
     pub(super) fresh: u32,
     /// Issued before the barrier, whether waited for or not: for messages.
     pub(super) issued: u32,
+    /// The same of what was issued before an atomic that has handed it on.
+    pub(super) handed: u32,
 }
 
 impl Known {
@@ -28,6 +30,7 @@ impl Known {
         self.memory = self.memory.max(other.memory);
         self.far = self.far.max(other.far);
         self.issued = self.issued.max(other.issued);
+        self.handed = self.handed.max(other.handed);
     }
 }
 
@@ -120,7 +123,7 @@ impl Order {
         // One L1 serves the whole group, in order: what was issued before is seen by what is issued after (seed 000,
         // line 3052 on). GFX10 in WGP mode has two.
         let memory = if caches.split_group { far } else { self.flight.issued() };
-        Known { lds: self.flight.lds_done(), memory, far, fresh: 0, issued: self.flight.issued() }
+        Known { lds: self.flight.lds_done(), memory, far, issued: self.flight.issued(), ..Known::default() }
     }
 
     /// What everybody may know who acquires a release that happens now; `me` is this wave's place in the group and
@@ -141,7 +144,7 @@ impl Order {
         let (lds, far) = self.flight.done_at(number);
         // As in `published`.
         let memory = if caches.split_group { far } else { number };
-        Known { lds, memory, far, fresh: 0, issued: number }
+        Known { lds, memory, far, handed: number, ..Known::default() }
     }
 
     /// Learns when the operation is complete.

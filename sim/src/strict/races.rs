@@ -394,6 +394,12 @@ impl Watcher<'_> {
             (_, true) => "`s_waitcnt vmcnt(0)` and `s_waitcnt_vscnt null, 0x0`",
             _ => "`s_waitcnt vmcnt(0)`",
         };
+        let handed_too_early = |finding: &mut Finding| {
+            let why =
+                "an atomic has ordered the waves, but the first access was still in flight at the release";
+            finding.notes.push(why.into());
+            finding.fix = Some(format!("{wait} before the store or atomic that releases"));
+        };
         match known {
             Some(known) if known.issued >= earlier.number() => {
                 finding.notes.push(
@@ -402,16 +408,12 @@ impl Watcher<'_> {
                 );
                 finding.fix = Some(format!("{wait} before the `s_barrier`"));
             }
+            Some(known) if known.handed >= earlier.number() => handed_too_early(finding),
             Some(_) => {
                 finding.notes.push("both waves are of one group, and no barrier is between the two".into());
                 finding.fix = Some("`s_barrier` between the two, with a wait before it".into());
             }
-            None if order.acquired.get(earlier.wave()) != 0 => {
-                finding.notes.push(
-                    "an atomic has ordered the waves, but the first access was still in flight at the release".into(),
-                );
-                finding.fix = Some(format!("{wait} before the store or atomic that releases"));
-            }
+            None if order.acquired.get(earlier.wave()) != 0 => handed_too_early(finding),
             None => {
                 finding.notes.push("the waves are of different groups, and nothing has ordered them".into());
                 finding.fix = Some("a release by the first and an acquire by the second wave".into());
@@ -513,6 +515,7 @@ impl Watcher<'_> {
         let mut known = order.published(self.shared.caches);
         // LDS serves a wave in order: what it did there before is done when the release is.
         known.lds = known.issued;
+        (known.handed, known.issued) = (known.issued, 0);
         let handed = self.group.lds_releases[word].get_or_insert_default();
         handed.add(order, self.shared.caches);
         handed.local[me].merge(known);
