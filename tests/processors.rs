@@ -138,9 +138,13 @@ fn small_programs() {
 /// Programs that count on a work-group of 64 in one wave.
 const OF_ONE_WAVE: [&str; 2] = ["positions_1d", "restrict_at_calls"];
 
+/// Programs in which a flag in LDS hands on what is in memory: a split group has no LDS, and no such hand-over.
+const BY_LDS: [&str; 1] = ["handover_group_two_levels"];
+
 fn exists(name: &str, cell: &Subtarget) -> bool {
     let flat = cell.has(Feature::FLAT) || !source(name).contains("//@ needs flat\n");
     flat && (cell.wave_size == 64 || !OF_ONE_WAVE.contains(&name))
+        && !(cell.tgsplit && BY_LDS.contains(&name))
 }
 
 /// Everything: takes minutes in the fuzz profile, which takes as long to build, and is not run by `cargo test`.
