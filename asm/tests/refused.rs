@@ -7,6 +7,12 @@ const SOURCES: &[(&str, &str)] = &[
     (".subsection -1", "there is no subsection -1"),
     ("s_nop 0 /* abc\ns_nop 1", "comment is never closed"),
     ("/* abc */ s_nop 0 /*", "comment is never closed"),
+    (
+        ".macro m a, b, c:vararg\n.long \\a\n.endm\nm a=1, b=2, 3, 4",
+        "an argument by position behind one by name",
+    ),
+    (".macro m a\n.long \\a\n.endm\nm x=1", "the macro has no parameter `x`"),
+    (".altmacro\n.macro m n\nl_&n&:\n.endm\nm 3", "unknown instruction `l_`"),
     (".text 2147483648", "there is no subsection 2147483648"),
     (".data undefined", "the value of this expression must be known here"),
     (".uleb128 nowhere", "the expression is no number, at the end of the text either"),

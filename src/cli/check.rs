@@ -1,6 +1,6 @@
 //! `kernc check FILE`: missing waits and hazards in the code of a code object, found without running it.
 
-use super::inspect::{parse, processor};
+use super::inspect::{parse, processor, whole};
 use super::rules::{Policy, RulesArgs, Spot, Verdict, level_of};
 use super::told::Teller;
 use super::{Failure, check_output, complain, page, read};
@@ -62,6 +62,7 @@ pub fn run(args: &CheckArgs) -> Result<(), Failure> {
         object::Refusal::UnknownProcessor(_) => Failure::File(format!("{name}: {refusal}; try `--mcpu`")),
     })?;
     if report.instructions == 0 {
+        whole(&args.file, &parsed)?;
         return Err(Failure::File(format!("{name}: there is no code in it that could be checked")));
     }
     judge(&mut report, &policy, &args.file);

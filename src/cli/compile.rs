@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 /// Runs the command.
 pub fn run(args: CompileArgs) -> Result<(), Failure> {
     let path = args.source.as_deref().ok_or_else(|| Failure::Usage("no source file given".to_owned()))?;
+    if args.common.target.asked()?.is_none() && is_no_file(path) {
+        let name = path.display();
+        let why = format!("there is no command and no file `{name}`; `kernc --help` lists the commands");
+        return Err(Failure::Usage(why));
+    }
     let target = args.common.target.subtarget()?;
     let options = args.common.options(path)?;
     let range = args.common.passes(path, &options)?;
@@ -44,6 +49,11 @@ pub fn run(args: CompileArgs) -> Result<(), Failure> {
         None => {}
     }
     Ok(())
+}
+
+/// A word that is rather a command that does not exist.
+fn is_no_file(path: &Path) -> bool {
+    path.as_os_str() != "-" && path.extension().is_none() && path.components().count() == 1 && !path.exists()
 }
 
 fn save_page(html: &Path, path: &Path, source: &str, object: &CodeObject) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! `kernc disasm FILE`: a code object as assembly.
 
 use super::features::Features;
-use super::inspect::{parse, processor};
+use super::inspect::{parse, processor, whole};
 use super::{Failure, read};
 use clap::Args;
 use std::path::PathBuf;
@@ -43,5 +43,6 @@ pub fn run(args: &DisasmArgs) -> Result<(), Failure> {
     let options = codeobj::disasm::Options { target, wave_size, raw: args.raw, lines: !args.no_lines };
     let text = codeobj::disassemble(&object, &options)
         .map_err(|error| Failure::File(format!("{}: {error}; try `--mcpu`", args.file.display())))?;
-    super::write("-".as_ref(), text.as_bytes())
+    super::write("-".as_ref(), text.as_bytes())?;
+    whole(&args.file, &object)
 }

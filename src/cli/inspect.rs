@@ -44,7 +44,8 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     } else {
         codeobj::inspect::text(&object, &name, target)
     };
-    super::write("-".as_ref(), text.as_bytes())
+    super::write("-".as_ref(), text.as_bytes())?;
+    whole(&args.file, &object)
 }
 
 fn debug_info(object: &codeobj::CodeObject<'_>, name: &str) -> Result<DebugInfo, Failure> {
@@ -71,6 +72,17 @@ fn address_of(object: &codeobj::CodeObject<'_>, place: &str) -> Result<u64, Fail
 /// The code object in a file.
 pub fn parse<'data>(path: &Path, bytes: &'data [u8]) -> Result<codeobj::CodeObject<'data>, Failure> {
     codeobj::CodeObject::parse(bytes).map_err(|error| Failure::File(format!("{}: {error}", path.display())))
+}
+
+/// Whether all of a file is there.
+pub fn whole(path: &Path, object: &codeobj::CodeObject<'_>) -> Result<(), Failure> {
+    let cut = |size: u64| {
+        let (path, found) = (path.display(), object.file_size);
+        Failure::File(format!(
+            "{path}: the file is cut off: it has {found} bytes, and its headers name {size}"
+        ))
+    };
+    object.whole_size().map_or(Ok(()), |size| Err(cut(size)))
 }
 
 /// The processor that `--mcpu` names.

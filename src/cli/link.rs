@@ -1,5 +1,6 @@
 //! `kernc link A.o B.o LIB.a`: relocatable objects to a code object.
 
+use super::inspect::whole;
 use super::{Failure, read, write};
 use clap::Args;
 use link::{Fault, Input, Kind, Versions, thin_members};
@@ -68,7 +69,12 @@ pub fn run(args: &LinkArgs) -> Result<(), Failure> {
         exact_stack: args.exact_stack,
         tells: args.map.is_some(),
     };
-    let linked = link::link_with_report(&inputs, &options).map_err(|faults| failure(&faults))?;
+    let linked = link::link_with_report(&inputs, &options).map_err(|faults| {
+        let cut = files
+            .iter()
+            .find_map(|(name, data, _)| whole(name.as_ref(), &codeobj::CodeObject::parse(data).ok()?).err());
+        cut.unwrap_or_else(|| failure(&faults))
+    })?;
     for warning in &linked.report.warnings {
         eprintln!("warning: {warning}");
     }

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use clap::Args;
-use kernc::{CodeObjectVersion, ModeError, Modes, Subtarget};
+use kernc::{CodeObjectVersion, ModeError, Modes, Subtarget, Target};
 
 /// Options of the compiler that say what the code is for.
 #[derive(Args, Clone)]
@@ -31,6 +31,12 @@ impl TargetArgs {
     /// Takes a processor where the command line has none.
     pub fn or(&mut self, mcpu: Option<&str>) {
         self.mcpu = self.mcpu.take().or_else(|| mcpu.map(str::to_owned));
+    }
+
+    /// The processor that they name.
+    pub fn asked(&self) -> Result<Option<&'static Target>, Failure> {
+        let target = self.mcpu.as_ref().map(|id| Modes::of_target_id(id).map(|(target, _)| target));
+        target.transpose().map_err(|error| wrong(&error))
     }
 
     /// What they say.

@@ -255,7 +255,7 @@ fn body<'s>(cur: &mut Cursor<'s>, opening: &[&str], closing: &[&str]) -> Option<
 }
 
 impl Body {
-    /// The text with a backslash before each parameter: `.altmacro` lets that out, and takes `&` between names for nothing.
+    /// The text with a backslash before each parameter: `.altmacro` lets that out, and takes a `&` behind one for nothing.
     fn plain<'t>(text: &'t str, names: &[&str], alternative: bool) -> Cow<'t, str> {
         if !alternative {
             return Cow::Borrowed(text);
@@ -275,14 +275,7 @@ impl Body {
                         out.push_str("\\()");
                     }
                 }
-                Some(name) => {
-                    out.push_str(name);
-                    let mut next = cur;
-                    next.pos += 1;
-                    if cur.peek() == b'&' && next.name().is_some_and(|name| names.contains(&name)) {
-                        cur.pos += 1;
-                    }
-                }
+                Some(name) => out.push_str(name),
                 None => {
                     cur.pos += 1;
                     while cur.peek().is_ascii_digit() && text.as_bytes()[cur.pos - 1].is_ascii_alphanumeric()
@@ -323,7 +316,7 @@ impl Assembler {
                     angle_string(cur, &mut text)?;
                     begins = matches!(cur.peek(), b' ' | b'\t');
                 }
-                _ if begins && named_argument(cur, parameters).is_some() => {
+                _ if begins && named_argument(cur, parameters)?.is_some() => {
                     text.push_str(&cur.text[start..cur.pos]);
                 }
                 _ => {
@@ -378,26 +371,29 @@ fn all_arguments(cur: &mut Cursor) -> Vec<String> {
 /// The values of the parameters: by position or by name, else the defaults.
 fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> {
     let mut values: Vec<Option<String>> = vec![None; parameters.len()];
-    let mut next = 0;
-    loop {
+    let mut by_name = false;
+    for count in 0.. {
         cur.blank();
         if cur.at_end() {
             break;
         }
         let start = cur.pos;
-        let place = match named_argument(cur, parameters) {
-            Some(place) => place,
-            None => next,
-        };
-        let Some(parameter) = parameters.get(place) else {
-            let text = argument(cur, false);
-            return Err(error(start..cur.pos.max(start + 1), format!("too many arguments: `{text}`")));
-        };
-        let value = argument(cur, parameter.vararg);
-        if !value.is_empty() {
-            values[place] = Some(value);
+        let named = named_argument(cur, parameters)?;
+        let here = |cur: &Cursor| start..cur.pos.max(start + 1);
+        if by_name && named.is_none() {
+            argument(cur, false);
+            return Err(error(here(cur), "an argument by position behind one by name"));
         }
-        next = place + 1;
+        by_name |= named.is_some();
+        if count == parameters.len() {
+            let text = argument(cur, false);
+            return Err(error(here(cur), format!("too many arguments: `{text}`")));
+        }
+        // The last one takes the rest of the line, whichever parameter it is for.
+        let value = argument(cur, parameters[count].vararg);
+        if !value.is_empty() {
+            values[named.unwrap_or(count)] = Some(value);
+        }
         cur.eat(b',');
     }
     let default = |parameter: &Parameter| parameter.default.clone().unwrap_or_default();
@@ -408,19 +404,21 @@ fn arguments(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Vec<String>> 
         .collect())
 }
 
-/// `name=`, if it names a parameter.
-fn named_argument(cur: &mut Cursor, parameters: &[Parameter]) -> Option<usize> {
+/// `name=`: the parameter that it names.
+fn named_argument(cur: &mut Cursor, parameters: &[Parameter]) -> Result<Option<usize>> {
     let mut copy = *cur;
-    let name = copy.name()?;
+    let Some(name) = copy.name() else { return Ok(None) };
     copy.blank();
     if copy.peek() != b'=' || copy.peek_at(1) == b'=' {
-        return None;
+        return Ok(None);
     }
+    let start = cur.pos;
     copy.pos += 1;
     copy.blank();
-    let place = parameters.iter().position(|parameter| parameter.name == name)?;
     *cur = copy;
-    Some(place)
+    let place = parameters.iter().position(|parameter| parameter.name == name);
+    let unknown = || error(start..start + name.len(), format!("the macro has no parameter `{name}`"));
+    place.map(Some).ok_or_else(unknown)
 }
 
 const fn is_operator(byte: u8) -> bool {

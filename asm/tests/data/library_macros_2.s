@@ -20,7 +20,19 @@
 	.irpc x, 12
 	.long x&0
 	.endr
+	.set twelve, 12
+	.macro masked n, m
+	.long twelve&n
+	.long n&m
+	.endm
+	masked 6, 5
 	.noaltmacro
+	.macro many a, b=9, c:vararg
+	.long \a, \b, \c
+	.endm
+	many c=7, a=2
+	many b=1, a=2, c=7, 8
+	many 1, 2, c=7, 8
 	.irp x,
 	.long 7
 	.endr

@@ -91,7 +91,23 @@ pub fn extents(kernel: &KernelInfo, grid: &[u32], group: &[u32]) -> Result<([u32
         ([], None) => [64, 1, 1],
         (given, _) => extent(given, "--group")?,
     };
+    let refuse = |why: String| Err(Failure::Usage(format!("{}: {why}", kernel.name)));
+    let size = group.iter().map(|&items| u64::from(items)).product::<u64>();
+    if let Some(required) = kernel.reqd_group.filter(|required| *required != group) {
+        return refuse(format!("the kernel requires `--group {}`", listed(required)));
+    }
+    if kernel.max_group != 0 && size > u64::from(kernel.max_group) {
+        return refuse(format!(
+            "`--group {}` has {size} work-items, and the kernel allows {}",
+            listed(group),
+            kernel.max_group
+        ));
+    }
     Ok((extent(grid, "--grid")?, group))
+}
+
+fn listed(sizes: [u32; 3]) -> String {
+    sizes.map(|size| size.to_string()).join(",")
 }
 
 fn extent(given: &[u32], option: &str) -> Result<[u32; 3], Failure> {

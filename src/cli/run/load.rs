@@ -63,6 +63,14 @@ impl Loaded {
         };
         if bytes.starts_with(b"\x7fELF") {
             let (object, teller) = (parse(&bytes)?, Teller::new(file, None, args.isa));
+            if let Some(asked) = args.common.target.asked()?
+                && asked.name != object.target().name
+            {
+                let (own, asked) = (object.target().name, asked.name);
+                return Err(Failure::Usage(format!(
+                    "{name} is for {own}, not for {asked}: `--mcpu` is for sources"
+                )));
+            }
             let file = file.to_owned();
             return Ok(Loaded { name, file, object, bytes, reasons: Vec::new(), teller, dynamic: None });
         }
