@@ -3,7 +3,8 @@
 //! The guide extends DWARF so that optimised code for GPUs can be described at all (seed 000, lines 554-2168): a location description may
 //! be an entry of the stack, in any address space, a lane's part of a vector register, or a composite that a mask selects. Readers of
 //! standard DWARF stop at such expressions; [`evaluate`] is the guide's definition of them, over a [`Machine`] that says what registers
-//! and memory hold. [`DebugInfo`] reads the entries of a file, [`DebugInfo::at`] says what is in force at an address.
+//! and memory hold. [`DebugInfo`] reads the entries of a file, [`DebugInfo::at`] says what is in force at an address. [`Frames`] reads call
+//! frame information, and [`Caller`] is the machine as the function's caller has it.
 //!
 //! ```
 //! use dwarf::{Encoding, Goal, Lanes, assemble, evaluate};
@@ -18,6 +19,7 @@
 
 mod error;
 mod eval;
+mod frame;
 mod info;
 mod llvm;
 mod location;
@@ -25,11 +27,14 @@ mod machine;
 mod names;
 mod op;
 mod show;
+mod show_frame;
 mod text;
+mod unwind;
 mod value;
 
 pub use error::{Error, Need, Reason};
 pub use eval::{Entry, Goal, Outcome, evaluate, frame_base};
+pub use frame::{Cfa, Common, Frame, FrameError, Frames, Row, Rule};
 pub use info::{Attribute, Content, DebugInfo, Die, Listed, ReadError, Unit};
 pub use llvm::marked;
 pub use location::{Composite, ImplicitPointer, Location, Part, Storage};
@@ -38,4 +43,5 @@ pub use names::{AddressClass, AddressSpace, Bank, Register};
 pub use op::{Arg, Encoding, Numbering, Op, Opcode, Operand, Ops, ParseError};
 pub use show::expression;
 pub use text::{TextError, assemble};
+pub use unwind::{Caller, ReturnAddress};
 pub use value::{BaseType, Kind, Type, Value};

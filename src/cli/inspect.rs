@@ -33,9 +33,16 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     let text = if let Some(place) = &args.at {
         let address = address_of(&object, place)?;
         let described = debug_info(&object, &name)?.at(address);
-        described.ok_or_else(|| Failure::Usage(format!("{name}: no code is described at {address:#x}")))?
+        let described = described
+            .ok_or_else(|| Failure::Usage(format!("{name}: no code is described at {address:#x}")))?;
+        described + &frame_at(&object, address)
     } else if args.dwarf {
-        debug_info(&object, &name)?.text()
+        match dwarf::Frames::read(&object) {
+            Ok(frames) if object.section(".debug_info").is_none() => frames.text(),
+            Ok(frames) => debug_info(&object, &name)?.text() + &frames.text(),
+            Err(dwarf::FrameError::None) => debug_info(&object, &name)?.text(),
+            Err(why) => debug_info(&object, &name)?.text() + &format!("({why})\n"),
+        }
     } else if args.json {
         let tree = codeobj::inspect::json(&object, &name, target);
         let text = serde_json::to_string_pretty(&tree)
@@ -46,6 +53,17 @@ pub fn run(args: &InspectArgs) -> Result<(), Failure> {
     };
     super::write("-".as_ref(), text.as_bytes())?;
     whole(&args.file, &object)
+}
+
+/// How the frame at an address is unwound, if the object says so.
+fn frame_at(object: &codeobj::CodeObject<'_>, address: u64) -> String {
+    let frames = dwarf::Frames::read(object).unwrap_or_default();
+    let Some(frame) = frames.around(address) else { return String::new() };
+    match frames.row(address) {
+        Ok(Some(row)) => format!("  unwinding: {}\n", dwarf::Frames::row_text(&row, frames.common_of(frame))),
+        Ok(None) => String::new(),
+        Err(why) => format!("  ({why})\n"),
+    }
 }
 
 fn debug_info(object: &codeobj::CodeObject<'_>, name: &str) -> Result<DebugInfo, Failure> {

@@ -1,5 +1,6 @@
 //! Evaluation: what the guide says, and gimli's for standard expressions.
 
+mod frames;
 mod gimli;
 mod guide;
 mod machine;

@@ -1,0 +1,492 @@
+//! Call frame information: for each place in the code, where the frame is and where the caller's registers are (seed 000, lines
+//! 1511-1870). Read from `.debug_frame`, the instructions run to rows.
+
+use crate::names::{AddressSpace, Register};
+use crate::op::{Encoding, Numbering};
+use codeobj::CodeObject;
+use codeobj::disasm::relocated;
+use gimli::{EndianSlice, LittleEndian, Reader as _};
+use std::collections::BTreeMap;
+use std::fmt;
+
+type Reader<'a> = EndianSlice<'a, LittleEndian>;
+
+/// The section.
+const SECTION: &str = ".debug_frame";
+/// Rows of one function; a damaged file can claim any number.
+const ROWS: usize = 1 << 16;
+/// States that are remembered at a time.
+const REMEMBERED: usize = 1 << 10;
+
+/// What an operand of a call frame instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operand {
+    Register,
+    /// Bytes.
+    Offset,
+    /// To be multiplied by the factor of data.
+    Factored,
+    /// The same, with a sign.
+    SignedFactored,
+    Space,
+    Expression,
+    Address,
+    /// So many bytes, to be multiplied by the factor of code.
+    Advance(u8),
+}
+
+use Operand::{
+    Address, Advance, Expression, Factored, Offset, Register as Reg, SignedFactored as Signed, Space,
+};
+
+/// Instructions by their numbers; those that have an operand in their low six bits come first, with the high two alone.
+/// DWARF 5, table 7.29. The last two are those of LLVM's guide to the extensions today: the seed's has
+/// `DW_CFA_LLVM_def_cfa_aspace` without a number (line 1868).
+const INSTRUCTIONS: [(u8, &str, &[Operand]); 28] = [
+    (0x40, "DW_CFA_advance_loc", &[]),
+    (0x80, "DW_CFA_offset", &[Factored]),
+    (0xc0, "DW_CFA_restore", &[]),
+    (0x00, "DW_CFA_nop", &[]),
+    (0x01, "DW_CFA_set_loc", &[Address]),
+    (0x02, "DW_CFA_advance_loc1", &[Advance(1)]),
+    (0x03, "DW_CFA_advance_loc2", &[Advance(2)]),
+    (0x04, "DW_CFA_advance_loc4", &[Advance(4)]),
+    (0x05, "DW_CFA_offset_extended", &[Reg, Factored]),
+    (0x06, "DW_CFA_restore_extended", &[Reg]),
+    (0x07, "DW_CFA_undefined", &[Reg]),
+    (0x08, "DW_CFA_same_value", &[Reg]),
+    (0x09, "DW_CFA_register", &[Reg, Reg]),
+    (0x0a, "DW_CFA_remember_state", &[]),
+    (0x0b, "DW_CFA_restore_state", &[]),
+    (0x0c, "DW_CFA_def_cfa", &[Reg, Offset]),
+    (0x0d, "DW_CFA_def_cfa_register", &[Reg]),
+    (0x0e, "DW_CFA_def_cfa_offset", &[Offset]),
+    (0x0f, "DW_CFA_def_cfa_expression", &[Expression]),
+    (0x10, "DW_CFA_expression", &[Reg, Expression]),
+    (0x11, "DW_CFA_offset_extended_sf", &[Reg, Signed]),
+    (0x12, "DW_CFA_def_cfa_sf", &[Reg, Signed]),
+    (0x13, "DW_CFA_def_cfa_offset_sf", &[Signed]),
+    (0x14, "DW_CFA_val_offset", &[Reg, Factored]),
+    (0x15, "DW_CFA_val_offset_sf", &[Reg, Signed]),
+    (0x16, "DW_CFA_val_expression", &[Reg, Expression]),
+    (0x30, "DW_CFA_LLVM_def_aspace_cfa", &[Reg, Offset, Space]),
+    (0x31, "DW_CFA_LLVM_def_aspace_cfa_sf", &[Reg, Signed, Space]),
+];
+
+/// Why call frame information cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrameError {
+    /// There is no section `.debug_frame`.
+    None,
+    /// It ends within an entry, or a number has no end.
+    Damaged(String),
+    /// An entry of a version that is not known.
+    Version(u8),
+    /// An entry with an augmentation that is not known: what follows in it cannot be read.
+    Augmentation(String),
+    /// A function's entry refers to a common one that is not there.
+    NoCommon(u64),
+    /// An instruction that is not known.
+    Instruction(u8),
+    /// An instruction that needs a rule for the frame that is a register and an offset, and there is none.
+    NoCfa(&'static str),
+    /// A state is restored that nothing has remembered.
+    NoState,
+    /// The code goes backwards.
+    Backwards,
+    /// There is no such address space.
+    Space(u64),
+    /// More rows or states than any function has.
+    Limit,
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FrameError::None => write!(f, "there is no call frame information (no section {SECTION})"),
+            FrameError::Damaged(what) => write!(f, "{SECTION} cannot be read: {what}"),
+            FrameError::Version(version) => write!(f, "call frame information of version {version}"),
+            FrameError::Augmentation(text) => write!(f, "the augmentation {text:?} is not known"),
+            FrameError::NoCommon(offset) => write!(f, "no common entry is at {offset:#x} of {SECTION}"),
+            FrameError::Instruction(byte) => write!(f, "there is no call frame instruction {byte:#04x}"),
+            FrameError::NoCfa(name) => write!(f, "{name} without a register that the frame is at"),
+            FrameError::NoState => write!(f, "DW_CFA_restore_state without a state that was remembered"),
+            FrameError::Backwards => write!(f, "DW_CFA_set_loc goes backwards"),
+            FrameError::Space(space) => write!(f, "there is no address space {space:#x}"),
+            FrameError::Limit => write!(f, "more than {ROWS} rows or {REMEMBERED} remembered states"),
+        }
+    }
+}
+
+impl std::error::Error for FrameError {}
+
+impl From<gimli::Error> for FrameError {
+    fn from(error: gimli::Error) -> FrameError {
+        FrameError::Damaged(error.to_string())
+    }
+}
+
+/// Where the canonical frame address is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cfa {
+    /// What a register holds and so many bytes, in an address space.
+    Register(Register, i64, AddressSpace),
+    /// What an expression says.
+    Expression(Vec<u8>),
+}
+
+/// Where the caller's value of a register is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Nowhere.
+    Undefined,
+    /// Where it was: the rule of registers that have none (seed 000, line 1645).
+    Same,
+    /// In memory, so many bytes from the frame address.
+    Offset(i64),
+    /// It is the frame address and so many bytes.
+    ValueOffset(i64),
+    /// In another register.
+    Register(Register),
+    /// Where an expression says.
+    Expression(Vec<u8>),
+    /// What an expression says.
+    ValueExpression(Vec<u8>),
+}
+
+/// What holds for some addresses of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The first of them.
+    pub from: u64,
+    /// The one behind the last.
+    pub to: u64,
+    /// The frame; `None` if nothing says where it is.
+    pub cfa: Option<Cfa>,
+    /// Registers that have rules.
+    pub rules: BTreeMap<Register, Rule>,
+}
+
+impl Row {
+    /// The rule of a register.
+    pub fn rule(&self, register: Register) -> &Rule {
+        self.rules.get(&register).unwrap_or(&Rule::Same)
+    }
+}
+
+/// What several functions have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Common {
+    /// Where it is in the section.
+    pub offset: u64,
+    /// `[amd:v0.0]` where the extensions are used.
+    pub augmentation: String,
+    /// How expressions in it are read.
+    pub encoding: Encoding,
+    /// Bytes of code that one step advances.
+    pub code_factor: u64,
+    /// Bytes of data that one step is.
+    pub data_factor: i64,
+    /// The column that stands for the return address.
+    pub return_address: Register,
+    instructions: Vec<u8>,
+}
+
+/// The entry of a function, or of a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Where it is in the section.
+    pub offset: u64,
+    /// Its first address.
+    pub from: u64,
+    /// The address behind its last one.
+    pub to: u64,
+    /// Number of what it has in common with others.
+    pub common: usize,
+    instructions: Vec<u8>,
+}
+
+/// The call frame information of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frames {
+    /// Common entries.
+    pub common: Vec<Common>,
+    /// Functions, in the order of the file.
+    pub frames: Vec<Frame>,
+}
+
+impl Frames {
+    /// Reads `.debug_frame` of an object; of a relocatable one with its relocations applied, each section of code at 0.
+    ///
+    /// # Errors
+    /// There is none, or it is damaged.
+    pub fn read(object: &CodeObject<'_>) -> Result<Frames, FrameError> {
+        object.section(SECTION).ok_or(FrameError::None)?;
+        Frames::of_section(&relocated(object, SECTION, |_| 0))
+    }
+
+    /// Reads the bytes of a section.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn of_section(bytes: &[u8]) -> Result<Frames, FrameError> {
+        let mut frames = Frames::default();
+        // A function may stand in front of what it has in common with others: two turns.
+        for turn in [Turn::Common, Turn::Functions] {
+            let mut rest = Reader::new(bytes, LittleEndian);
+            while !rest.is_empty() {
+                let offset = (bytes.len() - rest.len()) as u64;
+                let (length, format) = rest.read_initial_length()?;
+                let mut entry = rest.split(length)?;
+                let id = entry.read_offset(format)? as u64;
+                let is_common =
+                    id == if format == gimli::Format::Dwarf64 { u64::MAX } else { u32::MAX.into() };
+                match (turn, is_common) {
+                    (Turn::Common, true) => frames.common.push(common(offset, format.word_size(), entry)?),
+                    (Turn::Functions, false) => {
+                        let frame = frames.function(offset, id, entry)?;
+                        frames.frames.push(frame);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(frames)
+    }
+
+    fn function(&self, offset: u64, id: u64, mut entry: Reader<'_>) -> Result<Frame, FrameError> {
+        let number = self.common.iter().position(|common| common.offset == id);
+        let number = number.ok_or(FrameError::NoCommon(id))?;
+        let size = self.common[number].encoding.address_size;
+        let from = entry.read_address(size)?;
+        let to = from.wrapping_add(entry.read_address(size)?);
+        Ok(Frame { offset, from, to, common: number, instructions: entry.slice().to_vec() })
+    }
+
+    /// The function that an address is in.
+    pub fn around(&self, address: u64) -> Option<&Frame> {
+        self.frames.iter().find(|frame| (frame.from..frame.to).contains(&address))
+    }
+
+    /// What is common to a function and others.
+    pub fn common_of(&self, frame: &Frame) -> &Common {
+        &self.common[frame.common]
+    }
+
+    /// The rows of a function.
+    ///
+    /// # Errors
+    /// Its instructions, or the common ones, are damaged or ill-formed.
+    pub fn rows(&self, frame: &Frame) -> Result<Vec<Row>, FrameError> {
+        let common = self.common_of(frame);
+        let row = Row { from: frame.from, to: frame.to, cfa: None, rules: BTreeMap::new() };
+        let mut table =
+            Table { common, initial: BTreeMap::new(), row, remembered: Vec::new(), rows: Vec::new() };
+        table.run(&common.instructions)?;
+        table.initial = table.row.rules.clone();
+        table.run(&frame.instructions)?;
+        table.advance(frame.to)?;
+        Ok(table.rows)
+    }
+
+    /// The row that is in force at an address; `None` if no function's entry has it.
+    ///
+    /// # Errors
+    /// As [`Frames::rows`].
+    pub fn row(&self, address: u64) -> Result<Option<Row>, FrameError> {
+        let Some(frame) = self.around(address) else { return Ok(None) };
+        Ok(self.rows(frame)?.into_iter().find(|row| (row.from..row.to).contains(&address)))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Turn {
+    Common,
+    Functions,
+}
+
+fn common(offset: u64, offset_size: u8, mut entry: Reader<'_>) -> Result<Common, FrameError> {
+    let version = entry.read_u8()?;
+    let augmentation = entry.read_null_terminated_slice()?.to_string_lossy().into_owned();
+    if !matches!(version, 1 | 3 | 4) {
+        return Err(FrameError::Version(version));
+    }
+    if !(augmentation.is_empty() || augmentation.starts_with("[amd:v")) {
+        return Err(FrameError::Augmentation(augmentation));
+    }
+    let mut address_size = 8;
+    if version == 4 {
+        address_size = entry.read_address_size()?;
+        // There are no segments here (seed 000, line 1619).
+        if entry.read_u8()? != 0 {
+            return Err(FrameError::Damaged("an address has a segment".to_owned()));
+        }
+    }
+    let code_factor = entry.read_uleb128()?;
+    let data_factor = entry.read_sleb128()?;
+    let return_address = match version {
+        1 => entry.read_u8()?.into(),
+        _ => entry.read_uleb128()?,
+    };
+    Ok(Common {
+        offset,
+        augmentation,
+        encoding: Encoding { address_size, offset_size, numbering: Numbering::Registered },
+        code_factor,
+        data_factor,
+        return_address: Register(return_address),
+        instructions: entry.slice().to_vec(),
+    })
+}
+
+/// An operand, multiplied by its factor.
+enum Value {
+    Register(Register),
+    Number(i64),
+    Space(AddressSpace),
+    Expression(Vec<u8>),
+}
+
+/// The table of a function under construction.
+struct Table<'a> {
+    common: &'a Common,
+    /// Rules that the common instructions have made.
+    initial: BTreeMap<Register, Rule>,
+    row: Row,
+    remembered: Vec<(Option<Cfa>, BTreeMap<Register, Rule>)>,
+    rows: Vec<Row>,
+}
+
+impl Table<'_> {
+    fn run(&mut self, instructions: &[u8]) -> Result<(), FrameError> {
+        let mut rest = Reader::new(instructions, LittleEndian);
+        while !rest.is_empty() {
+            let byte = rest.read_u8()?;
+            let number = if byte & 0xc0 == 0 { byte } else { byte & 0xc0 };
+            let known = INSTRUCTIONS.iter().find(|row| row.0 == number);
+            let &(_, name, operands) = known.ok_or(FrameError::Instruction(byte))?;
+            let mut values = Vec::new();
+            for &operand in operands {
+                values.push(self.operand(operand, &mut rest)?);
+            }
+            self.step(number, name, byte & 0x3f, values)?;
+        }
+        Ok(())
+    }
+
+    fn operand(&self, operand: Operand, rest: &mut Reader<'_>) -> Result<Value, FrameError> {
+        let factor = self.common.data_factor;
+        Ok(match operand {
+            Reg => Value::Register(Register(rest.read_uleb128()?)),
+            Offset => Value::Number(rest.read_uleb128()? as i64),
+            Factored => Value::Number((rest.read_uleb128()? as i64).wrapping_mul(factor)),
+            Signed => Value::Number(rest.read_sleb128()?.wrapping_mul(factor)),
+            Space => {
+                let space = AddressSpace(rest.read_uleb128()?);
+                space.address_bits().ok_or(FrameError::Space(space.0))?;
+                Value::Space(space)
+            }
+            Expression => {
+                let length = rest.read_uleb128_u32()?;
+                Value::Expression(rest.split(length as usize)?.slice().to_vec())
+            }
+            Address => Value::Number(rest.read_address(self.common.encoding.address_size)? as i64),
+            Advance(bytes) => {
+                let steps = rest.read_uint(bytes.into())?;
+                Value::Number(steps.wrapping_mul(self.common.code_factor) as i64)
+            }
+        })
+    }
+
+    /// Code goes on at an address: the row in front of it is complete.
+    fn advance(&mut self, to: u64) -> Result<(), FrameError> {
+        let from = self.row.from;
+        if to < from {
+            return Err(FrameError::Backwards);
+        }
+        if to > from {
+            if self.rows.len() >= ROWS {
+                return Err(FrameError::Limit);
+            }
+            self.rows.push(Row { to, ..self.row.clone() });
+            self.row.from = to;
+        }
+        Ok(())
+    }
+
+    /// Does an instruction; `low`: its low six bits.
+    fn step(
+        &mut self,
+        number: u8,
+        name: &'static str,
+        low: u8,
+        values: Vec<Value>,
+    ) -> Result<(), FrameError> {
+        use Value::{Expression, Number, Register as Of, Space};
+        let own = Register(low.into());
+        match (number, values.as_slice()) {
+            (0x40, _) => {
+                let step = u64::from(low).wrapping_mul(self.common.code_factor);
+                self.advance(self.row.from.wrapping_add(step))?;
+            }
+            (0x02..=0x04, &[Number(step)]) => self.advance(self.row.from.wrapping_add(step as u64))?,
+            (0x01, &[Number(address)]) => self.advance(address as u64)?,
+            (0x80, &[Number(offset)]) => self.set(own, Rule::Offset(offset)),
+            (0xc0, _) => self.restore(own),
+            (0x05 | 0x11, &[Of(register), Number(offset)]) => self.set(register, Rule::Offset(offset)),
+            (0x06, &[Of(register)]) => self.restore(register),
+            (0x07, &[Of(register)]) => self.set(register, Rule::Undefined),
+            (0x08, &[Of(register)]) => self.set(register, Rule::Same),
+            (0x09, &[Of(register), Of(other)]) => self.set(register, Rule::Register(other)),
+            (0x0a, _) if self.remembered.len() >= REMEMBERED => return Err(FrameError::Limit),
+            (0x0a, _) => self.remembered.push((self.row.cfa.clone(), self.row.rules.clone())),
+            (0x0b, _) => {
+                (self.row.cfa, self.row.rules) = self.remembered.pop().ok_or(FrameError::NoState)?;
+            }
+            // The address space is the default one.
+            (0x0c | 0x12, &[Of(register), Number(offset)]) => {
+                self.row.cfa = Some(Cfa::Register(register, offset, AddressSpace::GLOBAL));
+            }
+            (0x30 | 0x31, &[Of(register), Number(offset), Space(space)]) => {
+                self.row.cfa = Some(Cfa::Register(register, offset, space));
+            }
+            (0x0d, &[Of(register)]) => {
+                let (_, offset, space) = self.cfa(name)?;
+                self.row.cfa = Some(Cfa::Register(register, offset, space));
+            }
+            (0x0e | 0x13, &[Number(offset)]) => {
+                let (register, _, space) = self.cfa(name)?;
+                self.row.cfa = Some(Cfa::Register(register, offset, space));
+            }
+            (0x0f, [Expression(bytes)]) => self.row.cfa = Some(Cfa::Expression(bytes.clone())),
+            (0x10, [Of(register), Expression(bytes)]) => self.set(*register, Rule::Expression(bytes.clone())),
+            (0x14 | 0x15, &[Of(register), Number(offset)]) => self.set(register, Rule::ValueOffset(offset)),
+            (0x16, [Of(register), Expression(bytes)]) => {
+                self.set(*register, Rule::ValueExpression(bytes.clone()));
+            }
+            // DW_CFA_nop.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, register: Register, rule: Rule) {
+        self.row.rules.insert(register, rule);
+    }
+
+    /// The rule that a register has from the common instructions.
+    fn restore(&mut self, register: Register) {
+        match self.initial.get(&register) {
+            Some(rule) => self.row.rules.insert(register, rule.clone()),
+            None => self.row.rules.remove(&register),
+        };
+    }
+
+    /// Register, bytes and address space of the frame.
+    fn cfa(&self, name: &'static str) -> Result<(Register, i64, AddressSpace), FrameError> {
+        match self.row.cfa {
+            Some(Cfa::Register(register, offset, space)) => Ok((register, offset, space)),
+            _ => Err(FrameError::NoCfa(name)),
+        }
+    }
+}
