@@ -83,6 +83,7 @@ pub fn dropped(list: Vec<Diagnostic>, read: &Read) -> Vec<Diagnostic> {
                 || is_of_declaration(&diagnostic, &kept)
                 || is_repeated(&diagnostic, &kept, source, skipped)
                 || is_of_no_type(&diagnostic, &kept)
+                || is_of_a_twin(&diagnostic, &kept)
                 || lacks_what_is_unused(&diagnostic, &unused)
                 || is_unused_by_what_was_not_read(&diagnostic, source, &told)
                 || leaves_what_was_not_read(&diagnostic, source, skipped)
@@ -126,6 +127,16 @@ fn is_of_no_type(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
     let Some((at, label)) = diagnostic.labels.first() else { return false };
     let around = |old: &Diagnostic| place(old).is_some_and(|of| of.start <= at.start && at.end <= of.end);
     label.contains("`?`") && kept.iter().any(around)
+}
+
+/// Whether a diagnostic is about fields of a type that is defined twice: the other one may have them.
+fn is_of_a_twin(diagnostic: &Diagnostic, kept: &[Diagnostic]) -> bool {
+    let message = diagnostic.message.as_str();
+    let of = message.split_once(" has no field ").map(|(name, _)| name);
+    let of = of.or_else(|| message.strip_prefix("missing in ").and_then(|rest| rest.split(':').next()));
+    let is_twin =
+        |name: &str| kept.iter().any(|old| old.message.strip_prefix(name) == Some(" is defined twice"));
+    of.is_some_and(is_twin)
 }
 
 /// Whether a diagnostic is about what was read, but not as it is meant.
