@@ -24,6 +24,8 @@ pub struct CodeObject {
     /// Parameters of the kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
+    /// Functions that kernels call, by what code calls them: theirs is behind that of the kernels.
+    functions: Vec<ir::FuncId>,
     code: Archive,
     /// Of the source, if the object has a line table.
     lines: Option<Lines>,
@@ -227,7 +229,7 @@ impl fmt::Debug for CodeObject {
 }
 
 impl CodeObject {
-    /// Writes the object of a module and its final machine code, one function a kernel, in order.
+    /// Writes the object of a module and its final machine code: of its kernels in order, then of its functions.
     pub(crate) fn new(
         (target, language): (Subtarget, Language),
         module: &mut ir::Module,
@@ -254,6 +256,8 @@ impl CodeObject {
                 resources: resources(&own_target(&target, info), info, func),
             });
         }
+        let functions = module.funcs.iter().filter(|(_, func)| func.kernel.is_none()).map(|(id, _)| id);
+        let functions = functions.collect();
         let referenced = referenced(module.globals.len(), code);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             Space::Global => true,
@@ -271,6 +275,7 @@ impl CodeObject {
             signatures,
             params,
             variables,
+            functions,
             code: archive,
             lines,
             kernels,
@@ -350,7 +355,7 @@ impl CodeObject {
     /// The final machine code as text.
     pub fn machine_code(&self) -> String {
         let targets = self.signatures.iter().map(|kernel| own_target(&self.target, &kernel.info));
-        self.code.funcs().iter().zip(targets).map(|(func, target)| func.dump(&target)).collect()
+        self.code.funcs().iter().zip(targets.chain(std::iter::repeat(self.target))).map(|(func, target)| func.dump(&target)).collect()
     }
 
     /// Does something with the emitter's view of it.
@@ -363,11 +368,14 @@ impl CodeObject {
             left = others;
             kernels.push(kernel(signature, (params, own), func));
         }
+        let functions = self.functions.iter().zip(&code[self.signatures.len()..]);
+        let functions = functions.map(|(id, func)| emit::Function { id: id.as_u32(), func, export: false });
+        let functions: SmallVec<[emit::Function<'_>; 2]> = functions.collect();
         let variables = self.variables.iter().map(|(id, global)| variable(*id, global));
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();
         let (target, language) = (self.target, self.language);
         let lines = self.lines.as_ref();
-        f(&Program { target, language, kernels: &kernels, variables: &variables, lines })
+        f(&Program { target, language, kernels: &kernels, functions: &functions, variables: &variables, lines })
     }
 }
 
@@ -394,7 +402,9 @@ fn not_written(error: EmitError, target: &Subtarget) -> Error {
 fn referenced(globals: usize, code: &[MachFunc]) -> SmallVec<[bool; 16]> {
     let mut referenced = smallvec![false; globals];
     for reloc in code.iter().flat_map(|func| &func.relocs) {
-        if let Some(entry) = referenced.get_mut(reloc.global as usize) {
+        if let isa::Referent::Global(global) = reloc.to
+            && let Some(entry) = referenced.get_mut(global as usize)
+        {
             *entry = true;
         }
     }

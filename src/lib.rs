@@ -43,6 +43,7 @@
 //! assert_eq!(f32::from_le_bytes(last), 2.0 * 999.0 + 1.0);
 //! ```
 
+mod calls;
 mod code_object;
 mod error;
 mod files;

@@ -3,6 +3,7 @@
 //! The passes are data: the optimiser's in `ir::passes`, those on machine IR in [`MACHINE`]; [`PassRange`] says which of
 //! them run. An [`Observer`] sees the program after each of them, which is how `--dump-after` and `--time-passes` work.
 
+use crate::calls::{self, Calls};
 use crate::code_object::CodeObject;
 use crate::error::{Error, Place};
 use crate::handwritten;
@@ -82,7 +83,7 @@ pub struct Compiler {
 /// Scratch memory of the passes over machine code.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    isel: isel::Context,
+    pub isel: isel::Context,
     regalloc: regalloc::Context,
     memmodel: memmodel::Context,
 }
@@ -94,10 +95,12 @@ pub(crate) struct Job<'a> {
     /// The text that the IR points into, if it came from one.
     source: Option<&'a str>,
     pub budget: Budget,
-    lacks: &'static [isa::Opcode],
+    pub lacks: &'static [isa::Opcode],
     pub range: &'a PassRange,
     /// Machine IR of the kernels in order, where it is there before the passes.
     read: Option<&'a [MachFunc]>,
+    /// What is known of the functions that are called.
+    calls: Option<&'a Calls>,
 }
 
 impl Compiler {
@@ -189,7 +192,7 @@ impl Compiler {
 
     fn job<'a>(&self, options: &'a Options, range: &'a PassRange) -> Job<'a> {
         let budget = Budget::start(options.limits);
-        Job { options, source: None, budget, lacks: self.lacks, range, read: None }
+        Job { options, source: None, budget, lacks: self.lacks, range, read: None, calls: None }
     }
 
     /// Compiles a module of IR, made by [`ir::build`] or read by [`ir::parse`]. Of the options, those of the language
@@ -295,14 +298,22 @@ impl Compiler {
             kernel.state = kernel.state.or(&job.options.state);
         }
         self.ready(&module, job)?;
-        let count = parallel::kernels(
+        let calls = self.functions(&mut module, job, observer)?;
+        let own = job.calling(calls.as_ref().map(|(calls, _)| calls));
+        let mut count = parallel::kernels(
             (&mut self.scratch, self.threads),
             &mut self.code,
             &self.models,
             &mut module,
-            job,
+            &own,
             observer,
         )?;
+        if let Some((calls, functions)) = calls {
+            self.code.truncate(count);
+            self.code.extend(functions);
+            count = self.code.len();
+            calls::propagate(&calls, &module, &mut self.code, &self.target);
+        }
         if !job.range.has_emit() {
             let mut code = std::mem::take(&mut self.code);
             code.truncate(count);
@@ -324,6 +335,26 @@ impl Compiler {
 }
 
 impl Compiler {
+    /// Compiles the functions that kernels call, if there are any.
+    fn functions(
+        &mut self,
+        module: &mut ir::Module,
+        job: &Job<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<(Calls, Vec<MachFunc>)>, Error> {
+        if module.funcs.values().all(|func| func.kernel.is_some()) {
+            return Ok(None);
+        }
+        if self.scratch.is_empty() {
+            self.scratch.push(Scratch::new());
+        }
+        let scratch = &mut self.scratch[0];
+        let mut calls = Calls::new(module, &self.target, job, &mut scratch.isel);
+        let mut code = Vec::new();
+        calls::functions(scratch, &self.models, module, job, (&mut calls, &mut code), observer)?;
+        Ok(Some((calls, code)))
+    }
+
     /// Gathers the memory models that the kernels of a module need.
     fn ready(&mut self, module: &ir::Module, job: &Job<'_>) -> Result<(), Error> {
         let funcs = || module.funcs.values().filter(|func| func.kernel.is_some());
@@ -337,6 +368,11 @@ impl Compiler {
 }
 
 impl Job<'_> {
+    /// The same, with what is known of functions.
+    pub fn calling<'a>(&'a self, calls: Option<&'a Calls>) -> Job<'a> {
+        Job { calls, ..*self }
+    }
+
     /// Source text to IR.
     fn frontend(
         &self,
@@ -488,10 +524,12 @@ pub(crate) const fn machine_pass(name: &str) -> usize {
 }
 
 fn select(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -> Result<(), Error> {
-    let selection = kernel.selection();
-    let Kernel { target, module, func, job, .. } = kernel;
-    isel::select_into(module, func, target, &selection, &mut scratch.isel, mach)
-        .map_err(|error| unsupported(error, job))?;
+    let Kernel { target, module, job, .. } = *kernel;
+    // Apart from the function, which is changed.
+    let mut func = std::mem::take(kernel.func);
+    let selected = isel::select_into(module, &mut func, target, &kernel.selection(), &mut scratch.isel, mach);
+    *kernel.func = func;
+    selected.map_err(|error| unsupported(error, job))?;
     verify_machine("isel", kernel, mach, State::Selected)
 }
 
@@ -522,6 +560,8 @@ fn allocate(scratch: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc)
         budget_vgprs: vgpr_budget(target, func),
         budget_sgprs: func.kernel.as_ref().and_then(|kernel| kernel.num_sgpr),
         check: job.options.verify,
+        near: job.calls.is_some_and(|calls| calls.near),
+        convention: job.calls.map_or_else(Default::default, |calls| calls.convention),
         opt_level: job.options.opt_level.number(),
         ..Default::default()
     };
@@ -538,12 +578,25 @@ fn choose_forms(_: &mut Scratch, kernel: &mut Kernel<'_>, mach: &mut MachFunc) -
 }
 
 impl Kernel<'_> {
-    fn selection(&self) -> isel::Options {
-        isel::Options { opt_level: self.job.options.opt_level.number(), lacks: self.job.lacks }
+    fn selection(&self) -> isel::Options<'_> {
+        let usual = isel::Options {
+            opt_level: self.job.options.opt_level.number(),
+            lacks: self.job.lacks,
+            ..isel::Options::default()
+        };
+        match self.job.calls {
+            Some(Calls { callees, shared, convention, .. }) => {
+                isel::Options { callees, shared: Some(shared), convention: *convention, ..usual }
+            }
+            None => usual,
+        }
     }
 
     fn memory(&self) -> memmodel::Options {
-        memmodel::Options { blunt: self.job.options.waits_all }
+        memmodel::Options {
+            blunt: self.job.options.waits_all,
+            convention: self.job.calls.map_or_else(Default::default, |calls| calls.convention),
+        }
     }
 }
 

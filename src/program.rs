@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::models::own_target;
 use crate::passes::Form;
 use frontend::{Diagnostic, Diagnostics, Severity, SourceText};
-use isa::text::{Options, read_functions, without_functions, write_function};
+use isa::text::{Names, Options, read_functions, without_functions, write_function};
 use isa::{MachFunc, Subtarget};
 
 /// What passes have left.
@@ -89,7 +89,8 @@ pub(crate) fn read_machine(
     let targets: Vec<&isa::Target> =
         kernels(&module).map(|kernel| own_target(target, kernel).target).collect();
     let target_of = |number: usize| targets.get(number).copied().unwrap_or(target.target);
-    let code = read_functions(text, target_of, &globals(&module))
+    let (globals, funcs) = (globals(&module), functions(&module));
+    let code = read_functions(text, target_of, &Names { globals: &globals, funcs: &funcs })
         .map_err(|error| malformed(text, name, (error.line, error.column), error.message))?;
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
     let declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
@@ -117,10 +118,17 @@ fn globals(module: &ir::Module) -> Vec<&str> {
     module.globals.values().map(|global| global.name.as_str()).collect()
 }
 
+/// Names of the functions by number.
+fn functions(module: &ir::Module) -> Vec<&str> {
+    module.funcs.values().map(|func| func.name.as_str()).collect()
+}
+
 /// Declarations and machine functions.
 fn machine_text(module: &ir::Module, code: &[MachFunc], target: &Subtarget, options: TextOptions) -> String {
     let mut out = if options.declarations { ir::text::declarations(module) } else { String::new() };
-    let options = Options { globals: &globals(module), locations: options.locations };
+    let names = (globals(module), functions(module));
+    let names = Names { globals: &names.0, funcs: &names.1 };
+    let options = Options { names, locations: options.locations };
     for (func, kernel) in code.iter().zip(kernels(module)) {
         if !out.is_empty() {
             out.push('\n');

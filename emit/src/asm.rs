@@ -4,8 +4,8 @@
 //! their reason behind `;`.
 
 use crate::lines::Lines;
-use crate::{ById, EmitError, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
-use isa::{CodeEnd, MachFunc, Operand, RelocRef, op};
+use crate::{ById, EmitError, Function, Kernel, Program, Variable, by_id, descriptor, kernel_code, notes};
+use isa::{CodeEnd, Distance, MachFunc, Operand, Referent, RelocRef, Subtarget, op};
 use std::fmt::Write;
 
 /// The source text that `MachInst::loc` points into.
@@ -23,6 +23,8 @@ struct Listing<'p> {
     source: Option<(Source<'p>, Lines)>,
     /// Name of the variable of each id.
     variables: ById<&'p str>,
+    /// Of the function of each id.
+    functions: ById<&'p str>,
     out: String,
 }
 
@@ -32,13 +34,19 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
     let mut listing = Listing {
         program,
         source: source.map(|source| (source, Lines::new(source.name, source.text))),
-        variables: by_id(program.variables, |_, variable| variable.name),
+        variables: by_id(program.variables.iter().map(|variable| (variable.id, variable.name))),
+        functions: by_id(program.functions.iter().map(|function| (function.id, &*function.func.name))),
         out: String::new(),
     };
     notes::prologue(program, &mut listing.out);
     listing.out.push_str("\t.text\n");
     for kernel in program.kernels {
-        listing.code(kernel)?;
+        listing.head(kernel)?;
+        listing.code(&program.target_of(kernel), kernel.func)?;
+    }
+    for function in program.functions {
+        listing.function_head(function);
+        listing.code(&program.target, function.func)?;
     }
     let mut out = listing.out;
     if let Some(CodeEnd { word, bytes }) = program.code_end() {
@@ -63,9 +71,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
 }
 
 impl Listing<'_> {
-    fn code(&mut self, kernel: &Kernel) -> Result<(), EmitError> {
-        let (target, func) = (self.program.target_of(kernel), kernel.func);
-        self.head(kernel)?;
+    fn code(&mut self, target: &Subtarget, func: &MachFunc) -> Result<(), EmitError> {
         let name = &func.name;
         let targets = branch_targets(func);
         let mut line = 0;
@@ -78,8 +84,8 @@ impl Listing<'_> {
                 self.source_line(inst.loc, &mut line);
                 self.out.push('\t');
                 let start = self.out.len();
-                isa::write_inst(&target, inst, Some(func), &mut self.out);
-                let size = isa::size_in_words(&target, inst) as i64 * 4;
+                isa::write_inst(target, inst, Some(func), &mut self.out);
+                let size = isa::size_in_words(target, inst) as i64 * 4;
                 if let Some(reloc) = reloc_of(inst) {
                     self.symbolic(func.relocs[reloc as usize], past_getpc + size - 4, start)?;
                 }
@@ -109,6 +115,15 @@ impl Listing<'_> {
         kernel_code::text(self.program, kernel, &mut self.out)
     }
 
+    /// What stands before a function's code.
+    fn function_head(&mut self, function: &Function) {
+        let name = &function.func.name;
+        if function.export {
+            let _ = write!(self.out, "\t.globl\t{name}\n\t.protected\t{name}\n");
+        }
+        let _ = write!(self.out, "\t.p2align\t2\n\t.type\t{name},@function\n{name}:\n");
+    }
+
     /// The source line as a comment, where it is another than `line`.
     fn source_line(&mut self, loc: u32, line: &mut u32) {
         let Some((Source { name, text }, lines)) = &self.source else { return };
@@ -118,14 +133,21 @@ impl Listing<'_> {
         let _ = writeln!(self.out, "\t\t\t\t; {name}:{number}: {}", text.trim());
     }
 
-    /// Replaces the printer's placeholder (the last operand of what begins at `start`) by `symbol@rel32@lo+addend`.
+    /// Replaces the printer's placeholder (the last operand of what begins at `start`) by `symbol@rel32@lo+addend`, or by the symbol
+    /// that is called.
     fn symbolic(&mut self, reloc: RelocRef, at: i64, start: usize) -> Result<(), EmitError> {
-        let name = self.variables.get(reloc.global as usize).copied().flatten();
-        let name = name.ok_or(EmitError::UnknownVariable(reloc.global))?;
+        let (names, id) = match reloc.to {
+            Referent::Global(id) => (&self.variables, id),
+            Referent::Func(id) => (&self.functions, id),
+        };
+        let name = names.get(id as usize).copied().flatten().ok_or(EmitError::Unknown(reloc.to))?;
         let cut = self.out[start..].rfind(", ").map_or(self.out.len(), |at| start + at + 2);
         self.out.truncate(cut);
-        let half = if reloc.hi { "hi" } else { "lo" };
-        let _ = write!(self.out, "{name}@rel32@{half}{:+}", at + reloc.addend);
+        let _ = match reloc.part {
+            Distance::Low => write!(self.out, "{name}@rel32@lo{:+}", at + reloc.addend),
+            Distance::High => write!(self.out, "{name}@rel32@hi{:+}", at + reloc.addend),
+            Distance::Words => write!(self.out, "{name}"),
+        };
         Ok(())
     }
 }

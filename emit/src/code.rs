@@ -11,8 +11,10 @@ pub struct Code {
     pub words: Vec<u32>,
     /// Word index at which each block begins.
     pub blocks: Vec<u32>,
-    /// References to variables.
+    /// References to variables and functions.
     pub fixups: Vec<Fixup>,
+    /// Calls of functions nearby: word index, and index into `MachFunc::relocs`.
+    pub calls: Vec<(u32, u32)>,
     /// Where code of another place in the source begins: word index, and `MachInst::loc`.
     pub places: Vec<(u32, u32)>,
     /// Word indices of atomic loads and stores, which look like others.
@@ -53,6 +55,7 @@ impl Code {
         self.words.clear();
         self.blocks.clear();
         self.fixups.clear();
+        self.calls.clear();
         self.places.clear();
         self.atomics.clear();
         self.instructions = 0;
@@ -85,11 +88,14 @@ fn encode_blocks(
             if is_atomic_access(func, inst) {
                 code.atomics.push(start as u32);
             }
+            let call = near_call(inst);
+            code.calls.extend(call.map(|reloc| (start as u32, reloc)));
             let encoded = match branch_target(inst) {
                 Some(to) => {
                     branches.push((start, to));
                     isa::encode(target, &with_distance(inst, 0), &mut code.words)
                 }
+                None if call.is_some() => isa::encode(target, &with_distance(inst, 0), &mut code.words),
                 None => isa::encode(target, inst, &mut code.words),
             };
             encoded.map_err(|error| EmitError::Encode {
@@ -102,7 +108,7 @@ fn encode_blocks(
                 origin = code.words.len() as u32;
             }
             for operand in inst.operands() {
-                if let Operand::Reloc(reloc) = *operand {
+                if let (Operand::Reloc(reloc), None) = (*operand, call) {
                     code.fixups.push(Fixup { at: code.words.len() as u32 - 1, origin, reloc });
                 }
             }
@@ -149,11 +155,19 @@ fn branch_target(inst: &MachInst) -> Option<MBlock> {
 fn with_distance(inst: &MachInst, distance: i32) -> MachInst {
     let mut inst = *inst;
     for operand in inst.operands_mut() {
-        if let Operand::Block(_) = operand {
+        if let Operand::Block(_) | Operand::Reloc(_) = operand {
             *operand = Operand::Imm(distance);
         }
     }
     inst
+}
+
+/// The function that is called by a distance in the instruction: index into `MachFunc::relocs`.
+fn near_call(inst: &MachInst) -> Option<u32> {
+    match inst.ops[1] {
+        Operand::Reloc(reloc) if inst.op == op::S_CALL_B64 => Some(reloc),
+        _ => None,
+    }
 }
 
 /// SOPP branches hold the distance in dwords from the next instruction in their low 16 bits.

@@ -5,11 +5,11 @@
 use crate::lines::Lines;
 use crate::{ById, Context, EmitError, Program, by_id, code, descriptor, kernel_code, notes};
 use bumpalo::Bump;
-use isa::{CodeEnd, RelocRef};
+use isa::{CodeEnd, Distance, MachFunc, Referent, RelocRef, Subtarget};
 use objwriter::dwarf::{self, Contents, LineTable, Unit};
 use objwriter::elf::{
     Identity, Object, Place, Relocation, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_PROGBITS,
-    STB_GLOBAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_PROTECTED, Section, Symbol, Target, reloc,
+    STB_GLOBAL, STB_LOCAL, STT_AMDGPU_HSA_KERNEL, STT_FUNC, STT_OBJECT, STV_DEFAULT, STV_PROTECTED, Section, Symbol, Target, reloc,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -51,9 +51,13 @@ fn write(
     }
     let Context { bump, names, image: memory } = ctx;
     let mut image = Image::new(program, names, std::mem::take(memory));
-    for (number, _) in program.kernels.iter().enumerate() {
-        image.code(number)?;
+    for number in 0..program.kernels.len() {
+        image.kernel(number)?;
     }
+    for number in 0..program.functions.len() {
+        image.function(number)?;
+    }
+    image.near_calls()?;
     image.code_end();
     image.rodata.align = if program.with_descriptors().is_empty() { 1 } else { descriptor::ALIGN };
     for number in 0..program.with_descriptors().len() {
@@ -158,7 +162,11 @@ struct Image<'a> {
     is_named: SmallVec<[bool; 8]>,
     /// Number of the variable of each id.
     variables: ById<u32>,
-    /// Of the kernel at hand.
+    /// Number of the function of each id.
+    functions: ById<u32>,
+    /// Calls by a distance in the instruction: who, where, and whom.
+    near: Vec<(&'a str, u64, Referent)>,
+    /// Of the code at hand.
     code: code::Code,
     debug: Option<Debug<'a>>,
 }
@@ -189,7 +197,15 @@ impl<'a> Image<'a> {
             symbols.push(symbol(name, STV_PROTECTED, STT_OBJECT));
         }
         symbols.extend(program.variables.iter().map(|v| symbol(v.name, STV_PROTECTED, STT_OBJECT)));
-        let variables = by_id(program.variables, |number, _| number as u32);
+        symbols.extend(program.functions.iter().map(|function| {
+            let symbol = symbol(&function.func.name, STV_PROTECTED, STT_FUNC);
+            match function.export {
+                true => symbol,
+                false => Symbol { binding: STB_LOCAL, visibility: STV_DEFAULT, ..symbol },
+            }
+        }));
+        let variables = by_id((0..).zip(program.variables).map(|(number, variable)| (variable.id, number)));
+        let functions = by_id((0..).zip(program.functions).map(|(number, function)| (function.id, number)));
         let [info, table, atomics] = std::mem::take(&mut memory.debug);
         let debug = program.lines.filter(|_| !program.kernels.is_empty()).map(|lines| Debug {
             lines,
@@ -209,28 +225,48 @@ impl<'a> Image<'a> {
             symbols,
             sections: std::mem::take(&mut memory.sections),
             variables,
+            functions,
+            near: Vec::new(),
             code: memory.code,
             debug,
         }
     }
 
-    /// Code of a kernel, and what it refers to.
-    fn code(&mut self, number: usize) -> Result<(), EmitError> {
+    /// Code of a kernel, and what stands before it.
+    fn kernel(&mut self, number: usize) -> Result<(), EmitError> {
         let kernel = &self.program.kernels[number];
-        let func = kernel.func;
-        let mut code = std::mem::take(&mut self.code);
-        code.encode(&self.program.target_of(kernel), func)?;
         self.text.align = KERNEL_ALIGN;
         let text = self.text.data.to_mut();
         while !(text.len() as u64).is_multiple_of(KERNEL_ALIGN) {
             text.extend_from_slice(&PADDING.to_le_bytes());
         }
-        let symbol = &mut self.symbols[number];
-        symbol.place = Place::Section(self.numbers[TEXT as usize], text.len() as u64);
         let begin = text.len();
         if self.program.is_v2() {
             text.extend_from_slice(&kernel_code::bytes(self.program, kernel)?);
         }
+        self.code(number, (&self.program.target_of(kernel), kernel.func), begin)
+    }
+
+    /// Code of a function. What is behind the code before is at a multiple of an instruction's size.
+    fn function(&mut self, number: usize) -> Result<(), EmitError> {
+        let begin = self.text.data.len();
+        let func = self.program.functions[number].func;
+        self.code(self.first_function() + number, (&self.program.target, func), begin)
+    }
+
+    /// Code, and what it refers to. It belongs to the symbol of that number, together with what stands behind `begin`.
+    fn code(
+        &mut self,
+        symbol: usize,
+        (target, func): (&Subtarget, &'a MachFunc),
+        begin: usize,
+    ) -> Result<(), EmitError> {
+        let mut code = std::mem::take(&mut self.code);
+        code.encode(target, func)?;
+        let number = symbol;
+        let symbol = &mut self.symbols[number];
+        symbol.place = Place::Section(self.numbers[TEXT as usize], begin as u64);
+        let text = self.text.data.to_mut();
         let start = text.len() as u64;
         text.reserve(code.words.len() * 4);
         code.words.iter().for_each(|word| text.extend_from_slice(&word.to_le_bytes()));
@@ -240,6 +276,9 @@ impl<'a> Image<'a> {
         for fixup in &code.fixups {
             let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
             self.text.relocations.push(relocation);
+        }
+        for &(word, reloc) in &code.calls {
+            self.near.push((&func.name, start + u64::from(word) * 4, func.relocs[reloc as usize].to));
         }
         if let Some(debug) = &mut self.debug {
             debug.code(&code, start, end as u64);
@@ -260,15 +299,45 @@ impl<'a> Image<'a> {
 
     /// The distance counts from the end of `s_getpc_b64`, the literal lies further on.
     fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
-        let number = self.variables.get(to.global as usize).copied().flatten();
-        let variable = number.ok_or(EmitError::UnknownVariable(to.global))?;
-        let target = self.variable_symbol(variable as usize);
+        let number = match to.to {
+            Referent::Global(id) => self.variables.get(id as usize),
+            Referent::Func(id) => self.functions.get(id as usize),
+        };
+        let number = number.copied().flatten().ok_or(EmitError::Unknown(to.to))? as usize;
+        let target = match to.to {
+            Referent::Global(_) => self.variable_symbol(number),
+            Referent::Func(_) => Target::Symbol((self.first_function() + number) as u32),
+        };
         Ok(Relocation {
             offset: start + u64::from(fixup.at) * 4,
             target,
-            kind: if to.hi { reloc::REL32_HI } else { reloc::REL32_LO },
+            kind: if to.part == Distance::High { reloc::REL32_HI } else { reloc::REL32_LO },
             addend: i64::from(fixup.at - fixup.origin) * 4 + to.addend,
         })
+    }
+
+    /// Fills in the distances of calls.
+    fn near_calls(&mut self) -> Result<(), EmitError> {
+        let text = self.text.data.to_mut();
+        for &(caller, at, to) in &self.near {
+            let Referent::Func(id) = to else { return Err(EmitError::Unknown(to)) };
+            let number = self.functions.get(id as usize).copied().flatten().ok_or(EmitError::Unknown(to))?;
+            let first = self.program.kernels.len()
+                + self.program.with_descriptors().len()
+                + self.program.variables.len();
+            let Place::Section(_, place) = self.symbols[first + number as usize].place else {
+                return Err(EmitError::Unknown(to));
+            };
+            let words = (place as i64 - at as i64 - 4) / 4;
+            let words = i16::try_from(words).map_err(|_| EmitError::CallRange { caller: caller.into() })?;
+            text[at as usize..at as usize + 2].copy_from_slice(&words.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// The symbol of the first function.
+    fn first_function(&self) -> usize {
+        self.first_variable() + self.program.variables.len()
     }
 
     /// The symbol of the first variable.
@@ -332,10 +401,18 @@ impl<'a> Image<'a> {
         self.sections.extend([self.text, self.rodata].into_iter().chain(data));
         let place = self.sections.len().min(self.numbers[NOTE as usize] as usize);
         self.sections.insert(place, self.note);
+        let end = |symbol: &Symbol| match symbol.place {
+            Place::Section(_, offset) => offset + symbol.size,
+            _ => 0,
+        };
+        let kernels = &self.symbols[..self.program.kernels.len()];
+        let functions = &self.symbols[self.symbols.len() - self.program.functions.len()..];
+        let begin = kernels.first().map_or(0, |first| end(first) - first.size);
+        let code = begin..kernels.iter().chain(functions).map(end).max().unwrap_or(begin);
         if let Some(debug) = self.debug {
             let first = self.sections.len() as u32;
             self.order.extend([TEXT, first, first + 2].map(Target::Section));
-            self.sections.extend(debug.finish(first, &self.symbols[..self.program.kernels.len()]));
+            self.sections.extend(debug.finish(first, code));
         }
         let object = Object {
             identity: Identity::of(&self.program.target),
@@ -366,18 +443,12 @@ impl<'a> Debug<'a> {
         }
     }
 
-    /// The sections, of which the first has this number. `kernels`: their symbols, in order.
-    fn finish(self, first: u32, kernels: &[Symbol]) -> [Section<'a>; 4] {
-        let begin = |symbol: &Symbol| match symbol.place {
-            Place::Section(_, offset) => offset,
-            _ => 0,
-        };
-        let start = kernels.first().map_or(0, begin);
-        let end = kernels.last().map_or(0, |symbol| begin(symbol) + symbol.size);
+    /// The sections, of which the first has this number. `code`: where code is.
+    fn finish(self, first: u32, code: std::ops::Range<u64>) -> [Section<'a>; 4] {
         let unit = Unit {
             producer: PRODUCER,
             file: &self.lines.file,
-            text: (Target::Section(TEXT), start, end - start),
+            text: (Target::Section(TEXT), code.start, code.end - code.start),
             abbreviations: Target::Section(first),
             lines: Target::Section(first + 2),
         };

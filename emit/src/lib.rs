@@ -131,10 +131,21 @@ impl Default for InitialState {
     }
 }
 
+/// A function that kernels and other functions call.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<'a> {
+    /// What [`isa::Referent::Func`] calls it.
+    pub id: u32,
+    /// Final code, physical registers only.
+    pub func: &'a MachFunc,
+    /// Whether other objects may call it.
+    pub export: bool,
+}
+
 /// A variable in device memory.
 #[derive(Clone, Debug)]
 pub struct Variable<'a> {
-    /// What `RelocRef::global` calls it.
+    /// What [`isa::Referent::Global`] calls it.
     pub id: u32,
     /// Symbol.
     pub name: &'a str,
@@ -200,13 +211,15 @@ impl<'a> Program<'a> {
 type ById<T> = SmallVec<[Option<T>; 8]>;
 
 /// See [`ById`].
-fn by_id<'a, T: Clone>(variables: &'a [Variable], of: impl Fn(usize, &'a Variable) -> T) -> ById<T> {
-    let ids = variables.iter().map(|variable| variable.id as usize + 1).max().unwrap_or(0);
-    let mut list = smallvec![None; ids];
-    for (number, variable) in variables.iter().enumerate() {
-        list[variable.id as usize] = Some(of(number, variable));
+fn by_id<T: Clone>(list: impl Iterator<Item = (u32, T)>) -> ById<T> {
+    let mut known = smallvec![None; 0];
+    for (id, item) in list {
+        if known.len() <= id as usize {
+            known.resize(id as usize + 1, None);
+        }
+        known[id as usize] = Some(item);
     }
-    list
+    known
 }
 
 /// Everything that goes into one code object.
@@ -218,6 +231,8 @@ pub struct Program<'a> {
     pub language: Language,
     /// Kernels in order.
     pub kernels: &'a [Kernel<'a>],
+    /// Functions in order, behind the kernels.
+    pub functions: &'a [Function<'a>],
     /// Variables in order.
     pub variables: &'a [Variable<'a>],
     /// The source that instructions' locations point into, if the object is to have a line table.
@@ -252,8 +267,13 @@ pub enum EmitError {
     },
     /// What the subtarget asks for and the compiler does not write.
     Unsupported(String),
-    /// A reference to a variable the program does not have.
-    UnknownVariable(u32),
+    /// A reference to a variable or a function that the program does not have.
+    Unknown(isa::Referent),
+    /// A function is too far away for the call that was chosen.
+    CallRange {
+        /// Who calls.
+        caller: String,
+    },
     /// The ELF or MessagePack writer refused.
     Container(String),
 }
@@ -274,7 +294,8 @@ impl fmt::Display for EmitError {
                 write!(f, "the jump table of {kernel} is torn at {block}: {TABLE_RULE}")
             }
             EmitError::Unsupported(what) => f.write_str(what),
-            EmitError::UnknownVariable(id) => write!(f, "reference to unknown module variable {id}"),
+            EmitError::Unknown(to) => write!(f, "a reference to {to:?}, which is not in the program"),
+            EmitError::CallRange { caller } => write!(f, "{caller} calls a function that is out of range"),
             EmitError::Container(message) => write!(f, "cannot write the code object: {message}"),
         }
     }

@@ -197,7 +197,7 @@ fn branches_to_one_place_share_islands() {
 fn an_address_is_not_cut() {
     // The whole block is one address computed from the program counter, so to say: no place for a station but its ends.
     let mut func = func(&[(1, End::Maybe(3)), (16_000, End::Falls), (16_000, End::Falls), (1, End::Stops)]);
-    func.relocs.push(isa::RelocRef { global: 0, hi: false, addend: 0 });
+    func.relocs.push(isa::RelocRef { to: isa::Referent::Global(0), part: isa::Distance::Low, addend: 0 });
     let pair = Operand::regs(Reg::sgpr(8), 2);
     let low = Operand::reg(Reg::sgpr(8));
     let add = MachInst::new(op::S_ADD_U32, &[low, low, Operand::Reloc(0)]);

@@ -2,7 +2,7 @@
 
 use emit::{Arg, InitialState, Kernel, Language, Program, ValueKind, Variable};
 use isa::{
-    Abi, CodeObjectVersion, Edge, MachBlock, MachFunc, MachInst, Operand, Reg, RelocRef, Subtarget, op,
+    Abi, CodeObjectVersion, Distance, Edge, MachBlock, MachFunc, MachInst, Operand, Reg, Referent, RelocRef, Subtarget, op,
 };
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::process::Command;
@@ -17,8 +17,8 @@ fn func(name: &str) -> MachFunc {
     let pair = |n| Operand::regs(Reg::sgpr(n), 2);
     let single = |n| Operand::reg(Reg::sgpr(n));
     for global in [7, 9] {
-        for hi in [false, true] {
-            func.relocs.push(RelocRef { global, hi, addend: 4 });
+        for part in [Distance::Low, Distance::High] {
+            func.relocs.push(RelocRef { to: Referent::Global(global), part, addend: 4 });
         }
     }
     let mut entry = MachBlock::default();

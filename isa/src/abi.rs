@@ -28,6 +28,8 @@ pub enum AbiInput {
     PrivateSegmentWaveOffset,
     /// Work-item id in dimension 0, 1 or 2 (1 VGPR).
     WorkitemId(u8),
+    /// Address of the hidden arguments (2 SGPRs): functions are given it, kernels have it behind their own arguments.
+    ImplicitArgPtr,
 }
 
 /// An input and where it is.

@@ -2,7 +2,7 @@
 //! that passes need. An instruction takes about half the memory that it takes in a function: most have three operands of
 //! the six that there is room for, and no modifiers.
 
-use crate::func::{Edges, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef};
+use crate::func::{CallSite, Edges, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef};
 use crate::inst::{Form, MachInst, Mods};
 use crate::operand::Operand;
 use crate::reg::{Reg, RegClass, VReg};
@@ -42,6 +42,7 @@ enum Part {
     Note(Note),
     Mem(MemRef),
     Reloc(RelocRef),
+    Call(CallSite),
     Block(Block),
 }
 
@@ -73,8 +74,8 @@ struct Inst {
 
 /// Number of parts of a function.
 fn parts(func: &MachFunc) -> usize {
-    let MachFunc { inputs, notes, mems, relocs, blocks, .. } = func;
-    inputs.len() + notes.len() + mems.len() + relocs.len() + blocks.len()
+    let MachFunc { inputs, notes, mems, relocs, calls, blocks, .. } = func;
+    inputs.len() + notes.len() + mems.len() + relocs.len() + calls.len() + blocks.len()
 }
 
 impl Archive {
@@ -113,6 +114,7 @@ impl Archive {
         self.parts.extend(func.notes.iter().cloned().map(Part::Note));
         self.parts.extend(func.mems.iter().copied().map(Part::Mem));
         self.parts.extend(func.relocs.iter().copied().map(Part::Reloc));
+        self.parts.extend(func.calls.iter().cloned().map(Part::Call));
         func.blocks.values().for_each(|block| self.push_block(block));
     }
 
@@ -187,6 +189,7 @@ impl Rest<'_> {
                 Some(Part::Note(note)) => out.notes.push(note.clone()),
                 Some(Part::Mem(mem)) => out.mems.push(*mem),
                 Some(Part::Reloc(reloc)) => out.relocs.push(*reloc),
+                Some(Part::Call(call)) => out.calls.push(call.clone()),
                 Some(Part::Block(block)) => _ = out.blocks.push(self.block(block)),
                 None => {}
             }
@@ -257,7 +260,7 @@ bb0:
     #[test]
     fn functions_come_back_as_they_were() {
         let target = Target::by_name("gfx906").expect("a processor");
-        let funcs = crate::text::read_functions(FUNCS, |_| target, &[]).expect("well-formed");
+        let funcs = crate::text::read_functions(FUNCS, |_| target, &Default::default()).expect("well-formed");
         let again = Archive::of(&funcs).funcs();
         assert_eq!(format!("{again:?}"), format!("{funcs:?}"));
         assert!(funcs[0].blocks.values().any(|block| !block.vgpr_params.is_empty()));

@@ -99,7 +99,8 @@ impl MachInst {
         let row = self.op.row();
         let Some(spec) = row.ops.get(index) else {
             // Operands of pseudos: destination first.
-            return if index == 0 && matches!(self.op, op::COPY | op::UNDEF) { Role::Def } else { Role::Use };
+            let defines = matches!(self.op, op::COPY | op::UNDEF | op::CALL | op::STACK_END);
+            return if index == 0 && defines { Role::Def } else { Role::Use };
         };
         match spec.role {
             Role::DefUse if self.returns_nothing(row) => Role::Use,
@@ -190,6 +191,11 @@ impl MachInst {
             true => row.implicit | Implicit::READ_M0,
             false => row.implicit,
         }
+    }
+
+    /// Whether it calls: control comes back behind it.
+    pub fn is_call(&self) -> bool {
+        matches!(self.op, op::S_SWAPPC_B64 | op::S_CALL_B64)
     }
 
     /// Whether it reads any of the registers.

@@ -104,7 +104,9 @@ pub fn size_in_words(target: &Target, inst: &MachInst) -> usize {
     }
     let Some(encoding) = Encoding::of(target, inst.op.row(), inst.form, inst.mods.lane) else { return 0 };
     let literal = |operand: &Operand| match operand {
-        Operand::Literal(_) | Operand::Reloc(_) => true,
+        Operand::Literal(_) => true,
+        // The distance of a call is in its field.
+        Operand::Reloc(_) => inst.op != op::S_CALL_B64,
         // GFX7 puts the offset of a scalar load that is too large for its field behind the instruction.
         Operand::Imm(value) => encoding == Encoding::Smem && is_long_smrd_offset(target, *value),
         _ => false,

@@ -14,8 +14,9 @@
 use crate::inst::MachInst;
 use crate::operand::{Operand, Tuple};
 use crate::reg::{Reg, RegClass, VReg};
+use crate::regset::RegSet;
 use crate::spare::Spare;
-use crate::table::Flags;
+use crate::table::{Flags, op};
 use cranelift_entity::{PrimaryMap, entity_impl};
 
 /// A machine block. Layout order is index order.
@@ -137,15 +138,60 @@ pub struct MemRef {
     pub alias: u16,
 }
 
-/// A PC-relative reference from code to a module variable.
+/// What code refers to by its distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Referent {
+    /// A module variable (`ir::Global`).
+    Global(u32),
+    /// A function of the module (`ir::FuncId`).
+    Func(u32),
+}
+
+/// What of the distance an operand holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distance {
+    /// The low half of 64 bits.
+    Low,
+    /// Their high half.
+    High,
+    /// 16 bits that count dwords from the end of the instruction (`s_call_b64`).
+    Words,
+}
+
+/// A PC-relative reference from code to a module variable or a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelocRef {
-    /// Index of the variable (`ir::Global`).
-    pub global: u32,
-    /// High half of the 64-bit distance.
-    pub hi: bool,
+    /// To what.
+    pub to: Referent,
+    /// What of the distance.
+    pub part: Distance,
     /// Added to the distance.
     pub addend: i64,
+}
+
+/// Who is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// A function of the module (`ir::FuncId`).
+    Func(u32),
+    /// Whatever an address leads to.
+    Pointer,
+}
+
+/// Operands of a `CALL` that have a register of their own.
+pub const CALL_PINS: usize = 4;
+
+/// A call: what the operands of a `CALL` say little of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// Who is called.
+    pub callee: Callee,
+    /// The first register of each operand: results, arguments, work-item ids, scalar arguments.
+    pub pins: [Reg; CALL_PINS],
+    /// What the call may change, results included.
+    pub clobbers: RegSet,
+    /// Whether the stack has to be there for it.
+    pub stack: bool,
 }
 
 /// Where an argument list of block parameters begins: a slice of `MachFunc::args`.
@@ -234,6 +280,16 @@ pub struct Abi {
     pub workitem_ids: u8,
 }
 
+/// What a function is to those who run it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FuncRole {
+    /// The packet processor starts it.
+    #[default]
+    Kernel,
+    /// Other code calls it. Its stack begins where the stack pointer says, and it returns.
+    Callee,
+}
+
 /// A function of machine code.
 #[derive(Clone, Debug, Default)]
 pub struct MachFunc {
@@ -253,8 +309,12 @@ pub struct MachFunc {
     pub notes: Vec<Note>,
     /// Memory attributes.
     pub mems: Vec<MemRef>,
-    /// References to module variables.
+    /// References to module variables and functions.
     pub relocs: Vec<RelocRef>,
+    /// Calls; that of a `CALL` by its `mods.offset`.
+    pub calls: Vec<CallSite>,
+    /// What it is.
+    pub role: FuncRole,
     /// Entry state.
     pub abi: Abi,
     /// Bytes of LDS that are laid out statically.
@@ -273,6 +333,10 @@ pub struct MachFunc {
     pub sgprs: u32,
     /// Whether VCC is used by an instruction, explicitly or not. Filled by the allocator.
     pub uses_vcc: bool,
+    /// Nobody knows how much stack a kernel's calls take: there is recursion, or code of somebody else.
+    pub dynamic_stack: bool,
+    /// Filled by the allocator: what a call of the function may change.
+    pub clobbers: RegSet,
     /// Memory for lists of blocks.
     pub spare: SpareLists,
 }
@@ -324,7 +388,7 @@ impl MachFunc {
     pub fn clear(&mut self) {
         let mut old = std::mem::take(self);
         old.blocks.values_mut().for_each(|block| old.spare.give(block));
-        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, .. } = &mut old;
+        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, .. } = &mut old;
         name.clear();
         blocks.clear();
         vregs.clear();
@@ -334,16 +398,18 @@ impl MachFunc {
         notes.clear();
         mems.clear();
         relocs.clear();
-        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, .. } = old;
+        calls.clear();
+        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, .. } = old;
         let lists = MachFunc::default();
-        *self = MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, ..lists };
+        *self =
+            MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, ..lists };
     }
 
     /// The function without its name and its lists.
     pub(crate) fn bare(&self) -> MachFunc {
-        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, .. } =
+        let MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, .. } =
             MachFunc::default();
-        MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, spare, ..*self }
+        MachFunc { name, blocks, vregs, tuples, args, inputs, notes, mems, relocs, calls, spare, ..*self }
     }
 
     /// A new one-dword virtual register.
@@ -373,6 +439,16 @@ impl MachFunc {
     /// Arguments of an edge.
     pub fn edge_args(&self, edge: &Edge) -> &[VReg] {
         &self.args[edge.args.start as usize..][..edge.args.len as usize]
+    }
+
+    /// Whether it uses the stack as functions do: through `s[0:3]` and the stack pointer, which belong to nobody then.
+    pub fn has_stack(&self) -> bool {
+        self.role == FuncRole::Callee || self.calls.iter().any(|call| call.stack)
+    }
+
+    /// The call that an instruction is.
+    pub fn call_of(&self, inst: &MachInst) -> Option<&CallSite> {
+        (inst.op == op::CALL).then(|| self.calls.get(inst.mods.offset as usize)).flatten()
     }
 
     /// Stores a reason.

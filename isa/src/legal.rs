@@ -71,6 +71,7 @@ pub fn problem(target: &Subtarget, inst: &MachInst, func: &MachFunc) -> Option<I
             return Some(problem);
         }
         match operand {
+            Operand::Reloc(_) if spec.kind == Kind::Label => {}
             Operand::Literal(_) | Operand::Reloc(_) | Operand::Inline(INV_2PI) => literals += 1,
             Operand::Imm(field) if spec.kind == Kind::SmemOffset => {
                 let addressing = &target.addressing;

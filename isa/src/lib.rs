@@ -19,6 +19,7 @@ pub mod operand;
 pub mod print;
 mod processors;
 pub mod reg;
+mod regset;
 
 pub mod replay;
 pub mod shrink;
@@ -39,8 +40,8 @@ pub use archive::Archive;
 pub use decode::{DecodeError, Decoder, decode};
 pub use encode::{EncodeError, encode, size_in_words};
 pub use func::{
-    Abi, ArgRange, Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, NoteId, RelocRef, SpaceSet,
-    SpareLists, SpillCount, SyncOrder, SyncScope,
+    Abi, ArgRange, CALL_PINS, CallSite, Callee, Distance, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemId,
+    MemRef, Note, NoteId, Referent, RelocRef, SpaceSet, SpareLists, SpillCount, SyncOrder, SyncScope,
 };
 pub use graphics::names as graphics_names;
 pub use inst::{Form, Lane, MachInst, ModFlags, Mods, SdwaSel};
@@ -50,6 +51,7 @@ pub use occupancy::{Occupancy, OccupancyLimit, Usage};
 pub use operand::{Operand, RegRange, Scattered, Tuple, inline_half};
 pub use print::{write_block_label, write_inst, write_inst_with};
 pub use reg::{Reg, RegClass, VReg};
+pub use regset::RegSet;
 pub use shrink::{choose_form, swapped};
 pub use spare::Spare;
 pub use subtarget::{CodeObjectVersion, Os, Setting, Subtarget};

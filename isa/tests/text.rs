@@ -7,15 +7,17 @@ fn target() -> &'static Target {
     Target::by_name("gfx906").expect("a processor")
 }
 
+const NAMES: text::Names<'static> = text::Names { globals: &["table", "other"], funcs: &["k", "f"] };
+
 fn write(func: &MachFunc, locations: bool) -> String {
     let mut out = String::new();
-    let options = Options { globals: &["table", "other"], locations };
+    let options = Options { names: NAMES, locations };
     text::write_function(func, target(), &options, &mut out);
     out
 }
 
 fn read(text: &str) -> Result<Vec<MachFunc>, text::ParseError> {
-    text::read_functions(text, |_| target(), &["table", "other"])
+    text::read_functions(text, |_| target(), &NAMES)
 }
 
 /// Every word of the syntax, in the form in which it is written.
@@ -30,8 +32,11 @@ const ALL: &str = r#"machine @k {
     spilled_vgprs 1
     spilled_sgprs 2
     uses_vcc
+    callee
     input %s0 = s8
     input %v1 = v0
+    site @f pins v0 v0 v31 s4 clobbers s[4:31] vcc v[0:31]
+    site pointer pins v0 v0 v31 s4 stack clobbers s[30:31] v0 a[0:31]
 
 bb0:
   prologue:
@@ -55,6 +60,10 @@ bb0:
     s_mov_b64 s[12:13], reg(235, 2)
     wait_point 3
     fence mem(seq_cst system global shared private)
+    call %v[22,23], %v[8,9], off, %s[0,4], off site:0
+    call off, off, %v9, off, %s[6,7] site:1
+    stack_end %s24
+    s_call_b64 s[30:31], @f
   terminators:
     s_cbranch_scc1 bb2
   linear -> bb2(%s15, %s4), bb1
@@ -74,7 +83,7 @@ fn what_is_read_is_written_alike() {
     let funcs = read(ALL).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(write(&funcs[0], true), ALL);
     let func = &funcs[0];
-    assert_eq!((func.blocks.len(), func.vregs.len(), func.inputs.len()), (3, 20, 2));
+    assert_eq!((func.blocks.len(), func.vregs.len(), func.inputs.len()), (3, 25, 2));
     let first = &func.blocks.values().next().expect("a block");
     assert_eq!((first.prologue, first.term), (1, first.insts.len() as u32 - 1));
     assert_eq!(first.insts[4].loc, 17);
@@ -154,7 +163,7 @@ fn every_instruction_of_the_compiler_s_processors_is_found_again() {
                 func.blocks.push(MachBlock { insts: vec![inst], term: 1, ..MachBlock::default() });
                 let text = func.dump(target);
                 let read =
-                    text::read_functions(&text, |_| target, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                    text::read_functions(&text, |_| target, &Default::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 let found = read[0].blocks.values().next().expect("a block").insts[0];
                 assert_eq!((found.op, found.form), (op, form), "{text}");
             }

@@ -1,12 +1,14 @@
 //! What the hardware puts into registers before the first instruction, and values made from it.
 
+use crate::call::{Callee, implicit_register, shape};
 use crate::class::Home;
 use crate::lower::Lower;
 use crate::mask::ALL_LANES;
+use crate::needs::INPUTS;
 use crate::roles::Role;
 use ir::{Function, Inst, InstData, Op, Pos, Value};
 use isa::abi::AbiInput;
-use isa::{Abi, Feature, Operand, RegClass, Subtarget, VReg};
+use isa::{Abi, Feature, Operand, Reg, RegClass, Subtarget, VReg};
 use smallvec::SmallVec;
 
 /// Inputs that were asked for.
@@ -20,14 +22,27 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// None asked for yet.
-    pub fn new(func: &Function, target: &Subtarget) -> Inputs {
+    pub fn new(func: &Function, target: &Subtarget, callees: &[Callee]) -> Inputs {
+        if func.kernel.is_none() {
+            // Functions are given all of them in one register.
+            return Inputs { packed: Some(2), ..Inputs::default() };
+        }
         let dimension = |data: &InstData| match data.op {
             Op::Pos(Pos::LocalId(d) | Pos::GlobalId(d)) => d,
+            Op::Call(func) => match callees.get(func.as_u32() as usize) {
+                Some(callee) => callee.needs.dimensions().saturating_sub(1),
+                None => 2,
+            },
             _ => 0,
         };
         let packs = target.has(Feature::GFX90A);
         let last = if packs { func.insts.values().map(dimension).max().unwrap_or(0) } else { 0 };
         Inputs { packed: (last > 0).then_some(last), ..Inputs::default() }
+    }
+
+    /// Whether the ids of all dimensions are in one register.
+    pub fn are_packed(&self) -> bool {
+        self.packed.is_some()
     }
 }
 
@@ -41,12 +56,7 @@ impl Lower<'_> {
         if let Some(&(_, operand)) = self.inputs.list.iter().find(|(have, _)| *have == input) {
             return operand;
         }
-        let (class, len) = match input {
-            AbiInput::PrivateSegmentBuffer => (RegClass::Sgpr, 4),
-            AbiInput::WorkgroupId(_) | AbiInput::PrivateSegmentWaveOffset => (RegClass::Sgpr, 1),
-            AbiInput::WorkitemId(_) => (RegClass::Vgpr, 1),
-            _ => (RegClass::Sgpr, 2),
-        };
+        let (class, len) = shape(input);
         let operand = self.temp(class, len);
         self.inputs.list.push((input, operand));
         operand
@@ -65,7 +75,7 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.home(value) != Home::Const && self.inputs.packed.is_none() => {
                 AbiInput::WorkitemId(d)
             }
-            Pos::KernargPtr => AbiInput::KernargPtr,
+            Pos::KernargPtr if !self.has_frame() => AbiInput::KernargPtr,
             Pos::DispatchId => AbiInput::DispatchId,
             _ => return None,
         };
@@ -75,6 +85,9 @@ impl Lower<'_> {
 
     /// Tells the machine function which inputs it has.
     pub fn finish_inputs(&mut self) {
+        if self.has_frame() {
+            return self.finish_implicit();
+        }
         if self.out.scratch_size > 0 {
             self.abi_input(AbiInput::PrivateSegmentBuffer);
             self.abi_input(AbiInput::PrivateSegmentWaveOffset);
@@ -91,10 +104,15 @@ impl Lower<'_> {
                 AbiInput::WorkgroupId(d) => abi.workgroup_id[usize::from(d)] = true,
                 AbiInput::PrivateSegmentWaveOffset => abi.private_segment_wave_offset = true,
                 AbiInput::WorkitemId(d) => abi.workitem_ids = abi.workitem_ids.max(d),
+                AbiInput::ImplicitArgPtr => {}
             }
         }
         self.out.abi = abi;
         for slot in abi.layout() {
+            // Where functions are called, it stays where it comes.
+            if slot.input == AbiInput::PrivateSegmentBuffer && self.has_stack {
+                continue;
+            }
             let Some(&(_, operand)) = self.inputs.list.iter().find(|(input, _)| *input == slot.input) else {
                 continue;
             };
@@ -103,6 +121,19 @@ impl Lower<'_> {
                 self.out.inputs.push((reg, slot.reg.offset(n as u16)));
             }
         }
+    }
+
+    /// The same of a function that is called.
+    fn finish_implicit(&mut self) {
+        for (implicit, input) in INPUTS {
+            let Some(&(_, operand)) = self.inputs.list.iter().find(|(known, _)| *known == input) else { continue };
+            let Some(number) = implicit_register(self.convention, implicit) else { continue };
+            let first = if shape(input).0 == RegClass::Vgpr { Reg::vgpr(number) } else { Reg::sgpr(number) };
+            let regs: SmallVec<[VReg; 4]> = SmallVec::from_slice(self.regs(operand));
+            self.out.inputs.extend((0..).zip(regs).map(|(n, reg)| (reg, first.offset(n))));
+        }
+        let parameters = std::mem::take(&mut self.parameters);
+        self.out.inputs.extend(parameters);
     }
 
     /// Values of `Op::Pos` that are no input as they come.
@@ -115,6 +146,9 @@ impl Lower<'_> {
             Pos::LocalId(d) if self.inputs.packed.is_some() => {
                 let (dst, id) = (self.vgpr_of(result), self.local_id(d));
                 self.copy(dst, id);
+            }
+            Pos::KernargPtr if self.has_frame() => {
+                self.unsupported("the kernel's arguments in a function that is not inlined");
             }
             Pos::GroupId(_) | Pos::LocalId(_) | Pos::KernargPtr | Pos::DispatchId | Pos::WaveSize => {}
             Pos::GlobalId(d) => self.global_id(result, d),

@@ -6,7 +6,7 @@ use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{BinOp, CastOp, Global, Op, Space, Type, Value};
 use isa::table::Family;
-use isa::{Feature, MachInst, ModFlags, Offsets, Operand, RelocRef};
+use isa::{Distance, Feature, MachInst, ModFlags, Offsets, Operand, Referent, RelocRef};
 
 /// Address operands of an instruction that reaches device memory.
 #[derive(Clone, Copy, Debug)]
@@ -240,9 +240,19 @@ impl Lower<'_> {
         offset == 0 || base.is_none_or(|base| self.max_bits(base) < 32)
     }
 
-    /// Offset in scratch: VGPR (if any) and immediate.
-    pub fn scratch_address(&mut self, pointer: Value, offset: i32) -> (Option<Operand>, i32) {
+    /// Offset in scratch: VGPR (if any), the stack pointer if it counts from there, and immediate.
+    pub fn scratch_address(&mut self, pointer: Value, offset: i32) -> (Option<Operand>, Option<Operand>, i32) {
         let (base, sum) = self.narrow_parts(pointer, offset);
+        if let Some(Op::SlotAddr(slot)) = base.and_then(|base| self.func.def_op(base)) {
+            let sum = sum + i64::from(self.s.slots[slot.as_u32() as usize]);
+            let (vaddr, field) = self.scratch_parts(None, sum);
+            return (vaddr, Some(self.stack_pointer()), field);
+        }
+        let (vaddr, field) = self.scratch_parts(base, sum);
+        (vaddr, None, field)
+    }
+
+    fn scratch_parts(&mut self, base: Option<Value>, sum: i64) -> (Option<Operand>, i32) {
         let addressing = self.target.addressing;
         let fits = addressing.buffer.contains(sum)
             && (!addressing.scratch_checks_base || self.never_negative(base, sum));
@@ -270,8 +280,8 @@ impl Lower<'_> {
         let (pc, dst) = (self.stemp(2), self.sgpr_of(result));
         self.emit_raw(Role::SGetpcB64, &[pc]);
         let first = self.out.relocs.len() as u32;
-        for hi in [false, true] {
-            self.out.relocs.push(RelocRef { global: global.as_u32(), hi, addend: 0 });
+        for part in [Distance::Low, Distance::High] {
+            self.out.relocs.push(RelocRef { to: Referent::Global(global.as_u32()), part, addend: 0 });
         }
         let pc = [self.dword(pc, 0), self.dword(pc, 1)];
         self.scalar_add64(dst, pc, [Operand::Reloc(first), Operand::Reloc(first + 1)]);

@@ -165,7 +165,9 @@ fn scalar_cast(op: CastOp) -> bool {
 /// Operations whose bits are known without a register.
 pub(crate) fn is_constant(module: &Module, func: &Function, op: Op) -> bool {
     match op {
-        Op::Const(_) | Op::SlotAddr(_) => true,
+        Op::Const(_) => true,
+        // A function's frame is where its caller's ends.
+        Op::SlotAddr(_) => func.kernel.is_some(),
         Op::GlobalAddr(global) => is_shared_address(module, global),
         Op::Pos(Pos::WaveSize) => true,
         Op::Pos(Pos::LocalSize(_)) => reqd(func).is_some(),

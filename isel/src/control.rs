@@ -73,6 +73,7 @@ impl Lower<'_> {
             self.push_mask(MaskOp::Mov, &[save, self.masks.exec()]);
         }
         let group = match node.exit {
+            Exit::End if self.has_frame() => self.ret(),
             Exit::End => {
                 self.push(MachInst::new(op::S_ENDPGM, &[Operand::Imm(0)]));
                 1
@@ -401,7 +402,8 @@ impl Lower<'_> {
         let [mut sgprs, mut vgprs] = self.s.params.each_mut().map(std::mem::take);
         sgprs.clear();
         vgprs.clear();
-        for &param in func.params(self.node(at).block) {
+        // Parameters of the function are inputs.
+        for &param in func.params(self.node(at).block).iter().filter(|_| at != 0) {
             if self.wanted(param) {
                 let (scalar, regs) = self.param_regs(param);
                 let list = if scalar { &mut sgprs } else { &mut vgprs };

@@ -432,7 +432,7 @@ impl Lower<'_> {
         use ir::{Op, Pos};
         match self.func.def_op(value)? {
             Op::Const(bits) => Some(bits),
-            Op::SlotAddr(slot) => Some(u64::from(self.s.slots[slot.as_u32() as usize])),
+            Op::SlotAddr(slot) if !self.has_frame() => Some(u64::from(self.s.slots[slot.as_u32() as usize])),
             Op::GlobalAddr(g) if self.home(value) == Home::Const => {
                 Some(u64::from(self.s.shared[g.as_u32() as usize]))
             }

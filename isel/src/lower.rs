@@ -6,6 +6,7 @@
 
 use crate::abi::Inputs;
 use crate::buffer::Buffers;
+use crate::call::{self, Callee};
 use crate::class::{Home, classify};
 use crate::combine::Combiner;
 use crate::control::Edges;
@@ -21,25 +22,32 @@ use crate::plan::{Entry, Plan, Pos};
 use crate::roles::{Expansion, Resolution, Role, Roles};
 use crate::scalar_memory::LoadGroup;
 use crate::schedule::{self, Scheduler};
-use crate::shape::lay_out_shared;
+use crate::shape::{SharedLayout, lay_out_shared};
 use crate::shuffle::Way;
 use cranelift_entity::SecondaryMap;
 use ir::analysis::Analyses;
 use ir::{Block, Function, Inst, Module, Op, Type, Value, WaveOp};
-use isa::{MBlock, MachFunc, MachInst, Opcode, Operand, RegClass, Subtarget, VReg};
+use callconv::Convention;
+use isa::{AbiInput, FuncRole, MBlock, MachFunc, MachInst, Opcode, Operand, Reg, RegClass, Subtarget, VReg};
 
 /// How to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct Options<'a> {
     /// 0 to 3.
     pub opt_level: u8,
     /// Instructions that are not used, as if the processor lacked them: what others do for want of them can be tried.
     pub lacks: &'static [Opcode],
+    /// The functions of the module, by their numbers; of others only the convention is known.
+    pub callees: &'a [Callee],
+    /// Where arguments and results lie.
+    pub convention: Convention,
+    /// Where variables in LDS are that functions name.
+    pub shared: Option<&'a SharedLayout>,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     fn default() -> Self {
-        Options { opt_level: 2, lacks: &[] }
+        Options { opt_level: 2, lacks: &[], callees: &[], convention: Convention::Today, shared: None }
     }
 }
 
@@ -83,7 +91,7 @@ impl Context {
     }
 
     /// The roles of a processor, resolved unless that was done for it already.
-    pub(crate) fn roles(&mut self, target: &Subtarget, opts: &Options) -> &Roles {
+    pub(crate) fn roles(&mut self, target: &Subtarget, opts: &Options<'_>) -> &Roles {
         if !self.scratch.roles.is_for(target, opts.lacks) {
             self.scratch.roles = Roles::lacking(target, opts.lacks);
         }
@@ -160,6 +168,12 @@ pub(crate) struct Lower<'a> {
     pub lane_slot: Option<Operand>,
     pub loc: u32,
     pub error: Option<Unsupported>,
+    /// As [`MachFunc::has_stack`], before all is there.
+    pub has_stack: bool,
+    pub callees: &'a [Callee],
+    pub convention: Convention,
+    /// Parameters in VGPRs, and which.
+    pub parameters: Vec<(VReg, Reg)>,
 }
 
 /// Selects instructions for a kernel. Works on a copy that [`crate::prepare`] may change.
@@ -167,7 +181,7 @@ pub fn select(
     module: &Module,
     func: &Function,
     target: &Subtarget,
-    opts: &Options,
+    opts: &Options<'_>,
     ctx: &mut Context,
 ) -> Result<MachFunc, Unsupported> {
     let mut out = MachFunc::default();
@@ -180,7 +194,7 @@ pub fn select_into(
     module: &Module,
     func: &mut Function,
     target: &Subtarget,
-    opts: &Options,
+    opts: &Options<'_>,
     ctx: &mut Context,
     out: &mut MachFunc,
 ) -> Result<(), Unsupported> {
@@ -227,7 +241,7 @@ fn select_prepared(
     module: &Module,
     func: &Function,
     target: &Subtarget,
-    opts: &Options,
+    opts: &Options<'_>,
     ctx: &mut Context,
     to: &mut MachFunc,
 ) -> Result<(), Unsupported> {
@@ -240,10 +254,12 @@ fn select_prepared(
     let mut out = std::mem::take(to);
     out.name.push_str(&func.name);
     out.kernarg_size = func.kernel.as_ref().map_or(0, |k| k.kernarg_size);
+    out.role = if func.kernel.is_some() { FuncRole::Kernel } else { FuncRole::Callee };
     let Context { analyses, plan, scratch, .. } = ctx;
     let masks = Masks::of(target);
     plan.compute(func, analyses, masks, &mut out);
-    scratch.begin(target, module, func, analyses, plan, &mut out);
+    let stack = scratch.begin(target, module, func, (analyses, plan), opts, &mut out);
+    let out_role = out.role;
     let mut lower = Lower {
         func,
         target,
@@ -252,7 +268,7 @@ fn select_prepared(
         plan,
         out,
         s: scratch,
-        inputs: Inputs::new(func, target),
+        inputs: Inputs::new(func, target, opts.callees),
         block: func.entry(),
         hoist: opts.opt_level >= 2,
         reaches_lds: false,
@@ -261,6 +277,10 @@ fn select_prepared(
         lane_slot: None,
         loc: 0,
         error: None,
+        has_stack: stack || out_role == FuncRole::Callee,
+        callees: opts.callees,
+        convention: opts.convention,
+        parameters: Vec::new(),
     };
     lower.make_blocks();
     lower.plan_loads();
@@ -280,22 +300,23 @@ fn select_prepared(
 }
 
 /// Schedules a function that [`select`] made: loads early and together, from level 2 on.
-pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options, ctx: &mut Context) {
+pub fn schedule(func: &mut MachFunc, target: &Subtarget, opts: &Options<'_>, ctx: &mut Context) {
     if opts.opt_level >= 2 {
         schedule::run(func, target, &mut ctx.scheduler);
     }
 }
 
 impl Scratch {
+    /// Says whether the function calls others that want a stack.
     fn begin(
         &mut self,
         target: &isa::Target,
         module: &Module,
         func: &Function,
-        an: &Analyses,
-        plan: &Plan,
+        (an, plan): (&Analyses, &Plan),
+        opts: &Options<'_>,
         out: &mut MachFunc,
-    ) {
+    ) -> bool {
         classify(module, func, an, plan, &mut self.homes);
         let count = func.values.len();
         self.uses.clear();
@@ -312,7 +333,7 @@ impl Scratch {
         self.used.resize(module.globals.len(), false);
         let through_lds =
             self.roles.get(Role::LanePermuteB32) == Resolution::Expansion(Expansion::ThroughLds);
-        let mut permutes = false;
+        let (mut permutes, mut called, mut stack) = (false, false, false);
         for &block in an.cfg.rpo() {
             for &inst in &func.blocks[block].insts {
                 for &arg in func.args(inst) {
@@ -323,6 +344,11 @@ impl Scratch {
                     Op::Wave(WaveOp::Shuffle) if through_lds && !permutes => {
                         permutes = Way::of(target, func, func.args(inst)[1]).is_none();
                     }
+                    Op::Call(callee) => {
+                        let known = opts.callees.get(callee.as_u32() as usize);
+                        called = true;
+                        stack |= known.is_none_or(|callee| callee.stack);
+                    }
                     // The same processors lack both.
                     Op::Wave(WaveOp::Permute) => permutes |= through_lds,
                     _ => {}
@@ -330,14 +356,19 @@ impl Scratch {
             }
         }
         let first = if permutes { lane_memory::bytes(func) } else { 0 };
-        out.lds_size = lay_out_shared(module, |g| self.used[g.as_u32() as usize], first, &mut self.shared);
+        let fixed = opts.shared.filter(|_| called || out.role == FuncRole::Callee);
+        out.lds_size = lay_out_shared(module, |g| self.used[g.as_u32() as usize], (first, fixed), &mut self.shared);
         self.slots.clear();
+        if out.role == FuncRole::Callee {
+            out.scratch_size = call::stack_arguments(func, opts.convention);
+        }
         for slot in func.slots.values() {
             out.scratch_size = out.scratch_size.next_multiple_of(slot.align.max(4));
             self.slots.push(out.scratch_size);
             out.scratch_size += slot.size;
         }
         out.scratch_size = out.scratch_size.next_multiple_of(4);
+        stack
     }
 }
 
@@ -499,6 +530,12 @@ impl Lower<'_> {
         self.flush();
         if at == 0 {
             self.kernarg_loads();
+            self.take_parameters();
+            self.flush();
+            if self.callees_want_flat_scratch() && !self.has_frame() {
+                self.abi_input(AbiInput::FlatScratchInit);
+            }
+            self.init_stack();
             self.init_flat_scratch();
             self.init_apertures();
             self.init_lds_limit();
@@ -534,7 +571,8 @@ impl Lower<'_> {
     /// Topics by operation.
     fn lower_op(&mut self, inst: Inst, op: Op) {
         match op {
-            Op::Const(_) | Op::SlotAddr(_) | Op::Assume => {}
+            Op::Const(_) | Op::Assume => {}
+            Op::SlotAddr(slot) => self.slot_address(inst, slot),
             Op::Icmp(cc) => self.icmp(inst, cc),
             Op::Fcmp(cc) => self.fcmp(inst, cc),
             Op::Select => self.select(inst),
@@ -549,7 +587,7 @@ impl Lower<'_> {
             Op::Barrier { fence } => self.barrier(fence),
             Op::WaveBarrier => {}
             Op::Wave(op) => self.wave(inst, op),
-            Op::Call(_) => self.unsupported("a call that was not inlined"),
+            Op::Call(func) => self.call(inst, func),
             _ => self.arithmetic(inst, op),
         }
     }

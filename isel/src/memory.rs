@@ -5,7 +5,6 @@ use crate::class::Home;
 use crate::lower::Lower;
 use crate::roles::Role;
 use ir::{Inst, Mem, MemFlags, MemTy, Order, Scope, Space, Spaces, Value};
-use isa::abi::AbiInput;
 use isa::func::{SPACE_GLOBAL, SPACE_PRIVATE, SPACE_SHARED, SpaceSet};
 use isa::table::{self, Kind, OpSpec};
 use isa::{MachInst, MemId, MemRef, ModFlags, Operand, SyncOrder, SyncScope, op};
@@ -254,11 +253,10 @@ impl Lower<'_> {
     }
 
     fn buffer_access(&mut self, role: Role, data: Operand, pointer: Value, offset: i32, id: MemId) {
-        let (vaddr, field) = self.scratch_address(pointer, offset);
+        let (vaddr, base, field) = self.scratch_address(pointer, offset);
         let flags = if vaddr.is_some() { ModFlags::OFFEN } else { ModFlags::empty() };
-        let rsrc = self.abi_input(AbiInput::PrivateSegmentBuffer);
-        let wave = self.abi_input(AbiInput::PrivateSegmentWaveOffset);
-        let operands = [data, vaddr.unwrap_or(Operand::None), rsrc, wave];
+        let [rsrc, start] = self.scratch();
+        let operands = [data, vaddr.unwrap_or(Operand::None), rsrc, base.unwrap_or(start)];
         self.push_mem(role, &operands, field.into(), flags, id);
     }
 

@@ -366,7 +366,8 @@ impl Plan {
             if !self.nodes[at as usize].parked {
                 continue;
             }
-            let entry = if func.blocks[block].insts.len() == 1 && matches!(end_op(func, block), Op::Ret) {
+            let ends = func.blocks[block].insts.len() == 1 && matches!(end_op(func, block), Op::Ret);
+            let entry = if ends && func.kernel.is_some() {
                 Entry::Sink
             } else if let Some(d) = self.reunited(an, block) {
                 Entry::Restore(d)

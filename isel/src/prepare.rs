@@ -13,7 +13,7 @@ use crate::expand;
 use crate::lower::Context;
 use crate::tables::lower_switches;
 use ir::analysis::Loop;
-use ir::{Block, Function, Inst, Op, SrcLoc, Values};
+use ir::{Block, Function, Inst, Op, SrcLoc, Type, Value, Values};
 use smallvec::SmallVec;
 
 /// Runs the preparation for the processor whose roles `ctx` has; its analyses describe the result.
@@ -59,12 +59,30 @@ fn unify_returns(func: &mut Function) {
         return;
     }
     let loc = func.insts[first].loc;
+    let returns = ends.iter().copied().find(|&inst| func.insts[inst].op == Op::Ret);
+    let results: SmallVec<[Type; 4]> = returns
+        .map(|inst| func.args(inst).iter().map(|&value| func.ty(value)).collect())
+        .unwrap_or_default();
     let end = func.add_block();
+    let params: SmallVec<[Value; 4]> = results.iter().map(|&ty| func.add_param(end, ty)).collect();
     for inst in ends {
+        if func.insts[inst].op == Op::Unreachable {
+            pass_anything(func, inst, &results);
+        }
         func.insts[inst].op = Op::Jump(end);
-        func.insts[inst].args.clear(&mut func.pool);
     }
-    func.push(end, Op::Ret, &[], loc);
+    func.push(end, Op::Ret, &params, loc);
+}
+
+/// Where nothing gets to, any result will do.
+fn pass_anything(func: &mut Function, end: Inst, results: &[Type]) {
+    let block = func.insts[end].block;
+    let loc = func.insts[end].loc;
+    func.blocks[block].insts.pop();
+    let values: SmallVec<[Value; 4]> =
+        results.iter().map(|&ty| func.push1(block, Op::Const(0), &[], ty, loc)).collect();
+    func.append(block, end);
+    func.set_args(end, &values);
 }
 
 /// Gives loops their preheader and their single latch.

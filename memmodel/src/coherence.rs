@@ -10,7 +10,7 @@
 //! # Beyond the table
 //! A release to the work-group waits for no global store: the group shares a cache. But a wave that acquires it and then
 //! releases to the agent waits for its own stores only, and the group's others may come after its flag. So in a function
-//! that releases to the agent or the system, releases to the group wait for `vmcnt` as well
+//! that releases to the agent or the system, or has to do with others that may, releases to the group wait for `vmcnt` as well
 //! (`docs/memory-model.md`, "Releases in a chain").
 //! # Not here
 //! `s_barrier` itself is an execution barrier and orders no memory: `barrier()` is a fence and an `s_barrier`. A GFX9
@@ -25,7 +25,7 @@ use isa::{MachFunc, MachInst, MemRef, Note, Opcode, Operand, SyncOrder, op};
 /// Runs the pass.
 pub fn run(func: &mut MachFunc, model: &Model, _opts: &Options, ctx: &mut Context) -> Stats {
     let mut stats = Stats::default();
-    let pass = Pass { model, in_chain: releases_beyond_the_group(func) };
+    let pass = Pass { model, in_chain: func.has_stack() || releases_beyond_the_group(func) };
     for index in 0..func.blocks.len() {
         let block = isa::MBlock::from_u32(index as u32);
         if !func.blocks[block].insts.iter().any(|inst| concerns(func, inst)) {

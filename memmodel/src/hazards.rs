@@ -12,11 +12,12 @@
 //! row asks for are forgotten. Of a rule that an instruction mends: the set of its registers; union. A block's head only ever
 //! gains entries, so it terminates although what is put in mends things on the way.
 
+use crate::calls::Away;
 use crate::effects::RegSet;
 use crate::rules::{self, MAX_STATES, Mend, Producer, Rule};
 use crate::{Context, Model, Options, Stats, edit};
 use isa::table::{Family, Flags};
-use isa::{Counter, Form, MBlock, MachFunc, MachInst, Note, Operand, RegRange, op};
+use isa::{Counter, Form, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, op};
 
 /// A register that is dangerous still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,7 @@ pub(crate) struct Scratch {
 /// What of the rules matters to a function.
 struct View<'a> {
     model: &'a Model,
+    role: FuncRole,
     /// There are DPP instructions or moves to accumulation VGPRs, for which the results of VALU count.
     vgprs: bool,
     /// By rule that an instruction mends: whether it has work here.
@@ -83,7 +85,7 @@ impl<'a> View<'a> {
             let has_work = rule.second != rules::Consumer::Vccz || vccz;
             active |= u32::from(has_work) << index;
         }
-        View { model, vgprs, active }
+        View { model, role: func.role, vgprs, active }
     }
 
     /// The rules that an instruction mends, with their numbers.
@@ -117,17 +119,19 @@ impl Window {
             return None;
         }
         let rules = &view.model.rules;
+        let away = Away::of(view.role, inst);
         // The most that is missing, and of the rules that miss as much the first.
         let mut worst: Option<(u8, usize)> = None;
         for recent in &self.recent {
             for index in rules.timed_by(recent.producer) {
                 let rule = &rules.timed()[index];
-                let missing = rule.states.saturating_sub(recent.age);
+                let age = recent.age + away.map_or(0, Away::states);
+                let missing = rule.states.saturating_sub(age);
                 let is_worse = |(most, at)| missing > most || missing == most && index < at;
                 if missing == 0 || !worst.is_none_or(is_worse) {
                     continue;
                 }
-                let mut hit = false;
+                let mut hit = away.is_some_and(|away| concerns(away, recent));
                 rules::consumed(view.model.subtarget(), inst, rule.second, |range| {
                     hit |= range.overlaps(recent.range);
                 });
@@ -145,8 +149,14 @@ impl Window {
     /// The first rule that wants an instruction before this one.
     fn unmended<'a>(&self, view: &View<'a>, inst: &MachInst) -> Option<(&'a Rule, rules::Insert)> {
         for (index, rule) in view.mended() {
-            let armed = &self.marks[index].armed;
+            let Marks { armed, seen } = &self.marks[index];
             let Mend::Instruction { insert, breaks, .. } = rule.mend else { continue };
+            if let Some(away) = Away::of(view.role, inst)
+                && (*seen || !armed.is_empty())
+                && leaves(away, rule, breaks)
+            {
+                return Some((rule, insert));
+            }
             if armed.is_empty() {
                 continue;
             }
@@ -189,6 +199,29 @@ impl Window {
         });
         if view.active != 0 {
             self.mark(view, inst);
+        }
+        if Away::of(view.role, inst) == Some(Away::Call) {
+            self.come_from_elsewhere(view);
+        }
+    }
+
+    /// Behind a call, and where a function begins: what the other side does not see to. One wait state has passed, and the
+    /// result of VALU may come in any VGPR; nothing is known of VCC and of `v_cmpx`.
+    fn come_from_elsewhere(&mut self, view: &View<'_>) {
+        self.clear(self.marks.len());
+        if view.vgprs && view.model.rules.counts(Producer::ValuWritesVgpr) {
+            for first in [Reg::vgpr(0), Reg::vgpr(128)] {
+                let range = RegRange { first, len: 128 };
+                self.recent.push(Recent { producer: Producer::ValuWritesVgpr, range, age: 1 });
+            }
+        }
+        if view.active == 0 {
+            return;
+        }
+        for (index, rule) in view.mended().filter(|(_, rule)| is_received(rule.second)) {
+            let Marks { armed, seen } = &mut self.marks[index];
+            rules::anything(|range| armed.insert(range));
+            *seen = rule.needs_branch();
         }
     }
 
@@ -252,6 +285,24 @@ impl Window {
             && !self.scalar_pending
             && self.marks.iter().all(|marks| marks.armed.is_empty() && !marks.seen)
     }
+}
+
+/// Whether what was done to a register may matter to who is given control: the others it writes before it reads them.
+fn concerns(away: Away, recent: &Recent) -> bool {
+    let scalar = recent.range.first.0 < 128;
+    recent.producer != Producer::ValuWritesVgpr && (!scalar || away.may_read(recent.range))
+}
+
+/// Whether a rule is seen to by who gets control: what it wants is rare there.
+fn is_received(second: rules::Consumer) -> bool {
+    matches!(second, rules::Consumer::Permlane | rules::Consumer::Vccz)
+}
+
+/// Whether what is dangerous by a rule would be so still on the other side. A function begins with waits.
+fn leaves(away: Away, rule: &Rule, breaks: rules::Breaks) -> bool {
+    use rules::Breaks::{ClauseEnds, MemoryHasRead, SmemHasRead};
+    let waited = away == Away::Call && matches!(breaks, MemoryHasRead | SmemHasRead);
+    breaks != ClauseEnds && !is_received(rule.second) && !waited
 }
 
 /// Runs the pass.
@@ -342,6 +393,9 @@ fn solve(func: &MachFunc, view: &View<'_>, scratch: &mut Scratch) {
     let marks = if view.active != 0 { view.model.rules.mended().len() } else { 0 };
     entry.resize_with(entry.len().max(count), Window::default);
     entry[..count].iter_mut().for_each(|window| window.clear(marks));
+    if view.role == FuncRole::Callee && count > 0 {
+        entry[0].come_from_elsewhere(view);
+    }
     dirty.clear();
     // Blocks out of reach are walked too: their insides obey the rules like any others.
     dirty.resize(count, true);

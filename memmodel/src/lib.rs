@@ -20,6 +20,7 @@
 //! # Not here
 //! Scheduling; deciding orders and scopes (the language and instruction selection do); encoding.
 
+mod calls;
 pub mod cfg;
 pub mod clauses;
 pub mod coherence;
@@ -41,6 +42,8 @@ pub use model::{Missing, Model};
 pub struct Options {
     /// Wait for everything after every memory operation: the first step of a bisection.
     pub blunt: bool,
+    /// Who waits for what where functions are called.
+    pub convention: callconv::Convention,
 }
 
 /// Scratch memory of the passes, to be reused from function to function.

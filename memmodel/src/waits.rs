@@ -19,10 +19,12 @@
 mod hoist;
 mod state;
 
+use crate::calls::{self, Away};
 use crate::counters::{self, CLASSES, Counter, Wait};
 use crate::{Context, Model, Options, Stats, edit};
+use callconv::Convention;
 use isa::table::Flags;
-use isa::{MBlock, MachFunc, MachInst, Note, Opcode, Operand, Reg, op};
+use isa::{FuncRole, MBlock, MachFunc, MachInst, Note, Opcode, Operand, Reg, op};
 use state::State;
 
 /// Memory of the pass.
@@ -76,9 +78,9 @@ pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context
     let mut stats = Stats::default();
     let scratch = &mut ctx.waits;
     if !opts.blunt {
-        solve(func, model, scratch);
-        if hoist::run(func, model, scratch) {
-            solve(func, model, scratch);
+        solve(func, (model, opts.convention), scratch);
+        if hoist::run(func, (model, opts.convention), scratch) {
+            solve(func, (model, opts.convention), scratch);
         }
     }
     for index in 0..func.blocks.len() {
@@ -86,8 +88,11 @@ pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context
         scratch.state.clear();
         if !opts.blunt && scratch.reached[index] {
             scratch.state.copy_from(&scratch.entry[index]);
+        } else if index == 0 {
+            scratch.state.enter(func, model, opts.convention);
         }
-        let mut walk = Walk { model, blunt: opts.blunt, carried: Need::NONE, stats: &mut stats };
+        let convention = opts.convention;
+        let mut walk = Walk { model, convention, blunt: opts.blunt, carried: Need::NONE, stats: &mut stats };
         edit::rewrite(func, block, &mut ctx.insts, |func, inst, out| {
             walk.rewrite(func, &mut scratch.state, inst, out)
         });
@@ -96,11 +101,33 @@ pub fn run(func: &mut MachFunc, model: &Model, opts: &Options, ctx: &mut Context
         walk.emit(func, &need, 0, &mut insts);
         func.blocks[block].insts = insts;
     }
+    if func.role == FuncRole::Callee {
+        stats.waits += begin(func, model, opts.convention);
+    }
     stats
 }
 
+/// A function waits for what its caller has under way, as far as the convention leaves that to it. Gives how many
+/// instructions that takes.
+fn begin(func: &mut MachFunc, model: &Model, convention: Convention) -> u32 {
+    let mut left = calls::wait_for(calls::waits(convention).at_entry, model.subtarget());
+    let note = func.note(Note::Text("function entry: what the caller has under way"));
+    let mut first = Vec::new();
+    for wait in model.subtarget().wait_instructions() {
+        let Some(inst) = wait.inst(model.subtarget(), left) else { continue };
+        wait.counters.iter().for_each(|&counter| left.0[counter as usize] = Wait::ANY);
+        first.push(MachInst { note, ..inst });
+    }
+    let count = first.len() as u32;
+    let entry = &mut func.blocks[MBlock::from_u32(0)];
+    entry.insts.splice(0..0, first);
+    entry.prologue += if entry.prologue > 0 { count } else { 0 };
+    entry.term += count;
+    count
+}
+
 /// Finds the state at the head of every block.
-fn solve(func: &MachFunc, model: &Model, scratch: &mut Scratch) {
+fn solve(func: &MachFunc, (model, convention): (&Model, Convention), scratch: &mut Scratch) {
     let Scratch { entry, reached, dirty, state, .. } = scratch;
     let count = func.blocks.len();
     entry.resize_with(entry.len().max(count), State::default);
@@ -119,8 +146,10 @@ fn solve(func: &MachFunc, model: &Model, scratch: &mut Scratch) {
             state.clear();
             if reached[index] {
                 state.copy_from(&entry[index]);
+            } else if index == 0 {
+                state.enter(func, model, convention);
             }
-            transfer(func, model, &data.insts, state);
+            transfer(func, (model, convention), &data.insts, state);
             for edge in data.linear.iter().flatten() {
                 let to = edge.to.as_u32() as usize;
                 let changed = if std::mem::replace(&mut reached[to], true) {
@@ -137,14 +166,19 @@ fn solve(func: &MachFunc, model: &Model, scratch: &mut Scratch) {
 }
 
 /// The state after a block: what [`Walk::rewrite`] does to it, without the writing.
-fn transfer(func: &MachFunc, model: &Model, insts: &[MachInst], state: &mut State) {
+fn transfer(
+    func: &MachFunc,
+    (model, convention): (&Model, Convention),
+    insts: &[MachInst],
+    state: &mut State,
+) {
     let mut carried = Need::NONE;
     for inst in insts {
-        let Some(need) = step(func, model, state, inst, &mut carried) else { continue };
+        let Some(need) = step(func, (model, convention), state, inst, &mut carried) else { continue };
         if !need.wait.is_none() {
             state.retire(model, need.wait);
         }
-        state.issue(func, model, inst);
+        state.issue(func, (model, convention), inst);
     }
     state.retire(model, carried.wait);
 }
@@ -160,7 +194,13 @@ fn reason(func: &MachFunc, inst: &MachInst) -> &'static str {
 /// What must be waited for right before an instruction; demands of wait points are carried as far as they may. `None`:
 /// the instruction only says what to wait for, and goes.
 #[inline]
-fn step(func: &MachFunc, model: &Model, state: &State, inst: &MachInst, carried: &mut Need) -> Option<Need> {
+fn step(
+    func: &MachFunc,
+    (model, convention): (&Model, Convention),
+    state: &State,
+    inst: &MachInst,
+    carried: &mut Need,
+) -> Option<Need> {
     let flags = inst.op.row().flags;
     if flags.contains(Flags::ORDERED) {
         if let (op::WAIT_POINT, Operand::Imm(mask)) = (inst.op, inst.ops[0]) {
@@ -174,6 +214,15 @@ fn step(func: &MachFunc, model: &Model, state: &State, inst: &MachInst, carried:
     }
     let mut need = Need::NONE;
     state.required(model, inst, &mut need);
+    if flags.contains(Flags::BRANCH)
+        && let Some(away) = Away::of(func.role, inst)
+    {
+        let (waits, why) = match away {
+            Away::Call => (calls::waits(convention).before_call, "call"),
+            Away::Return => (calls::waits(convention).at_return, "return"),
+        };
+        state.existing(model, calls::wait_for(waits, model.subtarget()), why, &mut need);
+    }
     if !carried.wait.is_none() {
         if inst.op == op::S_ENDPGM {
             // Nothing follows that the wait could be before; stores drain by themselves.
@@ -192,6 +241,7 @@ fn step(func: &MachFunc, model: &Model, state: &State, inst: &MachInst, carried:
 /// Writes the instructions of a block.
 struct Walk<'a> {
     model: &'a Model,
+    convention: Convention,
     blunt: bool,
     carried: Need,
     stats: &'a mut Stats,
@@ -202,12 +252,13 @@ impl Walk<'_> {
         if self.blunt {
             return self.rewrite_blunt(func, inst, out);
         }
-        let Some(need) = step(func, self.model, state, inst, &mut self.carried) else { return };
+        let model = (self.model, self.convention);
+        let Some(need) = step(func, model, state, inst, &mut self.carried) else { return };
         if !need.wait.is_none() {
             state.retire(self.model, need.wait);
             self.emit(func, &need, inst.loc, out);
         }
-        state.issue(func, self.model, inst);
+        state.issue(func, model, inst);
         out.push(*inst);
     }
 

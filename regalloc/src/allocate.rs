@@ -102,7 +102,8 @@ impl Context {
         stats: &mut Stats,
     ) -> Result<(), AllocError> {
         self.changed = false;
-        let scan = scan || func.tuples.len() > MOST_ASKED;
+        // What a call destroys is nothing that regalloc2 is told.
+        let scan = scan || func.tuples.len() > MOST_ASKED || !func.calls.is_empty();
         let mut tries = self.restart(func, if scan { Engine::Scan } else { Engine::Remake });
         let mut settled = self.settle(func, target, budget, &mut tries, stats);
         if matches!(settled, Err(AllocError::Registers { .. })) && tries[VGPR].engine == Engine::Remake {
@@ -154,6 +155,7 @@ impl Context {
                 class,
                 limit: budget[class].saturating_sub(tries[class].reserved),
                 aim: 0,
+                kept: self.kept[class],
             });
             for file in files {
                 let class = file.class;
@@ -270,8 +272,10 @@ impl Context {
         while attempt.slack < most {
             attempt.slack += 4 + attempt.slack / 2;
             let room = most.saturating_sub(attempt.slack);
+            // Across a call nothing is reloaded.
+            let across = file.limit.saturating_sub(attempt.slack - 4);
             let scene = Scene { class, target, streams, groups, budget: None };
-            if self.spiller.scan(func, scene, room, only_made) {
+            if self.spiller.scan(func, scene, (room, across), only_made) {
                 self.spilled = true;
                 return true;
             }
@@ -322,7 +326,7 @@ impl Context {
         coalesce: bool,
     ) -> Result<(bool, u32), AllocError> {
         let class = file.class;
-        self.live.run(func, &self.streams, class)?;
+        self.live.run(func, &self.streams, class, file.limit)?;
         let pressure = self.live.pressure;
         file.aim = aim(class, pressure, target);
         let stream = &mut self.streams.class[class];

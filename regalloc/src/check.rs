@@ -27,7 +27,8 @@ use crate::rewrite;
 use crate::stream::{SGPR, VGPR, class_index, edges, even_vgprs, params, tuple_align};
 use cranelift_entity::EntityRef;
 use isa::table::Role;
-use isa::{AbiInput, Edge, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, Subtarget, op};
+use callconv::Convention;
+use isa::{AbiInput, Edge, FuncRole, MBlock, MachFunc, MachInst, Note, Operand, Reg, RegRange, RegSet, Subtarget, op};
 use order::Order as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -133,7 +134,24 @@ struct State {
     undef: FxHashSet<Value>,
 }
 
+/// Whether operands are where a call has them.
+fn placed(inst: &MachInst, pins: &[Reg]) -> Result<(), Problem> {
+    let astray = inst.operands().iter().zip(pins).find_map(|(operand, pin)| match operand {
+        Operand::Reg(range) if range.first != *pin => Some(*range),
+        _ => None,
+    });
+    astray.map_or(Ok(()), |RegRange { first, len }| Err(Problem::Register { reg: first, len }))
+}
+
 impl State {
+    /// Forgets what is in registers.
+    fn lose(&mut self, registers: &RegSet) {
+        self.places.retain(|place, _| match *place {
+            Place::Reg(code) | Place::Lane(code, _) => !registers.contains(Reg(code)),
+            Place::Slot(_) => true,
+        });
+    }
+
     fn holds(&self, reg: Reg, value: Value) -> bool {
         self.undef.contains(&value) || self.places.get(&Place::Reg(reg.0)).is_some_and(|v| v.contains(&value))
     }
@@ -279,6 +297,7 @@ struct Checker<'a> {
     original: &'a MachFunc,
     final_: &'a MachFunc,
     target: &'a Subtarget,
+    convention: Convention,
     facts: Facts,
     /// VGPRs that hold spilled SGPRs.
     lanes: FxHashSet<u16>,
@@ -287,7 +306,12 @@ struct Checker<'a> {
 }
 
 /// Whether `final_` computes what `original` does, with hardware registers for virtual ones.
-pub fn check(original: &MachFunc, final_: &MachFunc, target: &Subtarget) -> Result<(), CheckError> {
+pub fn check(
+    original: &MachFunc,
+    final_: &MachFunc,
+    target: &Subtarget,
+    convention: Convention,
+) -> Result<(), CheckError> {
     if original.blocks.len() != final_.blocks.len() {
         return Err(CheckError { block: MBlock::new(0), index: 0, problem: Problem::Different });
     }
@@ -297,6 +321,7 @@ pub fn check(original: &MachFunc, final_: &MachFunc, target: &Subtarget) -> Resu
         original: &original,
         final_,
         target,
+        convention,
         facts: Facts::new(&original, target),
         lanes: FxHashSet::default(),
         entry: vec![[None, None]; final_.blocks.len()],
@@ -616,6 +641,13 @@ impl Checker<'_> {
                 }
             }
         });
+        if let Some(call) = self.original.call_of(source) {
+            problem = problem.and(placed(inst, &call.pins));
+            state.lose(&call.clobbers);
+        } else if source.op == op::RETURN {
+            let first = *callconv::column(self.convention).result_vgprs.start();
+            problem = problem.and(placed(inst, &[Reg::vgpr(first)]));
+        }
         for (reg, value) in defs {
             state.define(reg, value, &self.facts);
         }
@@ -646,7 +678,10 @@ impl Checker<'_> {
                 let dst = range(0)?;
                 let moved: SmallVec<[Values; 2]> =
                     (0..dst.len).map(|i| self.moved(dst, inst.ops[1], i, state, pending)).collect();
-                for (values, code) in moved.into_iter().zip(dst.first.0..) {
+                for (mut values, code) in moved.into_iter().zip(dst.first.0..) {
+                    // A kernel's frame begins at 0.
+                    let base = inst.ops[1].const_u32().filter(|_| self.frame() == Some(Operand::int(0)));
+                    values.extend(base.map(Value::ScratchBase));
                     state.set(Place::Reg(code), values);
                 }
                 Ok(())
@@ -691,9 +726,11 @@ impl Checker<'_> {
             }
             op::S_ADD_U32 => {
                 let (dst, src) = (range(0)?.first, range(1)?.first);
-                let value = self.wave_offset().ok_or(Problem::Inserted)?;
-                if !state.holds(src, value) {
-                    return Err(Problem::Missing { value, reg: src });
+                if self.frame() != Some(inst.ops[1]) {
+                    let value = self.wave_offset().ok_or(Problem::Inserted)?;
+                    if !state.holds(src, value) {
+                        return Err(Problem::Missing { value, reg: src });
+                    }
                 }
                 state.forget(Value::Hardware(Reg::SCC.0));
                 let bytes = inst.ops[2].const_u32().ok_or(Problem::Inserted)?;
@@ -787,6 +824,9 @@ impl Checker<'_> {
         rsrc: RegRange,
         state: &mut State,
     ) -> Result<(), Problem> {
+        if self.frame().is_some() {
+            return self.in_frame(inst, data, rsrc, state);
+        }
         let input = |what| self.final_.abi.find(what).map(|slot: isa::AbiSlot| slot.reg.0);
         let first = input(AbiInput::PrivateSegmentBuffer).ok_or(Problem::Inserted)?;
         for i in 0..u16::from(rsrc.len) {
@@ -805,6 +845,41 @@ impl Checker<'_> {
         let Some(from) = from.filter(|_| rsrc.len == 4) else {
             return Err(Problem::Missing { value, reg: base.first });
         };
+        self.access(inst, data, from, state)
+    }
+
+    /// Where the frame of a function with a stack begins.
+    fn frame(&self) -> Option<Operand> {
+        let pointer = Operand::reg(Reg::sgpr(callconv::column(self.convention).stack.pointer));
+        self.original.has_stack().then(|| match self.original.role {
+            FuncRole::Callee => pointer,
+            FuncRole::Kernel => Operand::int(0),
+        })
+    }
+
+    /// The same where all functions have the descriptor at one place.
+    fn in_frame(
+        &self,
+        inst: &MachInst,
+        data: RegRange,
+        rsrc: RegRange,
+        state: &mut State,
+    ) -> Result<(), Problem> {
+        if Operand::Reg(rsrc) != crate::spill::stack_descriptor() {
+            return Err(Problem::Inserted);
+        }
+        let from = match inst.ops[3] {
+            base if self.frame() == Some(base) => Some(0),
+            Operand::Reg(base) => state.get(Place::Reg(base.first.0)).iter().find_map(|held| match *held {
+                Value::ScratchBase(bytes) => Some(bytes / self.target.wave_size),
+                _ => None,
+            }),
+            _ => None,
+        };
+        self.access(inst, data, from.ok_or(Problem::Inserted)?, state)
+    }
+
+    fn access(&self, inst: &MachInst, data: RegRange, from: u32, state: &mut State) -> Result<(), Problem> {
         let slot = Place::Slot(from + u32::try_from(inst.mods.offset).map_err(|_| Problem::Inserted)?);
         if inst.op == op::BUFFER_STORE_DWORD {
             let values = state.get(Place::Reg(data.first.0));

@@ -108,6 +108,8 @@ impl Effect {
         }
         // It stops the wave, whatever EXEC is. But it says to readers and checkers which lanes have come.
         effect.needs.exec |= inst.op == op::S_BARRIER;
+        // Other functions go on with the lanes that are active.
+        effect.needs.exec |= inst.is_call() || inst.op == op::S_SETPC_B64;
         effect
     }
 

@@ -6,13 +6,17 @@
 //! ranges collide, the operand gets registers of its own and copies (a [`Fix`]).
 
 use crate::live::{Interval, Liveness, Slice};
+use crate::pack::FILE;
 use crate::ranges::{Ranges, intersects};
-use crate::stream::{Affinity, ClassStream, EventKind, Op};
+use crate::stream::{Affinity, ClassStream, Event, EventKind, Op};
 use isa::table::Role;
 use order::Order as _;
 
 /// Widest group that coalescing copies may build; tuples of one instruction may ask for more.
 const MAX_COALESCED_WIDTH: i32 = 16;
+
+/// What the place of a group is a multiple of that has but one: more than there are registers.
+pub(crate) const PINNED: i32 = 1024;
 
 /// An operand that got registers of its own: copies between them and `old` go around the instruction.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +69,10 @@ pub(crate) struct Groups {
     /// Operands that need copies, in event order.
     pub fixes: Vec<Fix>,
     order: Vec<u32>,
+    /// By number of a register, where it is destroyed or bound to an operand: what is pinned there keeps clear of that.
+    taken: Vec<Vec<Interval>>,
+    /// Own registers of pinned operands, and what they are copies of.
+    pinned: Vec<Affinity>,
 }
 
 impl Groups {
@@ -180,8 +188,33 @@ impl Groups {
                 return false;
             }
         }
+        if !self.keeps_clear((&big, &small), shift) {
+            return false;
+        }
         self.merge(root, other, shift, (lo, hi));
         true
+    }
+
+    /// Where one of two groups has a place of its own, the other must be clear of what else is done there; then it is taken.
+    fn keeps_clear(&mut self, (big, small): (&Info, &Info), shift: i32) -> bool {
+        let (loose, first) = match (big.align == PINNED, small.align == PINNED) {
+            (true, false) => (small, big.phase + shift + small.lo),
+            (false, true) => (big, small.phase - shift + big.lo),
+            _ => return true,
+        };
+        let columns = &self.columns[loose.columns as usize..][..(loose.hi - loose.lo + 1) as usize];
+        let clear = (first..).zip(columns).all(|(reg, &column)| {
+            let range = self.ranges.get(column);
+            let there = usize::try_from(reg).ok().and_then(|reg| self.taken.get(reg));
+            range.is_empty() || there.is_some_and(|taken| !intersects(taken, range))
+        });
+        if clear {
+            for (reg, &column) in (first..).zip(columns) {
+                let Ok(reg) = usize::try_from(reg) else { continue };
+                take(&mut self.taken[reg], self.ranges.get(column));
+            }
+        }
+        clear
     }
 
     fn merge(&mut self, root: u32, other: u32, shift: i32, (lo, hi): (i32, i32)) {
@@ -229,17 +262,18 @@ impl Groups {
     /// Without `coalesce` groups stay small, which leaves the packer more choice.
     pub fn run(&mut self, stream: &mut ClassStream, live: &mut Liveness, coalesce: bool) {
         self.reset(live);
+        self.pin(stream);
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         let tuples = stream.events.iter().enumerate().filter(|(_, event)| {
-            event.kind == EventKind::Inst && stream.ops_of(event).iter().any(|op| op.len > 1)
+            event.kind == EventKind::Inst && stream.ops_of(event).iter().any(|op| op.len > 1 && op.pin.is_none())
         });
         order.extend(tuples.map(|(i, _)| i as u32));
         order.order_unstable_by_key(|&i| (std::cmp::Reverse(stream.events[i as usize].depth), i));
         for &event in &order {
             let (first, len) = (stream.events[event as usize].first, stream.events[event as usize].len);
             for op in first..first + len {
-                if stream.ops[op as usize].len > 1 {
+                if stream.ops[op as usize].len > 1 && stream.ops[op as usize].pin.is_none() {
                     self.tuple(stream, event, op);
                 }
             }
@@ -249,6 +283,14 @@ impl Groups {
         if !coalesce {
             return;
         }
+        let mut pinned = std::mem::take(&mut self.pinned);
+        pinned.order_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
+        for &Affinity { a, b, .. } in &pinned {
+            if self.range[b as usize].1 > 0 {
+                self.glue(a, b, 0, MAX_COALESCED_WIDTH);
+            }
+        }
+        self.pinned = pinned;
         stream
             .affinities
             .order_unstable_by_key(|affinity| (std::cmp::Reverse(affinity.depth), affinity.number));
@@ -257,6 +299,47 @@ impl Groups {
                 self.glue(a, b, 0, MAX_COALESCED_WIDTH);
             }
         }
+    }
+
+    /// Operands that have a place of their own get registers of their own there.
+    fn pin(&mut self, stream: &mut ClassStream) {
+        self.pinned.clear();
+        if !stream.has_pins() {
+            return;
+        }
+        self.taken.resize_with(FILE, Vec::new);
+        self.taken.iter_mut().for_each(Vec::clear);
+        for &(reg, when) in &stream.lost {
+            self.taken[usize::from(reg)].push(when);
+        }
+        for event in 0..stream.events.len() as u32 {
+            let Event { first, len, depth, .. } = stream.events[event as usize];
+            for index in first..first + len {
+                if let Some(pin) = stream.ops[index as usize].pin {
+                    self.pin_operand(stream, event, index, (pin, depth));
+                }
+            }
+        }
+    }
+
+    fn pin_operand(&mut self, stream: &mut ClassStream, event: u32, index: u32, (pin, depth): (u16, u8)) {
+        let op = stream.ops[index as usize];
+        let pos = stream.events[event as usize].pos;
+        // Side by side with what it is a copy of, not at the same time: the two may be one.
+        let interval = if op.role == Role::Def { (pos + 2, pos + 3) } else { (pos + 1, pos + 2) };
+        let start = stream.regs.len();
+        for i in 0..u16::from(op.len) {
+            let old = stream.regs[op.start as usize + usize::from(i)];
+            let own = self.new_register(interval);
+            let info = &mut self.info[own as usize];
+            (info.align, info.phase) = (PINNED, i32::from(pin + i));
+            take(&mut self.taken[usize::from(pin + i)], &[interval]);
+            stream.regs.push(own);
+            let number = self.pinned.len() as u32;
+            self.pinned.push(Affinity { a: own, b: old, number, depth });
+        }
+        self.fixes.push(Fix { event, op: index, old: op.start });
+        stream.ops[index as usize].start = start as u32;
     }
 
     /// Makes the registers of an operand neighbours.
@@ -304,11 +387,7 @@ impl Groups {
         partly: Option<(u32, i32, u64)>,
     ) {
         let pos = stream.events[event as usize].pos;
-        let interval = match op.role {
-            Role::Use => (pos + 1, pos + if op.held { 3 } else { 2 }),
-            Role::Def => (pos + 2, pos + 4),
-            Role::DefUse => (pos + 1, pos + 4),
-        };
+        let interval = own_interval(pos, &op);
         let start = stream.regs.len();
         if let Some((base, first_offset, failed)) = partly {
             for i in 0..usize::from(op.len) {
@@ -347,5 +426,22 @@ impl Groups {
         self.range[register as usize] = (0, 0);
         let columns = self.info[register as usize].columns;
         self.columns[columns as usize] = (0, 0);
+    }
+}
+
+/// When registers of an operand's own are live, that are copied before and behind.
+fn own_interval(pos: u32, op: &Op) -> Interval {
+    match op.role {
+        Role::Use => (pos + 1, pos + if op.held { 3 } else { 2 }),
+        Role::Def => (pos + 2, pos + 4),
+        Role::DefUse => (pos + 1, pos + 4),
+    }
+}
+
+/// Adds a sorted list to another with which it has nothing in common.
+fn take(taken: &mut Vec<Interval>, range: &[Interval]) {
+    for &interval in range {
+        let at = taken.partition_point(|other| other.0 < interval.0);
+        taken.insert(at, interval);
     }
 }

@@ -8,7 +8,8 @@
 //! SSA over both graphs; an operand that is read and written (`Role::DefUse`) names one register that is modified in
 //! place. No edge with arguments is critical. `docs/regalloc.md` has the whole contract.
 
-use isa::{MBlock, MachFunc, MachInst, Subtarget, VReg};
+use callconv::Convention;
+use isa::{FuncRole, MBlock, MachFunc, MachInst, Subtarget, VReg};
 use std::fmt;
 
 mod allocate;
@@ -19,6 +20,7 @@ mod constrain;
 mod copies;
 mod dense;
 mod flow;
+mod frame;
 mod groups;
 mod lists;
 mod live;
@@ -40,7 +42,7 @@ use cleanup::Cleanup;
 use groups::Groups;
 use live::Liveness;
 use outline::Outline;
-use pack::Packer;
+use pack::{Numbers, Packer};
 use rewrite::Plan;
 use spill::Spiller;
 use stream::{SGPR, Streams, VGPR};
@@ -60,6 +62,10 @@ pub struct Options {
     pub keep_blocks: bool,
     /// 0 to 3.
     pub opt_level: u8,
+    /// How functions are called.
+    pub convention: Convention,
+    /// Functions of the module are near enough to be called in one instruction, where there is one.
+    pub near: bool,
 }
 
 /// What happened.
@@ -152,6 +158,8 @@ pub struct Context {
     /// Whether something has been spilled since it was.
     spilled: bool,
     body: Vec<MachInst>,
+    /// By class, what a function has to keep for its caller.
+    kept: [Numbers; 2],
 }
 
 /// Gives every virtual register of `func` a hardware register, and fills in what the function uses.
@@ -168,14 +176,12 @@ pub fn run(
     ];
     let original = options.check.then(|| func.clone());
     // What costs no wave holds what is spilled before scratch memory does.
-    let agprs = target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX));
-    ctx.spiller.clear(agprs);
+    let agprs = if func.has_stack() { 0 } else { target.agprs_within(options.budget_vgprs.unwrap_or(u32::MAX)) };
+    ctx.spiller.clear(agprs, options.convention);
+    ctx.streams.convention = options.convention;
+    ctx.kept = if func.role == FuncRole::Callee { frame::kept(options.convention, target) } else { Default::default() };
     constrain::run(func, target, &mut ctx.body);
     ctx.allocate(func, target, budget, options.scan, &mut stats)?;
-    let limit = target.addressing.scratch_per_wave / target.wave_size;
-    if func.scratch_size > limit {
-        return Err(AllocError::Scratch { needed: func.scratch_size, limit });
-    }
     stats.moves = ctx.plan.moves;
     func.uses_vcc = false;
     let assigned = [&*ctx.packers[SGPR].assigned, &*ctx.packers[VGPR].assigned];
@@ -187,7 +193,13 @@ pub fn run(
     func.vgprs = ctx.packers[VGPR].peak.max(named(VGPR));
     func.agprs = agprs.min(func.spilled.vgprs);
     if let Some(original) = original {
-        check::check(&original, func, target).map_err(AllocError::Check)?;
+        check::check(&original, func, target, options.convention).map_err(AllocError::Check)?;
+    }
+    let lanes = ctx.spiller.lanes(ctx.packers[VGPR].assigned.as_slice());
+    frame::run(func, target, options, &lanes, &mut ctx.body);
+    let limit = target.addressing.scratch_per_wave / target.wave_size;
+    if func.scratch_size > limit {
+        return Err(AllocError::Scratch { needed: func.scratch_size, limit });
     }
     if !options.keep_blocks {
         if options.check {

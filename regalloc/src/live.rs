@@ -32,6 +32,8 @@ pub(crate) struct Liveness {
     pub peak: u32,
     /// Registers live where blocks meet.
     pub flow: Flow,
+    /// Registers there are: what a call destroys beyond them is no loss.
+    limit: u32,
     live_end: Vec<u32>,
     head: Vec<u32>,
     records: Vec<(Interval, u32)>,
@@ -42,8 +44,15 @@ pub(crate) struct Liveness {
 }
 
 impl Liveness {
-    /// Finds the ranges of a class, of which `flow` is known.
-    pub fn run(&mut self, func: &MachFunc, streams: &Streams, class: usize) -> Result<(), AllocError> {
+    /// Finds the ranges of a class with so many registers, of which `flow` is known.
+    pub fn run(
+        &mut self,
+        func: &MachFunc,
+        streams: &Streams,
+        class: usize,
+        limit: u32,
+    ) -> Result<(), AllocError> {
+        self.limit = limit;
         let stream = &streams.class[class];
         let registers = streams.phys_base as usize + 2;
         let flow = std::mem::take(&mut self.flow);
@@ -148,7 +157,13 @@ impl Liveness {
             for op in ops.iter().filter(|op| op.role == Role::Def) {
                 for &reg in stream.regs_of(op) {
                     let end = self.close(flow, reg);
-                    if end != 0 {
+                    if op.pin.is_some() {
+                        // It comes somewhere else, and is copied from there.
+                        dead += 1;
+                        if end != 0 {
+                            self.record(reg, event.pos + 3, end);
+                        }
+                    } else if end != 0 {
                         self.record(reg, event.pos + 2, end);
                     } else if event.kind != EventKind::Entry {
                         dead += 1;
@@ -156,11 +171,19 @@ impl Liveness {
                     }
                 }
             }
+            if stream.calls.binary_search_by_key(&event.pos, |call| call.0).is_ok() {
+                dead += stream.lost_at(event.pos, self.limit);
+            }
             self.note_pressure(dead, event.pos + 2);
             for op in ops.iter().filter(|op| op.role != Role::Def) {
                 // A register modified in place is still occupied while the results are written.
                 let stays = op.role == Role::DefUse || op.held;
-                let end = event.pos + if stays { 3 } else { 2 };
+                let end = event.pos
+                    + match op.pin {
+                        // It was copied before.
+                        Some(_) => 1,
+                        None => 2 + u32::from(stays),
+                    };
                 for &reg in stream.regs_of(op) {
                     self.open(flow, reg, end);
                 }
@@ -288,7 +311,7 @@ bb6:
         let mut live = Liveness::default();
         live.flow.far = Some(far);
         live.flow.run(func, &streams, class, None);
-        live.run(func, &streams, class).expect("everything is defined");
+        live.run(func, &streams, class, u32::MAX).expect("everything is defined");
         assert_eq!(live.flow.dense.is_used(), far != u32::MAX);
         let range = |&(start, len): &Slice| live.intervals[start as usize..][..len as usize].to_vec();
         let members = |block: usize| {
@@ -303,7 +326,7 @@ bb6:
     #[test]
     fn sets_and_lists_agree() {
         let target = Target::by_name("gfx906").expect("a known processor");
-        let funcs = isa::text::read_functions(NEST, |_| target, &[]).expect("well-formed");
+        let funcs = isa::text::read_functions(NEST, |_| target, &Default::default()).expect("well-formed");
         for class in [SGPR, VGPR] {
             let lists = found(u32::MAX, &funcs[0], class);
             assert!(lists.1 > 1, "more than one at once");

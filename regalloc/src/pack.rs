@@ -1,6 +1,6 @@
 //! First-fit packing of rigid groups into a register file, in a few orders of which the best is kept.
 
-use crate::groups::{Groups, Shape};
+use crate::groups::{Groups, PINNED, Shape};
 use crate::live::Interval;
 use crate::ranges::{intersects, push_interval};
 use crate::stream::{ClassStream, SGPR};
@@ -10,7 +10,7 @@ use isa::Reg;
 const VCC: i32 = Reg::VCC.0 as i32;
 
 /// Registers of a file, VCC included.
-const FILE: usize = 256;
+pub(crate) const FILE: usize = 256;
 
 /// With more registers than this the first order that fits will do.
 const LARGE: usize = 8192;
@@ -26,6 +26,30 @@ pub(crate) struct File {
     pub limit: u32,
     /// Use no more than this many if that costs nothing (the most that are live at once).
     pub aim: u32,
+    /// Those that have to be kept for the caller, by number: taken only where no other will do.
+    pub kept: Numbers,
+}
+
+/// Numbers of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers([u64; FILE / 64]);
+
+impl Numbers {
+    pub fn insert(&mut self, number: u16) {
+        self.0[usize::from(number) / 64] |= 1 << (number % 64);
+    }
+
+    pub fn remove(&mut self, number: u16) {
+        self.0[usize::from(number) / 64] &= !(1 << (number % 64));
+    }
+
+    pub fn contains(&self, number: usize) -> bool {
+        self.0[number / 64] >> (number % 64) & 1 != 0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0 == [0; FILE / 64]
+    }
 }
 
 /// In which order groups look for a place.
@@ -153,10 +177,15 @@ impl Packer {
                     ((FILE as u64).saturating_sub(shape.columns.len() as u64)) << 32 | u64::from(start)
                 }
             };
-            // Inputs come first, or they would lose the register they are in.
+            // What has a place of its own comes first, then inputs, or they would lose the register they are in.
             let hint = self.hint[root as usize];
-            let input = hint != NONE && hint < VCC - 1;
-            self.order.push((if input { u64::from(start) } else { key + (1 << 62) }, root));
+            let rank = match hint {
+                _ if shape.align == PINNED => 0,
+                NONE => 2,
+                hint => 1 + u64::from(hint >= VCC - 1),
+            };
+            let key = if rank < 2 { u64::from(start) } else { key };
+            self.order.push((key | rank << 62, root));
         }
         // Long lists, and each of its nanoseconds counts: with code of its own.
         self.order.sort_unstable();
@@ -169,6 +198,11 @@ impl Packer {
         self.last.resize(FILE, (0, 0));
         for reg in &stream.blocked {
             self.occupy(reg.number(), &[(0, u32::MAX)]);
+        }
+        for &(reg, when) in &stream.lost {
+            if !stream.blocked.iter().any(|blocked| blocked.number() == reg) {
+                self.occupy(reg, &[when]);
+            }
         }
         if file.class == SGPR {
             for half in 0..2 {
@@ -209,7 +243,7 @@ impl Packer {
         }
     }
 
-    fn attempt(&mut self, file: File, groups: &Groups) -> Option<u32> {
+    fn attempt(&mut self, mut file: File, groups: &Groups) -> Option<u32> {
         self.place.clear();
         self.place.resize(groups.range.len(), NONE);
         let mut peak = 0;
@@ -226,6 +260,8 @@ impl Packer {
                 if slice.1 > 0 {
                     let reg = place + shape.lo + i as i32;
                     self.occupy(reg as u16, groups.ranges.get(slice));
+                    // Kept once, it may be used for more.
+                    file.kept.remove(reg as u16);
                     if file.class != SGPR || reg < VCC {
                         peak = peak.max(reg as u32 + 1);
                     }
@@ -254,17 +290,34 @@ impl Packer {
                 return Some(place + offset);
             }
         }
+        if !file.kept.is_empty()
+            && let Some(place) = self.lowest(file, groups, shape, true)
+        {
+            return Some(place);
+        }
+        if let Some(place) = self.lowest(file, groups, shape, false) {
+            return Some(place);
+        }
+        let vcc = (VCC - shape.lo..=VCC + 1 - shape.lo).find(|&at| self.fits(file, groups, shape, at));
+        vcc.filter(|_| file.class == SGPR)
+    }
+
+    /// The lowest place; with `free`, where nothing has to be kept for the caller.
+    fn lowest(&self, file: File, groups: &Groups, shape: Shape, free: bool) -> Option<i32> {
         let lowest = -shape.lo;
         let mut place = lowest + (shape.phase - lowest).rem_euclid(shape.align);
         let end = file.limit as i32 - shape.columns.len() as i32 - shape.lo;
+        let is_kept = |place: i32| {
+            let first = (place + shape.lo) as usize;
+            (first..first + shape.columns.len()).any(|reg| file.kept.contains(reg))
+        };
         while place <= end {
-            if self.fits(file, groups, shape, place) {
+            if !(free && is_kept(place)) && self.fits(file, groups, shape, place) {
                 return Some(place);
             }
             place += shape.align;
         }
-        let vcc = (VCC - shape.lo..=VCC + 1 - shape.lo).find(|&at| self.fits(file, groups, shape, at));
-        vcc.filter(|_| file.class == SGPR)
+        None
     }
 
     fn fits(&self, file: File, groups: &Groups, shape: Shape, place: i32) -> bool {

@@ -32,15 +32,18 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Chooses registers without which no more than `room` are live anywhere; `fixed` ones are never chosen.
+    /// Chooses registers without which no more than `room` are live anywhere, and across each call no more than there are of the
+    /// first `across` that it does not destroy; `fixed` ones are never chosen.
     pub fn run(
         &mut self,
         Scene { streams, groups, class, .. }: Scene,
         fixed: &[bool],
         recipes: &Recipes,
-        room: u32,
+        (room, across): (u32, u32),
         chosen: &mut Vec<u32>,
     ) {
+        let stream = &streams.class[class];
+        let mut calls = stream.calls.iter().peekable();
         self.weigh(streams, class);
         self.starts.clear();
         self.by_end.clear();
@@ -64,13 +67,12 @@ impl Scan {
         let mut live = 0;
         for i in 0..self.starts.len() {
             let (from, to, reg) = self.starts[i];
-            while let Some(&Reverse((end, reg))) = self.by_end.peek().filter(|top| top.0.0 <= from) {
-                self.by_end.pop();
-                if self.live_until[reg as usize] == end {
-                    self.live_until[reg as usize] = 0;
-                    live -= 1;
-                }
+            while let Some(&(pos, _)) = calls.next_if(|call| call.0 + 2 < from) {
+                self.expire(pos + 2, &mut live);
+                let left = across.saturating_sub(stream.lost_at(pos, across));
+                self.evict(left, &mut live, chosen);
             }
+            self.expire(from, &mut live);
             if self.evicted[reg as usize] {
                 continue;
             }
@@ -82,16 +84,37 @@ impl Scan {
                 self.by_weight.push(Reverse((weight.to_bits(), reg)));
             }
             live += 1;
-            while live > room {
-                let Some(Reverse((_, reg))) = self.by_weight.pop() else { break };
-                if std::mem::take(&mut self.live_until[reg as usize]) != 0 {
-                    self.evicted[reg as usize] = true;
-                    live -= 1;
-                    chosen.push(reg);
-                }
-            }
+            self.evict(room, &mut live, chosen);
+        }
+        for &(pos, _) in calls {
+            self.expire(pos + 2, &mut live);
+            let left = across.saturating_sub(stream.lost_at(pos, across));
+            self.evict(left, &mut live, chosen);
         }
         chosen.order_unstable();
+    }
+
+    /// Takes out what has ended by then.
+    fn expire(&mut self, by: u32, live: &mut u32) {
+        while let Some(&Reverse((end, reg))) = self.by_end.peek().filter(|top| top.0.0 <= by) {
+            self.by_end.pop();
+            if self.live_until[reg as usize] == end {
+                self.live_until[reg as usize] = 0;
+                *live -= 1;
+            }
+        }
+    }
+
+    /// Takes out what costs least until no more than `room` are left.
+    fn evict(&mut self, room: u32, live: &mut u32, chosen: &mut Vec<u32>) {
+        while *live > room {
+            let Some(Reverse((_, reg))) = self.by_weight.pop() else { break };
+            if std::mem::take(&mut self.live_until[reg as usize]) != 0 {
+                self.evicted[reg as usize] = true;
+                *live -= 1;
+                chosen.push(reg);
+            }
+        }
     }
 
     /// Uses per register, weighted by loop depth.

@@ -9,8 +9,10 @@
 mod access;
 mod rewrite;
 
-use self::access::Scratch;
+pub(crate) use self::access::stack_descriptor;
+use self::access::{Base, Scratch};
 use crate::budget::Budget;
+use callconv::Convention;
 use crate::flow::Flow;
 use crate::groups::Groups;
 use crate::moves::{Move, Order};
@@ -53,6 +55,8 @@ pub(crate) struct State {
 pub(crate) struct Spiller {
     /// All that outlives a round.
     pub state: State,
+    /// Where functions have their stack.
+    pub convention: Convention,
     recipes: Recipes,
     /// Slot of each register being spilled in this round, or `MADE`.
     slot: Vec<u32>,
@@ -120,17 +124,25 @@ impl Scene<'_> {
 
 impl Spiller {
     /// Begins a function, of which so many accumulation VGPRs may hold what is spilled.
-    pub fn clear(&mut self, agprs: u32) {
+    pub fn clear(&mut self, agprs: u32, convention: Convention) {
+        self.convention = convention;
         self.state = State { agprs, ..State::default() };
     }
 
     /// Spills until no more than `room` registers of the class are live anywhere, not counting reloads: every use
     /// reloads. `false` if there is nothing left to spill; with `only_made`, if that would take a slot.
-    pub fn scan(&mut self, func: &mut MachFunc, scene: Scene, room: u32, only_made: bool) -> bool {
+    /// `across`: so many registers less what a call destroys live through it.
+    pub fn scan(
+        &mut self,
+        func: &mut MachFunc,
+        scene: Scene,
+        (room, across): (u32, u32),
+        only_made: bool,
+    ) -> bool {
         self.fix(func, scene.streams, scene.class);
         self.recipes.find(func, scene.target);
         let (fixed, recipes) = (&self.state.fixed, &self.recipes);
-        self.scan.run(scene, fixed, recipes, room, &mut self.chosen);
+        self.scan.run(scene, fixed, recipes, (room, across), &mut self.chosen);
         if only_made && self.chosen.iter().any(|&reg| self.recipes.get(reg).is_none()) {
             return false;
         }
@@ -143,7 +155,7 @@ impl Spiller {
     pub fn thin(&mut self, func: &mut MachFunc, scene: Scene, room: u32) -> bool {
         self.fix(func, scene.streams, scene.class);
         self.recipes.find(func, scene.target);
-        self.scan.run(scene, &self.state.fixed, &self.recipes, room, &mut self.chosen);
+        self.scan.run(scene, &self.state.fixed, &self.recipes, (room, u32::MAX), &mut self.chosen);
         self.spare_edges(func, scene.class);
         self.mark_chosen(scene);
         self.apply(func, scene)
@@ -277,7 +289,7 @@ impl Spiller {
             scratch
                 .bases
                 .iter_mut()
-                .filter(|base| base.as_ref().is_some_and(spilled))
+                .filter(|base| matches!(base, Some(Base::Own(base)) if spilled(base)))
                 .for_each(|base| *base = None);
         }
         // Before the stores of spilled inputs.

@@ -5,10 +5,12 @@
 //! (see `isa::func` for where they go), and appear as parallel copies.
 
 use crate::AllocError;
+use crate::live::Interval;
+use callconv::Convention;
 use cranelift_entity::EntityRef;
 use isa::table::{Flags, Implicit, Kind, Role};
 use isa::{
-    ArgRange, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget,
+    ArgRange, CallSite, Edges, Feature, Form, MBlock, MachBlock, MachFunc, MachInst, Operand, Reg, RegClass, Subtarget,
     Target, op,
 };
 
@@ -100,6 +102,8 @@ pub(crate) struct Op {
     pub slot: u8,
     /// Read, and still wanted when results are there: no result may take its place.
     pub held: bool,
+    /// Number of the register in its file that the first dword must be in.
+    pub pin: Option<u16>,
 }
 
 /// Two registers that had better be one.
@@ -135,6 +139,10 @@ pub(crate) struct ClassStream {
     pub whole: Vec<u32>,
     /// Inputs: register and where it starts.
     pub inputs: Vec<(u32, Reg)>,
+    /// Calls: program point and which.
+    pub calls: Vec<(u32, u32)>,
+    /// Registers that a call destroys, by number in the file, and when, in program order.
+    pub lost: Vec<(u16, Interval)>,
 }
 
 impl ClassStream {
@@ -150,6 +158,8 @@ impl ClassStream {
             blocked,
             whole,
             inputs,
+            calls,
+            lost,
         } = self;
         events.clear();
         ops.clear();
@@ -161,6 +171,20 @@ impl ClassStream {
         blocked.clear();
         whole.clear();
         inputs.clear();
+        calls.clear();
+        lost.clear();
+    }
+
+    /// Whether an operand has a place of its own somewhere.
+    pub fn has_pins(&self) -> bool {
+        self.ops.iter().any(|op| op.pin.is_some())
+    }
+
+    /// How many of the first `limit` registers a call destroys.
+    pub fn lost_at(&self, pos: u32, limit: u32) -> u32 {
+        let first = self.lost.partition_point(|&(_, (from, _))| from < pos + 2);
+        let here = self.lost[first..].iter().take_while(|&&(_, (from, _))| from == pos + 2);
+        here.filter(|&&(reg, _)| u32::from(reg) < limit).count() as u32
     }
 
     /// The events of a block.
@@ -187,7 +211,7 @@ impl ClassStream {
         let start = self.regs.len() as u32;
         self.regs.extend(regs);
         let len = (self.regs.len() as u32 - start) as u8;
-        self.ops.push(Op { start, len, align, role, slot, held: false });
+        self.ops.push(Op { start, len, align, role, slot, held: false, pin: None });
     }
 
     fn close_event(&mut self, mut event: Event, keep: bool) {
@@ -207,6 +231,8 @@ pub(crate) struct Streams {
     pub even_vgprs: bool,
     /// First and last-but-one point of each block.
     pub block_pos: Vec<(u32, u32)>,
+    /// Where calls have their operands.
+    pub convention: Convention,
     /// Number of virtual registers; the two above stand for `vcc_lo` and `vcc_hi`.
     pub phys_base: u32,
     preds: [Vec<u32>; 2],
@@ -238,6 +264,9 @@ impl Streams {
         for class in [SGPR, VGPR] {
             self.plan_edges(func, class)?;
         }
+        if func.has_stack() {
+            self.reserve_stack();
+        }
         for &(vreg, reg) in &func.inputs {
             self.class[class_index(func.vregs[vreg])].inputs.push((vreg.index() as u32, reg));
         }
@@ -254,6 +283,40 @@ impl Streams {
             stream.block_events.push(stream.events.len() as u32);
         }
         Ok(())
+    }
+
+    /// What a function with a stack has it by belongs to nobody.
+    fn reserve_stack(&mut self) {
+        let stack = callconv::column(self.convention).stack;
+        let numbers = callconv::SCRATCH_BUFFER.chain([stack.pointer]);
+        self.class[SGPR].blocked.extend(numbers.map(Reg::sgpr));
+    }
+
+    /// A call takes operands at places of their own, and destroys registers.
+    fn call(&mut self, call: &CallSite, which: u32, (pos, opened): (u32, &[Event; 2])) {
+        let hardware = self.phys_base;
+        for (stream, event) in self.class.iter_mut().zip(opened) {
+            let ClassStream { ops, regs, .. } = stream;
+            for op in ops[event.first as usize..].iter_mut().filter(|op| regs[op.start as usize] < hardware) {
+                op.pin = call.pins.get(usize::from(op.slot)).map(|first| first.number());
+            }
+            stream.calls.push((pos, which));
+        }
+        // What a result comes in is not lost, but written.
+        let written = [SGPR, VGPR].map(|class| {
+            let ops = &self.class[class].ops[opened[class].first as usize..];
+            let result = ops.iter().find(|op| op.role == Role::Def).and_then(|op| Some((op.pin?, u16::from(op.len))));
+            result.map_or(0..0, |(first, len)| first..first + len)
+        });
+        let when = (pos + 2, pos + 3);
+        for reg in call.clobbers.iter() {
+            let class = usize::from(reg.is_vgpr());
+            match reg.0 {
+                106 | 107 => self.hardware(reg, 1, Role::Def),
+                _ if reg.is_agpr() || reg.0 > 107 && class == SGPR || written[class].contains(&reg.number()) => {}
+                _ => self.class[class].lost.push((reg.number(), when)),
+            }
+        }
     }
 
     /// Finds out where the copies of each edge go.
@@ -408,6 +471,12 @@ impl Streams {
         {
             let [dst, addend] = [dst, addend].map(|tuple| func.regs(tuple)[0].index() as u32);
             self.class[VGPR].addends.push((dst, addend));
+        }
+        if let Some(call) = func.call_of(inst) {
+            self.call(call, inst.mods.offset as u32, (pos, &opened));
+        } else if inst.op == op::RETURN {
+            let first = *callconv::column(self.convention).result_vgprs.start();
+            self.class[VGPR].ops[opened[VGPR].first as usize..].iter_mut().for_each(|op| op.pin = Some(first));
         }
         if target.holds_sources(inst) {
             for (stream, event) in self.class.iter_mut().zip(&opened) {

@@ -8,7 +8,7 @@ mod graphics;
 mod image;
 mod mods;
 
-use crate::func::{MBlock, MachFunc, RelocRef};
+use crate::func::{Distance, MBlock, MachFunc, Referent, RelocRef};
 use crate::inst::{Form, MachInst, ModFlags};
 use crate::layout::Encoding;
 use crate::operand::{Operand, RegRange, inline_half};
@@ -21,11 +21,19 @@ use std::fmt::{self, Write};
 /// Appends the text of an instruction, without indentation or newline. `func` resolves virtual registers, labels and
 /// references to variables, which print as `global7`; see [`write_inst_with`].
 pub fn write_inst(target: &Target, inst: &MachInst, func: Option<&MachFunc>, out: &mut String) {
-    write_inst_with(target, inst, func, &|reloc, out| write!(out, "global{}", reloc.global), out);
+    write_inst_with(target, inst, func, &number, out);
 }
 
 /// Writes the symbol that a reference points to.
 pub type SymbolWriter<'a> = &'a dyn Fn(&RelocRef, &mut String) -> fmt::Result;
+
+/// What code refers to, by its number.
+fn number(reloc: &RelocRef, out: &mut String) -> fmt::Result {
+    match reloc.to {
+        Referent::Global(index) => write!(out, "global{index}"),
+        Referent::Func(index) => write!(out, "func{index}"),
+    }
+}
 
 /// As [`write_inst`], with a way to name variables.
 pub fn write_inst_with(
@@ -183,7 +191,11 @@ impl Printer<'_> {
             return write!(self.out, "reloc{index}");
         };
         (self.symbol)(reloc, self.out)?;
-        self.out.push_str(if reloc.hi { "@rel32@hi" } else { "@rel32@lo" });
+        self.out.push_str(match reloc.part {
+            Distance::Low => "@rel32@lo",
+            Distance::High => "@rel32@hi",
+            Distance::Words => "",
+        });
         if reloc.addend != 0 {
             write!(self.out, "{:+}", reloc.addend)?;
         }

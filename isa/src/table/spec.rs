@@ -158,6 +158,7 @@ pub(crate) const fn vaddr() -> OpSpec {
 }
 
 pub(crate) const R_SCC: Implicit = Implicit::READ_SCC;
+pub(crate) const W_VCC: Implicit = Implicit::WRITE_VCC;
 pub(crate) const W_SCC: Implicit = Implicit::WRITE_SCC;
 pub(crate) const R_VCC: Implicit = Implicit::READ_VCC;
 pub(crate) const R_EXEC: Implicit = Implicit::READ_EXEC;

@@ -15,4 +15,4 @@ mod print;
 pub use cursor::ParseError;
 pub use lines::{Part, line_of};
 pub use parse::{read_functions, without_functions};
-pub use print::{Options, write_function};
+pub use print::{Names, Options, write_function};

@@ -7,7 +7,7 @@
 use super::cursor::{Cursor, Result};
 use super::parse::Body;
 use super::print::Printer;
-use crate::func::RelocRef;
+use crate::func::{Distance, Referent, RelocRef};
 use crate::operand::{Operand, RegRange, Scattered};
 use crate::print::write_reg;
 use crate::reg::{Reg, RegClass, VReg};
@@ -157,11 +157,20 @@ impl Printer<'_> {
     }
 
     fn reloc(&mut self, reloc: &RelocRef) -> fmt::Result {
-        match self.options.globals.get(reloc.global as usize) {
+        let names = &self.options.names;
+        let (list, index, prefix) = match reloc.to {
+            Referent::Global(index) => (names.globals, index, "global"),
+            Referent::Func(index) => (names.funcs, index, "func"),
+        };
+        match list.get(index as usize) {
             Some(name) => write!(self.out, "@{name}")?,
-            None => write!(self.out, "global{}", reloc.global)?,
+            None => write!(self.out, "{prefix}{index}")?,
         }
-        self.out.push_str(if reloc.hi { "@hi" } else { "@lo" });
+        self.out.push_str(match reloc.part {
+            Distance::Low => "@lo",
+            Distance::High => "@hi",
+            Distance::Words => "",
+        });
         match reloc.addend {
             0 => Ok(()),
             addend => write!(self.out, "{addend:+}"),
@@ -190,7 +199,7 @@ impl<'a> Body<'a> {
             at.word("a block")?;
             return Ok(Operand::Block(self.use_block(block, before)?));
         }
-        if entity(word, "global").is_some() {
+        if entity(word, "global").or(entity(word, "func")).is_some() {
             return self.reloc(at);
         }
         if reading == Reading::Counters && matches!(word, "vmcnt" | "expcnt" | "lgkmcnt") {
@@ -270,23 +279,14 @@ impl<'a> Body<'a> {
 
     fn reloc(&mut self, at: &mut Cursor<'a>) -> Result<Operand> {
         let before = *at;
-        let global = if at.accept("@") {
-            let name = at.word("the name of a variable")?;
-            match self.globals.get(name) {
-                Some(&global) => global,
-                None => return before.error(format!("there is no variable `@{name}`")),
-            }
-        } else {
-            match entity(at.word("a variable")?, "global") {
-                Some(global) if (global as usize) < self.globals.len() => global,
-                _ => return before.error("there is no such variable"),
-            }
-        };
-        at.expect("@")?;
-        let hi = match at.word("`lo` or `hi`")? {
-            "hi" => true,
-            "lo" => false,
-            _ => return before.error("expected `@lo` or `@hi` behind the variable"),
+        let to = self.referent(at)?;
+        let part = match at.accept("@") {
+            false => Distance::Words,
+            true => match at.word("`lo` or `hi`")? {
+                "hi" => Distance::High,
+                "lo" => Distance::Low,
+                _ => return before.error("expected `@lo` or `@hi` behind the name"),
+            },
         };
         let addend = match at.peek() {
             Some('+') => {
@@ -296,8 +296,26 @@ impl<'a> Body<'a> {
             Some('-') => at.number()?,
             _ => 0,
         };
-        self.func.relocs.push(RelocRef { global, hi, addend });
+        self.func.relocs.push(RelocRef { to, part, addend });
         Ok(Operand::Reloc(self.func.relocs.len() as u32 - 1))
+    }
+
+    /// A variable or function by its name or number.
+    pub fn referent(&mut self, at: &mut Cursor<'a>) -> Result<Referent> {
+        let before = *at;
+        if at.accept("@") {
+            let name = at.word("the name of a variable or a function")?;
+            return match self.names.get(name) {
+                Some(&to) => Ok(to),
+                None => before.error(format!("there is no variable or function `@{name}`")),
+            };
+        }
+        let word = at.word("a variable or a function")?;
+        let to = entity(word, "global").map(Referent::Global).or_else(|| entity(word, "func").map(Referent::Func));
+        match to.filter(|to| self.names.values().any(|known| known == to)) {
+            Some(to) => Ok(to),
+            None => before.error("there is no such variable or function"),
+        }
     }
 }
 

@@ -3,11 +3,15 @@
 use super::cursor::{Cursor, Result};
 use super::names::{ABI, FLAGS, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, by_name};
 use super::operand::{Reading, entity};
-use crate::func::{Edge, Edges, MBlock, MachBlock, MachFunc, MemId, MemRef, Note};
+use super::print::Names;
+use crate::func::{
+    CALL_PINS, CallSite, Callee, Edge, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemId, MemRef, Note, Referent,
+};
 use crate::inst::{Form, Lane, MAX_OPERANDS, MachInst, Mods, SdwaSel};
 use crate::operand::Operand;
-use crate::reg::{RegClass, VReg};
-use crate::table::{self, Family, Flags, Opcode};
+use crate::reg::{Reg, RegClass, VReg};
+use crate::regset::RegSet;
+use crate::table::{self, Family, Flags, Opcode, op};
 use crate::target::Target;
 use cranelift_entity::EntityRef;
 use std::collections::HashMap;
@@ -18,23 +22,25 @@ use std::str::Lines;
 const MAX_NUMBER: u32 = 1 << 22;
 
 /// Reads the machine functions of a text; whatever else it has is not looked at. `target` says what each is for, counted
-/// from 0; `globals` names the module's variables by index.
+/// from 0.
 ///
 /// # Errors
 /// The first place that is not machine IR of the processor.
 pub fn read_functions<'a>(
     text: &str,
     target: impl Fn(usize) -> &'a Target,
-    globals: &[&str],
+    names: &Names<'_>,
 ) -> Result<Vec<MachFunc>> {
-    let globals = globals.iter().enumerate().map(|(index, &name)| (name, index as u32)).collect();
+    let globals = (0..).zip(names.globals).map(|(index, &name)| (name, Referent::Global(index)));
+    let funcs = (0..).zip(names.funcs).map(|(index, &name)| (name, Referent::Func(index)));
+    let names = funcs.chain(globals).collect();
     let mut lines = text.lines().enumerate();
     let mut funcs = Vec::new();
     while let Some((number, line)) = lines.next() {
         if line.starts_with(BEGIN) {
             let body = Body {
                 target: target(funcs.len()),
-                globals: &globals,
+                names: &names,
                 func: MachFunc::default(),
                 classes: Vec::new(),
                 used: Vec::new(),
@@ -76,8 +82,8 @@ enum Part {
 /// A function that is being read.
 pub(super) struct Body<'a> {
     pub target: &'a Target,
-    /// Index of each variable of the module.
-    pub globals: &'a HashMap<&'a str, u32>,
+    /// Variables and functions of the module.
+    pub names: &'a HashMap<&'a str, Referent>,
     pub func: MachFunc,
     /// By number of a virtual register, if something names it.
     classes: Vec<Option<RegClass>>,
@@ -138,6 +144,8 @@ impl<'a> Body<'a> {
             }
             "workitem_ids" => self.func.abi.workitem_ids = at.number()?,
             "uses_vcc" => self.func.uses_vcc = true,
+            "callee" => self.func.role = FuncRole::Callee,
+            "site" => self.site(at)?,
             "input" => {
                 at.expect("%")?;
                 let vreg = self.vreg_name(at)?;
@@ -147,6 +155,31 @@ impl<'a> Body<'a> {
             }
             _ => return before.error(format!("`{word}` is no attribute of a function, and no block")),
         }
+        Ok(())
+    }
+
+    /// `@name pins v0 v0 v31 s4 stack clobbers s[4:31] v[0:39]`
+    fn site(&mut self, at: &mut Cursor<'a>) -> Result<()> {
+        let before = *at;
+        let callee = match at.accept_word("pointer") {
+            true => Callee::Pointer,
+            false => match self.referent(at)? {
+                Referent::Func(index) => Callee::Func(index),
+                Referent::Global(_) => return before.error("a variable cannot be called"),
+            },
+        };
+        at.expect("pins")?;
+        let mut pins = [Reg(0); CALL_PINS];
+        for pin in &mut pins {
+            *pin = self.regs(at)?.first;
+        }
+        let stack = at.accept_word("stack");
+        at.expect("clobbers")?;
+        let mut clobbers = RegSet::EMPTY;
+        while !at.at_end() {
+            clobbers.insert(self.regs(at)?);
+        }
+        self.func.calls.push(CallSite { callee, pins, clobbers, stack });
         Ok(())
     }
 
@@ -320,6 +353,13 @@ impl<'a> Body<'a> {
                 inst.loc = at.number()?;
             } else if at.peek_word() == "mem" {
                 inst.mem = self.mem(at)?;
+            } else if inst.op == op::CALL {
+                let before = *at;
+                at.expect("site")?;
+                inst.mods.offset = value(at)?;
+                if self.func.call_of(inst).is_none() {
+                    return before.error("the function has no such call");
+                }
             } else {
                 modifier(at, &mut inst.mods, two_offsets)?;
             }

@@ -2,19 +2,30 @@
 
 use super::names::{ABI, FLAGS, OMODS, ORDERS, SCOPES, SDWA_SELS, SIZES, SPACES, name_of};
 use super::operand::Reading;
-use crate::func::{Edges, MBlock, MachBlock, MachFunc, MemRef, SyncOrder, SyncScope};
+use crate::func::{
+    CallSite, Callee, Edges, FuncRole, MBlock, MachBlock, MachFunc, MemRef, SyncOrder, SyncScope,
+};
 use crate::inst::{Form, Lane, MachInst, Mods};
 use crate::operand::RegRange;
 use crate::reg::{RegClass, VReg};
-use crate::table::{Family, Flags};
+use crate::table::{Family, Flags, op};
 use crate::target::Target;
 use std::fmt::{self, Write};
+
+/// Names of a module's variables and functions by index; one that has none is written as `global7` or `func7`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'a> {
+    /// Of variables.
+    pub globals: &'a [&'a str],
+    /// Of functions.
+    pub funcs: &'a [&'a str],
+}
 
 /// What to write.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// Names of the module's variables by index; one that has none is written as `global7`.
-    pub globals: &'a [&'a str],
+    /// Names of the module's variables and functions.
+    pub names: Names<'a>,
     /// `!offset` behind instructions that have a place in the source.
     pub locations: bool,
 }
@@ -43,6 +54,9 @@ impl Printer<'_> {
             self.out.push_str(" = ");
             self.regs(RegRange { first: reg, len: 1 })?;
             self.out.push('\n');
+        }
+        for call in &func.calls {
+            self.call(call)?;
         }
         for (id, block) in func.blocks.iter() {
             self.block(id, block)?;
@@ -82,6 +96,33 @@ impl Printer<'_> {
         if self.func.uses_vcc {
             self.out.push_str("    uses_vcc\n");
         }
+        if self.func.role == FuncRole::Callee {
+            self.out.push_str("    callee\n");
+        }
+        Ok(())
+    }
+
+    /// `site @name pins v0 v0 v31 s4 stack clobbers s[4:31] v[0:39]`
+    fn call(&mut self, call: &CallSite) -> fmt::Result {
+        self.out.push_str("    site ");
+        match call.callee {
+            Callee::Pointer => self.out.push_str("pointer"),
+            Callee::Func(index) => match self.options.names.funcs.get(index as usize) {
+                Some(name) => write!(self.out, "@{name}")?,
+                None => write!(self.out, "func{index}")?,
+            },
+        }
+        self.out.push_str(" pins");
+        for first in call.pins {
+            self.out.push(' ');
+            self.regs(RegRange { first, len: 1 })?;
+        }
+        self.out.push_str(if call.stack { " stack clobbers" } else { " clobbers" });
+        for range in call.clobbers.ranges() {
+            self.out.push(' ');
+            self.regs(range)?;
+        }
+        self.out.push('\n');
         Ok(())
     }
 
@@ -172,7 +213,10 @@ impl Printer<'_> {
             self.out.push_str(if index == 0 { " " } else { ", " });
             self.operand(operand, Reading::of(inst.op, index))?;
         }
-        self.mods(&inst.mods, row.flags.contains(Flags::OFFSET2))?;
+        match inst.op {
+            op::CALL => write!(self.out, " site:{}", inst.mods.offset)?,
+            _ => self.mods(&inst.mods, row.flags.contains(Flags::OFFSET2))?,
+        }
         if let Some(index) = inst.mem.index() {
             self.mem(&self.func.mems[index])?;
         }

@@ -63,6 +63,10 @@ impl Query<'_> {
                 return;
             }
             let inst = &self.func.blocks[block].insts[index];
+            // Who is called, or who returns, sees to it.
+            if inst.is_call() {
+                return;
+            }
             let mut hit = false;
             rules::produced(subtarget, inst, true, |producer, range| {
                 let same = self.ranges.iter().any(|wanted| wanted.overlaps(range));
@@ -112,6 +116,9 @@ impl Query<'_> {
         for (index, inst) in self.func.blocks[block].insts[..end].iter().enumerate().rev() {
             // What is of no clause with the second instruction is no first one.
             if breaks == Breaks::ClauseEnds && self.mends(breaks, inst) {
+                return None;
+            }
+            if inst.is_call() {
                 return None;
             }
             let mut hit = false;

@@ -2,7 +2,8 @@
 
 use super::{Fault, Place, Violation, places};
 use crate::Model;
-use crate::counters::{self, CLASSES, Tells};
+use crate::calls::Away;
+use crate::counters::{self, CLASSES, Counter, Tells};
 use crate::effects;
 use isa::{MBlock, MachFunc, MachInst, RegRange};
 
@@ -111,6 +112,10 @@ impl Search {
             if wait.is_some_and(|wait| wait.count(class.counter) <= younger) {
                 return;
             }
+            // Who is called waits for it.
+            if inst.is_call() && class.counter != Counter::Vs {
+                return;
+            }
             match visit(Place { block, index }, inst) {
                 Found::Nothing => {}
                 Found::Stop => return,
@@ -139,6 +144,9 @@ fn touch(query: &Query<'_>, ranges: &[RegRange], place: Place, inst: &MachInst) 
     let in_order = counters::writes_in_order(first, 1 << query.class)
         && counters::writes_in_order(inst.op, query.model.classes(inst));
     let mut hit = None;
+    if class.counter != Counter::Vs && Away::of(query.func.role, inst) == Some(Away::Return) {
+        hit = ranges.first().map(|range| range.first);
+    }
     effects::all(query.model.subtarget(), inst, |access| {
         let dangerous = if class.tells == Tells::Done { access.read || !in_order } else { access.write };
         let common = ranges.iter().find(|range| range.overlaps(access.range));

@@ -12,6 +12,7 @@ use super::{State, transfer};
 use crate::Model;
 use crate::counters::{CLASSES, Tells, Wait};
 use crate::effects::{self, RegSet};
+use callconv::Convention;
 use isa::table::Flags;
 use isa::{MBlock, MachFunc, MachInst, Note, RegRange};
 
@@ -43,7 +44,11 @@ impl Loop {
 }
 
 /// Inserts waits before loops. Returns whether there were any; the states at block heads are then out of date.
-pub(super) fn run(func: &mut MachFunc, model: &Model, scratch: &mut super::Scratch) -> bool {
+pub(super) fn run(
+    func: &mut MachFunc,
+    (model, convention): (&Model, Convention),
+    scratch: &mut super::Scratch,
+) -> bool {
     let backward = |(block, data): (MBlock, &isa::MachBlock)| {
         data.linear.iter().flatten().any(|edge| edge.to.as_u32() <= block.as_u32())
     };
@@ -62,7 +67,7 @@ pub(super) fn run(func: &mut MachFunc, model: &Model, scratch: &mut super::Scrat
             continue;
         }
         let within = Loop { head, last };
-        let states = Entries { entry, reached };
+        let states = Entries { entry, reached, convention };
         hoist.want(func, model, &states, within);
         if !hoist.wanted.is_empty() {
             inserted |= hoist.insert(func, model, &states, within);
@@ -75,6 +80,7 @@ pub(super) fn run(func: &mut MachFunc, model: &Model, scratch: &mut super::Scrat
 struct Entries<'a> {
     entry: &'a [State],
     reached: &'a [bool],
+    convention: Convention,
 }
 
 impl Entries<'_> {
@@ -85,7 +91,7 @@ impl Entries<'_> {
         if self.reached[index] {
             state.copy_from(&self.entry[index]);
         }
-        transfer(func, model, &func.blocks[block].insts, state);
+        transfer(func, (model, self.convention), &func.blocks[block].insts, state);
     }
 }
 

@@ -2,9 +2,11 @@
 
 use super::{Cause, Need};
 use crate::Model;
-use crate::counters::{self, CLASS_COUNT, CLASSES, ClassSet, Tells, Wait};
+use crate::calls;
+use crate::counters::{self, CLASS_COUNT, CLASSES, Class, ClassSet, Counter, Tells, Wait};
 use crate::effects::{self, Access, RegSet};
-use isa::{MachFunc, MachInst, Opcode, RegRange};
+use callconv::Convention;
+use isa::{FuncRole, MachFunc, MachInst, Opcode, RegRange, op};
 
 /// An operation that may not be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,10 +145,36 @@ impl State {
 
     /// After the issue of an instruction.
     #[inline]
-    pub(super) fn issue(&mut self, func: &MachFunc, model: &Model, inst: &MachInst) {
+    pub(super) fn issue(
+        &mut self,
+        func: &MachFunc,
+        (model, convention): (&Model, Convention),
+        inst: &MachInst,
+    ) {
         let classes = model.classes(inst);
         if classes != 0 {
             self.issue_memory(func, inst, classes);
+        } else if inst.is_call() {
+            self.unknown(model, calls::waits(convention).at_return, inst.op);
+        }
+    }
+
+    /// Where a function begins.
+    pub(super) fn enter(&mut self, func: &MachFunc, model: &Model, convention: Convention) {
+        if func.role == FuncRole::Callee {
+            self.unknown(model, calls::waits(convention).at_entry, op::S_SWAPPC_B64);
+        }
+    }
+
+    /// Behind code that is not known: it may have begun whatever nobody has waited for. That holds no registers.
+    fn unknown(&mut self, model: &Model, complete: &'static [Counter], op: Opcode) {
+        self.clear();
+        for (class, fenced) in self.fenced.iter_mut().enumerate() {
+            let Class { counter, ordered_by_fences, .. } = CLASSES[class];
+            let exists = counter.max(model.subtarget()) > 0;
+            if ordered_by_fences && exists && !complete.contains(&counter) {
+                *fenced = Some((self.clock[class], op));
+            }
         }
     }
 

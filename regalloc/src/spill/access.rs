@@ -6,7 +6,7 @@ use crate::remake::{AddressPart, Recipe};
 use crate::stream::{SGPR, VGPR};
 use cranelift_entity::EntityRef;
 use isa::{
-    Abi, AbiInput, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass, Subtarget, VReg,
+    Abi, AbiInput, FuncRole, MachFunc, MachInst, Mods, Note, NoteId, Opcode, Operand, Reg, RegClass, Subtarget, VReg,
     op,
 };
 use smallvec::SmallVec;
@@ -27,8 +27,7 @@ pub(super) enum Home {
 /// own, SGPRs like any others, computed where the function begins.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
-    rsrc: [VReg; 4],
-    wave_offset: VReg,
+    rsrc: Buffer,
     /// Bytes of scratch before the slots.
     private: u32,
     /// Where pages begin to be counted: 0, or behind private variables that leave no room on the first page.
@@ -36,7 +35,25 @@ pub(super) struct Scratch {
     /// Bytes that an instruction's offset reaches.
     page: u32,
     /// By page; none where it has not been wanted yet, or was spilled and later accesses need another.
-    pub bases: Vec<Option<VReg>>,
+    pub bases: Vec<Option<Base>>,
+}
+
+/// The descriptor of scratch memory and what the wave's part, or the frame, begins at.
+#[derive(Clone, Copy, Debug)]
+enum Buffer {
+    /// Inputs of a kernel.
+    Inputs([VReg; 4], VReg),
+    /// Of a function with a stack: where all of them have it. The frame begins at a register, or at 0.
+    Stack(Operand),
+}
+
+/// The offset of a page, beside an instruction's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// In a register of its own.
+    Own(VReg),
+    /// What is there anyway.
+    Given(Operand),
 }
 
 impl Scratch {
@@ -51,6 +68,12 @@ impl Scratch {
 const SPILL: usize = 0;
 const RELOAD: usize = 1;
 const REMAKE: usize = 2;
+
+/// `s[0:3]`
+pub(crate) fn stack_descriptor() -> Operand {
+    let numbers = callconv::SCRATCH_BUFFER;
+    Operand::regs(Reg::sgpr(*numbers.start()), numbers.len() as u8)
+}
 
 impl Spiller {
     /// A register that is never spilled.
@@ -100,21 +123,44 @@ impl Spiller {
     }
 
     /// The SGPR with the offset of a page. Nothing needs SCC at the function's entry.
-    fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> VReg {
+    fn page_base(&mut self, func: &mut MachFunc, scratch: &Scratch, page: usize, target: &Subtarget) -> Base {
         let distance = scratch.origin + page as u32 * scratch.page;
-        if distance == 0 {
-            return scratch.wave_offset;
-        }
-        let base = func.new_vreg(RegClass::Sgpr);
-        let (dst, src) = (func.tuple(&[base]), func.tuple(&[scratch.wave_offset]));
         // An SGPR offset is not swizzled: it counts the bytes of all lanes.
         let bytes = Operand::int((distance * target.wave_size) as i32);
-        self.at_entry.push(self.noted(MachInst::new(op::S_ADD_U32, &[dst, src, bytes]), SPILL));
-        base
+        let start = match scratch.rsrc {
+            Buffer::Inputs(_, offset) if distance == 0 => return Base::Own(offset),
+            Buffer::Stack(start) if distance == 0 => return Base::Given(start),
+            Buffer::Inputs(_, offset) => func.tuple(&[offset]),
+            Buffer::Stack(start) => start,
+        };
+        let base = func.new_vreg(RegClass::Sgpr);
+        let dst = func.tuple(&[base]);
+        let inst = match start.is_const() {
+            true => MachInst::new(op::S_MOV_B32, &[dst, bytes]),
+            false => MachInst::new(op::S_ADD_U32, &[dst, start, bytes]),
+        };
+        self.at_entry.push(self.noted(inst, SPILL));
+        Base::Own(base)
     }
 
     /// The scratch descriptor and the wave's offset, as inputs.
     fn scratch_inputs(&mut self, func: &mut MachFunc, target: &Subtarget) -> Scratch {
+        let page = (target.addressing.buffer.max as u32 + 1) & !3;
+        let private = func.scratch_size.next_multiple_of(4);
+        let origin = if private > page / 4 { private } else { 0 };
+        let rsrc = if func.has_stack() { self.stack_buffer(func) } else { self.input_buffer(func) };
+        Scratch { rsrc, private, origin, page, bases: Vec::new() }
+    }
+
+    fn stack_buffer(&self, func: &MachFunc) -> Buffer {
+        let pointer = Reg::sgpr(callconv::column(self.convention).stack.pointer);
+        Buffer::Stack(match func.role {
+            FuncRole::Callee => Operand::reg(pointer),
+            FuncRole::Kernel => Operand::int(0),
+        })
+    }
+
+    fn input_buffer(&mut self, func: &mut MachFunc) -> Buffer {
         func.set_abi(Abi { private_segment_buffer: true, private_segment_wave_offset: true, ..func.abi });
         let mut input = |func: &mut MachFunc, what: AbiInput, i: u16| {
             let reg = func.abi.find(what).map_or(Reg(0), |slot| slot.reg.offset(i));
@@ -129,10 +175,13 @@ impl Spiller {
         };
         let rsrc = [0, 1, 2, 3].map(|i| input(func, AbiInput::PrivateSegmentBuffer, i));
         let wave_offset = input(func, AbiInput::PrivateSegmentWaveOffset, 0);
-        let page = (target.addressing.buffer.max as u32 + 1) & !3;
-        let private = func.scratch_size.next_multiple_of(4);
-        let origin = if private > page / 4 { private } else { 0 };
-        Scratch { rsrc, wave_offset, private, origin, page, bases: Vec::new() }
+        Buffer::Inputs(rsrc, wave_offset)
+    }
+
+    /// VGPRs whose lanes hold SGPRs, where registers have been assigned.
+    pub fn lanes(&self, assigned: &[Option<u16>]) -> Vec<Reg> {
+        let place = |vreg: &VReg| assigned.get(vreg.index()).copied().flatten();
+        self.state.lanes.iter().filter_map(place).map(Reg::vgpr).collect()
     }
 
     pub(super) fn home(&self, vreg: VReg) -> Option<Home> {
@@ -177,7 +226,14 @@ impl Spiller {
             let Some(scratch) = &self.state.scratch else { return MachInst::new(op::UNDEF, &[]) };
             let (page, offset) = scratch.place(slot - self.state.agprs);
             let Some(base) = scratch.bases[page] else { return MachInst::new(op::UNDEF, &[]) };
-            let (rsrc, base) = (func.tuple(&scratch.rsrc), func.tuple(&[base]));
+            let rsrc = match scratch.rsrc {
+                Buffer::Inputs(rsrc, _) => func.tuple(&rsrc),
+                Buffer::Stack(_) => stack_descriptor(),
+            };
+            let base = match base {
+                Base::Own(base) => func.tuple(&[base]),
+                Base::Given(base) => base,
+            };
             let opcode = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
             MachInst {
                 mods: Mods { offset: offset as i32, ..Mods::default() },

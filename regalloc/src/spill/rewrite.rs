@@ -1,7 +1,7 @@
 //! Spilling, the second half: each block anew, with stores behind definitions, reloads in front of uses, and what edges pass.
 
 use super::access::Home;
-use super::{Place, Reload, Scene, Spiller};
+use super::{Base, Place, Reload, Scene, Spiller};
 use crate::moves::{From as Source, Move, Step};
 use crate::remake::places_for_addresses;
 use crate::rewrite::dropped;
@@ -105,7 +105,7 @@ impl Spiller {
     /// Place in the entry block behind what earlier rounds compute there: stores of inputs need it.
     fn behind_bases(&self, func: &MachFunc) -> usize {
         let Some(scratch) = &self.state.scratch else { return 0 };
-        let base = |vreg: &VReg| scratch.bases.contains(&Some(*vreg));
+        let base = |vreg: &VReg| scratch.bases.contains(&Some(Base::Own(*vreg)));
         let insts = &func.blocks[MBlock::new(0)].insts;
         let defines = |inst: &MachInst| {
             inst.op == op::S_ADD_U32

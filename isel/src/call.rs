@@ -1,0 +1,381 @@
+//! Calls, returns, and what a function finds on entry, by the calling convention (`callconv`).
+//!
+//! The IR is scalar: arguments and results are dwords in VGPRs, one behind the other, and arguments that find no register lie on the
+//! stack, dword by dword. Which bytes of a struct a dword holds is the frontend's business.
+//!
+//! # The stack
+//! A function's frame begins where the stack pointer says when it is called; its caller adds its own frame to the pointer for the
+//! time of the call. So frames need no pointer of their own. A kernel's frame begins at 0: what it addresses is known, and the stack pointer
+//! is set once to where its frame ends.
+
+use crate::class::Home;
+use crate::lower::Lower;
+use crate::mask::MaskOp;
+use crate::needs::{INPUTS, Needs};
+use crate::roles::Role;
+use callconv::{Convention, Implicit, SCRATCH_BUFFER, column, preserved};
+use ir::{Function, Inst, Value};
+use isa::func::SPACE_PRIVATE;
+use isa::{
+    AbiInput, CallSite, Callee as Target, FuncRole, MachInst, MemRef, ModFlags, Operand, Reg, RegClass, RegRange, RegSet,
+    Subtarget, VReg, op,
+};
+use smallvec::{SmallVec, smallvec};
+
+/// What a caller knows of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callee {
+    /// What it is given beside its arguments.
+    pub needs: Needs,
+    /// Registers that may hold something else when it returns.
+    pub clobbers: RegSet,
+    /// It wants the stack, or scratch memory.
+    pub stack: bool,
+    /// M0 is the limit of LDS accesses still, on processors that have one there.
+    pub keeps_m0: bool,
+}
+
+impl Callee {
+    /// A function of which only the convention is known.
+    pub fn unknown(convention: Convention, target: &Subtarget) -> Callee {
+        let mut clobbers = RegSet::EMPTY;
+        clobbers.insert(RegRange { first: Reg(0), len: 128 });
+        clobbers.insert(RegRange { first: Reg::vgpr(0), len: 128 });
+        clobbers.insert(RegRange { first: Reg::vgpr(128), len: 128 });
+        clobbers.insert(RegRange { first: Reg::agpr(0), len: 128 });
+        clobbers.insert(RegRange { first: Reg::agpr(128), len: 128 });
+        let kept = preserved(convention, target);
+        for (base, list) in [(0, &kept.sgprs), (256, &kept.vgprs), (512, &kept.agprs)] {
+            for &(from, to) in list {
+                clobbers.remove(RegRange { first: Reg(base + from), len: (to - from + 1) as u8 });
+            }
+        }
+        clobbers.remove(RegRange { first: Reg(*SCRATCH_BUFFER.start()), len: SCRATCH_BUFFER.len() as u8 });
+        clobbers.remove(RegRange { first: Reg::EXEC, len: 2 });
+        // The call itself leaves the address there.
+        clobbers.insert(return_address());
+        Callee { needs: Needs::all(convention, target), clobbers, stack: true, keeps_m0: false }
+    }
+}
+
+/// `s[30:31]`
+pub(crate) const fn return_address() -> RegRange {
+    RegRange { first: Reg(callconv::RETURN_ADDRESS), len: 2 }
+}
+
+/// The first SGPR that implicit arguments may be in.
+const FIRST_SCALAR: u16 = 4;
+
+/// Number of an argument's dword, as a byte offset from where the stack pointer points.
+fn on_stack(dword: usize, registers: usize) -> i32 {
+    4 * (dword - registers) as i32
+}
+
+impl Lower<'_> {
+    /// The descriptor of scratch memory, and the offset that an address of private memory is counted from.
+    pub fn scratch(&mut self) -> [Operand; 2] {
+        if self.has_stack {
+            return [scratch_buffer(), Operand::int(0)];
+        }
+        [AbiInput::PrivateSegmentBuffer, AbiInput::PrivateSegmentWaveOffset].map(|input| self.abi_input(input))
+    }
+
+    /// The stack pointer.
+    pub fn stack_pointer(&self) -> Operand {
+        Operand::reg(Reg::sgpr(column(self.convention).stack.pointer))
+    }
+
+    /// Whether private variables lie behind the stack pointer, and not at known places.
+    pub fn has_frame(&self) -> bool {
+        self.out.role == FuncRole::Callee
+    }
+
+    /// The private address of a variable of a function.
+    pub fn slot_address(&mut self, inst: Inst, slot: ir::Slot) {
+        let result = self.func.insts[inst].first;
+        if self.home(result) != Home::Sgpr {
+            return;
+        }
+        let (dst, base) = (self.sgpr_of(result), self.stemp(1));
+        let lanes = Operand::int(self.target.wave_size.trailing_zeros() as i32);
+        self.emit(Role::SShrB32, &[base, self.stack_pointer(), lanes]);
+        let offset = self.s.slots[slot.as_u32() as usize];
+        self.emit(Role::SAddU32, &[dst, base, Operand::int(offset as i32)]);
+    }
+
+    /// A call of a function of the module.
+    pub fn call(&mut self, inst: Inst, func: ir::FuncId) {
+        let number = func.as_u32();
+        let known = self.callees.get(number as usize).cloned();
+        let callee = known.unwrap_or_else(|| Callee::unknown(self.convention, self.target));
+        let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
+        self.call_with(inst, Target::Func(number), callee, &args, Operand::None);
+    }
+
+    fn call_with(&mut self, inst: Inst, to: Target, callee: Callee, args: &[Value], address: Operand) {
+        let facts = column(self.convention);
+        let mut dwords: SmallVec<[VReg; 32]> = SmallVec::new();
+        for &arg in args {
+            let regs = self.vgpr(arg);
+            dwords.extend_from_slice(self.regs(regs));
+        }
+        let registers = dwords.len().min(facts.argument_vgprs.len());
+        self.store_arguments(&dwords, registers);
+        let vectors = self.tuple_of(&dwords[..registers]);
+        let ids = self.packed_ids(&callee.needs);
+        let (scalars, first) = self.scalar_arguments(&callee.needs);
+        let results: SmallVec<[Value; 4]> = self.func.results_of(inst).collect();
+        let mut bits: SmallVec<[Operand; 4]> = SmallVec::new();
+        let mut defined: SmallVec<[VReg; 32]> = SmallVec::new();
+        for &result in &results {
+            let regs = self.result_registers(result);
+            defined.extend_from_slice(self.regs(regs));
+            bits.push(regs);
+        }
+        if defined.len() > facts.result_vgprs.len() {
+            self.unsupported("a result of so many dwords");
+        }
+        let mut clobbers = callee.clobbers;
+        clobbers.insert(return_address());
+        for number in 0..defined.len() {
+            clobbers.insert(RegRange { first: Reg::vgpr(number as u16), len: 1 });
+        }
+        let ids_at = implicit_register(self.convention, Implicit::WorkitemIds).unwrap_or(0);
+        let vgpr = |number: u16| Reg::vgpr(number);
+        let pins =
+            [vgpr(*facts.result_vgprs.start()), vgpr(*facts.argument_vgprs.start()), vgpr(ids_at), first];
+        let site = self.out.calls.len() as i32;
+        self.out.calls.push(CallSite { callee: to, pins, clobbers, stack: callee.stack });
+        let defined = self.tuple_of(&defined);
+        let mut call = MachInst::new(op::CALL, &[defined, vectors, ids, scalars, address]);
+        call.mods.offset = site;
+        self.push(call);
+        if self.target.addressing.lds_needs_m0 && !callee.keeps_m0 {
+            self.emit_raw(Role::SMovB32, &[Operand::reg(Reg::M0), Operand::int(-1)]);
+        }
+        for (&result, &bits) in results.iter().zip(&bits) {
+            self.take_result(result, bits);
+        }
+    }
+
+    /// VGPRs in which a result comes.
+    fn result_registers(&mut self, result: Value) -> Operand {
+        match self.home(result) {
+            Home::Vgpr => self.vgpr_of(result),
+            _ => self.vtemp(self.ty(result).dwords() as u8),
+        }
+    }
+
+    /// A result in the form in which it lives, if that is another.
+    fn take_result(&mut self, result: Value, bits: Operand) {
+        match self.home(result) {
+            Home::Mask => {
+                let mask = self.mask_of(result);
+                self.emit(op::V_CMP_NE_U32, &[mask, Operand::int(0), bits]);
+            }
+            Home::Sgpr | Home::Scc => {
+                let to = self.sgpr_of(result);
+                for n in 0..self.ty(result).dwords() as u8 {
+                    let parts = [self.dword(to, n), self.dword(bits, n)];
+                    self.read_first_lane(parts[0], parts[1]);
+                }
+                if self.home(result) == Home::Scc && self.wants_mask(result) {
+                    let mask = self.mask_of(result);
+                    self.emit(op::S_CMP_LG_U32, &[to, Operand::int(0)]);
+                    self.emit_mask(MaskOp::Select, &[mask, crate::mask::ALL_LANES, crate::mask::NO_LANES]);
+                }
+            }
+            Home::Vgpr | Home::Const => {}
+        }
+    }
+
+    /// Arguments behind those in registers go to the end of the frame, where that of the callee begins.
+    fn store_arguments(&mut self, dwords: &[VReg], registers: usize) {
+        if dwords.len() == registers {
+            return;
+        }
+        let end = self.stemp(1);
+        self.push(MachInst::new(op::STACK_END, &[end]));
+        let mem = self.out.mem_ref(MemRef { spaces: SPACE_PRIVATE, ..MemRef::default() });
+        for (n, &dword) in dwords.iter().enumerate().skip(registers) {
+            let data = self.out.tuple(&[dword]);
+            let operands = [data, Operand::None, scratch_buffer(), end];
+            let offset = on_stack(n, registers);
+            self.push_mem(Role::ScratchStoreB32, &operands, offset.into(), ModFlags::empty(), mem);
+        }
+    }
+
+    fn tuple_of(&mut self, regs: &[VReg]) -> Operand {
+        if regs.is_empty() { Operand::None } else { self.out.tuple(regs) }
+    }
+
+    /// Work-item ids in one VGPR, ten bits each.
+    fn packed_ids(&mut self, needs: &Needs) -> Operand {
+        if !needs.has(Implicit::WorkitemIds) {
+            return Operand::None;
+        }
+        if self.has_frame() || self.inputs.are_packed() {
+            return self.abi_input(AbiInput::WorkitemId(0));
+        }
+        let mut ids = self.abi_input(AbiInput::WorkitemId(0));
+        for dimension in 1..needs.dimensions() {
+            let (id, sum) = (self.abi_input(AbiInput::WorkitemId(dimension)), self.vtemp(1));
+            let shift = Operand::int(10 * i32::from(dimension));
+            self.emit(Role::VShlOrB32, &[sum, id, shift, ids]);
+            ids = sum;
+        }
+        ids
+    }
+
+    /// Implicit arguments in SGPRs that follow each other, with what lies between, and the first of them.
+    fn scalar_arguments(&mut self, needs: &Needs) -> (Operand, Reg) {
+        let mut dwords: SmallVec<[Option<VReg>; 16]> = smallvec![];
+        for (implicit, input) in INPUTS {
+            let Some(first) = implicit_register(self.convention, implicit) else { continue };
+            if implicit == Implicit::WorkitemIds || !needs.has(implicit) {
+                continue;
+            }
+            let whole = match input {
+                AbiInput::ImplicitArgPtr if !self.has_frame() => self.hidden_arguments(),
+                _ => self.abi_input(input),
+            };
+            let first = usize::from(first - FIRST_SCALAR);
+            for (n, &reg) in self.regs(whole).iter().enumerate() {
+                if dwords.len() <= first + n {
+                    dwords.resize(first + n + 1, None);
+                }
+                dwords[first + n] = Some(reg);
+            }
+        }
+        let from = dwords.iter().position(Option::is_some).unwrap_or(dwords.len());
+        let mut regs: SmallVec<[VReg; 16]> = SmallVec::new();
+        for dword in &dwords[from..] {
+            regs.push(match dword {
+                Some(reg) => *reg,
+                None => {
+                    let any = self.stemp(1);
+                    self.push(MachInst::new(op::UNDEF, &[any]));
+                    self.regs(any)[0]
+                }
+            });
+        }
+        (self.tuple_of(&regs), Reg::sgpr(FIRST_SCALAR + from as u16))
+    }
+
+    /// Where a kernel's hidden arguments begin: behind its own.
+    fn hidden_arguments(&mut self) -> Operand {
+        let (own, sum) = (self.abi_input(AbiInput::KernargPtr), self.stemp(2));
+        let halves = [self.dword(own, 0), self.dword(own, 1)];
+        let size = Operand::int(self.out.kernarg_size.next_multiple_of(8) as i32);
+        self.scalar_add64(sum, halves, [size, Operand::int(0)]);
+        sum
+    }
+
+    /// Ends a function that was called. Returns the number of instructions of the terminator group.
+    pub fn ret(&mut self) -> u32 {
+        let Some(last) = self.func.terminator(self.block) else { return 0 };
+        let values: SmallVec<[Value; 4]> = SmallVec::from_slice(self.func.args(last));
+        let mut dwords: SmallVec<[VReg; 32]> = SmallVec::new();
+        for value in values {
+            let regs = self.vgpr(value);
+            dwords.extend_from_slice(self.regs(regs));
+        }
+        if dwords.len() > column(self.convention).result_vgprs.len() {
+            self.unsupported("a result of so many dwords");
+        }
+        let results = self.tuple_of(&dwords);
+        self.push(MachInst::new(op::RETURN, &[results]));
+        1
+    }
+
+    /// Parameters of a function, where the convention has them. At the beginning of the entry.
+    pub fn take_parameters(&mut self) {
+        if !self.has_frame() {
+            return;
+        }
+        let facts = column(self.convention);
+        let (first, registers) = (*facts.argument_vgprs.start(), facts.argument_vgprs.len());
+        let mut place = 0;
+        for &param in self.func.params(self.func.entry()) {
+            let dwords = self.ty(param).dwords() as usize;
+            let begin = place;
+            place += dwords;
+            if !self.wanted(param) {
+                continue;
+            }
+            let scalar = matches!(self.home(param), Home::Sgpr | Home::Scc);
+            let bits = if scalar { self.vtemp(dwords as u8) } else { self.vgpr_of(param) };
+            let regs: SmallVec<[VReg; 2]> = SmallVec::from_slice(self.regs(bits));
+            for (n, &reg) in (begin..).zip(&regs) {
+                match n < registers {
+                    true => self.parameters.push((reg, Reg::vgpr(first + n as u16))),
+                    false => self.load_parameter(reg, on_stack(n, registers)),
+                }
+            }
+            if scalar {
+                let to = self.sgpr_of(param);
+                for n in 0..dwords as u8 {
+                    let parts = [self.dword(to, n), self.dword(bits, n)];
+                    self.read_first_lane(parts[0], parts[1]);
+                }
+            }
+        }
+    }
+
+    fn load_parameter(&mut self, reg: VReg, offset: i32) {
+        let mem = self.out.mem_ref(MemRef { spaces: SPACE_PRIVATE, ..MemRef::default() });
+        let data = self.out.tuple(&[reg]);
+        let operands = [data, Operand::None, scratch_buffer(), self.stack_pointer()];
+        self.push_mem(Role::ScratchLoadB32, &operands, offset.into(), ModFlags::empty(), mem);
+    }
+
+    /// What a kernel does for those that it calls, at the beginning of the entry: the descriptor of scratch memory begins at the
+    /// wave's part, the stack at the end of the frame.
+    pub fn init_stack(&mut self) {
+        if !self.has_stack || self.has_frame() {
+            return;
+        }
+        self.abi_input(AbiInput::PrivateSegmentBuffer);
+        let offset = self.abi_input(AbiInput::PrivateSegmentWaveOffset);
+        let [low, high] = [0, 1].map(|n| Operand::reg(Reg::sgpr(SCRATCH_BUFFER.start() + n)));
+        self.emit_raw(Role::SAddU32, &[low, low, offset]);
+        self.emit_raw(Role::SAddcU32, &[high, high, Operand::int(0)]);
+        self.push(MachInst::new(op::STACK_END, &[self.stack_pointer()]));
+    }
+
+    /// Whether some function that is called wants FLAT_SCRATCH.
+    pub fn callees_want_flat_scratch(&self) -> bool {
+        self.out.calls.iter().any(|call| match call.callee {
+            Target::Func(number) => {
+                self.callees.get(number as usize).is_none_or(|callee| callee.needs.flat_scratch())
+            }
+            Target::Pointer => true,
+        })
+    }
+}
+
+/// `s[0:3]`
+fn scratch_buffer() -> Operand {
+    Operand::regs(Reg::sgpr(*SCRATCH_BUFFER.start()), SCRATCH_BUFFER.len() as u8)
+}
+
+/// Bytes of a lane that arguments take on the stack.
+pub(crate) fn stack_arguments(func: &Function, convention: Convention) -> u32 {
+    let dwords: u32 = func.params(func.entry()).iter().map(|&param| func.ty(param).dwords()).sum();
+    4 * dwords.saturating_sub(column(convention).argument_vgprs.len() as u32)
+}
+
+/// The register of an implicit argument, if the convention has one for it.
+pub(crate) fn implicit_register(convention: Convention, implicit: Implicit) -> Option<u16> {
+    column(convention).implicit.iter().find(|(known, _)| *known == implicit).and_then(|&(_, register)| register)
+}
+
+/// The class of an input of a function and how many dwords it has.
+pub(crate) fn shape(input: AbiInput) -> (RegClass, u8) {
+    match input {
+        AbiInput::PrivateSegmentBuffer => (RegClass::Sgpr, 4),
+        AbiInput::WorkgroupId(_) | AbiInput::PrivateSegmentWaveOffset => (RegClass::Sgpr, 1),
+        AbiInput::WorkitemId(_) => (RegClass::Vgpr, 1),
+        _ => (RegClass::Sgpr, 2),
+    }
+}

@@ -1,0 +1,362 @@
+//! Calls, returns and frames in code that has its registers: what a function keeps for its caller is stored where it begins and brought
+//! back where it returns; calls become instructions.
+//!
+//! # The frame
+//! From where the stack pointer points on entry: arguments on the stack, private variables, spill slots (these are there already), then
+//! what is kept. It ends at a multiple of the stack's alignment. A caller adds its frame to the stack pointer for the time of a call, so nobody
+//! has to keep a frame pointer. A kernel's frame begins at 0.
+//!
+//! # What is kept
+//! Of the registers that the convention preserves those that the function writes, or that its calls destroy: VGPRs in its active lanes,
+//! as it writes no others. SGPRs go by way of a VGPR, which all active lanes have in common, so that the first may give it back. VGPRs whose
+//! lanes hold spilled SGPRs are written whatever EXEC is: they are kept in all lanes, whether the convention preserves them or not.
+
+use crate::Options;
+use crate::pack::Numbers;
+use crate::spill::stack_descriptor;
+use crate::stream::{SGPR, VGPR};
+use callconv::{Convention, RETURN_ADDRESS, SCRATCH_BUFFER, column, preserved};
+use isa::func::SPACE_PRIVATE;
+use isa::table::Role;
+use isa::{
+    CallSite, Callee, Distance, FuncRole, MachFunc, MachInst, MemId, MemRef, Mods, Note, NoteId, Opcode, Operand, Referent, Reg,
+    RegRange, RegSet, RelocRef, Subtarget, op,
+};
+
+/// By class, the registers that a function keeps for its caller.
+pub(crate) fn kept(convention: Convention, target: &Subtarget) -> [Numbers; 2] {
+    let mut kept = [Numbers::default(); 2];
+    for reg in preserved_set(convention, target).iter() {
+        kept[if reg.is_vgpr() { VGPR } else { SGPR }].insert(reg.number());
+    }
+    kept
+}
+
+/// The same as a set, but for the stack pointer, which is what it was by itself.
+fn preserved_set(convention: Convention, target: &Subtarget) -> RegSet {
+    let mut set = RegSet::EMPTY;
+    let lists = preserved(convention, target);
+    for (base, list) in [(0, &lists.sgprs), (256, &lists.vgprs)] {
+        for &(from, to) in list {
+            set.insert(RegRange { first: Reg(base + from), len: (to - from + 1) as u8 });
+        }
+    }
+    set.remove(RegRange { first: Reg(column(convention).stack.pointer), len: 1 });
+    set
+}
+
+/// `s[30:31]`
+const RETURN: RegRange = RegRange { first: Reg(RETURN_ADDRESS), len: 2 };
+
+/// Completes a function of which all registers are known.
+pub(crate) fn run(
+    func: &mut MachFunc,
+    target: &Subtarget,
+    options: &Options,
+    lanes: &[Reg],
+    body: &mut Vec<MachInst>,
+) {
+    let is_callee = func.role == FuncRole::Callee;
+    if !is_callee && func.calls.is_empty() {
+        return;
+    }
+    let written = written(func, target);
+    let frame = Frame::new(func, target, options, &written, lanes);
+    if func.has_stack() {
+        func.scratch_size = frame.size;
+    }
+    if is_callee {
+        let mut clobbers = written;
+        frame.scalars.iter().chain(&frame.vectors).chain(&frame.whole).for_each(|&(reg, _)| {
+            clobbers.remove(RegRange { first: reg, len: 1 });
+        });
+        let stack = [column(options.convention).stack.pointer, Reg::EXEC.0, Reg::EXEC.0 + 1];
+        stack.into_iter().chain(SCRATCH_BUFFER).for_each(|code| clobbers.remove(RegRange { first: Reg(code), len: 1 }));
+        frame.temps().for_each(|range| clobbers.insert(range));
+        func.clobbers = clobbers;
+        frame.temps().for_each(|range| count(func, range));
+    }
+    let note = func.note(Note::Alloc("frame"));
+    let writer = Writer { frame: &frame, note, target, options };
+    for index in 0..func.blocks.len() {
+        let block = isa::MBlock::from_u32(index as u32);
+        let is_entry = index == 0 && is_callee;
+        let has_work = |inst: &MachInst| matches!(inst.op, op::CALL | op::RETURN | op::STACK_END);
+        if is_entry || func.blocks[block].insts.iter().any(has_work) {
+            writer.block(func, block, is_entry, body);
+        }
+    }
+}
+
+/// Makes the function's counts include registers.
+fn count(func: &mut MachFunc, range: RegRange) {
+    let end = u32::from(range.first.number()) + u32::from(range.len);
+    let most = if range.first.is_vgpr() { &mut func.vgprs } else { &mut func.sgprs };
+    *most = end.max(*most);
+}
+
+/// All registers that the function and what it calls may write.
+fn written(func: &MachFunc, target: &Subtarget) -> RegSet {
+    let mut set = RegSet::EMPTY;
+    for inst in func.blocks.values().flat_map(|block| &block.insts) {
+        inst.for_each_hw_reg(target, |role, range| {
+            if role != Role::Use {
+                set.insert(range);
+            }
+        });
+        if let Some(CallSite { clobbers, .. }) = func.call_of(inst) {
+            set.union(clobbers);
+        }
+    }
+    set
+}
+
+/// Where a frame has what.
+struct Frame {
+    /// Bytes of a lane.
+    size: u32,
+    /// SGPRs that are kept, and where.
+    scalars: Vec<(Reg, u32)>,
+    /// VGPRs that are kept in active lanes.
+    vectors: Vec<(Reg, u32)>,
+    /// VGPRs that are kept in all lanes.
+    whole: Vec<(Reg, u32)>,
+    /// At the entry and at the return.
+    free: [Free; 2],
+}
+
+/// Registers that hold nothing.
+struct Free {
+    /// For SGPRs on their way.
+    vgprs: [Reg; 2],
+    /// An offset.
+    offset: Reg,
+    /// EXEC.
+    exec: Reg,
+}
+
+impl Frame {
+    fn new(func: &MachFunc, target: &Subtarget, options: &Options, written: &RegSet, lanes: &[Reg]) -> Frame {
+        let align = column(options.convention).stack.align;
+        let mut size = func.scratch_size.next_multiple_of(4);
+        let mut place = |reg: Reg| {
+            size += 4;
+            (reg, size - 4)
+        };
+        let (mut scalars, mut vectors, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        if func.role == FuncRole::Callee {
+            let preserved = preserved_set(options.convention, target);
+            for reg in written.iter().filter(|reg| !lanes.contains(reg) && preserved.contains(*reg)) {
+                let list = if reg.is_vgpr() { &mut vectors } else { &mut scalars };
+                list.push(place(reg));
+            }
+            whole.extend(lanes.iter().map(|&reg| place(reg)));
+        }
+        let results = func.blocks.values().flat_map(|block| &block.insts).find(|inst| inst.op == op::RETURN);
+        let mut busy = [RegSet::EMPTY; 2];
+        func.inputs.iter().for_each(|&(_, reg)| busy[0].insert(RegRange { first: reg, len: 1 }));
+        if let Some(Operand::Reg(range)) = results.map(|inst| inst.ops[0]) {
+            busy[1].insert(range);
+        }
+        let free = busy.map(|busy| Free::new(&busy, lanes, options.convention, target));
+        Frame { size: size.next_multiple_of(align), scalars, vectors, whole, free }
+    }
+
+    /// Registers that are written on the way, if there is any.
+    fn temps(&self) -> impl Iterator<Item = RegRange> {
+        let vgprs = self.scalars.len().min(2);
+        let far = self.size > FIELD_MIN;
+        let whole = !self.whole.is_empty();
+        self.free.iter().flat_map(move |free| {
+            let vgprs = free.vgprs[..vgprs].iter().map(|&first| RegRange { first, len: 1 });
+            let offset = far.then_some(RegRange { first: free.offset, len: 1 });
+            let exec = whole.then_some(RegRange { first: free.exec, len: 2 });
+            vgprs.chain(offset).chain(exec)
+        })
+    }
+}
+
+/// What the offset field of every processor's buffer instructions reaches.
+const FIELD_MIN: u32 = 4095;
+
+impl Free {
+    /// The first that nobody keeps, and that hold nothing.
+    fn new(busy: &RegSet, lanes: &[Reg], convention: Convention, target: &Subtarget) -> Free {
+        let preserved = preserved_set(convention, target);
+        let is_free = |reg: &Reg| !busy.contains(*reg) && !preserved.contains(*reg) && !lanes.contains(reg);
+        let mut vgprs = (0..=255).map(Reg::vgpr).filter(is_free);
+        let vgprs = [0; 2].map(|_| vgprs.next().unwrap_or(Reg::vgpr(0)));
+        let first = SCRATCH_BUFFER.end() + 1;
+        let pair = |reg: &Reg| reg.0 % 2 == 0 && is_free(reg) && is_free(&reg.offset(1));
+        let exec = (first..RETURN_ADDRESS).map(Reg).find(pair).unwrap_or(Reg(first));
+        let is_other = |reg: &Reg| is_free(reg) && !(exec.0..exec.0 + 2).contains(&reg.0);
+        let offset = (first..RETURN_ADDRESS).map(Reg).find(is_other).unwrap_or(Reg(first));
+        Free { vgprs, offset, exec }
+    }
+}
+
+/// Writes the code.
+struct Writer<'a> {
+    frame: &'a Frame,
+    note: NoteId,
+    target: &'a Subtarget,
+    options: &'a Options,
+}
+
+impl Writer<'_> {
+    fn block(&self, func: &mut MachFunc, block: isa::MBlock, is_entry: bool, body: &mut Vec<MachInst>) {
+        let mem = func.mem_ref(MemRef { spaces: SPACE_PRIVATE, ..MemRef::default() });
+        let mut data = std::mem::take(&mut func.blocks[block]);
+        body.clear();
+        if is_entry {
+            self.keep(mem, body);
+        }
+        let (mut prologue, mut term) = (data.prologue, data.term);
+        for (n, inst) in (0..).zip(&data.insts) {
+            if n == data.prologue && n > 0 {
+                prologue = body.len() as u32;
+            }
+            if n == data.term {
+                term = body.len() as u32;
+            }
+            let begin = body.len();
+            match inst.op {
+                op::CALL => self.call(func, inst, body),
+                op::RETURN => {
+                    self.bring_back(mem, body);
+                    // What is kept is brought back before the terminators begin.
+                    term = body.len() as u32;
+                    body.push(self.inst(op::S_SETPC_B64, &[Operand::Reg(RETURN)]));
+                }
+                op::STACK_END => body.push(self.stack_end(func.role, inst.ops[0])),
+                _ => body.push(*inst),
+            }
+            body[begin..].iter_mut().for_each(|new| new.loc = inst.loc);
+        }
+        if data.term as usize == data.insts.len() {
+            term = body.len() as u32;
+        }
+        data.insts.clear();
+        data.insts.extend_from_slice(body);
+        (data.prologue, data.term) = (prologue, term);
+        func.blocks[block] = data;
+    }
+
+    fn inst(&self, op: Opcode, operands: &[Operand]) -> MachInst {
+        MachInst { note: self.note, ..MachInst::new(op, operands) }
+    }
+
+    fn pointer(&self) -> Operand {
+        Operand::reg(Reg::sgpr(column(self.options.convention).stack.pointer))
+    }
+
+    /// Bytes of the wave.
+    fn bytes(&self, bytes: u32) -> Operand {
+        Operand::int((bytes * self.target.wave_size) as i32)
+    }
+
+    fn stack_end(&self, role: FuncRole, to: Operand) -> MachInst {
+        let bytes = self.bytes(self.frame.size);
+        match role {
+            FuncRole::Kernel => self.inst(op::S_MOV_B32, &[to, bytes]),
+            FuncRole::Callee => self.inst(op::S_ADD_U32, &[to, self.pointer(), bytes]),
+        }
+    }
+
+    fn call(&self, func: &mut MachFunc, inst: &MachInst, body: &mut Vec<MachInst>) {
+        let moves = func.role == FuncRole::Callee && self.frame.size > 0;
+        let (pointer, bytes) = (self.pointer(), self.bytes(self.frame.size));
+        if moves {
+            body.push(self.inst(op::S_ADD_U32, &[pointer, pointer, bytes]));
+        }
+        let to = Operand::Reg(RETURN);
+        match func.call_of(inst).map(|call| call.callee) {
+            Some(Callee::Func(callee)) => self.call_function(func, callee, body),
+            _ => body.push(MachInst::new(op::S_SWAPPC_B64, &[to, inst.ops[isa::CALL_PINS]])),
+        }
+        if moves {
+            body.push(self.inst(op::S_SUB_U32, &[pointer, pointer, bytes]));
+        }
+    }
+
+    /// The registers of the return address hold the callee's before.
+    fn call_function(&self, func: &mut MachFunc, callee: u32, body: &mut Vec<MachInst>) {
+        let mut reloc = |part: Distance| {
+            func.relocs.push(RelocRef { to: Referent::Func(callee), part, addend: 0 });
+            Operand::Reloc(func.relocs.len() as u32 - 1)
+        };
+        let to = Operand::Reg(RETURN);
+        let has_call = op::S_CALL_B64.row().code(self.target).is_some();
+        if self.options.near && has_call {
+            return body.push(MachInst::new(op::S_CALL_B64, &[to, reloc(Distance::Words)]));
+        }
+        let [low, high] = [0, 1].map(|n| Operand::reg(RETURN.first.offset(n)));
+        let distances = [reloc(Distance::Low), reloc(Distance::High)];
+        body.extend([
+            MachInst::new(op::S_GETPC_B64, &[to]),
+            MachInst::new(op::S_ADD_U32, &[low, low, distances[0]]),
+            MachInst::new(op::S_ADDC_U32, &[high, high, distances[1]]),
+            MachInst::new(op::S_SWAPPC_B64, &[to, to]),
+        ]);
+    }
+
+    /// Stores what is kept.
+    fn keep(&self, mem: MemId, body: &mut Vec<MachInst>) {
+        let free = &self.frame.free[0];
+        self.in_all_lanes(free, body, |body| {
+            self.frame.whole.iter().for_each(|&(reg, at)| self.access(free, reg, at, false, mem, body));
+        });
+        self.frame.vectors.iter().for_each(|&(reg, at)| self.access(free, reg, at, false, mem, body));
+        for (n, &(reg, at)) in self.frame.scalars.iter().enumerate() {
+            let by = free.vgprs[n % 2];
+            body.push(self.inst(op::V_MOV_B32, &[Operand::reg(by), Operand::reg(reg)]));
+            self.access(free, by, at, false, mem, body);
+        }
+    }
+
+    /// Loads what is kept.
+    fn bring_back(&self, mem: MemId, body: &mut Vec<MachInst>) {
+        let free = &self.frame.free[1];
+        for pair in self.frame.scalars.chunks(2) {
+            for (&(_, at), &by) in pair.iter().zip(&free.vgprs) {
+                self.access(free, by, at, true, mem, body);
+            }
+            for (&(reg, _), &by) in pair.iter().zip(&free.vgprs) {
+                let mut read = self.inst(op::V_READFIRSTLANE_B32, &[Operand::reg(reg), Operand::reg(by)]);
+                read.form = isa::Form::E32;
+                body.push(read);
+            }
+        }
+        self.frame.vectors.iter().for_each(|&(reg, at)| self.access(free, reg, at, true, mem, body));
+        self.in_all_lanes(free, body, |body| {
+            self.frame.whole.iter().for_each(|&(reg, at)| self.access(free, reg, at, true, mem, body));
+        });
+    }
+
+    fn in_all_lanes(&self, free: &Free, body: &mut Vec<MachInst>, write: impl FnOnce(&mut Vec<MachInst>)) {
+        if self.frame.whole.is_empty() {
+            return;
+        }
+        let dwords = self.target.mask_dwords();
+        let (save, exec) = (Operand::regs(free.exec, dwords), Operand::regs(Reg::EXEC, dwords));
+        let [all, back] = match dwords {
+            1 => [op::S_OR_SAVEEXEC_B32, op::S_MOV_B32],
+            _ => [op::S_OR_SAVEEXEC_B64, op::S_MOV_B64],
+        };
+        body.push(self.inst(all, &[save, Operand::int(-1)]));
+        write(body);
+        body.push(self.inst(back, &[exec, save]));
+    }
+
+    fn access(&self, free: &Free, reg: Reg, at: u32, load: bool, mem: MemId, body: &mut Vec<MachInst>) {
+        let (mut base, mut offset) = (self.pointer(), at);
+        if i64::from(at) > self.target.addressing.buffer.max.into() {
+            base = Operand::reg(free.offset);
+            body.push(self.inst(op::S_ADD_U32, &[base, self.pointer(), self.bytes(at)]));
+            offset = 0;
+        }
+        let op = if load { op::BUFFER_LOAD_DWORD } else { op::BUFFER_STORE_DWORD };
+        let inst = self.inst(op, &[Operand::reg(reg), Operand::None, stack_descriptor(), base]);
+        body.push(MachInst { mods: Mods { offset: offset as i32, ..Mods::default() }, mem, ..inst });
+    }
+}

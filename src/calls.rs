@@ -1,0 +1,171 @@
+//! Functions that are called: compiled before who calls them, so that a call costs what the function takes, and what a kernel needs for all
+//! that it may call.
+
+use crate::error::Error;
+use crate::models::Models;
+use crate::pipeline::{Job, Observer, Scratch};
+use callconv::Convention;
+use ir::analysis::CallGraph;
+use isa::{MachFunc, Referent, Subtarget};
+
+/// Bytes of stack that a kernel gets where nobody knows how deep calls go: what recursion may take of a work-item.
+pub(crate) const UNKNOWN_DEPTH: u32 = 4096;
+
+/// IR instructions of a module up to which all functions are taken to be near enough for a call in one instruction: at a few
+/// instructions of eight bytes for each, well within the 2^17 bytes that it reaches.
+const NEAR: usize = 2000;
+
+/// What calls need to know, gathered before the first function is compiled.
+#[derive(Default)]
+pub(crate) struct Calls {
+    /// By function.
+    pub callees: Vec<isel::Callee>,
+    /// Variables in LDS that functions name.
+    pub shared: isel::SharedLayout,
+    /// Whether functions are near each other.
+    pub near: bool,
+    /// The calling convention.
+    pub convention: Convention,
+    graph: CallGraph,
+}
+
+/// Registers and stack of a function and of all that it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Uses {
+    vgprs: u32,
+    sgprs: u32,
+    vcc: bool,
+    /// Bytes of a lane; `None` if nobody knows.
+    stack: Option<u32>,
+}
+
+impl Calls {
+    /// Of a module. Nothing is gathered where no function is called.
+    pub fn new(module: &ir::Module, target: &Subtarget, job: &Job<'_>, scratch: &mut isel::Context) -> Calls {
+        let convention = Convention::Today;
+        let opts = isel::Options { lacks: job.lacks, convention, ..isel::Options::default() };
+        let unknown = isel::Callee::unknown(convention, target);
+        let needs = isel::needs(module, target, &opts, scratch);
+        let callees = needs.into_iter().map(|needs| isel::Callee { needs, ..unknown.clone() }).collect();
+        let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
+        let shared = isel::shared_layout(module, target, &opts, scratch);
+        Calls { callees, shared, near: size <= NEAR, convention, graph: CallGraph::new(module) }
+    }
+}
+
+/// Compiles all functions of a module that are no kernels, callees first, and says of each what a call of it costs. `code` gets them in the
+/// order of the module.
+pub(crate) fn functions(
+    scratch: &mut Scratch,
+    models: &Models,
+    module: &mut ir::Module,
+    job: &Job<'_>,
+    (calls, code): (&mut Calls, &mut Vec<MachFunc>),
+    observer: &mut dyn Observer,
+) -> Result<(), Error> {
+    let graph = std::mem::take(&mut calls.graph);
+    let model = models.of(None)?;
+    let mut funcs = std::mem::take(&mut module.funcs);
+    let is_function = |func: &ir::Function| func.kernel.is_none();
+    let numbers: Vec<ir::FuncId> = funcs.iter().filter(|(_, func)| is_function(func)).map(|(id, _)| id).collect();
+    code.resize_with(numbers.len(), MachFunc::default);
+    let mut result = Ok(());
+    for &id in graph.bottom_up() {
+        let Some(number) = numbers.iter().position(|&known| known == id) else { continue };
+        let own = job.calling(Some(calls));
+        let func = &mut funcs[id];
+        result = scratch.kernel((model, module), (usize::MAX, func), &mut code[number], &own, observer);
+        if result.is_err() {
+            break;
+        }
+        let callee = &mut calls.callees[id.as_u32() as usize];
+        if !graph.is_recursive(id) {
+            callee.clobbers = code[number].clobbers;
+        }
+        callee.keeps_m0 = keeps_m0(&code[number]);
+        callee.stack = graph.is_recursive(id) || wants_stack(&code[number]);
+    }
+    module.funcs = funcs;
+    calls.graph = graph;
+    result
+}
+
+/// Whether M0 is what LDS accesses want when a function returns: it writes nothing else there, nor does who it calls (which says so
+/// by writing it again).
+fn keeps_m0(func: &MachFunc) -> bool {
+    let limit = isa::RegRange { first: isa::Reg::M0, len: 1 };
+    let insts = func.blocks.values().flat_map(|block| &block.insts);
+    insts.into_iter().all(|inst| {
+        let writes = inst.operands().first() == Some(&isa::Operand::Reg(limit));
+        !writes || inst.op == isa::op::S_MOV_B32 && inst.operands().get(1) == Some(&isa::Operand::int(-1))
+    })
+}
+
+/// Whether a function names the stack pointer or the descriptor of scratch memory, or calls another that does.
+fn wants_stack(func: &MachFunc) -> bool {
+    let insts = func.blocks.values().flat_map(|block| &block.insts);
+    let named = insts.into_iter().flat_map(|inst| inst.operands()).any(|operand| match *operand {
+        isa::Operand::Reg(range) => range.first.0 < 4 || range.first.0 == callconv::column(Convention::Today).stack.pointer,
+        _ => false,
+    });
+    named || func.calls.iter().any(|call| call.stack)
+}
+
+/// Makes kernels ask for what those need that they call. `code` has the kernels in order, then the functions.
+pub(crate) fn propagate(calls: &Calls, module: &ir::Module, code: &mut [MachFunc], target: &Subtarget) {
+    let (mut kernels, mut functions) = (0, module.funcs.values().filter(|func| func.kernel.is_some()).count());
+    let place: Vec<usize> = module
+        .funcs
+        .values()
+        .map(|func| {
+            let next = if func.kernel.is_some() { &mut kernels } else { &mut functions };
+            *next += 1;
+            *next - 1
+        })
+        .collect();
+    let mut uses = vec![None; place.len()];
+    // What calls itself uses what all on the way use, so once is not enough.
+    while calls.graph.bottom_up().iter().fold(false, |again, &id| again | find_uses(calls, id, code, &place, &mut uses)) {}
+    let limit = target.addressing.scratch_per_wave / target.wave_size;
+    for (id, _) in module.funcs.iter().filter(|(_, func)| func.kernel.is_some()) {
+        let number = id.as_u32() as usize;
+        let (Some(uses), func): (Option<Uses>, _) = (uses[number], &mut code[place[number]]) else { continue };
+        func.vgprs = uses.vgprs;
+        func.sgprs = uses.sgprs;
+        func.uses_vcc = uses.vcc;
+        func.dynamic_stack = uses.stack.is_none();
+        func.scratch_size = uses.stack.unwrap_or(func.scratch_size + UNKNOWN_DEPTH).min(limit);
+    }
+}
+
+/// What a function and all that it calls use, as far as that is known of those. Says whether it is another answer than before.
+fn find_uses(
+    calls: &Calls,
+    id: ir::FuncId,
+    code: &[MachFunc],
+    place: &[usize],
+    known: &mut [Option<Uses>],
+) -> bool {
+    let number = id.as_u32() as usize;
+    let func = &code[place[number]];
+    let MachFunc { vgprs, sgprs, uses_vcc, scratch_size, .. } = *func;
+    let mut all = Uses { vgprs, sgprs, vcc: uses_vcc, stack: None };
+    let mut deepest = (!calls.graph.is_recursive(id)).then_some(0);
+    for callee in callees(func) {
+        let Some(Uses { vgprs, sgprs, vcc, stack }) = known[callee as usize] else { continue };
+        all.vgprs = all.vgprs.max(vgprs);
+        all.sgprs = all.sgprs.max(sgprs);
+        all.vcc |= vcc;
+        deepest = deepest.zip(stack).map(|(a, b)| a.max(b));
+    }
+    all.stack = deepest.map(|below| scratch_size + below);
+    known[number].replace(all) != Some(all)
+}
+
+/// The functions that code calls.
+fn callees(func: &MachFunc) -> impl Iterator<Item = u32> {
+    func.relocs.iter().filter_map(|reloc| match reloc.to {
+        Referent::Func(id) => Some(id),
+        Referent::Global(_) => None,
+    })
+}
