@@ -549,7 +549,8 @@ impl Lower<'_> {
             Op::Barrier { fence } => self.barrier(fence),
             Op::WaveBarrier => {}
             Op::Wave(op) => self.wave(inst, op),
-            Op::Call(_) => self.unsupported("a call that was not inlined"),
+            Op::Call(_) | Op::CallIndirect(_) => self.unsupported("a call that was not inlined"),
+            Op::FuncAddr(_) => self.unsupported("the address of a function"),
             _ => self.arithmetic(inst, op),
         }
     }

@@ -5,7 +5,7 @@ use crate::ast::{ExprId, ExprKind, List};
 use crate::check::Res;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
-use ir::{CastOp, Op, Space, SrcLoc, Type, Value, ValueData, ValueDef};
+use ir::{CastOp, Op, Space, SrcLoc, Type, Value};
 use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
@@ -165,14 +165,7 @@ impl Lower<'_, '_> {
     pub(super) fn call_of(&mut self, func: u32, args: &[Value], types: &[Type]) -> Val {
         let op = Op::Call(func_id(func));
         self.crossings += 1;
-        let inst = self.func.make_inst(self.block, op, args, Type::Bool, 0, self.loc);
-        let first = self.func.values.next_key();
-        for (n, &ty) in types.iter().enumerate() {
-            self.func.values.push(ValueData { ty, def: ValueDef::Result(inst, n as u16) });
-        }
-        self.func.insts[inst].first = first;
-        self.func.insts[inst].results = types.len() as u16;
-        self.func.blocks[self.block].insts.push(inst);
+        let inst = self.func.push_call(self.block, op, args, types, self.loc);
         self.func.results_of(inst).collect()
     }
 }

@@ -94,6 +94,8 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
         align,
         init,
         dynamic: item.dynamic,
+        external: false,
+        funcs: Vec::new(),
     }
 }
 

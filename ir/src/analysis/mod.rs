@@ -17,7 +17,7 @@ pub mod loops;
 pub mod parting;
 pub mod uniformity;
 
-pub use callgraph::CallGraph;
+pub use callgraph::{CallGraph, Targets};
 pub use cfg::Cfg;
 pub use dominance::{DomTree, PostDomTree};
 pub use handover::Handover;

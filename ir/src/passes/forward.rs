@@ -77,7 +77,7 @@ impl Memory {
     pub fn clobber(&mut self, func: &Function, inst: Inst) {
         let op = func.insts[inst].op;
         match op {
-            Op::Call(_) => self.clear(),
+            Op::Call(_) | Op::CallIndirect(_) => self.clear(),
             // Others' writes become visible: only private memory is still known.
             _ if FORWARD.stopped_by(&op) => self.known.retain(|a| a.mem.space == Space::Private),
             Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
