@@ -1,7 +1,10 @@
 //! Inlining, callees first: calls become copies of the callee's body. Functions that nobody calls any more are dropped.
 //!
-//! Calls stay of functions that are recursive, in another object, or not to be inlined.
+//! Calls stay of functions that are recursive, in another object, or not to be inlined; and, where [`Calls::ByCost`] is chosen, where
+//! copies are larger and little faster. A function with one call becomes part of its caller, as does one that is hardly larger than
+//! a call. The size of a function is known when its turn comes, as its own callees come first.
 
+use super::OptOptions;
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
 use crate::func::{Function, Inline, Linkage, Module, SrcLoc, Values};
@@ -10,6 +13,21 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Instructions a function may grow to: calls beyond that stay, and code generation reports them.
 const MAX_INSTS: usize = 1 << 20;
+
+/// Which calls become copies, of those that may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// All.
+    #[default]
+    InlineAll,
+    /// Those of functions that `#[inline]` asks for, that are called once, or small.
+    ByCost,
+}
+
+/// Instructions that a call takes at the caller and in the callee, beside one for each argument and result.
+const CALL_INSTS: usize = 16;
+/// Instructions that all copies of a function may be more than calls of it, by optimisation level.
+const MAX_GROWTH: [usize; 4] = [0, 16, 48, 192];
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
@@ -21,8 +39,9 @@ pub struct Scratch {
     slots: SecondaryMap<Slot, Option<Slot>>,
     /// Instructions of a callee and their copies.
     copies: Vec<(Inst, Inst)>,
-    /// By function: whether calls of it become copies.
+    /// By function: whether calls of it become copies, and how many there were.
     copied: Vec<bool>,
+    calls: Vec<usize>,
     /// The caller as it was: its blocks, and the instructions of the one at hand.
     layout: Vec<Block>,
     insts: Vec<Inst>,
@@ -33,7 +52,7 @@ pub struct Scratch {
 }
 
 /// Inlines calls, and drops the functions that are then nobody's business.
-pub fn run(module: &mut Module, s: &mut Scratch) {
+pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
     if module.funcs.values().all(|f| f.kernel.is_some()) {
         return;
     }
@@ -41,16 +60,43 @@ pub fn run(module: &mut Module, s: &mut Scratch) {
     graph.compute(module);
     s.copied.clear();
     s.copied.resize(module.funcs.len(), false);
+    count_calls(module, &mut s.calls);
     for &id in graph.bottom_up() {
         inline_calls(module, id, s);
-        s.copied[id.index()] = is_copied(&module.funcs[id], graph.is_recursive(id));
+        let func = &module.funcs[id];
+        s.copied[id.index()] = may_be_copied(func, graph.is_recursive(id))
+            && (opts.calls == Calls::InlineAll
+                || is_worth_copying(func, s.calls[id.index()], !graph.has_known_callers(module, id), opts));
     }
     s.graph = graph;
     drop_uncalled(module, s);
 }
 
-/// Whether calls of a function become copies of it.
-fn is_copied(func: &Function, is_recursive: bool) -> bool {
+/// By function: how many calls name it.
+fn count_calls(module: &Module, calls: &mut Vec<usize>) {
+    calls.clear();
+    calls.resize(module.funcs.len(), 0);
+    for func in module.funcs.values() {
+        for &inst in func.layout.iter().flat_map(|&b| &func.blocks[b].insts) {
+            if let Op::Call(callee) = func.insts[inst].op {
+                calls[callee.index()] += 1;
+            }
+        }
+    }
+}
+
+/// Whether copies of a function are the better deal. It stays beside its copies if others may call it.
+fn is_worth_copying(func: &Function, calls: usize, stays: bool, opts: &OptOptions) -> bool {
+    let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
+    let size = insts.filter(|&&inst| !matches!(func.insts[inst].op, Op::Const(_) | Op::Jump(_))).count();
+    let call = CALL_INSTS + func.own_params().len() + func.results.len();
+    let copies = calls - usize::from(calls > 0 && !stays);
+    let growth = copies.saturating_mul(size.saturating_sub(call));
+    func.inline == Inline::Always || growth <= MAX_GROWTH[usize::from(opts.level).min(3)]
+}
+
+/// Whether calls of a function can become copies of it.
+fn may_be_copied(func: &Function, is_recursive: bool) -> bool {
     let has_code = func.linkage != Linkage::Extern && func.kernel.is_none();
     has_code && !is_recursive && func.inline != Inline::Never
 }
