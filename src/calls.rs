@@ -16,10 +16,11 @@ pub(crate) const UNKNOWN_DEPTH: u32 = 4096;
 const NEAR: usize = 2000;
 
 /// What calls need to know, gathered before the first function is compiled.
-#[derive(Default)]
 pub(crate) struct Calls {
     /// By function.
     pub callees: Vec<isel::Callee>,
+    /// What addresses of functions lead to.
+    pub pointer: isel::Callee,
     /// Variables in LDS that functions name.
     pub shared: isel::SharedLayout,
     /// Whether functions are near each other.
@@ -45,11 +46,16 @@ impl Calls {
         let convention = Convention::Today;
         let opts = isel::Options { lacks: job.lacks, convention, ..isel::Options::default() };
         let unknown = isel::Callee::unknown(convention, target);
-        let needs = isel::needs(module, target, &opts, scratch);
+        let graph = CallGraph::new(module);
+        // Code of another object may be given an address of ours and the other way round.
+        let foreign = module.funcs.values().any(|func| func.linkage != ir::Linkage::Local)
+            || module.globals.values().any(|global| global.external);
+        let (needs, pointer) = isel::needs(module, (&graph, foreign), target, &opts, scratch);
+        let pointer = isel::Callee { needs: pointer, ..unknown.clone() };
         let callees = needs.into_iter().map(|needs| isel::Callee { needs, ..unknown.clone() }).collect();
         let size: usize = module.funcs.values().map(ir::Function::inst_count).sum();
         let shared = isel::shared_layout(module, target, &opts, scratch);
-        Calls { callees, shared, near: size <= NEAR, convention, graph: CallGraph::new(module) }
+        Calls { callees, pointer, shared, near: size <= NEAR, convention, graph }
     }
 }
 
@@ -151,7 +157,10 @@ fn find_uses(
     let MachFunc { vgprs, sgprs, uses_vcc, scratch_size, .. } = *func;
     let mut all = Uses { vgprs, sgprs, vcc: uses_vcc, stack: None };
     let mut deepest = (!calls.graph.is_recursive(id)).then_some(0);
-    for callee in callees(func) {
+    let through = func.calls.iter().any(|call| call.callee == isa::Callee::Pointer);
+    let taken = (0..known.len() as u32)
+        .filter(|&callee| through && calls.graph.is_address_taken(ir::FuncId::from_u32(callee)));
+    for callee in callees(func).chain(taken) {
         let Some(Uses { vgprs, sgprs, vcc, stack }) = known[callee as usize] else { continue };
         all.vgprs = all.vgprs.max(vgprs);
         all.sgprs = all.sgprs.max(sgprs);

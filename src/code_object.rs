@@ -386,7 +386,8 @@ fn variable(id: ir::Global, global: &ir::GlobalData) -> emit::Variable<'_> {
         size: global.size,
         align: global.align,
         init: &global.init,
-        writable: global.space == Space::Global,
+        writable: global.space == Space::Global || !global.funcs.is_empty(),
+        functions: global.funcs.iter().map(|&(at, func)| (at, func.as_u32())).collect(),
     }
 }
 

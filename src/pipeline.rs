@@ -259,6 +259,7 @@ impl Compiler {
     ) -> Result<Program, Error> {
         let level = ir::passes::OptOptions {
             level: job.options.opt_level.number(),
+            calls: Default::default(),
             limits: offset_limits(&self.target),
             float_atomics: isel::float_atomics(&self.target, job.options.unsafe_fp_atomics),
         };
@@ -585,8 +586,9 @@ impl Kernel<'_> {
             ..isel::Options::default()
         };
         match self.job.calls {
-            Some(Calls { callees, shared, convention, .. }) => {
-                isel::Options { callees, shared: Some(shared), convention: *convention, ..usual }
+            Some(Calls { callees, pointer, shared, convention, .. }) => {
+                let (pointer, shared) = (Some(pointer), Some(shared));
+                isel::Options { callees, pointer, shared, convention: *convention, ..usual }
             }
             None => usual,
         }

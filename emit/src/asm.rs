@@ -48,7 +48,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         listing.function_head(function);
         listing.code(&program.target, function.func)?;
     }
-    let mut out = listing.out;
+    let Listing { mut out, functions, .. } = listing;
     if let Some(CodeEnd { word, bytes }) = program.code_end() {
         let _ = writeln!(out, "\t.p2alignl\t{}, {word}", CodeEnd::LINE.trailing_zeros());
         let _ = writeln!(out, "\t.fill\t{}, 4, {word}", bytes / 4);
@@ -64,7 +64,7 @@ pub fn listing(program: &Program, source: Option<Source>) -> Result<String, Emit
         if writable && variables.peek().is_some() {
             out.push_str("\t.data\n");
         }
-        variables.for_each(|variable| write_variable(variable, &mut out));
+        variables.for_each(|variable| write_variable(variable, &functions, &mut out));
     }
     notes::epilogue(program, &mut out);
     Ok(out)
@@ -171,10 +171,13 @@ fn branch_targets(func: &MachFunc) -> Vec<bool> {
     targets
 }
 
-fn write_variable(variable: &Variable, out: &mut String) {
-    let Variable { name, size, align, init, .. } = variable;
+fn write_variable(variable: &Variable, names: &ById<&str>, out: &mut String) {
+    let Variable { name, size, align, init, functions, .. } = variable;
     let _ = write!(out, "\t.globl\t{name}\n\t.protected\t{name}\n\t.type\t{name},@object\n");
     let _ = write!(out, "\t.p2align\t{}\n{name}:\n", align.max(&1).trailing_zeros());
+    if !functions.is_empty() {
+        return write_table(variable, names, out);
+    }
     for chunk in init.chunks(16) {
         out.push_str("\t.byte\t");
         for (n, byte) in chunk.iter().enumerate() {
@@ -186,4 +189,21 @@ fn write_variable(variable: &Variable, out: &mut String) {
         let _ = writeln!(out, "\t.zero\t{}", size - init.len() as u32);
     }
     let _ = writeln!(out, "\t.size\t{name}, {size}");
+}
+
+/// A variable with addresses of functions, byte by byte between them.
+fn write_table(variable: &Variable, names: &ById<&str>, out: &mut String) {
+    let mut at = 0;
+    let mut functions = variable.functions.iter().peekable();
+    while at < variable.size {
+        if let Some(&(_, id)) = functions.next_if(|(offset, _)| *offset == at) {
+            let _ = writeln!(out, "\t.quad\t{}", names.get(id as usize).copied().flatten().unwrap_or_default());
+            at += 8;
+        } else {
+            let byte = variable.init.get(at as usize).copied().unwrap_or_default();
+            let _ = writeln!(out, "\t.byte\t{byte:#04x}");
+            at += 1;
+        }
+    }
+    let _ = writeln!(out, "\t.size\t{}, {}", variable.name, variable.size);
 }

@@ -64,7 +64,7 @@ fn write(
         image.descriptor(number)?;
     }
     for number in 0..program.variables.len() {
-        image.variable(number);
+        image.variable(number)?;
     }
     let (object, code) = image.finish();
     let written = file(&object, bump).map_err(EmitError::Container);
@@ -374,7 +374,8 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    fn variable(&mut self, number: usize) {
+    fn variable(&mut self, number: usize) -> Result<(), EmitError> {
+        let first_function = self.first_function() as u32;
         let variable = &self.program.variables[number];
         let (section, place) =
             if variable.writable { (&mut self.data, DATA) } else { (&mut self.rodata, RODATA) };
@@ -385,11 +386,22 @@ impl<'a> Image<'a> {
         bytes.resize(offset as usize, 0);
         bytes.extend_from_slice(variable.init);
         bytes.resize(offset as usize + variable.size as usize, 0);
+        for &(at, id) in &variable.functions {
+            let number = self.functions.get(id as usize).copied().flatten();
+            let function = number.ok_or(EmitError::Unknown(Referent::Func(id)))?;
+            section.relocations.push(Relocation {
+                offset: offset + u64::from(at),
+                target: Target::Symbol(first_function + function),
+                kind: reloc::ABS64,
+                addend: 0,
+            });
+        }
         let first = self.first_variable();
         let symbol = &mut self.symbols[first + number];
         symbol.place = Place::Section(self.numbers[place as usize], offset);
         symbol.size = variable.size.into();
         self.variable_symbol(number);
+        Ok(())
     }
 
     /// The object, and the memory of code.

@@ -157,6 +157,8 @@ pub struct Variable<'a> {
     pub init: &'a [u8],
     /// In `.data` if true, else in `.rodata`.
     pub writable: bool,
+    /// Where it holds the address of which function: byte offsets in ascending order, and ids. The loader writes them, so it is writable.
+    pub functions: SmallVec<[(u32, u32); 1]>,
 }
 
 impl<'a> Program<'a> {

@@ -201,6 +201,11 @@ pub enum ExprKind {
         /// What stands between `::<` and `>`, a range of [`Ast::generic_args`].
         given: List,
     },
+    /// A call through a value: `(s.f)(x)`, `table[i](x)`.
+    CallValue {
+        callee: ExprId,
+        args: List,
+    },
     Index(ExprId, ExprId),
     Field(ExprId, Name),
     Array(List),
@@ -385,6 +390,11 @@ pub enum TypeKind {
     Array(TypeId, ExprId),
     /// `(A, B)`, a range of [`Ast::types_pool`].
     Tuple(List),
+    /// `fn(A, B) -> R`; the parameters are a range of [`Ast::types_pool`].
+    Function {
+        params: List,
+        result: Option<TypeId>,
+    },
     /// `[T]`, only of `shared dyn` variables.
     Unsized(TypeId),
     Pointer {
@@ -460,7 +470,8 @@ pub enum ItemKind {
         kernel: bool,
         params: List,
         result: Option<TypeId>,
-        body: BlockId,
+        /// None of an `extern fn`.
+        body: Option<BlockId>,
     },
     Struct {
         /// A range of [`Ast::params`].
@@ -473,11 +484,10 @@ pub enum ItemKind {
         value: ExprId,
     },
     /// `static_assert(cond, "message");`, named by that word.
-    StaticAssert {
-        cond: ExprId,
-        message: Option<Sym>,
-    },
+    StaticAssert { cond: ExprId, message: Option<Sym> },
     Static {
+        /// `extern`: another object has it.
+        external: bool,
         space: Space,
         dynamic: bool,
         ty: TypeId,

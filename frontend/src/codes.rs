@@ -278,9 +278,10 @@ const TABLE: &[(&str, &str, &str)] = &[
     ),
     (
         "E0091",
-        "recursion",
-        "A function calls itself, directly or through others. All functions are inlined so far, which recursion \
-         does not allow.",
+        "function that other objects know",
+        "`#[export]` shows a function to other objects, `extern fn` declares one that another object has. Such a function has one \
+         name, so it is not generic, and parameters and a result that have a form outside: scalars, vectors, pointers, \
+         addresses of functions, and structs of these and of arrays of them.",
     ),
     (
         "E0092",
@@ -377,6 +378,12 @@ const TABLE: &[(&str, &str, &str)] = &[
         "a loop that never runs",
         "The range of a `for` has no number in it: it begins at or behind its end, as a range of unsigned numbers does that ends \
          before 0. Ranges count up; count down with `while`.",
+    ),
+    (
+        "endless_recursion",
+        "a function without a way out",
+        "Whatever the arguments are, the function calls itself, or others that call it, before it can return: it never does, and the \
+         stack is too small for that.",
     ),
     (
         "index_out_of_bounds",

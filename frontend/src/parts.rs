@@ -43,6 +43,7 @@ kinds!(EXPRS, expr, ExprKind, {
     ExprKind::Cast(..) => "as",
     ExprKind::Call { given: crate::ast::List { len: 0, .. }, .. } => "call",
     ExprKind::Call { .. } => "call::<>",
+    ExprKind::CallValue { .. } => "call of a value",
     ExprKind::Index(..) => "index",
     ExprKind::Field(..) => "field",
     ExprKind::Array(_) => "array",
@@ -112,6 +113,7 @@ kinds!(PATTERNS, pattern, PatKind, {
 
 kinds!(ITEMS, item, ItemKind, {
     ItemKind::Fn { kernel: true, .. } => "kernel",
+    ItemKind::Fn { body: None, .. } => "extern fn",
     ItemKind::Fn { generic: None, .. } => "fn",
     ItemKind::Fn { generic: Some(_), .. } => "fn<T>",
     ItemKind::Struct { .. } => "struct",
@@ -119,6 +121,7 @@ kinds!(ITEMS, item, ItemKind, {
     ItemKind::Const { param: true, .. } => "param",
     ItemKind::StaticAssert { message: None, .. } => "static_assert",
     ItemKind::StaticAssert { message: Some(_), .. } => "static_assert with a message",
+    ItemKind::Static { external: true, .. } => "extern static",
     ItemKind::Static { dynamic: true, .. } => "shared static dyn",
     ItemKind::Static { space: Space::Shared, .. } => "shared static",
     ItemKind::Static { space: Space::Constant, .. } => "constant static",
@@ -133,6 +136,7 @@ kinds!(TYPES, ty, TypeKind, {
     TypeKind::Opaque(Access::ReadWrite, _) => "read_write",
     TypeKind::Array(..) => "type [T; N]",
     TypeKind::Tuple(_) => "type (A, B)",
+    TypeKind::Function { .. } => "type fn(A) -> B",
     TypeKind::Unsized(_) => "type [T]",
     TypeKind::Pointer { is_restrict: true, .. } => "restrict pointer",
     TypeKind::Pointer { is_volatile: true, .. } => "volatile pointer",

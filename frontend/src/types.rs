@@ -103,6 +103,8 @@ pub enum TyKind {
     /// Index into [`Types::structs`].
     Struct(u32),
     Pointer(Pointer),
+    /// The address of a function: index into [`Types::functions`].
+    Function(u32),
     /// What only a kernel's parameter can be, and what it is called without its access.
     Opaque(ir::Opaque, &'static str),
 }
@@ -138,6 +140,14 @@ pub struct Struct {
     pub fields: Vec<Field>,
 }
 
+/// What a function takes and gives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FnType {
+    pub params: Vec<Ty>,
+    /// [`Ty::UNIT`] if nothing.
+    pub result: Ty,
+}
+
 /// A type too large for an address.
 #[derive(Debug)]
 pub struct TooLarge;
@@ -153,6 +163,8 @@ pub struct Types {
     ids: FxHashMap<TyKind, Ty>,
     pub structs: Vec<Struct>,
     tuples: FxHashMap<Box<[Ty]>, Ty>,
+    pub functions: Vec<FnType>,
+    fn_types: FxHashMap<FnType, Ty>,
     open: Vec<Open>,
 }
 
@@ -162,8 +174,10 @@ pub type Parts = SmallVec<[Ty; 8]>;
 impl Types {
     /// Forgets all types but those that are always there.
     pub fn reset(&mut self) {
-        let Types { kinds, layouts, ids, structs, tuples, open } = self;
+        let Types { kinds, layouts, ids, structs, tuples, functions, fn_types, open } = self;
         open.clear();
+        functions.clear();
+        fn_types.clear();
         tuples.clear();
         kinds.clear();
         layouts.clear();
@@ -329,6 +343,39 @@ impl Types {
         self.layouts.push(layout);
         self.ids.insert(kind, ty);
         ty
+    }
+
+    /// The type of the address of a function.
+    pub fn function(&mut self, params: Vec<Ty>, result: Ty) -> Ty {
+        let signature = FnType { params, result };
+        if let Some(&ty) = self.fn_types.get(&signature) {
+            return ty;
+        }
+        let layout = Layout { size: 8, align: 8, leaves: 1, has_array: false, open: false };
+        self.functions.push(signature.clone());
+        let ty = self.intern(TyKind::Function(self.functions.len() as u32 - 1), layout);
+        self.fn_types.insert(signature, ty);
+        ty
+    }
+
+    /// What a function takes and gives whose address has this type.
+    pub fn as_function(&self, ty: Ty) -> Option<&FnType> {
+        match self.kind(ty) {
+            TyKind::Function(index) => Some(&self.functions[index as usize]),
+            _ => None,
+        }
+    }
+
+    /// Whether there is an address of a function in a value.
+    pub fn holds_function(&self, ty: Ty) -> bool {
+        match self.kind(ty) {
+            TyKind::Function(_) => true,
+            TyKind::Array(element, _) => self.holds_function(element),
+            TyKind::Struct(index) => {
+                self.structs[index as usize].fields.iter().any(|field| self.holds_function(field.ty))
+            }
+            _ => false,
+        }
     }
 
     pub fn vector(&mut self, scalar: Scalar, lanes: u8) -> Ty {
@@ -621,6 +668,15 @@ impl Types {
                     format!("({}{comma})", parts.join(", "))
                 }
             },
+            TyKind::Function(index) => {
+                let FnType { params, result } = &self.functions[index as usize];
+                let params: Vec<String> = params.iter().map(|&ty| self.name(ty, names)).collect();
+                let result = match *result {
+                    Ty::UNIT => String::new(),
+                    result => format!(" -> {}", self.name(result, names)),
+                };
+                format!("fn({}){result}", params.join(", "))
+            }
             TyKind::Opaque(opaque, name) => match opaque.access() {
                 Some(access) => format!("{} {name}", access.name()),
                 None => name.to_string(),

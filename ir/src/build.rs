@@ -1,11 +1,13 @@
-//! Making kernels without a source text.
+//! Making kernels, and functions for them, without a source text.
 //!
 //! A [`KernelBuilder`] appends to its current block. It knows the layout of arguments and the types of results; what
 //! it has no method for, [`KernelBuilder::op`] and [`KernelBuilder::effect`] append as it stands in [`Op`]. The
 //! verifier says whether the outcome is well-formed.
 
-use crate::entity::{Block, Global, Value};
-use crate::func::{Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, SrcLoc};
+use crate::entity::{Block, FuncId, Global, SigId, Value};
+use crate::func::{
+    Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, Signature, SrcLoc, Values,
+};
 use crate::op::{BinOp, CastOp, FloatCc, IntCc, Mem, MemFlags, Op, Order, Pos, Scope, TernOp, UnOp};
 use crate::types::{MemTy, Space, Type};
 
@@ -70,11 +72,12 @@ impl Elem {
     }
 }
 
-/// Builds one kernel, block by block.
+/// Builds one kernel or function, block by block.
 #[derive(Clone, Debug)]
 pub struct KernelBuilder {
     func: Function,
     info: KernelInfo,
+    is_kernel: bool,
     /// Where instructions go.
     block: Block,
     kernarg: Option<Value>,
@@ -85,7 +88,40 @@ impl KernelBuilder {
     pub fn new(name: impl Into<String>) -> KernelBuilder {
         let mut func = Function::new(name);
         let block = func.add_block();
-        KernelBuilder { func, info: KernelInfo::default(), block, kernarg: None }
+        KernelBuilder { func, info: KernelInfo::default(), is_kernel: true, block, kernarg: None }
+    }
+
+    /// A function that kernels and functions may call. Its parameters are those of the entry block, which is the current one.
+    pub fn function(name: impl Into<String>, signature: &Signature) -> KernelBuilder {
+        let mut builder = KernelBuilder { is_kernel: false, ..KernelBuilder::new(name) };
+        builder.func.results = signature.results.clone();
+        for &ty in &signature.params {
+            builder.func.add_param(builder.block, ty);
+        }
+        builder
+    }
+
+    /// The parameters of a function.
+    pub fn arguments(&self) -> &[Value] {
+        self.func.own_params()
+    }
+
+    /// Calls a function of the module with results of these types.
+    pub fn call(&mut self, callee: FuncId, args: &[Value], results: &[Type]) -> Values {
+        let inst = self.func.push_call(self.block, Op::Call(callee), args, results, SrcLoc::default());
+        self.func.results_of(inst).collect()
+    }
+
+    /// The address of a function.
+    pub fn function_address(&mut self, func: FuncId) -> Value {
+        self.op(Op::FuncAddr(func), &[], Type::I64)
+    }
+
+    /// Calls the function at an address, which takes and gives what the signature says.
+    pub fn call_indirect(&mut self, sig: SigId, address: Value, args: &[Value], results: &[Type]) -> Values {
+        let args = [&[address], args].concat();
+        let inst = self.func.push_call(self.block, Op::CallIndirect(sig), &args, results, SrcLoc::default());
+        self.func.results_of(inst).collect()
     }
 
     /// The size of work-group that every dispatch must have.
@@ -281,15 +317,20 @@ impl KernelBuilder {
         self.effect(op, &args);
     }
 
-    /// Ends the block and the work-item.
+    /// Ends the block and the work-item, or the call of a function without results.
     pub fn ret(&mut self) {
         self.effect(Op::Ret, &[]);
     }
 
-    /// The kernel, to be put among the functions of a [`Module`].
+    /// Ends the block and the call of a function.
+    pub fn ret_values(&mut self, values: &[Value]) {
+        self.effect(Op::Ret, values);
+    }
+
+    /// The kernel or function, to be put among the functions of a [`Module`].
     pub fn finish(self) -> Function {
         let mut func = self.func;
-        func.kernel = Some(self.info);
+        func.kernel = self.is_kernel.then_some(self.info);
         func
     }
 }
@@ -337,6 +378,8 @@ impl Module {
             align: elem.bytes(),
             init: Vec::new(),
             dynamic: false,
+            external: false,
+            funcs: Vec::new(),
         })
     }
 }

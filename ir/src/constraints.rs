@@ -97,7 +97,7 @@ pub const fn stays(op: &Op) -> Stays {
         Op::AtomicRmw { mem, .. } => of(mem.order, 2),
         Op::AtomicCas { mem, fail } => of(mem.order, 2).union(of(*fail, 2)),
         Op::Fence { order, .. } => of(*order, 3),
-        Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) => Stays::all(),
+        Op::Barrier { .. } | Op::WaveBarrier | Op::Call(_) | Op::CallIndirect(_) => Stays::all(),
         _ => Stays::empty(),
     }
 }

@@ -22,6 +22,11 @@ entity_impl!(Value, "v");
 pub struct FuncId(u32);
 entity_impl!(FuncId, "fn");
 
+/// A signature that functions are called with through their address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SigId(u32);
+entity_impl!(SigId, "sig");
+
 /// A module variable: `shared`, `constant` or `global`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Global(u32);

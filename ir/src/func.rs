@@ -1,6 +1,6 @@
 //! Modules and functions, and the only ways to edit them.
 
-use crate::entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
+use crate::entity::{Block, FuncId, Global, Inst, SigId, Slot, Switch, Value};
 use crate::op::Op;
 use crate::state::InitialState;
 use crate::types::{Space, Type};
@@ -126,11 +126,49 @@ pub enum UnrollHint {
     Never,
 }
 
-/// A function or kernel. Blocks are kept in `layout` order; the first is the entry.
+/// Who knows a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Linkage {
+    /// Its module alone; for a kernel, whoever launches it.
+    #[default]
+    Local,
+    /// Other objects too, by its name: nothing is known of its callers.
+    Export,
+    /// Another object has its code; it is only declared here.
+    Extern,
+}
+
+/// What was asked for about calls of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Inline {
+    /// The compiler decides.
+    #[default]
+    Auto,
+    /// `#[inline]`: calls become copies of the body where that is possible.
+    Always,
+    /// `#[inline(never)]`: calls stay.
+    Never,
+}
+
+/// Types that a function takes and gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Signature {
+    /// Of the parameters.
+    pub params: Vec<Type>,
+    /// Of the results.
+    pub results: Vec<Type>,
+}
+
+/// A function or kernel. Blocks are kept in `layout` order; the first is the entry. A function that is only declared has
+/// an empty layout, and one block outside of it for its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Function {
     /// Name without decoration.
     pub name: String,
+    /// Who knows it.
+    pub linkage: Linkage,
+    /// Whether calls are to become copies.
+    pub inline: Inline,
     /// Types of the results (a kernel has none).
     pub results: Vec<Type>,
     /// Present for kernels.
@@ -332,6 +370,10 @@ pub struct GlobalData {
     pub init: Vec<u8>,
     /// `shared dyn`: sized by the dispatch.
     pub dynamic: bool,
+    /// Another object defines it; it is only declared here.
+    pub external: bool,
+    /// Offsets at which it holds addresses of functions, in ascending order; the initial bytes there are zeros.
+    pub funcs: Vec<(u32, FuncId)>,
 }
 
 /// A translation unit.
@@ -341,6 +383,8 @@ pub struct Module {
     pub funcs: PrimaryMap<FuncId, Function>,
     /// Module variables.
     pub globals: PrimaryMap<Global, GlobalData>,
+    /// Signatures of calls through addresses; none is there twice.
+    pub sigs: PrimaryMap<SigId, Signature>,
     /// Functions that are gone, for their memory, by their numbers: one that is made again finds room for itself.
     spare: Vec<Function>,
     /// How many functions were made.
@@ -354,7 +398,22 @@ impl Module {
     pub fn clear(&mut self) {
         self.retain_funcs(|_| false);
         self.globals.clear();
+        self.sigs.clear();
         self.made = 0;
+    }
+
+    /// The number of a signature.
+    pub fn signature(&mut self, signature: Signature) -> SigId {
+        let known = self.sigs.iter().find(|(_, known)| **known == signature).map(|(id, _)| id);
+        known.unwrap_or_else(|| self.sigs.push(signature))
+    }
+
+    /// The number of the signature that a function has, if some call through an address has that.
+    pub fn signature_of(&self, func: &Function) -> Option<SigId> {
+        let fits = |sig: &Signature| {
+            sig.results == func.results && func.param_types().eq(sig.params.iter().copied())
+        };
+        self.sigs.iter().find(|(_, sig)| fits(sig)).map(|(id, _)| id)
     }
 
     /// Keeps some functions, in their order.
@@ -402,6 +461,7 @@ impl Function {
 
     /// Makes it an empty function without a name, which keeps its memory.
     pub fn clear(&mut self) {
+        (self.linkage, self.inline) = (Linkage::default(), Inline::default());
         let Function { name, results, layout, blocks, insts, values, slots, switches, pool, unroll, .. } =
             self;
         name.clear();
@@ -427,6 +487,33 @@ impl Function {
     /// An empty list for the parameters of a kernel.
     pub fn new_params(&mut self) -> Vec<KernelParam> {
         std::mem::take(&mut self.spare_params)
+    }
+
+    /// A function that another object has.
+    pub fn declare(name: impl Into<String>, signature: &Signature) -> Self {
+        let mut func = Function { linkage: Linkage::Extern, ..Function::new(name) };
+        func.set_signature(signature);
+        func
+    }
+
+    /// Gives a function without any block its results, and parameters on a block outside of the layout.
+    pub fn set_signature(&mut self, signature: &Signature) {
+        self.results.extend_from_slice(&signature.results);
+        let home = self.make_block();
+        for &ty in &signature.params {
+            self.add_param(home, ty);
+        }
+    }
+
+    /// The parameters of the function: those of the entry, if there is one. A kernel has none.
+    pub fn own_params(&self) -> &[Value] {
+        let home = self.layout.first().copied().or_else(|| self.blocks.keys().next());
+        home.map_or(&[], |block| self.params(block))
+    }
+
+    /// Their types.
+    pub fn param_types(&self) -> impl Iterator<Item = Type> + '_ {
+        self.own_params().iter().map(|&param| self.ty(param))
     }
 
     /// First block of the layout.
@@ -492,6 +579,15 @@ impl Function {
     pub fn push_n(&mut self, block: Block, op: Op, args: &[Value], ty: Type, n: u16, loc: SrcLoc) -> Inst {
         let inst = self.make_inst(block, op, args, ty, n, loc);
         self.blocks[block].insts.push(inst);
+        inst
+    }
+
+    /// Appends a call, whose results may be of different types.
+    pub fn push_call(&mut self, block: Block, op: Op, args: &[Value], types: &[Type], loc: SrcLoc) -> Inst {
+        let inst = self.push_n(block, op, args, Type::Bool, types.len() as u16, loc);
+        for (value, &ty) in self.results_of(inst).zip(types) {
+            self.values[value].ty = ty;
+        }
         inst
     }
 

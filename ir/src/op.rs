@@ -9,6 +9,7 @@
 //! | `Un`, `Bin`, `Tern`, `Icmp`, `Fcmp`, `Select`, `Cast` | 1, 2, 3, 2, 2, 3 (`cond, a, b`), 1 | 1 |
 //! | `Pos` | - | 1: `i32` (`KernargPtr`: `ptr.constant`, clocks: `i64`) |
 //! | `GlobalAddr`, `SlotAddr` | - | 1: a pointer |
+//! | `FuncAddr` | - | 1: `i64`; no function has the address 0 |
 //! | `PtrAdd` | pointer, byte offset of the pointer's width (signed, wraps) | 1: the pointer's type |
 //! | `PtrAddZ` | 64-bit pointer, `i32` byte offset, zero-extended | 1: the pointer's type |
 //! | `Load` | pointer | `count` consecutive elements of one type |
@@ -18,6 +19,7 @@
 //! | `Fence`, `Barrier`, `WaveBarrier` | - | - |
 //! | `Wave(op)` | see [`WaveOp`] | 1 |
 //! | `Call` | the callee's parameters | the callee's results |
+//! | `CallIndirect` | `i64` address of the callee, its parameters | its results |
 //! | `Assume` | a bool | - |
 //! | `Jump` | the target's parameters | - |
 //! | `Br` | bool, `then`'s parameters, `otherwise`'s parameters | - |
@@ -26,7 +28,7 @@
 //! | `Unreachable` | - | - |
 
 use crate::constraints::UNUSED;
-use crate::entity::{Block, FuncId, Global, Slot, Switch};
+use crate::entity::{Block, FuncId, Global, SigId, Slot, Switch};
 use crate::types::{MemTy, Space, Type};
 
 /// One-operand arithmetic.
@@ -419,6 +421,7 @@ pub enum Op {
     Cast(CastOp),
     Pos(Pos),
     GlobalAddr(Global),
+    FuncAddr(FuncId),
     SlotAddr(Slot),
     PtrAdd,
     PtrAddZ,
@@ -451,6 +454,8 @@ pub enum Op {
     WaveBarrier,
     Wave(WaveOp),
     Call(FuncId),
+    /// Lanes may call different functions: those of one go together.
+    CallIndirect(SigId),
     Assume,
     Jump(Block),
     Br {
@@ -470,6 +475,11 @@ impl Op {
         matches!(self, Op::Jump(_) | Op::Br { .. } | Op::Switch(_) | Op::Ret | Op::Unreachable)
     }
 
+    /// A call, direct or through an address.
+    pub const fn is_call(self) -> bool {
+        matches!(self, Op::Call(_) | Op::CallIndirect(_))
+    }
+
     /// Writes memory, synchronises, or otherwise may not be removed when its results are unused.
     pub const fn has_side_effect(self) -> bool {
         match self {
@@ -480,6 +490,7 @@ impl Op {
             | Op::Barrier { .. }
             | Op::WaveBarrier
             | Op::Call(_)
+            | Op::CallIndirect(_)
             | Op::Assume => true,
             Op::Load { mem, .. } => !UNUSED.takes(&mem),
             _ => self.is_terminator(),
@@ -498,6 +509,7 @@ impl Op {
             | Op::Select
             | Op::Cast(_)
             | Op::GlobalAddr(_)
+            | Op::FuncAddr(_)
             | Op::SlotAddr(_)
             | Op::PtrAdd
             | Op::PtrAddZ => true,

@@ -3,8 +3,10 @@
 //! Values and blocks keep their numbers, so a dump can be compared with what a pass reports.
 //! `Display` of [`Module`] and [`Function`] leave source positions out; [`with_locations`] writes them.
 
-use crate::entity::{Block, Inst, Switch, Value};
-use crate::func::{Case, Function, GlobalData, KernelInfo, KernelParam, Module, ParamKind, UnrollHint};
+use crate::entity::{Block, FuncId, Inst, Switch, Value};
+use crate::func::{
+    Case, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, ParamKind, UnrollHint,
+};
 use crate::half::Half;
 use crate::op::{Mem, MemFlags, Op, Order, Spaces};
 use crate::state::InitialState;
@@ -24,7 +26,7 @@ pub fn with_locations(module: &Module) -> String {
 pub fn declarations(module: &Module) -> String {
     let mut out = String::new();
     for global in module.globals.values() {
-        let _ = write_global(&mut out, global);
+        let _ = write_global(&mut out, module, global);
     }
     for func in module.funcs.values() {
         if let Some(kernel) = &func.kernel {
@@ -64,11 +66,16 @@ impl Display for Function {
 }
 
 fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::Result {
+    for (id, sig) in module.sigs.iter() {
+        write!(out, "{id} = ")?;
+        write_types(out, &sig.params, &sig.results)?;
+        writeln!(out)?;
+    }
     for global in module.globals.values() {
-        write_global(out, global)?;
+        write_global(out, module, global)?;
     }
     for (n, func) in module.funcs.values().enumerate() {
-        if n > 0 || !module.globals.is_empty() {
+        if n > 0 || !module.globals.is_empty() || !module.sigs.is_empty() {
             writeln!(out)?;
         }
         write_function(out, func, Some(module), locations)?;
@@ -76,7 +83,25 @@ fn write_module(out: &mut dyn Write, module: &Module, locations: bool) -> fmt::R
     Ok(())
 }
 
-fn write_global(out: &mut dyn Write, global: &GlobalData) -> fmt::Result {
+/// `(i32, f32) -> i32`.
+fn write_types(out: &mut dyn Write, params: &[Type], results: &[Type]) -> fmt::Result {
+    write!(out, "(")?;
+    for (n, ty) in params.iter().enumerate() {
+        write!(out, "{}{ty}", if n == 0 { "" } else { ", " })?;
+    }
+    write!(out, ")")?;
+    write_results(out, results)
+}
+
+fn write_results(out: &mut dyn Write, results: &[Type]) -> fmt::Result {
+    for (n, ty) in results.iter().enumerate() {
+        write!(out, "{}{ty}", if n == 0 { " -> " } else { ", " })?;
+    }
+    Ok(())
+}
+
+fn write_global(out: &mut dyn Write, module: &Module, global: &GlobalData) -> fmt::Result {
+    write!(out, "{}", if global.external { "extern " } else { "" })?;
     write!(out, "{} @{} size {} align {}", global.space.name(), global.name, global.size, global.align)?;
     if global.dynamic {
         write!(out, " dynamic")?;
@@ -88,6 +113,12 @@ fn write_global(out: &mut dyn Write, global: &GlobalData) -> fmt::Result {
         }
         write!(out, "\"")?;
     }
+    for &(offset, func) in &global.funcs {
+        match module.funcs.get(func) {
+            Some(func) => write!(out, "\n    func_at {offset} @{}", func.name)?,
+            None => write!(out, "\n    func_at {offset} {func}")?,
+        }
+    }
     writeln!(out)
 }
 
@@ -97,11 +128,24 @@ fn write_function(
     module: Option<&Module>,
     locations: bool,
 ) -> fmt::Result {
-    write!(out, "{} @{}", if func.kernel.is_some() { "kernel" } else { "func" }, func.name)?;
-    for (n, ty) in func.results.iter().enumerate() {
-        write!(out, "{}{ty}", if n == 0 { " -> " } else { ", " })?;
+    match func.linkage {
+        Linkage::Local => {}
+        Linkage::Export => write!(out, "export ")?,
+        Linkage::Extern => {
+            let params: Vec<Type> = func.param_types().collect();
+            write!(out, "extern func @{}", func.name)?;
+            write_types(out, &params, &func.results)?;
+            return writeln!(out);
+        }
     }
+    write!(out, "{} @{}", if func.kernel.is_some() { "kernel" } else { "func" }, func.name)?;
+    write_results(out, &func.results)?;
     writeln!(out, " {{")?;
+    match func.inline {
+        Inline::Auto => {}
+        Inline::Always => writeln!(out, "    inline always")?,
+        Inline::Never => writeln!(out, "    inline never")?,
+    }
     if let Some(kernel) = &func.kernel {
         write_kernel(out, kernel)?;
     }
@@ -238,7 +282,7 @@ impl Writer<'_> {
         let args = self.func.args(inst);
         for (n, value) in self.func.results_of(inst).enumerate() {
             write!(self.out, "{}{value}", if n == 0 { "" } else { ", " })?;
-            if matches!(data.op, Op::Call(_)) {
+            if data.op.is_call() {
                 write!(self.out, ": {}", self.func.ty(value))?;
             }
         }
@@ -274,6 +318,11 @@ impl Writer<'_> {
                     Some(data) => write!(self.out, " @{}", data.name),
                     None => write!(self.out, " {global}"),
                 };
+            }
+            Op::FuncAddr(func) => {
+                typed(self.out, "func_addr")?;
+                write!(self.out, " ")?;
+                return self.callee(func);
             }
             Op::SlotAddr(slot) => {
                 typed(self.out, "slot_addr")?;
@@ -321,12 +370,15 @@ impl Writer<'_> {
             Op::Barrier { fence: false } => write!(self.out, "barrier_only"),
             Op::WaveBarrier => write!(self.out, "wave_barrier"),
             Op::Call(callee) => {
-                match self.module.and_then(|m| m.funcs.get(callee)) {
-                    Some(func) => write!(self.out, "call @{}(", func.name)?,
-                    None => write!(self.out, "call {callee}(")?,
-                }
-                self.values(args)?;
-                write!(self.out, ")")
+                write!(self.out, "call ")?;
+                self.callee(callee)?;
+                self.in_brackets(args)
+            }
+            Op::CallIndirect(sig) => {
+                write!(self.out, "call_indirect {sig} ")?;
+                let (address, args) = args.split_at(args.len().min(1));
+                self.values(address)?;
+                self.in_brackets(args)
             }
             Op::Assume => self.plain("assume", args),
             Op::Ret => self.plain("ret", args),
@@ -385,14 +437,22 @@ impl Writer<'_> {
         Ok(())
     }
 
+    fn in_brackets(&mut self, values: &[Value]) -> fmt::Result {
+        write!(self.out, "(")?;
+        self.values(values)?;
+        write!(self.out, ")")
+    }
+
+    fn callee(&mut self, func: FuncId) -> fmt::Result {
+        match self.module.and_then(|m| m.funcs.get(func)) {
+            Some(data) => write!(self.out, "@{}", data.name),
+            None => write!(self.out, "{func}"),
+        }
+    }
+
     fn target(&mut self, block: Block, args: &[Value]) -> fmt::Result {
         write!(self.out, "{block}")?;
-        if !args.is_empty() {
-            write!(self.out, "(")?;
-            self.values(args)?;
-            write!(self.out, ")")?;
-        }
-        Ok(())
+        if args.is_empty() { Ok(()) } else { self.in_brackets(args) }
     }
 
     fn constant(&mut self, ty: Type, bits: u64) -> fmt::Result {

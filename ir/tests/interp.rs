@@ -333,3 +333,102 @@ fn requests_that_make_no_sense() {
         assert!(matches!(kind(bad), ErrorKind::BadDispatch(_)));
     }
 }
+
+/// Three functions of one signature, one of another, and one of another object.
+const CALLEES: &str = "sig0 = (i32) -> i32
+constant @table size 16 align 8
+    func_at 0 @triple
+    func_at 8 @square
+extern func @elsewhere(i32) -> i32
+func @triple -> i32 {
+b0(v0: i32):
+    v1 = const.i32 3
+    v2 = mul.i32 v0, v1
+    ret v2
+}
+func @square -> i32 {
+b0(v0: i32):
+    v1 = mul.i32 v0, v0
+    ret v1
+}
+func @lanes -> i32 {
+b0(v0: i32):
+    v1 = const.bool true
+    v2 = ballot.i64 v1
+    v3 = popcount.i32 v2
+    ret v3
+}
+func @other {
+b0:
+    ret
+}
+func @sum -> i32 {
+b0(v0: i32):
+    v1 = const.i32 0
+    v2 = icmp.eq v0, v1
+    br v2, b1, b2
+b1:
+    ret v1
+b2:
+    v3 = const.i32 1
+    v4 = sub.i32 v0, v3
+    v5: i32 = call @sum(v4)
+    v6 = add.i32 v0, v5
+    ret v6
+}";
+
+/// Calls, by the lane's number modulo four, one of the functions.
+fn through_table(fourth: &str) -> Module {
+    let body = format!(
+        "v6 = global_addr.ptr.constant @table
+    v7 = const.i32 3
+    v8 = and.i32 v1, v7
+    v9, v10 = load.i64 b64 constant [v6] align 8
+    v11 = func_addr.i64 @lanes
+    v12 = {fourth}
+    switch v8, b1(v9) [ 1 -> b1(v10), 2 -> b1(v11), 3 -> b1(v12) ]
+b1(v13: i64):
+    v14: i32 = call_indirect sig0 v13(v1)
+    store b32 global [v2], v14 align 4
+    ret"
+    );
+    kernel(CALLEES, &body)
+}
+
+#[test]
+fn lanes_call_different_functions() {
+    let result = run(&through_table("func_addr.i64 @lanes"), 64, 64, 64).unwrap();
+    let expected: Vec<u32> = (0..64)
+        .map(|n| match n % 4 {
+            0 => 3 * n,
+            1 => n * n,
+            // Two quarters of the wave call it together.
+            _ => 32,
+        })
+        .collect();
+    assert_eq!(result, expected);
+}
+
+#[test]
+fn calls_through_what_is_no_such_function() {
+    let wrong = |fourth: &str| {
+        let error = run(&through_table(fourth), 64, 64, 64).unwrap_err();
+        assert_eq!(error.at.as_ref().unwrap().0, "k", "{error}");
+        error.kind
+    };
+    assert_eq!(wrong("const.i64 0"), ErrorKind::NoFunction(0));
+    assert_eq!(wrong("const.i64 1234"), ErrorKind::NoFunction(1234));
+    assert_eq!(wrong("func_addr.i64 @other"), ErrorKind::OtherSignature("other".into()));
+    assert_eq!(wrong("func_addr.i64 @elsewhere"), ErrorKind::NoCode("elsewhere".into()));
+}
+
+#[test]
+fn recursion_to_a_depth_of_each_lane_and_to_no_end() {
+    let call = "v6: i32 = call @sum(v1)\n store b32 global [v2], v6 align 4\n ret";
+    let result = run(&kernel(CALLEES, call), 100, 100, 100).unwrap();
+    assert_eq!(result, (0..100).map(|n| n * (n + 1) / 2).collect::<Vec<u32>>());
+    let call = call.replace("@sum(v1)", "@sum(v7)").replace("v6:", "v7 = const.i32 -1\n v6:");
+    let error = run(&kernel(CALLEES, &call), 1, 1, 1).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::TooManyCalls);
+    assert_eq!(error.at.unwrap().0, "sum");
+}

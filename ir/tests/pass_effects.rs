@@ -1,6 +1,7 @@
 //! What single passes are for, shown on small kernels: each test looks at what the pipeline leaves.
 
 use ir::parse::parse_module;
+use ir::passes::inline::Calls;
 use ir::passes::{OptOptions, PassContext, optimize};
 use ir::verify::verify;
 use ir::{Function, MemFlags, Module, Op, Space, Type};
@@ -289,4 +290,113 @@ b2:
     let params: usize = func.layout.iter().map(|&b| func.params(b).len()).sum();
     assert_eq!(params, 1, "{module}");
     assert!(func.layout.iter().flat_map(|&b| func.params(b)).all(|&v| func.ty(v) == Type::I32));
+}
+
+/// The module after the pipeline with calls that become copies by their cost.
+fn optimized_by_cost(text: &str) -> Module {
+    let mut module = parse_module(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    verify(&module).unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
+    let opts = OptOptions { calls: Calls::ByCost, ..OptOptions::default() };
+    let _ = optimize(&mut module, &opts, &mut PassContext::default(), &mut |pass, module| {
+        verify(module).unwrap_or_else(|e| panic!("after {pass}: {}\n{module}", e[0]));
+        ControlFlow::Continue(())
+    });
+    module
+}
+
+/// A function of some `size` multiplications, with an attribute line.
+fn powers(head: &str, wish: &str, size: usize) -> String {
+    let mut text = format!("{head} -> i32 {{\n{wish}\nb0(v0: i32):\n");
+    for n in 1..=size {
+        text += &format!("    v{n} = mul.i32 v{}, v0\n", n - 1);
+    }
+    text + &format!("    ret v{size}\n}}\n")
+}
+
+fn names(module: &Module) -> Vec<&str> {
+    module.funcs.values().map(|func| func.name.as_str()).collect()
+}
+
+#[test]
+fn functions_stay_where_copies_are_larger() {
+    let call = |times: usize| {
+        let calls: String = (0..times)
+            .map(|n| format!("v{}: i32 = call @f(v{})\n", 10 + n, if n == 0 { 1 } else { 9 + n }))
+            .collect();
+        kernel("", "", &format!("{calls} store b32 global [v0], v{} align 4\n ret", 9 + times))
+    };
+    let kept = |wish: &str, size: usize, times: usize| {
+        let module = optimized_by_cost(&(powers("func @f", wish, size) + &call(times)));
+        names(&module) == ["f", "k"]
+    };
+    // Large and called twice; called once; small; as the user wants it.
+    assert_eq!([kept("", 100, 2), kept("", 100, 1), kept("", 10, 8)], [true, false, false]);
+    assert_eq!([kept("inline always", 100, 2), kept("inline never", 1, 1)], [false, true]);
+    // All that can, unless somebody chooses: what another object may call is there all the same.
+    let module = optimized(&(powers("func @f", "", 100) + &call(3)), 2);
+    assert_eq!(names(&module), ["k"]);
+    let module = optimized(&(powers("export func @f", "", 100) + &call(3)), 2);
+    assert_eq!((names(&module), count_in(&module, 1, |op| op.is_call())), (vec!["f", "k"], 0));
+}
+
+fn count_in(module: &Module, func: usize, wanted: impl Fn(&Op) -> bool) -> usize {
+    let func = module.funcs.values().nth(func).expect("a function");
+    func.layout.iter().flat_map(|&b| &func.blocks[b].insts).filter(|&&i| wanted(&func.insts[i].op)).count()
+}
+
+#[test]
+fn what_is_needed_by_address_stays() {
+    let text = "constant @table size 8 align 8\n func_at 0 @listed\nfunc @listed {\nb0:\n ret\n}\n\
+                func @dead {\nb0:\n v0 = func_addr.i64 @only_of_dead\n ret\n}\nfunc @only_of_dead {\nb0:\n ret\n}\n\
+                func @taken -> i64 {\nb0:\n v0 = func_addr.i64 @taken\n ret v0\n}\n";
+    let body = "v3: i64 = call @taken()\n store b64 global [v0], v3 align 8\n ret";
+    let module = optimized(&kernel(text, "", body), 2);
+    assert_eq!(names(&module), ["listed", "taken", "k"]);
+    assert_eq!(module.globals.values().next().unwrap().funcs, [(0, ir::FuncId::from_u32(0))]);
+}
+
+/// A call between two reads of a private variable, in a loop, whose address the callee has or has not.
+fn around_call(callee: &str, argument: &str) -> usize {
+    let body = format!(
+        "
+    v3 = slot_addr.ptr.private slot0
+    v4 = slot_addr.ptr.private slot1
+    v5 = const.i32 0
+    v6 = const.i32 1
+    v14 = const.i32 7
+    v15 = and.i32 v2, v14
+    v16 = const.i32 2
+    v17 = shl.i32 v15, v16
+    v18 = ptr_add.ptr.private v3, v17
+    store b32 private [v18], v2 align 4
+    jump b1(v5)
+b1(v7: i32):
+    v8 = load.i32 b32 private [v18] align 4
+    call @{callee}({argument})
+    v9 = load.i32 b32 private [v18] align 4
+    v10 = add.i32 v8, v9
+    v11 = add.i32 v7, v6
+    v12 = ptr_add_z.ptr.global v0, v7
+    store b32 global [v12], v10 align 4
+    v13 = icmp.ult v11, v2
+    br v13, b1(v11), b2
+b2:
+    ret"
+    );
+    let items = "func @writes {\n inline never\nb0(v0: ptr.private):\n v1 = const.i32 9\n store b32 private [v0], v1 \
+                 align 4\n ret\n}\nfunc @reads {\n inline never\nb0(v0: ptr.private):\n v1 = load.i32 b32 private [v0] \
+                 align 4\n ret\n}\n";
+    let text = kernel(items, "slot0 size 32 align 4\n slot1 size 4 align 4", &body);
+    let module = optimized(&text, 2);
+    let loads = |op: &Op| matches!(op, Op::Load { mem, .. } if mem.space == Space::Private);
+    count_in(&module, module.funcs.len() - 1, loads)
+}
+
+#[test]
+fn a_call_changes_what_its_callee_can_reach() {
+    // The variable itself; another one, and a callee that only reads, which is gone.
+    assert_eq!(
+        [around_call("writes", "v3"), around_call("writes", "v4"), around_call("reads", "v3")],
+        [2, 0, 0]
+    );
 }

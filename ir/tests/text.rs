@@ -1,7 +1,7 @@
 //! The text form: printing and reading are each other's inverse, and bad text is refused with a place.
 
 use ir::parse::{parse_function, parse_module};
-use ir::{Op, Type, ValueDef, text};
+use ir::{Inline, Linkage, Op, Type, ValueDef, text};
 
 /// Every construct of the text form once.
 const ALL: &str = r#"shared @tile size 1024 align 16
@@ -190,4 +190,71 @@ fn the_example_of_the_reference_is_valid() {
     let module = parse_module(example).unwrap_or_else(|e| panic!("{e}"));
     ir::verify::verify(&module).unwrap_or_else(|e| panic!("{}", e[0]));
     assert_eq!(module.to_string(), example.trim_start());
+}
+
+/// Everything that is said of functions: signatures, linkage, wishes, addresses in code and in variables, calls through them.
+const FUNCTIONS: &str = "\
+sig0 = (i32, ptr.global) -> i32, f32
+sig1 = ()
+extern constant @elsewhere size 16 align 8
+constant @table size 24 align 8
+    func_at 0 @one
+    func_at 16 @other
+global @named size 8 align 8 = \"0000000000000000\"
+
+extern func @other(i32, ptr.global) -> i32, f32
+
+export func @one -> i32, f32 {
+    inline never
+b0(v0: i32, v1: ptr.global):
+    v2 = const.f32 1.5
+    ret v0, v2
+}
+
+func @two {
+    inline always
+b0:
+    ret
+}
+
+kernel @k {
+    kernarg_size 0
+b0:
+    v0 = func_addr.i64 @two
+    call_indirect sig1 v0()
+    v1 = const.i32 1
+    v2 = const.ptr.global 0x0
+    v3 = func_addr.i64 @other
+    v4: i32, v5: f32 = call_indirect sig0 v3(v1, v2)
+    v6: i32, v7: f32 = call @other(v4, v2)
+    call @two()
+    ret
+}
+";
+
+#[test]
+fn what_is_said_of_functions_is_read_back() {
+    let module = parse_module(FUNCTIONS).unwrap();
+    assert_eq!(module.to_string(), FUNCTIONS);
+    ir::verify::verify(&module).unwrap();
+    let [other, one, two, _] = module.funcs.values().collect::<Vec<_>>()[..] else { panic!() };
+    assert_eq!((other.linkage, one.linkage, two.linkage), (Linkage::Extern, Linkage::Export, Linkage::Local));
+    assert_eq!((one.inline, two.inline), (Inline::Never, Inline::Always));
+    assert!(one.param_types().eq(other.param_types()));
+}
+
+#[test]
+fn mistakes_about_functions_have_places() {
+    for (text, at) in [
+        ("sig1 = ()", "1:1: signatures are numbered in order, from 0"),
+        ("extern func @f(i32\n", "2:1: expected `,`"),
+        ("extern kernel @f()", "1:8: expected `func` or an address space, found `kernel`"),
+        ("export kernel @f {}", "1:8: expected `func`"),
+        ("func @f {\n inline maybe\nb0:\n ret\n}", "2:9: expected `always` or `never`, found `maybe`"),
+        ("constant @c size 8 align 8\n func_at 0 @no", "2:12: there is no function `@no`"),
+        ("func @f {\nb0:\n v0 = func_addr.i64 @no\n ret\n}", "3:21: there is no function `@no`"),
+        ("extern func @f()\nextern func @f()", "2:13: `@f` is defined twice"),
+    ] {
+        assert_eq!(parse_module(text).unwrap_err().to_string(), at);
+    }
 }

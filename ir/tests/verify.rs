@@ -227,3 +227,39 @@ fn broken_data_structures_are_found() {
     assert!(found.iter().any(|m| m == "the instruction names another block as its place"), "{found:?}");
     assert!(found.iter().any(|m| m == "the target is not in the layout"), "{found:?}");
 }
+
+#[test]
+fn functions_and_their_addresses() {
+    let items = "sig0 = (i32) -> f32\nextern func @e(i32) -> f32\nkernel @k {\nb0:\nret\n}\n";
+    let with = |lines: &str| errors(&format!("{items}func @f {{\nb0:\n{lines}\nret\n}}\n"));
+    let good = "v0 = func_addr.i64 @e\nv1 = const.i32 1\nv2: f32 = call_indirect sig0 v0(v1)\n\
+                v3: f32 = call @e(v1)";
+    assert_eq!(with(good), [""; 0]);
+    for (lines, message) in [
+        ("v0 = func_addr.i32 @e", "the types do not fit the operation"),
+        ("v0 = func_addr.i64 @k", "the function does not exist, or is a kernel"),
+        ("v0 = func_addr.i64 fn9", "the function does not exist, or is a kernel"),
+        ("v0 = const.i32 1\nv1: f32 = call_indirect sig0 v0(v0)", "the address of a function is an i64"),
+        ("v0 = const.i64 1\nv1: f32 = call_indirect sig0 v0(v0)", "the arguments do not fit the signature"),
+        ("v0 = const.i64 1\nv1 = const.i32 1\nv2: i32 = call_indirect sig0 v0(v1)", "the results do not fit"),
+        ("v0 = const.i64 1\ncall_indirect sig1 v0()", "the signature does not exist"),
+        ("v0: f32 = call @e()", "the arguments do not fit the callee's parameters"),
+    ] {
+        let found = with(lines);
+        assert!(found.len() == 1 && found[0].contains(message), "{lines}: {found:?}");
+    }
+    assert_eq!(errors("sig0 = ()\nsig1 = ()\n"), ["@sig1: another signature is the same"]);
+    let table = "an address of a function in it is unaligned, not in order, outside, or of no function";
+    for text in [
+        "constant @t size 8 align 8\nfunc_at 4 @f",
+        "constant @t size 8 align 8\nfunc_at 8 @f",
+        "constant @t size 16 align 8\nfunc_at 8 @f func_at 0 @f",
+        "constant @t size 8 align 4\nfunc_at 0 @f",
+        "constant @t size 8 align 8\nfunc_at 0 @k\nkernel @k {\nb0:\nret\n}",
+        "shared @t size 8 align 8\nfunc_at 0 @f",
+    ] {
+        assert_eq!(errors(&format!("{text}\nfunc @f {{\nb0:\nret\n}}")), [format!("@t: {table}")], "{text}");
+    }
+    let text = "extern global @t size 1 align 1 = \"00\"";
+    assert_eq!(errors(text), ["@t: a variable of another object has no initial bytes"]);
+}

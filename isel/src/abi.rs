@@ -2,7 +2,7 @@
 
 use crate::call::{Callee, implicit_register, shape};
 use crate::class::Home;
-use crate::lower::Lower;
+use crate::lower::{Lower, Options};
 use crate::mask::ALL_LANES;
 use crate::needs::INPUTS;
 use crate::roles::Role;
@@ -22,17 +22,15 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// None asked for yet.
-    pub fn new(func: &Function, target: &Subtarget, callees: &[Callee]) -> Inputs {
+    pub fn new(func: &Function, target: &Subtarget, opts: &Options<'_>) -> Inputs {
         if func.kernel.is_none() {
             // Functions are given all of them in one register.
             return Inputs { packed: Some(2), ..Inputs::default() };
         }
         let dimension = |data: &InstData| match data.op {
             Op::Pos(Pos::LocalId(d) | Pos::GlobalId(d)) => d,
-            Op::Call(func) => match callees.get(func.as_u32() as usize) {
-                Some(callee) => callee.needs.dimensions().saturating_sub(1),
-                None => 2,
-            },
+            Op::Call(func) => last_dimension(opts.callees.get(func.as_u32() as usize)),
+            Op::CallIndirect(_) => last_dimension(opts.pointer),
             _ => 0,
         };
         let packs = target.has(Feature::GFX90A);
@@ -44,6 +42,11 @@ impl Inputs {
     pub fn are_packed(&self) -> bool {
         self.packed.is_some()
     }
+}
+
+/// The last dimension of work-item ids that a function looks at.
+fn last_dimension(callee: Option<&Callee>) -> u8 {
+    callee.map_or(2, |callee| callee.needs.dimensions().saturating_sub(1))
 }
 
 /// Byte offsets in the dispatch packet (`hsa_kernel_dispatch_packet_t`).

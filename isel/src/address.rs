@@ -4,7 +4,7 @@ use crate::class::Home;
 use crate::known;
 use crate::lower::Lower;
 use crate::roles::Role;
-use ir::{BinOp, CastOp, Global, Op, Space, Type, Value};
+use ir::{BinOp, CastOp, FuncId, Global, Op, Space, Type, Value};
 use isa::table::Family;
 use isa::{Distance, Feature, MachInst, ModFlags, Offsets, Operand, Referent, RelocRef};
 
@@ -273,6 +273,15 @@ impl Lower<'_> {
 
     /// Address of a module variable in memory: distance from here, fixed up when code is laid out.
     pub fn global_addr(&mut self, inst: ir::Inst, global: Global) {
+        self.distant_address(inst, Referent::Global(global.as_u32()));
+    }
+
+    /// Address of a function.
+    pub fn func_addr(&mut self, inst: ir::Inst, func: FuncId) {
+        self.distant_address(inst, Referent::Func(func.as_u32()));
+    }
+
+    fn distant_address(&mut self, inst: ir::Inst, to: Referent) {
         let result = self.func.insts[inst].first;
         if self.home(result) != Home::Sgpr {
             return;
@@ -281,7 +290,7 @@ impl Lower<'_> {
         self.emit_raw(Role::SGetpcB64, &[pc]);
         let first = self.out.relocs.len() as u32;
         for part in [Distance::Low, Distance::High] {
-            self.out.relocs.push(RelocRef { to: Referent::Global(global.as_u32()), part, addend: 0 });
+            self.out.relocs.push(RelocRef { to, part, addend: 0 });
         }
         let pc = [self.dword(pc, 0), self.dword(pc, 1)];
         self.scalar_add64(dst, pc, [Operand::Reloc(first), Operand::Reloc(first + 1)]);

@@ -112,6 +112,25 @@ impl Lower<'_> {
         self.call_with(inst, Target::Func(number), callee, &args, Operand::None);
     }
 
+    /// A call through an address that is the same in all lanes.
+    pub fn call_indirect(&mut self, inst: Inst) {
+        let args: SmallVec<[Value; 8]> = SmallVec::from_slice(self.func.args(inst));
+        let address = match self.home(args[0]) {
+            Home::Sgpr => self.sgpr_of(args[0]),
+            _ => {
+                // It is uniform, and elsewhere for want of a scalar instruction.
+                let (from, to) = (self.vgpr(args[0]), self.stemp(2));
+                for n in 0..2 {
+                    let parts = [self.dword(to, n), self.dword(from, n)];
+                    self.read_first_lane(parts[0], parts[1]);
+                }
+                to
+            }
+        };
+        let callee = self.pointer.cloned().unwrap_or_else(|| Callee::unknown(self.convention, self.target));
+        self.call_with(inst, Target::Pointer, callee, &args[1..], address);
+    }
+
     fn call_with(&mut self, inst: Inst, to: Target, callee: Callee, args: &[Value], address: Operand) {
         let facts = column(self.convention);
         let mut dwords: SmallVec<[VReg; 32]> = SmallVec::new();
@@ -349,7 +368,7 @@ impl Lower<'_> {
             Target::Func(number) => {
                 self.callees.get(number as usize).is_none_or(|callee| callee.needs.flat_scratch())
             }
-            Target::Pointer => true,
+            Target::Pointer => self.pointer.is_none_or(|callee| callee.needs.flat_scratch()),
         })
     }
 }

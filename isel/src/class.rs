@@ -117,7 +117,7 @@ impl Classes<'_> {
             Op::Cast(op) => scalar_cast(op) && (self.homes[args[0]] == Home::Scc || self.any_scalar(args)),
             Op::Pos(pos) => !matches!(pos, Pos::LocalId(_) | Pos::LaneId),
             Op::PtrAdd | Op::PtrAddZ => self.any_scalar(args),
-            Op::GlobalAddr(_) | Op::SlotAddr(_) => true,
+            Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => true,
             Op::Load { mem, .. } => scalar_load(&mem) && self.homes[args[0]] == Home::Sgpr,
             Op::Wave(op) => matches!(op, WaveOp::Ballot | WaveOp::ReadFirstLane | WaveOp::ReadLane),
             _ => false,

@@ -243,7 +243,7 @@ impl Round {
         let number = self.region[index(home)];
         let known = func
             .def_op(value)
-            .is_some_and(|op| matches!(op, Op::Const(_) | Op::SlotAddr(_) | Op::GlobalAddr(_)));
+            .is_some_and(|op| matches!(op, Op::Const(_) | Op::SlotAddr(_) | Op::GlobalAddr(_) | Op::FuncAddr(_)));
         if number == NONE || number == self.region[index(block)] || known {
             return;
         }

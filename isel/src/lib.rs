@@ -34,6 +34,7 @@ mod expand;
 mod float;
 mod graph;
 mod half;
+mod indirect;
 mod known;
 mod lane_memory;
 mod leaving;

@@ -39,6 +39,8 @@ pub struct Options<'a> {
     pub lacks: &'static [Opcode],
     /// The functions of the module, by their numbers; of others only the convention is known.
     pub callees: &'a [Callee],
+    /// What addresses of functions may lead to, if that is known.
+    pub pointer: Option<&'a Callee>,
     /// Where arguments and results lie.
     pub convention: Convention,
     /// Where variables in LDS are that functions name.
@@ -47,7 +49,7 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { opt_level: 2, lacks: &[], callees: &[], convention: Convention::Today, shared: None }
+        Options { opt_level: 2, lacks: &[], callees: &[], pointer: None, convention: Convention::Today, shared: None }
     }
 }
 
@@ -171,6 +173,7 @@ pub(crate) struct Lower<'a> {
     /// As [`MachFunc::has_stack`], before all is there.
     pub has_stack: bool,
     pub callees: &'a [Callee],
+    pub pointer: Option<&'a Callee>,
     pub convention: Convention,
     /// Parameters in VGPRs, and which.
     pub parameters: Vec<(VReg, Reg)>,
@@ -268,7 +271,7 @@ fn select_prepared(
         plan,
         out,
         s: scratch,
-        inputs: Inputs::new(func, target, opts.callees),
+        inputs: Inputs::new(func, target, opts),
         block: func.entry(),
         hoist: opts.opt_level >= 2,
         reaches_lds: false,
@@ -279,6 +282,7 @@ fn select_prepared(
         error: None,
         has_stack: stack || out_role == FuncRole::Callee,
         callees: opts.callees,
+        pointer: opts.pointer,
         convention: opts.convention,
         parameters: Vec::new(),
     };
@@ -343,6 +347,10 @@ impl Scratch {
                     Op::GlobalAddr(global) => self.used[global.as_u32() as usize] = true,
                     Op::Wave(WaveOp::Shuffle) if through_lds && !permutes => {
                         permutes = Way::of(target, func, func.args(inst)[1]).is_none();
+                    }
+                    Op::CallIndirect(_) => {
+                        called = true;
+                        stack |= opts.pointer.is_none_or(|callee| callee.stack);
                     }
                     Op::Call(callee) => {
                         let known = opts.callees.get(callee.as_u32() as usize);
@@ -588,6 +596,8 @@ impl Lower<'_> {
             Op::WaveBarrier => {}
             Op::Wave(op) => self.wave(inst, op),
             Op::Call(func) => self.call(inst, func),
+            Op::CallIndirect(_) => self.call_indirect(inst),
+            Op::FuncAddr(func) => self.func_addr(inst, func),
             _ => self.arithmetic(inst, op),
         }
     }

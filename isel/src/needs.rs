@@ -3,7 +3,8 @@
 use crate::roles::{Expansion, Resolution, Role, Roles};
 use callconv::{Column, Convention, Implicit, column};
 use crate::lower::{Context, Options};
-use ir::{CastOp, Function, Module, Op, Pos, Space, Type, WaveOp};
+use ir::analysis::CallGraph;
+use ir::{CastOp, Function, Linkage, Module, Op, Pos, Space, Type, WaveOp};
 use isa::{AbiInput, Apertures, Subtarget};
 
 /// Implicit arguments, and what of the wave's state a kernel has to set up for those that it calls.
@@ -120,22 +121,41 @@ impl Needs {
     }
 }
 
-/// What each function of a module is given beside its arguments: what it needs itself, and what those need that it calls.
-pub fn needs(module: &Module, target: &Subtarget, opts: &Options<'_>, ctx: &mut Context) -> Vec<Needs> {
+/// What each function of a module is given beside its arguments, and what calls through addresses give: what a function needs itself, and
+/// what those need that it calls. Code of other objects needs all (`foreign`: addresses may lead there).
+pub fn needs(
+    module: &Module,
+    (graph, foreign): (&CallGraph, bool),
+    target: &Subtarget,
+    opts: &Options<'_>,
+    ctx: &mut Context,
+) -> (Vec<Needs>, Needs) {
     let roles = ctx.roles(target, opts);
-    let mut needs: Vec<Needs> = module.funcs.values().map(|func| Needs::of(func, roles, target)).collect();
+    let all = Needs::all(opts.convention, target);
+    let of = |func: &Function| match func.linkage {
+        Linkage::Extern => all,
+        _ => Needs::of(func, roles, target),
+    };
+    let mut needs: Vec<Needs> = module.funcs.values().map(of).collect();
+    let mut pointer = if foreign { all } else { Needs::default() };
     let mut again = true;
     while std::mem::take(&mut again) {
         for (id, func) in module.funcs.iter() {
+            let number = id.as_u32() as usize;
             for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
-                if let Op::Call(callee) = func.insts[inst].op {
-                    let more = needs[callee.as_u32() as usize];
-                    again |= needs[id.as_u32() as usize].join(&more);
-                }
+                let more = match func.insts[inst].op {
+                    Op::Call(callee) => needs[callee.as_u32() as usize],
+                    Op::CallIndirect(_) => pointer,
+                    _ => continue,
+                };
+                again |= needs[number].join(&more);
+            }
+            if graph.is_address_taken(id) {
+                again |= pointer.join(&needs[number]);
             }
         }
     }
-    needs
+    (needs, pointer)
 }
 
 fn bit(implicit: Implicit) -> u16 {

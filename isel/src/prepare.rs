@@ -10,6 +10,7 @@
 
 use crate::exits;
 use crate::expand;
+use crate::indirect;
 use crate::lower::Context;
 use crate::tables::lower_switches;
 use ir::analysis::Loop;
@@ -23,6 +24,7 @@ pub fn prepare(func: &mut Function, ctx: &mut Context) {
 
 /// [`prepare`], with rows of cases as jump tables or, if not, as comparisons.
 pub(crate) fn prepare_with(func: &mut Function, ctx: &mut Context, tables: bool) {
+    indirect::run(func, ctx);
     lower_switches(func, &mut ctx.analyses, &mut ctx.plan.rows, tables);
     unify_returns(func);
     expand::run(func, ctx.current_roles());

@@ -5,7 +5,7 @@ use crate::ast::{Attr, ExprKind, List};
 use crate::diag::{Diagnostic, nearest};
 use crate::scalar::Scalar;
 use crate::types::Ty;
-use ir::{Denormals, Exceptions, InitialState};
+use ir::{Denormals, Exceptions, InitialState, Inline, Linkage};
 
 /// Attributes of kernels and what their arguments look like.
 pub const KERNEL_ATTRS: [(&str, &str); 15] = [
@@ -52,25 +52,33 @@ impl Checker<'_, '_> {
             } else if func.kernel.is_some() {
                 self.kernel_attr(&attr, func);
             } else {
-                self.fn_attr(&attr);
+                self.fn_attr(&attr, func);
             }
         }
     }
 
-    fn fn_attr(&mut self, attr: &Attr) {
+    fn fn_attr(&mut self, attr: &Attr, func: &mut Func) {
         let name = self.ast.name(attr.name.sym);
         let args = self.ast.list(attr.args);
         match name {
-            // Everything is inlined so far, so that `inline(never)` is a wish that is not heard.
             "inline" => {
-                let word = args.first().and_then(|&arg| crate::words::word(self.ast, arg));
-                if args.len() > 1 || (args.len() == 1 && !matches!(word, Some("never" | "always"))) {
-                    self.wrong_attr(attr, "#[inline]` or `#[inline(never)]");
+                let word = args.first().map(|&arg| crate::words::word(self.ast, arg));
+                match (args.len(), word) {
+                    (0, _) | (1, Some(Some("always"))) => func.inline = Inline::Always,
+                    (1, Some(Some("never"))) => func.inline = Inline::Never,
+                    _ => self.wrong_attr(attr, "#[inline]` or `#[inline(never)]"),
                 }
             }
-            "export" => {
-                self.error("E0090", "`#[export]` is not supported yet", attr.span, "not supported yet");
+            "export" if !args.is_empty() => self.wrong_attr(attr, "#[export]"),
+            "export" if func.linkage == Linkage::Extern => {
+                self.error(
+                    "E0091",
+                    "what another object has is not exported here",
+                    attr.span,
+                    "of an `extern fn`",
+                );
             }
+            "export" => func.linkage = Linkage::Export,
             _ if KERNEL_ATTRS.iter().any(|row| row.0 == name) => {
                 self.error(
                     "E0081",

@@ -7,7 +7,7 @@ use crate::cfg::{Question, ask};
 use crate::diag::Diagnostic;
 use crate::lexer::Span;
 use crate::scalar::{Scalar, vector_name};
-use crate::types::{Ty, TyKind};
+use crate::types::{FnType, Ty, TyKind};
 
 impl Checker<'_, '_> {
     pub(super) fn call(&mut self, id: ExprId, callee: Name, args: List, given: List, expect: Ty) -> Ty {
@@ -21,6 +21,10 @@ impl Checker<'_, '_> {
         match self.binding(callee.sym) {
             Binding::Func(func) => return self.call_function(id, func, callee, args),
             Binding::None => {}
+            Binding::Local(_) | Binding::Static(_) if let Some((res, ty)) = self.called_variable(callee) => {
+                self.s.checked.res[id.at()] = res;
+                return self.call_pointer(ty, callee.span, args);
+            }
             other => {
                 self.check_all(args);
                 if let Binding::Local(local) = other
@@ -151,13 +155,65 @@ impl Checker<'_, '_> {
             let found = self.expr(arg, wanted);
             self.require(arg, found, wanted);
         }
-        self.s.calls.push((self.s.body.func, func, callee.span));
         if result == Ty::UNIT && self.lacks_result(func) { Ty::ERROR } else { result }
+    }
+
+    /// The variable of a name that is called, and its type, if that is one of functions.
+    fn called_variable(&self, callee: Name) -> Option<(Res, Ty)> {
+        let (res, ty) = match self.binding(callee.sym) {
+            Binding::Local(local) => (Res::Local(local), self.s.checked.locals[local as usize].ty),
+            Binding::Static(index) => (Res::Static(index), self.s.checked.statics.get(index as usize)?.ty),
+            _ => return None,
+        };
+        self.s.checked.types.as_function(ty).map(|_| (res, ty))
+    }
+
+    /// `(s.f)(x)`, `table[i](x)`
+    pub(super) fn call_value(&mut self, callee: ExprId, args: List) -> Ty {
+        let ty = self.expr(callee, Ty::NONE);
+        let span = self.ast.span(callee);
+        if self.s.checked.types.as_function(ty).is_some() {
+            return self.call_pointer(ty, span, args);
+        }
+        self.check_all(args);
+        if ty != Ty::ERROR {
+            let name = self.type_name(ty);
+            self.error(
+                "E0025",
+                format!("a value of type `{name}` is not a function"),
+                span,
+                "cannot be called",
+            );
+        }
+        Ty::ERROR
+    }
+
+    /// A call through a value of a function type.
+    fn call_pointer(&mut self, ty: Ty, span: Span, args: List) -> Ty {
+        let Some(FnType { params, result }) = self.s.checked.types.as_function(ty).cloned() else {
+            return Ty::ERROR;
+        };
+        if params.len() != args.len as usize {
+            self.check_all(args);
+            let (count, found) = (params.len(), args.len);
+            let plural = if count == 1 { "" } else { "s" };
+            let name = self.type_name(ty);
+            let message = format!("`{name}` takes {count} argument{plural}, found {found}");
+            self.error("E0042", message, span, format!("expected {count} argument{plural}"));
+            return result;
+        }
+        for (&wanted, n) in params.iter().zip(args.range()) {
+            let arg = self.ast.exprs_pool[n];
+            let found = self.expr(arg, wanted);
+            self.require(arg, found, wanted);
+        }
+        result
     }
 
     /// Whether a function without a result ends with a value for certain: that is told where it stands, and the call is what was meant.
     fn lacks_result(&self, func: u32) -> bool {
-        let tail = self.ast.block(self.s.checked.funcs[func as usize].body).tail;
+        let body = self.s.checked.funcs[func as usize].body;
+        let tail = body.and_then(|body| self.ast.block(body).tail);
         tail.is_some_and(|tail| {
             matches!(
                 self.ast.expr(tail).kind,

@@ -45,6 +45,8 @@ impl Checker<'_, '_> {
             ExprKind::Bool(value) => out.push(u64::from(value)),
             ExprKind::Name(_) | ExprKind::TypeConst(..) => match self.s.checked.res[id.at()] {
                 Res::Const(index) => out.extend_from_slice(&self.s.checked.consts[index as usize].value),
+                // No function has the address 0.
+                Res::Func(func) => out.push(u64::from(func) + 1),
                 _ => return Err(Some(self.not_constant(id))),
             },
             ExprKind::Unary(op, inner) => self.eval_unary(op, inner, ty, out)?,

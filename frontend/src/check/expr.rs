@@ -30,6 +30,7 @@ impl Checker<'_, '_> {
             ExprKind::AddrOf(inner) => self.address_of(id, inner),
             ExprKind::Cast(inner, ty) => self.cast(inner, ty, expr.span),
             ExprKind::Call { callee, args, given } => self.call(id, callee, args, given, expect),
+            ExprKind::CallValue { callee, args } => self.call_value(callee, args),
             ExprKind::TypeConst(of, name) => self.type_const(id, of, name, expr.span),
             ExprKind::Index(base, index) => self.index(base, index, expr.span),
             ExprKind::Field(base, field) => self.field(base, field),
@@ -182,6 +183,7 @@ impl Checker<'_, '_> {
                     (Res::None, Ty::ERROR)
                 }
             },
+            Binding::Func(func) if let Some(ty) = self.function_value(func) => (Res::Func(func), ty),
             binding => {
                 self.unknown_name(sym, span, binding);
                 (Res::None, Ty::ERROR)
@@ -191,10 +193,26 @@ impl Checker<'_, '_> {
         ty
     }
 
+    /// The type of a function as a value, if it can be one and is known yet.
+    fn function_value(&mut self, func: u32) -> Option<Ty> {
+        let checked = &mut self.s.checked;
+        let info = checked.funcs.get(func as usize).filter(|info| info.kernel.is_none())?;
+        let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
+        if params.contains(&Ty::ERROR) || info.result == Ty::ERROR {
+            return Some(Ty::ERROR);
+        }
+        Some(checked.types.function(params, info.result))
+    }
+
     fn unknown_name(&mut self, sym: Sym, span: Span, binding: Binding) {
         let text = self.ast.name(sym);
         let what = match binding {
-            Binding::Func(_) | Binding::Generic(_) => Some("a function; call it with `()`"),
+            Binding::Func(func) if self.s.checked.funcs.get(func as usize).is_none() => {
+                let message = format!("the address of `{text}` is not known at compile time");
+                return self.error("E0070", message, span, "not a constant");
+            }
+            Binding::Func(_) => Some("a kernel, which is started from outside alone"),
+            Binding::Generic(_) => Some("a generic function, which has no address; call it with `()`"),
             Binding::Struct(_) | Binding::Type(_) => Some("a type, not a value"),
             _ if builtins::find(text).is_some() => Some("a built-in function; call it with `()`"),
             _ => None,
@@ -257,6 +275,9 @@ impl Checker<'_, '_> {
             (TyKind::Pointer(p), TyKind::Scalar(scalar)) | (TyKind::Scalar(scalar), TyKind::Pointer(p)) => {
                 scalar.is_int() && scalar.bits() == p.space.pointer_bits()
             }
+            (TyKind::Function(_), TyKind::Scalar(scalar)) | (TyKind::Scalar(scalar), TyKind::Function(_)) => {
+                scalar.is_int() && scalar.bits() == 64
+            }
             _ => from == to,
         };
         if !fine {
@@ -269,6 +290,12 @@ impl Checker<'_, '_> {
                 (_, TyKind::Scalar(Scalar::Bool)) => Some("compare with zero: `x != 0`".to_string()),
                 (TyKind::Scalar(_), TyKind::Vector(..)) => {
                     Some(format!("`{to_name}(x)` repeats x in all lanes"))
+                }
+                (TyKind::Function(_), TyKind::Function(_)) => {
+                    Some("a function is called as what it is; go by way of `u64` if you must".to_string())
+                }
+                (TyKind::Function(_), _) | (_, TyKind::Function(_)) => {
+                    Some("addresses of functions have 64 bits".to_string())
                 }
                 (TyKind::Pointer(p), _) | (_, TyKind::Pointer(p)) if p.space == Space::Generic => {
                     Some("generic pointers have 64 bits".to_string())

@@ -378,6 +378,15 @@ impl Checker<'_, '_> {
                 self.infer(call, element, of);
             }
             (TypeKind::Pointer { to, .. }, TyKind::Pointer(pointer)) => self.infer(call, to, pointer.to),
+            (TypeKind::Function { params, result }, TyKind::Function(index)) => {
+                let found = &self.s.checked.types.functions[index as usize];
+                for (n, &param) in params.range().zip(&found.params) {
+                    self.infer(call, self.ast.types_pool[n], param);
+                }
+                if let Some(node) = result {
+                    self.infer(call, node, found.result);
+                }
+            }
             (TypeKind::Tuple(list), _) => {
                 let parts = self.s.checked.types.parts(found).unwrap_or_default();
                 for (n, &part) in list.range().zip(&parts) {
@@ -410,6 +419,10 @@ impl Checker<'_, '_> {
                 self.ast.types_pool[list.range()].iter().any(|&part| self.has_unknown(call, part))
             }
             TypeKind::Pointer { to, .. } => self.has_unknown(call, to),
+            TypeKind::Function { params, result } => {
+                let mut all = self.ast.types_pool[params.range()].iter().copied().chain(result);
+                all.any(|node| self.has_unknown(call, node))
+            }
             TypeKind::Unsized(element) => self.has_unknown(call, element),
             TypeKind::Opaque(..) => false,
         }
@@ -482,7 +495,6 @@ impl Checker<'_, '_> {
             }
             if let Some(func) = self.instance(item, args, span) {
                 self.s.checked.res[id.at()] = Res::Func(func);
-                self.s.calls.push((self.s.body.func, func, span));
             }
         }
     }
@@ -673,11 +685,9 @@ impl Checker<'_, '_> {
         let checked = &self.s.checked;
         let (funcs, statics, consts) = (checked.funcs.len(), checked.statics.len(), checked.consts.len());
         self.s.generics.sampling = true;
-        let calls = self.s.calls.len();
         let func = self.signature_with(item, &args);
         let fine = self.sink.count() == before && self.body_with(func, item, &args);
         self.s.generics.sampling = false;
-        self.s.calls.truncate(calls);
         self.s.checked.funcs.truncate(funcs);
         self.s.checked.statics.truncate(statics);
         self.s.checked.consts.truncate(consts);

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, nearest};
 use crate::scalar::{Scalar, vector_name};
 use crate::types::{Parts, Pointer, Qualifiers, Ty, TyKind};
 use ir::half::Half;
-use ir::{KernelInfo, Space};
+use ir::{Inline, KernelInfo, Linkage, Space};
 use smol_str::SmolStr;
 
 /// Constants and structs may refer to each other this deep.
@@ -29,17 +29,22 @@ impl Checker<'_, '_> {
         }
         self.lay_out_pointees();
         self.check_overrides();
-        let (mut statics, mut funcs) = (0, 0);
+        // Values of variables may be addresses of functions.
+        let mut funcs = 0;
+        for n in 0..self.ast.items.len() {
+            let item = self.ast.items[n];
+            if let ItemKind::Fn { generic: None, .. } = item.kind {
+                self.signature(&item, funcs);
+                funcs += 1;
+            }
+        }
+        let mut statics = 0;
         for n in 0..self.ast.items.len() {
             let item = self.ast.items[n];
             match item.kind {
-                ItemKind::Static { space, dynamic, ty, value } => {
-                    self.static_item(&item, statics, space, dynamic, ty, value);
+                ItemKind::Static { .. } => {
+                    self.static_item(&item, statics);
                     statics += 1;
-                }
-                ItemKind::Fn { generic: None, .. } => {
-                    self.signature(&item, funcs);
-                    funcs += 1;
                 }
                 ItemKind::StaticAssert { cond, message } => {
                     self.no_attrs(item.attrs, "an assertion");
@@ -295,20 +300,20 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn static_item(
-        &mut self,
-        item: &Item,
-        id: u32,
-        space: Space,
-        dynamic: bool,
-        ty: TypeId,
-        value: Option<ExprId>,
-    ) {
+    fn static_item(&mut self, item: &Item, id: u32) {
+        let ItemKind::Static { external, space, dynamic, ty, value } = item.kind else { return };
         self.no_attrs(item.attrs, "a variable");
         let name = SmolStr::new(self.ast.name(item.name.sym));
         let ty = self.variable_type(item.name, ty, space, dynamic);
         let mut init = Leaves::new();
         match (space, value) {
+            (_, Some(value)) if external => self.error(
+                "E0085",
+                "an `extern` variable cannot have an initial value",
+                self.ast.span(value),
+                "the object that defines it gives it one",
+            ),
+            (_, None) if external => {}
             (Space::Shared, Some(value)) => self.error(
                 "E0085",
                 "`shared` variables cannot have an initial value",
@@ -326,7 +331,7 @@ impl Checker<'_, '_> {
             _ => {}
         }
         debug_assert_eq!(id as usize, self.s.checked.statics.len());
-        self.s.checked.statics.push(StaticItem { name, space, ty, dynamic, init });
+        self.s.checked.statics.push(StaticItem { name, space, ty, dynamic, external, init });
     }
 
     /// Type of a variable in memory, with the rules of `shared` applied.
@@ -405,12 +410,50 @@ impl Checker<'_, '_> {
             result: result_ty,
             body,
             kernel: kernel.then(KernelInfo::default),
+            linkage: Linkage::default(),
+            inline: Inline::default(),
             instance: None,
             small_buffers: false,
         };
+        if body.is_none() {
+            func.linkage = Linkage::Extern;
+        }
         self.function_attrs(item.attrs, &mut func);
+        self.border(item, &func);
         debug_assert_eq!(id as usize, self.s.checked.funcs.len());
         self.s.checked.funcs.push(func);
+    }
+
+    /// What other objects know has a form that they know.
+    fn border(&mut self, item: &Item, func: &Func) {
+        if func.linkage == Linkage::Local {
+            return;
+        }
+        let text = self.ast.name(item.name.sym);
+        let what = if func.linkage == Linkage::Extern { "`extern`" } else { "exported" };
+        if func.instance.is_some() || matches!(item.kind, ItemKind::Fn { generic: Some(_), .. }) {
+            let message = format!("`{text}` is generic and cannot be {what}");
+            let help = "write a function for one choice of types that calls it".to_string();
+            self.error_help("E0091", message, item.name.span, "has no name for other objects", help);
+        }
+        let ItemKind::Fn { params, result, .. } = item.kind else { return };
+        let ast = self.ast;
+        let types = ast.params[params.range()].iter().map(|param| param.ty).chain(result);
+        for node in types {
+            let ty = match ast.type_node(node).kind {
+                TypeKind::Tuple(List { len: 0, .. }) => continue,
+                _ => self.resolve(node),
+            };
+            let types = &self.s.checked.types;
+            let help = match types.kind(ty) {
+                TyKind::Array(..) => "put the array into a struct, or pass a pointer to it",
+                _ if types.holds_tuple(ty) => "tuples have no fixed form outside; declare a `struct`",
+                _ => continue,
+            };
+            let message = format!("`{}` does not pass to other objects", self.type_name(ty));
+            let label = format!("`{text}` is {what}");
+            self.error_help("E0091", message, ast.type_node(node).span, &label, help.to_string());
+        }
     }
 
     fn kernel_param(&mut self, param: &Param, ty: Ty) {
@@ -423,6 +466,7 @@ impl Checker<'_, '_> {
             TyKind::Pointer(pointer) if pointer.space == Space::Private => {
                 "no one outside has a pointer to private memory"
             }
+            _ if self.s.checked.types.holds_function(ty) => "no one outside has the address of a function",
             _ if self.s.checked.types.holds_tuple(ty) => {
                 "tuples have no fixed form outside; declare a `struct`"
             }
@@ -472,6 +516,7 @@ impl Checker<'_, '_> {
                 self.resolve_array(element, length)
             }
             TypeKind::Tuple(list) => self.resolve_tuple(list, node.span, Self::resolve),
+            TypeKind::Function { params, result } => self.resolve_function(params, result),
             TypeKind::Unsized(_) => {
                 let diagnostic = Diagnostic::error("E0072", "the array needs a length")
                     .label(node.span, "no length")
@@ -591,6 +636,26 @@ impl Checker<'_, '_> {
             self.error("E0072", "the tuple has 2 GiB or more", span, "too large");
             Ty::ERROR
         })
+    }
+
+    fn resolve_function(&mut self, params: List, result: Option<TypeId>) -> Ty {
+        let ast = self.ast;
+        let is_unit = |ty: &TypeId| matches!(ast.type_node(*ty).kind, TypeKind::Tuple(List { len: 0, .. }));
+        let mut types = Vec::with_capacity(params.len as usize);
+        for &node in &ast.types_pool[params.range()] {
+            let ty = self.resolve(node);
+            self.by_value(ty, ast.type_node(node).span);
+            types.push(ty);
+        }
+        let result = result.filter(|ty| !is_unit(ty));
+        let result_ty = result.map_or(Ty::UNIT, |node| self.resolve(node));
+        if let Some(node) = result {
+            self.by_value(result_ty, ast.type_node(node).span);
+        }
+        if types.contains(&Ty::ERROR) || result_ty == Ty::ERROR {
+            return Ty::ERROR;
+        }
+        self.s.checked.types.function(types, result_ty)
     }
 
     fn resolve_array(&mut self, element_ty: Ty, length: ExprId) -> Ty {

@@ -32,8 +32,7 @@ use crate::diag::{Diagnostic, Sink, nearest};
 use crate::lexer::Span;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind, Types};
-use ir::{KernelInfo, Space};
-use order::Order as _;
+use ir::{Inline, KernelInfo, Linkage, Space};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -98,6 +97,8 @@ pub struct StaticItem {
     pub space: Space,
     pub ty: Ty,
     pub dynamic: bool,
+    /// Another object has it.
+    pub external: bool,
     /// Leaves of the initial value; empty for zeros.
     pub init: Leaves,
 }
@@ -110,8 +111,12 @@ pub struct Func {
     pub locals: List,
     pub params: List,
     pub result: Ty,
-    pub body: BlockId,
+    /// None where another object has it.
+    pub body: Option<BlockId>,
     pub kernel: Option<KernelInfo>,
+    /// Who knows it, and what was asked for about its calls.
+    pub linkage: Linkage,
+    pub inline: Inline,
     /// Of a generic function: index into [`Checked::instances`].
     pub instance: Option<u32>,
     /// `#[small_buffers]`: byte offsets from pointer parameters fit 32 bits.
@@ -203,8 +208,6 @@ pub struct Scratch {
     static_names: FxHashSet<(Sym, Sym)>,
     /// Operators of the chains being checked.
     chain: Vec<operator::Link>,
-    /// Calls between functions, to find recursion.
-    calls: Vec<(u32, u32, Span)>,
 }
 
 impl Scratch {
@@ -225,7 +228,6 @@ impl Scratch {
         self.matches.clear();
         self.static_names.clear();
         self.chain.clear();
-        self.calls.clear();
     }
 }
 
@@ -273,7 +275,6 @@ pub fn check(ast: &Ast<'_>, options: &Options<'_>, s: &mut Scratch, sink: &mut S
     let mut checker = Checker { ast, options, sink, s };
     checker.items();
     checker.bodies();
-    checker.recursion();
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -493,52 +494,5 @@ impl Checker<'_, '_> {
 
     fn stmt_id(list: List, n: usize) -> StmtId {
         StmtId(list.start + n as u32)
-    }
-
-    /// Reports functions that call themselves, directly or not.
-    fn recursion(&mut self) {
-        if self.s.calls.is_empty() {
-            return;
-        }
-        let count = self.s.checked.funcs.len();
-        let mut calls = std::mem::take(&mut self.s.calls);
-        calls.order_unstable_by_key(|&(caller, callee, span)| (caller, callee, span.start));
-        let first_of = |func: u32| calls.partition_point(|&(caller, ..)| caller < func);
-        // 0 = not seen, 1 = on the path, 2 = finished.
-        let mut state = vec![0u8; count];
-        let mut path = Vec::new();
-        for root in 0..count as u32 {
-            if state[root as usize] != 0 {
-                continue;
-            }
-            state[root as usize] = 1;
-            path.push((root, first_of(root)));
-            while let Some((func, at)) = path.last_mut() {
-                let Some(&(caller, callee, span)) = calls.get(*at).filter(|call| call.0 == *func) else {
-                    state[*func as usize] = 2;
-                    path.pop();
-                    continue;
-                };
-                *at += 1;
-                match state[callee as usize] {
-                    0 => {
-                        state[callee as usize] = 1;
-                        path.push((callee, first_of(callee)));
-                    }
-                    1 => self.report_recursion(caller, callee, span),
-                    _ => {}
-                }
-            }
-        }
-        self.s.calls = calls;
-    }
-
-    fn report_recursion(&mut self, caller: u32, callee: u32, span: Span) {
-        let name = self.ast.name(self.s.checked.funcs[callee as usize].name.sym);
-        let label = if caller == callee { "calls itself" } else { "this call closes the circle" };
-        let diagnostic = Diagnostic::error("E0091", format!("recursion of `{name}` is not supported yet"))
-            .label(span, label)
-            .help("use a loop; all functions are inlined so far");
-        self.sink.push(diagnostic);
     }
 }

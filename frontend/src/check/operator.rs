@@ -262,6 +262,12 @@ impl Checker<'_, '_> {
             return ty;
         }
         if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
+            && self.s.checked.types.as_function(a).is_some()
+            && a == b
+        {
+            return Ty::BOOL;
+        }
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
             && self.s.checked.types.scalars_of_tuple(a).is_some()
             && self.s.checked.types.scalars_of_tuple(b).is_some()
         {

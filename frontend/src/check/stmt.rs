@@ -18,7 +18,8 @@ pub const MAX_VALUE: u32 = 1024;
 impl Checker<'_, '_> {
     pub(super) fn function_body(&mut self, func: u32) {
         let info = &self.s.checked.funcs[func as usize];
-        let (result, body, kernel, name) = (info.result, info.body, info.kernel.is_some(), info.name);
+        let (result, kernel, name) = (info.result, info.kernel.is_some(), info.name);
+        let Some(body) = info.body else { return };
         let params = info.locals;
         let mut state = Body { func, result: Some(result), kernel, ..Body::default() };
         std::mem::swap(&mut self.s.body, &mut state);
@@ -233,6 +234,7 @@ impl Checker<'_, '_> {
             space: Space::Shared,
             ty,
             dynamic,
+            external: false,
             init: Leaves::new(),
         });
         self.s.checked.stmt_decl[id.at()] = index;

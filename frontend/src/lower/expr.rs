@@ -5,7 +5,7 @@ use crate::ast::{ExprId, ExprKind, List};
 use crate::check::Res;
 use crate::scalar::Scalar;
 use crate::types::{Ty, TyKind};
-use ir::{CastOp, Op, Space, SrcLoc, Type, Value, ValueData, ValueDef};
+use ir::{CastOp, Op, Signature, Space, SrcLoc, Type, Value};
 use smallvec::SmallVec;
 
 impl Lower<'_, '_> {
@@ -58,6 +58,10 @@ impl Lower<'_, '_> {
                 Res::Const(index) => self.const_leaves(index),
                 _ => self.read_place(id),
             },
+            ExprKind::CallValue { callee, args } => {
+                let address = self.one(callee);
+                self.call_pointer(address, self.ty_of(callee), args)
+            }
             ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Field(..) => self.read_place(id),
             ExprKind::Unary(op, inner) => self.unary(op, inner, ty),
             ExprKind::Binary(..) => self.binary(id),
@@ -135,6 +139,16 @@ impl Lower<'_, '_> {
                 }
                 self.call_function(func, &values, ty)
             }
+            res @ (Res::Local(_) | Res::Static(_)) => {
+                let callee = match res {
+                    Res::Local(local) => self.checked.locals[local as usize].ty,
+                    Res::Static(index) => self.checked.statics[index as usize].ty,
+                    _ => return self.zeros(ty),
+                };
+                let place = self.variable_place(res, callee);
+                let address = self.read(&place)[0];
+                self.call_pointer(address, callee, args)
+            }
             Res::Vector => {
                 let lanes = self.checked.types.lanes(ty).map_or(1, |(_, lanes)| usize::from(lanes));
                 let mut values = Val::new();
@@ -154,6 +168,28 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// The address of a function.
+    pub(super) fn function_address(&mut self, func: ir::FuncId) -> Value {
+        self.emit(Op::FuncAddr(func), &[], Type::I64)
+    }
+
+    /// A call through the address of a function of type `callee`.
+    fn call_pointer(&mut self, address: Value, callee: Ty, args: List) -> Val {
+        let Some(signature) = self.checked.types.as_function(callee) else { return Val::new() };
+        let mut types = Signature::default();
+        signature.params.iter().for_each(|&ty| leaf_types(self.checked, ty, &mut types.params));
+        leaf_types(self.checked, signature.result, &mut types.results);
+        let mut values = Val::from_slice(&[address]);
+        for n in args.range() {
+            values.extend(self.expr(self.ast.exprs_pool[n]));
+        }
+        self.crossings += 1;
+        let results = Leaves::from_slice(&types.results);
+        let op = Op::CallIndirect(self.module.signature(types));
+        let inst = self.func.push_call(self.block, op, &values, &results, self.loc);
+        self.func.results_of(inst).collect()
+    }
+
     /// A call whose results may be of different types.
     fn call_function(&mut self, func: u32, args: &[Value], ty: Ty) -> Val {
         let mut types = Leaves::new();
@@ -165,14 +201,7 @@ impl Lower<'_, '_> {
     pub(super) fn call_of(&mut self, func: u32, args: &[Value], types: &[Type]) -> Val {
         let op = Op::Call(func_id(func));
         self.crossings += 1;
-        let inst = self.func.make_inst(self.block, op, args, Type::Bool, 0, self.loc);
-        let first = self.func.values.next_key();
-        for (n, &ty) in types.iter().enumerate() {
-            self.func.values.push(ValueData { ty, def: ValueDef::Result(inst, n as u16) });
-        }
-        self.func.insts[inst].first = first;
-        self.func.insts[inst].results = types.len() as u16;
-        self.func.blocks[self.block].insts.push(inst);
+        let inst = self.func.push_call(self.block, op, args, types, self.loc);
         self.func.results_of(inst).collect()
     }
 }

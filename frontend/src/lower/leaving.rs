@@ -18,7 +18,7 @@
 use super::control::Loop;
 use super::ssa::Edge;
 use super::{Lower, Scratch, func_id};
-use ir::{Block, FuncId, IntCc, Module, Op, Type, Value, WaveOp};
+use ir::{Block, FuncId, IntCc, Linkage, Module, Op, Type, Value, WaveOp};
 use smallvec::SmallVec;
 
 /// A way back that is there because of calls.
@@ -32,7 +32,12 @@ pub struct WayBack {
 
 /// Whether an operation's result depends on which lanes are here.
 fn asks(op: Op) -> bool {
-    matches!(op, Op::Wave(op) if op != WaveOp::Mbcnt)
+    match op {
+        Op::Wave(op) => op != WaveOp::Mbcnt,
+        // What is called is not known here.
+        Op::CallIndirect(_) => true,
+        _ => false,
+    }
 }
 
 /// The blocks of a loop's body, from its header on.
@@ -173,7 +178,7 @@ pub fn settle(module: &mut Module, s: &mut Scratch) {
         return;
     }
     // Of the library, what is named after waves asks.
-    let mut asking: Vec<bool> = module.funcs.values().map(|_| false).collect();
+    let mut asking: Vec<bool> = module.funcs.values().map(|func| func.linkage == Linkage::Extern).collect();
     asking.extend(s.library.iter().map(|name| name.starts_with("wave_")));
     let is = |asking: &[bool], callee: FuncId| asking.get(callee.as_u32() as usize) == Some(&true);
     let mut changed = true;

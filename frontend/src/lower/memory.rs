@@ -173,6 +173,7 @@ impl Lower<'_, '_> {
                         space: Space::Constant,
                         ty: item.ty,
                         dynamic: false,
+                        external: false,
                         init: item.value.clone(),
                     },
                 );
@@ -199,8 +200,12 @@ impl Lower<'_, '_> {
     }
 
     fn name_place(&mut self, id: ExprId) -> Place {
-        let ty = self.ty_of(id);
-        match self.checked.res[id.at()] {
+        self.variable_place(self.checked.res[id.at()], self.ty_of(id))
+    }
+
+    /// The place of what a name refers to, of type `ty`.
+    pub(super) fn variable_place(&mut self, res: Res, ty: Ty) -> Place {
+        match res {
             Res::Local(local) => {
                 let at = self.local_at[local as usize];
                 if self.checked.locals[local as usize].in_memory {
@@ -215,6 +220,7 @@ impl Lower<'_, '_> {
                 Place::Memory(self.const_place(index))
             }
             Res::Const(index) => Place::Temp(self.const_leaves(index)),
+            Res::Func(func) => Place::Temp(Val::from_slice(&[self.function_address(super::func_id(func))])),
             _ => Place::Temp(self.zeros(ty)),
         }
     }
@@ -544,6 +550,10 @@ impl Lower<'_, '_> {
                 let op = Op::Load { mem, count: 1 };
                 out.push(self.emit(op, &[pointer], Type::Ptr(target.space)));
             }
+            TyKind::Function(_) => {
+                let mem = Mem { ty: MemTy::B64, align: mem.align.max(8), ..mem };
+                out.push(self.emit(Op::Load { mem, count: 1 }, &[pointer], Type::I64));
+            }
             TyKind::Array(element, len) => {
                 let size = checked.types.layout(element).size;
                 for n in 0..len {
@@ -663,6 +673,9 @@ impl Lower<'_, '_> {
                 let bytes = target.space.pointer_bits() / 8;
                 let ty = if bytes == 4 { MemTy::B32 } else { MemTy::B64 };
                 self.store_values(pointer, Mem { ty, align: bytes as u8, ..mem }, 1, value);
+            }
+            TyKind::Function(_) => {
+                self.store_values(pointer, Mem { ty: MemTy::B64, align: 8, ..mem }, 1, value);
             }
             TyKind::Array(element, len) => {
                 let size = checked.types.layout(element).size;

@@ -23,7 +23,7 @@ use crate::scalar::Scalar;
 use crate::types::{Qualifiers, Ty, TyKind};
 use ir::{
     Block, CastOp, FuncId, Function, Global, GlobalData, KernelInfo, KernelParam, Mem, MemFlags, MemTy,
-    Module, Op, Order, ParamKind, Pos, Scope, Space, SrcLoc, Type, Value,
+    Module, Op, Order, ParamKind, Pos, Scope, Signature, Space, SrcLoc, Type, Value,
 };
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -79,11 +79,11 @@ pub struct Scratch {
 
 fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData {
     let layout = checked.types.layout(item.ty);
-    let mut init = Vec::new();
+    let (mut init, mut funcs) = (Vec::new(), Vec::new());
     if !item.init.is_empty() {
         init = vec![0; layout.size as usize];
         let mut leaves = item.init.iter().copied();
-        write_bytes(checked, item.ty, 0, &mut leaves, &mut init);
+        write_bytes(checked, item.ty, 0, &mut leaves, (&mut init, &mut funcs));
     }
     // Wide LDS accesses need 16 bytes.
     let align = if item.space == Space::Shared { layout.align.max(16) } else { layout.align };
@@ -94,13 +94,24 @@ fn static_data(checked: &Checked, item: &crate::check::StaticItem) -> GlobalData
         align,
         init,
         dynamic: item.dynamic,
+        external: item.external,
+        funcs,
     }
 }
 
-/// Writes leaves as the bytes of a type.
-fn write_bytes(checked: &Checked, ty: Ty, at: u32, leaves: &mut impl Iterator<Item = u64>, out: &mut [u8]) {
+/// Writes leaves as the bytes of a type; addresses of functions are noted.
+fn write_bytes(
+    checked: &Checked,
+    ty: Ty,
+    at: u32,
+    leaves: &mut impl Iterator<Item = u64>,
+    (out, funcs): (&mut [u8], &mut Vec<(u32, FuncId)>),
+) {
     match checked.types.kind(ty) {
         TyKind::Scalar(scalar) => write_scalar(scalar, at, leaves, out),
+        TyKind::Function(_) => {
+            funcs.extend(leaves.next().and_then(|leaf| function_of(leaf)).map(|func| (at, func)));
+        }
         TyKind::Vector(scalar, lanes) => {
             for n in 0..u32::from(lanes) {
                 write_scalar(scalar, at + n * scalar.bytes(), leaves, out);
@@ -108,15 +119,20 @@ fn write_bytes(checked: &Checked, ty: Ty, at: u32, leaves: &mut impl Iterator<It
         }
         TyKind::Array(element, len) => {
             let size = checked.types.layout(element).size;
-            (0..len).for_each(|n| write_bytes(checked, element, at + n * size, leaves, out));
+            (0..len).for_each(|n| write_bytes(checked, element, at + n * size, leaves, (out, funcs)));
         }
         TyKind::Struct(index) => {
             for field in &checked.types.structs[index as usize].fields {
-                write_bytes(checked, field.ty, at + field.offset, leaves, out);
+                write_bytes(checked, field.ty, at + field.offset, leaves, (out, funcs));
             }
         }
         _ => {}
     }
+}
+
+/// The function whose address a leaf of a constant is; none of null.
+fn function_of(leaf: u64) -> Option<FuncId> {
+    u32::try_from(leaf).ok()?.checked_sub(1).map(func_id)
 }
 
 fn write_scalar(scalar: Scalar, at: u32, leaves: &mut impl Iterator<Item = u64>, out: &mut [u8]) {
@@ -173,6 +189,15 @@ fn lower_function(
         Some(instance) => module.new_func(&smol_str::format_smolstr!("{name}.{instance}")),
         None => module.new_func(name),
     };
+    (func.linkage, func.inline) = (info.linkage, info.inline);
+    let Some(body) = info.body else {
+        let mut signature = Signature::default();
+        leaf_types(checked, info.result, &mut signature.results);
+        let params = &checked.locals[info.locals.range()];
+        params.iter().for_each(|param| leaf_types(checked, param.ty, &mut signature.params));
+        func.set_signature(&signature);
+        return func;
+    };
     let block = func.add_block();
     leaf_types(checked, info.result, &mut func.results);
     let workgroup_size = info.kernel.as_ref().and_then(|kernel| kernel.reqd_workgroup_size);
@@ -210,7 +235,7 @@ fn lower_function(
     } else {
         lower.function_params(info);
     }
-    let value = lower.block(info.body);
+    let value = lower.block(body);
     lower.finish(value);
     let Lower { func, returns, .. } = lower;
     s.returns = returns;
@@ -223,6 +248,7 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
         TyKind::Scalar(scalar) => out.extend([scalar.ir()]),
         TyKind::Vector(scalar, lanes) => out.extend((0..lanes).map(|_| scalar.ir())),
         TyKind::Pointer(pointer) => out.extend([Type::Ptr(pointer.space)]),
+        TyKind::Function(_) => out.extend([Type::I64]),
         TyKind::Array(element, len) => (0..len).for_each(|_| leaf_types(checked, element, out)),
         TyKind::Struct(index) => {
             checked.types.structs[index as usize].fields.iter().for_each(|f| leaf_types(checked, f.ty, out));

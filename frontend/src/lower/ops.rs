@@ -197,6 +197,10 @@ impl Lower<'_, '_> {
             let a = one(&a, self);
             return self.pointer_binary(op, left, a, right, left_ty);
         }
+        if self.checked.types.as_function(left_ty).is_some() {
+            let (a, b) = (one(&a, self), self.one(right));
+            return Val::from_slice(&[self.emit(Op::Icmp(int_cc(op, false)), &[a, b], Type::Bool)]);
+        }
         if self.contracts(op, left)
             && let Some((x, y)) = self.product(right)
         {
@@ -416,6 +420,7 @@ impl Lower<'_, '_> {
                 }
                 Val::from_slice(&[self.emit(Op::Cast(CastOp::SpaceCast), &[value], Type::Ptr(b.space))])
             }
+            (TyKind::Function(_), _) | (_, TyKind::Function(_)) => Val::from_slice(&[self.one(inner)]),
             (TyKind::Pointer(_), TyKind::Scalar(scalar)) => {
                 let value = self.one(inner);
                 Val::from_slice(&[self.emit(Op::Cast(CastOp::PtrToInt), &[value], scalar.ir())])

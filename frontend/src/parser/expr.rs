@@ -188,6 +188,12 @@ impl Parser<'_, '_> {
                     }
                     self.make(ExprKind::Field(value, field), start.to(field.span), below)?
                 }
+                Tok::LParen if self.is_called(value) => {
+                    let args = self.arguments()?;
+                    let below = below.max(self.height_of_list(args));
+                    let span = start.to(self.last_span());
+                    self.make(ExprKind::CallValue { callee: value, args }, span, below)?
+                }
                 Tok::Arrow => {
                     let help = "write `(*p).field` or `p[0].field`".to_string();
                     return Err(self.unexpected_with("`.`", Some(help)));
@@ -195,6 +201,20 @@ impl Parser<'_, '_> {
                 _ => return Ok(value),
             };
         }
+    }
+
+    /// Whether `(` behind a value calls it: one that may be a function's address, on the same line.
+    fn is_called(&self, value: ExprId) -> bool {
+        let may_be = match self.ast.expr(value).kind {
+            ExprKind::Index(..)
+            | ExprKind::Field(..)
+            | ExprKind::Call { .. }
+            | ExprKind::CallValue { .. } => true,
+            // Without parentheses a name has been called already.
+            ExprKind::Name(_) | ExprKind::Deref(_) | ExprKind::Cast(..) => self.last_is(Tok::RParen),
+            _ => false,
+        };
+        may_be && !self.on_new_line()
     }
 
     /// `0` behind a point, or `0.1`, which is two fields and one token.
@@ -224,6 +244,11 @@ impl Parser<'_, '_> {
         let written = self.ast.name(name.sym);
         let diagnostic =
             Diagnostic::error("E0005", "values have no methods").label(name.span, "called like one");
+        if self.is_field_of_functions(written) {
+            let help = format!("what a field points to is called in parentheses: `({value}.{written})(…)`");
+            self.sink.push(diagnostic.help(help));
+            return Failed;
+        }
         let own = self.declares(Tok::Fn, written).then(|| habits::Said::Name(written.to_owned()));
         let diagnostic = match own.or_else(|| habits::called(written)) {
             Some(habits::Said::Name(text)) => match self.behind_arguments() {
@@ -242,6 +267,15 @@ impl Parser<'_, '_> {
         };
         self.sink.push(diagnostic);
         Failed
+    }
+
+    /// Whether some field of this name has a function type.
+    fn is_field_of_functions(&self, name: &str) -> bool {
+        let is_it = |n: usize| {
+            self.kinds[n..].starts_with(&[Tok::Ident, Tok::Colon, Tok::Fn])
+                && self.spans[n].text(self.source) == name
+        };
+        !self.sink.is_full() && (0..self.kinds.len()).any(is_it)
     }
 
     /// `S::new(…)`.

@@ -1,8 +1,8 @@
 //! Items: kernels, functions, structs, constants, module variables.
 
 use super::stmt::TakenApart;
-use super::{Failed, Parsed, Parser};
-use crate::ast::{Attr, ExprId, GenericFn, Item, ItemKind, List, Name, Param, PatKind, Sym};
+use super::{Parsed, Parser};
+use crate::ast::{Attr, BlockId, ExprId, GenericFn, Item, ItemKind, List, Name, Param, PatKind, Sym};
 use crate::diag::Diagnostic;
 use crate::lexer::{Span, Tok};
 use crate::warn;
@@ -76,21 +76,15 @@ impl Parser<'_, '_> {
 
     fn item_with(&mut self, attrs: List) -> Parsed<()> {
         match self.peek() {
-            Tok::Kernel => self.function(true, attrs),
-            Tok::Fn => self.function(false, attrs),
+            Tok::Kernel => self.function(true, false, attrs),
+            Tok::Fn => self.function(false, false, attrs),
             Tok::Struct => self.structure(attrs),
             Tok::Const => self.constant(false, attrs),
             Tok::Param => self.constant(true, attrs),
-            Tok::Global => self.variable(Space::Global, attrs),
-            Tok::Shared => self.variable(Space::Shared, attrs),
-            Tok::Constant => self.variable(Space::Constant, attrs),
-            Tok::Extern => {
-                let failed = self.unsupported("`extern` items", "define the function in this file");
-                while !matches!(self.peek(), Tok::Semi | Tok::RBrace | Tok::Eof) {
-                    self.bump();
-                }
-                Err(failed)
-            }
+            Tok::Global => self.variable(Space::Global, false, attrs),
+            Tok::Shared => self.variable(Space::Shared, false, attrs),
+            Tok::Constant => self.variable(Space::Constant, false, attrs),
+            Tok::Extern => self.external(attrs),
             Tok::Use => self.use_item(attrs),
             Tok::Ident if self.at_static_assert() => {
                 let name = Name { sym: self.intern("static_assert"), span: self.span() };
@@ -145,17 +139,6 @@ impl Parser<'_, '_> {
         self.close(Tok::RParen, "`)` or a message in quotes", open)?;
         self.expect(Tok::Semi, "`;`")?;
         Ok((cond, message))
-    }
-
-    fn unsupported(&mut self, what: &str, help: &str) -> Failed {
-        let diagnostic = Diagnostic::error("E0090", format!("{what} are not supported yet"));
-        let diagnostic = if what.ends_with("items") {
-            diagnostic
-        } else {
-            Diagnostic::error("E0090", format!("{what} is not supported yet"))
-        };
-        self.sink.push(diagnostic.label(self.span(), "not supported yet").help(help));
-        Failed
     }
 
     /// Attributes; those that are conditions are answered at once.
@@ -216,7 +199,23 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn function(&mut self, kernel: bool, attrs: List) -> Parsed<()> {
+    /// `extern fn f(x: u32) -> f32;`, `extern global static N: u32;`: another object has it.
+    fn external(&mut self, attrs: List) -> Parsed<()> {
+        self.bump();
+        match self.peek() {
+            Tok::Fn => self.function(false, true, attrs),
+            Tok::Global => self.variable(Space::Global, true, attrs),
+            Tok::Constant => self.variable(Space::Constant, true, attrs),
+            Tok::Shared => self.variable(Space::Shared, true, attrs),
+            _ => {
+                let help =
+                    "write `extern fn f(x: u32) -> f32;` or `extern global static N: u32;`".to_string();
+                Err(self.unexpected_with("`fn` or a static", Some(help)))
+            }
+        }
+    }
+
+    fn function(&mut self, kernel: bool, external: bool, attrs: List) -> Parsed<()> {
         let from = self.ast.extent();
         let start = self.bump();
         let name = self.name(if kernel { "a kernel's name" } else { "a function's name" })?;
@@ -231,7 +230,7 @@ impl Parser<'_, '_> {
             self.params(Tok::LParen, Tok::RParen, "`)`", |p| p.parameter(kernel, &mut taken_apart))?;
         self.one_name_each(params, first_pattern, &taken_apart);
         let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
-        let body = self.body(&taken_apart)?;
+        let body = if external { self.no_body()? } else { Some(self.body(&taken_apart)?) };
         let generic = generics.map(|params| {
             self.ast.generic_spans.push(start.to(self.last_span()));
             self.ast.generic_fns.push(GenericFn { params, from, to: self.ast.extent() });
@@ -240,6 +239,17 @@ impl Parser<'_, '_> {
         let kind = ItemKind::Fn { generic, kernel, params, result, body };
         self.ast.items.push(Item { kind, name, attrs });
         Ok(())
+    }
+
+    /// The `;` where another object has the code.
+    fn no_body(&mut self) -> Parsed<Option<BlockId>> {
+        if self.peek() == Tok::LBrace {
+            let help =
+                "what has a body is no `extern fn`; `#[export] fn` is seen by other objects".to_string();
+            return Err(self.unexpected_with("`;`", Some(help)));
+        }
+        self.expect(Tok::Semi, "`;`")?;
+        Ok(None)
     }
 
     /// `name: T, …` between delimiters.
@@ -332,7 +342,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn variable(&mut self, space: Space, attrs: List) -> Parsed<()> {
+    fn variable(&mut self, space: Space, external: bool, attrs: List) -> Parsed<()> {
         self.bump();
         self.expect(Tok::Static, "`static`")?;
         let dynamic = self.eat(Tok::Dyn);
@@ -341,7 +351,11 @@ impl Parser<'_, '_> {
         let ty = self.ty()?;
         let value = if self.eat(Tok::Eq) { Some(self.expr()?) } else { None };
         self.expect(Tok::Semi, "`;`")?;
-        self.ast.items.push(Item { kind: ItemKind::Static { space, dynamic, ty, value }, name, attrs });
+        self.ast.items.push(Item {
+            kind: ItemKind::Static { external, space, dynamic, ty, value },
+            name,
+            attrs,
+        });
         Ok(())
     }
 }

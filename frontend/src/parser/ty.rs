@@ -41,17 +41,32 @@ impl Parser<'_, '_> {
                 Ok(self.make_type(kind, start.to(end)))
             }
             Tok::LParen => self.tuple_type(),
-            Tok::Fn => {
-                self.sink.push(
-                    Diagnostic::error("E0090", "function pointer types are not supported yet")
-                        .label(start, "not supported yet")
-                        .help("call the function by its name"),
-                );
-                self.bump();
-                Err(super::Failed)
-            }
+            Tok::Fn => self.function_type(),
             _ => Err(self.unexpected("a type")),
         }
+    }
+
+    /// `fn(A, B) -> R`
+    fn function_type(&mut self) -> Parsed<TypeId> {
+        let start = self.bump();
+        let open = self.expect(Tok::LParen, "`(` and the types of the parameters")?;
+        let mut params = SmallVec::<[TypeId; 4]>::new();
+        while self.peek() != Tok::RParen {
+            if self.peek() == Tok::Ident && self.peek_at(1) == Tok::Colon {
+                let help = "the parameters of a function type have no names: `fn(u32) -> f32`".to_string();
+                return Err(self.unexpected_with("a type", Some(help)));
+            }
+            params.push(self.ty()?);
+            if !self.eat(Tok::Comma) {
+                break;
+            }
+        }
+        self.close(Tok::RParen, "`)` or `,`", open)?;
+        let list = List { start: self.ast.types_pool.len() as u32, len: params.len() as u32 };
+        self.ast.types_pool.extend(params);
+        let result = if self.eat(Tok::Arrow) { Some(self.ty()?) } else { None };
+        let span = start.to(self.last_span());
+        Ok(self.make_type(TypeKind::Function { params: list, result }, span))
     }
 
     /// `(A, B)`, `(A,)`, `()`, or a type in parentheses.

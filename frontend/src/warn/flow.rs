@@ -154,6 +154,10 @@ impl Walk<'_, '_> {
                 let has = self.expr(base, has);
                 self.expr(index, has)
             }
+            ExprKind::CallValue { callee, args } => {
+                let has = self.expr(callee, has);
+                self.all(args, has)
+            }
             ExprKind::Array(list) | ExprKind::Tuple(list) => self.all(list, has),
             ExprKind::Struct(_, fields) => {
                 fields.range().fold(has, |has, n| self.expr(self.ast.inits[n].value, has))

@@ -3,9 +3,10 @@
 //! Every check is a walk over the flat lists of the tree and the tables beside it, so that a program without a finding pays for
 //! a few linear scans. What is in doubt is not told.
 
+mod endless;
 mod flow;
 
-use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, StmtKind, UnaryOp};
+use crate::ast::{Ast, BinaryOp, BlockId, ExprId, ExprKind, Item, ItemKind, Name, StmtKind, UnaryOp};
 use crate::builtins::Builtin;
 use crate::check::{Checked, Res};
 use crate::diag::{Diagnostic, Severity, nearest};
@@ -31,6 +32,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("divergent_wave_operation", Level::Allow),
     ("division_by_zero", Level::Warn),
     ("empty_range", Level::Warn),
+    ("endless_recursion", Level::Warn),
     ("index_out_of_bounds", Level::Warn),
     ("missing_barrier", Level::Warn),
     ("missing_restrict", Level::Warn),
@@ -43,7 +45,7 @@ const NAMES: [(&str, Level); COUNT] = [
     ("unused_result", Level::Warn),
     ("unused_variable", Level::Warn),
 ];
-const COUNT: usize = 16;
+const COUNT: usize = 17;
 
 /// The level of each warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +156,7 @@ pub(crate) fn warn(
     let mut warner = Warner { ast, checked, levels, own, found: Vec::new() };
     warner.variables(&mut scratch.locals);
     warner.functions(&mut scratch.called);
+    warner.recursion();
     warner.expressions();
     warner.statements();
     warner.blocks();
@@ -322,12 +325,16 @@ impl Warner<'_, '_> {
         called.clear();
         called.resize(self.ast.names.len(), false);
         for expr in &self.ast.exprs {
-            if let ExprKind::Call { callee, .. } = expr.kind {
-                called[callee.sym.0 as usize] = true;
+            // A function may be used as a value, too.
+            if let ExprKind::Call { callee: Name { sym, .. }, .. } | ExprKind::Name(sym) = expr.kind {
+                called[sym.0 as usize] = true;
             }
         }
         for item in &self.ast.items {
             let ItemKind::Fn { kernel: false, .. } = item.kind else { continue };
+            if self.is_exported(item) {
+                continue;
+            }
             let text = self.ast.name(item.name.sym);
             let own = (item.name.span.start as usize) < self.own;
             if own && !called[item.name.sym.0 as usize] && !text.starts_with('_') {
@@ -340,6 +347,23 @@ impl Warner<'_, '_> {
                     help,
                 );
             }
+        }
+    }
+
+    fn is_exported(&self, item: &Item) -> bool {
+        self.ast.attrs[item.attrs.range()].iter().any(|attr| self.ast.name(attr.name.sym) == "export")
+    }
+
+    /// Functions that call themselves on every way.
+    fn recursion(&mut self) {
+        if self.levels.level("endless_recursion") == Level::Allow {
+            return;
+        }
+        for (func, call) in endless::find(self.ast, self.checked) {
+            let text = self.ast.name(self.checked.funcs[func as usize].name.sym);
+            let message = format!("`{text}` calls itself on every way");
+            let help = Some("return without the call in some case".to_owned());
+            self.tell("endless_recursion", message, call, "there is no way out", help);
         }
     }
 

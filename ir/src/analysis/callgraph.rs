@@ -1,17 +1,41 @@
-//! Who calls whom.
+//! Who calls whom, directly or through addresses.
+//!
+//! A call through an address may reach each function of the module that has the call's signature and whose address is taken
+//! somewhere; and code of other objects, if the module may have been handed an address of theirs. Code of other objects may in
+//! turn call what is exported, and what has an address.
+//!
+//! # Method
+//! Nodes of the graph are the functions, the signatures and the outside, so that a call through an address is one edge, and the
+//! graph is as large as the module.
 
-use crate::entity::FuncId;
-use crate::func::Module;
+use crate::entity::{FuncId, SigId};
+use crate::func::{Linkage, Module};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, EntitySet};
+use order::Order as _;
 
 /// The call graph of a module.
 #[derive(Clone, Debug, Default)]
 pub struct CallGraph {
     bottom_up: Vec<FuncId>,
     recursive: EntitySet<FuncId>,
-    callees: Callees,
+    taken: EntitySet<FuncId>,
+    /// Functions with an address, those of a signature together.
+    by_signature: Vec<FuncId>,
+    /// By signature: where its functions begin, and where the last ones end.
+    signature_begin: Vec<usize>,
+    foreign: bool,
+    edges: Edges,
     search: Search,
+}
+
+/// What a call through an address may reach.
+#[derive(Clone, Copy, Debug)]
+pub struct Targets<'a> {
+    /// Functions of the module.
+    pub known: &'a [FuncId],
+    /// Code of other objects too.
+    pub foreign: bool,
 }
 
 impl CallGraph {
@@ -24,14 +48,16 @@ impl CallGraph {
 
     /// Makes it the graph of a module.
     pub fn compute(&mut self, module: &Module) {
-        let CallGraph { bottom_up, recursive, callees, search } = self;
+        self.find_addresses(module);
+        self.find_edges(module);
+        let CallGraph { bottom_up, recursive, edges, search, .. } = self;
         bottom_up.clear();
         recursive.clear();
-        callees.find(module);
-        callees.components(search, |component| {
-            for &func in component {
+        edges.components(search, |component| {
+            for &node in component.iter().filter(|&&node| node < module.funcs.len()) {
+                let func = FuncId::new(node);
                 bottom_up.push(func);
-                if component.len() > 1 || callees.of_func(func).contains(&func) {
+                if component.len() > 1 || edges.of(node).contains(&node) {
                     recursive.insert(func);
                 }
             }
@@ -47,50 +73,120 @@ impl CallGraph {
     pub fn is_recursive(&self, func: FuncId) -> bool {
         self.recursive.contains(func)
     }
+
+    /// Whether the address of a function is taken, in code or in a variable.
+    pub fn is_address_taken(&self, func: FuncId) -> bool {
+        self.taken.contains(func)
+    }
+
+    /// What a call through an address with this signature may reach.
+    pub fn targets(&self, sig: SigId) -> Targets<'_> {
+        let range = self.signature_begin[sig.index()]..self.signature_begin[sig.index() + 1];
+        Targets { known: &self.by_signature[range], foreign: self.foreign }
+    }
+
+    /// Whether all calls of a function are direct ones in this module.
+    pub fn has_known_callers(&self, module: &Module, func: FuncId) -> bool {
+        let data = &module.funcs[func];
+        data.linkage == Linkage::Local && data.kernel.is_none() && !self.is_address_taken(func)
+    }
+
+    fn find_addresses(&mut self, module: &Module) {
+        let CallGraph { taken, by_signature, signature_begin, foreign, .. } = self;
+        taken.clear();
+        for func in module.funcs.values() {
+            for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+                if let Op::FuncAddr(func) = func.insts[inst].op {
+                    taken.insert(func);
+                }
+            }
+        }
+        taken.extend(module.globals.values().flat_map(|global| &global.funcs).map(|&(_, func)| func));
+        *foreign = module.funcs.values().any(|func| func.linkage != Linkage::Local)
+            || module.globals.values().any(|global| global.external);
+        let mut found: Vec<(SigId, FuncId)> =
+            taken.keys().filter_map(|id| Some((module.signature_of(module.funcs.get(id)?)?, id))).collect();
+        found.order_by_key(|&(sig, _)| sig);
+        by_signature.clear();
+        by_signature.extend(found.iter().map(|&(_, func)| func));
+        signature_begin.clear();
+        signature_begin.extend(
+            (0..=module.sigs.len()).map(|sig| found.partition_point(|&(other, _)| other.index() < sig)),
+        );
+    }
+
+    fn find_edges(&mut self, module: &Module) {
+        let outside = module.funcs.len() + module.sigs.len();
+        let of_sig = |sig: SigId| module.funcs.len() + sig.index();
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.clear();
+        for func in module.funcs.values() {
+            for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+                match func.insts[inst].op {
+                    Op::Call(callee) if module.funcs.is_valid(callee) => edges.list.push(callee.index()),
+                    Op::CallIndirect(sig) if module.sigs.is_valid(sig) => edges.list.push(of_sig(sig)),
+                    _ => {}
+                }
+            }
+            if func.linkage == Linkage::Extern {
+                edges.list.push(outside);
+            }
+            edges.end_node();
+        }
+        for sig in module.sigs.keys() {
+            edges.list.extend(self.targets(sig).known.iter().map(|func| func.index()));
+            if self.foreign {
+                edges.list.push(outside);
+            }
+            edges.end_node();
+        }
+        if self.foreign {
+            let called = |id: FuncId, linkage| linkage == Linkage::Export || self.taken.contains(id);
+            let funcs = module.funcs.iter().filter(|(id, func)| called(*id, func.linkage));
+            edges.list.extend(funcs.map(|(id, _)| id.index()));
+        }
+        edges.end_node();
+        self.edges = edges;
+    }
 }
 
-/// Whom each function calls, one function after the other.
+/// Where each node leads, one node after the other.
 #[derive(Clone, Debug, Default)]
-struct Callees {
-    list: Vec<FuncId>,
-    /// Where in `list` a function begins, and where the last one ends.
+struct Edges {
+    list: Vec<usize>,
+    /// Where in `list` a node begins, and where the last one ends.
     begin: Vec<usize>,
 }
 
 /// State of the search for components.
 #[derive(Clone, Debug, Default)]
 struct Search {
-    /// By function: 0 before it is seen, then its number, counted from 1.
+    /// By node: 0 before it is seen, then its number, counted from 1.
     number: Vec<usize>,
     /// The least number it can go back to.
     low: Vec<usize>,
-    open: Vec<FuncId>,
+    open: Vec<usize>,
     path: Vec<(usize, usize)>,
 }
 
-impl Callees {
-    fn find(&mut self, module: &Module) {
-        let callees = self;
-        callees.list.clear();
-        callees.begin.clear();
-        callees.begin.push(0);
-        for func in module.funcs.values() {
-            let insts = func.layout.iter().flat_map(|&block| &func.blocks[block].insts);
-            callees.list.extend(insts.filter_map(|&inst| match func.insts[inst].op {
-                Op::Call(callee) if module.funcs.is_valid(callee) => Some(callee),
-                _ => None,
-            }));
-            callees.begin.push(callees.list.len());
-        }
+impl Edges {
+    fn clear(&mut self) {
+        self.list.clear();
+        self.begin.clear();
+        self.begin.push(0);
     }
 
-    fn of_func(&self, func: FuncId) -> &[FuncId] {
-        &self.list[self.begin[func.index()]..self.begin[func.index() + 1]]
+    fn end_node(&mut self) {
+        self.begin.push(self.list.len());
+    }
+
+    fn of(&self, node: usize) -> &[usize] {
+        &self.list[self.begin[node]..self.begin[node + 1]]
     }
 
     /// The strongly connected components, callees first: Tarjan's algorithm, with a stack of its own, as chains of calls
     /// may be long.
-    fn components(&self, search: &mut Search, mut each: impl FnMut(&[FuncId])) {
+    fn components(&self, search: &mut Search, mut each: impl FnMut(&[usize])) {
         const DONE: usize = usize::MAX;
         let count = self.begin.len() - 1;
         let Search { number, low, open, path } = search;
@@ -108,11 +204,11 @@ impl Callees {
                     seen += 1;
                     number[func] = seen;
                     low[func] = seen;
-                    open.push(FuncId::new(func));
+                    open.push(func);
                 }
                 if at < self.begin[func + 1] {
                     path.push((func, at + 1));
-                    let callee = self.list[at].index();
+                    let callee = self.list[at];
                     match number[callee] {
                         0 => path.push((callee, self.begin[callee])),
                         DONE => {}
@@ -121,9 +217,9 @@ impl Callees {
                     continue;
                 }
                 if low[func] == number[func] {
-                    let start = open.iter().rposition(|other| other.index() == func).unwrap_or(0);
+                    let start = open.iter().rposition(|&other| other == func).unwrap_or(0);
                     each(&open[start..]);
-                    open.drain(start..).for_each(|other| number[other.index()] = DONE);
+                    open.drain(start..).for_each(|other| number[other] = DONE);
                 }
                 if let Some(&(caller, _)) = path.last() {
                     low[caller] = low[caller].min(low[func]);
@@ -183,5 +279,60 @@ mod tests {
             .collect();
         let graph = CallGraph::new(&parse_module(&chain).unwrap());
         assert!((0..20_000).all(|n| graph.is_recursive(FuncId::new(n))));
+    }
+
+    /// Functions that call through pointers: `taken` has an address, `free` has none.
+    const POINTERS: &str = "sig0 = ()
+sig1 = (i32)
+constant @table size 8 align 8
+    func_at 0 @listed
+func @taken {
+b0:
+    ret
+}
+func @listed {
+b0:
+    v0 = const.i64 1
+    call_indirect sig0 v0()
+    ret
+}
+func @free {
+b0:
+    v0 = func_addr.i64 @taken
+    call_indirect sig0 v0()
+    v1 = const.i32 1
+    call_indirect sig1 v0(v1)
+    ret
+}
+";
+
+    #[test]
+    fn calls_through_addresses_reach_what_has_one() {
+        let names = |module: &Module, list: &[FuncId]| -> Vec<String> {
+            list.iter().map(|&func| module.funcs[func].name.clone()).collect()
+        };
+        let module = parse_module(POINTERS).unwrap();
+        let graph = CallGraph::new(&module);
+        let [sig0, sig1] = [0, 1].map(SigId::from_u32);
+        assert_eq!(names(&module, graph.targets(sig0).known), ["taken", "listed"]);
+        assert!(graph.targets(sig1).known.is_empty() && !graph.targets(sig0).foreign);
+        let [taken, listed, free] = [0, 1, 2].map(FuncId::from_u32);
+        assert_eq!([taken, listed, free].map(|func| graph.is_address_taken(func)), [true, true, false]);
+        // `listed` may call itself through the table; `free` calls it, but is called by nobody.
+        assert_eq!([taken, listed, free].map(|func| graph.is_recursive(func)), [false, true, false]);
+        assert_eq!(graph.bottom_up().last(), Some(&free));
+        assert!(graph.has_known_callers(&module, free) && !graph.has_known_callers(&module, taken));
+    }
+
+    #[test]
+    fn other_objects_call_back() {
+        let text =
+            format!("extern func @away()\n{POINTERS}export func @seen {{\nb0:\n call @away()\n ret\n}}\n");
+        let module = parse_module(&text).unwrap();
+        let graph = CallGraph::new(&module);
+        assert!(graph.targets(SigId::from_u32(1)).foreign);
+        let recursive = module.funcs.iter().filter(|(id, _)| graph.is_recursive(*id));
+        let names: Vec<&str> = recursive.map(|(_, func)| func.name.as_str()).collect();
+        assert_eq!(names, ["away", "listed", "seen"]);
     }
 }

@@ -11,15 +11,19 @@
 pub mod callgraph;
 pub mod cfg;
 pub mod dominance;
+pub mod effects;
+pub mod escape;
 pub mod handover;
 pub mod lcssa;
 pub mod loops;
 pub mod parting;
 pub mod uniformity;
 
-pub use callgraph::CallGraph;
+pub use callgraph::{CallGraph, Targets};
 pub use cfg::Cfg;
 pub use dominance::{DomTree, PostDomTree};
+pub use effects::{CallEffects, Effects};
+pub use escape::Escapes;
 pub use handover::Handover;
 pub use lcssa::lcssa_divergent_exits;
 pub use loops::{Loop, LoopForest};

@@ -484,10 +484,10 @@ fn origin(func: &Function, op: Op) -> Origin {
                 Origin::Operands
             }
         }
-        Op::AtomicRmw { .. } | Op::AtomicCas { .. } | Op::Call(_) => Origin::Divergent,
+        Op::AtomicRmw { .. } | Op::AtomicCas { .. } | Op::Call(_) | Op::CallIndirect(_) => Origin::Divergent,
         Op::Wave(WaveOp::Ballot | WaveOp::ReadFirstLane | WaveOp::ReadLane) => Origin::Uniform,
         Op::Wave(WaveOp::Shuffle | WaveOp::Permute | WaveOp::Mbcnt) => Origin::Divergent,
-        Op::Pos(_) | Op::Const(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => Origin::Uniform,
+        Op::Pos(_) | Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => Origin::Uniform,
         _ => Origin::Operands,
     }
 }
@@ -495,7 +495,7 @@ fn origin(func: &Function, op: Op) -> Origin {
 /// The same bits whenever a lane computes it.
 fn is_fixed(op: Op) -> bool {
     match op {
-        Op::Const(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => true,
+        Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => true,
         Op::Pos(pos) => !matches!(pos, Pos::Clock | Pos::Realtime),
         _ => false,
     }

@@ -2,7 +2,7 @@
 
 use super::memory::{self, Memory, View};
 use super::wave::{Flow, Frame, Wave, align_up, for_lanes};
-use super::{ErrorKind, Launch};
+use super::{ErrorKind, Interp, Launch};
 use crate::entity::{Inst, Slot, Value};
 use crate::func::Function;
 use crate::op::{CastOp, Mem, Op, Pos, WaveOp};
@@ -79,6 +79,7 @@ impl Wave {
                 Op::Select => if arg(0) != 0 { arg(1) } else { arg(2) },
                 Op::Cast(op) => cast(op, first, cx.ty, arg(0)),
                 Op::GlobalAddr(global) => launch.interp.globals[global],
+                Op::FuncAddr(func) => Interp::function_address(func),
                 Op::SlotAddr(slot) => u64::from(slot_offset(cx.func, base, slot)),
                 Op::PtrAdd => arg(0).wrapping_add(arg(1)) & mask(cx.ty),
                 Op::PtrAddZ => arg(0).wrapping_add(arg(1) & 0xffff_ffff),

@@ -8,7 +8,8 @@
 //! lanes that leave a loop wait for those that stay, and lanes that part at a branch meet again at the
 //! join, as they do in compiled code; this is what gives wave operations their set of active lanes. All
 //! memory is sequentially consistent; of lanes that store to one place in one instruction, the highest
-//! wins.
+//! wins. Lanes that call different functions through their addresses go one function after the other, the lowest lane's
+//! first.
 //!
 //! Waves of a work-group run in turn from barrier to barrier. Several work-groups are resident at a time and
 //! each runs for a slice of steps, so that a group may wait for another one.
@@ -42,6 +43,9 @@ const MAX_LANES: u32 = 64;
 const MAX_SHARED: u32 = 64 * 1024;
 /// Work-groups that run interleaved.
 const RESIDENT_GROUPS: usize = 8;
+/// Address of the first function; the others follow at this distance. No memory is there.
+const FIRST_FUNCTION: u64 = 1 << 40;
+const FUNCTION_BYTES: u64 = 256;
 /// Instructions a wave runs before the next one's turn.
 const SLICE: u64 = 20_000;
 
@@ -74,6 +78,12 @@ pub enum ErrorKind {
     FalseAssumption,
     /// `unreachable` was reached.
     Unreachable,
+    /// A function was called that another object has.
+    NoCode(String),
+    /// A call through an address of no function.
+    NoFunction(u64),
+    /// A call through the address of a function that takes or gives something else.
+    OtherSignature(String),
     /// More calls are open than [`Interp::max_calls`] allows.
     TooManyCalls,
     /// More instructions were run than [`Interp::max_steps`] allows.
@@ -109,6 +119,14 @@ impl fmt::Display for ErrorKind {
             ErrorKind::DivergentBarrier => f.write_str("a barrier was reached by some lanes of a wave only"),
             ErrorKind::FalseAssumption => f.write_str("an assumption does not hold"),
             ErrorKind::Unreachable => f.write_str("code said to be unreachable was reached"),
+            ErrorKind::NoCode(name) => write!(f, "the code of `{name}` is in another object"),
+            ErrorKind::NoFunction(0) => f.write_str("a call through a null pointer"),
+            ErrorKind::NoFunction(address) => {
+                write!(f, "a call through {address:#x}, which is no function's address")
+            }
+            ErrorKind::OtherSignature(name) => {
+                write!(f, "`{name}` is called through a pointer of another type")
+            }
             ErrorKind::TooManyCalls => f.write_str("too many nested calls"),
             ErrorKind::TooManySteps => f.write_str("the step limit was reached"),
         }
@@ -216,6 +234,9 @@ impl<'a> Interp<'a> {
             } else {
                 let mut bytes = data.init.clone();
                 bytes.resize(data.size as usize, 0);
+                for &(at, func) in &data.funcs {
+                    memory::put(&mut bytes[at as usize..][..8], Self::function_address(func));
+                }
                 memory.alloc_bytes(bytes)
             };
         }
@@ -229,7 +250,20 @@ impl<'a> Interp<'a> {
         for func in module.funcs.values() {
             orders.push(BlockOrder::new(Cfg::new(func)));
         }
-        Interp { module, orders, globals, static_shared, wave_size: 64, max_steps: u64::MAX, max_calls: 256 }
+        Interp { module, orders, globals, static_shared, wave_size: 64, max_steps: u64::MAX, max_calls: 1024 }
+    }
+
+    /// Address of a function.
+    fn function_address(func: FuncId) -> u64 {
+        FIRST_FUNCTION + u64::from(func.as_u32()) * FUNCTION_BYTES
+    }
+
+    /// The function at an address.
+    fn function_at(&self, address: u64) -> Option<FuncId> {
+        let offset = address.checked_sub(FIRST_FUNCTION)?;
+        let number = u32::try_from(offset / FUNCTION_BYTES).ok()?;
+        let func = FuncId::from_u32(number);
+        (offset.is_multiple_of(FUNCTION_BYTES) && self.module.funcs.is_valid(func)).then_some(func)
     }
 
     /// Address of a `constant` or `global` variable.

@@ -2,7 +2,7 @@
 
 use super::memory::Memory;
 use super::{ErrorKind, Interp, Launch, MAX_LANES};
-use crate::entity::{Block, FuncId, Inst, Value};
+use crate::entity::{Block, FuncId, Inst, SigId, Value};
 use crate::func::Function;
 use crate::op::Op;
 use cranelift_entity::EntityRef;
@@ -42,6 +42,8 @@ pub(super) struct Frame {
     returned: Vec<u64>,
     /// Lanes the frame began with.
     entered: u64,
+    /// Functions that the call at hand still has to run, and for which lanes, the next one last.
+    pending: Vec<(FuncId, u64)>,
     /// Offset of the frame's slots in private memory.
     pub private_base: u32,
 }
@@ -84,6 +86,7 @@ impl Frame {
             next: 0,
             returned: vec![0; data.results.len() * lanes],
             entered: mask,
+            pending: Vec::new(),
             private_base,
         }
     }
@@ -150,7 +153,14 @@ impl Wave {
             frame.next += 1;
             let stop = |kind| (kind, id, inst);
             match func.insts[inst].op {
-                Op::Call(callee) => self.call(interp, func, inst, callee).map_err(stop)?,
+                Op::Call(callee) => {
+                    let mask = frame.active;
+                    self.call(interp, func, inst, (callee, mask)).map_err(stop)?;
+                }
+                Op::CallIndirect(sig) => {
+                    self.callees(interp, func, inst, sig).map_err(stop)?;
+                    self.next_callee(interp, func, inst).map_err(stop)?;
+                }
                 Op::Jump(_) | Op::Br { .. } | Op::Switch(_) => {
                     self.branch(interp, func, inst);
                     self.pick(interp);
@@ -158,6 +168,13 @@ impl Wave {
                 Op::Ret => {
                     self.ret(func, inst);
                     self.pick(interp);
+                    if let Some(frame) = self.frames.last()
+                        && !frame.pending.is_empty()
+                    {
+                        let (id, func) = (frame.func, &interp.module.funcs[frame.func]);
+                        let call = func.blocks[frame.block].insts[frame.next - 1];
+                        self.next_callee(interp, func, call).map_err(|kind| (kind, id, call))?;
+                    }
                 }
                 _ => match self.exec(launch, group, shared, memory, func, inst).map_err(stop)? {
                     Flow::Next => {}
@@ -177,20 +194,63 @@ impl Wave {
         interp: &Interp<'_>,
         func: &Function,
         inst: Inst,
-        callee: FuncId,
+        (callee, mask): (FuncId, u64),
     ) -> Result<(), ErrorKind> {
         if self.frames.len() >= interp.max_calls {
             return Err(ErrorKind::TooManyCalls);
         }
-        let Some(mask) = self.frames.last().map(|f| f.active) else { return Ok(()) };
-        self.enter(interp, callee, mask);
         let target = &interp.module.funcs[callee];
+        if target.layout.is_empty() {
+            return Err(ErrorKind::NoCode(target.name.clone()));
+        }
+        self.enter(interp, callee, mask);
+        let through_address = usize::from(matches!(func.insts[inst].op, Op::CallIndirect(_)));
         if let [.., caller, new] = self.frames.as_mut_slice() {
-            for (&arg, &param) in func.args(inst).iter().zip(target.params(target.entry())) {
+            for (&arg, &param) in func.args(inst)[through_address..].iter().zip(target.own_params()) {
                 for_lanes!(lane in mask => { new.set(param, lane, caller.get(arg, lane)); });
             }
         }
         Ok(())
+    }
+
+    /// Finds what a call through addresses calls, each function once.
+    fn callees(
+        &mut self,
+        interp: &Interp<'_>,
+        func: &Function,
+        inst: Inst,
+        sig: SigId,
+    ) -> Result<(), ErrorKind> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
+        let mut left = frame.active;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            let address = frame.get(func.args(inst)[0], lane);
+            let callee = interp.function_at(address).ok_or(ErrorKind::NoFunction(address))?;
+            let target = &interp.module.funcs[callee];
+            let expected = &interp.module.sigs[sig];
+            let fits = target.results == expected.results
+                && target.param_types().eq(expected.params.iter().copied());
+            if target.kernel.is_some() || !fits {
+                return Err(ErrorKind::OtherSignature(target.name.clone()));
+            }
+            let mut mask = 0;
+            for_lanes!(lane in left => {
+                mask |= u64::from(frame.get(func.args(inst)[0], lane) == address) << lane;
+            });
+            frame.pending.push((callee, mask));
+            left &= !mask;
+        }
+        frame.pending.reverse();
+        Ok(())
+    }
+
+    /// Calls the next of them.
+    fn next_callee(&mut self, interp: &Interp<'_>, func: &Function, inst: Inst) -> Result<(), ErrorKind> {
+        match self.frames.last_mut().and_then(|frame| frame.pending.pop()) {
+            Some(next) => self.call(interp, func, inst, next),
+            None => Ok(()),
+        }
     }
 
     /// Sends the active lanes to the targets of a branch.

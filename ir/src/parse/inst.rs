@@ -2,7 +2,7 @@
 
 use super::lexer::Token;
 use super::{Body, CallSite, Parser, Result, entity_number, integer};
-use crate::entity::{Block, FuncId, Global, Inst, Slot, Value};
+use crate::entity::{Block, FuncId, Global, Inst, SigId, Slot, Value};
 use crate::func::{Case, InstData, SrcLoc, SwitchData, SwitchEdge, ValueData, ValueDef, ValueList};
 use crate::half::Half;
 use crate::op::{
@@ -113,6 +113,10 @@ impl<'a> Parser<'a> {
         let op = match base {
             "const" => Op::Const(self.constant(ty)?),
             "global_addr" => Op::GlobalAddr(self.global_ref()?),
+            "func_addr" => {
+                let inst = body.func.insts.next_key();
+                Op::FuncAddr(self.function_ref(inst)?)
+            }
             "slot_addr" => Op::SlotAddr(self.slot_ref(body)?),
             "load" => Op::Load { mem: self.memory(body, args)?, count: count as u8 },
             "atomic_cas" => {
@@ -149,7 +153,18 @@ impl<'a> Parser<'a> {
             "barrier" => Op::Barrier { fence: true },
             "barrier_only" => Op::Barrier { fence: false },
             "wave_barrier" => Op::WaveBarrier,
-            "call" => self.call(body, inst, args)?,
+            "call" => {
+                let callee = self.function_ref(inst)?;
+                self.in_brackets(body, args)?;
+                Op::Call(callee)
+            }
+            "call_indirect" => {
+                let sig = SigId::from_u32(self.entity("sig", "a signature")?);
+                let address = self.value(body)?;
+                args.push(address);
+                self.in_brackets(body, args)?;
+                Op::CallIndirect(sig)
+            }
             "assume" | "ret" => {
                 self.values(body, args)?;
                 if word == "ret" { Op::Ret } else { Op::Assume }
@@ -236,20 +251,21 @@ impl<'a> Parser<'a> {
         Ok(block)
     }
 
-    fn call(&mut self, body: &mut Body, inst: Inst, args: &mut Vec<Value>) -> Result<Op> {
-        let callee = match self.lexer.token {
-            Token::Name(name) => {
-                let func = self.module.funcs.next_key();
-                self.calls.push(CallSite { func, inst, name, offset: self.lexer.start });
-                self.advance()?;
-                FuncId::from_u32(0)
-            }
-            _ => FuncId::from_u32(self.entity("fn", "a function")?),
+    /// A function, which may come later in the text.
+    fn function_ref(&mut self, inst: Inst) -> Result<FuncId> {
+        let Token::Name(name) = self.lexer.token else {
+            return Ok(FuncId::from_u32(self.entity("fn", "a function")?));
         };
+        let func = self.module.funcs.next_key();
+        self.calls.push(CallSite { func, inst, name, offset: self.lexer.start });
+        self.advance()?;
+        Ok(FuncId::from_u32(0))
+    }
+
+    fn in_brackets(&mut self, body: &mut Body, args: &mut Vec<Value>) -> Result<()> {
         self.expect('(')?;
         self.values(body, args)?;
-        self.expect(')')?;
-        Ok(Op::Call(callee))
+        self.expect(')')
     }
 
     /// The bits of a constant of type `ty`. Floats are decimal, or their bits in hexadecimal.

@@ -9,8 +9,8 @@ mod lexer;
 
 use crate::entity::{Block, FuncId, Global, Inst, Value};
 use crate::func::{
-    Access, Function, GlobalData, KernelInfo, KernelParam, Module, Opaque, ParamKind, SlotData, UnrollHint,
-    ValueData, ValueDef,
+    Access, Function, GlobalData, Inline, KernelInfo, KernelParam, Linkage, Module, Opaque, ParamKind,
+    Signature, SlotData, UnrollHint, ValueData, ValueDef,
 };
 use crate::op::Op;
 use crate::state::{Denormals, Exceptions, InitialState};
@@ -52,6 +52,7 @@ pub fn parse_module(text: &str) -> Result<Module> {
         funcs: FxHashMap::default(),
         globals: FxHashMap::default(),
         calls: Vec::new(),
+        tables: Vec::new(),
     };
     while parser.lexer.token != Token::End {
         parser.item()?;
@@ -70,7 +71,7 @@ pub fn parse_function(text: &str) -> Result<Function> {
     }
 }
 
-/// A call by name, to be resolved when all functions are known.
+/// A function by name in an instruction, to be resolved when all functions are known.
 struct CallSite<'a> {
     func: FuncId,
     inst: Inst,
@@ -84,6 +85,8 @@ struct Parser<'a> {
     funcs: FxHashMap<&'a str, FuncId>,
     globals: FxHashMap<&'a str, Global>,
     calls: Vec<CallSite<'a>>,
+    /// Functions by name in variables: the variable, the number of the entry, the name, and where that is.
+    tables: Vec<(Global, usize, &'a str, usize)>,
 }
 
 /// A function that is being read.
@@ -196,16 +199,79 @@ impl<'a> Parser<'a> {
 
     fn item(&mut self) -> Result<()> {
         let offset = self.lexer.start;
-        let word = self.word("`func`, `kernel` or an address space")?;
+        let word = self.word(ITEMS)?;
         match (word, Space::from_name(word)) {
-            ("func", _) => self.function(None),
-            ("kernel", _) => self.function(Some(KernelInfo::default())),
-            (_, Some(space)) => self.global(space),
-            _ => Err(self.lexer.error_at(offset, "expected `func`, `kernel` or an address space")),
+            ("func", _) => self.function(None, Linkage::Local),
+            ("kernel", _) => self.function(Some(KernelInfo::default()), Linkage::Local),
+            ("export", _) => {
+                self.expect_word("func")?;
+                self.function(None, Linkage::Export)
+            }
+            ("extern", _) if self.accept_word("func")? => self.declaration(),
+            ("extern", _) => {
+                let space = self.one_of("`func` or an address space", Space::from_name)?;
+                self.global(space, true)
+            }
+            (_, Some(space)) => self.global(space, false),
+            _ if entity_number(word, "sig").is_some() => self.signature(word, offset),
+            _ => Err(self.lexer.error_at(offset, format!("expected {ITEMS}"))),
         }
     }
 
-    fn global(&mut self, space: Space) -> Result<()> {
+    /// `sig0 = (i32, f32) -> i32`
+    fn signature(&mut self, word: &str, offset: usize) -> Result<()> {
+        if entity_number(word, "sig") != Some(self.module.sigs.len() as u32) {
+            return Err(self.lexer.error_at(offset, "signatures are numbered in order, from 0"));
+        }
+        self.expect('=')?;
+        let signature = Signature { params: self.params()?, results: self.result_types()? };
+        self.module.sigs.push(signature);
+        Ok(())
+    }
+
+    /// Types in brackets.
+    fn params(&mut self) -> Result<Vec<Type>> {
+        let mut params = Vec::new();
+        self.expect('(')?;
+        while !self.accept(')')? {
+            if !params.is_empty() {
+                self.expect(',')?;
+            }
+            params.push(self.ty()?);
+        }
+        Ok(params)
+    }
+
+    /// `-> i32, f32`, if there is such.
+    fn result_types(&mut self) -> Result<Vec<Type>> {
+        let mut results = Vec::new();
+        if self.lexer.token == Token::Arrow {
+            self.advance()?;
+            results.push(self.ty()?);
+            while self.accept(',')? {
+                results.push(self.ty()?);
+            }
+        }
+        Ok(results)
+    }
+
+    /// A function that another object has.
+    fn declaration(&mut self) -> Result<()> {
+        let offset = self.lexer.start;
+        let name = self.name()?;
+        let signature = Signature { params: self.params()?, results: self.result_types()? };
+        self.add_function(name, Function::declare(name, &signature), offset)
+    }
+
+    fn add_function(&mut self, name: &'a str, func: Function, offset: usize) -> Result<()> {
+        let id = self.module.funcs.push(func);
+        match self.funcs.insert(name, id) {
+            Some(_) => Err(self.lexer.error_at(offset, format!("`@{name}` is defined twice"))),
+            None => Ok(()),
+        }
+    }
+
+    fn global(&mut self, space: Space, external: bool) -> Result<()> {
         let offset = self.lexer.start;
         let name = self.name()?;
         let size = self.field("size")?;
@@ -220,7 +286,21 @@ impl<'a> Parser<'a> {
                 self.advance()?;
             }
         }
-        let data = GlobalData { name: name.into(), space, size, align, init, dynamic };
+        let mut funcs = Vec::new();
+        while self.accept_word("func_at")? {
+            let at = self.number()?;
+            let place = self.lexer.start;
+            let func = match self.lexer.token {
+                Token::Name(name) => {
+                    self.advance()?;
+                    self.tables.push((self.module.globals.next_key(), funcs.len(), name, place));
+                    FuncId::from_u32(0)
+                }
+                _ => FuncId::from_u32(self.entity("fn", "a function")?),
+            };
+            funcs.push((at, func));
+        }
+        let data = GlobalData { name: name.into(), space, size, align, init, dynamic, external, funcs };
         let id = self.module.globals.push(data);
         if self.globals.insert(name, id).is_some() {
             return Err(self.lexer.error_at(offset, format!("`@{name}` is defined twice")));
@@ -228,19 +308,21 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn function(&mut self, kernel: Option<KernelInfo>) -> Result<()> {
+    fn function(&mut self, kernel: Option<KernelInfo>, linkage: Linkage) -> Result<()> {
         let offset = self.lexer.start;
         let name = self.name()?;
         let mut func = Function::new(name);
-        func.kernel = kernel;
-        if self.lexer.token == Token::Arrow {
-            self.advance()?;
-            func.results.push(self.ty()?);
-            while self.accept(',')? {
-                func.results.push(self.ty()?);
-            }
-        }
+        (func.kernel, func.linkage) = (kernel, linkage);
+        func.results = self.result_types()?;
         self.expect('{')?;
+        if self.accept_word("inline")? {
+            let wish = |word: &str| match word {
+                "always" => Some(Inline::Always),
+                "never" => Some(Inline::Never),
+                _ => None,
+            };
+            func.inline = self.one_of("`always` or `never`", wish)?;
+        }
         if let Some(kernel) = &mut func.kernel {
             self.kernel_info(kernel)?;
         }
@@ -261,11 +343,7 @@ impl<'a> Parser<'a> {
         }
         let func = self.finish(body)?;
         self.advance()?;
-        let id = self.module.funcs.push(func);
-        if self.funcs.insert(name, id).is_some() {
-            return Err(self.lexer.error_at(offset, format!("`@{name}` is defined twice")));
-        }
-        Ok(())
+        self.add_function(name, func, offset)
     }
 
     fn slot(&mut self, func: &mut Function) -> Result<()> {
@@ -491,14 +569,22 @@ impl<'a> Parser<'a> {
 
     fn resolve_calls(&mut self) -> Result<()> {
         for call in std::mem::take(&mut self.calls) {
-            let Some(&callee) = self.funcs.get(call.name) else {
-                return Err(self
-                    .lexer
-                    .error_at(call.offset, format!("there is no function `@{}`", call.name)));
-            };
-            self.module.funcs[call.func].insts[call.inst].op = Op::Call(callee);
+            let found = self.find_function(call.name, call.offset)?;
+            if let Op::Call(callee) | Op::FuncAddr(callee) =
+                &mut self.module.funcs[call.func].insts[call.inst].op
+            {
+                *callee = found;
+            }
+        }
+        for (global, entry, name, offset) in std::mem::take(&mut self.tables) {
+            self.module.globals[global].funcs[entry].1 = self.find_function(name, offset)?;
         }
         Ok(())
+    }
+
+    fn find_function(&self, name: &str, offset: usize) -> Result<FuncId> {
+        let found = self.funcs.get(name).copied();
+        found.ok_or_else(|| self.lexer.error_at(offset, format!("there is no function `@{name}`")))
     }
 }
 
@@ -510,6 +596,9 @@ impl Body {
         }
     }
 }
+
+/// What a module is made of.
+const ITEMS: &str = "`func`, `kernel`, `export`, `extern`, a signature or an address space";
 
 /// Element types of kernel parameters.
 const ELEMS: &[&str] =

@@ -3,7 +3,7 @@
 //! values that only feed themselves are never marked. The layout becomes the order of the analysis, in
 //! which each loop is in one piece.
 
-use crate::analysis::Cfg;
+use crate::analysis::{CallEffects, Cfg};
 use crate::entity::{Inst, Slot, Value};
 use crate::func::{Function, ValueDef};
 use crate::op::Op;
@@ -20,14 +20,14 @@ pub struct Scratch {
 }
 
 /// Removes dead instructions, block parameters and branch arguments.
-pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) {
+pub fn run(func: &mut Function, cfg: &Cfg, calls: &CallEffects, s: &mut Scratch) {
     func.layout.clear();
     func.layout.extend_from_slice(cfg.rpo());
     s.live_value.clear();
     s.live_value.resize(func.values.len(), false);
     s.live_inst.clear();
     s.live_inst.resize(func.insts.len(), false);
-    mark_roots(func, s);
+    mark_roots(func, calls, s);
     while let Some(value) = s.work.pop() {
         match func.values[value].def {
             ValueDef::Result(inst, _) => mark_inst(func, inst, s),
@@ -47,11 +47,12 @@ pub fn run(func: &mut Function, cfg: &Cfg, s: &mut Scratch) {
     drop_unused_slots(func);
 }
 
-fn mark_roots(func: &Function, s: &mut Scratch) {
+fn mark_roots(func: &Function, calls: &CallEffects, s: &mut Scratch) {
     s.work.clear();
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
-            if func.insts[inst].op.has_side_effect() {
+            let op = func.insts[inst].op;
+            if op.has_side_effect() && !(op.is_call() && calls.of(op).is_removable()) {
                 mark_inst(func, inst, s);
             }
         }

@@ -1,6 +1,7 @@
 //! What memory is known to hold at a place: the loads and stores that came before, up to the next
 //! thing that may have changed what they saw.
 
+use crate::analysis::{CallEffects, Escapes};
 use crate::constraints::FORWARD;
 use crate::entity::{Inst, Value};
 use crate::func::Function;
@@ -24,6 +25,7 @@ struct Access {
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     known: Vec<Access>,
+    escapes: Escapes,
 }
 
 /// Whether two accesses may touch a common byte.
@@ -50,6 +52,15 @@ fn spaces_overlap(a: Space, b: Space) -> bool {
 }
 
 impl Memory {
+    /// Makes itself ready for a function.
+    pub fn begin(&mut self, func: &Function, calls: &CallEffects) {
+        self.clear();
+        self.escapes.clear();
+        if !calls.is_empty() {
+            self.escapes.compute(func);
+        }
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.known.clear();
@@ -74,10 +85,15 @@ impl Memory {
     }
 
     /// An atomic, fence, barrier or call.
-    pub fn clobber(&mut self, func: &Function, inst: Inst) {
+    pub fn clobber(&mut self, func: &Function, inst: Inst, calls: &CallEffects) {
         let op = func.insts[inst].op;
         match op {
-            Op::Call(_) => self.clear(),
+            _ if op.is_call() && calls.of(op).keeps_memory() => {}
+            // What a callee cannot reach.
+            _ if op.is_call() => {
+                let Memory { known, escapes } = self;
+                known.retain(|a| a.mem.space == Space::Private && escapes.is_own(a.ptr));
+            }
             // Others' writes become visible: only private memory is still known.
             _ if FORWARD.stopped_by(&op) => self.known.retain(|a| a.mem.space == Space::Private),
             Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {

@@ -106,7 +106,7 @@ fn price(func: &Function, inst: Inst) -> Option<u32> {
     let data = &func.insts[inst];
     let wide = data.results > 0 && func.ty(data.first).bits() == 64;
     let simple = match data.op {
-        Op::Const(_) | Op::Pos(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => {
+        Op::Const(_) | Op::Pos(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => {
             return data.op.is_pure().then_some(0);
         }
         Op::Load { mem, .. } if always_valid(func, inst, &mem) => return Some(1),

@@ -1,15 +1,33 @@
-//! Inlining of every call, callees first, after which only kernels are left in the module.
+//! Inlining, callees first: calls become copies of the callee's body. Functions that nobody calls any more are dropped.
 //!
-//! Recursion has no place in it (the frontend rejects it); a call that is part of a cycle is left alone.
+//! Calls stay of functions that are recursive, in another object, or not to be inlined; and, where [`Calls::ByCost`] is chosen, where
+//! copies are larger and little faster. A function with one call becomes part of its caller, as does one that is hardly larger than
+//! a call. The size of a function is known when its turn comes, as its own callees come first.
 
+use super::OptOptions;
 use crate::analysis::CallGraph;
 use crate::entity::{Block, FuncId, Inst, Slot, Value};
-use crate::func::{Function, Module, SrcLoc, Values};
+use crate::func::{Function, Inline, Linkage, Module, SrcLoc, Values};
 use crate::op::Op;
 use cranelift_entity::{EntityRef, SecondaryMap};
 
 /// Instructions a function may grow to: calls beyond that stay, and code generation reports them.
 const MAX_INSTS: usize = 1 << 20;
+
+/// Which calls become copies, of those that may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// All.
+    #[default]
+    InlineAll,
+    /// Those of functions that `#[inline]` asks for, that are called once, or small.
+    ByCost,
+}
+
+/// Instructions that a call takes at the caller and in the callee, beside one for each argument and result.
+const CALL_INSTS: usize = 16;
+/// Instructions that all copies of a function may be more than calls of it, by optimisation level.
+const MAX_GROWTH: [usize; 4] = [0, 16, 48, 192];
 
 /// Storage of the pass.
 #[derive(Debug, Default)]
@@ -20,7 +38,10 @@ pub struct Scratch {
     values: SecondaryMap<Value, Option<Value>>,
     slots: SecondaryMap<Slot, Option<Slot>>,
     /// Instructions of a callee and their copies.
-    copied: Vec<(Inst, Inst)>,
+    copies: Vec<(Inst, Inst)>,
+    /// By function: whether calls of it become copies, and how many there were.
+    copied: Vec<bool>,
+    calls: Vec<usize>,
     /// The caller as it was: its blocks, and the instructions of the one at hand.
     layout: Vec<Block>,
     insts: Vec<Inst>,
@@ -30,25 +51,65 @@ pub struct Scratch {
     work: Vec<FuncId>,
 }
 
-/// Inlines all calls and drops the functions that are then no kernel's business.
-pub fn run(module: &mut Module, s: &mut Scratch) {
+/// Inlines calls, and drops the functions that are then nobody's business.
+pub fn run(module: &mut Module, opts: &OptOptions, s: &mut Scratch) {
     if module.funcs.values().all(|f| f.kernel.is_some()) {
         return;
     }
     let mut graph = std::mem::take(&mut s.graph);
     graph.compute(module);
+    s.copied.clear();
+    s.copied.resize(module.funcs.len(), false);
+    count_calls(module, &mut s.calls);
     for &id in graph.bottom_up() {
-        if !graph.is_recursive(id) {
-            inline_calls(module, id, &graph, s);
-        }
+        inline_calls(module, id, s);
+        let func = &module.funcs[id];
+        s.copied[id.index()] = may_be_copied(func, graph.is_recursive(id))
+            && (opts.calls == Calls::InlineAll
+                || is_worth_copying(func, s.calls[id.index()], !graph.has_known_callers(module, id), opts));
     }
     s.graph = graph;
     drop_uncalled(module, s);
 }
 
-fn inline_calls(module: &mut Module, id: FuncId, graph: &CallGraph, s: &mut Scratch) {
+/// By function: how many calls name it.
+fn count_calls(module: &Module, calls: &mut Vec<usize>) {
+    calls.clear();
+    calls.resize(module.funcs.len(), 0);
+    for func in module.funcs.values() {
+        for &inst in func.layout.iter().flat_map(|&b| &func.blocks[b].insts) {
+            if let Op::Call(callee) = func.insts[inst].op {
+                calls[callee.index()] += 1;
+            }
+        }
+    }
+}
+
+/// Whether copies of a function are the better deal. It stays beside its copies if others may call it.
+fn is_worth_copying(func: &Function, calls: usize, stays: bool, opts: &OptOptions) -> bool {
+    let insts = func.layout.iter().flat_map(|&b| &func.blocks[b].insts);
+    let size = insts.filter(|&&inst| !matches!(func.insts[inst].op, Op::Const(_) | Op::Jump(_))).count();
+    let call = CALL_INSTS + func.own_params().len() + func.results.len();
+    let copies = calls - usize::from(calls > 0 && !stays);
+    let growth = copies.saturating_mul(size.saturating_sub(call));
+    func.inline == Inline::Always || growth <= MAX_GROWTH[usize::from(opts.level).min(3)]
+}
+
+/// Whether calls of a function can become copies of it.
+fn may_be_copied(func: &Function, is_recursive: bool) -> bool {
+    let has_code = func.linkage != Linkage::Extern && func.kernel.is_none();
+    has_code && !is_recursive && func.inline != Inline::Never
+}
+
+fn inline_calls(module: &mut Module, id: FuncId, s: &mut Scratch) {
+    let is_copied = std::mem::take(&mut s.copied);
+    inline_calls_of(module, id, &is_copied, s);
+    s.copied = is_copied;
+}
+
+fn inline_calls_of(module: &mut Module, id: FuncId, is_copied: &[bool], s: &mut Scratch) {
     let callee_of = |func: &Function, inst: Inst| match func.insts[inst].op {
-        Op::Call(callee) if !graph.is_recursive(callee) => Some(callee),
+        Op::Call(callee) if is_copied[callee.index()] => Some(callee),
         _ => None,
     };
     let has_call = |func: &Function| {
@@ -98,11 +159,11 @@ fn replace_call(func: &mut Function, callee: &Function, block: Block, call: Inst
 /// Copies the callee's blocks into `func`, returns going to `rest`; the result is the copy of the entry. What comes from
 /// nowhere in the source comes from the call.
 fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, s: &mut Scratch) -> Block {
-    let Scratch { blocks, values, slots, copied, .. } = s;
+    let Scratch { blocks, values, slots, copies, .. } = s;
     blocks.clear();
     values.clear();
     slots.clear();
-    copied.clear();
+    copies.clear();
     for (slot, data) in callee.slots.iter() {
         slots[slot] = Some(func.slots.push(*data));
     }
@@ -138,13 +199,15 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
             let new = func.push_n(block_of(old), op, &[], ty, data.results, loc);
             for (from, to) in callee.results_of(inst).zip(func.results_of(new)) {
                 values[from] = Some(to);
+                // Those of a call differ.
+                func.values[to].ty = callee.ty(from);
             }
-            copied.push((inst, new));
+            copies.push((inst, new));
         }
     }
     // Arguments last: a block may come before the one that defines what it uses.
     let mut args = Values::new();
-    for &(old, new) in &*copied {
+    for &(old, new) in &*copies {
         args.clear();
         args.extend(callee.args(old).iter().filter_map(|&v| values[v]));
         func.set_args(new, &args);
@@ -152,19 +215,21 @@ fn copy_body(func: &mut Function, callee: &Function, rest: Block, call: SrcLoc, 
     block_of(callee.entry())
 }
 
-/// Keeps kernels, and functions that some call left alone still needs.
+/// Keeps kernels, what other objects may call, and functions that are called or have their address taken in what is kept.
 fn drop_uncalled(module: &mut Module, s: &mut Scratch) {
     let Scratch { needed, renumbered, work, .. } = s;
     needed.clear();
     needed.resize(module.funcs.len(), false);
-    work.extend(module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id));
+    let is_root = |func: &Function| func.kernel.is_some() || func.linkage == Linkage::Export;
+    work.extend(module.funcs.iter().filter(|(_, func)| is_root(func)).map(|(id, _)| id));
+    work.extend(module.globals.values().flat_map(|global| &global.funcs).map(|&(_, func)| func));
     while let Some(id) = work.pop() {
         if std::mem::replace(&mut needed[id.index()], true) {
             continue;
         }
         let func = &module.funcs[id];
         for &inst in func.layout.iter().flat_map(|&b| &func.blocks[b].insts) {
-            if let Op::Call(callee) = func.insts[inst].op {
+            if let Op::Call(callee) | Op::FuncAddr(callee) = func.insts[inst].op {
                 work.push(callee);
             }
         }
@@ -178,9 +243,12 @@ fn drop_uncalled(module: &mut Module, s: &mut Scratch) {
     module.retain_funcs(|id| needed[id.index()]);
     for func in module.funcs.values_mut() {
         for data in func.insts.values_mut() {
-            if let Op::Call(callee) = &mut data.op {
+            if let Op::Call(callee) | Op::FuncAddr(callee) = &mut data.op {
                 *callee = renumbered[callee.index()];
             }
         }
+    }
+    for (_, func) in module.globals.values_mut().flat_map(|global| &mut global.funcs) {
+        *func = renumbered[func.index()];
     }
 }

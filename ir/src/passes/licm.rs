@@ -6,7 +6,7 @@
 
 use super::forward::may_alias;
 use super::strength::{self, Regrouped, Then};
-use crate::analysis::{Cfg, DomTree, Loop, LoopForest};
+use crate::analysis::{CallEffects, Cfg, DomTree, Escapes, Loop, LoopForest};
 use crate::constraints::{HOIST, SPECULATE};
 use crate::entity::{Block, Inst, Value};
 use crate::func::Function;
@@ -24,6 +24,7 @@ pub struct Scratch {
     effects: Vec<Effects>,
     kept: Vec<Inst>,
     uses: Vec<u32>,
+    escapes: Escapes,
 }
 
 #[derive(Debug, Default)]
@@ -31,13 +32,24 @@ struct Effects {
     stores: Vec<(Value, Mem, u8)>,
     /// Others' writes may become visible in it.
     stops_loads: bool,
+    /// A callee may write, also to private memory whose address it can know.
+    callee_writes: bool,
 }
 
 /// Runs the pass; returns whether anything moved. Loops must have preheaders (those that have none are
 /// left alone).
-pub fn run(func: &mut Function, cfg: &Cfg, dom: &DomTree, loops: &LoopForest, s: &mut Scratch) -> bool {
+pub fn run(
+    func: &mut Function,
+    (cfg, dom, loops): (&Cfg, &DomTree, &LoopForest),
+    calls: &CallEffects,
+    s: &mut Scratch,
+) -> bool {
     let mut changed = false;
-    collect_effects(func, cfg, loops, s);
+    collect_effects(func, cfg, loops, calls, s);
+    s.escapes.clear();
+    if !calls.is_empty() {
+        s.escapes.compute(func);
+    }
     count_uses(func, cfg, &mut s.uses);
     for &block in cfg.rpo() {
         if loops.innermost(block).is_none() {
@@ -112,16 +124,16 @@ fn regroup(
     true
 }
 
-fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scratch) {
+fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, calls: &CallEffects, s: &mut Scratch) {
     s.effects.iter_mut().for_each(|e| {
         e.stores.clear();
-        e.stops_loads = false;
+        (e.stops_loads, e.callee_writes) = (false, false);
     });
     s.effects.resize_with(loops.len().max(s.effects.len()), Effects::default);
     for &block in cfg.rpo() {
         for &inst in &func.blocks[block].insts {
             let op = func.insts[inst].op;
-            if !op.has_side_effect() {
+            if !op.has_side_effect() || op.is_call() && calls.of(op).keeps_memory() {
                 continue;
             }
             let mut around = loops.innermost(block);
@@ -135,6 +147,7 @@ fn collect_effects(func: &Function, cfg: &Cfg, loops: &LoopForest, s: &mut Scrat
 
 fn note_effect(func: &Function, inst: Inst, op: Op, effects: &mut Effects) {
     effects.stops_loads |= HOIST.stopped_by(&op);
+    effects.callee_writes |= op.is_call();
     match op {
         Op::Store { mem, count } => effects.stores.push((func.args(inst)[0], mem, count)),
         Op::AtomicRmw { mem, .. } | Op::AtomicCas { mem, .. } => {
@@ -167,7 +180,7 @@ fn destination(
         if let Op::Load { mem, count } = op {
             let read = (func.args(inst)[0], &mem, count);
             let safe = always_valid(func, inst, &mem) || always_runs(dom, loops, l, block);
-            if !safe || changed_in(&s.effects[l.index()], read) {
+            if !safe || changed_in(&s.effects[l.index()], read, &s.escapes) {
                 break;
             }
         }
@@ -177,11 +190,12 @@ fn destination(
     best
 }
 
-fn changed_in(effects: &Effects, read: (Value, &Mem, u8)) -> bool {
+fn changed_in(effects: &Effects, read: (Value, &Mem, u8), escapes: &Escapes) -> bool {
     if read.1.flags.contains(MemFlags::INVARIANT) {
         return false;
     }
     (effects.stops_loads && read.1.space != Space::Private)
+        || (effects.callee_writes && !escapes.is_own(read.0))
         || effects.stores.len() > MAX_STORES
         || effects.stores.iter().any(|(ptr, mem, count)| may_alias((*ptr, mem, *count), read))
 }

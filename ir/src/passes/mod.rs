@@ -34,7 +34,7 @@ pub mod tripcount;
 pub mod unpromised;
 pub mod unroll;
 
-use crate::analysis::{Cfg, DomTree, LoopForest, Uniformity};
+use crate::analysis::{CallEffects, CallGraph, Cfg, DomTree, LoopForest, Uniformity};
 use crate::func::{Function, Module};
 use crate::types::Space;
 use rustc_hash::FxHashSet;
@@ -50,11 +50,18 @@ pub struct OptOptions {
     pub limits: Limits,
     /// Atomic arithmetic on floats that need not be written out.
     pub float_atomics: float_atomics::Native,
+    /// Which calls become copies of what they call.
+    pub calls: inline::Calls,
 }
 
 impl Default for OptOptions {
     fn default() -> Self {
-        OptOptions { level: 2, limits: Limits::default(), float_atomics: float_atomics::Native::default() }
+        OptOptions {
+            level: 2,
+            limits: Limits::default(),
+            float_atomics: float_atomics::Native::default(),
+            calls: inline::Calls::default(),
+        }
     }
 }
 
@@ -98,6 +105,8 @@ pub struct PassContext {
     dom: DomTree,
     loops: LoopForest,
     uniformity: Uniformity,
+    graph: CallGraph,
+    calls: CallEffects,
     inline: inline::Scratch,
     rewrite: rewrite::Scratch,
     dce: dce::Scratch,
@@ -228,7 +237,12 @@ pub fn optimize_range(
 ) -> ControlFlow<()> {
     let inlines = range.contains(&0);
     if inlines {
-        inline::run(module, &mut ctx.inline);
+        inline::run(module, opts, &mut ctx.inline);
+    }
+    ctx.calls.clear();
+    if has_calls(module) {
+        ctx.graph.compute(module);
+        ctx.calls.compute(module, &ctx.graph);
     }
     ctx.align.prepare(module);
     if inlines {
@@ -253,6 +267,11 @@ pub fn optimize_range(
     }
     ctx.versions = versions;
     ControlFlow::Continue(())
+}
+
+/// Whether some function may be called, or code of another object.
+fn has_calls(module: &Module) -> bool {
+    !module.sigs.is_empty() || module.funcs.values().any(|func| func.kernel.is_none())
 }
 
 impl PassContext {
@@ -294,7 +313,8 @@ impl PassContext {
 fn gvn_pass(func: &mut Function, opts: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
     ctx.dom.compute(&ctx.cfg);
-    rewrite::run(func, &ctx.cfg, &ctx.dom, &opts.limits, opts.level > 0, &mut ctx.rewrite);
+    let graph = (&ctx.cfg, &ctx.dom, &ctx.calls);
+    rewrite::run(func, graph, &opts.limits, opts.level > 0, &mut ctx.rewrite);
     true
 }
 
@@ -308,7 +328,7 @@ fn cleanup_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> b
 /// Removing what is dead gives no other pass anything to do.
 fn dce_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
     ctx.cfg.compute(func);
-    dce::run(func, &ctx.cfg, &mut ctx.dce);
+    dce::run(func, &ctx.cfg, &ctx.calls, &mut ctx.dce);
     false
 }
 
@@ -376,7 +396,7 @@ fn rotate_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bo
 }
 
 fn licm_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {
-    ctx.canonical_loops(func) && licm::run(func, &ctx.cfg, &ctx.dom, &ctx.loops, &mut ctx.licm)
+    ctx.canonical_loops(func) && licm::run(func, (&ctx.cfg, &ctx.dom, &ctx.loops), &ctx.calls, &mut ctx.licm)
 }
 
 fn ranges_pass(func: &mut Function, _: &OptOptions, ctx: &mut PassContext) -> bool {

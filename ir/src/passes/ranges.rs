@@ -358,6 +358,7 @@ impl Walker<'_> {
         } else {
             Interval::full(ty)
         };
+        let is_call = op.is_call();
         for value in self.func.results_of(inst) {
             // Values made by this pass come after those it began with, in order.
             while self.s.base.len() <= value.index() {
@@ -365,7 +366,8 @@ impl Walker<'_> {
                 self.s.base.push(Interval::full(ty));
                 self.s.newest.push(NONE);
             }
-            self.s.base[value.index()] = interval;
+            // The results of a call are of different types.
+            self.s.base[value.index()] = if is_call { Interval::full(self.func.ty(value)) } else { interval };
         }
     }
 

@@ -12,7 +12,7 @@
 use super::forward::Memory;
 use super::simplify;
 use super::{Limits, table::Table};
-use crate::analysis::{Cfg, DomTree};
+use crate::analysis::{CallEffects, Cfg, DomTree};
 use crate::constraints::{EQUAL, FORWARD};
 use crate::edit::Subst;
 use crate::entity::{Block, Inst, Value};
@@ -57,6 +57,7 @@ pub(super) struct Rewriter<'a> {
     s: &'a mut Scratch,
     cfg: &'a Cfg,
     dom: &'a DomTree,
+    calls: &'a CallEffects,
     cse: bool,
     block: Block,
     loc: SrcLoc,
@@ -66,8 +67,7 @@ pub(super) struct Rewriter<'a> {
 /// Runs the sweep; with `cse`, equal computations are merged and memory reads forwarded.
 pub(super) fn run(
     func: &mut Function,
-    cfg: &Cfg,
-    dom: &DomTree,
+    (cfg, dom, calls): (&Cfg, &DomTree, &CallEffects),
     limits: &Limits,
     cse: bool,
     s: &mut Scratch,
@@ -76,13 +76,13 @@ pub(super) fn run(
     s.leaves.clear();
     s.reached.clear();
     s.reached.resize(func.blocks.len(), false);
-    s.memory.clear();
+    s.memory.begin(func, calls);
     s.hoisted_from.clear();
     let count = count_uses(func, &mut s.uses);
     s.table.reset(count);
     let entry = func.entry();
     s.reached[entry.index()] = true;
-    let mut r = Rewriter { func, limits, s, cfg, dom, cse, block: entry, loc: SrcLoc(0), nesting: 0 };
+    let mut r = Rewriter { func, limits, s, cfg, dom, calls, cse, block: entry, loc: SrcLoc(0), nesting: 0 };
     let mut previous = None;
     for &block in cfg.rpo() {
         if r.s.reached[block.index()] {
@@ -127,7 +127,7 @@ fn is_slow(op: Op) -> bool {
 
 fn is_leaf(op: Op) -> bool {
     match op {
-        Op::Const(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => true,
+        Op::Const(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => true,
         Op::Pos(_) => op.is_pure(),
         _ => false,
     }
@@ -216,7 +216,7 @@ impl Rewriter<'_> {
             Op::AtomicRmw { .. } | Op::AtomicCas { .. } => {
                 simplify::address(self, inst);
                 self.keep(inst);
-                self.s.memory.clobber(self.func, inst);
+                self.s.memory.clobber(self.func, inst, self.calls);
             }
             Op::Br { .. } | Op::Switch(_) => {
                 simplify::branch(self.func, inst);
@@ -226,7 +226,7 @@ impl Rewriter<'_> {
             Op::Wave(_) => self.keep(inst),
             _ => {
                 self.keep(inst);
-                self.s.memory.clobber(self.func, inst);
+                self.s.memory.clobber(self.func, inst, self.calls);
             }
         }
     }
@@ -263,7 +263,7 @@ impl Rewriter<'_> {
         let Op::Load { mem, .. } = self.func.insts[inst].op else { return self.keep(inst) };
         if !FORWARD.takes(&mem) {
             self.keep(inst);
-            self.s.memory.clobber(self.func, inst);
+            self.s.memory.clobber(self.func, inst, self.calls);
             return;
         }
         if self.cse {

@@ -28,6 +28,10 @@ pub fn run(func: &mut Function, s: &mut Scratch) -> bool {
     }
     s.spaces.clear();
     s.spaces.resize(func.values.len(), None);
+    // Callers decide what the function is handed.
+    for param in func.own_params() {
+        s.spaces[param.index()] = Some(Space::Generic);
+    }
     while follow(func, s) {}
     let known = |(value, space): (usize, &Option<Space>)| {
         func.ty(Value::new(value)) == GENERIC && space.is_some_and(|space| space != Space::Generic)

@@ -384,8 +384,10 @@ impl<'a> Copier<'a> {
             let loc = self.func.insts[inst].loc;
             let new = self.func.push_n(block, op, &args, ty, results, loc);
             for n in 0..results {
-                let old = self.func.result(inst, n);
-                self.rename(old, self.func.result(new, n));
+                let (old, new) = (self.func.result(inst, n), self.func.result(new, n));
+                // Those of a call differ.
+                self.func.values[new].ty = self.func.ty(old);
+                self.rename(old, new);
             }
         }
         self.s.args = args;

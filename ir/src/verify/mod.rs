@@ -19,9 +19,10 @@
 //! `invariant`; an atomic access has an order, an element of 32 or 64 bits, one element, and natural
 //! alignment.
 //!
-//! **Module.** Names are unique; sizes hold initial bytes; only work-group variables are dynamic, and those
-//! have no initial bytes; kernel arguments are aligned and inside the kernarg segment; a work-group has 1 to
-//! 1024 work-items.
+//! **Module.** Names are unique, and so are signatures; sizes hold initial bytes and addresses of functions; only
+//! work-group variables are dynamic, and those have no initial bytes; nor have variables of other objects. A function of
+//! another object has no code. Kernels are neither exported nor called. Kernel arguments are aligned and inside the kernarg
+//! segment; a work-group has 1 to 1024 work-items.
 //!
 //! All errors are collected, each with the entity it is about.
 
@@ -29,7 +30,7 @@ mod ops;
 
 use crate::analysis::{Cfg, DomTree};
 use crate::entity::{Block, FuncId, Global, Inst, Slot, Switch, Value};
-use crate::func::{Case, Function, Module, ValueDef};
+use crate::func::{Case, Function, GlobalData, Linkage, Module, ValueDef};
 use crate::op::Op;
 use crate::semantics::mask;
 use crate::state::InitialState;
@@ -98,6 +99,7 @@ pub fn verify_declarations(module: &Module) -> Result<(), Vec<VerifyError>> {
 fn verify_with<'a>(module: &'a Module, check: fn(&mut Checker<'a>)) -> Result<(), Vec<VerifyError>> {
     let mut errors = Vec::new();
     verify_globals(module, &mut errors);
+    verify_signatures(module, &mut errors);
     let mut names = FxHashSet::default();
     for func in module.funcs.values() {
         let mut checker = Checker::new(func, Some(module));
@@ -128,6 +130,14 @@ fn verify_globals(module: &Module, errors: &mut Vec<VerifyError>) {
             (!data.dynamic || shared, "only work-group memory is dynamic"),
             (!shared || data.init.is_empty(), "work-group memory has no initial bytes"),
             (
+                !data.external || (data.init.is_empty() && data.funcs.is_empty()),
+                "a variable of another object has no initial bytes",
+            ),
+            (
+                holds_functions(module, data),
+                "an address of a function in it is unaligned, not in order, outside, or of no function",
+            ),
+            (
                 matches!(data.space, Space::Shared | Space::Constant | Space::Global),
                 "a variable is shared, constant or global",
             ),
@@ -140,6 +150,31 @@ fn verify_globals(module: &Module, errors: &mut Vec<VerifyError>) {
                 message: (*message).into(),
             });
         }
+    }
+}
+
+/// Whether the addresses of functions in a variable are where they can be.
+fn holds_functions(module: &Module, data: &GlobalData) -> bool {
+    let sound = |&(at, func): &(u32, FuncId)| {
+        let func = module.funcs.get(func);
+        at.is_multiple_of(8)
+            && at.checked_add(8).is_some_and(|end| end <= data.size)
+            && func.is_some_and(|func| func.kernel.is_none())
+    };
+    data.funcs.iter().all(sound)
+        && data.funcs.is_sorted_by(|a, b| a.0 < b.0)
+        && (data.funcs.is_empty() || data.space != Space::Shared && data.align >= 8)
+}
+
+fn verify_signatures(module: &Module, errors: &mut Vec<VerifyError>) {
+    let mut known = FxHashSet::default();
+    for (id, _) in module.sigs.iter().filter(|(_, sig)| !known.insert(*sig)) {
+        errors.push(VerifyError {
+            name: id.to_string(),
+            place: Place::Function,
+            text: String::new(),
+            message: "another signature is the same".into(),
+        });
     }
 }
 
@@ -182,6 +217,11 @@ impl<'a> Checker<'a> {
     fn run(&mut self) {
         self.kernel();
         self.slots();
+        if self.func.linkage == Linkage::Extern {
+            let ok = self.func.layout.is_empty() && self.func.slots.is_empty();
+            self.check(ok, Place::Function, "a function of another object has no code");
+            return;
+        }
         self.structure();
         if !self.errors.is_empty() {
             return;
@@ -204,6 +244,7 @@ impl<'a> Checker<'a> {
     fn kernel(&mut self) {
         let Some(kernel) = &self.func.kernel else { return };
         self.check(self.func.results.is_empty(), Place::Function, "a kernel has no results");
+        self.check(self.func.linkage == Linkage::Local, Place::Function, "a kernel is visible as it is");
         if let Some(&entry) = self.func.layout.first() {
             let params = self.func.blocks.get(entry).map_or(0, |b| b.params.len(&self.func.pool));
             self.check(params == 0, Place::Block(entry), "a kernel's entry has no parameters");

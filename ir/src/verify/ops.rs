@@ -1,7 +1,7 @@
 //! Types of operands and results, and the attributes of each operation.
 
 use super::{Checker, Place};
-use crate::entity::{Block, Inst, Value};
+use crate::entity::{Block, Inst, SigId, Value};
 use crate::op::{BinOp, CastOp, IntCc, Mem, MemFlags, Op, Order, Pos, RmwOp, TernOp, UnOp, WaveOp};
 use crate::types::{MemTy, Space, Type};
 
@@ -145,6 +145,12 @@ impl Checker<'_> {
                 None => matches!(result, Type::Ptr(_)),
                 Some(found) => found.is_some_and(|data| result == Type::Ptr(data.space)),
             },
+            Op::FuncAddr(func) => {
+                let found = self.module.map(|m| m.funcs.get(func));
+                let ok = found.is_none_or(|found| found.is_some_and(|func| func.kernel.is_none()));
+                self.check(ok, Place::Inst(inst), "the function does not exist, or is a kernel");
+                result == Type::I64
+            }
             Op::PtrAdd => {
                 matches!(result, Type::Ptr(_))
                     && ty(0) == result
@@ -175,7 +181,7 @@ impl Checker<'_> {
     fn arity(&mut self, inst: Inst) -> Option<(usize, usize)> {
         let data = &self.func.insts[inst];
         Some(match data.op {
-            Op::Const(_) | Op::Pos(_) | Op::GlobalAddr(_) | Op::SlotAddr(_) => (0, 1),
+            Op::Const(_) | Op::Pos(_) | Op::GlobalAddr(_) | Op::FuncAddr(_) | Op::SlotAddr(_) => (0, 1),
             Op::Un(_) | Op::Cast(_) => (1, 1),
             Op::Bin(_) | Op::Icmp(_) | Op::Fcmp(_) | Op::PtrAdd | Op::PtrAddZ => (2, 1),
             Op::Tern(_) | Op::Select => (3, 1),
@@ -192,6 +198,10 @@ impl Checker<'_> {
                 if let Some(callee) = self.callee(inst, callee) {
                     self.call(inst, callee);
                 }
+                return None;
+            }
+            Op::CallIndirect(sig) => {
+                self.call_indirect(inst, sig);
                 return None;
             }
         })
@@ -215,12 +225,24 @@ impl Checker<'_> {
         let func = self.func;
         let place = Place::Inst(inst);
         self.check(callee.kernel.is_none(), place, "a kernel cannot be called");
-        let params = callee.layout.first().map_or(&[][..], |&entry| callee.params(entry));
-        let params = params.iter().map(|&p| callee.ty(p));
         let args = func.args(inst).iter().map(|&a| func.ty(a));
-        self.check(args.eq(params), place, "the arguments do not fit the callee's parameters");
+        self.check(args.eq(callee.param_types()), place, "the arguments do not fit the callee's parameters");
         let results = func.results_of(inst).map(|v| func.ty(v));
         self.check(results.eq(callee.results.iter().copied()), place, "the results do not fit the callee's");
+    }
+
+    /// A call through an address; without a module its signature is not known.
+    fn call_indirect(&mut self, inst: Inst, sig: SigId) {
+        let Some(module) = self.module else { return };
+        let (func, place) = (self.func, Place::Inst(inst));
+        let Some(sig) = module.sigs.get(sig) else {
+            return self.error(place, "the signature does not exist");
+        };
+        let mut args = func.args(inst).iter().map(|&a| func.ty(a));
+        self.check(args.next() == Some(Type::I64), place, "the address of a function is an i64");
+        self.check(args.eq(sig.params.iter().copied()), place, "the arguments do not fit the signature");
+        let results = func.results_of(inst).map(|v| func.ty(v));
+        self.check(results.eq(sig.results.iter().copied()), place, "the results do not fit the signature");
     }
 
     /// What is not a matter of one operand's type.

@@ -72,6 +72,8 @@ impl Tables {
                 align: bytes as u32,
                 init: init.clone(),
                 dynamic: false,
+                external: false,
+                funcs: Vec::new(),
             });
             Global::from_u32(number as u32)
         });

@@ -1,0 +1,188 @@
+//! Functions that call themselves, directly or through others, on every way: a walk over the statements in the order in which they
+//! run, as structured control flow allows.
+
+use crate::ast::{Ast, BlockId, ExprId, ExprKind, LoopId, StmtKind, Sym};
+use crate::check::{Checked, Res};
+use crate::lexer::Span;
+use crate::types::Ty;
+use smallvec::SmallVec;
+
+/// Functions without a way out, each with the first call that closes the circle.
+pub(super) fn find(ast: &Ast<'_>, checked: &Checked) -> Vec<(u32, Span)> {
+    let own = |func: usize| checked.funcs[func].instance.is_none() && checked.funcs[func].kernel.is_none();
+    let mut endless: Vec<bool> = (0..checked.funcs.len()).map(own).collect();
+    let mut calls = vec![None; endless.len()];
+    // What has a way out is none of them, nor then what may get there.
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for func in 0..endless.len() {
+            if endless[func] {
+                let mut walk =
+                    Walk { ast, checked, endless: &endless, call: None, leaves: false, around: Vec::new() };
+                let called = checked.funcs[func].body.is_some_and(|body| walk.block(body, false));
+                calls[func] = walk.call;
+                endless[func] = called && !walk.leaves && walk.call.is_some();
+                changed |= !endless[func];
+            }
+        }
+    }
+    let found = (0..endless.len()).filter(|&func| endless[func]);
+    found.filter_map(|func| Some((func as u32, calls[func]?))).collect()
+}
+
+/// What `break` can leave.
+struct Around {
+    label: Option<Sym>,
+    is_loop: bool,
+    /// Whether all `break`s so far come behind a call.
+    called: bool,
+}
+
+struct Walk<'w, 'a> {
+    ast: &'w Ast<'a>,
+    checked: &'w Checked,
+    endless: &'w [bool],
+    call: Option<Span>,
+    /// Some way ends before such a call.
+    leaves: bool,
+    around: Vec<Around>,
+}
+
+/// All functions take whether there was such a call, and give whether there was one behind; where control does not get, there was.
+impl Walk<'_, '_> {
+    fn block(&mut self, block: BlockId, mut called: bool) -> bool {
+        let block = *self.ast.block(block);
+        for n in block.stmts.range() {
+            called = self.statement(self.ast.stmts[n].kind, called);
+        }
+        block.tail.map_or(called, |tail| self.expr(tail, called))
+    }
+
+    fn statement(&mut self, kind: StmtKind, called: bool) -> bool {
+        match kind {
+            StmtKind::Let { init, .. } => init.map_or(called, |init| self.expr(init, called)),
+            StmtKind::Expr(value) => self.expr(value, called),
+            StmtKind::Assign { place, value, .. } => {
+                let called = self.expr(value, called);
+                self.expr(place, called)
+            }
+            StmtKind::While { cond, .. } => self.expr(cond, called),
+            StmtKind::For { from, to, step, .. } => [Some(from), Some(to), step]
+                .into_iter()
+                .flatten()
+                .fold(called, |called, end| self.expr(end, called)),
+            StmtKind::Break { label, value } => {
+                let called = value.map_or(called, |value| self.expr(value, called));
+                let target = self.around.iter_mut().rev().find(|around| match label {
+                    Some(label) => around.label == Some(label.sym),
+                    None => around.is_loop,
+                });
+                match target {
+                    Some(target) => target.called &= called,
+                    // Of a loop that may not run at all.
+                    None => self.leaves |= !called,
+                }
+                true
+            }
+            StmtKind::Return(value) => {
+                let called = value.map_or(called, |value| self.expr(value, called));
+                self.leaves |= !called;
+                true
+            }
+            StmtKind::Continue(_) => true,
+            StmtKind::Shared { .. } | StmtKind::Const { .. } | StmtKind::StaticAssert { .. } => called,
+        }
+    }
+
+    /// A body that runs once at least: what is so at its end, and at all `break`s.
+    fn leavable(&mut self, head: LoopId, is_loop: bool, body: BlockId, called: bool) -> (bool, bool) {
+        let label = self.ast.loops[head.at()].label.map(|label| label.sym);
+        self.around.push(Around { label, is_loop, called: true });
+        let end = self.block(body, called);
+        (end, self.around.pop().is_none_or(|around| around.called))
+    }
+
+    fn all(&mut self, list: crate::ast::List, called: bool) -> bool {
+        self.ast.list(list).iter().fold(called, |called, &id| self.expr(id, called))
+    }
+
+    fn expr(&mut self, id: ExprId, called: bool) -> bool {
+        let expr = self.ast.expr(id);
+        match expr.kind {
+            ExprKind::Unary(_, inner)
+            | ExprKind::Deref(inner)
+            | ExprKind::AddrOf(inner)
+            | ExprKind::Cast(inner, _)
+            | ExprKind::Field(inner, _)
+            | ExprKind::Repeat(inner, _) => self.expr(inner, called),
+            ExprKind::Binary(..) => self.chain(id, called),
+            ExprKind::Call { callee, args, .. } => {
+                let called = self.all(args, called);
+                match self.checked.res[id.at()] {
+                    Res::Func(func) if self.endless.get(func as usize) == Some(&true) => {
+                        self.call.get_or_insert(callee.span);
+                        true
+                    }
+                    // The program ends there, or should not get there.
+                    _ if self.checked.expr_ty[id.at()] == Ty::NEVER => {
+                        self.leaves |= !called;
+                        true
+                    }
+                    _ => called,
+                }
+            }
+            ExprKind::Index(base, index) => {
+                let called = self.expr(base, called);
+                self.expr(index, called)
+            }
+            ExprKind::CallValue { callee, args } => {
+                let called = self.expr(callee, called);
+                self.all(args, called)
+            }
+            ExprKind::Array(list) | ExprKind::Tuple(list) => self.all(list, called),
+            ExprKind::Struct(_, fields) => {
+                fields.range().fold(called, |called, n| self.expr(self.ast.inits[n].value, called))
+            }
+            ExprKind::If { arms, otherwise } => {
+                let (mut called, mut behind) = (called, true);
+                for n in arms.range() {
+                    let arm = self.ast.if_arms[n];
+                    called = self.expr(arm.cond, called);
+                    behind &= self.block(arm.then, called);
+                }
+                behind & otherwise.map_or(called, |block| self.block(block, called))
+            }
+            ExprKind::Match { value, arms } => {
+                let (mut called, mut behind) = (self.expr(value, called), true);
+                for n in arms.range() {
+                    let arm = self.ast.match_arms[n];
+                    called = arm.guard.map_or(called, |guard| self.expr(guard, called));
+                    behind &= self.block(arm.body, called);
+                }
+                behind
+            }
+            ExprKind::Block(block) => self.block(block, called),
+            ExprKind::Loop(head, body) => self.leavable(head, true, body, called).1,
+            ExprKind::Labelled(head, body) => {
+                let (end, breaks) = self.leavable(head, false, body, called);
+                end && breaks
+            }
+            _ => called,
+        }
+    }
+
+    /// A chain of operators from left to right; what is behind `&&` or `||` may not run.
+    fn chain(&mut self, id: ExprId, called: bool) -> bool {
+        let (mut first, mut links) = (id, SmallVec::<[_; 8]>::new());
+        while let ExprKind::Binary(op, left, right) = self.ast.expr(first).kind {
+            links.push((op, right));
+            first = left;
+        }
+        let mut called = self.expr(first, called);
+        for (op, right) in links.into_iter().rev() {
+            let behind = self.expr(right, called);
+            called = if op.is_logic() { called } else { behind };
+        }
+        called
+    }
+}

@@ -1,0 +1,109 @@
+//! Which private variables only the function's own accesses can reach.
+//!
+//! The address of such a variable goes into sums and accesses alone; it is not stored, passed, returned, selected, compared or
+//! cast. Whatever is called cannot touch it.
+
+use crate::entity::{Slot, Value};
+use crate::func::Function;
+use crate::op::Op;
+use cranelift_entity::EntityRef;
+
+/// Where pointers into private variables point, and which variables have got known elsewhere.
+#[derive(Clone, Debug, Default)]
+pub struct Escapes {
+    /// By value: the variable it points into, of sums of its address.
+    slots: Vec<Option<Slot>>,
+    escaped: Vec<bool>,
+}
+
+impl Escapes {
+    /// Knows nothing.
+    pub fn clear(&mut self) {
+        self.slots.clear();
+        self.escaped.clear();
+    }
+
+    /// Looks at a function.
+    pub fn compute(&mut self, func: &Function) {
+        self.clear();
+        if func.slots.is_empty() {
+            return;
+        }
+        let Escapes { slots, escaped } = self;
+        slots.resize(func.values.len(), None);
+        escaped.resize(func.slots.len(), false);
+        // A block may come before the one that defines what it uses.
+        while follow(func, slots) {}
+        for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+            let op = func.insts[inst].op;
+            let goes_no_further = match op {
+                Op::PtrAdd | Op::Load { .. } => func.args(inst).len(),
+                Op::Store { .. } | Op::AtomicRmw { .. } | Op::AtomicCas { .. } => 1,
+                _ => 0,
+            };
+            for arg in &func.args(inst)[goes_no_further..] {
+                if let Some(slot) = slots[arg.index()] {
+                    escaped[slot.index()] = true;
+                }
+            }
+        }
+    }
+
+    /// Whether a pointer points into a variable that nobody else can reach.
+    pub fn is_own(&self, pointer: Value) -> bool {
+        let slot = self.slots.get(pointer.index()).copied().flatten();
+        slot.is_some_and(|slot| !self.escaped[slot.index()])
+    }
+}
+
+/// One sweep from addresses to sums. Returns whether another one may find more.
+fn follow(func: &Function, slots: &mut [Option<Slot>]) -> bool {
+    let mut changed = false;
+    for &inst in func.layout.iter().flat_map(|&block| &func.blocks[block].insts) {
+        let found = match func.insts[inst].op {
+            Op::SlotAddr(slot) => Some(slot),
+            Op::PtrAdd => slots[func.args(inst)[0].index()],
+            _ => continue,
+        };
+        let known = &mut slots[func.insts[inst].first.index()];
+        changed |= *known != found;
+        *known = found;
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::parse_function;
+
+    #[test]
+    fn what_is_stored_or_passed_is_known_elsewhere() {
+        let func = parse_function(
+            "func @f -> ptr.private {
+    slot0 size 8 align 8
+    slot1 size 8 align 8
+    slot2 size 8 align 8
+    slot3 size 8 align 8
+b0:
+    v0 = slot_addr.ptr.private slot0
+    v1 = slot_addr.ptr.private slot1
+    v2 = slot_addr.ptr.private slot2
+    v3 = slot_addr.ptr.private slot3
+    v4 = const.i32 4
+    v5 = ptr_add.ptr.private v0, v4
+    v6 = load.i32 b32 private [v5] align 4
+    store b32 private [v0], v6 align 4
+    store b32 private [v0 + 4], v1 align 4
+    v7 = ptr_add.ptr.private v2, v4
+    call fn0(v7)
+    ret v3
+}",
+        )
+        .unwrap();
+        let mut escapes = Escapes::default();
+        escapes.compute(&func);
+        let own = |n: u32| escapes.is_own(Value::from_u32(n));
+        assert_eq!([0, 5, 1, 2, 7, 3, 4].map(own), [true, true, false, false, false, false, false]);
+    }
+}
