@@ -352,6 +352,7 @@ impl Job<'_> {
             fp_contract: *fp_contract,
             fast_math: *fast_math,
             separate_spaces: self.options.language.separate_spaces(),
+            abi: Some(frontend::Abi::today(target)),
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,
