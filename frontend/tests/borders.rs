@@ -239,3 +239,192 @@ fn parameters_are_the_places_of_the_convention() {
     assert_eq!(border(huge, "(s: S, n: u32)", ""), "ptr.private i32 -> ");
     assert_eq!(border(huge, "(n: u32) -> S", "S { a: [n; 17] }"), "ptr.generic i32 -> ");
 }
+
+impl Shape {
+    /// A declaration in C.
+    fn in_c(&self, name: &str) -> String {
+        match self {
+            Shape::Scalar(of) => format!("t_{of} {name}"),
+            Shape::Vector(of, lanes) => format!("t_{of}x{lanes} {name}"),
+            Shape::Array(of, len) => format!("t_{of} {name}[{len}]"),
+            Shape::Struct(of, _) => format!("struct {of} {name}"),
+        }
+    }
+}
+
+/// Names of the scalars for C.
+const C_HEAD: &str =
+    "typedef unsigned char t_u8; typedef signed char t_i8; typedef unsigned short t_u16; typedef short t_i16;
+typedef unsigned t_u32; typedef int t_i32; typedef unsigned long t_u64; typedef long t_i64;
+typedef _Float16 t_f16; typedef float t_f32; typedef double t_f64; typedef _Bool t_bool;
+";
+
+/// How many dwords each part of a type of LLVM's takes in registers, from the front of the text; on processors with 16-bit registers.
+fn dwords(text: &mut &str, structs: &std::collections::HashMap<String, String>, out: &mut Vec<u32>) {
+    let rest = text.trim_start();
+    let word = |rest: &str| rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let close = |rest: &str| rest.find(['>', ']', '}']).expect("a closing bracket");
+    match rest.as_bytes().first() {
+        Some(b'<' | b'[') => {
+            let end = close(rest);
+            let (count, of) = rest[1..end].split_once(" x ").expect("elements");
+            let count: u32 = count.parse().expect("a number");
+            let mut one = Vec::new();
+            dwords(&mut &*of, structs, &mut one);
+            let halves = rest.starts_with('<') && matches!(of, "half" | "i16");
+            let total = if halves { vec![1; count.div_ceil(2) as usize] } else { one.repeat(count as usize) };
+            out.extend(total);
+            *text = &rest[end + 1..];
+        }
+        Some(b'{' | b'%') => {
+            let (body, after) = match rest.strip_prefix('%') {
+                Some(name) => {
+                    let end =
+                        name.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(name.len());
+                    (structs[&name[..end]].clone(), &name[end..])
+                }
+                None => {
+                    let end = close(rest);
+                    (rest[..=end].to_owned(), &rest[end + 1..])
+                }
+            };
+            let mut fields = body.trim().trim_start_matches('{').trim_end_matches('}').trim();
+            while !fields.is_empty() {
+                dwords(&mut fields, structs, out);
+                fields = fields.trim_start().trim_start_matches(',').trim_start();
+            }
+            *text = after;
+        }
+        _ => {
+            let end = word(rest);
+            let (name, mut after) = rest.split_at(end);
+            match name {
+                "void" => {}
+                "ptr" => {
+                    let narrow = after.trim_start().starts_with("addrspace(5)");
+                    out.push(if narrow { 1 } else { 2 });
+                    after = if narrow { after.split_once(')').expect("a bracket").1 } else { after };
+                }
+                "i64" | "double" => out.push(2),
+                "i1" | "i8" | "i16" | "i32" | "half" | "float" => out.push(1),
+                other => panic!("an unknown type of LLVM: {other}"),
+            }
+            *text = after;
+        }
+    }
+}
+
+/// clang's signatures take and give as many dwords, in the same order, for functions of random types.
+#[test]
+fn clang_places_the_same() {
+    let mut c = C_HEAD.to_owned();
+    for of in LANE_TYPES {
+        for lanes in [2, 3, 4] {
+            let _ = writeln!(c, "typedef t_{of} t_{of}x{lanes} __attribute__((ext_vector_type({lanes})));");
+        }
+    }
+    let (mut source, mut rng, mut structs) = (String::new(), Rng(7), Vec::new());
+    let mut functions = String::new();
+    for n in 0..200 {
+        let params: Vec<Shape> =
+            (0..1 + rng.below(9)).map(|_| Shape::random(&mut rng, &mut structs)).collect();
+        let result = &params[rng.below(params.len() as u64) as usize];
+        let named = |form: &dyn Fn(&Shape, String) -> String| {
+            params.iter().enumerate().map(|(n, ty)| form(ty, format!("p{n}"))).collect::<Vec<_>>().join(", ")
+        };
+        let own = named(&|ty, name| format!("{name}: {}", ty.name()));
+        let _ = writeln!(source, "extern fn fn_{n}({own}) -> {};", result.name());
+        let list = named(&|ty, name| ty.in_c(&name));
+        let _ =
+            writeln!(functions, "{};\nvoid *const u{n} = fn_{n};", result.in_c(&format!("fn_{n}({list})")));
+    }
+    for made in &structs {
+        let Shape::Struct(name, fields) = made else { continue };
+        let own: Vec<String> =
+            fields.iter().enumerate().map(|(n, field)| format!("m{n}: {}", field.name())).collect();
+        let _ = writeln!(source, "struct {name} {{ {} }}", own.join(", "));
+        let list: Vec<String> =
+            fields.iter().enumerate().map(|(n, field)| field.in_c(&format!("m{n}")) + ";").collect();
+        let _ = writeln!(c, "struct {name} {{ {} }};", list.join(" "));
+    }
+    c += &functions;
+    let path = std::env::temp_dir().join(format!("kernc-borders-{}.c", std::process::id()));
+    std::fs::write(&path, &c).expect("writable");
+    let clang = std::process::Command::new("clang-19")
+        .args([
+            "-x",
+            "c",
+            "--target=amdgcn-amd-amdhsa",
+            "-mcpu=gfx906",
+            "-nogpulib",
+            "-S",
+            "-emit-llvm",
+            "-O0",
+            "-o",
+            "-",
+        ])
+        .arg(&path)
+        .output();
+    let _ = std::fs::remove_file(&path);
+    let Ok(output) = clang else { return eprintln!("skipped: clang-19 is not installed") };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let types = text.lines().filter_map(|line| line.strip_prefix('%')?.split_once(" = type "));
+    let types = types.map(|(name, body)| (name.to_owned(), body.to_owned())).collect();
+    let target = subtarget("gfx906");
+    let module = compile(&source, Some(Abi::today(&target)));
+    let (mut compared, mut equal) = (0, 0);
+    for line in text.lines().filter_map(|line| line.strip_prefix("declare ")) {
+        let (head, list) = line.split_once('@').expect("a name");
+        let (name, list) = list.split_once('(').expect("parameters");
+        let list = &list[..list.rfind(')').expect("a bracket")];
+        let func = module.funcs.values().find(|func| func.name == name).expect("the same functions");
+        let (mut theirs, mut result) = (Vec::new(), Vec::new());
+        let mut rest = list;
+        while !rest.trim().is_empty() {
+            dwords(&mut rest, &types, &mut theirs);
+            // Attributes, some with brackets, up to the next parameter.
+            let mut depth = 0;
+            let end = rest.find(|c| {
+                depth += i32::from(c == '(') - i32::from(c == ')');
+                c == ',' && depth == 0
+            });
+            rest = end.map_or("", |end| &rest[end + 1..]);
+        }
+        let head = head.trim().rsplit_once("hidden ").map_or(head.trim(), |(_, ty)| ty);
+        let known = ["noundef ", "zeroext ", "signext ", "local_unnamed_addr "];
+        let head = known.iter().fold(head.to_owned(), |head, word| head.replace(word, ""));
+        dwords(&mut &*head, &types, &mut result);
+        let total = |list: &[u32]| list.iter().sum::<u32>();
+        let own = |types: &[Type]| types.iter().map(|ty| ty.dwords()).sum::<u32>();
+        let params: Vec<Type> = func.param_types().collect();
+        // LLVM itself stores a result that takes more registers than there are; its IR does not show that.
+        if total(&result) > 32 {
+            compared += 1;
+            continue;
+        }
+        // Padding at the end of a struct, which clang names, is behind all that is read.
+        let agree = |ours: u32, theirs: u32| ours == theirs || ours < theirs && theirs - ours < 64;
+        let what = format!("{name}: {params:?} -> {:?}\n{line}", func.results);
+        assert!(agree(own(&params), total(&theirs)), "{what}");
+        assert!(agree(own(&func.results), total(&result)), "{what}");
+        equal += u32::from(own(&params) == total(&theirs));
+        let wide = |widths: &[u32]| {
+            let mut at = 0;
+            let mut starts = Vec::new();
+            for &width in widths {
+                if width == 2 {
+                    starts.push(at);
+                }
+                at += width;
+            }
+            starts
+        };
+        // What has 64 bits there has them here, where it is.
+        let ours = wide(&params.iter().map(|ty| ty.dwords()).collect::<Vec<_>>());
+        assert!(ours.iter().all(|at| wide(&theirs).contains(at)), "{name}: {params:?}\n{line}");
+        compared += 1;
+    }
+    assert_eq!(compared, 200);
+    assert!(equal > 150, "{equal}");
+}
