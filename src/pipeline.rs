@@ -262,6 +262,8 @@ impl Compiler {
             calls: Default::default(),
             limits: offset_limits(&self.target),
             float_atomics: isel::float_atomics(&self.target, job.options.unsafe_fp_atomics),
+            // Code generation has no calls yet.
+            calls: ir::passes::inline::Calls::InlineAll,
         };
         settle_wave_size(&mut module, job.options.state.wave_size.unwrap_or(self.target.wave_size));
         let mut trouble = Ok(());
@@ -389,6 +391,7 @@ impl Job<'_> {
             fp_contract: *fp_contract,
             fast_math: *fast_math,
             separate_spaces: self.options.language.separate_spaces(),
+            abi: Some(frontend::Abi::today(target)),
             files,
             processor: Some(&Facts(target)),
             warnings: self.options.warnings,

@@ -34,6 +34,7 @@ pub use codes::{codes, explain};
 pub use diag::{Diagnostic, Diagnostics, Severity, SourceText, Suggestion, UsedFile};
 pub use documentation::{Documented, documentation};
 pub use files::{File, Files, beside};
+pub use lower::border::Abi;
 pub use parts::{all_parts, parts};
 pub use warn::{Level, Warnings};
 
@@ -60,6 +61,8 @@ pub struct Options<'a> {
     /// Whether atomics that are not `seq_cst` order the accesses of their own address space alone, as OpenCL's memory model
     /// has it (seed 000, line 3067).
     pub separate_spaces: bool,
+    /// How functions are called that other objects know, or whose addresses are taken; without it as all others, which no other object knows of.
+    pub abi: Option<Abi<'a>>,
 }
 
 impl Default for Options<'_> {
@@ -69,6 +72,7 @@ impl Default for Options<'_> {
             fp_contract: true,
             fast_math: false,
             separate_spaces: false,
+            abi: None,
             files: None,
             processor: None,
             warnings: Warnings::NONE,

@@ -47,6 +47,11 @@ fn interpret(module: &Module) -> Vec<u32> {
 fn computes(source: &str, expected: impl Fn(u32) -> u32) {
     let expected: Vec<u32> = (0..LANES).map(expected).collect();
     assert_eq!(interpret(&module(source)), expected, "{source}");
+    let target = isa::Subtarget::from(isa::Target::by_name("gfx906").expect("a processor"));
+    let options = frontend::Options { abi: Some(frontend::Abi::today(&target)), ..Default::default() };
+    let placed =
+        frontend::compile("test.k", source, &options).unwrap_or_else(|list| panic!("{}", list.render(false)));
+    assert_eq!(interpret(&placed), expected, "as the convention has it: {source}\n{placed}");
     for level in 0..4 {
         for calls in [Calls::InlineAll, Calls::ByCost] {
             let module = optimized(source, level, calls);

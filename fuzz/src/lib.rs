@@ -4,6 +4,7 @@
 //! interpreted, and the code objects of several optimisation levels, emulated, must give the same results. The static
 //! checker reads the code, too.
 
+pub mod calls;
 pub mod garbage;
 pub mod generate;
 pub mod launch;

@@ -3,7 +3,7 @@
 use clap::{Parser, ValueEnum};
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
-use fuzz::{Config, check};
+use fuzz::{Config, calls, check};
 use kernc::{CodeObjectVersion, OptLevel, PROCESSORS, Subtarget, Target};
 use rayon::prelude::*;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ struct Args {
     /// Print the program of the first seed and stop.
     #[arg(long)]
     show: bool,
-    /// What to run: random kernels, large ones (two levels, strict mode), or damaged input that must not panic.
+    /// What to run: random kernels, large ones (two levels, strict mode), functions that call each other, or damaged input that must not panic.
     #[arg(long, value_enum, default_value = "kernels")]
     what: What,
     /// Stop after this many failures.
@@ -32,6 +32,9 @@ struct Args {
     /// Compile without the checks of the passes, which take most of the time of large programs.
     #[arg(long)]
     no_verify: bool,
+    /// Of functions that call each other: run the compiled code, too.
+    #[arg(long)]
+    emulate: bool,
     /// Print failing programs as they are.
     #[arg(long)]
     no_shrink: bool,
@@ -41,6 +44,7 @@ struct Args {
 enum What {
     Kernels,
     Large,
+    Calls,
     Source,
     Object,
     Npy,
@@ -54,7 +58,7 @@ fn main() -> ExitCode {
         );
     }
     let damaged = match args.what {
-        What::Kernels | What::Large => None,
+        What::Kernels | What::Large | What::Calls => None,
         What::Source => Some(Kind::Source),
         What::Object => Some(Kind::Object),
         What::Npy => Some(Kind::Npy),
@@ -65,7 +69,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let large = matches!(args.what, What::Large);
+    let calls = matches!(args.what, What::Calls);
     let size = if large { Size::Large } else { Size::Small };
+    if args.show && calls {
+        print!("{}", calls::generate(args.seed, calls::MOST, 6).source);
+        return ExitCode::SUCCESS;
+    }
     if args.show {
         let program = fuzz::generate::generate(args.seed, size);
         let [x, y, z] = program.shape.grid;
@@ -90,10 +99,14 @@ fn main() -> ExitCode {
         size,
         mode: fuzz::mode(size, seed / targets.len() as u64),
     };
+    let check = |seed: u64| match calls {
+        true => calls::check(seed, &config(seed), args.emulate),
+        false => check(seed, &config(seed)),
+    };
     let mut failures = 0;
     let seeds: Vec<u64> = (args.seed..args.seed + args.count).collect();
     for chunk in seeds.chunks(1024) {
-        let failed: Vec<_> = chunk.par_iter().filter_map(|&seed| check(seed, &config(seed)).err()).collect();
+        let failed: Vec<_> = chunk.par_iter().filter_map(|&seed| check(seed).err()).collect();
         for failure in &failed {
             println!("{failure}");
         }

@@ -196,7 +196,8 @@ impl Checker<'_, '_> {
     /// The type of a function as a value, if it can be one and is known yet.
     fn function_value(&mut self, func: u32) -> Option<Ty> {
         let checked = &mut self.s.checked;
-        let info = checked.funcs.get(func as usize).filter(|info| info.kernel.is_none())?;
+        let info = checked.funcs.get_mut(func as usize).filter(|info| info.kernel.is_none())?;
+        info.taken = true;
         let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
         if params.contains(&Ty::ERROR) || info.result == Ty::ERROR {
             return Some(Ty::ERROR);

@@ -412,6 +412,7 @@ impl Checker<'_, '_> {
             kernel: kernel.then(KernelInfo::default),
             linkage: Linkage::default(),
             inline: Inline::default(),
+            taken: false,
             instance: None,
             small_buffers: false,
         };
@@ -453,6 +454,20 @@ impl Checker<'_, '_> {
             let message = format!("`{}` does not pass to other objects", self.type_name(ty));
             let label = format!("`{text}` is {what}");
             self.error_help("E0091", message, ast.type_node(node).span, &label, help.to_string());
+            return;
+        }
+        let locals = &self.s.checked.locals[func.locals.range()];
+        let params: Vec<Ty> = locals.iter().map(|local| local.ty).collect();
+        if let Some(abi) = &self.options.abi
+            && !params.contains(&Ty::ERROR)
+            && func.result != Ty::ERROR
+            && let Err(why) = crate::lower::border::border(&self.s.checked.types, abi, &params, func.result)
+        {
+            let message = format!("`{text}` cannot be called from other objects");
+            let note = format!("in the convention `{}`: {why}", abi.convention.name());
+            let diagnostic =
+                Diagnostic::error("E0091", message).label(item.name.span, format!("it is {what}"));
+            self.sink.push(diagnostic.note(note));
         }
     }
 

@@ -117,6 +117,8 @@ pub struct Func {
     /// Who knows it, and what was asked for about its calls.
     pub linkage: Linkage,
     pub inline: Inline,
+    /// Whether its address is a value somewhere.
+    pub taken: bool,
     /// Of a generic function: index into [`Checked::instances`].
     pub instance: Option<u32>,
     /// `#[small_buffers]`: byte offsets from pointer parameters fit 32 bits.

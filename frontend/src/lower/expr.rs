@@ -176,13 +176,19 @@ impl Lower<'_, '_> {
     /// A call through the address of a function of type `callee`.
     fn call_pointer(&mut self, address: Value, callee: Ty, args: List) -> Val {
         let Some(signature) = self.checked.types.as_function(callee) else { return Val::new() };
+        let mut given = Val::new();
+        for n in args.range() {
+            given.extend(self.expr(self.ast.exprs_pool[n]));
+        }
+        if let Some(border) = self.border_of(&signature.params, signature.result) {
+            let op = Op::CallIndirect(self.module.signature(border.signature()));
+            return self.call_over(&border, op, Some(address), &given, signature.result);
+        }
         let mut types = Signature::default();
         signature.params.iter().for_each(|&ty| leaf_types(self.checked, ty, &mut types.params));
         leaf_types(self.checked, signature.result, &mut types.results);
         let mut values = Val::from_slice(&[address]);
-        for n in args.range() {
-            values.extend(self.expr(self.ast.exprs_pool[n]));
-        }
+        values.append(&mut given);
         self.crossings += 1;
         let results = Leaves::from_slice(&types.results);
         let op = Op::CallIndirect(self.module.signature(types));
@@ -192,6 +198,10 @@ impl Lower<'_, '_> {
 
     /// A call whose results may be of different types.
     fn call_function(&mut self, func: u32, args: &[Value], ty: Ty) -> Val {
+        let info = &self.checked.funcs[func as usize];
+        if let Some(border) = super::border_of(self.checked, self.abi.as_ref(), info) {
+            return self.call_over(&border, Op::Call(func_id(func)), None, args, ty);
+        }
         let mut types = Leaves::new();
         leaf_types(self.checked, ty, &mut types);
         self.call_of(func, args, &types)

@@ -655,7 +655,7 @@ impl Lower<'_, '_> {
     }
 
     /// Stores the leaves of a type from the front of `value`.
-    fn store_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
+    pub(super) fn store_leaves(&mut self, pointer: Value, mem: Mem, ty: Ty, value: &mut &[Value]) {
         let checked = self.checked;
         match checked.types.kind(ty) {
             TyKind::Scalar(scalar) => self.store_run(pointer, mem, scalar, 1, scalar.bytes(), value),

@@ -4,6 +4,7 @@
 //! ([`ssa`]); arrays and variables whose address is taken get a slot. The control flow is as
 //! structured as the source: every loop has one header, and a function has one `ret`.
 
+pub mod border;
 mod builtin;
 mod control;
 mod expr;
@@ -22,8 +23,8 @@ use crate::check::{Checked, Func};
 use crate::scalar::Scalar;
 use crate::types::{Qualifiers, Ty, TyKind};
 use ir::{
-    Block, CastOp, FuncId, Function, Global, GlobalData, KernelInfo, KernelParam, Mem, MemFlags, MemTy,
-    Module, Op, Order, ParamKind, Pos, Scope, Signature, Space, SrcLoc, Type, Value,
+    Block, CastOp, FuncId, Function, Global, GlobalData, KernelInfo, KernelParam, Linkage, Mem, MemFlags,
+    MemTy, Module, Op, Order, ParamKind, Pos, Scope, Signature, Space, SrcLoc, Type, Value,
 };
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -110,7 +111,7 @@ fn write_bytes(
     match checked.types.kind(ty) {
         TyKind::Scalar(scalar) => write_scalar(scalar, at, leaves, out),
         TyKind::Function(_) => {
-            funcs.extend(leaves.next().and_then(|leaf| function_of(leaf)).map(|func| (at, func)));
+            funcs.extend(leaves.next().and_then(function_of).map(|func| (at, func)));
         }
         TyKind::Vector(scalar, lanes) => {
             for n in 0..u32::from(lanes) {
@@ -150,6 +151,7 @@ struct Lower<'l, 'a> {
     fp_contract: bool,
     fast_math: bool,
     separate_spaces: bool,
+    abi: Option<border::Abi<'l>>,
     /// Pointer parameters are indexed with 32-bit byte offsets.
     small_buffers: bool,
     workgroup_size: Option<[u32; 3]>,
@@ -190,12 +192,13 @@ fn lower_function(
         None => module.new_func(name),
     };
     (func.linkage, func.inline) = (info.linkage, info.inline);
+    let border = border_of(checked, options.abi.as_ref(), info);
     let Some(body) = info.body else {
         let mut signature = Signature::default();
         leaf_types(checked, info.result, &mut signature.results);
         let params = &checked.locals[info.locals.range()];
         params.iter().for_each(|param| leaf_types(checked, param.ty, &mut signature.params));
-        func.set_signature(&signature);
+        func.set_signature(&border.map_or(signature, |border| border.signature()));
         return func;
     };
     let block = func.add_block();
@@ -211,6 +214,7 @@ fn lower_function(
         fp_contract: options.fp_contract,
         fast_math: options.fast_math,
         separate_spaces: options.separate_spaces,
+        abi: options.abi,
         small_buffers: info.small_buffers,
         workgroup_size,
         func,
@@ -232,14 +236,29 @@ fn lower_function(
         let loc = lower.loc;
         let kernel = lower.kernel_params(source, info, kernel.clone());
         lower.func.kernel = Some(ir::KernelInfo { loc, ..kernel });
-    } else {
-        lower.function_params(info);
+    }
+    let mut stored = None;
+    match &border {
+        Some(border) => stored = lower.params_over(border, info),
+        None if info.kernel.is_none() => lower.function_params(info),
+        None => {}
     }
     let value = lower.block(body);
     lower.finish(value);
+    if let Some(border) = &border {
+        lower.leave_over(border, stored, info.result);
+    }
     let Lower { func, returns, .. } = lower;
     s.returns = returns;
     func
+}
+
+/// How a function is called that is not the module's business alone.
+fn border_of(checked: &Checked, abi: Option<&border::Abi<'_>>, info: &Func) -> Option<border::Border> {
+    let passes = info.kernel.is_none() && (info.taken || info.linkage != Linkage::Local);
+    let params: Vec<Ty> = checked.locals[info.locals.range()].iter().map(|local| local.ty).collect();
+    // The checker has told what does not pass to other objects.
+    border::border(&checked.types, abi.filter(|_| passes)?, &params, info.result).ok()
 }
 
 /// IR types of a type's leaves.
@@ -258,6 +277,15 @@ fn leaf_types(checked: &Checked, ty: Ty, out: &mut impl Extend<Type>) {
 }
 
 impl Lower<'_, '_> {
+    /// Parameters of a function that others call; where its result is to be stored.
+    fn params_over(&mut self, border: &border::Border, info: &Func) -> Option<Value> {
+        let (values, stored) = self.enter_over(border);
+        for (local, value) in info.locals.range().zip(values) {
+            self.define_local(local as u32, value);
+        }
+        stored
+    }
+
     /// Parameters of a plain function are those of its entry block.
     fn function_params(&mut self, info: &Func) {
         for local in info.locals.range() {

@@ -1,0 +1,569 @@
+//! How values cross to functions that other objects know, or that are called through their addresses: as the calling convention places
+//! them, dword by dword.
+//!
+//! The parameters of such a function in the IR are its argument registers in order, and behind them its stack: a value of 32 or 64 bits
+//! stands for one or two places, a place that nothing is in for a zero. Results are alike. So code generation counts places and needs to know
+//! of no struct. What lies where says the crate `callconv`.
+//!
+//! Both sides of a call through an address find the same border by its type. Where a type has no form in the convention (`bool` vectors), and
+//! no other object is concerned, the leaves are the parameters, as they are for functions of the module alone.
+
+use super::{Lower, Val, leaf_types};
+use crate::scalar::Scalar;
+use crate::types::{Layout, Ty, TyKind, Types};
+use callconv::{Form, How, Param, Passed, Piece, Place, column};
+use ir::{BinOp, CastOp, IntCc, Mem, Op, Signature, SlotData, Space, Type, Value};
+use smallvec::SmallVec;
+
+/// The convention that a program is compiled for.
+#[derive(Clone, Copy, Debug)]
+pub struct Abi<'a> {
+    /// Processor and modes.
+    pub target: &'a isa::Subtarget,
+    /// Which column.
+    pub convention: callconv::Convention,
+    /// What clang takes the other side for.
+    pub language: callconv::Language,
+}
+
+impl<'a> Abi<'a> {
+    /// What LLVM 19 does, for C and its like: objects link with clang's.
+    pub fn today(target: &'a isa::Subtarget) -> Self {
+        Abi { target, convention: callconv::Convention::default(), language: callconv::Language::C }
+    }
+}
+
+/// Some bits of a leaf in a dword.
+#[derive(Clone, Copy, Debug)]
+struct Bits {
+    leaf: usize,
+    /// First of them in the leaf, and in the dword.
+    from: u32,
+    shift: u32,
+    count: u32,
+}
+
+/// A value of the IR at the border.
+#[derive(Clone, Debug)]
+enum Unit {
+    /// Nothing: a place that is passed over.
+    Gap,
+    /// A whole leaf.
+    Leaf(usize, Type),
+    /// An `f16` as the `f32` of the same value.
+    Single(usize),
+    /// Parts of leaves.
+    Word(SmallVec<[Bits; 4]>),
+    /// The address of the value in memory.
+    Address(Space),
+}
+
+impl Unit {
+    fn ty(&self) -> Type {
+        match *self {
+            Unit::Gap | Unit::Word(_) => Type::I32,
+            Unit::Leaf(_, ty) => ty,
+            Unit::Single(_) => Type::F32,
+            Unit::Address(space) => Type::Ptr(space),
+        }
+    }
+}
+
+/// How arguments and result of a function pass.
+#[derive(Clone, Debug, Default)]
+pub struct Border {
+    params: Vec<(Ty, Vec<Unit>)>,
+    result: Vec<Unit>,
+    /// The address of the result, where it is stored, and whether it comes first.
+    stored: Option<(Unit, bool)>,
+}
+
+/// A scalar in a value's image in memory.
+struct Leaf {
+    at: u32,
+    bits: u32,
+    ty: Type,
+}
+
+fn leaves(types: &Types, ty: Ty, at: u32, out: &mut Vec<Leaf>) {
+    match types.kind(ty) {
+        TyKind::Scalar(scalar) => out.push(Leaf { at, bits: 8 * scalar.bytes(), ty: scalar.ir() }),
+        TyKind::Vector(scalar, lanes) => {
+            let lane = |n| Leaf { at: at + n * scalar.bytes(), bits: 8 * scalar.bytes(), ty: scalar.ir() };
+            out.extend((0..u32::from(lanes)).map(lane));
+        }
+        TyKind::Pointer(pointer) => {
+            out.push(Leaf { at, bits: pointer.space.pointer_bits(), ty: Type::Ptr(pointer.space) });
+        }
+        TyKind::Function(_) => out.push(Leaf { at, bits: 64, ty: Type::I64 }),
+        TyKind::Array(element, len) => {
+            let size = types.layout(element).size;
+            (0..len).for_each(|n| leaves(types, element, at + n * size, out));
+        }
+        TyKind::Struct(index) => {
+            let fields = &types.structs[index as usize].fields;
+            fields.iter().for_each(|field| leaves(types, field.ty, at + field.offset, out));
+        }
+        TyKind::Error | TyKind::Unit | TyKind::Never | TyKind::None | TyKind::Opaque(..) => {}
+    }
+}
+
+/// The type as the convention sees it.
+fn foreign(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::TypeId, String> {
+    use callconv::Scalar as S;
+    let scalar = |scalar: Scalar| match scalar {
+        Scalar::Bool => S::Bool,
+        Scalar::F16 => S::F16,
+        Scalar::Bf16 => S::BF16,
+        Scalar::F32 => S::F32,
+        Scalar::F64 => S::F64,
+        _ => S::Int { bits: scalar.bits() as u8, signed: scalar.is_signed() },
+    };
+    let text = |error: callconv::TypeError| error.to_string();
+    match types.kind(ty) {
+        TyKind::Scalar(of) => Ok(out.scalar(scalar(of))),
+        TyKind::Vector(of, lanes) => out.vector(scalar(of), lanes.into()).map_err(text),
+        TyKind::Pointer(pointer) => {
+            let space = callconv::Space::ALL[pointer.space as usize];
+            Ok(out.scalar(S::Pointer(space)))
+        }
+        TyKind::Function(_) => Ok(out.scalar(S::Pointer(callconv::Space::Flat))),
+        TyKind::Array(element, len) => {
+            let element = foreign(types, element, out)?;
+            out.array(element, len).map_err(text)
+        }
+        TyKind::Struct(index) => {
+            let mut fields = Vec::new();
+            for field in &types.structs[index as usize].fields {
+                fields.push(foreign(types, field.ty, out)?);
+            }
+            out.structure(&fields).map_err(text)
+        }
+        _ => Err("it has no value".to_owned()),
+    }
+}
+
+/// Arrays are passed as structs that hold them.
+fn whole(types: &Types, ty: Ty, out: &mut callconv::Types) -> Result<callconv::TypeId, String> {
+    let id = foreign(types, ty, out)?;
+    match types.kind(ty) {
+        TyKind::Array(..) => out.structure(&[id]).map_err(|error| error.to_string()),
+        _ => Ok(id),
+    }
+}
+
+/// How a function with these parameters and this result is called.
+///
+/// # Errors
+/// What the convention has no form for, or this compiler.
+pub fn border(types: &Types, abi: &Abi<'_>, params: &[Ty], result: Ty) -> Result<Border, String> {
+    let mut all = callconv::Types::default();
+    let mut list = Vec::with_capacity(params.len());
+    for &ty in params {
+        list.push(Param::of(whole(types, ty, &mut all)?));
+    }
+    let returned = if result == Ty::UNIT { None } else { Some(whole(types, result, &mut all)?) };
+    let signature = callconv::Signature {
+        params: &list,
+        result: returned,
+        language: abi.language,
+        ..callconv::Signature::default()
+    };
+    let places =
+        callconv::assign(&all, &signature, abi.target, abi.convention).map_err(|error| error.to_string())?;
+    let column = column(abi.convention);
+    let (first, last) = column.argument_vgprs.clone().into_inner();
+    let mut walk = Walk { next: Place::Vgpr(first), last };
+    let mut border = Border::default();
+    let stored = places.result.as_ref().filter(|passed| passed.how == How::Address);
+    let address = stored.map(|passed| {
+        let space = if passed.pieces.len() == 2 { Space::Generic } else { Space::Private };
+        (Unit::Address(space), column.sret == callconv::SretPlace::First)
+    });
+    let mut step = |passed: &Passed, ty: Ty| walk.units(types, ty, passed, places.pieces_of(passed));
+    if let (Some(passed), Some((_, true))) = (stored, &address) {
+        step(passed, result)?;
+    }
+    for (passed, &ty) in places.params.iter().zip(params) {
+        border.params.push((ty, step(passed, ty)?));
+    }
+    if let (Some(passed), Some((_, false))) = (stored, &address) {
+        let units = step(passed, result)?;
+        border.params.push((Ty::UNIT, units.into_iter().filter(|unit| matches!(unit, Unit::Gap)).collect()));
+    }
+    border.stored = address;
+    if let Some(passed) = places.result.as_ref().filter(|passed| passed.how != How::Address) {
+        let (first, last) = column.result_vgprs.clone().into_inner();
+        let mut walk = Walk { next: Place::Vgpr(first), last };
+        border.result = walk.units(types, result, passed, places.pieces_of(passed))?;
+    }
+    Ok(border)
+}
+
+/// The places as they are gone through.
+struct Walk {
+    next: Place,
+    last: u16,
+}
+
+impl Walk {
+    fn advance(&mut self) {
+        self.next = match self.next {
+            Place::Vgpr(n) if n < self.last => Place::Vgpr(n + 1),
+            Place::Stack(at) => Place::Stack(at + 4),
+            Place::Vgpr(_) | Place::Sgpr(_) => Place::Stack(0),
+        };
+    }
+
+    fn units(
+        &mut self,
+        types: &Types,
+        ty: Ty,
+        passed: &Passed,
+        pieces: &[Piece],
+    ) -> Result<Vec<Unit>, String> {
+        let mut units = Vec::new();
+        if passed.how == How::Image {
+            return Err("a struct that lies on the stack as a whole is not compiled yet".to_owned());
+        }
+        let mut all = Vec::new();
+        leaves(types, ty, 0, &mut all);
+        let (mut n, mut before) = (0, None);
+        while let Some(piece) = pieces.get(n) {
+            n += 1;
+            let bits = parts(&all, piece);
+            if before == Some(piece.place) {
+                if let Some(Unit::Word(word)) = units.last_mut() {
+                    word.extend(bits);
+                }
+                continue;
+            }
+            before = Some(piece.place);
+            for _ in 0..1 << 16 {
+                if self.next == piece.place {
+                    break;
+                }
+                units.push(Unit::Gap);
+                self.advance();
+            }
+            self.advance();
+            if passed.how == How::Address {
+                if n == 1 {
+                    units.push(Unit::Address(if pieces.len() == 2 {
+                        Space::Generic
+                    } else {
+                        Space::Private
+                    }));
+                }
+                continue;
+            }
+            let is_whole = piece.bits == 32 && piece.shift == 0 && piece.form == Form::Bits;
+            let leaf = all.iter().position(|leaf| is_whole && leaf.at == piece.offset);
+            match leaf.map(|n| (n, &all[n])) {
+                Some((n, leaf)) if leaf.bits == 32 => units.push(Unit::Leaf(n, leaf.ty)),
+                Some((at, leaf)) if leaf.bits == 64 && self.takes_next(pieces.get(n), piece.offset + 4) => {
+                    units.push(Unit::Leaf(at, leaf.ty));
+                    before = pieces.get(n).map(|piece| piece.place);
+                    n += 1;
+                    self.advance();
+                }
+                _ if piece.form == Form::HalfAsSingle => {
+                    units.push(bits.first().map_or(Unit::Gap, |part| Unit::Single(part.leaf)));
+                }
+                _ => units.push(Unit::Word(bits)),
+            }
+        }
+        Ok(units)
+    }
+
+    /// Whether the second half of a value is in the next place.
+    fn takes_next(&self, piece: Option<&Piece>, offset: u32) -> bool {
+        piece.is_some_and(|piece| piece.offset == offset && piece.bits == 32 && piece.place == self.next)
+    }
+}
+
+/// What a piece has of the leaves.
+fn parts(all: &[Leaf], piece: &Piece) -> SmallVec<[Bits; 4]> {
+    let (first, end) = (8 * piece.offset, 8 * piece.offset + u32::from(piece.bits));
+    let shift = u32::from(piece.shift) + if piece.form == Form::UpperHalf { 16 } else { 0 };
+    let part = |(leaf, data): (usize, &Leaf)| {
+        let (from, to) = (first.max(8 * data.at), end.min(8 * data.at + data.bits));
+        (from < to).then(|| Bits {
+            leaf,
+            from: from - 8 * data.at,
+            shift: shift + from - first,
+            count: to - from,
+        })
+    };
+    all.iter().enumerate().filter_map(part).collect()
+}
+
+impl Border {
+    /// The types at the border.
+    pub fn signature(&self) -> Signature {
+        let units = self.params.iter().flat_map(|(_, units)| units).map(Unit::ty);
+        let mut params: Vec<Type> = units.collect();
+        match &self.stored {
+            Some((unit, true)) => params.insert(0, unit.ty()),
+            Some((unit, false)) => params.push(unit.ty()),
+            None => {}
+        }
+        Signature { params, results: self.result.iter().map(Unit::ty).collect() }
+    }
+}
+
+/// The scalars of a type, one for each leaf.
+fn scalars(types: &Types, ty: Ty, out: &mut Vec<Scalar>) {
+    match types.kind(ty) {
+        TyKind::Scalar(scalar) => out.push(scalar),
+        TyKind::Vector(scalar, lanes) => out.extend((0..lanes).map(|_| scalar)),
+        // Their bits are all that counts.
+        TyKind::Pointer(_) | TyKind::Function(_) => out.push(Scalar::U64),
+        TyKind::Array(element, len) => (0..len).for_each(|_| scalars(types, element, out)),
+        TyKind::Struct(index) => {
+            types.structs[index as usize].fields.iter().for_each(|field| scalars(types, field.ty, out));
+        }
+        _ => {}
+    }
+}
+
+impl Lower<'_, '_> {
+    /// The border of a function type, if it has one.
+    pub(super) fn border_of(&self, params: &[Ty], result: Ty) -> Option<Border> {
+        border(&self.checked.types, self.abi.as_ref()?, params, result).ok()
+    }
+
+    /// Calls a function over its border with its arguments' leaves; the leaves of its result.
+    pub(super) fn call_over(
+        &mut self,
+        border: &Border,
+        op: Op,
+        address: Option<Value>,
+        given: &[Value],
+        result: Ty,
+    ) -> Val {
+        let mut args: Val = address.into_iter().collect();
+        let (mut slot, mut last) = (None, None);
+        if let Some((Unit::Address(space), first)) = border.stored {
+            let own = self.room(self.checked.types.layout(result));
+            let pointer = self.in_space(own, space);
+            slot = Some(own);
+            if first {
+                args.push(pointer);
+            } else {
+                last = Some(pointer);
+            }
+        }
+        let mut rest = given;
+        for (ty, units) in &border.params {
+            let mut types = super::Leaves::new();
+            leaf_types(self.checked, *ty, &mut types);
+            let (now, after) = rest.split_at(types.len());
+            rest = after;
+            self.send(*ty, units, now, &mut args);
+        }
+        args.extend(last);
+        let types = border.signature().results;
+        self.crossings += 1;
+        let inst = self.func.push_call(self.block, op, &args, &types, self.loc);
+        let results: Val = self.func.results_of(inst).collect();
+        match slot {
+            Some(slot) => self.load_whole(slot, Space::Private, result),
+            None => self.receive(result, &border.result, &results),
+        }
+    }
+
+    /// The parameters of a function that is called over a border, as leaves of each; and the address its result is to be stored at.
+    pub(super) fn enter_over(&mut self, border: &Border) -> (Vec<Val>, Option<Value>) {
+        let types = border.signature().params;
+        let params: Val = types.iter().map(|&ty| self.func.add_param(self.block, ty)).collect();
+        let mut rest = &params[..];
+        let mut stored = None;
+        if let Some((_, first)) = border.stored {
+            let at = if first { 0 } else { params.len() - 1 };
+            stored = Some(params[at]);
+            rest = if first { &params[1..] } else { &params[..at] };
+        }
+        let mut values = Vec::new();
+        for (ty, units) in &border.params {
+            let (now, after) = rest.split_at(units.len());
+            rest = after;
+            values.push(self.receive(*ty, units, now));
+        }
+        (values, stored)
+    }
+
+    /// Makes the returned leaves of a function what passes its border.
+    pub(super) fn leave_over(&mut self, border: &Border, stored: Option<Value>, result: Ty) {
+        self.func.results = border.signature().results;
+        let ends = self.func.layout.iter().copied().filter_map(|block| {
+            let last = self.func.terminator(block)?;
+            (self.func.insts[last].op == Op::Ret).then_some((block, last))
+        });
+        for (block, ret) in ends.collect::<Vec<_>>() {
+            self.func.blocks[block].insts.pop();
+            (self.block, self.dead) = (block, false);
+            let leaves = Val::from_slice(self.func.args(ret));
+            let mut values = Val::new();
+            match stored {
+                Some(pointer) => self.store_whole(pointer, result, &leaves),
+                None => self.send(result, &border.result, &leaves, &mut values),
+            }
+            self.effect(Op::Ret, &values);
+        }
+    }
+
+    /// A slot; its address.
+    fn room(&mut self, layout: Layout) -> Value {
+        let slot = self.func.slots.push(SlotData { size: layout.size.max(4), align: layout.align.max(4) });
+        self.emit(Op::SlotAddr(slot), &[], Type::Ptr(Space::Private))
+    }
+
+    fn in_space(&mut self, pointer: Value, space: Space) -> Value {
+        match space {
+            Space::Private => pointer,
+            space => self.emit(Op::Cast(CastOp::SpaceCast), &[pointer], Type::Ptr(space)),
+        }
+    }
+
+    fn load_whole(&mut self, pointer: Value, space: Space, ty: Ty) -> Val {
+        let mut values = Val::new();
+        self.load_leaves(pointer, super::plain_mem(space), ty, &mut values);
+        values
+    }
+
+    fn store_whole(&mut self, pointer: Value, ty: Ty, leaves: &[Value]) {
+        let Type::Ptr(space) = self.func.ty(pointer) else { return };
+        let mut rest = leaves;
+        self.store_leaves(pointer, Mem { align: 1, ..super::plain_mem(space) }, ty, &mut rest);
+    }
+
+    /// The leaves of a value as what passes.
+    fn send(&mut self, ty: Ty, units: &[Unit], leaves: &[Value], out: &mut Val) {
+        for unit in units {
+            let value = match unit {
+                Unit::Gap => self.constant(Type::I32, 0),
+                Unit::Leaf(n, _) => leaves[*n],
+                Unit::Single(n) => self.emit(Op::Cast(CastOp::FExt), &[leaves[*n]], Type::F32),
+                Unit::Address(space) => {
+                    let slot = self.room(self.checked.types.layout(ty));
+                    self.store_whole(slot, ty, leaves);
+                    self.in_space(slot, *space)
+                }
+                Unit::Word(parts) => {
+                    let mut word = None;
+                    for part in parts {
+                        let bits = self.bits_of(leaves[part.leaf], part, parts.len() == 1);
+                        word = Some(match word {
+                            Some(word) => self.emit(Op::Bin(BinOp::Or), &[word, bits], Type::I32),
+                            None => bits,
+                        });
+                    }
+                    word.unwrap_or_else(|| self.constant(Type::I32, 0))
+                }
+            };
+            out.push(value);
+        }
+    }
+
+    /// Some bits of a leaf where they are in a dword; alone there it keeps what stands above them.
+    fn bits_of(&mut self, leaf: Value, part: &Bits, alone: bool) -> Value {
+        let mut value = match self.func.ty(leaf) {
+            Type::Bool => self.emit(Op::Cast(CastOp::Zext), &[leaf], Type::I32),
+            Type::Ptr(space) => {
+                let ty = if space.pointer_bits() == 64 { Type::I64 } else { Type::I32 };
+                self.emit(Op::Cast(CastOp::PtrToInt), &[leaf], ty)
+            }
+            Type::F64 => self.rebit(leaf, Type::I64),
+            Type::F32 | Type::F16 => self.rebit(leaf, Type::I32),
+            _ => leaf,
+        };
+        if self.func.ty(value) == Type::I64 {
+            if part.from > 0 {
+                let by = self.constant(Type::I64, part.from.into());
+                value = self.emit(Op::Bin(BinOp::LShr), &[value, by], Type::I64);
+            }
+            value = self.emit(Op::Cast(CastOp::Trunc), &[value], Type::I32);
+        } else if part.from > 0 {
+            let by = self.constant(Type::I32, part.from.into());
+            value = self.emit(Op::Bin(BinOp::LShr), &[value, by], Type::I32);
+        }
+        if part.count < 32 && !(alone && part.shift == 0) {
+            let mask = self.constant(Type::I32, (1 << part.count) - 1);
+            value = self.emit(Op::Bin(BinOp::And), &[value, mask], Type::I32);
+        }
+        if part.shift > 0 {
+            let by = self.constant(Type::I32, part.shift.into());
+            value = self.emit(Op::Bin(BinOp::Shl), &[value, by], Type::I32);
+        }
+        value
+    }
+
+    /// The leaves of what has passed.
+    fn receive(&mut self, ty: Ty, units: &[Unit], values: &[Value]) -> Val {
+        let (mut types, mut of) = (super::Leaves::new(), Vec::new());
+        leaf_types(self.checked, ty, &mut types);
+        scalars(&self.checked.types, ty, &mut of);
+        let mut found: Vec<Option<Value>> = vec![None; types.len()];
+        for (unit, &value) in units.iter().zip(values) {
+            match unit {
+                Unit::Gap => {}
+                Unit::Leaf(n, _) => found[*n] = Some(value),
+                Unit::Single(n) => found[*n] = Some(self.emit(Op::Cast(CastOp::FTrunc), &[value], Type::F16)),
+                Unit::Address(space) => return self.load_whole(value, *space, ty),
+                Unit::Word(parts) => {
+                    for part in parts {
+                        let wide = types[part.leaf].bits() == 64;
+                        let bits = self.part_of(value, part, wide);
+                        found[part.leaf] = Some(match found[part.leaf] {
+                            Some(other) => {
+                                let ty = self.func.ty(bits);
+                                self.emit(Op::Bin(BinOp::Or), &[other, bits], ty)
+                            }
+                            None => bits,
+                        });
+                    }
+                }
+            }
+        }
+        let finish = |(n, value): (usize, Option<Value>)| match value {
+            Some(value) => self.leaf_of(value, of[n], types[n]),
+            None => self.zero(types[n]),
+        };
+        found.into_iter().enumerate().map(finish).collect()
+    }
+
+    /// Bits of a dword where they are in a leaf.
+    fn part_of(&mut self, word: Value, part: &Bits, wide: bool) -> Value {
+        let mut value = word;
+        if part.shift > 0 {
+            let by = self.constant(Type::I32, part.shift.into());
+            value = self.emit(Op::Bin(BinOp::LShr), &[value, by], Type::I32);
+        }
+        if part.count < 32 {
+            let mask = self.constant(Type::I32, (1 << part.count) - 1);
+            value = self.emit(Op::Bin(BinOp::And), &[value, mask], Type::I32);
+        }
+        let ty = if wide { Type::I64 } else { Type::I32 };
+        value = self.in_width(value, ty);
+        if part.from > 0 {
+            let by = self.constant(ty, part.from.into());
+            value = self.emit(Op::Bin(BinOp::Shl), &[value, by], ty);
+        }
+        value
+    }
+
+    /// A leaf of its bits.
+    fn leaf_of(&mut self, bits: Value, scalar: Scalar, ty: Type) -> Value {
+        match (self.func.ty(bits), ty) {
+            (from, to) if from == to && !scalar.is_small() => bits,
+            (_, Type::Bool) => {
+                let zero = self.constant(Type::I32, 0);
+                self.emit(Op::Icmp(IntCc::Ne), &[bits, zero], Type::Bool)
+            }
+            (_, Type::Ptr(_)) => self.emit(Op::Cast(CastOp::IntToPtr), &[bits], ty),
+            (_, Type::I32) => self.normalise(scalar, bits),
+            _ => self.rebit(bits, ty),
+        }
+    }
+}
