@@ -259,7 +259,6 @@ impl Compiler {
     ) -> Result<Program, Error> {
         let level = ir::passes::OptOptions {
             level: job.options.opt_level.number(),
-            calls: Default::default(),
             limits: offset_limits(&self.target),
             float_atomics: isel::float_atomics(&self.target, job.options.unsafe_fp_atomics),
             // Code generation has no calls yet.

@@ -66,6 +66,7 @@ fn write(
     for number in 0..program.variables.len() {
         image.variable(number)?;
     }
+    image.local_references();
     let (object, code) = image.finish();
     let written = file(&object, bump).map_err(EmitError::Container);
     *memory = Memory::of(object, code);
@@ -158,7 +159,7 @@ struct Image<'a> {
     sections: Vec<Section<'a>>,
     /// In the order in which the text names them.
     order: Vec<Target>,
-    /// Whether a variable is in `order`.
+    /// Whether a variable, or behind them a function, is in `order`.
     is_named: SmallVec<[bool; 8]>,
     /// Number of the variable of each id.
     variables: ById<u32>,
@@ -221,7 +222,7 @@ impl<'a> Image<'a> {
             note: memory.section(NOTE, SHT_NOTE, 0),
             numbers: if program.is_v2() { NUMBERS_V2 } else { NUMBERS },
             order: memory.order,
-            is_named: smallvec![false; program.variables.len()],
+            is_named: smallvec![false; program.variables.len() + program.functions.len()],
             symbols,
             sections: std::mem::take(&mut memory.sections),
             variables,
@@ -241,6 +242,7 @@ impl<'a> Image<'a> {
             text.extend_from_slice(&PADDING.to_le_bytes());
         }
         let begin = text.len();
+        self.order.push(Target::Symbol(number as u32));
         if self.program.is_v2() {
             text.extend_from_slice(&kernel_code::bytes(self.program, kernel)?);
         }
@@ -251,6 +253,7 @@ impl<'a> Image<'a> {
     fn function(&mut self, number: usize) -> Result<(), EmitError> {
         let begin = self.text.data.len();
         let func = self.program.functions[number].func;
+        self.function_symbol(number);
         self.code(self.first_function() + number, (&self.program.target, func), begin)
     }
 
@@ -272,13 +275,21 @@ impl<'a> Image<'a> {
         code.words.iter().for_each(|word| text.extend_from_slice(&word.to_le_bytes()));
         let end = text.len();
         symbol.size = (end - begin) as u64;
-        self.order.push(Target::Symbol(number as u32));
-        for fixup in &code.fixups {
-            let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
-            self.text.relocations.push(relocation);
-        }
-        for &(word, reloc) in &code.calls {
-            self.near.push((&func.name, start + u64::from(word) * 4, func.relocs[reloc as usize].to));
+        let mut calls = code.calls.iter().peekable();
+        let mut fixups = code.fixups.iter().peekable();
+        // Symbols are in the order in which code names them.
+        loop {
+            let first = fixups.peek().map_or(u32::MAX, |fixup| fixup.at);
+            if let Some(&(word, reloc)) = calls.next_if(|call| call.0 < first) {
+                let to = func.relocs[reloc as usize].to;
+                self.named(to)?;
+                self.near.push((&func.name, start + u64::from(word) * 4, to));
+            } else if let Some(fixup) = fixups.next() {
+                let relocation = self.reference(start, fixup, func.relocs[fixup.reloc as usize])?;
+                self.text.relocations.push(relocation);
+            } else {
+                break;
+            }
         }
         if let Some(debug) = &mut self.debug {
             debug.code(&code, start, end as u64);
@@ -299,21 +310,48 @@ impl<'a> Image<'a> {
 
     /// The distance counts from the end of `s_getpc_b64`, the literal lies further on.
     fn reference(&mut self, start: u64, fixup: &code::Fixup, to: RelocRef) -> Result<Relocation, EmitError> {
-        let number = match to.to {
-            Referent::Global(id) => self.variables.get(id as usize),
-            Referent::Func(id) => self.functions.get(id as usize),
-        };
-        let number = number.copied().flatten().ok_or(EmitError::Unknown(to.to))? as usize;
-        let target = match to.to {
-            Referent::Global(_) => self.variable_symbol(number),
-            Referent::Func(_) => Target::Symbol((self.first_function() + number) as u32),
-        };
+        let target = self.named(to.to)?;
         Ok(Relocation {
             offset: start + u64::from(fixup.at) * 4,
             target,
             kind: if to.part == Distance::High { reloc::REL32_HI } else { reloc::REL32_LO },
             addend: i64::from(fixup.at - fixup.origin) * 4 + to.addend,
         })
+    }
+
+    /// The symbol of what code refers to, which has its place in the symbol table from here on.
+    fn named(&mut self, to: Referent) -> Result<Target, EmitError> {
+        let number = match to {
+            Referent::Global(id) => self.variables.get(id as usize),
+            Referent::Func(id) => self.functions.get(id as usize),
+        };
+        let number = number.copied().flatten().ok_or(EmitError::Unknown(to))? as usize;
+        Ok(match to {
+            Referent::Global(_) => self.variable_symbol(number),
+            Referent::Func(_) => self.function_symbol(number),
+        })
+    }
+
+    /// References to functions that nobody else knows become distances within the section, as an assembler has it.
+    fn local_references(&mut self) {
+        let text = Target::Section(TEXT);
+        let mut found = false;
+        for section in [&mut self.text, &mut self.data] {
+            for relocation in &mut section.relocations {
+                let Target::Symbol(number) = relocation.target else { continue };
+                let symbol = &self.symbols[number as usize];
+                let Place::Section(_, offset) = symbol.place else { continue };
+                if symbol.binding == STB_LOCAL {
+                    relocation.target = text;
+                    relocation.addend += offset as i64;
+                    found = true;
+                }
+            }
+        }
+        // An assembler has its sections first.
+        if found || self.debug.is_some() {
+            self.order.insert(0, text);
+        }
     }
 
     /// Fills in the distances of calls.
@@ -338,6 +376,16 @@ impl<'a> Image<'a> {
     /// The symbol of the first function.
     fn first_function(&self) -> usize {
         self.first_variable() + self.program.variables.len()
+    }
+
+    /// The symbol of a function, which has its place in the symbol table from here on.
+    fn function_symbol(&mut self, function: usize) -> Target {
+        let target = Target::Symbol((self.first_function() + function) as u32);
+        let place = self.program.variables.len() + function;
+        if !std::mem::replace(&mut self.is_named[place], true) {
+            self.order.push(target);
+        }
+        target
     }
 
     /// The symbol of the first variable.
@@ -423,7 +471,7 @@ impl<'a> Image<'a> {
         let code = begin..kernels.iter().chain(functions).map(end).max().unwrap_or(begin);
         if let Some(debug) = self.debug {
             let first = self.sections.len() as u32;
-            self.order.extend([TEXT, first, first + 2].map(Target::Section));
+            self.order.extend([first, first + 2].map(Target::Section));
             self.sections.extend(debug.finish(first, code));
         }
         let object = Object {
