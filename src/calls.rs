@@ -72,15 +72,15 @@ pub(crate) fn functions(
     let graph = std::mem::take(&mut calls.graph);
     let model = models.of(None)?;
     let mut funcs = std::mem::take(&mut module.funcs);
-    let is_function = |func: &ir::Function| func.kernel.is_none();
-    let numbers: Vec<ir::FuncId> = funcs.iter().filter(|(_, func)| is_function(func)).map(|(id, _)| id).collect();
+    let kernels = funcs.values().filter(|func| func.kernel.is_some()).count();
+    let numbers: Vec<ir::FuncId> = with_code(funcs.iter()).collect();
     code.resize_with(numbers.len(), MachFunc::default);
     let mut result = Ok(());
     for &id in graph.bottom_up() {
         let Some(number) = numbers.iter().position(|&known| known == id) else { continue };
         let own = job.calling(Some(calls));
         let func = &mut funcs[id];
-        result = scratch.kernel((model, module), (usize::MAX, func), &mut code[number], &own, observer);
+        result = scratch.kernel((model, module), (kernels + number, func), &mut code[number], &own, observer);
         if result.is_err() {
             break;
         }
@@ -94,6 +94,14 @@ pub(crate) fn functions(
     module.funcs = funcs;
     calls.graph = graph;
     result
+}
+
+/// The functions that have code here.
+fn with_code<'a>(
+    funcs: impl Iterator<Item = (ir::FuncId, &'a ir::Function)>,
+) -> impl Iterator<Item = ir::FuncId> {
+    let here = |func: &ir::Function| func.kernel.is_none() && func.linkage != ir::Linkage::Extern;
+    funcs.filter(move |(_, func)| here(func)).map(|(id, _)| id)
 }
 
 /// Whether M0 is what LDS accesses want when a function returns: it writes nothing else there, nor does who it calls (which says so
@@ -119,23 +127,19 @@ fn wants_stack(func: &MachFunc) -> bool {
 
 /// Makes kernels ask for what those need that they call. `code` has the kernels in order, then the functions.
 pub(crate) fn propagate(calls: &Calls, module: &ir::Module, code: &mut [MachFunc], target: &Subtarget) {
-    let (mut kernels, mut functions) = (0, module.funcs.values().filter(|func| func.kernel.is_some()).count());
-    let place: Vec<usize> = module
-        .funcs
-        .values()
-        .map(|func| {
-            let next = if func.kernel.is_some() { &mut kernels } else { &mut functions };
-            *next += 1;
-            *next - 1
-        })
-        .collect();
+    let kernels = module.funcs.iter().filter(|(_, func)| func.kernel.is_some()).map(|(id, _)| id);
+    let mut place = vec![None; module.funcs.len()];
+    for (number, id) in kernels.chain(with_code(module.funcs.iter())).enumerate() {
+        place[id.as_u32() as usize] = Some(number);
+    }
     let mut uses = vec![None; place.len()];
     // What calls itself uses what all on the way use, so once is not enough.
     while calls.graph.bottom_up().iter().fold(false, |again, &id| again | find_uses(calls, id, code, &place, &mut uses)) {}
     let limit = target.addressing.scratch_per_wave / target.wave_size;
     for (id, _) in module.funcs.iter().filter(|(_, func)| func.kernel.is_some()) {
         let number = id.as_u32() as usize;
-        let (Some(uses), func): (Option<Uses>, _) = (uses[number], &mut code[place[number]]) else { continue };
+        let (Some(uses), Some(place)): (Option<Uses>, _) = (uses[number], place[number]) else { continue };
+        let func = &mut code[place];
         func.vgprs = uses.vgprs;
         func.sgprs = uses.sgprs;
         func.uses_vcc = uses.vcc;
@@ -149,19 +153,25 @@ fn find_uses(
     calls: &Calls,
     id: ir::FuncId,
     code: &[MachFunc],
-    place: &[usize],
+    places: &[Option<usize>],
     known: &mut [Option<Uses>],
 ) -> bool {
     let number = id.as_u32() as usize;
-    let func = &code[place[number]];
+    // Nobody knows what code of another object uses.
+    let Some(place) = places[number] else { return false };
+    let func = &code[place];
     let MachFunc { vgprs, sgprs, uses_vcc, scratch_size, .. } = *func;
     let mut all = Uses { vgprs, sgprs, vcc: uses_vcc, stack: None };
     let mut deepest = (!calls.graph.is_recursive(id)).then_some(0);
+    let place_of = |callee: u32| places[callee as usize].is_some();
     let through = func.calls.iter().any(|call| call.callee == isa::Callee::Pointer);
     let taken = (0..known.len() as u32)
         .filter(|&callee| through && calls.graph.is_address_taken(ir::FuncId::from_u32(callee)));
     for callee in callees(func).chain(taken) {
-        let Some(Uses { vgprs, sgprs, vcc, stack }) = known[callee as usize] else { continue };
+        let Some(Uses { vgprs, sgprs, vcc, stack }) = known[callee as usize] else {
+            deepest = deepest.filter(|_| place_of(callee));
+            continue;
+        };
         all.vgprs = all.vgprs.max(vgprs);
         all.sgprs = all.sgprs.max(sgprs);
         all.vcc |= vcc;

@@ -24,8 +24,8 @@ pub struct CodeObject {
     /// Parameters of the kernels, one kernel after the other.
     params: Vec<ir::KernelParam>,
     variables: Vec<(ir::Global, ir::GlobalData)>,
-    /// Functions that kernels call, by what code calls them: theirs is behind that of the kernels.
-    functions: Vec<ir::FuncId>,
+    /// Functions that are called, by what code calls them, and whether other objects may: their code is behind that of the kernels.
+    functions: Vec<(ir::FuncId, bool)>,
     code: Archive,
     /// Of the source, if the object has a line table.
     lines: Option<Lines>,
@@ -256,8 +256,9 @@ impl CodeObject {
                 resources: resources(&own_target(&target, info), info, func),
             });
         }
-        let functions = module.funcs.iter().filter(|(_, func)| func.kernel.is_none()).map(|(id, _)| id);
-        let functions = functions.collect();
+        let here = |func: &ir::Function| func.kernel.is_none() && func.linkage != ir::Linkage::Extern;
+        let functions = module.funcs.iter().filter(|(_, func)| here(func));
+        let functions = functions.map(|(id, func)| (id, func.linkage == ir::Linkage::Export)).collect();
         let referenced = referenced(module.globals.len(), code);
         let is_emitted = |(id, global): &(ir::Global, &ir::GlobalData)| match global.space {
             Space::Global => true,
@@ -369,7 +370,8 @@ impl CodeObject {
             kernels.push(kernel(signature, (params, own), func));
         }
         let functions = self.functions.iter().zip(&code[self.signatures.len()..]);
-        let functions = functions.map(|(id, func)| emit::Function { id: id.as_u32(), func, export: false });
+        let functions =
+            functions.map(|(&(id, export), func)| emit::Function { id: id.as_u32(), func, export });
         let functions: SmallVec<[emit::Function<'_>; 2]> = functions.collect();
         let variables = self.variables.iter().map(|(id, global)| variable(*id, global));
         let variables: SmallVec<[emit::Variable<'_>; 4]> = variables.collect();

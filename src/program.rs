@@ -84,7 +84,7 @@ pub(crate) fn read_machine(
     name: &str,
     target: &Subtarget,
 ) -> Result<(ir::Module, Vec<MachFunc>), Error> {
-    let module = parse_module(&without_functions(text), text, name)?;
+    let mut module = parse_module(&without_functions(text), text, name)?;
     ir::verify::verify_declarations(&module).map_err(Error::invalid)?;
     let targets: Vec<&isa::Target> =
         kernels(&module).map(|kernel| own_target(target, kernel).target).collect();
@@ -93,12 +93,21 @@ pub(crate) fn read_machine(
     let code = read_functions(text, target_of, &Names { globals: &globals, funcs: &funcs })
         .map_err(|error| malformed(text, name, (error.line, error.column), error.message))?;
     let kernels = module.funcs.values().filter(|func| func.kernel.is_some());
-    let declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
+    let mut declared: Vec<&str> = kernels.map(|func| func.name.as_str()).collect();
     let defined: Vec<&str> = code.iter().map(|func| func.name.as_str()).collect();
+    // Functions without code here have it in another object.
+    let functions = module.funcs.values().filter(|func| func.kernel.is_none());
+    declared.extend(functions.map(|func| func.name.as_str()).filter(|name| defined.contains(name)));
     if declared != defined {
         let (declared, defined) = (declared.join(", "), defined.join(", "));
-        let why = format!("the kernels are [{declared}], the machine functions are [{defined}]");
+        let why = format!("the kernels and functions are [{declared}], the machine functions are [{defined}]");
         return Err(Error::Ir { errors: vec![why] });
+    }
+    let is_defined: Vec<bool> = module.funcs.values().map(|func| defined.contains(&func.name.as_str())).collect();
+    for (func, is_defined) in module.funcs.values_mut().zip(is_defined) {
+        if is_defined && func.linkage == ir::Linkage::Extern {
+            func.linkage = ir::Linkage::Local;
+        }
     }
     Ok((module, code))
 }
@@ -129,11 +138,12 @@ fn machine_text(module: &ir::Module, code: &[MachFunc], target: &Subtarget, opti
     let names = (globals(module), functions(module));
     let names = Names { globals: &names.0, funcs: &names.1 };
     let options = Options { names, locations: options.locations };
-    for (func, kernel) in code.iter().zip(kernels(module)) {
+    let targets = kernels(module).map(|kernel| own_target(target, kernel)).chain(std::iter::repeat(*target));
+    for (func, target) in code.iter().zip(targets) {
         if !out.is_empty() {
             out.push('\n');
         }
-        write_function(func, &own_target(target, kernel), &options, &mut out);
+        write_function(func, &target, &options, &mut out);
     }
     out
 }

@@ -34,9 +34,20 @@ pub fn declarations(module: &Module) -> String {
             let _ = writeln!(out, "{blank}kernel @{} {{", func.name);
             let _ = write_kernel(&mut out, kernel);
             out.push_str("}\n");
+        } else {
+            // Its code is somewhere else: below, or in another object.
+            let _ = write_declaration(&mut out, func);
         }
     }
     out
+}
+
+fn write_declaration(out: &mut dyn Write, func: &Function) -> fmt::Result {
+    let params: Vec<Type> = func.param_types().collect();
+    let export = if func.linkage == Linkage::Export { "export " } else { "" };
+    write!(out, "{export}extern func @{}", func.name)?;
+    write_types(out, &params, &func.results)?;
+    writeln!(out)
 }
 
 /// Text of one function with the names of what it calls and refers to.
@@ -131,12 +142,7 @@ fn write_function(
     match func.linkage {
         Linkage::Local => {}
         Linkage::Export => write!(out, "export ")?,
-        Linkage::Extern => {
-            let params: Vec<Type> = func.param_types().collect();
-            write!(out, "extern func @{}", func.name)?;
-            write_types(out, &params, &func.results)?;
-            return writeln!(out);
-        }
+        Linkage::Extern => return write_declaration(out, func),
     }
     write!(out, "{} @{}", if func.kernel.is_some() { "kernel" } else { "func" }, func.name)?;
     write_results(out, &func.results)?;

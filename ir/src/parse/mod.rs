@@ -203,6 +203,14 @@ impl<'a> Parser<'a> {
         match (word, Space::from_name(word)) {
             ("func", _) => self.function(None, Linkage::Local),
             ("kernel", _) => self.function(Some(KernelInfo::default()), Linkage::Local),
+            ("export", _) if self.accept_word("extern")? => {
+                self.expect_word("func")?;
+                self.declaration()?;
+                if let Some(func) = self.module.funcs.values_mut().next_back() {
+                    func.linkage = Linkage::Export;
+                }
+                Ok(())
+            }
             ("export", _) => {
                 self.expect_word("func")?;
                 self.function(None, Linkage::Export)
