@@ -2,7 +2,7 @@
 
 use fuzz::garbage::{self, Kind};
 use fuzz::generate::Size;
-use fuzz::{Config, check};
+use fuzz::{Config, calls, check};
 use kernc::{OptLevel, Target};
 use rayon::prelude::*;
 
@@ -39,6 +39,25 @@ fn generations() {
     for (target, seed) in [("gfx803", 3000), ("gfx90a", 4000), ("gfx1010", 5000), ("gfx1030", 6000)] {
         run(target, seed..seed + 25);
     }
+}
+
+/// Functions that call each other, themselves and through pointers: the optimiser's IR does what the frontend's does.
+#[test]
+fn calls_of_functions() {
+    let config = Config {
+        target: Target::by_name("gfx906").unwrap().into(),
+        levels: vec![OptLevel::O0, OptLevel::O1, OptLevel::O2, OptLevel::O3],
+        verify: true,
+        shrink: true,
+        size: Size::Small,
+        mode: fuzz::mode(Size::Small, 0),
+    };
+    let failures: Vec<String> = (1..61u64)
+        .into_par_iter()
+        .filter_map(|seed| calls::check(seed, &config, false).err())
+        .map(|failure| failure.to_string())
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 /// Thousands of instructions, all shapes mixed, without a report of strict mode.

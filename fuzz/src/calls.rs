@@ -70,9 +70,11 @@ pub fn generate(seed: u64, functions: usize, statements: usize) -> Program {
     let mut rng = Rng::new(seed);
     let most = functions.min(1 << rng.below(7));
     let count = 1 + rng.below(most);
-    let kinds: Vec<Kind> = (0..count).map(|n| if n == 0 { Kind::Word } else { *rng.pick(&Kind::ALL) }).collect();
+    let kinds: Vec<Kind> =
+        (0..count).map(|n| if n == 0 { Kind::Word } else { *rng.pick(&Kind::ALL) }).collect();
     let exports = rng.one_in(6);
-    let mut writer = Writer { rng, kinds, statements, out: String::new(), depth: 0, own: Vec::new(), loops: 0 };
+    let mut writer =
+        Writer { rng, kinds, statements, out: String::new(), depth: 0, own: Vec::new(), loops: 0 };
     writer.module(exports)
 }
 
@@ -112,7 +114,9 @@ impl Writer {
         );
         self.own = vec!["i".to_owned(), "n".to_owned()];
         self.body(4 + self.statements);
-        self.out.push_str("    out[i] = x ^ y * 31 ^ own[0] ^ own[1] * 7 ^ own[2] ^ own[3] ^ G[i] ^ L[local_id(0)];\n}\n");
+        self.out.push_str(
+            "    out[i] = x ^ y * 31 ^ own[0] ^ own[1] * 7 ^ own[2] ^ own[3] ^ G[i] ^ L[local_id(0)];\n}\n",
+        );
         Program { source: std::mem::take(&mut self.out), shape }
     }
 
@@ -198,7 +202,8 @@ impl Writer {
             }
             1 if nests => {
                 let turns = 1 + self.rng.below(4);
-                let bound = if self.rng.one_in(2) { turns.to_string() } else { format!("({} & 3)", self.number(1)) };
+                let bound =
+                    if self.rng.one_in(2) { turns.to_string() } else { format!("({} & 3)", self.number(1)) };
                 let counter = format!("n{}", self.loops);
                 self.loops += 1;
                 self.line(&format!("for {counter} in 0u32..{bound} {{"));
@@ -367,8 +372,11 @@ pub fn check(seed: u64, config: &Config, emulates: bool) -> Result<(), Box<Failu
     };
     let Some(mut failed) = of(MOST, 6) else { return Ok(()) };
     if config.shrink {
-        let sizes = [1, 2, 3, 5, 8, 16, 32].into_iter().flat_map(|functions| [(functions, 2), (functions, 4), (functions, 6)]);
-        if let Some(smaller) = sizes.into_iter().find_map(|(functions, statements)| of(functions, statements)) {
+        let sizes = [1, 2, 3, 5, 8, 16, 32]
+            .into_iter()
+            .flat_map(|functions| [(functions, 2), (functions, 4), (functions, 6)]);
+        if let Some(smaller) = sizes.into_iter().find_map(|(functions, statements)| of(functions, statements))
+        {
             failed = smaller;
         }
     }
@@ -387,8 +395,10 @@ fn run(program: &Program, config: &Config, emulates: bool) -> Result<(), String>
     for &level in &config.levels {
         for calls in [Calls::InlineAll, Calls::ByCost] {
             let what = format!("{level:?}, {calls:?}");
-            let module = optimized(plain.clone(), level.number(), calls).map_err(|error| format!("{what}: {error}"))?;
-            let found = interpret(&module, "k", shape, lanes).map_err(|error| format!("interpreter, {what}: {error}"))?;
+            let module = optimized(plain.clone(), level.number(), calls)
+                .map_err(|error| format!("{what}: {error}"))?;
+            let found = interpret(&module, "k", shape, lanes)
+                .map_err(|error| format!("interpreter, {what}: {error}"))?;
             compare(&expected, &found, &format!("optimiser, {what}"))?;
         }
         if emulates {
@@ -396,7 +406,11 @@ fn run(program: &Program, config: &Config, emulates: bool) -> Result<(), String>
             let object = Compiler::new(config.target).compile(source, &options);
             let object = object.map_err(|error| format!("compiler {level:?}: {error}"))?;
             let found = emulate(config.mode, object.bytes(), "k", shape);
-            compare(&expected, &found.map_err(|error| format!("emulator {level:?}: {error}"))?, &format!("code {level:?}"))?;
+            compare(
+                &expected,
+                &found.map_err(|error| format!("emulator {level:?}: {error}"))?,
+                &format!("code {level:?}"),
+            )?;
         }
     }
     Ok(())

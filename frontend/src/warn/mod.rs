@@ -259,6 +259,8 @@ impl Warner<'_, '_> {
         for func in &self.checked.funcs {
             for usage in &mut usage[func.locals.range()] {
                 usage.param = Some(func.kernel.is_some());
+                // Another object has the code that may read them.
+                usage.uses += u32::from(func.body.is_none());
             }
         }
         for (n, stmt) in self.ast.stmts.iter().enumerate() {
