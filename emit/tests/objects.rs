@@ -70,10 +70,19 @@ const ARGS: [Arg<'_>; 2] = [
     },
 ];
 
-const VARIABLES: [Variable<'static>; 2] = [
-    Variable { id: 7, name: "table", size: 40, align: 16, init: &[1, 2, 3, 250], writable: false },
-    Variable { id: 9, name: "counter", size: 8, align: 8, init: &[], writable: true },
-];
+static VARIABLES: std::sync::LazyLock<Vec<Variable<'static>>> = std::sync::LazyLock::new(|| {
+    let table = Variable {
+        id: 7,
+        name: "table",
+        size: 40,
+        align: 16,
+        init: &[1, 2, 3, 250],
+        writable: false,
+        functions: Default::default(),
+    };
+    let counter = Variable { id: 9, name: "counter", size: 8, align: 8, init: &[], writable: true, ..table.clone() };
+    vec![table, counter]
+});
 
 fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
     let kernel = |func| Kernel {
@@ -91,7 +100,7 @@ fn kernels(funcs: &[MachFunc]) -> Vec<Kernel<'_>> {
 
 fn program<'a>(kernels: &'a [Kernel<'a>], version: CodeObjectVersion) -> Program<'a> {
     let target = Subtarget::by_name("gfx906").unwrap().with_version(version);
-    Program { target, language: Language::default(), kernels, variables: &VARIABLES, lines: None }
+    Program { target, language: Language::default(), kernels, functions: &[], variables: &VARIABLES, lines: None }
 }
 
 fn section(elf: &[u8], name: &str) -> Vec<u8> {
@@ -168,7 +177,7 @@ fn assemblers_give_the_same_bytes() {
 fn our_assembler_gives_the_same_files() {
     each(|what, program| {
         let alone = Program { kernels: &program.kernels[..1], ..program.clone() };
-        let mut variables = VARIABLES;
+        let mut variables = VARIABLES.clone();
         variables.reverse();
         let reversed = Program { variables: &variables, ..alone.clone() };
         for program in [program, &alone, &reversed] {

@@ -330,7 +330,7 @@ fn a_wait_stays_in_a_loop() {
 #[test]
 fn blunt_waits() {
     let mut func = straight(&[load(0), point(1), lds_read(1), mov(10, v(50)), end()]);
-    let opts = Options { blunt: true };
+    let opts = Options { blunt: true, ..Options::default() };
     waits::run(&mut func, &model(), &opts, &mut Context::default());
     expect(
         &func,
