@@ -88,8 +88,8 @@ fn clangs_functions() {
         if !present(clang) {
             continue;
         }
-        let options = [&format!("-mcpu={processor}"), level, "-w"];
-        let object = common::compile(clang, &common::own("calls.c"), &options).expect("clang compiles it");
+        let object = common::compile_hip(clang, &common::own("calls.c"), processor, &[level, "-ffp-contract=off"]);
+        let object = object.expect("clang compiles it");
         let object = common::link(&[object]).expect("ld.lld links it");
         let object = CodeObject::load(&object).expect("sound");
         for kernel in object.kernels().iter().map(|kernel| kernel.name.as_str()) {

@@ -1,18 +1,15 @@
 // Functions that are called: by name and by pointer, recursively, with their arguments in registers and on the stack, from lanes
-// that go different ways. OpenCL C for the GPU, C for the host, whose results are the reference (HOST).
+// that go different ways. HIP for the GPU (OpenCL C has neither recursion nor pointers to functions), C for the
+// host, whose results are the reference (HOST).
 
 typedef unsigned int uint;
 typedef unsigned long long ulong64;
-
-#define NI __attribute__((noinline))
 
 #ifdef HOST
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#define GLOBAL
-#define LOCALP
-#define BARRIER() ((void)0)
+#define NI __attribute__((noinline))
 #define KERNEL(name) \
     static void name##_host(void) { \
         for (uint id = 0; id < 256; id++) { \
@@ -21,9 +18,9 @@ typedef unsigned long long ulong64;
         } \
     }
 #else
-#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
-#define GLOBAL __global
-#define LOCALP __local
+// HIP without its headers.
+#define NI __attribute__((noinline, device))
+#define _Bool bool
 #define BARRIER() \
     do { \
         __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); \
@@ -31,7 +28,7 @@ typedef unsigned long long ulong64;
         __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); \
     } while (0)
 #define KERNEL(name) \
-    __kernel void k_##name(GLOBAL uint *out, GLOBAL const uint *in) { \
+    extern "C" __attribute__((global)) void k_##name(uint *out, const uint *in) { \
         uint id = __builtin_amdgcn_workgroup_id_x() * 128 + __builtin_amdgcn_workitem_id_x(); \
         out[id] = item_##name(id, in[id]); \
     }
@@ -265,11 +262,11 @@ static NI uint neighbour(uint id) { return leaf(id * 2654435761u + 12345u); }
 static NI uint item_exchange(uint id, uint x) { uint sum = leaf(x); for (uint i = 1; i < 4; i++) sum += neighbour((id & ~127u) + (id + i * 33) % 128); return sum; }
 static NI uint item_counted(uint id, uint x) { (void)id; (void)x; return 128; }
 #else
-static NI void put(LOCALP uint *room, uint at, uint x) { room[at] = leaf(x); }
-static NI uint get(LOCALP uint *room, uint at) { BARRIER(); return room[at % 128]; }
-static NI uint around(LOCALP uint *room, uint at, uint step) { return step == 4 ? 0 : get(room, at + step * 33) + around(room, at, step + 1); }
-static NI uint exchanged(LOCALP uint *room, uint at, uint x) { put(room, at, x); return around(room, at, 0); }
-static NI void count(LOCALP uint *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
+static NI void put(uint *room, uint at, uint x) { room[at] = leaf(x); }
+static NI uint get(uint *room, uint at) { BARRIER(); return room[at % 128]; }
+static NI uint around(uint *room, uint at, uint step) { return step == 4 ? 0 : get(room, at + step * 33) + around(room, at, step + 1); }
+static NI uint exchanged(uint *room, uint at, uint x) { put(room, at, x); return around(room, at, 0); }
+static NI void count(uint *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
 #endif
 #ifdef HOST
 KERNEL(exchange)
@@ -313,13 +310,13 @@ int main(int argc, char **argv) {
     return 0;
 }
 #else
-__kernel void k_exchange(GLOBAL uint *out, GLOBAL const uint *in) {
-    __local uint room[128];
+extern "C" __attribute__((global)) void k_exchange(uint *out, const uint *in) {
+    __attribute__((shared)) uint room[128];
     uint at = __builtin_amdgcn_workitem_id_x(), id = __builtin_amdgcn_workgroup_id_x() * 128 + at;
     out[id] = exchanged(room, at, in[id]);
 }
-__kernel void k_counted(GLOBAL uint *out, GLOBAL const uint *in) {
-    __local uint counter;
+extern "C" __attribute__((global)) void k_counted(uint *out, const uint *in) {
+    __attribute__((shared)) uint counter;
     uint at = __builtin_amdgcn_workitem_id_x(), id = __builtin_amdgcn_workgroup_id_x() * 128 + at;
     if (at == 0) counter = 0;
     BARRIER();
