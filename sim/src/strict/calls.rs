@@ -395,6 +395,7 @@ impl Watcher<'_> {
     }
 
     fn call(&mut self, cx: &Cx<'_>, op: &Op, link: u16, to: u32) {
+        self.wave().board.cross();
         let (call, rules) = (self.group.now.place, &self.shared.rules);
         let (range, pc) = split_place(call);
         let frame = Frame {
@@ -476,6 +477,7 @@ impl Watcher<'_> {
 
     /// A function has returned to where it was called.
     fn returned(&mut self, cx: &mut Cx<'_>) {
+        self.wave().board.cross();
         let calls = self.calls();
         let Some(frame) = calls.frames.pop() else { return };
         if frame.is_proven {

@@ -21,6 +21,7 @@ typedef unsigned long long ulong64;
 // HIP without its headers.
 #define NI __attribute__((noinline, device))
 #define _Bool bool
+#define LOCALP __attribute__((address_space(3)))
 #define BARRIER() \
     do { \
         __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); \
@@ -162,7 +163,7 @@ static NI uint pressure(unary f, uint x) {
     L(k); L(l); L(m); L(n);
     return S(k) + S(l) * 3 + S(m) * 5 + S(n) * 7 + busy(f, x, k7);
 }
-static NI uint item_pressure(uint id, uint x) { return pressure(id & 1 ? leaf : mix, x); }
+static NI uint item_pressure(uint id, uint x) { return pressure(id >> 6 & 1 ? leaf : mix, x); }
 KERNEL(pressure)
 
 // A frame with arrays, indexed; addresses of locals that are handed on.
@@ -262,11 +263,11 @@ static NI uint neighbour(uint id) { return leaf(id * 2654435761u + 12345u); }
 static NI uint item_exchange(uint id, uint x) { uint sum = leaf(x); for (uint i = 1; i < 4; i++) sum += neighbour((id & ~127u) + (id + i * 33) % 128); return sum; }
 static NI uint item_counted(uint id, uint x) { (void)id; (void)x; return 128; }
 #else
-static NI void put(uint *room, uint at, uint x) { room[at] = leaf(x); }
-static NI uint get(uint *room, uint at) { BARRIER(); return room[at % 128]; }
-static NI uint around(uint *room, uint at, uint step) { return step == 4 ? 0 : get(room, at + step * 33) + around(room, at, step + 1); }
-static NI uint exchanged(uint *room, uint at, uint x) { put(room, at, x); return around(room, at, 0); }
-static NI void count(uint *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
+static NI void put(LOCALP uint *room, uint at, uint x) { room[at] = leaf(x); }
+static NI uint get(LOCALP uint *room, uint at) { BARRIER(); return room[at % 128]; }
+static NI uint around(LOCALP uint *room, uint at, uint step) { return step == 4 ? 0 : get(room, at + step * 33) + around(room, at, step + 1); }
+static NI uint exchanged(LOCALP uint *room, uint at, uint x) { put(room, at, x); return around(room, at, 0); }
+static NI void count(LOCALP uint *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
 #endif
 #ifdef HOST
 KERNEL(exchange)
@@ -313,14 +314,14 @@ int main(int argc, char **argv) {
 extern "C" __attribute__((global)) void k_exchange(uint *out, const uint *in) {
     __attribute__((shared)) uint room[128];
     uint at = __builtin_amdgcn_workitem_id_x(), id = __builtin_amdgcn_workgroup_id_x() * 128 + at;
-    out[id] = exchanged(room, at, in[id]);
+    out[id] = exchanged((LOCALP uint *)room, at, in[id]);
 }
 extern "C" __attribute__((global)) void k_counted(uint *out, const uint *in) {
     __attribute__((shared)) uint counter;
     uint at = __builtin_amdgcn_workitem_id_x(), id = __builtin_amdgcn_workgroup_id_x() * 128 + at;
     if (at == 0) counter = 0;
     BARRIER();
-    count(&counter);
+    count((LOCALP uint *)&counter);
     BARRIER();
     out[id] = counter;
 }
