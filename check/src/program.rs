@@ -4,9 +4,11 @@
 //! said by the instructions; what they do not say (a register with an address) ends the path, with a note.
 
 use crate::code::Code;
+use crate::effects::Effects;
 use crate::finding::Site;
+use crate::regset::RegSet;
 use crate::table::{self, Table};
-use crate::targets::{Goal, Known};
+use crate::targets::{self, Goal, Known};
 use isa::table::{Flags, Kind};
 use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
 use order::Order as _;
@@ -150,6 +152,9 @@ pub(crate) fn is_return(inst: &MachInst) -> bool {
     inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
 }
 
+/// Rounds in which calls are looked for that others hide.
+const MOST_ROUNDS: usize = 16;
+
 /// Dwords of the longest instruction: an image instruction of GFX10 with its address in scattered registers.
 const LONGEST: u64 = 5;
 
@@ -171,6 +176,8 @@ struct Reader<'a> {
     callees: Vec<u64>,
     /// Where instructions go that go where registers say, as far as it was found.
     goals: HashMap<u64, Goal>,
+    /// What functions may change, those that they call among it.
+    changes: HashMap<u64, RegSet>,
     /// Literals that are not what a linker will make of them.
     open: &'a HashSet<u64>,
     taken: HashSet<u32>,
@@ -208,12 +215,14 @@ impl Program {
             unknown: Vec::new(),
             callees: Vec::new(),
             goals: HashMap::new(),
+            changes: HashMap::new(),
             open,
             taken: HashSet::new(),
         };
         let mut known: HashSet<u64> = roots.iter().map(|root| root.address).collect();
         let mut next = 0;
-        loop {
+        // Each round may find more: a register survives a call of a function that is known not to write it.
+        for _ in 0..MOST_ROUNDS {
             while next < roots.len() {
                 reader.follow(roots[next].address);
                 for address in std::mem::take(&mut reader.callees) {
@@ -354,6 +363,7 @@ impl Reader<'_> {
         if !self.found.iter().any(by_registers) {
             return false;
         }
+        self.changes = self.changes(roots);
         let heads = self.known_at_heads(roots);
         let mut goals = HashMap::new();
         self.taken.clear();
@@ -394,6 +404,51 @@ impl Reader<'_> {
         }
         open.into_iter().for_each(|address| self.follow(address));
         true
+    }
+
+    /// What each function may change, as far as it is known whom it calls.
+    fn changes(&self, roots: &[Root]) -> HashMap<u64, RegSet> {
+        let mut changes: HashMap<u64, RegSet> = HashMap::new();
+        let mut calls: Vec<(u64, u64)> = Vec::new();
+        let lost = targets::lost();
+        let mut seen = vec![u64::MAX; self.found.len()];
+        // Parts of code that many functions share are a damaged program's.
+        let mut budget = 1_000_000 + 64 * self.found.len();
+        for root in roots.iter().filter(|root| root.is_function) {
+            let mut own = RegSet::EMPTY;
+            let mut open = vec![root.address];
+            while let Some(address) = open.pop() {
+                let Some(at) = self.by_address.get(address) else { continue };
+                if std::mem::replace(&mut seen[at as usize], root.address) == root.address {
+                    continue;
+                }
+                let Some(left) = budget.checked_sub(1) else { return HashMap::new() };
+                budget = left;
+                let Found { inst, bytes, .. } = &self.found[at as usize];
+                own.add(&Effects::of(self.target, inst).writes);
+                let way = self.way(address, inst, *bytes);
+                calls.extend(way.callee.map(|callee| (root.address, callee)));
+                if way.unknown.is_some() {
+                    own.add(&lost);
+                }
+                open.extend(way.next.into_iter().flatten());
+                open.extend(way.table.into_iter().flat_map(Table::targets));
+            }
+            changes.insert(root.address, own);
+        }
+        for _ in 0..MOST_ROUNDS {
+            let mut grows = false;
+            for (caller, callee) in &calls {
+                let theirs = changes.get(callee).copied().unwrap_or(lost);
+                let ours = changes.entry(*caller).or_insert(lost);
+                grows |= !theirs.without(ours).is_empty();
+                ours.add(&theirs);
+            }
+            if !grows {
+                return changes;
+            }
+        }
+        HashMap::new()
     }
 
     /// What is known at the first instruction of each stretch of code.
@@ -444,7 +499,10 @@ impl Reader<'_> {
             steps += 1;
             see(found, &known);
             let next = address.wrapping_add(found.bytes);
-            known.step(&found.inst, next, !self.open.contains(&(next.wrapping_sub(4))));
+            let calls = matches!(found.inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64);
+            let callee = if calls { self.way(address, &found.inst, found.bytes).callee } else { None };
+            let changed = callee.and_then(|callee| self.changes.get(&callee));
+            known.step(&found.inst, next, !self.open.contains(&(next.wrapping_sub(4))), changed);
             if found.inst.op.row().flags.contains(Flags::BRANCH) {
                 let way = self.way(address, &found.inst, found.bytes);
                 let mut ways: Vec<u64> = way.next.into_iter().flatten().collect();

@@ -8,6 +8,7 @@
 //! What is said of a call holds on every path to it, as far as the functions that it passes preserve what the calling convention says.
 //! Compilers compute addresses some way before the call, move them, and save the return address in lanes.
 
+use crate::regset::RegSet;
 use callconv::{Convention, RETURN_ADDRESS, column};
 use isa::table::{Flags, Implicit, Role};
 use isa::{MachInst, Operand, Reg, RegRange, op};
@@ -118,10 +119,14 @@ impl Known {
         found
     }
 
-    /// Goes past an instruction; `next` is the address behind it, `literal` says whether its literal is what the file says.
-    pub(crate) fn step(&mut self, inst: &MachInst, next: u64, literal: bool) {
+    /// Goes past an instruction; `next` is the address behind it, `literal` says whether its literal is what the file says, `changed` is what
+    /// the function may change that it calls, if that is known.
+    pub(crate) fn step(&mut self, inst: &MachInst, next: u64, literal: bool, changed: Option<&RegSet>) {
         if matches!(inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64) {
-            self.0.retain(|(key, _)| survives(*key));
+            self.forget(inst);
+            self.0.retain(|(key, _)| {
+                survives(*key) || changed.is_some_and(|changed| !changed.contains(register(*key)))
+            });
             return;
         }
         let results = self.results(inst, next, literal);
@@ -214,6 +219,24 @@ impl Known {
 
 fn is_lane_write(inst: &MachInst) -> bool {
     matches!(inst.op, op::V_WRITELANE_B32 | op::V_WRITELANE_B32_VOP2)
+}
+
+/// What a call of a function that is not known may change.
+pub(crate) fn lost() -> RegSet {
+    let mut set = RegSet::EMPTY;
+    let scalars = (0..106).map(Reg::sgpr).filter(|reg| !survives(reg.0.into()));
+    let vectors =
+        (0..256).map(Reg::vgpr).filter(|reg| !survives(LANES + (Key::from(reg.0 - 256) << LANE_BITS)));
+    scalars.chain(vectors).chain([Reg::SCC]).for_each(|first| set.insert(RegRange { first, len: 1 }));
+    set
+}
+
+/// The register that something lies in.
+fn register(key: Key) -> Reg {
+    match key.checked_sub(LANES) {
+        Some(lane) => Reg::vgpr((lane >> LANE_BITS) as u16),
+        None => Reg(key as u16),
+    }
 }
 
 /// Whether a call preserves it. The return address it does not: the call sets it.

@@ -13,6 +13,9 @@ const ITEMS: u32 = 256;
 /// Bytes of stack beside what the descriptor asks for: compilers do not know how deep a recursion goes.
 const STACK: u32 = 8192;
 
+/// Returns and calls that the checker need not follow: those by pointers are calls.
+const MOST_UNKNOWN: (usize, usize) = (8, 64);
+
 const PROCESSORS: [&str; 8] =
     ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"];
 
@@ -77,6 +80,22 @@ fn run(object: &CodeObject, kernel: &str) -> Result<Vec<u32>, sim::Fault> {
     Ok(data.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
 }
 
+/// What `kernc check` has to say of it: it finds nothing, and follows all calls and returns but those of pointers.
+fn checked(bytes: &[u8]) -> Option<String> {
+    use check::program::Unknown;
+    let object = codeobj::CodeObject::parse(bytes).expect("sound");
+    let report =
+        check::object::check(&object, &check::object::Options::default()).expect("a known processor");
+    let certain = report.findings.iter().find(|located| located.finding.level() == check::Level::Certain);
+    if let Some(located) = certain {
+        return Some(format!("{} at {:?}", located.finding, located.second));
+    }
+    let returns = report.notes.iter().filter(|note| note.unknown != Unknown::Call).count();
+    let calls = report.notes.len() - returns;
+    let wrong = returns > MOST_UNKNOWN.0 || calls > MOST_UNKNOWN.1;
+    wrong.then(|| format!("{calls} calls and {returns} jumps are not followed"))
+}
+
 #[test]
 fn clangs_functions() {
     if !present("clang-19") || !present("ld.lld-19") {
@@ -96,7 +115,11 @@ fn clangs_functions() {
         let options = [level, "-ffp-contract=off", "-mcode-object-version=4"];
         let object = common::compile_hip(clang, &common::own("calls.c"), processor, replays, &options);
         let object = object.expect("clang compiles it");
-        let object = common::link(&[object]).expect("ld.lld links it");
+        let linked = common::link(std::slice::from_ref(&object)).expect("ld.lld links it");
+        for (kind, bytes) in [("object", &object), ("linked", &linked)] {
+            failures.extend(checked(bytes).map(|why| format!("{clang} {processor} {level} {kind}: {why}")));
+        }
+        let object = linked;
         let object = CodeObject::load(&object).expect("sound");
         for kernel in object.kernels().iter().map(|kernel| kernel.name.as_str()) {
             if only.as_ref().is_some_and(|only| !kernel.ends_with(only.as_str())) {

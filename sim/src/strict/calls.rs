@@ -94,7 +94,10 @@ struct Frame {
     exec: u64,
     mode: u32,
     stack: u32,
+    frame: u32,
     flat_scratch: u64,
+    /// Whether it is called as the convention has it.
+    is_convention: bool,
     /// What was written since holds what it held before, so that a return can be judged.
     is_proven: bool,
     /// Registers that are noted, and what they held.
@@ -405,8 +408,10 @@ impl Watcher<'_> {
             exec: cx.wave.exec(),
             mode: cx.wave.mode(),
             stack: cx.wave.sgpr[rules.stack],
+            frame: cx.wave.sgpr[rules.frame],
             flat_scratch: cx.wave.flat_scratch(),
             // Who returns by other registers than the convention's has a convention of his own.
+            is_convention: link == RETURN_ADDRESS,
             is_proven: link == RETURN_ADDRESS,
             ..Frame::default()
         };
@@ -420,12 +425,12 @@ impl Watcher<'_> {
             self.returned(cx);
             return;
         }
-        if !frame.is_proven && calls.gap > 0 && calls.frames.len() == OUTER + 1 && calls.leaves_gap(to) {
+        if !frame.is_convention && calls.gap > 0 && calls.frames.len() == OUTER + 1 && calls.leaves_gap(to) {
             return;
         }
         let Some(frame) = calls.frames.last() else { return };
         let own_call = frame.last_back == Some(to) && from == RETURN_ADDRESS;
-        let is_proven = frame.is_proven;
+        let is_convention = frame.is_convention;
         let (callee, back) = (self.address(frame_callee(self)), self.address(to));
         let functions = &self.shared.functions;
         if functions.begins(back) {
@@ -436,7 +441,7 @@ impl Watcher<'_> {
             return;
         }
         let leaves = functions.at(callee).is_some_and(|function| !function.has(back));
-        if is_proven && (own_call || leaves) {
+        if is_convention && (own_call || leaves) {
             self.lost_return(to, own_call);
         }
     }
@@ -480,7 +485,7 @@ impl Watcher<'_> {
         self.wave().board.cross();
         let calls = self.calls();
         let Some(frame) = calls.frames.pop() else { return };
-        if frame.is_proven {
+        if frame.is_convention {
             self.must_be_same(cx, &frame);
             self.lose_changed(cx, &frame);
         }
@@ -504,23 +509,17 @@ impl Watcher<'_> {
 
     /// What a function must leave as it was, whatever its callers know of it.
     fn must_be_same(&mut self, cx: &Cx<'_>, frame: &Frame) {
-        let rules = &self.shared.rules;
-        let (stack, fp) = (rules.stack, rules.frame);
+        let (stack, fp) = (self.shared.rules.stack, self.shared.rules.frame);
         let name = self.name(frame.callee);
-        let old = |code: usize| {
-            frame.scalars.iter().find(|(noted, _)| usize::from(*noted) == code).map(|&(_, value)| value)
-        };
         let exec = cx.wave.exec();
         let kept_mode = |value: u32| value & !mode::CSP;
         let mut found = None;
-        for (code, rule) in [(stack, "stack-pointer"), (fp, "frame-pointer")] {
-            let new = cx.wave.sgpr[code];
-            if let Some(old) = old(code).filter(|&old| old != new) {
-                let what = rule.replace('-', " ");
-                found.get_or_insert((
-                    rule,
-                    format!("`{name}` returns with another {what}: s{code} is {new:#x}, and was {old:#x}"),
-                ));
+        for (code, old, rule) in [(stack, frame.stack, "stack-pointer"), (fp, frame.frame, "frame-pointer")] {
+            let (new, what) = (cx.wave.sgpr[code], rule.replace('-', " "));
+            if old != new {
+                let message =
+                    format!("`{name}` returns with another {what}: s{code} is {new:#x}, and was {old:#x}");
+                found.get_or_insert((rule, message));
             }
         }
         if exec != frame.exec {

@@ -317,12 +317,14 @@ extern "C" __attribute__((global)) void k_exchange(uint *out, const uint *in) {
     out[id] = exchanged((LOCALP uint *)room, at, in[id]);
 }
 extern "C" __attribute__((global)) void k_counted(uint *out, const uint *in) {
-    __attribute__((shared)) uint counter;
+    // Without an address of its own kind, accesses would be flat ones, before which clang does not set M0 (GFX7, GFX8).
+    __attribute__((shared)) uint counter_;
+    LOCALP uint *counter = (LOCALP uint *)&counter_;
     uint at = __builtin_amdgcn_workitem_id_x(), id = __builtin_amdgcn_workgroup_id_x() * 128 + at;
-    if (at == 0) counter = 0;
+    if (at == 0) *counter = 0;
     BARRIER();
-    count((LOCALP uint *)&counter);
+    count(counter);
     BARRIER();
-    out[id] = counter;
+    out[id] = *counter;
 }
 #endif
