@@ -41,17 +41,18 @@ impl Functions {
         if called.is_empty() || functions.starts.len() > MOST_FUNCTIONS {
             return functions;
         }
+        let Some(others) = functions.own(program, &entries) else {
+            return Functions { starts: functions.starts, ..Functions::default() };
+        };
         let is_local = |root: &&Root| root.is_function && program.local.contains(&root.address);
         let local = roots.iter().filter(is_local).filter_map(|root| program.at(root.address));
-        functions.local = local.filter(|entry| called.contains(entry)).collect();
-        if functions.own(program, &entries).is_none() {
-            return Functions { starts: functions.starts, ..Functions::default() };
-        }
+        functions.local = local.filter(|entry| called.contains(entry) || others.contains(entry)).collect();
         functions
     }
 
-    /// Walks each function; none if that is too much.
-    fn own(&mut self, program: &Program, entries: &[Site]) -> Option<()> {
+    /// Walks each function; none if that is too much. Functions that others go to in place of a return.
+    fn own(&mut self, program: &Program, entries: &[Site]) -> Option<HashSet<Site>> {
+        let mut jumped = HashSet::new();
         let ends: HashSet<Site> =
             program.unknown.iter().filter_map(|(address, _)| program.at(*address)).collect();
         let mut budget = 1_000_000 + MOST_STEPS * program.insts.len();
@@ -68,6 +69,7 @@ impl Functions {
                 if site != entry && self.starts.binary_search(&site).is_ok() {
                     // A call in place of a return.
                     callees.insert(site);
+                    jumped.insert(site);
                 }
                 callees.extend(program.callee(site));
                 if program.returns(site) {
@@ -93,12 +95,17 @@ impl Functions {
             }
             self.reached.insert(entry, reached);
         }
-        Some(())
+        Some(jumped)
     }
 
     /// The number of the kernel or function that an instruction is in.
     pub(crate) fn number(&self, site: Site) -> usize {
         self.starts.partition_point(|&start| start <= site)
+    }
+
+    /// Whether one begins here.
+    pub(crate) fn begins(&self, site: Site) -> bool {
+        self.starts.binary_search(&site).is_ok()
     }
 
     /// Whether what a function leaves is known from its code.

@@ -193,6 +193,10 @@ impl<'a> Solver<'a> {
         }
     }
 
+    fn is_head(&self, site: Site) -> bool {
+        self.program.is_leader(site) || self.heads.contains_key(&site) || self.functions.begins(site)
+    }
+
     /// Instructions from here to the next head, and what has to be joined behind them.
     fn length(&self, site: Site) -> usize {
         let heads = self.program.insts[site as usize..].iter().skip(1);
@@ -242,7 +246,7 @@ impl<'a> Solver<'a> {
             }
             let next: SmallVec<[Site; 2]> = self.program.successors(site).collect();
             match next[..] {
-                [next] if !self.program.is_leader(next) && !self.heads.contains_key(&next) => site = next,
+                [next] if !self.is_head(next) => site = next,
                 _ => return (End::Next(next), state),
             }
         }

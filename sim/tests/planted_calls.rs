@@ -253,7 +253,7 @@ fn exec_is_not_restored() {
 fn the_mode_is_not_restored() {
     planted_in(
         "s_getreg_b32 s16, hwreg(HW_REG_MODE, 4, 2)
-s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 0
+s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 2), 3
 s_nop 1
 !s_setreg_b32 hwreg(HW_REG_MODE, 4, 2), s16
 s_setpc_b64 s[30:31]",

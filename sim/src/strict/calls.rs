@@ -538,6 +538,14 @@ impl Watcher<'_> {
         let Some((rule, message)) = found else { return };
         let mut finding = self.finding(FaultClass::Convention, rule, message);
         finding.label = "returns".into();
+        // It has been taken off.
+        match finding.calls.first_mut() {
+            Some(link) if (link.call, link.callee) == (frame.call, frame.callee) => link.count += 1,
+            _ => {
+                let (call, callee) = (frame.call, frame.callee);
+                finding.calls.insert(0, Link { call, callee, count: 1, skipped: 0 });
+            }
+        }
         finding.other = self.at_call(frame.call, "called it");
         self.report(finding);
     }
