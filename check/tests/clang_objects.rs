@@ -40,7 +40,9 @@ fn calls_are_followed() {
         let object = codeobj::CodeObject::parse(&bytes).expect("clang's object");
         let report = check::object::check(&object, &Default::default()).expect("a known processor");
         assert_eq!(report.roots, 3, "{variant:?}");
-        assert!(report.notes.is_empty(), "{variant:?} {:?}", report.notes);
+        // Without optimisation an address may lie on the stack, in a VGPR's lanes, during another call.
+        let most = if variant.level == "-O0" { 1 } else { 0 };
+        assert!(report.notes.len() <= most, "{variant:?} {:?}", report.notes);
         assert!(report.findings.is_empty(), "{}", check::report::human(&report, "calls", false));
     }
 }
