@@ -68,7 +68,7 @@ pub(crate) fn find(program: &Program, mut sink: impl FnMut(Finding)) {
         if let Some(wrong) = members.clone().position(|member| !belongs(&member.inst)) {
             let problem = Problem::Event { rule: &BROKEN_CLAUSE };
             let [first, second] = [site, site + 1 + wrong].map(|site| site as Site);
-            sink(Finding { first, second, registers: None, problem });
+            sink(Finding { first, second, registers: None, problem, across: false });
         }
     }
 }

@@ -116,6 +116,8 @@ pub struct Finding {
     pub registers: Option<RegRange>,
     /// What it is.
     pub problem: Problem,
+    /// Whether the two are in different functions. Compilers look at one at a time, so that this alone does not make a hazard certain.
+    pub across: bool,
 }
 
 impl Finding {
@@ -125,8 +127,14 @@ impl Finding {
             Problem::InFlight { .. } => {
                 crate::rules::find(self.id()).map_or(Level::Certain, |rule| rule.level)
             }
-            Problem::Hazard { rule, .. } => rule.level,
-            Problem::Event { rule } => rule.level,
+            Problem::Hazard { rule: &Rule { level, .. }, .. }
+            | Problem::Event { rule: &EventRule { level, .. } } => {
+                if self.across {
+                    level.min(Level::Manual)
+                } else {
+                    level
+                }
+            }
         }
     }
 

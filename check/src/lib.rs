@@ -16,6 +16,7 @@ pub mod code;
 pub mod counters;
 pub mod effects;
 pub mod finding;
+mod functions;
 pub mod hazards;
 mod mai;
 pub mod object;
@@ -30,6 +31,7 @@ pub mod scoreboard;
 pub mod single;
 pub mod solve;
 mod table;
+mod targets;
 
 pub use code::Code;
 pub use counters::{Class, Counter, FlatPath};

@@ -222,11 +222,89 @@ impl<'a, 'data> Entries<'a, 'data> {
             .collect();
         let target = self.target.with_wave_size(if wave32 { 32 } else { 64 })?;
         let base = if self.object.header.is_relocatable() { 0 } else { section.address };
-        let program = Program::read(target, self.xnack, &words, base, &mut roots)?;
+        let mut words = words;
+        let open = self.link_in_section(index, &mut words);
+        let mut program = Program::read_open(target, self.xnack, &words, base, &mut roots, &open)?;
+        let (named, taken) = (self.callable(index), self.pointed_to(index));
+        let functions = roots.iter().filter(|root| root.is_function).map(|root| root.address);
+        program.keep_local(functions.filter(|address| !named.contains(address) && !taken.contains(address)));
         Some(Part { section: index, program, roots })
     }
 }
 
+/// Where other files or data may get at functions (seed 000, line 507, has the relocations).
+impl Entries<'_, '_> {
+    /// Fills in distances to symbols of the section itself, as a linker would. The addresses of literals that cannot be filled in.
+    fn link_in_section(&self, index: usize, words: &mut [u32]) -> HashSet<u64> {
+        let mut open = HashSet::new();
+        if !self.object.header.is_relocatable() {
+            return open;
+        }
+        for table in self.object.relocation_tables.iter().filter(|table| table.target == index) {
+            let symbols = self.object.symbols_of(table.symbols);
+            for record in &table.records {
+                let symbol =
+                    symbols.get(record.symbol as usize).filter(|symbol| usize::from(symbol.section) == index);
+                let word = words.get_mut((record.offset / 4) as usize);
+                let shift = match record.kind {
+                    R_AMDGPU_REL32_LO => 0,
+                    R_AMDGPU_REL32_HI => 32,
+                    _ => 64,
+                };
+                match (symbol, word) {
+                    (Some(symbol), Some(word)) if shift < 64 && record.offset.is_multiple_of(4) => {
+                        let target = symbol.value.wrapping_add(record.addend as u64);
+                        *word = (target.wrapping_sub(record.offset) >> shift) as u32;
+                    }
+                    _ => _ = open.insert(record.offset),
+                }
+            }
+        }
+        open
+    }
+
+    /// Functions of a section that another file can call.
+    fn callable(&self, index: usize) -> HashSet<u64> {
+        let relocatable = self.object.header.is_relocatable();
+        // What is hidden becomes local when it is linked, not before.
+        let is_hidden = |visibility: u8| !relocatable && matches!(visibility, STV_INTERNAL | STV_HIDDEN);
+        let symbols = self.object.symbol_tables.iter().flat_map(|table| &table.symbols);
+        let callable = symbols.filter(|symbol| {
+            usize::from(symbol.section) == index
+                && symbol.binding != STB_LOCAL
+                && !is_hidden(symbol.visibility)
+        });
+        callable.map(|symbol| symbol.value).collect()
+    }
+
+    /// Addresses of a section that data points to.
+    fn pointed_to(&self, index: usize) -> HashSet<u64> {
+        let mut found = HashSet::new();
+        for table in &self.object.relocation_tables {
+            let symbols = self.object.symbols_of(table.symbols);
+            for record in &table.records {
+                // The code's own distances are followed.
+                if matches!(record.kind, R_AMDGPU_REL32_LO | R_AMDGPU_REL32_HI) && table.target == index {
+                    continue;
+                }
+                let symbol = symbols.get(record.symbol as usize).filter(|_| record.symbol != 0);
+                let value = match symbol {
+                    None => 0,
+                    Some(symbol) if usize::from(symbol.section) == index => symbol.value,
+                    Some(_) => continue,
+                };
+                found.extend([value.wrapping_add(record.addend as u64), value]);
+            }
+        }
+        found
+    }
+}
+
+const R_AMDGPU_REL32_LO: u32 = 10;
+const R_AMDGPU_REL32_HI: u32 = 11;
+const STB_LOCAL: u8 = 0;
+const STV_INTERNAL: u8 = 1;
+const STV_HIDDEN: u8 = 2;
 const STT_FUNC: u8 = 2;
 const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 /// Bytes of V2's header before a kernel's code.

@@ -4,11 +4,15 @@
 //! said by the instructions; what they do not say (a register with an address) ends the path, with a note.
 
 use crate::code::Code;
+use crate::effects::Effects;
 use crate::finding::Site;
+use crate::regset::RegSet;
 use crate::table::{self, Table};
+use crate::targets::{self, Goal, Known};
 use isa::table::{Flags, Kind};
 use isa::{Decoder, MachInst, Operand, Reg, RegRange, Target, op};
 use order::Order as _;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 /// Where analysis begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +28,7 @@ pub struct Root {
 pub enum Unknown {
     /// An indirect branch: where it leads is not known.
     IndirectBranch,
-    /// A call: the callee is taken to wait for everything first and before it returns.
+    /// A call of a function that is not known: it is taken to wait for everything first and before it returns.
     Call,
     /// A fork (`s_cbranch_g_fork`, `s_cbranch_join`): hardware keeps a stack of paths.
     Fork,
@@ -76,6 +80,10 @@ pub struct Placed {
     table: Option<(Site, u32)>,
     /// Whether another than the instruction before leads here.
     leads: bool,
+    /// The first instruction of the function that is called.
+    callee: Option<Site>,
+    /// Whether it returns from the function.
+    returns: bool,
 }
 
 impl Placed {
@@ -94,6 +102,10 @@ pub struct Program {
     pub insts: Vec<Placed>,
     /// What is not known.
     pub unknown: Vec<(u64, Unknown)>,
+    /// Addresses of functions that nobody calls but by name, as far as this code shows: [`Program::keep_local`] has the last word.
+    pub(crate) local: BTreeSet<u64>,
+    /// Addresses that the code does something else with than calling.
+    taken: HashSet<u32>,
     by_address: ByAddress,
 }
 
@@ -131,6 +143,7 @@ struct Way {
     unknown: Option<Unknown>,
     /// A function that is called.
     callee: Option<u64>,
+    returns: bool,
 }
 
 /// Whether it is how functions return: seed 000, line 4089, `s[30:31]` is the return address.
@@ -138,6 +151,9 @@ pub(crate) fn is_return(inst: &MachInst) -> bool {
     const ADDRESS: Operand = Operand::regs(Reg::sgpr(30), 2);
     inst.op == op::S_SETPC_B64 && inst.ops[0] == ADDRESS
 }
+
+/// Rounds in which calls are looked for that others hide.
+const MOST_ROUNDS: usize = 16;
 
 /// Dwords of the longest instruction: an image instruction of GFX10 with its address in scattered registers.
 const LONGEST: u64 = 5;
@@ -158,6 +174,13 @@ struct Reader<'a> {
     by_address: ByAddress,
     unknown: Vec<(u64, Unknown)>,
     callees: Vec<u64>,
+    /// Where instructions go that go where registers say, as far as it was found.
+    goals: HashMap<u64, Goal>,
+    /// What functions may change, those that they call among it.
+    changes: HashMap<u64, RegSet>,
+    /// Literals that are not what a linker will make of them.
+    open: &'a HashSet<u64>,
+    taken: HashSet<u32>,
 }
 
 impl Program {
@@ -170,6 +193,18 @@ impl Program {
         base: u64,
         roots: &mut Vec<Root>,
     ) -> Option<Program> {
+        Program::read_open(target, xnack, words, base, roots, &HashSet::new())
+    }
+
+    /// The same of a file that is not linked yet: `open` are the addresses of literals that a linker fills in.
+    pub(crate) fn read_open(
+        target: &'static Target,
+        xnack: bool,
+        words: &[u32],
+        base: u64,
+        roots: &mut Vec<Root>,
+        open: &HashSet<u64>,
+    ) -> Option<Program> {
         let decoder = Decoder::new(target)?;
         let mut reader = Reader {
             target,
@@ -179,16 +214,33 @@ impl Program {
             by_address: ByAddress::new(base, words.len()),
             unknown: Vec::new(),
             callees: Vec::new(),
+            goals: HashMap::new(),
+            changes: HashMap::new(),
+            open,
+            taken: HashSet::new(),
         };
+        let mut known: HashSet<u64> = roots.iter().map(|root| root.address).collect();
         let mut next = 0;
-        while next < roots.len() {
-            reader.follow(roots[next].address);
+        // Each round may find more: a register survives a call of a function that is known not to write it.
+        for _ in 0..MOST_ROUNDS {
+            while next < roots.len() {
+                reader.follow(roots[next].address);
+                for address in std::mem::take(&mut reader.callees) {
+                    if known.insert(address) {
+                        roots.push(Root { address, is_function: true });
+                    }
+                }
+                next += 1;
+            }
+            if !reader.find_goals(roots) {
+                break;
+            }
+            // What a jump goes to that was not known before.
             for address in std::mem::take(&mut reader.callees) {
-                if roots.iter().all(|root| root.address != address) {
+                if known.insert(address) {
                     roots.push(Root { address, is_function: true });
                 }
             }
-            next += 1;
         }
         Some(reader.finish(target, xnack))
     }
@@ -203,6 +255,22 @@ impl Program {
         let Placed { next, table, .. } = self.insts[site as usize];
         let (first, count) = table.unwrap_or((0, 0));
         next.into_iter().flatten().chain(first..first + count)
+    }
+
+    /// The function that a call calls, if it is known: its first instruction.
+    pub fn callee(&self, site: Site) -> Option<Site> {
+        self.insts[site as usize].callee
+    }
+
+    /// Whether an instruction returns from the function that it is in.
+    pub fn returns(&self, site: Site) -> bool {
+        self.insts[site as usize].returns
+    }
+
+    /// Says which functions no other file can call, and no data points to. Of those, the ones are local whose addresses are only called:
+    /// all their callers are known then.
+    pub(crate) fn keep_local(&mut self, hidden: impl Iterator<Item = u64>) {
+        self.local = hidden.filter(|address| !self.taken.contains(&(*address as u32))).collect();
     }
 
     /// Whether control comes to an instruction from elsewhere than the one before it.
@@ -231,9 +299,6 @@ impl Reader<'_> {
             self.by_address.numbers[word] = self.found.len() as u32;
             self.found.push(Found { address, inst, bytes });
             let way = self.way(address, &inst, bytes);
-            if let Some(unknown) = way.unknown {
-                self.unknown.push((address, unknown));
-            }
             self.callees.extend(way.callee);
             open.extend(way.next.into_iter().flatten());
             open.extend(way.table.into_iter().flat_map(Table::targets));
@@ -243,7 +308,8 @@ impl Reader<'_> {
     fn way(&self, address: u64, inst: &MachInst, bytes: u64) -> Way {
         let row = inst.op.row();
         let after = address.wrapping_add(bytes);
-        let mut way = Way { next: [Some(after), None], table: None, unknown: None, callee: None };
+        let next = [Some(after), None];
+        let mut way = Way { next, table: None, unknown: None, callee: None, returns: false };
         if !row.flags.contains(Flags::BRANCH) {
             return way;
         }
@@ -253,16 +319,18 @@ impl Reader<'_> {
             _ => None,
         });
         match inst.op {
-            op::S_CALL_B64 => (way.callee, way.unknown) = (target, Some(Unknown::Call)),
-            op::S_SWAPPC_B64 => {
-                (way.callee, way.unknown) = (self.computed(address, inst.ops[1]), Some(Unknown::Call));
+            op::S_CALL_B64 => way.callee = target.filter(|target| self.by_address.word(*target).is_some()),
+            op::S_SWAPPC_B64 => way.callee = self.goal(address, inst.ops[1]),
+            op::S_SETPC_B64 if self.goals.get(&address) == Some(&Goal::Return) => {
+                (way.next, way.returns) = ([None; 2], true);
             }
-            op::S_SETPC_B64 => match self.computed(address, inst.ops[0]) {
+            op::S_SETPC_B64 => match self.goal(address, inst.ops[0]) {
                 Some(target) => way.next = [Some(target), None],
                 None => {
                     way.next = [None; 2];
                     way.table = table::find(self.target, inst.ops[0], self.before(address));
-                    let is_known = way.table.is_some() || is_return(inst);
+                    way.returns = way.table.is_none() && is_return(inst);
+                    let is_known = way.table.is_some() || way.returns;
                     way.unknown = (!is_known).then_some(Unknown::IndirectBranch);
                 }
             },
@@ -275,7 +343,177 @@ impl Reader<'_> {
             _ if row.flags.contains(Flags::NO_FALLTHROUGH) => way.next = [target, None],
             _ => way.next[1] = target,
         }
+        if matches!(inst.op, op::S_CALL_B64 | op::S_SWAPPC_B64) && way.callee.is_none() {
+            way.unknown = Some(Unknown::Call);
+        }
         way
+    }
+
+    /// Where a jump or call to what is in a pair of registers goes.
+    fn goal(&self, address: u64, pair: Operand) -> Option<u64> {
+        match self.goals.get(&address) {
+            Some(Goal::To(target)) => Some(*target),
+            _ => self.computed(address, pair),
+        }
+    }
+
+    /// Follows what registers hold through all code, and finds where jumps and calls by registers go. Whether that leads to more code.
+    fn find_goals(&mut self, roots: &[Root]) -> bool {
+        let by_registers = |found: &Found| matches!(found.inst.op, op::S_SWAPPC_B64 | op::S_SETPC_B64);
+        if !self.found.iter().any(by_registers) {
+            return false;
+        }
+        self.changes = self.changes(roots);
+        let heads = self.known_at_heads(roots);
+        let mut goals = HashMap::new();
+        self.taken.clear();
+        for (&head, known) in &heads {
+            let mut taken = Vec::new();
+            self.walk(head, known.clone(), &heads, &mut |found, known| {
+                let pair = match found.inst.op {
+                    op::S_SWAPPC_B64 => found.inst.ops[1],
+                    op::S_SETPC_B64 => found.inst.ops[0],
+                    _ => {
+                        taken.extend(known.taken(&found.inst));
+                        return;
+                    }
+                };
+                if let Some(goal) = known.goal(pair) {
+                    goals.insert(found.address, goal);
+                }
+            });
+            self.taken.extend(taken);
+        }
+        goals.retain(|_, goal| match goal {
+            Goal::To(target) => self.by_address.word(*target).is_some(),
+            Goal::Return => true,
+        });
+        if goals == self.goals {
+            return false;
+        }
+        self.goals = goals;
+        // Where the new ways lead.
+        let mut open = Vec::new();
+        for at in 0..self.found.len() {
+            let Found { address, inst, bytes } = self.found[at];
+            if self.goals.contains_key(&address) {
+                let way = self.way(address, &inst, bytes);
+                self.callees.extend(way.callee);
+                open.extend(way.next.into_iter().flatten());
+            }
+        }
+        open.into_iter().for_each(|address| self.follow(address));
+        true
+    }
+
+    /// What each function may change, as far as it is known whom it calls.
+    fn changes(&self, roots: &[Root]) -> HashMap<u64, RegSet> {
+        let mut changes: HashMap<u64, RegSet> = HashMap::new();
+        let mut calls: Vec<(u64, u64)> = Vec::new();
+        let lost = targets::lost();
+        let mut seen = vec![u64::MAX; self.found.len()];
+        // Parts of code that many functions share are a damaged program's.
+        let mut budget = 1_000_000 + 64 * self.found.len();
+        for root in roots.iter().filter(|root| root.is_function) {
+            let mut own = RegSet::EMPTY;
+            let mut open = vec![root.address];
+            while let Some(address) = open.pop() {
+                let Some(at) = self.by_address.get(address) else { continue };
+                if std::mem::replace(&mut seen[at as usize], root.address) == root.address {
+                    continue;
+                }
+                let Some(left) = budget.checked_sub(1) else { return HashMap::new() };
+                budget = left;
+                let Found { inst, bytes, .. } = &self.found[at as usize];
+                own.add(&Effects::of(self.target, inst).writes);
+                let way = self.way(address, inst, *bytes);
+                calls.extend(way.callee.map(|callee| (root.address, callee)));
+                if way.unknown.is_some() {
+                    own.add(&lost);
+                }
+                open.extend(way.next.into_iter().flatten());
+                open.extend(way.table.into_iter().flat_map(Table::targets));
+            }
+            changes.insert(root.address, own);
+        }
+        for _ in 0..MOST_ROUNDS {
+            let mut grows = false;
+            for (caller, callee) in &calls {
+                let theirs = changes.get(callee).copied().unwrap_or(lost);
+                let ours = changes.entry(*caller).or_insert(lost);
+                grows |= !theirs.without(ours).is_empty();
+                ours.add(&theirs);
+            }
+            if !grows {
+                return changes;
+            }
+        }
+        HashMap::new()
+    }
+
+    /// What is known at the first instruction of each stretch of code.
+    fn known_at_heads(&self, roots: &[Root]) -> HashMap<u64, Known> {
+        let mut heads: HashMap<u64, Known> = HashMap::new();
+        let mut open = VecDeque::new();
+        let reach = |heads: &mut HashMap<u64, Known>, open: &mut VecDeque<u64>, to: u64, known: &Known| {
+            let changed = match heads.get_mut(&to) {
+                Some(head) => head.join(known),
+                None => {
+                    heads.insert(to, known.clone());
+                    true
+                }
+            };
+            if changed {
+                open.push_back(to);
+            }
+        };
+        for root in roots {
+            reach(&mut heads, &mut open, root.address, &Known::at_entry(root.is_function));
+        }
+        // A head is visited again only when less is known there.
+        let mut budget = 1_000_000 + 64 * self.found.len();
+        while let Some(head) = open.pop_front() {
+            let known = heads[&head].clone();
+            let (ways, known, steps) = self.walk(head, known, &heads, &mut |_, _| {});
+            ways.into_iter().for_each(|to| reach(&mut heads, &mut open, to, &known));
+            let Some(left) = budget.checked_sub(steps) else {
+                return HashMap::new();
+            };
+            budget = left;
+        }
+        heads
+    }
+
+    /// Goes from a head to the end of its stretch: where control goes from there, what is known then, and how many instructions there were.
+    fn walk(
+        &self,
+        head: u64,
+        mut known: Known,
+        heads: &HashMap<u64, Known>,
+        see: &mut dyn FnMut(&Found, &Known),
+    ) -> (Vec<u64>, Known, usize) {
+        let (mut address, mut steps) = (head, 0);
+        loop {
+            let Some(at) = self.by_address.get(address) else { return (Vec::new(), known, steps) };
+            let found = &self.found[at as usize];
+            steps += 1;
+            see(found, &known);
+            let next = address.wrapping_add(found.bytes);
+            let calls = matches!(found.inst.op, op::S_SWAPPC_B64 | op::S_CALL_B64);
+            let callee = if calls { self.way(address, &found.inst, found.bytes).callee } else { None };
+            let changed = callee.and_then(|callee| self.changes.get(&callee));
+            known.step(&found.inst, next, !self.open.contains(&(next.wrapping_sub(4))), changed);
+            if found.inst.op.row().flags.contains(Flags::BRANCH) {
+                let way = self.way(address, &found.inst, found.bytes);
+                let mut ways: Vec<u64> = way.next.into_iter().flatten().collect();
+                ways.extend(way.table.into_iter().flat_map(Table::targets));
+                return (ways, known, steps);
+            }
+            if heads.contains_key(&next) {
+                return (vec![next], known, steps);
+            }
+            address = next;
+        }
     }
 
     /// What stands in front of an address without a gap, last first.
@@ -298,6 +536,9 @@ impl Reader<'_> {
         let (_, high, _) = before.next()?;
         let (_, low, _) = before.next()?;
         let (getpc, first, bytes) = before.next()?;
+        if [address, address.wrapping_sub(8)].iter().any(|end| self.open.contains(&end.wrapping_sub(4))) {
+            return None;
+        }
         let is = |inst: &MachInst, op, place: u16| {
             let half = Operand::reg(pair.first.offset(place));
             (inst.op == op && inst.ops[0] == half && inst.ops[1] == half).then_some(inst.ops[2])
@@ -325,7 +566,17 @@ impl Reader<'_> {
             if inst.op.row().flags.contains(Flags::BRANCH) {
                 ways.push((insts.len(), self.way(address, &inst, bytes)));
             }
-            insts.push(Placed { address, inst, bytes, next: [None; 2], table: None, leads: false });
+            let placed = Placed {
+                address,
+                inst,
+                bytes,
+                next: [None; 2],
+                table: None,
+                leads: false,
+                callee: None,
+                returns: false,
+            };
+            insts.push(placed);
         }
         // From now on places, in the order of addresses.
         for (site, number) in
@@ -340,6 +591,9 @@ impl Reader<'_> {
         let mut tables = Vec::new();
         for (site, way) in ways {
             insts[site].next = way.next.map(|next| next.and_then(|next| by_address.get(next)));
+            insts[site].callee = way.callee.and_then(|callee| by_address.get(callee));
+            insts[site].returns = way.returns;
+            self.unknown.extend(way.unknown.map(|unknown| (insts[site].address, unknown)));
             tables.extend(way.table.map(|table| (site, table)));
         }
         for site in 0..insts.len() {
@@ -363,7 +617,7 @@ impl Reader<'_> {
         }
         self.unknown.order();
         self.unknown.dedup();
-        Program { code, insts, unknown: self.unknown, by_address }
+        Program { code, insts, unknown: self.unknown, local: BTreeSet::new(), taken: self.taken, by_address }
     }
 }
 

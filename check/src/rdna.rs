@@ -176,6 +176,37 @@ impl Events {
             | join_sites(&mut self.clause, &other.clause)
     }
 
+    /// Forgets what began at other instructions.
+    pub(crate) fn retain(&mut self, keep: impl Fn(Site) -> bool) {
+        for sites in [&mut self.vmem, &mut self.smem, &mut self.clause] {
+            sites.retain(|site| keep(*site));
+        }
+        let Events { exec, cmpx, lds, lds_branch, vector, vector_branch, vccz, vmem: _, smem: _, clause: _ } =
+            self;
+        for site in [exec, cmpx, lds, lds_branch, vector, vector_branch, vccz] {
+            *site = site.filter(|site| keep(*site));
+        }
+    }
+
+    /// Where all of them began.
+    pub(crate) fn sites(&self) -> Sites {
+        let Events { exec, cmpx, lds, lds_branch, vector, vector_branch, vccz, vmem, smem, clause } = self;
+        let mut sites: Sites = [exec, cmpx, lds, lds_branch, vector, vector_branch, vccz]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
+        sites.extend([vmem, smem, clause].into_iter().flatten().copied());
+        sites
+    }
+
+    /// Whether anything began at an instruction.
+    pub(crate) fn has(&self, site: Site) -> bool {
+        let Events { exec, cmpx, lds, lds_branch, vector, vector_branch, vccz, vmem, smem, clause } = self;
+        [exec, cmpx, lds, lds_branch, vector, vector_branch, vccz].into_iter().any(|one| *one == Some(site))
+            || [vmem, smem, clause].into_iter().any(|sites| sites.contains(&site))
+    }
+
     /// Checks and issues an instruction. `scalar_pending`: whether scalar memory operations are under way.
     pub(crate) fn issue(
         &mut self,
@@ -186,7 +217,7 @@ impl Events {
         sink: &mut impl FnMut(Finding),
     ) {
         let mut report = |first, registers: Option<RegRange>, rule| {
-            sink(Finding { first, second: site, registers, problem: Problem::Event { rule } });
+            sink(Finding { first, second: site, registers, problem: Problem::Event { rule }, across: false });
         };
         if code.has.rdna1 {
             self.scalar_writes(code, effects, &mut report);

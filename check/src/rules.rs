@@ -120,8 +120,9 @@ static OWN: [Rule; 9] = [
             "a path is not checked",
             "",
             "what its instructions do not say",
-            "An indirect branch, a fork or a return from an exception: where it leads is not known. Calls are taken to wait for \
-             everything first and before they return.",
+            "An indirect branch, a fork or a return from an exception: where it leads is not known. A call by a pointer is taken to wait \
+             for everything first and before it returns. Functions that are called by name are followed: they begin with what their \
+             callers have under way, or, if others may call them, with anything.",
         )
     },
 ];

@@ -21,6 +21,7 @@ use crate::rdna::Events;
 use crate::regset::RegSet;
 use isa::target::Generation;
 use isa::{Reg, RegRange};
+use order::Order as _;
 use smallvec::SmallVec;
 
 /// An operation on a counter: its class, and the how manieth of the class it is in this wave.
@@ -59,6 +60,8 @@ struct Recent {
     produces: u64,
     /// [`Scoreboard::clock`] when it was issued.
     clock: u32,
+    /// Whether a call or return has come since.
+    across: bool,
 }
 
 /// See the module.
@@ -77,6 +80,8 @@ pub struct Scoreboard {
     /// Wait states since the beginning.
     clock: u32,
     events: Events,
+    /// What began before the last call or return, of `events`.
+    across: SmallVec<[Site; 4]>,
     /// Tickets of the last instruction.
     last: [Option<Ticket>; 2],
     is_busy: bool,
@@ -101,6 +106,7 @@ impl Scoreboard {
             live: 0,
             clock: 0,
             events: Events::default(),
+            across: SmallVec::new(),
             last: [None; 2],
             is_busy: false,
         }
@@ -156,7 +162,11 @@ impl Scoreboard {
         }
         if code.has.concerns(effects) {
             let pending = self.outstanding_of(Class::Scalar) != 0;
-            self.events.issue(code, site, effects, pending, sink);
+            let across = &self.across;
+            self.events.issue(code, site, effects, pending, &mut |finding| {
+                sink(Finding { across: across.contains(&finding.first), ..finding });
+            });
+            self.across.retain(|old| *old != site);
         }
         if effects.classes.done[0].is_some() || effects.classes.read.is_some() {
             self.start(code, site, effects, path);
@@ -222,6 +232,42 @@ impl Scoreboard {
         self.recent.clear();
         self.live = 0;
         self.events = Events::default();
+        self.across.clear();
+    }
+
+    /// A call or a return: what began before it is in another function from now on.
+    pub fn cross(&mut self) {
+        self.recent.iter_mut().for_each(|recent| recent.across = true);
+        self.across = self.events.sites();
+    }
+
+    /// What a call leaves: `self` is the state in which the function returns, `before` the one in which it was called, and `own` says which
+    /// instructions the function may have got to. What other callers had under way is none of this one's.
+    pub(crate) fn returned(
+        &self,
+        before: &Scoreboard,
+        own: impl Fn(Site) -> bool,
+        code: &Code,
+    ) -> Scoreboard {
+        let had = |site: Site, holds: Holds| {
+            before.operations.iter().any(|operation| (operation.site, operation.holds) == (site, holds))
+        };
+        let passes_all = self.operations.iter().any(|operation| operation.site == CALLER);
+        let mut left = self.clone();
+        left.operations.retain(|operation| {
+            let Operation { site, holds, .. } = *operation;
+            had(site, holds) || site != CALLER && own(site)
+        });
+        left.recent
+            .retain(|recent| own(recent.site) || before.recent.iter().any(|other| other.site == recent.site));
+        left.events.retain(|site| own(site) || before.events.has(site));
+        if passes_all {
+            // It has not waited for what its caller had under way.
+            left.join_operations(before);
+        }
+        left.rebuild(code);
+        left.prune(code);
+        left
     }
 
     /// What a function that returns now leaves under way although its caller may use the registers at once.
@@ -341,6 +387,7 @@ impl Scoreboard {
                     _ => Hope::None,
                 },
             },
+            across: false,
         })
     }
 
@@ -437,7 +484,7 @@ impl Scoreboard {
                 }
                 let registers = common.first_group().filter(|range| range.first.0 != 225);
                 let problem = Problem::Hazard { rule, found: states as u8 };
-                sink(Finding { first: recent.site, second: site, registers, problem });
+                sink(Finding { first: recent.site, second: site, registers, problem, across: recent.across });
             }
         }
     }
@@ -462,14 +509,14 @@ impl Scoreboard {
             self.produce_pairs(code, site, pair);
         }
         let produces = effects.produces & code.wanted;
-        self.push(Recent { site, via: None, produces, clock: self.clock });
+        self.push(Recent { site, via: None, produces, clock: self.clock, across: false });
     }
 
     #[inline]
     fn push(&mut self, new: Recent) {
         self.live |= new.produces;
         match self.recent.iter_mut().find(|old| (old.site, old.via) == (new.site, new.via)) {
-            Some(old) => old.clock = new.clock,
+            Some(old) => (old.clock, old.across) = (new.clock, new.across),
             None => self.recent.push(new),
         }
     }
@@ -487,13 +534,23 @@ impl Scoreboard {
             })
             .collect();
         for via in vectors {
-            self.push(Recent { site, via: Some(via), produces: 1 << pair as u32, clock });
+            self.push(Recent { site, via: Some(via), produces: 1 << pair as u32, clock, across: false });
         }
     }
 
     /// Joins the state of another path to the same place. Whether anything was added.
     pub fn join(&mut self, other: &Scoreboard, code: &Code) -> bool {
-        let mut changed = self.events.join(&other.events);
+        // What is in the same function on one path is.
+        let (ours, theirs) = (self.events.sites(), other.events.sites());
+        let near =
+            |sites: &[Site], across: &[Site], site: &Site| sites.contains(site) && !across.contains(site);
+        let mut across: SmallVec<[Site; 4]> = self.across.iter().chain(&other.across).copied().collect();
+        across.retain(|site| !near(&ours, &self.across, site) && !near(&theirs, &other.across, site));
+        across.order();
+        across.dedup();
+        let mut changed = self.across != across && self.across.iter().any(|site| !across.contains(site));
+        self.across = across;
+        changed |= self.events.join(&other.events);
         changed |= self.join_operations(other);
         changed |= self.join_recent(other, code.window);
         if changed {
@@ -544,9 +601,13 @@ impl Scoreboard {
             let clock = self.clock.wrapping_sub(1).wrapping_sub(other.states_since(theirs));
             let same = |ours: &&mut Recent| (ours.site, ours.via) == (theirs.site, theirs.via);
             match self.recent.iter_mut().find(same) {
-                Some(ours) if (self.clock.wrapping_sub(ours.clock)) <= self.clock.wrapping_sub(clock) => {}
+                Some(ours) if (self.clock.wrapping_sub(ours.clock)) <= self.clock.wrapping_sub(clock) => {
+                    changed |= ours.across && !theirs.across;
+                    ours.across &= theirs.across;
+                }
                 Some(ours) => {
                     ours.clock = clock;
+                    ours.across &= theirs.across;
                     changed = true;
                 }
                 None => {

@@ -4,7 +4,6 @@
 #[path = "common/clang.rs"]
 mod clang;
 
-use check::program::Unknown;
 use clang::{compile, kernels, twin, variants};
 use std::path::Path;
 
@@ -31,9 +30,9 @@ fn nothing_is_reported_of_clangs_code() {
     assert!(text.is_empty(), "{text}");
 }
 
-/// Functions that call each other: what is taken for granted of calls is said, and nothing is reported.
+/// Functions that call each other by name: calls are followed, and nothing is reported.
 #[test]
-fn calls_are_said() {
+fn calls_are_followed() {
     let Some(clang) = clang::clang("reports on clang's functions") else { return };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/calls.cl");
     for variant in variants().into_iter().filter(|variant| variant.cpu != "gfx600") {
@@ -41,7 +40,9 @@ fn calls_are_said() {
         let object = codeobj::CodeObject::parse(&bytes).expect("clang's object");
         let report = check::object::check(&object, &Default::default()).expect("a known processor");
         assert_eq!(report.roots, 3, "{variant:?}");
-        assert!(!report.notes.is_empty() && report.notes.iter().all(|note| note.unknown == Unknown::Call));
+        // Without optimisation an address may lie on the stack, in a VGPR's lanes, during another call.
+        let most = if variant.level == "-O0" { 1 } else { 0 };
+        assert!(report.notes.len() <= most, "{variant:?} {:?}", report.notes);
         assert!(report.findings.is_empty(), "{}", check::report::human(&report, "calls", false));
     }
 }

@@ -1,6 +1,7 @@
 //! The device: memory, loaded modules, and dispatches over host threads.
 
 use crate::fault::Fault;
+use crate::functions::Functions;
 use crate::group::has_atomic64;
 use crate::hidden::{self, Provided};
 use crate::idle::Log;
@@ -39,6 +40,7 @@ struct Module {
     /// Formats of `printf`.
     printf: Vec<String>,
     symbols: Vec<Symbol>,
+    functions: Arc<Functions>,
     /// The code as waves of 32 and of 64 lanes understand it; without the size that no kernel asks for.
     code: [Vec<Code>; 2],
     base: u64,
@@ -133,6 +135,7 @@ impl Device {
             subtarget,
             kernels,
             printf,
+            functions: Arc::new(Functions::new(&symbols)),
             symbols,
             code,
             base,
@@ -391,6 +394,7 @@ impl<'a> Prepared<'a> {
             progress: self.dispatch.progress,
             strict: None,
             observer: None,
+            functions: Arc::clone(&self.module.functions),
             lines: &self.module.lines,
             atomics: self.module.atomics.as_deref(),
             names: Arc::default(),

@@ -4,6 +4,53 @@ use crate::strict::{FaultClass, Report};
 use codeobj::disasm::SourcePlace;
 use std::fmt;
 
+/// A call under way: who was called, and from where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Called {
+    /// The function.
+    pub function: String,
+    /// Who has called it.
+    pub caller: String,
+    /// Address of the call in the ELF file.
+    pub offset: u64,
+    /// Its place in the source, where the object says.
+    pub source: Option<SourcePlace>,
+    /// How many such calls there are, one in the other.
+    pub count: u64,
+    /// How many others follow that are left out.
+    pub skipped: u64,
+}
+
+impl fmt::Display for Called {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Called { function, caller, offset, source, count, skipped } = self;
+        write!(f, "in `{function}`, called at {offset:#x} of `{caller}`")?;
+        if let Some(source) = source {
+            write!(f, ", {source}")?;
+        }
+        if *count > 1 {
+            write!(f, "; ... {} more such calls", grouped(count - 1))?;
+        }
+        if *skipped > 0 {
+            write!(f, "; ... {} more", grouped(*skipped))?;
+        }
+        Ok(())
+    }
+}
+
+/// `1,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Where a wave was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
@@ -25,6 +72,8 @@ pub struct Location {
     pub item: Option<[u32; 3]>,
     /// The place in the source, where the object says.
     pub source: Option<SourcePlace>,
+    /// The calls under way, innermost first, where they are known: strict mode follows them.
+    pub calls: Vec<Called>,
 }
 
 impl fmt::Display for Location {
@@ -38,10 +87,10 @@ impl fmt::Display for Location {
         if let Some(lane) = self.lane {
             write!(f, ", lane {lane}")?;
         }
-        match &self.source {
-            Some(source) => write!(f, ", {source}"),
-            None => Ok(()),
+        if let Some(source) = &self.source {
+            write!(f, ", {source}")?;
         }
+        self.calls.iter().try_for_each(|call| write!(f, "\n    {call}"))
     }
 }
 
@@ -56,6 +105,18 @@ pub enum Access {
     Atomic,
 }
 
+impl Access {
+    const fn noun(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Atomic => "atomic access",
+        }
+    }
+}
+
+/// Why an access of private memory fails.
+pub(crate) const OUTSIDE: &str = "outside of the wave's scratch";
 /// Why an access fails where there is no memory.
 pub(crate) const NOWHERE: &str = "no allocation holds all of it";
 
@@ -74,6 +135,23 @@ pub enum Fault {
         reason: &'static str,
         /// The place in an allocation that has a name, like `x[1000]`.
         element: Option<String>,
+        /// By whom.
+        at: Box<Location>,
+    },
+    /// An access of private memory that the wave does not have.
+    Scratch {
+        /// The byte of the work-item's private memory that was wanted.
+        offset: i64,
+        /// Size of the access in bytes.
+        bytes: u32,
+        /// Kind of access.
+        access: Access,
+        /// Bytes that there are.
+        size: u32,
+        /// Whether the stack has grown out of it.
+        overflow: bool,
+        /// Where the size comes from, and whose the stack is.
+        notes: Vec<String>,
         /// By whom.
         at: Box<Location>,
     },
@@ -135,6 +213,10 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Memory { at, .. } => write!(f, "{}; by {at}", self.headline()),
+            Fault::Scratch { at, notes, .. } => {
+                write!(f, "{}; by {at}", self.headline())?;
+                notes.iter().try_for_each(|note| write!(f, "\n    {note}"))
+            }
             Fault::Fetch { at, .. } => write!(f, "{}, reached from {at}", self.headline()),
             Fault::Register { at, .. } => write!(f, "{}; by {at}", self.headline()),
             Fault::Budget { at, .. } => write!(f, "{}; still running: {at}", self.headline()),
@@ -177,13 +259,17 @@ impl Fault {
     pub fn headline(&self) -> String {
         match self {
             Fault::Memory { address, bytes, access, reason, element, .. } => {
-                let verb = match access {
-                    Access::Read => "read",
-                    Access::Write => "write",
-                    Access::Atomic => "atomic access",
-                };
+                let verb = access.noun();
                 let element = element.as_ref().map_or(String::new(), |element| format!(", {element}"));
                 format!("memory fault: {verb} of {bytes} bytes at {address:#x}{element}: {reason}")
+            }
+            Fault::Scratch { offset, bytes, access, size, overflow, .. } => {
+                let what = if *overflow { "stack overflow" } else { "scratch fault" };
+                let (verb, sign) = (access.noun(), if *offset < 0 { "-" } else { "" });
+                let offset = offset.unsigned_abs();
+                format!(
+                    "{what}: {verb} of {bytes} bytes at {sign}{offset:#x} of a work-item's private memory, which has {size} bytes"
+                )
             }
             Fault::Unsupported { address, text } => {
                 format!("unsupported instruction `{text}` at {address:#x}")
@@ -206,10 +292,19 @@ impl Fault {
         }
     }
 
+    /// What else there is to say.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Fault::Scratch { notes, .. } => notes,
+            _ => &[],
+        }
+    }
+
     /// The instructions at which it shows, where there are any.
     pub fn places(&self) -> &[Location] {
         match self {
             Fault::Memory { at, .. }
+            | Fault::Scratch { at, .. }
             | Fault::Fetch { at, .. }
             | Fault::Register { at, .. }
             | Fault::Budget { at, .. }
@@ -223,7 +318,9 @@ impl Fault {
     /// What kind of stop it is.
     pub fn class(&self) -> FaultClass {
         match self {
-            Fault::Memory { .. } | Fault::Fetch { .. } | Fault::Trap { .. } => FaultClass::Fault,
+            Fault::Memory { .. } | Fault::Scratch { .. } | Fault::Fetch { .. } | Fault::Trap { .. } => {
+                FaultClass::Fault
+            }
             Fault::Unsupported { .. } => FaultClass::Unsupported,
             Fault::Register { .. } | Fault::Descriptor(_) | Fault::Dispatch(_) => FaultClass::Resource,
             Fault::Budget { .. } | Fault::Stuck { deadlock: false, .. } => FaultClass::Budget,

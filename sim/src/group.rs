@@ -7,6 +7,7 @@ use crate::launch::Launch;
 use crate::object::KernelInfo;
 use crate::observe::Observing;
 use crate::op::{AGPR0, Class, Code, Op, Src, VGPR0};
+use crate::stack;
 use crate::stats::Counts;
 use crate::strict::{GroupShadow, Report, Watcher};
 use crate::watch::Watch;
@@ -121,7 +122,11 @@ impl Group {
     /// Where a wave is.
     pub(crate) fn location(&self, at: usize, launch: &Launch<'_>, lane: Option<u32>) -> Location {
         let wave = &self.waves[at];
-        launch.location(wave.range, wave.last, self.id, wave.id, lane)
+        let location = launch.location(wave.range, wave.last, self.id, wave.id, lane);
+        match &self.shadow {
+            Some(shadow) => launch.with_calls(location, &shadow.calls(at)),
+            None => location,
+        }
     }
 
     /// A wave that is not done, for the message about a budget that is used up.
@@ -160,6 +165,9 @@ impl Group {
     }
 
     fn fault(&self, at: usize, launch: &Launch<'_>, trap: Trap) -> Fault {
+        if let Some(fault) = stack::fault(self, at, launch, trap) {
+            return fault;
+        }
         let refusal = match trap {
             Trap::Unsupported => {
                 let wave = &self.waves[at];

@@ -2,7 +2,8 @@
 
 use crate::descriptor::{Descriptor, Registers, UserSgprs};
 use crate::fault::Fault;
-use crate::fault::Location;
+use crate::fault::{Called, Location};
+use crate::functions::Functions;
 use crate::group::Group;
 use crate::memory::Memory;
 use crate::names::Names;
@@ -121,6 +122,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) strict: Option<strict::Shared>,
     /// What only watches.
     pub(crate) observer: Option<Observer>,
+    /// The functions of the object.
+    pub(crate) functions: Arc<Functions>,
     /// Source lines of the code.
     pub(crate) lines: &'a Lines,
     /// Addresses of atomic loads and stores in the file, in ascending order, if it says which they are.
@@ -226,9 +229,11 @@ impl Launch<'_> {
             split_group: self.splits_group(),
             keep_going,
             level: self.level,
+            rules: strict::CallRules::new(&self.target),
+            functions: Arc::clone(&self.functions),
         };
         let marks = strict::Marks::new(self.atomics, self.code);
-        Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), &shape))
+        Some(strict::Shared::new(self.memory, self.code, marks, Arc::clone(&self.names), shape))
     }
 
     /// Whether waves of a group may run behind different first caches: WGP mode, or split groups (seed 000, lines 3055 and
@@ -272,7 +277,23 @@ impl Launch<'_> {
             lane,
             item,
             source,
+            calls: Vec::new(),
         }
+    }
+
+    /// A location, with the calls under way there.
+    pub(crate) fn with_calls(&self, at: Location, chain: &[strict::Link]) -> Location {
+        let address = |place| self.address_of(place);
+        let source = |address| self.lines.of_address(address);
+        let calls: Vec<Called> =
+            chain.iter().map(|link| link.called(&self.functions, address, source)).collect();
+        Location { calls, ..at }
+    }
+
+    /// The address of a place of strict mode's in the file.
+    pub(crate) fn address_of(&self, place: u32) -> u64 {
+        let (range, pc) = strict::split_place(place);
+        self.code.get(range as usize).map_or(0, |code| code.file_base + u64::from(pc) * 4)
     }
 
     /// Work-items of a group in each dimension: the last one has fewer if the grid is no multiple.

@@ -63,7 +63,8 @@ impl Teller {
         let marks =
             marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
         let title = fault.headline();
-        let notes: Vec<String> = fault.places().iter().map(who).collect();
+        let mut notes: Vec<String> = fault.places().iter().flat_map(told).collect();
+        notes.extend_from_slice(fault.notes());
         let fix = (fault.class() == FaultClass::Budget).then_some(BUDGET_HELP);
         self.shown("fault", None, &title, &marks, &notes, fix).unwrap_or_else(|| {
             let help = fix.map_or(String::new(), |fix| format!("help: {fix}\n"));
@@ -82,6 +83,7 @@ impl Teller {
         } else {
             notes.push(who(&report.at));
         }
+        notes.extend(report.at.calls.iter().map(ToString::to_string));
         let primary = report.at.source.as_ref().filter(|_| !self.isa);
         let (label, kind) = (report.at_label.as_str(), AnnotationKind::Primary);
         let shown = primary.and_then(|at| {
@@ -154,6 +156,11 @@ impl Teller {
             [Path::new(file), &beside].iter().find_map(|path| std::fs::read_to_string(path).ok())
         });
     }
+}
+
+/// The same, with the calls under way.
+fn told(at: &Location) -> Vec<String> {
+    std::iter::once(who(at)).chain(at.calls.iter().map(ToString::to_string)).collect()
 }
 
 /// The instruction, and which work-item it was.

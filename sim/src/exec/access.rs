@@ -1,7 +1,7 @@
 //! Accesses to memory, scratch and LDS: the only way by which instructions reach them, so that a watcher sees all.
 
 use super::{Cx, Flow};
-use crate::fault::{Access, NOWHERE, Trap};
+use crate::fault::{Access, NOWHERE, OUTSIDE, Trap};
 use crate::memory::Buffer;
 use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space};
@@ -52,7 +52,7 @@ impl Place {
     fn trap(self, bytes: u32, access: Access, lane: usize) -> Trap {
         let reason = match self {
             Place::Linear(_) => NOWHERE,
-            Place::Private { .. } => "outside of the wave's scratch",
+            Place::Private { .. } => OUTSIDE,
             Place::Lds(_) | Place::WholeLds(_) => "outside of the group's LDS",
         };
         Trap::Memory { address: self.address(), bytes, access, reason, lane: lane as u32 }

@@ -1,6 +1,7 @@
 //! Memory instructions: their addresses, their data, and what LDS and scratch hold that is undefined.
 
 use super::cells::Stamp;
+use super::defined::Origin;
 use super::findings::{scalar_name, vector_name};
 use super::touch::{Memory as Kind, Part, Touch};
 use super::{FaultClass, Watcher};
@@ -175,7 +176,12 @@ impl Watcher<'_> {
             _ => 0,
         };
         if bits != 0 && access.lane != SCALAR {
-            now.loaded.push((access.lane as u8, at, access.bytes as u8, bits));
+            let mut origin = Origin::Load(now.place);
+            if access.space == Space::Scratch {
+                origin =
+                    self.group.waves[now.wave].scratch_origin(access, now.place, self.shared.rules.lanes);
+            }
+            now.loaded.push((access.lane as u8, at, access.bytes as u8, bits, origin));
         }
     }
 
@@ -187,7 +193,11 @@ impl Watcher<'_> {
         match access.space {
             Space::Lds => set_bits(&mut self.group.lds_bits, access, bits),
             Space::Scratch => {
-                set_bits(&mut self.group.waves[self.group.now.wave].scratch, access, bits);
+                let wave = &mut self.group.waves[self.group.now.wave];
+                set_bits(&mut wave.scratch, access, bits);
+                if bits != 0 || !wave.lost_scratch.is_empty() {
+                    self.note_lost(access, at, bits);
+                }
             }
             Space::Global if bits != 0 => self.report_store(access, at),
             _ => {}
@@ -208,6 +218,19 @@ impl Watcher<'_> {
         let bits = defined.vector_bits(register, access.lane as usize);
         let shift = u32::from(at % 4) * 8 + if matches!(touch.part, Part::High { .. }) { 16 } else { 0 };
         bits >> shift.min(31) & ones(access.bytes)
+    }
+
+    /// Keeps in mind where on the stack a register lies that a call has changed.
+    #[cold]
+    fn note_lost(&mut self, access: &MemAccess, at: u16, bits: u32) {
+        let word = (access.address / 4) as u32;
+        let register = self.touch.and_then(|touch| touch.reads.registers().nth(usize::from(at / 4)));
+        let wave = &mut self.group.waves[self.group.now.wave];
+        let origin = register.map(|register| wave.defined.vector_origin(register)).unwrap_or_default();
+        match origin {
+            Origin::Call(_) if bits != 0 => _ = wave.lost_scratch.insert(word, origin),
+            _ => _ = wave.lost_scratch.remove(&word),
+        }
     }
 
     /// A read-modify-write: its result is undefined where memory or data are.
@@ -255,11 +278,11 @@ impl Watcher<'_> {
                 }
             }
         }
-        for &(lane, at, bytes, bits) in &now.loaded {
+        for &(lane, at, bytes, bits, origin) in &now.loaded {
             let lane = usize::from(lane);
             let Some(register) = touch.writes.registers().nth(usize::from(at / 4)) else { continue };
             let bits = spread(touch.part, bits, at, bytes);
-            defined.loaded(register, now.place);
+            defined.loaded(register, origin);
             let old = defined.vector_bits(register, lane);
             defined.set_vector_bits(register, lane, old | bits);
         }
@@ -270,6 +293,19 @@ impl Watcher<'_> {
             }
         }
         self.order_reads(cx.memory);
+    }
+}
+
+impl super::WaveShadow {
+    /// Why a load from scratch brings something undefined.
+    #[cold]
+    fn scratch_origin(&mut self, access: &MemAccess, load: u32, lanes: u32) -> Origin {
+        let word = (access.address / 4) as u32;
+        if let Some(&origin) = self.lost_scratch.get(&word) {
+            return origin;
+        }
+        self.calls.note_unwritten(load, word / lanes * 4 + access.address as u32 % 4, lanes);
+        Origin::Load(load)
     }
 }
 

@@ -27,11 +27,22 @@ pub(super) struct Defined {
     /// The bits, where `scalar` has the register.
     scalar_bits: [u32; 128],
     scc: bool,
-    /// The loads that brought what is undefined, as places in the code plus one: of VGPRs, SGPRs, SCC. 0 where nothing has
-    /// written the register at all.
-    vector_from: Vec<u32>,
-    scalar_from: [u32; 128],
-    scc_from: u32,
+    /// What made VGPRs, SGPRs, SCC undefined.
+    vector_from: Vec<Origin>,
+    scalar_from: [Origin; 128],
+    scc_from: Origin,
+}
+
+/// Why something is undefined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Nothing has written it.
+    #[default]
+    Unwritten,
+    /// The load at this place brought it.
+    Load(u32),
+    /// A call has changed it: its number among the wave's changes.
+    Call(u32),
 }
 
 /// What depends on undefined values.
@@ -52,21 +63,45 @@ impl Defined {
             scalar: u128::MAX >> 2,
             scalar_bits: [u32::MAX; 128],
             scc: true,
-            vector_from: vec![0; vgprs],
-            scalar_from: [0; 128],
-            scc_from: 0,
+            vector_from: vec![Origin::Unwritten; vgprs],
+            scalar_from: [Origin::Unwritten; 128],
+            scc_from: Origin::Unwritten,
         }
     }
 
-    /// A load at a place brings something undefined.
-    pub(super) fn loaded(&mut self, register: usize, place: u32) {
+    /// A load brings something undefined.
+    pub(super) fn loaded(&mut self, register: usize, origin: Origin) {
         if let Some(from) = self.vector_from.get_mut(register) {
-            *from = place.wrapping_add(1);
+            *from = origin;
         }
     }
 
-    /// The load that brought what is undefined of the first such register that an instruction reads in these lanes.
-    pub(super) fn origin(&self, touch: &Touch, lanes: u64) -> Option<u32> {
+    /// A call has changed an SGPR.
+    pub(super) fn lose_scalar(&mut self, code: usize, change: u32) {
+        self.set_scalar_bits(code, u32::MAX);
+        self.scalar_from[code] = Origin::Call(change);
+    }
+
+    /// The same of SCC.
+    pub(super) fn lose_scc(&mut self, change: u32) {
+        (self.scc, self.scc_from) = (true, Origin::Call(change));
+    }
+
+    /// The same of lanes of a VGPR.
+    pub(super) fn lose_vector(&mut self, register: usize, lanes: u64, change: u32) {
+        for lane in ActiveLanes(lanes) {
+            self.set_vector_bits(register, lane, u32::MAX);
+        }
+        self.loaded(register, Origin::Call(change));
+    }
+
+    /// What made a VGPR undefined.
+    pub(super) fn vector_origin(&self, register: usize) -> Origin {
+        self.vector_from.get(register).copied().unwrap_or_default()
+    }
+
+    /// What made the first register undefined that is so in these lanes, of those that an instruction reads.
+    pub(super) fn origin(&self, touch: &Touch, lanes: u64) -> Origin {
         let scalars = touch.scalar_address | touch.scalar_reads;
         let vector =
             |runs| self.undefined_vector(runs, lanes).map(|(register, _)| self.vector_from[register]);
@@ -75,8 +110,8 @@ impl Defined {
             .map(|code| self.scalar_from[code as usize])
             .or_else(|| vector(&touch.address))
             .or_else(|| vector(&touch.reads))
-            .or_else(|| (self.scc && touch.reads_scc).then_some(self.scc_from))?;
-        from.checked_sub(1)
+            .or_else(|| (self.scc && touch.reads_scc).then_some(self.scc_from));
+        from.unwrap_or_default()
     }
 
     pub(super) fn define_vector(&mut self, register: usize, lanes: u64) {
@@ -173,7 +208,7 @@ impl Defined {
             }
         }
         let trials = self.run_trials(cx, op, touch);
-        let from = self.origin(touch, touch.lanes_read(exec)).map_or(0, |place| place.wrapping_add(1));
+        let from = self.origin(touch, touch.lanes_read(exec));
         let lanes = if touch.ignores_exec { u64::MAX } else { exec };
         for (register, differs) in touch.writes.registers().zip(&trials.vectors) {
             for lane in ActiveLanes(lanes) {

@@ -1,5 +1,7 @@
 //! From what a check has seen to a [`Report`].
 
+use super::calls::Link;
+use super::defined::Origin;
 use super::touch::Touch;
 use super::{FaultClass, Report, Watcher};
 use crate::exec::Cx;
@@ -11,7 +13,7 @@ pub(super) fn place(range: u32, pc: u32) -> u32 {
 }
 
 /// Range and index of a place.
-pub(super) fn split_place(place: u32) -> (u32, u32) {
+pub(crate) fn split_place(place: u32) -> (u32, u32) {
     (place >> 26, place & ((1 << 26) - 1))
 }
 
@@ -36,6 +38,8 @@ pub(crate) struct Finding {
     pub(super) lane: Option<u32>,
     pub(super) label: String,
     pub(super) other: Option<Elsewhere>,
+    /// The calls under way.
+    pub(super) calls: Vec<Link>,
     pub(super) notes: Vec<String>,
     pub(super) fix: Option<String>,
 }
@@ -45,19 +49,19 @@ impl Finding {
     pub(crate) fn report(
         self,
         first_wave: u32,
-        locate: impl Fn(u32, u32, u32, Option<u32>) -> Location,
+        locate: impl Fn(u32, u32, u32, Option<u32>, &[Link]) -> Location,
     ) -> Report {
-        let at = |place: u32, wave: u32, lane| {
+        let at = |place: u32, wave: u32, lane, calls: &[Link]| {
             let (range, pc) = split_place(place);
-            locate(range, pc, wave, lane)
+            locate(range, pc, wave, lane, calls)
         };
         Report {
             class: self.class,
             rule: self.rule,
             message: self.message,
-            at: at(self.place, first_wave - 1 + self.wave as u32, self.lane),
+            at: at(self.place, first_wave - 1 + self.wave as u32, self.lane, &self.calls),
             at_label: self.label,
-            other: self.other.map(|other| (at(other.place, other.wave - 1, None), other.label)),
+            other: self.other.map(|other| (at(other.place, other.wave - 1, None, &[]), other.label)),
             notes: self.notes,
             fix: self.fix,
         }
@@ -76,6 +80,7 @@ impl Watcher<'_> {
             lane: None,
             label: String::new(),
             other: None,
+            calls: self.chain(),
             notes: Vec::new(),
             fix: None,
         }
@@ -119,13 +124,14 @@ impl Watcher<'_> {
     #[cold]
     pub(super) fn report_undefined(&mut self, mut finding: Finding, lanes: u64) {
         let wave = &self.group.waves[self.group.now.wave];
-        let origin = self.touch.and_then(|touch| wave.defined.origin(touch, lanes));
-        match origin {
-            Some(place) => {
+        match self.touch.map(|touch| wave.defined.origin(touch, lanes)).unwrap_or_default() {
+            Origin::Load(place) => {
                 let (wave, label) = (wave.order.wave, "found what nobody has written".to_owned());
                 finding.other = Some(Elsewhere { place, wave, label });
+                self.note_frame(&mut finding, place);
             }
-            None => finding.notes.push("no instruction has written it before".into()),
+            Origin::Call(change) => self.blame_call(&mut finding, change),
+            Origin::Unwritten => finding.notes.push("no instruction has written it before".into()),
         }
         self.report(finding);
     }

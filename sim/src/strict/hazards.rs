@@ -81,10 +81,10 @@ impl Watcher<'_> {
     }
 
     fn report_hazard(&mut self, hazard: &check::Finding) {
-        if hazard.level() < self.shared.level {
+        let shared = self.shared;
+        if hazard.level() < shared.level {
             return;
         }
-        let shared = self.shared;
         let me = self.group.first_wave + self.group.now.wave as u32;
         let name = hazard.registers.map_or("a register".into(), check::finding::registers);
         let (first, second) = match hazard.problem {

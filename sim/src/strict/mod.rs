@@ -8,6 +8,7 @@
 //! | `hazards` | registers in flight, wait states: the scoreboard of crate `check` |
 //! | `defined` | what depends on registers, LDS or scratch that nobody has written |
 //! | `races`, `whole`, `order`, `cells`, `marks`, `polls`, `late` | accesses of two waves without order; reads of what caches may hold stale |
+//! | `calls` | functions that do not leave what they have to leave; registers that are used although a call has changed them |
 //! | `access` | misaligned accesses, set-up of M0 and FLAT_SCRATCH that is missing |
 //! | `report` | what is said about it |
 //!
@@ -15,6 +16,7 @@
 
 mod access;
 mod barrier;
+mod calls;
 mod cells;
 mod clock;
 mod defined;
@@ -35,6 +37,8 @@ mod whole;
 pub use report::{FaultClass, Report};
 pub use rules::{Rule, rules};
 
+pub(crate) use calls::{Link, Rules as CallRules};
+pub(crate) use findings::split_place;
 pub(crate) use marks::Marks;
 pub(crate) use start::{Shape, Shared};
 
@@ -45,11 +49,13 @@ use crate::op::Op;
 use crate::watch::{CacheOp, MemAccess, Space, Watch};
 use crate::wave::Lanes;
 use barrier::Barrier;
+use calls::{Calls, Transfer};
 use cells::{LdsCell, Stamp};
-use defined::{Defined, Depends};
+use defined::{Defined, Depends, Origin};
 use findings::Finding;
 use isa::ModFlags;
 use order::{Handed, Order};
+use std::collections::HashMap;
 use touch::{Class, Touch};
 
 /// How a dispatch is run.
@@ -87,6 +93,9 @@ pub(crate) struct WaveShadow {
     flat_scratch: bool,
     spin: Spin,
     barrier: Barrier,
+    calls: Calls,
+    /// Where in `scratch` a register lies that a call has changed.
+    lost_scratch: HashMap<u32, Origin>,
 }
 
 /// A load that finds the same place unchanged again and again.
@@ -159,8 +168,8 @@ struct Now {
     cursor: [u16; 64],
     /// Whether all that it stores is defined.
     data_defined: bool,
-    /// Undefined bits that were loaded: lane, byte, bytes, bits.
-    loaded: Vec<(u8, u16, u8, u32)>,
+    /// Undefined bits that were loaded: lane, byte, bytes, bits, and why they are.
+    loaded: Vec<(u8, u16, u8, u32, Origin)>,
     reads: Vec<MemAccess>,
     /// The whole of a load, if it was let through.
     load: whole::Load,
@@ -252,6 +261,9 @@ impl Watch for Watcher<'_> {
         now.place = findings::place(cx.wave.range, cx.wave.last);
         (now.reported, now.stops) = (false, false);
         self.issue(cx, touch);
+        if self.group.waves[self.group.now.wave].calls.is_inside() {
+            self.note_overwritten(cx, op, touch);
+        }
         match touch.class {
             Class::Pure | Class::Branch | Class::Jump | Class::Other => {
                 if cx.wave.gpr_idx && op.class == crate::op::Class::Valu {
@@ -269,12 +281,16 @@ impl Watch for Watcher<'_> {
         self.verdict()
     }
 
-    fn after(&mut self, cx: &mut Cx<'_>, _: &Op, flow: Flow) -> Result<(), Trap> {
+    fn after(&mut self, cx: &mut Cx<'_>, op: &Op, flow: Flow) -> Result<(), Trap> {
         let Some(touch) = self.touch else { return Ok(()) };
         if let Class::Memory(kind) = touch.class {
             if flow == Flow::Next {
                 self.after_memory(cx, touch, kind);
             }
+            return self.verdict();
+        }
+        if touch.transfer != Transfer::None && flow == Flow::Next {
+            self.transfer(cx, op, touch);
             return self.verdict();
         }
         Ok(())

@@ -6,6 +6,7 @@
 use super::access::{SCALAR, lane_of};
 use super::cells::{LdsCell, Stamp};
 use super::clock::Clock;
+use super::defined::Origin;
 use super::findings::{Elsewhere, Finding, split_place};
 use super::late::Excuse;
 use super::order::Handed;
@@ -581,7 +582,7 @@ impl Watcher<'_> {
         let now = &mut self.group.now;
         let cursor = &mut now.cursor[access.lane as usize & 63];
         if bits != 0 {
-            now.loaded.push((access.lane as u8, *cursor, 4, bits));
+            now.loaded.push((access.lane as u8, *cursor, 4, bits, Origin::Load(now.place)));
         }
         *cursor += 4;
         true

@@ -18,6 +18,8 @@ pub enum FaultClass {
     Unsupported,
     /// More than there is: of registers, LDS, memory.
     Resource,
+    /// A function does not leave what a call preserves, or its caller relies on what a call does not preserve.
+    Convention,
     /// Waves wait for one another.
     Deadlock,
     /// The limit on instructions.
@@ -34,6 +36,7 @@ impl FaultClass {
             FaultClass::Uninitialised => "uninitialised",
             FaultClass::Unsupported => "unsupported",
             FaultClass::Resource => "resource",
+            FaultClass::Convention => "calling convention",
             FaultClass::Deadlock => "deadlock",
             FaultClass::Budget => "budget",
         }
@@ -101,6 +104,9 @@ impl fmt::Display for Report {
             writeln!(f, "     ... |")?;
         }
         write_place(f, &self.at, &self.at_label, '^')?;
+        for call in &self.at.calls {
+            writeln!(f, "{:>8} = note: {call}", "")?;
+        }
         for note in &self.notes {
             writeln!(f, "{:>8} = note: {note}", "")?;
         }

@@ -15,7 +15,7 @@ const fn rule(id: &'static str, name: &'static str, text: &'static str) -> Rule 
     Rule { id, name, text }
 }
 
-static RULES: [Rule; 16] = [
+static RULES: [Rule; 23] = [
     rule(
         "race-read-after-write",
         "a wave reads what another has written, without order",
@@ -82,6 +82,43 @@ static RULES: [Rule; 16] = [
         "misaligned",
         "an address is not aligned as the processor asks",
         "LDS accesses and atomics need it.",
+    ),
+    rule(
+        "clobbered-by-call",
+        "a register is used after a call that has changed it",
+        "Something depends on it: an address, a branch, EXEC, a store to global memory. Either the function has to save and restore \
+         the register, as the calling convention asks for (docs/calling-convention.md), or its caller must not rely on it: it keeps \
+         the value elsewhere. In lanes that are not active at the call a function leaves every VGPR as it was.",
+    ),
+    rule(
+        "stack-pointer",
+        "a function returns with another stack pointer",
+        "What it has added to s32 it takes off again before it returns.",
+    ),
+    rule(
+        "frame-pointer",
+        "a function returns with another frame pointer",
+        "A function that uses s33 saves it first, and restores it before it returns.",
+    ),
+    rule(
+        "exec-not-restored",
+        "a function returns with another EXEC",
+        "The lanes that call are active again when it returns.",
+    ),
+    rule(
+        "mode-not-restored",
+        "a function returns in another MODE",
+        "Rounding, denormals and exceptions are the caller's: a function that changes them changes them back.",
+    ),
+    rule(
+        "flat-scratch-not-restored",
+        "a function returns with another FLAT_SCRATCH",
+        "The kernel sets it up; functions leave it as it is.",
+    ),
+    rule(
+        "return-address",
+        "a function does not return to where it was called",
+        "s[30:31] has the address to return to. A function that calls others saves it before, and restores it.",
     ),
     rule(
         "xnack-own-address",

@@ -1,6 +1,7 @@
 //! What all groups of a strict run share, and how shadows begin.
 
 use super::barrier::Barrier;
+use super::calls::{Link, Rules};
 use super::cells::{Cells, LdsCell, MAX_WAVES, Stamp};
 use super::clock::Clock;
 use super::defined::Defined;
@@ -12,6 +13,7 @@ use super::polls::Looks;
 use super::touch::{self, Touch};
 use super::{GroupShadow, Now, WaveShadow};
 use crate::fault::Location;
+use crate::functions::Functions;
 use crate::launch::{Launch, POISON};
 use crate::memory::Memory;
 use crate::names::Names;
@@ -58,6 +60,11 @@ pub(crate) struct Shared {
     pub(super) waiting: Mutex<Waiting>,
     /// What allocations are called.
     pub(super) names: Arc<Names>,
+    /// What calls preserve.
+    pub(super) rules: Rules,
+    pub(super) functions: Arc<Functions>,
+    /// Addresses of the ranges of code in the file.
+    bases: Vec<u64>,
 }
 
 /// What atomics on a place have published.
@@ -87,6 +94,8 @@ pub(crate) struct Shape {
     pub(crate) split_group: bool,
     pub(crate) keep_going: bool,
     pub(crate) level: check::Level,
+    pub(crate) rules: Rules,
+    pub(crate) functions: Arc<Functions>,
 }
 
 impl Shared {
@@ -95,7 +104,7 @@ impl Shared {
         code: &[Code],
         marks: Marks,
         names: Arc<Names>,
-        shape: &Shape,
+        shape: Shape,
     ) -> Shared {
         let waves = u128::from(shape.groups) * u128::from(shape.waves_per_group) + 1;
         let races = waves < u128::from(MAX_WAVES);
@@ -121,7 +130,16 @@ impl Shared {
             at_barrier: (0..if races { waves as usize } else { 0 }).map(|_| AtomicU32::new(0)).collect(),
             seen: Mutex::default(),
             names,
+            rules: shape.rules,
+            functions: shape.functions,
+            bases: code.iter().map(|code| code.file_base).collect(),
         }
+    }
+
+    /// The address of a place in the file.
+    pub(super) fn address(&self, place: u32) -> u64 {
+        let (range, pc) = super::findings::split_place(place);
+        self.bases.get(range as usize).map_or(0, |base| base + u64::from(pc) * 4)
     }
 
     #[inline]
@@ -205,10 +223,14 @@ impl Shared {
     }
 
     /// A place in the code, wave of the dispatch and lane as people are told of them.
-    fn locate<'a>(&'a self, launch: &'a Launch<'_>) -> impl Fn(u32, u32, u32, Option<u32>) -> Location + 'a {
-        move |range, pc, wave, lane| {
+    fn locate<'a>(
+        &'a self,
+        launch: &'a Launch<'_>,
+    ) -> impl Fn(u32, u32, u32, Option<u32>, &[Link]) -> Location + 'a {
+        move |range, pc, wave, lane, chain| {
             let (group, wave) = self.group_and_place(wave);
-            launch.location(range, pc, launch.group_id(group), wave, lane)
+            let at = launch.location(range, pc, launch.group_id(group), wave, lane);
+            launch.with_calls(at, chain)
         }
     }
 
@@ -272,6 +294,8 @@ impl GroupShadow {
                     flat_scratch: false,
                     spin: Default::default(),
                     barrier: Barrier::new(wave.exec()),
+                    calls: Default::default(),
+                    lost_scratch: Default::default(),
                 })
                 .collect(),
             lds: vec![LdsCell::default(); lds_dwords],

@@ -1,5 +1,6 @@
 //! What an instruction touches, worked out once for each place in the code.
 
+use super::calls::Transfer;
 use super::flight::Left;
 use crate::op::VGPR0;
 use isa::decode::Decoder;
@@ -143,6 +144,8 @@ pub(super) struct Touch {
     pub(super) sets_flat_scratch: bool,
     /// What a wait leaves in flight.
     pub(super) left: Left,
+    /// Whether it calls or returns.
+    pub(super) transfer: Transfer,
 }
 
 const M0_BIT: u128 = 1 << Reg::M0.0;
@@ -174,6 +177,7 @@ impl Touch {
             own_address: 0,
             sets_flat_scratch: false,
             left: Left::default(),
+            transfer: Transfer::None,
         }
     }
 
@@ -203,6 +207,7 @@ impl Touch {
             let is_address = is_address && !(row.family == Family::Smem && index == 0 && stores_data(row));
             touch.add(role, range, is_address);
         }
+        touch.transfer = transfer(row, inst);
         touch.implicit(target, row, inst);
         touch.memory(target, row, inst);
         let immediate = inst.operands().iter().find_map(|operand| match operand {
@@ -357,6 +362,18 @@ fn class(row: &Row, inst: &MachInst) -> Class {
             Class::Pure
         }
         _ => Class::Other,
+    }
+}
+
+fn transfer(row: &Row, inst: &MachInst) -> Transfer {
+    let first = |index: usize| match inst.operands().get(index) {
+        Some(Operand::Reg(range)) => range.first.0,
+        _ => u16::MAX,
+    };
+    match row.name {
+        "s_swappc_b64" | "s_call_b64" => Transfer::Call(first(0)),
+        "s_setpc_b64" => Transfer::Jump(first(0)),
+        _ => Transfer::None,
     }
 }
 

@@ -51,6 +51,28 @@ pub fn compile(clang: &str, source: &Path, options: &[&str]) -> Result<Vec<u8>, 
     output(&mut command, &out)
 }
 
+/// HIP, without its headers, to an object file. By way of assembly: clang would link by itself.
+#[allow(dead_code)]
+pub fn compile_hip(
+    clang: &str,
+    source: &Path,
+    processor: &str,
+    modes: &str,
+    options: &[&str],
+) -> Result<Vec<u8>, String> {
+    let (text, out) = (temporary(".s"), temporary(".o"));
+    let mut command = Command::new(clang);
+    command.args(["-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-w", "-S"]);
+    command.arg(format!("--offload-arch={processor}{modes}")).args(options).arg(source).arg("-o").arg(&text);
+    let assembly = output(&mut command, &text)?;
+    std::fs::write(&text, assembly).map_err(|error| error.to_string())?;
+    let mut command = Command::new(clang);
+    command.args(["-target", "amdgcn-amd-amdhsa", &format!("-mcpu={processor}{modes}"), "-c"]);
+    let done = output(command.arg(&text).arg("-o").arg(&out), &out);
+    let _ = std::fs::remove_file(&text);
+    done
+}
+
 /// The code object of an example kernel's twin.
 #[allow(dead_code)]
 pub fn twin(clang: &str, name: &str, options: &[&str]) -> Result<Vec<u8>, String> {

@@ -16,7 +16,38 @@ pub struct Finding {
     help: Option<String>,
     /// Addresses of the instructions that it is about; the one where it shows is the last.
     at: Vec<u64>,
+    /// The calls under way where it shows, innermost first.
+    calls: Vec<Call>,
     notes: Vec<String>,
+}
+
+/// A call under way.
+#[derive(Serialize)]
+struct Call {
+    function: String,
+    caller: String,
+    /// Address of the call.
+    at: u64,
+    /// Its place in the source.
+    source: Option<String>,
+    /// How many such calls there are, one in the other.
+    count: u64,
+    /// How many others follow that are left out.
+    skipped: u64,
+    /// The same in words.
+    text: String,
+}
+
+fn of_call(call: &sim::Called) -> Call {
+    Call {
+        function: call.function.clone(),
+        caller: call.caller.clone(),
+        at: call.offset,
+        source: call.source.as_ref().map(ToString::to_string),
+        count: call.count,
+        skipped: call.skipped,
+        text: call.to_string(),
+    }
 }
 
 /// What the checker has found.
@@ -29,6 +60,7 @@ pub fn of_static(located: &Located) -> Finding {
         text: located.finding.to_string(),
         help: Some(located.finding.mend()),
         at: first.chain([&located.second]).map(|place| place.address).collect(),
+        calls: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -42,6 +74,7 @@ pub fn of_note(note: &Note) -> Finding {
         text: note.unknown.text().to_owned(),
         help: None,
         at: vec![note.place.address],
+        calls: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -56,6 +89,7 @@ pub fn of_report(report: &Report) -> Finding {
         text: report.message.to_string(),
         help: report.fix.as_ref().map(ToString::to_string),
         at: other.map(|(at, _)| at).into_iter().chain([&report.at]).map(|at| at.offset).collect(),
+        calls: report.at.calls.iter().map(of_call).collect(),
         notes: report.notes.iter().map(ToString::to_string).collect(),
     }
 }
@@ -63,6 +97,7 @@ pub fn of_report(report: &Report) -> Finding {
 /// What has ended a run, other than a finding of strict mode.
 pub fn of_fault(fault: &Fault) -> Finding {
     let at = |location: &sim::Location| location.offset;
+    let calls = fault.places().first().map_or(&[][..], |at| &at.calls);
     Finding {
         by: "run",
         rule: "fault".to_owned(),
@@ -70,6 +105,7 @@ pub fn of_fault(fault: &Fault) -> Finding {
         text: fault.headline(),
         help: None,
         at: fault.places().iter().map(at).collect(),
-        notes: Vec::new(),
+        calls: calls.iter().map(of_call).collect(),
+        notes: fault.notes().to_vec(),
     }
 }

@@ -1,0 +1,84 @@
+//! Which function an instruction belongs to, by the symbol table.
+
+use crate::object::Symbol;
+use order::Order as _;
+
+const STT_FUNC: u8 = 2;
+const STT_AMDGPU_HSA_KERNEL: u8 = 10;
+
+/// The functions of a code object, kernels among them, in the order of their addresses in the file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Functions(Vec<Function>);
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    start: u64,
+    end: u64,
+    pub(crate) name: String,
+}
+
+impl Function {
+    /// Whether an address lies in it.
+    pub(crate) fn has(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+}
+
+impl Functions {
+    pub(crate) fn new(symbols: &[Symbol]) -> Functions {
+        let is_code = |symbol: &&Symbol| matches!(symbol.kind, STT_FUNC | STT_AMDGPU_HSA_KERNEL);
+        let function = |symbol: &Symbol| Function {
+            start: symbol.address,
+            end: symbol.address.saturating_add(symbol.size),
+            name: symbol.name.clone(),
+        };
+        let mut list: Vec<Function> = symbols.iter().filter(is_code).map(function).collect();
+        list.order_by_key(|function| function.start);
+        list.dedup_by_key(|function| function.start);
+        // Assembly need not say how long a function is: it goes on to the next one.
+        for at in 0..list.len() {
+            let next = list.get(at + 1).map_or(u64::MAX, |next| next.start);
+            let function = &mut list[at];
+            if function.end == function.start || function.end > next {
+                function.end = next;
+            }
+        }
+        Functions(list)
+    }
+
+    /// The function that has an instruction at an address.
+    pub(crate) fn at(&self, address: u64) -> Option<&Function> {
+        let before = self.0.partition_point(|function| function.start <= address);
+        self.0.get(before.checked_sub(1)?).filter(|function| function.has(address))
+    }
+
+    /// Whether one begins at an address.
+    pub(crate) fn begins(&self, address: u64) -> bool {
+        self.at(address).is_some_and(|function| function.start == address)
+    }
+
+    /// What the function at an address is called.
+    pub(crate) fn name(&self, address: u64) -> String {
+        self.at(address).map_or_else(|| format!("{address:#x}"), |function| function.name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_without_a_size_reach_to_the_next() {
+        let symbol = |name: &str, address, size, kind| Symbol { name: name.into(), address, size, kind };
+        let functions = Functions::new(&[
+            symbol("g", 0x40, 0x10, STT_FUNC),
+            symbol("f", 0x20, 0, STT_FUNC),
+            symbol("data", 0x30, 4, 1),
+        ]);
+        assert_eq!(functions.name(0x3c), "f");
+        assert_eq!(functions.name(0x4c), "g");
+        assert_eq!(functions.name(0x50), "0x50");
+        assert!(functions.begins(0x40) && !functions.begins(0x44) && !functions.begins(0x30));
+    }
+}

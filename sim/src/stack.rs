@@ -1,0 +1,87 @@
+//! Accesses of private memory that a wave does not have: how far they go, whose stack it is, and where its size comes from.
+
+use crate::fault::{Fault, NOWHERE, OUTSIDE, Trap};
+use crate::group::Group;
+use crate::launch::Launch;
+use crate::op::Src;
+use crate::wave::{SCRATCH_BASE, Wave};
+use callconv::{Convention, column};
+
+/// Scratch lies within so many bytes from where it begins.
+const APERTURE: u64 = 1 << 40;
+/// Frames that are listed.
+const SHOWN: usize = 8;
+
+/// What a lane of a wave has wanted: a byte of its private memory, which may lie before its beginning.
+fn wanted(wave: &Wave, address: u64, reason: &str) -> Option<i64> {
+    let is_scratch = (SCRATCH_BASE..SCRATCH_BASE + APERTURE).contains(&address);
+    match reason {
+        OUTSIDE => Some(address as i64),
+        NOWHERE if is_scratch => {
+            let distance = address.wrapping_sub(wave.scratch_base) as i64;
+            let dwords = distance.div_euclid(4).div_euclid(i64::from(wave.lanes));
+            Some(dwords * 4 + distance.rem_euclid(4))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the instruction at which a wave stopped addresses memory by the stack pointer or the frame pointer.
+fn is_by_stack(wave: &Wave, launch: &Launch<'_>) -> bool {
+    let stack = &column(Convention::Today).stack;
+    let op = launch.code.get(wave.range as usize).and_then(|code| code.ops.get(wave.last as usize));
+    let is_pointer =
+        |src: &Src| matches!(src, Src::S(code) if [stack.pointer, stack.frame].contains(&u16::from(*code)));
+    op.is_some_and(|op| op.src.iter().any(is_pointer))
+}
+
+/// The fault of an access of scratch; none if the trap is another one.
+pub(crate) fn fault(group: &Group, at: usize, launch: &Launch<'_>, trap: Trap) -> Option<Fault> {
+    let Trap::Memory { address, bytes, access, reason, lane } = trap else { return None };
+    let wave = &group.waves[at];
+    let offset = wanted(wave, address, reason)?;
+    let size = launch.private_bytes;
+    let frames = frames(group, at, launch);
+    let overflow = offset >= i64::from(size) && (is_by_stack(wave, launch) || frames.len() > 1);
+    let descriptor = launch.kernel.descriptor.private_segment;
+    let stack = size.saturating_sub(descriptor);
+    let mut notes = vec![match stack {
+        0 => format!(
+            "its size is what the kernel's descriptor asks for: {descriptor} bytes; `--stack BYTES` adds to it"
+        ),
+        _ => format!(
+            "its size is what the kernel's descriptor asks for, {descriptor} bytes, and {stack} by `--stack`"
+        ),
+    }];
+    if frames.len() > 1 {
+        notes.push(format!("frames on the stack, innermost first: {}", listed(&frames)));
+    }
+    let lane = Some(lane).filter(|&lane| lane < 64);
+    let at = Box::new(group.location(at, launch, lane));
+    Some(Fault::Scratch { offset, bytes, access, size, overflow, notes, at })
+}
+
+/// The frames of a wave's functions: name, bytes of a lane, how many in a row.
+fn frames(group: &Group, at: usize, launch: &Launch<'_>) -> Vec<(String, u32, u64)> {
+    let Some(shadow) = &group.shadow else { return Vec::new() };
+    let wave = &group.waves[at];
+    let stack = wave.sgpr[usize::from(column(Convention::Today).stack.pointer)];
+    let name = |callee: Option<u32>| match callee {
+        Some(place) => launch.functions.name(launch.address_of(place)),
+        None => launch.kernel.name.clone(),
+    };
+    let frames = shadow.stack_frames(at, stack, wave.lanes).into_iter();
+    frames.map(|(callee, bytes, count)| (name(callee), bytes, count)).collect()
+}
+
+fn listed(frames: &[(String, u32, u64)]) -> String {
+    let one = |(name, bytes, count): &(String, u32, u64)| match count {
+        1 => format!("`{name}` {bytes} bytes"),
+        count => format!("`{name}` {bytes} bytes, {count} times"),
+    };
+    let mut list: Vec<String> = frames.iter().take(SHOWN).map(one).collect();
+    if frames.len() > SHOWN {
+        list.push(format!("{} more", frames.len() - SHOWN));
+    }
+    list.join("; ")
+}

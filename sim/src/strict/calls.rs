@@ -1,0 +1,648 @@
+//! Calls of a wave: who has called whom, and what each function has to leave as it found it.
+//!
+//! # Source
+//! The calling convention, from crate `callconv` (docs/calling-convention.md): the column of LLVM 19.
+//! # How
+//! A call is an instruction that sets the program counter and leaves an address to return to; a return is a jump to that address. A
+//! jump to where a function begins is a call in place of a return. While a function runs, registers that it writes are noted with
+//! what they held before; when it returns, those that hold something else have changed. Kernels without calls pay for a comparison.
+//! # What follows
+//! What a function must leave whatever its callers know of it, as the stack pointer, is looked at when it returns. Other registers that
+//! have changed are not reported there: a caller that knows the function (LLVM allocates registers across calls) need not rely on them.
+//! They count as undefined from then on, and only what depends on them is reported, with the call as their origin.
+//! # Not here
+//! What registers hold results: the first VGPRs are taken to, in the lanes that called.
+
+use super::findings::{Elsewhere, Finding, place, scalar_name, split_place, vector_name};
+use super::touch::{Class, EXEC_BITS, Touch};
+use super::{FaultClass, Watcher};
+use crate::exec::Cx;
+use crate::fault::Called;
+use crate::functions::Functions;
+use crate::op::Op;
+use crate::wave::{ActiveLanes, Lanes, mode, reg};
+use callconv::{After, Convention, RETURN_ADDRESS, Subject, column};
+use isa::Subtarget;
+use std::collections::HashMap;
+
+/// Calls under way that are kept one by one. Of deeper recursion those in the middle are only counted.
+const MAX_FRAMES: usize = 4096;
+/// The first ones, which are kept whatever follows.
+const OUTER: usize = 16;
+/// Registers that are kept for all calls of a wave: 256 bytes each.
+const MAX_KEPT: usize = 1 << 14;
+/// Calls that a report names: of the innermost ones, and of the outermost.
+const SHOWN: (usize, usize) = (8, 4);
+
+/// Code of SCC where registers are numbered; VGPRs follow from 256 on.
+const SCC: u16 = 253;
+const VECTORS: u16 = 256;
+
+/// What the convention says, as masks.
+pub(crate) struct Rules {
+    /// SGPRs that a call preserves.
+    preserved: u128,
+    /// Scalar registers that callers may rely on although callees do not preserve them.
+    disputed: u128,
+    stack: usize,
+    frame: usize,
+    preserved_vectors: Vec<(u16, u16)>,
+    results: std::ops::RangeInclusive<u16>,
+    pub(super) lanes: u32,
+}
+
+impl Rules {
+    pub(crate) fn new(target: &Subtarget) -> Rules {
+        let convention = Convention::Today;
+        let facts = column(convention);
+        let preserved = callconv::preserved(convention, target);
+        let bits = |&(from, to): &(u16, u16)| (from..=to.min(127)).fold(0u128, |bits, code| bits | 1 << code);
+        let disputed = callconv::states(convention, target)
+            .any(|state| state.subject == Subject::M0 && state.after == After::Disputed);
+        let scratch = (callconv::SCRATCH_BUFFER).fold(0, |bits, code| bits | 1 << code);
+        let accumulators = preserved.agprs.iter().map(|&(from, to)| (from + 256, to + 256));
+        Rules {
+            preserved: preserved.sgprs.iter().map(bits).fold(scratch, |all, bits| all | bits),
+            disputed: if disputed { 1 << reg::M0 } else { 0 },
+            stack: facts.stack.pointer.into(),
+            frame: facts.stack.frame.into(),
+            preserved_vectors: preserved.vgprs.iter().copied().chain(accumulators).collect(),
+            results: facts.result_vgprs.clone(),
+            lanes: target.wave_size,
+        }
+    }
+
+    fn preserves(&self, register: u16) -> bool {
+        match register.checked_sub(VECTORS) {
+            Some(vector) => self.preserved_vectors.iter().any(|&(from, to)| (from..=to).contains(&vector)),
+            None => register < 128 && self.preserved >> register & 1 != 0,
+        }
+    }
+}
+
+/// A call under way.
+#[derive(Default)]
+struct Frame {
+    /// The place of the call.
+    call: u32,
+    /// Where the function begins; after a call in place of a return, that one.
+    callee: u32,
+    /// Where it is to return to.
+    back: u32,
+    /// Where the last function that it has called returned to.
+    last_back: Option<u32>,
+    exec: u64,
+    mode: u32,
+    stack: u32,
+    frame: u32,
+    flat_scratch: u64,
+    /// Whether it is called as the convention has it.
+    is_convention: bool,
+    /// What was written since holds what it held before, so that a return can be judged.
+    is_proven: bool,
+    /// Registers that are noted, and what they held.
+    scalars_noted: u128,
+    scalars: Vec<(u8, u32)>,
+    scc: Option<bool>,
+    vectors_noted: [u64; 8],
+    vectors: Vec<(u16, Box<Lanes>)>,
+}
+
+impl Frame {
+    /// Notes a VGPR that is about to be written for the first time. Whether it was.
+    fn note_vector(&mut self, register: usize, wave: &[Lanes]) -> bool {
+        let (word, bit) = (register / 64, 1u64 << (register % 64));
+        let (Some(values), Some(noted)) = (wave.get(register), self.vectors_noted.get_mut(word)) else {
+            return false;
+        };
+        if *noted & bit != 0 {
+            return false;
+        }
+        *noted |= bit;
+        self.vectors.push((register as u16, Box::new(*values)));
+        true
+    }
+
+    fn note_scalars(&mut self, mut bits: u128, sgpr: &[u32; 256]) {
+        bits &= !self.scalars_noted;
+        self.scalars_noted |= bits;
+        while bits != 0 {
+            let code = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            self.scalars.push((code as u8, sgpr[code]));
+        }
+    }
+
+    /// Takes over what a function that it has called has noted: it held that here, too.
+    fn take(&mut self, inner: Frame, kept: &mut usize) {
+        if !self.is_proven {
+            *kept -= inner.vectors.len();
+            return;
+        }
+        for (code, value) in inner.scalars {
+            if self.scalars_noted >> code & 1 == 0 {
+                self.scalars_noted |= 1 << code;
+                self.scalars.push((code, value));
+            }
+        }
+        self.scc = self.scc.or(inner.scc);
+        for (register, values) in inner.vectors {
+            let (word, bit) = (usize::from(register) / 64, 1u64 << (register % 64));
+            if self.vectors_noted[word] & bit == 0 {
+                self.vectors_noted[word] |= bit;
+                self.vectors.push((register, values));
+            } else {
+                *kept -= 1;
+            }
+        }
+    }
+
+    fn forget(&mut self, kept: &mut usize) {
+        *kept -= self.vectors.len();
+        self.vectors = Vec::new();
+        self.scalars = Vec::new();
+        self.is_proven = false;
+    }
+}
+
+/// A register that a function has changed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Change {
+    call: u32,
+    callee: u32,
+    register: u16,
+}
+
+/// Where something lies on the stack.
+#[derive(Clone, Copy)]
+struct OnStack {
+    /// The function whose frame it is; none: the kernel.
+    callee: Option<u32>,
+    offset: u32,
+}
+
+/// The calls of a wave.
+#[derive(Default)]
+pub(super) struct Calls {
+    frames: Vec<Frame>,
+    /// Calls between the first [`OUTER`] and the others that are only counted.
+    gap: u64,
+    /// Registers kept in `frames`.
+    kept: usize,
+    changes: Vec<Change>,
+    changes_by: HashMap<Change, u32>,
+    /// Loads of what nobody has written, and what that is on the stack.
+    loads: HashMap<u32, OnStack>,
+}
+
+impl Calls {
+    /// Whether a function is running that was called.
+    #[inline]
+    pub(super) fn is_inside(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
+    /// Before an instruction of a function: what it will overwrite.
+    pub(super) fn note_writes(&mut self, cx: &Cx<'_>, touch: &Touch) {
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) else { return };
+        if touch.scalar_writes & !frame.scalars_noted != 0 {
+            frame.note_scalars(touch.scalar_writes, &cx.wave.sgpr);
+        }
+        if touch.writes_scc {
+            frame.scc.get_or_insert(cx.wave.scc);
+        }
+        let mut noted = 0;
+        for register in touch.writes.registers() {
+            noted += usize::from(frame.note_vector(register, &cx.wave.vgpr));
+        }
+        if noted > 0 {
+            self.kept += noted;
+            self.bound();
+        }
+    }
+
+    /// The same where M0 has a part in naming what is written.
+    pub(super) fn note_indexed(&mut self, cx: &Cx<'_>, touch: &Touch) {
+        self.note_writes(cx, touch);
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.is_proven) else { return };
+        let m0 = cx.wave.sgpr[reg::M0];
+        for offset in [m0, m0 & 0xff] {
+            for register in touch.writes.registers() {
+                let register = register.wrapping_add(offset as usize);
+                self.kept += usize::from(frame.note_vector(register, &cx.wave.vgpr));
+            }
+            if offset < 128 {
+                frame.note_scalars(touch.scalar_writes << offset, &cx.wave.sgpr);
+            }
+        }
+    }
+
+    /// Keeps memory bounded: what outer functions have to leave is not proven if there is too much of it.
+    fn bound(&mut self) {
+        if self.kept <= MAX_KEPT {
+            return;
+        }
+        let innermost = self.frames.len() - 1;
+        for frame in &mut self.frames[..innermost] {
+            frame.forget(&mut self.kept);
+        }
+        if self.kept > MAX_KEPT {
+            self.frames[innermost].forget(&mut self.kept);
+        }
+    }
+
+    /// Whether one of the first functions goes on here: then those that are only counted have all returned.
+    fn leaves_gap(&mut self, to: u32) -> bool {
+        let Some(at) = self.frames[..OUTER].iter().rposition(|frame| frame.back == to) else { return false };
+        self.frames.truncate(at);
+        self.gap = 0;
+        true
+    }
+
+    fn push(&mut self, frame: Frame) {
+        if self.frames.len() == MAX_FRAMES {
+            // What lies between the first ones and the last half.
+            let middle = OUTER..MAX_FRAMES / 2;
+            self.gap += middle.len() as u64;
+            for mut frame in self.frames.drain(middle) {
+                frame.forget(&mut self.kept);
+            }
+            // What the last of those wrote is missing in their callers.
+            self.frames[..OUTER].iter_mut().for_each(|frame| frame.forget(&mut self.kept));
+        }
+        self.frames.push(frame);
+    }
+
+    /// The calls under way, innermost first; in the first of them the wave is at work.
+    fn chain(&self) -> Vec<Link> {
+        let mut links: Vec<Link> = Vec::new();
+        for (at, frame) in self.frames.iter().enumerate().rev() {
+            let gap = if at + 1 == OUTER { self.gap } else { 0 };
+            if let Some(last) = links.last_mut() {
+                last.skipped += gap;
+                if gap == 0 && last.skipped == 0 && (last.call, last.callee) == (frame.call, frame.callee) {
+                    last.count += 1;
+                    continue;
+                }
+            }
+            links.push(Link { call: frame.call, callee: frame.callee, count: 1, skipped: 0 });
+        }
+        let (inner, outer) = SHOWN;
+        if links.len() > inner + outer {
+            let middle = inner..links.len() - outer;
+            let skipped: u64 = links[middle.clone()].iter().map(|link| link.count + link.skipped).sum();
+            links[inner - 1].skipped += skipped;
+            links.drain(middle);
+        }
+        links
+    }
+
+    /// The function whose frame a byte of a lane's stack is in, and how far from its beginning.
+    fn on_stack(&self, byte: u32, lanes: u32) -> OnStack {
+        let frame = self.frames.iter().rev().find(|frame| frame.stack / lanes <= byte);
+        match frame {
+            Some(frame) => OnStack { callee: Some(frame.callee), offset: byte - frame.stack / lanes },
+            None => OnStack { callee: None, offset: byte },
+        }
+    }
+
+    /// A load brings what nobody has written, from a byte of a lane's scratch.
+    #[cold]
+    pub(super) fn note_unwritten(&mut self, load: u32, byte: u32, lanes: u32) {
+        if self.is_inside() && !self.loads.contains_key(&load) {
+            self.loads.insert(load, self.on_stack(byte, lanes));
+        }
+    }
+
+    fn change(&mut self, change: Change) -> u32 {
+        let next = self.changes.len() as u32;
+        let number = *self.changes_by.entry(change).or_insert(next);
+        if number == next {
+            self.changes.push(change);
+        }
+        number
+    }
+}
+
+/// Calls of a chain that are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(super) call: u32,
+    pub(super) callee: u32,
+    /// How many of them, one in the other.
+    pub(super) count: u64,
+    /// How many others follow that are left out.
+    pub(super) skipped: u64,
+}
+
+impl Link {
+    /// As people are told of it. `address`: of a place, in the file.
+    pub(crate) fn called(
+        &self,
+        functions: &Functions,
+        address: impl Fn(u32) -> u64,
+        source: impl Fn(u64) -> Option<codeobj::disasm::SourcePlace>,
+    ) -> Called {
+        let call = address(self.call);
+        Called {
+            function: functions.name(address(self.callee)),
+            caller: functions.name(call),
+            offset: call,
+            source: source(call),
+            count: self.count,
+            skipped: self.skipped,
+        }
+    }
+}
+
+/// What an instruction has to do with calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transfer {
+    /// Nothing.
+    None,
+    /// It calls, and leaves the address to return to in the first of these SGPRs.
+    Call(u16),
+    /// It goes to the address in these SGPRs.
+    Jump(u16),
+}
+
+impl Watcher<'_> {
+    fn calls(&mut self) -> &mut Calls {
+        &mut self.wave().calls
+    }
+
+    /// The calls under way in a wave.
+    pub(super) fn chain(&self) -> Vec<Link> {
+        self.group.waves[self.group.now.wave].calls.chain()
+    }
+
+    /// Before an instruction, if a function is running.
+    #[inline(never)]
+    pub(super) fn note_overwritten(&mut self, cx: &Cx<'_>, op: &Op, touch: &Touch) {
+        let is_indexed = cx.wave.gpr_idx && op.class == crate::op::Class::Valu;
+        match is_indexed || touch.class == Class::Indexed {
+            true => self.calls().note_indexed(cx, touch),
+            false => self.calls().note_writes(cx, touch),
+        }
+    }
+
+    /// After an instruction that sets the program counter from registers, or calls.
+    #[cold]
+    pub(super) fn transfer(&mut self, cx: &mut Cx<'_>, op: &Op, touch: &Touch) {
+        let to = place(cx.wave.range, cx.wave.pc);
+        match touch.transfer {
+            Transfer::None => {}
+            Transfer::Call(link) => self.call(cx, op, link, to),
+            Transfer::Jump(from) => self.jump(cx, from, to),
+        }
+    }
+
+    fn call(&mut self, cx: &Cx<'_>, op: &Op, link: u16, to: u32) {
+        self.wave().board.cross();
+        let (call, rules) = (self.group.now.place, &self.shared.rules);
+        let (range, pc) = split_place(call);
+        let frame = Frame {
+            call,
+            callee: to,
+            back: place(range, pc + u32::from(op.len)),
+            exec: cx.wave.exec(),
+            mode: cx.wave.mode(),
+            stack: cx.wave.sgpr[rules.stack],
+            frame: cx.wave.sgpr[rules.frame],
+            flat_scratch: cx.wave.flat_scratch(),
+            // Who returns by other registers than the convention's has a convention of his own.
+            is_convention: link == RETURN_ADDRESS,
+            is_proven: link == RETURN_ADDRESS,
+            ..Frame::default()
+        };
+        self.calls().push(frame);
+    }
+
+    fn jump(&mut self, cx: &mut Cx<'_>, from: u16, to: u32) {
+        let calls = self.calls();
+        let Some(frame) = calls.frames.last_mut() else { return };
+        if frame.back == to {
+            self.returned(cx);
+            return;
+        }
+        if !frame.is_convention && calls.gap > 0 && calls.frames.len() == OUTER + 1 && calls.leaves_gap(to) {
+            return;
+        }
+        let Some(frame) = calls.frames.last() else { return };
+        let own_call = frame.last_back == Some(to) && from == RETURN_ADDRESS;
+        let is_convention = frame.is_convention;
+        let (callee, back) = (self.address(frame_callee(self)), self.address(to));
+        let functions = &self.shared.functions;
+        if functions.begins(back) {
+            // A call in place of a return.
+            if let Some(frame) = self.calls().frames.last_mut() {
+                frame.callee = to;
+            }
+            return;
+        }
+        let leaves = functions.at(callee).is_some_and(|function| !function.has(back));
+        if is_convention && (own_call || leaves) {
+            self.lost_return(to, own_call);
+        }
+    }
+
+    /// The address in the file of a place in the code.
+    fn address(&self, at: u32) -> u64 {
+        self.shared.address(at)
+    }
+
+    fn name(&self, at: u32) -> String {
+        self.shared.functions.name(self.address(at))
+    }
+
+    fn lost_return(&mut self, to: u32, own_call: bool) {
+        let Some(frame) = self.calls().frames.last() else { return };
+        let (call, callee, back) = (frame.call, frame.callee, frame.back);
+        let (to, back) = (self.address(to), self.address(back));
+        let name = self.name(callee);
+        let message = match own_call {
+            true => format!("`{name}` returns to {to:#x}, behind a call of its own, and not to {back:#x}"),
+            false => format!(
+                "`{name}` goes to {to:#x}, which is in another function, and was to return to {back:#x}"
+            ),
+        };
+        let mut finding = self.finding(FaultClass::Convention, "return-address", message);
+        finding.label = "goes elsewhere".into();
+        finding.other = self.at_call(call, "called it");
+        if own_call {
+            finding.fix = Some("save s[30:31] before the call, and restore them before the return".into());
+        }
+        self.report(finding);
+    }
+
+    fn at_call(&self, call: u32, label: &str) -> Option<Elsewhere> {
+        let wave = self.group.waves[self.group.now.wave].order.wave;
+        Some(Elsewhere { place: call, wave, label: label.to_owned() })
+    }
+
+    /// A function has returned to where it was called.
+    fn returned(&mut self, cx: &mut Cx<'_>) {
+        self.wave().board.cross();
+        let calls = self.calls();
+        let Some(frame) = calls.frames.pop() else { return };
+        if frame.is_convention {
+            self.must_be_same(cx, &frame);
+            self.lose_changed(cx, &frame);
+        }
+        let calls = self.calls();
+        if calls.frames.len() == OUTER && calls.gap > 0 {
+            // One of those that are only counted goes on.
+            calls.gap -= 1;
+            let gap = Frame { back: frame.back, call: frame.call, callee: frame.callee, ..Frame::default() };
+            calls.kept -= frame.vectors.len();
+            calls.frames.push(gap);
+            return;
+        }
+        match calls.frames.last_mut() {
+            Some(outer) => {
+                outer.last_back = Some(frame.back);
+                outer.take(frame, &mut calls.kept);
+            }
+            None => calls.kept -= frame.vectors.len(),
+        }
+    }
+
+    /// What a function must leave as it was, whatever its callers know of it.
+    fn must_be_same(&mut self, cx: &Cx<'_>, frame: &Frame) {
+        let (stack, fp) = (self.shared.rules.stack, self.shared.rules.frame);
+        let name = self.name(frame.callee);
+        let exec = cx.wave.exec();
+        let kept_mode = |value: u32| value & !mode::CSP;
+        let mut found = None;
+        for (code, old, rule) in [(stack, frame.stack, "stack-pointer"), (fp, frame.frame, "frame-pointer")] {
+            let (new, what) = (cx.wave.sgpr[code], rule.replace('-', " "));
+            if old != new {
+                let message =
+                    format!("`{name}` returns with another {what}: s{code} is {new:#x}, and was {old:#x}");
+                found.get_or_insert((rule, message));
+            }
+        }
+        if exec != frame.exec {
+            let message = format!("`{name}` returns with another EXEC: {exec:#x}, and was {:#x}", frame.exec);
+            found = Some(("exec-not-restored", message));
+        }
+        let new = cx.wave.mode();
+        if kept_mode(new) != kept_mode(frame.mode) {
+            let message = format!("`{name}` returns in another MODE: {new:#x}, and was {:#x}", frame.mode);
+            found = Some(("mode-not-restored", message));
+        }
+        if cx.wave.flat_scratch() != frame.flat_scratch {
+            found =
+                Some(("flat-scratch-not-restored", format!("`{name}` returns with another FLAT_SCRATCH")));
+        }
+        let Some((rule, message)) = found else { return };
+        let mut finding = self.finding(FaultClass::Convention, rule, message);
+        finding.label = "returns".into();
+        // It has been taken off.
+        match finding.calls.first_mut() {
+            Some(link) if (link.call, link.callee) == (frame.call, frame.callee) => link.count += 1,
+            _ => {
+                let (call, callee) = (frame.call, frame.callee);
+                finding.calls.insert(0, Link { call, callee, count: 1, skipped: 0 });
+            }
+        }
+        finding.other = self.at_call(frame.call, "called it");
+        self.report(finding);
+    }
+
+    /// Takes what the function has changed for undefined: the convention does not promise it, or the function has broken it.
+    fn lose_changed(&mut self, cx: &Cx<'_>, frame: &Frame) {
+        let (call, callee) = (frame.call, frame.callee);
+        let kept_out = EXEC_BITS | self.shared.rules.disputed;
+        for &(code, old) in &frame.scalars {
+            let known = kept_out >> code & 1 != 0;
+            if !known && cx.wave.sgpr[usize::from(code)] != old {
+                let change = self.calls().change(Change { call, callee, register: code.into() });
+                self.wave().defined.lose_scalar(code.into(), change);
+            }
+        }
+        if frame.scc.is_some_and(|old| old != cx.wave.scc) {
+            let change = self.calls().change(Change { call, callee, register: SCC });
+            self.wave().defined.lose_scc(change);
+        }
+        for (register, old) in &frame.vectors {
+            let Some(new) = cx.wave.vgpr.get(usize::from(*register)) else { continue };
+            let all = if self.shared.rules.lanes == 64 { u64::MAX } else { u32::MAX.into() };
+            let mut lanes = ActiveLanes(all)
+                .filter(|&lane| old[lane] != new[lane])
+                .fold(0u64, |lanes, lane| lanes | 1 << lane);
+            if self.shared.rules.results.contains(register) {
+                lanes &= !frame.exec;
+            }
+            if lanes != 0 {
+                let change = self.calls().change(Change { call, callee, register: register + VECTORS });
+                self.wave().defined.lose_vector((*register).into(), lanes, change);
+            }
+        }
+    }
+
+    /// Makes a finding about something undefined one about a register that a call has changed.
+    pub(super) fn blame_call(&self, finding: &mut Finding, number: u32) {
+        let calls = &self.group.waves[self.group.now.wave].calls;
+        let Some(&Change { call, callee, register }) = calls.changes.get(number as usize) else { return };
+        let (name, rules) = (self.name(callee), &self.shared.rules);
+        let register_name = match register {
+            SCC => "scc".to_owned(),
+            VECTORS.. => vector_name(usize::from(register - VECTORS)),
+            _ => scalar_name(register.into()),
+        };
+        finding.class = FaultClass::Convention;
+        finding.rule = "clobbered-by-call".into();
+        let changed = format!("which the call of `{name}` has changed");
+        finding.message = finding.message.replace("which nothing has initialised", &changed);
+        finding.other = self.at_call(call, &format!("called `{name}`, which has changed {register_name}"));
+        let note = match rules.preserves(register) {
+            true => format!("a call preserves {register_name}: `{name}` has to save and restore it"),
+            false if register >= VECTORS && rules.results.contains(&(register - VECTORS)) => {
+                format!(
+                    "a call preserves {register_name} in lanes that are not active: `{name}` has to save and restore them"
+                )
+            }
+            false => format!("a call does not preserve {register_name}: what it held has to be elsewhere"),
+        };
+        finding.notes.push(note);
+    }
+
+    /// What a report says of a load from the stack that nobody has written.
+    pub(super) fn note_frame(&self, finding: &mut Finding, load: u32) {
+        let calls = &self.group.waves[self.group.now.wave].calls;
+        let Some(OnStack { callee, offset }) = calls.loads.get(&load) else { return };
+        let whose = callee
+            .map_or("the kernel's frame".into(), |callee| format!("the frame of `{}`", self.name(callee)));
+        finding.notes.push(format!("it is byte {offset} of {whose} on the stack"));
+    }
+}
+
+fn frame_callee(watcher: &Watcher<'_>) -> u32 {
+    watcher.group.waves[watcher.group.now.wave].calls.frames.last().map_or(0, |frame| frame.callee)
+}
+
+impl super::GroupShadow {
+    /// The calls under way in a wave, innermost first.
+    pub(crate) fn calls(&self, wave: usize) -> Vec<Link> {
+        self.waves.get(wave).map_or_else(Vec::new, |wave| wave.calls.chain())
+    }
+
+    /// The functions under way in a wave, innermost first, and how many bytes of a lane's stack each has: `stack` is the stack
+    /// pointer now.
+    pub(crate) fn stack_frames(&self, wave: usize, stack: u32, lanes: u32) -> Vec<(Option<u32>, u32, u64)> {
+        let Some(shadow) = self.waves.get(wave) else { return Vec::new() };
+        let mut end = stack;
+        let mut found: Vec<(Option<u32>, u32, u64)> = Vec::new();
+        let mut add = |callee: Option<u32>, bytes: u32| match found.last_mut() {
+            Some((last, size, count)) if (*last, *size) == (callee, bytes) => *count += 1,
+            _ => found.push((callee, bytes, 1)),
+        };
+        for frame in shadow.calls.frames.iter().rev() {
+            add(Some(frame.callee), end.saturating_sub(frame.stack) / lanes);
+            end = frame.stack;
+        }
+        add(None, end / lanes);
+        found
+    }
+}
