@@ -54,6 +54,8 @@ pub struct Device {
     pub(crate) queues: Vec<Option<Queue>>,
     /// What kernels that may run now call the host through.
     hostcalls: Vec<Mutex<Hostcall>>,
+    /// The heap of `malloc` in kernels; 0 before the first kernel that may use it.
+    heap: DevicePtr,
     /// The first `s_trap 3` of the last run.
     debug_trap: Option<Location>,
     modules: Vec<Module>,
@@ -89,6 +91,7 @@ impl Device {
             memory: Memory::new(),
             queues: Vec::new(),
             hostcalls: Vec::new(),
+            heap: 0,
             debug_trap: None,
             modules: Vec::new(),
             threads: threads.max(1),
@@ -237,7 +240,8 @@ impl Device {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
         let dispatches: Vec<Dispatch<'_>> =
             search.threads.iter().map(|thread| search_dispatch(&search, thread)).collect();
-        let place = |dispatch| Placed::new(module, dispatch, self.dispatches, &mut self.memory);
+        let place =
+            |dispatch| Placed::new(module, dispatch, self.dispatches, &mut self.memory, &mut self.heap);
         let placed: Vec<Placed> = dispatches.iter().map(place).collect::<Result<_, _>>()?;
         let prepare =
             |placed: &Placed| Prepared::of_packet(&self.modules, &self.memory, &placed.queue, &placed.packet);
@@ -302,7 +306,8 @@ impl Device {
         let module = self.modules.get(module.0).ok_or_else(|| refuse("no such module"))?;
         let queue = queue.of(&self.queues).ok_or_else(|| refuse("no such queue"))?;
         let kernel = prepare::kernel_of(module, dispatch)?;
-        let arguments = Arguments::place(module, kernel, dispatch, queue.address, &mut self.memory)?;
+        let arguments =
+            Arguments::place(module, kernel, dispatch, queue.address, &mut self.memory, &mut self.heap)?;
         self.hostcalls.extend(arguments.hostcall.map(Mutex::new));
         Ok(prepare::packet(module, kernel, dispatch, arguments.kernarg))
     }
@@ -310,7 +315,7 @@ impl Device {
     /// Runs a kernel to its end, and after it what it has added to its queue.
     pub fn run(&mut self, module: ModuleId, dispatch: &Dispatch<'_>) -> Result<RunStats, Fault> {
         let module = self.modules.get(module.0).ok_or_else(|| Fault::Dispatch("no such module".into()))?;
-        let placed = Placed::new(module, dispatch, self.dispatches, &mut self.memory)?;
+        let placed = Placed::new(module, dispatch, self.dispatches, &mut self.memory, &mut self.heap)?;
         let addresses = placed.addresses();
         let Placed { mut queue, packet, arguments } = placed;
         let own = self.hostcalls.len();
@@ -328,6 +333,7 @@ impl Device {
         let result = result.and_then(|()| queue.check_idle(&self.memory));
         self.dispatches = queue.read.max(self.dispatches + 1);
         self.hostcalls.truncate(own);
+        self.memory.sweep_heap();
         for address in addresses {
             self.memory.free(address);
         }

@@ -239,6 +239,14 @@ impl Fault {
         }
     }
 
+    /// What there is to say beside it.
+    pub fn note(&self) -> Option<&str> {
+        match self {
+            Fault::Trap { note, .. } => note.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The instructions at which it shows, where there are any.
     pub fn places(&self) -> &[Location] {
         match self {

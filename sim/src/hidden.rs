@@ -14,7 +14,12 @@ pub(crate) struct Provided {
     pub(crate) queue: u64,
     pub(crate) printf: u64,
     pub(crate) hostcall: u64,
+    pub(crate) heap: u64,
 }
+
+/// Bytes of the heap's directory (`hidden_heap_v1`): what ROCm gives it. `malloc` of its device library finds it zeroed, and asks
+/// the host for all memory that it hands out.
+pub(crate) const HEAP_BYTES: u64 = 128 << 10;
 
 /// Where a hidden argument of a kernel is, if it has it.
 pub(crate) fn offset(kernel: &KernelInfo, name: &str) -> Option<u32> {
@@ -51,10 +56,8 @@ pub(crate) fn kernarg(kernel: &KernelInfo, dispatch: &Dispatch<'_>, provided: Pr
 
 /// What kernels use without asking whether it is there, and why it is not. Each gets addresses of its own, so that a fault
 /// can say whose they are.
-const MISSING: [(&str, &str); 2] = [
-    ("heap_v1", "hidden_heap_v1: the heap of malloc in kernels is not emulated"),
-    ("printf_buffer", "hidden_printf_buffer: the object has no formats of printf"),
-];
+const MISSING: [(&str, &str); 1] =
+    [("printf_buffer", "hidden_printf_buffer: the object has no formats of printf")];
 /// Where those addresses begin: above every allocation, below scratch.
 const MISSING_BASE: u64 = 0x6000_0000_0000;
 /// Address space of each; its argument points to the middle.
@@ -97,11 +100,12 @@ fn value(name: &str, dispatch: &Dispatch<'_>, provided: Provided) -> u64 {
         "block_count" => grid / group,
         "group_size" => group,
         "remainder" => grid % group,
-        "grid_dims" => dimensions(dispatch.grid).into(),
+        "grid_dims" => dimensions(dispatch.grid, dispatch.group).into(),
         "private_base" => PRIVATE_APERTURE.into(),
         "shared_base" => SHARED_APERTURE.into(),
         "queue_ptr" => provided.queue,
         "hostcall_buffer" => provided.hostcall,
+        "heap_v1" => provided.heap,
         "printf_buffer" if provided.printf != 0 => provided.printf,
         "dynamic_lds_size" => dispatch.dynamic_lds.into(),
         _ => missing(stem),

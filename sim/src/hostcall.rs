@@ -131,7 +131,7 @@ impl Hostcall {
             let mut bytes = [0; 8 * LANE_WORDS];
             memory.read(place, &mut bytes);
             let words = std::array::from_fn(|at| word_of(&bytes[8 * at..]));
-            let answer = self.call(service, &words)?;
+            let answer = self.call(memory, service, &words)?;
             memory.write(place, &answer.to_le_bytes());
         }
         // The store releases: what was answered is there before.
@@ -141,11 +141,19 @@ impl Hostcall {
     }
 
     /// Does what a lane asks for; the first word of its answer.
-    fn call(&mut self, service: u32, words: &[u64; LANE_WORDS]) -> Result<u64, &'static str> {
+    fn call(
+        &mut self,
+        memory: &Memory,
+        service: u32,
+        words: &[u64; LANE_WORDS],
+    ) -> Result<u64, &'static str> {
         match service {
             service::PRINTF => self.messages.receive(words),
             service::FUNCTION => Err("service 1: the host has no functions for kernels to call"),
-            service::MEMORY => Err("service 3: memory of the host's for `malloc` in kernels is not emulated"),
+            // A size, or what is given back. Null where there is no more, as `malloc` says it.
+            service::MEMORY if words[0] == 0 => Ok(memory.heap_alloc(words[1]).unwrap_or(0)),
+            service::MEMORY if memory.heap_free(words[0]) => Ok(0),
+            service::MEMORY => Err("service 3: what is given back was not given out"),
             service::SANITIZER => {
                 Err("service 4: the address sanitizer has found something, and has nobody to report to")
             }

@@ -106,13 +106,10 @@ const ACQUIRE_SHIFT: u16 = 9;
 const RELEASE_SHIFT: u16 = 11;
 const RESERVED_SHIFT: u16 = 13;
 
-/// Number of dimensions in use.
-pub(crate) fn dimensions(grid: [u32; 3]) -> u16 {
-    match grid {
-        [_, 1, 1] => 1,
-        [_, _, 1] => 2,
-        _ => 3,
-    }
+/// Number of dimensions that a grid or its groups use.
+pub(crate) fn dimensions(grid: [u32; 3], group: [u32; 3]) -> u16 {
+    let used = |dim: &usize| grid[*dim] != 1 || group[*dim] != 1;
+    (0..3).rfind(used).map_or(1, |last| last as u16 + 1)
 }
 
 fn put(bytes: &mut [u8], at: usize, value: u64, size: usize) {
@@ -209,7 +206,7 @@ impl Packet {
 
 impl KernelPacket {
     fn write(&self, bytes: &mut [u8]) {
-        put(bytes, 2, dimensions(self.grid).into(), 2);
+        put(bytes, 2, dimensions(self.grid, self.group.map(u32::from)).into(), 2);
         for dim in 0..3 {
             put(bytes, 4 + 2 * dim, self.group[dim].into(), 2);
             put(bytes, 12 + 4 * dim, self.grid[dim].into(), 4);

@@ -47,13 +47,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Places the arguments of a dispatch for a queue, hidden ones included.
+    /// Places the arguments of a dispatch for a queue, hidden ones included. `heap` is that of the device; 0 if it has none yet.
     pub(crate) fn place(
         module: &Module,
         kernel: &KernelInfo,
         dispatch: &Dispatch<'_>,
         queue: u64,
         memory: &mut Memory,
+        heap: &mut u64,
     ) -> Result<Arguments, Fault> {
         let has = |name| hidden::offset(kernel, name).is_some();
         let mut provided = Provided { queue, ..Provided::default() };
@@ -61,6 +62,12 @@ impl Arguments {
             let bytes = printf::HEADER as u64 + u64::from(printf::BYTES);
             provided.printf = memory.alloc(bytes).ok_or_else(no_room)?;
             memory.write(provided.printf, &printf::header());
+        }
+        if has("heap_v1") {
+            if *heap == 0 {
+                *heap = memory.alloc(hidden::HEAP_BYTES).ok_or_else(no_room)?;
+            }
+            provided.heap = *heap;
         }
         let mut hostcall = None;
         if has("hostcall_buffer") {
@@ -103,16 +110,17 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// `number`: of the packet.
+    /// `number`: of the packet; `heap`: of the device.
     pub(crate) fn new(
         module: &Module,
         dispatch: &Dispatch<'_>,
         number: u64,
         memory: &mut Memory,
+        heap: &mut u64,
     ) -> Result<Placed, Fault> {
         let kernel = kernel_of(module, dispatch)?;
         let queue = Queue::place(memory, OWN_PACKETS, number).ok_or_else(no_room)?;
-        let arguments = Arguments::place(module, kernel, dispatch, queue.address, memory)?;
+        let arguments = Arguments::place(module, kernel, dispatch, queue.address, memory, heap)?;
         let packet = packet(module, kernel, dispatch, arguments.kernarg);
         Ok(Placed { queue, packet, arguments })
     }

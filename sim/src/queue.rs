@@ -292,6 +292,7 @@ impl Device {
             }
         }
         self.queues = queues;
+        self.memory.sweep_heap();
         result.map(|()| total)
     }
 

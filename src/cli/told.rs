@@ -63,12 +63,26 @@ impl Teller {
         let marks =
             marks.map(|at| Mark { at, label: "here", kind: AnnotationKind::Primary }).collect::<Vec<_>>();
         let title = fault.headline();
-        let notes: Vec<String> = fault.places().iter().map(who).collect();
+        let mut notes: Vec<String> = fault.places().iter().map(who).collect();
+        notes.extend(fault.note().map(str::to_owned));
         let fix = (fault.class() == FaultClass::Budget).then_some(BUDGET_HELP);
         self.shown("fault", None, &title, &marks, &notes, fix).unwrap_or_else(|| {
             let help = fix.map_or(String::new(), |fix| format!("help: {fix}\n"));
             format!("fault: {fault}\n{help}")
         })
+    }
+
+    /// A debug trap at which nothing has stopped.
+    pub fn debug_trap(&self, at: &Location) -> String {
+        let title = "debugtrap: no debugger is there, and the wave goes on";
+        let marks: Vec<Mark> = at
+            .source
+            .iter()
+            .map(|at| Mark { at, label: "the first one", kind: AnnotationKind::Primary })
+            .collect();
+        let marks = if self.isa { &[] } else { &marks[..] };
+        let shown = self.shown("note", None, title, marks, &[who(at)], None);
+        shown.unwrap_or_else(|| format!("note: {title}; the first one: {at}\n"))
     }
 
     /// A finding of strict mode.
