@@ -12,6 +12,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// An address without so many bits tells which allocation it belongs to.
 pub(crate) const SLOT_SHIFT: u32 = 33;
 const SLOT_START: u64 = 0xffff_f000;
+/// Where an allocation of a kernel's starts: at a multiple of 2 MiB.
+const HEAP_START: u64 = 1 << 32;
 const MAX_SLOTS: usize = 1 << 13;
 /// Largest allocation: the rest of a slot.
 pub(crate) const MAX_BYTES: u64 = 1 << 32;
@@ -135,7 +137,7 @@ impl Memory {
         if slot >= MAX_SLOTS {
             return None;
         }
-        let base = base_of(slot);
+        let base = ((slot as u64) << SLOT_SHIFT) + SLOT_START;
         let buffer = Some(Buffer::new(base, bytes));
         match self.slots.get_mut(slot) {
             Some(place) => *place = buffer,
@@ -163,7 +165,8 @@ impl Memory {
             return None;
         }
         let place = self.heap.iter().position(|place| place.get().is_none())?;
-        let base = base_of(MAX_SLOTS + place);
+        // The device library finds the slab around an address by its low 21 bits.
+        let base = (((MAX_SLOTS + place) as u64) << SLOT_SHIFT) + HEAP_START;
         self.heap[place].set(Buffer::new(base, bytes)).ok()?;
         Some(base)
     }
@@ -244,10 +247,6 @@ impl Memory {
         // The guarded value is empty: a panic elsewhere cannot have broken it.
         self.stripes[stripe].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
-}
-
-fn base_of(slot: usize) -> u64 {
-    ((slot as u64) << SLOT_SHIFT) + SLOT_START
 }
 
 /// What memory held at some time.

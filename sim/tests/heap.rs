@@ -80,12 +80,12 @@ fn kernels_take_memory_and_give_it_back() {
     for (processor, version) in [("gfx906", 4), ("gfx906", 5), ("gfx90a", 5), ("gfx1010", 5)] {
         let object =
             CodeObject::load(&device_libs::compile(&libs, SOURCE, processor, version).unwrap()).unwrap();
-        for mode in [Mode::Fast, Mode::Weak { seed: 2 }] {
+        for mode in [Mode::Fast, Mode::STRICT, Mode::Weak { seed: 2 }] {
             let mut device = Device::with_threads(2);
             device.set_mode(mode);
             let module = device.load(&object).unwrap();
             // A large piece comes from the host itself. One that nobody has is null, and the kernel sees it.
-            for (large, expected) in [(9, vec![]), (1 << 20, vec![]), (1 << 27, vec![5])] {
+            for (large, expected) in [(9, vec![]), (1 << 13, vec![]), (1 << 27, vec![5])] {
                 let found = check(&mut device, module, &object, large);
                 assert_eq!(found, Ok(expected), "{processor} V{version} {mode:?} {large}");
             }
